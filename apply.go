@@ -16,17 +16,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// How the executor goes about.
+// Parameters of the executor.
 const (
-	applyTime = 30 * time.Second // most time that a target may take for one change
-	soon      = 5 * time.Second  // how long who approves waits for what becomes of it
-	round     = time.Second      // how often what is due is looked for without an event
-	atOnce    = 64               // changes of one round
+	applyTime = 30 * time.Second // timeout of a target for one change
+	soon      = 5 * time.Second  // how long an approval waits for the outcome
+	round     = time.Second      // interval of looking for due changes without an event
+	atOnce    = 64               // maximum changes per round
 )
 
-// Execute applies approved changes, ends those that have expired and takes up what another process has left, until ctx
-// ends; when one has made a class or taken one away, it describes the sources again. Any number of processes that share a
-// store may run it. failed is told of what an operator has to know; nil tells nobody.
+// Execute applies approved changes, expires those whose time is over, and takes over changes that another process
+// left, until ctx ends. After a change that creates or removes a class it describes the sources again. Any number of
+// processes that share a store may run it. failed receives errors for the operator; it may be nil.
 func (g *Gateway) Execute(ctx context.Context, failed func(error)) {
 	queue := g.options.Changes
 	if queue == nil {
@@ -60,13 +60,13 @@ func (g *Gateway) Execute(ctx context.Context, failed func(error)) {
 		}
 		waiting, cancel := context.WithTimeout(ctx, round)
 		if err := queue.Store().Await(waiting, last); err != nil {
-			<-waiting.Done() // a store that can't be asked isn't asked without a pause
+			<-waiting.Done() // pause before asking a failing store again
 		}
 		cancel()
 	}
 }
 
-// due does what is to be done with a change.
+// due expires or applies a change, whichever is due.
 func (g *Gateway) due(ctx context.Context, id string) error {
 	queue := g.options.Changes
 	c, err := queue.Get(ctx, id)
@@ -79,15 +79,15 @@ func (g *Gateway) due(ctx context.Context, id string) error {
 	if c.State != change.Granted && c.State != change.Applying {
 		return nil
 	}
-	_, err = g.apply(context.WithoutCancel(ctx), id) // what has begun is brought to its end, also when the server stops
+	_, err = g.apply(context.WithoutCancel(ctx), id) // an apply that has begun is finished even if the server stops
 	if problem.CodeOf(err) == problem.Conflict {
 		return nil // another executor was faster
 	}
 	return err
 }
 
-// settleSoon applies an approved change and returns it as it is after that, or after a few seconds. What is under way
-// goes on: whoever asked may go.
+// settleSoon applies an approved change and returns it once it has ended, or as it is after a few seconds. The apply
+// goes on even if the caller disconnects.
 func (g *Gateway) settleSoon(ctx context.Context, c *change.Change) (*change.Change, error) {
 	if before, err := g.options.Changes.Before(ctx, c); err != nil || before != nil {
 		return c, err
@@ -95,7 +95,7 @@ func (g *Gateway) settleSoon(ctx context.Context, c *change.Change) (*change.Cha
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		g.apply(context.WithoutCancel(ctx), c.ID) // what fails is in the change, or is tried again by an executor
+		g.apply(context.WithoutCancel(ctx), c.ID) // a failure is stored in the change, or an executor tries again
 	}()
 	wait, cancel := context.WithTimeout(ctx, soon)
 	defer cancel()
@@ -104,7 +104,7 @@ func (g *Gateway) settleSoon(ctx context.Context, c *change.Change) (*change.Cha
 	case <-wait.Done():
 	}
 	queue := g.options.Changes
-	for { // another executor may have been faster, and be at it still
+	for { // another executor may have claimed it and still be applying
 		last, err := queue.Store().LastEvent(ctx)
 		if err != nil {
 			return nil, storeFailed(err)
@@ -119,8 +119,8 @@ func (g *Gateway) settleSoon(ctx context.Context, c *change.Change) (*change.Cha
 	}
 }
 
-// apply takes an approved change through policy again and has its source write it, once. What becomes of it stands in
-// the change that is returned; an error means that this process could not bring it to an end.
+// apply takes an approved change through policy again and has its source write it once. The returned change has the
+// outcome; an error means that this process could not finish it.
 func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -136,10 +136,10 @@ func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err e
 	if err != nil || before != nil && !before.State.Ended() {
 		return found, err
 	}
-	// The rules of this moment decide from here to the end, and the records of the steps name them.
+	// One version of the rules decides until the end, and the records of the steps name it.
 	e := execution{g, g.policy.Load(), queue}
 	e.queue = queue.Under(e.policy.Version())
-	if err := g.record(ctx, id); err != nil { // what was decided, before anything of it happens
+	if err := g.record(ctx, id); err != nil { // record the decisions before applying
 		return nil, err
 	}
 	approved, err := e.queue.Claim(ctx, id, g.holder)
@@ -149,11 +149,11 @@ func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err e
 	if c, err = approved.Change(); err != nil {
 		return nil, err
 	}
-	if before != nil { // nobody has begun to apply c: it has waited from the start
+	if before != nil { // c has never been claimed before: it has waited from the start
 		return e.conclude(ctx, approved, change.EventFailed, change.Outcome{Code: string(problem.Conflict), Kind: "dependence",
 			Detail: fmt.Sprintf("it was to run after %s, which is %s; nothing was written", before.ID, before.State)})
 	}
-	// A write that can't be recorded doesn't happen. Without the lease's end another executor takes it up.
+	// A write that can't be recorded is not made. Another executor takes it over when the lease expires.
 	if err := g.record(ctx, id); err != nil {
 		return nil, err
 	}
@@ -164,19 +164,19 @@ func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err e
 		return nil, err
 	}
 	if event == change.EventApplied && ofClass(c) {
-		g.described(writing) // before anybody sees it applied; an executor hears of it, tries again and tells what fails
+		g.described(writing) // describe before the change shows as applied; an executor sees the event, tries again and reports errors
 	}
 	return e.conclude(ctx, approved, event, outcome)
 }
 
-// An execution is one attempt to apply a change, by the rules that were in force when it began.
+// An execution is one attempt to apply a change, under the rules in force when it began.
 type execution struct {
 	gateway *Gateway
 	policy  *policy.Policy
 	queue   *change.Queue
 }
 
-// conclude ends a change, unless another executor has: then that one's end is the record.
+// conclude ends a change and records it. If another executor has ended it first, that outcome stays.
 func (e *execution) conclude(ctx context.Context, a change.Approved, event change.EventKind, o change.Outcome) (*change.Change, error) {
 	c, err := e.queue.Finish(ctx, a, event, o)
 	if err != nil {
@@ -185,7 +185,7 @@ func (e *execution) conclude(ctx context.Context, a change.Approved, event chang
 	return c, e.gateway.record(ctx, c.ID)
 }
 
-// write decides again and writes. An error means that the outcome isn't known and somebody has to take it up.
+// write decides again and writes. An error means that the outcome is unknown and the change has to be taken up again.
 func (e *execution) write(ctx context.Context, a change.Approved) (change.EventKind, change.Outcome, error) {
 	g := e.gateway
 	c, err := a.Change()
@@ -202,14 +202,14 @@ func (e *execution) write(ctx context.Context, a change.Approved) (change.EventK
 	permit, err := e.permitted(ctx, a)
 	if err != nil {
 		if problem.CodeOf(err) == problem.Internal {
-			return "", change.Outcome{}, err // a store that can't be asked: later
+			return "", change.Outcome{}, err // the store could not be asked: try again later
 		}
 		return g.barred(ctx, w, c, err)
 	}
 	if err := g.stands(ctx, e.policy, c); err != nil {
 		return e.fallen(ctx, w, c, err)
 	}
-	if c.Op == write.OpCall { // an API keeps no marker of ours: what has begun to be sent is never sent again
+	if c.Op == write.OpCall { // an API keeps no marker of the change: a request that may have been sent is never sent again
 		if err := e.queue.Sending(ctx, a); err != nil {
 			return "", change.Outcome{}, err
 		}
@@ -229,7 +229,7 @@ func (e *execution) write(ctx context.Context, a change.Approved) (change.EventK
 	return g.barred(context.WithoutCancel(ctx), w, c, err)
 }
 
-// barred makes sure that a change which could not be written never is, and says so; or finds that it was written.
+// barred blocks every later apply of this change, or returns its receipt if it was already applied.
 func (g *Gateway) barred(ctx context.Context, w source.Writer, c *change.Change, why error) (change.EventKind, change.Outcome, error) {
 	receipt, applied, err := w.Bar(ctx, c.ID, c.Lease.Fence)
 	switch {
@@ -241,7 +241,7 @@ func (g *Gateway) barred(ctx context.Context, w source.Writer, c *change.Change,
 	return refused(why)
 }
 
-// refused is the outcome of a change that nothing was written of.
+// refused returns the outcome of a change of which nothing was written.
 func refused(why error) (change.EventKind, change.Outcome, error) {
 	p := problem.Of(why)
 	detail := p.Detail
@@ -251,7 +251,7 @@ func refused(why error) (change.EventKind, change.Outcome, error) {
 	return change.EventFailed, change.Outcome{Detail: strings.TrimSuffix(detail, ".") + "; nothing was written", Code: string(p.Code), Kind: p.Kind}, nil
 }
 
-// permitted takes an approved change through the rules again, for those that its people are now.
+// permitted takes an approved change through the rules again, with the agent and the reviewers as they are now.
 func (e *execution) permitted(ctx context.Context, a change.Approved) (writes.Permit, error) {
 	g := e.gateway
 	c, err := a.Change()
@@ -268,10 +268,10 @@ func (e *execution) permitted(ctx context.Context, a change.Approved) (writes.Pe
 	return writes.Allow(e.policy, p, a)
 }
 
-// reviewed reports, by nil, whether those who let c through may still do so.
+// reviewed returns nil if those who approved c may still do so.
 func (g *Gateway) reviewed(ctx context.Context, c *change.Change) error {
 	if c.Need == 0 {
-		return nil // a rule let it through; whether one still does is asked for by who proposes again
+		return nil // no approval was needed, so there is no reviewer to check
 	}
 	for _, d := range c.Decisions {
 		if !d.Approve || d.Digest != c.Digest {
@@ -289,7 +289,7 @@ func (g *Gateway) reviewed(ctx context.Context, c *change.Change) error {
 	return nil
 }
 
-// today returns who a party of a change is now.
+// today returns the current principal of a party of a change.
 func (g *Gateway) today(ctx context.Context, p change.Party) (identity.Principal, error) {
 	principal, err := identity.Thaw(p.Frozen)
 	if err != nil || g.options.Refresher == nil {
@@ -298,7 +298,8 @@ func (g *Gateway) today(ctx context.Context, p change.Party) (identity.Principal
 	return g.options.Refresher.Refresh(ctx, principal)
 }
 
-// gone says what a credential that is no longer good means for a change; other errors are passed on.
+// gone turns the error of a credential that is no longer valid into the refusal of a change; other errors are
+// returned as they are.
 func gone(err error, detail string) error {
 	if problem.CodeOf(err) != problem.Unauthorized {
 		return err
@@ -306,7 +307,7 @@ func gone(err error, detail string) error {
 	return &problem.Error{Code: problem.PermissionDenied, Kind: problem.Of(err).Kind, Detail: detail}
 }
 
-// record puts the records of a change's steps, which the store keeps with the steps, into the audit.
+// record writes the records of a change's steps, which the store keeps with the steps, to the audit log.
 func (g *Gateway) record(ctx context.Context, id string) error {
 	return g.options.Changes.Record(ctx, id, g.options.Audit)
 }

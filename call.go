@@ -22,35 +22,35 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// DefaultTimeout is how long a call may take that names no other time (design 03).
+// DefaultTimeout is the timeout of a call whose CallSpec has none.
 const DefaultTimeout = 30 * time.Second
 
-// A CallSpec is what a call is, for admission and for the record.
+// A CallSpec describes a call, for admission and for the record.
 type CallSpec struct {
 	Tool        string
-	Unknown     bool // nobody registered Tool: the name is the asker's, and goes into the record alone
+	Unknown     bool // no such tool is registered: the name comes from the caller, and is used only in the record
 	Needs       identity.Scope
-	Writes      policy.Write                              // what kind of write it makes at once; "" takes WriteAction where it Needs more than reading
-	Arguments   value.Value                               // an Object; its values are recorded as a digest alone
-	Takes       []string                                  // the names of Tool's arguments: others are recorded as "?"; nil takes all
+	Writes      policy.Write                              // the kind of write it makes at once; "" means WriteAction if Needs is more than reading
+	Arguments   value.Value                               // an Object; only a digest of its values is recorded
+	Takes       []string                                  // the names of Tool's arguments; others are recorded as "?"; nil accepts all
 	Correlation string                                    // ties the records of one conversation together
-	Proposes    bool                                      // what it writes waits for people, so that a gate of review lets it through
-	Timeout     time.Duration                             // 0 takes DefaultTimeout
-	Progress    func(done, total float64, message string) // tells the caller how far it is; nil tells nobody
+	Proposes    bool                                      // its writes wait for review, so a gate set to review lets it through
+	Timeout     time.Duration                             // 0 means DefaultTimeout
+	Progress    func(done, total float64, message string) // reports progress to the caller; may be nil
 
-	// Uses are the tools that the asker must be allowed to call, where Tool names no tool but what leads to some: a
-	// prompt or a resource. Not nil, it stands for the check of Tool against the asker's list.
+	// Uses lists the tools that the caller must be allowed to call if Tool is not a tool but leads to some, such as a
+	// prompt or a resource. If not nil, it replaces the check of Tool against the caller's list.
 	Uses []string
 
-	Tools func() []string // the names of the tools that the asker may call, for Call.Derive; nil doesn't check names
+	Tools func() []string // returns the names of the tools the caller may call, for Call.Derive; nil disables the check of names
 }
 
-// use returns a as policy sees it.
+// use returns the spec as policy takes it.
 func (a CallSpec) use() policy.Use {
 	return policy.Use{Tool: a.Tool, Needs: a.Needs, Writes: a.Writes, Proposes: a.Proposes, Through: a.Uses}
 }
 
-// A Call is one call of a tool that was admitted. It is good until its Do returns.
+// A Call is one admitted call of a tool. It is valid until its Do returns.
 type Call struct {
 	gateway *Gateway
 	policy  *policy.Policy
@@ -58,19 +58,19 @@ type Call struct {
 	record  *audit.Record
 	uses    policy.Uses
 	from    string // the class that was read, as "source.Class"
-	did     string // the outcome of a call that ended well; "" for audit.OK
-	steps   bool   // it may have taken the change in record a step on
-	filed   string // the change that it has filed
+	did     string // the outcome if the call succeeds; "" means audit.OK
+	steps   bool   // the call may have added steps to the change in record
+	filed   string // the ID of the change it filed
 
 	remark.Remarks
 
 	progress func(done, total float64, message string)
-	tools    func() []string // as Ask.Tools
+	tools    func() []string // as CallSpec.Tools
 }
 
-// Do takes one call of who through scopes, lists and limits, runs it under its timeout, and records what became of
-// it; run returns the size of the answer in bytes. What can't be recorded is not answered: Do fails then, whatever
-// run did. A panic in run is a problem.Internal that says nothing of itself.
+// Do takes one call by principal through scopes, lists and limits, runs it under its timeout, and records its
+// outcome. run returns the size of the answer in bytes. If the call can't be recorded, Do fails, whatever run did. A
+// panic in run becomes a problem.Internal without details.
 func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask CallSpec, run func(context.Context, *Call) (int, error)) error {
 	start := g.options.Now()
 	if g.options.Observer != nil {
@@ -94,7 +94,7 @@ func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask Call
 	if err != nil {
 		c.conclude(problem.Of(err))
 	}
-	// The record is made even when the asker has gone.
+	// The record is written even if the caller has disconnected.
 	if aerr := g.options.Audit.Append(context.WithoutCancel(ctx), c.record); aerr != nil {
 		p := &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "audit",
 			Err: fmt.Errorf("the call could not be recorded: %w", aerr)}
@@ -102,7 +102,7 @@ func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask Call
 		err = p
 	}
 	if err != nil && c.filed != "" {
-		_ = c.changes().Withdraw(ctx, c.filed, "the proposal could not be answered", g.options.Audit) // what can't be asked now an executor withdraws, or it is in the audit
+		_ = c.changes().Withdraw(ctx, c.filed, "the proposal could not be answered", g.options.Audit) // else an executor withdraws it, or the audit has it
 	}
 	if g.options.Observer != nil {
 		g.options.Observer.End(ctx, principal, c.record, err)
@@ -133,11 +133,12 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask CallSpec, run func(
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	n, err = run(ctx, c)
-	// What was cancelled is told so even where the handler did not look at its context. A proposal that was kept is told.
+	// A cancelled call reports so even if the handler ignored its context, except for a proposal, which may have been
+	// kept.
 	if err == nil && ctx.Err() != nil && !ask.Proposes {
 		n, err = 0, ended(ctx, errors.New("the handler did not look at its context"))
 	}
-	// A run that stopped because its context ended says so, whatever its error is made of.
+	// A run that stopped because its context ended reports that, whatever its error wraps.
 	if err != nil && ctx.Err() != nil && problem.CodeOf(err) == problem.Internal {
 		err = ended(ctx, err)
 	}
@@ -147,9 +148,9 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask CallSpec, run func(
 // grace is how long a handler has to return after its context has ended.
 const grace = time.Second
 
-// Run runs f, which answers the call, and returns what f returns. Where f does not return within a second of the end of
-// ctx, Run returns without it: then f works on for nobody, and what it notes is in no record. A panic in f is a
-// problem.Internal that says nothing of itself.
+// Run runs f, which answers the call, and returns its error. If f does not return within a second after ctx ends, Run
+// returns without it: f goes on, but its answer and its notes are discarded. A panic in f becomes a problem.Internal
+// without details.
 func (c *Call) Run(ctx context.Context, f func(*Call) error) error {
 	record := *c.record
 	inner := &Call{gateway: c.gateway, who: c.who, record: &record, from: c.from, did: c.did, Remarks: c.Remarks, progress: c.progress, tools: c.tools}
@@ -193,7 +194,7 @@ func ended(ctx context.Context, err error) error {
 	return &problem.Error{Code: problem.Cancelled, Detail: "the call was cancelled", Err: err}
 }
 
-// conclude fills the record's outcome from the problem that the call ended with.
+// conclude sets the record's outcome from the problem the call ended with.
 func (c *Call) conclude(p *problem.Error) {
 	c.record.Outcome = audit.Refused
 	switch p.Code {
@@ -205,33 +206,34 @@ func (c *Call) conclude(p *problem.Error) {
 	c.record.Code, c.record.Kind = string(p.Code), p.Kind
 }
 
-// Who returns who asks.
+// Who returns the principal that makes the call.
 func (c *Call) Who() identity.Principal { return c.who }
 
-// Progress tells the caller that done of total is done; 0 when the total is unknown.
+// Progress reports to the caller that done of total is done; total is 0 if unknown.
 func (c *Call) Progress(done, total float64, message string) {
 	if c.progress != nil {
 		c.progress(done, total, message)
 	}
 }
 
-// From returns the class that was read last, as "source.Class"; "" when none was.
+// From returns the class that was read last, as "source.Class", or "".
 func (c *Call) From() string { return c.from }
 
 // Time returns when the call began, in UTC.
 func (c *Call) Time() time.Time { return c.record.Time }
 
-// asked notes the class that a call names, as far as a record wants to keep it.
+// asked notes the class that a call names in its record, cut to 128 bytes.
 func (c *Call) asked(name string) {
 	const most = 128
 	c.record.Class = name[:min(len(name), most)]
 }
 
-// What an answer in the making takes of the process's memory, and of it one value of an export without a budget, in bytes.
+// answerMemory is the memory reserved for one answer under construction, and exportMost the limit of one value of an
+// export without a budget, both in bytes.
 const answerMemory, exportMost = 32 << 20, 16 << 20
 
-// answered takes a query along the way and makes of its rows what leaves. most is the most bytes of one value; 0 takes the
-// budget. Sources are read while shape makes the answer, within the memory that is free for it.
+// answered runs a query and passes its rows to shape. most is the maximum size of one value in bytes; 0 means the
+// budget. The source is read while shape runs, and memory is reserved first.
 func answered[T any](ctx context.Context, c *Call, q query.Query, most int, shape func(redact.Rows) (T, error)) (out T, err error) {
 	c.asked(q.From())
 	rows, err := c.gateway.rows(ctx, c.policy, c.who, q, most)
@@ -248,7 +250,7 @@ func answered[T any](ctx context.Context, c *Call, q query.Query, most int, shap
 	return shaped(ctx, func() (T, error) { return shape(rows) })
 }
 
-// Read answers q with a page, cut to the byte budget, and a cursor when there is more.
+// Read answers q with a page, cut to the byte budget, and a cursor if there is more.
 func (c *Call) Read(ctx context.Context, q *query.Find) (*shape.Page, error) {
 	page, err := answered(ctx, c, q, 0, func(rows redact.Rows) (*shape.Page, error) { return shape.Rows(rows, c.gateway.options.Budget) })
 	if err == nil && page.More {
@@ -261,7 +263,7 @@ func (c *Call) Read(ctx context.Context, q *query.Find) (*shape.Page, error) {
 	return page, err
 }
 
-// Get answers q with all records that it asks for, without their largest fields where they are over the byte budget.
+// Get answers q with all records it asks for, without their largest fields if they exceed the byte budget.
 func (c *Call) Get(ctx context.Context, q *query.Find) (*shape.Page, error) {
 	page, err := answered(ctx, c, q, 0, func(rows redact.Rows) (*shape.Page, error) { return shape.Whole(rows, c.gateway.options.Budget) })
 	if err == nil {
@@ -270,7 +272,7 @@ func (c *Call) Get(ctx context.Context, q *query.Find) (*shape.Page, error) {
 	return page, err
 }
 
-// Count answers how many records match.
+// Count returns how many records match q.
 func (c *Call) Count(ctx context.Context, q *query.Count) (n int64, notes []string, err error) {
 	n, err = answered(ctx, c, q, 0, func(rows redact.Rows) (int64, error) {
 		notes = rows.Plan().Notes
@@ -280,8 +282,8 @@ func (c *Call) Count(ctx context.Context, q *query.Count) (n int64, notes []stri
 	return n, notes, err
 }
 
-// Aggregate answers q with a page, cut to the byte budget: its Full tells of that, and its More that the automatic
-// limit of q left records out.
+// Aggregate answers q with a page, cut to the byte budget. The page's Full reports that cut, and its More that the
+// automatic limit of q left records out.
 func (c *Call) Aggregate(ctx context.Context, q *query.Pipeline) (*shape.Page, error) {
 	return answered(ctx, c, q, 0, func(rows redact.Rows) (*shape.Page, error) {
 		page, err := shape.Rows(rows, c.gateway.options.Budget)
@@ -294,8 +296,8 @@ func (c *Call) Aggregate(ctx context.Context, q *query.Pipeline) (*shape.Page, e
 	})
 }
 
-// Export writes what q asks for to out, a record at a time, within o.Budget: 0 takes that of the gateway, and a
-// negative one is none.
+// Export writes the records of q to out, one at a time, within o.Budget bytes: 0 means the gateway's budget, and a
+// negative value means none.
 func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o shape.ExportOptions) (shape.Exported, error) {
 	most := 0
 	switch {
@@ -312,18 +314,17 @@ func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o shape
 	})
 }
 
-// View returns the asker's view of a class, by the name at the JSON pointer /class_name.
+// View returns the caller's view of a class. The JSON pointer in its errors is /class_name.
 func (c *Call) View(name string) (*policy.View, error) {
 	c.asked(name)
 	return c.policy.View(c.who, name, "/class_name", false)
 }
 
-// Views returns the asker's views of all classes, ordered by source and name.
+// Views returns the caller's views of all classes, ordered by source and name.
 func (c *Call) Views() []*policy.View { return c.policy.Views(c.who) }
 
-// Estimates returns about how many records classes have, by "source.Class", where the source knows without
-// counting. Only who sees all of a source is told: estimates are as old as the source's last look at its data, and
-// when it looks depends on everything that is hidden.
+// Estimates returns approximate numbers of records by "source.Class", for sources that know them without counting. It
+// omits sources that the caller does not see completely: the age of an estimate depends on hidden data too.
 func (c *Call) Estimates(ctx context.Context, views []*policy.View) (map[string]int64, error) {
 	out := map[string]int64{}
 	asked := map[string]map[string]int64{}
@@ -348,14 +349,14 @@ func (c *Call) Estimates(ctx context.Context, views []*policy.View) (map[string]
 	return out, nil
 }
 
-// bound identifies what a cursor may be used for: one asker, one query, one version of the rules.
+// bound identifies what a cursor may be used for: one principal, one query and one version of the rules.
 func bound(p *policy.Policy, principal identity.Principal, q *query.Find) [32]byte {
 	digest := q.Digest()
 	doc := value.OfArray([]value.Value{value.OfString(principal.ID), value.OfString(principal.Tenant), value.OfString(p.Version()), value.OfBytes(string(digest[:]))})
 	return sha256.Sum256(doc.AppendJSON(nil))
 }
 
-// shaped marks in ctx's trace how long rows take to become what leaves. Sources are read while that is made.
+// shaped runs shape in a trace span. The span includes reading the source, which happens meanwhile.
 func shaped[T any](ctx context.Context, shape func() (T, error)) (T, error) {
 	_, step := trace.Start(ctx, "shape")
 	out, err := shape()

@@ -9,9 +9,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// follow looks at what has happened to changes behind the event after, here and in other processes, and describes the
-// sources again where a class has come or gone. It returns the event up to which it looked; an error is told once, for
-// what was in force stays, and the next change of a class or a Refresh takes it up.
+// follow reads the change events after Seq after, of this and other processes, and describes the sources again if a
+// class was created or removed. It returns the last Seq it read. An error is reported once: the classes in force
+// stay, and the next change of a class or Refresh tries again.
 func (g *Gateway) follow(ctx context.Context, after int64) (int64, error) {
 	const most = 200
 	queue, outdated := g.options.Changes, false
@@ -40,7 +40,7 @@ func (g *Gateway) follow(ctx context.Context, after int64) (int64, error) {
 	return after, nil
 }
 
-// described describes the sources again after a change of a class.
+// described describes the sources again after a change that created or removed a class.
 func (g *Gateway) described(ctx context.Context) error {
 	if _, err := g.Refresh(ctx); err != nil {
 		return fmt.Errorf("a class has come or gone, and what was in force stays: %w", err)
@@ -48,7 +48,7 @@ func (g *Gateway) described(ctx context.Context) error {
 	return nil
 }
 
-// ofClass reports whether c makes a class or takes one away.
+// ofClass reports whether c creates or removes a class.
 func ofClass(c *change.Change) bool {
 	return slices.ContainsFunc(c.Effects, func(e change.Effect) bool { return e.Op == write.OpSchema })
 }

@@ -7,25 +7,25 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Change is what has changed of what a gateway serves.
+// An Event names what changed in a gateway.
 type Event string
 
-// The changes that Subscribe tells of.
+// The events that Subscribe reports.
 const (
 	RulesChanged     Event = "rules"     // other rules are in force
 	CatalogueChanged Event = "catalogue" // the sources were described again
-	ToolsChanged     Event = "tools"     // tools were added or taken away
-	PromptsChanged   Event = "prompts"   // prompts were added or taken away
+	ToolsChanged     Event = "tools"     // tools were added or removed
+	PromptsChanged   Event = "prompts"   // prompts were added or removed
 )
 
-// subscribers are the functions that want to know of changes.
+// subscribers are the functions to call on events.
 type subscribers struct {
 	mu  sync.Mutex
 	all []*func(Event)
 }
 
-// Subscribe has f told of every change from now on, until stop is called. f is called where the change is made, after
-// it is in force, one change after the other: it must return soon and must not make changes itself.
+// Subscribe calls f for every event from now on, until stop is called. f is called in the goroutine that makes the
+// change, after it is in force, one event at a time: it must return quickly and must not make changes itself.
 func (g *Gateway) Subscribe(f func(Event)) (stop func()) {
 	s := &g.subscribers
 	s.mu.Lock()
@@ -38,8 +38,8 @@ func (g *Gateway) Subscribe(f func(Event)) (stop func()) {
 	}
 }
 
-// Announce tells all subscribers of a change. Who keeps what a gateway serves calls it: the gateway for its rules and
-// sources, a tool.Set for its tools.
+// Announce notifies all subscribers of an event. The owner of the changed state calls it: the gateway for its rules
+// and sources, a tool.Set for its tools.
 func (g *Gateway) Announce(c Event) {
 	s := &g.subscribers
 	s.mu.Lock()
@@ -49,7 +49,7 @@ func (g *Gateway) Announce(c Event) {
 	}
 }
 
-// tell calls f; one that panics stops no other.
+// tell calls f and recovers its panic, so that the other subscribers are still called.
 func (g *Gateway) tell(f func(Event), c Event) {
 	defer func() {
 		if r := recover(); r != nil && g.options.Log != nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// sheet shows a change to the person who asks, with what speaks for and against a decision now.
+// sheet returns a change as shown to the calling reviewer, with the checks that decide whether they can approve it
+// now.
 func (c *Call) sheet(ctx context.Context, found *change.Change) (*review.Sheet, error) {
 	g := c.gateway
 	s := review.New(found, visibility.Of(c.policy, c.who, g.masks), review.Viewer{Human: c.who.Owner, Reviewer: true})
@@ -39,7 +40,7 @@ func (c *Call) sheet(ctx context.Context, found *change.Change) (*review.Sheet, 
 	return s, c.history(ctx, found, s)
 }
 
-// checks are the live checks of a change that waits.
+// checks returns the live checks of a change that awaits review.
 func (c *Call) checks(ctx context.Context, found *change.Change, eligible error) []review.Check {
 	out := []review.Check{said("four_eyes", eligible, "you may decide about this")}
 	draft, err := c.draft(ctx, found)
@@ -68,7 +69,7 @@ func (c *Call) checks(ctx context.Context, found *change.Change, eligible error)
 	return out
 }
 
-// said is a check that err fails, or that is fine.
+// said returns a failed check for err, or a passed one with the detail fine.
 func said(name string, err error, fine string) review.Check {
 	if err == nil {
 		return review.Check{Name: name, OK: true, Detail: fine}
@@ -80,7 +81,7 @@ func said(name string, err error, fine string) review.Check {
 	return review.Check{Name: name, Detail: detail}
 }
 
-// unexpired checks the store's clock.
+// unexpired checks, by the store's clock, that the change has not expired.
 func (c *Call) unexpired(ctx context.Context, found *change.Change) review.Check {
 	now, err := c.gateway.options.Changes.Store().Now(ctx)
 	if err == nil && !now.Before(found.Expires) {
@@ -89,14 +90,13 @@ func (c *Call) unexpired(ctx context.Context, found *change.Change) review.Check
 	return said("expiry", err, "it waits until "+found.Expires.Format("2006-01-02 15:04 UTC"))
 }
 
-// allowed tells whether the rules in force now would still let a change be proposed by its agent; err is what became of
-// its draft.
+// allowed checks that the rules in force now let the agent propose the change; err is the error of its draft.
 func allowed(err error) review.Check {
 	return said("policy", err, "the rules in force allow it to the agent")
 }
 
-// target tries the change again, by a draft of now or why there is none: whether its records are what was reviewed, and
-// whether the source takes it.
+// target previews the change again from its new draft, or fails with err, the error of that draft: it checks that the
+// records are those that were reviewed, and that the source accepts the change.
 func (c *Call) target(ctx context.Context, found *change.Change, draft writes.Draft, err error) []review.Check {
 	var now change.Preview
 	if err == nil {
@@ -112,7 +112,7 @@ func (c *Call) target(ctx context.Context, found *change.Change, draft writes.Dr
 		return []review.Check{unchanged}
 	}
 	if now.Kind == change.Computed {
-		return []review.Check{unchanged} // what the target would say to it is known when it is asked
+		return []review.Check{unchanged} // a computed preview can't know what the target would refuse
 	}
 	var refusal error
 	if now.Refusal != "" {
@@ -121,7 +121,7 @@ func (c *Call) target(ctx context.Context, found *change.Change, draft writes.Dr
 	return []review.Check{unchanged, said("constraints", refusal, "the source takes it")}
 }
 
-// sighted checks that the person sees all that would be written: who doesn't see it can't approve it.
+// sighted checks that the reviewer sees everything that would be written; without that they can't approve it.
 func (c *Call) sighted(ctx context.Context, found *change.Change) (review.Check, error) {
 	unseen := review.Unseen(found, visibility.Of(c.policy, c.who, c.gateway.masks))
 	for _, e := range found.Effects {
@@ -142,13 +142,13 @@ func (c *Call) sighted(ctx context.Context, found *change.Change) (review.Check,
 	return review.Check{Name: "sight", OK: true, Detail: "you see all that it writes"}, nil
 }
 
-// sees reports whether the record of an effect is one that the person sees, or one that nobody has any more.
+// sees reports whether the reviewer sees the record of an effect.
 func (c *Call) sees(ctx context.Context, e change.Effect) (bool, error) {
 	if e.Key == "" || e.Op == write.OpSchema || e.Op == write.OpCall {
 		return true, nil
 	}
 	p := c.who
-	p.Scopes = append(slices.Clone(p.Scopes), identity.Read) // to review is to see: the scope review is enough, and classes and filters hold
+	p.Scopes = append(slices.Clone(p.Scopes), identity.Read) // the scope review suffices to read what is reviewed; classes and filters still apply
 	rows, err := c.gateway.rows(ctx, c.policy, p, &query.Find{Class: e.Class, IDs: []string{e.Key}, Limit: 1}, 0)
 	if err != nil {
 		return false, err
@@ -159,7 +159,7 @@ func (c *Call) sees(ctx context.Context, e change.Effect) (bool, error) {
 	return false, nil
 }
 
-// history adds to a sheet what the audit knows: the record of its end, and what the agent called before it proposed.
+// history adds to a sheet what the audit log has: the record that ended the change, and the agent's calls before it.
 func (c *Call) history(ctx context.Context, found *change.Change, s *review.Sheet) error {
 	reader := c.gateway.options.History
 	if reader == nil {
@@ -177,14 +177,14 @@ func (c *Call) history(ctx context.Context, found *change.Change, s *review.Shee
 	return c.trail(ctx, reader, found, s)
 }
 
-// Bounds of a trail.
+// Limits of a trail.
 const (
-	trailReads  = 20   // calls shown
-	trailLooked = 5000 // records looked at
+	trailReads  = 20   // maximum calls shown
+	trailLooked = 5000 // maximum records read
 	trailTime   = 30 * time.Minute
 )
 
-// trail adds the calls that the agent made in the conversation, or shortly, before it proposed.
+// trail adds the agent's calls in the half hour before it proposed the change.
 func (c *Call) trail(ctx context.Context, reader audit.Reader, found *change.Change, s *review.Sheet) error {
 	last := audit.Last
 	looked := 0

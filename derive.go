@@ -13,15 +13,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// A Sub is a sub-principal of who makes a call, for calls inside of that one. It is good as long as the call is.
+// A Sub is a sub-principal of a call's principal, for calls inside that call. It is valid as long as the call is.
 type Sub struct {
 	call *Call
 	who  identity.Principal
 }
 
-// Derive makes a sub-principal of the asker, which sees and does at most what the asker does; see identity.Derive. What
-// d names must be there: a class that the asker doesn't see, and a field in a filter, are refused as if they never
-// existed.
+// Derive makes a sub-principal of the caller, which sees and does at most what the caller does; see identity.Derive.
+// Names in d must exist: a class that the caller doesn't see, or a field of a filter, is refused as if it did not
+// exist.
 func (c *Call) Derive(d identity.Derivation) (*Sub, error) {
 	d.Depth = c.gateway.options.Depth
 	p, err := identity.Derive(c.who, d)
@@ -40,7 +40,7 @@ func (c *Call) Derive(d identity.Derivation) (*Sub, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Filters)) {
 		if name == "default" {
-			continue // a class without its fields is not in any view of the sub-principal
+			continue // a default filter drops classes that lack its fields from the sub-principal's views
 		}
 		at := query.Pointer("/filters", name)
 		v, err := c.ofClass(name, at)
@@ -55,7 +55,7 @@ func (c *Call) Derive(d identity.Derivation) (*Sub, error) {
 	return &Sub{c, p}, nil
 }
 
-// overlaps refuses lists that name tools which the asker can't call, and such as leave a sub-principal nothing.
+// overlaps refuses lists that name tools which the caller can't call, or that leave the sub-principal nothing.
 func (c *Call) overlaps(d identity.Derivation) error {
 	if c.tools != nil {
 		known := c.tools()
@@ -83,7 +83,7 @@ func (c *Call) overlaps(d identity.Derivation) error {
 	return nil
 }
 
-// ofClass returns the asker's view of a class; nil where several classes have the name.
+// ofClass returns the caller's view of a class, or nil if several classes have the name.
 func (c *Call) ofClass(name, at string) (*policy.View, error) {
 	v, err := c.policy.View(c.who, name, at, false)
 	if problem.CodeOf(err) == problem.InvalidArgument {
@@ -92,14 +92,14 @@ func (c *Call) ofClass(name, at string) (*policy.View, error) {
 	return v, err
 }
 
-// Who returns the sub-principal, for tool.Set.Call and the like.
+// Who returns the sub-principal, to pass to tool.Set.Call and the like.
 func (s *Sub) Who() identity.Principal { return s.who }
 
-// Do is Gateway.Do as the sub-principal, under the call's correlation id.
+// Do is Gateway.Do for the sub-principal, with the call's correlation ID.
 func (s *Sub) Do(ctx context.Context, ask CallSpec, run func(context.Context, *Call) (int, error)) error {
 	ask.Correlation = s.call.record.Correlation
 	return s.call.gateway.Do(ctx, s.who, ask, run)
 }
 
-// Correlation returns what ties the record of this call to those of calls inside of it.
+// Correlation returns the ID that ties the record of this call to those of the calls inside it.
 func (c *Call) Correlation() string { return c.record.Correlation }

@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Described returns a class, "source.Class", for a check of arguments against it that an owner has asked for: all of it, as
-// its source describes it now where it can tell, and the asker's view of it. That it isn't there is no error.
+// Described returns a class, "source.Class", to check arguments against: the whole class, as its source describes it
+// now if it implements source.Live, and the caller's view of it. A missing class is not an error: Why says so.
 func (c *Call) Described(ctx context.Context, class string) (schemacheck.Described, error) {
 	from, name, _ := strings.Cut(class, ".")
 	live, ok := c.gateway.options.Sources[from].(source.Live)
@@ -27,7 +27,7 @@ func (c *Call) Described(ctx context.Context, class string) (schemacheck.Describ
 		}
 		v, err := c.policy.View(c.who, class, "", true)
 		if err != nil {
-			v = nil // the asker sees none, for whatever reason
+			v = nil // the caller has no view, for whatever reason
 		}
 		return schemacheck.Described{Class: known, View: v}, nil
 	}
@@ -41,12 +41,12 @@ func (c *Call) Described(ctx context.Context, class string) (schemacheck.Describ
 	return schemacheck.Described{Class: &now, View: c.policy.Fresh(c.who, &now)}, nil
 }
 
-// Fits checks the arguments of a call against the class that a declaration names; names are those that it can have. It
-// returns what the asker may not be told, for write.Request.Doubts.
+// Fits checks the arguments of a call against the class that a declaration names; names lists the possible arguments.
+// It returns the doubts for write.Request.Doubts, which the caller may not be allowed to see.
 func (c *Call) Fits(ctx context.Context, d schemacheck.Declaration, names []string, args value.Value) ([]write.Doubt, error) {
 	wrong := ""
 	check := schemacheck.Compile(c.policy, d, names, func(_ []string, format string, args ...any) { wrong = fmt.Sprintf(format, args...) })
-	if wrong != "" || check == nil { // it was right when the rules were loaded
+	if wrong != "" || check == nil { // it compiled when the rules were loaded
 		return []write.Doubt{{Class: d.Class, Text: "the arguments could not be checked: " + wrong}}, nil
 	}
 	class, err := c.Described(ctx, check.Class)
@@ -56,7 +56,8 @@ func (c *Call) Fits(ctx context.Context, d schemacheck.Declaration, names []stri
 	return check.Arguments(class, args, "")
 }
 
-// doubts are what spoke against a change when it was proposed, as far as the person sees what that is about.
+// doubts returns the doubts recorded when a change was proposed, with details only if the reviewer sees the class and
+// field.
 func (c *Call) doubts(found *change.Change) []review.Check {
 	seen := visibility.Of(c.policy, c.who, c.gateway.masks)
 	var out []review.Check

@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A program's own HTTP handler is an API: calls go through its middleware and permissions, without a network, as the user
-// whom the program says.
+// A program's own HTTP handler can serve as an API: calls go through its middleware and permissions, without a
+// network, as the user that the program names.
 func Example_handler() {
 	handler := http.NewServeMux()
 	handler.HandleFunc("GET /teams/{id}", func(w http.ResponseWriter, r *http.Request) {

@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A program of your own serves agents under its own address, with its own sign-in.
+// A program serves agents under its own address, with its own sign-in.
 func Example() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "example")
@@ -93,7 +93,7 @@ func Example() {
 	// not_found /class_name there is no class "users"
 }
 
-// signedIn stands for the program's own sessions.
+// signedIn is a placeholder for the program's own sessions.
 func signedIn(r *http.Request) (user string, ok bool) {
 	user, _, ok = r.BasicAuth()
 	return user, ok

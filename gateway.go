@@ -1,11 +1,11 @@
-// Package bailiwick lets AI agents work inside an application, within bounds its owners set.
+// Package bailiwick lets AI agents work inside an application, within bounds that its owners set.
 //
-// A request goes one way through the packages, and each step takes only what the step before made:
+// Every request passes through the packages in one order, and each step accepts only what the step before produced:
 //
 //	request → identity → policy → compile → source → redact → shape → response
 //
-// The end of every call is a record in audit. Only the Gateway of this package joins steps; tools, doors and
-// embedding programs call it. To embed it, fill Options, call New, and give each agent's calls to Do.
+// Every call ends with a record in the audit log. Only the Gateway joins the steps; tools, transports and embedding
+// programs call it. To embed it, fill Options, call New, and pass each agent's calls to Do.
 package bailiwick
 
 import (
@@ -40,38 +40,39 @@ import (
 )
 
 type (
-	// A Function does what an action with do: go says, once its change is approved. An error says that nothing was done. When the process
-	// ends in the middle it is called again with the same Run.Change, so it has to do its work once for each.
+	// A Function carries out an action with do: go once its change is approved. An error means that nothing was done.
+	// If the process stops midway, the function is called again with the same Run.Change, so it must be idempotent
+	// per change.
 	Function = functions.Function
 
-	// A Run is one call of a Function: the change, the action, the record, and the values that were approved.
+	// A Run is one call of a Function: the change, the action, the record and the approved values.
 	Run = functions.Run
 )
 
-// Options are what a Gateway works with.
+// Options configure a Gateway. Audit is required.
 type Options struct {
-	Sources   map[string]source.Source    // by the name that classes have before the dot
+	Sources   map[string]source.Source    // by name: the part of a class name before the dot
 	Rules     policy.Rules                // the zero Rules show nothing
-	Changes   *change.Queue               // where what agents propose waits for people; nil takes no changes
-	Standing  Standing                    // checks again what actions require, when their changes are reviewed and applied; nil applies no change of an action
-	Refresher identity.PrincipalRefresher // says who a principal is while its call runs and when its change is applied; nil takes it as it was
-	History   audit.Reader                // reads back what Audit keeps, for people who review; nil shows them nothing of it
-	Actions   map[string]Function         // by the names of actions (do: go): what runs when they are approved; nil for none
-	Audit     audit.Log                   // where calls are recorded; nil refuses, for what can't be recorded isn't answered
-	Args      audit.ArgHasher             // hashes arguments for the record; the zero one leaves them out
-	Limits    limit.Options               // the zero Options take the defaults
-	Secret    []byte                      // 32 bytes that seal cursors and hash masked values, the same on all replicas; nil takes random ones
-	Budget    int                         // most bytes of the records of one answer; 0 takes shape.DefaultBudget
-	Memory    int64                       // most bytes that answers in the making take, all together; 0 takes limit.DefaultMemory
+	Changes   *change.Queue               // keeps the proposed changes that await review; nil accepts no changes
+	Standing  Standing                    // rechecks an action's requirements at review and apply; nil applies no changes of actions
+	Refresher identity.PrincipalRefresher // returns the current principal during a call and at apply; nil keeps the given one
+	History   audit.Reader                // reads back what Audit keeps, for reviewers; nil shows them no history
+	Actions   map[string]Function         // by action name (do: go): run when their changes are approved; may be nil
+	Audit     audit.Log                   // records calls; required, because a call that can't be recorded isn't answered
+	Args      audit.ArgHasher             // hashes arguments for the record; the zero value omits the hash
+	Limits    limit.Options               // the zero value takes the defaults
+	Secret    []byte                      // 32 bytes that seal cursors and hash masked values, the same on all replicas; nil generates random ones
+	Budget    int                         // maximum bytes of records in one answer; 0 means shape.DefaultBudget
+	Memory    int64                       // maximum bytes that all answers under construction take together; 0 means limit.DefaultMemory
 	Price     int64                       // of a million estimated tokens, in millionths of a US dollar; 0 for none
-	Now       func() time.Time            // the clock; nil takes time.Now
-	Log       *slog.Logger                // told of subscribers that panic; nil tells nobody
-	Depth     int                         // most generations of sub-principals below a credential; 0 takes identity.MaxDepth
+	Now       func() time.Time            // the clock; nil means time.Now
+	Log       *slog.Logger                // receives panics of subscribers; nil logs nothing
+	Depth     int                         // maximum generations of sub-principals below a credential; 0 means identity.MaxDepth
 
-	Observer Observer // is told of every call; nil tells nobody
+	Observer Observer // is notified of every call; may be nil
 }
 
-// A Gateway stands between agents and sources. It is safe for use by several goroutines.
+// A Gateway mediates between agents and sources. It is safe for concurrent use.
 type Gateway struct {
 	options Options
 	limits  *limit.Limiter
@@ -79,9 +80,9 @@ type Gateway struct {
 	cursors *shape.Cursors
 	masks   mask.Key
 	policy  atomic.Pointer[policy.Policy]
-	changes sync.Mutex            // held by who replaces policy
-	holder  string                // of leases: no other gateway has it
-	slots   map[string]*fair.Gate // the connections of sources
+	changes sync.Mutex            // held while policy is replaced
+	holder  string                // the unique name of this gateway as a lease holder
+	slots   map[string]*fair.Gate // by source: shares a source's connections fairly between callers
 
 	subscribers subscribers
 }
@@ -115,8 +116,8 @@ func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 	return g, warnings, err
 }
 
-// Refresh describes the sources again and puts the rules into force against what they have now. When that fails,
-// what was in force stays.
+// Refresh describes the sources again and compiles the rules against the result. It returns warnings about what the
+// sources left out. On an error the previous rules and classes stay in force.
 func (g *Gateway) Refresh(ctx context.Context) ([]string, error) {
 	var catalogue []schema.Class
 	var warnings []string
@@ -142,9 +143,8 @@ func (g *Gateway) Refresh(ctx context.Context) ([]string, error) {
 	return warnings, nil
 }
 
-// SetRules puts other rules into force, compiled against what the sources had when they were last described. They are
-// in force as a whole or not at all: on an error what was in force stays. A call that runs ends under the rules that it
-// began with, which are those that its record names.
+// SetRules puts other rules into force, compiled against the classes as last described. It is atomic: on an error the
+// previous rules stay in force. A running call ends under the rules it began with, whose version its record names.
 func (g *Gateway) SetRules(rules policy.Rules) error {
 	g.changes.Lock()
 	defer g.changes.Unlock()
@@ -157,18 +157,18 @@ func (g *Gateway) SetRules(rules policy.Rules) error {
 	return nil
 }
 
-// Catalogue returns the classes that the sources had when they were last described. It must not be changed.
+// Catalogue returns the classes as the sources last described them. Callers must not modify it.
 func (g *Gateway) Catalogue() []schema.Class { return g.policy.Load().Catalogue() }
 
-// Close stores what calls have used of the daily budgets. It ends nothing: whoever began calls waits for them first.
+// Close stores how much of the daily budgets calls have used. It does not end calls: wait for them first.
 func (g *Gateway) Close(ctx context.Context) error { return g.limits.Close(ctx) }
 
-// May reports, by nil, whether who may make a call by the rules in force now: by the gates, scopes and lists.
+// May returns nil if p may make the call under the rules in force now: by the gates, scopes and lists.
 func (g *Gateway) May(p identity.Principal, ask CallSpec) error {
 	return g.policy.Load().May(p, ask.use())
 }
 
-// Ping reports whether all sources that can tell are reachable.
+// Ping returns an error for each source that implements source.Pinger and is unreachable.
 func (g *Gateway) Ping(ctx context.Context) error {
 	var errs []error
 	for name, s := range g.options.Sources {
@@ -181,8 +181,8 @@ func (g *Gateway) Ping(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Read answers q for who outside of any tool: for embedding programs. It is admitted, limited and recorded as a
-// call of the tool query_class is.
+// Read answers q for p outside of any tool, for embedding programs. It is admitted, limited and recorded like a call
+// of the tool query_class.
 func (g *Gateway) Read(ctx context.Context, p identity.Principal, q *query.Find) (page *shape.Page, err error) {
 	err = g.Do(ctx, p, CallSpec{Tool: "query_class", Needs: identity.Read}, func(ctx context.Context, c *Call) (int, error) {
 		page, err = c.Read(ctx, q)
@@ -194,7 +194,8 @@ func (g *Gateway) Read(ctx context.Context, p identity.Principal, q *query.Find)
 	return page, nil
 }
 
-// prepare takes a query through policy, and finds the source that it reads.
+// prepare takes a query through policy and returns its permit and the source to read. Values have at most most bytes;
+// 0 means the budget.
 func (g *Gateway) prepare(p *policy.Policy, principal identity.Principal, q query.Query, most int) (policy.Permit, source.Source, error) {
 	permit, err := p.Read(principal, q)
 	if err != nil {
@@ -223,7 +224,7 @@ func (g *Gateway) prepare(p *policy.Policy, principal identity.Principal, q quer
 	return permit, s, nil
 }
 
-// rows takes a query through policy, compile, source and redact. Values have at most so many bytes; 0 takes the budget.
+// rows takes a query through policy, compile, source and redact. Values have at most most bytes; 0 means the budget.
 func (g *Gateway) rows(ctx context.Context, p *policy.Policy, principal identity.Principal, q query.Query, most int) (redact.Rows, error) {
 	_, deciding := trace.Start(ctx, "policy")
 	permit, s, err := g.prepare(p, principal, q, most)

@@ -11,8 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// Describe tells operators all that who may see and do under the rules in force: classes with fields, masks and layers,
-// the tools of those given, scopes and limits. Values of filters are digests. It is never for agents.
+// Describe returns, for operators, everything p may see and do under the rules in force: classes with fields, masks
+// and layers, the given tools, scopes and limits. Filter values are shown as digests. Never show the result to
+// agents.
 func (g *Gateway) Describe(p identity.Principal, tools []policyreport.Tool) (policyreport.Description, error) {
 	r, err := g.Regime(tools)
 	if err != nil {
@@ -27,8 +28,8 @@ func (g *Gateway) Describe(p identity.Principal, tools []policyreport.Tool) (pol
 	return d, nil
 }
 
-// DescribeClass tells operators what who sees of one class, named as "source.Class" or by a bare name; the View is
-// empty, and the Verdict says why, when who sees nothing of it.
+// DescribeClass returns, for operators, p's view of one class, named as "source.Class" or by its bare name. If p
+// doesn't see the class, the View is empty and the Verdict says why.
 func (g *Gateway) DescribeClass(p identity.Principal, class string) (policyreport.View, policyreport.Verdict, error) {
 	r, err := g.Regime(nil)
 	if err != nil {
@@ -38,8 +39,8 @@ func (g *Gateway) DescribeClass(p identity.Principal, class string) (policyrepor
 	return v, verdict, nil
 }
 
-// WouldPermit tells operators whether who could call a tool of those given on a class ("" for none), and else why not
-// and which rule decides. Whether a query is right, and what it costs, is not asked.
+// WouldPermit reports to operators whether p could call one of tools on a class ("" for none), and if not, why and
+// which rule decides. It does not check whether a query is valid or what it costs.
 func (g *Gateway) WouldPermit(p identity.Principal, tools []policyreport.Tool, tool, class string) (policyreport.Verdict, error) {
 	r, err := g.Regime(tools)
 	if err != nil {
@@ -48,24 +49,23 @@ func (g *Gateway) WouldPermit(p identity.Principal, tools []policyreport.Tool, t
 	return r.WouldPermit(p, tool, class), nil
 }
 
-// Views returns the views that who has under the rules in force, ordered by source and name: what tools are
-// offered by.
+// Views returns every view visible to p under the rules in force, ordered by source and name.
 func (g *Gateway) Views(p identity.Principal) []*policy.View { return g.policy.Load().Views(p) }
 
-// Regime returns the rules in force, for operators to ask.
+// Regime returns the rules in force, for operators to query.
 func (g *Gateway) Regime(tools []policyreport.Tool) (*policyreport.Regime, error) {
 	return policyreport.Over(g.policy.Load(), tools)
 }
 
-// Access tells how the records are got at that q begins with, and whether that would be refused as a scan.
+// Access returns how the first records of q are found, and whether that would be refused as a scan.
 func (c *Call) Access(q query.Query) (policy.Access, error) {
 	c.asked(q.From())
 	return c.policy.Access(c.who, q)
 }
 
-// Statement returns the text of what q would run, with places instead of values, and runs nothing; what would refuse
-// q refuses it here. It names what views are made of, so only who has the scope explain, or sees all of the source,
-// is told; it is "" for others, and where the source has no such text.
+// Statement returns the text that q would run, with placeholders instead of values, without running it. Where q would
+// be refused, so is Statement. The text names what views are made of, so it is "" for a caller that neither has the
+// scope explain nor sees all of the source, and for a source without such a text.
 func (c *Call) Statement(q query.Query) (string, error) {
 	permit, s, told, err := c.prepared(q)
 	if err != nil {
@@ -82,8 +82,8 @@ func (c *Call) Statement(q query.Query) (string, error) {
 	return text, nil
 }
 
-// Explain returns how the database would find the records of q, in its own words, with values of rules and its
-// estimates. Only who may have the Statement is told: for others nothing is asked, and it is "".
+// Explain returns the database's own query plan for q, with values of rules and its estimates. It is "", and the
+// database is not asked, for a caller that may not have the Statement.
 func (c *Call) Explain(ctx context.Context, q query.Query) (string, error) {
 	permit, s, told, err := c.prepared(q)
 	if err != nil {
@@ -96,7 +96,7 @@ func (c *Call) Explain(ctx context.Context, q query.Query) (string, error) {
 	return explainer.Explain(ctx, permit)
 }
 
-// prepared takes q to where it could be run, and tells whether the asker may know what would run.
+// prepared takes q to where it could be run, and reports whether the caller may see what would run.
 func (c *Call) prepared(q query.Query) (policy.Permit, source.Source, bool, error) {
 	c.asked(q.From())
 	permit, s, err := c.gateway.prepare(c.policy, c.who, q, 0)

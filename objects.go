@@ -14,28 +14,29 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// An Object is what a cache has of one class without records, as the asker may see it.
+// An Object is what a cache has of one recordless class, as far as the caller may see it.
 type Object struct {
 	Name    string
-	View    *policy.View // nil where the cache has no such class for the asker
-	Unknown bool         // there is no cache that could have it
-	Failed  string       // why the class's description can't be read; "" where it can. The View has no fields then
-	Near    []string     // without a View: the nearest names that the asker sees
+	View    *policy.View // nil if the cache has no such class that the caller may see
+	Unknown bool         // no cache exists that could have it
+	Failed  string       // why the class's description can't be read, or ""; if set, the View has no fields
+	Near    []string     // without a View: the nearest names that the caller sees
 }
 
-// Objects are what was found in a place, beside the objects themselves.
+// Objects describes where objects were found.
 type Objects struct {
-	Source      string // which of the sources it was found in; "" where there is none
-	Workspace   string // the folder in which it was found; "" where there is none
-	Cached      bool   // something is kept of the connection
+	Source      string // the source it was found in, or ""
+	Workspace   string // the folder it was found in, or ""
+	Cached      bool   // the cache has something of the connection
 	Connections []string
-	Age         time.Duration // since the newest description that the asker may see was written; negative where there is none
-	Total       int           // how many objects were asked for, or are there
+	Age         time.Duration // since the newest description that the caller may see was written; negative if there is none
+	Total       int           // how many objects were asked for, or exist
 }
 
-// Objects looks for descriptions in a place and gives them to visit, from number skip on, until it returns false: those
-// that are asked for, each once, in that order, or all by name. Each is read when it is visited. Those that the asker may
-// not see are absent. Several sources are asked in the order of their names; the first that has the connection answers.
+// Objects finds descriptions in a place and passes them to visit, from index skip on, until it returns false: those
+// asked for, each once and in that order, or all by name. Each is read when it is visited. Objects that the caller
+// may not see appear as missing. Sources are asked in the order of their names; the first that has the connection
+// answers.
 func (c *Call) Objects(ctx context.Context, at source.Place, skip int, visit func(Object) bool) (Objects, error) {
 	from, cache, err := c.look(ctx, at)
 	if err != nil {
@@ -76,7 +77,7 @@ func (c *Call) Objects(ctx context.Context, at source.Place, skip int, visit fun
 	return out, nil
 }
 
-// look asks the sources that know of descriptions. A project that none of them may look at is refused.
+// look asks the sources that keep descriptions. If all of them block the project, it returns their error.
 func (c *Call) look(ctx context.Context, at source.Place) (from string, best *source.Cache, err error) {
 	var there []string
 	refused := error(problem.New(problem.Unsupported, "no source keeps descriptions of objects"))
@@ -108,15 +109,15 @@ func (c *Call) look(ctx context.Context, at source.Place) (from string, best *so
 	return from, best, nil
 }
 
-// seen are those of the names that the asker may know of.
+// seen returns those of names that the caller may see.
 func (c *Call) seen(from string, names []string) []string {
-	quiet := c.policy.Noting(nil) // a look at what there is names nothing
+	quiet := c.policy.Noting(nil) // listing names must not add classes to the record
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return quiet.Fresh(c.who, &schema.Class{Source: from, Name: name, Recordless: true}) == nil
 	})
 }
 
-// age is how long ago the newest description was written.
+// age returns how long ago the newest description was written, or -1 if there is none.
 func (c *Call) age(r source.ObjectReader, names []string) time.Duration {
 	var newest time.Time
 	for _, name := range names {
@@ -134,7 +135,7 @@ func (c *Call) age(r source.ObjectReader, names []string) time.Duration {
 func (c *Call) object(from string, r source.ObjectReader, name string, seen []string) Object {
 	o := Object{Name: name}
 	if _, found := slices.BinarySearch(seen, name); !found {
-		c.policy.Fresh(c.who, &schema.Class{Source: from, Name: name, Recordless: true}) // the record names what was asked for
+		c.policy.Fresh(c.who, &schema.Class{Source: from, Name: name, Recordless: true}) // for the record: it notes the named class
 		o.Near = problem.Nearest(name, seen, 3)
 		return o
 	}
@@ -147,7 +148,7 @@ func (c *Call) object(from string, r source.ObjectReader, name string, seen []st
 	return o
 }
 
-// unique keeps the first of names that are the same.
+// unique returns names without duplicates, in the order of their first occurrence.
 func unique(names []string) []string {
 	had := make(map[string]bool, len(names))
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool {
@@ -157,5 +158,5 @@ func unique(names []string) []string {
 	})
 }
 
-// Budget returns how many bytes of what was read an answer may hold.
+// Budget returns the maximum bytes of read data in an answer.
 func (c *Call) Budget() int { return cmp.Or(c.gateway.options.Budget, shape.DefaultBudget) }

@@ -9,18 +9,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
-// An Observer is told of every call: for metrics, traces and logs. It decides nothing, and it must not keep who asks or
-// the arguments beyond the call.
+// An Observer is notified of every call, for metrics, traces and logs. It decides nothing, and it must not keep the
+// principal or the arguments after the call.
 type Observer interface {
-	// Begin is told of a call before anything is decided about it. The context that it returns is that of the call, so
-	// the spans of its steps (package span) are children of the one in there.
+	// Begin is called before anything is decided about a call. The context that it returns becomes the call's
+	// context, so the spans of its steps (package span) are children of the span in it.
 	Begin(ctx context.Context, who identity.Principal, ask CallSpec) context.Context
-	// End is told what a call came to: its record, after the log has kept it, and its error.
+	// End is called with the record of a call, after the log has kept it, and the call's error.
 	End(ctx context.Context, who identity.Principal, r *audit.Record, err error)
 }
 
-// keys are the names of the arguments, sorted, as the record has them: a name that the tool doesn't take can be
-// anything, and is "?" there.
+// keys returns the argument names for the record, sorted. A name that the tool doesn't take is recorded as "?",
+// because it could contain anything.
 func (a *CallSpec) keys() []string {
 	var out []string
 	strange := false

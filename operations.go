@@ -13,31 +13,34 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// APIArguments are the arguments of a call of an HTTP API. Path, Query and Headers are Objects; HasBody tells a null Body from none.
+// APIArguments are the arguments of a call of an HTTP API. Path, Query and Headers are Objects; HasBody distinguishes
+// a null Body from none.
 type APIArguments = validate.Arguments
 
-// An APIRead is a call of an API that changes nothing.
+// An APIRead is a call of an API operation that only reads.
 type APIRead struct {
 	API       string // "" for the only one
 	Operation string // as view.View.Operation takes it
 	Arguments APIArguments
-	Fields    []string // what of the answer is wanted, as dotted paths; nil for all
+	Fields    []string // the wanted parts of the response, as dotted paths; nil for all
 }
 
-// APIs returns what who sees of each HTTP API by the rules in force now, ordered by name.
+// APIs returns what p sees of each HTTP API under the rules in force now, ordered by name.
 func (g *Gateway) APIs(p identity.Principal) []*calls.Reach {
 	return g.policy.Load().APIs().All(p)
 }
 
-// APIs returns what the asker sees of each HTTP API, ordered by name.
+// APIs returns what the caller sees of each HTTP API, ordered by name.
 func (c *Call) APIs() []*calls.Reach { return c.policy.APIs().All(c.who) }
 
-// API returns what the asker sees of the API called name; "" names the only one. Pointers of its errors are /source.
+// API returns what the caller sees of the named API; "" means the only one. The JSON pointer in its errors is
+// /source.
 func (c *Call) API(name string) (*calls.Reach, error) {
 	return c.policy.APIs().Reach(c.who, name, "/source")
 }
 
-// CallAPI calls an operation that only reads, and returns what the asker may see of the answer, cut to the byte budget.
+// CallAPI calls an operation that only reads, and returns what the caller may see of the response, cut to the byte
+// budget.
 func (c *Call) CallAPI(ctx context.Context, r APIRead) (*response.Answer, error) {
 	c.asked(r.API + "." + r.Operation)
 	_, deciding := trace.Start(ctx, "policy")

@@ -20,9 +20,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Propose takes r through policy, has its source say what it would do, and files it as a change for people to decide
-// about. It executes nothing, unless rules and gates let just this write through at once. The same request while it
-// waits is the same change.
+// Propose takes r through policy, has its source preview it, and files it as a change for review. It applies nothing,
+// unless rules and gates let this write through at once. While a change is pending, the same request returns that
+// change.
 func (c *Call) Propose(ctx context.Context, r write.Request) (*review.Sheet, error) {
 	filed, err := c.drafted(ctx, r)
 	if err != nil {
@@ -41,7 +41,7 @@ func (c *Call) Propose(ctx context.Context, r write.Request) (*review.Sheet, err
 	return c.own(kept), nil
 }
 
-// Preview is Propose without filing anything: what r would become.
+// Preview returns the change that Propose would file for r, without filing it.
 func (c *Call) Preview(ctx context.Context, r write.Request) (*review.Sheet, error) {
 	filed, err := c.drafted(ctx, r)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *Call) Preview(ctx context.Context, r write.Request) (*review.Sheet, err
 	return c.own(filed), nil
 }
 
-// drafted makes the change that r asks for, judged by the rules and not filed.
+// drafted returns the change that r asks for, judged by the rules but not filed.
 func (c *Call) drafted(ctx context.Context, r write.Request) (*change.Change, error) {
 	g := c.gateway
 	if g.options.Changes == nil {
@@ -88,7 +88,7 @@ func (c *Call) drafted(ctx context.Context, r write.Request) (*change.Change, er
 	return c.change(r, &plan, preview), nil
 }
 
-// preview has the source of a draft say what it would do.
+// preview has the named source preview a draft.
 func (g *Gateway) preview(ctx context.Context, draft writes.Draft, name string) (change.Preview, error) {
 	w, err := g.writer(name)
 	if err != nil {
@@ -97,7 +97,7 @@ func (g *Gateway) preview(ctx context.Context, draft writes.Draft, name string) 
 	return w.Preview(ctx, draft)
 }
 
-// writer returns a source that can write.
+// writer returns the named source as a Writer, or a problem.Unsupported if it is read-only.
 func (g *Gateway) writer(name string) (source.Writer, error) {
 	w, ok := g.options.Sources[name].(source.Writer)
 	if !ok {
@@ -109,7 +109,7 @@ func (g *Gateway) writer(name string) (source.Writer, error) {
 	return w, nil
 }
 
-// pointers refuses a value that leads to a record which the asker doesn't see: for the asker there is none.
+// pointers refuses a value that references a record which the caller doesn't see, as if the record did not exist.
 func (c *Call) pointers(ctx context.Context, plan *writes.Plan) error {
 	for i := range plan.Items {
 		for _, s := range plan.Items[i].Sets {
@@ -137,7 +137,7 @@ func (c *Call) pointers(ctx context.Context, plan *writes.Plan) error {
 	return nil
 }
 
-// dependences refuses to wait for what is no change of the asker's, and for one that will never be applied.
+// dependences refuses to wait for a change that isn't the caller's, or that will never be applied.
 func (c *Call) dependences(ctx context.Context, after []string) error {
 	for i, id := range after {
 		before, err := c.mine(ctx, id)
@@ -154,7 +154,7 @@ func (c *Call) dependences(ctx context.Context, after []string) error {
 	return nil
 }
 
-// change puts together what is filed.
+// change builds the change to file.
 func (c *Call) change(r write.Request, plan *writes.Plan, p change.Preview) *change.Change {
 	out := &change.Change{
 		Source: plan.Source, Effects: p.Effects, Cascades: p.Cascades, Preview: p.Kind, Refusal: p.Refusal, Doubts: r.Doubts,
@@ -174,7 +174,7 @@ func (c *Call) change(r write.Request, plan *writes.Plan, p change.Preview) *cha
 	return out
 }
 
-// gate is the least of the gates that stand before the writes of r.
+// gate returns the strictest of the gates for the writes of r.
 func (c *Call) gate(r write.Request) policy.Gate {
 	least := policy.On
 	for _, w := range r.Writes {
@@ -184,7 +184,7 @@ func (c *Call) gate(r write.Request) policy.Gate {
 	return least
 }
 
-// Changes returns the changes that the asker has proposed, the newest first, and whether there are more.
+// Changes returns the changes that the caller has proposed, the newest first, and whether there are more.
 func (c *Call) Changes(ctx context.Context, f change.Filter) ([]review.Row, bool, error) {
 	queue := c.gateway.options.Changes
 	if queue == nil {
@@ -203,7 +203,7 @@ func (c *Call) Changes(ctx context.Context, f change.Filter) ([]review.Row, bool
 	return rows, more, nil
 }
 
-// Change returns a change that the asker has proposed. Another principal's is one that isn't there.
+// Change returns a change that the caller has proposed. Other changes are NotFound.
 func (c *Call) Change(ctx context.Context, id string) (*review.Sheet, error) {
 	found, err := c.mine(ctx, id)
 	if err != nil {
@@ -212,7 +212,7 @@ func (c *Call) Change(ctx context.Context, id string) (*review.Sheet, error) {
 	return c.own(found), nil
 }
 
-// mine returns a change of the asker's.
+// mine returns the change with the given ID if the caller proposed it.
 func (c *Call) mine(ctx context.Context, id string) (*change.Change, error) {
 	queue := c.gateway.options.Changes
 	if queue == nil {
@@ -225,7 +225,7 @@ func (c *Call) mine(ctx context.Context, id string) (*change.Change, error) {
 	return found, err
 }
 
-// CancelChange takes back a change that the asker has proposed and nobody has begun to apply.
+// CancelChange withdraws a change that the caller has proposed and that is not being applied yet.
 func (c *Call) CancelChange(ctx context.Context, id string) (*review.Sheet, error) {
 	if c.gateway.options.Changes == nil {
 		return nil, change.NotFound()
@@ -238,8 +238,8 @@ func (c *Call) CancelChange(ctx context.Context, id string) (*review.Sheet, erro
 	return c.own(done), nil
 }
 
-// WaitForChange returns a change of the asker's once it has ended or moved on from the state that it had, or as it is
-// after most. It tells the caller in between that it is still waiting.
+// WaitForChange returns a change of the caller once it is no longer pending, granted or being applied, or as it is
+// after most.
 func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration) (*review.Sheet, error) {
 	found, err := c.mine(ctx, id)
 	if err != nil {
@@ -272,13 +272,13 @@ func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration)
 	return c.own(found), nil
 }
 
-// own is a change as the agent sees it that has proposed it.
+// own returns a change as shown to the agent that proposed it.
 func (c *Call) own(found *change.Change) *review.Sheet {
 	return review.New(found, visibility.Of(c.policy, c.who, c.gateway.masks), review.Viewer{})
 }
 
-// file files a change that was judged, or returns the same one that is pending. One that can't be recorded isn't left
-// pending, nor one whose filing ended with an error.
+// file files a judged change, or returns the same one if it is already pending. A change that can't be recorded, or
+// whose filing failed, is withdrawn when the call ends.
 func (c *Call) file(ctx context.Context, filed *change.Change) (*change.Change, error) {
 	kept, err := c.changes().Propose(ctx, filed)
 	if err == nil {
@@ -293,7 +293,7 @@ func (c *Call) file(ctx context.Context, filed *change.Change) (*change.Change, 
 	return kept, err
 }
 
-// changes returns the queue, whose steps name the rules of this call.
+// changes returns the queue, set to name the rules of this call in its steps.
 func (c *Call) changes() *change.Queue {
 	c.steps = true
 	return c.gateway.options.Changes.Under(c.policy.Version())

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Revert implements Reviewer. The change that takes another one back has the rights of the agent that proposed the other;
-// neither that agent's human nor the person who asks for it decides about it.
+// Revert implements Reviewer. The new change has the rights of the agent that proposed the original; neither that
+// agent's owner nor the person who requests the revert may approve it.
 func (d *desk) Revert(ctx context.Context, id, reason string) (*review.Sheet, error) {
 	return d.sheet(ctx, "revert", id, audit.Proposed, func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
 		filed, err := c.reverting(ctx, found, reason)
@@ -24,7 +24,7 @@ func (d *desk) Revert(ctx context.Context, id, reason string) (*review.Sheet, er
 	})
 }
 
-// reverting makes the change that takes found back.
+// reverting returns the change that reverts found, not yet filed.
 func (c *Call) reverting(ctx context.Context, found *change.Change, reason string) (*change.Change, error) {
 	back, err := found.Inverse()
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *Call) reverting(ctx context.Context, found *change.Change, reason strin
 	return filed, nil
 }
 
-// whole refuses to bring back a record of a class with fields that no view shows: they were not kept.
+// whole refuses to recreate a record of a class that has fields no view shows: their values were not kept.
 func whole(plan *writes.Plan) error {
 	for i := range plan.Items {
 		v := plan.Items[i].View

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Reviewer returns what who can do about changes. correlation ties the records of one visit together.
+// Reviewer returns p's operations on changes. correlation ties the records of one visit together.
 func (g *Gateway) Reviewer(p identity.Principal, correlation string) Reviewer {
 	return &desk{g, p, correlation}
 }
@@ -25,7 +25,7 @@ type desk struct {
 	correlation string
 }
 
-// do runs one thing that a person does, as a call of its own that is recorded under its name.
+// do runs one operation of a reviewer as a call of its own, recorded under name.
 func (d *desk) do(ctx context.Context, name string, run func(context.Context, *Call) error) error {
 	ask := CallSpec{Tool: "changes/" + name, Needs: identity.Review, Correlation: d.correlation}
 	return d.gateway.Do(ctx, d.who, ask, func(ctx context.Context, c *Call) (int, error) {
@@ -39,8 +39,8 @@ func (d *desk) do(ctx context.Context, name string, run func(context.Context, *C
 	})
 }
 
-// sheet runs one thing that a person does about a change that they see, and shows the change after it. outcome is what
-// the record says when it went well.
+// sheet runs one operation on a change that the reviewer may see, and returns the change after it. outcome is
+// recorded on success.
 func (d *desk) sheet(ctx context.Context, name, id, outcome string, act func(context.Context, *Call, *change.Change) (*change.Change, error)) (s *review.Sheet, err error) {
 	err = d.do(ctx, name, func(ctx context.Context, c *Call) error {
 		found, err := c.reviewable(ctx, id)
@@ -60,7 +60,7 @@ func (d *desk) sheet(ctx context.Context, name, id, outcome string, act func(con
 	return s, err
 }
 
-// reviewable returns a change that the person may see: one of their tenant, where they have one.
+// reviewable returns a change that the reviewer may see: one of their tenant, if they have one.
 func (c *Call) reviewable(ctx context.Context, id string) (*change.Change, error) {
 	if c.who.Tenant != "" {
 		return c.gateway.options.Changes.GetOf(ctx, id, change.Of{Tenant: c.who.Tenant})
@@ -95,12 +95,12 @@ func (d *desk) Queue(ctx context.Context, f change.Filter) (rows []review.Row, m
 
 func (d *desk) viewer() review.Viewer { return review.Viewer{Human: d.who.Owner, Reviewer: true} }
 
-// noChanges refuses what needs changes, of a gateway that was given no queue for them.
+// noChanges is the error of a gateway without a queue for changes.
 func noChanges() error {
 	return &problem.Error{Code: problem.Unsupported, Kind: "no_changes", Detail: "this gateway takes no changes"}
 }
 
-// storeFailed is what the asker is told when changes can't be read or kept.
+// storeFailed is the error shown to the caller when changes can't be read or kept.
 func storeFailed(err error) error {
 	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "change_store", Err: err}
 }
@@ -134,7 +134,7 @@ func (d *desk) BreakGlass(ctx context.Context, id, digest, reason string) (*revi
 func (d *desk) approve(ctx context.Context, name, id string, v change.Verdict) (*review.Sheet, error) {
 	return d.sheet(ctx, name, id, audit.Approved, func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
 		if check, err := c.sighted(ctx, found); err != nil {
-			p := *problem.Of(err) // the same may go well later, where the source can't be reached
+			p := *problem.Of(err) // a copy: the same call may succeed later, when the source can be reached
 			p.Detail, p.Suggestion = "what you see of it can't be looked at now ("+p.Detail+"); nothing was decided", "Send the same again later"
 			return nil, &p
 		} else if !check.OK {
@@ -218,7 +218,7 @@ func (d *desk) Events(ctx context.Context, after int64) (events []change.Event, 
 	return events, err
 }
 
-// seen returns the next events behind after that the person sees, and the Seq up to which there are no others.
+// seen returns the next events after Seq after that the reviewer may see, and the Seq up to which it looked.
 func (d *desk) seen(ctx context.Context, after int64) (events []change.Event, to int64, err error) {
 	const most = 500
 	for {
@@ -238,7 +238,7 @@ func (d *desk) seen(ctx context.Context, after int64) (events []change.Event, to
 	}
 }
 
-// Await implements Reviewer. For a person of a tenant it goes on waiting behind the events of others.
+// Await implements Reviewer. For a reviewer of a tenant it keeps waiting while events belong to other tenants.
 func (d *desk) Await(ctx context.Context, after int64) error {
 	if err := d.may(); err != nil {
 		return err
@@ -267,7 +267,8 @@ func (d *desk) LastEvent(ctx context.Context) (int64, error) {
 	return last, nil
 }
 
-// may is do's check for what is asked too often to be a call of its own: the feed of an open page.
+// may is the check of do for operations that are too frequent to be recorded as calls: the event feed of an open
+// page.
 func (d *desk) may() error {
 	switch {
 	case d.gateway.options.Changes == nil:

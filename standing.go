@@ -11,17 +11,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// Standing reports, by nil, whether the action that a change came from would still propose it for the asker of a call.
+// Standing returns nil if the action that a change came from would still propose it for the principal of the call.
 type Standing func(context.Context, *Call, *change.Change) error
 
-// ofAction reports whether c came from an action of the configuration.
+// ofAction reports whether c came from a configured action.
 func (g *Gateway) ofAction(c *change.Change) bool {
 	return c.Action != "" && c.Action != writes.Revert
 }
 
-// stands reports, by nil, whether the action that c came from would still propose it for the agent as it is now. The
-// target's transaction compares what a write sets; what an action requires of other fields and records, and which actions
-// there are, nobody compares there.
+// stands returns nil if the action that c came from would still propose it for its agent as of now. The target's
+// transaction compares only what a write sets, not what an action requires of other fields and records, nor whether
+// the action still exists.
 func (g *Gateway) stands(ctx context.Context, p *policy.Policy, c *change.Change) error {
 	if !g.ofAction(c) {
 		return nil
@@ -36,11 +36,11 @@ func (g *Gateway) stands(ctx context.Context, p *policy.Policy, c *change.Change
 	return g.options.Standing(ctx, &Call{gateway: g, who: principal, policy: p, record: &audit.Record{}}, c)
 }
 
-// fallen is the outcome of a change that its action would no longer propose: it is stale, for the records that say so may
-// change again, and a person may have it previewed then. Or it was written before.
+// fallen returns the outcome of a change that its action would no longer propose: it is stale, since the records may
+// change back and a reviewer may renew it. If it was already written, it is applied.
 func (e *execution) fallen(ctx context.Context, w source.Writer, c *change.Change, why error) (change.EventKind, change.Outcome, error) {
 	if problem.CodeOf(why) == problem.Internal {
-		return "", change.Outcome{}, why // what can't be asked: later
+		return "", change.Outcome{}, why // it could not be checked: try again later
 	}
 	event, o, err := e.gateway.barred(ctx, w, c, why)
 	if err != nil || event != change.EventFailed {
@@ -49,8 +49,8 @@ func (e *execution) fallen(ctx context.Context, w source.Writer, c *change.Chang
 	return change.EventStale, change.Outcome{Detail: o.Detail, Now: e.moved(ctx, w, c)}, nil
 }
 
-// moved returns the records of c as they are, for people to see, where they are no longer what was reviewed; nil where
-// they are, or can't be seen.
+// moved returns the current records of c, for reviewers, if they differ from what was reviewed; else, or if they
+// can't be read, nil.
 func (e *execution) moved(ctx context.Context, w source.Writer, c *change.Change) []change.Effect {
 	draft, err := (&Call{gateway: e.gateway, policy: e.policy}).draft(ctx, c)
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package action holds named domain writes: create_issue, archive, whatever an application calls what it does.
+// Package action defines named domain writes, such as create_issue or archive.
 //
-// It stands beside policy/writes, before it. An action is declared once, compiled against the catalogue when the rules
-// are loaded, and turns the arguments of a call into a write.Request that is then proposed like any other: through the
-// asker's views, for a person to review. It decides about no class. It refuses a declaration that names what isn't
-// there, and arguments that break its schema, its transitions or its requirements: nothing is proposed then.
+// An action is declared once and compiled against the catalogue when the rules are loaded. It turns the arguments of
+// a call into a write.Request, which is then proposed like any other: through the caller's views, for a person to
+// review. It makes no decision about classes. It refuses a declaration that names something missing, and arguments
+// that break its schema, its transitions or its requirements; then nothing is proposed.
 package action
 
 import (
@@ -20,10 +20,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Kind is what an action does.
+// A Kind is the kind of an action.
 type Kind string
 
-// What actions do. HTTP is an operation of an API source, SQL a statement of the owner's, Go a function of the program.
+// The kinds. HTTP calls an operation of an API source, SQL runs a statement of the owner's, Go calls a function of
+// the program.
 const (
 	Create Kind = "create"
 	Update Kind = "update"
@@ -33,58 +34,58 @@ const (
 	Go     Kind = "go"
 )
 
-// Dos are all of them.
+// Dos returns all kinds.
 func Dos() []Kind { return []Kind{Create, Update, Delete, SQL, HTTP, Go} }
 
-// A Declaration is an action as its owner writes it. A template is a value in which {"$cel": text} stands for what CEL
-// says of input, record, the lookups, now and principal.
+// A Declaration is an action as its owner declares it. A template is a value in which {"$cel": text} is replaced by
+// the value of a CEL expression over input, record, the lookups, now and principal.
 type Declaration struct {
 	Name        string
-	On          string      // the class: "source.Class", or a bare name that one source has
-	Title       string      // for people; "" takes the name
+	On          string      // the class: "source.Class", or a bare name if only one source has it
+	Title       string      // for people; "" means Name
 	Description string      // for agents
-	Summary     value.Value // template of the line that reviewers read first; Null leaves it to what is written
+	Summary     value.Value // template of the first line shown to reviewers; Null derives it from the writes
 	Do          Kind
 
 	Input     value.Value // the JSON Schema of the arguments, an Object; Null for none
-	Record    value.Value // template of the id of the record that it is about; Null leaves it to the caller
-	Set       value.Value // templates by field (by parameter for sql, by argument for go and http); Null for none
-	Permitted []string    // fields that arguments of the same names set, besides Set
+	Record    value.Value // template of the id of the record it is about; Null lets the caller give it
+	Set       value.Value // templates by field (by parameter for SQL, by argument for Go and HTTP); Null for none
+	Permitted []string    // fields set by arguments of the same names, besides Set
 
-	Permission identity.Scope // write, delete or schema; "" takes delete for Delete and else write
-	DryRun     bool           // it can be tried (supports_dry_run)
-	Review     write.Mode     // how it may run; "" leaves it to the rules
-	Tool       bool           // it is a tool of its own, of its name
+	Permission identity.Scope // write, delete or schema; "" means delete for Delete, else write
+	DryRun     bool           // it supports a dry run (supports_dry_run)
+	Review     write.Mode     // the mode of its writes; "" leaves it to the rules
+	Tool       bool           // it is also offered as a tool of its name
 
-	Transitions map[string]map[string][]string // by field of the record: what may follow each value
+	Transitions map[string]map[string][]string // by field of the record, then by value: the values that may follow
 	Require     []Requirement
-	Lookup      map[string]Lookup // by the name that expressions use
+	Lookup      map[string]Lookup // by name in expressions
 
-	CheckAgainst schemacheck.Declaration // the class that describes what the arguments are for; the zero one for none
+	CheckAgainst schemacheck.Declaration // the class that describes the arguments; the zero value for none
 
-	Statement string // of SQL: the text, with :name for each parameter
-	API       string // of HTTP: the source
-	Operation string // of HTTP: the operation of it
+	Statement string // for SQL: the text, with :name for each parameter
+	API       string // for HTTP: the source
+	Operation string // for HTTP: the operation of API
 }
 
-// A Requirement is what must be true of a call.
+// A Requirement is a condition that a call must meet.
 type Requirement struct {
-	That    string // CEL that is true or false; what fails is false
-	Message string // what the agent is told when it is false
-	Field   string // the argument that it is about; "" for none
+	That    string // a boolean CEL expression; an error counts as false
+	Message string // shown to the agent if it is false
+	Field   string // the argument it is about; "" for none
 }
 
-// A Lookup is a record that expressions can ask about, as the asker sees it.
+// A Lookup is a record that expressions can use, as the caller sees it.
 type Lookup struct {
 	Class string
-	ID    value.Value // template; where it yields nothing, the record is null
+	ID    value.Value // template; if its value is absent or null, the record is null
 }
 
-// An Action is a declaration that was compiled. It never changes and may be used by many at once.
+// An Action is a compiled Declaration. It is immutable and safe for use by several goroutines.
 type Action struct {
 	Declaration
 	Class *schema.Class
-	Scope identity.Scope // that a caller needs
+	Scope identity.Scope // the scope that a caller needs
 
 	schema      *argcheck.Schema
 	shown       json.RawMessage // the schema of Input, compact
@@ -97,7 +98,7 @@ type Action struct {
 	require     []requirement
 	transitions []transition
 	check       *schemacheck.Check // nil for none
-	statement   string             // what identifies it: its SHA-256 in hex
+	statement   string             // the SHA-256 of Statement in hex
 }
 
 type lookup struct {
@@ -114,19 +115,19 @@ type requirement struct {
 type transition struct {
 	field    string
 	next     map[string][]string
-	argument string // that sets the field; "" where it is more than one argument
+	argument string // the argument that sets the field; "" if it isn't a single one
 }
 
 // Schema returns the JSON Schema of the action's arguments, compact.
 func (a *Action) Schema() json.RawMessage { return a.shown }
 
-// Checked returns what the arguments are checked against; nil for nothing.
+// Checked returns the check of the arguments; nil for none.
 func (a *Action) Checked() *schemacheck.Check { return a.check }
 
 // Arguments returns the names of its arguments.
 func (a *Action) Arguments() []string { return a.schema.Names() }
 
-// Parameters returns the names of what it sets.
+// Parameters returns the names in Set.
 func (a *Action) Parameters() []string {
 	names := make([]string, len(a.set))
 	for i, n := range a.set {
@@ -135,21 +136,21 @@ func (a *Action) Parameters() []string {
 	return names
 }
 
-// Called returns the names by which lists of principals can name it.
+// Called returns the names by which the lists of a principal can refer to it.
 func (a *Action) Called() []string {
 	return []string{a.Name, a.Class.Name + "." + a.Name, a.Class.FullName() + "." + a.Name}
 }
 
-// WantsRecord reports whether a caller has to say which record it is about.
+// WantsRecord reports whether the caller must give the id of a record.
 func (a *Action) WantsRecord() bool { return a.record == nil && (a.Do == Update || a.Do == Delete) }
 
-// TakesRecord reports whether a caller can say which record it is about.
+// TakesRecord reports whether the caller can give the id of a record.
 func (a *Action) TakesRecord() bool { return a.record == nil && a.Do != Create && !a.Class.Recordless }
 
-// Tries reports whether a dry run runs it, and takes it back: always for records and statements of a database.
+// Tries reports whether a dry run executes it and rolls it back: always, except for HTTP and Go without DryRun.
 func (a *Action) Tries() bool { return a.DryRun || a.Do != HTTP && a.Do != Go }
 
-// Op returns the kind of the write that it makes.
+// Op returns the operation of the write that it makes.
 func (a *Action) Op() write.Op {
 	switch a.Do {
 	case Create:
@@ -164,11 +165,11 @@ func (a *Action) Op() write.Op {
 	return write.OpAction
 }
 
-// A Reader gives records and classes as the asker sees them.
+// A Reader reads records and classes as the caller sees them.
 type Reader interface {
-	// Record returns the record of class ("source.Class") that has the key id, an Object of its visible fields; Null
-	// where there is none for the asker.
+	// Record returns the record of class ("source.Class") with the key id, an Object of its visible fields; Null if
+	// the caller sees none.
 	Record(ctx context.Context, class, id string) (value.Value, error)
-	// Described returns class as its source describes it now, and as the asker sees it.
+	// Described returns the current description of class by its source, as the caller sees it.
 	Described(ctx context.Context, class string) (schemacheck.Described, error)
 }

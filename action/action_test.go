@@ -49,7 +49,7 @@ func rules(t *testing.T) *policy.Policy {
 	return p
 }
 
-// object reads JSON.
+// object parses JSON.
 func object(t testing.TB, text string) value.Value {
 	if text == "" {
 		return value.Value{}
@@ -63,11 +63,11 @@ func object(t testing.TB, text string) value.Value {
 
 const (
 	a1 = "0b0b0b0b-0000-4000-8000-000000000001" // an epic
-	a2 = "0b0b0b0b-0000-4000-8000-000000000002" // a story that is Todo
-	a3 = "0b0b0b0b-0000-4000-8000-000000000003" // hidden from the asker, as far as the reader says
+	a2 = "0b0b0b0b-0000-4000-8000-000000000002" // a story in state Todo
+	a3 = "0b0b0b0b-0000-4000-8000-000000000003" // hidden from the caller by the reader
 )
 
-// records are what the asker sees.
+// records are those the caller sees.
 type records map[string]string
 
 func (r records) Record(_ context.Context, class, id string) (value.Value, error) {
@@ -78,7 +78,7 @@ func (r records) Record(_ context.Context, class, id string) (value.Value, error
 	return value.Read([]byte(text), 0)
 }
 
-// Described has an account whose name got longer since the catalogue was made.
+// Described returns an account whose name has become longer since the catalogue was made.
 func (r records) Described(_ context.Context, class string) (schemacheck.Described, error) {
 	if class != "org.Account" {
 		return schemacheck.Described{}, fmt.Errorf("%s is asked for", class)
@@ -131,7 +131,7 @@ func declarations(t *testing.T) []Declaration {
 	}
 }
 
-// TestRequest is arguments → what is proposed, or why nothing is.
+// TestRequest checks what calls propose, or why they are refused.
 func TestRequest(t *testing.T) {
 	set, err := Compile(declarations(t), rules(t))
 	if err != nil {
@@ -213,7 +213,7 @@ func called(s *Set, name string) *Action {
 	return nil
 }
 
-// TestPlaces has the pointers of steps behind the action, as the caller knows them.
+// TestPlaces checks that pointers into the write become pointers to the caller's arguments.
 func TestPlaces(t *testing.T) {
 	set, err := Compile(declarations(t), rules(t))
 	if err != nil {
@@ -256,7 +256,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestCompileRefuses has a row for each thing that can be wrong with a declaration.
+// TestCompileRefuses has a row for each possible fault of a declaration.
 func TestCompileRefuses(t *testing.T) {
 	in := object(t, `{"properties": {"a": {"type": "string"}}}`)
 	set := object(t, `{"title": {"$cel": "input.a"}}`)

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// arguments makes the schema: what is declared, closed, and what permitted fields add.
+// arguments builds the schema of the arguments: the declared properties, no others, and the permitted fields.
 func (b *builder) arguments() {
 	in := b.Input
 	if in.IsNull() {
@@ -45,7 +45,7 @@ func (b *builder) arguments() {
 	b.compiled(doc, properties)
 }
 
-// compiled compiles the schema of the arguments, and notes their defaults.
+// compiled compiles the schema of the arguments, and collects their defaults.
 func (b *builder) compiled(doc value.Value, properties []value.Member) {
 	b.Action.shown = doc.AppendJSON(nil)
 	var err error
@@ -74,7 +74,7 @@ func (b *builder) compiled(doc value.Value, properties []value.Member) {
 	}
 }
 
-// checked compiles what the arguments are checked against.
+// checked compiles the check_against declaration.
 func (b *builder) checked() {
 	d, key := b.CheckAgainst, "check_against"
 	switch {

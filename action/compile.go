@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The names that every expression of an action can use, besides lookups.
+// Names that all expressions of an action can use, besides lookups.
 const (
 	inputName     = "input"
 	recordName    = "record"
@@ -27,20 +27,20 @@ const (
 	principalName = "principal"
 )
 
-// revert is the name of what takes changes back, as package rules/writes has it.
+// revert is a reserved name: reverting a change, as in package rules/writes.
 const revert = "revert"
 
-// Arguments that calls have besides those of the action.
+// Arguments of calls besides those of the action.
 const (
 	ReasonArgument = "reason"
 	DryRunArgument = "dry_run"
 	RecordArgument = "object_id"
 )
 
-// A Fault is one thing that is wrong with a declaration.
+// A DeclarationFault is a fault in a declaration.
 type DeclarationFault struct {
 	On, Action string   // as declared
-	Key        []string // below the action: "set", "title"
+	Key        []string // the path below the action: "set", "title"
 	Message    string
 }
 
@@ -49,13 +49,13 @@ func (f *DeclarationFault) Error() string {
 	return "classes." + f.On + ".actions." + strings.Join(append([]string{f.Action}, f.Key...), ".") + ": " + f.Message
 }
 
-// A Set is actions that were compiled. The zero Set has none.
+// A Set is a set of compiled actions. The zero Set is empty.
 type Set struct {
-	actions []*Action // by name, then class
+	actions []*Action // sorted by name, then class
 }
 
-// Compile compiles declarations against the rules in force and their catalogue. All that is wrong is in the error:
-// Faults, joined.
+// Compile compiles declarations against the rules in force and their catalogue. The error joins a DeclarationFault
+// for each fault.
 func Compile(declared []Declaration, p *policy.Policy) (*Set, error) {
 	s := &Set{}
 	var errs []error
@@ -84,10 +84,10 @@ func Compile(declared []Declaration, p *policy.Policy) (*Set, error) {
 	return s, nil
 }
 
-// All returns the actions, by name.
+// All returns the actions, sorted by name.
 func (s *Set) All() []*Action { return slices.Clone(s.actions) }
 
-// On returns the actions of a class, "source.Class", by name.
+// On returns the actions of a class, "source.Class", sorted by name.
 func (s *Set) On(class string) []*Action {
 	var out []*Action
 	for _, a := range s.actions {
@@ -103,8 +103,8 @@ type builder struct {
 	*Action
 	policy *policy.Policy
 	base   *expression.Compiler // over principal
-	over   *expression.Compiler // over all that the action's expressions can use
-	fields []string             // of the class, visible and not masked
+	over   *expression.Compiler // over all names that the action's expressions can use
+	fields []string             // of the class, visible and unmasked
 	errs   []error
 }
 
@@ -147,7 +147,7 @@ func (b *builder) build() {
 	b.transit()
 }
 
-// opened returns a class and those of its fields that actions can name.
+// opened returns a class and its fields that actions can name.
 func (b *builder) opened(name string, at []string) (*schema.Class, []string) {
 	class, visible, masked, err := b.policy.Shown(name)
 	if err != nil {
@@ -178,7 +178,7 @@ func (b *builder) scope() {
 	}
 }
 
-// target looks at what belongs to one Do alone.
+// target checks the keys that belong to one kind only.
 func (b *builder) target() {
 	needs := func(key, text string, of Kind) {
 		switch {
@@ -207,7 +207,7 @@ func (b *builder) target() {
 	}
 }
 
-// identifier is what CEL takes for a name.
+// identifier matches names that CEL accepts.
 var identifier = regexp.MustCompile(`^[a-z][a-zA-Z0-9_]{0,40}$`)
 
 // variables makes the compiler of the action's expressions.
@@ -216,7 +216,7 @@ func (b *builder) variables() {
 	if b.Do != Create {
 		vars = append(vars, expression.Variable{Name: recordName, What: "a record of " + b.Class.Name, Members: b.fields})
 	}
-	// A lookup's id is worked out before any lookup is there.
+	// The id of a lookup is evaluated before any lookup is available.
 	first := b.base.Over(vars...)
 	for _, name := range slices.Sorted(maps.Keys(b.Lookup)) {
 		at := []string{"lookup", name}
@@ -235,7 +235,7 @@ func (b *builder) variables() {
 	b.over = b.base.Over(vars...)
 }
 
-// sets compiles what is written.
+// sets compiles the templates of Set.
 func (b *builder) sets() {
 	if !b.Set.IsNull() && b.Set.Kind() != value.Object {
 		b.wrong([]string{"set"}, "must be an object of values by name")
@@ -284,7 +284,7 @@ func (b *builder) requirements() {
 	}
 }
 
-// transit compiles what may follow what.
+// transit compiles the transitions.
 func (b *builder) transit() {
 	for _, field := range slices.Sorted(maps.Keys(b.Transitions)) {
 		at := []string{"transitions", field}

@@ -15,18 +15,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Call is one call of an action.
+// A Call is a call of an action.
 type Call struct {
 	Who    identity.Principal
-	Record string      // the id that the caller gives; "" for none
+	Record string      // the id given by the caller; "" for none
 	Input  value.Value // an Object
-	At     string      // where Input stands in the arguments of the tool: a JSON pointer, "" for all of them
+	At     string      // the position of Input in the tool's arguments: a JSON pointer, "" for all of them
 	Now    time.Time
 	Reader Reader
 }
 
-// Request checks a call and returns what it asks to be written; or refuses it, with the argument, the rule and a
-// sentence for each thing that is wrong. It reads records, and writes nothing.
+// Request checks a call and returns the request to propose. A refusal has the argument, the rule and a message for
+// each fault. It reads records, and writes nothing.
 func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	if err := a.schema.Check(c.Input); err != nil {
 		return write.Request{}, moved(err, c.At)
@@ -72,7 +72,7 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	return r, nil
 }
 
-// filled returns the input with the defaults of what it leaves out.
+// filled returns the input with defaults for the missing arguments.
 func (a *Action) filled(in value.Value) value.Value {
 	members := slices.Clone(in.Members())
 	for _, d := range a.defaults {
@@ -83,7 +83,7 @@ func (a *Action) filled(in value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// fits checks arguments against the class that describes them, where there is one.
+// fits checks the arguments against the class that describes them, if any.
 func (a *Action) fits(ctx context.Context, c Call, in value.Value) ([]write.Doubt, error) {
 	if a.check == nil {
 		return nil, nil
@@ -95,7 +95,7 @@ func (a *Action) fits(ctx context.Context, c Call, in value.Value) ([]write.Doub
 	return a.check.Arguments(class, in, c.At)
 }
 
-// found reads the record that a call is about, and returns its id; "" where it is about none.
+// found reads the record that a call is about, and returns its id; "" if there is none.
 func (a *Action) found(ctx context.Context, c Call, s *template.Scene) (string, error) {
 	id, at := c.Record, "/"+RecordArgument
 	switch {
@@ -131,12 +131,12 @@ func (a *Action) found(ctx context.Context, c Call, s *template.Scene) (string, 
 	return id, nil
 }
 
-// absent is the answer for a record that isn't there and for one outside of the view: the same bytes.
+// absent returns the same error for a record that doesn't exist and for one outside of the view.
 func absent(class, id, at string) error {
 	return &problem.Error{Code: problem.NotFound, Pointer: strings.TrimSuffix(at, "/"), Detail: fmt.Sprintf("%s has no record %q", class, problem.Cut(id))}
 }
 
-// look reads the records that expressions ask about.
+// look reads the records of the lookups.
 func (a *Action) look(ctx context.Context, c Call, s *template.Scene) error {
 	for _, l := range a.lookups {
 		v, err := l.id.Eval(s)
@@ -160,7 +160,7 @@ func (a *Action) look(ctx context.Context, c Call, s *template.Scene) error {
 	return nil
 }
 
-// required tells of every requirement that isn't met. One that can't be evaluated isn't.
+// required returns a problem that lists every requirement not met. One that can't be evaluated counts as not met.
 func (a *Action) required(c Call, s *template.Scene) error {
 	var faults []problem.Fault
 	for _, r := range a.require {
@@ -176,7 +176,7 @@ func (a *Action) required(c Call, s *template.Scene) error {
 	return refused(faults)
 }
 
-// follows refuses values that may not come after those that the record has.
+// follows refuses values that may not follow the record's current ones.
 func (a *Action) follows(c Call, s *template.Scene, sets []value.Member) error {
 	var faults []problem.Fault
 	for _, t := range a.transitions {
@@ -218,7 +218,7 @@ func refused(faults []problem.Fault) error {
 	return &problem.Error{Code: problem.InvalidArgument, Kind: faults[0].Rule, Pointer: faults[0].Pointer, Detail: strings.Join(messages, "; "), Faults: faults}
 }
 
-// write is what the call asks for.
+// write returns the write of the call.
 func (a *Action) write(id string, sets []value.Member) (write.Write, error) {
 	class, data := a.Class.FullName(), value.OfObject(sets)
 	switch a.Do {
@@ -234,19 +234,21 @@ func (a *Action) write(id string, sets []value.Member) (write.Write, error) {
 	case HTTP:
 		return &write.Call{Source: a.API, Operation: a.Operation, Request: data}, nil
 	case SQL:
-		for _, n := range a.set { // each parameter has a value
+		for _, n := range a.set { // every parameter needs a value
 			if _, ok := data.Get(n.Name); !ok {
 				sets = append(sets, value.Member{Name: n.Name})
 			}
 		}
 		data = value.OfObject(sets)
-		// The statement stands in what is approved by its digest: another text under the same name isn't what was reviewed.
+		// The approved change contains the statement's digest, so that another text under the same name isn't what
+		// was reviewed.
 		data = value.OfObject([]value.Member{{Name: "statement", Value: value.OfString(a.statement)}, {Name: "parameters", Value: data}})
 	}
 	return &write.Action{Class: class, Name: a.Name, ID: id, Input: data, Source: a.Class.Source}, nil
 }
 
-// Place turns what a step behind the action says of a field into what it says of the argument that sets it.
+// Place changes the pointers of an error from fields of the write to the arguments that set them. at is the pointer
+// of the arguments.
 func (a *Action) Place(err error, at string) error {
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok {
@@ -260,7 +262,7 @@ func (a *Action) Place(err error, at string) error {
 	return &q
 }
 
-// place returns where in the arguments at stands what a step behind the action places in the write.
+// place returns the pointer of the argument for a pointer into the write.
 func (a *Action) place(pointer, at string) string {
 	field, of := strings.CutPrefix(pointer, "/data/")
 	switch {
@@ -282,7 +284,7 @@ func (a *Action) place(pointer, at string) string {
 	return pointer
 }
 
-// moved puts at before the places of faults.
+// moved prefixes the pointers of an error with at.
 func moved(err error, at string) error {
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok || at == "" {

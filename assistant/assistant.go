@@ -1,8 +1,8 @@
-// Package assistant has a conversation about an application: a model asks, the tools of a gateway answer.
+// Package assistant holds a conversation about an application: a model asks, and the tools of a gateway answer.
 //
-// It is an agent like any other: it reaches the application through a client of the gateway, so it sees the views of
-// the token that the client has, and what it wants written waits for people. It refuses to propose a write that nobody
-// confirmed, and to be made without a provider, a key or an address that can work.
+// It is an agent like any other: it reaches the application through a client of the gateway, so it sees only the
+// views of the client's token, and its writes await review. It proposes no write that was not confirmed, and New
+// fails without a usable provider, key and address.
 package assistant
 
 import (
@@ -19,71 +19,75 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 )
 
-// A Client reaches a gateway; Dial and Stream make one. Call is called side by side.
+// A Client reaches a gateway; Dial and Stream make one. Call may be called concurrently.
 type Client interface {
 	Close() error
+	// Tools lists the tools that the client may call.
 	Tools(context.Context) ([]client.Tool, error)
+	// Call calls a tool with a JSON object of arguments. A refusal by the tool is a *client.Refusal.
 	Call(ctx context.Context, tool string, arguments json.RawMessage) (client.Answer, error)
+	// Instructions returns the gateway's instructions for the model.
 	Instructions() string
 }
 
-// Options say what an assistant is. Client and Provider are required; zero values of the rest take what is in parentheses.
+// Options configure an assistant. Client and Provider are required; other zero values mean the defaults in
+// parentheses.
 type Options struct {
 	Client   Client
 	Provider Provider
-	System   string        // what the model is told beside how to work here (nothing)
-	Sampling Sampling      // how it chooses its words (the provider's defaults)
-	Timeout  time.Duration // how long the provider may be silent (90 s)
+	System   string        // instructions for the model besides those of this package (none)
+	Sampling Sampling      // parameters of the model (the provider's defaults)
+	Timeout  time.Duration // maximum silence of the provider (90 s)
 
-	MaxRounds int // of calls for one question; then the model answers with what it has (8)
-	CompactAt int // tokens of a request from which on the conversation is compacted before the next question (never)
+	MaxRounds int // maximum rounds of calls per question; after them the model answers with what it has (8)
+	CompactAt int // tokens of a request above which the conversation is compacted before the next question (never)
 
 	Prices map[string]Price // by model (Prices())
 	Hooks  Hooks
-	HTTP   *http.Client // its transport reaches the provider (the default one)
+	HTTP   *http.Client // its transport connects to the provider (the default client)
 }
 
-// Sampling is how a model chooses its words. nil and 0 leave a parameter to the provider.
+// Sampling is a model's sampling parameters. For nil and 0 the provider's defaults apply.
 type Sampling struct {
 	MaxTokens   int // of one reply
 	Temperature *float64
 	TopP        *float64
 }
 
-// Hooks are called while a question is answered, one at a time. nil hears of nothing.
+// Hooks are called while a question is answered, one at a time. Any of them may be nil.
 type Hooks struct {
-	OnText   func(piece string) // of the model's text, as it is written
+	OnText   func(piece string) // a piece of the model's text, as it is generated
 	OnCall   func(Call)         // before a call
-	OnResult func(Call)         // after it, with its result
+	OnResult func(Call)         // after a call, with its result
 	OnNotice func(Notice)
 
-	// Confirm is asked before a call of a tool that may propose a write. nil declines all of them.
+	// Confirm is called before a call of a tool that may propose a write. Nil declines all of them.
 	Confirm func(context.Context, Call) (bool, error)
 }
 
-// A Notice is something that happens beside the conversation: another attempt, a compaction.
+// A Notice reports an event besides the conversation: a retry or a compaction.
 type Notice struct {
 	Text    string
-	Restart bool // what OnText got since the last call counts for nothing: the model begins anew
+	Restart bool // the model starts over: discard the text that OnText received since the last call
 }
 
-// An Assistant is one conversation. Its methods may be called side by side; questions wait for each other.
+// An Assistant is one conversation. Its methods may be called concurrently; questions wait for each other.
 type Assistant struct {
 	options Options
 	model   llm.Model
 	name    string // of the model
-	price   *Price // nil for unknown
+	price   *Price // nil if unknown
 
-	hooking sync.Mutex // one hook at a time
+	hooking sync.Mutex // serializes hooks
 
 	mu      sync.Mutex
 	history []llm.Message
 	usage   Usage
-	began   time.Time // when the conversation did
+	began   time.Time // when the conversation began
 	context int       // tokens of the last request and its reply
 }
 
-// New returns an assistant. It fails with what is missing or wrong, by name; nothing is sent yet.
+// New returns an assistant. An error names the option that is missing or wrong; nothing is sent yet.
 func New(o Options) (*Assistant, error) {
 	if o.Client == nil {
 		return nil, errors.New("assistant: Options.Client is missing: connect to a gateway with Dial")
@@ -122,19 +126,19 @@ func (a *Assistant) Ask(ctx context.Context, question string) (*Answer, error) {
 	return a.ask(ctx, question, true)
 }
 
-// Reply goes on with the conversation.
+// Reply continues the conversation with a question.
 func (a *Assistant) Reply(ctx context.Context, question string) (*Answer, error) {
 	return a.ask(ctx, question, false)
 }
 
-// Reset forgets the conversation; Usage goes on counting.
+// Reset discards the conversation; Usage keeps counting.
 func (a *Assistant) Reset() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.history, a.context = nil, 0
 }
 
-// Usage returns what the assistant has used since it was made.
+// Usage returns what the assistant has used since New.
 func (a *Assistant) Usage() Usage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -148,44 +152,44 @@ func (a *Assistant) History() []Message {
 	return transcript(a.history)
 }
 
-// An Answer is what came of one question.
+// An Answer is the result of one question.
 type Answer struct {
 	Text       string    `json:"text"`
 	Stop       Stop      `json:"stop"`
-	Calls      []Call    `json:"calls"`             // in the order in which the model wanted them
-	Changes    []Change  `json:"changes,omitempty"` // that were proposed and wait for people
+	Calls      []Call    `json:"calls"`             // in the order in which the model requested them
+	Changes    []Change  `json:"changes,omitempty"` // that were proposed and await review
 	Transcript []Message `json:"transcript"`        // of this question
-	Usage      Usage     `json:"usage"`             // of this question, compaction before it included
+	Usage      Usage     `json:"usage"`             // of this question, including a compaction before it
 
 	assistant *Assistant
 }
 
-// Reply goes on with the conversation that gave the answer.
+// Reply continues the conversation that the answer belongs to.
 func (x *Answer) Reply(ctx context.Context, question string) (*Answer, error) {
 	return x.assistant.Reply(ctx, question)
 }
 
-// A Stop is why an answer ended.
+// A Stop is the reason why an answer ended.
 type Stop string
 
 // The reasons.
 const (
-	Done     Stop = "done"     // the model had said what it wanted to say
-	Length   Stop = "length"   // it reached the limit of tokens
-	Declined Stop = "declined" // it, or its provider, refused to answer
+	Done     Stop = "done"     // the model had finished
+	Length   Stop = "length"   // it reached the token limit
+	Declined Stop = "declined" // the model or its provider refused to answer
 	Rounds   Stop = "rounds"   // it reached MaxRounds and answered with what it had
 )
 
 // A Call is one call of a tool.
 type Call struct {
 	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"` // a JSON string where the model wrote no JSON
+	Arguments json.RawMessage `json:"arguments"` // a JSON string if the model wrote invalid JSON
 	Result    string          `json:"result,omitempty"`
 	Refused   bool            `json:"refused,omitempty"`
 	Duration  time.Duration   `json:"duration_ns,omitempty"`
 }
 
-// A Change is a write that waits for people.
+// A Change is a proposed write that awaits review.
 type Change struct {
 	ID      string `json:"change_id"`
 	Status  string `json:"status"`
@@ -193,11 +197,11 @@ type Change struct {
 	URL     string `json:"url,omitempty"`
 }
 
-// A Message is one turn: of the user, the assistant or the tools that it called.
+// A Message is one turn of the user, the assistant or the tools that it called.
 type Message struct {
 	Role  string `json:"role"` // user, assistant or tool
 	Text  string `json:"text,omitempty"`
-	Calls []Call `json:"calls,omitempty"` // of the assistant: what it wants called; of a tool: what came of it
+	Calls []Call `json:"calls,omitempty"` // of the assistant: the calls it requests; of a tool: their results
 }
 
 func transcript(turns []llm.Message) []Message {
@@ -214,7 +218,7 @@ func transcript(turns []llm.Message) []Message {
 	return all
 }
 
-// shown returns what a model wrote as arguments, as JSON.
+// shown returns the arguments that a model wrote, as JSON.
 func shown(arguments string) json.RawMessage {
 	if arguments == "" {
 		return json.RawMessage("{}")

@@ -20,10 +20,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// key is the provider's, which must be nowhere but in headers.
+// key is the provider's key, which must appear only in headers.
 const key = "sk-proj-canary-0123456789"
 
-// formats are the providers and where the scripted server has their formats.
+// formats maps providers to the paths at which the scripted server has their formats.
 var formats = map[string]string{"openai": "/v1", "openai-responses": "/v1", "anthropic": "/v1", "google": "/v1beta", "lmstudio": "/v1"}
 
 // serve returns a scripted server and its address.
@@ -45,7 +45,7 @@ func eachFormat(t *testing.T, test func(t *testing.T, name string)) {
 	}
 }
 
-// begin returns an assistant of a provider behind the server at url.
+// begin returns an assistant for a provider whose server is at url.
 func begin(t *testing.T, name, url string, o assistant.Options) *assistant.Assistant {
 	t.Helper()
 	o.Provider = assistant.Provider{Name: name, Key: key, BaseURL: url + formats[name]}
@@ -100,8 +100,8 @@ func (s *shelf) Call(ctx context.Context, name string, arguments json.RawMessage
 	return client.Answer{}, &client.Refusal{Problem: problem.New(problem.InvalidQuery, "no such field"), Raw: json.RawMessage(`{"error":"no such field","error_code":"invalid_query"}`)}
 }
 
-// TestAsk: a question goes to the model with the tools, calls come back in pieces and run, results go to the model, the text
-// streams, and all is counted. The same in each format.
+// TestAsk: the question goes to the model with the tools, calls arrive in pieces and run, results go to the model,
+// the text streams, and all usage is counted. The same in each format.
 func TestAsk(t *testing.T) {
 	eachFormat(t, func(t *testing.T, name string) {
 		s, url := serve(t, scripted.Play(
@@ -153,7 +153,7 @@ func TestAsk(t *testing.T) {
 	})
 }
 
-// TestPropose: a write is proposed only once it is confirmed; with nobody to ask it isn't.
+// TestPropose: a write is proposed only after it is confirmed, and never without Confirm.
 func TestPropose(t *testing.T) {
 	yes := func(context.Context, assistant.Call) (bool, error) { return true, nil }
 	no := func(context.Context, assistant.Call) (bool, error) { return false, nil }
@@ -186,7 +186,7 @@ func TestPropose(t *testing.T) {
 	}
 }
 
-// TestMending: what a model writes wrongly comes back as a refusal that says how to go on.
+// TestMending: invalid calls of the model are answered with a refusal that says how to go on.
 func TestMending(t *testing.T) {
 	for _, tt := range []struct {
 		call llm.Call
@@ -200,7 +200,7 @@ func TestMending(t *testing.T) {
 	} {
 		for name := range formats {
 			if name == "google" && !json.Valid([]byte(tt.call.Arguments)) {
-				continue // that format carries JSON alone; TestFaults has what it does with the rest
+				continue // that format carries only JSON; see TestFaults for invalid calls
 			}
 			s, url := serve(t, scripted.Play(scripted.Turn{Calls: []llm.Call{tt.call}}, scripted.Turn{Text: "Sorry."}))
 			gateway := &shelf{}
@@ -216,7 +216,7 @@ func TestMending(t *testing.T) {
 	}
 }
 
-// TestRounds: a model that goes on calling is asked to answer with what it has.
+// TestRounds: after MaxRounds the model is asked to answer with what it has.
 func TestRounds(t *testing.T) {
 	eachFormat(t, func(t *testing.T, name string) {
 		s, url := serve(t, func(_ int, c scripted.Conversation) scripted.Turn {
@@ -276,7 +276,7 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// TestManyTools: of 1,000 tools a model sees 126, and finds and calls the rest.
+// TestManyTools: of 1,000 tools a model is shown 126, and can find and call the rest.
 func TestManyTools(t *testing.T) {
 	eachFormat(t, func(t *testing.T, name string) {
 		gateway := &shelf{call: func(_ context.Context, name string, arguments json.RawMessage) (client.Answer, error) {
@@ -286,7 +286,7 @@ func TestManyTools(t *testing.T) {
 			gateway.tools = append(gateway.tools, client.Tool{Name: fmt.Sprintf("%d. tool of a very long name that goes on and on, past sixty-four characters", i), Description: fmt.Sprintf("Does thing %d.", i),
 				InputSchema: json.RawMessage(`{"type":["object"],"oneOf":[{}]}`), Annotations: &client.Annotations{ReadOnly: i != 999}})
 		}
-		gateway.tools[0].Name = "find_tools" // as one that the assistant has itself
+		gateway.tools[0].Name = "find_tools" // the same name as one of the assistant's own tools
 		hidden := gateway.tools[999].Name
 		s, url := serve(t, scripted.Play(
 			scripted.Turn{Calls: []llm.Call{{Name: "find_tools", Arguments: `{"query":"THING 998."}`}, {Name: "find_tools_2", Arguments: `{}`}}},

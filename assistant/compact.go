@@ -7,8 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
 )
 
-// The words of a compaction: what the model is asked for, and how its summary enters the conversation. The summary is of
-// data that users wrote, so it comes back as a user's turn and never among the instructions.
+// Texts of a compaction: the request to the model, and the introduction of its summary. The summary contains data
+// that users wrote, so it is inserted as a user's turn and never among the instructions.
 const (
 	summarise = "Summarise this conversation for yourself, so that it can go on from your summary alone. Keep what the user wants, " +
 		"every fact, number, name and id that tools returned and that may be needed again, how you found them, and changes that wait for people. " +
@@ -17,8 +17,8 @@ const (
 	goOn      = "I have the summary and go on from it."
 )
 
-// Compact replaces the conversation with a summary that the model writes, and returns the summary; "" for a conversation
-// that has not begun. It is one request, which Usage counts.
+// Compact replaces the conversation with a summary that the model writes, and returns the summary; "" if the
+// conversation has not begun. It makes one request, which Usage counts.
 func (a *Assistant) Compact(ctx context.Context) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -34,7 +34,8 @@ func (a *Assistant) compact(ctx context.Context) (string, Usage, error) {
 	if err != nil {
 		return "", Usage{}, err
 	}
-	// The tools come along, for providers refuse a conversation with calls of tools that the request does not name.
+	// The tools are sent too, because providers refuse a conversation with calls of tools that the request does not
+	// declare.
 	r := llm.Request{System: a.system(), NoCalls: true, Sampling: llm.Sampling(a.options.Sampling), Tools: newCatalogue(tools).declared,
 		Messages: append(append([]llm.Message{}, a.history...), llm.Message{Role: llm.User, Text: summarise})}
 	reply, used, err := a.request(ctx, r, nil)

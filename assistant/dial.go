@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 )
 
-// Dial connects to the gateway at address, such as http://127.0.0.1:8420/mcp, with a token; "" for none.
+// Dial connects to the gateway at address, such as http://127.0.0.1:8420/mcp, with a token; "" means none.
 func Dial(ctx context.Context, address, token string) (Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -22,7 +22,7 @@ func Dial(ctx context.Context, address, token string) (Client, error) {
 	return c, nil
 }
 
-// Stream connects to a gateway of the same program: in is what mcp.Server.ServeStream writes, out is what it reads.
+// Stream connects to a gateway in the same program: in is what mcp.Server.ServeStream writes, out is what it reads.
 func Stream(ctx context.Context, in io.ReadCloser, out io.WriteCloser) (Client, error) {
 	c, err := client.Stream(ctx, in, out, version)
 	if err != nil {
@@ -31,5 +31,5 @@ func Stream(ctx context.Context, in io.ReadCloser, out io.WriteCloser) (Client, 
 	return c, nil
 }
 
-// version is what the gateway hears of this package.
+// version is the client version sent to the gateway.
 const version = "assistant"

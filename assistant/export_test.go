@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
 )
 
-// DontWait makes a try again without waiting.
+// DontWait makes a retry without waiting.
 func (a *Assistant) DontWait() {
 	m := a.model.(llm.Retrying)
 	m.Sleep = func(context.Context, time.Duration) error { return nil }

@@ -17,17 +17,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 )
 
-// soon asks to be tried again at once.
+// soon is the header that asks for a retry at once.
 var soon = map[string]string{"Retry-After-Ms": "1"}
 
-// TestFaults: which failures of providers are tried again, and what is said of the rest. The key is in none of them.
+// TestFaults: which failures of providers are retried, and how the others are reported. No report contains the key.
 func TestFaults(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		first scripted.Turn
-		tries int    // requests until the answer, 0 for none
+		tries int    // requests until the answer; 0 if there is none
 		want  string // in the error or the notice
-		only  string // the format; "" is each
+		only  string // the format; "" means each
 	}{
 		{"rate limit", scripted.Turn{Status: 429, Code: "rate_limit_exceeded", Text: "Slow down.", Header: soon}, 2, "Slow down.", ""},
 		{"no credit", scripted.Turn{Status: 429, Code: "insufficient_quota", Text: "You exceeded your current quota.", Header: soon}, 0, "You exceeded your current quota.", "openai"},
@@ -65,8 +65,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestCutStreams: an answer that is cut off, that is silent for too long or that ends in an error is tried again from the
-// start, whatever came before; a slow one is waited for.
+// TestCutStreams: an answer that is cut off, silent for too long or ends in an error is retried from the start,
+// whatever arrived before; a slow one is waited for.
 func TestCutStreams(t *testing.T) {
 	text := strings.Repeat("word ", 12)
 	calls := []llm.Call{{Name: "count", Arguments: `{"class":"issues of many words"}`}}
@@ -107,7 +107,7 @@ func TestCutStreams(t *testing.T) {
 	})
 }
 
-// TestGemini: what the model wrote wrongly that its format can't carry is tried again.
+// TestGemini: invalid calls that this format can't carry are retried.
 func TestGemini(t *testing.T) {
 	_, url := serve(t, scripted.Play(scripted.Turn{Calls: []llm.Call{{Name: "count", Arguments: `{"cla`}}}, scripted.Turn{Text: "Now."}))
 	if got, err := begin(t, "google", url, assistant.Options{}).Ask(t.Context(), "How?"); err != nil || got.Text != "Now." {
@@ -115,7 +115,7 @@ func TestGemini(t *testing.T) {
 	}
 }
 
-// TestCancel: a question that is cancelled ends what runs for it, and leaves the conversation as it was.
+// TestCancel: cancelling a question ends its calls, and leaves the conversation as it was.
 func TestCancel(t *testing.T) {
 	stopped := errors.New("stopped by the user")
 	eachFormat(t, func(t *testing.T, name string) {
@@ -145,7 +145,7 @@ func TestCancel(t *testing.T) {
 	<-ended
 }
 
-// TestGatewayGone: a gateway that can't be reached ends the question; the model is not asked to guess.
+// TestGatewayGone: if the gateway can't be reached, the question fails; the model is not asked to guess.
 func TestGatewayGone(t *testing.T) {
 	gateway := &shelf{call: func(context.Context, string, json.RawMessage) (client.Answer, error) {
 		return client.Answer{}, errors.New("no gateway answers")
@@ -157,7 +157,7 @@ func TestGatewayGone(t *testing.T) {
 	}
 }
 
-// TestNew: what is wrong with a provider is said before the first request, by name, and without the key.
+// TestNew: an invalid provider is reported before the first request, by name and without the key.
 func TestNew(t *testing.T) {
 	for _, tt := range []struct {
 		p    assistant.Provider
@@ -195,7 +195,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestKey: the key is in no answer, history, transcript or error, even of a server that echoes it.
+// TestKey: the key is in no answer, history, transcript or error, even if the server echoes it.
 func TestKey(t *testing.T) {
 	eachFormat(t, func(t *testing.T, name string) {
 		s, url := serve(t, scripted.Play(scripted.Turn{Text: "Hello."}))
@@ -220,7 +220,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestCompact: a summary takes the place of the conversation; it enters as a user's turn, and its cost is counted.
+// TestCompact: a summary replaces the conversation; it is inserted as a user's turn, and its cost is counted.
 func TestCompact(t *testing.T) {
 	eachFormat(t, func(t *testing.T, name string) {
 		big := llm.Usage{Input: 5000, Output: 10}
@@ -258,7 +258,7 @@ func TestCompact(t *testing.T) {
 	})
 }
 
-// TestPrices: what a usage costs, and that an unknown price is said to be.
+// TestPrices: the cost of a usage, and the report of unknown prices.
 func TestPrices(t *testing.T) {
 	for _, tt := range []struct {
 		p       assistant.Provider

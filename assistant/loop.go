@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 )
 
-// howTo is what every model is told first.
+// howTo is the first part of the instructions to the model.
 const howTo = `You answer questions about an application by calling tools. A gateway decides what you may see; what it does not show you does not exist for you.
 - Look before you answer: say nothing about the application's data that no tool returned. If you can't find out, say so.
 - Let the tools count, group and sort; do not compute over rows yourself where a tool can.
@@ -22,13 +22,13 @@ const howTo = `You answer questions about an application by calling tools. A gat
 - Propose a write only when the user asks for it. It waits for a person: say so, with its id, and do not say that it is done.
 - Answer in the user's language, briefly, in Markdown.`
 
-// outOfRounds is what the model is told when it may call no more tools.
+// outOfRounds is sent to the model when it may make no more calls.
 const outOfRounds = "You have used all rounds of calls for this question. Answer now with what you have, and say what is missing."
 
-// maxResult bounds the text of one result that the model is given, in bytes.
+// maxResult is the maximum size of one result sent to the model, in bytes.
 const maxResult = 256 << 10
 
-// A turn is one question on its way to an answer.
+// A turn is one question in progress.
 type turn struct {
 	*Assistant
 	catalogue *catalogue
@@ -73,7 +73,7 @@ func (a *Assistant) ask(ctx context.Context, question string, anew bool) (*Answe
 	return answer, nil
 }
 
-// system returns what the model is told before the conversation.
+// system returns the instructions to the model.
 func (a *Assistant) system() string {
 	parts := []string{howTo}
 	for _, more := range []string{a.options.Client.Instructions(), a.options.System} {
@@ -81,11 +81,11 @@ func (a *Assistant) system() string {
 			parts = append(parts, more)
 		}
 	}
-	// The moment stays the same for the conversation, so that providers can cache what comes before it.
+	// The time stays the same for the whole conversation, so that providers can cache the instructions.
 	return strings.Join(append(parts, "This conversation began on "+a.began.UTC().Format("Monday, 2006-01-02 15:04")+" UTC."), "\n\n")
 }
 
-// run generates replies and runs the calls in them until the model has answered.
+// run alternates replies of the model with the calls in them until the model has answered.
 func (t *turn) run(ctx context.Context) error {
 	for round := 0; ; round++ {
 		last := round == t.options.MaxRounds
@@ -109,7 +109,7 @@ func (t *turn) run(ctx context.Context) error {
 	}
 }
 
-// end makes reply the answer. Calls in it are left out, for they get no results.
+// end makes reply the answer. Calls in it are omitted, because they get no results.
 func (t *turn) end(reply llm.Reply, last bool) error {
 	t.answer.Stop = map[llm.Stop]Stop{llm.Length: Length, llm.Declined: Declined}[reply.Stop]
 	switch {
@@ -145,7 +145,8 @@ func (t *turn) generate(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	return reply, err
 }
 
-// request makes one request to the provider, counts it, and returns what it used. text is nil for nobody.
+// request makes one request to the provider, counts it, and returns what it used. text receives the text; it may be
+// nil.
 func (a *Assistant) request(ctx context.Context, r llm.Request, text func(string)) (llm.Reply, Usage, error) {
 	reply, err := a.model.Generate(ctx, r, func(piece string) {
 		if text != nil && piece != "" {
@@ -161,7 +162,7 @@ func (a *Assistant) request(ctx context.Context, r llm.Request, text func(string
 	return reply, used, nil
 }
 
-// A job is one call on its way to its result.
+// A job is one call in progress.
 type job struct {
 	call      Call
 	tool      client.Tool
@@ -171,7 +172,7 @@ type job struct {
 	err       error // ends the question
 }
 
-// calls runs the calls of one reply side by side, those that propose writes only once they are confirmed.
+// calls runs the calls of one reply concurrently, those that propose writes only after they are confirmed.
 func (t *turn) calls(ctx context.Context, calls []llm.Call) ([]llm.Result, error) {
 	jobs := make([]job, len(calls))
 	for i, c := range calls {
@@ -217,7 +218,7 @@ func (t *turn) calls(ctx context.Context, calls []llm.Call) ([]llm.Result, error
 	return results, nil
 }
 
-// confirm asks whether a call that may propose a write is made.
+// confirm decides whether a call that may propose a write is made, by asking Options.Confirm.
 func (t *turn) confirm(ctx context.Context, j *job) error {
 	if j.tool.Reads() {
 		return nil
@@ -240,7 +241,7 @@ func (t *turn) confirm(ctx context.Context, j *job) error {
 	return nil
 }
 
-// do makes one call, and tells the hooks.
+// do makes one call, and calls the hooks.
 func (t *turn) do(ctx context.Context, j *job) {
 	if on := t.options.Hooks.OnCall; on != nil {
 		t.hook(func() { on(j.call) })
@@ -279,7 +280,7 @@ func (t *turn) send(ctx context.Context, j *job) {
 	}
 }
 
-// waiting returns the change that a result says waits for a person, or nil.
+// waiting returns the change in a result that awaits review, or nil.
 func waiting(structured json.RawMessage) *Change {
 	var c Change
 	if json.Unmarshal(structured, &c) != nil || c.ID == "" || c.Status != "pending_review" {
@@ -288,7 +289,7 @@ func waiting(structured json.RawMessage) *Change {
 	return &c
 }
 
-// cut shortens a result to maxResult, and says so.
+// cut shortens a result to maxResult, and appends a note about it.
 func cut(text string) string {
 	if len(text) <= maxResult {
 		return text

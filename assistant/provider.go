@@ -18,10 +18,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Provider says which model answers, and where it is. Name is one of ProviderNames; Model and BaseURL have defaults by Name.
+// A Provider selects the model and its address. Name is one of ProviderNames; Model and BaseURL have defaults by
+// Name.
 type Provider struct {
 	Name    string
-	Key     string // needed by providers that aren't local; never shown
+	Key     string // required unless the provider is local; never shown
 	Model   string
 	BaseURL string // up to the version of the API, such as https://api.openai.com/v1
 }
@@ -34,11 +35,11 @@ func (p Provider) GoString() string {
 	return fmt.Sprintf("assistant.Provider{Name:%q, Model:%q, BaseURL:%q}", p.Name, p.Model, p.BaseURL)
 }
 
-// A kind is what there is to know of a provider.
+// A kind describes a provider.
 type kind struct {
 	base, model string
 	local       bool // needs no key and costs nothing
-	noSampling  bool // the format has no parameters for how words are chosen
+	noSampling  bool // the format has no sampling parameters
 	make        func(llm.Endpoint, string) llm.Model
 }
 
@@ -64,14 +65,14 @@ func kinds() map[string]kind {
 		"lmstudio":         {base: "http://localhost:1234/v1", model: "qwen2.5-7b-instruct", local: true, make: compatible},
 		"ollama":           {base: "http://localhost:11434/v1", model: "qwen2.5:7b", local: true, make: compatible},
 		"vllm":             {base: "http://localhost:8000/v1", model: "Qwen/Qwen2.5-7B-Instruct", local: true, make: compatible},
-		"compatible":       {local: true, make: compatible}, // any other server that speaks chat completions
+		"compatible":       {local: true, make: compatible}, // any other server with the chat completions API
 	}
 }
 
 // ProviderNames lists the providers.
 func ProviderNames() []string { return slices.Sorted(maps.Keys(kinds())) }
 
-// The variables that FromEnvironment reads.
+// Variables that FromEnvironment reads.
 const (
 	EnvProvider = "LLM_PROVIDER"
 	EnvKey      = "LLM_API_KEY"
@@ -80,7 +81,7 @@ const (
 )
 
 // FromEnvironment returns the provider that LLM_PROVIDER, LLM_API_KEY, LLM_MODEL and LLM_BASE_URL name. lookup is
-// os.LookupEnv, or another source of variables. New says what is wrong with it.
+// os.LookupEnv, or another source of variables. New checks the result.
 func FromEnvironment(lookup func(string) (string, bool)) Provider {
 	get := func(name string) string {
 		v, _ := lookup(name)

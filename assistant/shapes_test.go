@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/assistant/scripted"
 )
 
-// shapes begins the TypeScript program that TestShapes writes: the types of the official SDKs.
+// shapes is the beginning of the TypeScript program that TestShapes writes: the types of the official SDKs.
 const shapes = `import OpenAI from "openai";
 import Anthropic from "@anthropic-ai/sdk";
 import * as genai from "@google/genai";
@@ -32,8 +32,8 @@ type GeminiRequest = {
 };
 `
 
-// TestShapes writes what goes over the wire in whole conversations as a TypeScript program, into the file that
-// BAILIWICK_SHAPES names. "make formats" has it checked against the types of the providers' official SDKs.
+// TestShapes writes the wire messages of whole conversations as a TypeScript program, into the file that
+// BAILIWICK_SHAPES names. "make formats" checks it against the types of the providers' official SDKs.
 func TestShapes(t *testing.T) {
 	half := 0.5
 	program := shapes

@@ -12,21 +12,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// maxDeclared is how many tools a model is shown: providers refuse more than 128. Where there are more, the last two find
-// and call the rest.
+// maxDeclared is the maximum number of tools declared to a model: providers refuse more than 128. If there are more,
+// the last two find and call the others.
 const maxDeclared = 128
 
-// The tools that stand for those above maxDeclared.
+// The tools that find and call those above maxDeclared.
 const (
 	findTools = "find_tools"
 	useTool   = "use_tool"
 )
 
-// A catalogue is the tools of one question, and how the model is shown them.
+// A catalogue is the tools of one question, as declared to the model.
 type catalogue struct {
-	tools    map[string]client.Tool // by the name that the model is shown
+	tools    map[string]client.Tool // by the name declared to the model
 	declared []llm.Declaration
-	rest     []client.Tool // above maxDeclared
+	rest     []client.Tool // those above maxDeclared
 }
 
 func newCatalogue(all []client.Tool) *catalogue {
@@ -50,10 +50,10 @@ func newCatalogue(all []client.Tool) *catalogue {
 	return c
 }
 
-// maxName is the longest name of a tool that all providers take.
+// maxName is the maximum length of a tool name for all providers.
 const maxName = 64
 
-// name returns a name that all providers take for a tool, and that no other has.
+// name returns a unique name for a tool that all providers accept.
 func (c *catalogue) name(of string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
@@ -76,7 +76,7 @@ func (c *catalogue) name(of string) string {
 	return name
 }
 
-// find returns the tools above maxDeclared that have all words of query, as the model reads them.
+// find returns the tools above maxDeclared that contain all words of query, as text for the model.
 func (c *catalogue) find(query string) string {
 	const most = 10
 	words := strings.Fields(strings.ToLower(query))
@@ -107,8 +107,8 @@ func (c *catalogue) find(query string) string {
 	return string(b) + more
 }
 
-// resolve returns the tool and the arguments of a call, or why there are none, in words for the model. For find_tools, and
-// for nothing else, found is the result.
+// resolve returns the tool and the arguments of a call, or a refusal to show to the model. Only for find_tools, found
+// is the result.
 func (c *catalogue) resolve(call llm.Call) (tool client.Tool, arguments json.RawMessage, found, refusal string) {
 	arguments = shown(call.Arguments)
 	var object map[string]json.RawMessage
@@ -124,12 +124,12 @@ func (c *catalogue) resolve(call llm.Call) (tool client.Tool, arguments json.Raw
 	}
 	if c.rest != nil && call.Name == findTools {
 		var query string
-		_ = json.Unmarshal(object["query"], &query) // none finds all
+		_ = json.Unmarshal(object["query"], &query) // an empty query finds all
 		return tool, nil, c.find(query), ""
 	}
 	name := call.Name
 	if c.rest != nil && call.Name == useTool {
-		_ = json.Unmarshal(object["name"], &name) // none is no tool
+		_ = json.Unmarshal(object["name"], &name) // an empty name is no tool
 		for _, t := range c.rest {
 			if t.Name == name {
 				return t, object["arguments"], "", ""
@@ -158,7 +158,7 @@ func (c *catalogue) names() []string {
 	return all
 }
 
-// refuse writes a refusal as the gateway writes its own.
+// refuse returns a refusal in the format of the gateway's.
 func refuse(what, next string) string {
 	b, _ := json.Marshal(map[string]string{"error": what, "suggestion": next}) // strings always encode
 	return string(b)

@@ -7,16 +7,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/assistant/llm"
 )
 
-// A Price is what a model costs, in US dollars per million tokens.
+// A Price is the price of a model, in US dollars per million tokens.
 type Price struct {
 	Input   float64 `json:"input"`
-	Cached  float64 `json:"cached"`  // input that the provider had in its cache
-	Written float64 `json:"written"` // input that it wrote there; 0 is the price of Input
+	Cached  float64 `json:"cached"`  // input read from the provider's cache
+	Written float64 `json:"written"` // input written to it; 0 means the price of Input
 	Output  float64 `json:"output"`
 }
 
-// Prices returns the table of list prices, by model, for short prompts. They are those of public tables on 2026-11-22 and
-// change: give Options.Prices what your provider charges. A model whose name adds a date to one of these costs the same.
+// Prices returns list prices by model, for short prompts. They are from public tables of 2026-11-22 and will change:
+// set Options.Prices to what your provider charges. A model name with a date appended has the same price.
 func Prices() map[string]Price {
 	return map[string]Price{
 		"gpt-4o-mini":           {Input: 0.15, Cached: 0.075, Output: 0.60},
@@ -43,7 +43,7 @@ func Prices() map[string]Price {
 	}
 }
 
-// price returns what the model costs, or nil where that is unknown. A local one costs nothing unless a price is given.
+// price returns the price of the model, or nil if it is unknown. A local model is free unless a price is given.
 func (p Provider) price(prices map[string]Price, model string) *Price {
 	best := ""
 	for name := range prices {
@@ -60,23 +60,23 @@ func (p Provider) price(prices map[string]Price, model string) *Price {
 	return nil
 }
 
-// dated reports whether the end of a model's name is a date or a revision of three digits, and not another model.
+// dated reports whether the end of a model's name is a date or a three-digit revision, and not another model.
 func dated(end string) bool {
 	first, _, _ := strings.Cut(end, "-")
 	return end == "latest" || len(first) >= 3 && strings.Trim(end, "0123456789-") == ""
 }
 
-// A Usage is what was used: requests to the provider, its tokens as it counts them, and what they cost in US dollars.
+// A Usage counts requests to the provider, its tokens as it counts them, and their cost in US dollars.
 type Usage struct {
 	Requests int     `json:"requests"`
 	Input    int     `json:"input_tokens"`
 	Cached   int     `json:"cached_tokens"` // of Input
 	Output   int     `json:"output_tokens"`
 	Cost     float64 `json:"cost_usd"`
-	Unpriced string  `json:"unpriced,omitempty"` // a model that was used and whose price is unknown: Cost leaves it out
+	Unpriced string  `json:"unpriced,omitempty"` // a model that was used and whose price is unknown: Cost omits it
 }
 
-// Add returns both together.
+// Add returns the sum of both usages.
 func (u Usage) Add(v Usage) Usage {
 	sum := Usage{u.Requests + v.Requests, u.Input + v.Input, u.Cached + v.Cached, u.Output + v.Output, u.Cost + v.Cost, u.Unpriced}
 	if sum.Unpriced == "" {

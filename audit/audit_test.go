@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestWell: what counts as refused or failed, and what doesn't.
+// TestWell checks which outcomes count as success.
 func TestWell(t *testing.T) {
 	for outcome, want := range map[string]bool{audit.OK: true, audit.Refused: false, audit.Failed: false, audit.Cancelled: false, audit.Proposed: true, audit.Withdrawn: true, audit.Approved: true,
 		audit.Rejected: true, audit.Expired: true, audit.Applying: true, audit.Applied: true} {
@@ -75,7 +75,7 @@ func records() *rapid.Generator[audit.Record] {
 	})
 }
 
-// What is sealed reads back as it was, and is JSON that others read alike.
+// A sealed record reads back unchanged, and is JSON that other parsers read alike.
 func TestParse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := records().Draw(t, "record")
@@ -101,7 +101,7 @@ func TestParse(t *testing.T) {
 	})
 }
 
-// No stored byte can change without being refused or read as another record.
+// Every change of a stored byte is refused or gives another record.
 func TestParseRefuses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := records().Draw(t, "record")

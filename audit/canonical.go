@@ -8,19 +8,20 @@ import (
 	"unicode/utf8"
 )
 
-// timeForm is RFC 3339 in UTC with all six digits of the microseconds.
+// timeForm is RFC 3339 in UTC with exactly six fractional digits.
 const timeForm = "2006-01-02T15:04:05.000000Z"
 
-// AppendCanonical appends the canonical form of r, over which (behind Prev, in hex) its Hash is taken: one line of
-// JSON with the members in the order of the struct, without prev and hash, empty texts and lists left out, integers
-// as digits, time as in timeForm, and in strings only `"`, `\` and controls escaped. Equal bytes mean equal records.
+// AppendCanonical appends the canonical form of r, which is hashed together with Prev (in hex, before it) for Hash:
+// one line of JSON with the members in the order of the struct, without prev and hash, empty texts and lists left
+// out, integers as digits, time as in timeForm, and in strings only `"`, `\` and control characters escaped. Equal
+// bytes mean equal records.
 func (r *Record) AppendCanonical(dst []byte) []byte {
 	dst = strconv.AppendInt(append(dst, `{"seq":`...), r.Seq, 10)
 	return r.appendBody(dst)
 }
 
-// AppendJSON appends r as one line of JSON: the canonical form with prev and hash behind seq. So whoever has the line
-// can check it without Bailiwick: cut the two members out, put prev before the rest, take the SHA-256.
+// AppendJSON appends r as one line of JSON: the canonical form with prev and hash after seq. A line can be verified
+// without Bailiwick: cut these two members out, put the value of prev before the rest, take the SHA-256.
 func (r *Record) AppendJSON(dst []byte) []byte {
 	dst = strconv.AppendInt(append(dst, `{"seq":`...), r.Seq, 10)
 	dst = appendString(append(dst, `,"prev":`...), r.Prev)
@@ -28,7 +29,7 @@ func (r *Record) AppendJSON(dst []byte) []byte {
 	return r.appendBody(dst)
 }
 
-// MarshalJSON returns what AppendJSON appends.
+// MarshalJSON returns the result of AppendJSON.
 func (r Record) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
 
 func (r *Record) appendBody(dst []byte) []byte {
@@ -67,7 +68,7 @@ func (r *Record) appendBody(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendList appends a member with its list, or nothing where that is empty.
+// appendList appends a member with its list, or nothing if the list is empty.
 func appendList(dst []byte, member string, list []string) []byte {
 	if len(list) == 0 {
 		return dst
@@ -82,7 +83,7 @@ func appendList(dst []byte, member string, list []string) []byte {
 	return append(dst, ']')
 }
 
-// appendText appends a member, or nothing where s is empty.
+// appendText appends a member, or nothing if s is empty.
 func appendText(dst []byte, member, s string) []byte {
 	if s == "" {
 		return dst
@@ -92,7 +93,7 @@ func appendText(dst []byte, member, s string) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString appends s quoted. Bytes that are not UTF-8 stay as they are, so that no two strings look alike.
+// appendString appends s quoted. Invalid UTF-8 is left as it is, so that different strings stay different.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	from := 0
@@ -112,7 +113,7 @@ func appendString(dst []byte, s string) []byte {
 	return append(append(dst, s[from:]...), '"')
 }
 
-// clean gives r the form in which it is stored.
+// clean brings r into the form in which it is stored.
 func clean(r *Record) {
 	r.Time = r.Time.UTC().Truncate(time.Microsecond)
 	for _, s := range r.texts() {
@@ -130,7 +131,7 @@ func clean(r *Record) {
 	}
 }
 
-// texts returns all of r's fields that hold text but Prev and Hash.
+// texts returns pointers to all text fields of r except Prev and Hash.
 func (r *Record) texts() [17]*string {
 	return [...]*string{&r.Principal, &r.Owner, &r.Tenant, &r.TokenID, &r.Correlation, &r.Tool, &r.Class, &r.ArgHash,
 		&r.Outcome, &r.Code, &r.Kind, &r.Policy, &r.Parent, &r.Change, &r.Checkpoint, &r.Step, &r.Digest}

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// Checkpoints are due after so many records, or so long after the first record that none covers.
+// When checkpoints are due, in records since the last one; checkpointAfter is the same in time.
 const (
 	checkpointEvery = 500
-	maxUnsigned     = 4 * checkpointEvery // records behind the last checkpoint that are no Damage: gateways end without warning
+	maxUnsigned     = 4 * checkpointEvery // records behind the last checkpoint that are not yet Damage, since a process may end without warning
 )
 
 // CheckpointTool is the Tool of records that are checkpoints.
 const CheckpointTool = "audit.checkpoint"
 
-// A checkpoint is the text "SEQ:HASH:SIGNATURE": the Head of a record that stands shortly before, and over that an
-// Ed25519 signature in base64. What it signs is all of the past, by the chain.
+// A checkpoint is the text "SEQ:HASH:SIGNATURE": the Head of a record shortly before it, and an Ed25519 signature
+// over that in base64. By the chain, it signs all earlier records.
 
 func signedText(h Head) []byte { return fmt.Appendf(nil, "bailiwick audit %d:%s", h.Seq, h.Hash) }
 
@@ -28,7 +28,7 @@ func checkpoint(key ed25519.PrivateKey, h Head) string {
 	return fmt.Sprintf("%d:%s:%s", h.Seq, h.Hash, base64.StdEncoding.EncodeToString(ed25519.Sign(key, signedText(h))))
 }
 
-// readCheckpoint returns the head that text signs; false where the signature is of none of the keys.
+// readCheckpoint returns the signed head; false if none of the keys made the signature.
 func readCheckpoint(text string, keys []ed25519.PublicKey) (Head, bool) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 3 {
@@ -42,12 +42,12 @@ func readCheckpoint(text string, keys []ed25519.PublicKey) (Head, bool) {
 
 const keyStart = "ed25519:"
 
-// FormatKey writes a public key for people: "ed25519:" and base64.
+// FormatKey returns a public key as text: "ed25519:" and base64.
 func FormatKey(key ed25519.PublicKey) string {
 	return keyStart + base64.StdEncoding.EncodeToString(key)
 }
 
-// ParseKey reads what FormatKey writes.
+// ParseKey parses the result of FormatKey.
 func ParseKey(text string) (ed25519.PublicKey, error) {
 	coded, ok := strings.CutPrefix(text, keyStart)
 	key, err := base64.StdEncoding.DecodeString(coded)
@@ -57,7 +57,7 @@ func ParseKey(text string) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// recent are the last records that were met in their place, as far as they were whole.
+// recent holds the heads of the last intact records met in their place.
 type recent [1 << 13]Head
 
 func (r *recent) put(h Head) { r[h.Seq&(1<<13-1)] = h }
@@ -67,8 +67,8 @@ func (r *recent) hash(seq int64) (string, bool) {
 	return h.Hash, h.Seq == seq && h.Hash != ""
 }
 
-// attest holds what a checkpoint signs against the record that it names. One that nobody who is trusted has signed, or
-// that names a record which can't be looked at, proves nothing.
+// attest compares the head signed by a checkpoint with the record that it names. A checkpoint without a trusted
+// signature, or naming a record that can't be compared, proves nothing.
 func (c *checker) attest(s seen) {
 	if len(c.keys) == 0 || !s.whole {
 		return
@@ -89,7 +89,7 @@ func (c *checker) attest(s seen) {
 		if h.Seq > c.signed.Seq {
 			c.signed, c.proven = h, max(c.proven, h.Seq)
 		}
-	case c.forged >= 0: // what the checkpoint before found goes on
+	case c.forged >= 0: // extends the finding of the checkpoint before
 		c.damage[c.forged].Last = max(c.damage[c.forged].Last, min(h.Seq, s.seq))
 	default:
 		first := c.signed.Seq + 1
@@ -98,8 +98,8 @@ func (c *checker) attest(s seen) {
 	}
 }
 
-// unsigned finds that too many records up to the end stand behind the last checkpoint, or that there are checkpoints and
-// none by a key that is trusted.
+// unsigned reports that too many records up to the end follow the last checkpoint, or that none of the checkpoints
+// has a trusted signature.
 func (c *checker) unsigned(end int64) {
 	if len(c.keys) == 0 || c.forged >= 0 || end-c.signed.Seq <= maxUnsigned && (c.strange == 0 || c.signed.Seq > 0) {
 		return

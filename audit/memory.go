@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// Memory is a Log and Reader that keeps everything in memory, for tests and for embedding without a store. It grows
-// with every call and is gone with the process. The zero Memory is empty and ready.
+// Memory is a Log and Reader in memory, for tests and for embedding without a store. It grows with every call and is
+// lost with the process. The zero Memory is empty and ready to use.
 type Memory struct {
 	mu      sync.RWMutex
 	records []Record
 	head    Head
-	steps   map[string]int // where the records of steps are
+	steps   map[string]int // indexes of the records of steps
 }
 
-// Append seals r behind the last record and keeps a copy.
+// Append implements Log. It keeps a copy of r.
 func (m *Memory) Append(ctx context.Context, r *Record) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (m *Memory) Append(ctx context.Context, r *Record) error {
 	return nil
 }
 
-// Records walks forwards; records that come while it walks may be left out.
+// Records implements Reader; records appended during the walk may be left out.
 func (m *Memory) Records(ctx context.Context, from int64, yield func(Record) bool) error {
 	all := m.all()
 	for _, r := range all[sort.Search(len(all), func(i int) bool { return all[i].Seq >= from }):] {
@@ -51,7 +51,7 @@ func (m *Memory) Records(ctx context.Context, from int64, yield func(Record) boo
 	return nil
 }
 
-// Backwards walks backwards.
+// Backwards implements Reader.
 func (m *Memory) Backwards(ctx context.Context, from int64, yield func(Record) bool) error {
 	all := m.all()
 	for i := len(all) - 1; i >= 0; i-- {
@@ -65,7 +65,7 @@ func (m *Memory) Backwards(ctx context.Context, from int64, yield func(Record) b
 	return nil
 }
 
-// Find returns the record of a step.
+// Find implements Reader.
 func (m *Memory) Find(_ context.Context, step string) (Record, bool, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -76,14 +76,14 @@ func (m *Memory) Find(_ context.Context, step string) (Record, bool, error) {
 	return m.records[at].Copy(), true, nil
 }
 
-// Head returns the end of the chain.
+// Head implements Reader.
 func (m *Memory) Head(context.Context) (Head, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.head, nil
 }
 
-// all returns the records so far; what is in the slice never changes.
+// all returns the records so far, which must not be modified.
 func (m *Memory) all() []Record {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

@@ -10,8 +10,8 @@ import (
 
 var errForm = errors.New("audit: not a record in canonical form")
 
-// Parse reads the canonical form of a record, without its Prev and Hash. It refuses every byte that AppendCanonical
-// would have written otherwise, so no change of the stored text goes unseen.
+// Parse parses the canonical form of a record, without its Prev and Hash. It refuses any input that AppendCanonical
+// would have written differently, so that every change of the stored text is detected.
 func Parse(canonical []byte) (Record, error) {
 	p := parser{rest: string(canonical)}
 	var r Record
@@ -53,7 +53,7 @@ func Parse(canonical []byte) (Record, error) {
 	return r, nil
 }
 
-// A parser takes members off the front of rest; bad once something was not as it must be.
+// A parser consumes members from the front of rest; bad is set after a syntax error.
 type parser struct {
 	rest string
 	bad  bool
@@ -67,7 +67,7 @@ func (p *parser) take(literal string) bool {
 	return ok
 }
 
-// number takes an integer that is left out when it is 0.
+// number parses an integer that is left out when it is 0.
 func (p *parser) number(member string) int64 {
 	if !strings.HasPrefix(p.rest, member) {
 		return 0
@@ -121,7 +121,7 @@ func (p *parser) text(member string) string {
 	return p.escaped()
 }
 
-// escaped takes a string that has escapes, behind its opening quote.
+// escaped parses a string with escapes, after its opening quote.
 func (p *parser) escaped() string {
 	var out strings.Builder
 	for i := 0; i < len(p.rest); i++ {

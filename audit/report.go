@@ -7,10 +7,10 @@ import (
 	"sort"
 )
 
-// report holds the end of the chain against the heads read before and after, and names what was out of place.
+// report compares the end of the chain with the heads read before and after, and returns all damage found.
 func (c *checker) report(before, after Head) Report {
 	end := c.next - 1
-	tail := max(end, before.Seq) // what the head named when the reading began must have been there
+	tail := max(end, before.Seq) // what the head covered when reading began must have been there
 	if tail > end {
 		c.missing = append(c.missing, span{end + 1, tail})
 	}
@@ -29,8 +29,8 @@ func (c *checker) report(before, after Head) Report {
 	return Report{Records: c.records, Head: Head{Seq: c.last.seq, Hash: c.last.hash}, Signed: c.signed, Damage: c.damage}
 }
 
-// settle pairs the records that are too many with the places that are empty, up to the number most: a pair is a
-// reordering. What is left over was inserted, or is missing.
+// settle pairs surplus records with missing numbers, up to the number most: a pair is a reordering. The rest was
+// inserted, or is missing.
 func (c *checker) settle(most int64) {
 	found := map[int64]bool{}
 	for _, s := range c.strays {
@@ -62,7 +62,7 @@ func (c *checker) settle(most int64) {
 	}
 }
 
-// gone notes that the records first to last, if any, are nowhere.
+// gone reports the records first to last, if any, as missing or truncated.
 func (c *checker) gone(first, last int64) {
 	switch {
 	case first > last:
@@ -73,7 +73,7 @@ func (c *checker) gone(first, last int64) {
 	}
 }
 
-// misses reports whether nothing stands in the place of seq.
+// misses reports whether no record was found in the place of seq.
 func (c *checker) misses(seq int64) bool {
 	i := sort.Search(len(c.missing), func(i int) bool { return c.missing[i].last >= seq })
 	return i < len(c.missing) && c.missing[i].first <= seq

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// checkpointAfter is how long after a record a checkpoint covers it, if not earlier.
+// checkpointAfter is the longest time until a checkpoint covers a record.
 const checkpointAfter = time.Minute
 
-// A Signer is a Log that puts checkpoints between the records. Any number of processes may sign one log.
+// A Signer is a Log that adds signed checkpoints between the records. Several processes may sign one log.
 type Signer struct {
 	log  Log
 	key  ed25519.PrivateKey
@@ -19,17 +19,17 @@ type Signer struct {
 
 	mu     sync.Mutex
 	last   Head        // the newest record of this process
-	signed int64       // the Seq up to which a checkpoint covers the log, as far as this process knows
-	timer  *time.Timer // a checkpoint is due then; nil for none
-	soon   bool        // it is due at once
+	signed int64       // the Seq up to which checkpoints cover the log, as far as this process knows
+	timer  *time.Timer // fires when a checkpoint is due; nil for none
+	soon   bool        // the checkpoint is due at once
 	closed bool
 
 	signing sync.Mutex // held while a checkpoint is written
 }
 
-// NewSigner returns a Signer that appends to log, which reads from. A process that runs long signs all that is not
-// signed yet, its own records and older ones, and what is left when it closes; another one does so when much is. The
-// caller closes it.
+// NewSigner returns a Signer that appends to log; from reads the same log. A long-running process (long) signs
+// everything not signed yet, older records included, and the rest when it closes; any other process only signs if at
+// least 500 records are unsigned or one is a minute old. The caller closes the Signer.
 func NewSigner(ctx context.Context, log Log, from Reader, key ed25519.PrivateKey, long bool) (*Signer, error) {
 	s := &Signer{log: log, key: key, long: long}
 	head, err := from.Head(ctx)
@@ -63,7 +63,7 @@ func (s *Signer) Append(ctx context.Context, r *Record) error {
 	return err
 }
 
-// note has a checkpoint written when it is due.
+// note schedules a checkpoint after record h.
 func (s *Signer) note(h Head) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,11 +83,11 @@ func (s *Signer) note(h Head) {
 	}
 }
 
-// due is called when time is up. A log that can't be written tells so by the calls that it can't record; the next of them
-// that it can has a checkpoint again.
+// due is called by the timer. A log that can't be written fails the calls that it can't record; the next successful
+// one schedules a checkpoint again.
 func (s *Signer) due() { _ = s.sign(context.Background()) }
 
-// sign writes a checkpoint over the newest record.
+// sign appends a checkpoint over the newest record.
 func (s *Signer) sign(ctx context.Context) error {
 	s.signing.Lock()
 	defer s.signing.Unlock()
@@ -108,7 +108,7 @@ func (s *Signer) sign(ctx context.Context) error {
 	return nil
 }
 
-// Close signs what is left, where the process runs long, or where that is much. The log stays open.
+// Close signs the remaining records if the process is long-running or at least 500 remain. The log stays open.
 func (s *Signer) Close(ctx context.Context) error {
 	s.mu.Lock()
 	if s.timer != nil {

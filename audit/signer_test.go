@@ -41,7 +41,7 @@ func appendTo(t *testing.T, log audit.Log, n int) {
 	}
 }
 
-// checkpoints returns where they stand, and what they cover.
+// checkpoints returns the positions of checkpoints, and what they cover.
 func checkpoints(t *testing.T, m *audit.Memory) string {
 	t.Helper()
 	var out []string
@@ -57,7 +57,7 @@ func checkpoints(t *testing.T, m *audit.Memory) string {
 	return strings.Join(out, " ")
 }
 
-// TestSigner: when checkpoints are written.
+// TestSigner checks when checkpoints are written.
 func TestSigner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &audit.Memory{}
@@ -88,7 +88,7 @@ func TestSigner(t *testing.T) {
 		}
 		want("closed", "4:3 504:503 606:605")
 
-		// A process that runs long signs what others left; one that doesn't signs nothing that is little.
+		// A long-running process signs what others left; another one doesn't sign a few records.
 		short := signer(t, m, keyOf(1), false)
 		appendTo(t, short, 5)
 		if err := short.Close(t.Context()); err != nil {
@@ -117,7 +117,7 @@ func TestSigner(t *testing.T) {
 	})
 }
 
-// broken fails for as long as it is told to.
+// broken is a log that fails while told to.
 type broken struct {
 	*audit.Memory
 	fails atomic.Bool
@@ -130,7 +130,7 @@ func (b *broken) Append(ctx context.Context, r *audit.Record) error {
 	return b.Memory.Append(ctx, r)
 }
 
-// TestSignerFails: a checkpoint that can't be written is written behind the next record, and told of at the end.
+// TestSignerFails checks that a failed checkpoint is written after the next record, and that Close reports a failure.
 func TestSignerFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &broken{Memory: &audit.Memory{}}
@@ -157,7 +157,7 @@ func TestSignerFails(t *testing.T) {
 	})
 }
 
-// meanwhile does something while a checkpoint is written.
+// meanwhile is a log that runs a function while a checkpoint is written.
 type meanwhile struct {
 	*audit.Memory
 	do func()
@@ -171,7 +171,8 @@ func (m *meanwhile) Append(ctx context.Context, r *audit.Record) error {
 	return m.Memory.Append(ctx, r)
 }
 
-// TestSignerMeanwhile: what comes while a checkpoint is written is covered by the next, without anything new.
+// TestSignerMeanwhile checks that a record appended while a checkpoint is written is covered by the next one, without
+// further records.
 func TestSignerMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &meanwhile{Memory: &audit.Memory{}}
@@ -181,7 +182,7 @@ func TestSignerMeanwhile(t *testing.T) {
 		}
 		m.do = func() {
 			r := audit.Record{Tool: "x"}
-			if err := m.Memory.Append(t.Context(), &r); err != nil { // by another process
+			if err := m.Memory.Append(t.Context(), &r); err != nil { // as another process would
 				t.Error(err)
 			}
 			appendTo(t, s, 1)
@@ -195,7 +196,7 @@ func TestSignerMeanwhile(t *testing.T) {
 	})
 }
 
-// TestSignedDamage: damage is told as without checkpoints, which prove the rest; one that is repeated proves nothing new.
+// TestSignedDamage checks that damage is reported as without checkpoints; a repeated checkpoint proves nothing new.
 func TestSignedDamage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := signedLog(t, keyOf(1))
@@ -206,7 +207,7 @@ func TestSignedDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, tt := range map[string]struct {
-			edit func(*audit.Record) bool // of what is read
+			edit func(*audit.Record) bool // applied to records as they are read
 			want string
 		}{
 			"nothing":            {func(*audit.Record) bool { return true }, ""},
@@ -226,7 +227,7 @@ func TestSignedDamage(t *testing.T) {
 	})
 }
 
-// edited reads a log with edits that nobody sealed.
+// edited is a log read with modifications after sealing.
 type edited struct {
 	*audit.Memory
 	edit func(*audit.Record) bool
@@ -236,8 +237,8 @@ func (e edited) Records(ctx context.Context, from int64, yield func(audit.Record
 	return e.Memory.Records(ctx, from, func(r audit.Record) bool { return !e.edit(&r) || yield(r) })
 }
 
-// rewrite is what somebody does who can write to the store and has not the key: so many of each record as edit says, all
-// with right hashes.
+// rewrite is an attack by someone who can write to the store but lacks the key: as many copies of each record as edit
+// returns, all with valid hashes.
 func rewrite(t *testing.T, m *audit.Memory, edit func(*audit.Record) int) *audit.Memory {
 	t.Helper()
 	out := &audit.Memory{}
@@ -254,7 +255,8 @@ func rewrite(t *testing.T, m *audit.Memory, edit func(*audit.Record) int) *audit
 	return out
 }
 
-// TestForged: a past that is written anew with right hashes is found and located, though the chain itself is whole.
+// TestForged checks that a rewritten history with valid hashes is found and located, although the chain itself is
+// intact.
 func TestForged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := signedLog(t, keyOf(1))
@@ -305,7 +307,7 @@ func TestForged(t *testing.T) {
 	})
 }
 
-// signedLog returns 5,000 calls with checkpoints between them.
+// signedLog returns a log of 5,000 calls with checkpoints.
 func signedLog(t *testing.T, key ed25519.PrivateKey) *audit.Memory {
 	t.Helper()
 	m := &audit.Memory{}
@@ -330,7 +332,7 @@ func count(b bool) int {
 	return 0
 }
 
-// TestKeys: public keys as people keep them.
+// TestKeys checks the text form of public keys.
 func TestKeys(t *testing.T) {
 	public := trusted(keyOf(1))[0]
 	if got, err := audit.ParseKey(audit.FormatKey(public)); err != nil || !got.Equal(public) {

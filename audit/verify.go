@@ -9,29 +9,29 @@ import (
 	"slices"
 )
 
-// A Kind is a way in which a log can be damaged.
+// A Kind is a kind of damage to a log.
 type Kind string
 
-// The kinds of Damage.
+// Kinds of Damage.
 const (
 	Altered   Kind = "altered"   // a record is not what was sealed, or can't be read
-	Missing   Kind = "missing"   // records are gone from the middle or the beginning
-	Truncated Kind = "truncated" // records are gone from the end
-	Inserted  Kind = "inserted"  // a record stands where the chain has no place for it
-	Reordered Kind = "reordered" // a record stands at another place than its number says
-	Forked    Kind = "forked"    // the chain goes on from another past than the one that is here
-	Unsigned  Kind = "unsigned"  // no checkpoint covers records that one ought to cover
+	Missing   Kind = "missing"   // records are missing in the middle or at the beginning
+	Truncated Kind = "truncated" // records are missing at the end
+	Inserted  Kind = "inserted"  // a record has no place in the chain
+	Reordered Kind = "reordered" // a record is not in the place that its number says
+	Forked    Kind = "forked"    // the chain continues another history than the one before it
+	Unsigned  Kind = "unsigned"  // no checkpoint covers records that should be covered
 )
 
-// A Damage is one place where a log is not what was written.
+// A Damage is a place where a log is not what was written.
 type Damage struct {
-	Seq    int64  `json:"seq"`  // the first record concerned, by its place in the chain
-	Last   int64  `json:"last"` // the last one; Seq when it is one record
+	Seq    int64  `json:"seq"`  // the first record affected, by its place in the chain
+	Last   int64  `json:"last"` // the last one; Seq if it is a single record
 	Kind   Kind   `json:"kind"`
 	Detail string `json:"detail"`
 }
 
-// Error says the kind and the place.
+// Error returns the kind and the place.
 func (d *Damage) Error() string {
 	if d.Last > d.Seq {
 		return fmt.Sprintf("audit log %s at records %d to %d: %s", d.Kind, d.Seq, d.Last, d.Detail)
@@ -39,26 +39,26 @@ func (d *Damage) Error() string {
 	return fmt.Sprintf("audit log %s at record %d: %s", d.Kind, d.Seq, d.Detail)
 }
 
-// A Report is what Verify found.
+// A Report is the result of Verify.
 type Report struct {
-	Records int64    `json:"records"` // how many were read
-	Head    Head     `json:"head"`    // the end of what was read; worth noting down elsewhere when the log is whole
-	Signed  Head     `json:"signed"`  // up to where a checkpoint covers it; the zero Head where none does
-	Damage  []Damage `json:"damage"`  // in order of Seq
+	Records int64    `json:"records"` // number of records read
+	Head    Head     `json:"head"`    // the end of what was read; worth keeping elsewhere if the log is intact
+	Signed  Head     `json:"signed"`  // the last head that a valid checkpoint covers; the zero Head if none does
+	Damage  []Damage `json:"damage"`  // sorted by Seq
 }
 
-// Whole reports whether nothing is damaged.
+// Whole reports whether the log is undamaged.
 func (r Report) Whole() bool { return len(r.Damage) == 0 }
 
-// Verify reads the whole log and finds what was changed since it was sealed. kept are heads of this log that were
-// noted down outside it: they also find a past that was rewritten and sealed again up to the log's own head. It may
-// run while the log grows. The error says that the log could not be read, not that it is damaged.
+// Verify reads the whole log and reports what was changed since it was sealed. kept are heads of this log that were
+// kept outside it: with them it also finds a history that was rewritten and sealed again up to the log's own head. It
+// may run while the log grows. An error means that the log could not be read, not that it is damaged.
 func Verify(ctx context.Context, log Reader, kept ...Head) (Report, error) {
 	return VerifySigned(ctx, log, nil, kept...)
 }
 
-// VerifySigned is Verify, and holds the log against its checkpoints that one of the keys has signed: they find what was
-// written anew by somebody who has none of the keys, but for records behind the last checkpoint.
+// VerifySigned is Verify, and also checks the checkpoints signed by one of the keys: they reveal a history rewritten
+// by someone without these keys, except for records after the last checkpoint.
 func VerifySigned(ctx context.Context, log Reader, keys []ed25519.PublicKey, kept ...Head) (Report, error) {
 	before, err := log.Head(ctx)
 	if err != nil {
@@ -76,43 +76,43 @@ func VerifySigned(ctx context.Context, log Reader, keys []ed25519.PublicKey, kep
 	return c.report(before, after), nil
 }
 
-// seen is what the checker needs of one record.
+// seen is the part of a record that the checker needs.
 type seen struct {
 	seq        int64
 	prev, hash string
-	whole      bool   // the record has the hash that it says
+	whole      bool   // the record's hash matches its content
 	detail     string // why it could not be read
 	checkpoint string // as Record.Checkpoint
 }
 
-// A span is a run of sequence numbers.
+// A span is a range of sequence numbers.
 type span struct{ first, last int64 }
 
-// A stray is a record that stands where another one should.
+// A stray is a record found in the place of another one.
 type stray struct {
 	seen
 	place int64 // the number expected there
 	fork  bool  // it was sealed onto the same record as the one before it
 }
 
-// A checker takes the records in order, one behind, so that it can judge each by the one that follows.
+// A checker reads the records in order and judges each one when the next is known.
 type checker struct {
 	records int64
 	next    int64  // the number expected
 	link    string // the hash that the next record must have as prev
-	linked  bool   // link is known: the record before was read whole and in its place
+	linked  bool   // link is known: the record before was intact and in its place
 	last    seen   // the last record in its place
 
 	held   seen // read and not yet judged
 	holds  bool
-	kept   []Head // in order of Seq
-	proven int64  // the Seq of the last kept head that was met, or checkpoint
+	kept   []Head // sorted by Seq
+	proven int64  // the Seq of the last kept head or checkpoint that matched
 
 	keys    []ed25519.PublicKey
 	recent  recent
-	signed  Head // of the last checkpoint that holds
-	strange int  // checkpoints that none of the keys has signed
-	forged  int  // the place in damage of what checkpoints found; -1 for none
+	signed  Head // of the last valid checkpoint
+	strange int  // checkpoints not signed by any of the keys
+	forged  int  // the index in damage of the checkpoints' finding; -1 for none
 
 	damage  []Damage
 	missing []span
@@ -153,19 +153,19 @@ func (c *checker) meet(s seen) {
 	c.held, c.holds = s, true
 }
 
-// judge decides what s is, given the record that follows, or nil at the end.
+// judge decides where s belongs, given the record that follows it, or nil at the end.
 func (c *checker) judge(s seen, follows *seen) {
 	is := func(n int64) bool { return follows != nil && follows.seq == n }
-	doubtful := follows == nil || follows.seq == c.next+1 || follows.seq <= s.seq // its number, if it isn't whole
+	doubtful := follows == nil || follows.seq == c.next+1 || follows.seq <= s.seq // its number is doubtful, if s isn't whole
 	switch {
 	case s.seq == c.next && (s.whole && c.follows(s) || !is(c.next)):
 		c.take(s)
-	case is(c.next): // the right one follows, so this one is too many
+	case is(c.next): // the right one follows, so s is surplus
 		c.stray(s)
-	case !s.whole && doubtful: // what was altered is the number
+	case !s.whole && doubtful: // its number was altered
 		s.seq = c.next
 		c.take(s)
-	case is(c.next + 1), s.seq > c.next && follows != nil && follows.seq < s.seq: // it stands in another one's place
+	case is(c.next + 1), s.seq > c.next && follows != nil && follows.seq < s.seq: // it is in another one's place
 		c.stray(s)
 		c.miss(c.next, c.next)
 	case s.seq > c.next:
@@ -176,10 +176,10 @@ func (c *checker) judge(s seen, follows *seen) {
 	}
 }
 
-// follows reports whether s was sealed onto the record before it, as far as that one is known.
+// follows reports whether s was sealed onto the record before it, if that one is known.
 func (c *checker) follows(s seen) bool { return !c.linked || s.prev == c.link }
 
-// take puts s at its place in the chain and checks it there.
+// take accepts s in its place in the chain and checks it.
 func (c *checker) take(s seen) {
 	switch {
 	case s.detail != "":
@@ -197,7 +197,7 @@ func (c *checker) take(s seen) {
 	c.link, c.linked = s.hash, s.whole
 }
 
-// prove holds s against the heads that were kept of its place.
+// prove compares s with the kept heads of the same Seq.
 func (c *checker) prove(s seen) {
 	met, other := false, false
 	for len(c.kept) > 0 && c.kept[0].Seq <= s.seq {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A tape is a log as someone left it: the records in the order in which they are read, and the head.
+// A tape is a possibly damaged log: its records in reading order, and its head.
 type tape struct {
 	records []audit.Record
 	head    audit.Head
@@ -41,14 +41,14 @@ func record(n int) audit.Record {
 	}
 }
 
-// written returns a whole log of n records.
+// written returns an undamaged log of n records.
 func written(n int) *tape {
 	l := new(tape)
 	l.seal(n)
 	return l
 }
 
-// seal puts n more records behind the last.
+// seal appends n more records.
 func (l *tape) seal(n int) {
 	for range n {
 		r := record(len(l.records) + 1)
@@ -57,7 +57,7 @@ func (l *tape) seal(n int) {
 	}
 }
 
-// reseal makes record seq another one and seals it and the records up to last anew.
+// reseal modifies record seq, and seals it and the records up to last again.
 func (l *tape) reseal(seq, last int) {
 	h := audit.Head{}
 	if seq > 1 {
@@ -116,7 +116,7 @@ func TestVerify(t *testing.T) {
 		{"the tail and the head's memory of it gone", func(l *tape) {
 			l.records = l.records[:7]
 			l.head = audit.Head{Seq: 7, Hash: l.records[6].Hash}
-		}, ""}, // no log can know; TestVerifyKept can
+		}, ""}, // undetectable without a kept head: see TestVerifyKept
 		{"the head forgotten", func(l *tape) { l.head = audit.Head{} }, "inserted 1-10"},
 		{"neighbours swapped", func(l *tape) { l.records[4], l.records[5] = l.records[5], l.records[4] }, "reordered 6"},
 		{"two swapped", func(l *tape) { l.records[1], l.records[7] = l.records[7], l.records[1] }, "reordered 2 reordered 8"},
@@ -161,7 +161,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// Heads noted down outside find what was rewritten together with the log's own head.
+// Kept heads reveal a history rewritten together with the log's own head.
 func TestVerifyKept(t *testing.T) {
 	at := func(l *tape, seq int) audit.Head { return audit.Head{Seq: int64(seq), Hash: l.records[seq-1].Hash} }
 	tests := []struct {
@@ -243,7 +243,7 @@ func TestVerifyGrowing(t *testing.T) {
 	}
 }
 
-// TestTampering does one random thing to a random log: Verify must find it and name the place.
+// TestTampering makes one random modification to a random log: Verify must find and locate it.
 func TestTampering(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "records")
@@ -251,7 +251,7 @@ func TestTampering(t *testing.T) {
 		at := rapid.IntRange(0, n-1).Draw(t, "at")
 		other := rapid.IntRange(0, n-1).Draw(t, "other")
 		forged := record(1000)
-		lo, hi := int64(at+1), int64(at+1) // where it may be said to be
+		lo, hi := int64(at+1), int64(at+1) // the range in which it may be located
 		do := rapid.SampledFrom([]string{"alter", "delete", "swap", "move", "copy", "forge", "cut", "reseal", "rewrite"}).Draw(t, "do")
 		switch do {
 		case "alter":
@@ -283,12 +283,12 @@ func TestTampering(t *testing.T) {
 		case "cut":
 			l.records = l.records[:at]
 			hi = int64(n)
-		case "reseal": // up to other, which the next record or the head contradicts
+		case "reseal": // up to other, which contradicts the next record or the head
 			h := l.head
 			l.reseal(at+1, max(at, other)+1)
 			l.head = h
 			hi = int64(n)
-		case "rewrite": // with the head; only a kept one knows
+		case "rewrite": // with the head; only a kept head reveals it
 			kept := audit.Head{Seq: int64(n), Hash: l.head.Hash}
 			l.reseal(at+1, n)
 			wantBetween(t, verify(t, l, kept), 1, int64(n))
@@ -298,7 +298,7 @@ func TestTampering(t *testing.T) {
 	})
 }
 
-// wantBetween fails unless there is damage and all of it touches lo to hi.
+// wantBetween fails unless there is damage and all of it overlaps lo to hi.
 func wantBetween(t *rapid.T, damage []string, lo, hi int64) {
 	if len(damage) == 0 {
 		t.Fatal("not found")
@@ -315,7 +315,7 @@ func wantBetween(t *rapid.T, damage []string, lo, hi int64) {
 	}
 }
 
-// alter changes one thing in r, whatever it is.
+// alter changes a random field of r.
 func alter(t *rapid.T, r *audit.Record) {
 	texts := []*string{&r.Prev, &r.Hash, &r.Principal, &r.Owner, &r.Tenant, &r.TokenID, &r.Correlation, &r.Tool, &r.Class,
 		&r.ArgHash, &r.Outcome, &r.Code, &r.Kind, &r.Policy, &r.ArgKeys[0], &r.ArgKeys[1],

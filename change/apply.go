@@ -7,10 +7,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Claim takes the lease of an approved change, or of one whose executor has gone, for holder: a name that no other
-// executor has. It fails with problem.Conflict where the change isn't due or somebody was faster, and ends a change that
-// has expired before anybody began to apply it. While the audit lacks the record of a step, its approval above all, it
-// fails with problem.Conflict of the kind unrecorded.
+// Claim takes the lease of an approved change, or of an applying one whose lease has run out, for holder, a name
+// unique to the executor. It fails with problem.Conflict if the change isn't due, has expired, or another executor
+// was faster; of kind "unrecorded" while the audit log lacks the record of a step, such as the approval.
 func (q *Queue) Claim(ctx context.Context, id, holder string) (Approved, error) {
 	c, err := q.Get(ctx, id)
 	if err != nil {
@@ -19,7 +18,7 @@ func (q *Queue) Claim(ctx context.Context, id, holder string) (Approved, error) 
 	fence := c.Lease.Fence + 1
 	guard := Guard{Unexpired: true, Recorded: true, Lease: q.o.Lease}
 	if c.State == Applying {
-		guard.Unexpired, guard.Lapsed = false, true // what has begun is brought to an end, whatever the time
+		guard.Unexpired, guard.Lapsed = false, true // a change being applied is completed even if it has expired
 	}
 	c.Lease.Holder, c.Lease.Fence = holder, fence
 	if err := q.move(ctx, c, EventClaimed, Step{Comment: holder, Actor: q.actor(c.Agent)}, guard); err != nil {
@@ -28,9 +27,9 @@ func (q *Queue) Claim(ctx context.Context, id, holder string) (Approved, error) 
 	return Approved{c}, nil
 }
 
-// Sending notes that a is about to be sent to a target which keeps no marker of what it has done. From then on nobody
-// sends it again, whatever becomes of this executor. It fails with problem.Conflict where the lease has gone to another, or
-// where somebody has begun to send it before.
+// Sending records that a is about to be sent to a target that keeps no marker of completed changes. From then on it
+// is never sent again, whatever happens to this executor. It fails with problem.Conflict if the lease has passed to
+// another executor, or if sending had begun before.
 func (q *Queue) Sending(ctx context.Context, a Approved) error {
 	c, err := a.Change()
 	if err != nil {
@@ -43,8 +42,8 @@ func (q *Queue) Sending(ctx context.Context, a Approved) error {
 	return q.move(ctx, c, EventSending, Step{Actor: q.actor(c.Agent)}, Guard{Lease: q.o.Lease})
 }
 
-// Finish notes how applying a ended: by EventApplied, EventFailed, EventStale or EventUnknown. Where the lease has gone to
-// another executor it changes nothing and fails with problem.Conflict.
+// Finish records how applying a ended: by EventApplied, EventFailed, EventStale or EventUnknown. If the lease has
+// passed to another executor it changes nothing and fails with problem.Conflict.
 func (q *Queue) Finish(ctx context.Context, a Approved, event EventKind, o Outcome) (*Change, error) {
 	c, err := a.Change()
 	if err != nil {
@@ -53,12 +52,12 @@ func (q *Queue) Finish(ctx context.Context, a Approved, event EventKind, o Outco
 	done := *c
 	done.Outcome = &o
 	if event == EventStale || event == EventFailed {
-		done.Lease.Sent = false // it is certain that nothing was
+		done.Lease.Sent = false // certainly nothing was sent
 	}
 	return &done, q.move(ctx, &done, event, Step{Comment: o.Detail, Actor: q.actor(c.Agent)}, Guard{})
 }
 
-// Expire ends c if its time is over and nobody has begun to apply it, and reports whether it did.
+// Expire ends c if its time is over and applying it has not begun, and reports whether it did.
 func (q *Queue) Expire(ctx context.Context, c *Change) (bool, error) {
 	if _, ok := c.State.Next(EventExpired); !ok {
 		return false, nil
@@ -74,8 +73,8 @@ func (q *Queue) Expire(ctx context.Context, c *Change) (bool, error) {
 	return err == nil, err
 }
 
-// Before returns a change that has to be applied before c and isn't; nil where there is none. Of several it is one that has
-// ended, where there is such a one.
+// Before returns a change that must be applied before c and isn't yet; nil if there is none. Of several it prefers
+// one that has ended and so never will be.
 func (q *Queue) Before(ctx context.Context, c *Change) (first *Change, err error) {
 	for _, id := range c.After {
 		before, err := q.Get(ctx, id)
@@ -89,7 +88,7 @@ func (q *Queue) Before(ctx context.Context, c *Change) (first *Change, err error
 	return first, nil
 }
 
-// Due returns the ids of changes that wait for an executor, or for their end, at most limit.
+// Due returns the ids of at most limit changes that wait for an executor or have expired.
 func (q *Queue) Due(ctx context.Context, limit int) ([]string, error) {
 	ids, err := q.store.Due(ctx, limit)
 	if err != nil {

@@ -6,25 +6,26 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// ErrFenced is what a target says to an executor whose lease has gone to another.
+// ErrFenced is a target's refusal of an executor whose lease has passed to another.
 var ErrFenced = errors.New("change: another executor holds the lease")
 
-// ErrUnknown is in what a target says when it can't tell whether a change was carried out.
+// ErrUnknown is in a target's error when it can't determine whether a change was carried out.
 var ErrUnknown = errors.New("change: the outcome isn't known")
 
-// A Moved is what a target says when a record isn't any more what was reviewed. Nothing was written.
+// A Moved is a target's error when a record is no longer what was reviewed. Nothing was written.
 type Moved struct {
-	Now []Effect // the records as they are, in Before; Null where there is none
+	Now []Effect // the current records, in Before; Null for a missing one
 }
 
-// Error names no value.
+// Error names no value of a record.
 func (*Moved) Error() string { return "change: a record is no longer what was reviewed" }
 
-// An Approved is a change that people have let through, or a rule, and whose lease somebody holds. Only a Queue makes one
-// that works; the zero Approved refuses.
+// An Approved is a change that was approved, by people or by a rule, and whose lease the caller holds. Only a Queue
+// makes a valid one; the zero Approved is refused.
 type Approved struct{ change *Change }
 
-// Change returns what was approved, or a PermissionDenied problem for the zero Approved. It must not be changed.
+// Change returns the approved change, which must not be modified, or a problem.PermissionDenied for the zero
+// Approved.
 func (a Approved) Change() (*Change, error) {
 	if a.change == nil {
 		return nil, problem.New(problem.PermissionDenied, "no approval")

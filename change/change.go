@@ -1,9 +1,10 @@
-// Package change holds writes that wait for a person: proposed, shown as an exact diff, approved, applied once.
+// Package change manages writes that need approval: a change is proposed, shown as an exact diff, approved by people
+// and applied once.
 //
-// It stands between policy and the second look of policy: a request that policy let through becomes a Change; people
-// decide about it; an Approved is what policy turns into a permit, with the rules of that moment. What is kept is the
-// request, never the permission. It refuses every step that its one table of states doesn't have, a decision over
-// another digest than the one that would run, and a decision of the human behind the proposing agent.
+// A request that policy allows becomes a Change. People decide about it; an approved one is checked by policy again,
+// under the rules in force then, before it is applied. Only the request is stored, never the permission. The package
+// refuses every transition missing from its state table, a decision about another digest than the one that would run,
+// and a decision by the human behind the proposing agent.
 package change
 
 import (
@@ -13,66 +14,66 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Change is a write that has not happened, or what became of it. It is kept whole as one JSON document; all times are
-// those of the store's clock, in UTC.
+// A Change is a proposed write and its outcome. It is stored as one JSON document; all times are those of the store's
+// clock, in UTC.
 type Change struct {
 	ID      string `json:"id"`      // 34 characters, sortable by the time of creation; older ones have 26
-	Version int64  `json:"version"` // counted up by each Swap of the store; 1 for a new one
+	Version int64  `json:"version"` // incremented by each Swap of the store; 1 for a new one
 	State   State  `json:"state"`
 
-	// What would run. Digest stands for all of it.
+	// What would run. Digest covers all of it.
 	Source   string        `json:"source"`
 	Op       write.Op      `json:"op"`                // that of all Writes; "group" when they differ
 	Writes   []value.Value `json:"writes"`            // as write.Print prints them
-	Effects  []Effect      `json:"effects"`           // one for each of Writes
-	Cascades []Cascade     `json:"cascades,omitzero"` // what else goes or changes with it, for reviewers
+	Effects  []Effect      `json:"effects"`           // one for each of Writes, in order
+	Cascades []Cascade     `json:"cascades,omitzero"` // other records deleted or changed with it, for reviewers
 	Preview  string        `json:"preview"`           // Executed or Computed
-	Refusal  string        `json:"refusal,omitzero"`  // why the source would refuse it, in our words, for reviewers: constraints tell of hidden records
-	Doubts   []write.Doubt `json:"doubts,omitzero"`   // what spoke against it when it was proposed, for reviewers who see what it is about
-	Digest   string        `json:"digest"`            // see Digest; in hex
+	Refusal  string        `json:"refusal,omitzero"`  // why the source would refuse it, for reviewers only: a constraint may reveal hidden records
+	Doubts   []write.Doubt `json:"doubts,omitzero"`   // objections found when it was proposed, for reviewers who see the records
+	Digest   string        `json:"digest"`            // see Sum; in hex
 
-	// Facts that the server worked out.
+	// Facts worked out by the server.
 	Tool    string     `json:"tool"`
 	Action  string     `json:"action,omitzero"` // the action that made Writes
 	Title   string     `json:"title"`           // one line
 	Classes []string   `json:"classes"`         // "source.Class", sorted
-	Fields  []string   `json:"fields"`          // that are set, sorted, each once
-	Rows    int        `json:"rows"`            // records that Writes name
+	Fields  []string   `json:"fields"`          // those that are set, sorted, without duplicates
+	Rows    int        `json:"rows"`            // number of records that Writes name
 	Mode    write.Mode `json:"mode"`
 	Need    int        `json:"need"` // people who must approve
 	Risk    Risk       `json:"risk"`
 	Rule    string     `json:"rule,omitzero"` // which rules decided Need and Risk: "review[1]"; "" for the defaults
-	Policy  string     `json:"policy"`        // the version of the rules that let it be proposed
+	Policy  string     `json:"policy"`        // the version of the rules under which it was proposed
 
-	// Who and why.
+	// Who proposed it, and why.
 	Agent       Party       `json:"agent"`
-	Asker       *Party      `json:"asked_by,omitzero"` // the person who asked for it in the agent's name: a revert; nil where the agent did
-	Reason      string      `json:"reason,omitzero"`   // in the agent's words; untrusted
-	Input       value.Value `json:"input"`             // the arguments as asked
+	Asker       *Party      `json:"asked_by,omitzero"` // the person who asked for it in the agent's name (a revert); nil if the agent did
+	Reason      string      `json:"reason,omitzero"`   // as the agent wrote it; untrusted
+	Input       value.Value `json:"input"`             // the arguments of the tool call
 	Correlation string      `json:"correlation_id"`
-	After       []string    `json:"after,omitzero"`   // changes that must have been applied before
-	Reverts     string      `json:"reverts,omitzero"` // the change that this one takes back
+	After       []string    `json:"after,omitzero"`   // changes that must be applied before this one
+	Reverts     string      `json:"reverts,omitzero"` // the change that this one reverts
 
 	Created   time.Time  `json:"created_at"`
 	Updated   time.Time  `json:"updated_at"`
 	Expires   time.Time  `json:"expires_at"`
-	Decisions []Decision `json:"decisions,omitzero"` // about the Digest as it is now; those about earlier ones stand in History
+	Decisions []Decision `json:"decisions,omitzero"` // about the current Digest; those about earlier ones are in History
 	Comments  []Comment  `json:"comments,omitzero"`
 	Lease     Lease      `json:"lease,omitzero"`
 	Outcome   *Outcome   `json:"outcome,omitzero"` // nil until it ended
-	History   []Step     `json:"history"`          // every transition, in order
+	History   []Step     `json:"history"`          // every transition, oldest first
 }
 
 // How a preview was made.
 const (
 	Executed = "executed" // the write ran in a transaction that was rolled back
-	Computed = "computed" // worked out from the request and the record as it is
+	Computed = "computed" // computed from the request and the current record
 )
 
-// A Risk is how much care a change asks of reviewers.
+// A Risk is how carefully reviewers should look at a change.
 type Risk string
 
-// The risks, from the least to the most.
+// The risks, from lowest to highest.
 const (
 	Low    Risk = "low"
 	Medium Risk = "medium"
@@ -83,22 +84,22 @@ const (
 type Effect struct {
 	Op       write.Op    `json:"op"`
 	Class    string      `json:"class"`             // "source.Class"; the operation of an API
-	Key      string      `json:"key"`               // the record's id as get_object takes it; "" for one that is still to be made
-	Before   value.Value `json:"before"`            // an Object of all fields that the rules show of the class; Null for none
-	After    value.Value `json:"after"`             // likewise; Null for a record that goes
-	Version  string      `json:"version,omitzero"`  // the field of Before that tells by moving that the record did, where the rules name one
-	Destroys bool        `json:"destroys,omitzero"` // of a call: what it takes away may not come back
-	Asked    []string    `json:"asked"`             // the fields that were asked for, in the order of the class; others in which After differs are the source's doing
+	Key      string      `json:"key"`               // the record's id as get_object takes it; "" for a record not created yet
+	Before   value.Value `json:"before"`            // an Object of all fields of the class that the rules show; Null if there is no record
+	After    value.Value `json:"after"`             // likewise; Null for a deleted record
+	Version  string      `json:"version,omitzero"`  // the field of Before that changes whenever the record does, if the rules name one
+	Destroys bool        `json:"destroys,omitzero"` // of a call: it may destroy data for good
+	Asked    []string    `json:"asked"`             // the requested fields, in class order; others that differ in After are set by the source
 }
 
-// A Cascade is how many records of another class go or change when a record goes.
+// A Cascade is the number of records of another class that are deleted or changed along with a record.
 type Cascade struct {
 	Class   string `json:"class"`
 	Effect  string `json:"effect"` // "delete", "set_null" or "update"
 	Records int64  `json:"records"`
 }
 
-// A Preview is what a source says that writes would do.
+// A Preview is what a source reports that writes would do.
 type Preview struct {
 	Kind     string // Executed or Computed
 	Effects  []Effect
@@ -106,16 +107,16 @@ type Preview struct {
 	Refusal  string // see Change
 }
 
-// A Party is a principal as a change keeps it: enough to find it again.
+// A Party is a principal as stored in a change, with enough data to find the principal again.
 type Party struct {
 	Principal string `json:"principal"`
 	Name      string `json:"name,omitzero"`
 	Kind      string `json:"kind"`
-	Owner     string `json:"owner,omitzero"`  // the human
-	Origin    string `json:"origin,omitzero"` // the principal with a credential that it comes from; its own id unless it was derived
+	Owner     string `json:"owner,omitzero"`  // the human; "" for none
+	Origin    string `json:"origin,omitzero"` // the principal whose credential it derives from; its own ID unless it was derived
 	Tenant    string `json:"tenant,omitzero"`
 	TokenID   string `json:"token_id,omitzero"`
-	Frozen    []byte `json:"frozen"` // as identity.Freeze keeps it; policy asks it again when the change is applied
+	Frozen    []byte `json:"frozen"` // as identity.Freeze encodes it; policy evaluates it again when the change is applied
 }
 
 // A Decision is what a person decided about a digest.
@@ -123,42 +124,42 @@ type Decision struct {
 	By      Party     `json:"by"`
 	Approve bool      `json:"approve"`
 	Digest  string    `json:"digest"`
-	Comment string    `json:"comment,omitzero"` // in the person's words; the agent reads it
+	Comment string    `json:"comment,omitzero"` // as the person wrote it; shown to the agent
 	At      time.Time `json:"at"`
 	Single  bool      `json:"single_operator,omitzero"` // the person is the agent's owner; the configuration allows it
-	Broken  bool      `json:"break_glass,omitzero"`     // decided past the rules, loudly
+	Broken  bool      `json:"break_glass,omitzero"`     // approved past four eyes and the number of approvals
 }
 
-// A Comment is what a person says about a change without deciding.
+// A Comment is a person's remark on a change, without a decision.
 type Comment struct {
 	By   Party     `json:"by"`
 	Text string    `json:"text"`
 	At   time.Time `json:"at"`
 }
 
-// A Lease is the right to apply a change for a while. Fence counts up with every lease of the change: a target refuses
-// whoever comes with a lower one than it has seen.
+// A Lease is the right to apply a change for a limited time. Fence increases with every lease of the change: a target
+// refuses an executor with a lower fence than it has seen.
 type Lease struct {
 	Holder string    `json:"holder"`
 	Fence  int64     `json:"fence"`
-	Until  time.Time `json:"until"`         // the store sets it
-	Sent   bool      `json:"sent,omitzero"` // somebody has begun to send it to a target that keeps no marker: nobody sends it again
+	Until  time.Time `json:"until"`         // set by the store
+	Sent   bool      `json:"sent,omitzero"` // sending to a target that keeps no marker has begun: it must not be sent again
 }
 
 // An Outcome is how a change ended.
 type Outcome struct {
-	Detail  string   `json:"detail,omitzero"` // in our words, for everybody
+	Detail  string   `json:"detail,omitzero"` // in our own text, for every reader
 	Code    string   `json:"code,omitzero"`   // the error_code of a failure
-	Kind    string   `json:"kind,omitzero"`   // the true reason of a failure, for operators
+	Kind    string   `json:"kind,omitzero"`   // the actual reason of a failure, for operators
 	Receipt *Receipt `json:"receipt,omitzero"`
-	Now     []Effect `json:"now,omitzero"`     // of a stale change: the records as they are, in Before
-	Settled *Party   `json:"settled,omitzero"` // the person who said what became of an unknown one
+	Now     []Effect `json:"now,omitzero"`     // of a stale change: the current records, in Before
+	Settled *Party   `json:"settled,omitzero"` // the person who settled an unknown outcome
 }
 
-// A Receipt is what a source says it has done.
+// A Receipt is what a source reports that it has done.
 type Receipt struct {
-	Keys  []string      `json:"keys"` // of each write's record, those of new ones too, as get_object takes them
-	Rows  int64         `json:"rows"` // that were written
+	Keys  []string      `json:"keys"` // of each write's record, new ones included, as get_object takes them
+	Rows  int64         `json:"rows"` // number of records written
 	After []value.Value `json:"after,omitzero"`
 	Again bool          `json:"again,omitzero"` // an earlier attempt had done it already
 }
@@ -167,15 +168,15 @@ type Receipt struct {
 type Step struct {
 	State   State     `json:"state"`
 	Event   EventKind `json:"event"`
-	By      string    `json:"by,omitzero"`          // the name of the human or the agent; "" for the server itself
-	Comment string    `json:"comment,omitzero"`     // likewise in their words
-	Digest  string    `json:"digest,omitzero"`      // that the step was about
-	Broken  bool      `json:"break_glass,omitzero"` // decided past the rules
+	By      string    `json:"by,omitzero"`          // the name of the human or the agent; "" for the server
+	Comment string    `json:"comment,omitzero"`     // as By wrote it
+	Digest  string    `json:"digest,omitzero"`      // the digest the step was about
+	Broken  bool      `json:"break_glass,omitzero"` // approved past four eyes and the number of approvals
 	At      time.Time `json:"at"`
-	Actor   *Actor    `json:"actor,omitzero"` // whose step it is; nil in steps that are older than their records
+	Actor   *Actor    `json:"actor,omitzero"` // the principal that took the step; nil in steps older than step records
 }
 
-// An Actor is whose step one is, and by which rules: what its record says beside the step.
+// An Actor is the principal that took a step, and the rules in force then, for the audit record of the step.
 type Actor struct {
 	Principal string `json:"principal"`
 	Owner     string `json:"owner,omitzero"`

@@ -10,8 +10,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Eligible reports, by nil, whether who may decide about c at all: a human credential with the scope review, with a name,
-// and neither the human behind the agent nor who asked for the change, unless the queue allows that.
+// Eligible returns nil if p may decide about c: p must be a human credential with the scope review and an owner, and
+// neither the human behind the agent nor the person who asked for the change, unless Options.Single allows that.
+// Otherwise it returns a problem.PermissionDenied.
 func (q *Queue) Eligible(p identity.Principal, c *Change) error {
 	refuse := func(kind, detail string) error {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: kind, Detail: detail}
@@ -34,16 +35,16 @@ func (q *Queue) Eligible(p identity.Principal, c *Change) error {
 	return nil
 }
 
-// A Verdict is what a person says about the digest that they saw.
+// A Verdict is a person's decision about the digest they have seen.
 type Verdict struct {
 	Digest  string
 	Comment string
-	Broken  bool // past four eyes and the number of approvals, loudly
+	Broken  bool // approve past four eyes and the number of approvals
 }
 
-// Approve notes that who approves what v.Digest stands for, and lets the change through when enough people have. It
-// refuses who has approved it already, another digest than the change's now, and who isn't Eligible. Breaking the glass
-// takes the scope operator and a comment, and no one else's approval.
+// Approve records that p approves the digest v.Digest, and approves the change when enough people have. It refuses a
+// principal that has approved already or isn't Eligible, and a digest other than the change's current one. Breaking
+// the glass (v.Broken) needs the scope operator and a comment, and no other approval.
 func (q *Queue) Approve(ctx context.Context, id string, p identity.Principal, v Verdict) (*Change, error) {
 	c, err := q.Get(ctx, id)
 	if err != nil {
@@ -88,12 +89,12 @@ func (q *Queue) mayApprove(c *Change, principal identity.Principal, v Verdict) e
 	return nil
 }
 
-// own reports whether c is by's own: by an agent of theirs, or asked for by them.
+// own reports whether c belongs to by: proposed by their agent, or asked for by them.
 func (q *Queue) own(by Party, c *Change) bool {
 	return by.Human() == c.Agent.Human() || c.Asker != nil && by.Human() == c.Asker.Human()
 }
 
-// loud is what the history says of a decision, before the words of the person.
+// loud returns the history's comment for a decision: any exception made, then the person's comment.
 func loud(d Decision) string {
 	switch {
 	case d.Broken:
@@ -106,7 +107,7 @@ func loud(d Decision) string {
 	return d.Comment
 }
 
-// Approvers are the distinct people who have approved c's digest as it is now.
+// Approvers returns the distinct people who have approved c's current digest.
 func (c *Change) Approvers() []string {
 	var out []string
 	for _, d := range c.Decisions {
@@ -117,13 +118,14 @@ func (c *Change) Approvers() []string {
 	return out
 }
 
-// Reject ends c for good. Anybody who is Eligible may; the reason reaches the agent.
+// Reject ends c for good. Every Eligible principal and the agent's own human may reject it; the reason is shown to
+// the agent.
 func (q *Queue) Reject(ctx context.Context, id string, p identity.Principal, reason string) (*Change, error) {
 	c, err := q.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	// The agent's own human may always stop it: a refusal needs no second pair of eyes.
+	// The agent's own human may always stop it: a rejection needs no second person.
 	if err := q.Eligible(p, c); err != nil && problem.Of(err).Kind != "four_eyes" {
 		return nil, err
 	}
@@ -136,7 +138,7 @@ func (q *Queue) Reject(ctx context.Context, id string, p identity.Principal, rea
 	return c, q.move(ctx, c, EventRejected, Step{By: by.Owner, Comment: reason, Actor: q.actor(by)}, Guard{})
 }
 
-// Comment notes what a person says about a change. The caller has seen that who may see it.
+// Comment adds a person's comment to a change. The caller has checked that p may see the change.
 func (q *Queue) Comment(ctx context.Context, id string, p identity.Principal, text string) (*Change, error) {
 	c, err := q.Get(ctx, id)
 	if err != nil {
@@ -154,7 +156,7 @@ func (q *Queue) Comment(ctx context.Context, id string, p identity.Principal, te
 	return c, q.move(ctx, c, EventCommented, Step{By: p.Owner, Comment: text, Actor: q.actor(by)}, Guard{})
 }
 
-// Cancel takes back a change that who has proposed. Of another principal's it says that there is none.
+// Cancel withdraws a change that p has proposed. For a change of another principal it fails with problem.NotFound.
 func (q *Queue) Cancel(ctx context.Context, id string, p identity.Principal) (*Change, error) {
 	c, err := q.GetOf(ctx, id, Of{Principal: p.ID})
 	if err != nil {
@@ -163,8 +165,8 @@ func (q *Queue) Cancel(ctx context.Context, id string, p identity.Principal) (*C
 	return c, q.move(ctx, c, EventCancelled, Step{By: p.Name, Actor: q.actor(PartyOf(p))}, Guard{})
 }
 
-// Renew gives a pending or stale change a new preview, which the caller has made: another digest, another time to live,
-// and approvals begin anew.
+// Renew gives a pending or stale change the new preview p, made by the caller: it gets a new digest and a new expiry,
+// and approvals start over.
 func (q *Queue) Renew(ctx context.Context, c *Change, p Preview, by identity.Principal) error {
 	c.Effects, c.Cascades, c.Preview, c.Refusal = p.Effects, p.Cascades, p.Kind, p.Refusal
 	c.Decisions, c.Outcome = nil, nil
@@ -172,7 +174,7 @@ func (q *Queue) Renew(ctx context.Context, c *Change, p Preview, by identity.Pri
 	return q.move(ctx, c, EventRenewed, Step{By: by.Owner, Actor: q.actor(PartyOf(by))}, Guard{Life: q.o.Life})
 }
 
-// Settle says what became of a change whose target did not answer. Anybody who is Eligible may.
+// Settle records the outcome of a change whose target did not answer. Every Eligible principal may.
 func (q *Queue) Settle(ctx context.Context, id string, p identity.Principal, applied bool, reason string) (*Change, error) {
 	c, err := q.Get(ctx, id)
 	if err != nil {
@@ -188,6 +190,6 @@ func (q *Queue) Settle(ctx context.Context, id string, p identity.Principal, app
 	if applied {
 		event = EventApplied
 	}
-	c.Outcome.Settled, c.Outcome.Detail = &by, reason // Finish has made one
+	c.Outcome.Settled, c.Outcome.Detail = &by, reason // set by Finish
 	return c, q.move(ctx, c, event, Step{By: by.Owner, Comment: reason, Actor: q.actor(by)}, Guard{})
 }

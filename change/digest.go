@@ -9,9 +9,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Sum returns the digest of what would run, in hex: SHA-256 over the canonical form of the source, the action, the writes
-// as asked and the records as they were before. What a source would add by itself (defaults, triggers) is not in it: that
-// is only known when it runs.
+// Sum returns the digest of what would run, in hex: SHA-256 over the canonical form of the source, the action, the
+// requested writes and the records before them. What a source adds by itself (defaults, triggers) is not included: it
+// is only known when the write runs.
 func (c *Change) Sum() string {
 	before := make([]value.Value, len(c.Effects))
 	for i, e := range c.Effects {
@@ -27,7 +27,7 @@ func (c *Change) Sum() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Asked returns the writes of c, read strictly from what is kept.
+// Asked returns the writes of c, parsed strictly from the stored change.
 func (c *Change) Asked() ([]write.Write, error) {
 	out := make([]write.Write, len(c.Writes))
 	for i, v := range c.Writes {

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// broken is a store whose calls fail, one kind of them at a time.
+// broken is a store in which one kind of call fails.
 type broken struct {
 	change.Store
 	get, now, due, swap error
@@ -52,7 +52,7 @@ func (b *broken) Swap(ctx context.Context, c *change.Change, g change.Guard) err
 	return b.Store.Swap(ctx, c, g)
 }
 
-// TestStoreFails: what can't be read or kept isn't decided, and nobody is told what the store said.
+// TestStoreFails checks that nothing is decided when the store fails, and that its error isn't shown to callers.
 func TestStoreFails(t *testing.T) {
 	h, ctx := newHall(t, change.Options{}), t.Context()
 	down := errors.New("disk on fire")
@@ -109,7 +109,7 @@ func TestStoreFails(t *testing.T) {
 	}
 }
 
-// TestApprovers counts people, about the digest as it is, who said yes.
+// TestApprovers checks that approvals of the current digest are counted by person.
 func TestApprovers(t *testing.T) {
 	by := func(name string) change.Party { return change.Party{Owner: name} }
 	c := &change.Change{Digest: "d", Decisions: []change.Decision{{By: by("Ben"), Approve: true, Digest: "d"}, {By: by("ben "), Approve: true, Digest: "d"},
@@ -119,7 +119,7 @@ func TestApprovers(t *testing.T) {
 	}
 }
 
-// TestHistory: each step stands in the record with its state, what happened, who did it and when.
+// TestHistory checks the state, event, person and time of each step in the history.
 func TestHistory(t *testing.T) {
 	h, ctx := newHall(t, change.Options{}), t.Context()
 	c := h.propose(1)
@@ -143,13 +143,13 @@ func TestHistory(t *testing.T) {
 	if d := c.Decisions[0]; d.Approve || d.By.Owner != "cleo" || d.Comment != "no" || d.At.IsZero() {
 		t.Errorf("%+v", d)
 	}
-	// An agent that is its own human's other credential decides about nothing of its own.
+	// Another credential of the same human can't decide about the agent's changes.
 	twin := person("zoe")
 	twin.ID = bot.ID
 	if err := h.Eligible(twin, c); kind(err) != "four_eyes" {
 		t.Error(err)
 	}
-	// Somebody else's wish: who asked is another person than who decides, and nobody decides alone.
+	// Of a change asked for by another person, only that person's own approval is marked as a single operator's.
 	asker := change.PartyOf(person("cleo"))
 	c.Asker = &asker
 	if err := h.Eligible(person("ben"), c); err != nil {

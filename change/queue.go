@@ -15,48 +15,51 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Options are what a Queue works by. Store is needed; the zero of each other field is good.
+// Options configure a Queue. Store is required; the zero value of every other field is usable.
 type Options struct {
 	Store  Store
-	Life   time.Duration // how long a change waits for people; 0 takes 24 h
-	Most   int           // pending changes of one person, or of one principal without an owner; 0 takes 50
-	Lease  time.Duration // how long an executor may take before another one begins anew; 0 takes 60 s
-	Single bool          // the human behind the proposing agent may decide alone, and the record says so
+	Life   time.Duration // how long a change waits for approval; 0 means 24 h
+	Most   int           // pending changes per person, or per principal without an owner; 0 means 50
+	Lease  time.Duration // how long an executor may take before another one may start over; 0 means 60 s
+	Single bool          // the human behind the proposing agent may decide alone; the record says so
 }
 
-// A Queue is the changes that wait, and all that can become of them. It keeps nothing itself, so that any process that
-// shares the store goes on where another stopped. It is safe for use by several goroutines.
+// A Queue manages the life of changes in a Store. It keeps no state itself, so any process that shares the store can
+// continue where another stopped. It is safe for use by several goroutines.
 type Queue struct {
 	store  Store
 	o      Options
 	policy string // see Under
 }
 
-// NewQueue returns a Queue over a store.
+// NewQueue returns a Queue over o.Store.
 func NewQueue(o Options) *Queue {
 	o.Life, o.Most, o.Lease = cmp.Or(o.Life, 24*time.Hour), cmp.Or(o.Most, 50), cmp.Or(o.Lease, time.Minute)
 	return &Queue{store: o.Store, o: o}
 }
 
-// Store returns what keeps the changes, for those who only look.
+// Store returns the underlying store, for readers.
 func (q *Queue) Store() Store { return q.store }
 
 // Single reports whether the human behind an agent may decide about its changes.
 func (q *Queue) Single() bool { return q.o.Single }
 
-// PartyOf returns who as a change keeps it.
+// PartyOf returns p as a change stores it.
 func PartyOf(p identity.Principal) Party {
 	return Party{Principal: p.ID, Name: p.Name, Kind: string(p.Kind), Owner: p.Owner, Origin: p.Origin(), Tenant: p.Tenant, TokenID: p.TokenID, Frozen: identity.Freeze(p)}
 }
 
-// Human returns the name of the human that p is or acts for, as it is compared: another spelling is not a second voice.
+// Human returns the normalized name of the human that p is or acts for, so that another spelling isn't counted as
+// another person.
 func (p Party) Human() string { return identity.Person(p.Owner) }
 
-// Account returns whose pending changes p's count among: those of its human, or of the principal that it comes from.
+// Account returns the account that p's pending changes count against: its human, or else the principal it derives
+// from.
 func (p Party) Account() string { return cmp.Or(p.Human(), p.Origin, p.Principal) }
 
-// Propose files c, which has been judged, and returns it as it is kept: another one where the same was pending already.
-// A change that a rule lets through at once is filed as approved by that rule.
+// Propose files c, which Judge has judged, and returns the stored change, which is an older one if the same was
+// pending already. A change in mode allow is approved at once. It fails with problem.PermissionDenied in mode deny,
+// and with problem.BudgetExceeded when too many changes are pending.
 func (q *Queue) Propose(ctx context.Context, c *Change) (*Change, error) {
 	if c.Mode == write.Deny {
 		return nil, Denied()
@@ -79,13 +82,13 @@ func (q *Queue) Propose(ctx context.Context, c *Change) (*Change, error) {
 	return kept, nil
 }
 
-// newID returns a new id: 34 characters whose order is that of the time they were made, with 120 random bits. It begins
-// as a ULID does, which ids of 26 characters are.
+// newID returns a new id of 34 characters, sortable by creation time, with 120 random bits. It begins as a ULID does;
+// older ids are ULIDs of 26 characters.
 func newID() string {
 	return strings.ToLower(ulid.MustNew(ulid.Timestamp(time.Now()), rand.Reader).String() + rand.Text()[:8])
 }
 
-// Get returns the change called id.
+// Get returns the change with this id. It fails with problem.NotFound if there is none.
 func (q *Queue) Get(ctx context.Context, id string) (*Change, error) {
 	c, err := q.store.Get(ctx, strings.ToLower(id))
 	if err != nil {
@@ -94,7 +97,7 @@ func (q *Queue) Get(ctx context.Context, id string) (*Change, error) {
 	return c, nil
 }
 
-// GetOf returns the change called id, if it is of's.
+// GetOf returns the change with this id if of selects it, else problem.NotFound.
 func (q *Queue) GetOf(ctx context.Context, id string, of Of) (*Change, error) {
 	c, err := q.store.GetOf(ctx, strings.ToLower(id), of)
 	if err != nil {
@@ -103,17 +106,17 @@ func (q *Queue) GetOf(ctx context.Context, id string, of Of) (*Change, error) {
 	return c, nil
 }
 
-// Denied refuses what a rule denies.
+// Denied returns the refusal of a write that a rule denies.
 func Denied() *problem.Error {
 	return &problem.Error{Code: problem.PermissionDenied, Kind: "review_denied", Detail: "a rule of the application's owners denies this write"}
 }
 
-// NotFound refuses a change that isn't there for the asker, whether or not it is for others.
+// NotFound returns the refusal of a change that the caller can't see, whether or not it exists.
 func NotFound() *problem.Error {
 	return &problem.Error{Code: problem.NotFound, Detail: "there is no such change"}
 }
 
-// failed says what an error of a store means to the asker.
+// failed translates an error of a store into a problem for the caller.
 func failed(err error) error {
 	switch {
 	case errors.Is(err, ErrNone):
@@ -131,8 +134,8 @@ func failed(err error) error {
 	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "change_store", Err: err}
 }
 
-// move takes c one step on by the table, and c is then as it is kept. Where somebody was faster c is of no more use. An
-// asker who has gone doesn't end it halfway: whether the step was taken would not be known.
+// move takes c one step on and stores it; c is then the stored change. After a conflict c must not be used again. It
+// ignores the cancellation of ctx, which would leave unknown whether the step was taken.
 func (q *Queue) move(ctx context.Context, c *Change, event EventKind, step Step, g Guard) error {
 	to, ok := c.State.Next(event)
 	if !ok {

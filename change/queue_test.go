@@ -38,7 +38,7 @@ func doc(t testing.TB, text string) value.Value {
 	return v
 }
 
-// effects are n effects of a kind on issues.
+// effects returns n effects of one operation on issues.
 func effects(op write.Op, n int, asked ...string) []change.Effect {
 	out := make([]change.Effect, n)
 	for i := range out {
@@ -47,7 +47,7 @@ func effects(op write.Op, n int, asked ...string) []change.Effect {
 	return out
 }
 
-// TestJudge: what is proposed, the rules, and what they make of it, side by side.
+// TestJudge checks the result of rules for proposed effects.
 func TestJudge(t *testing.T) {
 	two := change.Rule{Name: "review[0]", When: when(t, `change.op == "delete" || change.rows > 50`), Approvals: 2, Risk: change.High}
 	labels := change.Rule{Name: "review[1]", When: when(t, `change.fields.all(f, f in ["assignee", "labels"])`), Mode: write.Allow}
@@ -128,7 +128,7 @@ func newHall(t *testing.T, o change.Options) *hall {
 	return &hall{T: t, Queue: change.NewQueue(o), store: s, path: path}
 }
 
-// Claim is that of the queue, once what was decided is in the audit.
+// Claim is that of the queue, after recording the outbox.
 func (h *hall) Claim(ctx context.Context, id, holder string) (change.Approved, error) {
 	h.Helper()
 	if _, err := audit.Drain(ctx, h.store, id, h.store); err != nil {
@@ -137,7 +137,7 @@ func (h *hall) Claim(ctx context.Context, id, holder string) (change.Approved, e
 	return h.Queue.Claim(ctx, id, holder)
 }
 
-// later makes all changes of the store older by two days: tests wait for no clock.
+// later makes all changes in the store two days older, so that tests needn't wait.
 func (h *hall) later() {
 	h.Helper()
 	db, err := sql.Open("sqlite", "file:"+h.path+"?_pragma=busy_timeout(5000)")
@@ -160,7 +160,7 @@ func person(name string, scopes ...identity.Scope) identity.Principal {
 
 var bot = identity.Principal{ID: "token:bot", Name: "bot", Kind: identity.Agent, Owner: "Ana", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write}}
 
-// propose files a change that needs the approval of so many.
+// propose files a change that needs this many approvals.
 func (h *hall) propose(need int) *change.Change {
 	h.Helper()
 	h.n++
@@ -181,7 +181,7 @@ func kind(err error) string {
 	return problem.Of(err).Kind
 }
 
-// TestWhoDecides: who may approve a change of Ana's bot, and why not.
+// TestWhoDecides checks who may approve a change of Ana's bot, and why others may not.
 func TestWhoDecides(t *testing.T) {
 	h := newHall(t, change.Options{})
 	sub := person("ben")
@@ -230,7 +230,8 @@ func TestWhoDecides(t *testing.T) {
 	}
 }
 
-// TestMost counts the pending changes of a person's agents together: of other tokens, other spellings and sub-principals.
+// TestMost checks that the pending changes of a person's agents are counted together: other tokens, other spellings
+// and sub-principals.
 func TestMost(t *testing.T) {
 	h := newHall(t, change.Options{Most: 5})
 	filed := 0
@@ -257,7 +258,8 @@ func TestMost(t *testing.T) {
 	}
 }
 
-// TestSingleOperator: where the configuration allows it the agent's human decides alone, and it stands in the record.
+// TestSingleOperator checks that the agent's human may decide alone if the configuration allows it, and that it is
+// recorded.
 func TestSingleOperator(t *testing.T) {
 	h := newHall(t, change.Options{Single: true})
 	for _, tt := range []struct{ comment, want string }{{"", "single operator"}, {"mine", "single operator: mine"}} {
@@ -276,7 +278,7 @@ func TestSingleOperator(t *testing.T) {
 	}
 }
 
-// TestBreakGlass: one operator alone, with a reason, in letters that nobody overlooks.
+// TestBreakGlass checks that one operator can approve alone with a reason, and that it is recorded prominently.
 func TestBreakGlass(t *testing.T) {
 	h := newHall(t, change.Options{})
 	c := h.propose(3)
@@ -295,7 +297,7 @@ func TestBreakGlass(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
-	// Who has approved already may break the glass as well.
+	// A person who has approved already may break the glass as well.
 	other := h.propose(3)
 	for _, v := range []change.Verdict{{Digest: other.Digest}, {Digest: other.Digest, Comment: "fire", Broken: true}} {
 		done, err := h.Approve(t.Context(), other.ID, person("ben", identity.Review, identity.Operator), v)
@@ -314,7 +316,7 @@ func TestBreakGlass(t *testing.T) {
 	}
 }
 
-// TestApprovals: as many people as are needed, each once, about what they saw.
+// TestApprovals checks that the required number of people must approve, each once, the digest they saw.
 func TestApprovals(t *testing.T) {
 	h, ctx := newHall(t, change.Options{}), t.Context()
 	c := h.propose(2)
@@ -346,7 +348,7 @@ func TestApprovals(t *testing.T) {
 	if got := approve(person("dora"), c.Digest); got != "state" {
 		t.Error(got)
 	}
-	// A new preview begins anew.
+	// After a new preview, approvals start over.
 	c = h.propose(2)
 	old := c.Digest
 	approve(person("ben"), old)
@@ -365,7 +367,8 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
-// TestPropose: what is filed, what is the same, what is too many and what rules let through or deny.
+// TestPropose checks what is filed, what counts as the same, the limit of pending changes, and the modes allow and
+// deny.
 func TestPropose(t *testing.T) {
 	h, ctx := newHall(t, change.Options{Most: 3, Life: time.Hour}), t.Context()
 	c := h.propose(1)
@@ -401,7 +404,7 @@ func TestPropose(t *testing.T) {
 	}
 }
 
-// TestCancel: who proposed takes back; for others there is nothing.
+// TestCancel checks that only the proposing agent can cancel; for others the change doesn't exist.
 func TestCancel(t *testing.T) {
 	h, ctx := newHall(t, change.Options{}), t.Context()
 	c := h.propose(1)
@@ -443,7 +446,7 @@ func (h *hall) approved() *change.Change {
 	return c
 }
 
-// TestLease: one executor at a time; who was away too long has lost it.
+// TestLease checks that one executor holds the lease at a time, and loses it when it runs out.
 func TestLease(t *testing.T) {
 	h, ctx := newHall(t, change.Options{}), t.Context()
 	if _, err := h.Claim(ctx, h.propose(1).ID, "one"); kind(err) != "state" {
@@ -487,7 +490,7 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// TestSending: what is about to be sent is sent by nobody else, whatever becomes of who was about to.
+// TestSending checks that a change whose sending has begun is never sent again.
 func TestSending(t *testing.T) {
 	h, ctx := newHall(t, change.Options{}), t.Context()
 	if err := h.Sending(ctx, change.Approved{}); problem.CodeOf(err) != problem.PermissionDenied {
@@ -518,7 +521,7 @@ func TestSending(t *testing.T) {
 	}
 }
 
-// TestParseRisk reads what a configuration can say.
+// TestParseRisk checks the values of a configuration.
 func TestParseRisk(t *testing.T) {
 	for text, want := range map[string]string{"low": "", "medium": "", "high": "", "": `must be low, medium or high, not ""`, "Low": `must be low, medium or high, not "Low"`} {
 		got, err := change.ParseRisk(text)
@@ -528,7 +531,7 @@ func TestParseRisk(t *testing.T) {
 	}
 }
 
-// TestExpiry: by the store's clock, before anybody has begun; what has begun is brought to an end.
+// TestExpiry checks that a change expires by the store's clock before applying begins, and not after.
 func TestExpiry(t *testing.T) {
 	h, ctx := newHall(t, change.Options{}), t.Context()
 	pending, granted, begun := h.propose(1), h.approved(), h.approved()
@@ -567,7 +570,7 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// TestSettle: a person says what became of a change whose target didn't answer.
+// TestSettle checks that a person can settle a change whose target didn't answer.
 func TestSettle(t *testing.T) {
 	h, ctx := newHall(t, change.Options{}), t.Context()
 	for _, applied := range []bool{true, false} {

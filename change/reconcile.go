@@ -13,27 +13,27 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Reconciliation is what Reconcile found.
+// A Reconciliation is the result of Reconcile.
 type Reconciliation struct {
-	Changes int64  `json:"changes"` // that were read
-	Steps   int64  `json:"steps"`   // of them, each of which must have its record
-	Waiting int64  `json:"waiting"` // steps whose records are in the outbox still
+	Changes int64  `json:"changes"` // changes read
+	Steps   int64  `json:"steps"`   // steps of these changes that must have a record
+	Waiting int64  `json:"waiting"` // steps whose records are still in the outbox
 	Lacks   []Lack `json:"lacks"`
 }
 
 // A Lack is a step of a change without its record, or a record without its step.
 type Lack struct {
 	Change string `json:"change"`
-	Step   string `json:"step,omitzero"` // as audit.Record.Step; "" for a change that is older than records of steps
+	Step   string `json:"step,omitzero"` // as audit.Record.Step; "" for a change older than step records
 	Detail string `json:"detail"`
 }
 
 // Error names the change and what is wrong with it.
 func (l Lack) Error() string { return fmt.Sprintf("change %s: %s", l.Change, l.Detail) }
 
-// Reconcile holds the changes of a store against the records of log: each step of a change has its record, by the same
-// principal, over the same digest and rules, and each record of a step its change. It may run while both grow. The error
-// says that one of them could not be read.
+// Reconcile compares the changes of a store with the records of log: each step of a change must have its record, with
+// the same principal, digest and rules, and each record of a step its change. It may run while both grow. It fails
+// only if one of them could not be read.
 func Reconcile(ctx context.Context, s Store, log audit.Reader) (Reconciliation, error) {
 	r := reconciler{store: s, log: log, steps: map[key]int64{}, approved: map[key]bool{}}
 	err := log.Records(ctx, audit.First, r.note)
@@ -57,7 +57,7 @@ func Reconcile(ctx context.Context, s Store, log audit.Reader) (Reconciliation, 
 	return r.out, err
 }
 
-// A key stands for what a record of a step says, or for a change.
+// A key is a hash that identifies the record of a step, or a change.
 type key [16]byte
 
 func keyOf(parts ...string) (k key) {
@@ -73,12 +73,12 @@ func stepKey(r *audit.Record) key {
 type reconciler struct {
 	store    Store
 	log      audit.Reader
-	steps    map[key]int64 // records of steps that no change was found for yet, and where they are
-	approved map[key]bool  // changes of which a call says that it approved them
+	steps    map[key]int64 // records of steps without a matching change yet, with their Seq
+	approved map[key]bool  // changes whose approval a record of a call reports
 	out      Reconciliation
 }
 
-// note takes a record.
+// note adds a record.
 func (r *reconciler) note(rec audit.Record) bool {
 	switch {
 	case rec.Step != "":
@@ -89,7 +89,7 @@ func (r *reconciler) note(rec audit.Record) bool {
 	return true
 }
 
-// change holds one change against the records.
+// change compares one change with the records.
 func (r *reconciler) change(ctx context.Context, c *Change) error {
 	r.out.Changes++
 	for n := range c.History {
@@ -107,7 +107,7 @@ func (r *reconciler) change(ctx context.Context, c *Change) error {
 	return nil
 }
 
-// step holds step n+1 of c against the records: the one that it must have may have come since they were read.
+// step compares step n+1 of c with the records; its record may have been written since they were read.
 func (r *reconciler) step(ctx context.Context, c *Change, n int, want *audit.Record) error {
 	if _, ok := r.steps[stepKey(want)]; ok {
 		delete(r.steps, stepKey(want))
@@ -132,7 +132,7 @@ func (r *reconciler) step(ctx context.Context, c *Change, n int, want *audit.Rec
 	return nil
 }
 
-// left looks at the records that no change was found for: theirs may have gone on since it was read.
+// left checks the records without a matching change: the change may have moved on since it was read.
 func (r *reconciler) left(ctx context.Context) error {
 	for k, seq := range r.steps {
 		var rec audit.Record

@@ -7,15 +7,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// outcomes are what the records of steps say, by event; audit.OK for others.
+// outcomes maps events to the outcome in their audit records; others have audit.OK.
 var outcomes = map[EventKind]string{
 	EventCreated: audit.Proposed, EventDecided: audit.Approved, EventApproved: audit.Approved, EventRejected: audit.Rejected,
 	EventCancelled: audit.Withdrawn, EventExpired: audit.Expired, EventClaimed: audit.Applying, EventSending: audit.Applying,
 	EventApplied: audit.Applied, EventFailed: audit.Failed, EventStale: audit.Refused, EventUnknown: audit.Refused,
 }
 
-// Record returns the audit's record of step n of c, from 1 on, which is the last that c has taken; nil for a step that
-// has none. It says who took the step, over which digest and by which rules.
+// Record returns the audit record of step n of c, counted from 1, which must be the last step taken; nil if the step
+// has no Actor. The record names the principal, the digest and the version of the rules.
 func (c *Change) Record(n int) *audit.Record {
 	step := &c.History[n-1]
 	if step.Actor == nil {
@@ -48,7 +48,7 @@ func (c *Change) Record(n int) *audit.Record {
 	return r
 }
 
-// Last returns the record of the last step of c that was one of events; nil when there is none.
+// Last returns the audit record of the last step of c whose event is one of events; nil if there is none.
 func (c *Change) Last(events ...EventKind) *audit.Record {
 	for n := len(c.History); n > 0; n-- {
 		if slices.Contains(events, c.History[n-1].Event) {
@@ -58,7 +58,7 @@ func (c *Change) Last(events ...EventKind) *audit.Record {
 	return nil
 }
 
-// exception is what the record says of an approval that no two pairs of eyes have made.
+// exception names the reason in the audit record why an approval lacks a second person; "" if it doesn't.
 func (c *Change) exception(digest string) string {
 	i := len(c.Decisions) - 1
 	switch {
@@ -72,12 +72,12 @@ func (c *Change) exception(digest string) string {
 	return ""
 }
 
-// actor is who takes a step by the rules that are in force for q.
+// actor returns the Actor for a step of p under the rules in force for q.
 func (q *Queue) actor(p Party) *Actor {
 	return &Actor{Principal: p.Principal, Owner: p.Owner, Tenant: p.Tenant, TokenID: p.TokenID, Policy: q.policy}
 }
 
-// Under returns q for steps that are decided by the rules of a version: their records name it.
+// Under returns a copy of q whose steps are recorded with this version of the rules.
 func (q *Queue) Under(policy string) *Queue {
 	under := *q
 	under.policy = policy

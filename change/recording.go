@@ -10,7 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Record puts what the outbox has of a change into log: before an answer leaves, and before the change is applied.
+// Record moves the outbox's records of a change into log. It is called before a response is sent, and before the
+// change is applied.
 func (q *Queue) Record(ctx context.Context, id string, log audit.Log) error {
 	_, err := audit.Drain(context.WithoutCancel(ctx), q.store, id, log)
 	return unrecorded(err)
@@ -23,14 +24,14 @@ func unrecorded(err error) error {
 	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "audit", Err: fmt.Errorf("a change could not be recorded: %w", err)}
 }
 
-// How old records in the outbox are before another process than the one that put them there acts on them.
+// Ages at which records in the outbox are handled by another process than the one that put them there.
 const (
-	abandoned  = 2 * time.Second // that process has gone, or could not record
-	unanswered = time.Minute     // likewise, and it has answered no proposal
+	abandoned  = 2 * time.Second // that process is gone, or could not record
+	unanswered = time.Minute     // likewise, and the proposal was never answered
 )
 
-// CatchUp records what other processes have left in the outbox. A proposal that nobody has recorded was not answered
-// either, and is withdrawn: its agent doesn't know of it.
+// CatchUp records what other processes have left in the outbox. A proposal left unrecorded was not answered either,
+// so its agent doesn't know of it: it is withdrawn.
 func (q *Queue) CatchUp(ctx context.Context, log audit.Log) error {
 	left, err := q.store.Unrecorded(ctx, "", 1)
 	if err != nil || len(left) == 0 {
@@ -50,8 +51,8 @@ func (q *Queue) CatchUp(ctx context.Context, log audit.Log) error {
 	return errors.Join(errs...)
 }
 
-// Withdraw takes back, in the name of its agent, a change whose proposal was not answered, unless somebody has begun to
-// apply it or it was never filed.
+// Withdraw cancels, in the name of its agent, a change whose proposal was not answered. It does nothing if applying
+// it has begun or it was never filed.
 func (q *Queue) Withdraw(ctx context.Context, id, why string, log audit.Log) error {
 	ctx = context.WithoutCancel(ctx)
 	c, err := q.Get(ctx, id)

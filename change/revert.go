@@ -10,8 +10,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Inverse returns the writes that take c back, in the order in which they have to run: what came goes, what changed has
-// again what it had, what went comes again. It refuses what wasn't applied and what can't be taken back.
+// Inverse returns the writes that revert c, in the order to run them: created records are deleted, updated fields get
+// their former values, deleted records are created again. It fails with problem.Conflict if c wasn't applied or can't
+// be reverted.
 func (c *Change) Inverse() ([]write.Write, error) {
 	refuse := func(kind, detail string) error {
 		return &problem.Error{Code: problem.Conflict, Kind: kind, Detail: detail}
@@ -41,10 +42,10 @@ func (c *Change) Inverse() ([]write.Write, error) {
 	return out, nil
 }
 
-// named is what can't be taken back.
+// named describes the operations that can't be reverted.
 var named = map[write.Op]string{write.OpAction: "an action", write.OpCall: "a call", write.OpSchema: "a change of the schema"}
 
-// only returns the members of an object with these names.
+// only returns the members of an object with the given names.
 func only(object value.Value, names []string) value.Value {
 	var members []value.Member
 	for _, m := range object.Members() {
@@ -55,7 +56,7 @@ func only(object value.Value, names []string) value.Value {
 	return value.OfObject(members)
 }
 
-// present returns the members of an object that aren't null: a new record has null where nothing is said.
+// present returns the non-null members of an object; a new record has null for the others.
 func present(object value.Value) value.Value {
 	var members []value.Member
 	for _, m := range object.Members() {
@@ -66,8 +67,9 @@ func present(object value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// Moved returns the first thing in which the records of a new preview of c differ from those that were reviewed, in the
-// fields that c sets and the version of the record, or in all for a record that goes; "" when in none. It names no value.
+// Moved describes the first difference between the records of a new preview of c and the reviewed ones; "" if there
+// is none. It compares the fields that c sets and the record's version, or all fields for a delete, an action or a
+// call. It contains no value.
 func (c *Change) Moved(now []Effect) string {
 	for i, e := range c.Effects {
 		if i >= len(now) {
@@ -92,8 +94,8 @@ func (c *Change) Moved(now []Effect) string {
 	return ""
 }
 
-// Unmoved reports, by nil, whether the records that take c back, in now, are still what c left: in the fields that it
-// set, or in all of a record that it made.
+// Unmoved returns nil if the records to be reverted, in now, are still as c left them: in the fields that it set, or
+// in all fields of a record that it created. Otherwise it returns a problem.Conflict.
 func (c *Change) Unmoved(now []Effect) error {
 	left := c.Outcome.Receipt.After
 	if len(left) != len(c.Effects) || len(now) != len(c.Effects) {
@@ -127,7 +129,7 @@ func names(object value.Value) []string {
 	return out
 }
 
-// Same reports whether two values are the same to the last digit, as canonical JSON.
+// Same reports whether two values have the same canonical JSON.
 func Same(a, b value.Value) bool {
 	return bytes.Equal(write.AppendCanonical(nil, a), write.AppendCanonical(nil, b))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// TestInverse: what takes a change back, and what can't be taken back.
+// TestInverse checks the writes that revert a change, and which changes can't be reverted.
 func TestInverse(t *testing.T) {
 	applied := func(keys []string, effects ...change.Effect) *change.Change {
 		return &change.Change{State: change.Applied, Effects: effects, Outcome: &change.Outcome{Receipt: &change.Receipt{Keys: keys}}}
@@ -51,7 +51,7 @@ func TestInverse(t *testing.T) {
 	}
 }
 
-// TestMoved: what has moved on since a preview, and since a change was applied.
+// TestMoved checks what has changed since a preview, and since a change was applied.
 func TestMoved(t *testing.T) {
 	one := func(op write.Op, before string, asked ...string) []change.Effect {
 		e := change.Effect{Op: op, Class: "app.issues", Key: "1", Asked: asked}
@@ -90,7 +90,7 @@ func TestMoved(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		c    change.Change
-		now  []change.Effect // in the order in which it is taken back: the last first
+		now  []change.Effect // in the order of reverting: the last first
 		want string
 	}{
 		{"as it was left", change.Change{Effects: []change.Effect{update}, Outcome: left(`{"n": 2, "m": 1}`)}, one("update", `{"n": 2, "m": 9}`), ""},
@@ -110,7 +110,7 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestSum: the digest stands for what would run and for what it was reviewed over, and for nothing else.
+// TestSum checks that the digest covers what would run and the reviewed records, and nothing else.
 func TestSum(t *testing.T) {
 	make := func(edit func(*change.Change)) string {
 		c := &change.Change{Source: "app", Action: "a", Writes: []value.Value{doc(t, `{"op": "delete", "class": "issues", "id": "1"}`)}, Effects: []change.Effect{{Before: doc(t, `{"a": 1, "b": [1, 2]}`)}}}

@@ -11,21 +11,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Rule says how changes are reviewed that When holds for. All rules that hold count: the most approvals, the highest
-// risk and the strictest mode of them.
+// A Rule says how the changes that match When are reviewed. All matching rules count: the highest number of
+// approvals, the highest risk and the strictest mode apply.
 type Rule struct {
 	Name      string                // its place in the configuration: "review[1]"
-	When      *expression.Condition // nil holds for all
-	Approvals int                   // people who must approve; 0 says nothing
-	Risk      Risk                  // "" says nothing
-	Mode      write.Mode            // "" says nothing
+	When      *expression.Condition // nil matches every change
+	Approvals int                   // people who must approve; 0 sets nothing
+	Risk      Risk                  // "" sets nothing
+	Mode      write.Mode            // "" sets nothing
 }
 
-// Judge works out the facts of c that rules decide by, and what they decide: Op, Classes, Fields, Rows, Mode, Need, Risk and
-// Rule. asked is what the rules of the classes and of an action say about the mode; "" where they say nothing.
+// Judge sets the facts of c that rules decide by, and the result: Op, Classes, Fields, Rows, Mode, Need, Risk and
+// Rule. asked is the mode set by the rules of the classes or of an action; "" if they set none.
 //
-// A rule that can't be evaluated holds: care is the side to err on. A mode of allow, of a class or of a rule, holds where
-// no other rule says review or asks for approvals; deny holds always.
+// A rule that can't be evaluated counts as matching, to be safe. Mode allow, of a class or of a rule, applies unless
+// another rule says review or requires approvals; deny always applies.
 func Judge(c *Change, rules []Rule, p identity.Principal, asked write.Mode) {
 	c.Op, c.Classes, c.Fields, c.Rows = facts(c)
 	c.Risk = assess(c)
@@ -59,14 +59,15 @@ func Judge(c *Change, rules []Rule, p identity.Principal, asked write.Mode) {
 	}
 }
 
-// Reviewed has c wait for people though a rule would let it through: a gate stands before it, or something speaks against it.
+// Reviewed requires a review of c even if a rule would let it through, because of a gate or an objection.
 func (c *Change) Reviewed() {
 	if c.Mode == write.Allow {
 		c.Mode, c.Need = write.Review, max(c.Need, 1)
 	}
 }
 
-// facts are what c writes, all together.
+// facts returns what the effects of c have in common: the operation, the classes, the fields and the number of
+// records.
 func facts(c *Change) (op write.Op, classes, fields []string, rows int) {
 	classes, fields = []string{}, []string{}
 	for i := range c.Effects {
@@ -89,10 +90,11 @@ func facts(c *Change) (op write.Op, classes, fields []string, rows int) {
 	return op, classes, fields, len(c.Effects)
 }
 
-// Group is the Op of a change whose writes are of several kinds.
+// Group is the Op of a change whose writes have different operations.
 const Group write.Op = "group"
 
-// assess is the risk of c without any rule: what goes for good or changes the schema is high, many records are medium.
+// assess returns the risk of c before any rule: high for deletions, destructive calls and changes of the schema,
+// medium for more than 10 records.
 func assess(c *Change) Risk {
 	const many = 10
 	risk := Low
@@ -115,7 +117,7 @@ func higher(a, b Risk) Risk {
 	return a
 }
 
-// Stricter returns the mode that holds of two; "" says nothing.
+// Stricter returns the stricter of two modes; "" is the least strict.
 func Stricter(a, b write.Mode) write.Mode {
 	order := []write.Mode{"", write.Allow, write.Review, write.Deny}
 	if slices.Index(order, b) > slices.Index(order, a) {
@@ -124,7 +126,7 @@ func Stricter(a, b write.Mode) write.Mode {
 	return a
 }
 
-// ParseRisk reads a risk.
+// ParseRisk parses a risk: low, medium or high.
 func ParseRisk(s string) (Risk, error) {
 	for _, r := range []Risk{Low, Medium, High} {
 		if s == string(r) {

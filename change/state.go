@@ -2,27 +2,27 @@ package change
 
 import "slices"
 
-// A State is where a change stands.
+// A State is the state of a change.
 type State string
 
-// The states (design 05).
+// The states of a change.
 const (
-	Pending   State = "pending"   // waits for people
+	Pending   State = "pending"   // waits for approval
 	Granted   State = "approved"  // enough people approved it; it is about to be applied
-	Applying  State = "applying"  // an executor holds its lease
-	Applied   State = "applied"   // done, once
-	Rejected  State = "rejected"  // a person refused it
-	Expired   State = "expired"   // nobody decided in time
-	Cancelled State = "cancelled" // its agent took it back
-	Stale     State = "stale"     // the records moved on; it needs a new preview
+	Applying  State = "applying"  // an executor holds its lease and applies it
+	Applied   State = "applied"   // done, exactly once
+	Rejected  State = "rejected"  // a person rejected it
+	Expired   State = "expired"   // its time ran out before it was decided or applied
+	Cancelled State = "cancelled" // its agent withdrew it
+	Stale     State = "stale"     // the records have changed; it needs a new preview
 	Failed    State = "failed"    // nothing was written
-	Unknown   State = "unknown"   // an HTTP target did not answer: a person settles it
+	Unknown   State = "unknown"   // the target did not answer: a person must settle it
 )
 
-// An EventKind is what happened to a change, for those who are told.
+// An EventKind is a kind of event in the life of a change.
 type EventKind string
 
-// The events. Doing anything to a change is one of them.
+// The events of a change. Every transition is caused by one.
 const (
 	EventCreated   EventKind = "created"
 	EventDecided   EventKind = "decided" // approved by one person of several
@@ -32,21 +32,21 @@ const (
 	EventCancelled EventKind = "cancelled"
 	EventExpired   EventKind = "expired"
 	EventClaimed   EventKind = "claimed"
-	EventSending   EventKind = "sending" // it is about to be sent to a target that keeps no marker: it can't be sent again
+	EventSending   EventKind = "sending" // about to be sent to a target that keeps no marker: it can't be sent again
 	EventApplied   EventKind = "applied"
 	EventFailed    EventKind = "failed"
 	EventStale     EventKind = "stale"
 	EventUnknown   EventKind = "unknown"
-	EventRenewed   EventKind = "previewed" // a new preview: another digest, approvals begin anew
+	EventRenewed   EventKind = "previewed" // a new preview with another digest: approvals start over
 	EventSettled   EventKind = "settled"
 )
 
-// States are all states, in the order of a change's life.
+// States returns all states, in the order of a change's life.
 func States() []State {
 	return []State{Pending, Granted, Applying, Applied, Rejected, Expired, Cancelled, Stale, Failed, Unknown}
 }
 
-// transitions is the one table: from a state, by an event, to a state. What it doesn't have doesn't happen.
+// transitions is the state table: the next state by state and event. A missing entry is a refused transition.
 var transitions = map[State]map[EventKind]State{
 	Pending: {EventDecided: Pending, EventApproved: Granted, EventRejected: Rejected, EventCommented: Pending, EventCancelled: Cancelled,
 		EventExpired: Expired, EventRenewed: Pending, EventStale: Stale},
@@ -59,12 +59,12 @@ var transitions = map[State]map[EventKind]State{
 	Failed:   {EventCommented: Failed},
 }
 
-// Ended reports whether nothing more can become of a change in state s.
+// Ended reports whether s is final, so that a change in it can only be commented.
 func (s State) Ended() bool {
 	return slices.Contains([]State{Applied, Rejected, Expired, Cancelled, Failed}, s)
 }
 
-// Next returns the state that event leads to from s, and whether the table has such a step.
+// Next returns the state that event leads to from s, and whether the transition exists.
 func (s State) Next(event EventKind) (State, bool) {
 	to, ok := transitions[s][event]
 	return to, ok

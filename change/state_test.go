@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestNext shows the whole table: what leads where.
+// TestNext checks the whole table of transitions.
 func TestNext(t *testing.T) {
 	want := `
 pending: approved→approved cancelled→cancelled commented→pending decided→pending expired→expired previewed→pending rejected→rejected stale→stale
@@ -49,7 +49,7 @@ unknown: applied→applied commented→unknown failed→failed settled→unknown
 	}
 }
 
-// TestTransitionsAreDocumented wants the table of docs/changes.md to be the table of this package.
+// TestTransitionsAreDocumented checks that the table in docs/changes.md matches this package.
 func TestTransitionsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../docs/changes.md")
 	if err != nil {

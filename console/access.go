@@ -11,23 +11,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// An accessPage is what a chosen principal sees and may.
+// An accessPage shows what a chosen principal may see and do.
 type accessPage struct {
-	Choices []tokenRow // tokens that are good
-	As      string     // the ID of the chosen one; "" where none is
+	Choices []tokenRow // valid tokens
+	As      string     // the ID of the chosen token, or ""
 	Who     *policyreport.Description
 	Tools   []allowance
 	Open    string // the class whose fields are shown
 	View    *policyreport.View
-	Tool    string // what WouldPermit was asked about
+	Tool    string // the tool that WouldPermit was asked about
 	Class   string
 	Field   string
 	Verdict *policyreport.Verdict
-	Names   []string // of classes, to choose from
-	All     []string // of tools
+	Names   []string // of classes to choose from
+	All     []string // of tools to choose from
 }
 
-// An allowance is whether a principal may call a tool.
+// An allowance is whether a principal may call a tool, and why not.
 type allowance struct {
 	Name string
 	policyreport.Verdict
@@ -62,7 +62,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// viewAs fills p with what its principal sees.
+// viewAs fills p with what its principal may see.
 func (c *Console) viewAs(p *accessPage) error {
 	i := slices.IndexFunc(p.Choices, func(t tokenRow) bool { return t.ID == p.As })
 	if i < 0 {

@@ -15,7 +15,7 @@ import (
 //go:embed assets
 var assetFiles embed.FS
 
-// An asset is a file that pages refer to.
+// An asset is a file that pages reference.
 type asset struct {
 	body []byte
 	kind string
@@ -43,7 +43,8 @@ func readAssets() (map[string]asset, error) {
 		bodies[e.Name()] = body
 		out[e.Name()] = newAsset(body, kind)
 	}
-	// In one file: htmx begins as soon as it may, and an extension that came in another could be too late.
+	// Both in one file, because htmx starts as soon as it is loaded, and an extension in another file could be too
+	// late.
 	out["live.js"] = newAsset(slices.Concat(bodies["htmx.min.js"], []byte("\n;\n"), bodies["hx-sse.min.js"]), kinds[".js"])
 	return out, nil
 }
@@ -53,7 +54,7 @@ func newAsset(body []byte, kind string) asset {
 	return asset{body: body, kind: kind, tag: `"` + hex.EncodeToString(sum[:8]) + `"`}
 }
 
-// asset serves one file, which a browser may keep as long as it asks whether it is still the same.
+// asset serves one file. A browser may cache it, but must revalidate it.
 func (c *Console) asset(v *visit) error {
 	a, ok := c.assets[v.r.PathValue("name")]
 	if !ok {
@@ -67,6 +68,6 @@ func (c *Console) asset(v *visit) error {
 		return nil
 	}
 	h.Set("Content-Type", a.kind)
-	_, _ = v.w.Write(a.body) // who has gone can't be told so
+	_, _ = v.w.Write(a.body) // an error means that the client has disconnected
 	return nil
 }

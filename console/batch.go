@@ -8,25 +8,25 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A batchPage is several changes that may be approved at once, and those that may not.
+// A batchPage shows several changes: those that may be approved at once, and those that may not.
 type batchPage struct {
 	Ready    []*review.Sheet
 	Left     []left
-	Done     bool // the decision has been made: Ready were approved
+	Done     bool // the decision was made: Ready were approved
 	Approved int
 }
 
-// left is a change that can't be approved with others.
+// A left is a change that can't be approved with others.
 type left struct {
-	Sheet *review.Sheet // nil where it can't be shown
+	Sheet *review.Sheet // nil if it can't be shown
 	ID    string
 	Why   string
 }
 
-// batchMost is how many changes can be decided about at once.
+// batchMost is the maximum number of changes in one decision.
 const batchMost = 100
 
-// batchPage shows what each of several changes would do, so that nobody approves what they haven't seen.
+// batchPage shows what each of several changes would do, so that a reviewer sees everything before approving it.
 func (c *Console) batchPage(v *visit) error {
 	ids := v.r.URL.Query()["id"]
 	if err := checkBatch(ids); err != nil {
@@ -59,7 +59,7 @@ func checkBatch(ids []string) error {
 	return nil
 }
 
-// against says why a change can't be approved with others; "" where it can.
+// against returns why a change can't be approved with others, or "".
 func against(s *review.Sheet) string {
 	switch {
 	case s.State == change.Stale:
@@ -82,7 +82,7 @@ func against(s *review.Sheet) string {
 	return ""
 }
 
-// batch approves what batchPage showed, each by the digest that it was shown with. What doesn't go is left, with why.
+// batch approves the changes that batchPage showed, each by the digest it was shown with. Others stay, with a reason.
 func (c *Console) batch(v *visit) error {
 	pairs := v.r.PostForm["change"]
 	if err := checkBatch(pairs); err != nil {

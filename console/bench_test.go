@@ -2,8 +2,8 @@ package console_test
 
 import "testing"
 
-// BenchmarkPages serves pages with 10,000 changes waiting: what the console itself takes, over a desk in memory. What a
-// page takes of a whole gateway is in bench.
+// BenchmarkPages serves pages with 10,000 pending changes, over a desk in memory: the cost of the console itself. The
+// cost with a whole gateway is measured in bench.
 func BenchmarkPages(b *testing.B) {
 	w := newWorld(b, many(10_000), nil)
 	browser := w.signedIn(b, "rosa")

@@ -14,15 +14,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 )
 
-// A tab is a window of a real browser. What its console complains about, such as what the content policy stops, fails
-// the test.
+// A tab is a window of a real browser. A warning in its console, such as one about the content policy, fails the
+// test.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
 	url string
 }
 
-// chrome starts a browser of the test's own.
+// chrome starts a separate browser for the test.
 func chrome(t *testing.T) context.Context {
 	t.Helper()
 	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(testservices.Chromium(t)), chromedp.NoSandbox,
@@ -37,7 +37,7 @@ func chrome(t *testing.T) context.Context {
 	return ctx
 }
 
-// tab opens a new window with cookies of its own, signed in by secret where that isn't "".
+// tab opens a new window with its own cookies, signed in with secret unless that is "".
 func (w *world) tab(t *testing.T, browser context.Context, secret string) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
@@ -51,7 +51,7 @@ func (w *world) tab(t *testing.T, browser context.Context, secret string) *tab {
 			if err != nil {
 				return
 			}
-			// A status is an answer that a test can look at itself.
+			// The test checks response statuses itself.
 			if (m.Type == chromedp.ConsoleError || m.Type == chromedp.ConsoleWarning || m.IsException()) && m.Source != "network" {
 				t.Errorf("the browser says %s (%s:%d)", m, m.URL, m.Line)
 			}
@@ -94,13 +94,13 @@ func (b *tab) typed(selector, text string) {
 	b.do(chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
-// key presses a key where the focus is.
+// key presses a key.
 func (b *tab) key(keys string) {
 	b.t.Helper()
 	b.do(chromedp.KeyEvent(keys))
 }
 
-// size is that of the window in CSS pixels; a phone has a finer screen.
+// size sets the window size in CSS pixels; a phone has a higher pixel density.
 func (b *tab) size(width, height int64, phone bool) {
 	b.t.Helper()
 	scale := 1.0
@@ -125,7 +125,7 @@ func (b *tab) dark(on bool) {
 	}
 }
 
-// eval returns what a script yields.
+// eval returns the result of a script.
 func eval[T any](b *tab, script string) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, 40*time.Second)
@@ -137,7 +137,7 @@ func eval[T any](b *tab, script string) T {
 	return out
 }
 
-// waitFor waits until a script yields true, and returns how long that took.
+// waitFor waits until a script returns true, and returns how long that took.
 func (b *tab) waitFor(script string) time.Duration {
 	b.t.Helper()
 	start := time.Now()
@@ -152,7 +152,7 @@ func (b *tab) waitFor(script string) time.Duration {
 	return time.Since(start)
 }
 
-// shoot keeps a picture of the page where BAILIWICK_SHOTS names a folder.
+// shoot saves a screenshot if BAILIWICK_SHOTS names a folder.
 func (b *tab) shoot(name string, whole bool) {
 	b.t.Helper()
 	dir := os.Getenv("BAILIWICK_SHOTS")

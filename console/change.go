@@ -12,26 +12,26 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A changePage is one change.
+// A changePage shows one change.
 type changePage struct {
 	*review.Sheet
 	Stages  []stage
-	Against []review.Check // the checks that speak against an approval
+	Against []review.Check // failed checks
 	For     []review.Check
-	Sums    []sum // what happens, counted
-	Mine    bool  // the viewer has decided about it as it is
-	Open    bool  // it can still be decided about
+	Sums    []sum // the effects, counted
+	Mine    bool  // the viewer has already decided about this version
+	Open    bool  // it can still be decided
 	Renew   bool
 	Settle  bool
-	Glass   bool // it could be approved past the rules
+	Glass   bool // the viewer could approve it by break-glass
 	Written string
 	Long    bool // some values are cut
 }
 
-// A stage is one step of a change's life. At is "done", "now", "bad" or "", which is still to come.
+// A stage is one step in a change's life. At is "done", "now", "bad", or "" for a future step.
 type stage struct{ Label, At, Note string }
 
-// A sum is how many records of a class are written in one way.
+// A sum is how many records of a class an operation writes.
 type sum struct {
 	Op, Class string
 	Records   int
@@ -83,7 +83,7 @@ func sums(s *review.Sheet) []sum {
 	return out
 }
 
-// stages are the steps of a change's life, and how far it is.
+// stages returns the steps of a change's life, and how far it has come.
 func stages(s *review.Sheet) []stage {
 	out := []stage{{"Proposed", "done", ""}, {"Review", "", ""}, {"Approved", "", ""}, {"Applied", "", ""}}
 	reached := func(n int, at, label string) {
@@ -126,7 +126,7 @@ func stages(s *review.Sheet) []stage {
 	return out
 }
 
-// deeds are what can be done to one change, by the last part of the address.
+// deeds are the operations on one change, by the last element of the path.
 func (c *Console) deeds() map[string]func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) {
 	text := func(v *visit) string { return v.r.PostForm.Get("text") }
 	id := func(v *visit) string { return v.r.PathValue("id") }
@@ -152,7 +152,7 @@ func (c *Console) deeds() map[string]func(d bailiwick.Reviewer, v *visit) (*revi
 	}
 }
 
-// done says what has been done, in words that no address can change.
+// done returns the notice for a deed. The text is fixed, whatever the address says.
 func done(deed string) string {
 	return map[string]string{
 		"approve":     "Your approval is recorded.",
@@ -165,8 +165,8 @@ func done(deed string) string {
 	}[deed]
 }
 
-// decide does one deed to a change and leads to the page that shows it. What can't be done is said on the change's page,
-// with what the person had written.
+// decide runs one operation on a change and redirects to the change's page. An error is shown on that page, with what
+// the reviewer had typed.
 func (c *Console) decide(v *visit) error {
 	name := v.r.PathValue("deed")
 	deed, ok := c.deeds()[name]

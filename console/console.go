@@ -1,10 +1,10 @@
-// Package console is the web page where people review changes, read the audit, and see what tools and views a principal
-// has.
+// Package console is the web interface in which people review changes, read the audit log, and see the tools and
+// views of a principal.
 //
-// It is a door to people, as server is one to agents: it stands before a Reviewer and after it, and computes no right. Pages
-// are made here and work without a script; the scripts that come with them only make them live. It lets in a person with
-// a right to something here, over a session of theirs. It refuses a form that is not one of its own pages', shows what
-// agents wrote as text and nothing else, and tells nobody why it failed.
+// It is a transport for people, as mcp is for agents: it calls a Reviewer and computes no rights itself. Pages are
+// rendered on the server and work without scripts; the included scripts only update them live. It admits people with
+// at least one of its scopes, through a session. It refuses forms that are not from its own pages, shows what agents
+// wrote only as text, and never shows the cause of an internal error.
 package console
 
 import (
@@ -32,54 +32,55 @@ import (
 // Path is where the console is mounted.
 const Path = "/console"
 
-// streams is how many pages can be live at a time.
+// streams is the maximum number of live pages at a time.
 const streams = 500
 
-// Options are what a Console works with. Reviewer, Credentials and Admit are needed; a page whose part is nil isn't there.
+// Options configure a Console. Reviewer, Credentials and Admit are required; if another part is nil, its page is
+// missing.
 type Options struct {
 	Reviewer    func(who identity.Principal, correlation string) bailiwick.Reviewer
-	Credentials identity.Authenticator    // asked anew for each request
-	Allow       func(*http.Request) error // refuses names of hosts that /mcp doesn't take; nil refuses none
-	Admit       Admit                     // what pages that ask no Reviewer are admitted, limited and recorded by
+	Credentials identity.Authenticator    // checked again for each request
+	Allow       func(*http.Request) error // refuses Host headers that /mcp would refuse; nil allows all
+	Admit       Admit                     // admits, limits and records pages that don't use a Reviewer
 
 	Audit    audit.Reader
-	Exposure func() (*policyreport.Regime, error) // of the rules in force; its page needs Tokens, too
+	Exposure func() (*policyreport.Regime, error) // returns the rules in force; its page needs Tokens, too
 	Tokens   Tokens
 	Sources  func(context.Context) []Source
 
 	Deliveries Deliveries
-	Hooks      []string // the names of the webhooks that Deliveries are of
+	Hooks      []string // the names of the webhooks in Deliveries
 
-	Key     []byte        // 32 bytes that seal sessions, the same on all replicas; nil takes random ones
-	Used    once.Store    // keeps which sessions were signed out of, for all replicas with one Key; nil keeps it in this process
-	Idle    time.Duration // without a request, after which a session ends; 0 takes session.Idle
-	Life    time.Duration // of a session; 0 takes session.Life
-	Version string        // of this program, as the foot of pages has it
-	Log     *slog.Logger  // nil takes slog.Default
+	Key     []byte        // 32 bytes that seal sessions, the same on all replicas; nil generates random ones
+	Used    once.Store    // stores which sessions were signed out, for all replicas with the same Key; nil keeps them in this process
+	Idle    time.Duration // maximum time without a request; 0 means session.Idle
+	Life    time.Duration // maximum duration of a session; 0 means session.Life
+	Version string        // of this program, shown at the bottom of pages
+	Log     *slog.Logger  // nil means slog.Default
 	Now     func() time.Time
 }
 
-// Admit makes run a call of who: it is refused, limited and recorded as calls of tools are. It returns run's error, or
-// the *problem.Error for which run was not run or its answer isn't given.
+// An Admit runs run as a call of the principal, refused, limited and recorded like calls of tools. It returns run's
+// error, or the *problem.Error for which run was not run or its result must not be shown.
 type Admit func(ctx context.Context, who identity.Principal, ask bailiwick.CallSpec, run func(context.Context) error) error
 
-// Tokens is what the console needs of identity.Tokens.
+// Tokens is the part of identity.Tokens that the console needs.
 type Tokens interface {
 	List(ctx context.Context, by identity.Principal) ([]identity.Token, error)
 	Revoke(ctx context.Context, by identity.Principal, id string) error
 }
 
-// A Source is a connected system and how it is.
+// A Source is a connected system and its status.
 type Source struct {
 	Name    string
 	Kind    string // "sqlite", "postgres", …
-	Classes int    // that it has, hidden ones too
+	Classes int    // including hidden ones
 	Well    bool
-	Detail  string        // in our words, what is wrong; "" where nothing is
-	Took    time.Duration // to answer
+	Detail  string        // what is wrong, as text for people, or ""
+	Took    time.Duration // its response time
 }
 
-// A Console serves the pages. It is safe for use by several goroutines.
+// A Console serves the pages. It is safe for concurrent use.
 type Console struct {
 	options  Options
 	log      *slog.Logger
@@ -92,7 +93,7 @@ type Console struct {
 	close    context.CancelFunc
 }
 
-// New returns a Console with o. It opens nothing; see Handler.
+// New returns a Console with options o. It opens no connections; see Handler.
 func New(o Options) (*Console, error) {
 	if o.Reviewer == nil || o.Credentials == nil || o.Admit == nil {
 		return nil, errors.New("console: Desk, Credentials and Admit must be set")
@@ -116,21 +117,21 @@ func New(o Options) (*Console, error) {
 	return c, nil
 }
 
-// Close ends the live pages, which have no end of their own. The rest goes on.
+// Close ends the live pages, which don't end by themselves. Everything else keeps working.
 func (c *Console) Close() { c.close() }
 
-// Link returns the address, below the host, of a page with a button that signs in with credential, once, within life.
+// Link returns the path of a page with a button that signs in with credential, once, within life.
 func (c *Console) Link(credential string, life time.Duration) string {
 	return Path + "/sign-in?link=" + c.sessions.Offer(credential, life)
 }
 
-// Handler serves everything below Path.
+// Handler serves all paths below Path.
 func (c *Console) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range c.routes() {
 		mux.Handle(r.method+" "+Path+r.pattern, c.serve(r))
 	}
-	// A POST of another site is refused before anything of it is read.
+	// A POST from another site is refused before its body is read.
 	guarded := http.NewCrossOriginProtection()
 	guarded.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.fail(w, r, http.StatusForbidden) }))
 	inner := guarded.Handler(c.unrouted(mux))
@@ -148,7 +149,7 @@ func (c *Console) Handler() http.Handler {
 	}), edge.Options{})
 }
 
-// harden sets what every answer says.
+// harden sets the security headers of every response.
 func harden(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; "+
 		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
@@ -161,7 +162,7 @@ func harden(h http.Header) {
 	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=()")
 }
 
-// noRun is the whole of a call that is made to be admitted and recorded.
+// noRun is the body of a call that only has to be admitted and recorded.
 func noRun(context.Context) error { return nil }
 
 func newCorrelation() string {

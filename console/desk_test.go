@@ -15,15 +15,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// drawers is what a desk of the tests keeps: sheets as they are for everybody, and what happened to them. It has the
-// rules of change that a page can show: four eyes, n of m, a digest that is another one, states that have ended.
+// drawers is the state of the tests' desks: sheets without a viewer, and their events. It has the rules of package
+// change that pages show: four eyes, n of m, a different digest, ended states.
 type drawers struct {
 	mu     sync.Mutex
 	sheets []*review.Sheet // the newest first
 	events []change.Event
 	moved  chan struct{}
-	calls  []string // of what changes anything
-	err    error    // what every call fails with; nil for none
+	calls  []string // of operations that change anything
+	err    error    // returned by every call; may be nil
 }
 
 func newDrawers(sheets ...*review.Sheet) *drawers {
@@ -55,7 +55,7 @@ func (d *drawers) LastEvent(context.Context) (int64, error) {
 	return int64(len(d.events)), nil
 }
 
-// desk is a desk over drawers for one person.
+// desk is the Reviewer of one person over drawers.
 type desk struct {
 	*drawers
 	who identity.Principal
@@ -73,7 +73,7 @@ func (d desk) find(id string) (*review.Sheet, error) {
 	return nil, problem.New(problem.NotFound, "There is no such change")
 }
 
-// seen is s as the person sees it.
+// seen returns s as the person sees it.
 func (d desk) seen(s *review.Sheet) *review.Sheet {
 	out := *s
 	out.Row.Mine = slices.ContainsFunc(s.Decisions, func(one review.Said) bool { return one.By == d.who.Owner })
@@ -135,7 +135,7 @@ func (d desk) Sheet(_ context.Context, id string) (*review.Sheet, error) {
 	return d.seen(s), nil
 }
 
-// do makes one step of a change, noted down.
+// do runs one operation on a change, and notes it in calls.
 func (d desk) do(id, what string, step func(s *review.Sheet) error) (*review.Sheet, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

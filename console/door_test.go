@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 )
 
-// TestSignIn tells who is let in.
+// TestSignIn: who may sign in.
 func TestSignIn(t *testing.T) {
 	w := newWorld(t, newDrawers(), nil)
 	for _, row := range []struct {
@@ -49,8 +49,8 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// TestSignedOutEverywhere: a copy of the cookie of somebody who signed out opens nothing, here, at another replica or after
-// a restart. While the store can't say, nothing opens either, and the browser keeps its cookie.
+// TestSignedOutEverywhere: after signing out, a copy of the cookie is refused, here, on another replica and after a
+// restart. While the store fails, no session is accepted, and the browser keeps its cookie.
 func TestSignedOutEverywhere(t *testing.T) {
 	var used once.Store
 	w := newWorld(t, newDrawers(), func(o *console.Options) { used = o.Used })
@@ -98,14 +98,14 @@ func TestSignedOutEverywhere(t *testing.T) {
 	}
 }
 
-// failing is a store that can't say what was used.
+// failing is a store that can't be read.
 type failing struct{ once.Store }
 
 func (failing) UsedUp(context.Context, string) (bool, error) {
 	return false, errors.New("the disk is on fire")
 }
 
-// TestSession tells how a session begins and ends.
+// TestSession: how a session begins and ends.
 func TestSession(t *testing.T) {
 	now := time.Now()
 	w := newWorld(t, newDrawers(), func(o *console.Options) { o.Now = func() time.Time { return now } })
@@ -138,7 +138,7 @@ func TestSession(t *testing.T) {
 		t.Error("the session before a second sign-in goes on:", got.status)
 	}
 
-	// Fixation: a cookie that an attacker planted is never the session.
+	// Fixation: a cookie that an attacker planted never becomes the session.
 	planted := w.browser(t)
 	u, _ := url.Parse(w.url)
 	planted.client.Jar.SetCookies(u, []*http.Cookie{{Name: "bailiwick-session", Value: "planted", Path: "/"}, {Name: "bailiwick-visitor", Value: "planted", Path: "/"}})
@@ -185,7 +185,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestSecureCookie: over anything but this machine's own plain http the cookie is one that browsers take over https alone.
+// TestSecureCookie: except over this machine's plain http, browsers accept the cookie only over https.
 func TestSecureCookie(t *testing.T) {
 	w := newWorld(t, newDrawers(), nil)
 	_, secret := w.token(t, "rosa", identity.Human, identity.Review)
@@ -201,7 +201,7 @@ func TestSecureCookie(t *testing.T) {
 	if !regexp.MustCompile(`^__Host-bailiwick-session=[\w-]+; Path=/; HttpOnly; Secure; SameSite=Strict$`).MatchString(cookies) {
 		t.Errorf("%d %s\n%s", got.status, cookies, got.body)
 	}
-	// A browser that doesn't keep the cookie is told why.
+	// A browser that drops the cookie is shown why.
 	if got = w.browser(t).get(got.header.Get("Location")); got.status != 200 || !strings.Contains(got.body, "plain http") {
 		t.Errorf("%d\n%s", got.status, got.body)
 	}
@@ -215,7 +215,7 @@ func TestLink(t *testing.T) {
 	link := w.console.Link(secret, time.Hour)
 	code := strings.TrimPrefix(link, "/console/sign-in?link=")
 	b := w.browser(t)
-	for range 3 { // looking at it uses nothing up
+	for range 3 { // viewing the page doesn't use up the link
 		if got := b.get(link); got.status != 200 || !strings.Contains(got.body, `<button class="first" autofocus>Sign in</button>`) || strings.Contains(got.body, secret) {
 			t.Fatalf("%d\n%s", got.status, got.body)
 		}
@@ -235,7 +235,7 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// TestForms: a POST is taken from our own pages alone.
+// TestForms: a POST is accepted only from the console's own pages.
 func TestForms(t *testing.T) {
 	box := outbox(t)
 	w := newWorld(t, newDrawers(samples()...), withOutbox(box))
@@ -276,7 +276,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestGetChangesNothing walks all pages, with whatever their forms would send, and looks whether anything was done.
+// TestGetChangesNothing requests all pages, with the parameters of their forms, and checks that nothing was changed.
 func TestGetChangesNothing(t *testing.T) {
 	box := outbox(t)
 	w := newWorld(t, newDrawers(samples()...), withOutbox(box))
@@ -304,7 +304,7 @@ func TestGetChangesNothing(t *testing.T) {
 	}
 }
 
-// TestHeaders: every answer, whatever it is, keeps other sites out.
+// TestHeaders: every response has the headers that keep other sites out.
 func TestHeaders(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), nil)
 	b := w.signedIn(t, "rosa")
@@ -328,7 +328,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestNothingTold: what isn't there, can't be done or breaks says only that.
+// TestNothingTold: errors for missing, refused and failing requests reveal nothing else.
 func TestNothingTold(t *testing.T) {
 	d := newDrawers(samples()...)
 	w := newWorld(t, d, nil)
@@ -365,7 +365,7 @@ func TestNothingTold(t *testing.T) {
 	}
 }
 
-// TestRights: each page asks for its own.
+// TestRights: each page requires its own scope.
 func TestRights(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), nil)
 	b := w.signedIn(t, "ann", identity.Operator)
@@ -388,7 +388,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestNext: after the sign-in a browser is led within the console alone.
+// TestNext: after sign-in the browser is redirected only within the console.
 func TestNext(t *testing.T) {
 	w := newWorld(t, newDrawers(), nil)
 	_, secret := w.token(t, "rosa", identity.Human, identity.Review)

@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 )
 
-// regime is that of the demo's rules over its tracker; made once, for it takes a second.
+// regime is the regime of the demo's rules over its tracker; it is made once, because that takes a second.
 var regime = sync.OnceValues(func() (*policyreport.Regime, error) {
 	dir, err := os.MkdirTemp("", "bailiwick-console-")
 	if err != nil {
@@ -42,7 +42,7 @@ var regime = sync.OnceValues(func() (*policyreport.Regime, error) {
 	return s.Regime, nil
 })
 
-// full has every page: the audit of a month, the demo's rules, sources well and ill.
+// full enables every page: a month of audit records, the demo's rules, sources with and without errors.
 func full(t testing.TB) func(*console.Options) {
 	t.Helper()
 	log, mail := month(t), withOutbox(outbox(t))
@@ -56,7 +56,7 @@ func full(t testing.TB) func(*console.Options) {
 	}
 }
 
-// month is an audit of 30 days.
+// month returns audit records of 30 days.
 func month(t testing.TB) *audit.Memory {
 	t.Helper()
 	log := &audit.Memory{}
@@ -90,7 +90,7 @@ func month(t testing.TB) *audit.Memory {
 	return log
 }
 
-// many are n changes that wait.
+// many returns n pending changes.
 func many(n int) *drawers {
 	verbs := []string{"Close", "Reassign", "Retitle", "Reopen", "Estimate"}
 	d := &drawers{moved: make(chan struct{})}
@@ -103,7 +103,7 @@ func many(n int) *drawers {
 	return d
 }
 
-// TestOtherPages looks at the pages that are not about changes.
+// TestOtherPages checks the pages that are not about changes.
 func TestOtherPages(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), full(t))
 	agent, _ := w.token(t, "maria", identity.Agent, identity.Read)

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
-// hostile is what an agent could write to get at whoever reads it.
+// hostile returns texts with which an agent could attack a reader.
 func hostile() map[string]string {
 	return map[string]string{
 		"script":   `</script><script>document.title="owned"</script><img src=x onerror="document.title='owned'"><svg onload="document.title='owned'">`,
@@ -27,7 +27,7 @@ func hostile() map[string]string {
 	}
 }
 
-// hostileSheet has a text in every field that an agent, or a person, can write.
+// hostileSheet returns a change with text in every field that an agent or a person can write.
 func hostileSheet(n int, text string) *review.Sheet {
 	s := sample(n, text)
 	s.Classes, s.Fields, s.Agent, s.Owner, s.Reason, s.Source = []string{text}, []string{text}, text, text, text, text
@@ -45,7 +45,7 @@ func hostileSheet(n int, text string) *review.Sheet {
 	return s
 }
 
-// TestHostile: whatever stands in a change, its pages are small and hold nothing odd.
+// TestHostile: whatever a change contains, its pages are small and have no harmful characters.
 func TestHostile(t *testing.T) {
 	d := newDrawers()
 	n := 100
@@ -81,7 +81,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestBrowserHostile has a real browser show the same, and looks whether anything happened or stuck out.
+// TestBrowserHostile shows the same in a real browser, and checks that nothing runs or overflows.
 func TestBrowserHostile(t *testing.T) {
 	d := newDrawers()
 	n := 100
@@ -119,7 +119,7 @@ func TestBrowserHostile(t *testing.T) {
 		check(names[i])
 		b.shoot("hostile-"+names[i], false)
 	}
-	// What comes live is as inert as what was there.
+	// Content that arrives live is as inert as the original page.
 	b.open("/console/changes")
 	d.put(hostileSheet(99, hostile()["script"]))
 	b.waitFor(`document.querySelector("#news a") !== null`)

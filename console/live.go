@@ -15,20 +15,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// How a live page is kept.
+// Timing of live pages.
 const (
-	heartbeat = 15 * time.Second // between signs of life; whether the session still holds is looked at as often
-	patience  = 2 * time.Second  // before events are asked for again when they could not be had
+	heartbeat = 15 * time.Second // interval of heartbeats and of checks of the session
+	patience  = 2 * time.Second  // delay before reading events again after an error
 )
 
 // A happening is an event as live pages show it.
 type happening struct {
 	change.Event
-	Came int // changes that have come since the page was opened
+	Came int // changes that have arrived since the page was opened
 }
 
-// events tells a page what happens to changes, for as long as it is open and its session holds: that is looked at again
-// before anything is told.
+// events streams the events of changes to a page, as long as it is open and its session holds. The session is checked
+// again before anything is sent.
 func (c *Console) events(v *visit) error {
 	leave, err := c.streams.Enter(v.ctx(), fair.Who{Tenant: v.who.Tenant, Owner: v.who.Account(), Credential: v.who.Origin()})
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *Console) events(v *visit) error {
 	defer cancel()
 	defer context.AfterFunc(c.closing, cancel)()
 	v.w.Header().Set("Content-Type", "text/event-stream")
-	v.w.Header().Set("X-Accel-Buffering", "no") // nginx holds events back otherwise
+	v.w.Header().Set("X-Accel-Buffering", "no") // otherwise nginx buffers events
 	s := stream{w: v.w, control: http.NewResponseController(v.w)}
 	s.send(": here\n\n")
 	for came := 0; s.err == nil && ctx.Err() == nil; {
@@ -79,7 +79,7 @@ func (c *Console) events(v *visit) error {
 	return nil
 }
 
-// A stream is a text/event-stream. After an error nothing more is sent.
+// A stream is a text/event-stream response. After an error nothing more is sent.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -102,7 +102,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// startAfter is the event behind which a page listens: what it says itself, else the newest.
+// startAfter returns the Seq after which a page wants events: the one in its request, or else the newest.
 func (c *Console) startAfter(v *visit) (int64, error) {
 	for _, text := range []string{v.r.Header.Get("Last-Event-ID"), v.r.URL.Query().Get("after")} {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 {
@@ -112,7 +112,8 @@ func (c *Console) startAfter(v *visit) (int64, error) {
 	return c.desk(v).LastEvent(v.ctx())
 }
 
-// told is one event: as a name that the change's own page waits for, and as parts of pages that list it.
+// told encodes one event twice: under a name that the change's own page listens to, and as parts of pages that list
+// it.
 func (c *Console) told(v *visit, h happening) string {
 	var b bytes.Buffer
 	if err := c.pages["happening"].ExecuteTemplate(&b, "happening", h); err != nil {
@@ -123,7 +124,7 @@ func (c *Console) told(v *visit, h happening) string {
 		h.Seq, strings.Join(strings.Fields(b.String()), " "))
 }
 
-// eventName keeps of an id what can stand in the name of an event.
+// eventName removes from an ID the characters that can't be part of an event name.
 func eventName(id string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {

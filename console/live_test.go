@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
-// TestBrowserReview is a review from the sign-in to the end, in a real browser, and seen in another one.
+// TestBrowserReview is a complete review in a real browser, watched in a second one.
 func TestBrowserReview(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), nil)
 	browser := chrome(t)
@@ -29,7 +29,7 @@ func TestBrowserReview(t *testing.T) {
 	other.shoot("resolved", false)
 }
 
-// TestBrowserKeys goes through the queue without a mouse.
+// TestBrowserKeys uses the queue without a mouse.
 func TestBrowserKeys(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), nil)
 	_, rosa := w.token(t, "rosa", identity.Human, identity.Review)
@@ -45,7 +45,7 @@ func TestBrowserKeys(t *testing.T) {
 	at("Move 12")
 	b.key("k")
 	at("Old website")
-	b.key("x") // high risk: there is nothing to select
+	b.key("x") // high risk: it can't be selected
 	b.key("jx")
 	b.key("jx")
 	b.waitFor(`document.querySelector("[data-selected]").textContent === " (2)"`)
@@ -96,7 +96,7 @@ func TestBrowserKeys(t *testing.T) {
 	b.waitFor(`document.activeElement.id === "comment-text"`)
 }
 
-// TestBrowserFocus: what others do shows within a second, and takes neither the focus nor what is half written.
+// TestBrowserFocus: changes by others show within a second, and affect neither the focus nor half-written text.
 func TestBrowserFocus(t *testing.T) {
 	d := newDrawers(samples()...)
 	w := newWorld(t, d, nil)
@@ -111,7 +111,7 @@ func TestBrowserFocus(t *testing.T) {
 	}
 	took := b.waitFor(`(document.querySelector(".talk")?.textContent ?? "").includes("I have looked at it.")`)
 	t.Log("seen after", took)
-	if took > 10*time.Second { // a second, on a machine that does nothing else
+	if took > 10*time.Second { // 1 s on an idle machine
 		t.Error("it took", took)
 	}
 	b.key("ght")

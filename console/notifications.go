@@ -16,39 +16,41 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Deliveries are the notifications that webhooks were sent, of all tenants; every notify.Store is one.
+// Deliveries lists the notifications sent to webhooks, of all tenants; every notify.Store implements it.
 type Deliveries interface {
+	// Deliveries returns the deliveries matching f, the newest first, and whether there are more.
 	Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, bool, error)
+	// Redeliver sends a delivery again that is dead or was sent.
 	Redeliver(ctx context.Context, id int64) error
 }
 
-// A notificationsPage is what webhooks were told of changes, and what they couldn't be told.
+// A notificationsPage shows which notifications were sent to webhooks, and which could not be sent.
 type notificationsPage struct {
 	Hooks  []hook
 	List   []webhook.Delivery
 	Chips  []chip
-	Any    bool // something is asked for
+	Any    bool // a filter is set
 	Newest string
 	Older  string
 }
 
-// A hook is a webhook and how it stands.
+// A hook is a webhook and its status.
 type hook struct {
 	Name    string
-	Href    string // leads to what it was sent
-	Waiting string // how many, "200 or more"; "" for none
-	Dead    string // likewise
+	Href    string // the page with its deliveries
+	Waiting string // how many are waiting, such as "200 or more"; "" for none
+	Dead    string // how many are dead, likewise
 	Sent    time.Time
-	Failure string // of the newest that is dead or waits; "" where all is well
+	Failure string // of the newest delivery that is dead or waiting; "" if there is none
 }
 
-// deliverySize is how many deliveries a page lists.
+// deliverySize is the number of deliveries on a page.
 const deliverySize = 50
 
-// unsentSize is up to how many deliveries of a webhook are counted.
+// unsentSize is the number up to which a webhook's deliveries are counted.
 const unsentSize = 200
 
-// delivering runs do as a call of the visitor. Deliveries are of all tenants, so they are for people of none.
+// delivering runs do as a call of the visitor. Deliveries belong to all tenants, so a visitor of one is refused.
 func (c *Console) delivering(v *visit, tool string, do func(context.Context) error) error {
 	if v.who.Tenant != "" {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "tenant", Detail: "Notifications are of all tenants: they are for people of none."}
@@ -56,7 +58,7 @@ func (c *Console) delivering(v *visit, tool string, do func(context.Context) err
 	return c.options.Admit(v.ctx(), v.who, bailiwick.CallSpec{Tool: tool, Needs: identity.Operator, Correlation: v.correlation}, do)
 }
 
-// notifications shows how each webhook stands, and what it was sent.
+// notifications shows the status of each webhook, and its deliveries.
 func (c *Console) notifications(v *visit) error {
 	q := v.r.URL.Query()
 	f := webhook.Filter{State: webhook.State(q.Get("state")), Hook: q.Get("hook"), Change: q.Get("change"), Limit: deliverySize}
@@ -111,7 +113,7 @@ func (c *Console) notifications(v *visit) error {
 	return c.render(v, "notifications", page)
 }
 
-// hook says how a webhook stands.
+// hook returns the status of a webhook.
 func (c *Console) hook(ctx context.Context, name string) (hook, error) {
 	h := hook{Name: name, Href: sentTo(webhook.Filter{Hook: name})}
 	newest := int64(0)
@@ -138,7 +140,7 @@ func (c *Console) hook(ctx context.Context, name string) (hook, error) {
 	return h, err
 }
 
-// sentTo is the address of the page with a filter.
+// sentTo returns the address of the page with a filter.
 func sentTo(f webhook.Filter) string {
 	q := url.Values{}
 	for name, text := range map[string]string{"state": string(f.State), "hook": f.Hook, "change": f.Change} {
@@ -152,7 +154,7 @@ func sentTo(f webhook.Filter) string {
 	return strings.TrimSuffix(Path+"/notifications?"+q.Encode(), "?")
 }
 
-// redeliver has a delivery that is dead, or was sent, be sent again.
+// redeliver sends a delivery again that is dead or was sent.
 func (c *Console) redeliver(v *visit) error {
 	missing := problem.New(problem.NotFound, "There is no such notification that is sent or dead.")
 	id, err := strconv.ParseInt(v.r.PathValue("id"), 10, 64)

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// outbox is a store with deliveries: 1 was sent, 2 is dead, 3 is tried again and 4 has not been tried.
+// outbox returns a store with deliveries: 1 was sent, 2 is dead, 3 is being retried and 4 has not been tried.
 func outbox(t testing.TB) *sqlite.Store {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), sqlite.Memory)
@@ -45,12 +45,12 @@ func outbox(t testing.TB) *sqlite.Store {
 	return s
 }
 
-// withOutbox gives a console what is in s, and one webhook more.
+// withOutbox gives a console the deliveries in s, and one webhook more.
 func withOutbox(s *sqlite.Store) func(*console.Options) {
 	return func(o *console.Options) { o.Deliveries, o.Hooks = s, []string{"archive", "billing", "ops", "slack"} }
 }
 
-// dead is how many deliveries are.
+// dead returns the number of dead deliveries.
 func dead(t testing.TB, s *sqlite.Store) int {
 	t.Helper()
 	found, _, err := s.Deliveries(t.Context(), webhook.Filter{State: webhook.Dead})
@@ -60,7 +60,7 @@ func dead(t testing.TB, s *sqlite.Store) int {
 	return len(found)
 }
 
-// TestNotifications: operators of no tenant see how each webhook stands, and have what is dead sent again.
+// TestNotifications: operators without a tenant see the status of each webhook, and can send dead deliveries again.
 func TestNotifications(t *testing.T) {
 	s := outbox(t)
 	w := newWorld(t, newDrawers(), withOutbox(s))
@@ -116,7 +116,7 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
-// TestNotificationsRights: deliveries are of all tenants, and for who operates.
+// TestNotificationsRights: deliveries belong to all tenants, and need the scope operator.
 func TestNotificationsRights(t *testing.T) {
 	s := outbox(t)
 	w := newWorld(t, newDrawers(), withOutbox(s))
@@ -147,7 +147,7 @@ func TestNotificationsRights(t *testing.T) {
 	}
 }
 
-// TestBrowserNotifications has a dead notification sent again with the keyboard alone.
+// TestBrowserNotifications sends a dead notification again using only the keyboard.
 func TestBrowserNotifications(t *testing.T) {
 	s := outbox(t)
 	w := newWorld(t, newDrawers(), withOutbox(s))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestPages looks at what pages hold.
+// TestPages checks the content of pages.
 func TestPages(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), nil)
 	b := w.signedIn(t, "rosa")
@@ -38,7 +38,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestDeeds does each thing that a person can do to a change.
+// TestDeeds runs each operation on a change.
 func TestDeeds(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), nil)
 	b := w.signedIn(t, "rosa")
@@ -92,7 +92,7 @@ func TestDeeds(t *testing.T) {
 	}
 }
 
-// TestBatch approves what was shown, and leaves what is stale, risky, decided or not what it was.
+// TestBatch approves what was shown, and leaves changes that are stale, risky, decided or different by now.
 func TestBatch(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), nil)
 	b := w.signedIn(t, "rosa")

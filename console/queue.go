@@ -12,21 +12,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// pageSize is how many changes a page of the queue has.
+// pageSize is the number of changes on a page of the queue.
 const pageSize = 50
 
 // A queuePage is the list of changes.
 type queuePage struct {
 	Groups []group
-	More   string // the address of the next page; "" where there is none
-	Back   string // the address of the first page; "" on it
+	More   string // the address of the next page, or ""
+	Back   string // the address of the first page; "" on that page
 	Filter asked
-	Chips  []chip // a filter of each state, with how many there are
-	Any    bool   // something besides the state is asked for
-	Batch  bool   // there is something that can be approved with others
+	Chips  []chip // one filter per state, with counts
+	Any    bool   // a filter besides the state is set
+	Batch  bool   // some changes can be approved together
 }
 
-// asked is the filter, as it stands in the address.
+// An asked is the filter in the address.
 type asked struct{ State, Risk, Op, Source, Class, Agent, Owner, Text, Before string }
 
 type chip struct {
@@ -35,24 +35,24 @@ type chip struct {
 	Here        bool
 }
 
-// A group is changes of one shape that stand beside each other: one, mostly.
+// A group is a series of similar changes; most groups have one.
 type group struct {
 	Rows []row
-	Href string // leads to all of them at once; "" where there is one
+	Href string // a page for all of them; "" if there is only one
 }
 
-// First is what all of a group look like.
+// First returns the change that represents the group.
 func (g group) First() row { return g.Rows[0] }
 
 // A row is a change as the queue shows it.
 type row struct {
 	review.Row
-	Batch bool // it can be approved with others
+	Batch bool // it can be approved together with others
 	Stale bool
 	Soon  bool // it expires within the hour
 }
 
-// queueStates are what the queue can be asked for, the first when nothing is.
+// queueStates are the states to filter by; the first is the default.
 func queueStates() []struct {
 	key, label string
 	states     []change.State
@@ -71,7 +71,7 @@ func queueStates() []struct {
 	}
 }
 
-// readFilter reads what the address asks for.
+// readFilter parses the filter in the address.
 func readFilter(q url.Values) (asked, change.Filter, error) {
 	a := asked{State: q.Get("state"), Risk: q.Get("risk"), Op: q.Get("op"), Source: q.Get("source"), Class: q.Get("class"),
 		Agent: q.Get("agent"), Owner: q.Get("owner"), Text: q.Get("q"), Before: q.Get("before")}
@@ -92,7 +92,7 @@ func readFilter(q url.Values) (asked, change.Filter, error) {
 	return a, f, problem.New(problem.InvalidArgument, "There is no such state.")
 }
 
-// address is that of the queue with a filter.
+// address returns the address of the queue with this filter.
 func (a asked) address() string {
 	q := url.Values{}
 	for _, p := range [][2]string{{"state", a.State}, {"risk", a.Risk}, {"op", a.Op}, {"source", a.Source}, {"class", a.Class},
@@ -165,13 +165,13 @@ func (c *Console) rows(p identity.Principal, all []review.Row) []row {
 	return out
 }
 
-// inBatch reports whether r may be approved along with others: what is stale, risky or the viewer's own agent's wants a
-// look of its own.
+// inBatch reports whether r may be approved together with others: not if it is stale, risky or proposed by the
+// viewer's own agent.
 func inBatch(r review.Row, p identity.Principal) bool {
 	return r.State == change.Pending && r.Risk != change.High && !r.Mine && identity.Person(r.Owner) != p.Person()
 }
 
-// grouped puts changes of one shape together, where three or more are on the page, in the place of the first.
+// grouped groups three or more similar changes on the page, at the position of the first.
 func grouped(rows []row) []group {
 	shape := func(r row) string {
 		return strings.Join([]string{string(r.State), r.Op, strings.Join(r.Classes, ","), strings.Join(r.Fields, ","), r.Agent, r.Owner,

@@ -21,11 +21,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// house is the demo's tracker behind a whole gateway, as "bailiwick serve" makes it.
+// house is the demo's tracker behind a complete gateway, as "bailiwick serve" makes it.
 type house struct {
 	*world
 	plant *app.App
-	db    *sql.DB // the tracker, as others write to it
+	db    *sql.DB // the tracker, written to by others
 	agent identity.Principal
 }
 
@@ -79,7 +79,7 @@ func newHouse(t testing.TB) *house {
 	return h
 }
 
-// person makes a reviewer of the tenant and returns their token.
+// person creates a reviewer of the tenant and returns their token.
 func (h *house) person(t testing.TB, owner string) string {
 	t.Helper()
 	_, secret, err := h.tokens.Create(t.Context(), identity.Local("test"), identity.Token{Name: owner, Owner: owner, Kind: identity.Human, Tenant: demo.Acme,
@@ -90,7 +90,7 @@ func (h *house) person(t testing.TB, owner string) string {
 	return secret
 }
 
-// issue returns the id and the title of the nth issue of the tenant.
+// issue returns the ID and the title of the nth issue of the tenant.
 func (h *house) issue(t testing.TB, n int) (id, title string) {
 	t.Helper()
 	err := h.db.QueryRow(`SELECT id, title FROM issues WHERE org_id = ? AND deleted_at IS NULL AND status = 'Todo' ORDER BY number, id LIMIT 1 OFFSET ?`, demo.Acme, n).Scan(&id, &title)
@@ -108,7 +108,7 @@ func (h *house) title(t testing.TB, id string) (title string) {
 	return title
 }
 
-// retitle has the agent propose another title, and returns the change's id.
+// retitle has the agent propose another title, and returns the change's ID.
 func (h *house) retitle(t testing.TB, issue, title string) (change string) {
 	t.Helper()
 	doc := value.OfObject([]value.Member{{Name: "title", Value: value.OfString(title)}})
@@ -127,8 +127,9 @@ func (h *house) retitle(t testing.TB, issue, title string) (change string) {
 	return change
 }
 
-// TestBrowserReal: on a screen of the size of a phone a reviewer signs in, understands a change, is stopped when the
-// record has moved or when they own the agent, approves, sees it applied once, and reverts it. All of it is real.
+// TestBrowserReal: on a phone-sized screen a reviewer signs in, reads a change, is stopped if the record has changed
+// or they own the agent, approves, sees the change applied once, and reverts it. The gateway and the tracker are
+// real.
 func TestBrowserReal(t *testing.T) {
 	h := newHouse(t)
 	browser := chrome(t)
@@ -170,7 +171,7 @@ func TestBrowserReal(t *testing.T) {
 	if got := h.title(t, first); got != "Refunds are paid out twice when a retry comes in" {
 		t.Errorf("the issue is called %q", got)
 	}
-	maria.waitFor(`document.querySelector(".outcome.state-applied") !== null`) // by itself
+	maria.waitFor(`document.querySelector(".outcome.state-applied") !== null`) // without a reload
 
 	if _, err := h.db.Exec(`UPDATE issues SET title = 'Moved on' WHERE id = ?`, second); err != nil {
 		t.Fatal(err)

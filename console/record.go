@@ -18,13 +18,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// recordSize is how many records a page of the audit lists.
+// recordSize is the number of records on a page of the audit.
 const recordSize = 50
 
-// A recordPage is what a search of the audit found.
+// A recordPage is the result of a search of the audit.
 type recordPage struct {
 	usagelog.Found
-	Days    string // the period that was chosen
+	Days    string // the chosen period
 	Periods []chip
 	Query   url.Values
 	Any     bool
@@ -34,11 +34,11 @@ type recordPage struct {
 	Older   string
 	Newest  string
 	Begins  time.Time
-	Costs   bool              // a rate is set
-	Names   map[string]string // of principals, by ID, where the viewer may know tokens
+	Costs   bool              // a price is set
+	Names   map[string]string // of principals, by ID, if the viewer may see tokens
 }
 
-// A drawn chart, with the words that stand around it.
+// A drawn is a chart with its labels.
 type drawn struct {
 	Title, Total, Top, Note string
 	Picture                 template.HTML
@@ -47,11 +47,11 @@ type drawn struct {
 // A slice is a row of the table by tool or agent.
 type slice struct {
 	usagelog.Sum
-	Called string // what a person calls it
+	Called string // its name for people
 	Share  template.HTML
 }
 
-// periods are those that a person can choose, in days.
+// periods are the periods to choose from, in days.
 func periods() []struct {
 	key, label string
 	days       int
@@ -108,7 +108,7 @@ func (c *Console) record(v *visit) error {
 	return c.render(v, "record", frame{Title: "Audit", At: Path + "/audit", Page: &p})
 }
 
-// fill makes the charts, the tables and the ways on.
+// fill makes the charts, the tables and the links.
 func (p *recordPage) fill(q url.Values, s usagelog.Search) {
 	p.Begins = s.From
 	if n := len(p.Records); p.More && n > 0 {
@@ -151,7 +151,7 @@ func (p *recordPage) draw(title, total, note string, say func(int64) string, of 
 	return out
 }
 
-// slicesOf are the most called, and their share of the most called of all.
+// slicesOf returns the most called, with their share relative to the first.
 func (p *recordPage) slicesOf(all []usagelog.Sum) []slice {
 	var out []slice
 	for _, s := range all[:min(len(all), 12)] {
@@ -160,10 +160,10 @@ func (p *recordPage) slicesOf(all []usagelog.Sum) []slice {
 	return out
 }
 
-// Called is what a person calls a principal or a tool.
+// Called returns the name for people of a principal or a tool.
 func (p *recordPage) Called(name string) string { return cmp.Or(p.Names[name], name) }
 
-// with is the address of the audit with some of q set to something else; "" takes it away.
+// with returns the address of the audit with some parameters of q replaced; "" removes one.
 func with(q url.Values, pairs ...string) string {
 	out := url.Values{}
 	for k, values := range q {
@@ -183,7 +183,7 @@ func with(q url.Values, pairs ...string) string {
 	return Path + "/audit?" + out.Encode()
 }
 
-// micros writes microseconds for people.
+// micros formats microseconds for people.
 func micros(n int64) string {
 	switch {
 	case n >= 10_000_000:
@@ -196,7 +196,7 @@ func micros(n int64) string {
 	return fmt.Sprintf("%.1f ms", float64(n)/1e3)
 }
 
-// dollars writes millionths of a US dollar for people.
+// dollars formats millionths of a US dollar for people.
 func dollars(n int64) string {
 	if n > 0 && n < 10_000 {
 		return fmt.Sprintf("$%.4f", float64(n)/1e6)

@@ -21,28 +21,28 @@ import (
 //go:embed pages/*.html
 var pageFiles embed.FS
 
-// A frame is a page with what stands around it.
+// A frame is a page with its surroundings.
 type frame struct {
 	Title  string
-	At     string // the Href of the nav's item that it belongs to
+	At     string // the Href of its item in the navigation
 	Page   any
-	Mark   string // for its forms
-	Notice string // what has been done, in our words
-	Alert  string // what hasn't, and why
-	Status int    // 0 is 200
+	Mark   string // the token of its forms
+	Notice string // what was done, as fixed text
+	Alert  string // what failed, and why
+	Status int    // 0 means 200
 
-	Live    bool // follows what happens to changes
+	Live    bool // it is updated live
 	After   int64
 	Nav     []navItem
 	Who     identity.Principal
-	Theme   string // "light", "dark" or "", which is that of the browser
-	Here    string // the address of the page, to come back to
+	Theme   string // "light", "dark", or "" for that of the browser
+	Here    string // the address of the page, to return to
 	Version string
 }
 
 type navItem struct{ Href, Label string }
 
-// nav are the pages that the visitor may see.
+// nav returns the pages that the visitor may see.
 func (c *Console) nav(v *visit) []navItem {
 	var out []navItem
 	add := func(needs identity.Scope, there bool, href, label string) {
@@ -60,7 +60,7 @@ func (c *Console) nav(v *visit) []navItem {
 	return out
 }
 
-// readPages compiles each page with the frame and the parts that pages share.
+// readPages compiles each page with the frame and the shared parts.
 func (c *Console) readPages() (map[string]*template.Template, error) {
 	names, err := fs.Glob(pageFiles, "pages/*.html")
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *Console) readPages() (map[string]*template.Template, error) {
 	return out, nil
 }
 
-// render writes a page whole, or nothing of it.
+// render writes a complete page, or, on an error, nothing of it.
 func (c *Console) render(v *visit, page string, f frame) error {
 	f.Who, f.Nav, f.Here, f.Version = v.who, c.nav(v), within(v.r.URL.RequestURI()), c.options.Version
 	if f.Mark == "" && v.session.ID != "" {
@@ -106,19 +106,19 @@ func (c *Console) render(v *visit, page string, f frame) error {
 	if f.Status != 0 {
 		v.w.WriteHeader(f.Status)
 	}
-	_, _ = b.WriteTo(v.w) // who has gone can't be told so
+	_, _ = b.WriteTo(v.w) // an error means that the client has disconnected
 	return nil
 }
 
-// A failing is a page that says why there is no other.
+// A failing is the page for an error.
 type failing struct {
 	Heading string
 	Detail  string
 	Hint    string
-	Trace   string // leads an operator to the log; "" where there is nothing in it
+	Trace   string // leads operators to the log entry; "" if there is none
 }
 
-// show answers with what went wrong, as far as it may be told.
+// show writes the error page for err, without details that must not be shown.
 func (c *Console) show(v *visit, err error) {
 	p := problem.Of(err)
 	page := failing{Heading: "That didn't work", Detail: p.Detail, Hint: p.Suggestion}
@@ -160,7 +160,7 @@ func statusOf(code problem.Code) int {
 	return http.StatusInternalServerError
 }
 
-// fail answers a request that is none of a page's: it says no more than the status does.
+// fail answers a request that belongs to no page. It shows nothing but the status.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, status int) {
 	said := map[int]failing{
 		http.StatusUnauthorized:        {"Sign in first", "Your session has ended.", "", ""},
@@ -177,7 +177,7 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, status int) {
 	}
 }
 
-// recovered answers for a page that panics.
+// recovered answers after a page has panicked.
 func (c *Console) recovered(w http.ResponseWriter, r *http.Request) {
 	if p := recover(); p != nil {
 		if p == http.ErrAbortHandler {
@@ -188,7 +188,7 @@ func (c *Console) recovered(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// functions are what pages may call.
+// functions are the functions that pages may call.
 func (c *Console) functions() template.FuncMap {
 	return template.FuncMap{
 		"line":  func(s any) template.HTML { return sanitize.Line(fmt.Sprint(s), 160) },

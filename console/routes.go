@@ -14,16 +14,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A route is one page or deed. Only those with POST change anything.
+// A route is one page or operation. Only POST routes change anything.
 type route struct {
 	method  string
 	pattern string         // below Path
-	open    bool           // for whoever isn't signed in, too
-	needs   identity.Scope // "" for any that lets in here
+	open    bool           // no sign-in needed
+	needs   identity.Scope // "" for any of rights
 	serve   func(*visit) error
 }
 
-// routes are all of them: what isn't here isn't there.
+// routes returns all routes.
 func (c *Console) routes() []route {
 	all := []route{
 		{method: "GET", pattern: "", serve: c.home},
@@ -61,29 +61,29 @@ func (c *Console) routes() []route {
 	return all
 }
 
-// rights are the scopes that let a person in; each leads to pages of its own.
+// rights are the scopes that admit a person; each gives access to pages of its own.
 func rights() []identity.Scope {
 	return []identity.Scope{identity.Review, identity.Audit, identity.Operator}
 }
 
-// A visit is one request of somebody.
+// A visit is one request.
 type visit struct {
 	w           http.ResponseWriter
 	r           *http.Request
-	session     session.Session    // the zero one for who isn't signed in
-	who         identity.Principal // the zero one likewise
+	session     session.Session    // the zero value if not signed in
+	who         identity.Principal // the zero value if not signed in
 	correlation string
 }
 
 func (v *visit) ctx() context.Context { return v.r.Context() }
 
-// desk is what the visitor does about changes.
+// desk returns the visitor's Reviewer.
 func (c *Console) desk(v *visit) bailiwick.Reviewer { return c.options.Reviewer(v.who, v.correlation) }
 
-// formSize is how much a form may send.
+// formSize is the maximum size of a form, in bytes.
 const formSize = 256 << 10
 
-// serve lets a visit in, step by step: who it is, what they may, whether the form is one of ours.
+// serve handles a visit: it authenticates the visitor, checks their scopes and the form, and runs the route.
 func (c *Console) serve(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{w: w, r: r, correlation: newCorrelation()}
@@ -109,7 +109,7 @@ func (c *Console) serve(rt route) http.Handler {
 	})
 }
 
-// recognise sets who visits. Its error is Unauthorized where nobody is signed in.
+// recognise sets the visitor's principal. The error is Unauthorized if the visitor isn't signed in.
 func (c *Console) recognise(v *visit) error {
 	name := cookieName(v.r)
 	cookie, err := v.r.Cookie(name)
@@ -134,7 +134,7 @@ func (c *Console) recognise(v *visit) error {
 	return nil
 }
 
-// authenticate returns who shows a credential, where they may be here.
+// authenticate returns the principal of a credential, if it may use the console.
 func (c *Console) authenticate(r *http.Request, credential string) (identity.Principal, error) {
 	p, err := c.options.Credentials.Authenticate(r.Context(), credential, remoteOf(r))
 	if err != nil {
@@ -158,7 +158,7 @@ func remoteOf(r *http.Request) netip.Addr {
 	return at.Addr().Unmap()
 }
 
-// refuseVisitor sends who isn't signed in to where they can, and leads back from there.
+// refuseVisitor redirects a visitor that isn't signed in to the sign-in page, which leads back afterwards.
 func (c *Console) refuseVisitor(v *visit, err error) {
 	if problem.CodeOf(err) != problem.Unauthorized {
 		c.show(v, err)
@@ -169,7 +169,8 @@ func (c *Console) refuseVisitor(v *visit, err error) {
 		return
 	}
 	if v.r.Method == http.MethodGet && v.r.Header.Get("Sec-Fetch-Site") == "cross-site" {
-		// The browser keeps a strict cookie back when another site leads here, such as a chat. It comes when we do.
+		// A browser doesn't send a strict cookie when another site links here, such as a chat. It does when this page
+		// links.
 		if err := c.render(v, "onwards", frame{Title: "One moment", Page: within(v.r.URL.RequestURI())}); err != nil {
 			c.show(v, err)
 		}
@@ -193,7 +194,7 @@ func sep(to string) string {
 	return "?"
 }
 
-// genuine reports whether a POST is a form of one of our pages, of this session or of this visitor.
+// genuine reports whether a POST is a form of the console's own pages, of this session or visitor.
 func (c *Console) genuine(v *visit) bool {
 	if err := v.r.ParseForm(); err != nil {
 		return false
@@ -209,7 +210,7 @@ func (c *Console) genuine(v *visit) bool {
 	return c.sessions.Genuine(id, v.r.PostForm.Get("mark"))
 }
 
-// home leads to the first page that the visitor may see.
+// home redirects to the first page that the visitor may see.
 func (c *Console) home(v *visit) error {
 	nav := c.nav(v)
 	if len(nav) == 0 {
@@ -219,7 +220,7 @@ func (c *Console) home(v *visit) error {
 	return nil
 }
 
-// unrouted answers what no route takes: the answers of http.ServeMux name paths and methods in its own way.
+// unrouted answers requests that match no route, because http.ServeMux would answer with its own texts.
 func (c *Console) unrouted(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := mux.Handler(r); pattern != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
-// id is the nth change's.
+// id returns the ID of the nth change.
 func id(n int) string { return fmt.Sprintf("01KAJ4Q8ZV%016d", n) }
 
 func text(s string) review.Shown { return review.Shown{Kind: "text", Text: s} }
@@ -17,7 +17,7 @@ func kind(k, s string) review.Shown {
 	return review.Shown{Kind: k, Text: s}
 }
 
-// sample is a plain change, waiting: others begin with it.
+// sample returns a plain pending change, the basis of others.
 func sample(n int, title string) *review.Sheet {
 	now := time.Now().UTC()
 	return &review.Sheet{
@@ -35,7 +35,7 @@ func sample(n int, title string) *review.Sheet {
 	}
 }
 
-// samples are one of each kind.
+// samples returns one change of each kind.
 func samples() []*review.Sheet {
 	now := time.Now().UTC()
 	status := sample(11, "PAY-17 “Refund twice on retry”: InProgress → Review")

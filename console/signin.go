@@ -13,14 +13,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// visitorCookie names who isn't signed in, so that the form of the sign-in page is known for its own. It gives no right.
+// visitorCookie identifies a visitor before sign-in, so that the sign-in form can be verified. It gives no rights.
 const visitorCookie = "bailiwick-visitor"
 
-// themeCookie holds the colours that a person chose.
+// themeCookie holds the colour theme that a person chose.
 const themeCookie = "bailiwick-theme"
 
-// cookieName is that of the session. A browser takes one that begins with __Host- over https alone, and for this very
-// host; on this machine itself plain http is good enough.
+// cookieName returns the name of the session cookie. Browsers accept the prefix __Host- only over https and for this
+// host; on this machine itself plain http is acceptable.
 func cookieName(r *http.Request) string {
 	if plainly(r) {
 		return "bailiwick-session"
@@ -28,7 +28,7 @@ func cookieName(r *http.Request) string {
 	return "__Host-bailiwick-session"
 }
 
-// plainly reports whether the browser speaks to this machine itself, without TLS.
+// plainly reports whether the browser connects to this machine itself, without TLS.
 func plainly(r *http.Request) bool { return r.TLS == nil && loopback(r.Host) }
 
 func loopback(host string) bool {
@@ -45,12 +45,12 @@ func (c *Console) cookie(r *http.Request, s session.Session) *http.Cookie {
 	return harmless(r, name, c.sessions.Seal(s, name))
 }
 
-// harmless is a cookie that scripts can't read and other sites' requests don't carry.
+// harmless returns a cookie that scripts can't read and requests of other sites don't carry.
 func harmless(r *http.Request, name, value string) *http.Cookie {
 	return &http.Cookie{Name: name, Value: value, Path: "/", Secure: !plainly(r), HttpOnly: true, SameSite: http.SameSiteStrictMode}
 }
 
-// forget takes the session's cookie away.
+// forget removes the session cookie.
 func (c *Console) forget(v *visit) {
 	gone := harmless(v.r, cookieName(v.r), "")
 	gone.MaxAge = -1
@@ -59,9 +59,9 @@ func (c *Console) forget(v *visit) {
 
 // A signingIn is the sign-in page.
 type signingIn struct {
-	Link  string // the code of a link that signs in once
+	Link  string // the code of a one-time sign-in link
 	Next  string
-	Ended bool // a session was there and has ended
+	Ended bool // a session has ended
 	Wrong string
 }
 
@@ -92,7 +92,7 @@ func (c *Console) signInWith(v *visit, p signingIn, status int) error {
 	return c.render(v, "sign-in", frame{Title: "Sign in", Mark: c.sessions.Mark(id), Page: p, Status: status})
 }
 
-// signIn begins a session: always a new one, whatever the browser sent.
+// signIn begins a session: always a new one, whatever cookie the browser sent.
 func (c *Console) signIn(v *visit) error {
 	form := v.r.PostForm
 	p := signingIn{Next: within(form.Get("next"))}
@@ -132,7 +132,7 @@ func (c *Console) signIn(v *visit) error {
 	}
 	http.SetCookie(v.w, c.cookie(v.r, c.sessions.Begin(credential)))
 	to := p.Next
-	if !plainly(v.r) { // a browser that speaks plain http keeps no such cookie, and is to be told so
+	if !plainly(v.r) { // over plain http the browser drops the cookie: tell the visitor
 		to = Path + "/sign-in?kept=yes&next=" + url.QueryEscape(p.Next)
 	}
 	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
@@ -142,14 +142,14 @@ func (c *Console) signIn(v *visit) error {
 // signOut ends the session.
 func (c *Console) signOut(v *visit) error {
 	if err := c.sessions.End(v.ctx(), v.session); err != nil {
-		return err // the cookie stays: whoever was told that they are signed out must be
+		return err // keep the cookie: a visitor who reads that they are signed out must be
 	}
 	c.forget(v)
 	http.Redirect(v.w, v.r, Path+"/sign-in", http.StatusSeeOther)
 	return nil
 }
 
-// setTheme keeps the colours that the visitor chose, in their browser.
+// setTheme stores the theme that the visitor chose in their browser.
 func (c *Console) setTheme(v *visit) error {
 	theme := v.r.PostForm.Get("theme")
 	if theme != "light" && theme != "dark" {
@@ -165,7 +165,7 @@ func (c *Console) setTheme(v *visit) error {
 	return nil
 }
 
-// within returns next where it is an address of the console, else that of its first page.
+// within returns next if it is an address of the console, else the address of its first page.
 func within(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, Path+"/") ||

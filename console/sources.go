@@ -2,13 +2,13 @@ package console
 
 import "cmp"
 
-// A sourcesPage is the connected systems.
+// A sourcesPage lists the connected systems.
 type sourcesPage struct {
 	Sources []Source
 	Ill     int
 }
 
-// sources shows how the connected systems are, asked now.
+// sources shows the current status of the connected systems.
 func (c *Console) sources(v *visit) error {
 	p := sourcesPage{Sources: c.options.Sources(v.ctx())}
 	for i, s := range p.Sources {

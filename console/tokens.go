@@ -11,20 +11,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A tokensPage is the list of tokens, or one that is to be revoked.
+// A tokensPage is the list of tokens, or one to be revoked.
 type tokensPage struct {
 	Tokens []tokenRow
-	Ended  bool      // shows those that are no longer good, too
-	Gone   int       // how many those are
-	Ask    *tokenRow // the one to be revoked, where the page asks whether it is meant
+	Ended  bool      // also shows tokens that are no longer valid
+	Gone   int       // how many are no longer valid
+	Ask    *tokenRow // the token to be revoked, if the page asks for confirmation
 }
 
-// A tokenRow is a token as the list shows it: never what it is made of.
+// A tokenRow is a token as the list shows it, never with its secret.
 type tokenRow struct {
 	identity.Token
 	State string // "good", "revoked" or "expired"
-	Mine  bool   // this session is over it
-	Soon  bool   // it ends within a week
+	Mine  bool   // this session uses it
+	Soon  bool   // it expires within a week
 }
 
 func (c *Console) tokenRows(v *visit) ([]tokenRow, error) {
@@ -51,7 +51,7 @@ func (c *Console) tokenRows(v *visit) ([]tokenRow, error) {
 	return out, nil
 }
 
-// tokens lists tokens; with ?revoke= it asks whether one is meant to be revoked.
+// tokens lists tokens; with ?revoke= it asks for confirmation to revoke one.
 func (c *Console) tokens(v *visit) error {
 	all, err := c.tokenRows(v)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *Console) tokens(v *visit) error {
 	return c.render(v, "tokens", f)
 }
 
-// revoke ends a token.
+// revoke revokes a token.
 func (c *Console) revoke(v *visit) error {
 	ask := bailiwick.CallSpec{Tool: "console/revoke_token", Needs: identity.Operator, Correlation: v.correlation}
 	err := c.options.Admit(v.ctx(), v.who, ask, func(run context.Context) error {

@@ -11,8 +11,8 @@ import (
 //go:embed testdata/look.js
 var look string
 
-// TestBrowserTour looks at every page on a screen and a phone, light and dark: nothing is wider than the screen, every
-// text has enough contrast, every control a name.
+// TestBrowserTour checks every page on a desktop and a phone screen, light and dark: nothing is wider than the
+// screen, every text has enough contrast, and every control has a name.
 func TestBrowserTour(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), full(t))
 	made, _, err := w.tokens.Create(t.Context(), identity.Local("test"), identity.Token{Name: "triage-bot", Owner: "maria", Tenant: demo.Acme, Scopes: []identity.Scope{identity.Read}})
@@ -62,7 +62,7 @@ func TestBrowserTour(t *testing.T) {
 	}
 }
 
-// TestBrowserMany has 10,000 changes wait: those of one shape stand together, and pages lead on.
+// TestBrowserMany shows 10,000 pending changes: similar ones are grouped, and pages link to the next.
 func TestBrowserMany(t *testing.T) {
 	w := newWorld(t, many(10_000), nil)
 	_, rosa := w.token(t, "rosa", identity.Human, identity.Review)

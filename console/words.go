@@ -14,16 +14,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// ago says how long ago t was: 3 s, 5 min, 2 h, 4 d.
+// ago formats how long ago t was: 3 s, 5 min, 2 h, 4 d.
 func (c *Console) ago(t time.Time) string { return span(c.now().Sub(t)) + " ago" }
 
-// until says how long it is until t.
+// until formats how long it is until t.
 func (c *Console) until(t time.Time) string {
 	d := t.Sub(c.now())
 	if d <= 0 {
 		return "now"
 	}
-	unit := time.Second // what is to come is rounded, what has been is cut
+	unit := time.Second // future times are rounded, past ones are truncated
 	for _, u := range []time.Duration{time.Minute, time.Hour} {
 		if d >= u {
 			unit = u
@@ -49,13 +49,13 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d d", d/(24*time.Hour))
 }
 
-// clock writes t for people, in UTC.
+// clock formats t for people, in UTC.
 func clock(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05") + " UTC" }
 
-// stamp writes t for machines.
+// stamp formats t for machines.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// plural is "1 row" or "3 rows".
+// plural returns "1 row" or "3 rows".
 func plural(n any, one string) string {
 	if text := countOf(n); text != "1" {
 		return text + " " + one + "s"
@@ -73,7 +73,7 @@ func countOf(n any) string {
 	return fmt.Sprint(n)
 }
 
-// verb is what an operation does, in a word.
+// verb returns a word for an operation.
 func verb(op any) string {
 	switch op := fmt.Sprint(op); op {
 	case string(write.OpSchema):
@@ -85,7 +85,7 @@ func verb(op any) string {
 	}
 }
 
-// stateWord is a state in words of its own, and what is to be done about it.
+// stateWord returns the name of a state, and what to do about it.
 func stateWord(s change.State) string {
 	switch s {
 	case change.Pending:
@@ -104,14 +104,14 @@ func stateWord(s change.State) string {
 	return string(s)
 }
 
-// A pill stands for a value that has no text of its own.
+// A pill is the label of a value that has no text of its own.
 type pill struct {
 	Pill  string // "" where Value is shown
 	Class string
 	Value review.Shown
 }
 
-// shownOf tells null, empty, absent and hidden from texts that read the same.
+// shownOf distinguishes null, empty, absent and hidden values from equal texts.
 func shownOf(s review.Shown) pill {
 	switch s.Kind {
 	case "absent", "":
@@ -128,17 +128,17 @@ func shownOf(s review.Shown) pill {
 	return pill{Value: s, Class: s.Kind}
 }
 
-// whoName is what a person is called.
+// whoName returns the name to show for a person.
 func whoName(p identity.Principal) string { return cmp.Or(p.Owner, p.Name, p.ID) }
 
-// initial is the first letter of that.
+// initial returns the first letter of that name.
 func initial(p identity.Principal) string {
 	r, _ := utf8.DecodeRuneInString(whoName(p))
 	return sanitize.Plain(string(unicode.ToUpper(r)), 1)
 }
 
-// side is what of two texts stands on one side: what both have, and what is of kind. A part that was cut belongs to the
-// one before it.
+// side returns one side of a comparison of two texts: the common parts and those of kind. A part that was cut belongs
+// to the part before it.
 func side(words []review.Word, kind string) []review.Word {
 	var out []review.Word
 	last := "same"

@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// A world is a console over a desk of the tests, with real tokens.
+// A world is a console over a test desk, with real tokens.
 type world struct {
 	*drawers
 	console *console.Console
@@ -29,7 +29,7 @@ type world struct {
 	admits  []string
 }
 
-// rosa reviews, reads the audit and operates; ines reviews alone.
+// newWorld returns a world in which rosa reviews, reads the audit and operates, and ines only reviews.
 func newWorld(t testing.TB, d *drawers, change func(*console.Options)) *world {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), sqlite.Memory)
@@ -72,7 +72,7 @@ func (w *world) token(t testing.TB, owner string, kind identity.Kind, scopes ...
 	return made.ID, secret
 }
 
-// A browser is a client that keeps cookies and sends forms as a page of ours does.
+// A browser is a client that keeps cookies and sends forms as the console's pages do.
 type browser struct {
 	t      testing.TB
 	client *http.Client
@@ -87,7 +87,7 @@ func (w *world) browser(t testing.TB) *browser {
 	return &browser{t, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, w.url}
 }
 
-// signedIn is a browser of somebody with all rights here.
+// signedIn returns a browser signed in as owner, with all scopes of the console unless scopes are given.
 func (w *world) signedIn(t testing.TB, owner string, scopes ...identity.Scope) *browser {
 	t.Helper()
 	if scopes == nil {
@@ -102,7 +102,7 @@ func (w *world) signedIn(t testing.TB, owner string, scopes ...identity.Scope) *
 	return b
 }
 
-// An answer is what came back.
+// An answer is a response.
 type answer struct {
 	status int
 	body   string
@@ -136,7 +136,7 @@ func (b *browser) get(path string) answer { b.t.Helper(); return b.do(b.request(
 
 var markOf = regexp.MustCompile(`name="mark" value="([^"]+)"`)
 
-// mark returns what a form of this browser's holds.
+// mark returns the token for forms of this browser.
 func (b *browser) mark() string {
 	b.t.Helper()
 	found := markOf.FindStringSubmatch(b.get("/console/sign-in?link=x").body)
@@ -146,7 +146,7 @@ func (b *browser) mark() string {
 	return found[1]
 }
 
-// post sends a form as a page of ours does.
+// post sends a form as a page of the console does.
 func (b *browser) post(path string, form url.Values) answer {
 	b.t.Helper()
 	if form == nil {
@@ -156,7 +156,7 @@ func (b *browser) post(path string, form url.Values) answer {
 	return b.send(path, form)
 }
 
-// send sends a form as it is, from our own origin.
+// send sends a form unchanged, from the console's own origin.
 func (b *browser) send(path string, form url.Values) answer {
 	b.t.Helper()
 	r := b.request("POST", path, form.Encode())

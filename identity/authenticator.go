@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// An Authenticator turns a credential into a principal. A credential that is unknown, expired or revoked, or that
-// may not be used from remote, is a *problem.Error with Unauthorized; any other error is a failure of ours.
+// An Authenticator turns a credential into a principal. The error for a credential that is unknown, expired, revoked or
+// not allowed from remote is a *problem.Error with code Unauthorized; any other error is an internal failure.
 type Authenticator interface {
 	Authenticate(ctx context.Context, credential string, remote netip.Addr) (Principal, error)
 }
 
-// Forms tells credentials apart by their form and gives each to the one that knows it: tokens of ours to Tokens, and
-// whatever doesn't begin as they do to JWT. Either may be nil, which knows nobody.
+// Forms selects an Authenticator by the form of the credential: Tokens for those that begin with TokenStart, JWT for
+// all others. A nil Authenticator refuses every credential.
 type Forms struct{ Tokens, JWT Authenticator }
 
-// Authenticate implements Authenticator. A credential that one refuses is never tried with the other.
+// Authenticate implements Authenticator. A refused credential is never tried with the other Authenticator.
 func (f Forms) Authenticate(ctx context.Context, credential string, remote netip.Addr) (Principal, error) {
 	one := f.JWT
 	if strings.HasPrefix(credential, TokenStart) {

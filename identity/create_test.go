@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestCreate wants a token to be as it was asked for, and the rest as nobody can ask for it.
+// TestCreate checks which fields of a token are taken from the request and which are set.
 func TestCreate(t *testing.T) {
 	is := func(s ...identity.Scope) []identity.Scope { return s }
 	late := noon.Add(time.Hour)
@@ -56,7 +56,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// TestCreateTriesAgain wants another prefix to be tried where one is taken, and nothing to be tried where the store fails.
+// TestCreateTriesAgain checks that Create tries another prefix if one is taken, but not if the store fails.
 func TestCreateTriesAgain(t *testing.T) {
 	taken := problem.New(problem.Conflict, "taken")
 	for _, tt := range []struct {

@@ -11,25 +11,25 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// MaxDepth is how many generations of sub-principals there can be below a credential where a Derivation says nothing else.
+// MaxDepth is the default for Derivation.Depth: the most generations of sub-principals below a credential.
 const MaxDepth = 4
 
-// A Derivation says how a sub-principal differs from its parent. All that it leaves out is the parent's.
+// A Derivation describes how a sub-principal differs from its parent. Unset fields are inherited.
 type Derivation struct {
-	Name   string  // 1 to 64 of A-Z a-z 0-9 . _ -; it ends the ID
-	Scopes []Scope // nil asks for {read}; what the parent hasn't got, or no agent may have, is left out
+	Name   string  // 1 to 64 of A-Z a-z 0-9 . _ -; the last part of the ID
+	Scopes []Scope // nil means {read}; those that the parent lacks, or no agent may have, are dropped
 
-	Tools   List                    // narrows further
-	Actions List                    // narrows further
-	Classes List                    // narrows further
-	Filters map[string]query.Filter // as a Principal's; they name only fields that the parent sees
+	Tools   List                    // restricts further
+	Actions List                    // restricts further
+	Classes List                    // restricts further
+	Filters map[string]query.Filter // as in a Principal; they may name only fields that the parent sees
 
-	Depth int // most generations below a credential; 0 takes MaxDepth
+	Depth int // the most generations below a credential; 0 means MaxDepth
 }
 
-// Derive returns a sub-principal of parent: an agent with parent's identity, limits, claims and all that narrows
-// parent, and what d narrows on top. It never has or sees more than parent. The errors are problem.InvalidArgument,
-// and problem.PermissionDenied where there are as many generations already or nobody is the parent.
+// Derive returns a sub-principal of parent: an agent with parent's identity, limits, claims and restrictions, further
+// restricted by d. It never has or sees more than parent. The error is problem.InvalidArgument, or
+// problem.PermissionDenied if the depth is exceeded or parent is the zero Principal.
 func Derive(parent Principal, d Derivation) (Principal, error) {
 	most := cmp.Or(d.Depth, MaxDepth)
 	switch {
@@ -64,7 +64,7 @@ func Derive(parent Principal, d Derivation) (Principal, error) {
 	return child, nil
 }
 
-// named reports whether name can end an ID.
+// named reports whether name can be the last part of an ID.
 func named(name string) bool {
 	for _, c := range []byte(name) {
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-') {
@@ -74,8 +74,8 @@ func named(name string) bool {
 	return len(name) >= 1 && len(name) <= 64
 }
 
-// Line yields p, its parent, and so on, to the principal with a credential. Each of them narrows what p sees and
-// does: rules hold for p as they hold for every one of its line.
+// Line yields p, its parent, and so on, up to the authenticated principal. Rules apply to p as to each of them, so
+// every one restricts what p sees and does.
 func (p Principal) Line() iter.Seq[Principal] {
 	return func(yield func(Principal) bool) {
 		for at := &p; at != nil && yield(*at); at = at.Above {
@@ -83,8 +83,8 @@ func (p Principal) Line() iter.Seq[Principal] {
 	}
 }
 
-// Origin returns the ID of the principal with a credential that p comes from; p's own unless it was derived. Rules
-// and limits go by it: nobody gets another share by another name.
+// Origin returns the ID of the authenticated principal that p derives from; p's own if it wasn't derived. Rules and
+// limits use it, so that sub-principals don't get allowances of their own.
 func (p Principal) Origin() string {
 	at := &p
 	for at.Above != nil {

@@ -57,7 +57,7 @@ func TestDeriveInherits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	only[0], filters["users"] = "a", filter // what the caller does later changes nothing
+	only[0], filters["users"] = "a", filter // later changes by the caller have no effect
 	if child.Tools.Allows("a") || !child.Tools.Allows("b") || child.Tools.Allows("c") {
 		t.Error("tools:", child.Tools)
 	}
@@ -234,7 +234,7 @@ func TestListAll(t *testing.T) {
 	}
 }
 
-// echo is an Authenticator that lets all in under a name of its own.
+// echo is an Authenticator that accepts every credential, under its own name.
 type echo string
 
 func (e echo) Authenticate(context.Context, string, netip.Addr) (identity.Principal, error) {
@@ -266,7 +266,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestTokenNarrows wants all that narrows a token to be of its principal.
+// TestTokenNarrows checks that all restrictions of a token apply to its principal.
 func TestTokenNarrows(t *testing.T) {
 	r := newRoom(t, identity.TokenOptions{})
 	_, secret := r.create(identity.Token{Owner: "ana", Tenant: "acme", Tools: identity.List{Only: []string{"a"}}, Classes: identity.List{Except: []string{"b"}},

@@ -1,6 +1,6 @@
 package identity
 
-// Cached returns how many tokens are remembered.
+// Cached returns the number of cached tokens.
 func (t *Tokens) Cached() int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// frozen is a Principal as Freeze writes it.
+// frozen is the JSON form of a Principal.
 type frozen struct {
 	ID      string                 `json:"id"`
 	Name    string                 `json:"name,omitzero"`
@@ -29,11 +29,11 @@ type frozen struct {
 	Above   *frozen                `json:"above,omitzero"`
 }
 
-// Freeze returns p and its line as text to be kept, so that Thaw gives the same Principal.
+// Freeze encodes p and its ancestors as JSON, for Thaw.
 func Freeze(p Principal) []byte {
 	text, err := json.Marshal(freeze(&p))
 	if err != nil {
-		panic(err) // nothing in a frozen can fail
+		panic(err) // a frozen always encodes
 	}
 	return text
 }
@@ -53,14 +53,14 @@ func freeze(p *Principal) *frozen {
 	return f
 }
 
-// lists are the lists that l is made of, those of the first principal of the line first.
+// lists returns the lists that l consists of, those of the authenticated principal first.
 func lists(l List) []List {
 	out := slices.Collect(l.All())
 	slices.Reverse(out)
 	return out
 }
 
-// Thaw returns the Principal that Freeze has written.
+// Thaw decodes a Principal encoded by Freeze.
 func Thaw(text []byte) (Principal, error) {
 	var f frozen
 	if err := json.Unmarshal(text, &f); err != nil {
@@ -100,9 +100,9 @@ func joined(parts []List) List {
 	return out
 }
 
-// Refresh returns who p is now: the same where it has another credential than a token of ours, and else as its token is
-// kept now, narrowed as p was. A token that is revoked, has expired or is gone is Unauthorized. What p held and its token
-// no longer gives is gone from it; what its token gives beyond that it doesn't get.
+// Refresh returns the current state of p. If p has no TokenID, it is unchanged; else it is rebuilt from its token and
+// restricted as p was. A token that is revoked, expired or missing is Unauthorized. The result loses what the token no
+// longer grants, and doesn't gain what the token grants beyond p.
 func (t *Tokens) Refresh(ctx context.Context, p Principal) (Principal, error) {
 	if p.Above != nil {
 		above, err := t.Refresh(ctx, *p.Above)
@@ -137,9 +137,9 @@ func (t *Tokens) Refresh(ctx context.Context, p Principal) (Principal, error) {
 	return now, nil
 }
 
-// byID returns all tokens as they are now, read again when one has changed. The map must not be changed.
+// byID returns the current tokens by ID, reading them again if one has changed. The caller must not change the map.
 func (t *Tokens) byID(ctx context.Context) (map[string]Token, error) {
-	version, err := t.store.TokenVersion(ctx) // before the tokens are read: a change in between makes them old
+	version, err := t.store.TokenVersion(ctx) // before the tokens are read, so that a change in between outdates them
 	if err != nil {
 		return nil, err
 	}

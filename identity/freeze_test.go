@@ -27,7 +27,7 @@ func rule(t *testing.T, text string) query.Filter {
 	return f
 }
 
-// TestFreeze: a principal that was kept is the same, with its whole line.
+// TestFreeze checks that a thawed principal equals the original, with all its ancestors.
 func TestFreeze(t *testing.T) {
 	parent := identity.Principal{ID: "token:1", Name: "bot", Kind: identity.Agent, Owner: "ana", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write}, TokenID: "1",
 		Claims: value.OfObject([]value.Member{{Name: "n", Value: value.OfInt(9007199254740993)}}),
@@ -58,7 +58,7 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-// TestToday: who proposed is who the token stands for now, and nobody once it is revoked.
+// TestToday checks that Refresh returns the current principal of a token, and an error once it is revoked.
 func TestToday(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "b.db"))
 	if err != nil {

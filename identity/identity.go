@@ -1,7 +1,7 @@
-// Package identity establishes who asks: a credential becomes a Principal.
+// Package identity authenticates callers: it turns a credential into a Principal.
 //
-// It is the first step of the way. Everything after it takes the Principal as an argument; nothing that an agent
-// writes (arguments, _meta, headers other than its credential) can change one.
+// It is the first step of every request. All later steps take the Principal as an argument. Nothing else that an agent
+// sends (arguments, _meta, other headers) can change it.
 package identity
 
 import (
@@ -12,22 +12,22 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Scope is a right that a Principal may hold.
+// A Scope is a permission that a Principal may hold.
 type Scope string
 
-// The scopes (design 02). Review, Audit and Operator are never given to an agent.
+// The scopes. Agents never get Review, Audit or Operator.
 const (
-	Read     Scope = "read"
-	Write    Scope = "write"
-	Delete   Scope = "delete"
-	Schema   Scope = "schema"
-	Review   Scope = "review"
-	Audit    Scope = "audit"
-	Operator Scope = "operator"
-	Explain  Scope = "explain"
+	Read     Scope = "read"     // read records
+	Write    Scope = "write"    // create and update records, call actions
+	Delete   Scope = "delete"   // delete records
+	Schema   Scope = "schema"   // change classes and fields
+	Review   Scope = "review"   // approve or reject changes
+	Audit    Scope = "audit"    // read the audit trail
+	Operator Scope = "operator" // manage tokens, see the rules, override reviews
+	Explain  Scope = "explain"  // see the statements sent to a source
 )
 
-// A Kind is what a Principal is.
+// A Kind is the kind of a Principal.
 type Kind string
 
 // The kinds of Principal.
@@ -37,26 +37,26 @@ const (
 	Service Kind = "service"
 )
 
-// A Principal is who asks: an agent acting for a human owner, with what narrows it.
-// The zero Principal has no scope, so every step refuses it.
+// A Principal is an authenticated caller: an agent acting for a human owner, a human or a service, with its
+// restrictions. The zero Principal has no scope and is refused everywhere.
 type Principal struct {
-	ID      string // stable and unique: "token:<id>", "stdio", "host:<whatever the embedding program says>"
+	ID      string // stable and unique: "token:<id>", "stdio", "host:<id from the embedding program>"
 	Name    string // for people
 	Kind    Kind
-	Owner   string // the human on whose behalf it acts; limits and review go by it
-	Tenant  string // "" when it has none, which tenant-scoped classes refuse
+	Owner   string // the human on whose behalf it acts; limits and reviews use it
+	Tenant  string // "" for none, which tenant-scoped classes refuse
 	Scopes  []Scope
-	Claims  value.Value // an Object of what the credential says beyond this; Null when nothing
-	TokenID string      // the token of ours it came with; "" for other credentials
+	Claims  value.Value // an Object of further claims of the credential; Null for none
+	TokenID string      // the ID of the Token it authenticated with; "" for other credentials
 
-	Tools   List                    // narrows tools
-	Actions List                    // narrows actions, as "name" or "Class.name"
-	Classes List                    // narrows classes, as "source.Class" or a bare class name
-	Filters map[string]query.Filter // by class as in Classes, or "default" for all: rows it may see, as of query.ParseRule
+	Tools   List                    // restricts tools
+	Actions List                    // restricts actions, as "name" or "Class.name"
+	Classes List                    // restricts classes, as "source.Class" or a bare class name
+	Filters map[string]query.Filter // the records it may see, by class as in Classes, or "default" for all; as of query.ParseRule
 
-	Parent string     // the ID of the principal that it was derived from; "" for one with a credential of its own
-	Depth  int        // how many generations stand above it: 0 for one with a credential of its own
-	Above  *Principal // the principal that it was derived from, whose Filters hold too; nil for one with a credential of its own
+	Parent string     // the ID of the principal that it was derived from; "" if authenticated itself
+	Depth  int        // the number of generations above it; 0 if authenticated itself
+	Above  *Principal // the principal that it was derived from, whose Filters also apply; nil if authenticated itself
 }
 
 // Has reports whether p holds scope s.
@@ -72,16 +72,16 @@ func (p Principal) ScopeNames() []string {
 	return out
 }
 
-// A List narrows a set of names: Only keeps those (nil keeps all), then Except takes away.
+// A List restricts a set of names to those in Only (nil for all) that are not in Except.
 type List struct {
-	Only   []string `json:"only,omitzero"` // an empty one is written, for it keeps none
+	Only   []string `json:"only,omitzero"` // an empty one is encoded, as it allows none
 	Except []string `json:"except,omitempty"`
 
-	Within *List `json:"-"` // a list that keeps what this one keeps; nil is no other
+	Within *List `json:"-"` // a further list that must allow a name, too; nil for none
 }
 
-// Allows reports whether what has these names stays: one thing may have several, as a class has with and without its
-// source. A nil Only keeps all; an empty one keeps none.
+// Allows reports whether something with these names is allowed. It may have several names, as a class has with and
+// without its source. A nil Only allows all; an empty one allows none.
 func (l List) Allows(names ...string) bool {
 	in := func(list []string) bool {
 		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(list, n) })
@@ -94,8 +94,8 @@ func (l List) Allows(names ...string) bool {
 	return true
 }
 
-// And returns the list that keeps what both l and more keep. The two are kept apart: texts that differ may name the
-// same thing.
+// And returns the list that allows what both l and more allow. They are not merged, because different names may refer
+// to the same thing.
 func (l List) And(more List) List {
 	if more.Within != nil {
 		l = l.And(*more.Within)
@@ -109,7 +109,7 @@ func (l List) And(more List) List {
 	return List{Only: slices.Clone(more.Only), Except: slices.Clone(more.Except), Within: &l}
 }
 
-// All yields the lists that l is made of; each has to keep a name.
+// All yields the lists that l consists of; each has to allow a name.
 func (l List) All() iter.Seq[List] {
 	return func(yield func(List) bool) {
 		for at := &l; at != nil && yield(List{Only: at.Only, Except: at.Except}); at = at.Within {

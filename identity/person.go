@@ -9,14 +9,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Person returns the one form of a person's name, by which people are compared and counted: two spellings that differ in
-// case, width, compatibility forms, spaces or characters that show nothing are one person. It is "" for a name that shows
-// nothing at all. Letters of other scripts that look alike stay apart.
+// Person returns the canonical form of a person's name, for comparison and counting. Names that differ only in case,
+// width, compatibility forms, spaces or invisible characters have the same form. It is "" for a name without visible
+// characters. Similar letters of different scripts are not unified.
 func Person(name string) string {
 	if plain(name) {
 		return strings.ToLower(name)
 	}
-	for range 2 { // folding and composing can each make work for the other
+	for range 2 { // folding and normalizing can affect each other
 		name = strings.ToLower(cases.Fold().String(norm.NFKC.String(name))) // Fold swaps the two cases of Cherokee
 	}
 	shown := strings.Map(func(r rune) rune {
@@ -28,7 +28,7 @@ func Person(name string) string {
 	return norm.NFKC.String(strings.Join(strings.Fields(shown), " "))
 }
 
-// plain reports whether only the case of name can differ from its one form.
+// plain reports whether name can differ from its canonical form only in case.
 func plain(name string) bool {
 	for i := range len(name) {
 		if name[i] <= ' ' || name[i] >= 0x7f {
@@ -38,9 +38,9 @@ func plain(name string) bool {
 	return true
 }
 
-// Person returns the one form of the name of the human that p is or acts for; "" for none.
+// Person returns the canonical name of the human that p is or acts for; "" for none.
 func (p Principal) Person() string { return Person(p.Owner) }
 
-// Account returns whose allowances p draws from: its person's, or its origin's where it has none. So neither another
-// spelling, another token nor a sub-principal is another allowance.
+// Account returns the key of the allowances p uses: its person, or its origin if it has none. Another spelling, another
+// token or a sub-principal doesn't get another allowance.
 func (p Principal) Account() string { return cmp.Or(p.Person(), p.Origin()) }

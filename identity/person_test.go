@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// TestPerson wants spellings of one name to be one person, and names that differ to stay apart.
+// TestPerson checks that spellings of one name have the same form, and different names don't.
 func TestPerson(t *testing.T) {
 	for _, name := range []string{"ana@example.org", "ANA@Example.ORG", " ana@example.org\t", "\u200bana@example.org", "a\u200dna@example\u2060.org", "ａｎａ＠ｅｘａｍｐｌｅ．ｏｒｇ",
 		"ana@exam\u00adple.org", "ana\ufe0f@example.org", "\u202eana@example.org\u202c", "ana@example.org\u3164", "ana\u034f@example.org", "ana@example.org\u00a0", "ªna@example.org"} {
@@ -32,7 +32,7 @@ func TestPerson(t *testing.T) {
 	}
 }
 
-// TestPersonOnce wants the form of a form to be itself, for every character before, behind and between others.
+// TestPersonOnce checks that Person is idempotent, for every character before, after and between others.
 func TestPersonOnce(t *testing.T) {
 	for r := rune(0); r <= 0xe01ef; r++ {
 		if !unicode.IsPrint(r) && !unicode.In(r, unicode.Cf, unicode.Cc, unicode.Other_Default_Ignorable_Code_Point) || unicode.Is(unicode.Han, r) && norm.NFKC.IsNormalString(string(r)) || unicode.Is(unicode.Hangul, r) {
@@ -47,7 +47,7 @@ func TestPersonOnce(t *testing.T) {
 	}
 }
 
-// TestAccount wants sub-principals and other spellings to draw from one account.
+// TestAccount checks that sub-principals and other spellings share one account.
 func TestAccount(t *testing.T) {
 	a := Principal{ID: "token:1", Owner: "Ana", Scopes: []Scope{Read}}
 	b := Principal{ID: "token:2", Owner: "ａｎａ\u200b", Scopes: []Scope{Read}}

@@ -7,18 +7,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// scopes are all of them, in the order in which they are kept.
+// scopes lists all scopes in canonical order.
 var scopes = []Scope{Read, Write, Delete, Schema, Review, Audit, Operator, Explain}
 
-// tiers are the shorthands (design 02).
+// tiers are shorthands for scopes.
 var tiers = map[string][]Scope{
 	"readonly": {Read},
 	"write":    {Read, Write},
 	"admin":    {Read, Write, Delete, Schema},
 }
 
-// ParseScopes reads scopes and tiers (readonly, write, admin) separated by commas or spaces. Nothing means {read}.
-// The answer has each scope once, in the order of the constants.
+// ParseScopes parses scopes and tiers (readonly, write, admin) separated by commas or spaces. Empty text means {read}.
+// The result has each scope once, in canonical order.
 func ParseScopes(text string) ([]Scope, error) {
 	words := strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' || c == '\t' || c == '\n' })
 	if len(words) == 0 {
@@ -38,7 +38,7 @@ func ParseScopes(text string) ([]Scope, error) {
 	return ordered(given), nil
 }
 
-// ordered returns the scopes in given, each once, in the order in which they are kept.
+// ordered returns the scopes in given, each once, in canonical order.
 func ordered(given []Scope) []Scope {
 	return slices.DeleteFunc(slices.Clone(scopes), func(s Scope) bool { return !slices.Contains(given, s) })
 }
@@ -57,8 +57,8 @@ func unknownScope(name string) error {
 	}
 }
 
-// mayHold returns what is wrong with a principal of kind k acting for owner that holds the scopes; nil when nothing.
-// It stands at the making of a token and at each use, so a record that someone edited gives no more than it may.
+// mayHold returns nil if a principal of kind k acting for owner may hold the scopes, else an error. It is checked when
+// a token is created and at each use, so that editing a record can't grant more.
 func mayHold(k Kind, owner string, held []Scope) error {
 	fail := func(detail string) error {
 		return &problem.Error{Code: problem.InvalidArgument, Detail: detail, Kind: "scope_not_for_kind"}
@@ -81,8 +81,8 @@ func mayHold(k Kind, owner string, held []Scope) error {
 	return nil
 }
 
-// Clamp returns those of asked that a principal of kind k acting for owner may hold, each once, in the order in which
-// they are kept: what somebody else says of a principal gives it no more.
+// Clamp returns those of asked that a principal of kind k acting for owner may hold, each once, in canonical order. It
+// is for scopes from external sources.
 func Clamp(k Kind, owner string, asked []Scope) []Scope {
 	return slices.DeleteFunc(ordered(asked), func(s Scope) bool { return mayHold(k, owner, []Scope{s}) != nil })
 }

@@ -50,7 +50,7 @@ func TestParseScopes(t *testing.T) {
 	}
 }
 
-// TestScopesOfKinds says what each kind of principal may hold.
+// TestScopesOfKinds checks the scopes that each kind of principal may hold.
 func TestScopesOfKinds(t *testing.T) {
 	r := newRoom(t, identity.TokenOptions{})
 	for _, tt := range []struct {
@@ -90,7 +90,7 @@ func TestParseIPs(t *testing.T) {
 		{"", "[]"},
 		{"192.0.2.7", "[192.0.2.7/32]"},
 		{"192.0.2.0/24, 2001:db8::/32 ::1", "[192.0.2.0/24 2001:db8::/32 ::1/128]"},
-		{"192.0.2.7/24", ""}, // which one is meant?
+		{"192.0.2.7/24", ""}, // ambiguous
 		{"::ffff:192.0.2.0/120", ""},
 		{"::ffff:192.0.2.7", ""},
 		{"fe80::1%eth0", ""},
@@ -105,7 +105,7 @@ func TestParseIPs(t *testing.T) {
 	}
 }
 
-// An empty Only keeps none, also after it was written and read.
+// TestListJSON checks that an empty Only allows none, also after encoding and decoding.
 func TestListJSON(t *testing.T) {
 	for _, want := range []identity.List{{}, {Only: []string{}}, {Only: []string{"a"}}, {Except: []string{"a"}}} {
 		b, err := json.Marshal(want)

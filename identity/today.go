@@ -7,17 +7,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A PrincipalRefresher says who a principal is now that was recognised before: Tokens do. An error that is problem.Unauthorized means
-// that its credential is no longer good.
+// A PrincipalRefresher returns the current state of a principal that was authenticated before; Tokens implements it. An
+// Unauthorized error means that its credential is no longer valid.
 type PrincipalRefresher interface {
 	Refresh(context.Context, Principal) (Principal, error)
 }
 
-// recheck is how often something that runs for longer asks whether its credential is still good.
+// recheck is the interval at which a long-running operation checks its credential.
 const recheck = 500 * time.Millisecond
 
-// While returns a context that ends when the credential of who is no longer good; its cause is that refusal then. A
-// sub-principal's ends with the credential that all of its line began with. stop ends the watch. A nil today watches nothing.
+// While returns a context that is cancelled when p's credential is no longer valid; the refusal is then its cause. For
+// a sub-principal it is the credential of its origin. stop ends the check. There is no check if today is nil
+// or p has no TokenID.
 func While(ctx context.Context, today PrincipalRefresher, p Principal) (good context.Context, stop func()) {
 	if today == nil || p.TokenID == "" {
 		return ctx, func() {}
@@ -32,7 +33,7 @@ func While(ctx context.Context, today PrincipalRefresher, p Principal) (good con
 				return
 			case <-tick.C:
 			}
-			// A store that can't be asked is asked again.
+			// Failures of the store are retried.
 			if _, err := today.Refresh(ctx, p); problem.CodeOf(err) == problem.Unauthorized {
 				end(err)
 			}

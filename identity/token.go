@@ -19,24 +19,24 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TokenStart is what each token of ours begins with.
+// TokenStart is the prefix of every token that this package issues.
 const TokenStart = "bw_"
 
-// TokenLife is how long a token is good for when nobody says otherwise.
+// TokenLife is the default lifetime of a token.
 const TokenLife = 90 * 24 * time.Hour
 
-// A token is TokenStart and 32 random bytes in base64url. The first prefixLength characters behind TokenStart are
-// public: they find the record; 26 bytes stay secret.
+// The text of a token is TokenStart and 32 random bytes in base64url. The first prefixLength characters after
+// TokenStart are public and identify the record; 26 bytes stay secret.
 const (
 	tokenBytes   = 32
 	prefixLength = 8
 )
 
-// A Token is what is kept of a token: never the token, only its SHA-256.
+// A Token is the stored record of a token. It holds the SHA-256 of the token, not the token itself.
 type Token struct {
 	ID     string            `json:"id"`
 	Prefix string            `json:"prefix"` // public; unique
-	Hash   [sha256.Size]byte `json:"-"`      // of the whole token as text
+	Hash   [sha256.Size]byte `json:"-"`      // of the token's text
 
 	Name    string            `json:"name"` // for people
 	Kind    Kind              `json:"kind"`
@@ -47,18 +47,18 @@ type Token struct {
 	Actions List              `json:"actions,omitzero"`
 	Classes List              `json:"classes,omitzero"`
 	Filters map[string]string `json:"-"`             // by class or "default": a where object of query.ParseRule as JSON text
-	IPs     []netip.Prefix    `json:"ips,omitempty"` // addresses it may come from; empty allows all
+	IPs     []netip.Prefix    `json:"ips,omitempty"` // allowed client addresses; empty allows all
 
 	Created  time.Time `json:"created_at"`
 	Expires  time.Time `json:"expires_at"`
-	LastUsed time.Time `json:"last_used_at,omitzero"` // zero when never; up to a minute behind
-	Revoked  time.Time `json:"revoked_at,omitzero"`   // zero when it was not
+	LastUsed time.Time `json:"last_used_at,omitzero"` // zero if never used; up to a minute late
+	Revoked  time.Time `json:"revoked_at,omitzero"`   // zero if not revoked
 }
 
 // mint returns a new token, its public prefix and its hash.
 func mint() (secret, prefix string, hash [sha256.Size]byte) {
 	var b [tokenBytes]byte
-	rand.Read(b[:]) // it never fails: crypto/rand ends the program when the system has no randomness
+	rand.Read(b[:]) // never fails: crypto/rand ends the program if the system has no randomness
 	secret = TokenStart + base64.RawURLEncoding.EncodeToString(b[:])
 	return secret, publicPart(secret), sha256.Sum256([]byte(secret))
 }
@@ -67,7 +67,7 @@ func publicPart(secret string) string {
 	return secret[len(TokenStart) : len(TokenStart)+prefixLength]
 }
 
-// wellFormed reports whether text has the form of a token: one text for each 32 bytes.
+// wellFormed reports whether text has the form of a token, with canonical base64url.
 func wellFormed(text string) bool {
 	rest, ok := strings.CutPrefix(text, TokenStart)
 	if !ok || len(rest) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
@@ -84,7 +84,7 @@ func newID() string {
 	return strings.ToLower(base32.StdEncoding.EncodeToString(b[:]))
 }
 
-// check returns what is wrong with a token that is to be made, at now; nil when nothing.
+// check validates a token to be created at now; it returns nil or an InvalidArgument error.
 func (t *Token) check(now time.Time) error {
 	for _, f := range []struct{ name, text string }{{"name", t.Name}, {"owner", t.Owner}, {"tenant", t.Tenant}} {
 		if len(f.text) > 200 || !utf8.ValidString(f.text) || strings.ContainsFunc(f.text, unicode.IsControl) {
@@ -112,7 +112,8 @@ func (t *Token) check(now time.Time) error {
 	return err
 }
 
-// filters reads t's filters. One that can't be read, or asks for all, is an error: left out it would show more.
+// filters parses t's filters. A filter that is invalid or matches everything is an error, as leaving it out would show
+// more.
 func (t *Token) filters() (map[string]query.Filter, error) {
 	if len(t.Filters) == 0 {
 		return nil, nil
@@ -135,14 +136,14 @@ func (t *Token) filters() (map[string]query.Filter, error) {
 	return out, nil
 }
 
-// allows reports whether t may come from remote.
+// allows reports whether t may be used from remote.
 func (t *Token) allows(remote netip.Addr) bool {
 	remote = remote.Unmap().WithZone("")
 	return len(t.IPs) == 0 || slices.ContainsFunc(t.IPs, func(p netip.Prefix) bool { return p.Contains(remote) })
 }
 
-// ParseIPs reads addresses and CIDR ranges separated by commas or spaces. A range with bits behind its mask is
-// refused, and so is an IPv4 address written as IPv6: it would match nothing.
+// ParseIPs parses addresses and CIDR ranges separated by commas or spaces. A range with bits set after its mask is an
+// error, and so is an IPv4 address in IPv6 form, which would match nothing.
 func ParseIPs(text string) ([]netip.Prefix, error) {
 	var out []netip.Prefix
 	for _, w := range strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' }) {
@@ -159,34 +160,34 @@ func ParseIPs(text string) ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// A TokenStore keeps tokens. What it gives are copies.
+// A TokenStore stores tokens. It returns copies.
 type TokenStore interface {
 	TokenFinder
 	TokenKeeper
 }
 
-// A TokenFinder is what recognising a token needs of a store.
+// A TokenFinder is the part of a store that authentication needs.
 type TokenFinder interface {
-	// TokenByPrefix returns the token with a public prefix; problem.NotFound when there is none.
+	// TokenByPrefix returns the token with a public prefix; problem.NotFound if there is none.
 	TokenByPrefix(ctx context.Context, prefix string) (Token, error)
-	// TokenVersion returns a number that changes with every AddToken and RevokeToken: at once for those through this
-	// store, within a second for those of other processes. It is called at each request and must be cheap.
+	// TokenVersion returns a number that changes with every AddToken and RevokeToken: immediately for those through
+	// this store, within a second for those of other processes. It is called for each request and must be cheap.
 	TokenVersion(ctx context.Context) (int64, error)
-	// TouchTokens sets LastUsed, by ID, where it is later than what is there.
+	// TouchTokens updates LastUsed, by ID, where the given time is later.
 	TouchTokens(ctx context.Context, used map[string]time.Time) error
 }
 
-// A TokenKeeper is what managing tokens needs of a store.
+// A TokenKeeper is the part of a store that token management needs.
 type TokenKeeper interface {
-	// AddToken keeps a new token; problem.Conflict when its ID or Prefix is taken.
+	// AddToken stores a new token; problem.Conflict if its ID or Prefix is taken.
 	AddToken(ctx context.Context, t Token) error
-	// Tokens returns all of them, revoked and expired ones too, in order of Created.
+	// Tokens returns all tokens, including revoked and expired ones, sorted by Created.
 	Tokens(ctx context.Context) ([]Token, error)
-	// RevokeToken sets Revoked, once: the first time stays. problem.NotFound when there is no such token.
+	// RevokeToken sets Revoked unless it is already set; problem.NotFound if there is no such token.
 	RevokeToken(ctx context.Context, id string, at time.Time) error
 }
 
-// quote writes s for a message, cut to 60 bytes.
+// quote quotes s for a message, cut to 60 bytes.
 func quote(s string) string {
 	if len(s) > 60 {
 		s = strings.ToValidUTF8(s[:60], "") + "…"

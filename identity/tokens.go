@@ -14,15 +14,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TokenOptions say how Tokens works. Store is needed; the zero of each other field is good.
+// TokenOptions configure Tokens. Store is required; other fields have useful zero values.
 type TokenOptions struct {
 	Store TokenStore
-	Cache int              // most tokens remembered; 0 remembers 4,096
-	Touch time.Duration    // how long a last use may wait to be stored, with others; 0 waits 30 s
-	Now   func() time.Time // nil takes time.Now
+	Cache int              // the most tokens cached; 0 means 4,096
+	Touch time.Duration    // how long a last use may wait to be stored, in a batch; 0 means 30 s
+	Now   func() time.Time // nil means time.Now
 }
 
-// Tokens makes, recognises and revokes tokens of our own. Close stores what is still to be stored.
+// Tokens creates, authenticates and revokes the tokens of a store. Close stores pending last uses.
 type Tokens struct {
 	store TokenStore
 	most  int
@@ -36,13 +36,13 @@ type Tokens struct {
 	used usage
 }
 
-// A snapshot is all tokens as they were at one version of the store.
+// A snapshot holds all tokens as of one version of the store.
 type snapshot struct {
 	version int64
 	byID    map[string]Token
 }
 
-// An entry is a token as it was at one version of the store.
+// An entry is a cached token as of one version of the store.
 type entry struct {
 	token     Token
 	principal Principal
@@ -59,15 +59,16 @@ func NewTokens(o TokenOptions) *Tokens {
 	return t
 }
 
-// Unauthorized returns the one refusal of a credential: always the same to see, with the true kind for the audit.
+// Unauthorized returns the refusal of a credential. It looks the same for every reason; kind is the true reason, for
+// the audit record.
 func Unauthorized(kind string, err error) *problem.Error {
 	return &problem.Error{Code: problem.Unauthorized, Detail: "The credential is missing or not valid",
 		Suggestion: "Send a valid token as Authorization: Bearer <token>", Kind: kind, Err: err}
 }
 
-// Authenticate returns the Principal of a token that comes from remote; an invalid remote stands for none, as on
-// stdio. Every refusal is Unauthorized; any other error means that the store could not be asked. The Principal
-// shares its lists with others and must not be changed.
+// Authenticate returns the Principal of a token used from remote; an invalid remote means no address, as on stdio.
+// Every refusal is Unauthorized; any other error is a failure of the store. The Principal shares its lists with others
+// and must not be changed.
 func (t *Tokens) Authenticate(ctx context.Context, credential string, remote netip.Addr) (Principal, error) {
 	if credential == "" {
 		return Principal{}, Unauthorized("no_credential", nil)
@@ -94,9 +95,9 @@ func (t *Tokens) Authenticate(ctx context.Context, credential string, remote net
 	return e.principal, nil
 }
 
-// entry returns the token with a prefix as it is now, from the cache when nothing has changed since.
+// entry returns the current token with a prefix, from the cache if the store hasn't changed.
 func (t *Tokens) entry(ctx context.Context, prefix string) (*entry, error) {
-	version, err := t.store.TokenVersion(ctx) // before the token is read: a change in between makes the entry old
+	version, err := t.store.TokenVersion(ctx) // before the token is read, so that a change in between outdates the entry
 	if err != nil {
 		return nil, storeFailed(err)
 	}
@@ -130,7 +131,7 @@ func storeFailed(err error) error {
 func (t *Tokens) remember(prefix string, e *entry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for old := range t.known { // an arbitrary one makes room
+	for old := range t.known { // evict an arbitrary entry
 		if len(t.known) < t.most || t.known[prefix] != nil {
 			break
 		}
@@ -145,7 +146,8 @@ func (t *Tokens) forget(prefix string) {
 	delete(t.known, prefix)
 }
 
-// Principal makes the Principal that t stands for, whether or not t may still be used. What t may not hold makes it invalid, whoever wrote it there.
+// Principal returns the Principal for t, whether or not t may still be used. A token with scopes that its kind may not
+// hold, even if written to the store directly, is an error.
 func (t *Token) Principal() (Principal, error) {
 	if err := mayHold(t.Kind, t.Owner, t.Scopes); err != nil {
 		return Principal{}, err
@@ -158,9 +160,10 @@ func (t *Token) Principal() (Principal, error) {
 		TokenID: t.ID, Tools: t.Tools, Actions: t.Actions, Classes: t.Classes, Filters: filters}, nil
 }
 
-// Create makes a token as want says and returns its record and the token itself, which can't be had again. want's ID,
-// Prefix, Hash, Created, LastUsed and Revoked are not looked at; no Scopes means {read}, no Kind an agent, no Expires
-// TokenLife from now. by must be a human operator or the like, never an agent.
+// Create creates a token from want and returns its record and the token itself, which can't be retrieved again. It
+// ignores want's ID, Prefix, Hash, Created, LastUsed and Revoked. The default for Scopes is {read}, for Kind an agent,
+// for Expires TokenLife from now, for Tenant that of by. by must be a human or service with the scope operator; if it has
+// a tenant, the token must have the same one.
 func (t *Tokens) Create(ctx context.Context, by Principal, want Token) (Token, string, error) {
 	if err := mayManage(by); err != nil {
 		return Token{}, "", err
@@ -186,7 +189,7 @@ func (t *Tokens) Create(ctx context.Context, by Principal, want Token) (Token, s
 	}
 	want.Scopes = ordered(want.Scopes)
 	var err error
-	for range 3 { // a prefix is taken already once in 2^48
+	for range 3 { // a prefix is taken once in 2^48
 		var secret string
 		want.ID = newID()
 		secret, want.Prefix, want.Hash = mint()
@@ -200,7 +203,7 @@ func (t *Tokens) Create(ctx context.Context, by Principal, want Token) (Token, s
 	return Token{}, "", err
 }
 
-// List returns the tokens that by manages, in order of Created: all of them, or those of by's tenant.
+// List returns the tokens that by manages, sorted by Created: all of them, or those of by's tenant.
 func (t *Tokens) List(ctx context.Context, by Principal) ([]Token, error) {
 	if err := mayManage(by); err != nil {
 		return nil, err
@@ -209,8 +212,8 @@ func (t *Tokens) List(ctx context.Context, by Principal) ([]Token, error) {
 	return slices.DeleteFunc(all, func(k Token) bool { return !manages(by, k) }), err
 }
 
-// Revoke ends a token: at once for those who use the same store value, within a second in other processes. For an operator
-// of a tenant there are no tokens but that tenant's.
+// Revoke revokes a token: immediately in this process, within a second in others. For an operator of a tenant, tokens
+// of other tenants don't exist.
 func (t *Tokens) Revoke(ctx context.Context, by Principal, id string) error {
 	if err := mayManage(by); err != nil {
 		return err
@@ -230,8 +233,8 @@ func (t *Tokens) Revoke(ctx context.Context, by Principal, id string) error {
 // manages reports whether by, an operator, manages a token: any, or those of by's tenant.
 func manages(by Principal, k Token) bool { return by.Tenant == "" || k.Tenant == by.Tenant }
 
-// Local returns the principal of a person at this machine's command line, who can read and write the store's file
-// anyway: user manages tokens, and nothing else.
+// Local returns the principal of a local user at the command line, who has access to the store's file anyway. It may
+// only manage tokens.
 func Local(user string) Principal {
 	return Principal{ID: "local:" + user, Name: user, Kind: Human, Owner: user, Scopes: []Scope{Operator}}
 }

@@ -31,15 +31,15 @@ var (
 	operator = identity.Local("root")
 )
 
-// A counted is a store that counts what is asked of it, and fails when told to.
+// A counted is a store that counts calls, and fails on demand.
 type counted struct {
 	identity.TokenStore
 	finds, touches atomic.Int64
 	broken         atomic.Bool
 
-	add   func() error                // asked before a token is kept; nil keeps it
-	find  func(*identity.Token) error // changes what is found; nil leaves it
-	touch func()                      // called before uses are stored; nil is no call
+	add   func() error                // called before a token is added; may be nil
+	find  func(*identity.Token) error // changes the token found; may be nil
+	touch func()                      // called before uses are stored; may be nil
 }
 
 var errDisk = errors.New("disk on fire")
@@ -50,7 +50,7 @@ func (c *counted) TokenVersion(ctx context.Context) (int64, error) {
 	}
 	version, err := c.TokenStore.TokenVersion(ctx)
 	if c.find != nil {
-		version = -version // it is another store now
+		version = -version // the store differs now
 	}
 	return version, err
 }
@@ -84,7 +84,7 @@ func (c *counted) TouchTokens(ctx context.Context, used map[string]time.Time) er
 	return c.TokenStore.TouchTokens(ctx, used)
 }
 
-// A room is Tokens over a real store, with a clock that the test moves.
+// A room is Tokens over a real store, with a clock that the test controls.
 type room struct {
 	*identity.Tokens
 	store *counted
@@ -127,7 +127,7 @@ func TestAuthenticate(t *testing.T) {
 	if !strings.HasPrefix(secret, "bw_") || len(secret) != 46 || token.Expires.Sub(noon) != 90*24*time.Hour {
 		t.Errorf("%q expires %v", secret, token.Expires)
 	}
-	for range 2 { // read from the store, and from the cache
+	for range 2 { // from the store, then from the cache
 		got, err := r.Authenticate(t.Context(), secret, nowhere)
 		if err != nil {
 			t.Fatal(err)
@@ -155,7 +155,7 @@ func TestAuthenticate(t *testing.T) {
 	}
 }
 
-// TestRefusals: every reason has its kind for the audit, and all look the same.
+// TestRefusals checks that every reason has its kind for the audit, and that all refusals look the same.
 func TestRefusals(t *testing.T) {
 	r := newRoom(t, identity.TokenOptions{})
 	_, good := r.create(identity.Token{})
@@ -165,7 +165,7 @@ func TestRefusals(t *testing.T) {
 	}
 	_, short := r.create(identity.Token{Expires: noon.Add(time.Minute)})
 	_, bound := r.create(identity.Token{IPs: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}})
-	invalid := func(n byte, edit func(*identity.Token)) string { // as someone with an editor could write it
+	invalid := func(n byte, edit func(*identity.Token)) string { // as written directly to the store
 		secret := "bw_" + base64.RawURLEncoding.EncodeToString(append([]byte{n}, make([]byte, 31)...))
 		token := identity.Token{ID: fmt.Sprint(n), Prefix: secret[3:11], Hash: sha256.Sum256([]byte(secret)), Name: "x",
 			Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}, Created: noon, Expires: noon.Add(identity.TokenLife)}
@@ -274,7 +274,7 @@ func TestRevocation(t *testing.T) {
 			t.Fatal("a revoked token is let in by another process after 1 s")
 		}
 	}
-	for range 1000 { // and it stays out
+	for range 1000 { // and it stays revoked
 		if ok(rooms[0]) || ok(rooms[1]) {
 			t.Fatal("a revoked token is let in again")
 		}
@@ -326,7 +326,7 @@ func TestLastUsedByItself(t *testing.T) {
 	}
 }
 
-// A store that fails lets nobody in, and it is no refusal of the credential.
+// TestStoreFails checks that a failing store authenticates no one, and that the error is not a refusal.
 func TestStoreFails(t *testing.T) {
 	r := newRoom(t, identity.TokenOptions{})
 	_, secret := r.create(identity.Token{})
@@ -363,7 +363,7 @@ func TestCacheIsBounded(t *testing.T) {
 	if n := r.Cached(); n != 3 {
 		t.Errorf("%d tokens remembered, want 3", n)
 	}
-	for range 20 { // one that is known and has become old needs no room
+	for range 20 { // an outdated entry needs no room
 		r.create(identity.Token{})
 		if _, err := r.Authenticate(t.Context(), secrets[9], nowhere); err != nil || r.Cached() != 3 {
 			t.Fatal(r.Cached(), err)
@@ -371,7 +371,7 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
-// TestCacheForgets wants nothing to be kept of a token that isn't there any more, or that nobody may have.
+// TestCacheForgets checks that missing or invalid tokens leave nothing in the cache.
 func TestCacheForgets(t *testing.T) {
 	for _, tt := range []struct {
 		kind string
@@ -445,7 +445,7 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
-// TestStorm authenticates while tokens come and go.
+// TestStorm authenticates while tokens are created and revoked.
 func TestStorm(t *testing.T) {
 	r := newRoom(t, identity.TokenOptions{Cache: 4, Touch: time.Millisecond})
 	var wg sync.WaitGroup
@@ -482,7 +482,7 @@ func BenchmarkAuthenticate(b *testing.B) {
 	}
 }
 
-// TestOperatorOfTenant: for an operator whose token has a tenant there are that tenant's tokens and no others.
+// TestOperatorOfTenant checks that an operator of a tenant sees that tenant's tokens only.
 func TestOperatorOfTenant(t *testing.T) {
 	r, ctx := newRoom(t, identity.TokenOptions{}), t.Context()
 	acme := operator

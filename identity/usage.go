@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A usage gathers when tokens were last used, so that storing it costs one write for many calls.
+// A usage collects the times tokens were last used, to store them in batches.
 type usage struct {
 	mu      sync.Mutex
 	pending map[string]time.Time // by ID
@@ -14,7 +14,7 @@ type usage struct {
 	closed  bool
 }
 
-// note remembers a use, and has it stored in a while.
+// note records a use and schedules its storage.
 func (u *usage) note(id string, at time.Time, t *Tokens) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -26,12 +26,12 @@ func (u *usage) note(id string, at time.Time, t *Tokens) {
 		u.timer = time.AfterFunc(t.touch, func() {
 			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 			defer cancel()
-			t.Flush(ctx) // what fails stays pending, and Close says so if it still does
+			t.Flush(ctx) // failed uses stay pending; Close reports the error if they still fail
 		})
 	}
 }
 
-// Flush stores the last uses that are still to be stored. Those that can't be stored stay for the next time.
+// Flush stores the pending last uses. Those that fail to be stored stay pending.
 func (t *Tokens) Flush(ctx context.Context) error {
 	u := &t.used
 	u.mu.Lock()
@@ -58,7 +58,7 @@ func (t *Tokens) Flush(ctx context.Context) error {
 	return err
 }
 
-// Close stores the last uses. Tokens are recognised after it too, but their use is no longer stored by itself.
+// Close stores the pending last uses. Tokens still authenticate after it, but uses are then stored only by Flush.
 func (t *Tokens) Close(ctx context.Context) error {
 	t.used.mu.Lock()
 	t.used.closed = true

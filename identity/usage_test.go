@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
-// TestUses says when uses are stored, on a clock of its own: a minute after the first that isn't stored yet.
+// TestUses checks when uses are stored, on a fake clock: a minute after the first pending one.
 func TestUses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, identity.TokenOptions{Touch: time.Minute})
@@ -59,7 +59,7 @@ func TestUses(t *testing.T) {
 	})
 }
 
-// TestUseWhileStoring wants a use that comes while an earlier one can't be stored to be the one that stays.
+// TestUseWhileStoring checks that a use recorded during a failing store call takes precedence over the older one.
 func TestUseWhileStoring(t *testing.T) {
 	r := newRoom(t, identity.TokenOptions{Touch: time.Hour})
 	_, secret := r.create(identity.Token{})

@@ -12,40 +12,41 @@ import (
 )
 
 const (
-	// flushEvery is how long use is gathered before the ledger is told, and so what a crash forgets at most.
+	// flushEvery is how long use is collected before it is written to the ledger: at most that much is lost in a
+	// crash.
 	flushEvery = 500 * time.Millisecond
-	// stale is how old what the ledger said may be: longer than flushEvery, so that who calls often need not ask.
+	// stale is the maximum age of a ledger's answer: longer than flushEvery, so that frequent callers needn't ask.
 	stale = time.Second
 	// patience is how long a ledger may take to answer.
 	patience = 2 * time.Second
-	// tries is how often a call asks for what others let go meanwhile.
+	// tries is how often a call asks again for accounts that were dropped in the meantime.
 	tries = 3
 )
 
-// budgets keep what owners and tokens use a day. What the calls of this process use is known at once; what those of
-// others use is known when the ledger is asked, at most the time stale later and what the ledger takes to answer.
+// budgets tracks the daily use of owners and tokens. The use of this process is known at once; that of other
+// processes whenever the ledger is asked, at most stale later plus the ledger's response time.
 type budgets struct {
-	owner, token Use // the most
+	owner, token Use // the limits
 	ledger       Ledger
 	now          func() time.Time
-	asking       chan struct{} // holds one while the ledger is asked
+	asking       chan struct{} // a semaphore, held while the ledger is asked
 
 	mu       sync.Mutex
-	accounts map[Account]*tally // those that were used a short time ago, and those with something to tell the ledger
-	timer    *time.Timer        // runs while there is something to tell
+	accounts map[Account]*tally // those used recently, and those with pending use
+	timer    *time.Timer        // runs while there is pending use
 	closed   bool
 	failed   time.Time // when the ledger failed last, by the machine's clock
 	failure  error
 }
 
-// A tally is what is known of an account: the sum of known, told and pending is what was used.
+// A tally is the known use of an account: the sum of known, told and pending.
 type tally struct {
 	Account
-	known   Use       // what the ledger said
-	told    Use       // what it is being told
-	pending Use       // what it is to be told
-	asked   time.Time // when it was asked for known; zero for never
-	heard   time.Time // when it answered, by the machine's clock
+	known   Use       // the ledger's last answer
+	told    Use       // being written to the ledger
+	pending Use       // not yet written
+	asked   time.Time // when the request for known was made; zero for never
+	heard   time.Time // when it was answered, by the machine's clock
 	running int       // calls that will still add to pending
 }
 
@@ -64,13 +65,13 @@ func newBudgets(o Options) *budgets {
 	return b
 }
 
-// A spending is a call that draws from up to two accounts.
+// A spending is the accounts, at most two, that a call draws from.
 type spending struct {
 	budgets       *budgets
-	owner, tokens *tally // nil where nothing bounds it
+	owner, tokens *tally // nil if unlimited
 }
 
-// begin counts a call of k, or refuses it because a budget is used up or can't be known.
+// begin counts a call of k, or refuses it because a budget is used up or unknown.
 func (b *budgets) begin(ctx context.Context, k keys) (spending, error) {
 	if b == nil {
 		return spending{}, nil
@@ -80,7 +81,7 @@ func (b *budgets) begin(ctx context.Context, k keys) (spending, error) {
 		now := b.now()
 		s := b.find(DayOf(now), k)
 		old := s.old(now)
-		// What was just asked for is good, however long the answer took; what was forgotten meanwhile is not.
+		// A value just asked for is good, however long the answer took; an account dropped meanwhile is not.
 		if len(old) == 0 || try > 0 && s.known() {
 			err := s.refuse(now)
 			if err == nil {
@@ -101,14 +102,14 @@ func (b *budgets) begin(ctx context.Context, k keys) (spending, error) {
 	}
 }
 
-// known reports whether the ledger has told of all accounts. b.mu is held.
+// known reports whether the ledger has answered for all accounts. b.mu is held.
 func (s spending) known() bool {
 	known := true
 	s.each(func(t *tally) { known = known && !t.asked.IsZero() })
 	return known
 }
 
-// find returns the accounts of k that are bounded. b.mu is held.
+// find returns the limited accounts of k. b.mu is held.
 func (b *budgets) find(day Day, k keys) spending {
 	s := spending{budgets: b}
 	at := func(key string) *tally {
@@ -129,7 +130,7 @@ func (b *budgets) find(day Day, k keys) spending {
 	return s
 }
 
-// each gives the accounts to do. b.mu is held.
+// each calls do for each account. b.mu is held.
 func (s spending) each(do func(*tally)) {
 	for _, t := range [2]*tally{s.owner, s.tokens} {
 		if t != nil {
@@ -138,7 +139,7 @@ func (s spending) each(do func(*tally)) {
 	}
 }
 
-// old returns the accounts of which what is known is too old. b.mu is held.
+// old returns the accounts whose known use is too old. b.mu is held.
 func (s spending) old(now time.Time) (old []*tally) {
 	s.each(func(t *tally) {
 		if age := now.Sub(t.asked); t.asked.IsZero() || age > stale || age < 0 {
@@ -148,7 +149,7 @@ func (s spending) old(now time.Time) (old []*tally) {
 	return old
 }
 
-// refuse returns the refusal of a call whose budget is used up, and nil for none. b.mu is held.
+// refuse returns the refusal of a call whose budget is used up, or nil. b.mu is held.
 func (s spending) refuse(now time.Time) error {
 	if t := s.owner; t != nil {
 		if what := t.used().over(s.budgets.owner); what != "" {
@@ -163,7 +164,8 @@ func (s spending) refuse(now time.Time) error {
 	return nil
 }
 
-// spent refuses until the day ends, and some seconds more, so that those who wait for it don't all come at once.
+// spent returns a refusal until the day ends and some seconds more, so that refused callers don't all come back at
+// once.
 func spent(whose, what string, now time.Time) error {
 	p := refusal(whose+"_daily_"+what, 0, nil).(*problem.Error)
 	p.Code, p.RetryAfter = problem.BudgetExceeded, (DayOf(now)+1).start().Sub(now).Truncate(time.Millisecond)+p.RetryAfter
@@ -175,12 +177,12 @@ func spent(whose, what string, now time.Time) error {
 	return p
 }
 
-// add adds to what is to be told of the accounts, and to the calls that run. b.mu is held.
+// add adds to the pending use and to the running calls of the accounts. b.mu is held.
 func (s spending) add(u Use, running int) {
 	s.each(func(t *tally) { t.pending, t.running = t.pending.Plus(u), t.running+running })
 }
 
-// end adds what a call has used.
+// end adds the use of a call that has ended.
 func (s spending) end(used Use) {
 	b := s.budgets
 	if b == nil {
@@ -194,17 +196,17 @@ func (s spending) end(used Use) {
 
 func (t *tally) used() Use { return t.known.Plus(t.told).Plus(t.pending) }
 
-// arm has the ledger told in a while. b.mu is held.
+// arm starts the timer of the next flush. b.mu is held.
 func (b *budgets) arm() {
 	if b.timer == nil && !b.closed {
 		b.timer = time.AfterFunc(flushEvery, func() {
-			b.flush(context.Background()) // what fails stays pending; who calls then is refused and tries again
+			b.flush(context.Background()) // on failure it stays pending; the next calls are refused and try again
 		})
 	}
 }
 
-// ask asks the ledger for accounts of which what is known is too old. Those who ask at once ask one after the other,
-// and take an answer or a failure that came meanwhile for theirs. Who stops waiting leaves the answer to the others.
+// ask asks the ledger for accounts whose known use is too old. Concurrent callers ask one after the other, and share
+// an answer or a failure that arrived while they waited. A caller that stops waiting leaves the answer to the others.
 func (b *budgets) ask(ctx context.Context, old []*tally) error {
 	since := time.Now()
 	select {
@@ -229,7 +231,7 @@ func (b *budgets) ask(ctx context.Context, old []*tally) error {
 		return b.exchange(context.WithoutCancel(ctx), old)
 	}
 	if _, here := b.ledger.(*memory); here {
-		return exchange() // it answers at once
+		return exchange() // it doesn't block
 	}
 	done := make(chan error, 1)
 	go func() { done <- exchange() }()
@@ -241,7 +243,7 @@ func (b *budgets) ask(ctx context.Context, old []*tally) error {
 	}
 }
 
-// flush tells the ledger all that is to be told. What it can't be told stays for the next time.
+// flush writes all pending use to the ledger. What fails stays pending.
 func (b *budgets) flush(ctx context.Context) error {
 	select {
 	case b.asking <- struct{}{}:
@@ -271,8 +273,9 @@ func (b *budgets) flush(ctx context.Context) error {
 	return err
 }
 
-// exchange tells the ledger what is pending of tallies, and notes what it knows of them. The caller has asking.
-// When it fails the ledger may have been told nevertheless: then some use is counted twice, and none is lost.
+// exchange writes the pending use of tallies to the ledger, and stores the totals it returns. The caller holds
+// asking. After a failure the ledger may have counted the use nevertheless: then some is counted twice, but none is
+// lost.
 func (b *budgets) exchange(ctx context.Context, tallies []*tally) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -302,7 +305,7 @@ func (b *budgets) exchange(ctx context.Context, tallies []*tally) error {
 	return err
 }
 
-// spend tells the ledger. One that panics, in a goroutine of ours, must not end the process.
+// spend calls the ledger. A panic in it must not end the process, since it may run in a goroutine of this package.
 func (b *budgets) spend(ctx context.Context, entries []Entry) (known []Use, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -316,7 +319,7 @@ func (b *budgets) spend(ctx context.Context, entries []Entry) (known []Use, err 
 	return known, err
 }
 
-// forget lets the tallies go that have nothing to tell and are too old to be taken as they are. b.mu is held.
+// forget drops the tallies without pending use or running calls whose known use is too old. b.mu is held.
 func (b *budgets) forget() {
 	now := b.now()
 	for a, t := range b.accounts {
@@ -327,7 +330,7 @@ func (b *budgets) forget() {
 	}
 }
 
-// close tells the ledger what is pending.
+// close writes all pending use to the ledger and stops the timer.
 func (b *budgets) close(ctx context.Context) error {
 	if b == nil {
 		return nil

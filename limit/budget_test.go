@@ -19,13 +19,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A book is a Ledger in memory that several limiters can share, and that can be broken.
+// A book is a Ledger in memory that several limiters can share, and that can fail.
 type book struct {
 	mu     sync.Mutex
 	spent  map[limit.Account]limit.Use
 	asked  int
 	broken error
-	after  bool // it is broken behind the writing, so that what it was told is kept
+	after  bool // it fails after writing, so that the use is counted
 }
 
 func newBook() *book { return &book{spent: map[limit.Account]limit.Use{}} }
@@ -54,14 +54,14 @@ func (b *book) breaks(err error, after bool) {
 	b.broken, b.after = err, after
 }
 
-// times returns how often it was asked.
+// times returns the number of calls.
 func (b *book) times() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.asked
 }
 
-// tells returns what is written: "2026-07-28 oana 1 calls 2 rows …", sorted, without what is 0.
+// tells returns the content: "2026-07-28 oana 1 calls 2 rows …", sorted, without zeros.
 func (b *book) tells() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -81,7 +81,7 @@ func (b *book) tells() string {
 
 var ana = limit.Asker{Owner: "ana", Token: "t1"}
 
-// call makes a call that uses u, and returns how it was refused: "" for not at all.
+// call makes a call that uses u, and returns the kind of its refusal: "" for none.
 func call(l *limit.Limiter, who limit.Asker, u limit.Use) string {
 	release, err := l.Acquire(context.Background(), who)
 	if err != nil {
@@ -97,9 +97,9 @@ func TestBudgets(t *testing.T) {
 		wait  time.Duration
 		who   limit.Asker
 		calls int
-		use   limit.Use // of each
-		want  int       // how many pass
-		kind  string    // of the first that doesn't
+		use   limit.Use // of each call
+		want  int       // number of calls that pass
+		kind  string    // of the first refusal
 	}
 	bob := limit.Asker{Owner: "bob", Token: "t9"}
 	second := limit.Asker{Owner: "ana", Token: "t2"}
@@ -155,10 +155,10 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// A refusal says which budget is spent, and to wait until the day ends: not all at the same moment.
+// A refusal names the spent budget, and a RetryAfter until the day ends, spread over some seconds.
 func TestBudgetRefusal(t *testing.T) {
 	c := newClock()
-	c.move(11*time.Hour + 59*time.Minute) // a minute is left
+	c.move(11*time.Hour + 59*time.Minute) // a minute before midnight
 	for _, tt := range []struct {
 		o    limit.Options
 		want string
@@ -190,10 +190,10 @@ func TestBudgetRefusal(t *testing.T) {
 	}
 }
 
-// A call that runs over midnight is counted to the day on which it began.
+// A call that runs over midnight counts on the day it began.
 func TestMidnight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(24*time.Hour - time.Minute) // the bubble begins at midnight
+		time.Sleep(24*time.Hour - time.Minute) // synctest's clock begins at midnight
 		ledger := newBook()
 		l := limit.New(limit.Options{Daily: limit.Use{Rows: 10}, Ledger: ledger})
 		release, err := l.Acquire(t.Context(), ana)
@@ -205,7 +205,7 @@ func TestMidnight(t *testing.T) {
 			t.Error(refused)
 		}
 		release(limit.Use{Rows: 10})
-		release(limit.Use{Rows: 10}) // again: nothing
+		release(limit.Use{Rows: 10}) // a second release does nothing
 		if refused := call(l, ana, limit.Use{}); refused != "" {
 			t.Error("the new day's budget was charged:", refused)
 		}
@@ -218,7 +218,7 @@ func TestMidnight(t *testing.T) {
 	})
 }
 
-// What is used is in the ledger half a second later, or when the limiter closes; a limiter that begins finds it.
+// Use is in the ledger half a second later, or when the limiter closes; a new limiter finds it there.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := newBook()
@@ -234,7 +234,7 @@ func TestRestart(t *testing.T) {
 		if got, want := ledger.tells(), "2000-01-01 oana 2 calls 3 rows; 2000-01-01 tt1 2 calls 3 rows"; got != want {
 			t.Errorf("after 500 ms: %s, want %s", got, want)
 		}
-		call(crashes, ana, limit.Use{Rows: 50}) // and it crashes within the next 500 ms: this one is forgotten
+		call(crashes, ana, limit.Use{Rows: 50}) // it crashes within the next 500 ms: this use is lost
 		closes := limit.New(o)
 		for range 3 {
 			call(closes, ana, limit.Use{})
@@ -251,7 +251,7 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// A call that runs long is in the ledger while it runs, or others would let as many more through.
+// A running call is in the ledger while it runs; otherwise other limiters would admit as many more.
 func TestRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := newBook()
@@ -267,7 +267,7 @@ func TestRunning(t *testing.T) {
 			t.Errorf("while the only call runs elsewhere: %q", got)
 		}
 		time.Sleep(time.Hour)
-		call(a, limit.Asker{Owner: "bob"}, limit.Use{}) // who is idle is forgotten now; who has a call running is not
+		call(a, limit.Asker{Owner: "bob"}, limit.Use{}) // idle accounts are dropped now, those with a running call are not
 		time.Sleep(time.Second)
 		synctest.Wait()
 		release(limit.Use{Rows: 7})
@@ -281,7 +281,7 @@ func TestRunning(t *testing.T) {
 	})
 }
 
-// What is told is counted once: before, while and after it is told, and the next time. Who is idle asks nothing.
+// Use is counted once: before, while and after it is written, and in the next write. An idle limiter asks nothing.
 func TestFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := newBook()
@@ -289,7 +289,7 @@ func TestFlush(t *testing.T) {
 		steps := []struct {
 			wait  time.Duration
 			calls int
-			tells string // after the calls
+			tells string // the ledger's content after the calls
 			asked int
 		}{
 			{0, 4, "2000-01-01 oana", 1},
@@ -298,7 +298,7 @@ func TestFlush(t *testing.T) {
 			{500 * time.Millisecond, 0, "2000-01-01 oana 6 calls", 3},
 			{0, 3, "2000-01-01 oana 6 calls", 3},
 			{time.Hour, 0, "2000-01-01 oana 9 calls", 4},
-			{0, 1, "2000-01-01 oana 9 calls", 5}, // what was known is old
+			{0, 1, "2000-01-01 oana 9 calls", 5}, // the known use is stale
 			{time.Second, 0, "2000-01-01 oana 10 calls", 6},
 		}
 		for i, s := range steps {
@@ -316,7 +316,7 @@ func TestFlush(t *testing.T) {
 		if got := call(l, ana, limit.Use{}); got != "budget_exceeded owner_daily_calls" {
 			t.Errorf("the eleventh: %q", got)
 		}
-		// A failure is tried again, without anybody calling.
+		// A failed write is retried without further calls.
 		bob := limit.Asker{Owner: "bob"}
 		call(l, bob, limit.Use{})
 		ledger.breaks(errors.New("busy"), false)
@@ -328,7 +328,7 @@ func TestFlush(t *testing.T) {
 		if got, want := ledger.tells(), "2000-01-01 oana 10 calls; 2000-01-01 obob 1 calls"; got != want {
 			t.Errorf("after a failure: %s, want %s", got, want)
 		}
-		// A closed one tells nothing more by itself.
+		// A closed limiter writes nothing more by itself.
 		l.Close(t.Context())
 		call(l, bob, limit.Use{})
 		time.Sleep(time.Minute)
@@ -339,14 +339,14 @@ func TestFlush(t *testing.T) {
 	})
 }
 
-// keepsNothing is a ledger that has room.
+// keepsNothing is a ledger that stores nothing.
 type keepsNothing struct{}
 
 func (keepsNothing) Spend(_ context.Context, entries []limit.Entry) ([]limit.Use, error) {
 	return make([]limit.Use, len(entries)), nil
 }
 
-// Askers that are gone leave nothing in memory.
+// Idle accounts leave nothing in memory.
 func TestBudgetMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := limit.New(limit.Options{Daily: limit.Use{Calls: 10}, TokenDaily: limit.Use{Calls: 10}, Ledger: keepsNothing{}})
@@ -373,7 +373,7 @@ func TestBudgetMemory(t *testing.T) {
 	})
 }
 
-// Two limiters on one ledger: what one lets through the other knows a second later at most.
+// Two limiters on one ledger know each other's use within a second.
 func TestSharedBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := newBook()
@@ -388,7 +388,7 @@ func TestSharedBudget(t *testing.T) {
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
-		// In the time stale of the other, each lets through 50 that the other doesn't count.
+		// Within the other's stale time, each admits 50 calls that the other doesn't count.
 		if n := passed[0] + passed[1]; n < 100 || n > 100+50 {
 			t.Errorf("%v passed, want 100 to 150", passed)
 		}
@@ -404,14 +404,14 @@ func TestSharedBudget(t *testing.T) {
 	})
 }
 
-// A ledger that fails refuses, as soon as what is known is old; when it is back nothing is lost.
+// While the ledger fails, calls are refused as soon as the known use is stale; when it is back, no use is lost.
 func TestLedgerFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := newBook()
 		l := limit.New(limit.Options{Daily: limit.Use{Calls: 1000}, Ledger: ledger})
 		call(l, ana, limit.Use{Rows: 1})
 		ledger.breaks(errors.New("the disk is full"), false)
-		for range 9 { // nine tenths of a second
+		for range 9 { // 0.9 seconds
 			time.Sleep(100 * time.Millisecond)
 			if got := call(l, ana, limit.Use{Rows: 1}); got != "" {
 				t.Error("refused before what is known is old:", got)
@@ -441,14 +441,14 @@ func TestLedgerFails(t *testing.T) {
 		if err := l.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		// It was told of the last call twice, for it is not known whether it heard: never less than was used.
+		// The last call was written twice, since the first write may have failed: never less than was used.
 		if got, want := ledger.tells(), "2000-01-01 oana 12 calls 12 rows"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	})
 }
 
-// sleeper answers when its time is over, or its caller's.
+// sleeper is a ledger that answers after a delay, or when the caller's context ends.
 type sleeper time.Duration
 
 func (s sleeper) Spend(ctx context.Context, entries []limit.Entry) ([]limit.Use, error) {
@@ -460,12 +460,12 @@ func (s sleeper) Spend(ctx context.Context, entries []limit.Entry) ([]limit.Use,
 	}
 }
 
-// panics is a ledger with a fault.
+// panics is a ledger that panics.
 type panics struct{}
 
 func (panics) Spend(context.Context, []limit.Entry) ([]limit.Use, error) { panic("boom") }
 
-// short is a ledger that doesn't answer for all.
+// short is a ledger that doesn't answer for all accounts.
 type short struct{}
 
 func (short) Spend(context.Context, []limit.Entry) ([]limit.Use, error) { return nil, nil }
@@ -479,7 +479,7 @@ func TestLedgerFaults(t *testing.T) {
 	}
 }
 
-// A ledger that doesn't answer holds nobody up for long, however many ask; who goes, goes at once.
+// A ledger that doesn't answer never blocks calls for long, however many there are; a cancelled call returns at once.
 func TestLedgerHangs(t *testing.T) {
 	for _, tt := range []struct {
 		takes time.Duration
@@ -514,8 +514,8 @@ func TestLedgerHangs(t *testing.T) {
 	}
 }
 
-// TestBudgetStorm lets many tokens of one owner call at once: no call more than the budget passes, and all that they
-// used is in the ledger.
+// TestBudgetStorm calls with many tokens of one owner at once: no more calls than the budget pass, and all use is in
+// the ledger.
 func TestBudgetStorm(t *testing.T) {
 	const most, owners = 3000, 3
 	ledger := newBook()
@@ -544,7 +544,7 @@ func TestBudgetStorm(t *testing.T) {
 	}
 }
 
-// Calls within calls: each generation has places of its own, so none waits for what it holds itself.
+// Each depth of nested calls has its own places, so no call waits for a place it holds itself.
 func TestNested(t *testing.T) {
 	l := limit.New(limit.Options{Concurrency: 1})
 	for depth := range 4 {
@@ -559,7 +559,8 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// A model of budgets: a call passes as long as nothing is used up, whatever the clock, the ledger and others do.
+// A model of budgets: a call passes as long as no budget is used up, whatever happens to the clock, the ledger and
+// other limiters.
 func TestBudgetModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, ledger := newClock(), newBook()
@@ -582,7 +583,7 @@ func TestBudgetModel(t *testing.T) {
 					model[of[0]] = model[of[0]].Plus(used)
 					open, of = open[1:], of[1:]
 				}
-			case 3: // the process ends, and another begins
+			case 3: // the process ends, and another one starts
 				for _, release := range open {
 					release(limit.Use{})
 				}
@@ -620,7 +621,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// Without a store this process remembers the day's askers: up to a number, beyond which new ones are refused.
+// Without a ledger, accounts of the day are kept in the process, up to a number beyond which new ones are refused.
 func TestMostAskersOfADay(t *testing.T) {
 	c := newClock()
 	l := limit.New(limit.Options{Daily: limit.Use{Calls: 1}, Now: c.now})

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Use is what calls have used, or how much they may use. No number is negative.
+// Use is what calls have used, or the most that they may use. No number is negative.
 type Use struct {
 	Calls  int64
-	Rows   int64 // records that left
-	Bytes  int64 // of answers
+	Rows   int64 // records returned
+	Bytes  int64 // of responses
 	Tokens int64 // of a language model, estimated: Bytes/4
 	Cost   int64 // of these tokens, in millionths of a US dollar
 }
 
-// Plus returns what both have used. What is too much to count stays at the most that can be counted.
+// Plus returns the sum of u and v. A sum that overflows is math.MaxInt64.
 func (u Use) Plus(v Use) Use {
 	return Use{plus(u.Calls, v.Calls), plus(u.Rows, v.Rows), plus(u.Bytes, v.Bytes), plus(u.Tokens, v.Tokens), plus(u.Cost, v.Cost)}
 }
@@ -29,7 +29,7 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// over returns which of most is used up: "" for none.
+// over returns the name of the first limit of most that u has reached; "" for none.
 func (u Use) over(most Use) string {
 	switch {
 	case most.Calls > 0 && u.Calls >= most.Calls:
@@ -46,8 +46,8 @@ func (u Use) over(most Use) string {
 	return ""
 }
 
-// Cost returns the price of so many tokens in millionths of a US dollar, to the nearest, when a million of them cost
-// price millionths.
+// Cost returns the price of this many tokens in millionths of a US dollar, rounded, where price is that of a million
+// tokens in the same unit.
 func Cost(tokens, price int64) int64 {
 	millions, rest := tokens/1e6, tokens%1e6
 	if price > 0 && millions > math.MaxInt64/price {
@@ -56,7 +56,7 @@ func Cost(tokens, price int64) int64 {
 	return plus(millions*price, (rest*price+500_000)/1e6)
 }
 
-// A Day is a day of UTC: how many have passed since 1970-01-01.
+// A Day is a day in UTC, as the number of days since 1970-01-01.
 type Day int64
 
 const daySeconds = 24 * 60 * 60
@@ -69,7 +69,7 @@ func (d Day) String() string { return d.start().Format(time.DateOnly) }
 
 func (d Day) start() time.Time { return time.Unix(int64(d)*daySeconds, 0).UTC() }
 
-// An Account is what one owner ("o" and who) or one token ("t" and which) uses on one day.
+// An Account identifies the use of one owner (Key "o" + owner) or one token (Key "t" + token) on one day.
 type Account struct {
 	Day Day
 	Key string
@@ -81,21 +81,21 @@ type Entry struct {
 	Use
 }
 
-// A Ledger keeps what was used of budgets where several processes share them, and where a restart finds them again.
+// A Ledger stores what was used of the budgets, shared by several processes and kept over restarts.
 type Ledger interface {
-	// Spend adds every entry to its account, or none, and returns what each account has used then, in the order of
-	// the entries. An entry of nothing asks. No account comes twice.
+	// Spend adds every entry to its account, or none, and returns the total use of each account after that, in the
+	// order of the entries. An entry with a zero Use only reads its account. No account occurs twice.
 	Spend(ctx context.Context, entries []Entry) ([]Use, error)
 }
 
 // memory is the Ledger of one process.
 type memory struct {
 	mu    sync.Mutex
-	day   Day // the latest that was asked for
+	day   Day // the latest day seen
 	spent map[Account]Use
 }
 
-// Spend adds the entries. A new day forgets those before: nobody asks for them but calls that ran over midnight.
+// Spend implements Ledger. A new day drops the days before, which only calls that ran over midnight still use.
 func (m *memory) Spend(_ context.Context, entries []Entry) ([]Use, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

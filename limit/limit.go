@@ -1,8 +1,8 @@
-// Package limit keeps how often, how much at once and how much a day one asker may ask.
+// Package limit limits the rate, the concurrency and the daily use of calls per owner and token.
 //
-// It stands between identity and policy. Rates and daily budgets go by the owner, so that many tokens of one person
-// are not many allowances, and by the token; concurrency goes by the token. It refuses what is over, and it refuses
-// when its stores can't say.
+// It runs after authentication and before policy. Rates and daily budgets apply per owner, so that several tokens of
+// one person share an allowance, and per token; concurrency applies per token. It refuses calls over a limit, and all
+// calls while its stores fail.
 package limit
 
 import (
@@ -17,52 +17,52 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Options say what is allowed. The zero of each field is good; a negative Queue lets nobody wait.
+// Options are the limits. The zero value of each field is usable; a negative Queue disables queueing.
 type Options struct {
-	PerMinute      int           // calls per owner; 0 allows 3,000
-	Every          time.Duration // in place of PerMinute: one call per owner each, for rates below one a minute
-	Burst          int           // calls per owner at once after a rest; 0 allows 500
-	TokenPerMinute int           // calls per token; 0 allows as many as an owner
-	TokenBurst     int           // 0 allows as many as an owner
-	Concurrency    int           // running calls per token, or per owner without one; 0 allows Concurrency
-	Queue          int           // calls that wait for one of these to end; 0 allows 64
+	PerMinute      int           // calls per owner; 0 means 3,000
+	Every          time.Duration // overrides PerMinute: one call per owner in this time, for rates below one a minute
+	Burst          int           // calls per owner at once after a rest; 0 means 500
+	TokenPerMinute int           // calls per token; 0 means PerMinute
+	TokenBurst     int           // calls per token at once; 0 means Burst
+	Concurrency    int           // running calls per token, or per owner without one; 0 means the constant Concurrency
+	Queue          int           // calls waiting for a running one to end; 0 means 64
 
-	Daily      Use // the most that an owner may use on a day of UTC; a field of 0 bounds nothing
-	TokenDaily Use // the most that a token may use on a day of UTC, likewise
+	Daily      Use // daily budget of an owner (days in UTC); a field of 0 is unlimited
+	TokenDaily Use // daily budget of a token, likewise
 
 	Store  Store            // nil keeps the rates in this process
-	Ledger Ledger           // nil keeps what was used of the budgets in this process
-	Now    func() time.Time // nil takes time.Now; the clock of the rates in this process, and of the days
+	Ledger Ledger           // nil keeps the budgets in this process
+	Now    func() time.Time // nil means time.Now; the clock of the rates kept in this process, and of the days
 }
 
-// An Asker is whose allowances a call draws from. One who was derived from another draws from the other's: Owner and
-// Token are those of the credential that all began with.
+// An Asker identifies the allowances that a call draws from. A derived principal draws from those of the credential
+// it derives from.
 type Asker struct {
-	Owner string // the human; an asker without one gives its own ID
+	Owner string // the human; the principal's ID if it has none
 	Token string // the credential; "" for none
-	Depth int    // how many were derived between the credential and this one
+	Depth int    // number of derivations between the credential and this principal
 }
 
-// A Bucket is one allowance of calls: Burst at once, and one more each Every.
+// A Bucket is an allowance of calls: Burst at once, and one more per Every.
 type Bucket struct {
 	Key   string
 	Every time.Duration
 	Burst int
 }
 
-// Concurrency is how many calls of a token run at a time when Options name no other number.
+// Concurrency is the default number of running calls per token.
 const Concurrency = 16
 
-// longest is the longest time that a bucket can take to fill, so that no sum of times overflows.
+// longest is the longest time for a bucket to fill, so that sums of times don't overflow.
 const longest = 10 * 365 * 24 * time.Hour
 
-// A Store keeps the rates where several processes share them.
+// A Store keeps the rates, shared by several processes.
 type Store interface {
-	// Take takes one call from every bucket, or from none: then wait is how long until it can, which is more than 0.
+	// Take takes one call from every bucket, or from none; then wait is the time until it can, greater than 0.
 	Take(ctx context.Context, buckets []Bucket) (wait time.Duration, err error)
 }
 
-// A Limiter lets calls through, or refuses them. It is safe for use by several goroutines.
+// A Limiter admits calls or refuses them. It is safe for use by several goroutines.
 type Limiter struct {
 	owner, token Bucket
 	running      int
@@ -74,16 +74,16 @@ type Limiter struct {
 	gates map[string]*gate // those with a call running
 }
 
-// A gate is the calls of one asker. Calls wait in the order in which they came.
+// A gate holds the calls of one key. Calls wait in the order of their arrival.
 type gate struct {
 	running int
 	queue   []*turn
 }
 
-// A turn is a call that waits; ready is closed when it may run.
+// A turn is a waiting call; ready is closed when it may run.
 type turn struct{ ready chan struct{} }
 
-// New returns a Limiter.
+// New returns a Limiter with the limits of o.
 func New(o Options) *Limiter {
 	o.PerMinute, o.Burst = cmp.Or(o.PerMinute, 3000), cmp.Or(o.Burst, 500)
 	o.TokenPerMinute, o.TokenBurst = cmp.Or(o.TokenPerMinute, o.PerMinute), cmp.Or(o.TokenBurst, o.Burst)
@@ -109,10 +109,10 @@ func New(o Options) *Limiter {
 	return l
 }
 
-// Acquire waits until a call of who may run, and refuses it when it may not soon. The caller calls release with what
-// the call has used beside itself when it has ended; calling it again does nothing. A call is counted when it begins
-// and its use when it ends, on the day on which it began: so one call may go over a budget, and the next is refused.
-// The error is problem.RateLimited or BudgetExceeded, or Cancelled or Timeout when ctx ended while it waited.
+// Acquire waits until a call by who may run, or refuses it if that won't be soon. When the call has ended, the caller
+// calls release with what it used besides the call itself; further calls of release do nothing. The call counts when
+// it begins and its use when it ends, both on the day it began: so one call may exceed a budget, and the next is
+// refused. The error is problem.RateLimited or BudgetExceeded, or Cancelled or Timeout if ctx ended while waiting.
 func (l *Limiter) Acquire(ctx context.Context, who Asker) (release func(Use), err error) {
 	k := keysOf(who)
 	if err := l.rate(ctx, k); err != nil {
@@ -145,11 +145,11 @@ func (l *Limiter) Acquire(ctx context.Context, who Asker) (release func(Use), er
 	}, nil
 }
 
-// Close stores what is still to be stored of the budgets. Later calls are still limited, but what they use is no
-// longer stored.
+// Close writes the pending use of the budgets to the ledger. Later calls are still limited, but their use is no
+// longer written.
 func (l *Limiter) Close(ctx context.Context) error { return l.budgets.close(ctx) }
 
-// keys are what an asker is called in buckets, gates and accounts.
+// keys are the names of an owner and a token in buckets, gates and accounts.
 type keys struct{ owner, token string } // token is "" for none
 
 func keysOf(who Asker) keys {
@@ -160,8 +160,8 @@ func keysOf(who Asker) keys {
 	return k
 }
 
-// gate returns whose places a call runs in. A call may wait for one that it makes as a principal derived from its own;
-// so each generation has places of its own, and no call waits for a place that it holds itself.
+// gate returns the key of the gate a call runs in. A call may wait for a call that it makes as a derived principal;
+// so each depth has its own gate, and no call waits for a place that it holds itself.
 func (k keys) gate(depth int) string {
 	key := cmp.Or(k.token, k.owner)
 	if depth > 0 {
@@ -170,7 +170,7 @@ func (k keys) gate(depth int) string {
 	return key
 }
 
-// rate takes the call from the allowances of owner and token.
+// rate takes the call from the buckets of owner and token.
 func (l *Limiter) rate(ctx context.Context, k keys) error {
 	both := [2]Bucket{l.owner, l.token}
 	both[0].Key, both[1].Key = k.owner, k.token
@@ -190,9 +190,8 @@ func (l *Limiter) rate(ctx context.Context, k keys) error {
 	return nil
 }
 
-// refusal is the same to see for each kind. RetryAfter is at least 1 to 5 s, drawn anew each time: so a limit, a full
-// queue and a store that fails look alike, and those who are refused together don't come back together.
-// A budget of which nothing can be learned is refused likewise.
+// refusal returns the refusal of a call. RetryAfter is at least 1 to 5 s, chosen at random, so that a limit, a full
+// queue and a failing store look alike, and refused callers don't all come back at once.
 func refusal(kind string, wait time.Duration, err error) error {
 	again := time.Second + rand.N(4*time.Second)
 	return &problem.Error{Code: problem.RateLimited, Detail: "Too many calls", Suggestion: "Wait, then send the same call again",
@@ -206,7 +205,7 @@ func ended(ctx context.Context) error {
 	return &problem.Error{Code: problem.Cancelled, Detail: "The call was cancelled", Kind: "queue_cancelled", Err: ctx.Err()}
 }
 
-// enter lets a call run (wait is nil), puts it into the queue, or says that the queue is full.
+// enter admits a call (wait is nil), queues it, or reports by ok that the queue is full.
 func (l *Limiter) enter(key string) (g *gate, wait *turn, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -227,7 +226,7 @@ func (l *Limiter) enter(key string) (g *gate, wait *turn, ok bool) {
 	return g, wait, true
 }
 
-// exit ends a call: the next in the queue takes its place, and a gate without calls goes.
+// exit ends a call: the next one in the queue takes its place, and a gate without calls is removed.
 func (l *Limiter) exit(key string, g *gate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -242,7 +241,7 @@ func (l *Limiter) exit(key string, g *gate) {
 	}
 }
 
-// leave takes a call out of the queue; when its turn has come meanwhile, the next one gets it.
+// leave removes a call from the queue; if its turn has just come, the next call gets it.
 func (l *Limiter) leave(key string, g *gate, t *turn) {
 	l.mu.Lock()
 	for i, other := range g.queue {

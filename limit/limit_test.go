@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A clock stands still until it is moved.
+// A clock only moves when told to.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time
@@ -36,7 +36,7 @@ func (c *clock) move(d time.Duration) {
 	c.t = c.t.Add(d)
 }
 
-// acquire lets a call through that uses nothing.
+// acquire makes a call that uses nothing.
 func acquire(l *limit.Limiter, ctx context.Context, owner, token string) (func(), error) {
 	release, err := l.Acquire(ctx, limit.Asker{Owner: owner, Token: token})
 	if err != nil {
@@ -45,7 +45,7 @@ func acquire(l *limit.Limiter, ctx context.Context, owner, token string) (func()
 	return func() { release(limit.Use{}) }, nil
 }
 
-// passed counts how many of n calls pass.
+// passed returns how many of n calls pass.
 func passed(t interface{ Fatal(...any) }, l *limit.Limiter, n int, owner, token string) (count int) {
 	for range n {
 		release, err := acquire(l, context.Background(), owner, token)
@@ -104,7 +104,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// In any stretch of time no more pass than Burst and one for each Every in it, and a caller that waits RetryAfter passes.
+// In any period at most Burst calls pass, plus one per Every, and a caller that waits RetryAfter passes.
 func TestRateBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		perMinute, burst := rapid.IntRange(1, 6000).Draw(t, "per minute"), rapid.IntRange(1, 50).Draw(t, "burst")
@@ -180,7 +180,7 @@ func TestConcurrency(t *testing.T) {
 			t.Error("the second one was cancelled in the queue:", results[1])
 		}
 		releases[0]()
-		releases[0]() // again: nothing
+		releases[0]() // a second release does nothing
 		synctest.Wait()
 		if fmt.Sprint(order) != "[0]" {
 			t.Error("one place, and there run", order)
@@ -206,7 +206,7 @@ func TestConcurrency(t *testing.T) {
 	})
 }
 
-// A place that becomes free is one place, however many are taken beside it, and whoever comes and goes.
+// A freed place is taken by one call only, however many callers come and go.
 func TestPlaces(t *testing.T) {
 	l := limit.New(limit.Options{Concurrency: 2, Queue: -1})
 	enter := func(owner, token, want string) func() {
@@ -223,8 +223,8 @@ func TestPlaces(t *testing.T) {
 	first()
 	enter("ana", "t1", "")
 	enter("ana", "t1", "queue_full")
-	enter("bob", "t2", "") // a token has its own, whoever owns it
-	// Those without a token share their owner's.
+	enter("bob", "t2", "") // a token has its own places, whoever owns it
+	// Callers without a token share their owner's places.
 	for _, owner := range []string{"ana", "bob"} {
 		enter(owner, "", "")
 		enter(owner, "", "")
@@ -232,7 +232,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestStorm runs many callers that give up at random: never more than the cap run, and at the end all is free.
+// TestStorm runs many callers that give up at random: never more than the limit run, and at the end all places are
+// free.
 func TestStorm(t *testing.T) {
 	const most = 4
 	l := limit.New(limit.Options{PerMinute: 60e9, Burst: 1 << 30, Concurrency: most, Queue: 1000})
@@ -279,13 +280,13 @@ func (broken) Spend(context.Context, []limit.Entry) ([]limit.Use, error) {
 	return nil, errors.New("connection refused")
 }
 
-// What the asker sees of a store that fails is what it sees of a limit and of a full queue.
+// Callers see the same refusal for a failing store, a limit and a full queue.
 func TestRefusalsLookAlike(t *testing.T) {
 	refuse := []struct {
 		kind string
 		l    *limit.Limiter
 	}{
-		{"rate", limit.New(limit.Options{Burst: 1, Now: newClock().now})}, // a clock that stands still
+		{"rate", limit.New(limit.Options{Burst: 1, Now: newClock().now})}, // a clock that doesn't move
 		{"queue_full", limit.New(limit.Options{Concurrency: 1, Queue: -1})},
 		{"limit_store", limit.New(limit.Options{Store: broken{}})},
 		{"limit_store", limit.New(limit.Options{Daily: limit.Use{Calls: 1}, Ledger: broken{}})},
@@ -339,7 +340,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// Askers without end, all within one burst's time: new ones are refused in the end, and those who are known go on.
+// With endless new callers within one burst's time, new ones are refused at some point, and known ones still pass.
 func TestMostAskers(t *testing.T) {
 	c := newClock()
 	l := limit.New(limit.Options{Now: c.now})

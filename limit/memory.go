@@ -10,28 +10,28 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// DefaultMemory is what answers in the making may take of a process's memory where nothing else is said.
+// DefaultMemory is the memory for answers of one process, in bytes, unless configured otherwise.
 const DefaultMemory = 512 << 20
 
-// memoryWait is how long a call waits for memory that others use.
+// memoryWait is how long a call waits for memory used by other calls.
 const memoryWait = 5 * time.Second
 
-// A Memory is what answers in the making may take of a process's memory, all together. Calls get their part in the order
-// in which they ask. It is safe for use by several goroutines.
+// A Memory limits the memory that the answers under construction in one process may take together. Calls are served
+// in the order in which they ask. It is safe for use by several goroutines.
 type Memory struct {
 	free *semaphore.Weighted
 	most int64
 }
 
-// NewMemory returns a Memory of so many bytes; 0 takes DefaultMemory.
+// NewMemory returns a Memory of most bytes; 0 means DefaultMemory.
 func NewMemory(most int64) *Memory {
 	most = cmp.Or(max(most, 0), DefaultMemory)
 	return &Memory{semaphore.NewWeighted(most), most}
 }
 
-// Take waits until so many bytes are free, and takes them until release is called. What is more than there is takes it all.
-// It refuses with problem.RateLimited when others keep them for longer than five seconds, and with Cancelled or Timeout
-// when ctx ends while it waits.
+// Take waits until this many bytes are free and takes them; release gives them back. A request for more than the
+// whole memory takes all of it. It fails with problem.RateLimited after five seconds of waiting, and with Cancelled
+// or Timeout if ctx ends first.
 func (m *Memory) Take(ctx context.Context, bytes int64) (release func(), err error) {
 	bytes = min(bytes, m.most)
 	waits, cancel := context.WithTimeout(ctx, memoryWait)

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestMemory wants calls to have no more memory than there is, to get theirs when another ends, and to be refused when
-// none does.
+// TestMemory checks that calls never take more memory than there is, get theirs when another call ends, and are
+// refused after a while.
 func TestMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := limit.NewMemory(100)

@@ -8,22 +8,22 @@ import (
 
 const (
 	sweepEvery = time.Minute
-	mostKeys   = 200_000 // askers within one burst's time; beyond that, new ones are refused
+	mostKeys   = 200_000 // keys in use at one time; beyond that, new ones are refused
 )
 
-// rates is the Store of one process: GCRA, one number a key.
+// rates is the Store of one process. It uses the generic cell rate algorithm (GCRA), with one number per key.
 //
 // The number is the time at which the bucket will be full again ("theoretical arrival time"). A call moves it by
-// Every; one that would move it more than Burst × Every ahead of now is over the limit. A key whose time is past is
-// as good as none, so it can go.
+// Every; a call that would move it more than Burst × Every ahead of now is over the limit. A key whose time is past
+// equals an absent one, so it can be dropped.
 type rates struct {
 	now   func() time.Time
 	start time.Time
 
 	mu    sync.Mutex
 	full  map[string]time.Duration // since start
-	sweep time.Duration            // when to look for keys that can go
-	peak  int                      // keys at which to look earlier
+	sweep time.Duration            // when to look for keys to drop
+	peak  int                      // number of keys at which to look earlier
 }
 
 func newRates(now func() time.Time) *rates {
@@ -61,7 +61,7 @@ func (r *rates) Take(_ context.Context, buckets []Bucket) (wait time.Duration, e
 	return 0, nil
 }
 
-// forget lets the keys go whose time is past, into a new map: one that was large stays large.
+// forget drops the keys whose time is past. It makes a new map, since a map doesn't shrink.
 func (r *rates) forget(now time.Duration) {
 	kept := map[string]time.Duration{}
 	for k, full := range r.full {

@@ -9,20 +9,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An answer is the ResponseWriter that the SDK writes to. It says over HTTP what the SDK can't, and turns the
-// SDK's errors in plain text into JSON-RPC errors.
+// An answer is the ResponseWriter given to the SDK. It sets statuses and headers that the SDK can't, and turns the
+// SDK's plain-text errors into JSON-RPC errors.
 type answer struct {
 	http.ResponseWriter
 	x     *exchange
-	began func(session string) // told the id of the session that the answer begins; nil when it begins none
+	began func(session string) // called with the ID of the session that the response begins; nil if it begins none
 
 	committed bool
-	discard   bool // what the SDK writes is replaced
-	rewrite   int  // the status of an error that comes in plain text; 0 for none
-	events    bool // it is a stream of events
+	discard   bool // discard what the SDK writes: it was replaced
+	rewrite   int  // the status of a plain-text error to rewrite; 0 for none
+	events    bool // the response is an event stream
 }
 
-// begin tells the session once.
+// begin calls began once.
 func (a *answer) begin(session string) {
 	if a.began != nil {
 		a.began(session)
@@ -51,7 +51,7 @@ func (a *answer) WriteHeader(status int) {
 		a.rewrite = status
 		return
 	case strings.HasPrefix(h.Get("Content-Type"), "text/event-stream"):
-		h.Set("X-Accel-Buffering", "no") // nginx holds events back otherwise
+		h.Set("X-Accel-Buffering", "no") // otherwise nginx buffers events
 		a.events = true
 	}
 	a.ResponseWriter.WriteHeader(status)
@@ -75,7 +75,7 @@ func (a *answer) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	if a.events && len(b) > 0 && b[0] == '{' {
-		// In MCP 2026-07-28 the SDK writes an error as a body of its own, even behind events, where no client reads it.
+		// In MCP 2026-07-28 the SDK writes an error as a separate body, even after events, where no client reads it.
 		event := append(append([]byte("event: message\ndata: "), b...), "\n\n"...)
 		if _, err := a.ResponseWriter.Write(event); err != nil {
 			return 0, err
@@ -111,10 +111,10 @@ func fromText(status int, text string) *wire.RPCFault {
 	return f
 }
 
-// missing is a scope that a credential hasn't got.
+// A missing is a scope that the credential lacks.
 type missing struct{ scope, challenge string }
 
-// fault is the answer of RFC 6750, section 3.1, to a credential without a scope.
+// fault returns the response of RFC 6750, section 3.1, to a credential that lacks a scope.
 func (m *missing) fault(correlation string) *wire.RPCFault {
 	data := append([]byte(`{"error_code":"permission_denied","scope":`), value.AppendQuoted(nil, m.scope)...)
 	data = value.AppendQuoted(append(data, `,"correlation_id":`...), correlation)

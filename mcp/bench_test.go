@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// BenchmarkCall is one call of a tool without the network: from our own parse, and by the SDK, which a progress
-// token makes of the same call.
+// BenchmarkCall measures one call of a tool without the network: answered without the SDK, and by the SDK, which a
+// progress token selects for the same call.
 func BenchmarkCall(b *testing.B) {
 	s := &shelf{}
 	s.put("echo", tool.Custom, echo)

@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// asked is a call as either way of reading it gives it.
+// An asked is a parsed call, whether parsed here or by the SDK.
 type asked struct {
 	name     string
 	args     value.Value
@@ -27,7 +27,7 @@ type asked struct {
 	progress func(done, total float64, message string)
 }
 
-// outcome is what a call came to: an error of the protocol, or else a result.
+// An outcome is the result of a call, or its protocol error.
 type outcome struct {
 	failure    *jsonrpc.Error
 	meta       []byte          // the members of _meta as JSON, without braces
@@ -36,13 +36,13 @@ type outcome struct {
 	isError    bool
 }
 
-// call answers one call of a tool of ours.
+// call answers a call of a registered tool.
 func (s *Server) call(ctx context.Context, x *exchange, a asked) outcome {
 	res, err := s.options.Tools.Call(ctx, x.who, tool.Request{
 		Name: a.name, Arguments: a.args, Correlation: x.correlation, Progress: a.progress,
 	})
 	if err == nil && !json.Valid(res.Structured) {
-		// The SDK would fail on it after the fact.
+		// The SDK would fail on it later.
 		err = errors.New("the tool's structured result is not JSON")
 	}
 	if err != nil {
@@ -62,7 +62,8 @@ func (s *Server) call(ctx context.Context, x *exchange, a asked) outcome {
 	return out
 }
 
-// meta says what a result cost and how to find its record. Tokens are estimated as bytes/4.
+// meta returns the members of _meta: the category, the correlation ID of the record, and the estimated tokens
+// (bytes/4).
 func (s *Server) meta(x *exchange, name string, bytes int) []byte {
 	b := value.AppendQuoted([]byte(`"category":`), string(s.category(x, name)))
 	b = value.AppendQuoted(append(b, `,"correlation_id":`...), x.correlation)
@@ -81,8 +82,8 @@ func (s *Server) category(x *exchange, name string) tool.Category {
 	return cmp.Or(category, tool.Custom)
 }
 
-// disclosed returns what a client may see of the error that a call or the like, named name, gave, and logs the rest. It
-// notes for the HTTP answer which scope is missing, and how long to wait.
+// disclosed returns what the client may see of err, the error of the call or request called name, and logs the rest.
+// It stores a missing scope and the retry delay for the HTTP response.
 func (s *Server) disclosed(ctx context.Context, x *exchange, name string, err error) *problem.Error {
 	p := problem.Of(err)
 	switch {
@@ -100,12 +101,12 @@ func (s *Server) disclosed(ctx context.Context, x *exchange, name string, err er
 	return p
 }
 
-// unknownTool is what programs are told of a tool that doesn't exist for the asker, beside the message.
+// unknownTool is the error data for programs if the tool doesn't exist for the caller.
 var unknownTool = json.RawMessage(`{"error_code":"unknown_tool"}`)
 
-// failed answers a call that gave an error. What the asker may see of it is in the text, which all clients hand to the
-// model, and, for programs, in _meta: structured content has to fit the tool's output schema, and clients check it, of
-// errors too. Only an unknown tool is an error of the protocol, which every version wants so.
+// failed answers a call that returned err. What the caller may see of err is in the text, which all clients pass to
+// the model, and for programs in _meta. Structured content is not used: clients check it against the tool's output
+// schema, also for errors. Only an unknown tool is a protocol error, as all protocol versions require.
 func (s *Server) failed(ctx context.Context, x *exchange, a asked, err error) outcome {
 	p := s.disclosed(ctx, x, a.name, err)
 	if p.Code == problem.UnknownTool {
@@ -116,7 +117,7 @@ func (s *Server) failed(ctx context.Context, x *exchange, a asked, err error) ou
 	return outcome{meta: append(meta, wire.Problem(p, x.correlation)...), text: text, isError: true}
 }
 
-// cause is what an operator reads of err.
+// cause returns the error to log for operators.
 func cause(err error) error {
 	if p := problem.Of(err); p.Err != nil {
 		return p.Err
@@ -124,14 +125,14 @@ func cause(err error) error {
 	return err
 }
 
-// forSDK returns o as the SDK's result in a version of the protocol.
+// forSDK returns o as the SDK's result for a protocol version.
 func (o outcome) forSDK(version string) (sdk.Result, error) {
 	if o.failure != nil {
 		return nil, o.failure
 	}
 	res := &sdk.CallToolResult{}
 	if version >= modernVersion {
-		// The type is required, and the SDK sets it on results of its own handlers only.
+		// The field is required, and the SDK sets it only on results of its own handlers.
 		if err := json.Unmarshal([]byte(`{"resultType":"complete"}`), res); err != nil {
 			return nil, errInternal()
 		}
@@ -143,7 +144,7 @@ func (o outcome) forSDK(version string) (sdk.Result, error) {
 	if o.structured != nil {
 		res.StructuredContent = o.structured
 	}
-	var meta map[string]json.RawMessage // as they are written, in order and to the last digit
+	var meta map[string]json.RawMessage // raw members keep their order and digits
 	if err := json.Unmarshal(append(append([]byte("{"), o.meta...), '}'), &meta); err != nil {
 		return nil, errInternal()
 	}

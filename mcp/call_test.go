@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// problems are tools that fail in each way, by name.
+// problems returns tools that fail in each way, by name.
 func problems() *shelf {
 	s := &shelf{}
 	s.put("echo", tool.Custom, echo)
@@ -50,9 +50,9 @@ func problems() *shelf {
 	return s
 }
 
-// TestCall is what each outcome of a tool becomes, in all the ways a call is served: from our own parse, by the SDK
-// without sessions (as there is a progress token), and by the SDK with sessions, of two older protocols. A refusal is the
-// tool's error, with all that helps in its text; it has no structured content, which would have to fit the output schema.
+// TestCall: each outcome of a tool, in all the ways in which a call is served: without the SDK, by the SDK without
+// sessions (selected by a progress token), and by the SDK with sessions, in two older protocols. A refusal is a tool
+// error, with all help in its text; it has no structured content, which would have to match the output schema.
 func TestCall(t *testing.T) {
 	var mu sync.Mutex
 	var log bytes.Buffer
@@ -156,7 +156,7 @@ func (l locked) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-// TestMeta: a result says what it is, and both ways of the new protocol give the same.
+// TestMeta: the _meta of a result, which is the same whether or not the SDK serves the call.
 func TestMeta(t *testing.T) {
 	_, url := start(t, mcp.Options{Version: "1.2.3"})
 	for _, meta := range []string{"", `"progressToken":1`} {
@@ -182,7 +182,7 @@ func TestMeta(t *testing.T) {
 	}
 }
 
-// TestUnknownToolIsOneAnswer: a tool that Bob may not see and one that does not exist give the same bytes.
+// TestUnknownToolIsOneAnswer: the response is the same for a tool that Bob may not see and one that does not exist.
 func TestUnknownToolIsOneAnswer(t *testing.T) {
 	_, url := start(t, mcp.Options{})
 	for _, meta := range []string{"", `"progressToken":1`} {
@@ -200,7 +200,7 @@ func TestUnknownToolIsOneAnswer(t *testing.T) {
 	}
 }
 
-// TestForms: a client is sent the parts of a result that it wants, which is the text where nobody says otherwise.
+// TestForms: a client is sent the configured parts of a result, or the text by default.
 func TestForms(t *testing.T) {
 	_, url := start(t, mcp.Options{Results: map[string]mcp.Form{"reader": mcp.Text, "parser": mcp.Structured}})
 	text, structured := `"content":[{"text":"echoed","type":"text"}]`, `"structuredContent":{"args":{},"who":"token:ann"}`
@@ -249,7 +249,7 @@ func TestCorrelation(t *testing.T) {
 	}
 }
 
-// TestDirectIsStrict: what is wrong about a call of the new protocol is not overlooked on the short way.
+// TestDirectIsStrict: calls served without the SDK are checked as strictly as others.
 func TestDirectIsStrict(t *testing.T) {
 	_, url := start(t, mcp.Options{})
 	right := modern("echo", "", "")

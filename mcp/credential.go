@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// identify establishes who sends r. It is asked anew for every request, and by nothing but its credential.
+// identify authenticates r, anew for every request and only by its credential.
 func (s *Server) identify(r *http.Request) (identity.Principal, *wire.RPCFault) {
 	credential, f := credentialOf(r.Header)
 	if f != nil {
@@ -36,7 +36,7 @@ func (s *Server) identify(r *http.Request) (identity.Principal, *wire.RPCFault) 
 	case err == nil && principal.ID != "":
 		return principal, nil
 	case err == nil || problem.CodeOf(err) == problem.Unauthorized:
-		if p := problem.Of(err); p != nil { // the asker is never told why, and an operator only who asks for it
+		if p := problem.Of(err); p != nil { // the reason is logged for operators at debug level and never sent to the client
 			s.log.DebugContext(r.Context(), "credential refused", "kind", p.Kind, "remote", remote, "error", p.Err)
 		}
 		return identity.Principal{}, s.unauthorized()
@@ -45,9 +45,9 @@ func (s *Server) identify(r *http.Request) (identity.Principal, *wire.RPCFault) 
 	return identity.Principal{}, wire.Internal()
 }
 
-// Identify lets in a request to another door of the same program as /mcp does: from the same hosts and origins, with one
-// credential. Errors are problem.Errors: SecurityBlocked for where it comes from, InvalidArgument for two credentials,
-// Unauthorized, and Internal, which is logged here.
+// Identify authenticates a request to another endpoint of the same program as /mcp does: from the same hosts and
+// origins, with one credential. Errors are problem.Errors: SecurityBlocked for a host or origin, InvalidArgument for
+// two credentials, Unauthorized, and Internal, which is logged here.
 func (s *Server) Identify(r *http.Request) (identity.Principal, error) {
 	f := s.fromElsewhere(r)
 	if f == nil {
@@ -67,8 +67,8 @@ func (s *Server) Identify(r *http.Request) (identity.Principal, error) {
 	return identity.Principal{}, problem.New(problem.InvalidArgument, f.Message)
 }
 
-// Allow refuses a request to another door of the same program by a host's name that /mcp doesn't take. Where pages send
-// no Origin, the door itself keeps other sites out.
+// Allow refuses a request to another endpoint of the same program whose Host header /mcp would refuse. If its pages
+// send no Origin, the endpoint itself must keep other sites out.
 func (s *Server) Allow(r *http.Request) error {
 	if !s.hostAllowed(r) {
 		return problem.New(problem.SecurityBlocked, "Forbidden: Host")
@@ -76,10 +76,10 @@ func (s *Server) Allow(r *http.Request) error {
 	return nil
 }
 
-// Challenge is the WWW-Authenticate header of a 401.
+// Challenge returns the WWW-Authenticate header of a 401.
 func (s *Server) Challenge() string { return oauthmeta.Challenge(s.options.ResourceMetadata) }
 
-// unauthorized is the same for every reason, so that it tells nothing about tokens.
+// unauthorized returns the same response for every reason, so that it reveals nothing about tokens.
 func (s *Server) unauthorized() *wire.RPCFault {
 	return &wire.RPCFault{
 		Status: http.StatusUnauthorized, Code: wire.CodeUnauthorized, Message: "Unauthorized",
@@ -87,8 +87,8 @@ func (s *Server) unauthorized() *wire.RPCFault {
 	}
 }
 
-// credentialOf returns the one credential in h, "" when there is none. Two are refused, as two readers might
-// take different ones.
+// credentialOf returns the one credential in h, or "". Two credentials are refused, because two readers might use
+// different ones.
 func credentialOf(h http.Header) (string, *wire.RPCFault) {
 	authorization, keys := h.Values("Authorization"), h.Values("X-Mcp-Api-Key")
 	if len(authorization)+len(keys) > 1 {
@@ -102,13 +102,13 @@ func credentialOf(h http.Header) (string, *wire.RPCFault) {
 	}
 	scheme, token, _ := strings.Cut(authorization[0], " ")
 	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || token == "" {
-		// Of another scheme: a credential, and one that nobody has.
+		// Another scheme: treat it as a credential that matches no token.
 		return authorization[0], nil
 	}
 	return token, nil
 }
 
-// remoteOf returns the address at the other end of the connection; forwarding headers are not believed.
+// remoteOf returns the peer address of the connection; forwarding headers are not trusted.
 func remoteOf(r *http.Request) netip.Addr {
 	if a, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		return a.Addr().Unmap()
@@ -116,8 +116,8 @@ func remoteOf(r *http.Request) netip.Addr {
 	return netip.Addr{}
 }
 
-// fromElsewhere refuses requests that a page of another site made a browser send: such a page can reach a server
-// on this machine, and by DNS rebinding even one under its own name. A request without Origin is no browser's.
+// fromElsewhere refuses requests sent by a browser page of another site: such a page can reach a server on this
+// machine, and by DNS rebinding even under its own name. A request without Origin does not come from a browser.
 func (s *Server) fromElsewhere(r *http.Request) *wire.RPCFault {
 	if !s.hostAllowed(r) {
 		return forbidden("Forbidden: Host")
@@ -142,7 +142,7 @@ func forbidden(message string) *wire.RPCFault {
 	return f
 }
 
-// hostAllowed reports whether the Host header may be used with the address that the request came to.
+// hostAllowed reports whether the Host header is allowed for the address that the request came to.
 func (s *Server) hostAllowed(r *http.Request) bool {
 	host := strings.ToLower(r.Host)
 	name := host
@@ -154,7 +154,7 @@ func (s *Server) hostAllowed(r *http.Request) bool {
 	}
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {
-		return true // not from a connection, so not from a browser
+		return true // no connection, so no browser
 	}
 	at, err := netip.ParseAddrPort(local.String())
 	if err != nil || !at.Addr().Unmap().IsLoopback() {

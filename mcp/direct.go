@@ -12,9 +12,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// direct answers tools/call of MCP 2026-07-28 from the one parse that the request has had already, and reports
-// whether it did. It takes only a call that is right in every way and wants nothing but its result; all others,
-// right and wrong, are the SDK's to answer. The SDK takes about twenty times as long: see BenchmarkCall.
+// direct answers a tools/call of MCP 2026-07-28 from the parsed request, without the SDK, and reports whether it did.
+// It only takes valid calls that need nothing but their result; the SDK answers all others. The SDK takes about
+// twenty times as long: see BenchmarkCall.
 func (s *Server) direct(w http.ResponseWriter, r *http.Request, x *exchange) (done bool) {
 	m := x.message
 	if m == nil || !m.IsCall() || m.Method != "tools/call" || !acceptsBoth(r.Header) {
@@ -44,7 +44,7 @@ func (s *Server) direct(w http.ResponseWriter, r *http.Request, x *exchange) (do
 	return true
 }
 
-// clientOf returns the client that a call names; ok is false when it names it wrongly.
+// clientOf returns the client that a call names; ok is false if its clientInfo is invalid.
 func clientOf(m *wire.Message) (client *sdk.Implementation, ok bool) {
 	info := m.Meta(sdk.MetaKeyClientInfo)
 	if info.IsNull() {
@@ -60,7 +60,7 @@ func clientOf(m *wire.Message) (client *sdk.Implementation, ok bool) {
 
 func (s *Server) writeDirect(w http.ResponseWriter, r *http.Request, x *exchange, a asked) {
 	id := x.message.ID
-	a.progress = func(float64, float64, string) {} // nobody asked for it
+	a.progress = func(float64, float64, string) {} // the client asked for no progress
 	defer func() {
 		if p := recover(); p != nil {
 			s.logPanic(r.Context(), x, p)
@@ -84,11 +84,11 @@ func (s *Server) writeDirect(w http.ResponseWriter, r *http.Request, x *exchange
 	}
 	answer.Header().Set("Content-Type", "application/json")
 	answer.Header().Set("Cache-Control", "no-store")
-	// A client that has gone can't be told so.
+	// An error means that the client has disconnected.
 	_, _ = answer.Write(out.append(make([]byte, 0, len(out.text)+len(out.structured)+512), id, server))
 }
 
-// acceptsBoth reports whether h accepts JSON and event streams, as the protocol wants.
+// acceptsBoth reports whether h accepts both JSON and event streams, as the protocol requires.
 func acceptsBoth(h http.Header) bool {
 	accept := strings.ToLower(strings.Join(h.Values("Accept"), ","))
 	return strings.Contains(accept, "application/json") && strings.Contains(accept, "text/event-stream")

@@ -15,7 +15,7 @@ import (
 
 const ping = `{"jsonrpc":"2.0","id":7,"method":"ping"}`
 
-// TestDoor is what the door refuses, with the exact answer.
+// TestDoor: requests that the transport refuses, with the exact response.
 func TestDoor(t *testing.T) {
 	_, url := start(t, mcp.Options{MaxBody: 3000, AllowedOrigins: []string{"https://app.example"}})
 	const unauthorized = `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Unauthorized"}}`
@@ -94,7 +94,7 @@ func TestDoor(t *testing.T) {
 	}
 }
 
-// TestDoorLetsIn is what the door must not refuse.
+// TestDoorLetsIn: requests that the transport must not refuse.
 func TestDoorLetsIn(t *testing.T) {
 	_, url := start(t, mcp.Options{AllowedOrigins: []string{"https://app.example"}})
 	port := url[strings.LastIndex(url, ":"):]
@@ -123,7 +123,7 @@ func TestAllowedHosts(t *testing.T) {
 	}
 }
 
-// TestUnauthorizedIsOneAnswer: the answer to a bad credential tells nothing about tokens.
+// TestUnauthorizedIsOneAnswer: the response to a bad credential reveals nothing about tokens.
 func TestUnauthorizedIsOneAnswer(t *testing.T) {
 	_, url := start(t, mcp.Options{ResourceMetadata: "https://gate.example/.well-known/oauth-protected-resource"})
 	var first string
@@ -147,7 +147,7 @@ func TestUnauthorizedIsOneAnswer(t *testing.T) {
 	}
 }
 
-// TestAuthenticateHook: the embedding program decides, and its failures stay its own.
+// TestAuthenticateHook: the embedding program authenticates, and its errors are not shown to clients.
 func TestAuthenticateHook(t *testing.T) {
 	_, url := start(t, mcp.Options{Authenticate: func(r *http.Request) (identity.Principal, error) {
 		switch r.Header.Get("X-User") {
@@ -171,7 +171,7 @@ func TestAuthenticateHook(t *testing.T) {
 	}
 }
 
-// TestAnonymous: who comes from loopback without a credential may be let in; a wrong credential is no such.
+// TestAnonymous: requests from loopback without a credential may be accepted, but not those with a wrong one.
 func TestAnonymous(t *testing.T) {
 	_, url := start(t, mcp.Options{Anonymous: &identity.Principal{ID: "local"}})
 	for header, want := range map[string]int{"-Authorization": 200, "Authorization: Bearer ann": 401} {

@@ -15,14 +15,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An exchange is one request and its answer: who asks, established from this request and no other, and what came
-// of it that its HTTP answer must say.
+// An exchange is one request and its response: the principal, authenticated from this request alone, and what the
+// HTTP response must report.
 type exchange struct {
 	who         identity.Principal
 	correlation string
 	operation   mcpobserve.Operation // for the observer
 	message     *wire.Message        // the only message of the request; nil for a batch
-	gone        context.Context      // ends when nobody waits for the answer any more
+	gone        context.Context      // ends when the client no longer waits for the response
 
 	scope      atomic.Pointer[missing] // the scope that was missing
 	retryAfter atomic.Int64            // seconds; 0 for none
@@ -30,13 +30,13 @@ type exchange struct {
 
 const exchangeKey = "exchange"
 
-// tokenInfo is the one value that the SDK hands through from an HTTP request to its handlers unchanged, in both
-// generations. (Its context is not: a session's handlers get the context of the request that began the session.)
+// tokenInfo wraps x in the only value that the SDK passes unchanged from an HTTP request to its handlers, in both
+// generations. (It does not pass the context: a session's handlers get that of the request that began the session.)
 func (x *exchange) tokenInfo() *auth.TokenInfo {
 	return &auth.TokenInfo{UserID: x.who.ID, Extra: map[string]any{exchangeKey: x}}
 }
 
-// exchangeOf returns the exchange that a request to the SDK belongs to, nil when it has none.
+// exchangeOf returns the exchange of a request to the SDK, or nil.
 func exchangeOf(req sdk.Request) *exchange {
 	extra := req.GetExtra()
 	if extra == nil || extra.TokenInfo == nil {
@@ -46,12 +46,12 @@ func exchangeOf(req sdk.Request) *exchange {
 	return x
 }
 
-// correlationOf returns the correlation id that a client chose, or "" when it chose none that may be logged.
+// correlationOf returns the correlation ID that the client chose, or "" if there is none that may be logged.
 func correlationOf(h http.Header, m *wire.Message) string {
 	if id := h.Get("X-Mcp-Session-Id"); wellFormed(id) {
 		return id
 	}
-	// traceparent is version-traceid-parentid-flags (W3C Trace Context); the trace id is what logs are searched by.
+	// traceparent is version-traceid-parentid-flags (W3C Trace Context); logs are searched by the trace ID.
 	if m != nil {
 		if t := m.Meta("traceparent"); t.Kind() == value.String && len(t.Text()) == 55 && wellFormed(t.Text()) {
 			return t.Text()[3:35]

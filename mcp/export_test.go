@@ -2,7 +2,7 @@ package mcp
 
 import "time"
 
-// Live returns how many sessions of the SDK there are, those of single requests included.
+// Live returns how many sessions the SDK has, including those of single requests.
 func Live(s *Server) (n int) {
 	for range s.sdk.Sessions() {
 		n++

@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// FuzzDoor: whatever a body is, the answer is a JSON-RPC response, an event stream or nothing, and never a failure
-// of ours.
+// FuzzDoor: for any body the response is a JSON-RPC response, an event stream or nothing, and never an internal
+// error.
 func FuzzDoor(f *testing.F) {
 	for _, seed := range []string{
 		ping, modern("echo", `"n":1`, "").body, modern("echo", "", `"progressToken":"x"`).body, listBody,

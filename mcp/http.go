@@ -26,9 +26,9 @@ const modernVersion = "2026-07-28"
 
 const metaVersion = "io.modelcontextprotocol/protocolVersion"
 
-// Handler serves /mcp, /healthz (the process lives), /readyz (it can answer), /tools (for people) and what Resource says
-// at its well-known addresses. It can be mounted in any program; the number of connections is then up to that program;
-// bodies and answers have their times all the same.
+// Handler serves /mcp, /healthz (the process is alive), /readyz (it can answer), /tools (a list for people) and the
+// well-known addresses of Options.Resource. It can be mounted in any program, which then has to limit the number of
+// connections itself; deadlines of bodies and responses still apply.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/mcp", s.guard(s.serveMCP))
@@ -44,7 +44,7 @@ func (s *Server) Handler() http.Handler {
 	return edge.Timed(mux, s.edge())
 }
 
-// guard answers for a handler that panics, so that the client learns no more than that.
+// guard recovers panics of h and answers them without details.
 func (s *Server) guard(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -62,7 +62,7 @@ func plain(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	// A client that has gone can't be told so.
+	// An error means that the client has disconnected.
 	_, _ = io.WriteString(w, text)
 }
 
@@ -83,7 +83,7 @@ func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
 	plain(w, http.StatusOK, text)
 }
 
-// serveList shows a person the tools that their credential may call: category, name, first sentence.
+// serveList shows people the tools that their credential may call: category, name and first sentence.
 func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
 	if f := s.fromElsewhere(r); f != nil {
 		f.Write(w, "")
@@ -101,8 +101,8 @@ func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
 	plain(w, http.StatusOK, b.String())
 }
 
-// serveMCP lets one request in, step by step from what costs least: where it comes from, its method, who sends it,
-// its form, its body.
+// serveMCP admits and serves one request. It checks what costs least first: origin, method, credential, headers,
+// body.
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	if f := s.fromElsewhere(r); f != nil {
 		f.Write(w, "")
@@ -141,7 +141,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 			id = messages[0].ID
 		}
 		if !modern && id != "" && f.Code != jsonrpc.CodeInvalidRequest {
-			f.Status = http.StatusOK // before 2026-07-28 an error is an answer, and 404 says that the session has gone
+			f.Status = http.StatusOK // before 2026-07-28 errors are sent with 200, and 404 means that the session has ended
 		}
 		f.Write(w, id)
 		return
@@ -149,7 +149,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	s.servePost(w, r, post{who: p, body: body, messages: messages, batch: batch, modern: modern})
 }
 
-// read reads the body of a POST, of JSON only: no form of another site can send that without asking first.
+// read reads the body of a POST. It accepts only JSON, which a form of another site can't send without a preflight.
 func (s *Server) read(w http.ResponseWriter, r *http.Request) ([]byte, *wire.RPCFault) {
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
 		f := wire.Invalid("Content-Type must be application/json")
@@ -187,7 +187,8 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, p identity.
 	s.pass(w, r, &exchange{who: p, correlation: newCorrelation(), operation: s.operation(r.Header, nil)}, s.legacy)
 }
 
-// useSession answers for a session of another principal as for one that does not exist.
+// useSession marks the session of r as in use. A session of another principal is answered like one that does not
+// exist.
 func (s *Server) useSession(r *http.Request, p identity.Principal) (leave func(), f *wire.RPCFault) {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" {
@@ -210,7 +211,7 @@ func busy() *wire.RPCFault {
 	}
 }
 
-// A post is a POST that has been let in.
+// A post is an admitted POST.
 type post struct {
 	who      identity.Principal
 	body     []byte
@@ -219,7 +220,7 @@ type post struct {
 	modern   bool
 }
 
-// only returns the one message of p, nil for a batch.
+// only returns the single message of p, or nil for a batch.
 func (p *post) only() *wire.Message {
 	if p.batch {
 		return nil
@@ -227,7 +228,7 @@ func (p *post) only() *wire.Message {
 	return &p.messages[0]
 }
 
-// id returns the id that an error of the whole POST answers.
+// id returns the ID for an error of the whole POST.
 func (p *post) id() string {
 	if m := p.only(); m != nil {
 		return m.ID
@@ -239,7 +240,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	m := p.only()
 	next := s.legacy
 	if p.modern || m != nil && r.Header.Get("Mcp-Session-Id") == "" && m.Meta(metaVersion).Text() >= modernVersion {
-		// A request of the new protocol without its header belongs to that side, which says what is missing.
+		// A request of the new protocol without its header goes to the modern handler, which reports what is missing.
 		next = s.modern
 	} else {
 		leave, done := s.prepareSession(w, r, &p)
@@ -280,7 +281,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	s.pass(w, r, x, next)
 }
 
-// prepareSession finds the session of a POST of the older protocols, and answers where there is none to go to.
+// prepareSession finds the session of a POST of the older protocols, and answers the request itself if there is none.
 func (s *Server) prepareSession(w http.ResponseWriter, r *http.Request, p *post) (leave func(), done bool) {
 	m := p.only()
 	if r.Header.Get("Mcp-Session-Id") == "" && m != nil && m.Method == "initialize" {
@@ -291,15 +292,15 @@ func (s *Server) prepareSession(w http.ResponseWriter, r *http.Request, p *post)
 		return leave, false
 	}
 	if m != nil && m.Method == "notifications/cancelled" {
-		w.WriteHeader(http.StatusAccepted) // whatever it names: the answer must not tell whether that exists
+		w.WriteHeader(http.StatusAccepted) // always the same status, which must not reveal whether the named call exists
 		return nil, true
 	}
 	f.Write(w, p.id())
 	return nil, true
 }
 
-// admit takes a place among the calls, or among the streams for a request that stays open. Notifications and
-// responses need none: a call may wait for one.
+// admit takes a slot among the calls, or among the streams for a request that stays open. Notifications and responses
+// take none: a call may be waiting for one.
 func (s *Server) admit(ctx context.Context, p *post) (leave func(), err error) {
 	for i := range p.messages {
 		m := &p.messages[i]
@@ -315,12 +316,12 @@ func (s *Server) admit(ctx context.Context, p *post) (leave func(), err error) {
 	return func() {}, nil
 }
 
-// sharer is whose shares of calls and streams who draws from.
+// sharer returns whose shares of calls and streams p uses.
 func sharer(p identity.Principal) fair.Who {
 	return fair.Who{Tenant: p.Tenant, Owner: p.Account(), Credential: p.Origin()}
 }
 
-// pass gives a request to the SDK, without its credential and with its exchange.
+// pass hands a request to the SDK, without its credential and with its exchange.
 func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next http.Handler) {
 	stays := r.Method == http.MethodGet || x.message != nil && x.message.Method == "subscriptions/listen"
 	ctx, cancel := context.WithCancel(r.Context())
@@ -332,8 +333,8 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next 
 		stop := context.AfterFunc(s.closing, cancel)
 		defer stop()
 	}
-	// The SDK's handlers in a session outlive their HTTP request, whose answer nobody can fetch later. What ends
-	// here is told to them by x.gone. It must not end when the SDK itself ends the HTTP answer early.
+	// The SDK's handlers in a session outlive their HTTP request, although its response can't be fetched later.
+	// x.gone tells them that it ended. x.gone must not end when the SDK itself ends the HTTP response early.
 	gone, lost := context.WithCancel(context.WithoutCancel(ctx))
 	x.gone = gone
 	stop := context.AfterFunc(ctx, lost)
@@ -361,7 +362,7 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next 
 	auth.RequireBearerToken(verified, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next).ServeHTTP(answer, r)
 }
 
-// asText returns v's text when it is a string.
+// asText returns v's text if v is a string, else "".
 func asText(v value.Value) string {
 	if v.Kind() != value.String {
 		return ""

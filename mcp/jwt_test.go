@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// A login is an issuer of tokens, over HTTP.
+// A login is a token issuer, over HTTP.
 type login struct {
 	*httptest.Server
 	t   *testing.T
@@ -40,7 +40,7 @@ func newLogin(t *testing.T) *login {
 	return l
 }
 
-// door lets in tokens of ours, and those of l.
+// door accepts this server's tokens, and those of l.
 func (l *login) door() identity.Authenticator {
 	i, err := oidc.New(oidc.Options{Issuer: l.URL, JWKS: l.URL, Audience: []string{"here"}})
 	if err != nil {
@@ -52,7 +52,7 @@ func (l *login) door() identity.Authenticator {
 	return identity.Forms{Tokens: ours, JWT: i}
 }
 
-// token is one of sub for the audience, with claims of its own.
+// token returns a token for sub and the audience, with additional claims.
 func (l *login) token(sub, audience string, more map[string]any) string {
 	l.t.Helper()
 	c := map[string]any{"iss": l.URL, "aud": audience, "sub": sub, "exp": time.Now().Unix() + 600, "scope": "read"}
@@ -78,7 +78,7 @@ func (l *login) token(sub, audience string, more map[string]any) string {
 	return text
 }
 
-// TestJWT lets in who an issuer vouches for, as who it says, and gives all others the one answer.
+// TestJWT accepts the principals of valid tokens, and refuses all other tokens with the same response.
 func TestJWT(t *testing.T) {
 	l := newLogin(t)
 	_, url := start(t, mcp.Options{Tokens: l.door()})
@@ -114,7 +114,8 @@ func TestJWT(t *testing.T) {
 	}
 }
 
-// TestJWTSession binds a session to whom a token is about: another token of the same is good in it, any of another isn't.
+// TestJWTSession binds a session to the subject of a token: another token of that subject is valid in it, others are
+// not.
 func TestJWTSession(t *testing.T) {
 	l := newLogin(t)
 	_, url := start(t, mcp.Options{Tokens: l.door()})
@@ -142,7 +143,7 @@ func TestJWTSession(t *testing.T) {
 	}
 }
 
-// TestResource says what clients are told of who gives out tokens, and what to ask for.
+// TestResource: the metadata that shows clients the issuers and the scopes to request.
 func TestResource(t *testing.T) {
 	l := newLogin(t)
 	s := &shelf{}

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// Listen opens addr ("127.0.0.1:8420"). It refuses an address that other machines can reach when nobody would have
-// to say who they are, and names the setting that is missing.
+// Listen opens addr ("127.0.0.1:8420"). It refuses an address that other machines can reach if no authentication is
+// configured; the error names the missing setting.
 func (s *Server) Listen(addr string) (net.Listener, error) {
 	at, err := net.ResolveTCPAddr("tcp", addr)
 	if err != nil {
@@ -27,11 +27,11 @@ func (s *Server) Listen(addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// Serve serves h, which contains Handler, on l until ctx ends, within the bounds of connections. It then lets the calls
-// in flight end, for as long as Options.ShutdownTimeout, and closes all else.
+// Serve serves h, which contains Handler, on l until ctx ends, and limits connections. It then waits up to
+// Options.ShutdownTimeout for calls in flight, and closes everything else.
 func (s *Server) Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	front := edge.New(h, s.edge())
-	front.OnShutdown(s.close) // streams have no end of their own
+	front.OnShutdown(s.close) // streams don't end by themselves
 	err := front.Serve(ctx, l)
 	if closing := s.Close(); err == nil {
 		err = closing

@@ -9,14 +9,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 )
 
-// Load returns how much s has to do now.
+// Load returns the current load of s.
 func (s *Server) Load() mcpobserve.Load {
 	calls, waiting := s.calls.Load()
 	streams, _ := s.streams.Load()
 	return mcpobserve.Load{Running: calls, Waiting: waiting, Streams: streams, Sessions: s.sessions.Live()}
 }
 
-// operation is what the observer, if there is one, will be told of a message.
+// operation returns what to pass to the observer, if there is one, for a message.
 func (s *Server) operation(h http.Header, m *wire.Message) (o mcpobserve.Operation) {
 	if s.options.Observer != nil {
 		o = mcpobserve.Of(h, m)
@@ -24,7 +24,7 @@ func (s *Server) operation(h http.Header, m *wire.Message) (o mcpobserve.Operati
 	return o
 }
 
-// begin tells the observer, if there is one, that a request begins.
+// begin reports the beginning of a request to the observer, if there is one.
 func (s *Server) begin(ctx context.Context, x *exchange, method string) context.Context {
 	if s.options.Observer == nil || x == nil {
 		return ctx
@@ -34,14 +34,14 @@ func (s *Server) begin(ctx context.Context, x *exchange, method string) context.
 	return s.options.Observer.Begin(ctx, o)
 }
 
-// ended tells the observer what a request came to that begin told of.
+// ended reports the outcome of a request to the observer to which begin reported it.
 func (s *Server) ended(ctx context.Context, x *exchange, failure string) {
 	if s.options.Observer != nil && x != nil {
 		s.options.Observer.End(ctx, failure)
 	}
 }
 
-// serveMetrics shows the metrics to whom an operator gave the right.
+// serveMetrics serves Options.Metrics to principals with the required scope.
 func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	if f := s.fromElsewhere(r); f != nil {
 		f.Write(w, "")

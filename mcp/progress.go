@@ -11,25 +11,27 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// step is how far a heartbeat moves the progress: progress must grow with every notification, and must not get
-// beyond what the tool itself reports first.
+// step is how much a heartbeat advances the progress: progress must grow with every notification, and must not exceed
+// what the tool itself reports first.
 const step = 1e-6
 
-// A heartbeat tells a client that asked for progress that its call still runs, until the tool tells more.
+// A heartbeat notifies a client that asked for progress that its call still runs, until the tool reports progress
+// itself.
 type heartbeat struct {
 	ctx     context.Context
 	session *sdk.ServerSession
-	token   any // nil when the client asked for no progress
+	token   any // nil if the client asked for no progress
 	done    chan struct{}
 	ended   sync.WaitGroup
 
 	mu   sync.Mutex
 	own  bool    // the tool reports progress itself
-	sent bool    // there was a notification
-	last float64 // the progress that was sent last
+	sent bool    // a notification was sent
+	last float64 // the last progress sent
 }
 
-// startHeartbeat begins to beat for the call that x is, where the client asked for progress by token; nil is for none.
+// startHeartbeat starts the heartbeat of the call x if the client asked for progress with a token; nil means it did
+// not.
 func (s *Server) startHeartbeat(ctx context.Context, x *exchange, session *sdk.ServerSession, token any) *heartbeat {
 	h := &heartbeat{ctx: ctx, session: session, token: token, done: make(chan struct{})}
 	if x.message != nil {
@@ -67,8 +69,8 @@ func (h *heartbeat) beat(since time.Duration) {
 	}
 }
 
-// report sends what the tool says: done of total, 0 when the total is unknown. Progress that does not grow is not
-// sent.
+// report sends progress that the tool reports: done of total, 0 if the total is unknown. Progress that does not grow
+// is not sent.
 func (h *heartbeat) report(done, total float64, message string) {
 	if h.token == nil {
 		return
@@ -81,10 +83,10 @@ func (h *heartbeat) report(done, total float64, message string) {
 	}
 }
 
-// send sends one notification. h.mu is held, so that they leave in order.
+// send sends one notification. The caller holds h.mu, so that notifications keep their order.
 func (h *heartbeat) send(done, total float64, message string) {
 	h.last, h.sent = done, true
-	// A client that has gone can't be told so.
+	// An error means that the client has disconnected.
 	_ = h.session.NotifyProgress(h.ctx, &sdk.ProgressNotificationParams{
 		ProgressToken: h.token, Progress: done, Total: total, Message: message,
 	})

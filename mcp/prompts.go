@@ -15,28 +15,30 @@ import (
 	"github.com/bailiwick-dev/bailiwick/prompt"
 )
 
-// Prompts is what is served besides tools: prompts, resources, and completions for both. Scope, limits, policy and audit
-// happen inside; each method shows what who may have and nothing else. Errors carry a *problem.Error.
+// Prompts serves prompts, resources, and completions for both. It applies scopes, limits, policy and audit itself;
+// each method shows only what the principal may see. Errors carry a *problem.Error.
 type Prompts interface {
+	// List returns the prompts that the principal may use.
 	List(who identity.Principal) []*prompt.Prompt
-	// Get writes a prompt; UnknownTool is for one that is not in List.
+	// Get returns a prompt; the error is UnknownTool for one that is not in List.
 	Get(ctx context.Context, who identity.Principal, r prompt.Request) (prompt.Result, error)
 	// Complete completes an argument of a prompt or a variable of a template.
 	Complete(ctx context.Context, who identity.Principal, r prompt.Completion) (prompt.Completed, error)
-	// Resources lists a page of resources, from where the cursor of the page before says.
+	// Resources returns a page of resources, starting at the cursor of the previous page.
 	Resources(ctx context.Context, who identity.Principal, cursor, correlation string) (prompt.Page, error)
+	// Templates returns the templates of the resources that the principal may read.
 	Templates(who identity.Principal) []prompt.Template
-	// Read returns what a resource holds; NotFound is for one that is not in Resources.
+	// Read returns the content of a resource; the error is NotFound for one that is not in Resources.
 	Read(ctx context.Context, who identity.Principal, r prompt.Request) (prompt.Content, error)
-	// Watch reports, by nil, whether who may be told when resources change.
+	// Watch returns nil if the principal may be notified of changes of the resources.
 	Watch(ctx context.Context, who identity.Principal, uris []string, correlation string) error
 }
 
-// private is on every answer: what it holds depends on the principal, so that no cache may share it.
+// private marks a response that no cache may share, because it depends on the principal.
 func private() sdk.Cacheable { return sdk.Cacheable{CacheScope: "private"} }
 
-// prompted answers what Options.Prompts serves, and reports whether the request is of that kind. What an Extension adds
-// under names of its own is the SDK's to answer.
+// prompted answers requests that Options.Prompts serves, and reports whether it did. The SDK answers those for names
+// that the Extension adds.
 func (s *Server) prompted(ctx context.Context, x *exchange, req sdk.Request, next sdk.MethodHandler) (res sdk.Result, done bool, err error) {
 	switch r := req.(type) {
 	case *sdk.ListPromptsRequest:
@@ -66,13 +68,13 @@ func (s *Server) prompted(ctx context.Context, x *exchange, req sdk.Request, nex
 	return res, true, err
 }
 
-// extends reports whether a prompt is none of ours but may be one of the Extension.
+// extends reports whether a prompt is not in Prompts but may be one of the Extension.
 func (s *Server) extends(name string, x *exchange) bool {
 	ours := func(p *prompt.Prompt) bool { return p.Name == name }
 	return s.options.Extend.Mount != nil && name != changedName && !slices.ContainsFunc(s.options.Prompts.List(x.who), ours)
 }
 
-// foreign reports whether a URI is none of ours but may be one of the Extension.
+// foreign reports whether a URI is not of Prompts but may be one of the Extension.
 func (s *Server) foreign(uri string) bool {
 	return s.options.Extend.Mount != nil && !strings.HasPrefix(uri, prompt.Scheme)
 }
@@ -128,7 +130,8 @@ func (s *Server) getPrompt(ctx context.Context, x *exchange, r *sdk.GetPromptReq
 	return res, nil
 }
 
-// complete sets the type of a result, which MCP 2026-07-28 requires and the SDK sets on results of its own handlers only.
+// complete sets the type of a result, which MCP 2026-07-28 requires and the SDK sets only on results of its own
+// handlers.
 func complete(res any, version, empty string) error {
 	if version < modernVersion {
 		return nil
@@ -139,7 +142,7 @@ func complete(res any, version, empty string) error {
 	return nil
 }
 
-// cost says what an answer of so many bytes cost and how to find its record.
+// cost returns the _meta of a response of size bytes: its cost and the correlation ID of its record.
 func cost(x *exchange, size int) sdk.Meta {
 	return sdk.Meta{"correlation_id": x.correlation, "est_tokens": (size + 3) / 4}
 }
@@ -163,14 +166,14 @@ func (s *Server) complete(ctx context.Context, x *exchange, r *sdk.CompleteReque
 	return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: values, Total: out.Total, HasMore: out.Total > len(values)}}, nil
 }
 
-// refused is the JSON-RPC error for a prompt, resource or completion that was not given: these have no results that
-// tell of errors, as tools have.
+// refused returns the JSON-RPC error for a refused prompt, resource or completion: their results can't report errors,
+// as those of tools can.
 func (s *Server) refused(ctx context.Context, x *exchange, name string, err error) error {
 	p := s.disclosed(ctx, x, name, err)
 	out := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: strings.Join(p.Lines(), "\n")}
 	switch {
 	case p.Code == problem.UnknownTool:
-		return out // the name is all there is to say
+		return out // the name is the only detail
 	case p.Code == problem.Internal:
 		return errInternal()
 	case p.Retryable() || p.Code == problem.Cancelled:

@@ -21,13 +21,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/prompt"
 )
 
-// A rack is the Prompts of the tests: bob sees no secret.
+// A rack is the Prompts of the tests: bob does not see the secret ones.
 type rack struct {
 	started, cancelled atomic.Int32
 
 	mu      sync.Mutex
 	watched []string
-	gone    string // a resource that nobody sees any more
+	gone    string // a resource that no longer exists
 }
 
 func (r *rack) List(p identity.Principal) []*prompt.Prompt {
@@ -49,7 +49,7 @@ func (r *rack) Get(ctx context.Context, p identity.Principal, q prompt.Request) 
 	return prompt.Result{}, r.fail(ctx, q)
 }
 
-// fail does what a name says.
+// fail fails in the way the name of q says.
 func (r *rack) fail(ctx context.Context, q prompt.Request) error {
 	switch q.Name[strings.LastIndexByte(q.Name, '/')+1:] {
 	case "wait":
@@ -129,7 +129,7 @@ func (r *rack) Watch(_ context.Context, p identity.Principal, uris []string, _ s
 	return nil
 }
 
-// request returns a request of MCP 2026-07-28 for a method, with the members of its params; name is what it names.
+// request returns a request of MCP 2026-07-28 for a method, with the members of its params; name is its Mcp-Name.
 func request(method, name, params, meta string) call {
 	if params != "" {
 		params += ","
@@ -148,7 +148,7 @@ func request(method, name, params, meta string) call {
 	return c
 }
 
-// within returns the same of a session.
+// within returns the same request in a session.
 func within(session, method, params, meta string) call {
 	if params != "" {
 		params += ","
@@ -159,7 +159,7 @@ func within(session, method, params, meta string) call {
 	}
 }
 
-// TestPrompts is what each request for prompts, resources and completions comes to, in both generations.
+// TestPrompts: the response to each request for prompts, resources and completions, in both generations.
 func TestPrompts(t *testing.T) {
 	var mu sync.Mutex
 	var log bytes.Buffer
@@ -263,7 +263,7 @@ func sorted(t *testing.T, doc string) string {
 	return string(b)
 }
 
-// TestCapabilities: what is served is declared, in both generations, and nothing else.
+// TestCapabilities: exactly what is served is declared, in both generations.
 func TestCapabilities(t *testing.T) {
 	const tools = `"tools":{"listChanged":true}`
 	for _, c := range []struct {
@@ -292,7 +292,7 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// hold opens c in the background until it is let go, and waits until it has begun.
+// hold opens c in the background until letGo is called, and waits until it has begun.
 func (r *rack) hold(t *testing.T, url string, c call) (letGo func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -313,8 +313,8 @@ func (r *rack) hold(t *testing.T, url string, c call) (letGo func()) {
 	}
 }
 
-// TestCancelPrompts: prompts and resources are cancelled as tools are: by who goes away, and by a notification of the
-// same principal in the same session or conversation alone.
+// TestCancelPrompts: prompts and resources are cancelled as tools are: when the client disconnects, and by a
+// notification of the same principal in the same session or conversation only.
 func TestCancelPrompts(t *testing.T) {
 	const cancelled = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
 	const fresh = "Mcp-Protocol-Version: 2026-07-28\nMcp-Method: notifications/cancelled\nX-MCP-Session-Id: "
@@ -358,7 +358,7 @@ func TestCancelPrompts(t *testing.T) {
 	}
 }
 
-// TestProgressOfPrompts: prompts and resources beat and report as tools do.
+// TestProgressOfPrompts: prompts and resources send heartbeats and progress as tools do.
 func TestProgressOfPrompts(t *testing.T) {
 	_, url := start(t, mcp.Options{Prompts: &rack{}, Heartbeat: 20 * time.Millisecond})
 	session := begin(t, url, "2025-11-25")

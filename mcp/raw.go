@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// addRaw adds a tool of the Extension. It is accounted here, around its handler, and not in the middleware: for
-// clients that are asked back over a session the SDK runs the handler twice within one pass of the middleware.
+// addRaw adds a tool of the Extension. Calls are admitted here, around the handler, and not in the middleware: for
+// clients that are asked back over a session, the SDK runs the handler twice within one pass of the middleware.
 func (s *Server) addRaw(t *sdk.Tool, h sdk.ToolHandler) {
 	s.raw.Store(t.Name, nil)
 	s.sdk.AddTool(t, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {

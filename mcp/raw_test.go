@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// asks is an extension with a tool that asks back and keeps a state, one that panics and one of the SDK alone.
+// asks returns an extension with a tool that asks back and keeps state, one that panics, and one of the SDK alone.
 func asks(runs *int) mcp.Extension {
 	return mcp.Extension{Mount: func(s *sdk.Server, raw mcp.Raw) {
 		empty := json.RawMessage(`{"type":"object"}`)
@@ -49,7 +49,7 @@ func asks(runs *int) mcp.Extension {
 	}}
 }
 
-// retry returns a call that answers what was asked, with a state.
+// retry returns a call that answers a question, with a state.
 func retry(name, args, state string) call {
 	c := modern(name, args, "")
 	c.body = strings.Replace(c.body, `"params":{`, `"params":{"requestState":"`+state+`","inputResponses":{"q":{"action":"accept","content":{"a":"b"}}},`, 1)
@@ -70,8 +70,8 @@ func stateOf(t *testing.T, body string) string {
 	return res.Result.State
 }
 
-// TestRequestState: a state serves the principal, tool and arguments that it was made for, once, for ten minutes,
-// and tells nothing.
+// TestRequestState: a state is valid for its principal, tool and arguments, once, for ten minutes, and reveals
+// nothing.
 func TestRequestState(t *testing.T) {
 	runs := 0
 	srv, url := start(t, mcp.Options{Extend: asks(&runs)})
@@ -118,8 +118,8 @@ func TestRequestState(t *testing.T) {
 	}
 }
 
-// TestStateOfReplicas: with one key, any replica takes the state of another, and one of them all takes it once, also when
-// it is answered everywhere at a time. One that can't know whether it was used doesn't take it.
+// TestStateOfReplicas: with the same key, every replica accepts the states of others, but each state is accepted only
+// once, also when it is sent to all at the same time. If the store of used states fails, no state is accepted.
 func TestStateOfReplicas(t *testing.T) {
 	o := mcp.Options{StateKey: []byte(strings.Repeat("k", 32)), Used: &once.Memory{}}
 	var runs [3]int
@@ -160,8 +160,8 @@ func (down) UseUp(context.Context, string, time.Time) (bool, error) {
 	return false, errors.New("the disk is on fire")
 }
 
-// TestEveryRunIsAdmitted: for a client of a session, the SDK asks it and runs the handler again within one pass of
-// the middleware; both runs are accounted.
+// TestEveryRunIsAdmitted: for a client in a session, the SDK asks back and runs the handler again within one pass of
+// the middleware; both runs are admitted and recorded.
 func TestEveryRunIsAdmitted(t *testing.T) {
 	runs, s := 0, &shelf{}
 	_, url := start(t, mcp.Options{Tools: s, Extend: asks(&runs)})
@@ -184,8 +184,8 @@ func TestEveryRunIsAdmitted(t *testing.T) {
 	}
 }
 
-// TestRawIsGuarded: what the SDK alone would answer passes the same door: admitted or refused, listed or not, and a
-// panic ends neither the process nor says anything.
+// TestRawIsGuarded: the SDK's own tools are admitted or refused, and listed or hidden, like others; a panic in one
+// neither ends the process nor reveals anything.
 func TestRawIsGuarded(t *testing.T) {
 	runs, s := 0, &shelf{}
 	s.put("echo", tool.Custom, echo)
@@ -228,7 +228,7 @@ func TestRawIsGuarded(t *testing.T) {
 	}
 }
 
-// TestCredentialsStopAtTheDoor: what runs behind it never sees one.
+// TestCredentialsStopAtTheDoor: handlers never see a credential.
 func TestCredentialsStopAtTheDoor(t *testing.T) {
 	runs := 0
 	_, url := start(t, mcp.Options{Tokens: tokens{"hunter2": {ID: "token:h"}}, Extend: asks(&runs)})

@@ -17,12 +17,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// receive is the outermost of the SDK's receiving middleware: every request passes it, of every transport.
+// receive is the outermost receiving middleware of the SDK: every request of every transport passes through it.
 func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
 		x := exchangeOf(req)
 		ctx = s.begin(ctx, x, method)
-		defer func() { s.ended(ctx, x, mcpobserve.Failure(res, err)) }() // after what is below has made an answer of a panic
+		defer func() { s.ended(ctx, x, mcpobserve.Failure(res, err)) }() // deferred first, so that it runs after the recover below has set the error
 		defer func() {
 			// The SDK runs handlers in goroutines of its own, where a panic would end the process.
 			if p := recover(); p != nil {
@@ -31,7 +31,7 @@ func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 			}
 		}()
 		if x == nil {
-			return nil, errInternal() // nobody to answer to; each transport of ours gives an exchange
+			return nil, errInternal() // each transport sets an exchange, so this should not happen
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -42,7 +42,7 @@ func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 		case *sdk.ListToolsRequest:
 			return s.listTools(ctx, x, r, next)
 		case *sdk.CallToolRequest:
-			if _, ok := s.raw.Load(r.Params.Name); !ok || !x.who.Tools.Allows(r.Params.Name) { // the same way for hidden and absent
+			if _, ok := s.raw.Load(r.Params.Name); !ok || !x.who.Tools.Allows(r.Params.Name) { // the same for hidden and absent tools
 				return s.callTool(ctx, x, r)
 			}
 		}
@@ -59,7 +59,7 @@ func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// mask lets only JSON-RPC errors through to the client. The text of any other may hold anything.
+// mask lets only JSON-RPC errors through to the client. The text of other errors may contain anything.
 func (s *Server) mask(ctx context.Context, x *exchange, method string, err error) error {
 	if err == nil {
 		return nil
@@ -84,7 +84,8 @@ func (s *Server) logPanic(ctx context.Context, x *exchange, p any) {
 	s.log.ErrorContext(ctx, "panic in a handler", "correlation_id", correlation, "error", problem.Panicked(p).Err)
 }
 
-// listTools answers tools/list with what the principal may call, of the category that it may name.
+// listTools answers tools/list with the tools that the principal may call, of the category in the request if there is
+// one.
 func (s *Server) listTools(ctx context.Context, x *exchange, r *sdk.ListToolsRequest, next sdk.MethodHandler) (sdk.Result, error) {
 	res := &sdk.ListToolsResult{Cacheable: sdk.Cacheable{CacheScope: "private"}, Tools: []*sdk.Tool{}}
 	category := ""
@@ -112,7 +113,7 @@ func (s *Server) listTools(ctx context.Context, x *exchange, r *sdk.ListToolsReq
 	return res, nil
 }
 
-// show returns t as the SDK lists it. The schemas stay raw JSON, which lists in a fifth of the time.
+// show returns t as the SDK lists it. The schemas stay raw JSON, which makes listing five times as fast.
 func (s *Server) show(t *tool.Tool, form Form) *sdk.Tool {
 	v, ok := s.shown.Load(t)
 	if !ok {
@@ -132,17 +133,17 @@ func (s *Server) show(t *tool.Tool, form Form) *sdk.Tool {
 	m := v.(*sdk.Tool)
 	if form == Text && m.OutputSchema != nil {
 		c := *m
-		c.OutputSchema = nil // a tool with an output schema must give structured content
+		c.OutputSchema = nil // a tool with an output schema must return structured content
 		return &c
 	}
 	return m
 }
 
-// cliName is what the command line of Bailiwick calls itself: it prints the text for people and the structured content
+// cliName is the client name of Bailiwick's command line, which prints the text for people and the structured content
 // for programs.
 const cliName = "bailiwick-cli"
 
-// form returns which parts of results a client wants.
+// form returns the parts of results to send to a client.
 func (s *Server) form(client *sdk.Implementation) Form {
 	forms, name := *s.results.Load(), ""
 	if client != nil {
@@ -157,7 +158,7 @@ func (s *Server) form(client *sdk.Implementation) Form {
 	return cmp.Or(forms[""], Text)
 }
 
-// callTool answers tools/call of a tool of ours.
+// callTool answers a tools/call of a registered tool.
 func (s *Server) callTool(ctx context.Context, x *exchange, r *sdk.CallToolRequest) (sdk.Result, error) {
 	args, err := s.arguments(x, r.Params.Arguments)
 	if err != nil {
@@ -172,7 +173,7 @@ func (s *Server) callTool(ctx context.Context, x *exchange, r *sdk.CallToolReque
 	return out.forSDK(version)
 }
 
-// arguments returns a call's arguments as our own reader read them.
+// arguments returns a call's arguments as parsed by package value.
 func (s *Server) arguments(x *exchange, raw json.RawMessage) (value.Value, error) {
 	if x.message != nil {
 		args, _ := x.message.Params.Get("arguments")
@@ -195,8 +196,8 @@ func orEmpty(v value.Value) value.Value {
 	return v
 }
 
-// negotiated returns the protocol version that r, with meta, is spoken in. A session knows only the one its client offered;
-// one that the SDK does not know it answers with its newest that has sessions.
+// negotiated returns the protocol version of request r with meta. A session stores only the version its client
+// offered; if the SDK doesn't know that one, it answers with its newest version that has sessions.
 func negotiated(r interface{ ProtocolVersion() string }, meta sdk.Meta) string {
 	v := r.ProtocolVersion()
 	if strings.Compare(v, modernVersion) >= 0 && meta[sdk.MetaKeyProtocolVersion] == v {

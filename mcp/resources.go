@@ -28,7 +28,7 @@ func (s *Server) listResources(ctx context.Context, x *exchange, r *sdk.ListReso
 		return res, nil
 	}
 	if r.Params != nil {
-		r.Params.Cursor = "" // ours; all that an Extension has stands on the last page
+		r.Params.Cursor = "" // the cursor is of Prompts; all resources of an Extension are on the last page
 	}
 	more, err := next(ctx, "resources/list", r)
 	if err != nil {
@@ -78,8 +78,8 @@ func (s *Server) readResource(ctx context.Context, x *exchange, r *sdk.ReadResou
 	return res, nil
 }
 
-// noResource is the error for a resource that was not given. One that isn't there has the code and data that the
-// protocol says.
+// noResource returns the error for a refused resource. A missing one gets the code and data that the protocol
+// specifies.
 func (s *Server) noResource(ctx context.Context, x *exchange, uri string, err error) error {
 	if problem.CodeOf(err) == problem.NotFound {
 		return sdk.ResourceNotFoundError(uri)
@@ -87,7 +87,7 @@ func (s *Server) noResource(ctx context.Context, x *exchange, uri string, err er
 	return s.refused(ctx, x, "resource", err)
 }
 
-// watch lets a client be told when resources change, if it may see them; the SDK keeps who is told, and the streams.
+// watch checks that a client may see the resources it subscribes to; the SDK keeps the subscriptions and the streams.
 func (s *Server) watch(ctx context.Context, x *exchange, req sdk.Request) error {
 	var uris []string
 	session := ""
@@ -104,22 +104,23 @@ func (s *Server) watch(ctx context.Context, x *exchange, req sdk.Request) error 
 		if s.foreign(uri) {
 			continue
 		}
-		// One at a time, so that the error names the one that it is about.
+		// Check one at a time, so that the error names the resource it is about.
 		if err := s.options.Prompts.Watch(ctx, x.who, []string{uri}, x.correlation); err != nil {
 			return s.noResource(ctx, x, uri, err)
 		}
 		if session != "" {
 			s.sessions.Watch(session, uri)
 		}
-		if !prompt.IsChange(uri) { // the SDK knows who watches it, and there is no end of changes
+		if !prompt.IsChange(uri) { // the SDK knows its subscribers, and changes are unlimited in number
 			s.watched.Add(uri)
 		}
 	}
 	return nil
 }
 
-// stands returns whether the stream that x begins may go on: whether its credential still gives the same principal, and, when
-// rules or sources have changed, whether that still sees what it subscribed to. A session that doesn't ends.
+// stands returns a function that reports whether the stream that x begins may go on: its credential still
+// authenticates the same principal, and after a change of rules or sources that principal still sees the resources it
+// subscribed to. If the principal no longer sees one, it closes the session.
 func (s *Server) stands(r *http.Request, x *exchange) func() bool {
 	seen := s.changes.Load()
 	session := r.Header.Get("Mcp-Session-Id")
@@ -158,12 +159,12 @@ func (x *exchange) subscribes() (uris []string) {
 	return uris
 }
 
-// changedName names the tool, prompt and resource whose change makes the SDK tell clients of a change. None of them is
-// ever listed or found.
+// changedName names a tool, a prompt and a resource that are added only to make the SDK notify clients of changes.
+// They are never listed or found.
 const changedName = "changed"
 
-// Changed tells all clients that listen that tools, prompts and resources may have changed. It is for every change of
-// rules, sources or tools: to tell some and not others would tell them what changed. It returns at once.
+// Changed notifies all listening clients that tools, prompts and resources may have changed. Call it on every change
+// of rules, sources or tools: notifying only some clients would reveal what changed. It does not block.
 func (s *Server) Changed() {
 	s.changes.Add(1)
 	s.ToolsChanged()
@@ -182,7 +183,8 @@ func (s *Server) Changed() {
 	})
 }
 
-// ChangeMoved tells those who watch a change that something has happened to it. It returns when they are told.
+// ChangeMoved notifies the subscribers of a change that its state has changed. It returns when they have been
+// notified.
 func (s *Server) ChangeMoved(id string) {
 	// The SDK reports no failed notification.
 	_ = s.sdk.ResourceUpdated(s.closing, &sdk.ResourceUpdatedNotificationParams{URI: prompt.ChangeURI(id)})

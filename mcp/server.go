@@ -1,10 +1,11 @@
-// Package mcp is the MCP door: it serves the tools over HTTP and over standard input and output.
+// Package mcp is the MCP transport: it serves the tools over HTTP and over standard input and output.
 //
-// It stands before the way and after it. It lets in one kind of request only: from a known principal, over a known
-// host and origin, of bounded size, depth and number, and written so that all readers agree on it. It refuses all
-// others before anything reads them. It knows no class and no rule: what a principal may call, and what it gets, is
-// decided by the tools it is given. Tools know nothing of the protocol; here alone their results and problems
-// become MCP. The comments name the traps of go-sdk v1.8.0 that a piece of code covers.
+// It authenticates and bounds requests and encodes results. It accepts only requests of a known principal, over an
+// allowed host and origin, of bounded size, depth and number, and written so that all parsers agree on them. It
+// refuses all others before anything else parses them. It does not depend on classes or rules: the tools it is given
+// decide what a principal may call and sees. Tools don't depend on the protocol; only this package encodes their
+// results and problems as MCP. Comments name the bugs and limitations of go-sdk v1.8.0 that a piece of code works
+// around.
 package mcp
 
 import (
@@ -30,97 +31,100 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// Tools is what can be called. Scope, limits, validation, policy and audit happen inside.
+// Tools is the set of callable tools. It applies scopes, limits, validation, policy and audit itself.
 type Tools interface {
-	// List returns the tools that who may call, of one category or of all for "". An unknown category has none.
+	// List returns the tools that the principal may call, of one category or of all for "". An unknown category has
+	// none.
 	List(who identity.Principal, category string) []*tool.Tool
-	// Call answers one call. Its errors carry a *problem.Error: UnknownTool for a tool that is not in List.
+	// Call answers one call. Errors carry a *problem.Error: UnknownTool for a tool that is not in List.
 	Call(ctx context.Context, who identity.Principal, r tool.Request) (tool.Result, error)
-	// Admit puts run, which answers a tool made with the SDK alone, behind the same limits and audit, as name.
-	// It returns run's error, or the *problem.Error for which run was not run. bytes is the size of the answer.
+	// Admit runs run, which answers a tool made with the SDK alone, under the same limits and audit, as name. It
+	// returns run's error, or the *problem.Error for which run was not run. bytes is the size of the response.
 	Admit(ctx context.Context, who identity.Principal, name string, run func(context.Context) (bytes int, err error)) error
 }
 
-// A Form says which parts of a result a client is sent.
+// A Form selects the parts of a result that a client is sent.
 type Form string
 
-// The forms of a result. The text holds all that a model needs, in fewer tokens; many clients hand their model the
-// structured content too, or instead. See docs/clients.md.
+// The forms of a result. The text has everything a model needs, in fewer tokens; many clients pass the structured
+// content to their model too, or instead. See docs/clients.md.
 const (
-	Text       Form = "text"       // the text alone, and no output schemas; the default
-	Structured Form = "structured" // the structured content alone; a refusal is a text for all
+	Text       Form = "text"       // the text only, and no output schemas; the default
+	Structured Form = "structured" // the structured content only; errors are sent as text in all forms
 	Both       Form = "both"       // the text and the structured content
 )
 
-// Options configure a Server. Of the zero value only Tools must be set.
+// Options configure a Server. Only Tools is required.
 type Options struct {
 	Tools        Tools
-	Prompts      Prompts // nil serves no prompts, resources and completions
-	Version      string  // of this program, as clients are told
-	Instructions string  // for the agent, at the start
+	Prompts      Prompts // nil serves no prompts, resources or completions
+	Version      string  // of this program, as shown to clients
+	Instructions string  // for the agent, sent at initialization
 	Logger       *slog.Logger
-	Observer     mcpobserve.Observer // is told of every request; nil tells nobody
-	Refused      *refused.Log        // is told of every request that is refused; nil tells Logger
-	Metrics      http.Handler        // serves /metrics to who has the scope operator or audit; nil serves none
+	Observer     mcpobserve.Observer // is notified of every request; may be nil
+	Refused      *refused.Log        // receives every refused request; nil logs to Logger
+	Metrics      http.Handler        // serves /metrics to principals with the scope operator or audit; may be nil
 
-	// Tokens authenticates `Authorization: Bearer` and `X-MCP-API-Key`. Authenticate, when set, decides instead of
-	// Tokens and Anonymous, from the whole request. Either may be nil; a server with neither lets nobody in but
-	// Anonymous, who is whoever comes from a loopback address without a credential; nil lets none in.
+	// Tokens authenticates `Authorization: Bearer` and `X-MCP-API-Key`. Authenticate, if set, replaces Tokens and
+	// Anonymous and decides from the whole request. Anonymous is the principal of requests from a loopback address
+	// without a credential; nil refuses them. A server with none of the three refuses every request.
 	Tokens       identity.Authenticator
 	Authenticate func(*http.Request) (identity.Principal, error)
 	Anonymous    *identity.Principal
 
-	AllowedOrigins   []string            // "https://app.example"; a browser page of this host itself is always let in
-	AllowedHosts     []string            // names in the Host header, with or without a port; nil lets only loopback names reach a loopback address
-	Resource         *oauthmeta.Resource // served as RFC 9728 metadata; nil serves none
-	ResourceMetadata string              // URL of the RFC 9728 metadata, named in 401 and 403 answers; "" is that of Resource, or none
+	AllowedOrigins   []string            // "https://app.example"; pages of this host itself are always allowed
+	AllowedHosts     []string            // names in the Host header, with or without a port; nil allows only loopback names on a loopback address
+	Resource         *oauthmeta.Resource // served as RFC 9728 metadata; may be nil
+	ResourceMetadata string              // URL of the RFC 9728 metadata, named in 401 and 403 responses; "" means that of Resource, or none
 
-	Results map[string]Form // by client name; "" is for all that are not named, where absent they get the text
+	Results map[string]Form // by client name; "" is the default for other clients, which is Text if absent
 
-	MaxBody         int64         // bytes; 0 takes 1 MiB
-	MaxDepth        int           // of nested JSON; 0 takes 20
-	Concurrency     int           // calls at a time; 0 takes 64
-	ConcurrencyEach int           // of them by one credential, at most half; 0 takes a quarter. One owner makes at most half, one tenant three quarters
-	Queue           int           // calls that wait for their turn; 0 takes 256, negative none
-	Patience        time.Duration // how long one waits; 0 takes 30 s
-	Streams         int           // event streams that stay open, shared as calls are; 0 takes 1,000
-	Sessions        int           // sessions of the protocols before 2026-07-28; 0 takes 1,000
-	SessionsEach    int           // those of one principal; 0 takes 100
-	SessionTimeout  time.Duration // after which an idle one ends; 0 takes 30 minutes
-	Heartbeat       time.Duration // between progress notifications; 0 takes 2 s, negative sends none
-	ShutdownTimeout time.Duration // for calls in flight; 0 takes 10 s
-	Connections     int           // open at a time under Serve; 0 takes 4,096, and at most half of the files that the process may open
-	ConnectionsEach int           // of one IPv4 address or IPv6 /64; 0 takes a quarter of Connections
+	MaxBody         int64         // bytes; 0 means 1 MiB
+	MaxDepth        int           // of nested JSON; 0 means 20
+	Concurrency     int           // concurrent calls; 0 means 64
+	ConcurrencyEach int           // of them for one credential, at most half; 0 means a quarter. An owner gets at most half, a tenant 3/4
+	Queue           int           // calls waiting for a slot; 0 means 256, negative none
+	Patience        time.Duration // how long a call waits for a slot; 0 means 30 s
+	Streams         int           // open event streams, shared as calls are; 0 means 1,000
+	Sessions        int           // sessions of the protocols before 2026-07-28; 0 means 1,000
+	SessionsEach    int           // of them for one principal; 0 means 100
+	SessionTimeout  time.Duration // after which an idle session ends; 0 means 30 minutes
+	Heartbeat       time.Duration // between progress notifications; 0 means 2 s, negative sends none
+	ShutdownTimeout time.Duration // for calls in flight; 0 means 10 s
+	Connections     int           // open connections under Serve; 0 means 4,096, and at most half of the process's open files
+	ConnectionsEach int           // of them for one IPv4 address or IPv6 /64; 0 means a quarter of Connections
 
 	Ready  func(context.Context) error // for /readyz; nil is always ready
-	Notes  func() []string             // what /readyz says besides that it is ready, for anybody; nil says nothing
+	Notes  func() []string             // further text of /readyz, shown to anyone; may be nil
 	Extend Extension
 
-	// StateKey seals the requestState of tools that ask back: 32 bytes, the same on all replicas. Nil takes a
+	// StateKey seals the requestState of tools that ask back: 32 bytes, the same on all replicas. Nil generates a
 	// random one.
 	StateKey []byte
 
-	// Used keeps which requestStates were answered, for all replicas with one StateKey. Nil keeps it in this process.
+	// Used stores which requestStates were used, for all replicas with the same StateKey. Nil keeps them in this
+	// process.
 	Used once.Store
 }
 
-// An Extension adds what is made with the SDK alone: the fixtures of the conformance suites.
+// An Extension adds tools and features made with the SDK alone, such as the fixtures of the conformance suites.
 type Extension struct {
-	Options func(*sdk.ServerOptions) // changes the SDK's options; nil changes nothing
-	Mount   func(*sdk.Server, Raw)   // adds features; nil adds none
+	Options func(*sdk.ServerOptions) // modifies the SDK's options; may be nil
+	Mount   func(*sdk.Server, Raw)   // adds features; may be nil
 }
 
-// A Raw puts a tool made with the SDK behind the server's tools: each run of its handler is admitted and audited as
-// one call, and its requestState is sealed. Only tools added so are listed and can be called.
+// A Raw adds a tool made with the SDK behind the server's tools: each run of its handler is admitted and audited as
+// one call, and its requestState is sealed. Of the SDK's tools, only those added with Raw are listed and can be
+// called.
 type Raw func(*sdk.Tool, sdk.ToolHandler)
 
-// A Server is the MCP door. It is safe for use by several goroutines.
+// A Server is the MCP transport. It is safe for concurrent use.
 type Server struct {
 	options  Options
 	log      *slog.Logger
 	sdk      *sdk.Server
 	modern   http.Handler // MCP 2026-07-28 and later: stateless
-	legacy   http.Handler // MCP before: sessions
+	legacy   http.Handler // earlier versions: sessions
 	calls    *fair.Gate
 	streams  *fair.Gate
 	sessions *gate.Sessions
@@ -134,13 +138,13 @@ type Server struct {
 	categories sync.Map // tool name to tool.Category
 	raw        sync.Map // names of the Extension's tools
 
-	closing context.Context // ends when the server begins to close: streams have no end of their own
+	closing context.Context // ends when the server begins to close, to end the streams
 	close   context.CancelFunc
 	closed  context.Context // ends when calls in flight must end too
 	end     context.CancelFunc
 }
 
-// New returns a server with o. It opens nothing; see Handler, Serve and ServeStdio.
+// New returns a server with options o. It opens no connections; see Handler, Serve and ServeStdio.
 func New(o Options) (*Server, error) {
 	if o.Tools == nil {
 		return nil, errors.New("server: Options.Tools is not set")
@@ -188,12 +192,12 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// mount makes the one SDK server, which all requests share: one made for each request costs ten times as much.
+// mount makes the one SDK server for all requests: making one per request costs ten times as much.
 func (s *Server) mount() {
 	o := &sdk.ServerOptions{
 		Instructions: s.options.Instructions,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
-		// The default scope is public, and what is listed depends on the principal.
+		// The SDK's default scope is public, but lists depend on the principal.
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
 	}
 	if s.options.Prompts != nil {
@@ -216,7 +220,7 @@ func (s *Server) mount() {
 	s.modern = sdk.NewStreamableHTTPHandler(one, &sdk.StreamableHTTPOptions{
 		Stateless:                    true,
 		PropagateRequestCancellation: true,
-		DisableLocalhostProtection:   true, // ours comes before, and knows AllowedHosts
+		DisableLocalhostProtection:   true, // checked before, with AllowedHosts
 		MaxRequestBodyBytes:          s.options.MaxBody,
 	})
 	s.legacy = sdk.NewStreamableHTTPHandler(one, &sdk.StreamableHTTPOptions{
@@ -230,14 +234,14 @@ func (s *Server) implementation() *sdk.Implementation {
 	return &sdk.Implementation{Name: "bailiwick", Title: "Bailiwick", Version: cmp.Or(s.options.Version, "0.0.0")}
 }
 
-// SetResults changes which parts of a result clients are sent, as Options.Results says it at the start.
+// SetResults replaces Options.Results.
 func (s *Server) SetResults(forms map[string]Form) { s.results.Store(&forms) }
 
-// ToolsChanged tells all clients that listen that the tools have changed.
+// ToolsChanged notifies all listening clients that the tools have changed.
 func (s *Server) ToolsChanged() {
 	s.categories.Clear()
 	s.shown.Clear()
-	// The SDK tells clients when a tool of its own changes. This one is never listed, as it is not in s.raw.
+	// The SDK notifies clients when one of its own tools changes. This one is never listed, as it is not in s.raw.
 	s.sdk.AddTool(&sdk.Tool{Name: changedName, InputSchema: emptySchema}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return nil, errUnknownTool()
 	})

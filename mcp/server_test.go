@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		goleak.Cleanup(func(code int) { http.DefaultTransport.(*http.Transport).CloseIdleConnections() }))
 }
 
-// A shelf is the Tools of the tests: what each name does is in handlers.
+// A shelf is the Tools of the tests, implemented by handlers.
 type shelf struct {
 	list     []*tool.Tool
 	handlers map[string]func(context.Context, identity.Principal, tool.Request) (tool.Result, error)
@@ -71,7 +71,7 @@ func (s *shelf) Admit(ctx context.Context, p identity.Principal, name string, ru
 		return refuse
 	}
 	done := make(chan error, 1)
-	go func() { // as a timeout might: what panics here is out of reach of whoever called
+	go func() { // as a timeout might: a panic here can't be recovered by the caller
 		_, err := run(ctx)
 		done <- err
 	}()
@@ -98,7 +98,7 @@ func echo(_ context.Context, p identity.Principal, r tool.Request) (tool.Result,
 	return tool.Result{Structured: append(b, '}'), Text: "echoed", Class: "tracker.issues"}, nil
 }
 
-// fails returns a handler that gives err.
+// fails returns a handler that returns err.
 func fails(err error) handlerFunc {
 	return func(context.Context, identity.Principal, tool.Request) (tool.Result, error) {
 		return tool.Result{}, err
@@ -126,8 +126,8 @@ func people() tokens {
 	}
 }
 
-// start serves o with the tokens of people on a free loopback port. Without Tools it has echo and secret, without Results
-// clients are sent both parts.
+// start serves o with the tokens of the tests on a free loopback port. The defaults are the tools echo and secret,
+// and results in both forms.
 func start(t *testing.T, o mcp.Options) (*mcp.Server, string) {
 	t.Helper()
 	if o.Tools == nil {
@@ -159,11 +159,11 @@ func start(t *testing.T, o mcp.Options) (*mcp.Server, string) {
 // A call is one HTTP request to /mcp.
 type call struct {
 	method string // POST when empty
-	header string // further headers, "Name: value" lines; "-Name" takes one away
+	header string // further headers, "Name: value" lines; "-Name" removes one
 	body   string
 }
 
-// send sends c as Ann and returns the answer and its body.
+// send sends c as Ann and returns the response and its body.
 func send(t *testing.T, url string, c call) (*http.Response, string) {
 	t.Helper()
 	res := open(t, t.Context(), url, c)
@@ -175,7 +175,7 @@ func send(t *testing.T, url string, c call) (*http.Response, string) {
 	return res, string(b)
 }
 
-// open sends c and leaves the body to be read.
+// open sends c and returns the response with its body unread.
 func open(t *testing.T, ctx context.Context, url string, c call) *http.Response {
 	t.Helper()
 	res, err := do(ctx, url, c)
@@ -227,7 +227,7 @@ func modern(name, args, meta string) call {
 	}
 }
 
-// begin begins a session of an older protocol, as Ann or who else is named, and returns its id.
+// begin begins a session of an older protocol, as Ann or as who, and returns its ID.
 func begin(t *testing.T, url, version string, who ...string) string {
 	t.Helper()
 	as := ""
@@ -254,7 +254,7 @@ func legacy(session, version, name, args, meta string) call {
 	}
 }
 
-// lastEvent returns the data of the last event in a stream, or the body when it is none.
+// lastEvent returns the data of the last event in a stream, or the body if it is not a stream.
 func lastEvent(body string) string {
 	data := body
 	for line := range strings.Lines(body) {
@@ -313,7 +313,7 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Fatalf("%s did not happen within 10 s", what)
 }
 
-// transport is the SDK's own client's, as Ann.
+// transport returns the transport of the SDK's own client, as Ann.
 func transport(url string) *sdk.StreamableClientTransport {
 	return &sdk.StreamableClientTransport{Endpoint: url + "/mcp", HTTPClient: &http.Client{Transport: as("ann")}}
 }

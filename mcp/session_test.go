@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// TestSessionBelongsToItsPrincipal: to another principal it does not exist, byte for byte.
+// TestSessionBelongsToItsPrincipal: for other principals the response is that for a missing session, byte for byte.
 func TestSessionBelongsToItsPrincipal(t *testing.T) {
 	_, url := start(t, mcp.Options{})
 	mine := begin(t, url, "2025-11-25")
@@ -39,7 +39,7 @@ func TestSessionBelongsToItsPrincipal(t *testing.T) {
 	}
 }
 
-// TestIdentityOfEveryRequest: a session does not keep what its principal was when it began.
+// TestIdentityOfEveryRequest: a session does not keep the principal's rights of when it began.
 func TestIdentityOfEveryRequest(t *testing.T) {
 	p := people()
 	_, url := start(t, mcp.Options{Tokens: p})
@@ -76,8 +76,8 @@ func TestSessionEnds(t *testing.T) {
 	}
 }
 
-// TestSessionCap: a principal's idlest session makes room for its next; one that is in use does not, and another's
-// never.
+// TestSessionCap: a principal's longest idle session is ended for a new one, but never one in use or of another
+// principal.
 func TestSessionCap(t *testing.T) {
 	w, s := &waits{}, &shelf{}
 	s.put("wait", tool.Query, w.handle)
@@ -105,7 +105,7 @@ func TestSessionCap(t *testing.T) {
 	}
 }
 
-// TestSessionCapOfAll: where all sessions are taken, a principal makes room of its own and not of another's.
+// TestSessionCapOfAll: when all sessions are taken, a principal's own is ended for its new one, and not another's.
 func TestSessionCapOfAll(t *testing.T) {
 	_, url := start(t, mcp.Options{Sessions: 2})
 	ann := begin(t, url, "2025-11-25")
@@ -125,7 +125,7 @@ func TestSessionCapOfAll(t *testing.T) {
 	}
 }
 
-// TestDuplicateInitialize: a session begins once.
+// TestDuplicateInitialize: a session begins only once.
 func TestDuplicateInitialize(t *testing.T) {
 	_, url := start(t, mcp.Options{})
 	id := begin(t, url, "2025-11-25")
@@ -138,7 +138,7 @@ func TestDuplicateInitialize(t *testing.T) {
 	}
 }
 
-// TestBatch: MCP 2025-03-26 has batches; each message is answered for itself.
+// TestBatch: MCP 2025-03-26 has batches; each message is answered separately.
 func TestBatch(t *testing.T) {
 	_, url := start(t, mcp.Options{})
 	id := begin(t, url, "2025-03-26")
@@ -155,7 +155,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestConcurrency: so many calls at a time, so many waiting, and no more; a notification needs no place.
+// TestConcurrency: the number of running and of waiting calls is limited; a notification takes no slot.
 func TestConcurrency(t *testing.T) {
 	w, s := &waits{}, &shelf{}
 	s.put("wait", tool.Query, w.handle)
@@ -195,7 +195,7 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
-// TestStreamCap: streams stay open, so they have a cap of their own and take no call's place.
+// TestStreamCap: streams stay open, so they have a limit of their own and take no call's slot.
 func TestStreamCap(t *testing.T) {
 	_, url := start(t, mcp.Options{Concurrency: 1, Queue: -1, Streams: 1})
 	one, two := begin(t, url, "2025-11-25"), begin(t, url, "2025-11-25")
@@ -229,7 +229,7 @@ func TestStreamCap(t *testing.T) {
 	})
 }
 
-// TestStorm: after many clients that go away at any moment nothing is left: no goroutine (TestMain), no session.
+// TestStorm: many clients that disconnect at any moment leave nothing behind: no goroutine (TestMain), no session.
 func TestStorm(t *testing.T) {
 	w, s := &waits{}, &shelf{}
 	s.put("wait", tool.Query, w.handle)
@@ -250,7 +250,7 @@ func TestStorm(t *testing.T) {
 	waitFor(t, "the end of all sessions", func() bool { return mcp.Live(srv) == 0 })
 }
 
-// TestServe: it serves until it is told to end, lets calls in flight end, and closes streams.
+// TestServe: Serve serves until its context ends, lets calls in flight finish, and closes streams.
 func TestServe(t *testing.T) {
 	s := &shelf{}
 	started := make(chan struct{})
@@ -320,7 +320,7 @@ func TestListenRefusesTheOpen(t *testing.T) {
 	}
 }
 
-// TestCloseEndsCalls: a program that closes the server waits for no call, of either generation.
+// TestCloseEndsCalls: closing the server does not wait for calls, of either generation.
 func TestCloseEndsCalls(t *testing.T) {
 	w, sh := &waits{}, &shelf{}
 	sh.put("wait", tool.Query, w.handle)

@@ -17,13 +17,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 )
 
-// ServeStdio serves who over standard input and output until the input or ctx ends.
+// ServeStdio serves p over standard input and output until the input or ctx ends.
 func (s *Server) ServeStdio(ctx context.Context, p identity.Principal) error {
 	return s.ServeStream(ctx, p, os.Stdin, os.Stdout)
 }
 
-// ServeStream serves who over a pair of streams, one JSON message a line, until in or ctx ends. in is read until
-// it ends; when it is an io.Closer, it is closed at the end.
+// ServeStream serves principal over a pair of streams, one JSON message per line, until in or ctx ends. It reads in
+// until its end, and closes it at the end if it is an io.Closer.
 func (s *Server) ServeStream(ctx context.Context, principal identity.Principal, in io.Reader, out io.Writer) error {
 	p := &pipe{s: s, who: principal, in: in, out: out, messages: make(chan jsonrpc.Message), done: make(chan struct{})}
 	p.open, p.gone = context.WithCancel(context.Background())
@@ -31,7 +31,7 @@ func (s *Server) ServeStream(ctx context.Context, principal identity.Principal, 
 	if err != nil {
 		return fmt.Errorf("connecting the streams: %w", err)
 	}
-	// The calls end first, for the SDK waits for them before it closes anything.
+	// The calls end first, because the SDK waits for them before it closes anything.
 	stopClosed := context.AfterFunc(s.closed, p.gone)
 	defer stopClosed()
 	stop := context.AfterFunc(ctx, func() {
@@ -45,8 +45,8 @@ func (s *Server) ServeStream(ctx context.Context, principal identity.Principal, 
 	return nil
 }
 
-// A pipe is the SDK's connection over streams. The SDK's own one ends at the first line that is not JSON, takes
-// what readers disagree about, and has no way to say who asks.
+// A pipe is the SDK's connection over streams. It replaces the SDK's own, which ends at the first line that is not
+// JSON, accepts messages that parsers disagree about, and can't carry a principal.
 type pipe struct {
 	s    *Server
 	who  identity.Principal
@@ -72,7 +72,7 @@ func (p *pipe) Connect(context.Context) (sdk.Connection, error) {
 // SessionID implements [mcp.Connection].
 func (p *pipe) SessionID() string { return "" }
 
-// read reads lines until there are no more.
+// read reads lines until in ends.
 func (p *pipe) read() {
 	defer close(p.done)
 	lines := bufio.NewScanner(p.in)
@@ -83,7 +83,7 @@ func (p *pipe) read() {
 		}
 		m, f, id := p.decode(append([]byte(nil), lines.Bytes()...))
 		if f != nil {
-			// A peer that can't be written to is found by the next Write of the SDK.
+			// If the peer is gone, the next Write of the SDK finds out.
 			_ = p.write(f.Append(nil, id))
 			continue
 		}
@@ -97,19 +97,19 @@ func (p *pipe) read() {
 			return
 		}
 		if counted && req.Method == "initialize" {
-			// The SDK handles messages side by side, so one that a client sent right behind could overtake it.
+			// The SDK handles messages concurrently, so the next one could overtake this one.
 			p.calls.Settle(p.open, p.s.options.ShutdownTimeout)
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		// Where the next message begins is not known any more.
+		// The start of the next message is unknown after this.
 		_ = p.write(wire.Invalid(fmt.Sprintf("Request exceeds %d bytes", p.s.options.MaxBody)).Append(nil, ""))
 	}
-	// Who writes all that it has to say and then ends wants answers; the SDK would drop them.
+	// A client that sends all its messages and then closes the input wants the answers; the SDK would drop them.
 	p.calls.Settle(p.open, p.s.options.ShutdownTimeout)
 }
 
-// decode reads one line as one message and says who sent it.
+// decode parses one line as one message and attaches the principal.
 func (p *pipe) decode(line []byte) (jsonrpc.Message, *wire.RPCFault, string) {
 	messages, batch, f := wire.Read(line, p.s.options.MaxDepth)
 	switch {
@@ -134,7 +134,7 @@ func (p *pipe) decode(line []byte) (jsonrpc.Message, *wire.RPCFault, string) {
 	return m, nil, ""
 }
 
-// counts reports whether m is a call that gets an answer before long.
+// counts returns m as a request, and whether it is a call that is answered before long.
 func counts(m jsonrpc.Message) (*jsonrpc.Request, bool) {
 	req, ok := m.(*jsonrpc.Request)
 	return req, ok && req.IsCall() && req.Method != "subscriptions/listen"

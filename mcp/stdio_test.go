@@ -16,8 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// TestStream is a conversation over standard input and output: what is no message is answered as such, and the
-// conversation goes on.
+// TestStream is a conversation over standard input and output: invalid messages are answered with errors, and the
+// conversation continues.
 func TestStream(t *testing.T) {
 	s, _ := start(t, mcp.Options{})
 	in, toServer := io.Pipe()
@@ -58,7 +58,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestStreamClient: the SDK's own client works over streams, in both generations, and its cancelling ends a call.
+// TestStreamClient: the SDK's own client works over streams, in both generations, and can cancel a call.
 func TestStreamClient(t *testing.T) {
 	for _, version := range []string{"2026-07-28", "2025-11-25"} {
 		w, sh := &waits{}, &shelf{}
@@ -93,7 +93,7 @@ func TestStreamClient(t *testing.T) {
 	}
 }
 
-// TestStreamLineTooLong: where the next message begins is unknown then, so the conversation ends.
+// TestStreamLineTooLong: the start of the next message is then unknown, so the conversation ends.
 func TestStreamLineTooLong(t *testing.T) {
 	s, _ := start(t, mcp.Options{MaxBody: 70 << 10})
 	var out strings.Builder
@@ -106,7 +106,7 @@ func TestStreamLineTooLong(t *testing.T) {
 	}
 }
 
-// TestStreamEndsCalls: when the conversation is told to end, so is what runs in it.
+// TestStreamEndsCalls: when the conversation is ended, so are its calls.
 func TestStreamEndsCalls(t *testing.T) {
 	w, sh := &waits{}, &shelf{}
 	sh.put("wait", tool.Query, w.handle)

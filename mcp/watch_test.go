@@ -25,15 +25,15 @@ const (
 	secretURI = prompt.Scheme + "a/secret/schema"
 )
 
-// A feed collects what comes over an event stream.
+// A feed collects the events of a stream.
 type feed struct {
 	mu   sync.Mutex
-	got  []string // "method uri", sorted and without repeats
+	got  []string // "method uri", sorted and without duplicates
 	last string
 	end  func()
 }
 
-// follow opens a stream and reads it until it is ended.
+// follow opens a stream and reads it until it ends.
 func follow(t *testing.T, url string, c call) *feed {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -83,7 +83,7 @@ func (f *feed) all() []string {
 	return slices.Clone(f.got)
 }
 
-// listenTo opens a stream of MCP 2026-07-28 for everything that changes, and for resources.
+// listenTo opens a stream of MCP 2026-07-28 for all changes of lists, and for resources.
 func listenTo(who string, uris ...string) call {
 	list, _ := json.Marshal(uris)
 	c := request("subscriptions/listen", "", `"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":`+string(list)+`}`, "")
@@ -91,7 +91,8 @@ func listenTo(who string, uris ...string) call {
 	return c
 }
 
-// TestWatch: in each generation, who listens is told of a change: of the lists, and of the resources that it subscribed to.
+// TestWatch: in each generation, listening clients are notified of changes of the lists and of the resources
+// subscribed to.
 func TestWatch(t *testing.T) {
 	s, url := start(t, mcp.Options{Prompts: &rack{}})
 	ann, bob := begin(t, url, "2025-11-25"), begin(t, url, "2025-11-25", "bob")
@@ -141,8 +142,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchRefuses: who can't see a resource can't subscribe to it, and is told the same as for one that isn't there;
-// what doesn't follow the rules is refused as well.
+// TestWatchRefuses: subscribing to a hidden resource is refused like one to a missing resource; invalid requests are
+// refused too.
 func TestWatchRefuses(t *testing.T) {
 	_, url := start(t, mcp.Options{Prompts: &rack{}})
 	bob := begin(t, url, "2025-11-25", "bob")
@@ -159,7 +160,7 @@ func TestWatchRefuses(t *testing.T) {
 		}
 		for _, c := range []call{within(bob, "resources/subscribe", `"uri":"`+tt.uri+`"`, ""), listenTo("bob", schemaURI, tt.uri)} {
 			c.header += "\nX-MCP-Session-Id: c-1\nAuthorization: Bearer bob"
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // a stream that is let in has no end
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // an accepted stream has no end
 			res := open(t, ctx, url, c)
 			body, err := io.ReadAll(res.Body)
 			if res.Body.Close(); err != nil || result(t, string(body)) != tt.want {
@@ -170,8 +171,8 @@ func TestWatchRefuses(t *testing.T) {
 	}
 }
 
-// TestWatchStorm: of many clients that subscribe and go away while things change nothing is left: no goroutine
-// (TestMain), no session of a request, no stream's place.
+// TestWatchStorm: many clients that subscribe and disconnect while things change leave nothing behind: no goroutine
+// (TestMain), no session of a request, no slot of a stream.
 func TestWatchStorm(t *testing.T) {
 	s, url := start(t, mcp.Options{Prompts: &rack{}, Streams: 80})
 	legacy := begin(t, url, "2025-11-25")
@@ -208,7 +209,7 @@ func TestWatchStorm(t *testing.T) {
 	waitFor(t, "the end of all streams", func() bool { return mcp.Live(s) == 1 })
 	close(stop)
 	all.Wait()
-	// Whoever comes now is served.
+	// A new client is served.
 	f := follow(t, url, listenTo("ann", schemaURI))
 	defer f.end()
 	waitFor(t, "a change", func() bool {
@@ -218,7 +219,7 @@ func TestWatchStorm(t *testing.T) {
 	})
 }
 
-// A turncoat is Tokens whose answers change.
+// A turncoat is Tokens with changeable answers.
 type turncoat struct {
 	mu     sync.Mutex
 	tokens tokens
@@ -230,8 +231,8 @@ func (m *turncoat) Authenticate(ctx context.Context, credential string, from net
 	return m.tokens.Authenticate(ctx, credential, from)
 }
 
-// TestStreamsEnd: a stream of either generation ends within 2 seconds when its credential is revoked, when its rights
-// change, and when the rules no longer show what it subscribed to; those of others stay.
+// TestStreamsEnd: a stream of either generation ends within 2 seconds after its credential is revoked, its rights
+// change, or the rules hide what it subscribed to; those of others stay.
 func TestStreamsEnd(t *testing.T) {
 	for name, change := range map[string]func(*turncoat, *rack, *mcp.Server){
 		"revoked": func(m *turncoat, _ *rack, _ *mcp.Server) { delete(m.tokens, "bob") },
@@ -275,7 +276,7 @@ func TestStreamsEnd(t *testing.T) {
 			m.mu.Lock()
 			change(m, r, s)
 			m.mu.Unlock()
-			late := time.After(20 * time.Second) // 2 s on a machine that isn't busy
+			late := time.After(20 * time.Second) // 2 s on an idle machine
 			for range 2 {
 				select {
 				case name := <-ends:

@@ -2,12 +2,13 @@ package policy
 
 import "github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 
-// What Rules.APIs holds. The types are declared where calls are checked.
+// Aliases for the values of Rules.APIs. The types are declared in package calls, which checks calls.
 type (
-	// APIRules say what of one HTTP API is visible, and which calls it takes. The zero APIRules show nothing.
+	// APIRules define which parts of one HTTP API are visible and which calls are allowed. The zero APIRules show
+	// nothing.
 	APIRules = calls.Rules
 
-	// An APIHidden hides operations, tags, schemas or fields, from everybody or from principals for whom When holds.
+	// An APIHidden hides operations, tags, schemas or fields, from every principal or from those for which When holds.
 	APIHidden = calls.Hidden
 
 	// An APIParameter binds a parameter of all operations to a value of the principal.

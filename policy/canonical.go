@@ -14,9 +14,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// compileCanonical binds the canonical filter, once for all where it has no expressions, and checks these.
+// compileCanonical checks the canonical filter and its expressions. A filter without expressions is bound here, once
+// for all principals.
 func (c *class) compileCanonical(expressions *expression.Compiler, fail func(string, ...any)) {
-	// A list of nothing binds to every field that a value can be compared with.
+	// An empty list binds to every field that a value can be compared with.
 	f, err := expression.Replace(c.rule.Canonical, func(d query.Deferred, _ bool) (query.Filter, error) {
 		_, err := expressions.Of(d)
 		return query.In{Path: d.Path, At: d.At}, err
@@ -40,8 +41,8 @@ func (c *class) compileCanonical(expressions *expression.Compiler, fail func(str
 	}
 }
 
-// canonicalLayers adds the layers of the canonical filter, or returns the kind of refusal. What its expressions say is
-// needed of a caller who switches it off, too: a class that is refused is so by every way.
+// canonicalLayers adds the layers of the canonical filter, or returns the kind of refusal. The expressions are
+// evaluated even when the caller has switched the filter off, so that a class is refused either way or not at all.
 func (v *View) canonicalLayers() string {
 	c := v.class
 	if v.told = c.rule.Canonical; !c.personal {
@@ -73,11 +74,11 @@ func (v *View) canonicalLayers() string {
 	return ""
 }
 
-// errUnlike tells that a field can't hold what an expression says: a comparison with it would never hold, or always.
+// errUnlike means that a field can't hold the value of an expression: a comparison with it would always or never hold.
 var errUnlike = errors.New("the field can't hold what the expression yields")
 
-// fill puts what the expressions of a rule say of who, one of v's principal and its line, into f, or returns the kind of
-// refusal.
+// fill replaces the expressions in filter f of a rule by their values for p, which is v's principal or one of its
+// ancestors. It returns the kind of refusal if that fails.
 func (v *View) fill(f query.Filter, p identity.Principal) (filled query.Filter, kind string) {
 	filled, err := v.policy.expressions.Fill(f, p, func(made query.Filter) error {
 		_, notes, err := typecheck.Filter(made, ruleScope{v.class}, nil)
@@ -95,5 +96,6 @@ func (v *View) fill(f query.Filter, p identity.Principal) (filled query.Filter, 
 	return filled, ""
 }
 
-// Canonical returns what counts as a live record, as the principal could write it itself; nil for all.
+// Canonical returns the filter that defines a live record, in the form the principal could write it; nil if every
+// record is live.
 func (v *View) Canonical() query.Filter { return v.told }

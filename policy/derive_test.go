@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The classes of the property: two sources have a class of one name, and pointers make a circle.
+// shop returns the classes of the property test: two sources have a class of the same name, and pointers form a cycle.
 func shop() []schema.Class {
 	class := func(source, name string, relations []schema.Relation, fields ...string) schema.Class {
 		c := schema.Class{Source: source, Name: name, Table: name, Key: []string{"id"}, Relations: relations,
@@ -181,11 +181,11 @@ func drawDerivation(t *rapid.T, n int) identity.Derivation {
 	return d
 }
 
-// TestSubPrincipalIsWithin is what a sub-principal is for: whatever the rules, the parent and what is asked for, it
-// sees and does nothing that its parent doesn't see or do.
+// TestSubPrincipalIsWithin checks that a sub-principal never sees or does anything that its parent can't, whatever the
+// rules and the query.
 func TestSubPrincipalIsWithin(t *testing.T) {
 	classes := shop()
-	seen, fewer := 0, 0 // so that the property doesn't hold only because nobody sees anything
+	seen, fewer := 0, 0 // to ensure that the property isn't vacuously true
 	rapid.Check(t, func(t *rapid.T) {
 		p, err := policy.New(drawRules(t, classes), classes)
 		if err != nil {
@@ -259,7 +259,7 @@ func within(t *rapid.T, p *policy.Policy, child, parent identity.Principal) {
 	}
 }
 
-// records returns what who sees of a class, a text for each record; nil when it may not read the class.
+// records returns the records of a class that a principal sees, each as text; nil if it may not read the class.
 func records(t *rapid.T, p *policy.Policy, data map[string]*memory.Source, principal identity.Principal, c *schema.Class, raw bool) map[string]bool {
 	permit, err := p.Read(principal, &query.Find{Class: c.FullName(), Limit: 100, Raw: raw})
 	if code := problem.CodeOf(err); err != nil && (code == problem.NotFound || code == problem.PermissionDenied) {
@@ -282,7 +282,7 @@ func records(t *rapid.T, p *policy.Policy, data map[string]*memory.Source, princ
 	return out
 }
 
-// TestSubPrincipalFilters says which layers a sub-principal's view has.
+// TestSubPrincipalFilters checks the layers of a sub-principal's view.
 func TestSubPrincipalFilters(t *testing.T) {
 	is := func(field string, n int64) query.Filter {
 		return query.Compare{Path: query.Path{field}, Op: query.Eq, Value: value.OfInt(n)}
@@ -301,7 +301,7 @@ func TestSubPrincipalFilters(t *testing.T) {
 		name, class string
 		parent      filters
 		child       []filters
-		want        string // "" for a class that isn't there
+		want        string // "" if the class doesn't exist for it
 	}{
 		{"the same rule once", "posts", nil, []filters{{}, {}}, "tenant author=1"},
 		{"the child's own key doesn't displace its parent's default", "posts", filters{"default": is("org", 1)}, []filters{{"posts": is("org", 2)}}, "tenant author=1, principal org=2, principal org=1"},

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// whyDenied says of each kind of refusal of a class why it is one, to those who may know.
+// whyDenied holds, by kind of refusal of a class, the reason that is disclosed.
 var whyDenied = map[string]string{
 	"unlisted_class":   "no rule lists it",
 	"hidden_class":     "it is hidden",
@@ -19,8 +19,8 @@ var whyDenied = map[string]string{
 	"rule_value":       "a rule of it needs what your credential doesn't say",
 }
 
-// deny returns the refusal of something that is there, as kind says: the one of what isn't, in its bytes, or, where the
-// rules disclose, one that tells.
+// deny returns the refusal of something that exists: as itself, which is the same as for something that doesn't exist,
+// or, if the rules disclose, the one made by told.
 func (p *Policy) deny(as *problem.Error, kind string, told func() problem.Error) error {
 	as.Kind = kind
 	if !p.disclose {
@@ -31,7 +31,7 @@ func (p *Policy) deny(as *problem.Error, kind string, told func() problem.Error)
 	return &e
 }
 
-// denyClass is deny for the class that was asked for as name.
+// denyClass is deny for the class requested as name.
 func (p *Policy) denyClass(as *problem.Error, kind, name string) error {
 	why, there := whyDenied[kind]
 	if !there {
@@ -53,7 +53,7 @@ func (v *View) denyField(as *problem.Error, name string) error {
 	})
 }
 
-// denyPointer is deny for a pointer of v that leads to a class that the principal doesn't see, or not by its key.
+// denyPointer is deny for a pointer of v to a class that the principal can't see, or whose key is not visible.
 func (v *View) denyPointer(as *problem.Error, r *relation) error {
 	kind, ok := r.target.visibleTo(v.who)
 	if ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// toldOf is all of a refusal that its asker sees.
+// toldOf returns everything of a refusal that its caller sees.
 func toldOf(err error) string {
 	e := *problem.Of(err)
 	e.Kind, e.Err = "", nil
@@ -21,7 +21,8 @@ func toldOf(err error) string {
 	return string(b)
 }
 
-// TestDisclose has each kind of refusal: without policy.disclose in the bytes of what isn't there, with it as it is.
+// TestDisclose checks each kind of refusal: without policy.disclose the same bytes as for something that doesn't exist,
+// with it the true reason.
 func TestDisclose(t *testing.T) {
 	hidden := func(r Rules, name string, change func(*ClassRule)) Rules {
 		rule := r.Classes[name]
@@ -48,8 +49,8 @@ func TestDisclose(t *testing.T) {
 		rules Rules
 		who   identity.Principal
 		ask   query.Query
-		gone  string // what the catalogue of the twin hasn't got: a class, or class.field
-		want  string // detail, and the denial
+		gone  string // what is missing in the twin's catalogue: a class, or class.field
+		want  string // detail and denial
 	}{
 		{"unlisted_class", Rules{}, agent(), issues, "issues",
 			`the rules keep the class "issues" from you: no rule lists it {"kind":"unlisted_class","suggested_rewrite":"leave issues out; get_all_schemas lists the classes that you see"}`},
@@ -105,7 +106,7 @@ func TestDisclose(t *testing.T) {
 			`the rules keep the records that owner of issues points to from you {"kind":"hidden_class","denied_field":"owner","allowed_fields":["org"],` +
 				`"suggested_rewrite":"leave owner out of include, and the keys behind it; of issues you can follow org"}`},
 
-		// what there really isn't is told alike
+		// what really doesn't exist is refused the same way
 		{"unknown_class", sample(), agent(), &query.Find{Class: "isues", Limit: 5}, "-", `there is no class "isues" null`},
 		{"unknown_field", sample(), agent(), &query.Find{Class: "issues", Limit: 5, Keys: []query.Path{{"titel"}}}, "-", `unknown field "titel" of issues null`},
 		{"", sample(), agent(), &query.Find{Class: "issues", Limit: 5, Include: []query.Path{{"title"}}}, "-", `title of issues is not a pointer null`},
@@ -140,7 +141,7 @@ func TestDisclose(t *testing.T) {
 			t.Errorf("a value is told: %s", toldOf(on))
 		}
 
-		// The twin hasn't got what is hidden, and no rule for it: its refusal is the one of what isn't there.
+		// The twin lacks the hidden class or field and its rule: its refusal is that of something that doesn't exist.
 		rules, twin := twinOf(tt.rules, classes, tt.gone)
 		bare, err := New(rules, twin)
 		if err != nil {
@@ -152,7 +153,7 @@ func TestDisclose(t *testing.T) {
 	}
 }
 
-// twinOf is the catalogue without a class, or a field of one, and the rules without it.
+// twinOf returns rules and catalogue without a class, or a field of one.
 func twinOf(r Rules, classes []schema.Class, gone string) (Rules, []schema.Class) {
 	class, field, _ := strings.Cut(gone, ".")
 	twin := []schema.Class{}

@@ -31,7 +31,7 @@ func claims(t testing.TB, text string) value.Value {
 	return v
 }
 
-// TestTenantExpressions is rule × claims → the whole predicate or the true reason of the refusal. org is a number.
+// TestTenantExpressions checks, by rule and claims, the whole predicate or the kind of refusal. org is a number.
 func TestTenantExpressions(t *testing.T) {
 	const org, title = "org", "title"
 	for _, tt := range []struct {
@@ -93,7 +93,7 @@ func TestTenantExpressions(t *testing.T) {
 	}
 }
 
-// viewed writes the predicate of who's view, or why there is none.
+// viewed formats the predicate of the principal's view, or the kind of refusal.
 func viewed(p *Policy, principal identity.Principal, class string) string {
 	v, err := p.View(principal, class, "/class_name", false)
 	if err != nil {
@@ -102,7 +102,7 @@ func viewed(p *Policy, principal identity.Principal, class string) string {
 	return layers(v)
 }
 
-// TestBypassOfChild has a child that leaves its own layer out, and what is left of it.
+// TestBypassOfChild checks a child class whose own layer is bypassed.
 func TestBypassOfChild(t *testing.T) {
 	p, err := New(Rules{Classes: map[string]ClassRule{
 		"issues":   {Tenant: &TenantRule{Field: "org"}, Canonical: rule(t, `{"deleted": {"$ne": true}}`)},
@@ -123,7 +123,7 @@ func TestBypassOfChild(t *testing.T) {
 	}
 }
 
-// TestRuleValues is a filter with expressions × claims → what is asked of the source, as canonical and as principal filter.
+// TestRuleValues checks the filters that expressions give for claims, as canonical and as principal filter.
 func TestRuleValues(t *testing.T) {
 	for _, tt := range []struct{ filter, claims, want string }{
 		{`{"title": {"$cel": "principal.claims.region"}}`, `{"region": "eu"}`, `{"title":{"$eq":"eu"}}`},
@@ -132,7 +132,7 @@ func TestRuleValues(t *testing.T) {
 		{`{"title": {"$cel": "principal.claims.region"}}`, `{"region": null}`, "refused: rule_value"},
 		{`{"title": {"$cel": "principal.claims.region"}}`, `{"region": ["eu"]}`, "refused: rule_value"},
 		{`{"title": {"$cel": "principal.claims.region"}}`, `{"region": {"a": 1}}`, "refused: rule_value"},
-		// $ne of what the field can't hold would let everything through
+		// $ne of a value that the field can't hold would match everything
 		{`{"title": {"$ne": {"$cel": "principal.claims.region"}}}`, `{"region": 7}`, "refused: rule_value"},
 		{`{"title": {"$ne": {"$cel": "principal.claims.region"}}}`, `{"region": "eu"}`, `{"title":{"$ne":"eu"}}`},
 		{`{"title": {"$nin": {"$cel": "principal.claims.regions"}}}`, `{"regions": ["eu", 7]}`, "refused: rule_value"},
@@ -147,7 +147,7 @@ func TestRuleValues(t *testing.T) {
 		{`{"due": {"$gte": {"$cel": "principal.claims.since"}}}`, `{"since": "soon"}`, "refused: rule_value"},
 		{`{"org": {"$lt": {"$cel": "principal.claims.level"}}}`, `{"level": 9007199254740993}`, `{"org":{"$lt":9007199254740993}}`},
 		{`{"deleted": {"$cel": "principal.claims.all == true"}}`, `{"all": false}`, `{"deleted":{"$eq":false}}`},
-		{`{"owner": {"$cel": "principal.claims.uid"}}`, `{"uid": "5"}`, `{"owner":{"$eq":5}}`}, // a pointer takes ids as texts
+		{`{"owner": {"$cel": "principal.claims.uid"}}`, `{"uid": "5"}`, `{"owner":{"$eq":5}}`}, // ids are written as text
 		{`{"meta.tags": {"$elemMatch": {"$eq": {"$cel": "principal.claims.tag"}}}}`, `{"tag": "x"}`, `{"meta.tags":{"$elemMatch":{"$eq":"x"}}}`},
 		{`{"$or": [{"title": {"$cel": "principal.owner"}}, {"$nor": [{"org": {"$cel": "principal.claims.org"}}]}]}`, `{"org": 1}`,
 			`{"$or":[{"title":{"$eq":"ann"}},{"$nor":[{"org":{"$eq":1}}]}]}`},
@@ -168,7 +168,7 @@ func TestRuleValues(t *testing.T) {
 		if got := viewed(canonical, p, "issues"); got != want {
 			t.Errorf("canonical %s of %s:\n got %s\nwant %s", tt.filter, tt.claims, got, want)
 		}
-		// A class that is refused is so by every way; else agents are told a filter that they can send.
+		// A refused class is refused either way; else agents see a filter that they can send.
 		if v, err := canonical.View(p, "issues", "", true); refused != (err != nil) {
 			t.Errorf("%s of %s, switched off: %v", tt.filter, tt.claims, err)
 		} else if err == nil {
@@ -193,7 +193,7 @@ func TestRuleValues(t *testing.T) {
 	}
 }
 
-// TestPrincipalExpressions has what is wrong with the filters that come with a principal, which no loading sees.
+// TestPrincipalExpressions checks errors in the filters of a principal, which loading the rules doesn't find.
 func TestPrincipalExpressions(t *testing.T) {
 	p, err := New(Rules{Unlisted: true}, catalogue())
 	if err != nil {
@@ -220,7 +220,7 @@ func TestPrincipalExpressions(t *testing.T) {
 	}
 }
 
-// BenchmarkView compares rules without expressions with those that have them.
+// BenchmarkView compares rules with and without expressions.
 func BenchmarkView(b *testing.B) {
 	for _, bb := range []struct {
 		name string

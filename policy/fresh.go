@@ -5,9 +5,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Fresh returns who's view of a class without records as its source describes it now, under the rule of the class that
-// has its name in the catalogue; nil where who is not to know of it. A class that came since is one that no rule names. A
-// class without fields stands for one that is not read yet.
+// Fresh returns p's view of now, a class without records as its source describes it at present, under the rule of the
+// class with the same full name in the catalogue. It returns nil if the principal may not see the class or if the class
+// has records. A class that is not in the catalogue has no rule. A class without fields is one that has not been read
+// yet.
 func (p *Policy) Fresh(principal identity.Principal, now *schema.Class) *View {
 	c := &class{Class: now, full: now.FullName(), listed: true}
 	if known := p.byFull[c.full]; known != nil {
@@ -17,7 +18,7 @@ func (p *Policy) Fresh(principal identity.Principal, now *schema.Class) *View {
 		c.rule = known.rule
 		p.uses.names(known)
 	}
-	told := func(string, ...any) {} // when the rules were compiled
+	told := func(string, ...any) {} // errors were reported when the rules were compiled
 	c.fields(told)
 	c.mask(p, told)
 	if _, ok := c.visibleTo(principal); !ok || !c.Recordless {

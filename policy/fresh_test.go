@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// described is a class without records with these fields.
+// described returns a class without records with these fields.
 func described(name string, fields ...string) schema.Class {
 	c := schema.Class{Source: "org", Name: name, Recordless: true}
 	for _, f := range fields {
@@ -20,7 +20,7 @@ func described(name string, fields ...string) schema.Class {
 	return c
 }
 
-// TestRecordless is rules × who → the descriptions that can be seen, and those that came after the rules were compiled.
+// TestRecordless checks, by rules and principal, the visible descriptions, including those newer than the rules.
 func TestRecordless(t *testing.T) {
 	catalogue := append(catalogue(), described("Account", "Name", "Secret", "Api_Key"), described("Stub"))
 	only := func(names ...string) identity.Principal {
@@ -76,7 +76,7 @@ func TestRecordless(t *testing.T) {
 	}
 }
 
-// TestRecordlessReads wants every query of a description refused, after what would refuse it besides.
+// TestRecordlessReads checks that every query of a description is refused, after any other refusal.
 func TestRecordlessReads(t *testing.T) {
 	p, err := New(Rules{Classes: map[string]ClassRule{"Hidden": {Hidden: true}}}, []schema.Class{described("Account", "Name"), described("Hidden", "Name")})
 	if err != nil {

@@ -10,17 +10,17 @@ import (
 // A Gate is an operator's switch over one kind of write.
 type Gate string
 
-// The gates, from the least to the most.
+// The gates, from the most to the least restrictive.
 const (
-	Off    Gate = "off"    // nobody writes so
-	Review Gate = "review" // what is written is approved by a human before
-	On     Gate = "on"     // whoever has the scope writes
+	Off    Gate = "off"    // no writes
+	Review Gate = "review" // a human approves each write first
+	On     Gate = "on"     // any principal with the scope may write
 )
 
-// AllGates are the gates, from the least to the most.
+// AllGates returns the gates, from the most to the least restrictive.
 func AllGates() []Gate { return []Gate{Off, Review, On} }
 
-// Less returns the lesser of two gates.
+// Less returns the more restrictive of two gates.
 func (g Gate) Less(other Gate) Gate {
 	if g == Off || other == Off {
 		return Off
@@ -31,24 +31,24 @@ func (g Gate) Less(other Gate) Gate {
 	return On
 }
 
-// A Write is a kind of write, as gates tell them apart. "" is none.
+// A Write is a kind of write that gates distinguish. "" means no write.
 type Write string
 
 // The kinds of write.
 const (
-	WriteAction Write = "action" // what the application defines: actions, APIs, tools of its own
-	WriteRaw    Write = "raw"    // records of a class as they are: create_object, update_object, delete_object
-	WriteSchema Write = "schema" // what classes and fields there are
+	WriteAction Write = "action" // operations the application defines: actions, APIs, custom tools
+	WriteRaw    Write = "raw"    // records of a class, directly: create_object, update_object, delete_object
+	WriteSchema Write = "schema" // the classes and fields themselves
 )
 
-// Gates are the operator's switches (design 02). "" takes the default.
+// Gates are the operator's switches over writes. "" selects the default.
 type Gates struct {
-	Writes       Gate // of every write; default review
-	RawWrites    Gate // of raw writes, besides Writes; default off
-	SchemaWrites Gate // of the schema, besides Writes; default off
+	Writes       Gate // all writes; default review
+	RawWrites    Gate // raw writes, in addition to Writes; default off
+	SchemaWrites Gate // schema writes, in addition to Writes; default off
 }
 
-// Filled returns g with the defaults put in.
+// Filled returns g with the defaults filled in.
 func (g Gates) Filled() Gates {
 	fill := func(gate *Gate, by Gate) {
 		if *gate == "" {
@@ -61,7 +61,7 @@ func (g Gates) Filled() Gates {
 	return g
 }
 
-// check reports what is no gate.
+// check returns an error for the first value that is not a valid gate.
 func (g Gates) check() error {
 	for _, s := range g.switches(WriteRaw, WriteSchema) {
 		if s.gate != Off && s.gate != Review && s.gate != On {
@@ -71,13 +71,13 @@ func (g Gates) check() error {
 	return nil
 }
 
-// A gateSwitch is one of the gates with its key in the configuration.
+// A gateSwitch is one of the gates with its configuration key.
 type gateSwitch struct {
 	key  string
 	gate Gate
 }
 
-// written says what a switch lets through.
+// written describes, for messages, the writes that a switch controls.
 func written(key string) string {
 	switch key {
 	case "gates.raw_writes":
@@ -88,7 +88,7 @@ func written(key string) string {
 	return "writes"
 }
 
-// switches returns what stands before writes of the given kinds, the most general first.
+// switches returns the switches that control writes of the given kinds, the most general first.
 func (g Gates) switches(kinds ...Write) []gateSwitch {
 	g = g.Filled()
 	out := []gateSwitch{{"gates.writes", g.Writes}}
@@ -103,8 +103,8 @@ func (g Gates) switches(kinds ...Write) []gateSwitch {
 	return out
 }
 
-// Gate returns what is in force for a kind of write, and the key of the switch that decides: "gates.writes". It is Off,
-// by no switch, for a kind that isn't one, and On for none at all.
+// Gate returns the gate in force for a kind of write and the key of the switch that decides it, such as "gates.writes".
+// An unknown kind is Off, with no key; the empty kind is On.
 func (p *Policy) Gate(kind Write) (Gate, string) {
 	switch kind {
 	case "":
@@ -123,7 +123,7 @@ func (p *Policy) Gate(kind Write) (Gate, string) {
 	return least.gate, least.key
 }
 
-// passes reports, by nil, whether the gates let a use through that writes at once, and names the switch that doesn't.
+// passes returns nil if the gates allow u, else a PermissionDenied error that names the switch to change.
 func (p *Policy) passes(u Use) error {
 	gate, key := p.Gate(u.Kind())
 	refused := &problem.Error{Code: problem.PermissionDenied, Kind: "gate", Detail: u.Tool + " makes writes of no known kind"}
@@ -135,7 +135,7 @@ func (p *Policy) passes(u Use) error {
 	case key != "":
 		refused.Detail = fmt.Sprintf("%s are switched off (%s)", written(key), key)
 	}
-	// What stands in the way besides has to change as well.
+	// List the other switches that would have to change as well.
 	for _, s := range p.rules.Gates.switches(u.Kind()) {
 		if s.key != key && s.gate != On && !(s.gate == Review && u.Proposes) {
 			refused.Detail += fmt.Sprintf("; %s (%s) has to change too", s.key, s.gate)
@@ -144,20 +144,20 @@ func (p *Policy) passes(u Use) error {
 	return refused
 }
 
-// A Use is the use of a tool, as gates, scopes and lists see it.
+// A Use describes the use of a tool, for gates, scopes and tool lists.
 type Use struct {
 	Tool   string
 	Needs  identity.Scope
-	Writes Write // what kind of write it makes at once; "" takes WriteAction where Needs is more than reading
+	Writes Write // the kind of write it makes directly; "" selects WriteAction or WriteSchema if Needs is more than reading
 
-	Proposes bool // what it writes waits for people
+	Proposes bool // its writes wait for review
 
-	// Through are the tools that stand in the asker's list for it, where Tool is the name of no tool but of what leads
-	// to some. Nil takes Tool.
+	// Through lists the tool names to look up in the principal's tool list, if Tool is not itself a tool but gives
+	// access to several. Nil means Tool.
 	Through []string
 }
 
-// Kind returns what kind of write u makes.
+// Kind returns the kind of write u makes.
 func (u Use) Kind() Write {
 	if u.Writes == "" {
 		switch u.Needs {
@@ -170,10 +170,10 @@ func (u Use) Kind() Write {
 	return u.Writes
 }
 
-// May reports, by nil, whether who may make a use: by the gates, the scopes and the asker's list of tools. A tool that
-// the list leaves out is refused before all else, in the bytes of one that doesn't exist: whether it is there, and what
-// it writes, is not told. Of what leads to tools the scope comes first, so that who has none learns nothing of which
-// names exist.
+// May returns nil if the principal may make use u, according to the gates, its scopes and its tool list. A tool that is
+// not in the list is refused first, with the same error as one that doesn't exist, so that neither its existence nor
+// its writes are disclosed. For a Use with Through the scope is checked first, so that a principal without it doesn't
+// learn which names exist.
 func (p *Policy) May(principal identity.Principal, u Use) error {
 	if u.Through == nil && !principal.Tools.Allows(u.Tool) {
 		return Unknown("tool_filtered")
@@ -193,7 +193,7 @@ func (p *Policy) May(principal identity.Principal, u Use) error {
 	return nil
 }
 
-// ParseGate reads a gate.
+// ParseGate parses a gate: "off", "review" or "on".
 func ParseGate(s string) (Gate, error) {
 	for _, g := range AllGates() {
 		if s == string(g) {
@@ -203,7 +203,8 @@ func ParseGate(s string) (Gate, error) {
 	return "", fmt.Errorf("must be off, review or on, not %q", problem.Cut(s))
 }
 
-// Unknown is the refusal of a tool that doesn't exist for the asker; kind is the true reason.
+// Unknown returns the refusal of a tool that doesn't exist for the principal; kind is the true reason, for the audit
+// record.
 func Unknown(kind string) error {
 	return &problem.Error{Code: problem.UnknownTool, Kind: kind, Detail: "unknown tool"}
 }

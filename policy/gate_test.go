@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestGates is gates and a use by who has every scope → how it is refused, and the gate that is in force.
+// TestGates checks, for a principal with every scope, how gates refuse a use, and the gate in force.
 func TestGates(t *testing.T) {
 	principal := identity.Principal{Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete, identity.Schema}}
 	const (
@@ -57,7 +57,7 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// TestGateOrder: what the list leaves out is unknown, whatever the gates are; then gates come before scopes.
+// TestGateOrder checks the order: tools not in the list are unknown, whatever the gates are; then gates, then scopes.
 func TestGateOrder(t *testing.T) {
 	p, err := New(Rules{Gates: Gates{Writes: Off}}, nil)
 	if err != nil {
@@ -72,7 +72,7 @@ func TestGateOrder(t *testing.T) {
 	}
 }
 
-// TestGate is what Policy tells of a kind: the least of its switches, and which that is.
+// TestGate checks the result for a kind of write: the most restrictive switch, and its key.
 func TestGate(t *testing.T) {
 	for _, row := range []struct {
 		gates Gates

@@ -8,22 +8,22 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// created and updated are the names, without case and separators, of fields that tell when a record was made, and when
-// it was changed.
+// created and updated list the names, without case and separators, of fields that hold the time a record was created or
+// last changed.
 var (
 	created = []string{"createdat", "created", "createdon", "createddate", "datecreated", "creationdate", "insertedat"}
 	updated = []string{"updatedat", "updated", "updatedon", "updateddate", "dateupdated", "modifiedat", "modified", "modifiedon", "modifieddate", "lastmodified",
 		"lastupdated", "changedat"}
 )
 
-// timestamp reports whether f tells when a record was made or changed.
+// timestamp reports whether f holds the time a record was created or last changed.
 func timestamp(f *schema.Field) bool {
 	name := strings.Join(denylist.Words(f.Name), "")
 	return (f.Type == schema.Date || f.Type == schema.Day) && (slices.Contains(created, name) || slices.Contains(updated, name))
 }
 
-// include works out what leaves of a record that a pointer leads to (design 02): the fields of join, or else all that
-// aren't large; always the key and the timestamps.
+// include computes which fields of a record are returned when it is included through a pointer: those of join, or else
+// all that aren't large; always the key and the timestamps.
 func (c *class) include(fail func(string, ...any)) {
 	for _, n := range c.rule.Join {
 		if c.Field(n) != nil && c.seen[n] == nil {

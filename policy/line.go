@@ -11,18 +11,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// narrow adds a layer unless v has it already: most rules say the same of a sub-principal as of its parent.
+// narrow adds a layer unless v already has it: most rules yield the same layer for a sub-principal and its parent.
 func (v *View) narrow(l Layer) {
 	if !slices.ContainsFunc(v.layers, func(old Layer) bool { return reflect.DeepEqual(old, l) }) {
 		v.layers = append(v.layers, l)
 	}
 }
 
-// unbound is the kind of refusal for a filter that names what the class hasn't got: absence refuses.
+// unbound is the kind of refusal for a filter that names a field the class doesn't have.
 const unbound = "principal_filter"
 
-// filtersOf adds the filters that who itself brings, one of v's principal and its line, or returns the kind of
-// refusal. A class's own keys win over the default filter of the same generation, never over that of another.
+// filtersOf adds the filters that p itself carries, where p is v's principal or one of its ancestors, or returns the
+// kind of refusal. A filter for the class takes precedence over the default filter of the same generation, not over
+// those of others.
 func (v *View) filtersOf(p identity.Principal) string {
 	c := v.class
 	var own []Layer
@@ -32,7 +33,7 @@ func (v *View) filtersOf(p identity.Principal) string {
 			continue
 		}
 		if p.Above != nil && !c.sees(f) {
-			return unbound // what a field that its parent can't see holds would show in what is left
+			return unbound // the remaining records would disclose values of a field that the parent can't see
 		}
 		if key == "default" {
 			f = filterfields.Without(f, filters(own))
@@ -58,7 +59,7 @@ func (v *View) filtersOf(p identity.Principal) string {
 	return ""
 }
 
-// sees reports whether f names visible fields alone, and none that is masked.
+// sees reports whether f names only visible fields that are not masked.
 func (c *class) sees(f query.Filter) bool {
 	ok := true
 	filterfields.Fields(f, func(n string) { ok = ok && c.seen[n] != nil && c.masks[n] == nil })

@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// mask compiles the masks. What a mask would have to hide that can't be hidden is refused: records are told apart by
-// their key, pointers hold the key of another record, and agents are told the canonical filter.
+// mask compiles the masks. It rejects masks of fields that can't be hidden: keys identify records, pointers hold the
+// key of another record, and agents are shown the canonical filter.
 func (c *class) mask(p *Policy, fail func(string, ...any)) {
 	keyless := len(c.Key) == 0 || slices.ContainsFunc(c.Key, func(k string) bool { return c.seen[k] == nil })
 	for _, name := range slices.Sorted(maps.Keys(c.rule.MaskBut)) {
@@ -55,7 +55,7 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 	})
 }
 
-// masked returns the masks under which who sees the class, by field; nil for none.
+// masked returns the masks that apply to p, by field; nil for none.
 func (c *class) masked(p identity.Principal) map[string]*mask.Mask {
 	var left map[string]*mask.Mask
 	for name, but := range c.rule.MaskBut {
@@ -76,7 +76,7 @@ func (c *class) masked(p identity.Principal) map[string]*mask.Mask {
 	return left
 }
 
-// pointing returns a field that can be seen and points to the field called name of c, or "".
+// pointing returns the full name of a visible field that points to the field called name of c, or "".
 func (p *Policy) pointing(c *class, name string) string {
 	for _, other := range p.classes {
 		for _, r := range other.relations {
@@ -88,8 +88,8 @@ func (p *Policy) pointing(c *class, name string) string {
 	return ""
 }
 
-// maskable reports whether a mask says something of values of type t: partial takes text, and hash what has one text
-// for equal values and more of them than can be tried by hand.
+// maskable reports whether a mask applies to values of type t. Partial needs text. Hash needs a type with one text per
+// value and too many values to try them all.
 func maskable(kind Mask, t schema.Type) bool {
 	switch kind {
 	case Partial:

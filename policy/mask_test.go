@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// staff is people with masked fields, what points to them, and logs, which have no key.
+// staff returns people with masked fields, a class that points to them, and logs, which have no key.
 func staff() []schema.Class {
 	fields := func(list ...any) (out []schema.Field) {
 		for i := 0; i < len(list); i += 2 {
@@ -37,7 +37,7 @@ func staff() []schema.Class {
 	}
 }
 
-// TestMaskRules has a row for each thing that can be wrong with mask and join.
+// TestMaskRules has a row for each error in mask and join.
 func TestMaskRules(t *testing.T) {
 	masked := func(field string, as Mask) ClassRule { return ClassRule{Mask: map[string]Mask{field: as}} }
 	eq := query.Compare{Path: query.Path{"email"}, Op: query.Eq, Value: value.OfString("x")}
@@ -84,14 +84,14 @@ func TestMaskRules(t *testing.T) {
 			t.Errorf("%+v\ngot  %s\nwant %s", tt.rule, got, want)
 		}
 	}
-	// Where nobody sees the field that points to it, nothing shows it.
+	// Without a visible field that points to it, it may be masked.
 	rules := Rules{Classes: map[string]ClassRule{"people": masked("code", Hash), "badges": {Denied: []string{"code"}}}}
 	if _, err := New(rules, staff()); err != nil {
 		t.Error(err)
 	}
 }
 
-// readers are the rules of the tests of what masks refuse.
+// readers compiles the rules for the tests of refusals by masks.
 func readers(t *testing.T) *Policy {
 	t.Helper()
 	p, err := New(Rules{Unlisted: true, RefuseScans: true, Classes: map[string]ClassRule{
@@ -105,7 +105,7 @@ func readers(t *testing.T) *Policy {
 	return p
 }
 
-// TestMasked has a row for each way to ask for what is masked: what leaves, with its masks, or the refusal.
+// TestMasked has a row for each use of a masked field: the columns with their masks, or the refusal.
 func TestMasked(t *testing.T) {
 	where := func(text string) query.Filter {
 		v, err := value.Read([]byte(text), 0)
@@ -160,7 +160,7 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-// shown is the columns that leave, with their masks, the order, and what is searched; or the refusal.
+// shown formats the columns with their masks, the order, and the search; or the refusal.
 func shown(permit Permit, err error) string {
 	if err != nil {
 		e := problem.Of(err)
@@ -185,7 +185,8 @@ func shown(permit Permit, err error) string {
 	return strings.Join(out, " ")
 }
 
-// TestMaskedCatalogue wants nothing told of a masked field that it can't serve, nor of a source that isn't seen whole.
+// TestMaskedCatalogue checks that the catalogue offers nothing that a masked field, or a partly visible source, can't
+// serve.
 func TestMaskedCatalogue(t *testing.T) {
 	p := readers(t)
 	a, err := p.Access(agent(), &query.Find{Class: "people"})
@@ -201,7 +202,7 @@ func TestMaskedCatalogue(t *testing.T) {
 	}
 }
 
-// TestIncluded shows what leaves of a record that a pointer leads to, and what is told of the rest.
+// TestIncluded checks the fields of an included record, and the report of those left out.
 func TestIncluded(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -240,7 +241,7 @@ func TestIncluded(t *testing.T) {
 	}
 }
 
-// TestMaskBut wants a mask with an exception to hold for everybody but those with its scope, in every part of a query.
+// TestMaskBut checks that a mask with an exception applies to principals without its scope, in every part of a query.
 func TestMaskBut(t *testing.T) {
 	p, err := New(Rules{Unlisted: true, Classes: map[string]ClassRule{"people": {Mask: map[string]Mask{"email": Hash, "name": Partial},
 		MaskBut: map[string]identity.Scope{"email": identity.Operator}}}}, staff())
@@ -264,7 +265,7 @@ func TestMaskBut(t *testing.T) {
 	for _, tt := range []struct {
 		scopes []identity.Scope
 		email  string // the mask
-		asks   string // what becomes of each query
+		asks   string // the result of each query
 	}{
 		{[]identity.Scope{identity.Read}, "hash", "invalid_query: email is masked"},
 		{[]identity.Scope{identity.Read, identity.Explain}, "hash", "invalid_query: email is masked"},

@@ -11,12 +11,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Permit is a query that policy has narrowed to views and allowed. Only this package makes one that works; the
-// zero Permit refuses.
+// A Permit is a query that policy has narrowed to views and allowed. Only this package can make a usable one; the zero
+// Permit refuses.
 type Permit struct{ plan *Plan }
 
-// Plan returns what may be run, or a PermissionDenied problem for the zero Permit. What is done to it changes nothing
-// of the Permit; its lists must not be changed.
+// Plan returns a copy of the plan to run, or a PermissionDenied error for the zero Permit. The caller must not change
+// its slices and maps.
 func (p Permit) Plan() (Plan, error) {
 	if p.plan == nil {
 		return Plan{}, problem.New(problem.PermissionDenied, "no permit")
@@ -24,67 +24,67 @@ func (p Permit) Plan() (Plan, error) {
 	return *p.plan, nil
 }
 
-// A Plan is a narrowed query in the terms of its views: no class is named in it but through a View.
+// A Plan is a narrowed query in terms of its views: it refers to classes only through Views.
 type Plan struct {
-	Count   bool          // only how many records there are
-	Program *plan.Program // what a pipeline makes of the records; nil for finds and counts
-	Views   []*View       // the relations that Program and query.InQuery read: a Program's From from 0, an InQuery's View from 1
-	View    *View         // what is asked for
-	Joins   []Join        // pointers followed
-	Columns []Column      // what leaves, in order
-	Where   query.Filter  // the caller's, bound to View; nil for all
-	Search  *Search       // words that have to stand in texts of View; nil for none
-	Order   []Order       // total: no two records that can be told apart stand at the same place
-	Unique  bool          // Order ends with a key, so that a place in it names one record
-	Limit   int           // records that leave at most; a source reads one more to know whether there are others
-	Skip    int           // records left out first
-	Auto    bool          // Limit is a pipeline's automatic one, not the asker's
-	Most    int           // bytes of one value that leaves; a longer one is a value.Cut. 0 takes MostValue
-	After   []value.Value // where to go on: the values of Order at the last record shown; nil from the start
+	Count   bool          // return only the number of records
+	Program *plan.Program // the pipeline over the records; nil for finds and counts
+	Views   []*View       // the relations that Program and query.InQuery read: a Program's From counts from 0, an InQuery's View from 1
+	View    *View         // the class queried
+	Joins   []Join        // the pointers followed
+	Columns []Column      // the columns returned, in order
+	Where   query.Filter  // the caller's filter, bound to View; nil for all
+	Search  *Search       // the terms to find in text fields of View; nil for none
+	Order   []Order       // a total order: no two distinguishable records are equal in it
+	Unique  bool          // Order ends with a key, so that a position in it identifies one record
+	Limit   int           // the most records to return; a source reads one more to detect further ones
+	Skip    int           // the number of records to skip first
+	Auto    bool          // Limit is the default limit of a pipeline, not the caller's
+	Most    int           // the most bytes of one value returned; a longer one is a value.Cut. 0 means MostValue
+	After   []value.Value // the position to continue after: the values of Order at the last record returned; nil to start at the beginning
 
 	Notes     []string            // comparisons that can't match, for the caller
-	Truncated map[string][]string // by pointer: the fields that its record is shown without
-	Version   string              // the rules that decided
+	Truncated map[string][]string // by pointer: the fields left out of its included record
+	Version   string              // the version of the rules that decided
 }
 
-// A Join is the record that a pointer leads to, or none.
+// A Join is the record that a pointer refers to, if any.
 type Join struct {
-	From  int    // the join that holds the pointer; -1 is the class asked for
+	From  int    // index of the join that holds the pointer; -1 for the class queried
 	Field string // the pointer
 	View  *View
 	Key   string // the field of View whose value the pointer holds
 }
 
-// A Column is one value of a record.
+// A Column is one value of a returned record.
 type Column struct {
-	Path  query.Path    // where it stands in the record that leaves
-	Join  int           // the join that it comes from; -1 is the class asked for
-	Field *schema.Field // what it is read from
+	Path  query.Path    // its place in the returned record
+	Join  int           // index of the join that it comes from; -1 for the class queried
+	Field *schema.Field // the field it is read from
 	Part  query.Path    // the part of a JSON field; nil for all of it
-	ID    bool          // it is an id: it leaves as text
-	Mask  *mask.Mask    // how it leaves; nil as it is
-	Piece *Piece        // what leaves of Field; nil for its value
-	Leads int           // for a pointer that is followed: the join it leads to, else -1
+	ID    bool          // the value is an id and is returned as text
+	Mask  *mask.Mask    // the mask applied; nil for none
+	Piece *Piece        // the piece of Field to return; nil for the whole value
+	Leads int           // for a pointer that is followed: the index of its join, else -1
 }
 
-// A Piece is what a column has of a field's text, of its JSON as it is written, or of its bytes: so many characters, or
-// bytes, after the first Offset; or, as Size, how many there are. What a source can't take apart has no piece and a size in
-// bytes.
+// A Piece is a range of a field's text, of its JSON as written, or of its bytes: Length characters, or bytes, after the
+// first Offset; or, if Size is set, the total number of them. For a field that the source can't split, the piece is
+// empty and the size is in bytes.
 type Piece struct {
 	Offset, Length int64
 	Size           bool
 }
 
-// An Order is one part of a total order over the records asked for. Null stands first when ascending.
+// An Order is one term of a total order over the records. Null sorts first when ascending.
 type Order struct {
-	Join  int // the join that the field is of; -1 is the class asked for
+	Join  int // index of the join that the field belongs to; -1 for the class queried
 	Field *schema.Field
 	Desc  bool
 }
 
-// Column returns the field that the first part of a path in Where names, and the join that it is of, -1 for the class
-// asked for: the name of a field, or the path that leads to it through pointers. The field is nil where there is none.
-// A field behind a pointer can be null.
+// Column returns the field that key refers to and the index of its join, -1 for the class queried. The key is the first
+// part of a path in Where: a field name, or a dotted path through pointers. The field is nil if there is none. A field
+// behind a pointer is returned as nullable.
 func (p *Plan) Column(key string) (join int, f *schema.Field) {
 	if f = p.View.Class().Field(key); f != nil {
 		return -1, f
@@ -103,7 +103,7 @@ func (p *Plan) Column(key string) (join int, f *schema.Field) {
 	return join, p.Behind(join, p.Joins[join].View.Class().Field(path[0]))
 }
 
-// Behind returns a field of a join as the records asked for have it: it can be null there. Join -1 changes nothing.
+// Behind returns f as seen through a join, where it can be null. For join -1 it returns f.
 func (p *Plan) Behind(join int, f *schema.Field) *schema.Field {
 	if join < 0 || f == nil || !f.NotNull {
 		return f
@@ -113,13 +113,15 @@ func (p *Plan) Behind(join int, f *schema.Field) *schema.Field {
 	return &nullable
 }
 
-// A Position is where a page ended: the values of the order at the last record shown, or how many were shown.
+// A Position is the end of a page: the values of the order at the last record returned, or the number of records
+// returned.
 type Position struct {
 	After []value.Value
 	Skip  int
 }
 
-// From returns p to be read from a position that an earlier page of the same query ended at.
+// From returns p continued from the end of an earlier page of the same query. A Position of another query is an
+// InvalidArgument error.
 func (p Permit) From(at Position) (Permit, error) {
 	planned, err := p.Plan()
 	if err != nil {
@@ -132,10 +134,10 @@ func (p Permit) From(at Position) (Permit, error) {
 	return Permit{&planned}, nil
 }
 
-// MostValue is the most bytes of one value that leaves where nothing else is said.
+// MostValue is the default for Plan.Most, in bytes.
 const MostValue = 1 << 20
 
-// Within returns p to be read with values of at most so many bytes; a longer one is a value.Cut. 0 takes MostValue.
+// Within returns p with values limited to most bytes; a longer one becomes a value.Cut. 0 means MostValue.
 func (p Permit) Within(most int) (Permit, error) {
 	planned, err := p.Plan()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// piece adds the key, a piece of one field, and how long the field is, as the last two columns.
+// piece adds the key, a piece of one field, and the size of that field as the last two columns.
 func (p *projection) piece(part *query.Part) error {
 	const at = "/part/field"
 	v := p.plan.View

@@ -12,17 +12,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// MaxRelations is the most views that one query reads: SQLite joins 64 tables.
+// MaxRelations is the most views that one query reads, within SQLite's limit of 64 joined tables.
 const MaxRelations = 24
 
-// relations opens the classes that a query names beside its own, each as a view of the same principal, and notes them
-// in the plan.
+// relations opens the other classes that a query names, each as a view of the same principal, and adds them to the
+// plan.
 type relations struct {
 	plan *Plan
 	raw  bool
 }
 
-// Open implements bind.Relations.
+// Open implements typecheck.Relations.
 func (r *relations) Open(name, at string) (*typecheck.Relation, error) {
 	asked := r.plan.View
 	v, err := asked.policy.View(asked.who, name, at, r.raw)
@@ -36,7 +36,7 @@ func (r *relations) Open(name, at string) (*typecheck.Relation, error) {
 	return r.add(v, at)
 }
 
-// add notes a view in the plan, once for each class.
+// add adds a view to the plan, once for each class.
 func (r *relations) add(v *View, at string) (*typecheck.Relation, error) {
 	n := slices.IndexFunc(r.plan.Views, func(have *View) bool { return have.class == v.class })
 	if n < 0 {
@@ -48,7 +48,7 @@ func (r *relations) add(v *View, at string) (*typecheck.Relation, error) {
 	return &typecheck.Relation{Number: n, Name: v.name, Scope: viewScope{v}, Fields: v.Fields(), Key: v.Key(), Masks: v.masks}, nil
 }
 
-// pipeline narrows every class that a pipeline names to a view, and bounds what leaves.
+// pipeline narrows every class that a pipeline names to a view, and limits the result.
 func (p *Policy) pipeline(principal identity.Principal, q *query.Pipeline) (Permit, error) {
 	v, err := p.readable(principal, q.Class, q.Raw)
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *Policy) pipeline(principal identity.Principal, q *query.Pipeline) (Perm
 	for _, c := range planned.Program.Out().Columns {
 		if c.Path != nil {
 			f := c.Field
-			if f == nil { // it is in no class
+			if f == nil { // a computed column
 				f = &schema.Field{Name: c.Key(), Type: c.Type}
 			}
 			planned.Columns = append(planned.Columns, Column{Path: c.Path, Join: -1, Field: f, ID: c.ID, Mask: c.Mask, Leads: -1})
@@ -83,7 +83,7 @@ func (p *Policy) pipeline(principal identity.Principal, q *query.Pipeline) (Perm
 	return Permit{planned}, nil
 }
 
-// bound returns how many records leave at most, and whether that is a limit of ours and not the pipeline's own.
+// bound returns the most records to return, and whether that is the default limit, not the pipeline's own.
 func bound(q *query.Pipeline) (limit int, auto bool, err error) {
 	if len(q.Stages) == 0 {
 		return q.Limit, true, nil

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// market has a key of two fields of which one is a pointer, one that is a field by itself, one that can't be seen and
-// none; pointers to classes of their own, to none, of two fields, twice of one field, and one in JSON.
+// market returns classes with a key of two fields, one of which is a pointer, with a single key, a hidden one and none;
+// and with pointers to their own class, to no class, of two fields, twice of one field, and one in JSON.
 func market() []schema.Class {
 	fields := func(list ...any) (out []schema.Field) {
 		for i := 0; i < len(list); i += 2 {
@@ -55,8 +55,8 @@ func trade(t *testing.T) *Policy {
 	return p
 }
 
-// planned writes a permit: the columns (@ its join, # an id, > the join that it leads to), the joins, the order, what is
-// asked and the rest; or the refusal.
+// planned formats a permit: the columns (@ its join, # an id, > the join that it leads to), the joins, the order, the
+// filter and the rest; or the refusal.
 func planned(permit Permit, err error) string {
 	if err != nil {
 		e := problem.Of(err)
@@ -108,7 +108,7 @@ func planned(permit Permit, err error) string {
 	return strings.Join(out, " ")
 }
 
-// TestFinds is a query → its plan.
+// TestFinds checks the plans of finds.
 func TestFinds(t *testing.T) {
 	paths := func(names ...string) (out []query.Path) {
 		for _, n := range names {
@@ -173,7 +173,7 @@ func TestFinds(t *testing.T) {
 	}
 }
 
-// TestRelationsOfView has pointers of one field each, to classes that are there, and one for each field.
+// TestRelationsOfView checks that only single-field pointers to existing classes are relations, one for each field.
 func TestRelationsOfView(t *testing.T) {
 	v, err := trade(t).View(agent(), "orders", "", false)
 	if err != nil {
@@ -184,7 +184,7 @@ func TestRelationsOfView(t *testing.T) {
 	}
 }
 
-// TestPipelines is a pipeline → its plan.
+// TestPipelines checks the plans of pipelines.
 func TestPipelines(t *testing.T) {
 	for _, tt := range []struct {
 		name, class, stages string
@@ -219,7 +219,7 @@ func TestPipelines(t *testing.T) {
 	}
 }
 
-// TestRelations wants a query that names more classes than a database joins refused before it is sent.
+// TestRelations checks that a query with more classes than databases join is refused.
 func TestRelations(t *testing.T) {
 	var crowd []schema.Class
 	var asked query.Or
@@ -242,7 +242,7 @@ func TestRelations(t *testing.T) {
 	}
 }
 
-// TestFrom is the position of a page → where the next one begins.
+// TestFrom checks where the page after a position begins.
 func TestFrom(t *testing.T) {
 	permit, err := trade(t).Read(agent(), &query.Find{Class: "orders", Order: []query.Sort{{Path: query.Path{"created"}}}})
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package policy decides: a Principal and a Query become a Permit, or a refusal.
+// Package policy decides what a principal may do: it turns a Principal and a Query into a Permit or a refusal.
 //
-// It stands between identity and compile. Its one idea: an agent never sees a class, it sees a View, the visible
-// fields and the predicate that every record satisfies. Read puts a view wherever a query names a class, so that a
-// hidden field, a hidden class and one that never existed are refused in the same bytes. Rules are compiled against
-// the catalogue once, in New; a rule that names what isn't there is an error there. No rule means no view.
+// Agents never query a class directly. They query a View: the visible fields of a class and a predicate that every
+// record satisfies. Read replaces each class that a query names by its view, so that a hidden field or class is refused
+// in the same bytes as one that never existed. New compiles the rules against the catalogue once, and fails if a rule
+// names something that isn't there. A class without a rule is hidden unless the rules say otherwise.
 package policy
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Policy is the rules in force, compiled against a catalogue. It never changes; new rules make a new Policy.
+// A Policy holds the rules in force, compiled against a catalogue. It is immutable; new rules make a new Policy.
 type Policy struct {
 	version string
 	classes []*class
@@ -38,11 +38,11 @@ type Policy struct {
 	rules     Rules          // as given, for operators
 	catalogue []schema.Class // likewise
 
-	fields map[*schema.Field]string // "source.Class.field", for records
-	uses   *Uses                    // of the one call that this is for; nil for none
+	fields map[*schema.Field]string // "source.Class.field", for audit records
+	uses   *Uses                    // collects what the current call uses; nil for none
 }
 
-// class is one class of the catalogue with its rule, compiled.
+// class is one class of the catalogue with its compiled rule.
 type class struct {
 	*schema.Class
 	full      string // "source.Class"
@@ -52,31 +52,31 @@ type class struct {
 	seen      map[string]*schema.Field
 	large     map[string]bool
 	masks     map[string]*mask.Mask // by visible field
-	included  []*schema.Field       // what leaves of a record that a pointer leads to
-	dropped   []string              // the visible fields that don't
+	included  []*schema.Field       // the fields returned when a record is included through a pointer
+	dropped   []string              // the visible fields that are not
 	tenant    *tenant
 	canonical query.Filter // bound, unless it has expressions
 	personal  bool         // canonical has expressions
-	relations []relation   // of one field each
+	relations []relation   // those of a single field
 }
 
-// relation is a pointer field and what it points to.
+// relation is a pointer field and its target.
 type relation struct {
 	field  string
 	target *class
 	key    string
 }
 
-// A Fault is one thing that is wrong with the rule of a class.
+// A RuleFault is one error in the rule of a class.
 type RuleFault struct {
 	Class   string // as the rules name it
 	Message string
 }
 
-// Error returns the place and the message.
+// Error returns the path of the class in the rules and the message.
 func (f *RuleFault) Error() string { return "classes." + f.Class + ": " + f.Message }
 
-// New compiles rules against the catalogue. All that is wrong with the rules is in the error: Faults, joined.
+// New compiles rules against the catalogue. The error joins every RuleFault found.
 func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}, refuseScans: rules.RefuseScans,
 		disclose: rules.Disclose, expressions: expression.NewCompiler(), rules: rules, catalogue: catalogue, fields: map[*schema.Field]string{}}
@@ -126,19 +126,20 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	return p, errors.Join(errs...)
 }
 
-// APIs returns what the rules say of HTTP APIs.
+// APIs returns the compiled rules for HTTP APIs.
 func (p *Policy) APIs() *calls.APIs { return p.apis }
 
 // Version identifies the rules in force.
 func (p *Policy) Version() string { return p.version }
 
-// Rules returns the rules in force as they were given, for operators. They must not be changed.
+// Rules returns the rules in force as given, for operators. The caller must not change them.
 func (p *Policy) Rules() Rules { return p.rules }
 
-// Catalogue returns what the rules were compiled against, for operators. It must not be changed.
+// Catalogue returns the catalogue the rules were compiled against, for operators. The caller must not change it.
 func (p *Policy) Catalogue() []schema.Class { return p.catalogue }
 
-// Shown returns a class by its name in rules, the fields of it that the rules let be seen, and the names of the masked.
+// Shown returns the class that a rule names, its fields that the rules leave visible, and the sorted names of those
+// with a mask.
 func (p *Policy) Shown(name string) (_ *schema.Class, visible []*schema.Field, masked []string, err error) {
 	c, err := p.named(name)
 	if err != nil {
@@ -147,7 +148,7 @@ func (p *Policy) Shown(name string) (_ *schema.Class, visible []*schema.Field, m
 	return c.Class, c.visible, slices.Sorted(maps.Keys(c.masks)), nil
 }
 
-// named finds the class that a rule names.
+// named returns the class that a rule names.
 func (p *Policy) named(name string) (*class, error) {
 	if c := p.byFull[name]; c != nil {
 		return c, nil
@@ -166,7 +167,7 @@ func (p *Policy) named(name string) (*class, error) {
 	}
 }
 
-// fields works out which fields can be seen.
+// fields computes which fields are visible.
 func (c *class) fields(fail func(string, ...any)) {
 	r := c.rule
 	known := func(key string, names []string) {
@@ -203,7 +204,7 @@ func (c *class) fields(fail func(string, ...any)) {
 				fail("visible: %s is also denied", f.Name)
 			}
 			continue
-		case !c.Recordless && denylist.Credential(f.Name) && !(named && lifted): // a name without values is no credential
+		case !c.Recordless && denylist.Credential(f.Name) && !(named && lifted): // a description holds no values, so no credentials
 			if named {
 				fail("visible: %s looks like a credential by its name; to show it, name it in lift as well", f.Name)
 			}
@@ -228,7 +229,7 @@ func (c *class) fields(fail func(string, ...any)) {
 	c.include(fail)
 }
 
-// documented checks the documented values of fields.
+// documented checks that fields can hold their documented values.
 func (c *class) documented(names []string, fail func(string, ...any)) {
 	for _, n := range names {
 		for _, v := range c.rule.Fields[n].Values {
@@ -239,7 +240,7 @@ func (c *class) documented(names []string, fail func(string, ...any)) {
 	}
 }
 
-// relate finds the classes that single pointer fields lead to.
+// relate finds the target classes of single-field pointers.
 func (c *class) relate(p *Policy) {
 	for _, r := range c.Relations {
 		target := p.byFull[c.Source+"."+r.Target]
@@ -277,7 +278,7 @@ func (c *class) filters(expressions *expression.Compiler, fail func(string, ...a
 	c.compileCanonical(expressions, fail)
 }
 
-// visibleTo reports whether who may see the class at all, and else the true reason.
+// visibleTo reports whether p may see the class at all; if not, kind is the true reason.
 func (c *class) visibleTo(p identity.Principal) (kind string, ok bool) {
 	switch {
 	case !c.listed:

@@ -33,7 +33,7 @@ func agent() identity.Principal {
 	return identity.Principal{ID: "a", Owner: "ann", Tenant: "7", Scopes: []identity.Scope{identity.Read}}
 }
 
-// TestNewRefuses has a row for each thing that can be wrong with a rule.
+// TestNewRefuses has a row for each error in a rule.
 func TestNewRefuses(t *testing.T) {
 	eq := func(field string) query.Filter {
 		return query.Compare{Path: query.Path{field}, Op: query.Eq, Value: value.OfInt(1)}
@@ -106,7 +106,7 @@ func sample() Rules {
 	}}
 }
 
-// TestViews shows, for a principal and a class, the whole predicate or the true reason of the refusal.
+// TestViews checks, for a principal and a class, the whole predicate or the kind of refusal.
 func TestViews(t *testing.T) {
 	p, err := New(sample(), catalogue())
 	if err != nil {
@@ -183,7 +183,7 @@ func layers(v *View) string {
 	return strings.Join(parts, "; ")
 }
 
-// TestBind shows what a caller's condition becomes for the field that it compares.
+// TestBind checks how a caller's condition is converted for its field.
 func TestBind(t *testing.T) {
 	rules := sample()
 	rules.Unlisted = true
@@ -279,7 +279,7 @@ func TestMay(t *testing.T) {
 	}
 }
 
-// TestPointers wants a pointer to be one only where the asker sees the class and the field that it leads to.
+// TestPointers checks that a pointer is one only if the principal sees the target class and field.
 func TestPointers(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -312,7 +312,7 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-// TestProjectionLimits wants what no database takes refused before it is sent.
+// TestProjectionLimits checks that queries beyond the limits of databases are refused.
 func TestProjectionLimits(t *testing.T) {
 	wide := schema.Class{Source: "app", Name: "wide", Table: "wide", Key: []string{"f0"}}
 	for i := range 600 {

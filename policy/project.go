@@ -11,20 +11,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// The limits of one answer, within what every database takes: SQLite joins 64 tables, PostgreSQL returns 1,664 columns.
+// The limits of one answer, within those of every database: SQLite joins 64 tables, PostgreSQL returns 1,664 columns.
 const (
 	MaxHops    = query.MaxHops
-	MaxJoins   = 40   // pointers followed in all
+	MaxJoins   = 40   // pointers followed in total
 	MaxColumns = 1000 // fields of a record and of those included in it
 )
 
-// A projection works out which columns leave.
+// A projection computes which columns are returned.
 type projection struct {
 	plan    *Plan
-	lean    bool           // without large fields where none is named
+	lean    bool           // omit large fields unless they are named
 	omitted []string       // the large fields that were left out
-	joined  map[string]int // the join that a dotted pointer path leads to
-	shown   map[int]bool   // joins of which something leaves
+	joined  map[string]int // the join of a dotted pointer path
+	shown   map[int]bool   // joins with at least one returned column
 }
 
 func newProjection(plan *Plan, lean bool) *projection {
@@ -59,8 +59,8 @@ func (p *projection) project(keys, include []query.Path) error {
 	return nil
 }
 
-// own adds the columns of the class itself, and of pointers where keys name fields behind them. The key of a record
-// always leaves, for it is what the record is asked for by.
+// own adds the columns of the class itself, and those behind pointers that keys name. The key of a record is always
+// returned, so that the caller can refer to the record.
 func (p *projection) own(keys []query.Path) error {
 	v := p.plan.View
 	if len(keys) == 0 {
@@ -83,7 +83,7 @@ func (p *projection) own(keys []query.Path) error {
 	return nil
 }
 
-// identify adds the key of a record, where keys don't name it.
+// identify adds the key of a record unless keys name it.
 func (p *projection) identify(keys []query.Path) {
 	v := p.plan.View
 	p.plan.Columns = make([]Column, 0, len(keys)+len(v.Key()))
@@ -94,7 +94,7 @@ func (p *projection) identify(keys []query.Path) {
 	}
 }
 
-// A place is an element of a list of the arguments. Its pointer is written when something is wrong there alone.
+// A place is an element of a list argument. Its JSON pointer is built only when an error needs it.
 type place struct {
 	list  string
 	index int
@@ -133,7 +133,7 @@ func (p *projection) key(path query.Path, at place) error {
 	return nil
 }
 
-// join returns the join that a pointer path leads to, with its pointer and key as columns.
+// join returns the join of a pointer path, and adds its pointer and key as columns.
 func (p *projection) join(path query.Path, at place) (int, error) {
 	j, err := p.follow(path, at.pointer)
 	if err != nil || p.shown[j] {
@@ -151,7 +151,8 @@ func (p *projection) join(path query.Path, at place) (int, error) {
 	return j, nil
 }
 
-// reach returns the join that path leads through pointers to, -1 for none, and how many of its parts do.
+// reach follows the pointers that path starts with. It returns the last join, -1 for none, and the number of parts
+// followed.
 func (p *projection) reach(path query.Path, at string) (join, n int, err error) {
 	join = -1
 	for ; n < len(path)-1; n++ {
@@ -166,7 +167,7 @@ func (p *projection) reach(path query.Path, at string) (join, n int, err error) 
 	return join, n, nil
 }
 
-// follow returns the join that a pointer path leads to, made when it is new.
+// follow returns the join of a pointer path, and creates it if necessary.
 func (p *projection) follow(path query.Path, at func() string) (int, error) {
 	if j, ok := p.joined[path.String()]; ok {
 		return j, nil
@@ -218,7 +219,7 @@ func (v *View) pointerNames() []string {
 	return names
 }
 
-// included adds the columns of a record that a pointer leads to, and tells which it leaves out.
+// included adds the columns of an included record, and records in the plan which fields are left out.
 func (p *projection) included(path query.Path) {
 	j := p.joined[path.String()]
 	c := p.plan.Joins[j].View.class
@@ -233,7 +234,7 @@ func (p *projection) included(path query.Path) {
 	}
 }
 
-// add adds a column once. A field named whole takes the place of its parts.
+// add adds a column once. A whole field replaces parts of it.
 func (p *projection) add(c Column) {
 	for i := range p.plan.Columns {
 		have := &p.plan.Columns[i]

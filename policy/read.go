@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Read narrows q to what who may see, or refuses.
+// Read narrows q to what the principal may see, or returns why it is refused, as a *problem.Error.
 func (p *Policy) Read(principal identity.Principal, q query.Query) (Permit, error) {
 	permit, err := p.narrow(principal, q)
 	if err == nil {
@@ -26,7 +26,7 @@ func (p *Policy) Read(principal identity.Principal, q query.Query) (Permit, erro
 	return permit, nil
 }
 
-// narrow is Read without the refusal of scans.
+// narrow is Read without the check for scans.
 func (p *Policy) narrow(principal identity.Principal, q query.Query) (Permit, error) {
 	if !principal.Has(identity.Read) {
 		return Permit{}, &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(identity.Read),
@@ -43,7 +43,7 @@ func (p *Policy) narrow(principal identity.Principal, q query.Query) (Permit, er
 	return Permit{}, problem.New(problem.Internal, fmt.Sprintf("policy can't read %T", q))
 }
 
-// readable is View for what is to be read: a class without records is refused, to whom may know of it.
+// readable is View for a class to be read: a visible class without records is refused as Unsupported.
 func (p *Policy) readable(principal identity.Principal, name string, raw bool) (*View, error) {
 	v, err := p.View(principal, name, "/class_name", raw)
 	if err == nil && v.class.Recordless {
@@ -64,7 +64,7 @@ func (p *Policy) count(principal identity.Principal, q *query.Count) (Permit, er
 }
 
 func (p *Policy) find(principal identity.Principal, q *query.Find) (Permit, error) {
-	// Whoever names a record by its id gets it whether or not it counts as live (design 02).
+	// A lookup by id ignores the canonical filter.
 	v, err := p.readable(principal, q.Class, q.Raw || q.IDs != nil)
 	if err != nil {
 		return Permit{}, err
@@ -95,8 +95,8 @@ func (p *Policy) find(principal identity.Principal, q *query.Find) (Permit, erro
 	return Permit{plan}, err
 }
 
-// byID narrows the plan to the records with these ids: the text of the key, or a JSON list of texts for a key of
-// several fields. What is no id of the class names no record.
+// byID narrows the plan to the records with these ids. An id is the text of the key, or a JSON list of texts for a key
+// of several fields. An id that the class can't have matches no record.
 func (plan *Plan) byID(ids []string) error {
 	key := plan.View.Key()
 	if key == nil {
@@ -143,8 +143,8 @@ func (plan *Plan) byID(ids []string) error {
 	return err
 }
 
-// order makes the order total: what is asked for, then the key, or every field of a class without one that isn't masked. Physical
-// order depends on what is hidden; this doesn't.
+// order makes the order total: the requested terms, then the key, or every unmasked field of a class without a key. The
+// physical order of records would depend on hidden data; this one doesn't.
 func (p *projection) order(q *query.Find) error {
 	plan, v := p.plan, p.plan.View
 	add := func(join int, f *schema.Field, desc bool) {
@@ -184,7 +184,7 @@ func (p *projection) order(q *query.Find) error {
 		return nil
 	}
 	for _, f := range v.Fields() {
-		if v.Mask(f.Name) == nil { // what is masked without a key is null
+		if v.Mask(f.Name) == nil { // without a key, a masked field is null
 			add(-1, f, false)
 		}
 	}

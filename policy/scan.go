@@ -11,11 +11,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// An Access is how a source can get at the records that a query begins with.
+// An Access describes how a source finds the first records of a query: by an index or by reading all of them.
 type Access = scan.Access
 
-// Access tells how the records are got at that q begins with, for who. What would refuse q for another reason
-// refuses it here.
+// Access returns how the source would find the records that q starts from, for the principal. It returns the error that
+// refuses q for any reason other than a scan.
 func (p *Policy) Access(principal identity.Principal, q query.Query) (Access, error) {
 	permit, err := p.narrow(principal, q)
 	if err != nil {
@@ -24,7 +24,7 @@ func (p *Policy) Access(principal identity.Principal, q query.Query) (Access, er
 	return p.access(permit.plan), nil
 }
 
-// scans refuses a plan that reads every record of a class, where the rules say so. Records by id are never refused.
+// scans refuses a plan that reads every record of a class, if the rules refuse scans. Lookups by id are never refused.
 func (p *Policy) scans(planned *Plan) error {
 	if !p.refuseScans {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestScans says, for each kind of condition, whether an index serves it.
+// TestScans checks, for each kind of condition, whether an index serves it.
 func TestScans(t *testing.T) {
 	classes := []schema.Class{
 		{Source: "s", Name: "notes", Table: "notes", Key: []string{"id"},
@@ -40,7 +40,7 @@ func TestScans(t *testing.T) {
 		{"notes", `{"a": {"$nin": [1, 2]}}`, "[] [a] scan refused"},
 		{"notes", `{"a": {"$exists": true}}`, "[] [a] scan refused"},
 		{"notes", `{"a": null}`, "[a] []"},
-		{"notes", `{"a": "one"}`, "[] []"}, // which nothing is
+		{"notes", `{"a": "one"}`, "[] []"}, // matches nothing
 		{"notes", `{"c": {"$startsWith": "x"}}`, "[c] []"},
 		{"notes", `{"c": {"$regex": "^x"}}`, "[] [c] scan refused"},
 		{"notes", `{"u": "x"}`, "[u] []"},

@@ -11,10 +11,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// ruleScope is all fields of a class, for the filters of rules.
+// ruleScope resolves all fields of a class, for the filters of rules.
 type ruleScope struct{ *class }
 
-// Field implements bind.Scope.
+// Field implements typecheck.Scope.
 func (s ruleScope) Field(path query.Path, at string) (*schema.Field, string, int, error) {
 	if f := s.class.Field(path[0]); f != nil && !denylist.Internal(path[0]) {
 		return f, path[0], 1, nil
@@ -23,7 +23,7 @@ func (s ruleScope) Field(path query.Path, at string) (*schema.Field, string, int
 		Near: problem.Nearest(path[0], slices.DeleteFunc(s.FieldNames(), denylist.Internal), 3)}
 }
 
-// ID implements bind.Scope.
+// ID implements typecheck.Scope.
 func (s ruleScope) ID(name string) bool {
 	for _, k := range s.Key {
 		if k == name {
@@ -33,7 +33,7 @@ func (s ruleScope) ID(name string) bool {
 	return s.relation(name) != nil
 }
 
-// Pointer implements bind.Scope.
+// Pointer implements typecheck.Scope.
 func (s ruleScope) Pointer(name string) (class, field string) {
 	if r := s.relation(name); r != nil {
 		return r.target.Name, r.key
@@ -41,22 +41,22 @@ func (s ruleScope) Pointer(name string) (class, field string) {
 	return "", ""
 }
 
-// Allowed implements bind.Scope. A rule means what it says.
+// Allowed implements typecheck.Scope. The values in rules are not checked against a list.
 func (ruleScope) Allowed(string) []string { return nil }
 
-// tenantScope is a ruleScope in which every field takes its value from text.
+// tenantScope is a ruleScope that converts text to the type of the field.
 type tenantScope struct{ ruleScope }
 
-// ID implements bind.Scope.
+// ID implements typecheck.Scope.
 func (tenantScope) ID(string) bool { return true }
 
-// Pointer implements bind.Scope.
+// Pointer implements typecheck.Scope.
 func (tenantScope) Pointer(string) (string, string) { return "", "" }
 
-// viewScope is the visible fields of a view, for the filters of callers.
+// viewScope resolves the visible fields of a view, for the filters of callers.
 type viewScope struct{ *View }
 
-// Field implements bind.Scope.
+// Field implements typecheck.Scope.
 func (s viewScope) Field(path query.Path, at string) (*schema.Field, string, int, error) {
 	f := s.called(path[0])
 	if f == nil {
@@ -69,7 +69,7 @@ func (s viewScope) Field(path query.Path, at string) (*schema.Field, string, int
 	return f, f.Name, 1, nil
 }
 
-// called is Field, with the names that models call the key by where the view has no field of that name.
+// called is Field, but also accepts _id and objectId for the key, unless the view has a field of that name.
 func (v *View) called(name string) *schema.Field {
 	f := v.Field(name)
 	if key := v.Key(); f == nil && len(key) == 1 && (name == "_id" || name == "objectId") {
@@ -78,10 +78,10 @@ func (v *View) called(name string) *schema.Field {
 	return f
 }
 
-// ID implements bind.Scope.
+// ID implements typecheck.Scope.
 func (s viewScope) ID(name string) bool { return s.View.ID(name) }
 
-// Pointer implements bind.Scope.
+// Pointer implements typecheck.Scope.
 func (s viewScope) Pointer(name string) (class, field string) {
 	if p := s.pointer(name); p != nil {
 		return p.Target, p.TargetKey
@@ -89,10 +89,10 @@ func (s viewScope) Pointer(name string) (class, field string) {
 	return "", ""
 }
 
-// Allowed implements bind.Scope.
+// Allowed implements typecheck.Scope.
 func (s viewScope) Allowed(name string) []string { return s.View.allowed(name) }
 
-// allowed returns the values that a field is documented with, or else those that the source lets it hold, as text.
+// allowed returns, as text, the documented values of a field, or else those that the source allows.
 func (v *View) allowed(name string) []string {
 	f := v.Field(name)
 	if documented := v.class.rule.Fields[name].Values; documented != nil {
@@ -105,14 +105,14 @@ func (v *View) allowed(name string) []string {
 	return f.Allowed()
 }
 
-// reachScope is a viewScope with the fields of the records that its pointers lead to, which it joins to the plan. Their
-// keys are their paths.
+// reachScope is a viewScope that also resolves fields behind pointers, which it joins to the plan. Their keys are their
+// paths.
 type reachScope struct {
 	viewScope
 	*projection
 }
 
-// Field implements bind.Scope.
+// Field implements typecheck.Scope.
 func (s reachScope) Field(path query.Path, at string) (*schema.Field, string, int, error) {
 	join, n, err := s.reach(path, at)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s reachScope) Field(path query.Path, at string) (*schema.Field, string, in
 	return &behind, behind.Name, n + 1, nil
 }
 
-// at returns the view that a key names a field of, and its name there.
+// at returns the view of the field that key names, and the field's name in that view.
 func (s reachScope) at(key string) (*View, string) {
 	if s.View.Field(key) == nil {
 		if join, f := s.plan.Column(key); f != nil {
@@ -137,28 +137,28 @@ func (s reachScope) at(key string) (*View, string) {
 	return s.View, key
 }
 
-// ID implements bind.Scope.
+// ID implements typecheck.Scope.
 func (s reachScope) ID(key string) bool {
 	v, name := s.at(key)
 	return v.ID(name)
 }
 
-// Pointer implements bind.Scope.
+// Pointer implements typecheck.Scope.
 func (s reachScope) Pointer(key string) (class, field string) {
 	v, name := s.at(key)
 	return viewScope{v}.Pointer(name)
 }
 
-// Allowed implements bind.Scope.
+// Allowed implements typecheck.Scope.
 func (s reachScope) Allowed(key string) []string {
 	v, name := s.at(key)
 	return v.allowed(name)
 }
 
-// keyScope is a view in which every part of the key takes its value from text, as ids are written.
+// keyScope is a viewScope that converts text to the type of the field, for the parts of an id.
 type keyScope struct{ viewScope }
 
-// ID implements bind.Scope.
+// ID implements typecheck.Scope.
 func (keyScope) ID(string) bool { return true }
 
 // unknown refuses a field in the same bytes whether it is hidden or has never existed, unless the rules disclose.
@@ -173,8 +173,8 @@ func (v *View) unknown(name, at string) error {
 	return refusal
 }
 
-// Setting returns the visible field called name that somebody wants to set, or refuses it at the place at: a field that
-// isn't there or isn't visible like a reader's, and one that is masked for the principal.
+// Setting returns the visible field called name for a write. It refuses a field that doesn't exist or isn't visible
+// like a read does, and one that is masked for the principal; at is the JSON pointer of the name.
 func (v *View) Setting(name, at string) (*schema.Field, error) {
 	if v.Field(name) != nil && v.Mask(name) != nil {
 		return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "masked", Pointer: at, Detail: name + " is masked: who doesn't see it whole can't set it"}

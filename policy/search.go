@@ -13,20 +13,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Search is a search.Query narrowed to visible fields that aren't masked: what an index holds of others must not decide anything.
+// A Search is a search query narrowed to visible, unmasked fields, so that the indexed text of other fields can't
+// affect the result.
 type Search struct {
 	Terms   []string
 	Without []string
-	In      []Searched // one or more; no field stands twice
+	In      []Searched // one or more; no field appears twice
 }
 
-// Searched is an index and those of its fields that are searched.
+// Searched is an index and the fields of it to search.
 type Searched struct {
 	Index  *schema.TextIndex
 	Fields []string // one or more, all visible
 }
 
-// SearchFields returns the visible fields, none of them masked, that text can be searched in, in the order of the class.
+// SearchFields returns the visible, unmasked fields with full-text search, in the order of the class.
 func (v *View) SearchFields() []string {
 	var out []string
 	for _, f := range v.Fields() {
@@ -37,8 +38,8 @@ func (v *View) SearchFields() []string {
 	return out
 }
 
-// textIndex returns the index that a visible field is searched by: one that holds nothing hidden before one that does,
-// so that what is hidden doesn't choose, and one of single fields before one of several together; nil for none.
+// textIndex returns the index by which a visible field is searched, nil for none. It prefers an index without hidden
+// fields, so that hidden fields don't affect the choice, and one of single fields to one of several together.
 func (v *View) textIndex(field string) *schema.TextIndex {
 	hidden := func(name string) bool { return v.Field(name) == nil || v.Mask(name) != nil }
 	var best [3]*schema.TextIndex
@@ -50,7 +51,7 @@ func (v *View) textIndex(field string) *schema.TextIndex {
 		case !slices.Contains(x.Fields, field), hidden(field), x.Key != "" && hidden(x.Key):
 			continue
 		case x.Column != "" && (some || hidden(x.Column)):
-			continue // its words can't be told apart
+			continue // its terms can't be told apart by field
 		case x.Column != "":
 			rank = 2
 		case some:
@@ -63,7 +64,7 @@ func (v *View) textIndex(field string) *schema.TextIndex {
 	return cmp.Or(best[0], best[1], best[2])
 }
 
-// search narrows q to the fields that it names, or to all that can be searched.
+// search narrows q to the fields that it names, or to all searchable fields.
 func (v *View) search(q *textquery.Query) (*Search, error) {
 	if q == nil {
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// TestSearch says which fields of which indexes are searched, with some fields of the class hidden.
+// TestSearch checks which fields of which indexes are searched if some fields are hidden.
 func TestSearch(t *testing.T) {
 	index := func(name, key string, fields ...string) schema.TextIndex {
 		return schema.TextIndex{Name: name, Key: key, Fields: fields}

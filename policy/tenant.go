@@ -9,12 +9,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// tenant is a TenantRule, compiled.
+// tenant is a compiled TenantRule.
 type tenant struct {
 	field   *schema.Field
 	is      *expression.Expression
 	through *relation
-	bypass  *expression.Expression // nil for nobody
+	bypass  *expression.Expression // nil for never
 }
 
 func (c *class) compileTenant(t *TenantRule, expressions *expression.Compiler, fail func(string, ...any)) *tenant {
@@ -65,7 +65,7 @@ func (c *class) circular() bool {
 	return false
 }
 
-// bypassed reports whether the rule lets who see the records of all tenants. An error is no bypass.
+// bypassed reports whether the rule lets p see the records of all tenants. An evaluation error counts as false.
 func (t *tenant) bypassed(p identity.Principal) bool {
 	if t.bypass == nil {
 		return false
@@ -74,8 +74,8 @@ func (t *tenant) bypassed(p identity.Principal) bool {
 	return err == nil && v.Bool()
 }
 
-// tenant adds the layers of the tenant rule, or returns the kind of refusal. A class scopes its children whether or not
-// the principal may name it: what it may see of them is the same.
+// tenant adds the layers of the tenant rule, or returns the kind of refusal. A parent class scopes its children whether
+// or not the principal may see the parent itself.
 func (v *View) tenant() string {
 	t := v.class.tenant
 	if t == nil {
@@ -84,7 +84,7 @@ func (v *View) tenant() string {
 	for g := range v.who.Line() {
 		switch {
 		case t.bypassed(g):
-		case t.through != nil: // the other view looks at all of the line
+		case t.through != nil: // the target's view covers all ancestors
 			return v.through(t.through)
 		default:
 			f, kind := t.filter(v.class, g)
@@ -97,7 +97,7 @@ func (v *View) tenant() string {
 	return ""
 }
 
-// through adds the layer of a pointer that must lead into the view of its class.
+// through adds the layer of a pointer whose target must be in its view.
 func (v *View) through(r *relation) string {
 	target := &View{class: r.target, who: v.who, policy: v.policy, raw: v.raw}
 	if kind := target.scope(); kind != "" {
@@ -107,13 +107,13 @@ func (v *View) through(r *relation) string {
 	return ""
 }
 
-// filter returns what t lets who see of c, or the kind of refusal.
+// filter returns the filter that t puts on c for p, or the kind of refusal.
 func (t *tenant) filter(c *class, p identity.Principal) (query.Filter, string) {
 	is, err := t.is.Eval(p)
 	if err != nil {
 		return nil, "tenant_missing"
 	}
-	// The tenant comes as text from a token or a claim; it is compared as what the field holds.
+	// The tenant is text from a token or a claim; it is converted to the type of the field.
 	f, _, err := typecheck.Filter(query.Compare{Path: query.Path{t.field.Name}, Op: query.Eq, Value: is}, tenantScope{ruleScope{c}}, nil)
 	if _, never := f.(query.Never); err != nil || never {
 		return nil, "tenant_mismatch"

@@ -6,24 +6,24 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Uses gathers what one call names or reads, for its record: classes and fields that exist, hidden ones too. The zero
-// Uses has nothing. It is not for several goroutines.
+// Uses collects the classes and fields that one call names or reads, hidden ones included, for its audit record. The
+// zero Uses is empty. It is not safe for concurrent use.
 type Uses struct {
 	classes []*class
 	fields  []*schema.Field
 
-	firstClasses [4]*class // most calls name no more, and cost no more
+	firstClasses [4]*class // enough for most calls, without an allocation
 	firstFields  [16]*schema.Field
 }
 
-// Noting returns p for one call: all that the call names is added to u. It decides as p does.
+// Noting returns a copy of p for one call, which adds everything the call names to u. It decides as p does.
 func (p *Policy) Noting(u *Uses) *Policy {
 	noting := *p
 	noting.uses = u
 	return &noting
 }
 
-// List returns what was named as "source.Class" and "source.Class.field", sorted.
+// List returns the classes and fields as "source.Class" and "source.Class.field", sorted.
 func (u *Uses) List(p *Policy) []string {
 	if len(u.classes)+len(u.fields) == 0 {
 		return nil
@@ -41,7 +41,7 @@ func (u *Uses) List(p *Policy) []string {
 	return slices.Compact(out)
 }
 
-// names notes a class.
+// names adds a class.
 func (u *Uses) names(c *class) {
 	if u == nil || slices.Contains(u.classes, c) {
 		return
@@ -52,7 +52,7 @@ func (u *Uses) names(c *class) {
 	u.classes = append(u.classes, c)
 }
 
-// reads notes a field.
+// reads adds a field.
 func (u *Uses) reads(f *schema.Field) {
 	if u == nil || slices.Contains(u.fields, f) {
 		return
@@ -63,10 +63,10 @@ func (u *Uses) reads(f *schema.Field) {
 	u.fields = append(u.fields, f)
 }
 
-// Named implements bind.Relations.
+// Named implements typecheck.Relations.
 func (r *relations) Named(f *schema.Field) { r.plan.View.policy.uses.reads(f) }
 
-// Allowed implements bind.Relations.
+// Allowed implements typecheck.Relations.
 func (r *relations) Allowed(f *schema.Field) []string {
 	for _, v := range r.plan.Views {
 		if v.Field(f.Name) == f {

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestUses has a row for each place in a query where a class or a field is named, and what the record says of it.
+// TestUses has a row for each place in a query where a class or a field is named, and the names recorded.
 func TestUses(t *testing.T) {
 	classes := catalogue()
 	classes[1].Text = []schema.TextIndex{{Fields: []string{"title"}}}

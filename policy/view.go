@@ -12,37 +12,37 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A View is a class as one principal may see it: the visible fields and the predicate that every record satisfies.
-// Only this package makes one that works.
+// A View is a class as one principal may see it: its visible fields and a predicate that every record satisfies. Only
+// package policy can make a usable one.
 type View struct {
 	class  *class
 	name   string // as this principal addresses the class
 	who    identity.Principal
 	policy *Policy
-	raw    bool                  // the canonical filters are off
-	layers []Layer               // all hold for every record
+	raw    bool                  // the canonical filters are switched off
+	layers []Layer               // every record satisfies all of them
 	masks  map[string]*mask.Mask // by field; nil for none
 
 	told query.Filter // the canonical filter, as the principal could write it
 
-	pointers []pointer // what follow found, once
+	pointers []pointer // set once by followAll
 }
 
-// pointer is a relation that the principal can follow, and where it leads.
+// pointer is a relation that the principal can follow, and the view of its target.
 type pointer struct {
 	Relation
 	target *View
 }
 
-// A Layer is one part of a view's predicate, kept apart so that it can be explained: a filter over the whole
-// class, hidden fields included, or a pointer that must lead into another view.
+// A Layer is one part of a view's predicate, kept separate so that it can be explained: a filter over the whole class,
+// hidden fields included, or a pointer whose target must be in another view.
 type Layer struct {
 	Name    string // "tenant", "principal" or "canonical"
 	Filter  query.Filter
 	Through *Through
 }
 
-// Through holds where the value of Field is the Key of a record in View.
+// Through is the condition that the value of Field is the Key of a record in View.
 type Through struct {
 	Field, Key string
 	View       *View
@@ -55,8 +55,8 @@ type Relation struct {
 	TargetKey string // the field of the target whose value the pointer holds
 }
 
-// view makes who's view of c. raw leaves the canonical filters out, of c and of the classes it is scoped through.
-// The caller has checked visibleTo.
+// view returns the principal's view of c, or the kind of refusal. If raw is set, the canonical filters are left out, of
+// c and of the classes it is scoped through. The caller has checked visibleTo.
 func (p *Policy) view(c *class, principal identity.Principal, raw bool) (*View, string) {
 	v := &View{class: c, who: principal, policy: p, raw: raw, masks: c.masked(principal)}
 	if kind := v.scope(); kind != "" {
@@ -69,7 +69,7 @@ func (p *Policy) view(c *class, principal identity.Principal, raw bool) (*View, 
 // scope adds the layers, or returns the kind of refusal.
 func (v *View) scope() string {
 	if v.class.Recordless {
-		return "" // there is nothing that a filter could keep
+		return "" // there are no records to filter
 	}
 	if kind := v.tenant(); kind != "" {
 		return kind
@@ -82,7 +82,8 @@ func (v *View) scope() string {
 	return v.canonicalLayers()
 }
 
-// address returns the shortest name by which who reaches c: the bare one while it is unique among what who sees.
+// address returns the shortest name by which the principal can address c: the bare name if it is unique among the
+// classes the principal sees, else the full name.
 func (p *Policy) address(c *class, principal identity.Principal) string {
 	for _, other := range p.byName[c.Name] {
 		if other == c {
@@ -98,8 +99,8 @@ func (p *Policy) address(c *class, principal identity.Principal) string {
 	return c.Name
 }
 
-// View returns who's view of the class called name. A class that is hidden, filtered or scoped away is refused in
-// the same bytes as one that doesn't exist, unless the rules disclose; at is the JSON pointer of the name.
+// View returns the principal's view of the class called name. A class that is hidden, filtered or scoped away is
+// refused in the same bytes as one that doesn't exist, unless the rules disclose; at is the JSON pointer of the name.
 func (p *Policy) View(principal identity.Principal, name, at string, raw bool) (*View, error) {
 	candidates := p.byName[name]
 	if c := p.byFull[name]; c != nil {
@@ -142,7 +143,7 @@ func (p *Policy) View(principal identity.Principal, name, at string, raw bool) (
 		Detail: fmt.Sprintf("several sources have a class %q: write source.Class", problem.Cut(name))}
 }
 
-// Views returns who's views of all classes that who may see, ordered by full name.
+// Views returns every view visible to the principal, sorted by full name.
 func (p *Policy) Views(principal identity.Principal) []*View {
 	var out []*View
 	for _, c := range p.classes {
@@ -174,7 +175,8 @@ func (v *View) Name() string { return v.name }
 // Source returns the name of the source that the class is in.
 func (v *View) Source() string { return v.class.Source }
 
-// Class returns the whole class, for the predicate and for the names in the source. Its fields are not all visible.
+// Class returns the whole class, for predicates and for the names in the source. It includes fields that are not
+// visible.
 func (v *View) Class() *schema.Class { return v.class.Class }
 
 // Fields returns the visible fields in the order of the class.
@@ -183,16 +185,16 @@ func (v *View) Fields() []*schema.Field { return v.class.visible }
 // Field returns the visible field called name, or nil.
 func (v *View) Field(name string) *schema.Field { return v.class.seen[name] }
 
-// Large reports whether a field is heavy.
+// Large reports whether a field is marked as large.
 func (v *View) Large(name string) bool { return v.class.large[name] }
 
-// Mask returns how the values of a visible field leave; nil for as they are.
+// Mask returns the mask of a visible field; nil for none.
 func (v *View) Mask(name string) *mask.Mask { return v.masks[name] }
 
-// Rule returns what the owner says about the class, for its documentation.
+// Rule returns the owner's rule for the class, for its documentation.
 func (v *View) Rule() ClassRule { return v.class.rule }
 
-// Key returns the fields that identify a record, or nil when the principal can't see all of them.
+// Key returns the fields that identify a record, or nil if the principal can't see all of them.
 func (v *View) Key() []string {
 	for _, k := range v.class.Key {
 		if v.class.seen[k] == nil {
@@ -212,10 +214,10 @@ func (v *View) Relations() []Relation {
 	return out
 }
 
-// pointer returns the pointer called field, or nil when there is none that the principal can follow.
+// pointer returns the pointer called field, or nil if there is none that the principal can follow.
 func (v *View) pointer(field string) *pointer {
 	if v.class.relation(field) == nil {
-		return nil // most fields are none, and following builds views
+		return nil // most fields are no pointers, and followAll builds views
 	}
 	v.followAll()
 	for i := range v.pointers {
@@ -226,7 +228,7 @@ func (v *View) pointer(field string) *pointer {
 	return nil
 }
 
-// followAll finds, once, the pointers whose target class and key the principal sees.
+// followAll finds, once, the pointers whose target class and key the principal can see.
 func (v *View) followAll() {
 	if v.pointers != nil {
 		return
@@ -245,14 +247,14 @@ func (v *View) followAll() {
 	}
 }
 
-// ID reports whether a visible field identifies records, this class's or those it points to, so that its values
-// are ids: text on the wire, whatever the source holds.
+// ID reports whether a visible field holds ids, of this class or of one it points to. Ids are text in requests and
+// answers, whatever type the source has.
 func (v *View) ID(field string) bool {
 	return slices.Contains(v.Key(), field) || v.pointer(field) != nil
 }
 
-// SeesAll reports whether who sees every class, field and record of a source, and nothing of it masked. Only such a principal may be told what
-// the source keeps for itself, such as its statistics: they change with what anybody does to any of its data.
+// SeesAll reports whether the principal sees every class, field and record of a source, all unmasked. Only such a
+// principal may see the source's internal data, such as its statistics, because these depend on all of its records.
 func (p *Policy) SeesAll(principal identity.Principal, source string) bool {
 	for _, c := range p.classes {
 		if c.Source != source {
@@ -276,7 +278,7 @@ func (v *View) Pointer(field string) (Relation, bool) {
 	return Relation{}, false
 }
 
-// CanName reports whether f names visible fields alone.
+// CanName reports whether f names only visible fields.
 func (v *View) CanName(f query.Filter) bool {
 	_, _, err := typecheck.Filter(f, viewScope{v}, nil)
 	return err == nil

@@ -12,7 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// TestAddress is rules × principal → the names of all views, and what the bare name of two classes is.
+// TestAddress checks, by rules and principal, the names of all views, and the result of a bare name shared by two
+// classes.
 func TestAddress(t *testing.T) {
 	only := func(names ...string) identity.Principal {
 		principal := agent()
@@ -53,7 +54,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// TestHidden is a rule × scopes → whether the class can be seen.
+// TestHidden checks, by rule and scopes, whether the class is visible.
 func TestHidden(t *testing.T) {
 	for _, tt := range []struct {
 		rule   ClassRule
@@ -76,7 +77,7 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestSeesAll is rules → whether somebody sees all of app.
+// TestSeesAll checks, by rules, whether a principal sees all of app.
 func TestSeesAll(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -94,7 +95,7 @@ func TestSeesAll(t *testing.T) {
 		{"records of no tenant", "issues", ClassRule{Tenant: &TenantRule{Field: "org", Is: "principal.claims.x"}}, false},
 	} {
 		classes := catalogue()
-		classes[0].Fields = classes[0].Fields[:3] // those after it are never seen
+		classes[0].Fields = classes[0].Fields[:3] // those after it are never visible
 		p, err := New(Rules{Unlisted: true, Classes: map[string]ClassRule{tt.class: tt.rule}}, classes)
 		if err != nil {
 			t.Fatal(err)
@@ -116,7 +117,7 @@ func TestSeesAll(t *testing.T) {
 	}
 }
 
-// TestRuleFilters is a canonical filter → what of it is asked of the source, and the fields that it names.
+// TestRuleFilters checks a canonical filter as sent to the source, and the fields that it names.
 func TestRuleFilters(t *testing.T) {
 	for _, tt := range []struct{ class, filter, want, fields string }{
 		{"app.users", `{"id": "5"}`, `{"id":{"$eq":5}}`, "id"},
@@ -150,7 +151,7 @@ func TestRuleFilters(t *testing.T) {
 	}
 }
 
-// TestToldCanonical is what is told of a filter that says something else of a sub-principal than of its parent.
+// TestToldCanonical checks the canonical filter shown if it differs between a sub-principal and its parent.
 func TestToldCanonical(t *testing.T) {
 	for cel, want := range map[string]string{
 		"principal.depth":             `{"$and":[{"org":{"$lt":2}},{"org":{"$lt":1}},{"org":{"$lt":0}}]}`,
@@ -178,7 +179,7 @@ func TestToldCanonical(t *testing.T) {
 	}
 }
 
-// TestExceptions is exceptions from masks × scopes → the fields that stay masked.
+// TestExceptions checks, by exceptions from masks and scopes, the fields that stay masked.
 func TestExceptions(t *testing.T) {
 	p, err := New(Rules{Unlisted: true, Classes: map[string]ClassRule{"people": {Mask: map[string]Mask{"email": Hash, "name": Partial},
 		MaskBut: map[string]identity.Scope{"email": identity.Operator, "name": identity.Explain}}}}, staff())
@@ -187,7 +188,7 @@ func TestExceptions(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		scopes []identity.Scope
-		want   string // nil where nothing is masked
+		want   string // nil if nothing is masked
 	}{
 		{[]identity.Scope{identity.Read}, "email name"},
 		{[]identity.Scope{identity.Read, identity.Operator}, "name"},
@@ -210,7 +211,7 @@ func TestExceptions(t *testing.T) {
 	}
 }
 
-// TestTimestamps is a field → whether it always leaves with an included record.
+// TestTimestamps checks whether a field is always part of an included record.
 func TestTimestamps(t *testing.T) {
 	for _, tt := range []struct {
 		name string

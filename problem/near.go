@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Nearest returns up to most of names that are close enough to got to be what was meant, closest first.
-// Distance counts edits with transposition; a name further away than a third of its length is not near.
+// Nearest returns up to most of names that are similar to got, closest first. The distance is the number of edits,
+// including transpositions; names further away than a third of their length are left out.
 func Nearest(got string, names []string, most int) []string {
 	type scored struct {
 		name string
@@ -35,8 +35,8 @@ func Nearest(got string, names []string, most int) []string {
 	return out
 }
 
-// fold lower-cases ASCII and drops the separators in which spellings of one name differ (createdAt, created_at).
-// Names beyond 64 bytes are cut: nobody misspells them by hand.
+// fold converts ASCII to lower case and drops separators, in which spellings of a name differ (createdAt, created_at).
+// It cuts names at 64 bytes.
 func fold(s string) string {
 	b := make([]byte, 0, 64)
 	for i := 0; i < len(s) && len(b) < 64; i++ {
@@ -52,7 +52,7 @@ func fold(s string) string {
 	return string(b)
 }
 
-// distance is the optimal string alignment distance of a and b in bytes.
+// distance returns the optimal string alignment distance of a and b in bytes.
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
@@ -75,7 +75,7 @@ func distance(a, b string) int {
 	return last[len(b)]
 }
 
-// DidYouMean ends a message with names that may have been meant; it is empty where there are none.
+// DidYouMean returns the end of a message that suggests names; "" if near is empty.
 func DidYouMean(near []string) string {
 	switch last := len(near) - 1; last {
 	case -1:
@@ -87,7 +87,7 @@ func DidYouMean(near []string) string {
 	}
 }
 
-// Cut shortens what the asker wrote before a message repeats it: to 64 characters and a mark.
+// Cut shortens caller input for a message: to 64 characters and an ellipsis.
 func Cut(s string) string {
 	const most = 64
 	if r := []rune(s); len(r) > most {

@@ -6,9 +6,9 @@ import (
 	"runtime/debug"
 )
 
-// Panicked returns what a recovered panic is to whoever asked: nothing of itself. Err tells operators where it came
-// from, and what it was where that is the runtime's own error; any other value can hold values of the asker, and only
-// its type is told. It is called where recover was.
+// Panicked returns the Internal error for a recovered panic. Err has the stack and, for an error of the Go runtime, its
+// message; of any other value only the type, because it may contain the caller's data. Call it in the deferred function
+// that recovers.
 func Panicked(recovered any) *Error {
 	what := fmt.Sprintf("%T", recovered)
 	if e, ok := recovered.(runtime.Error); ok {
@@ -17,7 +17,7 @@ func Panicked(recovered any) *Error {
 	return &Error{Code: Internal, Detail: "Internal error", Kind: "panic", Err: Said(fmt.Sprintf("panic: %s\n%s", what, debug.Stack()))}
 }
 
-// Said returns a cause in our own words, which holds nothing that somebody else wrote: so logs may hold it.
+// Said returns an error whose text contains no external input, so that it may be logged.
 func Said(text string) error { return said(text) }
 
 type said string

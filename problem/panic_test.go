@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPanicked: the runtime's errors are told, what else somebody panicked with is not.
+// TestPanicked checks that runtime errors are reported, and other panic values are not.
 func TestPanicked(t *testing.T) {
 	caught := func(f func()) (p *Error) {
 		defer func() { p = Panicked(recover()) }()

@@ -1,8 +1,8 @@
-// Package problem names the ways a request can fail, once, for every door.
+// Package problem defines the errors of all requests, for every transport.
 //
-// It is a word: every step of the way and every door may use it, and it imports nothing of ours. A failure
-// carries what the asker may see (Detail, Pointer, Near, Suggestion, Faults, Denial, Reply) apart from what only operators may
-// (Kind, Err). Doors show the first group and log the second; nothing else does either.
+// It depends on no other package of this module. An Error separates what the caller may see (Detail, Pointer, Near,
+// Suggestion, Faults, Denial, Reply) from what only operators may see (Kind, Err). Transports return the first group
+// and log the second.
 package problem
 
 import (
@@ -14,61 +14,61 @@ import (
 // A Code is the machine-readable class of a failure, as agents see it in error_code.
 type Code string
 
-// The codes, one set for MCP, HTTP and the command line (design 04).
+// The codes, the same for MCP, HTTP and the command line.
 const (
-	AccessDenied     Code = "access_denied"
-	NotFound         Code = "not_found"
+	AccessDenied     Code = "access_denied" // hidden by the rules, which disclose it
+	NotFound         Code = "not_found"     // absent, or hidden from the caller
 	ToolFiltered     Code = "tool_filtered"
-	PermissionDenied Code = "permission_denied"
-	InvalidArgument  Code = "invalid_argument"
-	InvalidQuery     Code = "invalid_query"
-	Unsupported      Code = "unsupported_by_source"
+	PermissionDenied Code = "permission_denied"     // a scope, a gate or another permission is missing
+	InvalidArgument  Code = "invalid_argument"      // the arguments are malformed
+	InvalidQuery     Code = "invalid_query"         // the query is malformed or names unknown fields
+	Unsupported      Code = "unsupported_by_source" // valid, but not available here
 	Timeout          Code = "timeout"
 	Cancelled        Code = "cancelled"
-	RateLimited      Code = "rate_limited"
-	BudgetExceeded   Code = "budget_exceeded"
-	SecurityBlocked  Code = "security_blocked"
-	Conflict         Code = "conflict"
-	PendingReview    Code = "pending_review"
-	Upstream         Code = "upstream_error"
-	Internal         Code = "internal_error"
-	Unauthorized     Code = "unauthorized"
-	UnknownTool      Code = "unknown_tool" // no such tool, or none that the asker may see; JSON-RPC -32602 over MCP
+	RateLimited      Code = "rate_limited"     // too many calls for now; see RetryAfter
+	BudgetExceeded   Code = "budget_exceeded"  // over a limit of size or a daily allowance
+	SecurityBlocked  Code = "security_blocked" // never allowed
+	Conflict         Code = "conflict"         // the state has changed or is already taken
+	PendingReview    Code = "pending_review"   // the change waits for a reviewer
+	Upstream         Code = "upstream_error"   // a source or an API has failed
+	Internal         Code = "internal_error"   // a failure of the server; details are in Err
+	Unauthorized     Code = "unauthorized"     // the credential is missing or not valid
+	UnknownTool      Code = "unknown_tool"     // no such tool, or none that the caller may see; JSON-RPC -32602 over MCP
 )
 
-// An Error is a failure. Everything but Kind and Err may be shown to the asker.
+// An Error is a failure. Everything but Kind and Err may be shown to the caller.
 type Error struct {
 	Code       Code
-	Detail     string        // one sentence that names the place and what is wrong
-	Pointer    string        // RFC 6901 pointer of the place in the arguments; "" when there is none
-	Near       []string      // the nearest right names, taken only from what the asker may see
+	Detail     string        // one sentence: where and what is wrong
+	Pointer    string        // RFC 6901 pointer into the arguments; "" for none
+	Near       []string      // similar valid names, taken only from those the caller may see
 	Suggestion string        // what to do next
-	Faults     []Fault       // every broken rule, where the arguments break a tool's schema
-	Scope      string        // the scope that the asker lacks, with PermissionDenied; "" when no scope would help
-	Denial     *Denial       // what the owner lets be told of a refusal, with AccessDenied; nil for nothing
-	Reply      *Reply        // what an HTTP API said of it; nil where none was asked
-	RetryAfter time.Duration // how long to wait before the same call can succeed; 0 when waiting does not help
+	Faults     []Fault       // every broken rule, if the arguments break a tool's schema
+	Scope      string        // the scope that the caller lacks, with PermissionDenied; "" if no scope would help
+	Denial     *Denial       // what the owner discloses about a refusal, with AccessDenied; nil for nothing
+	Reply      *Reply        // the error response of an HTTP API; nil for none
+	RetryAfter time.Duration // how long to wait before the same call can succeed; 0 if waiting doesn't help
 
 	Kind string // the true reason for the audit: hidden_class, field_denied, …; never shown
 	Err  error  // the cause for operators; never shown
 }
 
-// A Denial is what the owner lets an asker be told of a refusal (policy.disclose). It holds names and no values.
+// A Denial is what the owner discloses about a refusal (policy.disclose). It holds names, no values.
 type Denial struct {
 	Kind    string   `json:"kind"`                     // as Error.Kind
-	Field   string   `json:"denied_field,omitempty"`   // the field that is not to be named; "" where it is the class
-	Allowed []string `json:"allowed_fields,omitempty"` // fields that can stand there instead, MaxAllowed at most
+	Field   string   `json:"denied_field,omitempty"`   // the field that must not be named; "" if it is the class
+	Allowed []string `json:"allowed_fields,omitempty"` // fields allowed instead, at most MaxAllowed
 	Rewrite string   `json:"suggested_rewrite,omitempty"`
 }
 
-// A Reply is what an HTTP API answered when it did not do what it was asked, cleaned.
+// A Reply is the sanitized error response of an HTTP API.
 type Reply struct {
-	Status       int    `json:"status"`                  // of HTTP
-	UpstreamCode string `json:"upstream_code,omitempty"` // the API's own, as it writes it; "" where it gives none
-	Message      string `json:"message,omitempty"`       // the API's own words, on one line; "" where it gives none
+	Status       int    `json:"status"`                  // the HTTP status
+	UpstreamCode string `json:"upstream_code,omitempty"` // the API's own error code; "" for none
+	Message      string `json:"message,omitempty"`       // the API's own message, on one line; "" for none
 }
 
-// MaxAllowed is how many fields a Denial names.
+// MaxAllowed is the most fields that a Denial lists.
 const MaxAllowed = 20
 
 // A Fault is one rule that the arguments break.
@@ -96,13 +96,14 @@ func (e *Error) Retryable() bool {
 	return e.RetryAfter > 0
 }
 
-// Wait returns RetryAfter in seconds, to the next millisecond.
+// Wait returns RetryAfter in seconds, rounded up to a millisecond.
 func (e *Error) Wait() float64 { return math.Ceil(e.RetryAfter.Seconds()*1000) / 1000 }
 
 // New returns an Error with a code and a detail that is safe to show.
 func New(c Code, detail string) *Error { return &Error{Code: c, Detail: detail} }
 
-// Of returns the Error that err carries. An error that carries none is Internal and shows nothing of itself.
+// Of returns the Error in err's chain, or nil for nil. Any other error becomes Internal, with err only as its private
+// cause.
 func Of(err error) *Error {
 	if err == nil {
 		return nil
@@ -113,7 +114,7 @@ func Of(err error) *Error {
 	return &Error{Code: Internal, Detail: "Internal error", Err: err}
 }
 
-// CodeOf returns the code that err carries, "" for nil.
+// CodeOf returns the code of err, "" for nil.
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""

@@ -45,7 +45,7 @@ func TestRetryable(t *testing.T) {
 	}
 }
 
-// TestNearest shows what is near enough to have been meant.
+// TestNearest checks which names are similar enough.
 func TestNearest(t *testing.T) {
 	names := []string{"created_at", "updated_at", "status", "title", "id", "assignee_id", "name", "$gt", "$gte"}
 	for _, tt := range []struct {

@@ -8,18 +8,17 @@ import (
 	"unicode"
 )
 
-// MetaName is the member of an MCP result's _meta that tells programs of a refusal: structured content has to fit the
-// output schema of the tool.
+// MetaName is the member of an MCP result's _meta that describes a refusal to programs, because structured content has
+// to fit the output schema of the tool.
 const MetaName = "problem"
 
-// Text returns everything of e that helps its reader: the code, then Lines. Tools answer with it, because many clients
-// hand a model nothing else of a refusal.
+// Text returns the code and Lines as text. Tools answer with it, because many clients show a model only the text.
 func (e *Error) Text() string {
 	return string(e.Code) + ": " + strings.Join(e.Lines(), "\n")
 }
 
-// Lines returns what the asker may see of e, one thing a line: what is wrong and where, every fault, near names, fields
-// that are allowed instead, how to go on, and how long to wait. Names that the detail holds already are left out.
+// Lines returns what the caller may see of e, one item per line: what is wrong and where, every fault, similar names,
+// allowed fields, a suggestion, and how long to wait. Names already in the detail are left out.
 func (e *Error) Lines() []string {
 	detail := e.Detail
 	var lines []string
@@ -56,7 +55,7 @@ func (e *Error) Lines() []string {
 	return lines
 }
 
-// unsaid returns names as a list, or "" where detail holds all of them as words.
+// unsaid returns names as a list, or "" if detail already contains all of them.
 func unsaid(detail string, names []string) string {
 	words := strings.FieldsFunc(detail, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.$/", r)

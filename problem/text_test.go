@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestText is everything of a refusal that a model is handed.
+// TestText checks the text of an error for models.
 func TestText(t *testing.T) {
 	for _, tt := range []struct {
 		p    Error

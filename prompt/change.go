@@ -11,20 +11,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// changeTool answers for the resource of a change.
+// changeTool is the tool whose answer is the resource of a change.
 const changeTool = "get_change"
 
-// changes begins the URI of each change.
+// changes is the prefix of the URI of each change.
 const changes = Scheme + "changes/"
 
-// ChangeURI returns the address of a change as a resource, which is its proposer's alone.
+// ChangeURI returns the URI of a change as a resource, which only its proposer can read.
 func ChangeURI(id string) string { return changes + id }
 
-// IsChange reports whether a URI has the form of a change's. Whoever watches one is told when something happens to it, and
-// not when rules or sources change.
+// IsChange reports whether a URI has the form of a change's. Its subscribers are notified when the change moves on,
+// and not when rules or sources change.
 func IsChange(uri string) bool { return changeOf(uri) != "" }
 
-// changeOf is the id in the address of a change; "" where it is none.
+// changeOf returns the ID in the URI of a change, or "" if it is not one.
 func changeOf(uri string) string {
 	id, ours := strings.CutPrefix(uri, changes)
 	if !ours || len(id) < 26 || len(id) > 34 || strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
@@ -60,7 +60,7 @@ func (s *Set) readChange(ctx context.Context, principal identity.Principal, r Re
 	return out, nil
 }
 
-// watchChange refuses the address of a change that isn't the asker's.
+// watchChange refuses the URI of a change that isn't the caller's.
 func (s *Set) watchChange(ctx context.Context, c *bailiwick.Call, uri string) error {
 	if !s.can(c.Who(), changeTool) {
 		return absent("tool_filtered")
@@ -74,20 +74,20 @@ func (s *Set) watchChange(ctx context.Context, c *bailiwick.Call, uri string) er
 	return nil
 }
 
-// ownChanges completes the id of a change that the asker has proposed: of those whose id goes on from what is written,
-// the newest.
+// ownChanges completes the ID of a change that the caller has proposed, from the newest whose ID contains what is
+// written.
 func ownChanges(ctx context.Context, c *bailiwick.Call, written string, _ map[string]string) ([]string, error) {
 	rows, _, err := c.Changes(ctx, change.Filter{Text: written, Limit: maxCompletions + 1})
 	var out []string
 	for _, r := range rows {
-		if strings.Contains(r.ID, strings.ToLower(written)) { // a title or a reason may have it as well
+		if strings.Contains(r.ID, strings.ToLower(written)) { // List also matches titles and reasons
 			out = append(out, r.ID)
 		}
 	}
 	return out, err
 }
 
-// reviewMyChanges has an agent report on what became of its proposals.
+// reviewMyChanges returns the prompt that has an agent report on the outcome of its proposals.
 func reviewMyChanges() Prompt {
 	return Prompt{
 		Name:        "review_my_changes",

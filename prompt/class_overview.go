@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 )
 
-// classOverview has an agent describe one class.
+// classOverview returns the prompt that has an agent describe one class.
 func classOverview() Prompt {
 	return Prompt{
 		Name:        "class_overview",

@@ -12,27 +12,27 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// maxCompletions is the most values of one answer, by the protocol.
+// maxCompletions is the maximum number of values in one answer, by the protocol.
 const maxCompletions = 100
 
-// A Completion asks how an argument may go on.
+// A Completion requests values for an argument.
 type Completion struct {
-	Prompt      string // the prompt's name; "" where it is a Template's
+	Prompt      string // the prompt's name; "" if Template is set
 	Template    string // the URI template of resources
 	Argument    string // of the prompt, or a variable of the template
-	Written     string // what the argument is so far
+	Written     string // the argument so far
 	Given       map[string]string
 	Correlation string
 }
 
-// Completed are the values that an argument may take, the likeliest first.
+// Completed holds the possible values of an argument, the likeliest first.
 type Completed struct {
 	Values []string // at most 100
 	Total  int      // how many there are
 }
 
-// Complete answers a completion, of what who sees alone. Errors carry a *problem.Error: UnknownTool for a prompt that is
-// not in List, and NotFound for a template that is not in Templates.
+// Complete answers a completion, only from what the principal sees. Errors carry a *problem.Error: UnknownTool for a
+// prompt that is not in List, and NotFound for a template that is not in Templates.
 func (s *Set) Complete(ctx context.Context, principal identity.Principal, r Completion) (Completed, error) {
 	var of *Prompt
 	if r.Prompt != "" {
@@ -76,8 +76,8 @@ func (s *Set) Complete(ctx context.Context, principal identity.Principal, r Comp
 	return out, nil
 }
 
-// closest keeps the candidates that go on from what is written, upper and lower case alike, before those that have it
-// further in; all where nothing is written.
+// closest returns the candidates that contain what is written, ignoring case: first those that begin with it, then
+// the others.
 func closest(candidates []string, written string) Completed {
 	slices.Sort(candidates)
 	candidates = slices.Compact(candidates)
@@ -116,7 +116,7 @@ func namesOf(c *bailiwick.Call) []string {
 	return out
 }
 
-// classList completes the last name of a list with commas.
+// classList completes the last name of a comma-separated list.
 func classList(_ context.Context, c *bailiwick.Call, written string, _ map[string]string) ([]string, error) {
 	names := namesOf(c)
 	before := ""
@@ -131,7 +131,7 @@ func classList(_ context.Context, c *bailiwick.Call, written string, _ map[strin
 	return names, nil
 }
 
-// fieldsOf completes a field that records can be grouped by, of the class that another argument names.
+// fieldsOf completes a field to group by, of the class that another argument names.
 func fieldsOf(class string) Completer {
 	return func(_ context.Context, c *bailiwick.Call, _ string, given map[string]string) ([]string, error) {
 		v, err := c.View(given[class])
@@ -153,7 +153,8 @@ func groupable(v *policy.View, f *schema.Field) bool {
 	return f.Type != schema.Opaque && v.Rule().Mask[f.Name] == ""
 }
 
-// pointersOf completes a pointer of the class that the argument child names, to the one that parent names, if it does.
+// pointersOf completes a pointer of the class in the argument child, to the one in the argument parent if it is
+// given.
 func pointersOf(child, parent string) Completer {
 	return func(_ context.Context, c *bailiwick.Call, _ string, given map[string]string) ([]string, error) {
 		v, err := c.View(given[child])
@@ -172,7 +173,7 @@ func pointersOf(child, parent string) Completer {
 	}
 }
 
-// pointers are the pointers of v to the class that its principal calls target; to all for "".
+// pointers returns the pointers of v to the class that its principal calls target, or all for "".
 func pointers(v *policy.View, target string) []string {
 	var out []string
 	for _, r := range v.Relations() {

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 )
 
-// conventions tells once how to work with the tools; it stands well at the start of a conversation.
+// conventions returns the prompt that explains how to work with the tools, for the start of a conversation.
 func conventions() Prompt {
 	return Prompt{
 		Name:        "conventions",
@@ -46,7 +46,7 @@ func conventions() Prompt {
 	}
 }
 
-// steps is the order in which to call tools, of those there are.
+// steps returns the order in which to call the available tools.
 func steps(tools []string) string {
 	var out []string
 	for _, s := range []struct{ tool, text string }{

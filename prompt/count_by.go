@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// countBy has an agent count the records of a class by the values of a field.
+// countBy returns the prompt that has an agent count the records of a class by the values of a field.
 func countBy() Prompt {
 	return Prompt{
 		Name:        "count_by",
@@ -27,7 +27,7 @@ func countBy() Prompt {
 			if err != nil {
 				return Result{}, err
 			}
-			// What would refuse the call refuses the prompt, in the same words.
+			// If the call would be refused, the prompt is refused with the same error.
 			q := &query.Pipeline{Class: v.Name(), Limit: 1, Stages: []query.Stage{query.Group{Key: query.FieldRef{Path: path, At: "/group_by"}, At: "/group_by"}}}
 			a, err := c.Access(q)
 			if err != nil {

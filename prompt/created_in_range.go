@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// createdInRange has an agent report on the records that came to be within a time.
+// createdInRange returns the prompt that has an agent report on the records created within a time.
 func createdInRange() Prompt {
 	return Prompt{
 		Name:        "created_in_range",
@@ -33,7 +33,7 @@ func createdInRange() Prompt {
 				return Result{}, err
 			}
 			where := object1(f.Name, value.OfObject(span))
-			// What would refuse the calls refuses the prompt.
+			// If the calls would be refused, so is the prompt.
 			filter, err := query.ParseWhere(where, "/where")
 			if err != nil {
 				return Result{}, at(err, "since")
@@ -61,7 +61,7 @@ func createdInRange() Prompt {
 	}
 }
 
-// span reads since and until as a condition.
+// span parses since and until as a condition.
 func (in Input) span() ([]value.Member, error) {
 	since, ok := value.OfDateText(in.Text("since"))
 	if !ok {

@@ -6,10 +6,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 )
 
-// namedClasses is how many classes are named in a text; more are better listed by a tool.
+// namedClasses is how many classes are named in a text; more are left to a tool.
 const namedClasses = 30
 
-// exploreDatabase has an agent find out what there is.
+// exploreDatabase returns the prompt that has an agent explore the available data.
 func exploreDatabase() Prompt {
 	return Prompt{
 		Name:        "explore_database",

@@ -1,9 +1,9 @@
-// Package prompt is what a person starts an agent with: prompts, each one value, and the classes as resources.
+// Package prompt serves prompts, with which a person starts an agent, and classes as resources.
 //
-// A prompt decodes its arguments, asks the gateway what the asker sees, and writes a text that leads an agent through
-// the tools; a resource is the answer of a tool under an address of its own. Neither reads anything in another way than
-// the tools do: both are admitted, limited and recorded by the gateway, name nothing that the asker doesn't see, and
-// exist for those alone who may call the tools behind them. The door that serves them (package server) maps them to MCP.
+// A prompt parses its arguments, asks the gateway what the caller sees, and writes a text that leads an agent through
+// the tools. A resource is the answer of a tool under a URI of its own. Neither reads data in other ways than the
+// tools do: the gateway admits, limits and records both. They name nothing that the caller doesn't see, and exist
+// only for callers that may call the tools behind them. Package mcp maps them to the protocol.
 package prompt
 
 import (
@@ -14,50 +14,51 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Prompt is one text that an agent can be started with.
+// A Prompt is a text with which an agent can be started.
 type Prompt struct {
 	Name        string
 	Title       string
 	Description string
 	Arguments   []Argument
-	Uses        []string // the tools that its text can't do without: who may not call one of them doesn't see the prompt
+	Uses        []string // the tools that its text needs: a caller that may not call one of them doesn't see the prompt
 	Handle      Handler
 }
 
-// An Argument is one argument of a prompt. Arguments are texts, as the protocol has them.
+// An Argument is one argument of a prompt. Arguments are texts, as in the protocol.
 type Argument struct {
 	Name        string
-	Title       string // "" for none
+	Title       string // may be empty
 	Description string
 	Required    bool
-	Complete    Completer // nil completes nothing
+	Complete    Completer // may be nil
 }
 
-// A Handler writes a prompt. in has the arguments that it declares, the required ones at least.
+// A Handler returns a prompt. in has the declared arguments that were given, and at least the required ones.
 type Handler func(ctx context.Context, call *bailiwick.Call, in Input) (Result, error)
 
-// A Completer returns what an argument may be, of what the asker sees, in any order. written is what it is so far, and
-// given are the other arguments, which nobody has checked: with them wrong there is nothing to complete, and no error.
+// A Completer returns the possible values of an argument, from what the caller sees, in any order. written is the
+// argument so far. given holds the other arguments, unchecked: if they are invalid, there are no values, but no error
+// either.
 type Completer func(ctx context.Context, call *bailiwick.Call, written string, given map[string]string) ([]string, error)
 
-// A Result is what a prompt gives back.
+// A Result is the text of a prompt.
 type Result struct {
-	Description string // of this text; "" takes that of the prompt
+	Description string // of this text; "" means that of the prompt
 	Messages    []Message
 }
 
-// A Message is one part of the conversation that a prompt begins.
+// A Message is one message of the conversation that a prompt begins.
 type Message struct {
-	Agent bool // it is put into the agent's mouth; otherwise the person says it
+	Agent bool // said by the agent; otherwise by the person
 	Text  string
 }
 
-// Say returns the Result of one message that the person says.
+// Say returns a Result with one message by the person.
 func Say(description, text string) Result {
 	return Result{Description: description, Messages: []Message{{Text: text}}}
 }
 
-// An Input is the arguments of one request for a prompt.
+// An Input holds the arguments of one request for a prompt.
 type Input struct {
 	call  *bailiwick.Call
 	texts map[string]string
@@ -65,19 +66,19 @@ type Input struct {
 	tools func() []string
 }
 
-// Text returns the argument called name, "" where it was not given.
+// Text returns the named argument, or "" if it was not given.
 func (in Input) Text(name string) string { return in.texts[name] }
 
-// May reports whether the asker can call a tool, so that the text can lead to it.
+// May reports whether the caller can call a tool, so that the text can refer to it.
 func (in Input) May(tool string) bool { return in.may(tool) }
 
-// View returns the asker's view of the class that the argument called name says.
+// View returns the caller's view of the class in the named argument.
 func (in Input) View(name string) (*policy.View, error) {
 	v, err := in.call.View(in.texts[name])
 	return v, at(err, name)
 }
 
-// at has a problem point at the argument called name.
+// at sets the pointer of a problem to the named argument.
 func at(err error, name string) error {
 	if err == nil {
 		return nil

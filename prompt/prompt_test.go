@@ -58,8 +58,8 @@ func rules() policy.Rules {
 	}}
 }
 
-// people are those who speak in the conversations: ann sees the shop, otto what only operators see as well, carl may
-// only count, and nora has no scope.
+// people are the principals of the conversations: ann sees the shop, otto also what only operators see, carl may only
+// count, and nora has no scope.
 var people = map[string]identity.Principal{
 	"ann":  {ID: "token:ann", Owner: "ann", Tenant: "acme", Scopes: []identity.Scope{identity.Read}},
 	"otto": {ID: "token:otto", Owner: "otto", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Operator}},
@@ -67,7 +67,7 @@ var people = map[string]identity.Principal{
 	"nora": {ID: "token:nora", Owner: "nora", Tenant: "acme"},
 }
 
-// stand is the prompts on a shop, behind the whole stack.
+// stand is the prompts on a shop, behind a complete gateway.
 type stand struct {
 	*prompt.Set
 	gateway *bailiwick.Gateway
@@ -115,8 +115,8 @@ func (s *stand) last(t *testing.T) (last audit.Record) {
 	return last
 }
 
-// TestConversations plays each file of testdata/conversations: lines that begin with ">" say who asks for what, what
-// follows is the exact answer. Run with -update to rewrite the answers, and read the change.
+// TestConversations plays each file of testdata/conversations: lines that begin with ">" are requests of a principal,
+// followed by the exact answer. Run with -update to rewrite the answers, and review the change.
 func TestConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/conversations/*.txt")
 	if err != nil || len(files) == 0 {
@@ -249,7 +249,7 @@ func refusal(err error) string {
 	return out
 }
 
-// custom are a prompt from a template, one that uses what few may, and one that says too much.
+// custom returns a prompt from a template, one that needs a tool few may call, and one whose text is too long.
 func custom(t *testing.T) []prompt.Prompt {
 	t.Helper()
 	p, err := prompt.FromTemplate(prompt.Prompt{Name: "team_health", Description: "How a team does",

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// recentActivity has an agent report on the newest records of a class.
+// recentActivity returns the prompt that has an agent report on the newest records of a class.
 func recentActivity() Prompt {
 	return Prompt{
 		Name:        "recent_activity",
@@ -51,7 +51,7 @@ func recentActivity() Prompt {
 	}
 }
 
-// newest is the order that puts the newest records first, and what it goes by; "" where nothing tells.
+// newest returns the sort order that puts the newest records first, and its reason; "" if no field tells.
 func newest(v *policy.View) (order, why string) {
 	if f := creation(v); f != nil {
 		return "-" + f.Name, "Newest first, by " + f.Name

@@ -10,14 +10,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// The most that a diagram shows: more can't be read.
+// Limits of a readable diagram.
 const (
-	maxListed  = 50  // classes that an argument names
+	maxListed  = 50  // classes in the argument
 	maxDrawn   = 150 // classes
 	maxPointed = 400 // pointers
 )
 
-// relations draws what points where.
+// relations returns the prompt that draws which class points to which.
 func relations() Prompt {
 	return Prompt{
 		Name:        "relations",
@@ -42,7 +42,7 @@ func relations() Prompt {
 	}
 }
 
-// chosen are the views of the classes that the argument names; all where it names none.
+// chosen returns the views of the classes in the argument, or all if it is empty.
 func (in Input) chosen(c *bailiwick.Call) ([]*policy.View, error) {
 	names := splitList(in.Text("classes"))
 	if in.Text("classes") == "" {
@@ -62,7 +62,7 @@ func (in Input) chosen(c *bailiwick.Call) ([]*policy.View, error) {
 	return out, nil
 }
 
-// draw writes an entity relationship diagram. Classes without a pointer are drawn only where they were asked for.
+// draw writes an entity relationship diagram. Classes without a pointer are drawn only if they were requested.
 func draw(g *guide, views []*policy.View, asked bool) {
 	var edges, alone []string
 	var drawn []string
@@ -80,7 +80,7 @@ func draw(g *guide, views []*policy.View, asked bool) {
 			}
 			note(v.Name())
 			note(r.Target)
-			one := "||" // a record that there must be
+			one := "||" // a required record
 			if !v.Field(r.Field).NotNull {
 				one = "o|"
 			}
@@ -110,7 +110,7 @@ func draw(g *guide, views []*policy.View, asked bool) {
 	}
 }
 
-// entity writes a name as Mermaid reads it. Nothing in a name ends the quotes or the line.
+// entity quotes a name for Mermaid. Nothing in a name can end the quotes or the line.
 func entity(name string) string {
 	plain := func(r rune) bool {
 		return r == '_' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z'

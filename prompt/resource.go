@@ -15,45 +15,45 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Scheme begins the URI of every resource.
+// Scheme is the prefix of the URI of every resource.
 const Scheme = "bailiwick://"
 
-// pageSize is how many resources are listed at once.
+// pageSize is the number of resources on a page.
 const pageSize = 100
 
 // JSON is the media type of every resource.
 const JSON = "application/json"
 
-// A kind is what a resource shows of a class, and the tool whose answer it is.
+// A kind is what a resource shows of a class, and the tool that answers it.
 type kind struct{ name, tool, title, description string }
 
-// kinds are in the order of their names.
+// kinds are sorted by name.
 var kinds = [...]kind{
 	{"count", "count_objects", "Number of records", "How many records of the class you can see"},
 	{"samples", "get_sample_objects", "Sample records", "A few of the newest records of the class, without its large fields"},
 	{"schema", "get_schema", "Schema", "Fields, types, allowed values, pointers and indexes of the class"},
 }
 
-// A Resource is a document with an address.
+// A Resource is a document with a URI.
 type Resource struct{ URI, Name, Title, Description string }
 
-// A Page is some resources, and the cursor for those that follow; "" where none do.
+// A Page is some resources, and the cursor of the next page, or "".
 type Page struct {
 	Resources []Resource
 	Next      string
 }
 
-// A Template is the form of the addresses of resources (RFC 6570).
+// A Template is the form of the URIs of resources (RFC 6570).
 type Template struct{ URI, Name, Title, Description string }
 
-// A Content is what a resource holds.
+// A Content is the content of a resource.
 type Content struct {
 	URI   string
 	Text  string // JSON
-	Class string // where its data came from, as "source.Class"
+	Class string // the source of its data, as "source.Class"
 }
 
-// Templates returns the templates of the resources that who may read.
+// Templates returns the templates of the resources that p may read.
 func (s *Set) Templates(p identity.Principal) []Template {
 	var out []Template
 	for _, k := range kinds {
@@ -69,7 +69,7 @@ func (s *Set) Templates(p identity.Principal) []Template {
 
 func (k kind) template() string { return Scheme + "{source}/{class}/" + k.name }
 
-// templated returns what a URI template of ours completes, as a prompt would: its variables are arguments.
+// templated returns a URI template as a prompt whose arguments are its variables, for completion.
 func (s *Set) templated(uri string) *Prompt {
 	for _, k := range kinds {
 		if k.template() == uri && s.tools.Tool(k.tool) != nil {
@@ -82,7 +82,7 @@ func (s *Set) templated(uri string) *Prompt {
 	return nil
 }
 
-// sources completes the source of the class that is given, or of any.
+// sources completes the source of the given class, or of any.
 func sources(_ context.Context, c *bailiwick.Call, _ string, given map[string]string) ([]string, error) {
 	var out []string
 	for _, v := range c.Views() {
@@ -103,7 +103,8 @@ func classesOfSource(_ context.Context, c *bailiwick.Call, _ string, given map[s
 	return out, nil
 }
 
-// Resources lists the resources that who may read, by URI, from where cursor says: "" from the first.
+// Resources returns a page of the resources that p may read, sorted by URI, starting at cursor; "" means the first
+// page.
 func (s *Set) Resources(ctx context.Context, p identity.Principal, cursor, correlation string) (Page, error) {
 	var may []kind
 	for _, k := range kinds {
@@ -152,7 +153,7 @@ func resource(v *policy.View, k kind) Resource {
 	return r
 }
 
-// about is what the owner says of the class, or else what the source does.
+// about returns the owner's description of the class, or else the source's.
 func about(v *policy.View) string {
 	if d := v.Rule().Description; d != "" {
 		return d
@@ -164,11 +165,11 @@ func address(v *policy.View, k kind) string {
 	return Scheme + escape(v.Source()) + "/" + escape(v.Class().Name) + "/" + k.name
 }
 
-// escape writes a variable as RFC 6570 puts it into a template.
+// escape encodes a variable for a template, as RFC 6570 specifies.
 func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
-// locate finds what a URI addresses: the asker's view and what of it. There is one way to write each address, so that
-// two of them never mean the same.
+// locate returns the caller's view of the class in a URI. Each resource has exactly one URI, so that two different
+// URIs never mean the same.
 func locate(c *bailiwick.Call, uri string) (*policy.View, error) {
 	source, class, k, ok := split(uri)
 	if !ok {
@@ -199,14 +200,14 @@ func split(uri string) (source, class string, k kind, ok bool) {
 	return source, class, kinds[i], true
 }
 
-// absent refuses a resource in the same bytes whether its class is hidden, was never there, or its tool is not the
-// asker's to call; kind is the true reason.
+// absent returns the same error whether a resource's class is hidden, does not exist, or its tool may not be called;
+// kind is the actual reason.
 func absent(kind string) error {
 	return &problem.Error{Code: problem.NotFound, Kind: kind, Detail: "Resource not found"}
 }
 
-// Read returns what the resource at r.Name holds: what its tool answers. Errors carry a *problem.Error: NotFound for a
-// resource that is not in Resources.
+// Read returns the content of the resource at r.Name: the answer of its tool. Errors carry a *problem.Error: NotFound
+// for a resource that is not in Resources.
 func (s *Set) Read(ctx context.Context, p identity.Principal, r Request) (Content, error) {
 	if IsChange(r.Name) {
 		return s.readChange(ctx, p, r)
@@ -237,7 +238,7 @@ func (s *Set) Read(ctx context.Context, p identity.Principal, r Request) (Conten
 	return out, nil
 }
 
-// unseen makes one refusal of a resource whose tool the asker may not call and one that doesn't exist.
+// unseen returns the same error for a resource whose tool the caller may not call and for one that doesn't exist.
 func unseen(err error) error {
 	if p := problem.Of(err); p.Code == problem.UnknownTool {
 		return absent(p.Kind)
@@ -245,8 +246,8 @@ func unseen(err error) error {
 	return err
 }
 
-// Watch reports, by nil, whether who may be told when the resources at uris change: each must be one that who may read,
-// and a schema or a change. Counts and samples change with the data, which nobody watches.
+// Watch returns nil if p may be notified when the resources at uris change: each must be a schema or a change that p
+// may read. Counts and samples change with the data, which is not watched.
 func (s *Set) Watch(ctx context.Context, p identity.Principal, uris []string, correlation string) error {
 	ask := bailiwick.CallSpec{Tool: "resource:subscribe", Needs: identity.Read, Uses: []string{}, Correlation: correlation, Timeout: timeout}
 	return s.gateway.Do(ctx, p, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {

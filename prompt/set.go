@@ -19,34 +19,34 @@ import (
 
 const (
 	timeout     = 10 * time.Second
-	maxArgument = 4 << 10  // bytes of one argument
-	maxText     = 64 << 10 // bytes of all messages of a prompt
+	maxArgument = 4 << 10  // maximum bytes of one argument
+	maxText     = 64 << 10 // maximum bytes of all messages of a prompt
 )
 
-// A Request asks for a prompt or, with Name as its URI, for a resource.
+// A Request requests a prompt or, with a URI as Name, a resource.
 type Request struct {
 	Name        string
 	Arguments   map[string]string
 	Correlation string                                    // ties the records of one conversation together
-	Progress    func(done, total float64, message string) // tells the caller how far it is; nil tells nobody
+	Progress    func(done, total float64, message string) // reports progress to the caller; may be nil
 }
 
-// A Set is prompts that were checked, and the resources, over a set of tools. It is safe for use by several goroutines.
+// A Set is a set of checked prompts, and the resources, over a set of tools. It is safe for concurrent use.
 type Set struct {
 	gateway *bailiwick.Gateway
 	tools   *tool.Set
-	prompts atomic.Pointer[[]*Prompt] // by name
+	prompts atomic.Pointer[[]*Prompt] // sorted by name
 }
 
-// NewSet checks prompts and puts them on a gateway whose tools are in tools. It refuses a prompt without a handler, and
-// two prompts or two arguments of one name; all that is wrong is in the error.
+// NewSet checks prompts and puts them on a gateway whose tools are in tools. It refuses prompts without a handler,
+// and duplicate names of prompts or arguments; the error lists everything that is wrong.
 func NewSet(g *bailiwick.Gateway, tools *tool.Set, prompts ...Prompt) (*Set, error) {
 	s := &Set{gateway: g, tools: tools}
 	return s, s.put(prompts)
 }
 
-// Replace serves other prompts from now on, checked as NewSet checks them; where one is wrong the set stays as it was.
-// Who has subscribed to the gateway is told of the change.
+// Replace replaces the prompts, checked as NewSet checks them. On an error the set stays as it was. Subscribers of
+// the gateway are notified of the change.
 func (s *Set) Replace(prompts ...Prompt) error {
 	if err := s.put(prompts); err != nil {
 		return err
@@ -85,12 +85,12 @@ func (s *Set) put(prompts []Prompt) error {
 	return nil
 }
 
-// can reports whether the set has a tool and who may call it.
+// can reports whether the set has the named tool and p may call it.
 func (s *Set) can(p identity.Principal, name string) bool {
 	return s.tools.May(p, name)
 }
 
-// find returns the prompt called name, nil where there is none that could be used.
+// find returns the named prompt, or nil if there is none or its tools are missing.
 func (s *Set) find(name string) *Prompt {
 	for _, p := range *s.prompts.Load() {
 		if p.Name == name && !slices.ContainsFunc(p.Uses, func(t string) bool { return s.tools.Tool(t) == nil }) {
@@ -100,7 +100,7 @@ func (s *Set) find(name string) *Prompt {
 	return nil
 }
 
-// List returns the prompts that who may have, by name.
+// List returns the prompts that principal may use, sorted by name.
 func (s *Set) List(principal identity.Principal) []*Prompt {
 	var out []*Prompt
 	for _, p := range *s.prompts.Load() {
@@ -111,7 +111,7 @@ func (s *Set) List(principal identity.Principal) []*Prompt {
 	return out
 }
 
-// takes are the names of the arguments, never nil; no prompt has none.
+// takes returns the names of the arguments; it is never nil, since a nil prompt has none.
 func (p *Prompt) takes() []string {
 	out := []string{}
 	if p != nil {
@@ -122,7 +122,7 @@ func (p *Prompt) takes() []string {
 	return out
 }
 
-// Get writes a prompt. Errors carry a *problem.Error: UnknownTool for a prompt that is not in List.
+// Get returns a prompt. Errors carry a *problem.Error: UnknownTool for a prompt that is not in List.
 func (s *Set) Get(ctx context.Context, principal identity.Principal, r Request) (Result, error) {
 	p := s.find(r.Name)
 	ask := bailiwick.CallSpec{Tool: "prompt:" + short(r.Name), Needs: identity.Read, Uses: uses(p), Arguments: object(r.Arguments),
@@ -159,7 +159,8 @@ func (s *Set) Get(ctx context.Context, principal identity.Principal, r Request) 
 	return res, nil
 }
 
-// hide makes one refusal of a prompt that the asker may not have, for want of a tool, and one that doesn't exist.
+// hide returns the same error for a prompt that the caller may not use, for lack of a tool, and for one that doesn't
+// exist.
 func hide(err error) error {
 	if p := problem.Of(err); p.Code == problem.UnknownTool {
 		return unknown(p.Kind)
@@ -181,7 +182,7 @@ func (s *Set) input(c *bailiwick.Call, texts map[string]string) Input {
 	}}
 }
 
-// check returns every rule that arguments break as one problem.InvalidArgument, in the words of the tools.
+// check reports all violations by the arguments as one problem.InvalidArgument, with the same texts as tools.
 func (p *Prompt) check(given map[string]string) error {
 	var known []string
 	e := &problem.Error{Code: problem.InvalidArgument, Kind: "schema"}
@@ -224,7 +225,7 @@ func takes(near, known []string) string {
 	return "; it takes " + strings.Join(known, ", ")
 }
 
-// uses are the tools that a prompt needs; never nil, for a prompt is no tool.
+// uses returns the tools that a prompt needs; it is never nil, because a prompt is no tool.
 func uses(p *Prompt) []string {
 	if p == nil {
 		return []string{}
@@ -232,7 +233,7 @@ func uses(p *Prompt) []string {
 	return append([]string{}, p.Uses...)
 }
 
-// object is arguments for the record.
+// object returns the arguments as a value for the record.
 func object(given map[string]string) value.Value {
 	members := make([]value.Member, 0, len(given))
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -241,7 +242,7 @@ func object(given map[string]string) value.Value {
 	return value.OfObject(members)
 }
 
-// short keeps names that nobody would register out of the record's way.
+// short shortens names that are too long to be registered, for the record.
 func short(name string) string {
 	const most = 120
 	return name[:min(len(name), most)]

@@ -39,12 +39,13 @@ func TestNewSetRefuses(t *testing.T) {
 	}
 }
 
-// TestReplace: what is served changes at once, and who subscribed is told; what is wrong changes nothing.
+// TestReplace: what is served changes at once, and subscribers are notified; an invalid prompt changes nothing.
 func TestReplace(t *testing.T) {
 	s := open(t)
 	var told []bailiwick.Event
 	defer s.gateway.Subscribe(func(c bailiwick.Event) { told = append(told, c) })()
-	if err := s.Replace(prompt.Prompt{Name: "a"}); err == nil || len(s.List(people["ann"])) != len(prompt.Builtin())-1 { // no tool for changes is served here, so there is no prompt about them
+	// This set has no tools for changes, so the prompt about changes is not listed.
+	if err := s.Replace(prompt.Prompt{Name: "a"}); err == nil || len(s.List(people["ann"])) != len(prompt.Builtin())-1 {
 		t.Error(err)
 	}
 	if err := s.Replace(prompt.Prompt{Name: "a", Handle: handle}); err != nil {
@@ -61,7 +62,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestPages: a long list of resources comes in pages, each resource once, and a cursor is none of another kind.
+// TestPages: a long list of resources has several pages, each resource occurs once, and other cursors are refused.
 func TestPages(t *testing.T) {
 	var classes []schema.Class
 	for i := range 150 {

@@ -13,10 +13,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// FromTemplate returns p with a handler that fills in a template of package text/template. The arguments of p are its
-// data: {{.name}} is one, "" where it was not given. They stay data whatever they hold. A template can test them (if,
-// else, with, and, or, not, eq, ne, len) and write them as JSON (json); it has nothing else to call and no loop, so it
-// reads nothing and takes no longer than it is long. An error says the line and column in the template.
+// FromTemplate returns p with a handler that executes a template of package text/template. Its data is the arguments
+// of p: {{.name}} is one, or "" if it was not given; arguments are never parsed as templates. A template can test
+// them (if, else, with, and, or, not, eq, ne, len) and encode them as JSON (json). It can call nothing else and has
+// no loops, so that it reads nothing and always ends quickly. An error names the line and column in the template.
 func FromTemplate(p Prompt, text string) (Prompt, error) {
 	if strings.TrimSpace(text) == "" {
 		return Prompt{}, errors.New("the template is empty")
@@ -68,10 +68,10 @@ func FromTemplate(p Prompt, text string) (Prompt, error) {
 	return p, nil
 }
 
-// unnamed is the name of every template; package text/template begins its messages with it.
+// unnamed is the name of every template, with which package text/template begins its messages.
 const unnamed = "t"
 
-// located has a message say its place in words: "template: t:1:37: …" is at line 1, column 37.
+// located rewrites the position in a message: "template: t:1:37: …" becomes line 1, column 37.
 func located(message string) error {
 	rest, ok := strings.CutPrefix(strings.TrimPrefix(message, "template: "), unnamed+":")
 	place, text, cut := strings.Cut(rest, ": ")
@@ -85,7 +85,7 @@ func located(message string) error {
 	return errors.New("line " + line + ": " + strings.TrimPrefix(text, `executing "`+unnamed+`" at `))
 }
 
-// bounded keeps what a template writes, up to the most that a prompt may be.
+// bounded collects the output of a template, up to the maximum size of a prompt.
 type bounded struct{ strings.Builder }
 
 var errLong = errors.New("the text is too long")
@@ -98,10 +98,10 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Builder.Write(p)
 }
 
-// functions are all that a template can call.
+// functions are all functions that a template can call.
 var functions = []string{"and", "eq", "json", "len", "ne", "not", "or"}
 
-// A checker finds what a template may not have.
+// A checker finds what a template may not contain.
 type checker struct {
 	tree  *parse.Tree
 	names []string
@@ -113,7 +113,7 @@ func (c *checker) refuse(n parse.Node, format string, args ...any) {
 	c.errs = append(c.errs, located(location+": "+fmt.Sprintf(format, args...)))
 }
 
-// list checks a list of nodes. root reports whether the dot is the arguments there, and not one of them.
+// list checks a list of nodes. root reports whether the dot is the set of arguments there, and not one of them.
 func (c *checker) list(l *parse.ListNode, root bool) {
 	if l == nil {
 		return
@@ -160,7 +160,7 @@ func (c *checker) arg(n parse.Node, root bool) {
 		c.pipe(n, root)
 	case *parse.FieldNode:
 		c.field(n, n.Ident, root)
-	case *parse.VariableNode: // $ is the arguments, wherever it stands
+	case *parse.VariableNode: // $ is always the set of arguments
 		if n.Ident[0] != "$" || len(n.Ident) == 1 {
 			c.refuse(n, "a prompt has no variables")
 			return
@@ -186,7 +186,7 @@ func (c *checker) field(n parse.Node, path []string, root bool) {
 	}
 }
 
-// word is what a node begins with, for messages.
+// word returns the keyword of a node, for messages.
 func word(n parse.Node) string {
 	text, _, _ := strings.Cut(strings.Trim(n.String(), "{} "), " ")
 	return text

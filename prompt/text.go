@@ -25,11 +25,11 @@ func (g *guide) step(format string, args ...any) {
 	fmt.Fprintf(g, "%d. "+format+"\n", append([]any{g.steps}, args...)...)
 }
 
-// text is the guide without its last line break.
+// text returns the guide without its last line break.
 func (g *guide) text() string { return strings.TrimSuffix(g.String(), "\n") }
 
-// invoke writes a call of a tool with its arguments as JSON. What a person wrote stands in it quoted, so that it can't
-// be taken for anything but an argument.
+// invoke formats a call of a tool with its arguments as JSON. Text of a person is quoted in it, so that it can't be
+// taken for anything but an argument.
 func invoke(tool string, arguments ...value.Member) string {
 	return tool + " " + string(value.OfObject(arguments).AppendJSON(nil))
 }
@@ -46,7 +46,7 @@ func object1(name string, v value.Value) value.Value {
 
 func quoted(s string) string { return string(value.AppendQuoted(nil, s)) }
 
-// splitList reads names with commas between.
+// splitList parses comma-separated names.
 func splitList(s string) []string {
 	var out []string
 	for part := range strings.SplitSeq(s, ",") {
@@ -57,7 +57,7 @@ func splitList(s string) []string {
 	return out
 }
 
-// some joins the first of names, and says how many more there are.
+// some joins the first names, and states how many more there are.
 func some(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")
@@ -65,10 +65,10 @@ func some(names []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// maxAbout is how many characters of a description stand in a text.
+// maxAbout is the maximum number of characters of a description in a text.
 const maxAbout = 200
 
-// named is a class with what its owner says of it.
+// named returns a class with its owner's description.
 func named(v *policy.View) string {
 	d := []rune(strings.TrimSuffix(strings.Join(strings.Fields(about(v)), " "), "."))
 	switch {
@@ -80,16 +80,16 @@ func named(v *policy.View) string {
 	return fmt.Sprintf("%s (%s)", v.Name(), string(d))
 }
 
-// born are the names that say when a record came to be, the likeliest first, without case and separators.
+// born are names of fields with the time of creation, the likeliest first, in lower case without separators.
 var born = [...]string{"createdat", "created", "createdon", "creationdate", "createddate", "datecreated", "insertedat", "addedat", "dateadded",
 	"submittedat", "postedat", "publishedat", "placedat", "orderedat", "openedat", "reportedat", "receivedat", "registeredat", "joinedat",
 	"startedat", "occurredat", "happenedat", "loggedat", "timestamp", "date", "day", "time", "at", "ts"}
 
-// later are the names of dates at which something else happens to a record.
+// later are parts of names of dates of other events in a record's life.
 var later = [...]string{"updated", "modified", "changed", "deleted", "archived", "closed", "expires", "expired", "due", "last", "until", "end"}
 
-// creation is the visible field that tells best when a record came to be: by its name, else the first date that isn't
-// of something later. It is nil where there is none to order and compare by.
+// creation returns the visible field that most likely has the time of creation: by its name, else the first date that
+// isn't of a later event. It is nil if no such field can be sorted and compared.
 func creation(v *policy.View) *schema.Field {
 	var best *schema.Field
 	rank := len(born) + 1
@@ -112,7 +112,7 @@ func creation(v *policy.View) *schema.Field {
 	return best
 }
 
-// kindsOf are the fields that records fall into kinds by: those of few values, then pointers.
+// kindsOf returns the fields that divide records into kinds: those of few values, then pointers.
 func kindsOf(v *policy.View) []string {
 	var few, lead []string
 	for _, f := range v.Fields() {

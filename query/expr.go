@@ -2,23 +2,23 @@ package query
 
 import "github.com/bailiwick-dev/bailiwick/value"
 
-// An Expr is a value computed of a record. The set is closed. At is the JSON pointer of the place, for messages.
+// An Expr is an expression over a record. The set is closed. At is its JSON pointer, for messages.
 type Expr interface{ isExpr() }
 
 type (
-	// FieldRef is a column, or a part of one: "$a.b".
+	// FieldRef refers to a column, or a part of one: "$a.b".
 	FieldRef struct {
 		Path Path
 		At   string
 	}
-	// VariableRef is a variable, or a part of one: "$$this.b". Name is without the dollars; ROOT is the whole record, and
-	// has no Path: "$$ROOT.a" is the FieldRef "$a".
+	// VariableRef refers to a variable, or a part of one: "$$this.b". Name is without the dollars; ROOT is the whole
+	// record and has no Path: "$$ROOT.a" is the FieldRef "$a".
 	VariableRef struct {
 		Name string
-		Path Path // nil for all of it
+		Path Path // nil for the whole value
 		At   string
 	}
-	// Literal is a constant. A list in which nothing is computed is one; an object is one behind $literal alone.
+	// Literal is a constant. A list without computed elements is a Literal; an object only as the operand of $literal.
 	Literal struct {
 		Value value.Value
 		At    string
@@ -28,33 +28,33 @@ type (
 		Members []Computed
 		At      string
 	}
-	// ListExpr is a list of elements, of which some are computed.
+	// ListExpr is a list with at least one computed element.
 	ListExpr struct {
 		Elements []Expr
 		At       string
 	}
-	// Call is an operator with its arguments: those that stand in its list, or, of one whose arguments have names, one
-	// for each of them, nil for one that is left out.
+	// Call is an operator with its arguments. For an operator with named arguments there is one for each name, nil if
+	// it is left out.
 	Call struct {
 		Op   string // "$add"
 		Args []Expr
 		At   string
 	}
-	// Switch is $switch, and $cond as a switch of one case. Default is nil where there is none, which gives null.
+	// Switch is $switch, or $cond as a switch with one case. A nil Default gives null.
 	Switch struct {
 		Cases   []Case
 		Default Expr
-		Cond    bool // it is written $cond
+		Cond    bool // it is written as $cond
 		At      string
 	}
 	// Lambda is $filter, $map or $reduce over the elements of Input. Body is computed for each of them, with the
-	// element in the variable As, and for $reduce with what came before in the variable value, which begins as Initial.
+	// element in the variable As and, for $reduce, the previous result in the variable value, initially Initial.
 	Lambda struct {
 		Op      string // "$filter", "$map", "$reduce"
 		Input   Expr
-		As      string // "this" when not named
-		Initial Expr   // of $reduce
-		Limit   Expr   // of $filter; nil for none
+		As      string // the default is "this"
+		Initial Expr   // for $reduce
+		Limit   Expr   // for $filter; nil for none
 		Body    Expr
 		At      string
 	}
@@ -72,14 +72,14 @@ func (Call) isExpr()        {}
 func (Switch) isExpr()      {}
 func (Lambda) isExpr()      {}
 
-// A Signature is how the arguments of an operator are written.
+// A Signature describes the arguments of an operator.
 type Signature struct {
 	Op       string
-	Min, Max int      // how many stand in a list; Max -1 for any number. One alone may stand without the list
-	Names    []string // when not nil, the arguments stand in an object instead, by these names, Min of them required
+	Min, Max int      // the number of positional arguments; Max is -1 for any number. A single one needs no list
+	Names    []string // if not nil, the arguments are members of an object with these names, of which the first Min are required
 }
 
-// Signatures are all operators that become a Call, by name: arithmetic, comparison, boolean, text, date, array and
+// Signatures lists all operators that are parsed to a Call: arithmetic, comparison, boolean, text, date, array and
 // conversion, in the order of docs/pipelines.md.
 var Signatures = []Signature{
 	{Op: "$add", Min: 1, Max: -1}, {Op: "$subtract", Min: 2, Max: 2}, {Op: "$multiply", Min: 1, Max: -1},
@@ -116,7 +116,7 @@ var Signatures = []Signature{
 	{Op: "$toDecimal", Min: 1, Max: 1}, {Op: "$toDate", Min: 1, Max: 1}, {Op: "$toBool", Min: 1, Max: 1},
 	{Op: "$convert", Min: 2, Names: []string{"input", "to", "onError", "onNull"}}, {Op: "$type", Min: 1, Max: 1},
 
-	// Over the elements of one list, as expressions: {"$sum": "$scores"}.
+	// As expressions, over the elements of one list: {"$sum": "$scores"}.
 	{Op: "$sum", Min: 1, Max: -1}, {Op: "$avg", Min: 1, Max: -1}, {Op: "$min", Min: 1, Max: -1}, {Op: "$max", Min: 1, Max: -1},
 	{Op: "$first", Min: 1, Max: 1}, {Op: "$last", Min: 1, Max: 1},
 }

@@ -32,7 +32,7 @@ func TestParseExpr(t *testing.T) {
 		{`{"$map":{"input":"$a","as":"x","in":{"$map":{"input":"$$x","in":["$$x","$$this"]}}}}`, `{"$map":{"input":"$a","as":"x","in":{"$map":{"input":"$$x","in":["$$x","$$this"]}}}}`},
 		{`{"$reduce":{"input":"$a","initialValue":0,"in":{"$add":["$$value","$$this"]}}}`, `{"$reduce":{"input":"$a","initialValue":0,"in":{"$add":["$$value","$$this"]}}}`},
 
-		// one argument alone, and in a list
+		// a single argument, alone and in a list
 		{`{"$abs":"$a"}`, `{"$abs":"$a"}`}, {`{"$abs":["$a"]}`, `{"$abs":"$a"}`}, {`{"$size":[["$a"]]}`, `{"$size":[["$a"]]}`},
 		{`{"$size":[[1,2]]}`, `{"$size":[[1,2]]}`}, {`{"$size":{"$literal":[1,2]}}`, `{"$size":[[1,2]]}`}, {`{"$sum":["$a","$b"]}`, `{"$sum":["$a","$b"]}`},
 		{`{"$round":"$a"}`, `{"$round":"$a"}`}, {`{"$slice":["$a",1]}`, `{"$slice":["$a",1]}`},
@@ -63,7 +63,7 @@ func TestParseExpr(t *testing.T) {
 	}
 }
 
-// written is a call with its first n arguments in canonical form.
+// written returns a call with its first n arguments in canonical form.
 func written(sig Signature, n int) string {
 	var args []string
 	for i := range min(n, max(len(sig.Names), sig.Max, n)) {
@@ -162,7 +162,7 @@ func TestParseExprRefuses(t *testing.T) {
 	}
 }
 
-// TestHints holds what is told beside the place: the code, near names and what to do instead.
+// TestHints checks the code, the similar names and the suggestion of errors.
 func TestHints(t *testing.T) {
 	for _, tt := range []struct {
 		in   string

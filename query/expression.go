@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// ParseExpr reads an expression that stands at the JSON pointer at, where no variables are but ROOT and CURRENT.
-// Errors are as those of ParsePipeline.
+// ParseExpr parses an expression at the JSON pointer at, in which only the variables ROOT and CURRENT are defined.
+// Errors are as for ParsePipeline.
 func ParseExpr(v value.Value, at string) (Expr, error) {
 	o := operand{parser: &parser{}, v: v, site: site{at: at}}
 	x := o.expr()
@@ -20,7 +20,7 @@ func ParseExpr(v value.Value, at string) (Expr, error) {
 	return x, nil
 }
 
-// expr reads an expression, which stands one deeper than what it is the operand of.
+// expr parses an expression, one level deeper than its parent.
 func (o operand) expr() Expr {
 	o.depth++
 	o.node()
@@ -41,7 +41,7 @@ func (o operand) expr() Expr {
 	return Literal{Value: o.v, At: o.at}
 }
 
-// expressions reads the elements of a list.
+// expressions parses the elements of a list.
 func (o operand) expressions() []Expr {
 	var out []Expr
 	for e := range o.members {
@@ -50,7 +50,7 @@ func (o operand) expressions() []Expr {
 	return out
 }
 
-// reference reads text: a path behind one dollar, a variable behind two, else the text itself.
+// reference parses text: a path after one dollar, a variable after two, else the text itself.
 func (o operand) reference() Expr {
 	name, ok := strings.CutPrefix(o.v.Text(), "$")
 	if !ok {
@@ -80,7 +80,7 @@ func (o operand) reference() Expr {
 	return VariableRef{Name: variable, Path: path, At: o.at}
 }
 
-// known refuses a variable that can't be named here.
+// known rejects an undefined variable.
 func (o operand) known(name string) {
 	if name == "KEEP" || name == "PRUNE" || name == "DESCEND" {
 		o.refuse(invalid(o.at, "$$"+name+" stands in $redact alone"))
@@ -96,7 +96,7 @@ func (o operand) known(name string) {
 	o.refuse(unknown("variable", "$$"+name, o.at, slices.Compact(known)))
 }
 
-// constant reports whether v reads as itself: no path, operator or typed value in it.
+// constant reports whether v is its own value: without paths, operators and typed values.
 func constant(v value.Value) bool {
 	for _, e := range v.List() {
 		if !constant(e) {
@@ -111,7 +111,7 @@ func constant(v value.Value) bool {
 	return v.Kind() != value.String || !strings.HasPrefix(v.Text(), "$")
 }
 
-// compound reads an object: an operator, a typed literal, or members to compute.
+// compound parses an object: an operator, a typed literal, or computed members.
 func (o operand) compound() Expr {
 	if operators(o.v) {
 		op, more := o.v.Members()[0], o.v.Members()[1:]
@@ -136,7 +136,7 @@ func (o operand) compound() Expr {
 	return x
 }
 
-// date reads the text of a $date.
+// date parses the text of a $date.
 func (o operand) date() value.Value {
 	date, ok := value.OfDateText(o.v.Text())
 	if !o.is(value.String) || !ok {

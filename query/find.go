@@ -8,11 +8,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// MaxSort is the most fields of one order.
+// MaxSort is the most fields of an order.
 const MaxSort = 8
 
-// ParseOrder reads "-created_at,title" at the JSON pointer at: fields apart by commas, a minus for descending. It takes
-// "created_at desc" as well.
+// ParseOrder parses an order such as "-created_at,title" at the JSON pointer at: fields separated by commas, with a
+// minus for descending. "created_at desc" is accepted as well.
 func ParseOrder(s, at string) ([]Sort, error) {
 	if strings.TrimSpace(s) == "" {
 		return nil, nil
@@ -41,8 +41,7 @@ func ParseOrder(s, at string) ([]Sort, error) {
 	return order, nil
 }
 
-// Digest identifies what q asks for apart from where it starts and how much it takes, so that a cursor can be
-// bound to its query.
+// Digest returns a hash of q without its position and limits, which binds a cursor to its query.
 func (q *Find) Digest() [32]byte {
 	list := func(paths []Path) value.Value {
 		out := make([]value.Value, len(paths))

@@ -8,11 +8,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A generator draws pipelines in canonical form: those that a parser makes.
+// A generator generates pipelines in canonical form, as a parser returns them.
 type generator struct {
 	*rapid.T
 	vars   []string
-	inside bool // of a stage, where $facet may not stand
+	inside bool // of a stage, where $facet is not allowed
 }
 
 func (g generator) pick(label string, of ...string) string {
@@ -31,7 +31,7 @@ func (g generator) path() Path {
 	return p
 }
 
-// names are up to most names, no one the beginning of another.
+// names returns up to most names, none of which is a prefix of another.
 func (g generator) names(least, most int) []string {
 	all := []string{"a", "b", "c0", "é", "a b", "x/y~z"}
 	return all[:least+g.n(min(most, len(all))-least)]
@@ -288,7 +288,7 @@ func (g generator) stage(depth int) Stage {
 	return Sample{N: 1 + int64(g.n(9))}
 }
 
-// isObject reports whether x would be read as fields of an object.
+// isObject reports whether x would be parsed as fields of an object.
 func isObject(x Expr) bool { _, ok := x.(ObjectExpr); return ok }
 
 func (g generator) lookup(depth int) Stage {

@@ -20,7 +20,7 @@ func (o operand) group() Stage {
 	return Group{Key: id.expr(), Accumulators: o.accumulators(), At: o.at}
 }
 
-// accumulators reads the members of o but the _id of a $group.
+// accumulators parses the members of o, except the _id of a $group.
 func (o operand) accumulators() []Accumulator {
 	var out []Accumulator
 	for m := range o.members {
@@ -54,7 +54,7 @@ func (o operand) accumulator(name string) Accumulator {
 	return a
 }
 
-// output reads the accumulators of a bucket stage; none when they are left out.
+// output parses the accumulators of a bucket stage; none if they are left out.
 func (o operand) output() []Accumulator {
 	out, ok := o.get("output")
 	if ok && len(out.v.Members()) == 0 {
@@ -97,7 +97,7 @@ func (o operand) boundaries() []value.Value {
 	return out
 }
 
-// scalar reads a constant that has a place in an order.
+// scalar parses a constant that can be ordered.
 func (o operand) scalar() value.Value {
 	v := o.v
 	var err error

@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// defaultGraphDepth is how many links a $graphLookup follows that names no maxDepth.
+// defaultGraphDepth is the default for the maxDepth of a $graphLookup.
 const defaultGraphDepth = 10
 
 func (o operand) lookup() Stage {

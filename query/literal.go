@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// CheckPath splits and checks a dotted path that stands at the JSON pointer at.
+// CheckPath splits and checks the dotted path s at the JSON pointer at.
 func CheckPath(s, at string) (Path, error) {
 	path := ParsePath(s)
 	if len(path) > MaxPath {
@@ -28,8 +28,8 @@ func CheckPath(s, at string) (Path, error) {
 	return path, nil
 }
 
-// literal reads a value to compare with. {__type: Date, iso} becomes the date it writes;
-// {__type: Pointer, className, objectId} stays as it is, for policy knows what it points to.
+// literal parses a value to compare with. {__type: Date, iso} becomes a date; {__type: Pointer, className, objectId} is
+// unchanged, as its meaning depends on the field.
 func literal(v value.Value, at string) (value.Value, error) {
 	if v.Kind() != value.Object {
 		return v, sane(v, at)
@@ -57,7 +57,7 @@ func literal(v value.Value, at string) (value.Value, error) {
 		Detail: fmt.Sprintf("unknown __type %q", problem.Cut(typ.String())), Near: []string{"Date", "Pointer"}}
 }
 
-// plain refuses an operator inside an object to compare with, where it would be taken for a name.
+// plain rejects operators inside an object to compare with, where they would be taken for member names.
 func plain(v value.Value, at string) error {
 	if err := sane(v, at); err != nil {
 		return err
@@ -74,7 +74,7 @@ func plain(v value.Value, at string) error {
 	return nil
 }
 
-// sane refuses numbers that no database can take: more than 1,000 digits, or an exponent beyond ±999.
+// sane rejects numbers that databases can't store: more than 1,000 digits, or an exponent beyond ±999.
 func sane(v value.Value, at string) error {
 	for i, e := range v.List() {
 		if err := plain(e, fmt.Sprintf("%s/%d", at, i)); err != nil {
@@ -91,7 +91,7 @@ func sane(v value.Value, at string) error {
 	return nil
 }
 
-// finite is sane for a value that is taken as it stands, operators and all.
+// finite is sane for a literal value, which may contain operator names.
 func finite(v value.Value, at string) error {
 	for i, e := range v.List() {
 		if err := finite(e, Pointer(at, strconv.Itoa(i))); err != nil {
@@ -109,7 +109,7 @@ func finite(v value.Value, at string) error {
 	return nil
 }
 
-// Pointer returns the JSON pointer of the member or element called token at the place at (RFC 6901).
+// Pointer returns the JSON pointer (RFC 6901) of the member or element token below at.
 func Pointer(at, token string) string {
 	return at + "/" + strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
 }

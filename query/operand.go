@@ -11,33 +11,33 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A parser reads one query and counts what is in it.
+// A parser parses one query and counts its parts.
 type parser struct {
-	err     error  // the first refusal
+	err     error  // the first error
 	nodes   int    // filters
 	exprs   int    // see node
-	matched []Expr // the operands of $expr in the $match that is being read
-	rule    bool   // an owner's rule is read, which can have $cel
+	matched []Expr // the operands of $expr in the current $match
+	rule    bool   // the query is an owner's rule, which may contain $cel
 }
 
-// A site is where the parser stands.
+// A site is the parser's position.
 type site struct {
 	at string // JSON pointer
 
 	// in a pipeline
-	depth  int      // expressions and pipelines around it
-	vars   []string // the variables that can be named here, without dollars
-	inside string   // the $facet or $lookup around it, "" for none
+	depth  int      // of enclosing expressions and pipelines
+	vars   []string // the defined variables, without dollars
+	inside string   // the enclosing $facet or $lookup, "" for none
 
 	// in a where object
 	filters int  // levels of filters
-	element bool // in an $elemMatch, where operators may stand without a field
-	within  bool // in an $elemMatch, however deep
-	match   int  // 2 at the top of a $match, 1 in a $and there, where $expr may stand; 0 elsewhere
+	element bool // in an $elemMatch, where operators need no field
+	within  bool // in an $elemMatch at any depth
+	match   int  // where $expr is allowed: 2 at the top of a $match, 1 in a $and there; 0 elsewhere
 }
 
-// An operand is what a stage or an operator is given, and where it stands. Its methods read it as something; where it
-// isn't that they refuse, and give the zero value, for the first refusal ends it all.
+// An operand is the operand of a stage or an operator, with its position. Its methods parse it; on an error they call
+// refuse and return the zero value, as the first error ends the parsing.
 type operand struct {
 	*parser
 	name string // of the stage, the operator or the key, for messages
@@ -45,14 +45,14 @@ type operand struct {
 	site
 }
 
-// refuse ends the parsing with err, unless it is nil or there is one already.
+// refuse records err, unless it is nil or an error is already recorded.
 func (p *parser) refuse(err error) {
 	if p.err == nil {
 		p.err = err
 	}
 }
 
-// node counts what a pipeline is made of: stages, fields, expressions and boundaries.
+// node counts the parts of a pipeline: stages, fields, expressions and boundaries.
 func (o operand) node() {
 	if o.exprs++; o.exprs > MaxExprNodes {
 		o.refuse(invalid(o.at, fmt.Sprintf("a pipeline has at most %d stages, fields and expressions in all", MaxExprNodes)))
@@ -62,19 +62,19 @@ func (o operand) node() {
 	}
 }
 
-// is reports whether the operand is of that kind.
+// is reports whether the operand is of kind k.
 func (o operand) is(k value.Kind) bool { return o.v.Kind() == k }
 
-// a says what the operand is.
+// a describes the kind of the operand, for messages.
 func (o operand) a() string { return article(o.v.Kind().String()) }
 
-// member returns the member or element v called name.
+// member returns the operand for the member or element v called name.
 func (o operand) member(name string, v value.Value) operand {
 	o.name, o.v, o.at = name, v, Pointer(o.at, name)
 	return o
 }
 
-// members returns the members of an object, or the elements of a list, until something is refused.
+// members yields the members of an object, or the elements of a list, until an error occurs.
 func (o operand) members(yield func(operand) bool) {
 	for i, e := range o.v.List() {
 		m := o.member(strconv.Itoa(i), e)
@@ -96,7 +96,7 @@ func (o operand) get(key string) (operand, bool) {
 	return o.member(key, v), ok
 }
 
-// need returns the member called key, which can't be left out.
+// need returns the member called key, which is required.
 func (o operand) need(key string) operand {
 	m, ok := o.get(key)
 	if !ok {
@@ -105,7 +105,7 @@ func (o operand) need(key string) operand {
 	return m
 }
 
-// object refuses all but an object of the known keys.
+// object rejects anything but an object with known keys.
 func (o operand) object(known ...string) {
 	if !o.is(value.Object) {
 		o.refuse(invalid(o.at, fmt.Sprintf("%s takes an object with %s, not %s", o.name, listed(known), o.a())))
@@ -118,7 +118,7 @@ func (o operand) object(known ...string) {
 	}
 }
 
-// whole reads a whole number from least to most.
+// whole parses an integer from least to most.
 func (o operand) whole(least, most int64) int64 {
 	n, ok := o.v.AsInt()
 	switch {
@@ -131,7 +131,7 @@ func (o operand) whole(least, most int64) int64 {
 	return n
 }
 
-// text reads a string, which is a what.
+// text parses a string, the name of a what.
 func (o operand) text(what string) string {
 	if !o.is(value.String) {
 		o.refuse(invalid(o.at, fmt.Sprintf("%s takes the name of %s, not %s", o.name, what, o.a())))
@@ -139,14 +139,14 @@ func (o operand) text(what string) string {
 	return o.v.Text()
 }
 
-// column reads the name of a column to make.
+// column parses the name of a new column.
 func (o operand) column() string {
 	name := o.text("a field")
 	o.refuse(checkName(name, o.at))
 	return name
 }
 
-// class reads the name of a class.
+// class parses the name of a class.
 func (o operand) class() string {
 	name := o.text("a class")
 	if name == "" {
@@ -155,14 +155,14 @@ func (o operand) class() string {
 	return name
 }
 
-// path reads a path without a dollar.
+// path parses a path without a dollar.
 func (o operand) path() Path {
 	path, err := CheckPath(o.text("a field"), o.at)
 	o.refuse(err)
 	return path
 }
 
-// variable reads the name of a variable of the asker's, which is s.
+// variable checks s, the name of a variable that the caller defines.
 func (o operand) variable(s string) string {
 	ok := s != "" && len(s) <= maxSegment && s[0] >= 'a' && s[0] <= 'z'
 	for _, r := range s {
@@ -174,14 +174,14 @@ func (o operand) variable(s string) string {
 	return s
 }
 
-// pipeline reads stages that stand inside of a stage and see the variables vars as well.
+// pipeline parses nested stages, in which the variables vars are defined as well.
 func (o operand) pipeline(vars ...string) []Stage {
 	o.depth++
 	o.vars = append(slices.Clip(o.vars), vars...)
 	return o.stages()
 }
 
-// checkName refuses what isn't the name of one column or member.
+// checkName rejects what isn't the name of a single column or member.
 func checkName(s, at string) error {
 	if strings.Contains(s, ".") {
 		return invalid(at, fmt.Sprintf("%q can't have a dot: it names one field", problem.Cut(s)))
@@ -190,7 +190,7 @@ func checkName(s, at string) error {
 	return err
 }
 
-// listed writes names as a sentence does.
+// listed joins names for a sentence.
 func listed(names []string) string {
 	if last := len(names) - 1; last > 0 {
 		return strings.Join(names[:last], ", ") + " and " + names[last]

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// operation reads an operator of expressions.
+// operation parses an operator of expressions.
 func (o operand) operation() Expr {
 	switch o.name {
 	case "$literal":
@@ -81,7 +81,7 @@ func (o operand) choice() Expr {
 	return s
 }
 
-// listed reads arguments that stand in a list, or one alone without it.
+// listed parses positional arguments: a list, or a single one without it.
 func (o operand) listed(sig Signature) []Expr {
 	n := 1
 	if o.is(value.Array) {
@@ -96,7 +96,7 @@ func (o operand) listed(sig Signature) []Expr {
 	return []Expr{o.expr()}
 }
 
-// arity says how many arguments a list has.
+// arity describes the number of arguments, for messages.
 func (sig Signature) arity() string {
 	s := "s"
 	if sig.Min == 1 {
@@ -111,10 +111,10 @@ func (sig Signature) arity() string {
 	return fmt.Sprintf("%d argument%s", sig.Min, s)
 }
 
-// isPart reports whether the operator is a part of a date, which may be asked of a bare expression.
+// isPart reports whether the operator extracts a part of a date, and so accepts a bare expression.
 func (sig Signature) isPart() bool { return slices.Equal(sig.Names, []string{"date", "timezone"}) }
 
-// named reads arguments that stand in an object, in the order of the signature.
+// named parses the arguments of an object, in the order of the signature.
 func (o operand) named(sig Signature) []Expr {
 	args := make([]Expr, len(sig.Names))
 	if sig.isPart() && !o.nests() {

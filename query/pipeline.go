@@ -2,23 +2,23 @@ package query
 
 import "github.com/bailiwick-dev/bailiwick/value"
 
-// The limits of a pipeline (design 03).
+// The limits of a pipeline.
 const (
-	MaxStages     = 20   // of one pipeline, and of each that stands inside it
-	MaxExprDepth  = 20   // expressions within expressions, with the pipelines around them
-	MaxExprNodes  = 400  // stages, fields and expressions of a whole pipeline, with those that stand inside it
+	MaxStages     = 20   // of one pipeline, and of each nested one
+	MaxExprDepth  = 20   // nesting of expressions, including the pipelines around them
+	MaxExprNodes  = 400  // stages, fields and expressions of a pipeline and its nested ones
 	MaxBranches   = 16   // of one $facet
 	MaxBuckets    = 1000 // of one $bucketAuto
-	MaxGraphDepth = 100  // links that a $graphLookup follows; 10 when it names none
+	MaxGraphDepth = 100  // links that a $graphLookup follows; the default is 10
 )
 
-// A Pipeline asks what stages make of the records of one class.
+// A Pipeline is a sequence of stages over the records of one class.
 type Pipeline struct {
 	Class  string
 	Stages []Stage
 	Raw    bool // the caller switches the canonical filter off
-	Limit  int  // most records to return when no closing $limit or $count bounds them, 1 or more
-	Most   int  // the most that a closing $limit may ask for; 0 is no bound
+	Limit  int  // the most records to return unless a final $limit or $count determines it, 1 or more
+	Most   int  // the most that a final $limit may ask for; 0 for no bound
 }
 
 // From implements Query.
@@ -26,8 +26,8 @@ func (q *Pipeline) From() string { return q.Class }
 
 func (*Pipeline) isQuery() {}
 
-// A Stage takes the records of the stage before, all with the same columns, and gives others. The set is closed. At
-// is the JSON pointer of the stage's operand, for messages.
+// A Stage transforms a sequence of records with the same columns into another. The set is closed. At is the JSON
+// pointer of the stage's operand, for messages.
 type Stage interface{ isStage() }
 
 type (
@@ -37,33 +37,33 @@ type (
 		If    Expr // the operand of $expr
 		At    string
 	}
-	// Project gives the Fields and nothing else, in their order; with Drop, all columns but the Fields, whose
-	// values are nil. A nil value in a Project without Drop passes the field on as it is. NoID tells that "_id": 0
-	// stands beside fields to keep; otherwise a column _id is kept before them.
+	// Project yields only the Fields, in their order; with Drop, all columns except the Fields, whose values are nil. A
+	// nil value in a Project without Drop keeps the field unchanged. A column _id is kept first, unless NoID is set for
+	// "_id": 0.
 	Project struct {
 		Fields []Computed
 		Drop   bool
 		NoID   bool
 		At     string
 	}
-	// AddFields computes columns beside those that are there, or in their place ($addFields, $set). In it and in a Project
-	// an object of fields stands as its parts: {"a": {"b": "$c"}} is the field a.b.
+	// AddFields adds computed columns, or replaces existing ones ($addFields, $set). Here and in a Project, nested
+	// objects are flattened: {"a": {"b": "$c"}} is the field a.b.
 	AddFields struct {
 		Fields []Computed
 		At     string
 	}
-	// Group gives one record for each value of Key: _id, which holds it, then the accumulators in turn.
+	// Group yields one record for each value of Key: _id, which holds it, then the accumulators in order.
 	Group struct {
 		Key          Expr
 		Accumulators []Accumulator
 		At           string
 	}
-	// SortStage orders the records.
+	// SortStage sorts the records.
 	SortStage struct {
 		Order []Sort
 		At    string
 	}
-	// Skip leaves the first N records out, 0 or more.
+	// Skip drops the first N records, 0 or more.
 	Skip struct {
 		N  int64
 		At string
@@ -73,18 +73,18 @@ type (
 		N  int64
 		At string
 	}
-	// CountStage gives one record whose column Name is the number of records.
+	// CountStage yields one record whose column Name is the number of records.
 	CountStage struct{ Name, At string }
-	// Unwind gives one record for each element of the list at Path, in its place, with its position from 0 in the
-	// column Index ("" for none). Keep keeps the records whose list is empty or null.
+	// Unwind yields one record for each element of the list at Path, which replaces the list, with its position from 0
+	// in the column Index ("" for none). Keep keeps the records whose list is empty or null.
 	Unwind struct {
 		Path  Path
 		Index string
 		Keep  bool
 		At    string
 	}
-	// Lookup adds the column As: the list of what Stages make of those records of From whose Foreign equals Local.
-	// Local and Foreign are nil together. Let are variables that the stages may use.
+	// Lookup adds the column As: the list of the records of From whose Foreign equals Local, transformed by Stages.
+	// Local and Foreign are both nil or both set. Let defines variables for the stages.
 	Lookup struct {
 		From           string
 		Local, Foreign Path
@@ -93,8 +93,8 @@ type (
 		As             string
 		At             string
 	}
-	// GraphLookup adds the column As: the records of From that are reached from Start by following ConnectFrom to
-	// ConnectTo at most MaxDepth times after the first, each once. Depth is the member that tells how far ("" for none).
+	// GraphLookup adds the column As: the records of From reached from Start by following ConnectFrom to ConnectTo, at
+	// most MaxDepth times after the first, each once. Depth is the member that holds the distance ("" for none).
 	GraphLookup struct {
 		From                   string
 		Start                  Expr
@@ -105,44 +105,44 @@ type (
 		Restrict               Filter
 		At                     string
 	}
-	// UnionWith adds what Stages make of the records of Class.
+	// UnionWith appends the records of Class, transformed by Stages.
 	UnionWith struct {
 		Class  string
 		Stages []Stage
 		At     string
 	}
-	// Facet gives one record with a list for each branch: what its stages make of the records.
+	// Facet yields one record with a list for each branch: the records transformed by its stages.
 	Facet struct {
 		Branches []Branch
 		At       string
 	}
-	// Bucket groups by ranges: a record is in the bucket that begins with the greatest of Boundaries (ascending)
-	// which is at most By, and below the last one. Others are in the bucket Default, or left out when it is null.
+	// Bucket groups by ranges: a record is in the bucket of the greatest of Boundaries (ascending) that is at most By,
+	// if By is below the last one. Other records are in the bucket Default, or dropped if it is null.
 	Bucket struct {
 		By         Expr
 		Boundaries []value.Value
 		Default    value.Value
-		Output     []Accumulator // empty counts as count
+		Output     []Accumulator // the default is a count
 		At         string
 	}
-	// BucketAuto groups into at most Buckets ranges of about as many records each.
+	// BucketAuto groups the records into at most Buckets ranges of similar size.
 	BucketAuto struct {
 		By      Expr
 		Buckets int64
 		Output  []Accumulator
 		At      string
 	}
-	// SortByCount groups by By, counts, and orders by the count, most first.
+	// SortByCount groups by By, counts, and sorts by the count, largest first.
 	SortByCount struct {
 		By Expr
 		At string
 	}
-	// ReplaceRoot makes an object the record ($replaceRoot, $replaceWith).
+	// ReplaceRoot replaces the record by an object ($replaceRoot, $replaceWith).
 	ReplaceRoot struct {
 		Root Expr
 		At   string
 	}
-	// Sample keeps N records, drawn in a way that is the same for the same records.
+	// Sample keeps N records, a pseudorandom selection that is the same for the same records.
 	Sample struct {
 		N  int64
 		At string
@@ -156,14 +156,14 @@ type Branch struct {
 	At     string
 }
 
-// A Computed is a column and how to make it. Name may be dotted: a member of an object.
+// A Computed is a column and its expression. Name may be dotted: a member of an object.
 type Computed struct {
 	Name  Path
 	Value Expr
 	At    string
 }
 
-// An Accumulator makes one value of a group. Op is as in accumulators; X is nil for $count.
+// An Accumulator computes one value of a group. Op is one of Accumulators; X is nil for $count.
 type Accumulator struct {
 	Name string
 	Op   string // "$sum", "$avg", …
@@ -171,7 +171,7 @@ type Accumulator struct {
 	At   string
 }
 
-// Accumulators are the operators of a group, by name.
+// Accumulators lists the operators of a group.
 var Accumulators = []string{"$sum", "$avg", "$min", "$max", "$count", "$first", "$last", "$push", "$addToSet", "$stdDevPop", "$stdDevSamp"}
 
 func (Match) isStage()       {}

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// noPlace compares what is asked, not where it stood.
+// noPlace ignores JSON pointers in comparisons.
 var noPlace = cmp.Options{
 	cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".At" }, cmp.Ignore()),
 	cmpopts.EquateEmpty(),
@@ -264,7 +264,7 @@ func TestParsePipelineRefuses(t *testing.T) {
 	}
 }
 
-// TestStagesAreRead checks that no stage and no accumulator is listed that the parser doesn't read.
+// TestStagesAreRead checks that the parser accepts every listed stage and accumulator.
 func TestStagesAreRead(t *testing.T) {
 	for _, name := range Stages {
 		_, err := ParsePipeline(value.OfArray([]value.Value{one(name, value.Value{})}), "")
@@ -280,7 +280,7 @@ func TestStagesAreRead(t *testing.T) {
 	}
 }
 
-// TestPipelineReadsBack checks that a pipeline is what it prints as.
+// TestPipelineReadsBack checks that printed pipelines parse back to themselves.
 func TestPipelineReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		stages := generator{T: t}.stages(1, 3, 2)
@@ -341,7 +341,7 @@ func FuzzPipeline(f *testing.F) {
 		}
 		out := PrintPipeline(stages)
 		again, err := ParsePipeline(out, "")
-		// Printing may write a $and or a $not that wasn't there; only what that adds may be refused.
+		// Printing may add a $and or a $not; only that may be rejected.
 		if err != nil {
 			if d := problem.Of(err).Detail; !strings.Contains(d, "deeper than") && !strings.Contains(d, "more than") && !strings.Contains(d, "at most") {
 				t.Errorf("%s prints as %s: %v", in, out, err)
@@ -354,7 +354,7 @@ func FuzzPipeline(f *testing.F) {
 	})
 }
 
-// TestPageNamesAll checks that docs/pipelines.md has a word on every stage, accumulator and operator.
+// TestPageNamesAll checks that docs/pipelines.md mentions every stage, accumulator and operator.
 func TestPageNamesAll(t *testing.T) {
 	page, err := os.ReadFile("../docs/pipelines.md")
 	if err != nil {
@@ -371,7 +371,7 @@ func TestPageNamesAll(t *testing.T) {
 	}
 }
 
-// TestPageIsRead checks that what docs/pipelines.md shows in JSON is a pipeline.
+// TestPageIsRead checks that the JSON examples in docs/pipelines.md are valid pipelines.
 func TestPageIsRead(t *testing.T) {
 	page, err := os.ReadFile("../docs/pipelines.md")
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Print writes f as the where object that ParseWhere, or ParseRule, reads as f. nil and an all-matching filter print as {}.
+// Print encodes f as a where object that ParseWhere, or ParseRule, parses to f. A nil filter, which matches all, gives
+// {}.
 func Print(f Filter) value.Value {
 	switch f := f.(type) {
 	case nil:
@@ -56,7 +57,7 @@ func Print(f Filter) value.Value {
 	case Not:
 		return printNot(f)
 	}
-	return one("$never", value.OfBool(true)) // Never, which only policy makes and nobody reads back
+	return one("$never", value.OfBool(true)) // Never, which only typecheck makes and no parser accepts
 }
 
 func printInQuery(f InQuery) value.Value {
@@ -89,7 +90,7 @@ func printAll(parts []Filter) value.Value {
 	return value.OfArray(list)
 }
 
-// at writes {path: {op: v}}; an empty path is the element of an $elemMatch, whose operators stand alone.
+// at returns {path: {op: v}}, or {op: v} for an empty path, which is the element of an $elemMatch.
 func at(path Path, op string, v value.Value) value.Value {
 	if len(path) == 0 {
 		return one(op, v)

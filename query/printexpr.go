@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// PrintExpr writes x as the JSON that ParseExpr reads as x; nil as null.
+// PrintExpr encodes x as JSON that ParseExpr parses to x; nil as null.
 func PrintExpr(x Expr) value.Value {
 	switch x := x.(type) {
 	case FieldRef:
@@ -42,7 +42,7 @@ func PrintExpr(x Expr) value.Value {
 	return value.Value{}
 }
 
-// printLiteral writes a constant so that it can't be taken for a path or an operator.
+// printLiteral encodes a constant so that it isn't parsed as a path or an operator.
 func printLiteral(v value.Value) value.Value {
 	switch k := v.Kind(); {
 	case k == value.Date || k == value.Day:
@@ -61,7 +61,7 @@ func printExprs(xs ...Expr) value.Value {
 	return value.OfArray(list)
 }
 
-// printCall writes the arguments as the signature has them; one alone without a list where that reads the same.
+// printCall encodes arguments as in the signature; a single one without a list where this is unambiguous.
 func printCall(c Call) value.Value {
 	i := slices.IndexFunc(Signatures, func(sig Signature) bool { return sig.Op == c.Op })
 	if i < 0 || Signatures[i].Names == nil {

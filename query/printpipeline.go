@@ -6,8 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// PrintPipeline writes stages as the list that ParsePipeline reads as them. Every stage has one form: $set prints as
-// $addFields, $unset as $project, $replaceWith as $replaceRoot, $redact as $match.
+// PrintPipeline encodes stages as a list that ParsePipeline parses to them. Synonyms are not preserved: $set becomes
+// $addFields, $unset $project, $replaceWith $replaceRoot, and $redact $match.
 func PrintPipeline(stages []Stage) value.Value {
 	list := make([]value.Value, len(stages))
 	for i, s := range stages {
@@ -16,7 +16,7 @@ func PrintPipeline(stages []Stage) value.Value {
 	return value.OfArray(list)
 }
 
-// Digest identifies what p asks for apart from how much it takes, so that an answer can be bound to its query.
+// Digest returns a hash of p without its limits, which binds an answer to its query.
 func (p *Pipeline) Digest() [32]byte {
 	doc := value.OfArray([]value.Value{value.OfString(p.Class), PrintPipeline(p.Stages), value.OfBool(p.Raw)})
 	return sha256.Sum256(doc.AppendJSON(nil))
@@ -102,7 +102,7 @@ func printProject(s Project) value.Member {
 			fields = append(fields, whole(name, 0))
 		case f.Value == nil:
 			fields = append(fields, whole(name, 1))
-		case constant && (lit.Value.IsNumber() || lit.Value.Kind() == value.Bool): // which would mean to keep or to drop it
+		case constant && (lit.Value.IsNumber() || lit.Value.Kind() == value.Bool): // a plain constant would mean to keep or drop the field
 			fields = append(fields, object(name, value.Member{Name: "$literal", Value: lit.Value}))
 		default:
 			fields = append(fields, expr(name, f.Value))
@@ -133,7 +133,7 @@ func printOutput(accumulators []Accumulator) value.Member {
 	return when(len(accumulators) > 0, "output", value.OfObject(printAccumulators(accumulators)))
 }
 
-// object writes a member that is an object. Members without a name are left out of it.
+// object returns a member that is an object of the members with a name.
 func object(name string, members ...value.Member) value.Member {
 	kept := make([]value.Member, 0, len(members))
 	for _, m := range members {
@@ -144,7 +144,7 @@ func object(name string, members ...value.Member) value.Member {
 	return value.Member{Name: name, Value: value.OfObject(kept)}
 }
 
-// when writes a member, or leaves it out.
+// when returns a member, or the zero Member if there is false.
 func when(there bool, name string, v value.Value) value.Member {
 	if !there {
 		return value.Member{}

@@ -39,7 +39,7 @@ func (o operand) project() Stage {
 	return out
 }
 
-// projected reads what a $project says of one field: how to compute it, or nothing, and whether it goes.
+// projected parses the operand of one field of a $project: an expression, or whether to keep or drop the field.
 func (o operand) projected() (field Computed, drop bool) {
 	field.At = o.at
 	n, ok := o.v.AsInt()
@@ -66,8 +66,8 @@ func (o operand) addFields() Stage {
 	return out
 }
 
-// fields visits the fields that a $project or an $addFields names, and those of the objects in it, whose paths go on
-// from prefix.
+// fields calls visit for each field that a $project or an $addFields names, including those of nested objects, whose
+// paths are appended to prefix.
 func (o operand) fields(prefix Path, visit func(Path, operand)) {
 	for f := range o.members {
 		if len(prefix) > 0 && strings.HasPrefix(f.name, "$") {
@@ -116,7 +116,7 @@ func (o operand) unset() Stage {
 	return out
 }
 
-// collision refuses a field that is named twice, or beside a part of itself.
+// collision rejects a field that is named twice, or together with a part of itself.
 func (o operand) collision(fields []Computed) {
 	for i, f := range fields {
 		for _, g := range fields[:i] {

@@ -11,7 +11,7 @@ import (
 //go:embed later.txt
 var later string
 
-// unknown refuses name, which is none of known, for what it is. kind is where it stands, as in later.txt.
+// unknown returns the error for name, which is not in known. kind is its category, as in later.txt.
 func unknown(kind, name, at string, known []string) error {
 	switch name {
 	case "$out", "$merge":
@@ -40,7 +40,7 @@ func invalid(at, detail string) error {
 	return &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: detail}
 }
 
-// hinted is invalid with what to do instead.
+// hinted is invalid with a suggestion.
 func hinted(at, detail, suggestion string) error {
 	return &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: detail, Suggestion: suggestion}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// ParseRegex checks a regular expression that stands at the JSON pointer at, as that of a $regex is checked.
+// ParseRegex checks a regular expression at the JSON pointer at, like that of a $regex.
 func ParseRegex(text, options, at string) (Regex, error) {
 	f, err := regex(nil, value.OfString(text), value.OfString(options), at)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Stages are all stages of a pipeline, by name, in the order of docs/pipelines.md.
+// Stages lists the stages of pipelines, in the order of docs/pipelines.md.
 var Stages = []string{"$match", "$project", "$addFields", "$set", "$unset", "$group", "$sort", "$skip", "$limit", "$count",
 	"$unwind", "$lookup", "$graphLookup", "$unionWith", "$facet", "$bucket", "$bucketAuto", "$sortByCount", "$replaceRoot",
 	"$replaceWith", "$sample", "$redact"}
 
-// ParsePipeline reads a list of 1 to MaxStages stages that stands at the JSON pointer at. Errors are
-// problem.InvalidQuery, problem.Unsupported for what MongoDB knows and nothing here does, or problem.SecurityBlocked
-// for what writes or runs code, with the pointer of the place.
+// ParsePipeline parses a list of 1 to MaxStages stages at the JSON pointer at. Errors are problem.InvalidQuery,
+// problem.Unsupported for features of MongoDB that are not implemented, or problem.SecurityBlocked for stages that
+// write or run code, each with its pointer.
 func ParsePipeline(v value.Value, at string) ([]Stage, error) {
 	o := operand{parser: &parser{}, v: v, site: site{at: at}}
 	if o.is(value.Array) && len(v.List()) == 0 {
@@ -100,7 +100,7 @@ func (o operand) stage() Stage {
 	return nil
 }
 
-// filter reads a where object, in which $expr may stand at the top or in a $and there.
+// filter parses a where object, which may contain $expr at its top level or in a $and there.
 func (o operand) filter() Stage {
 	if !o.is(value.Object) {
 		o.refuse(invalid(o.at, "$match takes a where object, not "+o.a()))
@@ -164,13 +164,13 @@ func (o operand) unwind() Stage {
 	return u
 }
 
-// outcome reads one of the system variables of $redact as whether it keeps the whole record.
+// outcome parses a system variable of $redact as whether it keeps the whole record.
 func (o operand) outcome() (keep, ok bool) {
 	t := o.v.Text()
 	return t != "$$PRUNE", o.is(value.String) && (t == "$$KEEP" || t == "$$DESCEND" || t == "$$PRUNE")
 }
 
-// redact reads the forms whose outcome is for the whole record.
+// redact parses the forms of $redact that keep or drop the whole record.
 func (o operand) redact() Stage {
 	m := Match{At: o.at}
 	if keep, ok := o.outcome(); ok {

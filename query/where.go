@@ -8,10 +8,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The limits of a where object (design 03).
+// The limits of a where object.
 const (
-	MaxDepth   = 8    // filters within filters
-	MaxNodes   = 200  // filters in all
+	MaxDepth   = 8    // nesting of filters
+	MaxNodes   = 200  // filters in total
 	MaxIn      = 1000 // values of one $in, $nin or $all
 	MaxPath    = 8    // parts of one path
 	MaxHops    = 4    // pointers that one path follows
@@ -24,13 +24,13 @@ var (
 		"$startsWith", "$all", "$size", "$elemMatch", "$not", "$inQuery", "$notInQuery", "$select", "$dontSelect"}
 )
 
-// ParseWhere reads a where object that stands at the JSON pointer at. It returns nil for an empty object, which
-// asks for all. Errors are problem.InvalidQuery, problem.Unsupported for an operator that nothing here does, or
-// problem.SecurityBlocked for what runs code, with the pointer of the place.
+// ParseWhere parses a where object at the JSON pointer at. It returns nil for an empty object, which matches all
+// records. Errors are problem.InvalidQuery, problem.Unsupported for an operator that is not implemented, or
+// problem.SecurityBlocked for one that runs code, each with its pointer.
 func ParseWhere(v value.Value, at string) (Filter, error) { return parseWhere(&parser{}, v, at) }
 
-// ParseRule is ParseWhere for the rules of owners: {"$cel": "principal.claims.region"} can stand for a value to compare
-// with, and for the list of $in and $nin. What the expression says isn't looked at; see Deferred.
+// ParseRule is ParseWhere for the rules of owners: {"$cel": "principal.claims.region"} may replace the value of a
+// comparison, or the list of $in and $nin. The expression itself is not checked; see Deferred.
 func ParseRule(v value.Value, at string) (Filter, error) {
 	return parseWhere(&parser{rule: true}, v, at)
 }
@@ -51,7 +51,7 @@ func (o operand) where() Filter {
 	return all(o.conditions())
 }
 
-// level goes one level of filters down.
+// level enters the next level of filters.
 func (o operand) level() operand {
 	if o.filters++; o.filters > MaxDepth {
 		o.refuse(invalid(o.at, fmt.Sprintf("where is nested deeper than %d", MaxDepth)))
@@ -59,7 +59,7 @@ func (o operand) level() operand {
 	return o
 }
 
-// conditions reads the members of a where object as parts that must all hold.
+// conditions parses the members of a where object, which must all hold.
 func (o operand) conditions() []Filter {
 	var parts []Filter
 	for m := range o.level().members {
@@ -83,7 +83,7 @@ func (o operand) conditions() []Filter {
 	return parts
 }
 
-// condition keeps the operand of $expr, which is no filter, for the $match around it.
+// condition parses the operand of $expr, which becomes the If of the enclosing $match.
 func (o operand) condition() {
 	if o.match == 0 {
 		o.refuse(hinted(o.at, "$expr stands at the top of a $match, or in a $and there, alone",
@@ -127,7 +127,7 @@ func (o operand) logical() Filter {
 	}
 	switch {
 	case len(parts) == 0:
-		return nil // all of it was $expr
+		return nil // it consisted only of $expr
 	case o.name == "$and":
 		return o.counted(And(parts))
 	case o.name == "$or":
@@ -136,7 +136,7 @@ func (o operand) logical() Filter {
 	return o.counted(Not{Or(parts)})
 }
 
-// field reads {path: value} or {path: {$op: operand, …}}.
+// field parses {path: value} or {path: {$op: operand, …}}.
 func (o operand) field() Filter {
 	path, err := CheckPath(o.name, o.at)
 	o.refuse(err)
@@ -149,7 +149,7 @@ func (o operand) field() Filter {
 	return o.counted(Compare{Path: path, Op: Eq, Value: v, At: o.at})
 }
 
-// operators reports whether v is a set of operators rather than an object to compare with: its first key tells.
+// operators reports whether v is a set of operators rather than an object to compare with, judging by its first key.
 func operators(v value.Value) bool {
 	ms := v.Members()
 	return len(ms) > 0 && strings.HasPrefix(ms[0].Name, "$")
@@ -165,7 +165,7 @@ func (o operand) operators(path Path) []Filter {
 	return parts
 }
 
-// operator reads an operator that stands among others; nil for $options, which is read with its $regex.
+// operator parses one operator; among holds its siblings. It returns nil for $options, which is parsed with its $regex.
 func (o operand) operator(path Path, among value.Value) Filter {
 	if o.rule {
 		if f := o.deferred(path); f != nil {
@@ -227,7 +227,7 @@ func (o operand) operator(path Path, among value.Value) Filter {
 	return o.counted(Compare{Path: path, Op: Op(op), Value: v, At: o.at})
 }
 
-// deferred reads {"$cel": text} in a rule, as the operand of an operator or alone; nil for anything else.
+// deferred parses {"$cel": text} in a rule, as an operator's operand or by itself; it returns nil for anything else.
 func (o operand) deferred(path Path) Filter {
 	op := slices.Index(opNames[:], o.name)
 	f := Deferred{Path: path, Op: Op(max(op, 0)), List: o.name == "$in" || o.name == "$nin"}
@@ -269,12 +269,12 @@ func (o operand) list(path Path) Filter {
 	case o.name != "$all":
 		return In{Path: path, Values: values, Not: o.name == "$nin", At: o.at}
 	case len(values) == 0:
-		return In{Path: path, At: o.at} // nothing has all of nothing, as in MongoDB
+		return In{Path: path, At: o.at} // an empty $all matches nothing, as in MongoDB
 	}
 	return all(equal)
 }
 
-// inQuery reads $inQuery, $notInQuery, $select and $dontSelect.
+// inQuery parses $inQuery, $notInQuery, $select and $dontSelect.
 func (o operand) inQuery(path Path) Filter {
 	if o.within {
 		o.refuse(invalid(o.at, o.name+" can't stand inside of $elemMatch"))
@@ -292,7 +292,7 @@ func (o operand) inQuery(path Path) Filter {
 	return in
 }
 
-// all joins parts that must all hold; nil for none.
+// all combines parts that must all hold; nil for none.
 func all(parts []Filter) Filter {
 	switch len(parts) {
 	case 0:

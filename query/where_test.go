@@ -103,7 +103,7 @@ func TestParseWhereRefuses(t *testing.T) {
 	}
 }
 
-// TestParseRule has the values that rules alone can have, and what agents are told who write them.
+// TestParseRule checks the values that only rules can have, and the errors for agents that use them.
 func TestParseRule(t *testing.T) {
 	for _, tt := range []struct{ in, out, agent string }{
 		{`{"a":{"$cel":"x"}}`, `{"a":{"$eq":{"$cel":"x"}}}`, `/where/a/$cel: unknown operator "$cel"`},
@@ -116,7 +116,7 @@ func TestParseRule(t *testing.T) {
 		{`{"a":{"$elemMatch":{"$eq":{"$cel":"x"}}}}`, `{"a":{"$elemMatch":{"$eq":{"$cel":"x"}}}}`,
 			"/where/a/$elemMatch/$eq/$cel: operators can't stand beside plain keys in one object"},
 		{`{"$or":[{"a":{"$cel":"x"}},{"b":{"$cel":"y"}}]}`, `{"$or":[{"a":{"$eq":{"$cel":"x"}}},{"b":{"$eq":{"$cel":"y"}}}]}`, `/where/$or/0/a/$cel: unknown operator "$cel"`},
-		// what rules can't have either
+		// not allowed in rules either
 		{`{"$cel":"x"}`, `/where/$cel: unknown operator "$cel"`, `/where/$cel: unknown operator "$cel"`},
 		{`{"a":{"$cel":1}}`, "/where/a/$cel: $cel takes an expression as a string", `/where/a/$cel: unknown operator "$cel"`},
 		{`{"a":{"$cel":""}}`, "/where/a/$cel: $cel takes an expression as a string", `/where/a/$cel: unknown operator "$cel"`},
@@ -160,7 +160,7 @@ func TestParseRule(t *testing.T) {
 	}
 }
 
-// nestIn writes $inQuery in $inQuery, n deep.
+// nestIn returns $inQuery nested n deep.
 func nestIn(n int) string {
 	return strings.Repeat(`{"a":{"$inQuery":{"className":"b","where":`, n) + `{"a":1}` + strings.Repeat(`}}}`, n)
 }
@@ -187,7 +187,7 @@ func FuzzParseWhere(f *testing.F) {
 		}
 		out := Print(rule)
 		again, err := ParseRule(out, "")
-		// Printing may nest one deeper than what was written; only that may be refused.
+		// Printing may nest one level deeper than the original; only that may be rejected.
 		if err != nil && !strings.Contains(err.Error(), "deeper") && !strings.Contains(err.Error(), "more than") {
 			t.Errorf("%s prints as %s: %v", in, out, err)
 		}

@@ -1,8 +1,8 @@
-// Package reviewapi is the JSON API with which people decide about changes: what other front ends and the command line use.
+// Package reviewapi is the JSON API with which people review changes, for other front ends and the command line.
 //
-// It is a door beside server and console, over a bailiwick.Reviewer. It lets in a human with the scope review and a bearer
-// token, from the hosts and origins that the MCP door lets in, and nobody else: no agent's credential decides here,
-// whatever its scopes. It refuses what it doesn't know: a member of a body, a parameter, a state. GET changes nothing.
+// It is a transport over a bailiwick.Reviewer, next to mcp and console. It accepts only a bearer token of a human
+// with the scope review, from the hosts and origins that the MCP transport accepts: an agent's credential can't
+// review, whatever its scopes. It refuses unknown members of a body, parameters and states. GET changes nothing.
 package reviewapi
 
 import (
@@ -24,33 +24,40 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Bounds of the door.
+// Limits of the API.
 const (
 	maxBody  = 64 << 10
-	calls    = 32 // at a time; as many again wait
+	calls    = 32 // concurrent; as many again may wait
 	streams  = 200
 	patience = 5 * time.Second
 )
 
-// Options configure the API. All but Logger, Beat, and Deliveries with Record must be set.
+// Options configure the API. All fields but Logger, Beat, and Deliveries with Record are required.
 type Options struct {
-	Reviewer   func(who identity.Principal, correlation string) bailiwick.Reviewer
-	Identify   func(*http.Request) (identity.Principal, error)                                                                          // see server.Server.Identify
-	Challenge  string                                                                                                                   // the WWW-Authenticate header of a 401
-	Deliveries Deliveries                                                                                                               // of notifications; nil serves none
-	Record     func(context.Context, identity.Principal, bailiwick.CallSpec, func(context.Context, *bailiwick.Call) (int, error)) error // Gateway.Do, under which deliveries are looked at
-	Closing    context.Context                                                                                                          // ends when the server begins to close: streams have no end of their own
-	Logger     *slog.Logger                                                                                                             // nil logs nothing
-	Beat       time.Duration                                                                                                            // between signs of life in a stream, at each of which its credential is asked again; 0 takes 15 s
+	Reviewer func(who identity.Principal, correlation string) bailiwick.Reviewer
+	// Identify authenticates a request; see mcp.Server.Identify.
+	Identify func(*http.Request) (identity.Principal, error)
+	// Challenge is the WWW-Authenticate header of a 401.
+	Challenge string
+	// Deliveries lists notifications; nil serves none.
+	Deliveries Deliveries
+	// Record is Gateway.Do, which admits and records reads of deliveries.
+	Record func(context.Context, identity.Principal, bailiwick.CallSpec, func(context.Context, *bailiwick.Call) (int, error)) error
+	// Closing ends when the server begins to close; streams end with it.
+	Closing context.Context
+	// Logger may be nil.
+	Logger *slog.Logger
+	// Beat is the interval of heartbeats of a stream and of checks of its credential; 0 means 15 s.
+	Beat time.Duration
 }
 
-// An API serves /api/changes and what is below it.
+// An API serves /api/changes and the paths below it.
 type API struct {
 	options        Options
 	calls, streams *fair.Gate
 }
 
-// New returns the API.
+// New returns an API with options o.
 func New(o Options) *API {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -81,7 +88,7 @@ func (a *API) Handler() http.Handler {
 		mux.Handle(path, a.guard(a.ask(methods)))
 	}
 	mux.Handle("/api/", a.guard(func(_ http.ResponseWriter, r *http.Request, c *call) error {
-		if _, _, err := a.admit(r, c); err != nil { // who may not come in learns of no path
+		if _, _, err := a.admit(r, c); err != nil { // unauthenticated callers learn nothing about paths
 			return err
 		}
 		return problem.New(problem.NotFound, "there is no such path; GET /api/changes lists changes")
@@ -92,13 +99,13 @@ func (a *API) Handler() http.Handler {
 // A call is one request that is being answered.
 type call struct {
 	correlation string
-	allow       string // the methods of the path, where the request has another one
+	allow       string // the methods of the path, if the request has another one
 }
 
-// An answer is what a method of a path does at the desk of whoever asks. What it returns is written as JSON.
+// An answer runs a method of a path on the caller's Reviewer. Its result is written as JSON.
 type answer func(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error)
 
-// A request is what an answer may look at.
+// A request is the input of an answer.
 type request struct {
 	who         identity.Principal
 	correlation string
@@ -107,7 +114,7 @@ type request struct {
 	body        []byte
 }
 
-// guard answers errors and panics, and sets what every answer has.
+// guard writes errors and recovered panics as responses, and sets the headers of every response.
 func (a *API) guard(h func(http.ResponseWriter, *http.Request, *call) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := &call{correlation: rand.Text()}
@@ -128,7 +135,7 @@ func (a *API) guard(h func(http.ResponseWriter, *http.Request, *call) error) htt
 	}
 }
 
-// admit returns who sends r, and their desk.
+// admit authenticates r and returns its principal with their Reviewer.
 func (a *API) admit(r *http.Request, c *call) (identity.Principal, bailiwick.Reviewer, error) {
 	p, err := a.options.Identify(r)
 	if err != nil {
@@ -142,12 +149,12 @@ func (a *API) admit(r *http.Request, c *call) (identity.Principal, bailiwick.Rev
 	return p, a.options.Reviewer(p, c.correlation), nil
 }
 
-// sharer is whose shares of calls and streams who draws from.
+// sharer returns whose shares of calls and streams p uses.
 func sharer(p identity.Principal) fair.Who {
 	return fair.Who{Tenant: p.Tenant, Owner: p.Account(), Credential: p.Origin()}
 }
 
-// ask answers a path that has these methods.
+// ask returns the handler of a path with these methods.
 func (a *API) ask(methods map[string]answer) func(http.ResponseWriter, *http.Request, *call) error {
 	return func(w http.ResponseWriter, r *http.Request, c *call) error {
 		p, desk, err := a.admit(r, c)
@@ -179,12 +186,12 @@ func (a *API) ask(methods map[string]answer) func(http.ResponseWriter, *http.Req
 			return err
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(append(b, '\n')) // a client that has gone can't be told so
+		_, _ = w.Write(append(b, '\n')) // an error means that the client has disconnected
 		return nil
 	}
 }
 
-// fail writes err as every door does (design 04), with the status that fits. What caused it is logged.
+// fail writes err as all transports do, with its HTTP status, and logs its cause.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, c *call, err error) {
 	p := problem.Of(err)
 	if p.Code == problem.Internal {
@@ -216,7 +223,7 @@ func cause(err error) error {
 	return err
 }
 
-// statusOf is the HTTP status of p.
+// statusOf returns the HTTP status for p.
 func statusOf(p *problem.Error) int {
 	switch p.Code {
 	case problem.Unauthorized:

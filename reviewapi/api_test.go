@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A desk says what it was asked to do, and keeps events.
+// A desk records the calls of its methods, and keeps events.
 type desk struct {
 	who identity.Principal
 	*journal
@@ -113,7 +113,7 @@ func (d desk) happen(kind change.EventKind) {
 	d.news <- struct{}{}
 }
 
-// people are who the tests' tokens belong to.
+// people maps the tests' tokens to principals.
 var people = map[string]identity.Principal{
 	"rita":    {ID: "token:1", Kind: identity.Human, Owner: "rita", Scopes: []identity.Scope{identity.Review}},
 	"agent":   {ID: "token:2", Kind: identity.Agent, Owner: "olga", Scopes: []identity.Scope{identity.Read, identity.Review}},
@@ -147,7 +147,7 @@ func serve(t *testing.T, beat time.Duration) (*httptest.Server, desk, func(strin
 
 var correlation = regexp.MustCompile(`"correlation_id":"[A-Z2-7]{26}"`)
 
-// ask sends a request and returns status, the headers named, and the body with its correlation id taken out.
+// ask sends a request and returns its status, the named headers, and the body without its correlation ID.
 func ask(t *testing.T, url, token, method, path, body string, headers ...string) string {
 	t.Helper()
 	r, err := http.NewRequest(method, url+path, strings.NewReader(body))
@@ -188,7 +188,7 @@ func refusal(status, code, text, more string) string {
 	return fmt.Sprintf(`%s {"error":%q,"error_code":%q%s,"retryable":false,"correlation_id":"C"}`, status, text, code, more)
 }
 
-// TestRequests shows each request with its answer, and what the desk was asked to do.
+// TestRequests lists requests with their responses and the calls they make on the desk.
 func TestRequests(t *testing.T) {
 	s, d, _ := serve(t, 0)
 	sheet := ask(t, s.URL, "rita", "GET", "/api/changes/01", "")
@@ -354,7 +354,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestStreamEndsWithItsCredential revokes the token of a stream, which then hears no more.
+// TestStreamEndsWithItsCredential revokes the token of a stream, which then ends.
 func TestStreamEndsWithItsCredential(t *testing.T) {
 	s, d, revoke := serve(t, 20*time.Millisecond)
 	next := follow(t, s.URL, "rita", "")

@@ -12,22 +12,25 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Deliveries are the notifications that were sent, wait or are dead; every notify.Store is one.
+// Deliveries lists the notifications that were sent, are waiting or are dead; every notify.Store implements it.
 type Deliveries interface {
+	// Deliveries returns the deliveries matching f, the newest first, and whether there are more.
 	Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, bool, error)
+	// Redeliver sends a delivery again that is dead or was sent.
 	Redeliver(ctx context.Context, id int64) error
 }
 
-// DeliveryParameters are those of GET /api/deliveries.
+// DeliveryParameters returns the query parameters of GET /api/deliveries.
 func DeliveryParameters() []string { return []string{"state", "hook", "change", "before", "limit"} }
 
-// A DeliveryPage is what GET /api/deliveries answers.
+// A DeliveryPage is the response of GET /api/deliveries.
 type DeliveryPage struct {
 	Deliveries []webhook.Delivery `json:"deliveries"`
 	More       bool               `json:"more"`
 }
 
-// recorded runs do as a call of who. Deliveries are of all tenants, so they are for people of none.
+// recorded runs do as a recorded call of r's principal. Deliveries belong to all tenants, so a principal of one is
+// refused.
 func (a *API) recorded(ctx context.Context, r *request, name string, do func(context.Context) error) error {
 	if r.who.Tenant != "" {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "tenant", Detail: "notifications are of all tenants: this needs the credential of a human of none"}

@@ -13,9 +13,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// events streams what happens to changes that the person sees (text/event-stream). It begins behind Last-Event-ID or the
-// parameter after, or with what happens from now on. The credential is asked again before anything is sent: one that is
-// revoked hears no more.
+// events streams the events of changes that the reviewer may see (text/event-stream). It begins after Last-Event-ID
+// or the parameter after, or else with new events. The credential is checked again before anything is sent, so that a
+// revoked one receives nothing more.
 func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 	p, desk, err := a.admit(r, c)
 	if err != nil {
@@ -42,14 +42,14 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 	}
 	head := w.Header()
 	head.Set("Content-Type", "text/event-stream")
-	head.Set("X-Accel-Buffering", "no") // nginx holds events back otherwise
+	head.Set("X-Accel-Buffering", "no") // otherwise nginx buffers events
 	s := stream{w: w, control: http.NewResponseController(w)}
 	s.send("retry: 1000\n\n")
 	for s.err == nil && ctx.Err() == nil {
 		if _, desk, err = a.admit(r, c); err == nil {
 			at, err = a.tell(ctx, &s, desk, at)
 		}
-		if err != nil { // it has begun: all that can be said is its end
+		if err != nil { // the response has begun, so it can only be ended
 			a.options.Logger.InfoContext(ctx, "stream of events ended", "correlation_id", c.correlation, "error", cause(err))
 			return nil
 		}
@@ -57,7 +57,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 	return nil
 }
 
-// tell sends what happened behind at, or else waits for more, and returns the event behind which to go on.
+// tell sends the events after at, or waits for more, and returns the Seq to continue from.
 func (a *API) tell(ctx context.Context, s *stream, desk bailiwick.Reviewer, at int64) (int64, error) {
 	found, err := desk.Events(ctx, at)
 	if err != nil {
@@ -85,7 +85,7 @@ func (a *API) tell(ctx context.Context, s *stream, desk bailiwick.Reviewer, at i
 	}
 }
 
-// begin is the event behind which a stream begins.
+// begin returns the Seq after which a stream begins.
 func begin(ctx context.Context, r *http.Request, desk bailiwick.Reviewer) (int64, error) {
 	p, err := parameters(r.URL, []string{"after"})
 	if err != nil {
@@ -104,7 +104,7 @@ func begin(ctx context.Context, r *http.Request, desk bailiwick.Reviewer) (int64
 	return desk.LastEvent(ctx)
 }
 
-// A stream is a text/event-stream. After an error nothing more is sent.
+// A stream is a text/event-stream response. After an error nothing more is sent.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController

@@ -21,13 +21,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// What tells the statuses of two refusals apart from that of the others.
+// Kinds of refusals that have a status of their own.
 const (
 	kindTooLarge = "body_too_large"
 	contentType  = "Content-Type"
 )
 
-// read reads the body of a POST, of JSON only: no form of another site can send that without asking first.
+// read reads the body of a POST. It accepts only JSON, which a form of another site can't send without a preflight.
 func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -48,17 +48,17 @@ func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// A member is one that a body may have.
+// A member describes a member that a body may have.
 type member struct {
 	name     string
 	kind     value.Kind // String or Bool
 	required bool
 }
 
-// maxText bounds a reason or a comment, in characters.
+// maxText is the maximum length of a reason or a comment, in characters.
 const maxText = 4000
 
-// members reads the members of a body strictly.
+// members parses the members of a body strictly.
 func members(body []byte, known []member) (map[string]value.Value, error) {
 	if body == nil {
 		body = []byte("{}")
@@ -118,7 +118,7 @@ func (d decision) answer(ctx context.Context, desk bailiwick.Reviewer, r *reques
 	return d.do(ctx, desk, r.id, body)
 }
 
-// decisions are what people can do about a change, by the last part of the path.
+// decisions are the operations on a change, by the last element of the path.
 var decisions = map[string]decision{
 	"approve": {[]member{{"digest", value.String, true}, {"comment", value.String, false}},
 		func(ctx context.Context, desk bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
@@ -149,7 +149,7 @@ var decisions = map[string]decision{
 		}},
 }
 
-// parameters reads the query of a URL: each of the known ones at most once, and no other.
+// parameters parses the query of a URL. Each known parameter may occur at most once, and no others may.
 func parameters(u *url.URL, known []string) (map[string]string, error) {
 	all, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -170,15 +170,15 @@ func parameters(u *url.URL, known []string) (map[string]string, error) {
 	return out, nil
 }
 
-// Parameters are those of GET /api/changes.
+// Parameters returns the query parameters of GET /api/changes.
 func Parameters() []string {
 	return []string{"state", "source", "class", "op", "risk", "agent", "owner", "text", "before", "limit"}
 }
 
-// maxPage is the most changes of one answer (change.Filter).
+// maxPage is the maximum number of changes in one response (change.Filter).
 const maxPage = 200
 
-// filter reads what changes a URL asks for.
+// filter parses the filter of changes in a URL.
 func filter(u *url.URL) (change.Filter, error) {
 	p, err := parameters(u, Parameters())
 	if err != nil {
@@ -208,7 +208,7 @@ func filter(u *url.URL) (change.Filter, error) {
 	return f, nil
 }
 
-// states reads names of states apart by commas; "all" and "" are all of them.
+// states parses names of states separated by commas; "all" and "" mean all states.
 func states(text string) ([]change.State, error) {
 	if text == "" || text == "all" {
 		return nil, nil
@@ -237,11 +237,11 @@ func oneOf(parameter, got string, known []string) (string, error) {
 		Detail: fmt.Sprintf("%s must be one of %s%s", parameter, strings.Join(known, ", "), problem.DidYouMean(near))}
 }
 
-// A Page is what GET /api/changes answers.
+// A Page is the response of GET /api/changes.
 type Page struct {
 	Changes []review.Row `json:"changes"`
 	More    bool         `json:"more"`
-	Next    string       `json:"next,omitzero"` // the path of the next page
+	Next    string       `json:"next,omitzero"` // path of the next page
 }
 
 func list(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error) {

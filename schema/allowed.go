@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Allowed returns the values of the field's enum or check constraint, as text; nil where it has none.
+// Allowed returns the values of the field's enum or check constraint, as text; nil if it has none.
 func (f *Field) Allowed() []string {
 	if f == nil || f.Values == nil {
 		return nil
@@ -19,7 +19,7 @@ func (f *Field) Allowed() []string {
 	return texts
 }
 
-// Holds reports whether the source lets the field hold the value that text writes, as far as it tells.
+// Holds reports whether the field can hold the value that text represents, as far as the schema determines it.
 func (f *Field) Holds(text string) bool {
 	if f.Values != nil {
 		return slices.Contains(f.Allowed(), text)

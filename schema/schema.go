@@ -1,12 +1,12 @@
-// Package schema says what exists: the classes of a source, their fields, types, keys and relations.
+// Package schema describes the classes of a source: their fields, types, keys and relations.
 //
-// It is a word. A source describes itself in these terms once, at load; policy narrows them to views. Storage
-// details that only an adapter needs (its native type name) travel along and never reach an agent.
+// A source returns its description once, when it is loaded; policy narrows it to views. Details that only an adapter
+// needs, such as native type names, are included but never shown to an agent.
 package schema
 
 import "github.com/bailiwick-dev/bailiwick/value"
 
-// A Type is the type of a field, one set for every source.
+// A Type is the type of a field, the same set for every source.
 type Type uint8
 
 // The types. Any is a field whose values may be of any kind (an untyped SQLite column).
@@ -23,15 +23,15 @@ const (
 	Bytes  // raw bytes, base64 in JSON
 	JSON   // any JSON value, in a JSON column
 	Array  // a list; compared as JSON
-	Opaque // shown as text; it can't be filtered or sorted
+	Opaque // shown as text; can't be filtered or sorted
 )
 
 var typeNames = [...]string{"any", "string", "integer", "double", "decimal", "boolean", "date", "day", "uuid", "bytes", "json", "array", "opaque"}
 
-// String names t as agents read it.
+// String returns the name of t as agents see it.
 func (t Type) String() string { return typeNames[t] }
 
-// Open reports whether values of t are of any length: texts, JSON, bytes, and what is known to the source alone.
+// Open reports whether values of t can be of any length: texts, JSON, bytes, and types only the source knows.
 func (t Type) Open() bool {
 	switch t {
 	case String, JSON, Array, Bytes, Any, Opaque:
@@ -47,13 +47,13 @@ func (t Type) Structured() bool { return t == JSON || t == Array }
 type Class struct {
 	Source      string // the source's name in the configuration
 	Name        string // as agents write it
-	Space       string // the SQL schema it stands in; "" for the default one
+	Space       string // the SQL schema that contains it; "" for the default one
 	Table       string // its name in the source
 	Description string // the source's own comment
-	View        bool   // a view of the database, not a table
-	Recordless  bool   // a description alone: no record of it can be read here
+	View        bool   // a database view, not a table
+	Recordless  bool   // only a description: its records can't be read here
 	Fields      []Field
-	Key         []string // the names of the fields that identify a record; empty when nothing does
+	Key         []string // the names of the fields that identify a record; empty for none
 	Relations   []Relation
 	Indexes     []Index
 	Text        []TextIndex
@@ -89,49 +89,49 @@ type Field struct {
 	Description string        // the source's own comment
 	NotNull     bool          // it can't be null
 	Required    bool          // it can't be null and has no default
-	Generated   bool          // the source fills it in
-	Default     string        // the source's default as it writes it; "" for none
-	Values      []value.Value // all it may hold, from an enum or a check constraint; nil when open
-	Length      int           // most characters; 0 when open
-	Digits      int           // most digits of a decimal; 0 when open
-	Scaled      bool          // Scale tells how many digits a decimal keeps behind the point, or a date behind the second
+	Generated   bool          // the source generates the value
+	Default     string        // the source's default expression; "" for none
+	Values      []value.Value // the values allowed by an enum or a check constraint; nil for any
+	Length      int           // the most characters; 0 for any number
+	Digits      int           // the most digits of a decimal; 0 for any number
+	Scaled      bool          // Scale is set: digits after the decimal point, or of fractional seconds of a date
 	Scale       int
-	Unordered   bool // its column compares by a rule of its own, so equality must name the binary one
+	Unordered   bool // the column has its own collation, so equality must name the binary one
 }
 
-// A Relation says that Fields of its class hold the key TargetFields of a record of Target.
+// A Relation means that Fields of its class hold the key TargetFields of a record of Target.
 type Relation struct {
 	Fields       []string
 	Target       string // the name of a class of the same source
 	TargetFields []string
 }
 
-// An Index is an access path.
+// An Index is an index of a Class that queries can use.
 type Index struct {
 	Name   string
-	Fields []string // leading fields in order; an index over an expression ends before it
-	More   bool     // it has more than Fields, over any fields: an expression, a predicate, values beside its order
+	Fields []string // leading fields in order, up to the first expression
+	More   bool     // it has more than Fields: an expression, a predicate, or included values
 	Unique bool     // no two records have the same values (and it has no predicate)
 }
 
-// A TextIndex finds the records in whose texts words stand. What a word is, and which forms of it are one, is up to it.
+// A TextIndex is a full-text index. The index determines how texts are split into words and which word forms match.
 type TextIndex struct {
 	Name    string   // in the source
-	Fields  []string // texts that it can be asked about, each by itself
-	Key     string   // the field whose value the index gives for a record it finds; "" where it is an index of the class itself
-	Config  string   // what makes words of the texts, as the source calls it; "" where the index knows
-	NoNulls bool     // it takes null for an empty text
-	Column  string   // the field that keeps the words of all Fields, which can only be asked about together; "" for none
+	Fields  []string // the text fields that it can search, each by itself
+	Key     string   // the field whose value the index returns for a match; "" if it is an index of the class itself
+	Config  string   // the source's name for the text configuration; "" if the index implies it
+	NoNulls bool     // it treats null as empty text
+	Column  string   // the field that holds the words of all Fields, which can only be searched together; "" for none
 }
 
-// A Reference is a foreign key as the source enforces it, fields and classes that nobody may see included.
+// A Reference is a foreign key as the source enforces it, including hidden fields and classes.
 type Reference struct {
-	Name            string // of the constraint; "" where it has none
-	Space, Table    string // what holds it, as in Class
+	Name            string // of the constraint; "" for none
+	Space, Table    string // the referencing table, as in Class
 	Fields          []string
-	ToSpace, To     string // what it leads to
+	ToSpace, To     string // the referenced table
 	Targets         []string
-	Delete, Changed Rule // what becomes of records whose target goes, or gets another key
+	Delete, Changed Rule // what happens to records whose target is deleted, or gets another key
 }
 
 // A Rule is what a source does to the records of a Reference.
@@ -139,7 +139,7 @@ type Rule uint8
 
 // The rules.
 const (
-	Refuse  Rule = iota // it refuses the write that would leave them without a target
-	Cascade             // they go or change too
-	SetNull             // their fields become null, or their default
+	Refuse  Rule = iota // refuse the write that would leave them without a target
+	Cascade             // delete or change them, too
+	SetNull             // set their fields to null, or to their default
 )

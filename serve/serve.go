@@ -1,4 +1,5 @@
-// Package serve runs inside of a Go program what the command "bailiwick serve" runs: all that a configuration file names.
+// Package serve runs in a Go program what the command "bailiwick serve" runs: everything that a configuration file
+// names.
 //
 //	s, err := serve.Open(ctx, "bailiwick.yaml", serve.Options{})
 //	mux.Handle("/mcp", s.MCP())
@@ -6,7 +7,7 @@
 //	mux.Handle("/console/", s.Console())
 //	go s.Run(ctx, "https://app.example.com")
 //
-// A program that needs no file makes a bailiwick.Gateway of its own instead, with the packages that it needs. This package links all
+// A program that needs no file makes a bailiwick.Gateway itself, with the packages it needs. This package links all
 // sources and both stores.
 package serve
 
@@ -24,18 +25,19 @@ import (
 
 // Options adds a program's own parts to those of a configuration file. The zero value adds none.
 type Options struct {
-	// Authenticate returns the principal of a request to the MCP endpoint and to the reviewers' API. Nil takes what the configuration
-	// says: its tokens and its issuer. Its error is an identity.Unauthorized where the caller isn't signed in.
+	// Authenticate returns the principal of a request to the MCP endpoint and to the review API. If nil, the
+	// configuration's tokens and issuer authenticate. It returns an identity.Unauthorized error if the caller isn't
+	// signed in.
 	Authenticate func(*http.Request) (identity.Principal, error)
 
-	// Tools are served beside those of the configuration. A name that is taken is an error.
+	// Tools are served in addition to those of the configuration. A name that is taken is an error.
 	Tools []tool.Tool
 
-	// Logger gets what an operator has to know. Nil discards it.
+	// Logger receives what operators need to know. Nil discards it.
 	Logger *slog.Logger
 }
 
-// A Server is a configuration that is served. It is safe for use by several goroutines.
+// A Server serves one configuration. It is safe for concurrent use.
 type Server struct {
 	file  string
 	plant *app.App
@@ -43,8 +45,8 @@ type Server struct {
 	end   context.CancelFunc // ends the handlers
 }
 
-// Open reads the configuration file, connects to its store and its sources, and compiles its rules. An error names the line of the file
-// that is wrong. What works only in part is in Warnings. ctx bounds opening alone.
+// Open reads the configuration file, connects to its store and sources, and compiles its rules. An error names the
+// line of the file that is wrong. Warnings lists what works only in part. ctx applies only to opening.
 func Open(ctx context.Context, file string, o Options) (_ *Server, err error) {
 	log := o.Logger
 	if log == nil {
@@ -86,7 +88,7 @@ func (s *Server) Gateway() *bailiwick.Gateway { return s.plant.Gateway }
 // Tools returns the tools that agents can call. They can be added and removed while the server runs.
 func (s *Server) Tools() *tool.Set { return s.plant.Tools }
 
-// Warnings returns a sentence for each thing that the configuration names and that works only in part.
+// Warnings returns a sentence for each part of the configuration that works only in part.
 func (s *Server) Warnings() []string { return s.plant.Warnings }
 
 // Handler serves all endpoints below one address: /mcp, /api/, /console, /healthz and /readyz.
@@ -98,8 +100,8 @@ func (s *Server) MCP() http.Handler { return s.parts.Agents }
 // ReviewAPI serves the reviewers' JSON API at /api/.
 func (s *Server) ReviewAPI() http.Handler { return s.parts.Reviews }
 
-// Console serves the web pages for reviewers at /console and below. Where the configuration has nothing that people could sign in with
-// it serves 404.
+// Console serves the web pages for reviewers at /console and below. It serves 404 if the configuration has no way for
+// people to sign in.
 func (s *Server) Console() http.Handler {
 	if s.parts.Console == nil {
 		return http.NotFoundHandler()
@@ -107,9 +109,9 @@ func (s *Server) Console() http.Handler {
 	return s.parts.Console.Handler()
 }
 
-// Run applies approved changes, sends notifications and reports changed rules to agents that listen, until ctx ends. It returns when
-// nothing is under way any more. Without it changes are proposed and approved, and none is applied. Links in notifications begin with
-// address, such as "https://app.example.com".
+// Run applies approved changes, sends notifications and notifies listening agents of changed rules, until ctx ends;
+// it returns when nothing is in progress. Without it changes can be proposed and approved, but are not applied. Links
+// in notifications begin with address, such as "https://app.example.com".
 func (s *Server) Run(ctx context.Context, address string) {
 	silence := s.plant.Announce(s.parts.MCP)
 	stop := s.parts.Work(ctx, address)
@@ -118,8 +120,8 @@ func (s *Server) Run(ctx context.Context, address string) {
 	silence()
 }
 
-// Reload reads the configuration file again and puts it into force in one step. Its strings are warnings. An error, which names the line
-// that is wrong, leaves everything as it was.
+// Reload reads the configuration file again and puts it into force in one step. It returns warnings. An error, which
+// names the line that is wrong, leaves everything as it was.
 func (s *Server) Reload(ctx context.Context) ([]string, error) {
 	c, err := app.LoadFile(s.file)
 	if err != nil {
@@ -132,7 +134,7 @@ func (s *Server) Reload(ctx context.Context) ([]string, error) {
 	return warnings, err
 }
 
-// Close ends the handlers and closes sources and store. Run has to have returned.
+// Close ends the handlers and closes the sources and the store. Call it after Run has returned.
 func (s *Server) Close() error {
 	s.end()
 	var err error

@@ -29,7 +29,7 @@ classes:
   tracker.issues: {tenant: {field: org_id, is: principal.tenant}, visible: [id, title, status], permitted: [title]}
 `
 
-// as signs every request with a header that only the test's Authenticate knows.
+// as adds to every request a header that the test's Authenticate reads.
 type as string
 
 func (name as) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -68,8 +68,8 @@ func open(t *testing.T, config string) (*serve.Server, string, error) {
 	return s, file, err
 }
 
-// TestServer mounts a configuration in a program with an authentication and a tool of its own: an agent proposes, a person approves over
-// the reviewers' API, and the change is applied.
+// TestServer mounts a configuration in a program with its own authentication and tool: an agent proposes, a person
+// approves over the review API, and the change is applied.
 func TestServer(t *testing.T) {
 	s, file, err := open(t, configuration)
 	if err != nil {
@@ -159,7 +159,7 @@ func TestServer(t *testing.T) {
 		t.Errorf("the console answers %d %.80s", code, page)
 	}
 
-	// The program's own tool stays when the file changes; what is wrong with the file changes nothing.
+	// The program's own tool stays when the file changes; an invalid file changes nothing.
 	if err := os.WriteFile(file, []byte(strings.Replace(configuration, "title, status]", "title, status, priority]", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestOpenRefuses wants an error that names the place, and nothing left open.
+// TestOpenRefuses checks that errors name the place, and that nothing is left open.
 func TestOpenRefuses(t *testing.T) {
 	for _, tt := range []struct{ config, want string }{
 		{strings.Replace(configuration, "tracker.issues:", "tracker.isues:", 1), "did you mean"},

@@ -11,10 +11,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// aggregateRows is the limit of a pipeline that has none of its own (design 03).
+// aggregateRows is the default limit of a pipeline's result.
 const aggregateRows = 200
 
-// aggregate runs a pipeline.
+// aggregate returns the tool that runs a pipeline.
 func aggregate() Tool {
 	return Tool{
 		Name:  "aggregate",

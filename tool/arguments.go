@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// arguments reads the arguments of a call, which fit the tool's schema.
+// arguments are the arguments of a call, already checked against the tool's schema.
 type arguments struct{ value.Value }
 
 func (a arguments) text(name string) string {
@@ -17,7 +17,7 @@ func (a arguments) text(name string) string {
 
 func (a arguments) number(name string, otherwise int) int {
 	v, ok := a.Get(name)
-	n, exact := v.AsInt() // 5.0 is an integer to JSON Schema
+	n, exact := v.AsInt() // 5.0 is an integer in JSON Schema
 	if !ok || !exact {
 		return otherwise
 	}
@@ -36,7 +36,7 @@ func (a arguments) texts(name string) []string {
 	return out
 }
 
-// raw reports whether the caller switched the canonical filter off.
+// raw reports whether the caller switched off the canonical filter.
 func (a arguments) raw() bool {
 	v, ok := a.Get("apply_canonical_filter")
 	return ok && !v.Bool()
@@ -66,14 +66,15 @@ func (a arguments) paths(name string) ([]query.Path, error) {
 	return out, nil
 }
 
-// number of a part's default and most characters: what fits into an answer however it is escaped.
+// partLength is the default, and mostPart the maximum, number of characters in a part: they fit into an answer
+// however they are escaped.
 const partLength, mostPart = 10_000, 16_000
 
-// partSchema is the part of the input schema that reads a field piece by piece.
+// partSchema is the part of the input schema for reading a field in pieces.
 const partSchema = `"part": {"type": "object", "additionalProperties": false, "required": ["field"], "description": "a piece of one large field, in place of keys: characters, or bytes", "properties": {
 	"field": {"type": "string"}, "offset": {"type": "integer", "minimum": 0}, "length": {"type": "integer", "minimum": 1, "maximum": 16000, "description": "default 10000"}}}`
 
-// part reads which piece of a field is asked for; nil for none.
+// part parses which piece of a field is requested; nil for none.
 func (a arguments) part() (*query.Part, error) {
 	v, ok := a.Get("part")
 	if !ok {
@@ -88,7 +89,7 @@ func (a arguments) part() (*query.Part, error) {
 	return &query.Part{Field: p.text("field"), Offset: int64(p.number("offset", 0)), Length: int64(p.number("length", partLength))}, nil
 }
 
-// projection reads keys and include into a query.
+// projection parses keys and include into a query.
 func (a arguments) projection(q *query.Find) (err error) {
 	if q.Keys, err = a.paths("keys"); err != nil {
 		return err
@@ -97,7 +98,7 @@ func (a arguments) projection(q *query.Find) (err error) {
 	return err
 }
 
-// member is one name and value of a result, left out when there is none.
+// member returns a member of a result.
 func member(name string, v value.Value) value.Member { return value.Member{Name: name, Value: v} }
 
 func text(name, s string) value.Member { return member(name, value.OfString(s)) }

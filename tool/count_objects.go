@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// countObjects counts records.
+// countObjects returns the tool that counts records.
 func countObjects() Tool {
 	return Tool{
 		Name:        "count_objects",

@@ -10,10 +10,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// distinctRows is the limit of values when a call names none (design 03).
+// distinctRows is the default limit of values.
 const distinctRows = 1000
 
-// distinct lists the values of a field.
+// distinct returns the tool that lists the values of a field.
 func distinct() Tool {
 	return Tool{
 		Name:        "distinct",
@@ -55,7 +55,7 @@ func distinct() Tool {
 	}
 }
 
-// values writes the keys of a page.
+// values returns the keys of a page as a result.
 func (g *grouping) values(page *shape.Page) Result {
 	values := make([]value.Value, page.Count)
 	for i := range values {

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// explainQuery tells how a query gets at its records, without running it.
+// explainQuery returns the tool that explains how a query finds its records, without running it.
 func explainQuery() Tool {
 	return Tool{
 		Name:        "explain_query",
@@ -57,7 +57,7 @@ func explainQuery() Tool {
 	}
 }
 
-// beneath tells what the source would run and how its database would go about it, to who may know.
+// beneath returns what the source would run and the database's plan for it, if the caller may see them.
 func beneath(ctx context.Context, c *bailiwick.Call, q query.Query) ([]value.Member, error) {
 	statement, err := c.Statement(q)
 	if err != nil {
@@ -77,7 +77,7 @@ func beneath(ctx context.Context, c *bailiwick.Call, q query.Query) ([]value.Mem
 	return out, nil
 }
 
-// explained reads what is to be explained, and prints it as it was understood.
+// explained parses the query to explain, and prints it as parsed.
 func explained(args arguments) (query.Query, value.Member, error) {
 	class := args.text("class_name")
 	stages, err := args.pipeline()
@@ -102,7 +102,7 @@ func accessOf(a policy.Access) value.Value {
 		member("indexed_fields", list(a.Leading)), member("scan", value.OfBool(a.Scan)), member("refused", value.OfBool(a.Refused))})
 }
 
-// accessText says the same in one line.
+// accessText describes a in one line.
 func accessText(a policy.Access) string {
 	said := "an index serves " + strings.Join(a.Indexed, ", ")
 	if a.Scan {

@@ -14,10 +14,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// exportRows is the row_cap of a call that names none (design 03).
+// exportRows is the default of row_cap.
 const exportRows = 1000
 
-// exportData writes records as one text for people and spreadsheets.
+// exportData returns the tool that exports records as one text for people and spreadsheets.
 func exportData() Tool {
 	return Tool{
 		Name:  "export_data",
@@ -58,15 +58,15 @@ func exportData() Tool {
 	}
 }
 
-// An export is what the arguments ask for: records, or what a pipeline makes of them.
+// An export is what the arguments request: records, or the result of a pipeline.
 type export struct {
 	class    string
 	find     *query.Find
 	pipeline *query.Pipeline // nil for records
-	last     []query.Stage   // the pipeline's closing $limit when that is more than row_cap
+	last     []query.Stage   // the pipeline's closing $limit if it exceeds row_cap
 	options  shape.ExportOptions
-	derived  bool // the keys are those of the columns
-	capped   bool // row_cap is what ends it, not the caller's limit
+	derived  bool // the keys come from the columns
+	capped   bool // row_cap limits the export, not the caller's limit
 }
 
 func newExport(in value.Value) (*export, error) {
@@ -93,7 +93,7 @@ func newExport(in value.Value) (*export, error) {
 		}
 		x.pipeline, x.capped = &query.Pipeline{Class: x.class, Stages: stages, Limit: most}, true
 		if last, ok := stages[len(stages)-1].(query.Limit); ok && last.N > int64(most) {
-			x.pipeline.Stages, x.last = stages[:len(stages)-1], stages[len(stages)-1:] // row_cap ends it before
+			x.pipeline.Stages, x.last = stages[:len(stages)-1], stages[len(stages)-1:] // row_cap ends it earlier
 		}
 		return x, nil
 	}
@@ -119,7 +119,7 @@ func newExport(in value.Value) (*export, error) {
 	return x, nil
 }
 
-// columns reads the columns of an export: names, or objects of a name and a header.
+// columns parses the columns of an export: names, or objects with a name and a header.
 func (a arguments) columns() ([]shape.Selection, error) {
 	v, _ := a.Get("columns")
 	var out []shape.Selection
@@ -167,7 +167,7 @@ func (x *export) query() query.Query {
 	return x.find
 }
 
-// placed says where in the arguments something is wrong when the keys were made of columns.
+// placed corrects the pointer of an error if the keys came from the columns.
 func (x *export) placed(err error) error {
 	if p := problem.Of(err); x.derived && strings.HasPrefix(p.Pointer, "/keys/") {
 		again := *p
@@ -177,7 +177,7 @@ func (x *export) placed(err error) error {
 	return err
 }
 
-// available counts what there is without the cap.
+// available counts the records without row_cap.
 func (x *export) available(ctx context.Context, c *bailiwick.Call) (int64, error) {
 	if x.pipeline == nil {
 		n, _, err := c.Count(ctx, &query.Count{Class: x.class, Where: x.find.Where})

@@ -11,10 +11,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// manyClasses is how many classes are listed with their descriptions; more come as groups or bare names.
+// manyClasses is how many classes are listed with descriptions; more are listed as groups or bare names.
 const manyClasses = 50
 
-// getAllSchemas lists the classes that the asker sees.
+// getAllSchemas returns the tool that lists the classes the caller sees.
 func getAllSchemas() Tool {
 	return Tool{
 		Name:        "get_all_schemas",
@@ -46,7 +46,8 @@ func getAllSchemas() Tool {
 	}
 }
 
-// narrowed keeps the views that the arguments ask for. It works on what the asker sees, so it can't be used to probe.
+// narrowed returns the views that match the arguments. It filters the caller's own views, so it can't be used to
+// probe.
 func narrowed(views []*policy.View, args arguments) []*policy.View {
 	only := args.texts("names")
 	return slices.DeleteFunc(views, func(v *policy.View) bool {
@@ -86,13 +87,13 @@ func classes(ctx context.Context, c *bailiwick.Call, views []*policy.View) (Resu
 	return Result{Structured: doc.AppendJSON(nil), Text: lines.String()}, nil
 }
 
-// A group is the classes whose names go on with the same word.
+// A group is the classes whose names continue with the same word.
 type group struct {
 	prefix string
 	n      int
 }
 
-// grouped puts views into groups by the word that follows the prefix.
+// grouped groups views by the word after the prefix.
 func grouped(views []*policy.View, prefix string) []group {
 	var out []group
 	for _, v := range views {
@@ -124,7 +125,7 @@ func groupResult(groups []group, total int) Result {
 	return Result{Structured: doc.AppendJSON(nil), Text: lines.String()}
 }
 
-// names lists bare names, where no grouping makes the catalogue shorter.
+// names returns the result with bare names, used if groups would not make it shorter.
 func names(views []*policy.View) Result {
 	out := make([]value.Value, len(views))
 	texts := make([]string, len(views))

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// getObject reads one record by its id.
+// getObject returns the tool that reads one record by its ID.
 func getObject() Tool {
 	return Tool{
 		Name:        "get_object",
@@ -55,7 +55,7 @@ func getObject() Tool {
 	}
 }
 
-// objectResult writes the record of a page, and how to read a field that is too large for it.
+// objectResult returns the record of a page, and how to read a field that is too large for it.
 func objectResult(page *shape.Page, q *query.Find) Result {
 	record := page.Record(0)
 	doc := make([]byte, 0, len(record)+len(q.Class)+64)
@@ -77,8 +77,8 @@ func objectResult(page *shape.Page, q *query.Find) Result {
 	return Result{Structured: append(doc, '}'), Text: string(said)}
 }
 
-// readable returns the first field that a page was left without and that part can read: one of the record itself, of which
-// the size may be known; "" for none.
+// readable returns the first field omitted from a page that part can read, which is one of the record itself whose
+// size may be known; "" if there is none.
 func readable(page *shape.Page) string {
 	for _, d := range page.Dropped {
 		if d.Bytes > 0 && !strings.Contains(d.Field, ".") {
@@ -88,7 +88,7 @@ func readable(page *shape.Page) string {
 	return ""
 }
 
-// partResult writes a piece of a field, and the call for the next one.
+// partResult returns a piece of a field, and the call for the next one.
 func partResult(page *shape.Page, q *query.Find) (Result, error) {
 	columns := page.Values(0)
 	n := len(columns)
@@ -117,14 +117,14 @@ func partResult(page *shape.Page, q *query.Find) (Result, error) {
 	return Result{Structured: value.OfObject(out).AppendJSON(nil), Text: string(said)}, nil
 }
 
-// partCall is the call that reads a piece of a field of the record.
+// partCall returns the call that reads a piece of a field of the record.
 func partCall(q *query.Find, field string, offset, length int64) value.Value {
 	part := value.OfObject([]value.Member{text("field", field), member("offset", value.OfInt(offset)), member("length", value.OfInt(length))})
 	arguments := value.OfObject([]value.Member{text("class_name", q.Class), text("object_id", q.IDs[0]), member("part", part)})
 	return value.OfObject([]value.Member{text("tool", "get_object"), member("arguments", arguments)})
 }
 
-// appendCall ends a line with a call to make next.
+// appendCall appends the next call to a line.
 func appendCall(dst []byte, next value.Value) []byte {
 	arguments, _ := next.Get("arguments")
 	name, _ := next.Get("tool")

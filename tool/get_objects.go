@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// getObjects reads several records by their ids, in one statement.
+// getObjects returns the tool that reads several records by their IDs, in one statement.
 func getObjects() Tool {
 	return Tool{
 		Name:        "get_objects",
@@ -55,7 +55,7 @@ func getObjects() Tool {
 	}
 }
 
-// objectsResult writes records by id, in the order asked for, and the ids that none has.
+// objectsResult returns records by ID, in the requested order, and the IDs without a record.
 func objectsResult(page *shape.Page, q *query.Find) Result {
 	at := map[string]int{}
 	for i := range page.Count {
@@ -92,7 +92,7 @@ func objectsResult(page *shape.Page, q *query.Find) Result {
 	return Result{Structured: append(doc, '}'), Text: string(lines)}
 }
 
-// canonicalID is the form in which a record writes its id, where the caller's differs: a UUID in capitals, a list
+// canonicalID returns the ID as the record writes it, if the caller wrote it differently: a UUID in capitals, a list
 // with spaces.
 func canonicalID(id string, at map[string]int) string {
 	if _, ok := at[id]; ok {

@@ -14,15 +14,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Writing tells what can be proposed, for get_schema.
+// Writing reports what can be proposed, for get_schema.
 type Writing interface {
-	// Writable reports whether who may propose another value for a field of v.
+	// Writable reports whether the principal may propose another value for a field of v.
 	Writable(who identity.Principal, v *policy.View, f *schema.Field) bool
-	// Actions are those that who may propose on v: {name, description, …}; nil for none.
+	// Actions lists the actions that the principal may propose on v, as objects {name, description, …}; nil for none.
 	Actions(who identity.Principal, v *policy.View) []value.Value
 }
 
-// getSchema describes a class as the asker sees it. w may be nil, for nothing can be written then.
+// getSchema returns the tool that describes a class as the caller sees it. A nil w means that nothing is writable.
 func getSchema(w Writing) Tool {
 	return Tool{
 		Name:        "get_schema",
@@ -61,7 +61,7 @@ func getSchema(w Writing) Tool {
 	}
 }
 
-// describe writes a view as get_schema shows it; others are all views of the same principal.
+// describe returns a view as get_schema shows it; others are all views of the same principal.
 func describe(v *policy.View, others []*policy.View, writable func(*schema.Field) bool) value.Value {
 	fields := make([]value.Value, len(v.Fields()))
 	for i, f := range v.Fields() {
@@ -94,7 +94,7 @@ func describe(v *policy.View, others []*policy.View, writable func(*schema.Field
 	return value.OfObject(doc)
 }
 
-// about is what the owner says of the class, or else what the source does.
+// about returns the owner's description of the class, or else the source's.
 func about(v *policy.View) string {
 	if d := v.Rule().Description; d != "" {
 		return d
@@ -114,7 +114,7 @@ func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 	m := v.Mask(f.Name)
 	if m != nil {
 		if m.Kind != policy.Null {
-			typ = schema.String.String() // what leaves is text
+			typ = schema.String.String() // masked values are returned as text
 		}
 		hint = "masked: shown, but no condition, order, group, search, join or expression takes it"
 	}
@@ -128,7 +128,7 @@ func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 	if m != nil {
 		out = append(out, text("masked", string(m.Kind)))
 	}
-	if allowed := allowedValues(f, rule); allowed != nil && m == nil { // else they aren't what is shown
+	if allowed := allowedValues(f, rule); allowed != nil && m == nil { // a mask hides which values occur
 		out = append(out, member("allowed_values", value.OfArray(allowed)))
 	}
 	if f.Length > 0 && m == nil {
@@ -150,7 +150,7 @@ func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 	return value.OfObject(out)
 }
 
-// allowedValues are the owner's documented values, with their meaning where there is one, or else the source's own.
+// allowedValues returns the owner's documented values, with their meanings if given, or else the source's.
 func allowedValues(f *schema.Field, rule policy.FieldRule) []value.Value {
 	if rule.Values == nil {
 		return f.Values
@@ -165,7 +165,7 @@ func allowedValues(f *schema.Field, rule policy.FieldRule) []value.Value {
 	return out
 }
 
-// documented returns a value that the owner documents in the type of its field: conditions take it so.
+// documented returns a value that the owner documents in the type of its field, which conditions use too.
 func documented(f *schema.Field, written string) value.Value {
 	switch f.Type {
 	case schema.Integer, schema.Double, schema.Decimal, schema.Boolean:
@@ -176,7 +176,7 @@ func documented(f *schema.Field, written string) value.Value {
 	return value.OfString(written)
 }
 
-// relations are the pointers of the class and those of other classes to it.
+// relations returns the pointers of the class and those of other classes to it.
 func relations(v *policy.View, others []*policy.View) value.Value {
 	out := []value.Value{}
 	for _, r := range v.Relations() {
@@ -192,7 +192,7 @@ func relations(v *policy.View, others []*policy.View) value.Value {
 	return value.OfArray(out)
 }
 
-// indexes are those whose fields can all be seen, and asked for.
+// indexes returns the indexes whose fields are all visible and usable in conditions.
 func indexes(v *policy.View) value.Value {
 	out := []value.Value{}
 	for _, x := range v.Class().Indexes {
@@ -204,7 +204,7 @@ func indexes(v *policy.View) value.Value {
 	return value.OfArray(out)
 }
 
-// canonical is the canonical filter, unless it names what can't be seen.
+// canonical returns the canonical filter, unless it names fields that are hidden.
 func canonical(v *policy.View) (value.Value, bool) {
 	f := v.Canonical()
 	if f == nil || !v.CanName(f) {
@@ -213,7 +213,7 @@ func canonical(v *policy.View) (value.Value, bool) {
 	return query.Print(f), true
 }
 
-// schemaText is one line a field.
+// schemaText formats one line per field.
 func schemaText(doc value.Value) string {
 	var b strings.Builder
 	name, _ := doc.Get("class_name")

@@ -10,10 +10,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// groupRows is the limit of groups when a call names none (design 03).
+// groupRows is the default limit of groups.
 const groupRows = 200
 
-// groupSchema is the part of the input schema that group_by and group_by_date share.
+// groupSchema is the part of the input schema shared by group_by and group_by_date.
 const groupSchema = `"operation": {"type": "string", "enum": ["count", "sum", "avg", "min", "max"]},
 	"value_field": {"type": "string", "description": "what is summed, …; not for count"},
 	"where": {"type": "object"},
@@ -21,7 +21,7 @@ const groupSchema = `"operation": {"type": "string", "enum": ["count", "sum", "a
 	"limit": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "default 200"},
 	"dry_run": {"type": "boolean"}`
 
-// groupOutput describes the result of both.
+// groupOutput is the output schema of both.
 const groupOutput = `{"type": "object", "required": ["class_name"], "properties": {
 	"class_name": {"type": "string"},
 	"groups": {"type": "array", "items": {"type": "object"}},
@@ -29,7 +29,7 @@ const groupOutput = `{"type": "object", "required": ["class_name"], "properties"
 	"pointer_class": {"type": "string"},
 	"pipeline": {"type": "array"}}}`
 
-// groupBy counts, or computes something, for each value of a field.
+// groupBy returns the tool that counts records, or aggregates them, by the values of a field.
 func groupBy() Tool {
 	return Tool{
 		Name:        "group_by",
@@ -79,7 +79,7 @@ func pageGroups(page *shape.Page) []bucket {
 	return out
 }
 
-// result writes groups as they are on a page, or more of them.
+// result returns groups, which may be more than those on the page.
 func (g *grouping) result(page *shape.Page, groups []bucket) Result {
 	doc := append([]byte(`{"class_name":`), value.AppendQuoted(nil, g.class)...)
 	doc = append(doc, `,"groups":[`...)
@@ -97,7 +97,7 @@ func (g *grouping) result(page *shape.Page, groups []bucket) Result {
 	return g.closing(doc, append(said, many(len(groups), "group", "groups")...), page)
 }
 
-// closing ends a result of groups or values.
+// closing ends the result of groups or values.
 func (g *grouping) closing(doc, said []byte, page *shape.Page) Result {
 	truncated := page.More || page.Cut
 	doc = fmt.Appendf(doc, `,"truncated":%t`, truncated)

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// groupByDate counts, or computes something, for each interval of time.
+// groupByDate returns the tool that counts records, or aggregates them, by intervals of time.
 func groupByDate() Tool {
 	return Tool{
 		Name:        "group_by_date",
@@ -54,12 +54,12 @@ func groupByDate() Tool {
 	}
 }
 
-// formats are how the beginning of an interval is written, as $dateToString has it.
+// formats are the formats of an interval's beginning, for $dateToString.
 var formats = map[string]string{"year": "%Y", "month": "%Y-%m", "week": "%G-W%V", "day": "%Y-%m-%d", "hour": "%Y-%m-%d %H:00",
 	"minute": "%Y-%m-%d %H:%M", "second": "%Y-%m-%d %H:%M:%S"}
 
-// byDate groups by the text of the interval, which is ordered as time is. f is the field; nil when there is none, which
-// policy refuses.
+// byDate groups by the text of the interval, whose order is that of time. f is the field; it is nil if there is none,
+// which policy refuses.
 func (g *grouping) byDate(f *schema.Field) (*query.Pipeline, error) {
 	accumulators, err := g.accumulator()
 	if err != nil {
@@ -74,7 +74,7 @@ func (g *grouping) byDate(f *schema.Field) (*query.Pipeline, error) {
 	}
 	format := query.Literal{Value: value.OfString(formats[g.args.text("interval")]), At: "/interval"}
 	args := []query.Expr{query.FieldRef{Path: g.field, At: "/field"}, format, nil, nil}
-	// A calendar date is the same everywhere: the midnight that it begins with would move in a zone.
+	// A calendar date is independent of zones: its midnight would move in one.
 	if zone, ok := g.args.Get("timezone"); ok && (f == nil || f.Type != schema.Day) {
 		args[2] = query.Literal{Value: zone, At: "/timezone"}
 	}
@@ -84,7 +84,7 @@ func (g *grouping) byDate(f *schema.Field) (*query.Pipeline, error) {
 	return g.query(query.Call{Op: "$dateToString", Args: args}, accumulators, sort), nil
 }
 
-// quarter writes the quarter of a date, as in 2026-Q3, from the arguments of a $dateToString.
+// quarter returns the expression for the quarter of a date, as in 2026-Q3, from the arguments of a $dateToString.
 func quarter(args []query.Expr) query.Expr {
 	call := func(op string, args ...query.Expr) query.Expr { return query.Call{Op: op, Args: args, At: "/field"} }
 	third := call("$ceil", call("$divide", call("$month", args[0], args[2]), query.Literal{Value: value.OfInt(3)}))
@@ -92,7 +92,7 @@ func quarter(args []query.Expr) query.Expr {
 	return call("$concat", year, call("$toString", call("$toInt", third)))
 }
 
-// fill adds the intervals between the first and the last group that have no records, until the limit.
+// fill adds the intervals without records between the first and the last group, up to the limit.
 func (g *grouping) fill(page *shape.Page, groups []bucket) []bucket {
 	k := &calendar.Calendar{Interval: g.args.text("interval"), Zone: calendar.Zone(g.args.text("timezone"))}
 	empty := value.Value{}

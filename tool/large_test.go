@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// library has works with bodies of 0, 5, 120,000 and 17 million characters of two bytes each.
+// library has works whose bodies have 0, 5, 120,000 and 17 million characters of two bytes each.
 func library(t *testing.T) *tool.Set {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "library.db")
@@ -115,7 +115,8 @@ func TestReadsByParts(t *testing.T) {
 	}
 }
 
-// TestPageDropsItsHeaviest wants all records of a page, without the field that is too large for it, which is named.
+// TestPageDropsItsHeaviest checks that a page has all its records, without the field that is too large, which is
+// named.
 func TestPageDropsItsHeaviest(t *testing.T) {
 	set := library(t)
 	a, text, err := asked(t, set, "query_class", `{"class_name": "works"}`)
@@ -130,7 +131,7 @@ func TestPageDropsItsHeaviest(t *testing.T) {
 	}
 }
 
-// TestParts wants a part to be what was asked for or a refusal that says what can be.
+// TestParts checks that each part is as requested, or refused with the possible ones.
 func TestParts(t *testing.T) {
 	set := library(t)
 	for _, tt := range []struct{ part, want string }{

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// listTools is a short catalogue of the tools: names, categories and one sentence each, where tools/list also
-// carries every schema.
+// listTools returns the tool that lists tools briefly: names, categories and one sentence each, whereas tools/list
+// also contains every schema.
 func listTools() Tool {
 	return Tool{
 		Name:        "list_tools",
@@ -34,7 +34,7 @@ func listTools() Tool {
 	}
 }
 
-// catalogue writes one line a tool.
+// catalogue formats one line per tool.
 func catalogue(tools []*Tool) Result {
 	var categories []string
 	var lines strings.Builder

@@ -9,10 +9,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// maxPipelineRows is the most records of one pipeline's answer (design 03).
+// maxPipelineRows is the maximum number of records in a pipeline's result.
 const maxPipelineRows = 1000
 
-// pipeline reads the argument of that name; nil when there is none.
+// pipeline parses the argument pipeline; nil if there is none.
 func (a arguments) pipeline() ([]query.Stage, error) {
 	v, ok := a.Get("pipeline")
 	if !ok {
@@ -21,7 +21,7 @@ func (a arguments) pipeline() ([]query.Stage, error) {
 	return query.ParsePipeline(v, "/pipeline")
 }
 
-// flag reads a boolean.
+// flag returns a boolean argument, or otherwise if it is absent.
 func (a arguments) flag(name string, otherwise bool) bool {
 	v, ok := a.Get(name)
 	if !ok {
@@ -30,12 +30,12 @@ func (a arguments) flag(name string, otherwise bool) bool {
 	return v.Bool()
 }
 
-// path reads a dotted path.
+// path parses a dotted path.
 func (a arguments) path(name string) (query.Path, error) {
 	return query.CheckPath(a.text(name), "/"+name)
 }
 
-// pointerClasses are the classes that columns of a page point to.
+// pointerClasses returns the classes that columns of a page point to.
 func pointerClasses(page *shape.Page) value.Value {
 	var out []value.Member
 	for _, c := range page.Columns {
@@ -46,7 +46,7 @@ func pointerClasses(page *shape.Page) value.Value {
 	return value.OfObject(out)
 }
 
-// dryRun tells what q would be, without running it.
+// dryRun describes q without running it.
 func dryRun(c *bailiwick.Call, q *query.Pipeline) (Result, error) {
 	statement, err := c.Statement(q)
 	if err != nil {
@@ -62,7 +62,7 @@ func dryRun(c *bailiwick.Call, q *query.Pipeline) (Result, error) {
 	return Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: said}, nil
 }
 
-// A grouping is what group_by, group_by_date and distinct have in common: a pipeline whose automatic limit cuts the
+// A grouping is the common part of group_by, group_by_date and distinct: a pipeline whose automatic limit limits the
 // groups.
 type grouping struct {
 	args  arguments
@@ -72,7 +72,7 @@ type grouping struct {
 	where query.Filter
 }
 
-// newGrouping reads the arguments that they share. limit is that of a call which names none.
+// newGrouping parses the shared arguments. limit is the default limit.
 func newGrouping(in value.Value, limit int) (*grouping, error) {
 	g := &grouping{args: arguments{in}}
 	g.class, g.limit = g.args.text("class_name"), g.args.number("limit", limit)
@@ -84,7 +84,7 @@ func newGrouping(in value.Value, limit int) (*grouping, error) {
 	return g, err
 }
 
-// query groups by key after the stages in between, in the order of sort: by the column it names first, then by the key.
+// query groups by key after the stages in between, sorted by the column that sort names first, then by the key.
 func (g *grouping) query(key query.Expr, accumulators []query.Accumulator, sort string, between ...query.Stage) *query.Pipeline {
 	q := &query.Pipeline{Class: g.class, Limit: g.limit}
 	if g.where != nil {
@@ -103,7 +103,7 @@ func (g *grouping) query(key query.Expr, accumulators []query.Accumulator, sort 
 	return q
 }
 
-// run answers q, or tells what it would be; then answer makes the result.
+// run runs q and makes the result with answer, or describes q for a dry run.
 func (g *grouping) run(ctx context.Context, c *bailiwick.Call, q *query.Pipeline, answer func(*shape.Page) Result) (Result, error) {
 	if g.args.flag("dry_run", false) {
 		return dryRun(c, q)
@@ -115,7 +115,7 @@ func (g *grouping) run(ctx context.Context, c *bailiwick.Call, q *query.Pipeline
 	return answer(page), nil
 }
 
-// accumulator reads operation and value_field.
+// accumulator parses operation and value_field.
 func (g *grouping) accumulator() ([]query.Accumulator, error) {
 	operation := g.args.text("operation")
 	_, given := g.args.Get("value_field")

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// queryClass finds records, rows of them when a call names no limit.
+// queryClass returns the tool that finds records; rows is the default limit.
 func queryClass(rows int) Tool {
 	return Tool{
 		Name:  "query_class",
@@ -60,7 +60,7 @@ func queryClass(rows int) Tool {
 	}
 }
 
-// find reads the arguments of query_class as a query.
+// find parses the arguments of query_class as a query.
 func find(args arguments, rows int) (*query.Find, error) {
 	q := &query.Find{Class: args.text("class_name"), Lean: true, Limit: args.number("limit", rows), Skip: args.number("skip", 0),
 		Cursor: args.text("cursor"), Raw: args.raw()}
@@ -77,7 +77,7 @@ func find(args arguments, rows int) (*query.Find, error) {
 	return q, args.projection(q)
 }
 
-// pageResult writes a page, with what to call for the next one.
+// pageResult returns a page, with the call for the next one.
 func pageResult(page *shape.Page, args arguments, q *query.Find) Result {
 	format := shape.Format(args.text("format"))
 	doc := append([]byte(`{"class_name":`), value.AppendQuoted(nil, q.Class)...)
@@ -106,7 +106,7 @@ func pageResult(page *shape.Page, args arguments, q *query.Find) Result {
 	return Result{Structured: append(doc, '}'), Text: string(closing(body, page, next))}
 }
 
-// nextCall repeats the call from the cursor on.
+// nextCall returns the same call with a cursor.
 func nextCall(tool string, args arguments, cursor string) value.Value {
 	var again []value.Member
 	for _, m := range args.Members() {
@@ -126,7 +126,7 @@ func truncatedIncludes(page *shape.Page) value.Value {
 	return value.OfObject(out)
 }
 
-// truncation tells what the byte budget cut, and whether it cut at all. hint says what to do where records are missing.
+// truncation describes what the byte budget cut, and reports whether it cut anything. hint is for missing records.
 func truncation(page *shape.Page, hint string) (value.Value, bool) {
 	if !page.Cut && page.Dropped == nil {
 		return value.Value{}, false
@@ -156,7 +156,7 @@ func truncation(page *shape.Page, hint string) (value.Value, bool) {
 	return value.OfObject(append(out, text("hint", hint))), true
 }
 
-// closing ends the text with one line of count, more and the next call.
+// closing ends the text with one line: the count, whether there is more, and the next call.
 func closing(body []byte, page *shape.Page, next value.Value) []byte {
 	if len(body) > 0 && body[len(body)-1] != '\n' {
 		body = append(body, '\n')
@@ -176,7 +176,7 @@ func closing(body []byte, page *shape.Page, next value.Value) []byte {
 	return body
 }
 
-// withoutFields says which fields were left out of a page because of their size.
+// withoutFields appends which fields were omitted from a page because of their size.
 func withoutFields(dst []byte, page *shape.Page) []byte {
 	for i, d := range page.Dropped {
 		dst = append(append(dst, []string{"without ", ", "}[min(i, 1)]...), d.Field...)
@@ -189,7 +189,7 @@ func withoutFields(dst []byte, page *shape.Page) []byte {
 	return dst
 }
 
-// many counts things in words.
+// many formats a count with its noun.
 func many(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one

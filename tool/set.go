@@ -18,36 +18,36 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Request is one call as a door received it. Arguments is an Object.
+// A Request is one call as a transport received it. Arguments is an Object.
 type Request struct {
 	Name        string
 	Arguments   value.Value
 	Correlation string                                    // ties the records of one conversation together
-	Progress    func(done, total float64, message string) // tells the caller how far it is; nil tells nobody
+	Progress    func(done, total float64, message string) // reports progress to the caller; may be nil
 }
 
-// A Set is tools that were checked, on a gateway. Tools can come and go while it serves; a call that runs ends with the
-// tool that it began with. It is safe for use by several goroutines.
+// A Set is a set of checked tools on a gateway. Tools can be added and removed while it serves; a running call ends
+// with the tool that it began with. It is safe for concurrent use.
 type Set struct {
 	gateway  *bailiwick.Gateway
-	mu       sync.Mutex // held by who changes registry
+	mu       sync.Mutex // held while registry is replaced
 	registry atomic.Pointer[registry]
 }
 
-// registry is the tools of one moment.
+// registry is the tools at one moment.
 type registry struct {
-	tools  []*Tool // by name
+	tools  []*Tool // sorted by name
 	byName map[string]*checked
 }
 
-// checked is a tool with its input schema, compiled.
+// checked is a tool with its compiled input schema.
 type checked struct {
 	*Tool
 	input *argcheck.Schema
 }
 
-// NewSet checks tools and puts them on a gateway. It refuses a tool whose annotations contradict each other, whose
-// schema some client can't load, and two tools of one name; all that is wrong is in the error.
+// NewSet checks tools and puts them on a gateway. It refuses tools whose annotations contradict each other, tools
+// whose schema some client can't load, and duplicate names; the error lists everything that is wrong.
 func NewSet(g *bailiwick.Gateway, tools ...Tool) (*Set, error) {
 	s := &Set{gateway: g}
 	s.registry.Store(&registry{})
@@ -57,14 +57,14 @@ func NewSet(g *bailiwick.Gateway, tools ...Tool) (*Set, error) {
 	return s, nil
 }
 
-// Add puts further tools into the set, all of them or none: it refuses what NewSet refuses.
+// Add adds tools to the set, all or none. It refuses what NewSet refuses.
 func (s *Set) Add(tools ...Tool) error { return s.Replace(nil, tools) }
 
-// Remove takes tools out of the set by their names. A name that it doesn't have is an error, and nothing is taken out.
+// Remove removes the named tools. If the set lacks one of them, it removes none and returns an error.
 func (s *Set) Remove(names ...string) error { return s.Replace(names, nil) }
 
-// Replace takes tools out and puts others in, in one step: no call sees the set between. What is wrong with either is
-// in the error, and the set stays as it was. Who has subscribed to the gateway is told of the change.
+// Replace removes tools by name and adds others in one step: no call sees a state in between. On an error, which
+// lists everything that is wrong, the set stays as it was. Subscribers of the gateway are notified of the change.
 func (s *Set) Replace(out []string, in []Tool) error {
 	if err := s.replace(out, in); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (s *Set) replace(out []string, in []Tool) error {
 	return nil
 }
 
-// check returns t as it can be called, or what is wrong with it.
+// check returns t with its compiled schema, or what is wrong with it.
 func (s *Set) check(t *Tool) (*checked, error) {
 	if t.bind != nil {
 		t.Handle = t.bind(s)
@@ -133,7 +133,8 @@ func (s *Set) check(t *Tool) (*checked, error) {
 	return &checked{t, schema}, nil
 }
 
-// callable reports whether name can be that of a tool in every version of MCP. (Some models take no dots; clients rewrite them.)
+// callable reports whether name is a valid tool name in every version of MCP. (Some models accept no dots; clients
+// rewrite them.)
 func callable(name string) bool {
 	for _, c := range []byte(name) {
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.') {
@@ -143,7 +144,7 @@ func callable(name string) bool {
 	return len(name) >= 1 && len(name) <= 64
 }
 
-// Needs returns the scope that t or its annotations ask for. A tool without annotations counts as destructive.
+// Needs returns the scope that t or its annotations require. A tool without annotations counts as destructive.
 func (t *Tool) Needs() identity.Scope {
 	switch a := t.Annotations; {
 	case t.Scope != "":
@@ -156,12 +157,13 @@ func (t *Tool) Needs() identity.Scope {
 	return identity.Write
 }
 
-// Ask returns what a call of t is, without what the caller says.
+// Ask returns the CallSpec of a call of t, without the caller's part.
 func (t *Tool) Ask() bailiwick.CallSpec {
 	return bailiwick.CallSpec{Tool: t.Name, Needs: t.Needs(), Writes: t.Writes, Proposes: t.Proposes, Timeout: t.Timeout}
 }
 
-// List returns the tools that who may call, of one category or of all for "", by name. An unknown category has none.
+// List returns the tools that p may call, of one category or of all for "", sorted by name. An unknown category has
+// none.
 func (s *Set) List(p identity.Principal, category string) []*Tool {
 	var out []*Tool
 	for _, t := range s.registry.Load().tools {
@@ -172,18 +174,18 @@ func (s *Set) List(p identity.Principal, category string) []*Tool {
 	return out
 }
 
-// May reports whether there is a tool called name that who may call.
+// May reports whether p may call the named tool.
 func (s *Set) May(p identity.Principal, name string) bool {
 	t := s.Tool(name)
 	return t != nil && s.gateway.May(p, t.Ask()) == nil && s.offered(t, p)
 }
 
-// offered reports whether t has anything for who.
+// offered reports whether t is offered to p.
 func (s *Set) offered(t *Tool, p identity.Principal) bool {
 	return (t.Offered == nil || t.Offered(p)) && (t.offers == nil || t.offers(s, p))
 }
 
-// Tool returns the tool called name, or nil where the set has none now.
+// Tool returns the named tool, or nil if the set has none.
 func (s *Set) Tool(name string) *Tool {
 	if t := s.registry.Load().byName[name]; t != nil {
 		return t.Tool
@@ -191,11 +193,11 @@ func (s *Set) Tool(name string) *Tool {
 	return nil
 }
 
-// Call answers one call: it is the in-process door, and what every other door calls. Errors carry a *problem.Error.
+// Call answers one call. It is the in-process interface, which all transports use. Errors carry a *problem.Error.
 func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Result, err error) {
 	t := s.registry.Load().byName[r.Name]
 	if t != nil && !s.offered(t.Tool, p) {
-		t = nil // in all that follows as if nobody had registered it
+		t = nil // treat it as unregistered from here on
 	}
 	ask := bailiwick.CallSpec{Tool: short(r.Name), Unknown: t == nil, Needs: identity.Read, Takes: []string{}}
 	if t != nil {
@@ -212,7 +214,7 @@ func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Re
 		if err != nil {
 			return 0, err
 		}
-		answered := make(chan Result, 1) // not a variable: a handler that was given up may still write
+		answered := make(chan Result, 1) // not a variable, because an abandoned handler may still write
 		if err := c.Run(ctx, func(c *bailiwick.Call) error {
 			out, err := t.Handle(ctx, c, args)
 			if err != nil {
@@ -239,8 +241,8 @@ func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Re
 	return res, nil
 }
 
-// unknown refuses a tool that doesn't exist for who, with the nearest names that do. It says the same whether there is
-// such a tool or not; kind, for the audit, is the true reason.
+// unknown returns the error for a tool that doesn't exist for principal, with the nearest names that do. It is the
+// same whether the tool exists or not; kind is the actual reason, for the audit.
 func (s *Set) unknown(principal identity.Principal, name, kind string) error {
 	names := s.names(principal)
 	p := &problem.Error{Code: problem.UnknownTool, Kind: kind, Near: problem.Nearest(name, names, 3)}
@@ -251,7 +253,7 @@ func (s *Set) unknown(principal identity.Principal, name, kind string) error {
 	return p
 }
 
-// names returns the names of the tools that who may call.
+// names returns the names of the tools that p may call.
 func (s *Set) names(p identity.Principal) []string {
 	var names []string
 	for _, t := range s.List(p, "") {
@@ -260,13 +262,13 @@ func (s *Set) names(p identity.Principal) []string {
 	return names
 }
 
-// Admit puts run under the same scopes, limits and record as a tool's call; see server.Tools.
+// Admit runs run under the same scopes, limits and audit as a call of a tool; see mcp.Tools.
 func (s *Set) Admit(ctx context.Context, p identity.Principal, name string, run func(context.Context) (int, error)) error {
 	ask := bailiwick.CallSpec{Tool: short(name), Needs: identity.Read}
 	return s.gateway.Do(ctx, p, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) { return run(ctx) })
 }
 
-// short keeps names that nobody would register out of the record's way.
+// short shortens names that are too long to be registered, for the record.
 func short(name string) string {
 	const most = 128
 	if len(name) > most {
@@ -275,11 +277,11 @@ func short(name string) string {
 	return name
 }
 
-// compact drops the white space that makes a schema readable in the source.
+// compact removes the white space that makes a schema readable in the source.
 func compact(schema string) []byte {
 	v, err := value.Read([]byte(schema), 0)
 	if err != nil {
-		return bytes.TrimSpace([]byte(schema)) // NewSet refuses it and says why
+		return bytes.TrimSpace([]byte(schema)) // NewSet refuses it with a reason
 	}
 	return v.AppendJSON(nil)
 }

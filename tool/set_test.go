@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// greet is a tool of an embedding program.
+// greet returns a tool of an embedding program.
 func greet(name, text string) tool.Tool {
 	return tool.Tool{Name: name, Description: "Greets.", Input: []byte(`{"type":"object","additionalProperties":false}`), Category: tool.Custom,
 		Annotations: tool.Annotations{ReadOnly: true}, Handle: func(context.Context, *bailiwick.Call, value.Value) (tool.Result, error) {
@@ -23,7 +23,7 @@ func greet(name, text string) tool.Tool {
 		}}
 }
 
-// TestReplace wants tools to come and go in one step each, all of them or none.
+// TestReplace checks that tools are replaced in one step, all or none.
 func TestReplace(t *testing.T) {
 	g, _ := newGateway(t, 0, shopRules())
 	set, err := tool.NewSet(g, greet("a", "old"))
@@ -74,7 +74,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestReplaceUnderLoad calls a tool while it is replaced: each call is answered by the old one or by the new one.
+// TestReplaceUnderLoad calls a tool while it is replaced: each call is answered by the old or the new one.
 func TestReplaceUnderLoad(t *testing.T) {
 	g, _ := newGateway(t, 0, shopRules())
 	set, err := tool.NewSet(g, greet("a", "x"))
@@ -84,7 +84,7 @@ func TestReplaceUnderLoad(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			for range 50 { // as many as the limits let through at once
+			for range 50 { // as many as the limits admit at once
 				if res, err := set.Call(t.Context(), agent(), tool.Request{Name: "a", Arguments: value.OfObject(nil)}); err != nil || res.Text != "x" {
 					t.Errorf("%q, %v", res.Text, err)
 				}
@@ -99,8 +99,8 @@ func TestReplaceUnderLoad(t *testing.T) {
 	wg.Wait()
 }
 
-// TestUnknownTool: a tool that the asker's list leaves out, one that isn't offered and one that doesn't exist are refused
-// in the same words, with the nearest names that the asker sees.
+// TestUnknownTool: a tool excluded by the caller's list, one that isn't offered and one that doesn't exist are
+// refused with the same text, with the nearest names that the caller sees.
 func TestUnknownTool(t *testing.T) {
 	g, _ := newGateway(t, 0, shopRules())
 	unoffered := greet("greet_c", "")
@@ -121,7 +121,8 @@ func TestUnknownTool(t *testing.T) {
 	}
 }
 
-// TestHard: a handler that looks at no context is given up, and the call is cancelled or timed out in answer and audit.
+// TestHard: a handler that ignores its context is abandoned, and the call is cancelled or times out in answer and
+// audit.
 func TestHard(t *testing.T) {
 	g, log := newGateway(t, 0, shopRules())
 	release := make(chan struct{})
@@ -163,7 +164,7 @@ func TestHard(t *testing.T) {
 	}
 }
 
-// TestCustom: tools of embedding programs may take arguments that they don't name; their names fit all clients.
+// TestCustom: tools of embedding programs may accept undeclared arguments; their names are valid for all clients.
 func TestCustom(t *testing.T) {
 	g, _ := newGateway(t, 0, shopRules())
 	open := greet("open", "took it")
@@ -185,7 +186,7 @@ func TestCustom(t *testing.T) {
 	}
 }
 
-// TestSubscriberPanics: the others are told, and whoever made the change goes on.
+// TestSubscriberPanics: the other subscribers are notified, and the call that made the change continues.
 func TestSubscriberPanics(t *testing.T) {
 	g, _ := newGateway(t, 0, shopRules())
 	told := 0
@@ -200,7 +201,7 @@ func TestSubscriberPanics(t *testing.T) {
 	}
 }
 
-// TestDeriveLists: a sub-principal's lists name tools that the asker can call, and leave it some.
+// TestDeriveLists: a sub-principal's lists may only name tools that the caller can call, and must leave at least one.
 func TestDeriveLists(t *testing.T) {
 	g, _ := newGateway(t, 0, shopRules())
 	var lists identity.List

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestStatement wants the text of a statement, which names what views are made of, and the database's plan for it shown to nobody but who has the
-// scope explain, or sees all there is.
+// TestStatement checks that the text of a statement, which names what views are made of, and the database's plan are
+// shown only to a principal with the scope explain, or one that sees everything.
 func TestStatement(t *testing.T) {
 	all := policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{"customers": {
 		Visible: []string{"id", "org", "name", "email", "password_hash", "vip"}, Lift: []string{"password_hash"}}}}

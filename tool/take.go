@@ -10,9 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// take returns the arguments of a call of t in the forms that its schema and the query language have, or refuses them.
-// Where the forms that they were written in leave a doubt, the answer carries a note. Only what reads has its numbers
-// brought within their bounds.
+// take converts the arguments of a call of t to the forms of its schema and the query language, or refuses them.
+// Ambiguous forms add a note to the answer. Numbers are only clamped to their bounds for tools that only read.
 func (t *checked) take(c *bailiwick.Call, args value.Value) (value.Value, error) {
 	args, notes := t.input.Take(args, t.Annotations.ReadOnly)
 	c.Note(notes...)

@@ -13,10 +13,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// maxSearchRows is the most records of one text_search, and the limit when a call names none (design 04).
+// maxSearchRows is the maximum and the default number of records in one text_search.
 const maxSearchRows = 20
 
-// textSearch finds records by the words in their texts.
+// textSearch returns the tool that finds records by words in their texts.
 func textSearch() Tool {
 	return Tool{
 		Name:        "text_search",
@@ -31,7 +31,7 @@ func textSearch() Tool {
 			"class_name": {"type": "string"}, "results": {"type": "array"}, "has_more": {"type": "boolean"}}}`),
 		Annotations: reads(),
 		Category:    Query,
-		offers: func(s *Set, p identity.Principal) bool { // for whom there is something to search
+		offers: func(s *Set, p identity.Principal) bool { // if p has something to search
 			return slices.ContainsFunc(s.gateway.Views(p), func(v *policy.View) bool { return v.SearchFields() != nil })
 		},
 		Timeout: queryTimeout,

@@ -1,7 +1,7 @@
-// Package tool is what an agent can call: one file a tool, each one value.
+// Package tool holds the tools that an agent can call, one per file.
 //
-// A tool decodes its arguments, calls the gateway and returns; it joins no steps and knows nothing of MCP. The door
-// that serves it (package server) maps a Tool to the protocol and a Result to an answer.
+// A tool parses its arguments, calls the gateway and returns a result. It does not join the gateway's steps and does
+// not depend on MCP: package mcp maps a Tool to the protocol and a Result to a response.
 package tool
 
 import (
@@ -19,7 +19,7 @@ import (
 // A Category groups tools for discovery.
 type Category string
 
-// The categories (design 04).
+// The categories.
 const (
 	Schema    Category = "schema"
 	Query     Category = "query"
@@ -33,7 +33,7 @@ const (
 	Custom    Category = "custom"
 )
 
-// Categories returns what the tools of each category are for, in one line each.
+// Categories returns a one-line description of each category.
 func Categories() map[Category]string {
 	return map[Category]string{
 		Schema:    "which classes and fields there are",
@@ -49,7 +49,7 @@ func Categories() map[Category]string {
 	}
 }
 
-// Annotations tell a client, and our own scope check, what a tool does. All four are always sent.
+// Annotations describe to clients, and to the scope check, what a tool does. All four are always sent.
 type Annotations struct {
 	ReadOnly    bool
 	Destructive bool
@@ -57,28 +57,28 @@ type Annotations struct {
 	OpenWorld   bool
 }
 
-// A Tool is one thing that an agent can call.
+// A Tool is an operation that an agent can call.
 type Tool struct {
 	Name        string
 	Title       string
 	Description string
 	Input       json.RawMessage // JSON Schema: a closed object without composition, references or type lists
-	Output      json.RawMessage // JSON Schema of Result.Structured; nil when there is none
+	Output      json.RawMessage // JSON Schema of Result.Structured; may be nil
 	Annotations Annotations
-	Writes      policy.Write   // which gates it passes; "" takes WriteAction where the annotations say that it writes
-	Scope       identity.Scope // that it needs, where the annotations don't tell; "" takes what they do
-	Proposes    bool           // what it writes waits for people, so that a gate of review lets it through
+	Writes      policy.Write   // selects its gates; "" means WriteAction if the annotations say that it writes
+	Scope       identity.Scope // the required scope; "" derives it from the annotations
+	Proposes    bool           // its writes wait for review, so a gate set to review lets it through
 	Category    Category
-	Timeout     time.Duration // most time that a call may take; 0 takes 30 s
+	Timeout     time.Duration // timeout of a call; 0 means 30 s
 	Handle      Handler
 
-	// Offered reports whether the tool has anything for who, besides what scopes, gates and lists say. For whom it hasn't,
-	// there is no such tool. Nil offers it to all.
+	// Offered reports whether the tool is offered to the principal, besides scopes, gates and lists. To other
+	// principals it does not exist. Nil offers it to all.
 	Offered func(who identity.Principal) bool
 
 	fault  error                               // why Typed could not describe it
-	offers func(*Set, identity.Principal) bool // as Offered, for a tool that looks at the set it is in
-	bind   func(*Set) Handler                  // makes Handle for a tool that works on the set it is in; nil for all others
+	offers func(*Set, identity.Principal) bool // as Offered, for a tool that depends on its set
+	bind   func(*Set) Handler                  // makes Handle for a tool that depends on its set; nil for all others
 }
 
 // Summary returns the first sentence of t's description.
@@ -92,9 +92,9 @@ func (t *Tool) Summary() string {
 // A Handler answers one call. args is an Object that fits the tool's Input.
 type Handler func(ctx context.Context, call *bailiwick.Call, args value.Value) (Result, error)
 
-// A Result is what a tool gives back.
+// A Result is the result of a tool.
 type Result struct {
 	Structured json.RawMessage // one JSON object
-	Text       string          // a short rendering of the same for the model to read
-	Class      string          // where its data came from, as "source.Class" or a source; "" when it holds none
+	Text       string          // a short rendering of the same content for the model
+	Class      string          // the source of its data, as "source.Class" or a source; "" if it contains none
 }

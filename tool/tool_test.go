@@ -60,7 +60,7 @@ func shopRules() policy.Rules {
 	}}
 }
 
-// open puts the tools on a shop of three customers, behind the whole stack.
+// open returns the tools on a shop with three customers, behind a complete gateway.
 func open(t testing.TB, budget int) (*tool.Set, *audit.Memory) {
 	t.Helper()
 	return openWith(t, budget, shopRules())
@@ -105,8 +105,8 @@ func agent() identity.Principal {
 	return identity.Principal{ID: "token:1", Owner: "ann", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}
 }
 
-// TestConversations plays each file of testdata/conversations: lines that begin with ">" are calls, what follows is
-// the exact answer. Run with -update to rewrite the answers, and read the change.
+// TestConversations plays each file of testdata/conversations: lines that begin with ">" are calls, followed by the
+// exact answer. Run with -update to rewrite the answers, and review the change.
 func TestConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/conversations/*.txt")
 	if err != nil || len(files) == 0 {
@@ -150,7 +150,7 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// maskedRules are the rules of the shop with masks, and a join.
+// maskedRules returns rules of the shop with masks and a join.
 func maskedRules() policy.Rules {
 	rules := shopRules()
 	customers, orders := rules.Classes["customers"], rules.Classes["orders"]
@@ -162,7 +162,7 @@ func maskedRules() policy.Rules {
 	return rules
 }
 
-// play answers the calls of a conversation. "$next" calls what the last answer's next_call says.
+// play answers the calls of a conversation. "$next" makes the call in the last answer's next_call.
 func play(t *testing.T, set *tool.Set, p identity.Principal, conversation []byte) []byte {
 	var out bytes.Buffer
 	var last []byte
@@ -224,7 +224,7 @@ func indent(s string) string {
 	return "  | " + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n  | ")
 }
 
-// checkOutput wants every structured result to fit the tool's own output schema.
+// checkOutput checks every structured result against the tool's own output schema.
 func checkOutput(t *testing.T, set *tool.Set, name string, structured []byte) {
 	t.Helper()
 	for _, tl := range set.List(agent(), "") {
@@ -253,7 +253,7 @@ func checkOutput(t *testing.T, set *tool.Set, name string, structured []byte) {
 	}
 }
 
-// TestSchemas wants each tool to be described to agents as its golden file says.
+// TestSchemas compares the description of each tool with its golden file.
 func TestSchemas(t *testing.T) {
 	set, _ := open(t, 0)
 	for _, tl := range set.List(agent(), "") {
@@ -311,7 +311,7 @@ func TestNewSetRefuses(t *testing.T) {
 	}
 }
 
-// TestRecord wants every call recorded with its true reason, and no value of an argument in the record.
+// TestRecord checks that every call is recorded with its actual reason, and that no value of an argument is recorded.
 func TestRecord(t *testing.T) {
 	set, log := open(t, 0)
 	for _, tt := range []struct{ name, args, want string }{

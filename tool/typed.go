@@ -13,17 +13,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A TypedHandler answers one call with Go values: in holds the arguments, and what it returns becomes the structured result.
+// A TypedHandler answers one call with Go values: in holds the arguments, and its result becomes the structured
+// result.
 type TypedHandler[In, Out any] func(ctx context.Context, call *bailiwick.Call, in In) (Out, error)
 
-// Typed returns t with the handler h, and with the schemas of In and Out where t has none of its own.
+// Typed returns t with the handler h, and with the schemas of In and Out unless t has its own.
 //
-// In and Out are structs. Their schemas follow encoding/json: the name of a member is that of its json tag, members with omitempty or
-// omitzero are optional, a jsonschema tag is the description, and unknown members are refused. A rule that Go types can't express, such
-// as a minimum, needs an Input written by hand. Integers keep every digit; a member of type value.Value takes any JSON.
+// In and Out are structs. Their schemas follow encoding/json: members are named by their json tags, members with
+// omitempty or omitzero are optional, a jsonschema tag is the description, and unknown members are refused.
+// Constraints that Go types can't express, such as a minimum, need a handwritten Input. Integers keep all digits; a
+// member of type value.Value takes any JSON.
 //
-// The text of a result is what its String method returns, and its JSON where it has none. A type without a schema (a function, a channel,
-// a map whose keys are no strings, a type that contains itself) is reported by NewSet and Add.
+// The text of a result is that of its String method, or else its JSON. NewSet and Add report types without a schema:
+// a function, a channel, a map whose keys are not strings, a type that contains itself.
 func Typed[In, Out any](t Tool, h TypedHandler[In, Out]) Tool {
 	if t.Input == nil {
 		t.Input, t.fault = schemaFor[In]()
@@ -57,7 +59,8 @@ func Typed[In, Out any](t Tool, h TypedHandler[In, Out]) Tool {
 	return t
 }
 
-// schemaFor returns the JSON Schema of a struct in the form that every client can load: a closed object, one type for each member.
+// schemaFor returns the JSON Schema of a struct in a form that every client can load: a closed object, with one type
+// per member.
 func schemaFor[T any]() (json.RawMessage, error) {
 	typ := reflect.TypeFor[T]()
 	if typ.Kind() != reflect.Struct {
@@ -71,8 +74,8 @@ func schemaFor[T any]() (json.RawMessage, error) {
 	return json.Marshal(s)
 }
 
-// single replaces the lists of types that stand for values which can be null in Go (slices, maps, pointers) by the type of the value:
-// some clients can't load lists. A member that may be absent is optional.
+// single replaces lists of types, which the schema has for values that can be null in Go (slices, maps, pointers), by
+// the type of the value: some clients can't load lists.
 func single(s *jsonschema.Schema) {
 	if s == nil {
 		return

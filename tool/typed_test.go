@@ -28,7 +28,7 @@ type spoken struct {
 
 func (s spoken) String() string { return "said: " + s.Words }
 
-// TestTyped calls tools that are declared by Go structs.
+// TestTyped calls tools declared by Go structs.
 func TestTyped(t *testing.T) {
 	g, _ := newGateway(t, 0, shopRules())
 	reads := tool.Annotations{ReadOnly: true}
@@ -76,7 +76,7 @@ func TestTyped(t *testing.T) {
 	}
 }
 
-// TestTypedRefuses wants types that no schema can describe to be reported where the tool is put into a set.
+// TestTypedRefuses checks that types without a schema are reported when the tool is added to a set.
 func TestTypedRefuses(t *testing.T) {
 	g, _ := newGateway(t, 0, shopRules())
 	type circle struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// AppendJSON appends v as JSON to dst: dates in ISO 8601 and UTC, bytes in base64, numbers exact. A NaN or an
-// infinity, which JSON has no number for, becomes a string.
+// AppendJSON appends v as JSON to dst: dates in ISO 8601 and UTC, bytes in base64, numbers exactly. NaN and infinities,
+// which JSON can't represent, become strings.
 func (v Value) AppendJSON(dst []byte) []byte {
 	switch v.kind {
 	case Null, Cut:
@@ -54,7 +54,7 @@ func (v Value) AppendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// AppendText appends v as plain text: strings as they are, null as nothing, all else as in JSON without quotes.
+// AppendText appends v as plain text: strings unchanged, null as nothing, everything else as in JSON without quotes.
 func (v Value) AppendText(dst []byte) []byte {
 	switch v.kind {
 	case Null, Cut:
@@ -62,7 +62,7 @@ func (v Value) AppendText(dst []byte) []byte {
 	case String:
 		return append(dst, v.str...)
 	case Date:
-		return time.UnixMicro(v.num).UTC().AppendFormat(dst, time.RFC3339Nano) // no finer than microseconds, and Go writes this form fast
+		return time.UnixMicro(v.num).UTC().AppendFormat(dst, time.RFC3339Nano) // the value has microseconds only, and Go formats this layout fast
 	case Day:
 		return time.UnixMicro(v.num).UTC().AppendFormat(dst, time.DateOnly)
 	case Bytes:
@@ -85,7 +85,7 @@ func (v Value) String() string {
 
 // AppendQuoted appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func AppendQuoted(dst []byte, s string) []byte {
-	// The error only tells that bytes were replaced, which is what an answer wants.
+	// The error only reports replaced bytes, which is intended.
 	out, _ := jsontext.AppendQuote(dst, s)
 	return out
 }
@@ -105,10 +105,10 @@ func appendFloat(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, 'f', -1, 64)
 }
 
-// OfDateText returns the instant or calendar date that s writes in ISO 8601: a date alone is a Day; a time
-// without a zone is in UTC. It reports false for anything else.
+// OfDateText parses an instant or calendar date in ISO 8601: a date alone is a Day; a time without a zone is in UTC. It
+// reports false for anything else.
 func OfDateText(s string) (Value, bool) {
-	// A layout that can't fit isn't tried: each failure would make an error.
+	// Skip layouts that can't match: each failure would allocate an error.
 	if len(s) <= len(time.DateOnly) {
 		if t, err := time.Parse(time.DateOnly, s); err == nil {
 			return OfDay(t.UnixMicro()), true
@@ -126,13 +126,13 @@ func OfDateText(s string) (Value, bool) {
 	return Value{}, false
 }
 
-// Go's layouts take a fraction after the seconds whether they name one or not.
+// Go accepts fractional seconds even if the layout has none.
 var dateLayouts = [...]string{
 	"2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05",
 	"2006-01-02T15:04Z07:00", "2006-01-02 15:04Z07:00", "2006-01-02T15:04", "2006-01-02 15:04",
 }
 
-// OfUUIDText returns the UUID that s writes, in lower case, as a String. It reports false for anything else.
+// OfUUIDText parses a UUID and returns it in lower case as a String. It reports false for anything else.
 func OfUUIDText(s string) (Value, bool) {
 	s = strings.ToLower(s)
 	if len(s) != 36 {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Compare orders a and b as the query language does: -1, 0 or 1, and whether they are alike. Values of unlike
-// types, and nulls, are not. Text and bytes compare by their bytes. Beside a double, numbers compare as doubles;
-// otherwise exactly. A NaN equals itself and stands above all numbers.
+// Compare compares a and b as the query language does: it returns -1, 0 or 1, and whether they are comparable. Nulls
+// and values of different types are not. Text and bytes compare by their bytes. Numbers compare as doubles if one is a
+// Float, else exactly. NaN equals itself and is greater than all numbers.
 func Compare(a, b Value) (int, bool) {
 	if a.kind == Null || rank(a.kind) != rank(b.kind) {
 		return 0, false
@@ -28,8 +28,8 @@ func Compare(a, b Value) (int, bool) {
 	return 0, false
 }
 
-// Equal reports whether a and b are the same value: null equals null, objects are equal when they have equal
-// members in whatever order, numbers are equal by value.
+// Equal reports whether a and b are the same value: null equals null, objects are equal if they have equal members in
+// any order, numbers are equal by value.
 func Equal(a, b Value) bool {
 	if rank(a.kind) != rank(b.kind) {
 		return false
@@ -62,8 +62,8 @@ func Equal(a, b Value) bool {
 	return c == 0
 }
 
-// Order is a total order for sorting: null first, then by type as in MongoDB (numbers, text, objects, arrays,
-// bytes, booleans, dates), then as Compare does. Objects and arrays are ordered by their JSON.
+// Order compares a and b in a total order for sorting: null first, then by type as in MongoDB (numbers, text, objects,
+// arrays, bytes, booleans, dates), then as Compare does. Objects and arrays are ordered by their JSON.
 func Order(a, b Value) int {
 	if c := cmp.Compare(rank(a.kind), rank(b.kind)); c != 0 || a.kind == Null {
 		return c
@@ -75,7 +75,7 @@ func Order(a, b Value) int {
 	return c
 }
 
-// rank is the place of a kind in the order of types; kinds of one rank are alike.
+// rank returns the position of a kind in the order of types; kinds of equal rank are comparable.
 func rank(k Kind) int {
 	return [...]int{Null: 0, Int: 1, Float: 1, Decimal: 1, String: 2, Object: 3, Array: 4, Bytes: 5, Bool: 6, Date: 7, Day: 7, Cut: 8}[k]
 }
@@ -94,7 +94,7 @@ func (v Value) AsFloat() (float64, bool) {
 	return 0, false
 }
 
-// AsInt returns a number as an int64, and whether it is one exactly.
+// AsInt returns a number as an int64, and whether it is exactly one.
 func (v Value) AsInt() (int64, bool) {
 	switch v.kind {
 	case Int:
@@ -151,8 +151,8 @@ func digits(v Value) string {
 	return v.str
 }
 
-// A decimal is ±0.digits × 10^exp, digits without zeros at either end. It is compared as it stands, so that an
-// exponent of a million costs nothing.
+// A decimal is ±0.digits × 10^exp, digits without zeros at either end. It is compared in this form, so that a large
+// exponent costs nothing.
 type decimal struct {
 	neg    bool
 	digits string

@@ -6,14 +6,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// keptDepth is how deep JSON may nest that we have written ourselves: what was let in, and a few levels around it.
+// keptDepth is the deepest nesting of stored JSON: that of external documents, and a few levels around it.
 const keptDepth = 128
 
-// MarshalJSON writes v as AppendJSON does: for documents that we keep.
+// MarshalJSON encodes v as AppendJSON does, for stored documents.
 func (v Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Dates, decimals and bytes come back as JSON has them: texts and numbers.
-// Texts of records can hold NUL, so here it is read.
+// UnmarshalJSON decodes what MarshalJSON encoded. Dates and bytes come back as strings, numbers as Int or Decimal.
+// Unlike Read it accepts NUL, which texts of records can contain.
 func (v *Value) UnmarshalJSON(b []byte) error {
 	r := reader{dec: jsontext.NewDecoder(bytes.NewReader(b)), depth: keptDepth, kept: true}
 	read, err := r.read()

@@ -11,13 +11,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDepth is how deep a document from outside may nest.
+// MaxDepth is the deepest nesting of a document from outside.
 const MaxDepth = 20
 
-// Read reads the one JSON document in b exactly: integers of up to 64 bits become Int, all other numbers Decimal
-// with the text they were written with. It refuses, with problem.InvalidArgument and the JSON pointer of the place,
-// what readers disagree about: duplicate keys, invalid UTF-8, lone surrogates, NUL, anything after the document,
-// and nesting deeper than depth (MaxDepth for 0).
+// Read parses the one JSON document in b exactly: integers of up to 64 bits become Int, all other numbers Decimal with
+// their original text. It rejects what parsers interpret differently, with problem.InvalidArgument and the JSON
+// pointer: duplicate keys, invalid UTF-8, lone surrogates, NUL, anything after the document, and nesting deeper than
+// depth (0 means MaxDepth).
 func Read(b []byte, depth int) (Value, error) {
 	if depth == 0 {
 		depth = MaxDepth
@@ -41,7 +41,7 @@ func (r *reader) read() (Value, error) {
 type reader struct {
 	dec   *jsontext.Decoder
 	depth int
-	kept  bool // we have written it ourselves
+	kept  bool // a stored document: NUL is allowed
 }
 
 var (
@@ -107,7 +107,7 @@ func (r *reader) object() (Value, error) {
 	return OfObject(members), err
 }
 
-// text refuses NUL from outside, which PostgreSQL can't hold and C strings end at.
+// text rejects NUL from outside: PostgreSQL can't store it, and C strings end at it.
 func (r *reader) text(s string) (Value, error) {
 	for i := range len(s) {
 		if s[i] == 0 && !r.kept {

@@ -1,8 +1,8 @@
-// Package value is the data that passes along the way: JSON values that are exact.
+// Package value represents data exactly: JSON values and the types of databases.
 //
-// It is a word. A Value holds 64-bit integers, decimals as their text, instants and bytes beside the JSON kinds,
-// so nothing is rounded between an agent and a database. Read is the only reader of JSON from outside: it refuses
-// what readers disagree about (duplicate keys, NUL, lone surrogates, a second document).
+// In addition to the JSON kinds, a Value holds 64-bit integers, decimals as text, instants and bytes, so that nothing
+// is rounded between an agent and a database. All JSON from outside is read by Read, which rejects what parsers
+// interpret differently (duplicate keys, NUL, lone surrogates, a second document).
 package value
 
 import (
@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// A Kind tells what a Value holds.
+// A Kind is the kind of a Value.
 type Kind uint8
 
-// The kinds. The zero Value is Null.
+// The kinds, with the methods that return their contents. The zero Value is Null.
 const (
 	Null    Kind = iota
 	Bool         // Bool
@@ -26,15 +26,15 @@ const (
 	Bytes        // Text: raw bytes
 	Array        // List
 	Object       // Members, in the order read
-	Cut          // Size: a value that was too large to be read
+	Cut          // Size: placeholder for a value that was too large to be read
 )
 
 var kindNames = [...]string{"null", "boolean", "integer", "number", "number", "string", "date", "date", "bytes", "array", "object", "cut"}
 
-// String names k as agents read it.
+// String returns the name of k as agents see it.
 func (k Kind) String() string { return kindNames[k] }
 
-// A Value is one datum. The zero Value is null. Values are immutable.
+// A Value is one immutable value. The zero Value is null.
 type Value struct {
 	kind  Kind
 	num   int64 // Bool, Int, Float (bits), Date and Day (microseconds), Cut (bytes)
@@ -42,7 +42,7 @@ type Value struct {
 	parts *parts // of an Array or Object
 }
 
-// parts keeps a Value small: most have none.
+// parts holds the contents of an Array or Object, to keep Value small.
 type parts struct {
 	list    []Value
 	members []Member
@@ -54,7 +54,7 @@ type Member struct {
 	Value Value
 }
 
-// A Row is the values of one record, in the order of its columns.
+// A Row holds the values of one record, in the order of its columns.
 type Row []Value
 
 // OfBool returns b as a Value.
@@ -71,16 +71,16 @@ func OfInt(n int64) Value { return Value{kind: Int, num: n} }
 // OfFloat returns f as a Value.
 func OfFloat(f float64) Value { return Value{kind: Float, num: int64(math.Float64bits(f))} }
 
-// OfDecimal returns the number written as text, which must be a JSON number.
+// OfDecimal returns the number text, which must be a JSON number, as a Decimal.
 func OfDecimal(text string) Value { return Value{kind: Decimal, str: text} }
 
 // OfString returns s as a Value.
 func OfString(s string) Value { return Value{kind: String, str: s} }
 
-// OfDate returns the instant that is micros microseconds after 1970-01-01 UTC.
+// OfDate returns the instant micros microseconds after 1970-01-01 UTC.
 func OfDate(micros int64) Value { return Value{kind: Date, num: micros} }
 
-// OfTime returns t as a Date, cut to microseconds.
+// OfTime returns t as a Date, truncated to microseconds.
 func OfTime(t time.Time) Value { return OfDate(t.UnixMicro()) }
 
 // OfDay returns the calendar date whose midnight UTC is micros microseconds after 1970-01-01.
@@ -89,17 +89,17 @@ func OfDay(micros int64) Value { return Value{kind: Day, num: micros} }
 // OfBytes returns the bytes of s as a Value.
 func OfBytes(s string) Value { return Value{kind: Bytes, str: s} }
 
-// OfCut returns what stands for a value of so many bytes that was too large to be read; 0 where its size isn't to be
-// known. Written, it is null: whoever writes it says elsewhere that it was cut.
+// OfCut returns the placeholder for a value of the given size in bytes that was too large to be read; 0 if the size is
+// not disclosed. It is encoded as null, so the encoder must report elsewhere that the value was cut.
 func OfCut(bytes int64) Value { return Value{kind: Cut, num: bytes} }
 
-// OfArray returns the list as a Value, which keeps it.
+// OfArray returns list as an Array. The Value keeps the slice.
 func OfArray(list []Value) Value { return Value{kind: Array, parts: &parts{list: list}} }
 
-// OfObject returns the members as a Value, which keeps them. Names must differ.
+// OfObject returns an Object with the members, whose names must differ. The Value keeps the slice.
 func OfObject(members []Member) Value { return Value{kind: Object, parts: &parts{members: members}} }
 
-// Kind tells what v holds.
+// Kind returns the kind of v.
 func (v Value) Kind() Kind { return v.kind }
 
 // IsNull reports whether v is null.
@@ -116,7 +116,7 @@ func (v Value) Int() int64 {
 	return v.num
 }
 
-// Float returns a Float's value; 0 for other kinds. See AsFloat for any number.
+// Float returns a Float's value; 0 for other kinds. AsFloat converts any number.
 func (v Value) Float() float64 {
 	if v.kind != Float {
 		return 0
@@ -132,7 +132,7 @@ func (v Value) Micros() int64 {
 	return v.num
 }
 
-// Size returns the bytes that a Cut stands for; 0 for other kinds.
+// Size returns the size in bytes of the value that a Cut replaces; 0 for other kinds.
 func (v Value) Size() int64 {
 	if v.kind != Cut {
 		return 0
@@ -143,7 +143,7 @@ func (v Value) Size() int64 {
 // Text returns a String's text, a Decimal's digits or the bytes of Bytes; "" for other kinds.
 func (v Value) Text() string { return v.str }
 
-// List returns the elements of an Array; nil for other kinds. It must not be changed.
+// List returns the elements of an Array; nil for other kinds. The caller must not change the slice.
 func (v Value) List() []Value {
 	if v.parts == nil {
 		return nil
@@ -151,7 +151,7 @@ func (v Value) List() []Value {
 	return v.parts.list
 }
 
-// Members returns the members of an Object in order; nil for other kinds. It must not be changed.
+// Members returns the members of an Object in order; nil for other kinds. The caller must not change the slice.
 func (v Value) Members() []Member {
 	if v.parts == nil {
 		return nil
@@ -169,7 +169,7 @@ func (v Value) Get(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// Part returns what path leads to in v: through objects, and through lists element by element; null where nothing is.
+// Part returns the value at path in v: through objects, and through arrays element by element; null if there is none.
 func (v Value) Part(path []string) Value {
 	if len(path) == 0 || v.kind == Cut {
 		return v

@@ -149,7 +149,7 @@ func TestAppendText(t *testing.T) {
 	}
 }
 
-// TestKept wants what we have written ourselves to be read back, NUL included, which nobody may send.
+// TestKept checks that stored documents decode again, including NUL, which is rejected from outside.
 func TestKept(t *testing.T) {
 	text := `{"a\u0000":["\u0000",9007199254740993,1.10]}`
 	var v Value

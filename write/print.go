@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Print returns w as JSON: {"op": …} and its parts. Parse reads it back.
+// Print returns w as a JSON object of "op" and its parts. Parse parses it.
 func Print(w Write) value.Value {
 	text := value.OfString
 	switch w := w.(type) {
@@ -33,7 +33,7 @@ func Print(w Write) value.Value {
 	case *DeleteClass:
 		return object("op", text("delete_class"), "class", text(w.Class))
 	}
-	panic(fmt.Sprintf("a write of an unknown type %T", w)) // the type is closed
+	panic(fmt.Sprintf("a write of an unknown type %T", w)) // unreachable: Write is a closed set of types
 }
 
 func object(parts ...any) value.Value {
@@ -44,7 +44,7 @@ func object(parts ...any) value.Value {
 	return value.OfObject(members)
 }
 
-// members are the names that each op has, in the order of Print; those behind a "?" may be missing.
+// members lists the members of each op, in the order of Print; those with a leading "?" are optional.
 var members = map[string][]string{
 	"create":       {"class", "data"},
 	"update":       {"class", "id", "data"},
@@ -55,12 +55,13 @@ var members = map[string][]string{
 	"delete_class": {"class"},
 }
 
-// Ops are the values of "op" that Parse knows.
+// Ops returns the values of "op" that Parse accepts.
 func Ops() []string {
 	return []string{"create", "update", "delete", "action", "call", "create_class", "delete_class"}
 }
 
-// Parse reads a write as Print writes it. Errors are problem.InvalidArgument with the place, which begins with at.
+// Parse parses a write as printed by Print. Errors are problem.InvalidArgument with a JSON pointer that begins with
+// at.
 func Parse(v value.Value, at string) (Write, error) {
 	invalid := func(at, format string, args ...any) error {
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: fmt.Sprintf(format, args...)}
@@ -107,7 +108,7 @@ func Parse(v value.Value, at string) (Write, error) {
 	return made(op.Text(), part), nil
 }
 
-// made puts the parts of a write together; Parse has checked them.
+// made builds a write from its parts, which Parse has checked.
 func made(op string, part map[string]value.Value) Write {
 	text := func(name string) string { return part[name].Text() }
 	switch op {
@@ -127,8 +128,8 @@ func made(op string, part map[string]value.Value) Write {
 	return &DeleteClass{Class: text("class")}
 }
 
-// AppendCanonical appends v as JSON in the order of RFC 8785: members sorted by their names' UTF-16 code units, no
-// spaces. Numbers stay as value writes them: exact, where the RFC would round them to doubles.
+// AppendCanonical appends v as JSON in the style of RFC 8785: members sorted by the UTF-16 code units of their names,
+// no spaces. Unlike in the RFC, numbers keep their exact value and are not rounded to doubles.
 func AppendCanonical(dst []byte, v value.Value) []byte {
 	switch v.Kind() {
 	case value.Array:

@@ -20,9 +20,9 @@ func doc(t testing.TB, text string) value.Value {
 	return v
 }
 
-// TestParse: each kind of write, as it is read and printed again, and what is refused where.
+// TestParse checks that each kind of write is parsed and printed, and where errors are reported.
 func TestParse(t *testing.T) {
-	for _, tt := range []struct{ text, want string }{ // "" wants what was read
+	for _, tt := range []struct{ text, want string }{ // "" means want equals text
 		{`{"op":"create","class":"issues","data":{"n":9007199254740993}}`, ""},
 		{`{"op":"update","class":"issues","id":"1","data":{}}`, ""},
 		{`{"op":"delete","class":"issues","id":"[\"a\",\"1\"]"}`, ""},
@@ -64,7 +64,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestKinds: what each write is called, and what it names.
+// TestKinds checks the op and the target of each write.
 func TestKinds(t *testing.T) {
 	for _, tt := range []struct {
 		w    write.Write
@@ -79,11 +79,11 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestCanonical: the order of RFC 8785, with numbers as they are.
+// TestCanonical checks the order of RFC 8785, with exact numbers.
 func TestCanonical(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{`{"b": 1, "a": [3, {"z": null, "y": true}], "": "x"}`, `{"":"x","a":[3,{"y":true,"z":null}],"b":1}`},
-		// By UTF-16 code units, U+1F600 (D83D DE00) stands before U+FB33; by bytes it wouldn't.
+		// By UTF-16 code units, U+1F600 (D83D DE00) sorts before U+FB33; by bytes it wouldn't.
 		{`{"\ufb33": 1, "😀": 2, "ö": 3, "€": 4}`, `{"ö":3,"€":4,"😀":2,"` + "\ufb33" + `":1}`},
 		{`[1.50, 9007199254740993, -0.0, "\u0007\"é"]`, `[1.50,9007199254740993,-0.0,"\u0007\"é"]`},
 	} {
@@ -93,7 +93,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is read is printed, and reads back as the same; canonical JSON is JSON of the same value.
+// FuzzParse checks that a parsed write prints and parses back the same, and that canonical JSON has the same value.
 func FuzzParse(f *testing.F) {
 	f.Add(`{"op":"create","class":"issues","data":{"n":1}}`)
 	f.Add(`{"op":"action","class":"issues","name":"x","input":{"a":[1,{"b":null}]}}`)
@@ -118,7 +118,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestOrder: the order in which members were written makes no difference.
+// TestOrder checks that the order of members makes no difference.
 func TestOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-zé😀]{1,3}`), 1, 6, rapid.ID[string]).Draw(t, "names")

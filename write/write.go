@@ -1,13 +1,14 @@
-// Package write says what is asked to be changed: records that come, change or go, classes, and named operations.
+// Package write defines the writes that can be requested: creating, updating and deleting records, classes, and named
+// operations.
 //
-// It is a word beside query: closed types that are read strictly and printed canonically, so that what a person
-// approved is, to the byte, what runs. It decides nothing: package policy/writes says who may, and a change keeps what
-// was asked until a person has looked at it.
+// It is the counterpart of package query: closed types that are parsed strictly and printed canonically, so that what
+// runs is exactly what a person approved. It decides nothing: package policy/writes says what a principal may write,
+// and package change keeps a request until it is decided.
 package write
 
 import "github.com/bailiwick-dev/bailiwick/value"
 
-// An Op is the kind of a write, as rules and people name it.
+// An Op is the kind of a write, as named in rules and shown to people.
 type Op string
 
 // The kinds of write.
@@ -15,32 +16,31 @@ const (
 	OpCreate Op = "create"
 	OpUpdate Op = "update"
 	OpDelete Op = "delete"
-	OpAction Op = "action" // a named operation of the application itself: SQL of its owner, or Go
+	OpAction Op = "action" // a named operation of the application: SQL defined by its owner, or Go
 	OpCall   Op = "call"   // a request to an HTTP API
-	OpSchema Op = "schema" // a class that comes or goes
+	OpSchema Op = "schema" // a class is created or deleted
 )
 
-// A Mode is how a write may run.
+// A Mode says whether a write needs approval.
 type Mode string
 
 // The modes.
 const (
-	Review Mode = "review" // people approve it first
+	Review Mode = "review" // people must approve it first
 	Allow  Mode = "allow"  // it runs at once
-	Deny   Mode = "deny"   // nobody may even propose it
+	Deny   Mode = "deny"   // it can't even be proposed
 )
 
-// A Write is one thing to be done: *Create, *Update, *Delete, *Action, *Call, *CreateClass or *DeleteClass, and nothing
-// else.
+// A Write is a *Create, *Update, *Delete, *Action, *Call, *CreateClass or *DeleteClass, and nothing else.
 type Write interface {
 	// Op returns the kind.
 	Op() Op
-	// Target returns the name of the class, action or operation, as the asker wrote it.
+	// Target returns the name of the class, action or operation, as the caller wrote it.
 	Target() string
 	write()
 }
 
-// A Create makes a record of Class. Data is an Object of values by field.
+// A Create creates a record of Class. Data is an Object of values by field.
 type Create struct {
 	Class string
 	Data  value.Value
@@ -53,37 +53,37 @@ type Update struct {
 	Data  value.Value
 }
 
-// A Delete takes away the record of Class that has the key ID.
+// A Delete deletes the record of Class that has the key ID.
 type Delete struct {
 	Class string
 	ID    string
 }
 
-// An Action runs a named operation that the configuration or the embedding program defines, on its Input, an Object.
+// An Action runs a named operation, defined by the configuration or the embedding program, on Input, an Object.
 type Action struct {
-	Class  string // the class that it is declared on
+	Class  string // the class it is declared on
 	Name   string
 	ID     string // the record it is about; "" for none
 	Input  value.Value
-	Source string // where it runs
+	Source string // the source it runs on
 }
 
-// A Call sends a request to an HTTP API of the configuration.
+// A Call sends a request to a configured HTTP API.
 type Call struct {
 	Source    string
 	Operation string
 	Request   value.Value // an Object: path, query, headers, body, media
-	Sends     value.Value // what that is on the wire, to the byte, as operations.Exact has it; Null until policy has said
+	Sends     value.Value // the exact request on the wire, as operations.Exact encodes it; Null before policy has set it
 }
 
-// A CreateClass makes a class of fields. Fields is an Array of objects {name, type, required, values}.
+// A CreateClass creates a class. Fields is an Array of objects {name, type, required, values}.
 type CreateClass struct {
 	Source string
 	Class  string
 	Fields value.Value
 }
 
-// A DeleteClass takes away a class that holds no records.
+// A DeleteClass deletes a class that holds no records.
 type DeleteClass struct{ Class string }
 
 // Op implements Write.
@@ -136,25 +136,25 @@ func (*Call) write()        {}
 func (*CreateClass) write() {}
 func (*DeleteClass) write() {}
 
-// A Request is what somebody asks to be written, all of it or nothing: at most MaxWrites writes over one source.
+// A Request is a set of writes over one source, at most MaxWrites, to be done all or not at all.
 type Request struct {
 	Writes []Write
-	Tool   string      // what was called
-	Action string      // the action that the writes were made by; "" when they were asked for as they are
-	Mode   Mode        // how the owner of the action lets it run; "" leaves it to the rules
-	Title  string      // what a person reads first; "" takes one from the writes
-	Input  value.Value // the arguments as asked, for the record
-	Reason string      // why, in the asker's words: nobody has checked them
-	After  []string    // changes that must have been applied before
-	Doubts []Doubt     // what speaks against it and the asker may not be told; nil for nothing
+	Tool   string      // the tool that was called
+	Action string      // the action that made the writes; "" if they were requested directly
+	Mode   Mode        // the mode set by the owner of the action; "" leaves it to the rules
+	Title  string      // the title shown to people; "" derives one from the writes
+	Input  value.Value // the arguments of the tool call, for the record
+	Reason string      // the caller's reason; unchecked
+	After  []string    // changes that must be applied first
+	Doubts []Doubt     // objections that the caller may not see; nil for none
 }
 
-// A Doubt is what speaks against a write, for the eyes of people who review: who asked for it doesn't see what it is about.
+// A Doubt is an objection to a write, shown to reviewers only: the caller may not see the records it is about.
 type Doubt struct {
-	Class string `json:"class"`          // "source.Class", of what describes the values
-	Field string `json:"field,omitzero"` // of Class; "" where it is about all of it
+	Class string `json:"class"`          // "source.Class" of the class that describes the values
+	Field string `json:"field,omitzero"` // of Class; "" if it is about the whole class
 	Text  string `json:"text"`           // one sentence
 }
 
-// MaxWrites is how many writes one request may hold (design 05).
+// MaxWrites is the maximum number of writes in one request.
 const MaxWrites = 100

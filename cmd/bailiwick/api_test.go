@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/demo/api"
 )
 
-// serveAPI DATABASE serves the API of the demo's tracker: $API leads to it, $API_KEY opens it, openapi.yaml is its document.
+// serveAPI DATABASE serves the API of the demo's tracker: $API is its URL, $API_KEY its key, openapi.yaml its document.
 func serveAPI(ts *testscript.TestScript, _ bool, args []string) {
 	const key = "key-of-the-gateway"
 	a, err := api.Open(context.Background(), ts.MkAbs(args[0]), key)

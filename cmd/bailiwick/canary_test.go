@@ -27,13 +27,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 )
 
-// canaries are texts that must not get where operators look: %s names what each stands for.
+// canaries are unique texts, by name, that must not appear in anything operators read.
 type canaries map[string]string
 
-// making is held while a canary is made: calls run side by side.
+// making guards the map of canaries: calls run concurrently.
 var making sync.Mutex
 
-// of returns the canary of a name, made at first. It is of letters alone, so that no escaping hides it.
+// of returns the canary of a name and creates it if needed. It consists of letters only, so that no escaping changes
+// it.
 func (c canaries) of(name string) string {
 	making.Lock()
 	defer making.Unlock()
@@ -43,7 +44,7 @@ func (c canaries) of(name string) string {
 	return c[name]
 }
 
-// An aviary is a serving process with its sinks.
+// An aviary is a serving process with its outputs.
 type aviary struct {
 	canaries
 	dir, program, url string
@@ -68,9 +69,9 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// TestCanaries runs the program on SQLite and PostgreSQL with all telemetry on, puts a text of its own into each place
-// that holds a value, a credential or what an agent writes, and looks for these in all that operators read, and in what
-// another principal is answered.
+// TestCanaries runs the program on SQLite and PostgreSQL with all telemetry on, puts a canary into each place that
+// holds a value, a credential or an agent's text, and searches for them in everything that operators read and in the
+// answers to another principal.
 func TestCanaries(t *testing.T) {
 	a := newAviary(t)
 	agent, other, auditor := a.token(t, "--name", "agent", "--tenant", "acme", "--filter", `notes={"text":{"$ne":"`+a.of("value of a token's filter")+`"}}`), a.token(t, "--name", "other", "--tenant", "globex"),
@@ -112,7 +113,7 @@ func TestCanaries(t *testing.T) {
 		}
 		for name, canary := range a.canaries {
 			if sink == "another's answer" && name == "value of a canonical filter" || sink == "store" && name == "value of a token's filter" {
-				continue // get_schema tells agents what counts as a live record (design 04), and tokens are kept in the store
+				continue // get_schema shows agents what counts as a live record, and tokens are kept in the store
 			}
 			if at := strings.Index(s.text, canary); at >= 0 {
 				t.Errorf("%s holds the %s: …%s…", sink, name, s.text[max(at-200, 0):min(at+100, len(s.text))])
@@ -131,7 +132,7 @@ func newAviary(t *testing.T) *aviary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.program = filepath.Join(a.dir, "bailiwick") // by this name the test program is the program
+	a.program = filepath.Join(a.dir, "bailiwick") // with this name, the test binary acts as the program
 	if err := os.Symlink(exe, a.program); err != nil {
 		t.Fatal(err)
 	}
@@ -240,13 +241,13 @@ func (a *aviary) start(t *testing.T) {
 	a.url = strings.TrimSuffix(at, "/mcp")
 }
 
-// stop ends the process, which sends what it has gathered first.
+// stop ends the process, which first sends its buffered telemetry.
 func (a *aviary) stop(t *testing.T) {
 	t.Helper()
 	if err := a.process.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	late := time.AfterFunc(30*time.Second, func() { _ = a.process.Process.Kill() }) // Wait tells of it
+	late := time.AfterFunc(30*time.Second, func() { _ = a.process.Process.Kill() }) // Wait reports it
 	defer late.Stop()
 	if err := a.process.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, a.stderr.String())
@@ -306,7 +307,7 @@ func (a *aviary) get(t *testing.T, path, token string) string {
 	return string(b)
 }
 
-// misuse writes canaries wherever an agent can write, by both ways of the protocol.
+// misuse writes canaries wherever an agent can write, in both versions of the protocol.
 func (a *aviary) misuse(t *testing.T, agent string) {
 	t.Helper()
 	calls := [][2]string{

@@ -38,7 +38,7 @@ func checkCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// An examination is what agents would see of each class.
+// An examination is what agents would see of each class and API.
 type examination struct {
 	Rules    string               `json:"rules"` // the digest of the rules
 	Classes  []policyreport.Class `json:"classes"`
@@ -46,7 +46,7 @@ type examination struct {
 	Warnings []string             `json:"warnings"`
 }
 
-// examine compiles the rules of c against what its sources have.
+// examine compiles the rules of c against the classes of its sources.
 func examine(ctx context.Context, c *config.Config) (*examination, error) {
 	s, found, err := policies.Findings(ctx, c)
 	if err != nil {
@@ -55,7 +55,7 @@ func examine(ctx context.Context, c *config.Config) (*examination, error) {
 	r := &examination{Rules: c.Rules.Version, Warnings: s.Warnings}
 	bare := 0
 	for _, f := range found {
-		if f.Code == findings.MissingDescription { // there are many, and nothing goes wrong by them
+		if f.Code == findings.MissingDescription { // there are many, and they are harmless
 			bare++
 			continue
 		}
@@ -117,7 +117,7 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 	return nil
 }
 
-// printSeen prints how much agents can see: shown classes, and the operations of APIs.
+// printSeen prints how many classes and operations agents can see.
 func printSeen(t *terminal.Terminal, r *examination, shown int) {
 	seen, can := []string{}, shown
 	if len(r.Classes) > 0 || len(r.APIs) == 0 {
@@ -138,7 +138,7 @@ func printSeen(t *terminal.Terminal, r *examination, shown int) {
 	t.Printf("%s  %s can be seen; rules %s\n", terminal.Styled(terminal.Green, "good"), strings.Join(seen, " and "), r.Rules)
 }
 
-// masked names the masked fields of a class, each with its mask.
+// masked lists the masked fields of a class, each with its mask.
 func masked(e policyreport.Class) []string {
 	var out []string
 	for _, f := range e.Visible {

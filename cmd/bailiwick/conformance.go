@@ -36,8 +36,8 @@ func conformanceCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// serveFixtures serves them at an address of its own, where a token is needed, and at listen, where a proxy adds the
-// token: the suites can send none.
+// serveFixtures serves the fixtures on a separate address, which requires a token, and on listen through a proxy that
+// adds the token, because the suites can't send one.
 func serveFixtures(ctx context.Context, t *terminal.Terminal, listen string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

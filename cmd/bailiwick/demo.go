@@ -45,7 +45,7 @@ func demoCommand(t *terminal.Terminal) *cobra.Command {
 type demonstration struct {
 	*terminal.Terminal
 	listen  string
-	anyPort bool // take a free one when listen is taken
+	anyPort bool // use a free port if listen is taken
 	dir     string
 	once    bool
 
@@ -53,21 +53,21 @@ type demonstration struct {
 	url    string            // of the gateway
 	tokens map[string]string // by tenant
 
-	withAPI bool   // the configuration has one; one of an earlier demo may not
-	signIn  string // the address that signs the reviewer in, once
-	second  string // likewise the second one, for what wants two approvals
+	withAPI bool   // the configuration includes the API; one from an earlier version may not
+	signIn  string // a one-time link that signs the reviewer in
+	second  string // the same for the second reviewer, for changes that need two approvals
 }
 
-// quiet logs errors alone: the conversation is to be read.
+// quiet logs only errors, to keep the conversation readable.
 func quiet() config.Log { return config.Log{Level: slog.LevelError, Text: true} }
 
-// Who decides about changes in the demo: neither is the owner of its agents.
+// The reviewers of the demo: neither is the owner of its agents.
 const (
 	reviewer = "rosa"
 	another  = "sam"
 )
 
-// demoTokenLife is how long the demo's tokens are good for.
+// demoTokenLife is the lifetime of the demo's tokens.
 const demoTokenLife = 7 * 24 * time.Hour
 
 func (d *demonstration) run(ctx context.Context) (err error) {
@@ -109,7 +109,7 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	go func() { ended <- s.MCP.Serve(ctx, l, s.Handler()) }()
 	talked := d.show(ctx)
 	if ctx.Err() != nil {
-		talked = nil // the end was asked for in the middle
+		talked = nil // interrupted
 	}
 	if d.once || talked != nil {
 		cancel()
@@ -117,8 +117,8 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	return errors.Join(talked, <-ended)
 }
 
-// prepare writes the tracker and its configuration, where they are not there yet, serves its API until stop is called, and
-// reads the configuration.
+// prepare writes the tracker and its configuration unless they exist, serves the tracker's API until stop is called,
+// and reads the configuration.
 func (d *demonstration) prepare(ctx context.Context) (c *config.Config, stop func() error, err error) {
 	dir, err := filepath.Abs(d.dir)
 	if err != nil {
@@ -178,7 +178,7 @@ func (d *demonstration) open(ctx context.Context, p *app.App) (*app.Serving, net
 	return s, l, nil
 }
 
-// invite makes the links that sign the reviewers of acme in to the console at address.
+// invite creates the links that sign the reviewers of acme in to the console at address.
 func (d *demonstration) invite(ctx context.Context, p *app.App, address string, c *console.Console) error {
 	for _, r := range []struct {
 		name   string

@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/demo/api"
 )
 
-// calls are what an agent asks of the application's own HTTP API.
+// calls are an agent's calls to the application's own HTTP API.
 var calls = []step{
 	{says: "Is there an operation for open issues?", tool: "search_api", args: `{"query":"list issues","limit":3}`, lines: 4},
 	{says: "How is it called?", tool: "search_api", args: `{"operationId":"listIssues"}`, lines: 11,
@@ -29,10 +29,11 @@ var calls = []step{
 		args: `{"operationId":"listIssues","query":{"type":"Bug","status":"Review","limit":3},"fields":["items.key","items.title","total"]}`, lines: 3},
 }
 
-// configuration is what the demo begins with: the tracker's, and its API's.
+// configuration is the demo's initial configuration: the tracker and its API.
 const configuration = demo.Config + "\ninclude: [" + api.ConfigFile + "] # the tracker's own HTTP API\n"
 
-// serveAPI serves the tracker's own API on this machine until stop is called, and writes what the configuration needs of it.
+// serveAPI serves the tracker's own API on this machine until stop is called, and writes the files that the
+// configuration needs for it.
 func (d *demonstration) serveAPI(ctx context.Context) (stop func() error, err error) {
 	path := func(name string) string { return filepath.Join(d.dir, name) }
 	for name, contents := range map[string]string{api.ConfigFile: api.Config, api.DocumentFile: string(api.Document), api.KeyFile: "trk_" + strings.ToLower(rand.Text())} {
@@ -70,7 +71,7 @@ func (d *demonstration) serveAPI(ctx context.Context) (stop func() error, err er
 	}, nil
 }
 
-// writeMissing writes a file, unless it is there.
+// writeMissing writes a file unless it exists.
 func writeMissing(path, contents string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -86,7 +87,7 @@ func writeMissing(path, contents string) error {
 	return nil
 }
 
-// proposeCall has the agent ask for a call of the API that writes.
+// proposeCall makes the agent propose a writing call of the API.
 func (d *demonstration) proposeCall(ctx context.Context, c *client.Client, n int) error {
 	if !d.withAPI {
 		return nil
@@ -104,7 +105,7 @@ func (d *demonstration) proposeCall(ctx context.Context, c *client.Client, n int
 		return fmt.Errorf("read the answer of call_api_read: %w", err)
 	}
 	if len(page.Body.Items) == 0 {
-		return nil // people have finished them all in this folder
+		return nil // none is left in this folder
 	}
 	return d.play(ctx, c, n, step{says: "Send the newest bug in review back, through the API", tool: "call_api_write", lines: 7,
 		args: fmt.Sprintf(`{"operationId":"updateIssue","path":{"key":%q},"body":{"status":"InProgress"},"reason":"The review found a gap."}`, page.Body.Items[0].Key)})

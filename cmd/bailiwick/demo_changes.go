@@ -11,13 +11,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// A wish is what the agent wants to be written: about the records that a question finds.
+// A wish is a change that the agent proposes to the records that a query finds.
 type wish struct {
 	says  string
-	find  string // arguments of query_class, whose records the call is about
+	find  string // arguments of query_class for the records to change
 	tool  string
 	args  func(ids []string) string
-	lines int // of the answer that are shown
+	lines int // lines of the answer to show
 }
 
 var wishes = []wish{
@@ -42,7 +42,7 @@ var wishes = []wish{
 		}},
 }
 
-// propose has the agent ask for writes, which then wait for people.
+// propose makes the agent propose changes, which then wait for review.
 func (d *demonstration) propose(ctx context.Context, c *client.Client, n int) error {
 	for i, w := range wishes {
 		ids, err := found(ctx, c, w.find)
@@ -50,7 +50,7 @@ func (d *demonstration) propose(ctx context.Context, c *client.Client, n int) er
 			return err
 		}
 		if len(ids) == 0 {
-			continue // somebody has approved such a change in this folder before
+			continue // such a change was approved in this folder before
 		}
 		if err := d.play(ctx, c, n+i, step{says: w.says, tool: w.tool, args: w.args(ids), lines: w.lines}); err != nil {
 			return err
@@ -59,7 +59,7 @@ func (d *demonstration) propose(ctx context.Context, c *client.Client, n int) er
 	return nil
 }
 
-// found returns the ids of the records that a question finds.
+// found returns the ids of the records that a query finds.
 func found(ctx context.Context, c *client.Client, args string) ([]string, error) {
 	a, err := c.Call(ctx, "query_class", json.RawMessage(args))
 	if err != nil {
@@ -80,7 +80,7 @@ func found(ctx context.Context, c *client.Client, args string) ([]string, error)
 	return ids, nil
 }
 
-// showReview tells where the changes wait, and how to sign in there.
+// showReview prints where the changes wait and how to sign in there.
 func (d *demonstration) showReview() error {
 	queue := strings.TrimSuffix(d.url, "/mcp") + console.Path
 	if d.JSON {

@@ -17,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// width is how wide what the demo says may be, in columns.
+// width is the maximum width of the demo's output, in columns.
 const width = 98
 
 // A step is one question of the scripted conversation and the call that answers it.
@@ -25,11 +25,11 @@ type step struct {
 	says  string
 	tool  string
 	args  string
-	lines int // of the answer that are shown
+	lines int // lines of the answer to show
 	then  string
 }
 
-// conversation is what an agent of a new user would ask. Every call goes over MCP.
+// conversation is the conversation of a new user's agent. Every call goes over MCP.
 var conversation = []step{
 	{says: "What can I do here?", tool: "list_tools", args: `{}`, lines: 8},
 	{says: "What data is there?", tool: "get_all_schemas", args: `{}`, lines: 8,
@@ -50,7 +50,7 @@ var conversation = []step{
 		lines: 8, then: "Refused, in the words for a field that never existed: an agent can't tell the two apart."},
 }
 
-// show prints how to connect, then has the conversation.
+// show prints how to connect and then runs the conversation.
 func (d *demonstration) show(ctx context.Context) error {
 	if d.JSON {
 		if err := d.PrintJSON(map[string]any{"url": d.url, "tokens": d.tokens, "console": d.signIn, "config": d.file}); err != nil || !d.once {
@@ -101,7 +101,7 @@ func (d *demonstration) show(ctx context.Context) error {
 	return nil
 }
 
-// heading begins a part of the conversation.
+// heading prints the title of a part of the conversation.
 func (d *demonstration) heading(says, more string) {
 	if !d.JSON {
 		d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, says), terminal.Styled(terminal.Faint, more))
@@ -125,7 +125,7 @@ func (d *demonstration) printClients() {
 }
 
 func quoted(s string) string {
-	b, _ := json.Marshal(s) // a string always encodes
+	b, _ := json.Marshal(s) // can't fail for a string
 	return string(b)
 }
 
@@ -166,7 +166,7 @@ func (d *demonstration) play(ctx context.Context, c *client.Client, n int, s ste
 	return nil
 }
 
-// printLines shows the first lines of an answer, each cut to the width.
+// printLines prints the first lines of an answer, each cut to the width.
 func (d *demonstration) printLines(text string, most int) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i, line := range lines {
@@ -178,7 +178,7 @@ func (d *demonstration) printLines(text string, most int) {
 	}
 }
 
-// otherTenant asks one question with the other token.
+// otherTenant asks one question with the other tenant's token.
 func (d *demonstration) otherTenant(ctx context.Context) (err error) {
 	c, err := dial.Dial(ctx, d.url, d.tokens[demo.Globex])
 	if err != nil {
@@ -190,7 +190,7 @@ func (d *demonstration) otherTenant(ctx context.Context) (err error) {
 	return d.play(ctx, c, len(conversation)+1, s)
 }
 
-// cut shortens a line to so many characters.
+// cut shortens a line to at most the given number of characters.
 func cut(line string, most int) string {
 	if r := []rune(line); len(r) > most {
 		return string(r[:most-1]) + "…"
@@ -198,7 +198,7 @@ func cut(line string, most int) string {
 	return line
 }
 
-// wrap breaks text into lines of at most so many characters, behind a comma or a space where there is one.
+// wrap breaks text into lines of at most the given number of characters, after a comma or a space if possible.
 func wrap(text string, most int) []string {
 	var lines []string
 	for r := []rune(text); ; {

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// guarded starts a program with all doors, from a configuration with more lines at its end.
+// guarded starts a program with all transports, with more lines added to its configuration.
 func guarded(t *testing.T, more string) (a *aviary, metrics string) {
 	t.Helper()
 	a = &aviary{canaries: canaries{}, dir: t.TempDir()}
@@ -49,7 +49,7 @@ func guarded(t *testing.T, more string) (a *aviary, metrics string) {
 	return a, metrics
 }
 
-// handles is how many sockets the process has open. Its files are those of SQLite, which opens as many as calls come at once.
+// handles returns the number of sockets that the process has open. Its files are those of SQLite, which opens one for each concurrent call.
 func (a *aviary) handles(t *testing.T) (n int) {
 	t.Helper()
 	dir := fmt.Sprintf("/proc/%d/fd", a.process.Process.Pid)
@@ -65,7 +65,7 @@ func (a *aviary) handles(t *testing.T) (n int) {
 	return n
 }
 
-// metric reads one figure.
+// metric reads one metric.
 func metric(t *testing.T, addr, name string) int {
 	t.Helper()
 	res, err := http.Get("http://" + addr + "/metrics")
@@ -88,8 +88,8 @@ func metric(t *testing.T, addr, name string) int {
 	return int(sum)
 }
 
-// TestHeldConnections sends, without a credential, a POST whose body never comes to each door and path: the answer comes
-// at once, and the connection ends.
+// TestHeldConnections sends, without a credential, a POST without its body to each transport and path: the response
+// comes at once, and the connection is closed.
 func TestHeldConnections(t *testing.T) {
 	a, metrics := guarded(t, "")
 	a.token(t, "--name", "agent")
@@ -101,7 +101,7 @@ func TestHeldConnections(t *testing.T) {
 		{main, "/console/changes/x/approve"}, {metrics, "/metrics"}, {metrics, "/"}} {
 		for _, method := range []string{"POST", "GET", "DELETE"} {
 			if to[1] == "/console/sign-in" && method == "POST" {
-				continue // it reads its form first, for as long as a body may take
+				continue // it reads its form first, within the time limit for a body
 			}
 			all.Go(func() {
 				c, err := net.Dial("tcp", to[0])
@@ -111,7 +111,7 @@ func TestHeldConnections(t *testing.T) {
 				}
 				defer c.Close()
 				_, _ = fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n", method, to[1], to[0])
-				_ = c.SetReadDeadline(time.Now().Add(20 * time.Second)) // below the 30 s that a body has
+				_ = c.SetReadDeadline(time.Now().Add(20 * time.Second)) // less than the 30 s allowed for a body
 				if b, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(b), "HTTP/1.1 ") {
 					t.Errorf("%s %s: held: %v %q", method, to[1], err, b)
 				}
@@ -122,7 +122,7 @@ func TestHeldConnections(t *testing.T) {
 	a.stop(t)
 }
 
-// TestFewHandles: more connections than the process may have files don't stop it, and what it did is told in few lines.
+// TestFewHandles checks that the program survives more connections than its limit of open files, and logs them briefly.
 func TestFewHandles(t *testing.T) {
 	a, metrics := guarded(t, "")
 	token := a.token(t, "--name", "agent")
@@ -151,7 +151,7 @@ func TestFewHandles(t *testing.T) {
 	}
 }
 
-// A storm is many hostile connections from an address of its own.
+// A storm is many hostile connections from a separate address.
 type storm struct {
 	t    *testing.T
 	to   string
@@ -164,7 +164,7 @@ func newStorm(t *testing.T, url, from string) *storm {
 	return &storm{t: t, to: strings.TrimPrefix(url, "http://"), from: net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 30 * time.Second}}
 }
 
-// dial connects and sends text; a connection that is refused is as good.
+// dial connects and sends text; a refused connection is acceptable.
 func (s *storm) dial(text string) net.Conn {
 	c, err := s.from.Dial("tcp", s.to)
 	if err != nil {
@@ -186,8 +186,8 @@ func (s *storm) end() {
 	s.open = nil
 }
 
-// TestStorm is 10,000 hostile connections of every kind, in the long form (BAILIWICK_STORM=10000): an honest agent is
-// answered all the time, and no goroutine and no handle is left over.
+// TestStorm makes 10,000 hostile connections of every kind in the long form (BAILIWICK_STORM=10000). A legitimate agent
+// is always served, and no goroutine or file handle is leaked.
 func TestStorm(t *testing.T) {
 	n, _ := strconv.Atoi(os.Getenv("BAILIWICK_STORM"))
 	if n == 0 {
@@ -196,7 +196,7 @@ func TestStorm(t *testing.T) {
 	a, metrics := guarded(t, "")
 	token := a.token(t, "--name", "agent")
 	a.start(t)
-	var warm sync.WaitGroup // what stays open from the first calls on: connections to the databases
+	var warm sync.WaitGroup // connections to the databases, which stay open after the first calls
 	for range 64 {
 		warm.Go(func() { a.call(t, token, "query_class", `{"class_name":"notes"}`) })
 	}
@@ -231,7 +231,7 @@ func TestStorm(t *testing.T) {
 	}
 	start := time.Now()
 	most := 0
-	var kept []*storm // by name, so that no collector of garbage closes their connections
+	var kept []*storm // referenced, so that the garbage collector doesn't close their connections
 	const wave = 1000
 	for sent := 0; sent < n; sent += wave {
 		s := newStorm(t, a.url, "127.0.0."+strconv.Itoa(60+sent/wave))
@@ -248,7 +248,7 @@ func TestStorm(t *testing.T) {
 		parts.Wait()
 		most = max(most, a.handles(t))
 		if sent/wave%2 == 0 {
-			s.end() // every second wave stays to be ended by the server
+			s.end() // the server ends the connections of every second wave
 		}
 		kept = append(kept, s)
 	}

@@ -15,8 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 )
 
-// TestFairness: while one agent has 400 calls under way that take seconds each, 20 ordinary agents of other tenants get
-// every answer.
+// TestFairness checks that 20 agents of other tenants get every answer while one agent has 400 slow calls in progress.
 func TestFairness(t *testing.T) {
 	a, _ := guarded(t, "limits: {concurrency: 16}\n")
 	at := testservices.Postgres(t)

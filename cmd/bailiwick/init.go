@@ -47,7 +47,7 @@ func initCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// isDocument reports whether what is looked at is an OpenAPI document, by its name.
+// isDocument reports whether the argument names an OpenAPI document.
 func isDocument(from string) bool {
 	if strings.HasPrefix(from, "https://") || strings.HasPrefix(from, "http://") {
 		return true
@@ -55,7 +55,7 @@ func isDocument(from string) bool {
 	return slices.Contains([]string{".json", ".yaml", ".yml"}, strings.ToLower(filepath.Ext(from))) && !strings.Contains(from, ":")
 }
 
-// writeAPI writes the configuration of the API that the document at from is about.
+// writeAPI writes a configuration for the API of the document at from.
 func writeAPI(t *terminal.Terminal, from, base, out string) error {
 	a, err := app.ReadAPI(from)
 	if err != nil {
@@ -94,7 +94,7 @@ func writeConfig(ctx context.Context, t *terminal.Terminal, database, out string
 	return keepDraft(t, out, d, warnings)
 }
 
-// writeCaches writes the configuration of what an IDE keeps beside a project.
+// writeCaches writes a configuration for the metadata that an IDE caches for a project.
 func writeCaches(t *terminal.Terminal, folder, out string) error {
 	roots, connections, err := metadata.Find(folder)
 	if err != nil {
@@ -119,7 +119,7 @@ func writeCaches(t *terminal.Terminal, folder, out string) error {
 	return keepDraft(t, out, d, nil)
 }
 
-// beside returns an absolute path as the file at out says it: relative to its folder, where one leads to the other.
+// beside returns path as written in the file at out: relative to its folder if possible.
 func beside(out, path string) string {
 	dir, err := filepath.Abs(filepath.Dir(out))
 	if err != nil {
@@ -132,7 +132,7 @@ func beside(out, path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// keepDraft writes a draft where it is to be, and says what is in it.
+// keepDraft writes a draft to out, if set, and reports its contents.
 func keepDraft(t *terminal.Terminal, out string, d scaffold.Draft, warnings []string) error {
 	if out != "" {
 		if err := writeNew(out, d.Text); err != nil {
@@ -142,7 +142,7 @@ func keepDraft(t *terminal.Terminal, out string, d scaffold.Draft, warnings []st
 	return printDraft(t, out, d, warnings)
 }
 
-// written returns s as the file at out says it: relative to that file, and without a password.
+// written returns s as written in the file at out: with a path relative to that file, and without a password.
 func written(s config.Source, out string) scaffold.Source {
 	as := scaffold.Source{Name: s.Name, URL: s.URL}
 	path, ok := s.SQLite()
@@ -158,7 +158,7 @@ func written(s config.Source, out string) scaffold.Source {
 	}
 	u, err := url.Parse(s.URL)
 	if err != nil {
-		return as // sourceOf has parsed it before
+		return as // SourceOf parsed it before
 	}
 	_, inUser := u.User.Password()
 	q := u.Query()
@@ -174,7 +174,7 @@ func written(s config.Source, out string) scaffold.Source {
 	return as
 }
 
-// writeNew writes a file that isn't there yet.
+// writeNew writes a file that must not exist.
 func writeNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {

@@ -1,9 +1,8 @@
 // Command bailiwick lets AI agents work inside an application, within bounds its owners set.
 //
-// It is the last door, the one to the terminal: it reads flags, names the adapters, wires the packages together and
-// says what they found. It decides nothing about data. It refuses a command line that it would have to guess about,
-// and an address that others can reach when nobody would have to say who they are. No other package of ours writes
-// to the terminal.
+// It reads flags, wires the packages together and prints results. It makes no decisions about data. It refuses an
+// ambiguous command line, and an address reachable from other machines if no authentication is configured. Only the
+// command writes to the terminal.
 package main
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// memoryLimit is where the garbage collector begins to work harder, in bytes.
+// memoryLimit is the soft memory limit of the garbage collector, in bytes.
 const memoryLimit = 512 << 20
 
 func main() {
@@ -24,7 +23,7 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// tuneMemory trades a few megabytes for twice the throughput (design 07). What the environment says wins.
+// tuneMemory trades a few megabytes for twice the throughput. GOGC and GOMEMLIMIT override it.
 func tuneMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
@@ -34,11 +33,11 @@ func tuneMemory() {
 	}
 }
 
-// run runs the command line and returns the exit code: 0 done, 1 refused or failed, 2 wrong usage.
+// run runs the command line and returns the exit code: 0 for success, 1 for a refusal or failure, 2 for wrong usage.
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// The first signal asks for an end; with the handler gone, the second one ends the process at once.
+	// The first signal requests shutdown; without the handler, the second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 	t := terminal.New(os.Stdin, os.Stdout, os.Stderr)
 	root := rootCommand(t)

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"bailiwick": main})
 }
 
-// TestScripts runs the conversations of people with the command line: real processes, files and connections.
+// TestScripts runs the command-line scripts, with real processes, files and connections.
 func TestScripts(t *testing.T) {
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error { env.Setenv("EXAMPLES", examples); return nil }})
 }
 
-// TestPostgres runs those that need a PostgreSQL. $PG leads to an empty database of it, through a gate that can be
+// TestPostgres runs the scripts that need PostgreSQL. $PG is the URL of an empty database, through a gate that can be
 // shut.
 func TestPostgres(t *testing.T) {
 	database := testservices.Postgres(t)
@@ -67,7 +67,7 @@ func TestPostgres(t *testing.T) {
 		}})
 }
 
-// TestMariaDB runs those that need a MariaDB. $DIRECT leads to an empty database of it.
+// TestMariaDB runs the scripts that need MariaDB. $DIRECT is the URL of an empty database.
 func TestMariaDB(t *testing.T) {
 	database := testservices.MariaDB(t)
 	testscript.Run(t, testscript.Params{Dir: "testdata/mariadb", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
@@ -105,7 +105,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"ready":   readyz,
 }
 
-// oneTracker is the demo's database, written once for all scripts.
+// oneTracker is the demo's database, created once for all scripts.
 var oneTracker = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "bailiwick-script-")
 	if err != nil {
@@ -183,7 +183,7 @@ func let(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
-// firstID NAME sets a variable to the first id in the JSON that the last command wrote.
+// firstID NAME sets a variable to the first id in the JSON output of the last command.
 func firstID(ts *testscript.TestScript, _ bool, args []string) {
 	m := regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(ts.ReadFile("stdout"))
 	if m == nil {
@@ -192,7 +192,7 @@ func firstID(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], m[1])
 }
 
-// A process runs while the script goes on.
+// A process runs in the background of a script.
 type process struct {
 	*exec.Cmd
 	ended chan error
@@ -249,10 +249,10 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// said finds the URL in the line that says that a server listens.
+// said matches the line with the URL of a listening server.
 var said = regexp.MustCompile(`^(?:listening on |\{"listening":")(http://[0-9.:]+/mcp)`)
 
-// running are the processes by script and name.
+// running holds the processes by script and name.
 var running sync.Map
 
 func processOf(ts *testscript.TestScript, name string) *process {
@@ -285,7 +285,7 @@ func end(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// until COMMAND… runs a command again and again until it succeeds, at most for ten seconds.
+// until COMMAND… repeats a command until it succeeds, for at most ten seconds.
 func until(ts *testscript.TestScript, neg bool, args []string) {
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		err := ts.Exec(args[0], args[1:]...)
@@ -298,7 +298,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// ready NAME TEXT… wants a server to be ready, and to say so in exactly these lines.
+// readyz NAME TEXT… checks that a server is ready and responds with exactly these lines.
 func readyz(ts *testscript.TestScript, _ bool, args []string) {
 	res, err := http.Get(strings.TrimSuffix(ts.Getenv(args[0]), "/mcp") + "/readyz")
 	ts.Check(err)
@@ -310,7 +310,7 @@ func readyz(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// occupy ADDR listens there for as long as the script runs, unless somebody does already.
+// occupy ADDR listens there while the script runs, unless the address is in use already.
 func occupy(ts *testscript.TestScript, _ bool, args []string) {
 	l, err := net.Listen("tcp", args[0])
 	if err != nil {
@@ -373,7 +373,7 @@ func (g *tcpGate) shut() {
 	g.passing = nil
 }
 
-// gate open|shut opens or shuts the way to PostgreSQL.
+// gate open|shut opens or shuts the connection to PostgreSQL.
 func gate(ts *testscript.TestScript, _ bool, args []string) {
 	g := ts.Value("gate").(*tcpGate)
 	if args[0] == "shut" {

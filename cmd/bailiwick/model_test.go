@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/assistant/scripted"
 )
 
-// model [plans] serves a model that goes by script, of the tracker's questions or of those that are evaluated, and sets the
-// variables that lead to it.
+// model [plans] serves a scripted model, for the tracker's questions or for the evaluation, and sets the variables that
+// refer to it.
 func model(ts *testscript.TestScript, _ bool, args []string) {
 	plans := scripted.Tracker()
 	if len(args) > 0 {
@@ -27,7 +27,7 @@ func model(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("LLM_BASE_URL", s.URL+"/v1")
 }
 
-// edit FILE NEW OLD TEXT writes a file anew with other text in one place.
+// edit FILE NEW OLD TEXT writes a copy of a file with one text replaced.
 func edit(ts *testscript.TestScript, _ bool, args []string) {
 	before := ts.ReadFile(args[0])
 	if strings.Count(before, args[2]) != 1 {

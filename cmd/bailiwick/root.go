@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// rootCommand is the list of all commands.
+// rootCommand returns the root command with all commands.
 func rootCommand(t *terminal.Terminal) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "bailiwick",

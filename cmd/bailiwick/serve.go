@@ -66,7 +66,7 @@ func serveCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// serveHTTP serves until ctx ends. open lets in who is on this machine without a token.
+// serveHTTP serves until ctx ends. If open is set, requests from this machine need no token.
 func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config.Config, open bool) error {
 	if open {
 		c.Auth.TokensOff = true
@@ -106,7 +106,7 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 	return serves.MCP.Serve(ctx, l, serves.Handler())
 }
 
-// ready says, when nothing is missing any more, where to connect.
+// ready prints the address once the server is ready.
 func ready(t *terminal.Terminal, l net.Listener) error {
 	url := "http://" + l.Addr().String() + "/mcp"
 	if t.JSON {
@@ -118,7 +118,7 @@ func ready(t *terminal.Terminal, l net.Listener) error {
 	return nil
 }
 
-// announce says at the start what an operator may not expect.
+// announce prints warnings about the configuration at the start.
 func announce(ctx context.Context, t *terminal.Terminal, p *app.App, open bool) {
 	for _, w := range p.Warnings {
 		t.Notef("warning: %s", w)
@@ -139,7 +139,7 @@ func announce(ctx context.Context, t *terminal.Terminal, p *app.App, open bool) 
 	}
 }
 
-// A serving server, and what it was made of.
+// A serving is a running server and its parts.
 type serving struct {
 	from    *app.Setup
 	started config.Config // as it was read
@@ -157,7 +157,7 @@ func (r *serving) load() (*config.Config, error) {
 	return c, nil
 }
 
-// told tells telemetry how reading again went, and returns err.
+// told reports the result of a reload to telemetry and returns err.
 func (r *serving) told(err error) error {
 	if t := r.plant.Telemetry; t != nil {
 		t.Reloaded(err)
@@ -165,8 +165,8 @@ func (r *serving) told(err error) error {
 	return err
 }
 
-// watch puts the configuration into force again when it changes, and looks at the sources again at each SIGHUP, until
-// stop is called. What is wrong leaves all as it was.
+// watch reloads the configuration when it changes, and the sources too on SIGHUP, until stop is called. An invalid
+// configuration changes nothing.
 func (r *serving) watch(ctx context.Context, w *configwatch.Watcher) (stop func()) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
@@ -192,7 +192,7 @@ func (r *serving) watch(ctx context.Context, w *configwatch.Watcher) (stop func(
 	}
 }
 
-// serveStdio serves the one principal that the configuration and flags name. Standard output belongs to the protocol.
+// serveStdio serves the single principal given by the configuration and flags. Standard output belongs to the protocol.
 func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, c *config.Config, flags *app.StdioFlags) error {
 	principal, err := flags.Principal(c.Stdio, "stdio")
 	if err != nil {
@@ -223,8 +223,8 @@ func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, c *confi
 	return s.ServeStdio(ctx, principal)
 }
 
-// refuseStdio answers the first request of a client with message, for a client shows nothing of the standard error of
-// a program that ended, and returns err.
+// refuseStdio answers a client's first request with message and returns err, because clients don't show the standard
+// error of a program that ended.
 func refuseStdio(t *terminal.Terminal, message string, err error) error {
 	lines := bufio.NewScanner(t.In)
 	for lines.Scan() {
@@ -247,7 +247,7 @@ func logger(t *terminal.Terminal, l config.Log) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(t.Err, o))
 }
 
-// inUse says what to do when another program listens on addr.
+// inUse returns a helpful error if another program listens on addr.
 func inUse(addr string, err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("another program listens on %s; name another address with --listen, such as 127.0.0.1:0 for any free port", addr)

@@ -19,10 +19,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 )
 
-// providerKey is the key of the scripted provider, which must be nowhere on the screen or on disk.
+// providerKey is the key of the scripted provider, which must appear neither on the screen nor on disk.
 const providerKey = "sk-canary-4711-0815"
 
-// A person sits at a terminal in which the program runs.
+// A person is a user of the program at a terminal.
 type person struct {
 	t    *testing.T
 	dir  string
@@ -32,10 +32,10 @@ type person struct {
 
 	mu   sync.Mutex
 	seen []byte
-	at   int // of seen without styles, up to which it has been waited for
+	at   int // position in the unstyled output up to which text was awaited
 }
 
-// sitDown starts the program with a tracker and a model that goes by script.
+// sitDown starts the program with a tracker and a scripted model.
 func sitDown(t *testing.T, script scripted.Script, args ...string) *person {
 	t.Helper()
 	data, err := oneTracker()
@@ -79,10 +79,10 @@ func sitDown(t *testing.T, script scripted.Script, args ...string) *person {
 	return p
 }
 
-// styles are what text is shown in.
+// styles matches terminal styles.
 var styles = regexp.MustCompile("\x1b\\[[0-9]*m")
 
-// sees waits for text behind what was waited for before.
+// sees waits for text after the previously awaited one.
 func (p *person) sees(text string) {
 	p.t.Helper()
 	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(10 * time.Millisecond) {
@@ -110,7 +110,7 @@ func (p *person) types(keys string) {
 	}
 }
 
-// ends waits for the program to end well, and looks for the key everywhere.
+// ends waits for the program to end successfully, and searches everywhere for the key.
 func (p *person) ends() {
 	p.t.Helper()
 	select {
@@ -146,8 +146,8 @@ const (
 	enter = "\r"
 )
 
-// TestChatTerminal: a person talks at a terminal: answers, completion, history, Ctrl-C in both places, a change after asking,
-// another size, and data that would take the terminal over.
+// TestChatTerminal checks a chat at a terminal: answers, completion, history, Ctrl-C in both places, a confirmed
+// change, a resize, and data with terminal control sequences.
 func TestChatTerminal(t *testing.T) {
 	rules := scripted.Rules(scripted.Tracker())
 	p := sitDown(t, func(n int, c scripted.Conversation) scripted.Turn {
@@ -214,7 +214,7 @@ func TestChatTerminal(t *testing.T) {
 	}
 }
 
-// TestConsoleTerminal: names and fields complete, the history is there, a token given to as is in no history.
+// TestConsoleTerminal checks completion of names and fields, and the history, which omits a token given to as.
 func TestConsoleTerminal(t *testing.T) {
 	p := sitDown(t, scripted.Play(), "console", "--config", "bailiwick.yaml", "--as", "acme")
 	p.sees("bailiwick> ")

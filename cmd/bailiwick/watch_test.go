@@ -22,14 +22,14 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// An agent is a client that hears of resources.
+// An agent is a client that receives updates of resources.
 type agent struct {
 	ts *testscript.TestScript
 	*mcp.ClientSession
 	heard chan string
 }
 
-// connect speaks with a gateway.
+// connect connects to a gateway.
 func connect(ctx context.Context, ts *testscript.TestScript, to mcp.Transport) *agent {
 	a := &agent{ts: ts, heard: make(chan string, 10)}
 	c := mcp.NewClient(&mcp.Implementation{Name: "bailiwick-cli", Version: "1"}, &mcp.ClientOptions{
@@ -40,7 +40,7 @@ func connect(ctx context.Context, ts *testscript.TestScript, to mcp.Transport) *
 	return a
 }
 
-// told wants to hear of a resource within a second.
+// told expects an update of a resource within a second.
 func (a *agent) told(uri string) {
 	select {
 	case got := <-a.heard:
@@ -52,7 +52,7 @@ func (a *agent) told(uri string) {
 	}
 }
 
-// completes reports whether the id of the change at uri is offered when it is begun.
+// completes reports whether the id of the change at uri is offered as a completion.
 func (a *agent) completes(ctx context.Context, uri string) bool {
 	id := uri[strings.LastIndexByte(uri, '/')+1:]
 	res, err := a.Complete(ctx, &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource", URI: "bailiwick://changes/{id}"},
@@ -72,8 +72,8 @@ func (a *agent) call(ctx context.Context, tool string, arguments map[string]any,
 	}
 }
 
-// follow URL TOKEN, or follow PROGRAM ARGUMENT… over its standard input and output: an agent proposes a change, subscribes
-// to it, takes it back and is told.
+// follow URL TOKEN, or follow PROGRAM ARGUMENT… over its standard input and output: an agent proposes a change,
+// subscribes to it, cancels it and is notified.
 func follow(ts *testscript.TestScript, neg bool, args []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -96,13 +96,13 @@ func follow(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s is not completed", uri)
 	}
 	ts.Check(a.Subscribe(ctx, &mcp.SubscribeParams{URI: uri}))
-	time.Sleep(500 * time.Millisecond) // the SDK's Subscribe does not wait until it is acknowledged
+	time.Sleep(500 * time.Millisecond) // the SDK's Subscribe does not wait for the acknowledgement
 	a.call(ctx, "cancel_change", map[string]any{"change_id": kept.ID}, &kept)
 	a.told(uri)
 }
 
-// watch URL TOKEN URI COMMAND… reads a resource as an agent and subscribes to it, runs a command, and wants to be told of
-// the resource within a second of its end. With ! the resource must not be there for the agent.
+// watch URL TOKEN URI COMMAND… reads a resource as an agent and subscribes to it, runs a command, and expects an update
+// within a second of its end. With !, the resource must not exist for the agent.
 func watch(ts *testscript.TestScript, neg bool, args []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()

@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// rules are what agents may see: the issues and people of their own organisation.
+// rules are the rules for agents: they see the issues and people of their own organisation.
 var rules = policy.Rules{Version: "1", Classes: map[string]policy.ClassRule{
 	"issues": {Tenant: &policy.TenantRule{Field: "org_id"}, Visible: []string{"id", "title", "status", "priority", "assignee_id", "updated_at"}},
 	"users":  {Tenant: &policy.TenantRule{Field: "org_id"}, Visible: []string{"id", "name", "role"}},
@@ -49,7 +49,7 @@ func newDesk(ctx context.Context, path string) (*desk, error) {
 	if err != nil {
 		return nil, errors.Join(err, tracker.Close())
 	}
-	// The tools of Bailiwick, and two of the desk's own.
+	// Bailiwick's tools, and two of the desk's own.
 	d.tools, err = tool.NewSet(d.gateway, append(tool.Data(tool.Options{}), untouched(), triage())...)
 	if err != nil {
 		return nil, errors.Join(err, tracker.Close())
@@ -62,7 +62,7 @@ func newDesk(ctx context.Context, path string) (*desk, error) {
 	if err != nil {
 		return nil, errors.Join(err, tracker.Close())
 	}
-	// Agents that listen are told, and so is the log.
+	// Notify connected agents and log the change.
 	d.stop = d.gateway.Subscribe(func(c bailiwick.Event) {
 		d.door.Changed()
 		log.Printf("changed: %s", c)
@@ -70,13 +70,13 @@ func newDesk(ctx context.Context, path string) (*desk, error) {
 	return d, nil
 }
 
-// Close ends what is running.
+// Close closes the desk.
 func (d *desk) Close() error {
 	d.stop()
 	return errors.Join(d.door.Close(), d.tracker.Close())
 }
 
-// handler is the whole web application: its own pages, and the agents' door.
+// handler serves the whole web application: its own pages and the endpoint for agents.
 func (d *desk) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
@@ -86,11 +86,11 @@ func (d *desk) handler() http.Handler {
 	return mux
 }
 
-// people stand for the accounts that the application has already, and for whom they work.
+// people are the application's existing accounts with their organisations.
 var people = map[string]string{"ana": demo.Acme, "bo": demo.Globex}
 
-// signedIn says who sends a request, as the application knows it. Only identity.Unauthorized is told to the agent; any
-// other error is "Internal error".
+// signedIn returns the principal of a request, as authenticated by the application. Agents see only errors of
+// identity.Unauthorized; any other error is shown as "Internal error".
 func signedIn(r *http.Request) (identity.Principal, error) {
 	name, password, ok := r.BasicAuth()
 	tenant, known := people[name]

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 )
 
-// as sends every request as somebody.
+// as sends every request with this user's credentials.
 type as string
 
 func (name as) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -22,7 +22,7 @@ func (name as) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// TestDesk speaks to the desk as agents of its people do: each sees the issues of its own organisation.
+// TestDesk calls the desk as agents of its people: each sees the issues of its own organisation.
 func TestDesk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tracker.db")
 	if err := demo.Create(t.Context(), path); err != nil {

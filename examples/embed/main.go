@@ -1,9 +1,9 @@
-// Command embed is an application that lets agents work inside of it: a small help desk over the demo tracker, with its own
-// sign-in, its own tools and the gateway mounted under its own address.
+// Command embed is an application that embeds Bailiwick: a small help desk over the demo tracker, with its own sign-in,
+// its own tools, and the gateway mounted at its own address.
 //
 //	go run ./examples/embed            serves http://127.0.0.1:8421, agents connect to /agents/mcp
 //
-// docs/embedding.md leads through it.
+// docs/embedding.md explains it step by step.
 package main
 
 import (
@@ -48,5 +48,5 @@ func run(ctx context.Context, listen string) error {
 		return err
 	}
 	fmt.Printf("agents connect to http://%s/agents/mcp as ana or bo, with that as the password too\n", listen)
-	return d.door.Serve(ctx, l, d.handler()) // within bounds on connections
+	return d.door.Serve(ctx, l, d.handler()) // with limits on connections
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// standup is a prompt of the desk's own. Who may not call untouched_issues doesn't see it.
+// standup is the desk's own prompt. A principal that may not call untouched_issues doesn't see it.
 func standup() prompt.Prompt {
 	return prompt.Prompt{
 		Name:        "standup",
@@ -39,8 +39,8 @@ type number struct {
 
 func (n number) String() string { return fmt.Sprintf("%d issues", n.Count) }
 
-// untouched is a tool of the desk's own: its schemas are those of the structs. It goes through the same scopes, limits, policy and audit
-// as the others, so it counts no issue that its caller couldn't have counted.
+// untouched is the desk's own tool; its schemas are made from the structs. It is subject to the same scopes, limits,
+// policy and audit as the built-in tools, so it counts only issues that its caller may see.
 func untouched() tool.Tool {
 	return tool.Typed(tool.Tool{
 		Name:        "untouched_issues",
@@ -60,8 +60,8 @@ func untouched() tool.Tool {
 	})
 }
 
-// triage hands a part of its work to a sub-principal: it sees issues that nobody works on and nothing else, so whatever
-// it is told to do, people and other issues are out of its reach. Its calls are recorded under the same correlation id.
+// triage delegates to a sub-principal that sees only issues without an assignee, so that people and other issues are
+// out of reach whatever the instructions. Its calls are recorded with the same correlation id.
 func triage() tool.Tool {
 	return tool.Tool{
 		Name:        "triage",

@@ -1,4 +1,5 @@
-// Command supportbot answers questions about an application, line by line, through a gateway that decides what it may see.
+// Command supportbot answers questions about an application, one per line, through a gateway that limits what it can
+// see.
 //
 //	LLM_PROVIDER=ollama go run ./examples/supportbot -url http://127.0.0.1:8420/mcp -token bw_…
 package main

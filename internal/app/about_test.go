@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestAbout: the address of a gateway says what it is and where to go.
+// TestAbout checks the description at the root of a gateway.
 func TestAbout(t *testing.T) {
 	rec := httptest.NewRecorder()
 	mux := http.NewServeMux()

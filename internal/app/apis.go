@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/openapi"
 )
 
-// openAPI opens an HTTP API. It sends nothing. What the API answers is held against the credentials of all sources.
+// openAPI opens an HTTP API. It sends nothing. Responses are searched for the credentials of all sources.
 func openAPI(c *config.Config, s config.Source) (*openapi.API, error) {
 
 	who, err := credentialOf(s.OpenAPI.Credential)
@@ -25,7 +25,7 @@ func openAPI(c *config.Config, s config.Source) (*openapi.API, error) {
 	return openapi.New(s.Name, sender), nil
 }
 
-// knownTo returns the credentials of all sources, those in the addresses of databases too.
+// knownTo returns the credentials of all sources, including the passwords of databases.
 func knownTo(c *config.Config) *credential.Known {
 	known := &credential.Known{}
 	for _, s := range c.Sources {
@@ -60,7 +60,7 @@ func secretsOf(c *apis.Credential) []string {
 	return nil
 }
 
-// credentialOf makes what a configuration says about a credential; nil of none.
+// credentialOf returns the credential for its configuration, or nil if there is none.
 func credentialOf(c *apis.Credential) (credential.Credential, error) {
 	switch {
 	case c == nil:

@@ -63,7 +63,7 @@ paths:
       responses: {"201": {description: sent}}
 `
 
-// setUpPager writes the configuration, with an action that calls operation of an API at url, and reads it.
+// setUpPager writes and reads a configuration with an action that calls operation of an API at url.
 func setUpPager(t *testing.T, url, operation string) (*config.Config, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -79,8 +79,8 @@ func setUpPager(t *testing.T, url, operation string) (*config.Config, error) {
 	return config.Load(filepath.Join(dir, "bailiwick.yaml"))
 }
 
-// TestHTTPAction has an action whose effect is a call of an API: proposed by an agent, approved by a person, sent once with
-// the gateway's own credential.
+// TestHTTPAction checks an action that calls an API: proposed by an agent, approved by a person, sent once with the
+// gateway's credential.
 func TestHTTPAction(t *testing.T) {
 	var mu sync.Mutex
 	var got []string
@@ -149,7 +149,7 @@ func TestHTTPAction(t *testing.T) {
 	}
 }
 
-// TestHTTPActionFaults wants an action that calls nothing to be a fault at its place.
+// TestHTTPActionFaults checks that an action without an existing operation is a fault at its position.
 func TestHTTPActionFaults(t *testing.T) {
 	c, err := setUpPager(t, "http://127.0.0.1:1", "sendPags")
 	if err != nil {

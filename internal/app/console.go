@@ -18,10 +18,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// healthPatience is how long a source may take to answer when a person asks how it is.
+// healthPatience is how long a source may take to answer a health check.
 const healthPatience = 3 * time.Second
 
-// Console returns the web page for people, who sign in with what credentials takes. It ends with p.
+// Console returns the web console, where people sign in with credentials that the authenticator accepts. It closes with
+// ctx.
 func (p *App) Console(ctx context.Context, s *mcp.Server, credentials identity.Authenticator, log *slog.Logger) (*console.Console, error) {
 	key, err := p.Store.Secret(ctx, "console")
 	if err != nil {
@@ -48,7 +49,7 @@ func (p *App) Console(ctx context.Context, s *mcp.Server, credentials identity.A
 	return c, nil
 }
 
-// health asks all sources at once how they are.
+// health checks all sources concurrently.
 func (p *App) health(ctx context.Context, log *slog.Logger) []console.Source {
 	classes := map[string]int{}
 	for _, c := range p.Gateway.Catalogue() {

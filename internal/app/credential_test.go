@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestCredential is a credential of the configuration → what is put on a request of ann's.
+// TestCredential checks what each configured credential adds to a request of ann's.
 func TestCredential(t *testing.T) {
 	tokens := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -61,7 +61,7 @@ func TestCredential(t *testing.T) {
 	}
 }
 
-// TestOpenAPI refuses what can't be called, without the secret.
+// TestOpenAPI checks that an invalid API is refused, without its secret in the error.
 func TestOpenAPI(t *testing.T) {
 	for _, row := range []struct{ base, want string }{
 		{"https://shop.test", ""},

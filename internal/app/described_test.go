@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// desk is two actions over one table, one of which runs without a person, and the object that they are checked against.
+// desk is a configuration with two actions over one table, one of which runs without review, checked against an object.
 const desk = `
 store: "sqlite:bailiwick.db"
 sources:
@@ -46,13 +46,13 @@ actions:
     set: {subject: {$cel: input.Subject}, key: {$cel: input.key}}
 `
 
-// caseOf is a description in which a subject has at most so many characters, and a secret likewise.
+// caseOf is a description with a maximum length for a subject and a secret field.
 func caseOf(subject, secret int) string {
 	return fmt.Sprintf(`{"name": "Case", "fields": [{"name": "Subject", "type": "string", "length": %d}, {"name": "Secret__c", "type": "string", "length": %d}]}`, subject, secret)
 }
 
-// TestDescribed: what an agent doesn't see of a class that its calls are checked against changes nothing of what it is
-// told, and it is what keeps a call from running without a person.
+// TestDescribed checks that hidden parts of the class that checks a call don't affect what the agent sees, except that
+// the call then needs review.
 func TestDescribed(t *testing.T) {
 	dir := t.TempDir()
 	cache := filepath.Join(dir, "cache", ".metadata", "MyOrg")
@@ -105,7 +105,7 @@ func TestDescribed(t *testing.T) {
 	for _, tt := range []struct {
 		who  identity.Principal
 		name string
-		want []string // of each world, how its answer begins
+		want []string // for each world, the start of the answer
 	}{
 		{blind, "ask", []string{"pending", "pending", "pending", "pending", "pending", "pending", "pending"}},
 		{seer, "ask", []string{"pending", "invalid_argument Subject holds at most 3 characters, not 5", "pending", "pending", "pending", "pending", "pending"}},
@@ -115,7 +115,7 @@ func TestDescribed(t *testing.T) {
 		answers := map[string]string{}
 		for i, w := range worlds {
 			write(w.file)
-			said := call(tt.who, tt.name, "12345", fmt.Sprintf("k%03d", n)) // another key, so that it is another change
+			said := call(tt.who, tt.name, "12345", fmt.Sprintf("k%03d", n)) // a new key, so that it is a new change
 			said = regexp.MustCompile(`k[0-9]{3}`).ReplaceAllString(said, "K")
 			begins := said
 			for _, state := range []string{"pending", "applied"} {

@@ -17,10 +17,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// fetchTimeout is how long a document behind a URL may take.
+// fetchTimeout is the time limit for fetching a document.
 const fetchTimeout = 30 * time.Second
 
-// fetchDocument reads the document of an API at an https URL that an operator wrote. transport is nil for the system's way.
+// fetchDocument returns a function that fetches an API document from an https URL given by the operator. A nil
+// transport is the default one.
 func fetchDocument(transport http.RoundTripper) func(address string) ([]byte, error) {
 	client := &http.Client{Transport: transport, Timeout: fetchTimeout, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		if r.URL.Scheme != "https" || len(via) > 3 {
@@ -36,7 +37,7 @@ func fetchDocument(transport http.RoundTripper) func(address string) ([]byte, er
 		r.Header.Set("Accept", "application/json, application/yaml, */*")
 		res, err := client.Do(r)
 		if err != nil {
-			if u, ok := errors.AsType[*url.Error](err); ok { // it repeats the URL, whose query may be a secret
+			if u, ok := errors.AsType[*url.Error](err); ok { // it repeats the URL, whose query may contain a secret
 				err = u.Err
 			}
 			return nil, fmt.Errorf("the document can't be fetched: %w", err)
@@ -56,7 +57,7 @@ func fetchDocument(transport http.RoundTripper) func(address string) ([]byte, er
 	}
 }
 
-// ReadAPI reads the OpenAPI document at from, a file or an https URL, and names a source after it.
+// ReadAPI reads the OpenAPI document at from, a file or an https URL, and derives a source name from it.
 func ReadAPI(from string) (scaffold.API, error) {
 	a := scaffold.API{Document: from}
 	var err error

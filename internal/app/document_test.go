@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFetchDocument: what a server answers → the document, or why there is none. The URL, whose query may be a secret, is
-// in no message.
+// TestFetchDocument checks the document or the error for each response. No message contains the URL, whose query may be
+// a secret.
 func TestFetchDocument(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()

@@ -7,8 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
-// TrustIssuer lets the door o let in whom the configuration's issuer vouches for, if it names one. What goes wrong with
-// the issuer later is told to o's Logger.
+// TrustIssuer makes o accept tokens of the configured OIDC issuer, if there is one. Later problems with the issuer are
+// logged to o's Logger.
 func (p *App) TrustIssuer(o *mcp.Options) error {
 	c := p.Config.Auth
 	if c.OIDC == nil {
@@ -30,8 +30,8 @@ func (p *App) TrustIssuer(o *mcp.Options) error {
 	return nil
 }
 
-// wordsOf returns what the issuer calls our scopes: of several words for one the one that gives least; nil for the same
-// names.
+// wordsOf returns the issuer's name for each of our scopes: of several, the one that grants least. It is nil if the
+// names are the same.
 func wordsOf(m oidc.Mapping) map[identity.Scope]string {
 	if m.ScopeOf == nil {
 		return nil

@@ -22,8 +22,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
-// TestTrustIssuer goes from a configuration to an answer: who comes with a token of the issuer sees its tenant's
-// records, and who lacks a scope is told the word to ask the issuer for.
+// TestTrustIssuer checks access with a token of a configured issuer: its principal sees its tenant's records, and one
+// without a scope is told the issuer's name for it.
 func TestTrustIssuer(t *testing.T) {
 	public, key, err := ed25519.GenerateKey(nil)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// A Keep is what flags say about the store alone.
+// A Keep holds the flags of commands that need only the store.
 type Keep struct {
 	File, Store string
-	There       bool // the store must be there already
+	There       bool // the store must exist
 }
 
 // Flags adds the flags that name a store.
@@ -24,7 +24,7 @@ func (k *Keep) Flags(f *pflag.FlagSet) {
 	f.StringVar(&k.Store, "store", "", "the store: sqlite:FILE or postgres://`…` (default that of the configuration, else "+config.DefaultStore+")")
 }
 
-// locate returns the store's URL, and the configuration when there is one.
+// locate returns the store's URL, and the configuration, which is empty if there is no file.
 func (k *Keep) locate() (url string, c *config.Config, err error) {
 	if k.Store != "" {
 		url, err := StoreURL(k.Store)
@@ -40,7 +40,7 @@ func (k *Keep) locate() (url string, c *config.Config, err error) {
 	return c.Store, c, nil
 }
 
-// open opens the store and gives it to do, with the configuration that names it.
+// open opens the store and passes it to do, with the configuration that names it.
 func (k *Keep) open(ctx context.Context, do func(Store, *config.Config) error) (err error) {
 	url, c, err := k.locate()
 	if err != nil {
@@ -54,19 +54,19 @@ func (k *Keep) open(ctx context.Context, do func(Store, *config.Config) error) (
 	return do(store, c)
 }
 
-// Tokens opens the store and gives its tokens to do.
+// Tokens opens the store and passes its tokens to do.
 func (k *Keep) Tokens(ctx context.Context, do func(*identity.Tokens, *config.Config) error) error {
 	return k.open(ctx, func(s Store, c *config.Config) error {
 		return do(identity.NewTokens(identity.TokenOptions{Store: s}), c)
 	})
 }
 
-// Log opens the store and gives its audit to do.
+// Log opens the store and passes its audit to do.
 func (k *Keep) Log(ctx context.Context, do func(audit.Reader) error) error {
 	return k.open(ctx, func(s Store, _ *config.Config) error { return do(s) })
 }
 
-// Signed gives do the store, and the key with which this gateway signs the audit.
+// Signed passes to do the store and the key with which this gateway signs the audit.
 func (k *Keep) Signed(ctx context.Context, do func(Store, ed25519.PrivateKey) error) error {
 	return k.open(ctx, func(s Store, c *config.Config) error {
 		key, err := signingKey(ctx, c, s)
@@ -77,8 +77,8 @@ func (k *Keep) Signed(ctx context.Context, do func(Store, ed25519.PrivateKey) er
 	})
 }
 
-// signingKey returns what checkpoints of the audit are signed with: the key of the configuration, or one that the store
-// makes when it is first asked.
+// signingKey returns the key that signs checkpoints of the audit: that of the configuration, or one that the store
+// creates on first use.
 func signingKey(ctx context.Context, c *config.Config, s Store) (ed25519.PrivateKey, error) {
 	seed := c.AuditKey
 	if seed == nil {
@@ -90,7 +90,7 @@ func signingKey(ctx context.Context, c *config.Config, s Store) (ed25519.Private
 	return ed25519.NewKeyFromSeed(seed), nil
 }
 
-// CloseAfter closes c, and tells of what fails there when nothing has failed before.
+// CloseAfter closes c and sets *err to the error of closing if *err is nil.
 func CloseAfter(c io.Closer, err *error) {
 	if cerr := c.Close(); *err == nil {
 		*err = cerr

@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
-// Notify tells those whom the configuration names of what happens to changes, until stop is called. at is where the
-// server listens, http://127.0.0.1:8420: links lead there unless the configuration says otherwise.
+// Notify sends the configured notifications about changes until stop is called. at is the server's address, such as
+// http://127.0.0.1:8420: links use it unless the configuration has another.
 func (p *App) Notify(ctx context.Context, at string, log *slog.Logger) (stop func()) {
 	n := p.Config.Notifications
 	if n.Hooks == nil {
@@ -31,7 +31,8 @@ func (p *App) Notify(ctx context.Context, at string, log *slog.Logger) (stop fun
 	}
 }
 
-// Tell tells agents at s of what happens to changes that they watch, those of other replicas too, until stop is called.
+// Tell notifies agents connected to s about changes they watch, including those of other replicas, until stop is
+// called.
 func (p *App) Tell(ctx context.Context, s *mcp.Server, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -56,7 +57,7 @@ func (p *App) Tell(ctx context.Context, s *mcp.Server, log *slog.Logger) (stop f
 	}
 }
 
-// tell tells of the events behind at, and waits for more.
+// tell reports the events after *at, or waits for more.
 func (p *App) tell(ctx context.Context, s *mcp.Server, at *int64, begun *bool) (err error) {
 	if !*begun {
 		if *at, err = p.Store.LastEvent(ctx); err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestPacks serves a bundled pack and one in a folder from a configuration, and takes what changes in both into force.
+// TestPacks serves a bundled pack and one from a folder, and reloads changes of both.
 func TestPacks(t *testing.T) {
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -80,8 +80,8 @@ func TestPacks(t *testing.T) {
 		name      string
 		do        func()
 		list      string
-		opens     string // what platform.open-editor answers
-		ownAnswer string // what my-teams answers
+		opens     string // the answer of platform.open-editor
+		ownAnswer string // the answer of my-teams
 	}{
 		{"as it starts", func() {}, "12, my-teams true", strings.Replace(editor, "SITE", "https://forge.example", 1), `{"teams":[]}`},
 		{"with another rule", func() {
@@ -117,7 +117,7 @@ func TestPacks(t *testing.T) {
 	}
 }
 
-// TestPackChecks has tools whose arguments are checked against a class, before anything is proposed.
+// TestPackChecks checks that arguments of pack tools are checked against a class before a change is proposed.
 func TestPackChecks(t *testing.T) {
 	api := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(api.Close)

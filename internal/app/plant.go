@@ -1,8 +1,8 @@
-// Package app makes the running pieces that a configuration or flags name: the store, the sources, the gateway, the
-// tools on it and what doors are told.
+// Package app builds the running parts that a configuration or flags name: the store, the sources, the gateway, its
+// tools, and the options of the transports.
 //
-// It stands between the commands and everything else: the one place that names the adapters and wires packages
-// together. It refuses a configuration whose rules name what its sources don't have, at the place in the file.
+// It is the only package that names the adapters and wires packages together; the commands use it. A configuration
+// whose rules name something that its sources lack is refused, with the position in the file.
 package app
 
 import (
@@ -31,7 +31,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// An App is a configuration's running pieces. Close ends them, the last opened first.
+// An App holds the running parts of a configuration. Close closes them, the last opened first.
 type App struct {
 	Config   *config.Config
 	Store    Store
@@ -40,27 +40,27 @@ type App struct {
 	Tools    *tool.Set
 	room     *changes.Toolset
 	Prompts  *prompt.Set
-	Warnings []string // what sources left out
-	Address  string   // "http://host:port" by which people reach the server, set before it serves; "" for paths alone
+	Warnings []string // about what sources left out
+	Address  string   // "http://host:port" for links, set before serving; "" for links without a host
 	stateKey []byte
-	serves   bool                          // it runs long, and signs what it and others recorded
-	latest   atomic.Pointer[config.Config] // Config, for who asks while it may be replaced; nil until Console
+	serves   bool                          // long-running: signs what it and others recorded
+	latest   atomic.Pointer[config.Config] // Config, for readers that run concurrently with Reload; nil until Console
 
-	Telemetry *telemetry.Telemetry // nil when nobody is told anything
-	Refused   *refused.Log         // takes what doors refuse; nil unless p is Observed
+	Telemetry *telemetry.Telemetry // nil if telemetry is off
+	Refused   *refused.Log         // records refused requests; nil unless built with Observed
 	sources   map[string]source.Source
-	opened    []config.Source // those that it was built with
+	opened    []config.Source // the sources it was built with
 
 	closers []func() error
 }
 
-// Build opens all that c names: the store, the sources, and a gateway with tools on them.
+// Build opens everything that c names: the store, the sources, and a gateway with tools.
 func Build(ctx context.Context, c *config.Config) (*App, error) {
 	p := &App{Config: c}
 	return p, p.open(ctx)
 }
 
-// open opens all that p's configuration names. When that fails, all is closed again.
+// open opens everything that p's configuration names. If that fails, it closes everything again.
 func (p *App) open(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
@@ -89,7 +89,7 @@ func (p *App) open(ctx context.Context) (err error) {
 	return p.openGateway(ctx)
 }
 
-// Close ends what is running.
+// Close closes the running parts.
 func (p *App) Close() error {
 	var errs []error
 	for _, c := range slices.Backward(p.closers) {
@@ -154,7 +154,7 @@ func (p *App) openGateway(ctx context.Context) error {
 	return p.openPrompts()
 }
 
-// RuleFaults puts what is wrong with rules where the file has it. Other errors pass.
+// RuleFaults converts faults of rules to faults at their positions in the file. Other errors are returned unchanged.
 func RuleFaults(c *config.Config, err error) error {
 	var faults []config.Fault
 	var walk func(error) bool
@@ -186,7 +186,7 @@ func RuleFaults(c *config.Config, err error) error {
 
 func limits(l config.Limits, store Store) limit.Options {
 	o := limit.Options{Burst: l.Burst, Concurrency: l.Concurrency, Ledger: store, Daily: daily(l.Daily), TokenDaily: daily(l.TokenDaily)}
-	o.Store, _ = store.(limit.Store) // a file keeps no rates: each call would wait for the disk
+	o.Store, _ = store.(limit.Store) // a file store keeps no rates, because each call would wait for the disk
 	if l.Rate.Per > 0 {
 		o.Every = max(l.Rate.Per/time.Duration(l.Rate.Calls), 1)
 	}
@@ -197,7 +197,7 @@ func daily(d config.Daily) limit.Use {
 	return limit.Use{Calls: int64(d.Calls), Rows: int64(d.Rows), Bytes: int64(d.Bytes), Tokens: int64(d.Tokens), Cost: d.Cost}
 }
 
-// Door returns what server options a configuration asks for.
+// Door returns the options of the HTTP server for the configuration.
 func (p *App) Door() mcp.Options {
 	c := p.Config
 	o := mcp.Options{
@@ -215,7 +215,7 @@ func (p *App) Door() mcp.Options {
 	return o
 }
 
-// instructions tell an agent at the start how to go about it, and what the owner says of the sources.
+// instructions returns the instructions for agents: how to use the tools, and the owner's descriptions of the sources.
 func instructions(c *config.Config) string {
 	var text string
 	if slices.ContainsFunc(c.Sources, func(s config.Source) bool { return s.OpenAPI == nil }) {
@@ -238,7 +238,7 @@ func instructions(c *config.Config) string {
 	return text
 }
 
-// Version is what the build says: a release, or the commit it was built from.
+// Version returns the version of the build: a release, or the commit it was built from.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {

@@ -27,7 +27,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden answers")
 
-// principals are who the gateway serves.
+// principals returns the tokens of the principals in these tests.
 func principals() []identity.Token {
 	only := func(classes ...string) identity.List { return identity.List{Only: classes} }
 	read := []identity.Scope{identity.Read}
@@ -40,7 +40,7 @@ func principals() []identity.Token {
 	}
 }
 
-// requests are what each of them asks: tools, errors, resources, prompts and completions.
+// requests are sent for each principal: tools, errors, resources, prompts and completions.
 var requests = []struct{ method, name, arguments string }{
 	{"tools/list", "", ""},
 	{"prompts/list", "", ""},
@@ -65,8 +65,8 @@ var requests = []struct{ method, name, arguments string }{
 	{"completion/complete", "bailiwick://{source}/{class}/schema", `{"class": "u"}`},
 }
 
-// TestPrincipals has one running gateway serve four principals over one database: each sees exactly its view, by every
-// tool, prompt, resource, completion and error. The golden file is to be read by people.
+// TestPrincipals checks that a gateway with four principals over one database shows each exactly its view, in every
+// tool, prompt, resource, completion and error. The golden file is meant to be read by people.
 func TestPrincipals(t *testing.T) {
 	dir := t.TempDir()
 	rules, err := os.ReadFile("testdata/principals.yaml")
@@ -138,10 +138,10 @@ func (token bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// changing is what differs between two runs.
+// changing matches what differs between two runs.
 var changing = regexp.MustCompile(`"cursor":"[^"]*"`)
 
-// ask makes one request and returns what an agent reads of the answer.
+// ask makes one request and returns the answer as an agent sees it.
 func ask(t *testing.T, s *sdk.ClientSession, method, name, arguments string) string {
 	ctx := t.Context()
 	var lines []string
@@ -190,7 +190,7 @@ func ask(t *testing.T, s *sdk.ClientSession, method, name, arguments string) str
 	return changing.ReplaceAllString(strings.Join(lines, "\n"), `"cursor":"…"`)
 }
 
-// guided asks for a prompt, or for how its arguments go on.
+// guided requests a prompt, or completions of its arguments.
 func guided(t *testing.T, s *sdk.ClientSession, method, name, arguments string) (lines []string, err error) {
 	var args map[string]string
 	if err := json.Unmarshal([]byte(arguments), &args); err != nil {

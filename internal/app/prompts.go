@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/prompt"
 )
 
-// Prompts returns the prompts that c serves: the built-in ones, and its own. What is wrong with a template is told at
-// its place in the file.
+// Prompts returns the prompts that c serves: the built-in and the configured ones. Faults of a template are reported at
+// its position in the file.
 func Prompts(c *config.Config) ([]prompt.Prompt, error) {
 	all := prompt.Builtin()
 	faults := &config.Error{}
@@ -36,7 +36,7 @@ func Prompts(c *config.Config) ([]prompt.Prompt, error) {
 	return all, nil
 }
 
-// openPrompts puts the prompts on the gateway and its tools.
+// openPrompts sets the prompts for the gateway and its tools.
 func (p *App) openPrompts() error {
 	all, err := Prompts(p.Config)
 	if err != nil {
@@ -46,7 +46,7 @@ func (p *App) openPrompts() error {
 	return err
 }
 
-// Announce has s tell those who listen to it of every change of the gateway, until stop is called.
+// Announce makes s notify its clients of every change of the gateway, until stop is called.
 func (p *App) Announce(s *mcp.Server) (stop func()) {
 	return p.Gateway.Subscribe(func(bailiwick.Event) { s.Changed() })
 }

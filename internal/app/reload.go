@@ -20,8 +20,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Reload puts into force what c says and can change while calls run: rules and gates, the tools that are served with
-// their timeouts and rows, and prompts. All of c is right or nothing changes. It returns warnings.
+// Reload applies the parts of c that can change while calls run: rules and gates, the served tools with their timeouts
+// and rows, and prompts. If any part of c is invalid, nothing changes. It returns warnings.
 func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	p.opens(c)
 	catalogue := p.Gateway.Catalogue()
@@ -69,14 +69,14 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	return slices.Concat(c.Notes, warnings, strays), nil
 }
 
-// served is what of c decides which tools there are and what they do.
+// served returns the parts of c that determine the tools and what they do.
 func served(c *config.Config) any {
 	type decides struct {
 		tools            config.Tools
 		queries, samples int
 		timeouts         map[string]time.Duration
 		actions          []action.Declaration
-		packs            []string // of each API that has some: what they are, over which document, and how they are named
+		packs            []string // for each API with packs: its packs, document and naming
 	}
 	out := decides{c.Tools, c.Limits.QueryRows, c.Limits.SampleRows, c.Limits.Timeouts, c.Actions, nil}
 	for _, s := range c.Sources {
@@ -87,8 +87,7 @@ func served(c *config.Config) any {
 	return out
 }
 
-// Restart returns the keys of a configuration that differ from those that a server started with, and that only a
-// restart puts into force.
+// Restart returns the keys that differ between two configurations and take effect only after a restart.
 func Restart(started, now *config.Config) []string {
 	var keys []string
 	differ := func(key string, a, b any) {
@@ -111,7 +110,7 @@ func Restart(started, now *config.Config) []string {
 		differ("sources."+name, sources[name][0], sources[name][1])
 	}
 	differ("budget", a.Budget, b.Budget)
-	for _, l := range []*config.Limits{&a.Limits, &b.Limits} { // what is in force at once
+	for _, l := range []*config.Limits{&a.Limits, &b.Limits} { // applied without a restart
 		l.QueryRows, l.SampleRows, l.Timeouts = 0, 0, nil
 	}
 	differ("limits", a.Limits, b.Limits)
@@ -131,7 +130,7 @@ func Restart(started, now *config.Config) []string {
 	return keys
 }
 
-// plain is a principal and what stands beside it, as data that can be compared: expressions in filters can't.
+// plain returns a principal and the other settings in a form that can be compared; expressions in filters can't.
 func plain(p *identity.Principal, auth config.Auth) any {
 	auth.Anonymous = nil
 	if p == nil {
@@ -145,7 +144,7 @@ func plain(p *identity.Principal, auth config.Auth) any {
 	return []any{auth, principal, filters}
 }
 
-// Forms returns which parts of a result c has clients sent, by client name.
+// Forms returns the form of results for each client, by client name; "" is the default.
 func Forms(c *config.Config) map[string]mcp.Form {
 	out := map[string]mcp.Form{}
 	if c.Results.Default != "" {
@@ -157,14 +156,14 @@ func Forms(c *config.Config) map[string]mcp.Form {
 	return out
 }
 
-// namesOf returns the names that lists can name.
+// namesOf returns the names that lists can contain.
 func namesOf(c *config.Config, catalogue []schema.Class) config.Names {
 	names := config.NamesOf(ToolNames(c), catalogue)
 	names.APIs = c.APINames()
 	return names
 }
 
-// strayTokens tells of the tokens in use whose lists name what isn't there.
+// strayTokens returns warnings for the active tokens whose lists contain unknown names.
 func (p *App) strayTokens(ctx context.Context) ([]string, error) {
 	if p.Config.Auth.TokensOff {
 		return nil, nil
@@ -186,8 +185,8 @@ func (p *App) strayTokens(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// CheckToken checks the names in the lists of a token to be made against c. Those that name nothing are an error, or
-// where c is lenient warnings. Without a configuration nothing is known, and nothing is checked.
+// CheckToken checks the names in the lists of a new token against c. Unknown names are an error, or warnings if c is
+// lenient. Without sources, nothing is checked.
 func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnings []string, err error) {
 	if len(c.Sources) == 0 {
 		return nil, nil
@@ -195,7 +194,7 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 	names := config.Names{Tools: ToolNames(c), Classes: ruled(c), APIs: c.APINames()}
 	strays := names.Strays(t.Tools, t.Classes, slices.Sorted(maps.Keys(t.Filters)))
 	if slices.ContainsFunc(strays, func(s config.Stray) bool { return s.Path[0] != "tools" }) {
-		// Classes that no rule names can be there all the same.
+		// Classes that no rule names may exist too.
 		var catalogue []schema.Class
 		for _, s := range c.Sources {
 			if s.OpenAPI != nil {
@@ -221,7 +220,7 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 	return warnings, nil
 }
 
-// tenanted counts the classes whose records belong to a tenant that nobody passes by.
+// tenanted counts the classes with a tenant rule that has no bypass.
 func tenanted(c *config.Config) (n int) {
 	for _, r := range c.Rules.Classes {
 		if r.Tenant != nil && r.Tenant.Bypass == "" && (r.Tenant.Is == "" || r.Tenant.Is == "principal.tenant") {
@@ -231,7 +230,7 @@ func tenanted(c *config.Config) (n int) {
 	return n
 }
 
-// ruled are the names of the classes that c has rules for, as lists can name them.
+// ruled returns the names of the classes with rules in c, in all forms that lists can use.
 func ruled(c *config.Config) []string {
 	var out []string
 	for name := range c.Rules.Classes {
@@ -247,7 +246,7 @@ func ruled(c *config.Config) []string {
 	return out
 }
 
-// opens leaves out of c the rules of APIs that aren't open, and notes which: a source is opened at the start.
+// opens removes from c the rules of APIs that are not open, with a note: sources are opened at the start.
 func (p *App) opens(c *config.Config) {
 	for _, s := range c.Sources {
 		if _, ruled := c.Rules.APIs[s.Name]; ruled && p.sources[s.Name] == nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// replica serves the demo over the store at url.
+// replica serves the demo with the store at url.
 func replica(t *testing.T, running, url string) (*app.App, *httptest.Server) {
 	t.Helper()
 	c, err := config.Parse(filepath.Join(filepath.Dir(running), "bailiwick.yaml"), fmt.Appendf(nil, `
@@ -48,8 +48,8 @@ limits: {rate: 1/min, burst: 6}
 	return p, h
 }
 
-// TestReplicas runs two replicas over one PostgreSQL store: a token of one is good on the other until it is revoked, both
-// draw on one rate, and write one audit. Then the store goes away and comes back.
+// TestReplicas runs two replicas with one PostgreSQL store: a token of one is valid on the other until it is revoked,
+// and both share one rate and one audit. Then the store fails and recovers.
 func TestReplicas(t *testing.T) {
 	running := filepath.Join(t.TempDir(), "app.db")
 	if err := demo.Create(t.Context(), running); err != nil {

@@ -12,18 +12,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/reviewapi"
 )
 
-// A Serving is what agents and people reach of a plant over HTTP.
+// A Serving holds the HTTP handlers of an App, for agents and people.
 type Serving struct {
 	MCP     *mcp.Server
 	Agents  http.Handler     // the MCP endpoint, health and metrics
 	Reviews http.Handler     // the reviewers' JSON API, below /api/
-	Console *console.Console // nil where people have nothing to sign in with
+	Console *console.Console // nil if people have no credentials to sign in with
 
 	plant *App
 	log   *slog.Logger
 }
 
-// Serve makes the handlers of p, whose MCP server has the options o. They end with ctx.
+// Serve returns the handlers of p, with an MCP server that has the options o. They end with ctx.
 func (p *App) Serve(ctx context.Context, o mcp.Options) (*Serving, error) {
 	s, err := mcp.New(o)
 	if err != nil {
@@ -36,7 +36,7 @@ func (p *App) Serve(ctx context.Context, o mcp.Options) (*Serving, error) {
 	return out, out.people(ctx, o.Tokens)
 }
 
-// people makes what people reach: they sign in with what credentials takes.
+// people creates the handlers for people, who sign in with credentials.
 func (s *Serving) people(ctx context.Context, credentials identity.Authenticator) (err error) {
 	s.Reviews = reviewapi.New(reviewapi.Options{Reviewer: s.plant.Gateway.Reviewer, Identify: s.MCP.Identify, Challenge: s.MCP.Challenge(),
 		Deliveries: s.plant.Store, Record: s.plant.Gateway.Do, Closing: ctx, Logger: s.log}).Handler()
@@ -47,7 +47,7 @@ func (s *Serving) people(ctx context.Context, credentials identity.Authenticator
 	return err
 }
 
-// Handler serves all that s has below one address: /mcp, /api/ and /console.
+// Handler serves everything at one address: /mcp, /api/ and /console.
 func (s *Serving) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", s.Agents)
@@ -61,7 +61,8 @@ func (s *Serving) Handler() http.Handler {
 	return mux
 }
 
-// about answers at the root with what this is and where to go. people says whether there are tokens and a console.
+// about returns a handler for the root that describes the server. people reports whether there are tokens and a
+// console.
 func about(people bool) http.HandlerFunc {
 	text := "This is Bailiwick, a gateway for agents.\n\nAgents connect to /mcp, over MCP.\n"
 	if people {
@@ -69,12 +70,13 @@ func about(people bool) http.HandlerFunc {
 	}
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = io.WriteString(w, text) // a client that has gone can't be told so
+		_, _ = io.WriteString(w, text) // the client may have gone
 	}
 }
 
-// Work applies approved changes, sends notifications and reports to agents what happens to their changes, until stop is called, which
-// returns when nothing is under way any more. Links in notifications begin with address, such as "http://127.0.0.1:8420".
+// Work applies approved changes, sends notifications and reports to agents what happens to their changes, until stop is
+// called. stop returns when no work is in progress. Links in notifications begin with address, such as
+// "http://127.0.0.1:8420".
 func (s *Serving) Work(ctx context.Context, address string) (stop func()) {
 	s.plant.Address = address
 	ends := []func(){s.plant.Apply(ctx, s.log), s.plant.Notify(ctx, address, s.log), s.plant.Tell(ctx, s.MCP, s.log)}

@@ -16,13 +16,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// DefaultFile is the configuration that is taken when none is named.
+// DefaultFile is the configuration file that is used if none is named.
 const DefaultFile = "bailiwick.yaml"
 
-// MemoryStore is a store that nothing is left of.
+// MemoryStore is a temporary store, deleted at the end.
 const MemoryStore = "sqlite:" + sqlite.Memory
 
-// A Setup is what the flags of a command say about the configuration.
+// A Setup holds the flags that select the configuration.
 type Setup struct {
 	File    string
 	Sources []string
@@ -36,7 +36,8 @@ func (s *Setup) Flags(f *pflag.FlagSet) {
 	f.StringVar(&s.Store, "store", "", "where tokens, changes and the audit are kept: sqlite:FILE or postgres://`…`")
 }
 
-// Load returns the configuration. Without a file every class of the sources can be seen and nothing is kept.
+// Load returns the configuration. With --source instead of a file, every class of the sources is visible and the store
+// is temporary.
 func (s *Setup) Load() (*config.Config, error) {
 	if s.File != "" && s.Sources != nil {
 		return nil, terminal.Usagef("--source stands without --config; write the source into the file")
@@ -65,7 +66,7 @@ func (s *Setup) Load() (*config.Config, error) {
 	return c, nil
 }
 
-// Path returns the configuration that Load reads; "" where there is none.
+// Path returns the path of the configuration that Load reads, or "" if there is none.
 func (s *Setup) Path() string {
 	if s.Sources != nil {
 		return ""
@@ -73,7 +74,7 @@ func (s *Setup) Path() string {
 	return cmp.Or(s.File, DefaultFile)
 }
 
-// LoadFile reads a configuration, and the documents that it has behind URLs.
+// LoadFile reads a configuration and fetches its documents at URLs.
 func LoadFile(path string) (*config.Config, error) {
 	c, err := config.Load(path)
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
@@ -85,7 +86,7 @@ func LoadFile(path string) (*config.Config, error) {
 	return c, c.Fetch(fetchDocument(nil))
 }
 
-// A fileError is a file that can't be read.
+// A fileError reports a configuration file that can't be read.
 type fileError struct {
 	path string
 	err  *fs.PathError
@@ -96,7 +97,7 @@ func (e *fileError) Error() string {
 }
 func (e *fileError) Unwrap() error { return e.err }
 
-// bare is the configuration of sources alone.
+// bare returns a configuration of sources only.
 func (s *Setup) bare() (*config.Config, error) {
 	c := &config.Config{Store: MemoryStore}
 	c.Rules.Unlisted = true
@@ -120,7 +121,7 @@ func (s *Setup) bare() (*config.Config, error) {
 	return c, nil
 }
 
-// StoreURL reads --store: "sqlite:FILE", the file alone, or "postgres://…".
+// StoreURL parses --store: "sqlite:FILE", the file alone, or "postgres://…".
 func StoreURL(text string) (string, error) {
 	s, err := SourceOf("store=" + text)
 	if _, ok := s.SQLite(); err != nil || !ok && !shared(s.URL) {
@@ -129,13 +130,13 @@ func StoreURL(text string) (string, error) {
 	return s.URL, nil
 }
 
-// A Speaker is what flags say about the principal of stdio, or of one call in process.
+// StdioFlags are the flags for the principal over stdio, or of one call in process.
 type StdioFlags struct {
 	Tenant, Owner, Scopes string
 	Given                 func(name string) bool // whether a flag was given
 }
 
-// Flags adds the flags that say who speaks; tenant is the name of the first.
+// Flags adds the flags that set the principal; tenant is the name of the first.
 func (s *StdioFlags) Flags(f *pflag.FlagSet, tenant string) {
 	f.StringVar(&s.Tenant, tenant, "", "the `TENANT` whose records are seen")
 	f.StringVar(&s.Owner, "owner", "", "the `PERSON` on whose behalf")
@@ -143,8 +144,8 @@ func (s *StdioFlags) Flags(f *pflag.FlagSet, tenant string) {
 	s.Given = func(name string) bool { return f.Changed(name) }
 }
 
-// Principal returns who speaks: the one of the configuration, changed by flags; alone, without a configured one,
-// who may read.
+// Principal returns the principal: the configured one, modified by flags. Without a configured one it is a local
+// principal with the scope read.
 func (s *StdioFlags) Principal(configured identity.Principal, id string) (identity.Principal, error) {
 	p := configured
 	if p.ID == "" {
@@ -171,7 +172,7 @@ func (s *StdioFlags) Principal(configured identity.Principal, id string) (identi
 	return p, nil
 }
 
-// LocalUser names who runs the program.
+// LocalUser returns the name of the user who runs the program.
 func LocalUser() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username

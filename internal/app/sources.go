@@ -22,13 +22,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/metadata"
 )
 
-// An Opened is a source that is in use. Close it.
+// An Opened is an open source. It must be closed.
 type Opened interface {
 	source.Source
 	io.Closer
 }
 
-// An Adapter is what every database of ours can do.
+// An Adapter is the interface of every database adapter.
 type Adapter interface {
 	source.Source
 	source.Pinger
@@ -39,7 +39,7 @@ type Adapter interface {
 	io.Closer
 }
 
-// OpenSource opens s: this is the list of adapters.
+// OpenSource opens s with the adapter for its kind.
 func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened, error) {
 	if s.OpenAPI != nil {
 		return openAPI(c, s)
@@ -63,7 +63,7 @@ func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened,
 	return &kept{opened, c, s.Name}, nil
 }
 
-// unreachable says in one sentence why a source can't be opened, without its password.
+// unreachable returns a one-sentence error for a source that can't be opened, without its password.
 func unreachable(s config.Source, err error) error {
 	if path, ok := s.SQLite(); ok {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -73,7 +73,7 @@ func unreachable(s config.Source, err error) error {
 	}
 	reason := err
 	if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		// It tries addresses and ways of encryption one after the other and tells of all; the last cause is enough.
+		// It joins the errors of all addresses and encryption modes it tried; the last cause is enough.
 		reason = innermost(connect)
 	} else if s.MariaDB() {
 		reason = innermost(err)
@@ -85,7 +85,7 @@ func unreachable(s config.Source, err error) error {
 	return fmt.Errorf("source %s can't be reached at %s: %s", s.Name, at, strings.TrimPrefix(lastLine(reason.Error()), "source "+s.Name+": "))
 }
 
-// innermost follows what errors wrap to where that began.
+// innermost returns the innermost error that err wraps.
 func innermost(err error) error {
 	for {
 		if pg, ok := err.(*pgconn.PgError); ok {
@@ -107,7 +107,7 @@ func lastLine(s string) string {
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
-// kept is a source of which only the classes are there that its configuration lets through.
+// kept is a source restricted to the classes that its configuration allows.
 type kept struct {
 	Adapter
 	config *config.Config
@@ -124,8 +124,8 @@ func (k *kept) Describe(ctx context.Context) ([]schema.Class, []string, error) {
 	return classes, warnings, err
 }
 
-// SourceOf reads a source from the command line: a URL or the path of an SQLite file, either after "name=" or
-// named after the database.
+// SourceOf parses a source of the command line: a URL or the path of an SQLite file. Its name is given as "name=…", or
+// else is that of the database.
 func SourceOf(text string) (config.Source, error) {
 	s := config.Source{URL: text}
 	if name, rest, ok := strings.Cut(text, "="); ok && identifier(name) == name && name != "" {
@@ -137,7 +137,7 @@ func SourceOf(text string) (config.Source, error) {
 	case scheme == "sqlite" && rest != "":
 		s.URL, base = "sqlite:"+strings.TrimPrefix(rest, "//"), rest
 	case scheme == "postgres" || scheme == "postgresql" || scheme == "mariadb" || scheme == "mysql":
-		u, err := url.Parse(s.URL) // whose error would quote the URL with its password
+		u, err := url.Parse(s.URL) // its error would quote the URL with its password
 		if err != nil || u.Opaque != "" {
 			return s, terminal.Usagef("the source is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %%XX")
 		}
@@ -162,10 +162,10 @@ func Exists(path string) bool {
 	return err == nil
 }
 
-// SourceName makes a name for a source of what something else is called.
+// SourceName returns a valid source name made from s.
 func SourceName(s string) string { return identifier(s) }
 
-// identifier makes a name for a source of s; "app" when nothing is left.
+// identifier returns a valid source name made from s; "app" if no characters are left.
 func identifier(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-') {
@@ -180,10 +180,10 @@ func identifier(s string) string {
 	return s[:min(len(s), 63)]
 }
 
-// Describe opens the source s of c for as long as it takes to say what is there, with warnings about what it left out.
+// Describe opens the source s of c temporarily and returns its classes, with warnings about what it left out.
 func Describe(ctx context.Context, c *config.Config, s config.Source) (_ []schema.Class, _ []string, err error) {
 	if s.OpenAPI != nil {
-		return nil, nil, nil // it has no classes
+		return nil, nil, nil // APIs have no classes
 	}
 	opened, err := OpenSource(ctx, c, s)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// A Store is our own memory: one file, or a database that replicas share.
+// A Store is the gateway's own store: a file, or a database that replicas share.
 type Store interface {
 	audit.Log
 	audit.Reader
@@ -36,11 +36,11 @@ type Store interface {
 	io.Closer
 }
 
-// ErrNoStore is in the error of OpenStore when the store must be there and isn't.
+// ErrNoStore is wrapped by the error of OpenStore if the store must exist and doesn't.
 var ErrNoStore = errors.New("name it with --store sqlite:FILE, --store postgres://… or --config FILE")
 
-// OpenStore opens the store at url: this is the list of stores. It makes one where there is none, unless it must be
-// there. No path, and so nothing to open, has a store that nothing shall be left of.
+// OpenStore opens the store at url. It creates a missing store unless there is set, which requires it to exist and
+// excludes a temporary one.
 func OpenStore(ctx context.Context, url string, there bool) (Store, error) {
 	if shared(url) {
 		open := postgres.Open
@@ -77,7 +77,7 @@ func shared(url string) bool {
 	return scheme == "postgres" || scheme == "postgresql"
 }
 
-// storePath returns the file of a store; sqlite.Memory for one that nothing shall be left of.
+// storePath returns the file of a store; sqlite.Memory for a temporary one.
 func storePath(url string) string {
 	if url == "" {
 		url = config.DefaultStore
@@ -85,14 +85,14 @@ func storePath(url string) string {
 	return strings.TrimPrefix(url, "sqlite:")
 }
 
-// StoreName names a store to people: its file, or its URL without the password.
+// StoreName returns a store's name for messages: its file, or its URL without the password.
 func StoreName(text string) string {
 	if !shared(text) {
 		return storePath(text)
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		return "postgres://…" // what can't be read may show a password anywhere
+		return "postgres://…" // a malformed URL may contain a password anywhere
 	}
 	name := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
 	if user := u.User.Username(); user != "" {
@@ -104,7 +104,7 @@ func StoreName(text string) string {
 func (p *App) openStore(ctx context.Context) error {
 	url := p.Config.Store
 	if storePath(url) == sqlite.Memory {
-		// A file that goes with the process: unlike memory, the audit of a long run doesn't fill it.
+		// A temporary file instead of memory, which the audit of a long run could fill.
 		dir, err := os.MkdirTemp("", "bailiwick-")
 		if err != nil {
 			return fmt.Errorf("open the store: %w", err)

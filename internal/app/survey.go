@@ -10,15 +10,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Survey is the rules of a configuration, compiled against what its sources have; nothing is open any more.
+// A Survey holds the rules of a configuration, compiled against the classes of its sources, which are closed again.
 type Survey struct {
 	Policy   *policy.Policy
 	Regime   *policyreport.Regime
-	Warnings []string // what the configuration has for later versions, and what sources left out
+	Warnings []string // about unsupported settings, and what sources left out
 }
 
-// Examine opens the sources of c, one by one so that all that is wrong is told at once, looks at what they have, and
-// compiles the rules. It reads no records.
+// Examine opens the sources of c in turn, reads their classes, and compiles the rules. It reads no records. All faults
+// are returned in one error.
 func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	s := &Survey{Warnings: append([]string{}, c.Notes...)}
 	var catalogue []schema.Class
@@ -26,7 +26,7 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	failed := false
 	for _, source := range c.Sources {
 		classes, warnings, err := Describe(ctx, c, source)
-		errs = append(errs, err) // one for each source, in their order: merge tells by it which is wrong
+		errs = append(errs, err) // one per source, in order, as merge expects
 		if failed = failed || err != nil; err != nil {
 			continue
 		}
@@ -34,7 +34,7 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	}
 	_, err := Prompts(c)
 	errs = append(errs, CheckTools(c), err)
-	if !failed { // all sources are there, so what rules name must be too
+	if !failed { // all classes are known, so names in rules must exist
 		if s.Policy, err = policy.New(c.Rules, catalogue); err != nil {
 			errs = append(errs, RuleFaults(c, err))
 		} else {
@@ -51,7 +51,7 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	return s, err
 }
 
-// merge makes one error of all faults of the file, with what else is wrong as faults of its source.
+// merge combines all faults of the file in one error. Another error at index i becomes a fault of source i.
 func merge(c *config.Config, errs []error) error {
 	all := &config.Error{}
 	for i, err := range errs {

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 )
 
-// TestExamineBlames: of several sources the one that can't be opened is named, wherever it stands among them.
+// TestExamineBlames checks that of several sources the one that can't be opened is named, in any order.
 func TestExamineBlames(t *testing.T) {
 	dir := t.TempDir()
 	if err := demo.Create(t.Context(), filepath.Join(dir, "good.db")); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// Observed is Build, and tells log and whoever c names of what is done.
+// Observed is Build with logging, tracing and metrics as c configures them.
 func Observed(ctx context.Context, c *config.Config, log *slog.Logger) (*App, error) {
 	o := telemetry.Options{Version: Version(), Logger: log, Calls: !c.Log.Quiet}
 	if t := c.Telemetry; t.Traces {
@@ -45,7 +45,7 @@ func (p *App) endRefused() error {
 	return nil
 }
 
-// observers are what the gateway tells of calls, and where it records them.
+// observers returns the observer of calls, and the log that records them.
 func (p *App) observers(ctx context.Context) (told bailiwick.Observer, _ audit.Log, err error) {
 	var log audit.Log = p.Store
 	if p.Telemetry != nil {
@@ -63,7 +63,7 @@ func (p *App) observers(ctx context.Context) (told bailiwick.Observer, _ audit.L
 	return told, signed, nil
 }
 
-// observeDoor makes o tell telemetry of requests and, where somebody shall see them over HTTP, show the metrics.
+// observeDoor makes o report requests to telemetry and, if configured, serve the metrics over HTTP.
 func (p *App) observeDoor(o *mcp.Options) {
 	if p.Telemetry == nil {
 		return
@@ -74,8 +74,8 @@ func (p *App) observeDoor(o *mcp.Options) {
 	}
 }
 
-// Watch makes telemetry tell of s, opens the listener of the metrics where there is one, and returns what to serve
-// over HTTP instead of s.Handler().
+// Watch connects s to telemetry, opens the metrics listener if configured, and returns the handler to serve over HTTP
+// instead of s.Handler().
 func (p *App) Watch(s *mcp.Server) (http.Handler, error) {
 	h := s.Handler()
 	if p.Telemetry == nil {
@@ -97,8 +97,8 @@ func (p *App) Watch(s *mcp.Server) (http.Handler, error) {
 	return p.Telemetry.Counted(h), nil
 }
 
-// listenMetrics serves /metrics on an address of its own: to everybody on this machine, or else as door does, to who
-// has a token.
+// listenMetrics serves /metrics on a separate address: without authentication on a loopback address, else through door,
+// which requires a token.
 func (p *App) listenMetrics(at string, door http.Handler) error {
 	l, err := net.Listen("tcp", at)
 	if err != nil {
@@ -113,7 +113,7 @@ func (p *App) listenMetrics(at string, door http.Handler) error {
 	srv := edge.New(metrics, edge.Options{Connections: 64, PerAddress: 16, Grace: time.Second, Refused: p.Refused})
 	ctx, end := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(ctx, l) }() // what else may end it shows in that nothing answers
+	go func() { ended <- srv.Serve(ctx, l) }() // if it ends otherwise, scrapes fail
 	p.closers = append(p.closers, func() error {
 		end()
 		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
@@ -124,7 +124,7 @@ func (p *App) listenMetrics(at string, door http.Handler) error {
 	return nil
 }
 
-// sameMachine refuses a name of this machine that isn't its own: a page of another site can have one made for it.
+// sameMachine refuses requests whose Host is not a loopback name, which prevents DNS rebinding by other sites.
 func sameMachine(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host
@@ -139,7 +139,7 @@ func sameMachine(h http.Handler) http.Handler {
 	})
 }
 
-// Loopback reports whether only this machine can reach addr, host:port.
+// Loopback reports whether addr, host:port, is reachable only from this machine.
 func Loopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	return err == nil && (host == "localhost" || loopbackIP(host))

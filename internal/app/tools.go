@@ -24,7 +24,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// compileActions compiles the actions of c against rules. What is wrong with them is at its place in the file.
+// compileActions compiles the actions of c against p. Faults have their positions in the file.
 func compileActions(c *config.Config, p *policy.Policy) (*action.Set, error) {
 	set, err := action.Compile(c.Actions, p)
 	if err == nil {
@@ -41,7 +41,7 @@ func compileActions(c *config.Config, p *policy.Policy) (*action.Set, error) {
 	return nil, faults
 }
 
-// checkedPacks refuses tools of packs whose arguments are to be checked against a class that isn't there, or can't be.
+// checkedPacks reports tools of packs whose arguments can't be checked against the class they name.
 func checkedPacks(c *config.Config, p *policy.Policy) error {
 	all := &config.Error{}
 	for _, s := range c.Sources {
@@ -55,7 +55,7 @@ func checkedPacks(c *config.Config, p *policy.Policy) error {
 	return all
 }
 
-// runnable refuses actions that nothing here runs, and statements whose parameters have no value.
+// runnable reports actions that this program can't run, and statements whose parameters have no value.
 func runnable(c *config.Config, set *action.Set) error {
 	faults := &config.Error{}
 	wrong := func(a *action.Action, key, message string) {
@@ -98,14 +98,14 @@ func runnable(c *config.Config, set *action.Set) error {
 	return faults
 }
 
-// callable tells why an action (do: http) calls nothing, and the key that says so; "" where it calls an operation.
+// callable returns the key and message of the fault if an action (do: http) names no existing operation, else "".
 func callable(c *config.Config, a *action.Action) (key, message string) {
 	rules, ok := c.Rules.APIs[a.API]
 	if !ok {
 		return "api", fmt.Sprintf("no source that is an HTTP API is called %q%s", a.API, problem.DidYouMean(problem.Nearest(a.API, slices.Sorted(maps.Keys(c.Rules.APIs)), 3)))
 	}
 	if rules.Document == nil {
-		return "", "" // which is a fault of its own
+		return "", "" // reported as a separate fault
 	}
 	if rules.Document.Called(a.Operation) != nil {
 		return "", ""
@@ -117,7 +117,8 @@ func callable(c *config.Config, a *action.Action) (key, message string) {
 	return "operation", fmt.Sprintf("%s has no operation %q%s", a.API, a.Operation, problem.DidYouMean(problem.Nearest(a.Operation, ids, 3)))
 }
 
-// allTools are the tools that a configuration can name, over room; nil for tools that are named and not called.
+// allTools returns all tools that a configuration can name, bound to room. If room is nil, the tools are only for their
+// names and properties.
 func allTools(c *config.Config, room *changes.Toolset) []tool.Tool {
 	o := tool.Options{QueryRows: c.Limits.QueryRows, SampleRows: c.Limits.SampleRows, Timeouts: c.Limits.Timeouts}
 	var more []tool.Tool
@@ -144,7 +145,7 @@ func allTools(c *config.Config, room *changes.Toolset) []tool.Tool {
 	return slices.Concat(tool.Data(o), describe.Tools(c.Limits.Timeouts), more)
 }
 
-// packed are the tools of packs.
+// packed returns the tools of packs.
 func packed(c *config.Config, room *changes.Toolset) []tool.Tool {
 	var out []tool.Tool
 	for _, s := range c.Sources {
@@ -155,19 +156,19 @@ func packed(c *config.Config, room *changes.Toolset) []tool.Tool {
 	return out
 }
 
-// ToolNames returns the names of all tools that there are, served or not.
+// ToolNames returns the names of all existing tools, served or not.
 func ToolNames(c *config.Config) []string {
-	names := []string{"list_tools"} // every set has it
+	names := []string{"list_tools"} // in every set
 	for _, t := range allTools(c, nil) {
 		names = append(names, t.Name)
 	}
 	return names
 }
 
-// CheckTools refuses names of tools in c that no tool has.
+// CheckTools reports names of tools in c that don't exist.
 func CheckTools(c *config.Config) error { return c.CheckTools(ToolNames(c)) }
 
-// tools are those that c serves over sources: what only some sources can answer is served where there is such a one.
+// tools returns the tools that c serves over sources. Tools for one kind of source are served only if there is one.
 func tools(c *config.Config, sources []config.Source, room *changes.Toolset) []tool.Tool {
 	var classes, described, called bool
 	for _, s := range sources {
@@ -192,7 +193,7 @@ func tools(c *config.Config, sources []config.Source, room *changes.Toolset) []t
 	})
 }
 
-// Offers are the tools that there are, and whether c serves them.
+// Offers returns all tools and whether c serves them.
 func Offers(c *config.Config) []policyreport.Tool {
 	served := map[string]bool{}
 	for _, t := range tools(c, c.Sources, nil) {

@@ -11,13 +11,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// A writable is a source that can be written to; reads stay on connections that can't.
+// A writable is a source that can be written to; reads use read-only connections.
 type writable interface {
 	Adapter
 	declarer
 }
 
-// A declarer is a Writer that runs statements of actions, once it is told them.
+// A declarer is a Writer that runs the declared statements of actions.
 type declarer interface {
 	source.Writer
 	Declare(statements []string)
@@ -29,7 +29,7 @@ type keptWritable struct {
 	declarer
 }
 
-// declare tells the sources the statements of the actions of c (do: sql).
+// declare passes the statements of the actions of c (do: sql) to the sources.
 func (p *App) declare(c *config.Config) {
 	var statements []string
 	for _, a := range c.Actions {
@@ -44,17 +44,17 @@ func (p *App) declare(c *config.Config) {
 	}
 }
 
-// queue is where what agents propose waits for people.
+// queue returns the queue of changes that wait for review.
 func (p *App) queue() *change.Queue {
 	c := p.Config
 	return change.NewQueue(change.Options{Store: p.Store, Life: c.Review.Life, Most: c.Limits.Pending, Single: c.Review.Single})
 }
 
-// link is where people look at a change, below the address that they reach the server by.
+// link returns the console's URL of a change, below the server's address.
 func (p *App) link(id string) string { return p.Address + "/console/changes/" + id }
 
-// openWritable opens s for writing as well, where it can. A source that only lets itself be read stays as it is, and the
-// warning says why.
+// openWritable opens src for writing as well, if possible. A source that can only be read is returned unchanged, with a
+// warning that gives the reason.
 func openWritable(ctx context.Context, src config.Source, opened Opened) (Opened, string) {
 	k, ok := opened.(*kept)
 	if !ok {
@@ -76,8 +76,8 @@ func openWritable(ctx context.Context, src config.Source, opened Opened) (Opened
 	return &keptWritable{kept{w, k.config, k.name}, w}, ""
 }
 
-// Apply applies approved changes until stop is called, which returns when nothing is under way any more. It logs what an
-// operator has to know.
+// Apply applies approved changes until stop is called, which returns when no change is in progress. It logs errors for
+// the operator.
 func (p *App) Apply(ctx context.Context, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

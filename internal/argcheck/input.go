@@ -1,7 +1,7 @@
 // Package argcheck checks arguments against the JSON Schema of a tool or of an action.
 //
-// It stands inside of package tool, and beside it where actions are declared: both refuse in the same words, with the
-// place, the rule and a sentence for each thing that is wrong. It refuses schemas that some client can't load.
+// Tools and actions share it, so that both report errors in the same form: the pointer, the rule and a sentence for
+// each. It rejects schemas that some clients can't load.
 package argcheck
 
 import (
@@ -23,7 +23,7 @@ import (
 	"golang.org/x/text/message"
 )
 
-// A Schema is the input schema of a tool or an action, compiled, and the names of its arguments. Only Compile makes one.
+// A Schema is a compiled input schema of a tool or an action. Only Compile makes a usable one.
 type Schema struct {
 	schema  *jsonschema.Schema
 	known   map[string][]string // by the pointer of an object in the schema: its properties
@@ -32,8 +32,8 @@ type Schema struct {
 	properties map[string]property // the arguments
 }
 
-// Compile checks that every client can load an input schema, and compiles it. Formats are checked too. open takes a schema
-// that allows arguments which it doesn't name, as embedding programs write them.
+// Compile compiles an input schema, with checks of formats, and rejects one that some clients can't load. open accepts
+// a schema that allows additional arguments, as embedding programs write them.
 func Compile(schema []byte, open bool) (*Schema, error) {
 	doc, err := value.Read(schema, 0)
 	if err != nil {
@@ -66,7 +66,7 @@ func (in *Schema) Names() []string {
 	return []string{}
 }
 
-// loadable refuses what some clients can't load: references, composition at the top, lists of types.
+// loadable rejects what some clients can't load: references, composition at the top level, lists of types.
 func (in *Schema) loadable(v value.Value, at string) error {
 	for _, m := range v.Members() {
 		switch m.Name {
@@ -118,7 +118,7 @@ func (in *Schema) Check(args value.Value) error {
 	return p
 }
 
-// faults adds what the leaves of a validation error say.
+// faults adds the leaf errors of a validation error to p.
 func (in *Schema) faults(e *jsonschema.ValidationError, p *problem.Error) {
 	if len(e.Causes) > 0 {
 		for _, c := range e.Causes {
@@ -186,7 +186,7 @@ func nearest(near, known []string) string {
 	return "; it takes " + strings.Join(sorted, ", ")
 }
 
-// plain is v in the types of encoding/json, numbers exact.
+// plain converts v to the types of encoding/json, with exact numbers.
 func plain(v value.Value) any {
 	switch v.Kind() {
 	case value.Bool:
@@ -211,7 +211,7 @@ func plain(v value.Value) any {
 	return nil
 }
 
-// written is a number as people write it.
+// written formats a number for people.
 func written(r *big.Rat) string {
 	if r.IsInt() {
 		return r.RatString()

@@ -13,7 +13,7 @@ const issue = `{"type": "object", "additionalProperties": false, "required": ["p
 	"type": {"type": "string", "enum": ["Epic", "Story"]}, "hours": {"type": "number", "minimum": 0, "maximum": 9},
 	"tags": {"type": "array", "minItems": 1, "maxItems": 2, "items": {"type": "string"}}, "due": {"type": "string", "pattern": "^20"}}}`
 
-// TestCheck is arguments → each fault: its place, its rule and its sentence.
+// TestCheck checks the faults in arguments: pointer, rule and sentence.
 func TestCheck(t *testing.T) {
 	s, err := Compile([]byte(issue), false)
 	if err != nil {
@@ -60,7 +60,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCompile has a row for each schema that some client can't load.
+// TestCompile has a row for each schema that some clients can't load.
 func TestCompile(t *testing.T) {
 	for schema, want := range map[string]string{
 		`[`:                  "its input schema: invalid_argument: not valid JSON: it ends too early",

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A property is what the schema says of one argument, as far as Take needs it.
+// A property is the part of an argument's schema that Take needs.
 type property struct {
 	kind, items string // types: of the argument, and of the elements of a list
 	enum        []value.Value
@@ -17,7 +17,7 @@ type property struct {
 	required    bool
 }
 
-// properties reads what a schema says of its arguments.
+// properties returns the properties of the arguments in a schema.
 func properties(doc value.Value) map[string]property {
 	out := map[string]property{}
 	required, _ := doc.Get("required")
@@ -33,9 +33,9 @@ func properties(doc value.Value) map[string]property {
 	return out
 }
 
-// Take returns args with each argument in the form that the schema has, where it is written in another that means the
-// same: "5" for 5, "a,b" for ["a","b"], an object as its JSON. With clamp, a number over its maximum becomes that
-// maximum, and notes says so. What it can't read stays, for Check to refuse.
+// Take returns args converted to the types of the schema, where they are written in an equivalent form: "5" for 5,
+// "a,b" for ["a","b"], an object as its JSON text. If clamp is set, a number over its maximum becomes the maximum, with
+// a note. Anything else is unchanged, for Check to refuse.
 func (in *Schema) Take(args value.Value, clamp bool) (out value.Value, notes []string) {
 	if args.Kind() != value.Object {
 		return args, nil
@@ -44,7 +44,7 @@ func (in *Schema) Take(args value.Value, clamp bool) (out value.Value, notes []s
 	for _, m := range args.Members() {
 		p, known := in.properties[m.Name]
 		if known && m.Value.IsNull() && !p.required {
-			continue // which is how some write that they don't name it
+			continue // some clients send null for an argument they leave out
 		}
 		if known {
 			m.Value = p.take(m.Name, m.Value)
@@ -63,7 +63,7 @@ func overMost(v, most value.Value) (value.Value, bool) {
 	return most, alike && c > 0 && v.IsNumber() && most.IsNumber()
 }
 
-// take reads v as what the property holds.
+// take converts v to the type of the property.
 func (p property) take(name string, v value.Value) value.Value {
 	switch text := v.Kind() == value.String; p.kind {
 	case "integer", "number", "boolean":
@@ -82,7 +82,7 @@ func (p property) take(name string, v value.Value) value.Value {
 	return v
 }
 
-// like reads a text as a number or a boolean.
+// like parses a text as a number or a boolean.
 func like(kind string, v value.Value) value.Value {
 	read, err := value.Read([]byte(strings.ToLower(strings.TrimSpace(v.Text()))), 0)
 	if err == nil && (kind == "boolean" && read.Kind() == value.Bool || kind != "boolean" && read.IsNumber()) {
@@ -91,7 +91,7 @@ func like(kind string, v value.Value) value.Value {
 	return v
 }
 
-// parsed reads a text as JSON of one kind.
+// parsed parses a text as JSON of one kind.
 func parsed(v value.Value, kind value.Kind) value.Value {
 	read, err := value.Read([]byte(v.Text()), 0)
 	if err == nil && read.Kind() == kind {
@@ -100,7 +100,7 @@ func parsed(v value.Value, kind value.Kind) value.Value {
 	return v
 }
 
-// text reads a value as a string: numbers as they are written, an order from a list or an object.
+// text converts a value to a string: a number to its text, an order given as a list or object to a list of terms.
 func (p property) text(name string, v value.Value) value.Value {
 	switch {
 	case v.IsNumber():
@@ -124,7 +124,7 @@ func (p property) text(name string, v value.Value) value.Value {
 	return v
 }
 
-// terms reads the parts of an order: ["-a", "b"], {"a": -1}, [["a", "desc"]], [{"a": -1}].
+// terms returns the terms of an order: ["-a", "b"], {"a": -1}, [["a", "desc"]], [{"a": -1}].
 func terms(v value.Value) (out []string, ok bool) {
 	for _, e := range v.List() {
 		switch e.Kind() {
@@ -162,7 +162,7 @@ func direction(v value.Value) string {
 	return v.String()
 }
 
-// list reads a value as a list: a text of names apart by commas, JSON, or one element alone.
+// list converts a value to a list: a text of names separated by commas, JSON, or a single element.
 func (p property) list(v value.Value) value.Value {
 	if v.Kind() == value.String {
 		if v = parsed(v, value.Array); v.Kind() == value.String {
@@ -196,7 +196,7 @@ func split(text string) value.Value {
 	return value.OfArray(out)
 }
 
-// synonym returns the word of our enumerations that means the same as a lower-case one; "" for none.
+// synonym returns the enumeration value for a lower-case synonym; "" for none.
 func synonym(word string) string {
 	switch word {
 	case "average", "mean":

@@ -1,6 +1,6 @@
-// Package calendar knows the intervals of time that records are grouped by.
+// Package calendar enumerates the time intervals that records are grouped by.
 //
-// It stands beside the tool group_by_date, whose source writes an interval as a text: 2026, 2026-Q3, 2026-W07, 2026-07-01.
+// It is used by the tool group_by_date, whose source writes an interval as text: 2026, 2026-Q3, 2026-W07, 2026-07-01.
 package calendar
 
 import (
@@ -9,13 +9,14 @@ import (
 	"time"
 )
 
-// A Calendar knows which intervals there are, by their texts.
+// A Calendar enumerates the intervals of one length in one zone, as texts.
 type Calendar struct {
 	Interval string
 	Zone     *time.Location
 }
 
-// Zone returns the zone of a name, or of an offset such as +05:30. What is none was refused before, and is UTC here.
+// Zone returns the time zone for a name, or for an offset such as +05:30. An invalid name, which was rejected before,
+// gives UTC.
 func Zone(name string) *time.Location {
 	if at, err := time.Parse("-07:00", name); err == nil {
 		_, seconds := at.Zone()
@@ -27,8 +28,8 @@ func Zone(name string) *time.Location {
 	return time.UTC
 }
 
-// Between returns the intervals after from and before to, the first most of them; in descending order with down, the
-// last most.
+// Between returns the intervals after from and before to, no more than most; with down in descending order,
+// starting at to.
 func (k *Calendar) Between(from, to string, most int, down bool) []string {
 	at, last := k.wall(from), k.wall(to)
 	step := k.next
@@ -44,11 +45,11 @@ func (k *Calendar) Between(from, to string, most int, down bool) []string {
 	return slices.Clip(out)
 }
 
-// wall reads the text of an interval as what clocks show at its beginning: a time in UTC that stands for it.
+// wall parses the text of an interval and returns the local time of its beginning, as a time in UTC.
 func (k *Calendar) wall(text string) time.Time {
 	if k.Interval == "week" {
 		var year, week int
-		fmt.Sscanf(text, "%d-W%d", &year, &week) // the source wrote it by our format
+		fmt.Sscanf(text, "%d-W%d", &year, &week) // the text has our format
 		fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC)
 		monday := fourth.AddDate(0, 0, -(int(fourth.Weekday())+6)%7)
 		return monday.AddDate(0, 0, 7*(week-1))
@@ -62,7 +63,7 @@ func (k *Calendar) wall(text string) time.Time {
 	return t
 }
 
-// text writes the interval that a time is in, whatever its zone.
+// text returns the interval that contains t, ignoring t's zone.
 func (k *Calendar) text(t time.Time) string {
 	switch k.Interval {
 	case "year":
@@ -94,7 +95,7 @@ func (k *Calendar) step(t time.Time, n int) time.Time {
 	case "quarter":
 		return t.AddDate(0, 3*n, 0)
 	case "month":
-		return t.AddDate(0, n, 0) // from the first of a month
+		return t.AddDate(0, n, 0) // t is the first of a month
 	case "week":
 		return t.AddDate(0, 0, 7*n)
 	case "day":
@@ -107,8 +108,7 @@ func (k *Calendar) step(t time.Time, n int) time.Time {
 	return t.Add(time.Duration(n) * time.Second)
 }
 
-// exists reports whether clocks of the zone ever show a time of the interval: when they are put forward, they pass
-// over an hour.
+// exists reports whether any local time in the interval exists: when clocks go forward, some are skipped.
 func (k *Calendar) exists(wall time.Time, text string) bool {
 	if k.Interval != "hour" && k.Interval != "minute" && k.Interval != "second" && k.Interval != "day" {
 		return true

@@ -8,13 +8,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// An Answer is what a tool gave.
+// An Answer is the result of a tool.
 type Answer struct {
 	Text       string          // for people and models; "" when there is none
-	Structured json.RawMessage // as the gateway wrote it, to the last digit; nil when there is none
+	Structured json.RawMessage // the exact bytes from the gateway; nil if there is none
 }
 
-// Call calls a tool. arguments is a JSON object. A tool's refusal is a *Refusal.
+// Call calls a tool. arguments is a JSON object. An error result of the tool is a *Refusal.
 func (c *Client) Call(ctx context.Context, name string, arguments json.RawMessage) (Answer, error) {
 	var res struct {
 		Content    []content       `json:"content"`
@@ -44,7 +44,7 @@ func (c *Client) Call(ctx context.Context, name string, arguments json.RawMessag
 	return a, nil
 }
 
-// A content is one part of a result or of a prompt's message. Parts that are no text have none.
+// A content is one part of a result or of a prompt's message. Text is empty for other kinds of parts.
 type content struct {
 	Text string `json:"text"`
 }
@@ -61,7 +61,7 @@ func (c *Client) ask(ctx context.Context, method string, params json.RawMessage,
 	return nil
 }
 
-// A Tool is what can be called.
+// A Tool is a callable tool.
 type Tool struct {
 	Name         string          `json:"name"`
 	Title        string          `json:"title,omitempty"`
@@ -71,10 +71,10 @@ type Tool struct {
 	Annotations  *Annotations    `json:"annotations,omitempty"`
 }
 
-// Reads reports whether the gateway says that the tool changes nothing and proposes nothing.
+// Reads reports whether the gateway declares that the tool changes nothing and proposes no change.
 func (t Tool) Reads() bool { return t.Annotations != nil && t.Annotations.ReadOnly }
 
-// Annotations are what the gateway says of a tool's effects. One that is left out is the riskier one.
+// Annotations are the gateway's declaration of a tool's effects. A missing hint means the riskier case.
 type Annotations struct {
 	ReadOnly    bool  `json:"readOnlyHint,omitempty"`
 	Destructive *bool `json:"destructiveHint,omitempty"`
@@ -82,7 +82,7 @@ type Annotations struct {
 	OpenWorld   *bool `json:"openWorldHint,omitempty"`
 }
 
-// A Prompt is a text that a person starts with.
+// A Prompt is a prompt template that a person can start with.
 type Prompt struct {
 	Name        string     `json:"name"`
 	Title       string     `json:"title,omitempty"`
@@ -90,14 +90,14 @@ type Prompt struct {
 	Arguments   []Argument `json:"arguments,omitempty"`
 }
 
-// An Argument is one of a prompt.
+// An Argument is an argument of a prompt.
 type Argument struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	Required    bool   `json:"required,omitempty"`
 }
 
-// A Resource is a document that the gateway has. URI holds names in braces where it is a template.
+// A Resource is a document of the gateway, or a template whose URI contains names in braces.
 type Resource struct {
 	URI         string `json:"uri,omitempty"`
 	Template    string `json:"uriTemplate,omitempty"`
@@ -107,17 +107,17 @@ type Resource struct {
 	MIMEType    string `json:"mimeType,omitempty"`
 }
 
-// Tools lists the tools that can be called.
+// Tools lists the callable tools.
 func (c *Client) Tools(ctx context.Context) ([]Tool, error) {
 	return list[Tool](ctx, c, "tools/list", "tools")
 }
 
-// Prompts lists the prompts that can be rendered.
+// Prompts lists the available prompts.
 func (c *Client) Prompts(ctx context.Context) ([]Prompt, error) {
 	return list[Prompt](ctx, c, "prompts/list", "prompts")
 }
 
-// Resources lists the documents that can be read, and then the templates of more.
+// Resources lists the readable documents, then the templates of others.
 func (c *Client) Resources(ctx context.Context) ([]Resource, error) {
 	all, err := list[Resource](ctx, c, "resources/list", "resources")
 	if err != nil {
@@ -127,13 +127,13 @@ func (c *Client) Resources(ctx context.Context) ([]Resource, error) {
 	return append(all, templates...), err
 }
 
-// list reads all pages of a list; member is what a page calls it.
+// list reads all pages of a list; member is the name of the list in a page.
 func list[T any](ctx context.Context, c *Client, method, member string) ([]T, error) {
 	all, cursor := []T{}, ""
 	for {
 		var params json.RawMessage
 		if cursor != "" {
-			params, _ = json.Marshal(map[string]string{"cursor": cursor}) // a string always encodes
+			params, _ = json.Marshal(map[string]string{"cursor": cursor}) // can't fail for a string
 		}
 		var page map[string]json.RawMessage
 		if err := c.ask(ctx, method, params, &page); err != nil {
@@ -146,14 +146,14 @@ func list[T any](ctx context.Context, c *Client, method, member string) ([]T, er
 		all = append(all, some...)
 		before := cursor
 		cursor = ""
-		_ = json.Unmarshal(page["nextCursor"], &cursor) // none is the last page
+		_ = json.Unmarshal(page["nextCursor"], &cursor) // missing on the last page
 		if cursor == "" || cursor == before {
 			return all, nil
 		}
 	}
 }
 
-// Render returns the text of a prompt's messages, one below the other.
+// Render returns the text of a prompt's messages, separated by blank lines.
 func (c *Client) Render(ctx context.Context, name string, arguments map[string]string) (string, error) {
 	params, err := json.Marshal(map[string]any{"name": name, "arguments": arguments})
 	if err != nil {
@@ -179,7 +179,7 @@ func (c *Client) Render(ctx context.Context, name string, arguments map[string]s
 
 // Read returns the text of a document.
 func (c *Client) Read(ctx context.Context, uri string) (string, error) {
-	params, _ := json.Marshal(map[string]string{"uri": uri}) // a string always encodes
+	params, _ := json.Marshal(map[string]string{"uri": uri}) // can't fail for a string
 	var res struct {
 		Contents []content `json:"contents"`
 	}

@@ -1,8 +1,8 @@
-// Package client speaks MCP with a gateway: it calls tools, renders prompts, reads resources and sends any other request.
+// Package client is an MCP client for a gateway: it calls tools, renders prompts, reads resources and sends any other
+// request.
 //
-// It is on the asker's side and knows words alone. It speaks the protocol of 2026-07-28, where each request is complete in
-// itself, so requests run side by side and their results keep every digit. It refuses to carry a token to another address
-// than the one it was given for.
+// It speaks the protocol version 2026-07-28, in which each request is self-contained, so requests may run concurrently.
+// Results keep the exact digits of numbers. A token is sent only to the address it was given for.
 package client
 
 import (
@@ -19,13 +19,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Version is the version of MCP that a Client speaks.
+// Version is the MCP version of a Client.
 const Version = "2026-07-28"
 
-// maxMessage bounds one message of the gateway, in bytes.
+// maxMessage is the maximum size of a message from the gateway, in bytes.
 const maxMessage = 64 << 20
 
-// A Client sends requests to a gateway. Its methods may be called side by side.
+// A Client sends requests to a gateway. It is safe for concurrent use.
 type Client struct {
 	transport    transport
 	version      string // of the calling program
@@ -33,27 +33,27 @@ type Client struct {
 	instructions string
 }
 
-// A transport carries one request and returns the response to it.
+// A transport sends a request and returns its response.
 type transport interface {
 	roundTrip(context.Context, request) (response, error)
 	Close() error
 }
 
-// A request is one JSON-RPC request. name is the tool, prompt or resource that params name; "" for none.
+// A request is one JSON-RPC request. name is the tool, prompt or resource named in params; "" for none.
 type request struct {
 	id           int64
 	method, name string
 	body         []byte
 }
 
-// A response is one JSON-RPC response, as it was written.
+// A response is one JSON-RPC response.
 type response struct {
 	ID     json.RawMessage `json:"id"`
 	Result json.RawMessage `json:"result"`
 	Error  *RPCError       `json:"error"`
 }
 
-// An RPCError is an error of the protocol: a method or tool that does not exist, parameters that do not fit.
+// An RPCError is a protocol error, such as an unknown method or tool, or invalid parameters.
 type RPCError struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
@@ -63,14 +63,14 @@ type RPCError struct {
 // Error returns the message.
 func (e *RPCError) Error() string { return e.Message }
 
-// codeInvalidParams is what JSON-RPC says of parameters that do not fit, and MCP of an unknown tool.
+// codeInvalidParams is the JSON-RPC code for invalid parameters, which MCP also uses for an unknown tool.
 const codeInvalidParams = -32602
 
-// Dial connects to the gateway at u, whose path ends in /mcp, with a token; "" for none. version is that of the calling
-// program.
+// Dial connects to the gateway at u, whose path ends in /mcp, with a token, or "" for none. version is the version of
+// the calling program.
 func Dial(ctx context.Context, u *url.URL, token, version string) (*Client, error) {
 	t := &overHTTP{url: u, token: token, client: &http.Client{
-		// The token is for this address alone.
+		// The token must not be sent to another address.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	return discover(ctx, t, version)
 }
@@ -80,7 +80,7 @@ func Stream(ctx context.Context, in io.ReadCloser, out io.WriteCloser, version s
 	return discover(ctx, newStream(in, out), version)
 }
 
-// discover asks the gateway what it is, so that a wrong address or token shows before the first call.
+// discover queries the gateway's capabilities, so that a wrong address or token is found before the first call.
 func discover(ctx context.Context, t transport, version string) (*Client, error) {
 	c := &Client{transport: t, version: version}
 	result, err := c.Dispatch(ctx, "server/discover", nil)
@@ -100,14 +100,14 @@ func discover(ctx context.Context, t transport, version string) (*Client, error)
 	return c, nil
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (c *Client) Close() error { return c.transport.Close() }
 
-// Instructions returns what the gateway says to models about its tools; "" for nothing.
+// Instructions returns the gateway's instructions for models; "" if there are none.
 func (c *Client) Instructions() string { return c.instructions }
 
-// Dispatch sends a request and returns its result as the gateway wrote it. params is a JSON object; nil is an empty one.
-// An error of the protocol is an *RPCError.
+// Dispatch sends a request and returns the exact result. params is a JSON object; nil is an empty one. A protocol error
+// is an *RPCError.
 func (c *Client) Dispatch(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	members := map[string]json.RawMessage{}
 	if len(params) > 0 {
@@ -116,7 +116,7 @@ func (c *Client) Dispatch(ctx context.Context, method string, params json.RawMes
 		}
 	}
 	var named struct{ Name, URI string }
-	_ = json.Unmarshal(params, &named) // members of other types name nothing
+	_ = json.Unmarshal(params, &named) // members of other types are ignored
 	var err error
 	if members["_meta"], err = c.meta(members["_meta"]); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (c *Client) Dispatch(ctx context.Context, method string, params json.RawMes
 	return res.Result, nil
 }
 
-// meta adds to given what every request says of its client.
+// meta adds the members that every request carries to given.
 func (c *Client) meta(given json.RawMessage) (json.RawMessage, error) {
 	meta := map[string]any{}
 	if len(given) > 0 {
@@ -155,7 +155,7 @@ func (c *Client) meta(given json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(meta)
 }
 
-// explain says why there is no gateway at u. status is that of its answer, 0 without one.
+// explain returns an error that says why there is no gateway at u. status is that of its response, 0 if there was none.
 func explain(u *url.URL, hasToken bool, status int, err error) error {
 	at := u.Redacted()
 	var dialing *net.OpError

@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// gateway serves a tool that answers with structured, over JSON or events.
+// gateway serves a tool that returns structured, over JSON or events.
 func gateway(t *testing.T, structured string, isError, events bool) *url.URL {
 	t.Helper()
 	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
@@ -55,7 +55,7 @@ func at(t *testing.T, address string) *url.URL {
 	return u
 }
 
-// TestCall: what a tool answers comes as it was written, over JSON and over events.
+// TestCall checks that a tool's result arrives exactly, over JSON and over events.
 func TestCall(t *testing.T) {
 	const exact = `{"n":9007199254740993,"d":0.10,"text":"data: {\"result\":1}"}`
 	for _, events := range []bool{false, true} {
@@ -95,11 +95,11 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// TestDialRefuses tells why there is no conversation.
+// TestDialRefuses checks the reasons for failed connections.
 func TestDialRefuses(t *testing.T) {
 	stranger := httptest.NewServer(http.NotFoundHandler())
 	defer stranger.Close()
-	var got string // the credential that came along
+	var got string // the credential that was sent
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get("Authorization") }))
 	defer elsewhere.Close()
 	moved := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
@@ -128,7 +128,7 @@ func TestDialRefuses(t *testing.T) {
 	}
 }
 
-// TestSideBySide: each of many calls at a time gets its own answer.
+// TestSideBySide checks that each of many concurrent calls gets its own result.
 func TestSideBySide(t *testing.T) {
 	for _, events := range []bool{false, true} {
 		c, err := client.Dial(t.Context(), gateway(t, "echo", false, events), "good", "1")
@@ -148,7 +148,7 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// TestDispatch sends any request; parameters that are no object and methods that do not exist are errors.
+// TestDispatch checks arbitrary requests; parameters that are no object and unknown methods are errors.
 func TestDispatch(t *testing.T) {
 	c, err := client.Dial(t.Context(), gateway(t, `{}`, false, false), "good", "1")
 	if err != nil {
@@ -168,7 +168,7 @@ func TestDispatch(t *testing.T) {
 	}
 }
 
-// TestCutStream: an answer that ends in the middle is an error, over events and over a pair of streams.
+// TestCutStream checks that a truncated response is an error, over events and over a pair of streams.
 func TestCutStream(t *testing.T) {
 	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")

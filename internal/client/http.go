@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sse"
 )
 
-// overHTTP sends each request as one POST, whose answer is the response or a stream of events that ends with it.
+// overHTTP sends each request as a POST, answered by the response itself or by a stream of events that ends with it.
 type overHTTP struct {
 	url    *url.URL
 	token  string
@@ -72,7 +72,7 @@ func (t *overHTTP) roundTrip(ctx context.Context, r request) (response, error) {
 	return found, nil
 }
 
-// readAll reads a body that is not larger than a message may be.
+// readAll reads a body of at most maxMessage bytes.
 func readAll(r io.Reader) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(r, maxMessage+1))
 	if err == nil && len(body) > maxMessage {
@@ -81,7 +81,7 @@ func readAll(r io.Reader) ([]byte, error) {
 	return body, err
 }
 
-// fromEvents returns the response with the id; notifications before it are dropped.
+// fromEvents returns the response with the id and drops notifications before it.
 func fromEvents(body io.Reader, id int64) (response, error) {
 	var found response
 	err := sse.Read(body, maxMessage, func(e sse.Event) error {
@@ -90,7 +90,7 @@ func fromEvents(body io.Reader, id int64) (response, error) {
 			return nil
 		}
 		found = r
-		return io.EOF // the rest is for nobody
+		return io.EOF // the rest is not needed
 	})
 	if found.Result != nil || found.Error != nil {
 		return found, nil
@@ -101,7 +101,7 @@ func fromEvents(body io.Reader, id int64) (response, error) {
 	return found, err
 }
 
-// responseTo reads message as the response with the id, and reports whether it is that.
+// responseTo parses message and reports whether it is the response with the id.
 func responseTo(message []byte, id int64) (response, bool) {
 	var r response
 	ok := json.Unmarshal(message, &r) == nil && string(r.ID) == strconv.FormatInt(id, 10) && (r.Result != nil || r.Error != nil)

@@ -9,19 +9,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Refusal is a tool's error as the gateway told it.
+// A Refusal is a tool's error as reported by the gateway.
 type Refusal struct {
 	Problem *problem.Error
-	Raw     json.RawMessage // {error, error_code, …} as it came; nil when the gateway sent none
+	Raw     json.RawMessage // the original {error, error_code, …}; nil if the gateway sent none
 }
 
-// Error says what Problem says.
+// Error returns the text of Problem.
 func (r *Refusal) Error() string { return r.Problem.Error() }
 
 // Unwrap returns Problem.
 func (r *Refusal) Unwrap() error { return r.Problem }
 
-// ReadRefusal reads {error, error_code, …}, as every door of a gateway writes a failure, and whether body is that.
+// ReadRefusal parses {error, error_code, …}, the form of errors in all transports of a gateway, and reports whether
+// body has it.
 func ReadRefusal(body []byte) (*Refusal, bool) {
 	var told struct {
 		Error   string       `json:"error"`
@@ -54,7 +55,7 @@ func ReadRefusal(body []byte) (*Refusal, bool) {
 	}}, true
 }
 
-// refused returns an error of the protocol as a refusal; the gateway writes its code and details into the error's data.
+// refused converts a protocol error to a Refusal; the gateway puts its code and details into the error's data.
 func refused(err error) error {
 	rpc, ok := errors.AsType[*RPCError](err)
 	if !ok {
@@ -64,10 +65,10 @@ func refused(err error) error {
 		var members map[string]json.RawMessage
 		if json.Unmarshal(rpc.Data, &members) == nil && members["error_code"] != nil {
 			if members["error"] == nil {
-				detail, _, _ := strings.Cut(rpc.Message, "\n") // what follows names tools to models
-				members["error"], _ = json.Marshal(detail)     // a string always encodes
+				detail, _, _ := strings.Cut(rpc.Message, "\n") // the rest names tools, for models
+				members["error"], _ = json.Marshal(detail)     // can't fail for a string
 			}
-			body, _ := json.Marshal(members) // so does what was just decoded
+			body, _ := json.Marshal(members) // can't fail for decoded JSON
 			if r, ok := ReadRefusal(body); ok {
 				return r
 			}

@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// overStream sends each request as a line and hands each line that comes back to the request that it answers.
+// overStream sends each request as a line and passes each line received to the request it answers.
 type overStream struct {
 	in  io.ReadCloser
 	out io.WriteCloser
@@ -20,7 +20,7 @@ type overStream struct {
 
 	mu      sync.Mutex
 	waiting map[string]chan response
-	ended   chan struct{} // closed when in has ended, after err is set
+	ended   chan struct{} // closed after in has ended and err is set
 	err     error
 }
 
@@ -39,14 +39,14 @@ func (t *overStream) read() {
 	for lines.Scan() {
 		var r response
 		if json.Unmarshal(lines.Bytes(), &r) != nil {
-			continue // not a message: nothing waits for it
+			continue // not a message
 		}
 		t.mu.Lock()
 		waiting := t.waiting[string(r.ID)]
 		delete(t.waiting, string(r.ID))
 		t.mu.Unlock()
 		if waiting != nil {
-			// The line is the scanner's; the members of r are copies.
+			// The line belongs to the scanner; the members of r are copies.
 			waiting <- r
 		}
 	}
@@ -71,7 +71,7 @@ func (t *overStream) roundTrip(ctx context.Context, r request) (response, error)
 		t.mu.Lock()
 		delete(t.waiting, id)
 		t.mu.Unlock()
-		// A gateway that has gone can't be told that nobody waits.
+		// The error doesn't matter if the gateway has gone.
 		_ = t.write([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`))
 		return response{}, ctx.Err()
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// modes are how a write may run.
+// modes returns the modes of a write.
 func modes() []write.Mode { return []write.Mode{write.Allow, write.Review, write.Deny} }
 
-// writeRule is how agents may write the records of a class: one mode for all, or one for each kind of write.
+// writeRule is the shape of a class's write mode: one for all writes, or one for each kind of write.
 func writeRule(into *map[write.Op]write.Mode) yamlconf.Shape {
 	set := func(ops ...write.Op) func(write.Mode) {
 		return func(m write.Mode) {
@@ -40,7 +40,7 @@ func writeRule(into *map[write.Op]write.Mode) yamlconf.Shape {
 	return yamlconf.Either(one(set(write.OpCreate, write.OpUpdate, write.OpDelete)), yamlconf.Object(keys, yamlconf.NotEmpty))
 }
 
-// actions are those of the class called on, or where apart is true those that each say it themselves.
+// actions is the shape of the actions on the class on or, if apart is true, of actions that each name their class.
 func (c *Config) actions(on string, apart bool) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "action", Check: actionName, Of: func(name string) (yamlconf.Shape, func()) {
 		d := action.Declaration{Name: name, On: on}
@@ -52,7 +52,7 @@ func (c *Config) actions(on string, apart bool) yamlconf.Shape {
 	}})
 }
 
-// actionName wants names that tools can have.
+// actionName checks that an action has a valid tool name.
 func actionName(r *yamlconf.Reader, e yamlconf.Entry) bool {
 	if word(strings.ReplaceAll(e.Name, "-", "_")) {
 		return true
@@ -87,7 +87,7 @@ func (c *Config) actionKeys(d *action.Declaration) []yamlconf.Key {
 	}
 }
 
-// transitions are lists of values by value by field.
+// transitions is the shape of the allowed next values, by field and value.
 func transitions(into *map[string]map[string][]string) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "field", Of: func(field string) (yamlconf.Shape, func()) {
 		next := map[string][]string{}
@@ -132,7 +132,7 @@ func requirements(into *[]action.Requirement) yamlconf.Shape {
 	})
 }
 
-// WrongAction returns a fault of an action at its place.
+// WrongAction returns a fault at the location of an action.
 func (c *Config) WrongAction(f *action.DeclarationFault) Fault {
 	path := []string{"classes", c.written(f.On), "actions", f.Action}
 	if _, ok := c.document.Place(path...); !ok {
@@ -141,5 +141,5 @@ func (c *Config) WrongAction(f *action.DeclarationFault) Fault {
 	return c.Wrong(f.Message, append(path, f.Key...)...)
 }
 
-// reviewName is the name of review rule i, as changes keep it.
+// reviewName returns the name of review rule i, as stored in changes.
 func reviewName(i int) string { return "review[" + strconv.Itoa(i) + "]" }

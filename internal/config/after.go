@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// SQLite returns the path of the file that the source is, and whether it is one. Other sources are PostgreSQL
-// databases, and MariaDB where MariaDB says so.
+// SQLite returns the path of the source's file, and whether the source is an SQLite file. Sources that are neither
+// SQLite nor MariaDB are PostgreSQL databases.
 func (s Source) SQLite() (path string, ok bool) { return strings.CutPrefix(s.URL, "sqlite:") }
 
 // MariaDB reports whether the source is a MariaDB database.
@@ -18,7 +18,7 @@ func (s Source) MariaDB() bool {
 	return strings.HasPrefix(s.URL, "mariadb://") || strings.HasPrefix(s.URL, "mysql://")
 }
 
-// space returns the schema that a class stands in, as schemas names it.
+// space returns the schema of a class, as the key schemas names it.
 func space(c *schema.Class) string {
 	if c.Space == "" {
 		return "public"
@@ -26,8 +26,8 @@ func space(c *schema.Class) string {
 	return c.Space
 }
 
-// Keep returns those of the classes found in a source that its schemas and tables let through. Names there that
-// nothing answers to are in an *Error.
+// Keep returns the classes found in a source that its keys schemas and tables allow. Names in these keys that match
+// nothing are reported in an *Error.
 func (c *Config) Keep(source string, found []schema.Class) ([]schema.Class, error) {
 	i := slices.IndexFunc(c.Sources, func(s Source) bool { return s.Name == source })
 	if i < 0 {
@@ -67,8 +67,8 @@ func (c *Config) Keep(source string, found []schema.Class) ([]schema.Class, erro
 	return kept, nil
 }
 
-// WrongRule returns a fault of the rule of a class, named in full or as the file does. A message that begins with
-// a key of the rule and a colon, "tenant.through: …", points at that key.
+// WrongRule returns a fault of the rule of a class, given by its full name or as in the file. A message that begins
+// with a key of the rule and a colon, "tenant.through: …", points at that key.
 func (c *Config) WrongRule(class, message string) Fault {
 	path := []string{"classes", c.written(class)}
 	if key, rest, ok := strings.Cut(message, ": "); ok {
@@ -80,7 +80,7 @@ func (c *Config) WrongRule(class, message string) Fault {
 	return c.Wrong(message, path...)
 }
 
-// written returns the name that the file gives to a class: that in full, or the bare one.
+// written returns the name of a class as used in the file: the full or the bare one.
 func (c *Config) written(class string) string {
 	if _, ok := c.Rules.Classes[class]; !ok {
 		if _, bare, ok := strings.Cut(class, "."); ok {

@@ -18,7 +18,7 @@ func parsed(t *testing.T, text string) *config.Config {
 	return c
 }
 
-// TestKeep is the source's keys → what stays of four tables, or what is wrong.
+// TestKeep checks, for the keys of a source, which of four tables stay, or the faults.
 func TestKeep(t *testing.T) {
 	found := []schema.Class{{Name: "issues"}, {Name: "users"}, {Name: "crm_deals", Space: "crm"}, {Name: "hr_pay", Space: "hr"}}
 	for _, row := range []struct{ keys, want string }{
@@ -91,7 +91,7 @@ f.yaml:3:21: limits.timeouts.query_clas: there is no tool "query_clas"; did you 
 	}
 }
 
-// TestWrongRule points messages of package policy at the rule that they are about.
+// TestWrongRule checks that messages of package policy point at the rule they are about.
 func TestWrongRule(t *testing.T) {
 	c := parsed(t, "sources: {s: {url: sqlite:x}}\nclasses:\n  a: {tenant: {through: b_id}}\n  s.b: {visible: [id]}\n")
 	for _, row := range []struct{ class, message, want string }{

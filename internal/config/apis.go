@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// apis is what an owner says of each API, by the name of its source.
+// apis is the shape of the rules of each API, by the name of its source.
 func (c *Config) apis() yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "API", Of: func(name string) (yamlconf.Shape, func()) {
 		var rules calls.Rules
@@ -29,7 +29,7 @@ func (c *Config) apis() yamlconf.Shape {
 	}})
 }
 
-// checkAPIs puts what the section apis says together with the documents, and refuses rules of what is no API.
+// checkAPIs combines the section apis with the documents, and reports rules for sources that are not APIs.
 func (c *Config) checkAPIs(r *yamlconf.Reader) {
 	var known []string
 	for _, s := range c.Sources {
@@ -61,7 +61,7 @@ func (c *Config) checkAPIs(r *yamlconf.Reader) {
 	}
 }
 
-// adopt puts the rules of an API in force, with its document, and what packs add to both. The error is that of a pack.
+// adopt sets the rules of an API with its document, and adds its packs to both. Its errors are about packs.
 func (c *Config) adopt(s Source, of apis.Contents) error {
 	rules := c.rules[s.Name]
 	rules.Document, rules.Digest = of.Document, of.Digest
@@ -80,7 +80,7 @@ func (c *Config) adopt(s Source, of apis.Contents) error {
 	if of.Document == nil || packed != nil {
 		return packed
 	}
-	const most = 5 // a document that is wrong is so in many places
+	const most = 5 // an invalid document has many errors
 	for i, w := range of.Document.Warnings {
 		if i == most {
 			c.Notes = append(c.Notes, fmt.Sprintf("sources.%s: the document is odd in %d places more", s.Name, len(of.Document.Warnings)-most))
@@ -91,8 +91,8 @@ func (c *Config) adopt(s Source, of apis.Contents) error {
 	return nil
 }
 
-// packed adds to the rules of an API what its packs say: operations that the document leaves out, and what operations do,
-// behind what the owner says of that. The tools are compiled over the whole.
+// packed adds the packs of an API to its rules: operations that the document lacks, and classes of operations, after
+// those of the owner. The tools are compiled against the combined document.
 func (c *Config) packed(rules *calls.Rules, name string, of apis.Contents) error {
 	if of.Document == nil || len(of.Packs) == 0 {
 		return nil
@@ -113,7 +113,7 @@ func (c *Config) packed(rules *calls.Rules, name string, of apis.Contents) error
 	}
 	classes, err := classify.New(of.Document, rules.Access)
 	if err != nil {
-		return nil // who compiles the rules says it with the place
+		return nil // reported with its location when the rules are compiled
 	}
 	for _, p := range of.Packs {
 		tools, err := p.Compile(of.Document, classes)
@@ -133,7 +133,7 @@ func (c *Config) packed(rules *calls.Rules, name string, of apis.Contents) error
 	return nil
 }
 
-// packedBy returns the API that has a tool of that name in its packs; "" for none.
+// packedBy returns the API whose packs have a tool of that name; "" for none.
 func (c *Config) packedBy(tool string) string {
 	for _, name := range sortedKeys(c.Packs) {
 		if slices.ContainsFunc(c.Packs[name], func(t *pack.Tool) bool { return t.Name == tool }) {
@@ -143,8 +143,8 @@ func (c *Config) packedBy(tool string) string {
 	return ""
 }
 
-// Fetch reads the documents that are behind URLs, each with get, and puts them into the rules. What is wrong with them is
-// in an *Error. Until it is called those APIs have no document.
+// Fetch reads the documents at URLs with get, and adds them to the rules. Invalid documents are reported in an *Error.
+// Until it is called, those APIs have no document.
 func (c *Config) Fetch(get func(url string) ([]byte, error)) error {
 	var faults []Fault
 	fetched := false
@@ -176,7 +176,7 @@ func (c *Config) Fetch(get func(url string) ([]byte, error)) error {
 	return nil
 }
 
-// Forget takes the rules of an API out, so that nobody sees it.
+// Forget removes the rules of an API, which hides it.
 func (c *Config) Forget(api string) {
 	delete(c.Rules.APIs, api)
 	c.Rules.Version = c.version()
@@ -190,13 +190,14 @@ func (c *Config) WrongAPI(f *calls.RuleFault) Fault {
 	return c.Wrong(f.Message, "sources", f.API, "openapi", "document")
 }
 
-// PlaceOfAPI returns where a rule of an API stands, by a pointer as of operations.Fault, or the deepest place above it.
+// PlaceOfAPI returns the location of a rule of an API, given by a pointer as in calls.RuleFault, or of the deepest key
+// above it.
 func (c *Config) PlaceOfAPI(api, pointer string) (file string, line int) {
 	p, _ := c.document.Place(append([]string{"apis", api}, apis.Place(pointer)...)...)
 	return p.File(), p.Line
 }
 
-// APINames returns what lists of principals can name of HTTP APIs: sources, and operations as source.id.
+// APINames returns the names of HTTP APIs that lists of principals can use: sources, and operations as source.id.
 func (c *Config) APINames() []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(c.Rules.APIs)) {

@@ -21,7 +21,7 @@ const flow = `{"openapi": "3.0.3", "info": {"title": "Flow", "version": "1"}, "c
   "get": {"operationId": "getTeam", "tags": ["Teams"], "responses": {"200": {"description": "ok"}}},
   "put": {"operationId": "setTeam", "responses": {"200": {"description": "ok"}}}}}}`
 
-// withFlow is a folder that has flow.json and what else is given, by name.
+// withFlow returns a folder with flow.json and the given files, by name and text.
 func withFlow(t *testing.T, more ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,7 +41,7 @@ func put(t *testing.T, path, text string) {
 
 const flowSource = "sources: {flow: {openapi: {document: flow.json, base_url: https://flow.example}}}\n"
 
-// TestAPIFaults is text → what is wrong with it, without excerpts.
+// TestAPIFaults checks the faults of each text, without excerpts.
 func TestAPIFaults(t *testing.T) {
 	dir := withFlow(t, "broken.json", `{"openapi": "3.0.3", "paths": {`, "other.json", `{"a": 1}`)
 	source := func(keys string) string {
@@ -77,7 +77,7 @@ func TestAPIFaults(t *testing.T) {
 		{flowSource + "apis: {flow: {access: [{class: reed, operations: [getTeam]}]}}", "2:32: apis.flow.access.0.class: must be read, write, destructive, excluded or forbidden; did you mean read?"},
 		{flowSource + "apis: {flow: {write: {read: allow}}}", `2:23: apis.flow.write: unknown key "read"`},
 		{flowSource + "apis: {flow: {parameters: [{name: teamId, is: principal.tenent}]}}", `2:47: apis.flow.parameters.0.is: character 1 of the expression: a principal has no "tenent"; did you mean tenant?; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth`},
-		// What only the document tells.
+		// Faults that only the document shows.
 		{flowSource + "apis: {flow: {access: [{operations: [x*, getTeam], class: read}]}}", `2:38: apis.flow.access.0.operations.0: no operation of the document is "x*"`},
 		{flowSource + "apis: {flow: {access: [{tags: [Team], class: read}]}}", `2:32: apis.flow.access.0.tags.0: no operation of the document has the tag "Team"; did you mean Teams or teams?`},
 		{flowSource + "apis: {flow: {shown: [getTeam, getTeams]}}", `2:32: apis.flow.shown.1: no operation of the document is "getTeams"; did you mean getTeam or setTeam?`},
@@ -109,7 +109,7 @@ func line(f config.Fault) string {
 	return fmt.Sprintf("%d:%d: %s: %s", f.Line, f.Column, f.Path, f.Message)
 }
 
-// compiledFaults are what policy finds wrong with the rules of APIs, where the file has it.
+// compiledFaults returns the faults that policy finds in the rules of APIs, at their places in the file.
 func compiledFaults(t *testing.T, c *config.Config) []config.Fault {
 	t.Helper()
 	_, err := policy.New(c.Rules, nil)
@@ -130,7 +130,7 @@ func compiledFaults(t *testing.T, c *config.Config) []config.Fault {
 	return out
 }
 
-// TestCovered wants no secret in an excerpt, whatever is wrong around it.
+// TestCovered checks that no excerpt contains a secret, whatever the fault.
 func TestCovered(t *testing.T) {
 	dir := withFlow(t)
 	for _, row := range []struct{ credential, want string }{
@@ -151,7 +151,7 @@ func TestCovered(t *testing.T) {
 	}
 }
 
-// TestAPIRules wants the version to tell of rules and of the document's bytes, and the state of its file.
+// TestAPIRules checks that the version depends on the rules and on the document's bytes, and the state on its file.
 func TestAPIRules(t *testing.T) {
 	dir := withFlow(t)
 	read := func(text string) *config.Config {
@@ -192,7 +192,7 @@ func TestAPIRules(t *testing.T) {
 	}
 }
 
-// TestFetch reads documents behind URLs.
+// TestFetch reads documents at URLs.
 func TestFetch(t *testing.T) {
 	const text = "sources: {flow: {openapi: {document: 'https://x.example/a.json', base_url: https://x.example}}}\napis: {flow: {}}"
 	c := parsed(t, text)
@@ -223,7 +223,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// TestAPILists: lists of principals name APIs and operations.
+// TestAPILists checks that lists of principals can name APIs and operations.
 func TestAPILists(t *testing.T) {
 	names := config.Names{Classes: []string{"s.issues"}, APIs: []string{"flow", "flow.getTeam"}}
 	got := names.Strays(identity.List{}, identity.List{Only: []string{"flow", "flow.getTeam", "flow.getTaem"}, Except: []string{"flew"}}, []string{"flow"})
@@ -237,7 +237,7 @@ func TestAPILists(t *testing.T) {
 	}
 }
 
-// TestPacks is a source with packs → its tools and what is added to the rules, or what is wrong.
+// TestPacks checks the tools and added rules of each source with packs, or the faults.
 func TestPacks(t *testing.T) {
 	dir := withFlow(t)
 	if err := os.Mkdir(filepath.Join(dir, "packs"), 0o700); err != nil {
@@ -296,7 +296,7 @@ func TestPacks(t *testing.T) {
 	}
 }
 
-// TestAPIsDocument reads the example that docs/apis.md shows, over a document that has what it names.
+// TestAPIsDocument reads the example in docs/apis.md with a document that has its operations.
 func TestAPIsDocument(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/apis.md")
 	if err != nil {

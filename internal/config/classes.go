@@ -25,7 +25,7 @@ func (c *Config) classes() yamlconf.Shape {
 	}})
 }
 
-// classRule is what an owner says about one class.
+// classRule is the shape of the rule of one class.
 func (c *Config) classRule(class string, rule *policy.ClassRule) yamlconf.Shape {
 	var tenant policy.TenantRule
 	keys := []yamlconf.Key{
@@ -51,7 +51,7 @@ func (c *Config) classRule(class string, rule *policy.ClassRule) yamlconf.Shape 
 	return yamlconf.Object(keys, func(r *yamlconf.Reader, _ yamlconf.Node, at string) { checkRule(r, at, rule) })
 }
 
-// masks is the mask of each field. YAML reads the word null as no text, and here it is a mask.
+// masks is the shape of the mask of each field. YAML reads null as no value; here it is a mask.
 func masks(rule *policy.ClassRule) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "field", Of: func(name string) (yamlconf.Shape, func()) {
 		var m policy.Mask
@@ -81,7 +81,7 @@ func masks(rule *policy.ClassRule) yamlconf.Shape {
 	}})
 }
 
-// checkRule looks at what the keys of one rule tell together.
+// checkRule checks the keys of one rule against each other.
 func checkRule(r *yamlconf.Reader, at string, rule *policy.ClassRule) {
 	unseen := func(f string) string {
 		if slices.Contains(rule.Denied, f) || rule.Visible != nil && !slices.Contains(rule.Visible, f) {
@@ -133,7 +133,7 @@ func checkRule(r *yamlconf.Reader, at string, rule *policy.ClassRule) {
 	}
 }
 
-// hidden is true, false or {except: operator}.
+// hidden is the shape of true, false or {except: operator}.
 func hidden(rule *policy.ClassRule) yamlconf.Shape {
 	by := yamlconf.Object([]yamlconf.Key{{Name: "except", Doc: "Who sees it all the same: operator", Must: true,
 		Shape: yamlconf.OneOf(&rule.HiddenBut, identity.Operator)}}, func(*yamlconf.Reader, yamlconf.Node, string) { rule.Hidden = true })
@@ -183,7 +183,7 @@ func fieldRules(rule *policy.ClassRule) yamlconf.Shape {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// filters are where objects by class, or for every class under "default".
+// filters is the shape of where objects by class, or for every class under "default".
 func (c *Config) filters(into *map[string]query.Filter) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "class", Of: func(name string) (yamlconf.Shape, func()) {
 		var f query.Filter

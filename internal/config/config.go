@@ -1,9 +1,9 @@
-// Package config reads and checks the configuration file, strictly.
+// Package config reads and strictly checks the configuration file.
 //
-// It stands before the way: what it makes are the options of the doors and the rules of policy. It opens no
-// source, no store and no listener; besides the configuration it reads only the files that ${file:…} and file:
-// name, and the documents of APIs that are files. It refuses unknown and duplicate keys, keys without a value, what this version can't do yet, and values it
-// would have to guess about; every fault of a file is told in one error, with line, column and excerpt.
+// It produces the options of the transports and the rules of policy. It opens no source, no store and no listener;
+// besides the configuration it reads only the files named by ${file:…} and file:, and API documents that are files. It
+// refuses unknown and duplicate keys, keys without a value, features that this version lacks, and ambiguous values. All
+// faults of a file are reported in one error, with line, column and excerpt.
 package config
 
 import (
@@ -31,131 +31,130 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// What an empty Listen and an empty Store stand for.
+// The defaults of Listen and Store.
 const (
 	DefaultListen = "127.0.0.1:8420"
 	DefaultStore  = "sqlite:bailiwick.db"
 )
 
-// A Config is a configuration. In the zero value everything is the default, nothing is open to anybody and there
-// is no source.
+// A Config is a configuration. The zero value has the defaults, grants access to no principal and has no source.
 type Config struct {
-	Listen  string       // host:port; "" takes DefaultListen
-	Store   string       // "sqlite:path"; "" takes DefaultStore
+	Listen  string       // host:port; "" is DefaultListen
+	Store   string       // "sqlite:path" or "postgres://…"; "" is DefaultStore
 	Sources []Source     // in the order of the file
-	Rules   policy.Rules // with Version set to their Digest
+	Rules   policy.Rules // Version is set to their Digest
 	Tools   Tools
 	Results Results
 	Prompts []Prompt // in the order of the file
-	Budget  int      // most bytes of a result after shaping; 0 takes the default
+	Budget  int      // maximum bytes of a shaped result; 0 is the default
 	Limits  Limits
 	Auth    Auth
-	Stdio   identity.Principal // who speaks over stdio, ID "stdio"; without a scope nobody does
+	Stdio   identity.Principal // the principal over stdio, ID "stdio"; without scopes, stdio is refused
 	Server  Server
 	Log     Log
 
-	AuditKey []byte // the seed of the key that signs checkpoints of the audit; nil takes the one in the store
+	AuditKey []byte // the seed of the key that signs checkpoints of the audit; nil uses the key in the store
 
-	Lenient bool     // names in lists of principals and tokens that name nothing are warnings, not faults
-	Notes   []string // what is right and has no effect, for the operator
+	Lenient bool     // unknown names in lists of principals and tokens are warnings instead of faults
+	Notes   []string // settings without effect, for the operator
 
 	Telemetry     Telemetry
 	Notifications Notifications
 	Actions       []action.Declaration // in the order of the file, those of classes first
 	Review        Review
-	Packs         map[string][]*pack.Tool // by API: the tools of its packs, compiled over the document in Rules
+	Packs         map[string][]*pack.Tool // by API: the tools of its packs, compiled against the document in Rules
 
 	document    yamlconf.Document
-	contents    map[string]*apis.Contents // of the documents of APIs that are files, by source
-	rules       map[string]calls.Rules    // what the section apis says
+	contents    map[string]*apis.Contents // of API documents that are files, by source
+	rules       map[string]calls.Rules    // the rules in the section apis
 	expressions *expression.Compiler
 }
 
-// A Source is a database to serve, descriptions of objects, or an HTTP API.
+// A Source is a database, a set of object descriptions, or an HTTP API.
 type Source struct {
 	Name        string
-	URL         string        // "sqlite:path", "postgres://…", "mariadb://…" or "mysql://…"; it may hold a password. "" with Metadata and OpenAPI
-	WriteURL    string        // likewise, of an account that may write; "" where that is the one of URL
-	ReadOnly    bool          // it is never opened for writing
-	Metadata    *Metadata     // descriptions of objects on disk; nil for a database
-	OpenAPI     *apis.Source  // an HTTP API; nil for a database
+	URL         string        // "sqlite:path", "postgres://…", "mariadb://…" or "mysql://…"; may contain a password. "" with Metadata or OpenAPI
+	WriteURL    string        // the same for an account that may write; "" uses URL
+	ReadOnly    bool          // never opened for writing
+	Metadata    *Metadata     // object descriptions on disk; nil for other sources
+	OpenAPI     *apis.Source  // an HTTP API; nil for other sources
 	Description string        // for agents
-	Schemas     []string      // of PostgreSQL: the schemas to look into; nil for the default
-	Tables      identity.List // which tables and views become classes
+	Schemas     []string      // the PostgreSQL schemas to read; nil for the default
+	Tables      identity.List // the tables and views that become classes
 }
 
-// Tools says which tools are served to anybody.
+// Tools selects the tools that are served.
 type Tools struct {
-	Lean bool // short descriptions, for clients that pay for every token
+	Lean bool // short descriptions, to save tokens
 	identity.List
 }
 
-// A Form says which parts of a result a client is sent.
+// A Form selects the parts of a result that a client is sent.
 type Form string
 
-// The forms of a result, as of the same names in package server. "" is Text.
+// The forms of a result, with the same names as in package server. "" is Text.
 const (
 	Both       Form = "both"
 	Text       Form = "text"
 	Structured Form = "structured"
 )
 
-// Results says which parts of a result clients are sent.
+// Results selects the parts of a result for each client.
 type Results struct {
 	Default Form
-	Clients map[string]Form // by the name that a client gives
+	Clients map[string]Form // by the client's self-declared name
 }
 
-// Auth says who is let in over HTTP.
+// Auth configures authentication over HTTP.
 type Auth struct {
-	TokensOff bool                // tokens of our own are not accepted
-	TokenLife time.Duration       // how long a new token lasts when nothing else is said; 0 takes 90 days
-	Anonymous *identity.Principal // who comes from this machine without a credential, ID "anonymous"; nil lets none in
-	OIDC      *oidc.Options       // whose JSON Web Tokens are good and what they mean; nil takes none
-	Resource  string              // with OIDC: the URL of /mcp as clients know it; "" tells them none
+	TokensOff bool                // tokens issued by this server are refused
+	TokenLife time.Duration       // default lifetime of a new token; 0 is 90 days
+	Anonymous *identity.Principal // the principal for local requests without a credential, ID "anonymous"; nil refuses them
+	OIDC      *oidc.Options       // accepted JSON Web Tokens and the meaning of their claims; nil accepts none
+	Resource  string              // with OIDC: the URL of /mcp as clients know it; "" publishes none
 }
 
-// Server tunes the HTTP door. A zero field takes the door's default.
+// Server configures the HTTP transport. A zero field uses its default.
 type Server struct {
-	Origins     []string      // web origins whose pages may call: "https://app.example"
-	Hosts       []string      // names by which this server is called
-	MaxBody     int           // bytes of a request
-	Concurrency int           // calls at a time
-	Queue       int           // calls that wait for their turn; negative for none
-	Heartbeat   time.Duration // between progress notifications; negative for none
+	Origins     []string      // web origins whose pages may call, such as "https://app.example"
+	Hosts       []string      // accepted host names of this server
+	MaxBody     int           // maximum bytes of a request
+	Concurrency int           // maximum concurrent calls
+	Queue       int           // maximum waiting calls; negative for none
+	Heartbeat   time.Duration // interval of progress notifications; negative for none
 	Connections Connections
 	Sessions    Sessions
 	Metrics     Metrics
 }
 
-// Connections bounds what is connected at a time. A zero field takes the default.
+// Connections limits concurrent connections. A zero field uses the default.
 type Connections struct {
 	Max  int // of all clients
 	Each int // of one address
 }
 
-// Sessions bounds the sessions of the protocols before 2026-07-28.
+// Sessions limits the sessions of protocol versions before 2026-07-28.
 type Sessions struct {
-	Idle time.Duration // an idle one ends after this
+	Idle time.Duration // an idle session ends after this time
 	Max  int           // of all principals
 	Each int           // of one principal
 }
 
-// Log says what is logged, on standard error.
+// Log configures the log on standard error.
 type Log struct {
 	Level slog.Level
 	Text  bool // lines for people instead of JSON
-	Quiet bool // calls are no lines
+	Quiet bool // calls are not logged
 }
 
-// A Fault is one thing that is wrong in a configuration.
+// A Fault is one fault in a configuration.
 type Fault = yamlconf.PositionFault
 
-// An Error is what is wrong in a configuration, in its order.
+// An Error holds all faults of a configuration, in file order.
 type Error = yamlconf.Error
 
-// Load reads and checks the file at path and those that it includes, with the process environment. What is wrong with
-// its contents is in an *Error.
+// Load reads and checks the file at path and the files it includes, with the process environment. Invalid contents are
+// reported in an *Error.
 func Load(path string) (*Config, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -169,9 +168,9 @@ func Load(path string) (*Config, error) {
 	return Parse(path, data, os.LookupEnv)
 }
 
-// Parse reads and checks the configuration in data. name is the file's path: it begins each fault, and relative
-// paths in the configuration start at its folder, those of an included file at that file's. env looks up an
-// environment variable. What is wrong is in an *Error.
+// Parse reads and checks the configuration in data. name is the file's path: it starts each fault, and relative paths
+// in the configuration are relative to its folder, those of an included file to that file's. env looks up an
+// environment variable. Faults are reported in an *Error.
 func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, error) {
 	c := &Config{}
 	document, err := yamlconf.Read(name, data, c.shape(), yamlconf.Options{Env: env, Include: "include"})
@@ -182,7 +181,7 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, 
 	return c, nil
 }
 
-// version returns the Digest of the rules, with what actions and reviews say where there are any.
+// version returns the Digest of the rules, combined with actions and review settings if there are any.
 func (c *Config) version() string {
 	digest := Digest(c.Rules)
 	if c.Actions == nil && c.Review == (Review{}) {
@@ -200,18 +199,18 @@ func (c *Config) version() string {
 	}
 	b, err := json.Marshal([]any{digest, actions, c.Review})
 	if err != nil {
-		panic(err) // plain data always encodes
+		panic(err) // can't fail for plain data
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])
 }
 
-// Digest returns what identifies rules: the first 32 hex digits of a SHA-256 over what they say. Their Version, and
-// how a file writes them, make no difference.
+// Digest returns an identifier of the rules: the first 32 hex digits of a SHA-256 of their contents. Their Version and
+// formatting are not included.
 func Digest(rules policy.Rules) string {
 	type text struct {
 		policy.ClassRule
-		Canonical json.RawMessage // stands for the field of the same name, which JSON can't show
+		Canonical json.RawMessage // replaces the field of the same name, which JSON can't encode
 	}
 	classes := make(map[string]text, len(rules.Classes))
 	for name, rule := range rules.Classes {
@@ -223,7 +222,7 @@ func Digest(rules policy.Rules) string {
 	}
 	type condition struct {
 		change.Rule
-		When string // likewise
+		When string // the same
 	}
 	var review []condition
 	for _, r := range rules.Review {
@@ -240,20 +239,21 @@ func Digest(rules policy.Rules) string {
 		Review  []condition `json:",omitempty"`
 	}{rules, classes, review})
 	if err != nil {
-		panic(err) // plain data always encodes
+		panic(err) // can't fail for plain data
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])
 }
 
-// Wrong returns a fault at a place of the file, for what is found out after reading: path are the keys that lead
-// there, like "classes", "tracker.issues", "visible"; where the file has no such place, the deepest one it has.
+// Wrong returns a fault at a place of the file, for checks after reading. path lists the keys that lead there, such as
+// "classes", "tracker.issues", "visible"; if the file lacks that place, the deepest existing one is used.
 func (c *Config) Wrong(message string, path ...string) Fault {
 	return c.document.Wrong(message, path...)
 }
 
-// PlaceOfRule returns where the rule of a class stands, named in full or as the file does, or the key of it: "visible",
-// "tenant.field". line is from 1, and 0 where no file has such a rule; without the key it is that of the rule.
+// PlaceOfRule returns the location of the rule of a class, given by its full name or as in the file, or of one of its
+// keys, such as "visible" or "tenant.field". line starts at 1; it is 0 if no file has such a rule. If the rule lacks
+// the key, the location is that of the rule.
 func (c *Config) PlaceOfRule(class, key string) (file string, line int) {
 	path := []string{"classes", c.written(class)}
 	if _, ok := c.document.Place(path...); !ok {
@@ -266,9 +266,9 @@ func (c *Config) PlaceOfRule(class, key string) (file string, line int) {
 	return p.File(), p.Line
 }
 
-// State identifies all that the configuration was read from: its files, those that secrets are in, and which files its
-// patterns match. Now reads all of it again and says what State would be: where they differ, something has changed.
+// State identifies everything the configuration was read from: its files, the files of its secrets, and the files that
+// its patterns match. Now reads all of it again and returns the current State: if they differ, something has changed.
 func (c *Config) State() string { return c.document.State() }
 
-// Now is described at State.
+// Now returns the current State; see State.
 func (c *Config) Now() string { return c.document.Now() }

@@ -40,7 +40,7 @@ func env(name string) (string, bool) {
 	return v, ok
 }
 
-// full uses every key that there is, once at least.
+// full uses every key at least once.
 const full = `listen: 0.0.0.0:9000
 store: sqlite:/var/lib/bailiwick/memory.db
 sources:
@@ -238,7 +238,7 @@ func where(t *testing.T, s string) query.Filter {
 	return f
 }
 
-// object reads JSON.
+// object parses JSON.
 func object(t *testing.T, s string) value.Value {
 	t.Helper()
 	v, err := value.Read([]byte(s), 0)
@@ -248,7 +248,7 @@ func object(t *testing.T, s string) value.Value {
 	return v
 }
 
-// condition compiles CEL over changes.
+// condition compiles a CEL expression over changes.
 func condition(t *testing.T, s string) *expression.Condition {
 	t.Helper()
 	c, err := expression.NewCompiler().CompileChange(s)
@@ -258,7 +258,7 @@ func condition(t *testing.T, s string) *expression.Condition {
 	return c
 }
 
-// same compares configurations by what they say: filters as where objects, without the places in the file.
+// same compares configurations by their contents: filters as where objects, without their places in the file.
 var same = cmp.Options{
 	cmpopts.IgnoreUnexported(config.Config{}),
 	cmp.Comparer(func(a, b query.Filter) bool {
@@ -376,7 +376,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestLeast parses the least there is: all else is the zero value.
+// TestLeast parses a minimal file: everything else is the zero value.
 func TestLeast(t *testing.T) {
 	want := &config.Config{Sources: []config.Source{{Name: "app", URL: "sqlite:app.db"}}}
 	want.Rules.Version = config.Digest(policy.Rules{})
@@ -395,7 +395,7 @@ func TestLeast(t *testing.T) {
 	}
 }
 
-// TestExpressionsDocument reads the example that docs/expressions.md shows.
+// TestExpressionsDocument reads the example in docs/expressions.md.
 func TestExpressionsDocument(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/expressions.md")
 	if err != nil {
@@ -419,7 +419,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// TestSecrets expands values; the right side is what stands for the store.
+// TestSecrets checks expanded values; the right side is the resulting Store.
 func TestSecrets(t *testing.T) {
 	dir := t.TempDir()
 	for name, contents := range map[string]string{"where": "sqlite:/secret.db\n", "part": "part\r\n", "binary": "\x00", "huge": strings.Repeat("x", 70_000)} {
@@ -470,7 +470,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestDigest changes each field of the rules in turn: each change makes another digest.
+// TestDigest changes each field of the rules in turn and expects a new digest each time.
 func TestDigest(t *testing.T) {
 	seen := map[string]string{config.Digest(policy.Rules{}): "nothing"}
 	note := func(what string, r policy.Rules) {
@@ -543,7 +543,7 @@ func TestDigest(t *testing.T) {
 	if versions[0] != versions[1] || len(versions[0]) != 32 {
 		t.Errorf("the same rules written otherwise: %q", versions)
 	}
-	// What actions and reviews say is part of the version too.
+	// Actions and reviews are part of the version too.
 	for _, more := range []string{"", "review: [{when: 'true'}]", "review: [{when: 'false'}]", "review: [{when: 'true', approvals: 2}]", "review: {single_operator: true}", "review: {life: 2h}",
 		"actions: {x: {on: s.b, do: delete}}", "actions: {x: {on: s.a, do: delete}}", "actions: {y: {on: s.b, do: delete}}", "actions: {x: {on: s.b, do: update, set: {a: 1}}}",
 		"actions: {x: {on: s.b, do: update, set: {a: 2}}}", "actions: {x: {on: s.b, do: delete, lookup: {p: {class: a, id: 1}}}}", "actions: {x: {on: s.b, do: delete, lookup: {p: {class: a, id: 2}}}}",
@@ -590,7 +590,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestWrong points at places after reading.
+// TestWrong checks faults reported after reading.
 func TestWrong(t *testing.T) {
 	c, err := config.Parse("bailiwick.yaml", []byte("sources: {s: {url: sqlite:x}}\nclasses:\n  s.a: {visible: [id, nme]}\n"), env)
 	if err != nil {

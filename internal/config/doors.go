@@ -27,7 +27,7 @@ func (c *Config) auth() yamlconf.Shape {
 	})
 }
 
-// principal is somebody who needs no credential.
+// principal is the shape of a principal that needs no credential.
 func (c *Config) principal(p *identity.Principal, id string) yamlconf.Shape {
 	var scopes []string
 	var named struct{ tools, actions, classes identity.List }
@@ -53,7 +53,7 @@ func (c *Config) principal(p *identity.Principal, id string) yamlconf.Shape {
 	})
 }
 
-// agentScope says what is wrong with a scope for an agent.
+// agentScope returns why an agent can't have scope s, or "".
 func agentScope(s string) string {
 	agent := []string{string(identity.Read), string(identity.Write), string(identity.Delete), string(identity.Schema), string(identity.Explain)}
 	switch identity.Scope(s) {

@@ -14,10 +14,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// anything stands in a path for names that the file chooses.
+// anything replaces names in a path that the file chooses.
 const anything = "*"
 
-// described lists the paths of all keys that a JSON Schema describes.
+// described adds the paths of all keys described by a JSON Schema.
 func described(schema any, at string, into map[string]bool) {
 	s, ok := schema.(map[string]any)
 	if !ok {
@@ -38,7 +38,7 @@ func described(schema any, at string, into map[string]bool) {
 	}
 }
 
-// used lists the paths of all keys in a document, with anything for the names that described leaves open.
+// used adds the paths of all keys in a document, with anything for names that the schema leaves open.
 func used(v any, at string, known map[string]bool, into map[string]bool) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -92,16 +92,16 @@ func document(t *testing.T, text string) any {
 	return v
 }
 
-// TestSchemaKeys wants every key of the schema in full, which Parse reads, and full to fit the schema.
+// TestSchemaKeys checks that full has every key of the schema, and that full is valid against it.
 func TestSchemaKeys(t *testing.T) {
 	schema, known := compiled(t)
-	doc := document(t, "include: [rules/*.yaml]\n"+full) // full stands alone
+	doc := document(t, "include: [rules/*.yaml]\n"+full) // full is a single file
 	if err := schema.Validate(doc); err != nil {
 		t.Error(err)
 	}
 	seen := map[string]bool{}
 	used(doc, "", known, seen)
-	// Keys that two places share are used in one of them. In order, for a key may be shared by way of another.
+	// Keys that two places share need to occur in one only. Sorted, twice, because a key may be shared through another.
 	for _, path := range slices.Concat(slices.Sorted(maps.Keys(known)), slices.Sorted(maps.Keys(known))) {
 		for _, two := range [][2]string{{"auth.anonymous.", "stdio."}, {"actions.*.", "classes.*.actions.*."}, {"classes.*.actions.*.", "actions.*."},
 			{"sources.*.openapi.credential.", "sources.*.openapi.credential.per_principal.secrets.*."}} {
@@ -120,7 +120,7 @@ func TestSchemaKeys(t *testing.T) {
 	}
 }
 
-// TestSchemaAgrees wants both to accept and both to refuse.
+// TestSchemaAgrees checks that the schema and Parse accept and refuse the same texts.
 func TestSchemaAgrees(t *testing.T) {
 	schema, _ := compiled(t)
 	const src = "sources: {s: {url: sqlite:x}}\n"

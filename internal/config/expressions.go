@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// expression is CEL over the principal that yields y.
+// expression is the shape of a CEL expression over the principal with a result of kind y.
 func (c *Config) expression(into *string, y expression.Yield) yamlconf.Shape {
 	return yamlconf.Text("an expression, such as principal.tenant", func(s string) string {
 		*into = s
@@ -17,7 +17,7 @@ func (c *Config) expression(into *string, y expression.Yield) yamlconf.Shape {
 	})
 }
 
-// where is a filter of a rule, whose expressions are looked at too.
+// where is the shape of a filter whose expressions are checked too.
 func (c *Config) where(into *query.Filter) yamlconf.Shape {
 	plain := yamlconf.Where(into)
 	return yamlconf.Shape{Schema: plain.Schema, Read: func(r *yamlconf.Reader, n yamlconf.Node, at string) {
@@ -26,7 +26,7 @@ func (c *Config) where(into *query.Filter) yamlconf.Shape {
 			if _, err := c.expressions.Of(d); err != nil {
 				r.WrongAt(d.At, err.Error())
 			}
-			return d, nil // all that is wrong is told, so none ends it
+			return d, nil // continue, to report all faults
 		})
 	}}
 }

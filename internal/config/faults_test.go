@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFaults is text → all that is wrong with it.
+// TestFaults checks all faults of each text.
 func TestFaults(t *testing.T) {
 	const src = "sources: {s: {url: sqlite:x}}\n" // line 1 of most rows
 	for _, row := range []struct{ text, want string }{
@@ -382,7 +382,7 @@ f.yaml:2:72: classes.s.a.fields.z.values.b: must be the meaning of b, not a numb
     2 | classes: {s.a: {fields: {x: {}, y: {values: [a]}, z: {values: {a: , b: 1}}}}}
       |                                                                        ^`},
 
-		// Doors and limits.
+		// Transports and limits.
 		{src + "listen: 0.0.0.0:80000\nbudget: 5 GB\nlimits: {rate: 5, burst: 0, rows: {query: 1001}, timeouts: {query_class: 10m}}\nserver: {origins: [app.example], hosts: ['*'], max_body: 1, queue: -1, heartbeat: 2}\n", `
 f.yaml:2:9: listen: must be host:port, such as 127.0.0.1:8420
     2 | listen: 0.0.0.0:80000
@@ -448,7 +448,7 @@ f.yaml:2:74: auth.anonymous.filters.default.a.$foo: unknown operator "$foo"
     2 | auth: {anonymous: {scopes: [read, review, reed], filters: {default: {a: {$foo: 1}}}}}
       |                                                                          ^`},
 
-		// Places: tabs, wide characters, Windows line ends, long lines, text of several lines.
+		// Positions: tabs, wide characters, Windows line endings, long lines, multi-line text.
 		{"sources: {s: {url: sqlite:x}}\r\n# é\r\n\"é\":\t{}\r\n", "\nf.yaml:3:1: unknown key \"é\"\n    3 | \"é\":\t{}\n      | ^"},
 		{src + "log: {\"éü\": '漢字', format: yes}\n", `
 f.yaml:2:7: log: unknown key "éü"
@@ -487,7 +487,7 @@ f.yaml:7:5: classes.s.a: unknown key "visibel"; did you mean visible?
 	}
 }
 
-// TestManyFaults has more faults than anybody reads, on a line wider than anybody writes: they are counted.
+// TestManyFaults checks that a very large number of faults, on very long lines, is summarized by a count.
 func TestManyFaults(t *testing.T) {
 	text := "sources: {s: {url: sqlite:x}}\ntools: {only: [" + strings.Repeat("1, ", 10_000) + "]}\nlisten: '" + strings.Repeat("${NONE}", 100_000) + "'"
 	_, err := config.Parse("f.yaml", []byte(text), env)
@@ -500,7 +500,7 @@ func TestManyFaults(t *testing.T) {
 	}
 }
 
-// FuzzParse looks for panics, hangs, and faults that point outside the file.
+// FuzzParse looks for panics, hangs, and faults with positions outside the file.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{full, "sources: {s: {url: sqlite:x}}", "a: [", "a: &x [*x]", "? [a]\n: b", "a: |\n  x\n", "- - - -", "{{{{", "a: \"\\x00\"", "\t", "'", "${", "!!"} {
 		f.Add([]byte(s))

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// folder writes files, whose names have forward slashes, and returns their folder, which is the current one then.
+// folder writes files, with slash-separated names, to a new folder, makes it the current one and returns it.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -33,7 +33,7 @@ func writeFile(t *testing.T, name, text string) {
 	}
 }
 
-// TestInclude puts sections of several files together, each with its own places and its own folder.
+// TestInclude combines sections of several files, each with its own positions and folder.
 func TestInclude(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"main.yaml":            "include: [rules/*.yaml, 'more/${LEVEL}.yaml']\nsources: {a: {url: sqlite:a.db}}\nclasses:\n  a.x: {denied: [one]}\n",
@@ -72,7 +72,7 @@ func TestInclude(t *testing.T) {
 	}
 }
 
-// TestIncludeFaults is files → what is wrong with main.yaml and those that it includes.
+// TestIncludeFaults checks the faults of main.yaml and the files it includes.
 func TestIncludeFaults(t *testing.T) {
 	const src = "sources: {s: {url: sqlite:x}}\n"
 	many := map[string]string{"main.yaml": "include: [many/*.yaml]\n" + src}
@@ -170,7 +170,7 @@ b/b.yaml:1:8: store: the file secret can't be read: no such file or directory
 	}
 }
 
-// TestNow changes what a configuration is made of, one thing at a time.
+// TestNow changes each input of a configuration in turn.
 func TestNow(t *testing.T) {
 	folder(t, map[string]string{"main.yaml": "include: [rules/*.yaml]\nstore: file:store\nsources: {s: {url: sqlite:x}}\n",
 		"rules/a.yaml": "classes: {s.a: {}}\n", "store": "sqlite:y"})

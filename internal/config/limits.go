@@ -7,27 +7,27 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// Limits bound what one principal can ask for. A zero field takes the default (design 03, 07).
+// Limits are the limits for one principal. A zero field uses the default.
 type Limits struct {
 	Rate        Rate
-	Burst       int                      // calls at once on top of Rate
-	Concurrency int                      // calls of one principal at a time
-	QueryRows   int                      // rows of query_class when the caller gives no limit
-	SampleRows  int                      // rows of get_sample_objects when the caller gives no limit
+	Burst       int                      // calls at once in addition to Rate
+	Concurrency int                      // concurrent calls of one principal
+	QueryRows   int                      // rows of query_class if the caller gives no limit
+	SampleRows  int                      // rows of get_sample_objects if the caller gives no limit
 	Timeouts    map[string]time.Duration // by tool name
 	Daily       Daily                    // of each owner
 	TokenDaily  Daily                    // of each token
-	Pending     int                      // changes of one principal that wait for review; 0 takes 50
+	Pending     int                      // changes of one principal waiting for review; 0 is 50
 	Price       int64                    // of a million estimated tokens, in millionths of a US dollar; 0 for none
 }
 
-// A Rate is so many calls in so long, for each owner and for each token.
+// A Rate is a number of calls per duration, for each owner and for each token.
 type Rate struct {
 	Calls int
 	Per   time.Duration
 }
 
-// Daily is the most that may be used on a day of UTC. A zero field bounds nothing.
+// Daily limits the use per day in UTC. A zero field is no limit.
 type Daily struct {
 	Calls  int
 	Rows   int

@@ -8,15 +8,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// Metadata is a source of descriptions that a development environment keeps on disk.
+// Metadata is a source of object descriptions that a development environment caches on disk.
 type Metadata struct {
-	Roots       []string      // the folders below which anything may be read; never empty
-	Connection  string        // the only connection that is told of; "" for all
-	Environment string        // whose descriptions become classes; "" for the default
-	Objects     identity.List // which objects are told of
+	Roots       []string      // the folders below which files may be read; never empty
+	Connection  string        // the only connection to use; "" for all
+	Environment string        // the environment whose descriptions become classes; "" for the default
+	Objects     identity.List // the visible objects
 }
 
-// shape is the section metadata of a source.
+// shape is the shape of the section metadata of a source.
 func (m *Metadata) shape() yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "roots", Doc: "The folders below which anything may be read: workspaces, and the projects that agents name. A relative one starts at this file's folder", Must: true, Shape: folders(&m.Roots)},
@@ -26,7 +26,7 @@ func (m *Metadata) shape() yamlconf.Shape {
 	}, nil)
 }
 
-// folders is a list of paths; a relative one starts at the folder of the file that it stands in.
+// folders is the shape of a list of paths; a relative one starts at the folder of its file.
 func folders(into *[]string) yamlconf.Shape {
 	inner := yamlconf.List(into, "folders", func(path string) string {
 		if strings.HasPrefix(path, "~") {
@@ -44,10 +44,10 @@ func folders(into *[]string) yamlconf.Shape {
 	}}
 }
 
-// kinds notes which keys of a source say what it is: one of them must, and no other.
+// kinds records which keys that select the kind of a source are set: exactly one of them must be.
 type kinds struct{ given []string }
 
-// of reads the key called name, and notes it.
+// of reads the key called name and records it.
 func (k *kinds) of(name string, s yamlconf.Shape) yamlconf.Shape {
 	return yamlconf.Shape{Schema: s.Schema, Null: s.Null, Read: func(r *yamlconf.Reader, n yamlconf.Node, at string) {
 		k.given = append(k.given, name)
@@ -55,7 +55,7 @@ func (k *kinds) of(name string, s yamlconf.Shape) yamlconf.Shape {
 	}}
 }
 
-// check refuses a source that is nothing, or two things, and keys that belong to another kind.
+// check reports a source with no kind or several, and keys that belong to another kind.
 func (k *kinds) check(s *Source) func(r *yamlconf.Reader, n yamlconf.Node, at string) {
 	return func(r *yamlconf.Reader, n yamlconf.Node, at string) {
 		switch len(k.given) {

@@ -10,15 +10,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Names are what lists can name: tools, classes in full and, where they are bare, as any source has them, and HTTP APIs
-// and their operations, as Config.APINames has them.
+// Names are the names that lists can contain: tools, classes by their full and bare names, and HTTP APIs and their
+// operations as returned by Config.APINames.
 type Names struct {
 	Tools   []string
 	Classes []string
 	APIs    []string
 }
 
-// NamesOf returns the names of tools and of the classes of a catalogue.
+// NamesOf returns the names of tools and of the classes in a catalogue.
 func NamesOf(tools []string, catalogue []schema.Class) Names {
 	n := Names{Tools: tools}
 	for i := range catalogue {
@@ -27,13 +27,13 @@ func NamesOf(tools []string, catalogue []schema.Class) Names {
 	return n
 }
 
-// A Stray is a name in a list that names nothing.
+// A Stray is a name in a list that matches nothing.
 type Stray struct {
 	Path    []string // the keys that lead to it: "tools", "only", "0"
 	Message string
 }
 
-// Strays returns the names in lists and filters of a principal or a token that name nothing.
+// Strays returns the names in lists and filters of a principal or a token that match nothing.
 func (n Names) Strays(tools, classes identity.List, filters []string) []Stray {
 	var out []Stray
 	look := func(what, name string, known []string, path ...string) {
@@ -62,7 +62,7 @@ func (n Names) Strays(tools, classes identity.List, filters []string) []Stray {
 	return out
 }
 
-// classes says what a list of classes names.
+// classes returns what a list of classes can name, for messages.
 func (n Names) classes() string {
 	if n.APIs != nil {
 		return "class, API or operation"
@@ -70,7 +70,8 @@ func (n Names) classes() string {
 	return "class"
 }
 
-// CheckTools checks the names of tools that are served against those that there are. Unknown ones are in an *Error.
+// CheckTools checks names of tools in the configuration against the existing ones. Unknown names are reported in an
+// *Error.
 func (c *Config) CheckTools(names []string) error {
 	var faults []Fault
 	for _, s := range (Names{Tools: names}).Strays(c.Tools.List, identity.List{}, nil) {
@@ -87,8 +88,8 @@ func (c *Config) CheckTools(names []string) error {
 	return &Error{Faults: faults}
 }
 
-// CheckLists checks the names in lists and filters of the configured principals. Those that name nothing are in an
-// *Error, or where the configuration is lenient in warnings.
+// CheckLists checks the names in lists and filters of the configured principals. Unknown names are reported in an
+// *Error, or as warnings if the configuration is lenient.
 func (c *Config) CheckLists(names Names) (warnings []string, err error) {
 	var faults []Fault
 	check := func(p identity.Principal, path ...string) {

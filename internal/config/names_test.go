@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// TestCheckLists: names in lists of principals that name nothing are faults, or warnings where the file says so.
+// TestCheckLists checks that unknown names in lists of principals are faults, or warnings if the file is lenient.
 func TestCheckLists(t *testing.T) {
 	names := config.NamesOf([]string{"query_class", "list_tools"}, []schema.Class{{Source: "s", Name: "issues"}, {Source: "s", Name: "users"}})
 	const src = "sources: {s: {url: sqlite:x}}\n"
@@ -61,11 +61,11 @@ f.yaml:6:47: stdio.filters.t.users: there is no class "t.users"; did you mean s.
 	}
 }
 
-// TestGates is what the file and the environment say → the gates in force, notes, or what is wrong.
+// TestGates checks the gates in force for each file and environment, and the notes or faults.
 func TestGates(t *testing.T) {
 	const src = "sources: {s: {url: sqlite:x}}\n"
 	for _, row := range []struct {
-		text, env string // env as NAME=value, apart by spaces, without BAILIWICK_
+		text, env string // env as NAME=value, separated by spaces, without BAILIWICK_
 		want      string
 	}{
 		{"", "", "review off off"},
@@ -105,7 +105,7 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// TestStrays without any principal.
+// TestStrays checks Strays without names.
 func TestStrays(t *testing.T) {
 	if got := (config.Names{}).Strays(identity.List{}, identity.List{}, []string{"default"}); got != nil {
 		t.Errorf("of nothing: %v", got)

@@ -10,13 +10,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Notifications says who is told of what happens to changes.
+// Notifications configures notifications about changes.
 type Notifications struct {
-	URL   string // of this server as people know it, where links lead to; "" takes the address that it listens on
+	URL   string // of this server as people know it, for links; "" is the address that it listens on
 	Hooks []webhook.Hook
 }
 
-// mostAttempts of a delivery take three days.
+// mostAttempts is the maximum number of attempts of a delivery; they take three days.
 const mostAttempts = 80
 
 func (c *Config) notifications() yamlconf.Shape {
@@ -80,7 +80,8 @@ func (c *Config) notifications() yamlconf.Shape {
 	}, nil)
 }
 
-// webhookURL says what is wrong with the URL of another system. It repeats nothing of it: it may hold a secret.
+// webhookURL returns why a URL of another system is invalid, or "". It doesn't repeat the URL, which may contain a
+// secret.
 func webhookURL(s string) string {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Fragment != "" {

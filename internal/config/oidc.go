@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// issuer is who vouches for people and agents with JSON Web Tokens.
+// issuer is the shape of the issuer of accepted JSON Web Tokens.
 func (c *Config) issuer() yamlconf.Shape {
 	o := &oidc.Options{}
 	keys := []yamlconf.Key{
@@ -33,7 +33,7 @@ func (c *Config) issuer() yamlconf.Shape {
 	})
 }
 
-// mapping is what claims make of a principal.
+// mapping is the shape of the mapping from claims to a principal.
 func mapping(m *oidc.Mapping) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "id", Doc: "Who it is. Default sub", Shape: yamlconf.Words(&m.ID)},
@@ -67,7 +67,7 @@ func mapping(m *oidc.Mapping) yamlconf.Shape {
 	}, yamlconf.NotEmpty)
 }
 
-// valued is a claim and what its values mean.
+// valued is the shape of a claim and the meaning of its values.
 func valued(claim *string, what string, of func(string) (yamlconf.Shape, func())) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "claim", Doc: "The claim", Must: true, Shape: yamlconf.Words(claim)},
@@ -100,9 +100,10 @@ func algorithm(s string) string {
 	return ""
 }
 
-// scope says what is wrong with a scope of anybody; what a kind may not hold is left out when somebody comes.
+// scope returns why a scope is unknown, or "". Scopes that a kind of principal may not have are dropped at
+// authentication.
 func scope(s string) string {
-	// A human with an owner may hold every scope there is.
+	// A human with an owner may have every scope.
 	if known := identity.Clamp(identity.Human, "somebody", []identity.Scope{identity.Scope(s)}); len(known) == 0 {
 		return "must be read, write, delete, schema, review, audit, operator or explain"
 	}

@@ -8,22 +8,22 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// The bounds of prompts.
+// The limits of prompts.
 const (
 	maxTemplate  = 32 << 10 // bytes
 	maxArguments = 20
 )
 
-// A Prompt is a text of the owner's that agents can be started with.
+// A Prompt is a prompt template of the owner for agents.
 type Prompt struct {
 	Name        string
 	Title       string
 	Description string
 	Arguments   []PromptArgument
-	Template    string // of text/template; .name is an argument
+	Template    string // in the syntax of text/template; .name is an argument
 }
 
-// A PromptArgument is what a person fills in to a Prompt.
+// A PromptArgument is a value that a person enters for a Prompt.
 type PromptArgument struct {
 	Name        string
 	Description string
@@ -70,7 +70,7 @@ func (p *Prompt) arguments() yamlconf.Shape {
 	})
 }
 
-// promptName wants names that a header of HTTP can carry.
+// promptName checks that a prompt has a name that an HTTP header can carry.
 func promptName(r *yamlconf.Reader, e yamlconf.Entry) bool {
 	if word(strings.NewReplacer("-", "_", ".", "_").Replace(e.Name)) {
 		return true
@@ -79,7 +79,7 @@ func promptName(r *yamlconf.Reader, e yamlconf.Entry) bool {
 	return false
 }
 
-// word reports whether s is letters, digits and _ of ASCII, a letter first, at most 63.
+// word reports whether s consists of ASCII letters, digits and _, starts with a letter and has at most 63 characters.
 func word(s string) bool {
 	for i, ch := range s {
 		if letter := ch|0x20 >= 'a' && ch|0x20 <= 'z' && ch < 0x80; !letter && (i == 0 || ch != '_' && (ch < '0' || ch > '9')) {

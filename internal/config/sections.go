@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// The bounds of what can be set (design 03, 07).
+// The limits of settings.
 const (
 	maxBudget  = 4 << 20
 	maxBody    = 64 << 20
@@ -29,7 +29,7 @@ const (
 	many       = 1_000_000
 )
 
-// shape is the whole file.
+// shape is the shape of the whole file.
 func (c *Config) shape() yamlconf.Shape {
 	c.expressions, c.contents = expression.NewCompiler(), map[string]*apis.Contents{}
 	keys := []yamlconf.Key{
@@ -69,7 +69,7 @@ func (c *Config) shape() yamlconf.Shape {
 	return yamlconf.Object(keys, c.check)
 }
 
-// check looks at what only several sections together tell.
+// check checks the sections against each other.
 func (c *Config) check(r *yamlconf.Reader, _ yamlconf.Node, _ string) {
 	c.restrict(r)
 	c.checkAPIs(r)
@@ -101,7 +101,7 @@ func (c *Config) check(r *yamlconf.Reader, _ yamlconf.Node, _ string) {
 	}
 }
 
-// loopback reports whether only this machine can reach an address.
+// loopback reports whether an address is reachable from this machine only.
 func loopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -111,7 +111,7 @@ func loopback(listen string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// hostPort reports whether s is an address to listen on.
+// hostPort reports whether s is a valid address to listen on.
 func hostPort(s string) bool {
 	_, port, err := net.SplitHostPort(s)
 	_, bad := strconv.ParseUint(port, 10, 16)
@@ -208,7 +208,7 @@ func (s *Source) setURL(folder, raw string) string {
 		s.URL = sqliteURL(folder, rest)
 		return ""
 	case "postgres", "postgresql":
-		// url.Parse quotes the URL, which may hold a password, so its error is not passed on.
+		// The error of url.Parse quotes the URL, which may contain a password, so it is not passed on.
 		if u, err := url.Parse(raw); err != nil || u.Opaque != "" {
 			return "is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX"
 		}
@@ -226,7 +226,7 @@ func (s *Source) setURL(folder, raw string) string {
 	return "must begin with sqlite:, postgres:// or mariadb://"
 }
 
-// listKeys are the keys of an object that narrows a set of names.
+// listKeys returns the keys of an object that restricts a set of names.
 func listKeys(l *identity.List, of string) []yamlconf.Key {
 	return []yamlconf.Key{
 		{Name: "only", Doc: "Keep these " + of, Shape: yamlconf.List(&l.Only, of, nil)},
@@ -256,7 +256,7 @@ func (c *Config) results() yamlconf.Shape {
 	return yamlconf.Either(one, by)
 }
 
-// strict is true unless it is written false.
+// strict is the shape of a flag that is true unless set to false.
 func (c *Config) strict() yamlconf.Shape {
 	var b bool
 	inner := yamlconf.Flag(&b)

@@ -8,25 +8,25 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// Telemetry says which calls are traced, and where to.
+// Telemetry configures tracing.
 type Telemetry struct {
 	OTLP        OTLP
-	Traces      bool    // calls are traced: the section is there
-	Sample      float64 // the part of calls that is traced; 0 takes the default, negative traces only what clients ask for
-	Environment bool    // OTEL_* variables say what the section doesn't
+	Traces      bool    // calls are traced: the section is present
+	Sample      float64 // the fraction of calls traced; 0 is the default, negative traces only calls that clients trace
+	Environment bool    // OTEL_* variables supply missing settings
 }
 
-// OTLP says where traces are sent.
+// OTLP configures where traces are sent.
 type OTLP struct {
-	Endpoint string            // a URL; "" takes that of a collector on this machine
-	Headers  map[string]string // they may hold a credential
-	Insecure bool              // the endpoint may be on another machine and not encrypted
+	Endpoint string            // a URL; "" is that of a collector on this machine
+	Headers  map[string]string // may contain a credential
+	Insecure bool              // the endpoint may be on another machine without encryption
 }
 
-// Metrics says where metrics are shown.
+// Metrics configures where metrics are served.
 type Metrics struct {
-	Door   bool   // at /metrics of the HTTP door, to whom has a token with the scope operator or audit
-	Listen string // on an address of their own, host:port; "" for none
+	Door   bool   // at /metrics of the HTTP transport, for tokens with the scope operator or audit
+	Listen string // on a separate address, host:port; "" for none
 }
 
 func (t *Telemetry) shape() yamlconf.Shape {

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// TestTelemetry is what the sections about telemetry come to, or what is wrong with them.
+// TestTelemetry checks the values of the telemetry sections, or their faults.
 func TestTelemetry(t *testing.T) {
 	type told struct {
 		Telemetry config.Telemetry

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// gates are the operator's switches over what agents may write at all.
+// gates is the shape of the operator's switches for agents' writes.
 func (c *Config) gates() yamlconf.Shape {
 	var keys []yamlconf.Key
 	g := &c.Rules.Gates
@@ -22,10 +22,10 @@ func (c *Config) gates() yamlconf.Shape {
 	return yamlconf.Object(keys, yamlconf.NotEmpty)
 }
 
-// A gateSwitch is one of the gates in g.
+// A gateSwitch is one of the gates of a policy.Gates.
 type gateSwitch struct {
 	key, variable, doc string
-	gate, filled       *policy.Gate // as it is, and with the default put in
+	gate, filled       *policy.Gate // as set, and with the default filled in
 }
 
 func switches(g *policy.Gates) []gateSwitch {
@@ -37,15 +37,14 @@ func switches(g *policy.Gates) []gateSwitch {
 	}
 }
 
-// Restrict lowers gates to what the environment variables BAILIWICK_WRITES, BAILIWICK_RAW_WRITES and
-// BAILIWICK_SCHEMA_WRITES say. They never widen one: a note tells of a variable that asks for it. A variable that holds
-// no gate is an error.
+// Restrict lowers gates to the values of the environment variables BAILIWICK_WRITES, BAILIWICK_RAW_WRITES and
+// BAILIWICK_SCHEMA_WRITES. A variable never raises a gate: one that tries gives a note. An invalid value is an error.
 func Restrict(g *policy.Gates, env func(string) (string, bool)) (notes []string, err error) {
 	var errs []error
 	for _, s := range switches(g) {
 		text, _ := env(s.variable)
 		if text == "" {
-			continue // as where it isn't set
+			continue // the same as unset
 		}
 		asked, err := policy.ParseGate(text)
 		switch {
@@ -60,7 +59,7 @@ func Restrict(g *policy.Gates, env func(string) (string, bool)) (notes []string,
 	return notes, errors.Join(errs...)
 }
 
-// restrict lowers the gates to what the environment says, and notes what it says wrong.
+// restrict lowers the gates as the environment requires, and reports invalid variables.
 func (c *Config) restrict(r *yamlconf.Reader) {
 	notes, err := Restrict(&c.Rules.Gates, r.Env)
 	c.Notes = append(c.Notes, notes...)
@@ -69,13 +68,13 @@ func (c *Config) restrict(r *yamlconf.Reader) {
 	}
 }
 
-// A Review says what holds of all reviews; policy.Rules.Review has the rules (design 05).
+// A Review configures all reviews; the rules are in policy.Rules.Review.
 type Review struct {
 	Single bool          // the human behind an agent may decide alone about its changes
-	Life   time.Duration // how long a change waits for people; 0 takes 24 hours
+	Life   time.Duration // how long a change waits for review; 0 is 24 hours
 }
 
-// review is the list of rules, or an object that has more to say.
+// review is the shape of a list of rules, or of an object with rules and further settings.
 func (c *Config) review() yamlconf.Shape {
 	rules := yamlconf.Items("rules", func(i int) (yamlconf.Shape, func()) {
 		rule := change.Rule{Name: reviewName(i)}
@@ -93,7 +92,7 @@ func (c *Config) review() yamlconf.Shape {
 	}, yamlconf.NotEmpty))
 }
 
-// condition is CEL over the facts of a change.
+// condition is the shape of a CEL expression over a change.
 func (c *Config) condition(into **expression.Condition) yamlconf.Shape {
 	return yamlconf.Text(`an expression over change, such as change.op == "delete"`, func(s string) string {
 		condition, err := c.expressions.CompileChange(s)
@@ -105,13 +104,13 @@ func (c *Config) condition(into **expression.Condition) yamlconf.Shape {
 	})
 }
 
-// Writes reports whether anything can be written to s: its gates are open for some kind of write, and s isn't read-only.
+// Writes reports whether s can be written at all: the gates are open for some kind of write, and s isn't read-only.
 func (c *Config) Writes(s Source) bool {
 	g := c.Rules.Gates.Filled()
 	return !s.ReadOnly && g.Writes != policy.Off && (g.RawWrites != policy.Off || g.SchemaWrites != policy.Off || len(c.Actions) > 0)
 }
 
-// setWriteURL reads write_url as url is read.
+// setWriteURL reads write_url in the same way as url.
 func (s *Source) setWriteURL(folder, raw string) string {
 	var other Source
 	why := other.setURL(folder, raw)
@@ -119,7 +118,7 @@ func (s *Source) setWriteURL(folder, raw string) string {
 	return why
 }
 
-// wrongWriteURL says why a write_url doesn't go with the url; "" when it does.
+// wrongWriteURL returns why write_url doesn't fit url, or "".
 func (s *Source) wrongWriteURL() string {
 	_, file := s.SQLite()
 	other := Source{URL: s.WriteURL}

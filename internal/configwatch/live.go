@@ -1,12 +1,12 @@
-// Package configwatch puts a changed configuration into force while a server runs.
+// Package configwatch applies changes of the configuration while a server runs.
 //
-// It stands beside the server, and watches what the configuration was read from: its files, those that it includes and
-// those that hold its secrets. What it reads is put into force as a whole, or refused as a whole: then what was in force
-// stays, and the log says why, once.
+// It watches everything the configuration was read from: its files, the files they include and those of its secrets. A
+// new configuration is applied as a whole or refused as a whole; then the previous one stays in force, and the reason
+// is logged once.
 //
-// Files are read again each second, not watched through the system: that works alike for editors that replace a file,
-// for links that are turned to another folder, and for file systems of other machines. What has changed is taken only
-// when it is the same a second later, for half of a file can be good YAML and mean something else.
+// Files are read again every second instead of watched through the system: that also works for editors that replace
+// files, for symbolic links that change their target, and for network file systems. A change is applied only if it is
+// the same a second later, because half of a file can be valid YAML with another meaning.
 package configwatch
 
 import (
@@ -21,28 +21,28 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// Options say what is watched, and what is done.
+// Options configure a Watcher.
 type Options struct {
-	Started *config.Config                                          // what the server started with
-	File    string                                                  // the configuration; "" where there is none
+	Started *config.Config                                          // the configuration that the server started with
+	File    string                                                  // the configuration file; "" if there is none
 	Load    func() (*config.Config, error)                          // reads it again
-	Apply   func(context.Context, *config.Config) ([]string, error) // puts it into force as a whole or not at all; returns warnings
-	Restart func(started, now *config.Config) []string              // the keys that only a restart puts into force
-	Refresh func(context.Context) (warnings []string, err error)    // looks at the sources again
-	Hangup  <-chan os.Signal                                        // reads the configuration and looks at the sources at once
+	Apply   func(context.Context, *config.Config) ([]string, error) // applies it as a whole or not at all; returns warnings
+	Restart func(started, now *config.Config) []string              // the keys that need a restart
+	Refresh func(context.Context) (warnings []string, err error)    // reads the classes of the sources again
+	Hangup  <-chan os.Signal                                        // reads the configuration and the sources at once
 	Log     *slog.Logger
-	Every   time.Duration // between looks; 0 takes a second
+	Every   time.Duration // interval; 0 is a second
 }
 
-// A Watcher watches a configuration. The zero Watcher watches none, until Watch.
+// A Watcher watches a configuration. The zero Watcher watches nothing until Watch is called.
 type Watcher struct {
 	options   Options
-	told      reading  // what was put into force or refused last
-	candidate *reading // what has changed, until it is seen to stay
+	told      reading  // the last reading that was applied or refused
+	candidate *reading // a change that is not known to be stable yet
 	refused   atomic.Bool
 }
 
-// Watch begins to watch, until ctx ends or stop is called, which waits for what is being put into force. It is called
+// Watch starts watching, until ctx ends or stop is called. stop waits for a reload in progress. Watch may be called
 // once.
 func (w *Watcher) Watch(ctx context.Context, o Options) (stop func()) {
 	if o.Every == 0 {
@@ -61,7 +61,7 @@ func (w *Watcher) Watch(ctx context.Context, o Options) (stop func()) {
 	}
 }
 
-// Notes says what whoever asks for the server's state should know: for server.Options. It can be called before Watch.
+// Notes returns notes for the server's health report. It may be called before Watch.
 func (w *Watcher) Notes() []string {
 	if w.refused.Load() {
 		return []string{"config: the changed configuration is refused, and what was in force stays; the log says why"}
@@ -77,7 +77,7 @@ func (w *Watcher) run(ctx context.Context) {
 		t := time.NewTicker(w.options.Every)
 		defer t.Stop()
 		tick = t.C
-	default: // reading it again could wait for ever
+	default: // reading it again could block forever
 		w.options.File = ""
 		w.options.Log.InfoContext(ctx, "the configuration is not an ordinary file; changes take a restart")
 	}
@@ -97,7 +97,7 @@ func (w *Watcher) run(ctx context.Context) {
 	}
 }
 
-// look takes one look at the files.
+// look checks the files once.
 func (w *Watcher) look(ctx context.Context) {
 	switch c := w.candidate; {
 	case c != nil && w.now(*c) == c.state():
@@ -111,7 +111,7 @@ func (w *Watcher) look(ctx context.Context) {
 	}
 }
 
-// settle puts r into force, or tells why not.
+// settle applies r, or logs why not.
 func (w *Watcher) settle(ctx context.Context, r reading) {
 	w.told = r
 	log, err := w.options.Log, r.err
@@ -132,7 +132,7 @@ func (w *Watcher) settle(ctx context.Context, r reading) {
 	}
 }
 
-// refresh looks at the sources again.
+// refresh reads the classes of the sources again.
 func (w *Watcher) refresh(ctx context.Context) {
 	warnings, err := w.options.Refresh(ctx)
 	if err != nil {
@@ -142,7 +142,7 @@ func (w *Watcher) refresh(ctx context.Context) {
 	w.options.Log.InfoContext(ctx, "read the sources again", "warnings", warnings)
 }
 
-// A reading is what one reading of the configuration gave.
+// A reading is the result of reading the configuration.
 type reading struct {
 	config *config.Config
 	err    error
@@ -164,7 +164,7 @@ func (r reading) state() string {
 	return r.err.Error()
 }
 
-// now returns what the state of r would be if it were read now.
+// now returns the state of r if it were read now.
 func (w *Watcher) now(r reading) string {
 	if r.err == nil {
 		return r.config.Now()
@@ -173,7 +173,7 @@ func (w *Watcher) now(r reading) string {
 		return e.Document.Now()
 	}
 	if _, err := os.Stat(w.options.File); errors.Is(r.err, fs.ErrNotExist) && errors.Is(err, fs.ErrNotExist) {
-		return r.err.Error() // it is still away
+		return r.err.Error() // still missing
 	}
 	return w.read().state()
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// TestLook writes a file step by step, with a look after each, and tells what was put into force and logged since.
+// TestLook writes a file step by step and checks, after each step, what was applied and logged.
 func TestLook(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b.yaml")
 	write := func(text string) func() error {
@@ -43,21 +43,21 @@ func TestLook(t *testing.T) {
 	}}
 	for i, step := range []struct {
 		do   func() error
-		want string // what was put into force, how often the log tells of a refusal, whether notes do
+		want string // what was applied, how many refusals were logged, whether there are notes
 	}{
 		{nothing, "[] 0 false"},
-		{write(other), "[] 0 false"}, // seen, and not yet taken
+		{write(other), "[] 0 false"}, // seen, but not applied yet
 		{nothing, "[b] 0 false"},
 		{nothing, "[] 0 false"},
 		{write("sources: {c: {url: sqlite:x}}\n"), "[] 0 false"},
 		{write("sources: {d: {url: sqlite:x}}\n"), "[] 0 false"}, // still being written
 		{nothing, "[d] 0 false"},
 		{write("sources: ["), "[] 0 false"},
-		{write("sources: {e: {url: sqlite:x}}\n"), "[] 0 false"}, // half of it was never taken for a fault
+		{write("sources: {e: {url: sqlite:x}}\n"), "[] 0 false"}, // the incomplete file was not reported
 		{nothing, "[e] 0 false"},
 		{write("souces: {}\n"), "[] 0 false"},
 		{nothing, "[] 1 true"},
-		{nothing, "[] 0 true"}, // once
+		{nothing, "[] 0 true"}, // logged once
 		{func() error { return os.Remove(path) }, "[] 0 true"},
 		{nothing, "[] 1 true"},
 		{nothing, "[] 0 true"},

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 )
 
-// create makes one tracker and returns its path.
+// create creates a tracker and returns its path.
 func create(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tracker.db")
@@ -35,7 +35,7 @@ func open(t *testing.T, path string) *sql.DB {
 	return db
 }
 
-// text returns the rows that a statement yields: values joined with "|", rows with newlines.
+// text returns the rows of a query: values joined with "|", rows with newlines.
 func text(t *testing.T, db *sql.DB, statement string) string {
 	t.Helper()
 	rows, err := db.Query(statement)
@@ -64,7 +64,7 @@ func text(t *testing.T, db *sql.DB, statement string) string {
 	return strings.Join(out, "\n")
 }
 
-// TestData asks the database about what stands in it. Statements that look for something wrong yield nothing.
+// TestData queries the data. Queries for errors return no rows.
 func TestData(t *testing.T) {
 	db := open(t, create(t))
 	for _, c := range []struct{ asks, statement, want string }{
@@ -109,7 +109,7 @@ func TestData(t *testing.T) {
 	}
 }
 
-// TestRules tries what the schema is to refuse.
+// TestRules checks that the schema refuses invalid data.
 func TestRules(t *testing.T) {
 	db := open(t, create(t))
 	const a = "(SELECT id FROM issues WHERE type = 'Task' ORDER BY id LIMIT 1)"
@@ -131,7 +131,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestSameBytes compares two runs, and both with the run that the tests were written for.
+// TestSameBytes compares two runs with each other and with the expected digest.
 func TestSameBytes(t *testing.T) {
 	one, err := os.ReadFile(create(t))
 	if err != nil {

@@ -1,13 +1,13 @@
 package demo
 
-// A domain is what one project is about: the words its issues are made of.
+// A domain is the subject of a project: the words used in its issues.
 type domain struct {
 	org, key, name, about string
-	actors                []string // who uses it
-	things                []string // what it handles
-	systems               []string // the parts it is built of
-	screens               []string // where people see it
-	issues                int      // how many issues it has
+	actors                []string // its users
+	things                []string // the things it handles
+	systems               []string // its components
+	screens               []string // its screens
+	issues                int      // number of issues
 }
 
 // domains returns the projects of both organisations.
@@ -61,14 +61,14 @@ func domains() []domain {
 	}
 }
 
-// A company is an organisation and those who work there.
+// A company is an organisation and its people.
 type company struct {
 	id, name, plan, mail string
 	zone                 string
 	people               []string
 }
 
-// companies returns the two organisations. Their names hold what real ones do: accents, apostrophes, other scripts.
+// companies returns the two organisations. The names have accents, apostrophes and other scripts, as real ones do.
 func companies() []company {
 	return []company{
 		{Acme, "Acme Outfitters", "Enterprise", "acme.example", "Europe/Dublin", []string{
@@ -83,13 +83,13 @@ func companies() []company {
 	}
 }
 
-// labelNames returns the labels that each organisation has.
+// labelNames returns the labels of each organisation.
 func labelNames() []string {
 	return []string{"accessibility", "api", "backend", "blocked", "customer", "data", "design", "docs", "flaky", "frontend",
 		"good first issue", "performance", "privacy", "quick win", "regression", "security", "tech debt", "ux"}
 }
 
-// jobTitles returns what people do, by the order in which they joined.
+// jobTitles returns job titles, in the order in which people joined.
 func jobTitles() []string {
 	return []string{"Head of Engineering", "Product Manager", "Engineer", "Designer", "Engineer", "Support Lead", "Engineer", "Analyst"}
 }

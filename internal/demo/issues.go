@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// An issue is one row of issues, with what hangs on it. Empty texts and zero times are NULL.
+// An issue is one row of issues with its comments and labels. Empty texts and zero times are NULL.
 type issue struct {
 	id, org, project               string
 	number                         int
@@ -29,7 +29,7 @@ type comment struct {
 	created             time.Time
 }
 
-// A team is what the issues of one project are made from.
+// A team generates the issues of one project.
 type team struct {
 	rng     *rand.Rand
 	domain  domain
@@ -37,7 +37,7 @@ type team struct {
 	users   []user
 	people  []string
 	labels  []int
-	legacy  int64 // the next legacy_id to give
+	legacy  int64 // the next legacy_id
 }
 
 // issues returns all issues of the project, oldest first.
@@ -68,7 +68,8 @@ func (t *team) issues() []issue {
 	return out
 }
 
-// kind returns the type of the i-th issue of a project. The first two are what all others can stand under.
+// kind returns the type of the i-th issue of a project. The first two are an Epic and a Story, as parents for the
+// others.
 func (t *team) kind(i int) string {
 	n := t.rng.IntN(100)
 	switch {
@@ -82,7 +83,8 @@ func (t *team) kind(i int) string {
 	return "Bug"
 }
 
-// fill sets everything of is but its place in the project. age runs from 0 for the oldest issue to 1 for the newest.
+// fill sets everything of is except its position in the project. age runs from 0 for the oldest issue to 1 for the
+// newest.
 func (t *team) fill(is *issue, age float64) {
 	text := about(t.rng, t.domain, t.people)
 	is.title, is.body = text.title(is.typ), text.body(is.typ)
@@ -102,7 +104,7 @@ func (t *team) fill(is *issue, age float64) {
 		is.due = is.created.AddDate(0, 0, 10+t.rng.IntN(90))
 	}
 	if age < 0.4 {
-		// Beyond 2^53, where a number that passes through a double changes.
+		// Larger than 2^53, so that it changes if it passes through a double.
 		is.legacy = t.legacy
 		t.legacy += 2 + 2*t.rng.Int64N(50)
 	}
@@ -117,7 +119,7 @@ func (t *team) fill(is *issue, age float64) {
 	t.comment(is, text)
 }
 
-// status returns where the work stands: what is old is mostly done, what is new mostly waits.
+// status returns a status: mostly done for old issues, mostly open for new ones.
 func (t *team) status(age float64) string {
 	if t.rng.Float64() > age*age {
 		return pick(t.rng, []string{"Done", "Done", "Done", "Done", "Done", "Done", "Done", "Done", "Cancelled", "Backlog"})
@@ -125,7 +127,7 @@ func (t *team) status(age float64) string {
 	return pick(t.rng, []string{"Backlog", "Backlog", "Backlog", "Todo", "Todo", "InProgress", "InProgress", "Review", "Done"})
 }
 
-// comment gives is up to nine comments.
+// comment adds up to nine comments to is.
 func (t *team) comment(is *issue, text prose) {
 	n := t.rng.IntN(5) + t.rng.IntN(6)
 	at := is.created
@@ -138,7 +140,7 @@ func (t *team) comment(is *issue, text prose) {
 	}
 }
 
-// custom returns the JSON of the column custom: nested, with some members missing from some issues.
+// custom returns the JSON of the column custom: nested, with members that are missing in some issues.
 func (t *team) custom(text prose) string {
 	if t.rng.IntN(6) == 0 {
 		return "{}"
@@ -166,7 +168,7 @@ func (t *team) custom(text prose) string {
 	}
 	b, err := json.Marshal(c)
 	if err != nil {
-		panic(err) // strings, numbers and booleans always encode
+		panic(err) // can't fail for plain data
 	}
 	return string(b)
 }

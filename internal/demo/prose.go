@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// A prose writes the text about one issue: it fills templates, with the same subject throughout.
+// A prose generates the texts of one issue from templates, all with the same subject.
 type prose struct {
 	rng                                 *rand.Rand
 	people                              []string
@@ -51,13 +51,12 @@ func (p *prose) say(templates []string) string {
 	}
 }
 
-// endsWithArticle reports whether s ends with the word "a".
+// endsWithArticle reports whether s ends with the article "a".
 func endsWithArticle(s string) bool {
 	return s == "A " || s == "a " || strings.HasSuffix(s, " a ") || strings.HasSuffix(s, " A ")
 }
 
-// word returns what a placeholder stands for. A name that no template should hold shows up in the text as itself,
-// which a test looks for.
+// word returns the text for a placeholder. An unknown placeholder is left unchanged, which a test looks for.
 func (p *prose) word(name string) string {
 	switch name {
 	case "actor":
@@ -110,7 +109,7 @@ func (p *prose) title(typ string) string {
 	return p.say(bugTitles())
 }
 
-// body returns the description of an issue of type typ in Markdown, 300 to 2,000 bytes; one bug in twenty carries a
+// body returns the Markdown description of an issue of type typ, 300 to 2,000 bytes long; one bug in twenty includes a
 // log of several kilobytes.
 func (p *prose) body(typ string) string {
 	var b strings.Builder
@@ -141,7 +140,7 @@ func (p *prose) body(typ string) string {
 	return b.String()
 }
 
-// log returns n lines as the issue's system would write them.
+// log returns n log lines of the issue's system.
 func (p *prose) log(n int) string {
 	var b strings.Builder
 	name := strings.ReplaceAll(p.system, " ", "-")
@@ -153,7 +152,7 @@ func (p *prose) log(n int) string {
 	return b.String()
 }
 
-// several returns between low and high filled templates in their order, none twice.
+// several returns between low and high filled templates, in order and without repetition.
 func (p *prose) several(templates []string, low, high int) []string {
 	order := p.rng.Perm(len(templates))[:low+p.rng.IntN(high-low+1)]
 	slices.Sort(order)

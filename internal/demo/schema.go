@@ -1,8 +1,8 @@
 package demo
 
-// tables is the tracker's schema, as its owners would write it: every rule that the application relies on is in
-// the database. Times are ISO 8601 text in UTC. Who is no user of the tracker (an agent) is known by agent; the database
-// gives issues their id and number, and keeps when they were changed.
+// tables is the tracker's schema. The database enforces every rule that the application relies on. Times are ISO 8601
+// text in UTC. Authors who are not users (agents) are in the column agent. The database assigns the id and number of
+// issues, and records when they were changed.
 const tables = `
 CREATE TABLE organisations (
   id         TEXT NOT NULL PRIMARY KEY CHECK (length(id) BETWEEN 2 AND 40),

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// TestViews compiles Config against the tracker and lists what an agent of one tenant sees: class, then fields.
+// TestViews compiles Config against the tracker and lists what an agent of one tenant sees: each class with its fields.
 func TestViews(t *testing.T) {
 	ctx := context.Background()
 	path := create(t)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A writer fills the tables. After the first failure, which it keeps in err, it does nothing more.
+// A writer fills the tables. It keeps the first error in err and does nothing after it.
 type writer struct {
 	ctx   context.Context
 	tx    *sql.Tx
@@ -40,7 +40,7 @@ func (w *writer) fail(err error) {
 	}
 }
 
-// insert adds one row to a table; values stand in the order of its columns.
+// insert adds one row to a table, with values in the order of its columns.
 func (w *writer) insert(table string, values ...any) {
 	if w.err != nil {
 		return
@@ -85,7 +85,7 @@ func (w *writer) all() {
 			legacy = t.legacy
 		}
 	}
-	// In the order in which they were written, as a tracker's tables would hold them. A parent is older than its children.
+	// Sorted by creation time, as in a real tracker. A parent is older than its children.
 	slices.SortStableFunc(issues, func(a, b issue) int { return a.created.Compare(b.created) })
 	for i := range issues {
 		w.issue(&issues[i])
@@ -146,8 +146,7 @@ func (w *writer) issue(is *issue) {
 	}
 }
 
-// comments writes the comments of all issues in the order in which they were written, leaving out as many, here and
-// there, as are above Comments.
+// comments writes the comments of all issues by creation time, after dropping random ones to keep exactly Comments.
 func (w *writer) comments(issues []issue) {
 	var all []comment
 	for i := range issues {
@@ -175,7 +174,7 @@ func randomBytes(rng *rand.Rand, n int) []byte {
 	return b
 }
 
-// uuid returns a version 7 UUID made at t.
+// uuid returns a version 7 UUID with the time t.
 func uuid(rng *rand.Rand, t time.Time) string {
 	b := randomBytes(rng, 16)
 	ms := t.UnixMilli()
@@ -186,7 +185,7 @@ func uuid(rng *rand.Rand, t time.Time) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// mailbox returns the part of an address before the @ for a name.
+// mailbox returns the local part of an email address for a name.
 func mailbox(name string) string {
 	plain := strings.NewReplacer("á", "a", "é", "e", "è", "e", "í", "i", "ó", "o", "ö", "o", "ü", "u", "ı", "i", "ş", "s", "č", "c",
 		"ń", "n", "'", "", "Ş", "s", "á", "a").Replace(name)
@@ -208,7 +207,7 @@ func orNull[T comparable](v T) any {
 	return v
 }
 
-// instant returns t as the tables hold it, or nil for the zero time.
+// instant returns t as stored in the tables, or nil for the zero time.
 func instant(t time.Time) any {
 	if t.IsZero() {
 		return nil

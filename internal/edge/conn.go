@@ -14,18 +14,18 @@ import (
 
 type connKey struct{}
 
-// A conn is a connection that is counted, and whose requests are looked at as they arrive.
+// A conn is a counted connection that inspects requests as they arrive.
 type conn struct {
 	net.Conn
 	listener *listener
 	remote   netip.Addr
 
 	mu      sync.Mutex
-	idle    time.Time // since when it waits for a further request; zero while it doesn't
+	idle    time.Time // since when it has been waiting for another request; zero if it isn't
 	head    head
-	behind  int64 // bytes that arrived behind the header of the request
-	awaited bool  // a body that has not arrived is waited for
-	stale   bool  // bytes of a further request arrived before the answer was out
+	behind  int64 // bytes received after the header of the request
+	awaited bool  // the server is waiting for the rest of a body
+	stale   bool  // bytes of another request arrived before the response was sent
 }
 
 // Read implements net.Conn.
@@ -70,7 +70,7 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite lets net/http end an answer before it ends the connection.
+// CloseWrite lets net/http finish a response before it closes the connection.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -84,8 +84,8 @@ func (c *conn) idleSince() time.Time {
 	return c.idle
 }
 
-// begin says why the request whose header was read must not be answered; "" for no reason. net/http drops the
-// Content-Length of a request that has a Transfer-Encoding too, where a proxy in front may have gone by it.
+// begin returns why the request whose header was read must be refused, or "". A request with both a Content-Length
+// and a Transfer-Encoding is refused because net/http drops the former, while a proxy in front may have used it.
 func (c *conn) begin() (refusal string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,21 +98,21 @@ func (c *conn) begin() (refusal string) {
 	return ""
 }
 
-// await says that the body of the request is waited for, or no longer.
+// await notes whether the server is waiting for the body of the request.
 func (c *conn) await(body bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.awaited = body
 }
 
-// further reports whether more has arrived than a request with a body of so many bytes, -1 for an unknown number.
+// further reports whether more data has arrived than a request with a body of length bytes; length is -1 if unknown.
 func (c *conn) further(length int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return length >= 0 && c.behind > length
 }
 
-// end makes ready for the next header. What arrived of it already was not looked at.
+// end prepares for the next header. The bytes of it that have already arrived were not inspected.
 func (c *conn) end(unread bool, length int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,17 +120,17 @@ func (c *conn) end(unread bool, length int64) {
 	c.head, c.behind, c.awaited = head{}, 0, false
 }
 
-// A head reads the header of one request for the names of its fields. The zero one is at its beginning.
+// A head scans the header of one request for field names. The zero value is at the beginning.
 type head struct {
 	begun, ended     bool
 	length, encoding bool // Content-Length, Transfer-Encoding
 
-	name  [18]byte // of the field in this line, in lower case
-	n     int      // of name
-	named bool     // the name has ended
+	name  [18]byte // of the field on this line, in lower case
+	n     int      // length of name
+	named bool     // the name is complete
 }
 
-// read reads what arrives, up to the end of the header, and returns how many bytes that is.
+// read scans b up to the end of the header, and returns the number of bytes scanned.
 func (h *head) read(b []byte) int {
 	for i, c := range b {
 		if h.ended {

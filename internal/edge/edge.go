@@ -1,9 +1,10 @@
-// Package edge serves HTTP over connections that are bounded in number and in time. Every listener of the program is
-// served by it.
+// Package edge serves HTTP over connections that are bounded in number and in time. All listeners of the program use
+// it.
 //
-// It stands before all doors and knows none of them. It refuses connections over the bounds, requests whose body has two
-// lengths, and requests that share a packet with the one before; it ends connections that don't send what they began or
-// don't take what they asked for. Deadlines hold until the answer is out. What it refuses goes to a refused.Log.
+// It runs before all transports and does not depend on them. It refuses connections over the bounds, requests whose
+// body has two lengths, and requests that share a packet with the previous one. It ends connections that don't finish
+// a request or don't read their response. Deadlines hold until the response is sent. Refusals are reported to a
+// refused.Log.
 package edge
 
 import (
@@ -19,26 +20,26 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 )
 
-// Options are the bounds of a Server. The zero of each field takes the default.
+// Options are the bounds of a Server. The zero value of a field means its default.
 type Options struct {
-	Connections int // at a time; default 4,096, and at most half of the files that the process may open
-	PerAddress  int // of one IPv4 address or one IPv6 /64; default a quarter of Connections, at least 64
+	Connections int // open connections; default 4,096, and at most half of the process's open files
+	PerAddress  int // of them for one IPv4 address or IPv6 /64; default a quarter of Connections, at least 64
 
 	Header time.Duration // for the header of a request to arrive; default 10 s
-	Body   time.Duration // for its body to arrive; default 30 s
-	Answer time.Duration // that sending an answer may wait for its reader, and 1 s more for each Rate bytes; default 30 s
-	Event  time.Duration // that one event of a stream may wait for its reader; default 10 s
-	Linger time.Duration // that is still read from a client that was answered before its body arrived; default 1 s
+	Body   time.Duration // for the body of a request to arrive; default 30 s
+	Answer time.Duration // maximum wait for the reader while sending a response, plus 1 s per Rate bytes; default 30 s
+	Event  time.Duration // maximum wait for the reader of one event of a stream; default 10 s
+	Linger time.Duration // to go on reading from a client that was answered before its body arrived; default 1 s
 	Idle   time.Duration // between requests of a connection; default 2 minutes
 	Grace  time.Duration // for requests under way when Serve ends; default 10 s
 
-	Rate int // bytes of an answer that its reader takes in a second; default 16 KiB
+	Rate int // bytes of a response that its reader must take per second; default 16 KiB
 
-	Refused *refused.Log // is told of what is refused; nil tells nobody
-	Log     *slog.Logger // gets what net/http reports, for debugging; nil gets nothing
+	Refused *refused.Log // receives refused requests; may be nil
+	Log     *slog.Logger // receives what net/http reports, for debugging; nil discards it
 }
 
-// maxHeader bounds the header of a request, in bytes.
+// maxHeader is the maximum size of a request header, in bytes.
 const maxHeader = 64 << 10
 
 func (o Options) withDefaults() Options {
@@ -60,20 +61,20 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Server serves one handler. It is made by New.
+// A Server serves one handler. Use New to make one.
 type Server struct {
 	options Options
 	http    *http.Server
 }
 
-// New returns a server of h.
+// New returns a server for h.
 func New(h http.Handler, o Options) *Server {
 	o = o.withDefaults()
 	s := &Server{options: o}
 	s.http = &http.Server{
 		Handler:           timed(h, o),
 		ReadHeaderTimeout: o.Header,
-		WriteTimeout:      o.Answer, // of what net/http answers by itself; each answer of h renews it
+		WriteTimeout:      o.Answer, // for responses that net/http sends itself; each response of h sets its own
 		IdleTimeout:       o.Idle,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
@@ -83,10 +84,10 @@ func New(h http.Handler, o Options) *Server {
 	return s
 }
 
-// OnShutdown has f called when Serve begins to end: streams have no end of their own.
+// OnShutdown registers f to be called when Serve begins to end, to end streams, which don't end by themselves.
 func (s *Server) OnShutdown(f func()) { s.http.RegisterOnShutdown(f) }
 
-// Serve serves on l until ctx ends. Requests under way then have Options.Grace to end.
+// Serve serves on l until ctx ends. Requests in progress then have Options.Grace to finish.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ended := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {

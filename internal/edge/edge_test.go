@@ -23,10 +23,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// ceiling is how long a test waits for what should come soon.
+// ceiling is the maximum wait for something that should happen soon.
 const ceiling = 30 * time.Second
 
-// A lobby serves a handler behind the edge, and counts what it refused.
+// A lobby serves a handler behind the edge, and counts refusals.
 type lobby struct {
 	addr string
 	mu   sync.Mutex
@@ -90,7 +90,7 @@ func (b *lobby) dial(t *testing.T, text string) net.Conn {
 	return c
 }
 
-// ended reports whether the server ends c within the ceiling, and what it sent before.
+// ended returns what the server sends on c before it closes it, within the ceiling.
 func ended(t *testing.T, c net.Conn) string {
 	t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(ceiling))
@@ -113,8 +113,8 @@ func refuse(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.S
 
 const short = 150 * time.Millisecond
 
-// TestBodyNeverArrives: whoever announces a body and sends none is answered at once when refused, and is let go in
-// either case.
+// TestBodyNeverArrives: a client that announces a body and sends none gets a refusal at once, and its connection ends
+// in either case.
 func TestBodyNeverArrives(t *testing.T) {
 	for name, c := range map[string]struct {
 		h    http.HandlerFunc
@@ -145,7 +145,7 @@ func TestBodyNeverArrives(t *testing.T) {
 	}
 }
 
-// TestRefusedBeforeBody: who is refused hears of it at once, however long the body may take.
+// TestRefusedBeforeBody: a refusal is sent at once, however long the body may take.
 func TestRefusedBeforeBody(t *testing.T) {
 	b := open(t, edge.Options{Body: time.Hour, Linger: short}, refuse)
 	if got := ended(t, b.dial(t, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n")); !strings.HasPrefix(got, "HTTP/1.1 401") {
@@ -172,7 +172,7 @@ func TestSlowHeader(t *testing.T) {
 	until(t, "told of", func() bool { return b.refused("header_late") > 0 })
 }
 
-// TestSlowReader: an answer, and an event of a stream, that nobody takes ends its connection and its handler.
+// TestSlowReader: a response or an event that the client doesn't read ends its connection and its handler.
 func TestSlowReader(t *testing.T) {
 	for _, kind := range []string{"application/json", "text/event-stream"} {
 		t.Run(kind, func(t *testing.T) {
@@ -199,8 +199,8 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// TestStreamLives: a stream goes on for longer than any deadline, while its events are taken, and so does a call whose
-// answer takes longer to make than to send.
+// TestStreamLives: a stream outlives every deadline while its events are read, and so does a call whose response
+// takes longer to make than to send.
 func TestStreamLives(t *testing.T) {
 	for _, kind := range []string{"application/json", "text/event-stream"} {
 		b := open(t, edge.Options{Answer: short, Event: short, Body: short}, func(w http.ResponseWriter, r *http.Request) {
@@ -230,8 +230,8 @@ func TestStreamLives(t *testing.T) {
 	}
 }
 
-// TestTwoLengths: a request whose body has two lengths is refused, as the first of a connection and as a later one; so
-// is what shares a packet with the request before it.
+// TestTwoLengths: a request whose body has two lengths is refused, as the first of a connection and as a later one;
+// so is a request that shares a packet with the previous one.
 func TestTwoLengths(t *testing.T) {
 	const good = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}"
 	const both = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
@@ -261,7 +261,7 @@ func TestTwoLengths(t *testing.T) {
 	if b.refused("two_lengths") != 4 || reached != 1 {
 		t.Errorf("refused %v, reached %d", b.seen, reached)
 	}
-	// Of two requests in one packet the first alone is answered, and the client hears that the connection ends.
+	// Of two requests in one packet only the first is answered, and the response says that the connection closes.
 	for _, second := range []string{good, both} {
 		if got := ended(t, b.dial(t, good+second)); strings.Count(got, "HTTP/1.1") != 1 || !strings.Contains(got, "Connection: close") {
 			t.Errorf("got %q", got)
@@ -273,7 +273,8 @@ func TestTwoLengths(t *testing.T) {
 	}
 }
 
-// TestConnections: an address and all together have bounds; an idle connection gives way; who leaves makes room.
+// TestConnections: the number per address and in total is bounded; an idle connection is closed to make room, and a
+// closed one makes room.
 func TestConnections(t *testing.T) {
 	b := open(t, edge.Options{Connections: 6, PerAddress: 4}, ok)
 	var held []net.Conn
@@ -301,7 +302,7 @@ func TestConnections(t *testing.T) {
 	ended(t, idle)
 }
 
-// TestAll: the bound of all holds where that of an address doesn't.
+// TestAll: the bound on the total applies where that of an address doesn't.
 func TestAll(t *testing.T) {
 	b := open(t, edge.Options{Connections: 2, PerAddress: 5}, ok)
 	for range 2 {
@@ -312,7 +313,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// TestTimedAlone: without a Server, as in a program that mounts a door, bodies and answers have their deadlines too.
+// TestTimedAlone: without a Server, as in a program that mounts a handler, bodies and responses have deadlines too.
 func TestTimedAlone(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -332,7 +333,7 @@ func TestTimedAlone(t *testing.T) {
 	}
 }
 
-// TestPanic: a handler that gives up ends the connection, and nothing says that all went well.
+// TestPanic: a handler that panics ends the connection, and the response does not look complete.
 func TestPanic(t *testing.T) {
 	b := open(t, edge.Options{}, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	if got := ended(t, b.dial(t, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")); got != "" {
@@ -355,7 +356,7 @@ func TestKeepAlive(t *testing.T) {
 	}
 }
 
-// TestRefusalsLeaveTraces: every answer that refuses is counted, whatever refused it, and logged once.
+// TestRefusalsLeaveTraces: every refusing response is counted, whatever refused it, and logged once.
 func TestRefusalsLeaveTraces(t *testing.T) {
 	status := http.StatusOK
 	b := open(t, edge.Options{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
@@ -364,7 +365,7 @@ func TestRefusalsLeaveTraces(t *testing.T) {
 			ended(t, b.dial(t, "GET /api/changes HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"))
 		}
 		want := 0
-		if status >= 400 && status != 429 && status != 500 { // calls that the audit or the log has
+		if status >= 400 && status != 429 && status != 500 { // calls, which the audit log or the log has
 			want = 3
 		}
 		if got := b.refused(fmt.Sprint("status_", status)); got != want {

@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 )
 
-// Timed returns h under the deadlines of o, for a program that serves it with an http.Server of its own: the bounds of
-// connections are then up to that program. Below a Server it is h.
+// Timed returns h with the deadlines of o, for a program that serves it with its own http.Server, which then has to
+// limit connections itself. Within a Server it is h.
 func Timed(h http.Handler, o Options) http.Handler { return timed(h, o.withDefaults()) }
 
 func timed(h http.Handler, o Options) http.Handler {
@@ -29,7 +29,7 @@ func timed(h http.Handler, o Options) http.Handler {
 		defer x.end()
 		if r.Body != nil && r.Body != http.NoBody {
 			x.await(true)
-			_ = x.control.SetReadDeadline(time.Now().Add(o.Body)) // not every ResponseWriter can
+			_ = x.control.SetReadDeadline(time.Now().Add(o.Body)) // not every ResponseWriter supports it
 			r.Body = &body{r.Body, x}
 		}
 		if c != nil {
@@ -42,7 +42,7 @@ func timed(h http.Handler, o Options) http.Handler {
 	})
 }
 
-// isTimed reports whether w keeps deadlines already.
+// isTimed reports whether w already has deadlines.
 func isTimed(w http.ResponseWriter) bool {
 	for {
 		switch inner := w.(type) {
@@ -56,7 +56,7 @@ func isTimed(w http.ResponseWriter) bool {
 	}
 }
 
-// refusals are what clients are told of requests that are refused here.
+// refusals are the response texts of requests that this package refuses.
 var refusals = map[string]string{
 	"two_lengths": "400 Bad Request: the request has a Content-Length and a Transfer-Encoding; send one of them\n",
 	"pipelined":   "400 Bad Request: the request was sent before the one before it was answered; wait for the answer\n",
@@ -68,28 +68,28 @@ func (x *exchange) refuse(r *http.Request, kind string) {
 	x.Header().Set("Connection", "close")
 	x.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	x.WriteHeader(http.StatusBadRequest)
-	_, _ = io.WriteString(x, refusals[kind]) // a client that has gone can't be told so
+	_, _ = io.WriteString(x, refusals[kind]) // an error means that the client has disconnected
 }
 
-// An exchange is the ResponseWriter of one request, which keeps its deadlines. Reading may be behind writing: net/http
-// reads the rest of a body before it sends the answer, unless the connection is to be closed.
+// An exchange is the ResponseWriter of one request, with its deadlines. Reading may happen after writing: net/http
+// reads the rest of a body before it sends the response, unless the connection is to be closed.
 type exchange struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	options *Options
 	request *http.Request
 	conn    *conn       // nil under another server
-	length  int64       // of the body; -1 when it is not known
+	length  int64       // of the body; -1 if unknown
 	unread  atomic.Bool // the end of the body has not arrived
 
 	begun  bool // the header is written
-	events bool // the answer is a stream of events
+	events bool // the response is an event stream
 	waited time.Duration
 	bytes  int64
 }
 
-// WriteHeader implements http.ResponseWriter. Who is answered before all of the request has arrived, who shows no valid
-// credential, and who sent a further request already, needs a new connection for the next one.
+// WriteHeader implements http.ResponseWriter. It closes the connection after a response that was sent before all of
+// the request arrived, that refuses a credential, or behind which another request already arrived.
 func (x *exchange) WriteHeader(status int) {
 	if status >= 200 && !x.begun {
 		x.begun = true
@@ -104,11 +104,11 @@ func (x *exchange) WriteHeader(status int) {
 	x.ResponseWriter.WriteHeader(status)
 }
 
-// transports are what the first part of a path leads to.
+// transports maps the first element of a path to its transport.
 var transports = map[string]string{"mcp": "mcp", "tools": "mcp", "api": "api", "console": "console", "metrics": "metrics"}
 
-// report tells of an answer that refuses. The audit has what a call was refused for; what is refused before it is a call
-// has its trace here alone.
+// report reports a refusing response to the refused.Log. Refused calls are in the audit log, but requests refused
+// before they become a call are recorded only here.
 func (x *exchange) report(status int) {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
@@ -129,7 +129,7 @@ func (x *exchange) Write(b []byte) (int, error) {
 	return x.ResponseWriter.Write(b)
 }
 
-// FlushError lets http.ResponseController flush.
+// FlushError implements flushing for http.ResponseController.
 func (x *exchange) FlushError() error {
 	if !x.begun {
 		x.WriteHeader(http.StatusOK)
@@ -138,26 +138,26 @@ func (x *exchange) FlushError() error {
 	return x.control.Flush()
 }
 
-// Unwrap lets http.ResponseController do the rest.
+// Unwrap gives http.ResponseController access to the other methods.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// wait sets how long the reader of the answer may still be waited for, and counts how long that takes. The time of who
-// makes the answer doesn't count.
+// wait sets the deadline for the reader of the response, and counts how long the write takes. The time that the
+// handler takes does not count.
 func (x *exchange) wait() (done func()) {
 	start := time.Now()
 	left := x.options.Event
 	if !x.events {
 		left = x.options.Answer + time.Duration(x.bytes)*time.Second/time.Duration(x.options.Rate) - x.waited
 	}
-	_ = x.control.SetWriteDeadline(start.Add(left)) // each connection can
+	_ = x.control.SetWriteDeadline(start.Add(left)) // every connection supports it
 	return func() { x.waited += time.Since(start) }
 }
 
-// end leaves deadlines for what net/http does when the handler has returned: it sends the rest of the answer, then reads
-// the rest of the body.
+// end sets deadlines for what net/http does after the handler has returned: it sends the rest of the response, then
+// reads the rest of the body.
 func (x *exchange) end() {
 	if !x.begun {
-		x.WriteHeader(http.StatusOK) // as net/http would, past this
+		x.WriteHeader(http.StatusOK) // as net/http would, but through x
 	}
 	x.wait()
 	unread := x.unread.Load()
@@ -176,7 +176,8 @@ func (x *exchange) await(body bool) {
 	}
 }
 
-// A body clears its deadline when all of it has arrived: what is read then is whether the client is still there.
+// A body clears its read deadline once all of it has arrived: later reads only detect whether the client is still
+// there.
 type body struct {
 	io.ReadCloser
 	x *exchange

@@ -4,5 +4,5 @@ package edge
 
 import "math"
 
-// openFiles has no bound where the system has none.
+// openFiles returns no limit on systems that have none.
 func openFiles() int { return math.MaxInt32 }

@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 )
 
-// A listener accepts connections within the bounds. Over them, the connection that has been idle for longest gives way;
-// where none is idle, the new one is refused.
+// A listener accepts connections within the bounds. Over them it closes the connection that has been idle longest,
+// or, if none is idle, refuses the new one.
 type listener struct {
 	net.Listener
 	options *Options
@@ -26,7 +26,7 @@ func (s *Server) bounded(l net.Listener) *listener {
 	return &listener{Listener: l, options: &s.options, open: map[*conn]struct{}{}, count: map[netip.Prefix]int{}}
 }
 
-// full is the answer to a connection that is one too many.
+// full is the response to a connection over the bounds.
 const full = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRetry-After: 1\r\nConnection: close\r\n" +
 	"Content-Length: 62\r\n\r\nToo many connections at a time; close some, or try again soon\n"
 
@@ -43,7 +43,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			return c, nil
 		}
 		l.options.Refused.Note(context.Background(), refused.Refusal{Door: "http", Kind: kind, Remote: c.remote})
-		// A fresh connection takes this at once, or has gone.
+		// A new connection accepts this at once, or is gone.
 		_ = raw.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))
 		_, _ = raw.Write([]byte(full))
 		_ = raw.Close()
@@ -51,11 +51,11 @@ func (l *listener) Accept() (net.Conn, error) {
 }
 
 func addressOf(a net.Addr) netip.Addr {
-	p, _ := netip.ParseAddrPort(a.String()) // a connection of another kind has the zero address, and shares it
+	p, _ := netip.ParseAddrPort(a.String()) // connections of other kinds share the zero address
 	return p.Addr()
 }
 
-// admit counts c in, or says which bound refuses it.
+// admit counts c, or returns which bound refuses it.
 func (l *listener) admit(c *conn) (refusal string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,7 +71,7 @@ func (l *listener) admit(c *conn) (refusal string) {
 	return ""
 }
 
-// evict ends the connection that has been idle for longest among those that are meant. l.mu is held.
+// evict closes the longest idle connection of those for which meant reports true. l.mu is held.
 func (l *listener) evict(meant func(*conn) bool) bool {
 	var oldest *conn
 	var since time.Time
@@ -84,11 +84,11 @@ func (l *listener) evict(meant func(*conn) bool) bool {
 		return false
 	}
 	l.drop(oldest)
-	_ = oldest.Conn.Close() // net/http closes it again, and is the one to tell of it
+	_ = oldest.Conn.Close() // net/http closes it again, and reports it
 	return true
 }
 
-// drop counts c out, once. l.mu is held.
+// drop removes c from the count, once. l.mu is held.
 func (l *listener) drop(c *conn) {
 	if _, ok := l.open[c]; !ok {
 		return
@@ -100,7 +100,7 @@ func (l *listener) drop(c *conn) {
 	}
 }
 
-// moved keeps the state of a connection as net/http reports it.
+// moved notes the state of a connection as net/http reports it.
 func moved(c net.Conn, state http.ConnState) {
 	if c, ok := c.(*conn); ok {
 		c.mu.Lock()

@@ -1,5 +1,5 @@
-// Package fair bounds what is under way and shares it: among tenants, their owners, and the credentials of these. It knows
-// nothing of what it is that is under way.
+// Package fair limits concurrent work and shares it fairly: between tenants, then their owners, then their
+// credentials. It does not depend on what the work is.
 package fair
 
 import (
@@ -13,49 +13,50 @@ import (
 	"time"
 )
 
-// ErrBusy says that a gate is full and so is its queue.
+// ErrBusy means that a gate and its queue are full.
 var ErrBusy = errors.New("too many requests at a time")
 
-// Bounds are those of a Gate.
+// Bounds are the limits of a Gate.
 type Bounds struct {
-	Slots    int           // that are held at a time
-	Tenant   int           // of them by one tenant; 0 is three quarters
-	Owner    int           // of them by one owner, at most Tenant; 0 is half
-	Each     int           // of them by one credential, at most Owner; 0 is a quarter
-	Queue    int           // who waits for a slot; 0 lets nobody wait
-	Patience time.Duration // how long one waits
+	Slots    int           // total number
+	Tenant   int           // maximum for one tenant; 0 means three quarters of Slots
+	Owner    int           // maximum for one owner, at most Tenant; 0 means half of Slots
+	Each     int           // maximum for one credential, at most Owner; 0 means a quarter of Slots
+	Queue    int           // maximum number of waiting requests; 0 means none
+	Patience time.Duration // maximum wait for a slot
 }
 
-// Who asks for a slot. One without a tenant, or without an owner, is its own.
+// A Who identifies the requester of a slot. Without a tenant, its owner counts as a tenant; without an owner, its
+// credential counts as an owner.
 type Who struct{ Tenant, Owner, Credential string }
 
-// shares are the levels on which slots are shared, the widest first.
+// shares is the number of levels on which slots are shared, the widest first: tenant, owner, credential.
 const shares = 3
 
-// A share is what one tenant, owner or credential has of a Gate.
+// A share counts the slots that one tenant, owner or credential holds or waits for.
 type share struct{ held, waiting int }
 
-// A Gate gives out slots. A free slot goes to whoever waits of the tenant that holds fewest, then of the owner, then of the
-// credential that does; none of them can hold all. Where the queue is full, the newest of those who have most waiting gives
-// way. It is safe for use by several goroutines.
+// A Gate gives out slots. A free slot goes to the waiting request of the tenant that holds fewest, then of the owner,
+// then of the credential; none of them can hold all slots. If the queue is full, the newest request of those that
+// have most waiting is refused. A Gate is safe for concurrent use.
 type Gate struct {
 	bounds Bounds
 	most   [shares]int
 
 	mu    sync.Mutex
 	held  int
-	parts map[string]*share // those that hold or wait, by key
+	parts map[string]*share // those that hold or wait for slots, by key
 	queue []*turn           // in order of arrival
 }
 
-// A turn is one that holds a slot or waits for one.
+// A turn is a request that holds a slot or waits for one.
 type turn struct {
 	keys   [shares]string
 	shares [shares]*share
-	done   chan error // receives once, when it waits: nil for a slot
+	done   chan error // receives once if the request waits: nil for a slot, or an error
 }
 
-// New returns a gate with b.
+// New returns a gate with bounds b.
 func New(b Bounds) *Gate {
 	part := func(said, quarters int) int { return max(min(cmp.Or(said, b.Slots*quarters/4), b.Slots), 1) }
 	g := &Gate{bounds: b, parts: map[string]*share{}}
@@ -65,7 +66,8 @@ func New(b Bounds) *Gate {
 	return g
 }
 
-// Enter waits for a slot. Who gets nil must call leave, once.
+// Enter waits for a slot. If it returns no error, the caller must call leave once. Errors are ErrBusy and those of
+// ctx.
 func (g *Gate) Enter(ctx context.Context, who Who) (leave func(), err error) {
 	g.mu.Lock()
 	t := g.turn(who)
@@ -96,8 +98,8 @@ func (g *Gate) Enter(ctx context.Context, who Who) (leave func(), err error) {
 	return leave, nil
 }
 
-// Reserving returns a gate of slots connections, for which all wait until it is their turn; of 0 it is nil. Part of them is
-// nobody's alone, so that whoever comes next finds one, however many slow calls another has under way.
+// Reserving returns a gate of slots connections, or nil if slots is 0. Requests wait without limit. No credential can
+// hold more than three quarters, so that others find a connection however many slow calls it makes.
 func Reserving(slots int) *Gate {
 	if slots <= 0 {
 		return nil
@@ -106,8 +108,8 @@ func Reserving(slots int) *Gate {
 	return New(Bounds{Slots: slots, Tenant: part, Owner: part, Each: part, Queue: math.MaxInt, Patience: math.MaxInt64})
 }
 
-// InTurn returns seq, which begins when who has a slot of g and gives it back at its end. Where who gets none, it is what
-// failed makes of the error. A nil g has a slot for everyone.
+// InTurn returns seq, which acquires a slot of g for who when it begins, and releases it at its end. If there is no
+// slot, it yields failed of the error. With a nil g it is seq.
 func InTurn[K, V any](ctx context.Context, g *Gate, who Who, seq iter.Seq2[K, V], failed func(error) (K, V)) iter.Seq2[K, V] {
 	if g == nil {
 		return seq
@@ -123,7 +125,7 @@ func InTurn[K, V any](ctx context.Context, g *Gate, who Who, seq iter.Seq2[K, V]
 	}
 }
 
-// turn returns that of who, with its shares. g.mu is held.
+// turn returns a request of who with its shares. g.mu is held.
 func (g *Gate) turn(who Who) *turn {
 	t := &turn{done: make(chan error, 1)}
 	owner := cmp.Or(who.Owner, who.Credential)
@@ -140,7 +142,7 @@ func (g *Gate) turn(who Who) *turn {
 	return t
 }
 
-// may reports whether the shares of t let it hold one more. g.mu is held.
+// may reports whether t may hold another slot. g.mu is held.
 func (g *Gate) may(t *turn) bool {
 	for i, s := range t.shares {
 		if s.held >= g.most[i] {
@@ -158,7 +160,7 @@ func (g *Gate) take(t *turn) {
 	}
 }
 
-// wait puts t into the queue, in place of another where that is full, and reports whether it did. g.mu is held.
+// wait adds t to the queue, replacing another request if it is full, and reports whether it did. g.mu is held.
 func (g *Gate) wait(t *turn) bool {
 	if g.bounds.Queue <= 0 {
 		return false
@@ -185,7 +187,7 @@ func (g *Gate) wait(t *turn) bool {
 	return true
 }
 
-// compare compares what the shares of two turns have, the widest first.
+// compare compares the counts of two turns, the widest share first.
 func compare(a, b *turn, of func(*share) int) int {
 	for i := range a.shares {
 		if c := cmp.Compare(of(a.shares[i]), of(b.shares[i])); c != 0 {
@@ -195,7 +197,7 @@ func compare(a, b *turn, of func(*share) int) int {
 	return 0
 }
 
-// unqueue takes t out of the queue, and reports whether it was in it. g.mu is held.
+// unqueue removes t from the queue, and reports whether it was queued. g.mu is held.
 func (g *Gate) unqueue(t *turn) bool {
 	i := slices.Index(g.queue, t)
 	if i < 0 {
@@ -208,7 +210,7 @@ func (g *Gate) unqueue(t *turn) bool {
 	return true
 }
 
-// give ends the waiting of t with err, unless it has ended already: then with that.
+// give ends the waiting of t with err. If it has already ended, it returns the earlier result.
 func (g *Gate) give(t *turn, err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -219,7 +221,7 @@ func (g *Gate) give(t *turn, err error) error {
 	return err
 }
 
-// leave gives the slot of t back, to whoever is next.
+// leave releases the slot of t and passes it to the next request.
 func (g *Gate) leave(t *turn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -241,7 +243,7 @@ func (g *Gate) leave(t *turn) {
 	}
 }
 
-// forget drops the shares of t that hold nothing and wait for nothing. g.mu is held.
+// forget removes the shares of t that hold and wait for nothing. g.mu is held.
 func (g *Gate) forget(t *turn) {
 	for i, s := range t.shares {
 		if *s == (share{}) {
@@ -250,7 +252,7 @@ func (g *Gate) forget(t *turn) {
 	}
 }
 
-// Load returns how many are in and how many wait.
+// Load returns how many slots are held and how many requests wait.
 func (g *Gate) Load() (in, waiting int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

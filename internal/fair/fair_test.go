@@ -17,7 +17,7 @@ func agent(n int) fair.Who {
 	return fair.Who{Tenant: fmt.Sprint("tenant", n), Owner: fmt.Sprint("owner", n), Credential: fmt.Sprint("token", n)}
 }
 
-// hold takes n slots, and reports how many it got at once.
+// hold takes n slots, and returns the functions to release those it got at once.
 func hold(t *testing.T, g *fair.Gate, n int, who func(i int) fair.Who) (leave []func()) {
 	t.Helper()
 	gone, cancel := context.WithCancel(t.Context())
@@ -30,7 +30,7 @@ func hold(t *testing.T, g *fair.Gate, n int, who func(i int) fair.Who) (leave []
 	return leave
 }
 
-// TestShares: one credential, one owner and one tenant hold so many slots and no more, however many they ask for, and
+// TestShares: a credential, an owner and a tenant each hold a limited number of slots, however many they request, and
 // others get the rest at once.
 func TestShares(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -78,7 +78,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestOrder: a slot that is given back goes to who holds fewest, and a full queue lets those give way who have most in it.
+// TestOrder: a released slot goes to the requester that holds fewest, and a full queue drops requests of those with
+// most.
 func TestOrder(t *testing.T) {
 	g := fair.New(fair.Bounds{Slots: 2, Queue: 3, Patience: time.Hour})
 	leave := hold(t, g, 2, agent)
@@ -126,7 +127,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestGreedy: 1 greedy and 20 ordinary agents; every ordinary call has an answer, and soon.
+// TestGreedy: 1 greedy and 20 ordinary agents; every ordinary call is answered soon.
 func TestGreedy(t *testing.T) {
 	g := fair.New(fair.Bounds{Slots: 64, Queue: 256, Patience: time.Hour})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -174,7 +175,7 @@ func TestGreedy(t *testing.T) {
 	}
 }
 
-// TestImpatience: who waited too long, or has gone, takes no slot.
+// TestImpatience: a request that waited too long or was cancelled takes no slot.
 func TestImpatience(t *testing.T) {
 	g := fair.New(fair.Bounds{Slots: 1, Queue: 5, Patience: 10 * time.Millisecond})
 	leave, err := g.Enter(t.Context(), agent(0))

@@ -1,10 +1,8 @@
-// Package fieldcheck holds values that somebody proposes against what is known of the fields they are for: type, required,
-// picklist and length.
+// Package fieldcheck checks proposed values against the fields they are for: type, required, allowed values and length.
 //
-// It is a word beside schema, and pure. It says all that is wrong with values, each with its place, its rule and the
-// nearest right thing, and gives those that are right as their fields hold them; it decides about nobody's rights, so what
-// it says may be shown to who sees the fields that it was given. What it can't judge it lets pass: a field of type JSON,
-// and a default that fills in what is missing.
+// It reports every error, with its pointer, its rule and the nearest valid values, and converts valid values to the
+// types of their fields. It doesn't check permissions: its messages may be shown to anyone who sees the given fields.
+// It accepts what it can't check: a field of type JSON, and a missing value that has a default.
 package fieldcheck
 
 import (
@@ -18,41 +16,41 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The rules, as Fault.Rule names them.
+// The rules, as in Fault.Rule.
 const (
 	Unknown  = "unknown"  // there is no such field
 	Required = "required" // the field must have a value
 	Type     = "type"     // the value is of another type
-	Values   = "values"   // the value is none of those that the field may hold
-	Length   = "length"   // the text is longer than the field
+	Values   = "values"   // the value is not one that the field allows
+	Length   = "length"   // the text is too long for the field
 )
 
-// A Fault is one rule that a value breaks.
+// A ValueFault is one rule that a value breaks.
 type ValueFault struct {
 	problem.Fault
 	Field string
-	Near  []string // the nearest right names or values; nil for none
+	Near  []string // the nearest valid names or values; nil for none
 }
 
-// Options say what is checked.
+// Options configure the checks.
 type Options struct {
 	At      string                  // the JSON pointer of the values in the arguments, such as "/data"
-	Changes bool                    // the values change a record that is there: what is left out stays
-	Fields  map[string]string       // by argument, the field it is for, where arguments are called otherwise than fields; nil for none
-	Others  bool                    // arguments that are no field pass
-	Key     func(field string) bool // whether a field holds ids, which are texts on the wire whatever it holds; nil for none
-	Open    bool                    // a field of type any takes lists and objects too: nothing is known of it, while a column takes plain values
+	Changes bool                    // the values update a record: missing fields keep their values
+	Fields  map[string]string       // by argument, its field, if their names differ; nil for none
+	Others  bool                    // accept arguments that are not fields
+	Key     func(field string) bool // whether a field holds ids, which requests may write as text; nil for none
+	Open    bool                    // a field of type any also accepts lists and objects; else only plain values, as columns do
 }
 
-// The bounds of a message: near names or values of a fault, faults that Problem tells in words, and values that are listed.
+// The limits of a message: near names or values of a fault, faults that Problem describes, and values listed.
 const (
 	maxNear   = 3
 	maxTold   = 3
 	maxListed = 12
 )
 
-// Record checks values, an Object, for a record with these fields. It returns nil where all is right, and otherwise every
-// fault, those of values in their order before those of fields that are missing.
+// Record checks values, an Object, for a record with these fields. It returns every fault, those of values in their
+// order before those of missing fields; nil if there is none.
 func Record(fields []*schema.Field, values value.Value, o Options) (faults []ValueFault) {
 	if values.Kind() != value.Object {
 		return []ValueFault{{Fault: problem.Fault{Pointer: o.At, Rule: Type, Message: "must be an object with values by field"}}}
@@ -82,7 +80,7 @@ func Record(fields []*schema.Field, values value.Value, o Options) (faults []Val
 	return append(faults, Missing(fields, func(name string) bool { return given[name] }, o.At)...)
 }
 
-// Missing returns a fault, at the place at, for each of the fields that a new record needs and isn't given.
+// Missing returns a fault at the pointer at for each required field of a new record that is not given.
 func Missing(fields []*schema.Field, given func(name string) bool, at string) (faults []ValueFault) {
 	for _, f := range fields {
 		if f.Required && !f.Generated && !given(f.Name) {
@@ -92,7 +90,7 @@ func Missing(fields []*schema.Field, given func(name string) bool, at string) (f
 	return faults
 }
 
-// Value checks v, which stands at the place at, for a field. It returns v as the field holds it, or what is wrong with it.
+// Value checks v, whose pointer is at, for a field. It returns v converted to the field's type, or a fault.
 func Value(f *schema.Field, v value.Value, at string, o Options) (fitted value.Value, fault *ValueFault) {
 	if v.IsNull() {
 		if f.NotNull && !f.Generated {
@@ -113,7 +111,7 @@ func Value(f *schema.Field, v value.Value, at string, o Options) (fitted value.V
 	return fitted, nil
 }
 
-// Problem makes one refusal of faults; nil of none.
+// Problem combines faults into one error; nil for none.
 func Problem(faults []ValueFault) error {
 	if len(faults) == 0 {
 		return nil
@@ -138,7 +136,7 @@ func Pointer(at, name string) string {
 	return at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(problem.Cut(name))
 }
 
-// wrong is a fault; message stands without the near names, which are put after it.
+// wrong returns a fault; it appends the near names to message.
 func wrong(field, at, rule, message string, near []string) *ValueFault {
 	if len(near) == 0 {
 		near = nil
@@ -146,7 +144,7 @@ func wrong(field, at, rule, message string, near []string) *ValueFault {
 	return &ValueFault{problem.Fault{Pointer: at, Rule: rule, Message: message + problem.DidYouMean(near)}, field, near}
 }
 
-// kind says what v is, as a sentence has it.
+// kind describes v within a sentence.
 func kind(v value.Value) string {
 	switch v.Kind() {
 	case value.String:
@@ -159,7 +157,7 @@ func kind(v value.Value) string {
 	return problem.Cut(v.String())
 }
 
-// listed says what is wrong with v where f may hold only some values: each of several, where it takes several.
+// listed returns what is wrong with v for a field with allowed values: with each element, if it takes several.
 func listed(f *schema.Field, v value.Value) (message string, near []string) {
 	if f.Values == nil {
 		return "", nil
@@ -183,7 +181,7 @@ func listed(f *schema.Field, v value.Value) (message string, near []string) {
 	return fmt.Sprintf("%s can't be %q, which is none of its %d values", f.Name, problem.Cut(parts[i]), len(allowed)), near
 }
 
-// Several reports whether a field takes several of its values, parted by semicolons.
+// Several reports whether a field takes several of its values, separated by semicolons.
 func Several(f *schema.Field) bool {
 	native := strings.ToLower(f.Native)
 	return native == "multipicklist" || native == "multiselectpicklist"

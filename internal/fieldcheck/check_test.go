@@ -30,7 +30,7 @@ func read(t *testing.T, text string) value.Value {
 // letters are thirteen values, one more than a message lists.
 var letters = texts("aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh", "ii", "jj", "kk", "ll", "mm")
 
-// opportunity is a field of each kind.
+// opportunity has a field of each kind.
 var opportunity = []*schema.Field{
 	{Name: "Id", Type: schema.String, NotNull: true, Required: true, Generated: true},
 	{Name: "Name", Type: schema.String, NotNull: true, Required: true, Length: 5},
@@ -43,7 +43,7 @@ var opportunity = []*schema.Field{
 	{Name: "Box", Type: schema.Opaque}, {Name: "Level", Type: schema.Integer, Values: []value.Value{value.OfInt(1), value.OfInt(2)}},
 }
 
-// TestValue is a field and a value → the value as the field holds it, or "rule: message [near]".
+// TestValue checks a value for a field: the converted value, or "rule: message [near]".
 func TestValue(t *testing.T) {
 	for _, c := range []struct{ field, v, want string }{
 		{"Name", `"Äpfel"`, `"Äpfel"`},
@@ -53,7 +53,7 @@ func TestValue(t *testing.T) {
 		{"Name", `{}`, `type: Name must be a text, not an object`},
 		{"Name", `true`, `type: Name must be a text, not true`},
 		{"Name", `null`, `required: Name can't be null`},
-		{"Id", `null`, `null`}, // the source fills it in
+		{"Id", `null`, `null`}, // the source generates it
 		{"Amount", `null`, `null`},
 		{"Stage", `null`, `required: Stage can't be null`},
 		{"Stage", `"Won"`, `"Won"`},
@@ -100,7 +100,7 @@ func TestValue(t *testing.T) {
 		{"Key", `"0B0E7A4C-8F5B-4E39-9D7F-3C0C5D1C2A11"`, `"0b0e7a4c-8f5b-4e39-9d7f-3c0c5d1c2a11"`},
 		{"Key", `"x"`, `type: Key must be a UUID, not the text "x"`},
 		{"Raw", `"aGk="`, `"aGk="`},
-		{"Raw", `"aGVsbG8="`, `"aGVsbG8="`}, // Length is of texts
+		{"Raw", `"aGVsbG8="`, `"aGVsbG8="`}, // Length applies to texts only
 		{"Raw", `"%"`, `type: Raw must be bytes in base64, not the text "%"`},
 		{"Raw", `5`, `type: Raw must be bytes in base64, not 5`},
 		{"List", `["x"]`, `["x"]`},
@@ -137,7 +137,7 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// TestKinds is values that no JSON has: what expressions give.
+// TestKinds checks values that JSON doesn't have, as expressions return them.
 func TestKinds(t *testing.T) {
 	day, instant := value.OfDay(0), value.OfDay(0)
 	if at, ok := value.OfDateText("2026-01-31T13:00:00Z"); ok {
@@ -163,7 +163,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestRecord is values and options → "pointer rule message", one line each, and the problem's first words.
+// TestRecord checks values with options: "pointer rule message", one line each, and the start of the problem.
 func TestRecord(t *testing.T) {
 	deal := opportunity[1:3]
 	titled := map[string]string{"title": "Name"}
@@ -211,7 +211,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestProblem: three faults are told in words, the others counted; the nearest names are those of the first.
+// TestProblem checks that three faults are described and the others counted; the near names are those of the first.
 func TestProblem(t *testing.T) {
 	for _, c := range []struct{ values, detail, near string }{
 		{`{"xxx1": 1, "xxx2": 1, "xxx3": 1}`, `there is no field "xxx1"; there is no field "xxx2"; there is no field "xxx3"`, "[]"},

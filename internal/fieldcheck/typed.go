@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// typed returns v, which isn't null, as f holds it, or what it must be: "a number".
+// typed returns v, which isn't null, as a value of f's type, or a description of that type: "a number".
 func typed(f *schema.Field, v value.Value, o Options) (fitted value.Value, must string) {
 	ok := true
 	switch f.Type {
@@ -28,7 +28,7 @@ func typed(f *schema.Field, v value.Value, o Options) (fitted value.Value, must 
 		v, ok = dated(v)
 		must = "a date in ISO 8601, as in 2026-01-31T13:00:00Z"
 	case schema.Day:
-		v, _ = dated(v) // what is no date is no day
+		v, _ = dated(v) // if it isn't a date, it isn't a day either
 		ok, must = v.Kind() == value.Day, "a date without a time, as in 2026-01-31"
 	case schema.Bytes:
 		v, ok = raw(v)
@@ -44,10 +44,10 @@ func typed(f *schema.Field, v value.Value, o Options) (fitted value.Value, must 
 	return v, must
 }
 
-// whole returns v as a whole number of 64 bits; a key can be the text of one.
+// whole returns v as a 64-bit integer; a key may be written as text.
 func whole(v value.Value, key bool) (value.Value, bool) {
 	if key && v.Kind() == value.String {
-		n, _ := strconv.ParseInt(v.Text(), 10, 64) // what isn't one comes out as another text
+		n, _ := strconv.ParseInt(v.Text(), 10, 64) // invalid text differs from its result
 		return value.OfInt(n), strconv.FormatInt(n, 10) == v.Text()
 	}
 	n, ok := v.AsInt()

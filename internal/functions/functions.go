@@ -1,9 +1,9 @@
-// Package functions makes functions of an embedding program the targets of actions (do: go).
+// Package functions makes Go functions of an embedding program the targets of actions (do: go).
 //
-// It stands before a source's Writer: what isn't an action of a function's name goes on to it. A function runs once a
-// change is approved, with the input that was approved, and not in the source's transaction: it is handed the id of the
-// change and has to do its work once for it, however often it is called. It refuses a function together with other
-// writes, for they couldn't be all or nothing.
+// A Writer runs actions that have a function and passes every other write to the source's Writer. A function runs
+// once a change is approved, with the approved input, and not in the source's transaction: it gets the id of the
+// change and must do its work once for that id, however often it is called. An action with a function can't be
+// combined with other writes, since they could not be atomic.
 package functions
 
 import (
@@ -18,29 +18,29 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Function does what an action says. An error says that nothing was done; what of it is a *problem.Error is shown to people
-// and to the agent. When the process ends in the middle, the function is called again with the same Change.
+// A Function carries out an action. An error means that nothing was done; a *problem.Error in it is shown to people
+// and to the agent. If the process ends in the middle, the function is called again with the same Change.
 type Function func(ctx context.Context, r Run) error
 
 // A Run is one call of a Function.
 type Run struct {
-	Change string      // the id of the change that was approved: the same whenever it is called for it
-	Action string      // the name
-	Class  string      // "source.Class", that the action is on
-	Record string      // the id of the record that it is about; "" for none
-	Input  value.Value // what the action sets, as it was approved: an Object
+	Change string      // the id of the approved change: the same in every call for it
+	Action string      // the name of the action
+	Class  string      // "source.Class" of the action
+	Record string      // the id of the record the action is about; "" for none
+	Input  value.Value // the action's approved input: an Object
 }
 
-// A Writer is a source.Writer in whose place functions stand for actions of their names.
+// A Writer is a source.Writer that runs functions for the actions of their names.
 type Writer struct {
 	source.Writer
 	functions map[string]Function
 }
 
-// Over puts functions, by the names of their actions, before w.
+// Over returns a Writer that runs functions, by action name, and passes other writes to w.
 func Over(w source.Writer, functions map[string]Function) *Writer { return &Writer{w, functions} }
 
-// called returns the action that a plan is and its function; nil where it is none of a function.
+// called returns the action of a plan and its function; nil if it has none.
 func (w *Writer) called(plan *writes.Plan) (*write.Action, Function, error) {
 	for i := range plan.Items {
 		a, ok := plan.Items[i].Write.(*write.Action)
@@ -55,7 +55,8 @@ func (w *Writer) called(plan *writes.Plan) (*write.Action, Function, error) {
 	return nil, nil, nil
 }
 
-// Preview implements source.Writer. What a function would do is not known before it runs: the record is what it is about.
+// Preview implements source.Writer. The effect of a function is not known before it runs: the preview only names the
+// record.
 func (w *Writer) Preview(ctx context.Context, d writes.Draft) (change.Preview, error) {
 	plan, err := d.Plan()
 	if err != nil {

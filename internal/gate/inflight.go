@@ -1,5 +1,5 @@
-// Package gate knows what is under way at the MCP transport: the sessions of the protocols before 2026-07-28, calls that can
-// be cancelled, and resources that somebody watches. It knows nothing of what they hold.
+// Package gate keeps the state of the MCP transport: sessions of the protocols before 2026-07-28, calls that can be
+// cancelled, and subscribed resources. It does not depend on what they contain.
 package gate
 
 import (
@@ -7,19 +7,19 @@ import (
 	"sync"
 )
 
-// An Inflight knows the calls of MCP 2026-07-28, which has no sessions, so that notifications/cancelled finds them.
+// An Inflight tracks the calls of MCP 2026-07-28, which has no sessions, so that notifications/cancelled finds them.
 type Inflight struct {
 	mu    sync.Mutex
 	calls map[CallKey]context.CancelFunc
 }
 
-// A CallKey names a call: only the same principal with the same X-MCP-Session-Id means the same call by an id.
+// A CallKey identifies a call: an ID means the same call only for the same principal and X-MCP-Session-Id.
 type CallKey struct{ Principal, Channel, ID string }
 
-// NewInflight returns one that knows no call.
+// NewInflight returns an Inflight without calls.
 func NewInflight() *Inflight { return &Inflight{calls: map[CallKey]context.CancelFunc{}} }
 
-// Add makes a call known until the function it returns is called. The first of two calls with one key is kept.
+// Add registers a call until the returned function is called. Of two calls with the same key the first is kept.
 func (f *Inflight) Add(k CallKey, cancel context.CancelFunc) (remove func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -34,7 +34,7 @@ func (f *Inflight) Add(k CallKey, cancel context.CancelFunc) (remove func()) {
 	}
 }
 
-// Cancel ends a call, if there is one.
+// Cancel cancels the call with key k, if there is one.
 func (f *Inflight) Cancel(k CallKey) {
 	f.mu.Lock()
 	cancel := f.calls[k]

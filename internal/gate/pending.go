@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Pending counts the calls of a connection that are still to be answered. The zero one has none.
+// Pending counts the unanswered calls of a connection. The zero value has none.
 type Pending struct {
 	mu   sync.Mutex
 	n    int
-	none chan struct{} // closed when n comes to 0; nil while it is 0
+	none chan struct{} // closed when n drops to 0; nil while it is 0
 }
 
 // Add counts a call.
@@ -22,12 +22,12 @@ func (p *Pending) Add() {
 	}
 }
 
-// Done takes a call that is answered out of the count.
+// Done counts a call as answered.
 func (p *Pending) Done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.n == 0 {
-		return // the answer to a call that isn't counted
+		return // not a counted call
 	}
 	if p.n--; p.n == 0 {
 		close(p.none)
@@ -35,7 +35,7 @@ func (p *Pending) Done() {
 	}
 }
 
-// Settle waits until every call is answered, ctx ends or the time is over.
+// Settle waits until every call is answered, ctx ends or most has passed.
 func (p *Pending) Settle(ctx context.Context, most time.Duration) {
 	p.mu.Lock()
 	none := p.none

@@ -10,14 +10,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Sessions knows whose the sessions are. The SDK lets whoever knows its id use a session, and has no cap.
+// Sessions tracks which principal owns each session. The SDK accepts any client that knows a session's ID, and has no
+// cap.
 type Sessions struct {
 	total, each int
 	sdk         *mcp.Server
 
 	mu    sync.Mutex
 	live  map[string]*session // by session id
-	begun map[string]int      // principal id to its sessions that are being begun
+	begun map[string]int      // by principal ID: how many sessions are being begun
 }
 
 type session struct {
@@ -27,13 +28,13 @@ type session struct {
 	watched   map[string]bool // resources that it subscribed to
 }
 
-// NewSessions returns the sessions of sdk: total at most, and each at most of one principal.
+// NewSessions returns the sessions of sdk: at most total, and at most each for one principal.
 func NewSessions(total, each int, sdk *mcp.Server) *Sessions {
 	return &Sessions{total: total, each: each, sdk: sdk, live: map[string]*session{}, begun: map[string]int{}}
 }
 
-// Begin reserves a session for a principal. Where there are too many, the one that the same principal has left
-// alone for longest ends; it reports false when there is none. Many clients never end a session.
+// Begin reserves a session for a principal. If there are too many, it ends the principal's longest idle session,
+// since many clients never end theirs; it returns false if there is none to end.
 func (s *Sessions) Begin(principal string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +57,7 @@ func (s *Sessions) end(id string) {
 	delete(s.live, id)
 	for session := range s.sdk.Sessions() {
 		if session.ID() == id {
-			go session.Close() // it waits for what still runs in it
+			go session.Close() // it waits for its running calls
 		}
 	}
 }
@@ -70,7 +71,7 @@ func (s *Sessions) Close(id string) {
 	}
 }
 
-// Watch notes that a session subscribed to a resource. It forgets none, as a session has few.
+// Watch notes that a session subscribed to a resource. Subscriptions are never removed, as a session has few.
 func (s *Sessions) Watch(id, uri string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +93,7 @@ func (s *Sessions) Watched(id string) []string {
 	return nil
 }
 
-// End ends a reservation. id is the session that came of it, "" when none did.
+// End ends a reservation. id is the session that was begun, or "" if none was.
 func (s *Sessions) End(principal, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +105,7 @@ func (s *Sessions) End(principal, id string) {
 	}
 }
 
-// full reports whether there may be no further session for a principal. s.mu is held.
+// full reports whether no further session is allowed for a principal. s.mu is held.
 func (s *Sessions) full(principal string) bool {
 	total, own := len(s.live), s.begun[principal]
 	for _, n := range s.begun {
@@ -118,7 +119,7 @@ func (s *Sessions) full(principal string) bool {
 	return total >= s.total || own >= s.each
 }
 
-// idlest returns the session of a principal that was used longest ago and is not in use. s.mu is held.
+// idlest returns the ID of the principal's longest idle session, or "". s.mu is held.
 func (s *Sessions) idlest(principal string) (id string) {
 	for i, l := range s.live {
 		if l.principal == principal && l.active == 0 && (id == "" || l.last.Before(s.live[id].last)) {
@@ -128,7 +129,7 @@ func (s *Sessions) idlest(principal string) (id string) {
 	return id
 }
 
-// sweep forgets the sessions that have ended, of which the SDK tells nobody. s.mu is held.
+// sweep removes the sessions that have ended, which the SDK does not report. s.mu is held.
 func (s *Sessions) sweep() {
 	still := map[string]bool{}
 	for session := range s.sdk.Sessions() {
@@ -141,7 +142,8 @@ func (s *Sessions) sweep() {
 	}
 }
 
-// Use reports whether a principal has the session, and if so keeps it from being ended for another until left.
+// Use reports whether a principal owns the session, and if so keeps it from being ended to make room until leave is
+// called.
 func (s *Sessions) Use(principal, id string) (leave func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

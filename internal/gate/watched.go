@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// Watched are the resources that anybody has subscribed to. They are never forgotten: there are no more of them than
-// there are classes. The zero value has none.
+// Watched is the set of subscribed resources. They are never removed: there are no more of them than classes. The
+// zero value is empty.
 type Watched struct {
 	mu      sync.Mutex
 	uris    map[string]bool
-	telling bool // Tell is at work
-	again   bool // there was a further change meanwhile
+	telling bool // Tell is running
+	again   bool // another change came meanwhile
 	ended   sync.WaitGroup
 }
 
-// Add counts a resource among them.
+// Add adds a resource.
 func (w *Watched) Add(uri string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -25,8 +25,8 @@ func (w *Watched) Add(uri string) {
 	w.uris[strings.Clone(uri)] = true
 }
 
-// Tell gives every resource to each, in the background, once for changes that come in close succession: a client that
-// reads slowly holds up nobody but those who are told after it.
+// Tell calls each for every resource, in the background. It merges changes in close succession. A client that reads
+// slowly delays only the notifications after its own.
 func (w *Watched) Tell(each func(uri string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,5 +61,5 @@ func (w *Watched) Tell(each func(uri string)) {
 	})
 }
 
-// Wait returns when what Tell began has ended.
+// Wait waits until what Tell started has ended.
 func (w *Watched) Wait() { w.ended.Wait() }

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// lookAgain is how often While asks.
+// lookAgain is the interval at which While calls holds.
 const lookAgain = time.Second
 
-// While returns a context that ends when ctx does, or within a second of holds not reporting true any more. holds is asked
-// by one goroutine at a time. The context must be cancelled.
+// While returns a context that ends when ctx does, or within a second after holds stops returning true. holds is
+// called by one goroutine at a time. The context must be cancelled.
 func While(ctx context.Context, holds func() bool) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {

@@ -1,6 +1,6 @@
-// Package mcpobserve says what the MCP door tells of the requests that it lets in: for metrics and traces.
+// Package mcpobserve defines what the MCP transport reports of the requests it admits, for metrics and traces.
 //
-// It stands beside the door, and decides nothing.
+// It decides nothing about requests.
 package mcpobserve
 
 import (
@@ -16,35 +16,35 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An Observer is told of every request of the protocol that was let in.
+// An Observer is notified of every admitted request.
 type Observer interface {
-	// Begin is told of a request. The context that it returns is that of what answers it.
+	// Begin is called when a request begins. The context it returns is used to answer the request.
 	Begin(context.Context, Operation) context.Context
-	// End is told how the request failed: by a code of JSON-RPC such as "-32602", or by "tool_error" for a result that
-	// says so; "" for one that didn't.
+	// End is called with how the request failed: a JSON-RPC error code such as "-32602", "tool_error" for a result
+	// that reports an error, or "" if it succeeded.
 	End(ctx context.Context, failure string)
 }
 
 // An Operation is a request or a notification of the protocol.
 type Operation struct {
-	Method      string // that a specification has, such as "tools/call"
-	Version     string // of the protocol; "" where it isn't known
-	HTTP        bool   // or else standard input and output
+	Method      string // as specified, such as "tools/call"
+	Version     string // of the protocol; "" if unknown
+	HTTP        bool   // false for standard input and output
 	Correlation string
-	TraceParent string // what the client says of its trace (W3C Trace Context): whatever it sent, up to 512 bytes
+	TraceParent string // as the client sent it (W3C Trace Context), at most 512 bytes
 	TraceState  string
 }
 
-// A Load is how much a door has to do at a moment.
+// A Load is the current load of a transport.
 type Load struct {
 	Running  int // calls
-	Waiting  int // calls, for their turn
-	Streams  int // event streams that stay open
+	Waiting  int // calls waiting for a slot
+	Streams  int // open event streams
 	Sessions int // of the protocols before 2026-07-28
 }
 
-// Of returns what h, which is nil over streams, and m, which is nil for a batch, tell of an operation. Method and
-// Correlation are for the caller to say.
+// Of returns the Operation of a message, from the HTTP header h, nil over streams, and m, nil for a batch. The caller
+// sets Method and Correlation.
 func Of(h http.Header, m *wire.Message) Operation {
 	o := Operation{HTTP: h != nil}
 	if version := h.Get("Mcp-Protocol-Version"); slices.Contains(mcp.SupportedProtocolVersions(), version) {
@@ -71,7 +71,7 @@ func short(s string) string {
 	return s
 }
 
-// Failure returns what End is told of an answer.
+// Failure returns the argument of Observer.End for a result or error.
 func Failure(res mcp.Result, err error) string {
 	if err != nil {
 		if e, ok := err.(*jsonrpc.Error); ok {
@@ -85,7 +85,7 @@ func Failure(res mcp.Result, err error) string {
 	return ""
 }
 
-// Failed is Failure of an answer that is a failure of JSON-RPC, or else a result of a tool.
+// Failed is Failure for a JSON-RPC error, or else for a tool result.
 func Failed(failure *jsonrpc.Error, isError bool) string {
 	if failure != nil {
 		return Failure(nil, failure)

@@ -1,7 +1,8 @@
-// Package netguard tells the addresses of the Internet from those of networks behind it, and dials the former alone.
+// Package netguard distinguishes addresses of the Internet from those of private and special networks, and dials only
+// allowed ones.
 //
-// It stands below what sends to addresses that a configuration names: webhooks, HTTP APIs and those who give out tokens
-// for them. It looks at the address that is dialled, after the name was resolved: so a name that leads inside later on is
+// It is used by everything that sends to configured addresses: webhooks, HTTP APIs and their token endpoints. It
+// checks the address being dialled, after name resolution, so a name that later resolves to a private network is
 // refused as well.
 package netguard
 
@@ -14,7 +15,7 @@ import (
 	"time"
 )
 
-// ErrPrivate says that an address is not one of the Internet.
+// ErrPrivate is the error of dialling an address that isn't allowed, such as one of a private network.
 var ErrPrivate = errors.New("the address is one of a private network")
 
 // A Network is the kind of network that an address belongs to.
@@ -25,16 +26,15 @@ const (
 	Internet  Network = iota
 	Private           // of an organisation: RFC 1918, RFC 4193, and the shared addresses of RFC 6598
 	Loopback          // of this machine
-	LinkLocal         // of this wire
-	Metadata          // where a cloud tells a machine who it is, credentials included
-	Reserved          // all others: documentation, multicast, and those that carry an IPv4 address inside, as NAT64
+	LinkLocal         // of the local link
+	Metadata          // the metadata services of clouds, which give machines their identity and credentials
+	Reserved          // all others: documentation, multicast, and those that embed an IPv4 address, such as NAT64
 )
 
-// metadata are the addresses at which clouds answer their machines.
+// metadata are the addresses of the metadata services of clouds.
 var metadata = []string{"169.254.169.254/32", "168.63.129.16/32", "100.100.100.200/32", "192.0.0.192/32", "fd00:ec2::254/128", "fd20:ce::254/128"}
 
-// special are networks that look like the Internet's and lead elsewhere: documentation, benchmarks, and those that carry
-// an IPv4 address inside.
+// special are networks that look global but aren't: documentation, benchmarks, and those that embed an IPv4 address.
 var special = []string{"0.0.0.0/8", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
 	"240.0.0.0/4", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"}
 
@@ -66,7 +66,7 @@ func within(networks []string, a netip.Addr) bool {
 // Is reports whether a is an address of the Internet.
 func Is(a netip.Addr) bool { return Of(a) == Internet }
 
-// Dialer returns what dials addresses of the Internet, or any where private is true.
+// Dialer returns a dialer for addresses of the Internet, or for any address if private is true.
 func Dialer(private bool) *net.Dialer {
 	if private {
 		return &net.Dialer{Timeout: dialTimeout}
@@ -76,7 +76,7 @@ func Dialer(private bool) *net.Dialer {
 
 const dialTimeout = 5 * time.Second
 
-// dialerTo returns what dials addresses of these networks alone.
+// dialerTo returns a dialer for addresses of these networks only.
 func dialerTo(networks ...Network) *net.Dialer {
 	return &net.Dialer{Timeout: dialTimeout, Control: func(_, address string, _ syscall.RawConn) error {
 		if a, err := netip.ParseAddrPort(address); err != nil || !slices.Contains(networks, Of(a.Addr())) {

@@ -20,7 +20,7 @@ func TestIs(t *testing.T) {
 	}
 }
 
-// TestDialer dials this machine, by its address and by a name.
+// TestDialer dials this machine, by address and by name.
 func TestDialer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

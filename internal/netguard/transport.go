@@ -17,17 +17,17 @@ import (
 	"time"
 )
 
-// ErrHost says that something else than the one host was to be dialled.
+// ErrHost is the error of dialling another host or port than the configured one.
 var ErrHost = errors.New("the address is not the one that was configured")
 
-// Options are how the one host is reached.
+// Options say how the host is reached.
 type Options struct {
-	Roots    *x509.CertPool // whose certificates are believed; nil takes the system's
-	Resolver *net.Resolver  // nil takes the system's
+	Roots    *x509.CertPool // trusted certificate authorities; nil means the system's
+	Resolver *net.Resolver  // nil means the system's
 }
 
-// Parse reads the URL of the one place that is sent to: http or https, a host, perhaps a port and a path. What else a
-// URL can have is refused. Errors don't repeat the text, for it can hold a password.
+// Parse parses the URL of a host: http or https, a host, and optionally a port and a path. It refuses any other part.
+// Errors don't contain the text, since it may hold a password.
 func Parse(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -49,15 +49,15 @@ func Parse(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// Transport returns what sends to the scheme, host and port of to, and nowhere else. It speaks HTTP/1.1, asks no proxy,
-// keeps no cookies and follows nothing. Addresses that aren't of the Internet are refused when they are dialled, but for
-// those of the kinds of network that the host leads to now: so an API inside can be named, and one outside can't come to
-// lead inside. It looks the host up, for two seconds at most; where that fails, it is looked up when it is first dialled.
+// Transport returns a transport that only connects to the scheme, host and port of to. It uses HTTP/1.1 and no proxy.
+// Addresses outside of the Internet are refused when dialled, except those of the kinds of network that the host
+// resolves to now: so an internal API can be configured, and an external one can't start to resolve to an internal
+// address. It resolves the host, for at most two seconds; if that fails, the host is resolved on the first dial.
 func Transport(to *url.URL, o Options) *http.Transport {
 	h := &host{address: address(to), resolver: cmp.Or(o.Resolver, net.DefaultResolver)}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	_, _ = h.networks(ctx) // dial says what is wrong
+	_, _ = h.networks(ctx) // dial reports the error
 	protocols := &http.Protocols{}
 	protocols.SetHTTP1(true)
 	return &http.Transport{DialContext: h.dial, Protocols: protocols, TLSClientConfig: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
@@ -68,13 +68,13 @@ func address(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme]))
 }
 
-// A host is what may be dialled.
+// A host is the only host that may be dialled.
 type host struct {
 	address  string // host:port
 	resolver *net.Resolver
 
 	mu      sync.Mutex
-	allowed []Network // nil until the host was found
+	allowed []Network // nil until the host was resolved
 }
 
 func (h *host) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -90,7 +90,7 @@ func (h *host) dial(ctx context.Context, network, address string) (net.Conn, err
 	return d.DialContext(ctx, network, address)
 }
 
-// networks returns the Internet and the kinds of network that the host led to when it was first found.
+// networks returns Internet and the kinds of network that the host resolved to the first time.
 func (h *host) networks(ctx context.Context) ([]Network, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -28,7 +28,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// names answers each question for addresses with the one that it holds now; "" is a server that fails.
+// names is a DNS server that answers each query with its current address; "" makes it fail.
 type names struct{ address atomic.Value }
 
 func (n *names) resolver(t *testing.T) *net.Resolver {
@@ -81,7 +81,7 @@ func (n *names) reply(q []byte) []byte {
 	return append(out, a.AsSlice()...)
 }
 
-// TestTransport dials names that lead elsewhere later on, and hosts that nobody configured.
+// TestTransport dials names that later resolve to other networks, and hosts that aren't configured.
 func TestTransport(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Host) }))
 	defer srv.Close()

@@ -1,7 +1,7 @@
-// Package oauthmeta tells clients who gives out credentials for a server (RFC 9728).
+// Package oauthmeta serves the metadata that tells clients where to get credentials for a server (RFC 9728).
 //
-// It stands beside the MCP door, in front of it: a client that was refused reads it to find out whom to ask, and for
-// what. It knows no credential and lets nobody in.
+// A client whose request was refused reads it to find the issuer and the scopes to request. The package does not
+// authenticate anything.
 package oauthmeta
 
 import (
@@ -17,18 +17,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
-// A Resource is what clients are told of who gives out credentials for this server, by RFC 9728. A client that has
-// none finds out from it whom to ask, and for what.
+// A Resource describes this server and its token issuers to clients that have no credential, as RFC 9728 specifies.
 type Resource struct {
-	URL     string   // of /mcp, as clients know it: https://agents.example/mcp
-	Issuers []string // who gives out tokens for it
-	// Words are what the issuers call our scopes, by scope; nil for the same names. A scope that has none can't be asked for.
+	URL     string   // URL of /mcp as clients use it: https://agents.example/mcp
+	Issuers []string // issuers of its tokens
+	// Words maps scopes to the issuers' names for them; nil means the same names. A scope that is missing can't be
+	// requested.
 	Words map[identity.Scope]string
 }
 
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-// Check returns what is wrong with r.
+// Check returns an error if r is invalid.
 func (r *Resource) Check() error {
 	u, err := url.Parse(r.URL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.Fragment != "" {
@@ -37,17 +37,17 @@ func (r *Resource) Check() error {
 	return nil
 }
 
-// Address returns the address of the metadata: the well-known part stands between host and path.
+// Address returns the URL of the metadata: the well-known path goes between host and path.
 func (r *Resource) Address() string {
 	u, err := url.Parse(r.URL)
 	if err != nil {
-		return "" // Check has refused it
+		return "" // Check refuses this
 	}
 	u.Path = wellKnown + strings.TrimSuffix(u.Path, "/")
 	return u.String()
 }
 
-// word returns what an issuer calls a scope; "" when it has no word for it.
+// word returns the issuers' name of a scope, or "" if it has none.
 func (r *Resource) word(s identity.Scope) string {
 	if r == nil || r.Words == nil {
 		return string(s)
@@ -55,7 +55,7 @@ func (r *Resource) word(s identity.Scope) string {
 	return r.Words[s]
 }
 
-// Ask returns the words to ask an issuer for these scopes with, apart by spaces, each once.
+// Ask returns the scope parameter that requests these scopes from an issuer: names separated by spaces, each once.
 func (r *Resource) Ask(scopes []identity.Scope) string {
 	var words []string
 	for _, s := range scopes {
@@ -66,9 +66,9 @@ func (r *Resource) Ask(scopes []identity.Scope) string {
 	return strings.Join(words, " ")
 }
 
-// Mount answers at the well-known address, with and without the path of the resource.
+// Mount serves the metadata at the well-known path, with and without the path of the resource.
 func (r *Resource) Mount(mux *http.ServeMux) {
-	// Scopes that agents never have are not offered.
+	// Scopes that agents never have are not listed.
 	scopes := []identity.Scope{identity.Read, identity.Write, identity.Delete, identity.Schema, identity.Explain}
 	h := auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{
 		Resource: r.URL, AuthorizationServers: r.Issuers, ScopesSupported: strings.Fields(r.Ask(scopes)), BearerMethodsSupported: []string{"header"},
@@ -82,8 +82,8 @@ func (r *Resource) Mount(mux *http.ServeMux) {
 	}
 }
 
-// Challenge is the WWW-Authenticate of a refusal: parameters that RFC 6750 knows, name and value in turn, and where the
-// metadata is. A value of "" is left out.
+// Challenge returns a WWW-Authenticate header: the parameters of RFC 6750, as names and values in turn, and the
+// address of the metadata. Empty values are omitted.
 func Challenge(address string, parameters ...string) string {
 	var out []string
 	for i, p := 0, append(parameters, "resource_metadata", address); i+1 < len(p); i += 2 {
@@ -94,8 +94,9 @@ func Challenge(address string, parameters ...string) string {
 	return strings.TrimSpace("Bearer " + strings.Join(out, ", "))
 }
 
-// StepUp is the challenge to a credential without a scope. For one of an issuer it names all that the next one should
-// hold, as who asks for less gets less; a token of ours, or any where r is nil, is told the scope alone.
+// StepUp returns the challenge for a credential that lacks scope. For an issuer's credential it names the existing
+// scopes too, because an issuer grants only what is requested; for a token of this server, or if r is nil, only the
+// missing one.
 func (r *Resource) StepUp(address string, p identity.Principal, scope identity.Scope) string {
 	words := string(scope)
 	if p.TokenID == "" && r != nil {

@@ -11,30 +11,30 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Mapping says what the claims of a token make of a Principal. A claim is named as the token names it, or, beginning
-// with a slash, by the JSON pointer of one inside of another: "/realm_access/roles". "" is none where nothing else is
-// said. The zero Mapping makes agents that can read.
+// A Mapping maps the claims of a token to a Principal. A claim is given by its name or, with a leading slash, by the
+// JSON pointer of a nested one: "/realm_access/roles". "" means none unless stated otherwise. The zero Mapping yields
+// agents that can read.
 type Mapping struct {
-	ID     string // "" takes sub; the Principal's ID is "oidc:" and its value
+	ID     string // "" means sub; the Principal's ID is "oidc:" and its value
 	Name   string
 	Owner  string // the human; without one an agent can only read
 	Tenant string
 
-	Kind  string                   // its value decides by Kinds; whoever it doesn't decide for is an agent
+	Kind  string                   // its value selects the kind by Kinds; the default is an agent
 	Kinds map[string]identity.Kind // by value of the claim Kind
 
-	Scopes  string                      // "" takes scope; words apart by spaces, or a list
-	ScopeOf map[string][]identity.Scope // what each word gives; nil takes the names of our own scopes
+	Scopes  string                      // "" means scope; names separated by spaces, or a list
+	ScopeOf map[string][]identity.Scope // the scopes for each name; nil means that names are those of package identity
 
 	Tools   string // a list of the tools it may call; a token without the claim may call none
 	Actions string // likewise
 	Classes string // likewise
 
-	Keep    []string                // those that rules can ask for as principal.claims.<name>
-	Filters map[string]query.Filter // as a Principal's, for all principals from here
+	Keep    []string                // the claims that rules can read as principal.claims.<name>
+	Filters map[string]query.Filter // as in a Principal, for all principals of this issuer
 }
 
-// principal makes the Principal of claims that are true, or returns the kind of refusal.
+// principal returns the Principal for verified claims, or the kind of refusal.
 func (m Mapping) principal(claims value.Value) (identity.Principal, string) {
 	id := m.text(claims, cmp.Or(m.ID, "sub"))
 	if id == "" {
@@ -64,7 +64,7 @@ func (m Mapping) principal(claims value.Value) (identity.Principal, string) {
 	return p, ""
 }
 
-// scopes returns what a word of a token gives: nothing when nobody said so.
+// scopes returns the scopes that a name in a token grants: those of ScopeOf, or without it the scope of that name.
 func (m Mapping) scopes(word string) []identity.Scope {
 	if m.ScopeOf != nil {
 		return m.ScopeOf[word]
@@ -72,7 +72,7 @@ func (m Mapping) scopes(word string) []identity.Scope {
 	return []identity.Scope{identity.Scope(word)}
 }
 
-// only returns the names that a claim keeps; nil, which keeps all, when there is no claim to ask.
+// only returns the names in a list claim; nil, which allows all, if no claim is configured.
 func only(claims value.Value, name string) []string {
 	if name == "" {
 		return nil
@@ -80,7 +80,7 @@ func only(claims value.Value, name string) []string {
 	return append([]string{}, words(claim(claims, name))...)
 }
 
-// text returns a claim that stands for somebody: text that can be shown, or a whole number; "" for all else.
+// text returns a claim as an identifier: printable text or a whole number; "" for anything else.
 func (m Mapping) text(claims value.Value, name string) string {
 	if name == "" {
 		return ""
@@ -95,7 +95,7 @@ func (m Mapping) text(claims value.Value, name string) string {
 	return v.Text()
 }
 
-// claim returns a claim by its name or JSON pointer; null when it isn't there.
+// claim returns a claim by its name or JSON pointer; null if it is missing.
 func claim(claims value.Value, name string) value.Value {
 	if !strings.HasPrefix(name, "/") {
 		v, _ := claims.Get(name)
@@ -108,7 +108,7 @@ func claim(claims value.Value, name string) value.Value {
 	return at
 }
 
-// last returns what rules call a claim: the last part of its pointer, or its name.
+// last returns the name of a claim in rules: the last part of its pointer, or its name.
 func last(name string) string {
 	if strings.HasPrefix(name, "/") {
 		name = name[strings.LastIndexByte(name, '/')+1:]
@@ -117,7 +117,7 @@ func last(name string) string {
 	return name
 }
 
-// words returns the words of a claim: a list of them, or a text with spaces (U+0020, and nothing else) between. All else has
+// words returns the elements of a claim: of a list, or of a text separated by spaces (only U+0020). Other types have
 // none.
 func words(v value.Value) []string {
 	switch v.Kind() {

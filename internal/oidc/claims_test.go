@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
 )
 
-// TestMapping says what claims make of a principal.
+// TestMapping checks the principals for claims.
 func TestMapping(t *testing.T) {
 	i := newIssuer(t, "ed")
 	human := map[string]identity.Kind{"user": identity.Human, "robot": identity.Service}
@@ -75,7 +75,7 @@ func TestMapping(t *testing.T) {
 	}
 }
 
-// TestMappedLists wants a list that is to be asked for to be there: without it nothing is kept.
+// TestMappedLists checks that a configured list claim that is missing allows nothing.
 func TestMappedLists(t *testing.T) {
 	i := newIssuer(t, "ed")
 	door := i.open(oidc.Options{Claims: oidc.Mapping{Tools: "tools", Actions: "/may/do", Classes: "tools"}})

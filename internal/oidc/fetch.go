@@ -24,16 +24,16 @@ const (
 	minRSA       = 2048 // bits
 )
 
-// A source is where an issuer's keys come from.
+// A source is the location of an issuer's keys.
 type source struct {
 	client       *http.Client
-	issuer, jwks string // jwks is "" when the issuer is to be asked where they are
+	issuer, jwks string // jwks is "" to use the issuer's discovery document
 }
 
-// errAbsent says that an issuer has no document at an address.
+// errAbsent means that there is no document at an address.
 var errAbsent = errors.New("404 Not Found")
 
-// fetch returns the issuer's keys that a token may be signed with.
+// fetch returns the issuer's signing keys.
 func (s source) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	address := s.jwks
 	if address == "" {
@@ -54,7 +54,7 @@ func (s source) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	var set []jose.JSONWebKey
 	for _, raw := range document.Keys {
 		var key jose.JSONWebKey
-		// A key of a kind that nobody here knows is none for us, and no reason to refuse the others.
+		// Keys of unknown types are skipped.
 		if json.Unmarshal(raw, &key) == nil && key.Valid() && key.IsPublic() && (key.Use == "" || key.Use == "sig") {
 			set = append(set, key)
 		}
@@ -65,7 +65,7 @@ func (s source) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	return set, nil
 }
 
-// discover asks the issuer where its keys are, by OpenID Connect and else by RFC 8414.
+// discover returns the address of the issuer's keys, from OpenID Connect discovery or else RFC 8414 metadata.
 func (s source) discover(ctx context.Context) (string, error) {
 	var document struct {
 		Issuer string `json:"issuer"`
@@ -126,7 +126,7 @@ func (s source) get(ctx context.Context, address string, into any) error {
 	return nil
 }
 
-// fits reports whether a token signed with alg can be of this key.
+// fits reports whether key can verify signatures of alg.
 func fits(key jose.JSONWebKey, alg jose.SignatureAlgorithm) bool {
 	if key.Algorithm != "" && key.Algorithm != string(alg) {
 		return false

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// FuzzToken wants no text to be a token but the ones that the issuer has signed.
+// FuzzToken checks that only tokens signed by the issuer are accepted.
 func FuzzToken(f *testing.F) {
 	i := newIssuer(f, "ed")
 	door, err := oidc.New(oidc.Options{Issuer: "https://login.example", JWKS: i.URL + "/keys", Audience: []string{"here"}})

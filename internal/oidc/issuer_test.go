@@ -30,7 +30,7 @@ type pair struct {
 	private crypto.Signer
 }
 
-// pairs are made once: RSA keys take their time.
+// pairs are generated once: RSA keys take time.
 var pairs = sync.OnceValue(func() map[string]pair {
 	must := func(k crypto.Signer, err error) crypto.Signer {
 		if err != nil {
@@ -49,7 +49,7 @@ var pairs = sync.OnceValue(func() map[string]pair {
 	}
 })
 
-// An issuer is a real one, over HTTP, whose keys come and go.
+// An issuer is a real one, over HTTP, whose keys can change.
 type issuer struct {
 	*httptest.Server
 	t       testing.TB
@@ -58,7 +58,7 @@ type issuer struct {
 	down    atomic.Bool
 	slow    atomic.Int64 // nanoseconds for each answer
 	keys    atomic.Pointer[string]
-	broken  chan error // what the gateway was told
+	broken  chan error // errors reported to the gateway
 }
 
 func newIssuer(t testing.TB, kids ...string) *issuer {
@@ -85,7 +85,7 @@ func newIssuer(t testing.TB, kids ...string) *issuer {
 	return i
 }
 
-// publish makes these the issuer's keys; each is called by its name.
+// publish makes these the issuer's keys, each named by its key id.
 func (i *issuer) publish(kids ...string) {
 	var set jose.JSONWebKeySet
 	for _, kid := range kids {
@@ -100,7 +100,7 @@ func (i *issuer) publish(kids ...string) {
 	i.keys.Store(&text)
 }
 
-// more publishes keys beside those that are there.
+// more publishes additional keys.
 func (i *issuer) more(keys ...jose.JSONWebKey) {
 	var set jose.JSONWebKeySet
 	if err := json.Unmarshal([]byte(*i.keys.Load()), &set); err != nil {
@@ -110,7 +110,7 @@ func (i *issuer) more(keys ...jose.JSONWebKey) {
 	i.keys.Store(&text)
 }
 
-// long makes a good token of a length in bytes.
+// long returns a valid token of a length in bytes.
 func (i *issuer) long(length int) string {
 	i.t.Helper()
 	encoded := base64.RawURLEncoding.EncodedLen
@@ -128,7 +128,7 @@ func (i *issuer) long(length int) string {
 
 func (i *issuer) after(d time.Duration) { i.now.Add(int64(d / time.Second)) }
 
-// open returns the gateway's side, with o on top.
+// open returns the gateway's Issuer, with o on top of the defaults.
 func (i *issuer) open(o oidc.Options) *oidc.Issuer {
 	i.t.Helper()
 	o.Issuer, o.Audience = i.URL, []string{"https://agents.example/mcp"}
@@ -144,7 +144,7 @@ func (i *issuer) open(o oidc.Options) *oidc.Issuer {
 
 type claims map[string]any
 
-// good are the claims of a token that is good for an hour, with edits; nil takes a claim out.
+// good returns the claims of a token valid for an hour, with edits; nil removes a claim.
 func (i *issuer) good(edits claims) claims {
 	at := noon.Unix()
 	c := claims{"iss": i.URL, "aud": "https://agents.example/mcp", "sub": "ana", "exp": at + 3600, "nbf": at, "iat": at, "scope": "read"}
@@ -156,13 +156,13 @@ func (i *issuer) good(edits claims) claims {
 	return c
 }
 
-// sign makes a token with a key of this name.
+// sign returns a token signed with the key of this name.
 func (i *issuer) sign(kid string, c claims) string {
 	i.t.Helper()
 	return i.signed(kid, map[string]any{"kid": kid, "typ": "JWT"}, c)
 }
 
-// signed makes a token with a header as given; alg is the key's unless it is given, too.
+// signed returns a token with the given header; alg defaults to the key's.
 func (i *issuer) signed(key string, header map[string]any, c any) string {
 	i.t.Helper()
 	p := pairs()[key]
@@ -192,7 +192,7 @@ func (i *issuer) signed(key string, header map[string]any, c any) string {
 	return text
 }
 
-// raw makes a token of a header and a payload as text, with any bytes as signature.
+// raw returns a token of a header and a payload as text, with any bytes as signature.
 func raw(header, payload string, signature []byte) string {
 	e := base64.RawURLEncoding.EncodeToString
 	return strings.Join([]string{e([]byte(header)), e([]byte(payload)), e(signature)}, ".")

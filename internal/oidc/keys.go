@@ -8,11 +8,11 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// maxMissing is how many key ids are remembered that the issuer doesn't have.
+// maxMissing is the most unknown key ids cached.
 const maxMissing = 1000
 
-// keys are those of the issuer, fetched when they are asked for. There is one fetch at a time, and never two within
-// pause, whatever tokens come.
+// keys are the issuer's keys, fetched on demand. There is one fetch at a time, and never two within pause, whatever
+// tokens arrive.
 type keys struct {
 	from                source
 	fresh, stale, pause time.Duration
@@ -22,21 +22,21 @@ type keys struct {
 	mu      sync.Mutex
 	set     []jose.JSONWebKey
 	at      time.Time            // when set was fetched; zero for never
-	tried   time.Time            // when the last fetch ended, well or not
-	missing map[string]time.Time // key ids that the issuer hasn't got, with when it was asked
-	flight  *flight              // the fetch that is under way; nil for none
+	tried   time.Time            // when the last fetch ended, successfully or not
+	missing map[string]time.Time // key ids that the issuer doesn't have, with the time of the fetch
+	flight  *flight              // the fetch in progress; nil for none
 }
 
-// A flight is a fetch that is under way. done is closed when it has ended.
+// A flight is a fetch in progress. done is closed when it has ended.
 type flight struct {
 	done   chan struct{}
 	cancel context.CancelFunc
-	err    error // to be read when done is closed
+	err    error // valid once done is closed
 }
 
-// find returns the keys that a token may be signed with, or the kind of refusal. A key id that isn't known may be a
-// new one, so the issuer is asked; but not again for the same one soon, and not often for others. Keys that have become
-// old are fetched again beside the call, and go on to be good while the issuer can't be reached.
+// find returns the keys that a token may be signed with, or the kind of refusal. An unknown key id may be new, so the
+// keys are fetched again; but not soon for the same id, and not often for others. Old keys are fetched again in the
+// background, and stay valid for a while if the issuer can't be reached.
 func (k *keys) find(ctx context.Context, kid string, alg jose.SignatureAlgorithm) ([]jose.JSONWebKey, string) {
 	var asked *flight
 	for {
@@ -75,7 +75,7 @@ func (k *keys) find(ctx context.Context, kid string, alg jose.SignatureAlgorithm
 	}
 }
 
-// match returns the keys that alg and the id fit. A token that names no key is taken when just one key could be meant.
+// match returns the keys for alg and the key id. A token without a key id is accepted only if one key fits.
 func (k *keys) match(kid string, alg jose.SignatureAlgorithm) []jose.JSONWebKey {
 	var out []jose.JSONWebKey
 	for _, key := range k.set {
@@ -89,7 +89,7 @@ func (k *keys) match(kid string, alg jose.SignatureAlgorithm) []jose.JSONWebKey 
 	return out
 }
 
-// miss remembers that the issuer, just asked, has no such key.
+// miss records that the issuer, just asked, has no such key.
 func (k *keys) miss(kid string, now time.Time) {
 	if k.missing == nil || len(k.missing) >= maxMissing {
 		k.missing = map[string]time.Time{}
@@ -97,12 +97,12 @@ func (k *keys) miss(kid string, now time.Time) {
 	k.missing[kid] = now
 }
 
-// fetch begins to fetch the keys unless that is under way. The caller holds mu.
+// fetch starts to fetch the keys unless a fetch is in progress. The caller holds mu.
 func (k *keys) fetch() {
 	if k.flight != nil {
 		return
 	}
-	// It is for all who wait, so it doesn't end with the call that began it.
+	// The fetch is shared, so it doesn't end with the call that started it.
 	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
 	f := &flight{done: make(chan struct{}), cancel: cancel}
 	k.flight = f
@@ -123,7 +123,7 @@ func (k *keys) fetch() {
 	}()
 }
 
-// close ends the fetch that is under way, and waits for its end.
+// close cancels the fetch in progress and waits for it.
 func (k *keys) close() {
 	k.mu.Lock()
 	f := k.flight

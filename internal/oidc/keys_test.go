@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestMiss wants as many key ids to be remembered as there may be, and then room to be made.
+// TestMiss checks that the cache of unknown key ids is bounded.
 func TestMiss(t *testing.T) {
 	var k keys
 	now := time.Unix(0, 0)

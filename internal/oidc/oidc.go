@@ -1,9 +1,8 @@
-// Package oidc recognises the JSON Web Tokens of an OpenID Connect or OAuth issuer: a token becomes a Principal.
+// Package oidc authenticates JSON Web Tokens of an OpenID Connect or OAuth issuer: it turns a token into a Principal.
 //
-// It is part of the first step of the way, beside tokens of our own. It believes an issuer's signature and nothing
-// else: asymmetric algorithms alone, keys from the issuer's own address alone, tokens for this audience alone. What a
-// token says becomes a Principal by a mapping that the operator writes; what the mapping doesn't name has no effect. A
-// token stops here: it is never sent on. Whatever is wrong is one and the same refusal.
+// It accepts only asymmetric algorithms, keys from the issuer's own address, and tokens for the configured audience. A
+// Mapping written by the operator turns claims into a Principal; other claims have no effect. A token is never
+// forwarded. Every refusal looks the same.
 package oidc
 
 import (
@@ -24,37 +23,36 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
-// Skew is how far the issuer's clock may be from ours.
+// Skew is the tolerated difference between the issuer's clock and the local one.
 const Skew = time.Minute
 
-// maxToken is the longest token that is looked at, in bytes.
+// maxToken is the longest token accepted, in bytes.
 const maxToken = 16 << 10
 
-// Options say whose tokens are good and what they mean. Issuer and Audience are needed; the zero of each other field
-// is good.
+// Options configure an Issuer. Issuer and Audience are required; other fields have useful zero values.
 type Options struct {
 	Issuer     string   // as tokens name it in iss; https, or http on a loopback address
 	Audience   []string // a token must be for one of these
-	JWKS       string   // where the issuer's keys are; "" asks the issuer's discovery document
-	Algorithms []string // out of Algorithms(); nil takes all of them
+	JWKS       string   // the address of the issuer's keys; "" uses its discovery document
+	Algorithms []string // a subset of Algorithms(); nil for all
 	Claims     Mapping
 
-	Fresh time.Duration // how long keys are good before they are fetched again; 0 takes an hour
-	Stale time.Duration // how long keys are good when the issuer can't be reached; 0 takes a day
-	Pause time.Duration // least time between two fetches; 0 takes 10 s
-	// Failed is told, once for each fetch, why the issuer's keys could not be had; nil tells nobody.
+	Fresh time.Duration // how long keys are used before they are fetched again; 0 means an hour
+	Stale time.Duration // how long keys are used while the issuer can't be reached; 0 means a day
+	Pause time.Duration // least time between two fetches; 0 means 10 s
+	// Failed is called with the error of each failed fetch; may be nil.
 	Failed func(error)
-	Client *http.Client     // nil takes one that follows no redirects and waits for 10 s
-	Now    func() time.Time // nil takes time.Now
+	Client *http.Client     // nil means one that follows no redirects and times out after 10 s
+	Now    func() time.Time // nil means time.Now
 }
 
-// Algorithms returns the names of the algorithms that a token may be signed with: all have a public key, so that who
-// can check a token can't make one.
+// Algorithms returns the names of the supported signature algorithms. All use a public key, so that verifying tokens
+// doesn't require the key that signs them.
 func Algorithms() []string {
 	return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 }
 
-// An Issuer recognises the tokens of one issuer. It is safe for use by several goroutines.
+// An Issuer authenticates the tokens of one issuer. It is safe for concurrent use.
 type Issuer struct {
 	issuer     string
 	audience   []string
@@ -64,7 +62,7 @@ type Issuer struct {
 	now        func() time.Time
 }
 
-// New checks o and returns an Issuer. It fetches nothing: the issuer need not be there yet.
+// New checks o and returns an Issuer. It doesn't contact the issuer.
 func New(o Options) (*Issuer, error) {
 	i := &Issuer{issuer: o.Issuer, audience: slices.Clone(o.Audience), claims: o.Claims, now: o.Now}
 	if i.now == nil {
@@ -100,8 +98,8 @@ func New(o Options) (*Issuer, error) {
 	return i, errors.Join(errs...)
 }
 
-// CheckURL returns what is wrong with the address of an issuer or of its keys; nil when nothing. Only on this machine
-// may it be http: over a network, whoever sits between could put in keys of their own.
+// CheckURL returns an error if address isn't valid for an issuer or its keys. http is allowed only for loopback
+// addresses: on a network, an attacker in between could substitute keys.
 func CheckURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
@@ -117,8 +115,8 @@ func loopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
-// Authenticate implements identity.Authenticator. Every refusal is Unauthorized, also when the issuer's keys can't be
-// had: who can't be recognised is not let in.
+// Authenticate implements identity.Authenticator. Every refusal is Unauthorized, even if the issuer's keys are not
+// available.
 func (i *Issuer) Authenticate(ctx context.Context, credential string, _ netip.Addr) (identity.Principal, error) {
 	t, kind := i.parse(credential)
 	if kind == "" {
@@ -137,5 +135,5 @@ func (i *Issuer) Authenticate(ctx context.Context, credential string, _ netip.Ad
 	return p, nil
 }
 
-// Close ends a fetch that is under way.
+// Close cancels a fetch in progress.
 func (i *Issuer) Close() { i.keys.close() }

@@ -31,7 +31,7 @@ import (
 
 var nowhere netip.Addr
 
-// kindOf returns what door makes of a token: "" when it is let in.
+// kindOf returns the kind of refusal for a token: "" if it is accepted.
 func kindOf(t *testing.T, door *oidc.Issuer, token string) string {
 	t.Helper()
 	principal, err := door.Authenticate(t.Context(), token, nowhere)
@@ -96,7 +96,7 @@ func TestAccepts(t *testing.T) {
 	}
 }
 
-// TestRefuses has a row for each defect that a token can have.
+// TestRefuses has a row for each defect of a token.
 func TestRefuses(t *testing.T) {
 	i := newIssuer(t, "rsa", "p256", "p384", "ed")
 	door := i.open(oidc.Options{})
@@ -199,7 +199,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// withPublicKey is a token that is signed with what everybody knows.
+// withPublicKey returns a token whose signature uses a public key as secret.
 func withPublicKey(t *testing.T, i *issuer) string {
 	der, err := x509.MarshalPKIXPublicKey(pairs()["rsa"].private.Public())
 	if err != nil {
@@ -211,7 +211,7 @@ func withPublicKey(t *testing.T, i *issuer) string {
 	return unsigned + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// twoFit is a token without a key id that two keys of the issuer could have signed.
+// twoFit returns a token without a key id that two keys of the issuer could have signed.
 func twoFit(i *issuer) string {
 	i.publish("rsa", "rsa2", "p256", "p384", "ed")
 	i.more(jose.JSONWebKey{Key: pairs()["rsa2"].private.Public(), KeyID: "bare"})
@@ -260,7 +260,7 @@ func TestRotation(t *testing.T) {
 		}
 	}
 	i.after(time.Hour)
-	for start := time.Now(); kindOf(t, door, old) == ""; time.Sleep(time.Millisecond) { // the keys are fetched beside the call
+	for start := time.Now(); kindOf(t, door, old) == ""; time.Sleep(time.Millisecond) { // the keys are fetched in the background
 		if time.Since(start) > 5*time.Second {
 			t.Fatal("a key that was taken out is good for ever")
 		}
@@ -270,7 +270,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestUnknownKeys wants storms of unknown keys to cost the issuer nothing.
+// TestUnknownKeys checks that many unknown key ids don't cause many fetches.
 func TestUnknownKeys(t *testing.T) {
 	i := newIssuer(t, "ed")
 	door := i.open(oidc.Options{})
@@ -341,7 +341,7 @@ func TestIssuerDown(t *testing.T) {
 		t.Fatal(kind)
 	}
 
-	// Its keys go on to be good while it is down, and new ones can't be known.
+	// While the issuer is down its known keys stay valid, and new ones can't be fetched.
 	i.down.Store(true)
 	i.after(2 * time.Hour)
 	for range 100 {
@@ -382,7 +382,7 @@ func TestIssuerDown(t *testing.T) {
 	}
 }
 
-// TestKeysTooOld wants keys that have become old to be asked for at once, also where a key id wasn't there just before.
+// TestKeysTooOld checks that expired keys are fetched again at once, even just after an unknown key id.
 func TestKeysTooOld(t *testing.T) {
 	i := newIssuer(t, "ed")
 	door := i.open(oidc.Options{Fresh: 20 * time.Second, Stale: 20 * time.Second})
@@ -394,7 +394,7 @@ func TestKeysTooOld(t *testing.T) {
 	}
 }
 
-// TestAsksOnce wants a call to ask the issuer once, however long that takes.
+// TestAsksOnce checks that a call fetches once, however long that takes.
 func TestAsksOnce(t *testing.T) {
 	for _, status := range []int{http.StatusOK, http.StatusBadGateway} {
 		var fetches, hours atomic.Int64
@@ -418,7 +418,7 @@ func TestAsksOnce(t *testing.T) {
 	}
 }
 
-// TestClose wants a fetch that is under way to have ended, with all that it does, when Close returns.
+// TestClose checks that a fetch in progress has ended completely when Close returns.
 func TestClose(t *testing.T) {
 	asked := make(chan bool, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -452,7 +452,7 @@ func TestClose(t *testing.T) {
 	wg.Wait()
 }
 
-// TestAudience wants an audience to be named by text, not by a number that is written alike.
+// TestAudience checks that an audience must be text, not a number with the same digits.
 func TestAudience(t *testing.T) {
 	i := newIssuer(t, "ed")
 	door, err := oidc.New(oidc.Options{Issuer: i.URL, Audience: []string{"1.5"}, Now: func() time.Time { return noon }})
@@ -469,12 +469,12 @@ func TestAudience(t *testing.T) {
 	}
 }
 
-// TestClient takes the operator's own client, which knows the issuer's certificate.
+// TestClient uses the operator's own client, which trusts the issuer's certificate.
 func TestClient(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, mustJSON(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: pairs()["ed"].private.Public(), KeyID: "ed"}}}))
 	}))
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of a client that doesn't know it
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of a client that doesn't trust it
 	s.StartTLS()
 	defer s.Close()
 	i := newIssuer(t)
@@ -493,7 +493,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// TestSlowIssuer wants a call that goes away to be gone, and the others to wait for the same fetch.
+// TestSlowIssuer checks that a cancelled call returns while the others wait for the same fetch.
 func TestSlowIssuer(t *testing.T) {
 	i := newIssuer(t, "ed")
 	i.slow.Store(int64(200 * time.Millisecond))
@@ -511,10 +511,10 @@ func TestSlowIssuer(t *testing.T) {
 	if n := i.fetches.Load(); n != 1 {
 		t.Errorf("%d fetches for 20 calls at once", n)
 	}
-	door.Close() // nothing is under way: it returns
+	door.Close() // no fetch in progress: it returns
 }
 
-// TestIssuerFaults has a row for each thing that an issuer can answer wrongly.
+// TestIssuerFaults has a row for each invalid response of an issuer.
 func TestIssuerFaults(t *testing.T) {
 	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"keys":[]}`) }))
 	defer far.Close()
@@ -609,7 +609,7 @@ func TestIssuerFaults(t *testing.T) {
 	}
 }
 
-// answers are documents by path.
+// answers returns handlers by path.
 func answers(pairs ...any) map[string]func(http.ResponseWriter, *http.Request, string) {
 	out := map[string]func(http.ResponseWriter, *http.Request, string){}
 	for n := 0; n < len(pairs); n += 2 {
@@ -619,7 +619,7 @@ func answers(pairs ...any) map[string]func(http.ResponseWriter, *http.Request, s
 	return out
 }
 
-// TestDiscovery finds keys where an OAuth server without OpenID says they are, and where the operator says.
+// TestDiscovery checks OAuth discovery without OpenID, and a configured address of the keys.
 func TestDiscovery(t *testing.T) {
 	i := newIssuer(t, "ed")
 	mux := http.NewServeMux()
@@ -641,7 +641,7 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// TestNewRefuses has a row for each option that would let in who shouldn't.
+// TestNewRefuses has a row for each unsafe option.
 func TestNewRefuses(t *testing.T) {
 	good := oidc.Options{Issuer: "https://login.example/", Audience: []string{"here"}}
 	with := func(edit func(*oidc.Options)) oidc.Options { o := good; edit(&o); return o }

@@ -12,23 +12,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A token is what was sent, read and not yet believed.
+// A token is a parsed token whose signature has not been verified.
 type token struct {
 	signed *jose.JSONWebSignature
 	alg    jose.SignatureAlgorithm
-	kid    string // "" when it names no key
+	kid    string // "" if it names no key
 	claims value.Value
 }
 
-// parse reads a token, or returns the kind of refusal. Our own reader reads both parts first: what readers could
-// disagree about, such as a claim that stands twice, is in no token that is good.
+// parse parses a token, or returns the kind of refusal. It reads header and claims with value.Read first, which rejects
+// what JSON parsers interpret differently, such as a duplicate claim.
 func (i *Issuer) parse(credential string) (*token, string) {
 	if len(credential) > maxToken {
 		return nil, "too_long"
 	}
 	parts := strings.Split(credential, ".")
 	if len(parts) != 3 {
-		return nil, "malformed" // also an encrypted token, which has five
+		return nil, "malformed" // including encrypted tokens, which have five parts
 	}
 	header, okHeader := object(parts[0])
 	claims, okClaims := object(parts[1])
@@ -48,7 +48,7 @@ func (i *Issuer) parse(credential string) (*token, string) {
 	case textOf(header, "cty") != "":
 		return nil, "nested"
 	case typ != "" && typ != "jwt" && typ != "at+jwt":
-		return nil, "type" // such as a logout token, which proves nothing here
+		return nil, "type" // such as a logout token, which doesn't authenticate anyone
 	case named && (kid.Kind() != value.String || kid.Text() == "" || len(kid.Text()) > 256):
 		return nil, "malformed"
 	}
@@ -60,13 +60,13 @@ func (i *Issuer) parse(credential string) (*token, string) {
 	return t, ""
 }
 
-// bytesOf reads a part of a token: base64url, written in the one way there is.
+// bytesOf decodes a part of a token: base64url in canonical form.
 func bytesOf(text string) ([]byte, bool) {
-	b, _ := base64.RawURLEncoding.DecodeString(text) // what of a text can't be read isn't written again
+	b, _ := base64.RawURLEncoding.DecodeString(text) // undecodable text doesn't encode back to itself
 	return b, base64.RawURLEncoding.EncodeToString(b) == text
 }
 
-// object reads a part of a token that is an object.
+// object decodes a part of a token that is a JSON object.
 func object(text string) (value.Value, bool) {
 	b, ok := bytesOf(text)
 	if !ok {
@@ -76,7 +76,7 @@ func object(text string) (value.Value, bool) {
 	return v, err == nil && v.Kind() == value.Object
 }
 
-// textOf returns the string that o has under a name; "" when there is none.
+// textOf returns the string member of o called name; "" if there is none.
 func textOf(o value.Value, name string) string {
 	if v, _ := o.Get(name); v.Kind() == value.String {
 		return v.Text()
@@ -84,10 +84,10 @@ func textOf(o value.Value, name string) string {
 	return ""
 }
 
-// check returns the kind of refusal for a token that isn't for us or not for now; "" when it is.
+// check returns the kind of refusal for a token with another issuer, audience or validity period; "" if it is valid.
 func (i *Issuer) check(t *token) string {
 	now := i.now()
-	expires, _ := instant(t.claims, "exp") // zero also when it is no time
+	expires, _ := instant(t.claims, "exp") // also zero if it is not a time
 	from, okFrom := instant(t.claims, "nbf")
 	issued, okIssued := instant(t.claims, "iat")
 	switch {
@@ -105,21 +105,21 @@ func (i *Issuer) check(t *token) string {
 	return ""
 }
 
-// instant returns the time of a claim, zero when it isn't there, and whether it is a time.
+// instant returns the time in a claim, zero if it is missing, and reports whether it is valid.
 func instant(claims value.Value, name string) (time.Time, bool) {
-	const last = 1 << 40 // far from where sums of times overflow
+	const last = 1 << 40 // far below the overflow of times
 	v, there := claims.Get(name)
 	if !there {
 		return time.Time{}, true
 	}
-	f, _ := v.AsFloat() // 0 when it is no number
+	f, _ := v.AsFloat() // 0 if it is not a number
 	if !(f > 0 && f < last) {
 		return time.Time{}, false
 	}
 	return time.Unix(int64(f), 0), true
 }
 
-// audienceOf reports whether a token is for us.
+// audienceOf reports whether a token is for this audience.
 func (i *Issuer) audienceOf(claims value.Value) bool {
 	aud, _ := claims.Get("aud")
 	if aud.Kind() == value.String {
@@ -130,7 +130,7 @@ func (i *Issuer) audienceOf(claims value.Value) bool {
 	})
 }
 
-// verify returns the kind of refusal for a token that the issuer has not signed; "" when it has.
+// verify returns the kind of refusal for a token without a valid signature of the issuer; "" if it is valid.
 func (i *Issuer) verify(ctx context.Context, t *token) string {
 	found, kind := i.keys.find(ctx, t.kid, t.alg)
 	if kind != "" {

@@ -1,5 +1,5 @@
-// Package once keeps what can be used once, and was: answers to what a tool asked back, sessions that somebody signed out
-// of. It stands below the doors. What it was not told of is unused; what it can't know is an error, and not unused.
+// Package once records one-time values that have been used: continuation tokens of tools that asked back, and
+// sessions that were signed out. A value never recorded is unused; a failing store is an error, never "unused".
 package once
 
 import (
@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// A Store keeps what was used, for all processes that share it. It is safe for use by several goroutines.
+// A Store keeps used names, for all processes that share it. It is safe for use by several goroutines.
 type Store interface {
-	// UseUp notes that what is called name was used, and reports whether this was the first time. It may forget it after
+	// UseUp records that name was used, and reports whether this was the first time. The record may be dropped after
 	// until.
 	UseUp(ctx context.Context, name string, until time.Time) (first bool, err error)
 
-	// UsedUp reports whether what is called name was used.
+	// UsedUp reports whether name was used.
 	UsedUp(ctx context.Context, name string) (bool, error)
 }
 
-// A Memory is a Store of one process. The zero Memory knows nothing.
+// A Memory is a Store of one process. The zero Memory is empty and ready to use.
 type Memory struct {
 	mu   sync.Mutex
-	used map[string]time.Time // until when it is kept
+	used map[string]time.Time // when the entry may be dropped, by name
 }
 
 // UseUp implements Store.

@@ -12,7 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// arguments makes the schema of the arguments: what is declared, closed, and a reason where something may be written.
+// arguments builds the schema of the arguments: the declared properties, no others, and a reason for tools that
+// write.
 func (b *builder) arguments() {
 	properties, _ := b.declaration.input.Get("properties")
 	all := properties.Members()
@@ -45,7 +46,7 @@ func (b *builder) arguments() {
 	}
 }
 
-// defaulted notes the defaults of arguments, and refuses those that break the schema.
+// defaulted collects the defaults of arguments, and refuses those that break the schema.
 func (b *builder) defaulted(properties []value.Member) {
 	for _, p := range properties {
 		if v, ok := p.Value.Get("default"); ok {
@@ -63,8 +64,8 @@ func (b *builder) defaulted(properties []value.Member) {
 	}
 }
 
-// output is the JSON Schema of what the tool answers, as far as its results tell. What waits for people is told as every
-// change is.
+// output returns the JSON Schema of the tool's result, as far as it is known. A tool that writes answers with the
+// status of its change.
 func (b *builder) output() json.RawMessage {
 	if b.Tool.Writes {
 		return json.RawMessage(`{"type":"object","properties":{"status":{"type":"string"}}}`)
@@ -99,7 +100,7 @@ func (b *builder) output() json.RawMessage {
 	return value.OfObject([]value.Member{{Name: "type", Value: value.OfString("object")}, {Name: "properties", Value: value.OfObject(properties)}}).AppendJSON(nil)
 }
 
-// kind is the JSON type of a part of a result; "" where only the call tells. Nothing that can be null is told a type.
+// kind returns the JSON type of a part of a result; "" if it is only known at run time or may be null.
 func (b *builder) kind(op *spec.Operation, v value.Value) string {
 	switch v.Kind() {
 	case value.Bool:

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The packs that come with Bailiwick, a folder each.
+// bundled holds the packs that come with Bailiwick, a folder each.
 //
 //go:embed flowfuse
 var bundled embed.FS
@@ -16,7 +16,7 @@ var bundled embed.FS
 // BundledNames returns the names of the packs that come with Bailiwick.
 func BundledNames() []string { return []string{"flowfuse"} }
 
-// Bundled returns a pack that comes with Bailiwick, by its name.
+// Bundled returns the bundled pack with this name.
 func Bundled(name string) (*Pack, error) {
 	folder, err := fs.Sub(bundled, path.Base(name))
 	if err == nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The names that expressions use besides those of reads and merges.
+// Names that expressions can use besides those of reads and merges.
 const (
 	inputName  = "input"
 	nowName    = "now"
@@ -28,13 +28,14 @@ const (
 	answerName = "answer"
 )
 
-// ReasonArgument is an argument that every tool has which writes: why, for the people who review it.
+// ReasonArgument is an additional argument of every tool that writes: the reason, for reviewers.
 const ReasonArgument = "reason"
 
-// maxReads is how many calls a tool may make before its own.
+// maxReads is the maximum number of reads of a tool before its own call.
 const maxReads = 5
 
-// A Tool is a tool of a pack, compiled against the document of an API. It never changes and may be used by many at once.
+// A Tool is a tool of a pack, compiled against the API's document. It is immutable and safe for use by several
+// goroutines.
 type Tool struct {
 	Name        string
 	Title       string
@@ -42,15 +43,15 @@ type Tool struct {
 	Annotations Annotations
 	Input       json.RawMessage         // the JSON Schema of its arguments, compact
 	Output      json.RawMessage         // the JSON Schema of its result
-	Operations  []*spec.Operation       // all that it may call, each once
-	Writes      bool                    // it proposes: one of Operations isn't read
-	Against     schemacheck.Declaration // what its arguments are checked against; the zero one for nothing
-	Sees        []string                // names of fields whose values it keeps: from whom one is hidden can't have the tool
+	Operations  []*spec.Operation       // all operations that it may call, without duplicates
+	Writes      bool                    // it proposes changes: some of Operations isn't a read
+	Against     schemacheck.Declaration // the class its arguments are checked against; the zero value for none
+	Sees        []string                // fields whose values it preserves: a principal that can't see all of them can't use the tool
 
 	names    []string                                                 // of its arguments, without the reason
-	fault    func(at []string, message string) yamlconf.PositionFault // at a place of its declaration
+	fault    func(at []string, message string) yamlconf.PositionFault // makes a fault at a place of its declaration
 	defaults []value.Member
-	early    []condition // require, over the input alone
+	early    []condition // requirements over the input alone
 	late     []condition
 	reads    []chained
 	merges   []merging
@@ -59,20 +60,20 @@ type Tool struct {
 	summary  *template.Template
 }
 
-// A condition is a requirement, compiled.
+// A condition is a compiled requirement.
 type condition struct {
 	requirement
 	is *expression.Expression
 }
 
-// A chained read is a read, compiled.
+// A chained is a compiled read.
 type chained struct {
 	name string
 	when *expression.Expression // nil for always
 	calling
 }
 
-// A calling is a call, compiled; op is nil where there is none.
+// A calling is a compiled call; op is nil for none.
 type calling struct {
 	op                         *spec.Operation
 	path, query, headers, body *template.Template // nil for none
@@ -90,19 +91,19 @@ type linking struct {
 	with []template.Named
 }
 
-// A choice is a case, compiled.
+// A choice is a compiled case.
 type choice struct {
 	when *expression.Expression // nil for always
 	calling
 	result   *template.Template // nil for the whole answer
-	picks    bool               // result takes parts of the answer as they are: one that was cut is still true
+	picks    bool               // result only takes parts of the response as they are, so a truncated one is usable
 	statuses map[int]*template.Template
 	reads    bool // op only reads
 }
 
-// Compile compiles the tools of p against the document of an API, whose operations are classed by rules: those of an
-// operator, and p.Access behind them. All that is wrong is in a *strict.Error, with line and column. A tool with an
-// operation that rules exclude or forbid is not among those returned.
+// Compile compiles the tools of p against the API's document, whose operations are classed by rules: an operator's,
+// followed by p.Access. Faults are in a *yamlconf.Error, with line and column. Tools with an operation that the rules
+// exclude or forbid are left out.
 func (p *Pack) Compile(d *spec.Document, rules *classify.Rules) ([]*Tool, error) {
 	all, expressions, whole := &yamlconf.Error{}, expression.NewCompiler(), visible.New(d, nil, visible.Filter{})
 	var out []*Tool
@@ -133,8 +134,8 @@ func (p *Pack) Compile(d *spec.Document, rules *classify.Rules) ([]*Tool, error)
 // Arguments returns the names of the tool's arguments, without the reason.
 func (t *Tool) Arguments() []string { return t.names }
 
-// Check compiles what the arguments of tools are checked against, as the rules in force have it. All that is wrong is in a
-// *strict.Error, as of Compile.
+// Check compiles the check_against declarations of tools under the rules in force. Faults are in a *yamlconf.Error,
+// as in Compile.
 func Check(tools []*Tool, p *policy.Policy) error {
 	all := &yamlconf.Error{}
 	for _, t := range tools {
@@ -157,13 +158,13 @@ type builder struct {
 	declaration
 	document *spec.Document
 	rules    *classify.Rules
-	whole    *visible.View // all of the document
+	whole    *visible.View // of the whole document
 	base     *expression.Compiler
 	schema   *argcheck.Schema
-	vars     []expression.Variable // that the next expressions can use
+	vars     []expression.Variable // available to the next expressions
 	taken    []string              // the names of reads and merges
-	failed   *expression.Compiler  // of expressions over what the API says of an error
-	absent   bool                  // an operation of it is excluded or forbidden
+	failed   *expression.Compiler  // for expressions over an error of the API
+	absent   bool                  // one of its operations is excluded or forbidden
 	wrong    template.Wrong
 }
 
@@ -199,10 +200,10 @@ func (b *builder) build() {
 	t.Output = b.output()
 }
 
-// over returns the compiler of expressions over what is known so far.
+// over returns a compiler of expressions over the variables known so far.
 func (b *builder) over() *expression.Compiler { return b.base.Over(b.vars...) }
 
-// named notes a name that expressions can use from here on.
+// named declares a name for the expressions that follow.
 func (b *builder) named(at []string, name string) {
 	taken := append([]string{inputName, nowName, linkName, answerName, "principal", "change", "in", "true", "false", "null"}, b.taken...)
 	if !variableName.MatchString(name) || slices.Contains(taken, name) {
@@ -213,7 +214,7 @@ func (b *builder) named(at []string, name string) {
 	b.vars = append(b.vars, expression.Variable{Name: name, What: "what was read as " + name})
 }
 
-// chain compiles what is read and merged; first is the compiler over the input alone.
+// chain compiles the reads and merges; first is the compiler over the input alone.
 func (b *builder) chain(first *expression.Compiler) {
 	over := first
 	if len(b.declaration.reads) > maxReads {
@@ -239,7 +240,8 @@ func (b *builder) chain(first *expression.Compiler) {
 	}
 }
 
-// sees notes the names behind which what is merged into stands: where one is hidden it would look empty, and be lost.
+// sees records the fields on the path to the target of a merge: if one were hidden, the target would look empty and
+// its values would be lost.
 func (b *builder) sees(m merge, into *template.Template, at []string) {
 	of, path := into.Path()
 	if _, expression := m.into.Get(template.Key); expression && of == "" {
@@ -253,7 +255,7 @@ func (b *builder) sees(m merge, into *template.Template, at []string) {
 	}
 }
 
-// linked compiles the link, and returns the compiler over all that is known before the call.
+// linked compiles the link, and returns the compiler over everything known before the call.
 func (b *builder) linked() *expression.Compiler {
 	over, l := b.over(), b.declaration.link
 	if l == nil {
@@ -294,7 +296,7 @@ func (b *builder) requirements(first, over *expression.Compiler) {
 	}
 }
 
-// condition compiles an expression that is true or false; nil for none.
+// condition compiles a boolean expression; nil for none.
 func (b *builder) condition(over *expression.Compiler, text string, at []string) *expression.Expression {
 	if text == "" {
 		return nil
@@ -306,7 +308,7 @@ func (b *builder) condition(over *expression.Compiler, text string, at []string)
 	return e
 }
 
-// choices compiles the cases. over is what stands before a call, and after what stands behind it.
+// choices compiles the cases. over is the compiler for before the call, after the one for its response.
 func (b *builder) choices(over, after *expression.Compiler) {
 	declared, at := b.branches(), func(i int) []string { return []string{"cases", fmt.Sprint(i)} }
 	if b.declaration.cases == nil {
@@ -345,7 +347,7 @@ func (b *builder) choices(over, after *expression.Compiler) {
 	}
 }
 
-// branches are the cases as declared.
+// branches returns the cases as declared.
 func (b *builder) branches() []branch {
 	if b.declaration.cases == nil {
 		return []branch{b.plain}
@@ -353,7 +355,7 @@ func (b *builder) branches() []branch {
 	return b.declaration.cases
 }
 
-// class is the class of an operation; it notes when nobody may call it.
+// class returns the class of an operation; it sets absent if it is excluded or forbidden.
 func (b *builder) class(op *spec.Operation) classify.Class {
 	class := b.rules.Of(op).Class
 	if class == classify.Excluded || class == classify.Forbidden {
@@ -362,7 +364,7 @@ func (b *builder) class(op *spec.Operation) classify.Class {
 	return class
 }
 
-// annotated refuses annotations that say less than the operations can do.
+// annotated refuses annotations that understate what the operations can do.
 func (b *builder) annotated() {
 	at := []string{"annotations"}
 	for _, c := range b.Tool.cases {

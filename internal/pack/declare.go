@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Annotations tell what a tool does. Destructive is what an operation of the class destructive needs.
+// Annotations describe what a tool does. Destructive is required for operations of the class destructive.
 type Annotations struct {
 	ReadOnly    bool
 	Destructive bool
@@ -19,8 +19,8 @@ type Annotations struct {
 	OpenWorld   bool
 }
 
-// A declaration is a tool as its file says it. Templates are as in actions: {$cel: …} stands for what an expression says
-// of input, now, principal and what was read.
+// A declaration is a tool as declared in its file. Templates are as in actions: {$cel: …} is replaced by the value of
+// an expression over input, now, principal and the reads.
 type declaration struct {
 	name        string
 	title       string
@@ -32,12 +32,12 @@ type declaration struct {
 	link        *link
 	require     []requirement
 	cases       []branch
-	plain       branch // where there are no cases
+	plain       branch // if there are no cases
 	summary     value.Value
 	against     schemacheck.Declaration // check_against: the class that arguments are checked against
 }
 
-// A call is an operation with what it is to be called with.
+// A call is an operation with templates of its arguments.
 type call struct {
 	operation            string
 	path, query, headers value.Value
@@ -46,33 +46,34 @@ type call struct {
 	fields               []string
 }
 
-// A read is a call before the tool's own, whose answer has a name.
+// A read is a call made before the tool's own; expressions use its response by name.
 type read struct {
 	name string
 	when string
 	call
 }
 
-// A merge is a list of named entries, or an object, with some of it set: what a PUT that replaces it needs.
+// A merge is a list of named entries, or an object, in which some values are set: the complete value that a replacing
+// PUT needs.
 type merge struct {
 	name      string
 	into, set value.Value
-	key, of   string // of an entry: the member that names it, and the one that is set; "" for an object
+	key, of   string // of an entry: its naming member, and the member to set; "" for an object
 }
 
-// A requirement is what must be true of a call.
+// A requirement is a condition that a call must meet.
 type requirement struct {
 	that, message string
-	field         string // the argument that it is about; "" for none
+	field         string // the argument it is about; "" for none
 }
 
-// A link is a place of the API's site.
+// A link is an address on the API's site.
 type link struct {
 	path string
 	with value.Value
 }
 
-// A branch is what a tool does where when is true.
+// A branch is what a tool does if when is true.
 type branch struct {
 	when string
 	call
@@ -81,19 +82,19 @@ type branch struct {
 	statuses  []status
 }
 
-// A status is what a tool answers where the API answers with an error.
+// A status is a tool's result for an error status of the API.
 type status struct {
 	code   int
 	result value.Value
 }
 
-// toolName is what MCP and clients take for a name.
+// toolName matches names that MCP and its clients accept.
 var toolName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,62}$`)
 
-// variableName is what CEL takes for a name.
+// variableName matches names that CEL accepts.
 var variableName = regexp.MustCompile(`^[a-z][a-zA-Z0-9_]{0,40}$`)
 
-// shape is a file of a pack.
+// shape returns the shape of a pack file.
 func (f *file) shape() yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "access", Doc: "What operations can do, where their methods don't tell", Shape: yamlconf.Items("rules", func(int) (yamlconf.Shape, func()) {
@@ -111,7 +112,7 @@ func (f *file) shape() yamlconf.Shape {
 	}, nil)
 }
 
-// Schema returns the JSON Schema of a file of a pack, for editors.
+// Schema returns the JSON Schema of a pack file, for editors.
 func Schema() []byte {
 	return (&file{}).shape().JSONSchema("Tools of a pack for Bailiwick", "Tools over single operations of an HTTP API")
 }
@@ -153,7 +154,7 @@ func (d *declaration) keys() []yamlconf.Key {
 	return append(keys, d.plain.branchKeys()...)
 }
 
-// keys are those of a call; must says whether it needs an operation.
+// keys returns the keys of a call; must says whether the operation is required.
 func (c *call) keys(must bool) []yamlconf.Key {
 	given := yamlconf.Any(&c.body)
 	return []yamlconf.Key{
@@ -179,7 +180,7 @@ func (b *branch) branchKeys() []yamlconf.Key {
 			}}},
 		yamlconf.Key{Name: "statuses", Doc: "What a tool that reads answers where the API answers with an error, by status; $ has its status, code and message", Shape: yamlconf.Each(yamlconf.Table{Names: "status", Check: statusCode, Of: func(name string) (yamlconf.Shape, func()) {
 			s := &status{}
-			s.code, _ = strconv.Atoi(name) // statusCode has looked at it
+			s.code, _ = strconv.Atoi(name) // checked by statusCode
 			return yamlconf.Any(&s.result), func() { b.statuses = append(b.statuses, *s) }
 		}})})
 }

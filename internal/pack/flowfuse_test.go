@@ -42,8 +42,8 @@ func flowfuse(t *testing.T) map[string]*Tool {
 	return out
 }
 
-// TestFlowFuseTools wants the 18 tools with their arguments (? is optional), annotations (readOnly, destructive, idempotent,
-// openWorld) and routes. Those that open something are reads: they change nothing.
+// TestFlowFuseTools checks the 18 tools: arguments (? is optional), annotations (readOnly, destructive, idempotent,
+// openWorld) and routes. Tools that open something are reads, since they change nothing.
 func TestFlowFuseTools(t *testing.T) {
 	const want = `
 platform.check-name-availability name type teamId? | T F T F | POST /api/v1/projects/check-name, GET /api/v1/teams/{teamId}/applications
@@ -97,7 +97,7 @@ platform.update-instance-settings instanceId env? settings? reason? | F F T F | 
 	}
 }
 
-// A script answers reads: by operation id, a body, or a status and a body.
+// A script holds the responses to reads: by operation id, a body, or a status and a body.
 type script struct {
 	answers map[string]string
 	asked   []string
@@ -121,7 +121,7 @@ func (s *script) Read(_ context.Context, r Request) (value.Value, error) {
 	return value.Value{}, &problem.Error{Code: problem.Conflict, Detail: fmt.Sprintf("the API answered %d", code), Reply: &problem.Reply{Status: code, Message: said.Text()}}
 }
 
-// shown is a request as tests write it: the operation, its arguments, the fields, and ! where all of the answer is needed.
+// shown formats a request for tests: the operation, its arguments, the fields, and ! if the whole response is needed.
 func shown(r *Request) string {
 	out := strings.TrimSpace(r.Operation + " " + strings.Replace(calls.Kept(r.Arguments).String(), "{}", "", 1))
 	if r.Fields != nil {
@@ -133,8 +133,8 @@ func shown(r *Request) string {
 	return out
 }
 
-// TestFlowFuseCalls has rows of tool, arguments and answers → what is asked for, in order, and what comes of it: a result, a
-// refusal, or what is proposed with its title.
+// TestFlowFuseCalls checks, for a tool, arguments and responses, which requests are made and the outcome: a result, a
+// refusal, or a proposed call with its title.
 func TestFlowFuseCalls(t *testing.T) {
 	tools := flowfuse(t)
 	const instance = `{"id":"i1","name":"pump","settings":{"env":[{"name":"A","value":"1","policy":true},{"name":"B","value":"2"}],"theme":"dark"},"meta":{"state":"running"}}`

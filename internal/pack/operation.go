@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// call compiles a call against the document: its operation, its parameters and what its body names must be there.
+// call compiles a call against the document: its operation, its parameters and the fields of its body must exist.
 func (b *builder) call(c call, at []string, over *expression.Compiler) calling {
 	at = at[:len(at):len(at)]
 	if c.operation == "" {
@@ -54,7 +54,7 @@ func (b *builder) call(c call, at []string, over *expression.Compiler) calling {
 	return out
 }
 
-// parameters compiles the parameters of one place.
+// parameters compiles the parameters of one kind: path, query or header.
 func (b *builder) parameters(given value.Value, op *spec.Operation, in string, at []string, over *expression.Compiler) *template.Template {
 	var known []string
 	for _, p := range b.whole.Parameters(op) {
@@ -77,7 +77,7 @@ func (b *builder) parameters(given value.Value, op *spec.Operation, in string, a
 	return template.Compile(over, given, at, b.wrong)
 }
 
-// body refuses what a body names and its schema doesn't have; what an expression makes is checked when it is called.
+// body refuses fields of a body that its schema doesn't have; values of expressions are checked at run time.
 func (b *builder) body(given value.Value, of spec.Raw, at []string, top bool) {
 	if _, expression := given.Get(template.Key); given.Kind() != value.Object || expression || of == nil {
 		return
@@ -104,10 +104,10 @@ func (b *builder) body(given value.Value, of spec.Raw, at []string, top bool) {
 	}
 }
 
-// answerPath is what a text of a result can be: the answer, or a part of it.
+// answerPath matches a path in a result: the API's response, or a part of it.
 var answerPath = regexp.MustCompile(`^\$(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
 
-// pathOf returns the names behind the $ of a path, and whether it is one.
+// pathOf returns the names after the $ of a path, and whether text is a path.
 func pathOf(text string) ([]string, bool) {
 	if !answerPath.MatchString(text) {
 		return nil, false
@@ -115,8 +115,8 @@ func pathOf(text string) ([]string, bool) {
 	return strings.Split(text, ".")[1:], true
 }
 
-// paths writes the paths in a result as the expressions they stand for: $.teams is {$cel: answer.teams}. picks reports
-// that nothing else is made of the answer.
+// paths replaces the paths in a result by expressions: $.teams by {$cel: answer.teams}. picks reports whether the
+// result only takes parts of the response as they are.
 func (b *builder) paths(v value.Value, op *spec.Operation, at []string) (out value.Value, picks bool) {
 	switch v.Kind() {
 	case value.String:
@@ -152,7 +152,7 @@ func (b *builder) paths(v value.Value, op *spec.Operation, at []string) (out val
 	return v, true
 }
 
-// answers refuses a path that the answer of an operation can't have, as far as the document tells.
+// answers refuses a path that, according to the document, the response of an operation doesn't have.
 func (b *builder) answers(op *spec.Operation, path []string, at []string) {
 	r := op.Success()
 	if r == nil || r.Preferred() == nil {
@@ -171,7 +171,7 @@ func (b *builder) answers(op *spec.Operation, path []string, at []string) {
 	}
 }
 
-// answerAt is the schema of a part of an operation's answer; nil where the document doesn't tell.
+// answerAt returns the schema of a part of an operation's response; nil if the document doesn't say.
 func (b *builder) answerAt(op *spec.Operation, path []string) spec.Raw {
 	if op == nil || op.Success() == nil || op.Success().Preferred() == nil {
 		return nil
@@ -183,8 +183,8 @@ func (b *builder) answerAt(op *spec.Operation, path []string) spec.Raw {
 	return of
 }
 
-// step is the schema of a field, of each element where a list stands before it; known are the names there, and sure tells
-// that there are no others.
+// step returns the schema of a field, for a list that of a field of its elements; known are the names of the fields,
+// and sure reports that there are no others.
 func (b *builder) step(of spec.Raw, name string) (next spec.Raw, known []string, sure bool) {
 	if of == nil {
 		return nil, nil, false

@@ -1,10 +1,10 @@
-// Package pack holds tools over single operations of an HTTP API, declared in files: one file for each domain of the API,
-// all files of a folder together a pack.
+// Package pack defines tools over single operations of an HTTP API, declared in files: one file per domain of the
+// API, all files of a folder forming a pack.
 //
-// It stands beside action, before the way: a file is read strictly, and compiled against the document of an API, so that
-// an operation, a parameter or a field that isn't there is refused with its place. A compiled Tool turns the arguments of
-// a call into the operation that it asks for; it reads through whoever it is handed, sends nothing and decides about
-// nothing: what a call may reach is policy's word, and what writes is proposed. Package tool/packs offers them to agents.
+// A file is parsed strictly and compiled against the API's document, so that a missing operation, parameter or field
+// is reported with its position. A compiled Tool turns the arguments of a call into the operation to run; it reads
+// through the Reader of the call, sends nothing itself and decides nothing: package policy limits what a call may
+// reach, and writes are proposed as changes. Package tool/packs offers the tools to agents.
 package pack
 
 import (
@@ -23,18 +23,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Pack is tools over the operations of one API, as its files declare them.
+// A Pack is a set of tools over the operations of one API, as declared in its files.
 type Pack struct {
 	Name     string
-	Digest   string          // of all of its files
-	Document []byte          // of the API, as far as the tools need it: an OpenAPI document; nil where the pack has none
-	Access   []classify.Rule // the classes of operations that their methods don't tell; an operator's own rules come first
-	Partial  []string        // operations, as in access.Rule, that replace and yet leave what they aren't given as it is
+	Digest   string          // SHA-256 of all its files, in hex, shortened to 32 characters
+	Document []byte          // the part of the API's OpenAPI document that the tools need; nil if the pack has none
+	Access   []classify.Rule // the classes of operations not evident from their methods; an operator's own rules take precedence
+	Partial  []string        // PUT operations, as in access.Rule, that leave fields not given unchanged
 
 	files []file
 }
 
-// A file is one file of a pack.
+// A file is a file of a pack.
 type file struct {
 	document yamlconf.Document
 	tools    []declaration
@@ -42,15 +42,15 @@ type file struct {
 	partial  []string
 }
 
-// documents are the names that the document of an API can have in the folder of a pack.
+// documents are the possible names of the API's document in the folder of a pack.
 var documents = [...]string{"document.json", "document.yaml"}
 
-// IsFile reports whether a file of that name is read of a pack's folder: *.yaml, and document.json.
+// IsFile reports whether a file of this name belongs to a pack: *.yaml, or document.json.
 func IsFile(name string) bool {
 	return slices.Contains(documents[:], name) || path.Ext(name) == ".yaml"
 }
 
-// Load reads the pack in the folder at the top of fsys; see Read.
+// Load reads the pack in the root folder of fsys; see Read.
 func Load(fsys fs.FS, name string) (*Pack, error) {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
@@ -68,8 +68,8 @@ func Load(fsys fs.FS, name string) (*Pack, error) {
 	return Read(name, files)
 }
 
-// Read reads a pack: all files by their names, *.yaml with tools and document.json or document.yaml, the document of the
-// API. name is what the pack is called in messages. What is wrong is in a *strict.Error, with line and column.
+// Read parses a pack from its files by name: *.yaml with tools, and document.json or document.yaml with the API's
+// document. name is the pack's name in messages. Faults are in a *yamlconf.Error, with line and column.
 func Read(name string, files map[string][]byte) (*Pack, error) {
 	p, all, digest := &Pack{Name: name}, &yamlconf.Error{}, sha256.New()
 	for _, of := range slices.Sorted(maps.Keys(files)) {
@@ -93,7 +93,7 @@ func Read(name string, files map[string][]byte) (*Pack, error) {
 	return p, p.distinct()
 }
 
-// read adds one file.
+// read parses one file.
 func (p *Pack) read(name string, data []byte, all *yamlconf.Error) {
 	var f file
 	none := func(string) (string, error) { return "", errors.New("a pack reads no other files") }
@@ -108,7 +108,7 @@ func (p *Pack) read(name string, data []byte, all *yamlconf.Error) {
 	p.Access, p.Partial = append(p.Access, f.access...), append(p.Partial, f.partial...)
 }
 
-// distinct refuses two tools of one name.
+// distinct refuses two tools of the same name.
 func (p *Pack) distinct() error {
 	all, seen := &yamlconf.Error{}, map[string]bool{}
 	for _, f := range p.files {
@@ -125,7 +125,7 @@ func (p *Pack) distinct() error {
 	return nil
 }
 
-// Declared returns the pack's tools by name with what they do, in the order of the files.
+// Declared yields the pack's tools by name with their annotations, in the order of the files.
 func (p *Pack) Declared(yield func(name string, a Annotations) bool) {
 	for _, f := range p.files {
 		for _, d := range f.tools {
@@ -136,10 +136,10 @@ func (p *Pack) Declared(yield func(name string, a Annotations) bool) {
 	}
 }
 
-// Underscored is a name of a tool for clients that take letters, digits and _ alone: platform_list_teams.
+// Underscored returns the name of a tool for clients that allow only letters, digits and _: platform_list_teams.
 func Underscored(name string) string { return strings.NewReplacer(".", "_", "-", "_").Replace(name) }
 
-// near ends a message with what may have been meant.
+// near returns the end of a message that suggests a similar name.
 func near(got string, known []string) string {
 	return problem.DidYouMean(problem.Nearest(got, known, 2))
 }

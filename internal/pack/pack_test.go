@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// crew is a small API for the tests of what packs can say.
+// crew is a small API for testing packs.
 const crew = `openapi: 3.0.3
 info: {title: Crew, version: "1"}
 paths:
@@ -51,7 +51,7 @@ components:
     Member: {type: object, required: [name], properties: {name: {type: string}, rank: {type: string}, free: {type: boolean}}}
 `
 
-// compiled is a pack of one file over crew.
+// compiled compiles a pack of one file over crew.
 func compiled(text string, rules ...classify.Rule) ([]*Tool, error) {
 	p, err := Load(fstest.MapFS{"crew.yaml": {Data: []byte(text)}, "notes.txt": {Data: []byte("no pack")}}, "p")
 	if err != nil {
@@ -68,8 +68,8 @@ func compiled(text string, rules ...classify.Rule) ([]*Tool, error) {
 	return p.Compile(d, classes)
 }
 
-// TestFaults has a row for each thing that a file can say wrongly. A text is what stands behind name and description of the
-// only tool, which begins in line 2; text begins in line 4.
+// TestFaults has a row for each possible fault of a file. text follows the name and description of the only tool,
+// which begins in line 2; text begins in line 4.
 func TestFaults(t *testing.T) {
 	const reads, writes = "annotations: {readOnly: true}", "annotations: {}"
 	for _, tt := range []struct{ name, text, want string }{

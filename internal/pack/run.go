@@ -16,41 +16,41 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Call is one call of a tool.
+// A Call is a call of a tool.
 type Call struct {
 	Who    identity.Principal
-	Input  value.Value // an Object that fits the tool's Input
-	Site   string      // the address of the API, which links begin with: https://forge.example.com
+	Input  value.Value // an Object that matches the tool's Input
+	Site   string      // the address of the API, the prefix of links: https://forge.example.com
 	Now    time.Time
 	Reader Reader
 }
 
-// A Request is one call of the API that a tool asks for.
+// A Request is a call of the API that a tool needs.
 type Request struct {
 	Operation string // its id
 	Arguments validate.Arguments
-	Fields    []string // of the answer, as answers are projected; nil for all
-	Whole     bool     // an answer that was cut can't be used
+	Fields    []string // the fields of the response to return; nil for all
+	Whole     bool     // a truncated response can't be used
 }
 
-// A Reader calls operations that read, as the asker sees and may call them.
+// A Reader calls operations that read, with the principal's permissions and visibility.
 type Reader interface {
-	// Read returns the body of an answer. What the API refuses is a problem.Error with its Reply.
+	// Read returns the body of a response. An error of the API is a *problem.Error with its Reply.
 	Read(ctx context.Context, r Request) (value.Value, error)
 }
 
-// An Outcome is what a call comes to: a result, or a call that is to be proposed.
+// An Outcome is the result of a call, or a write to be proposed.
 type Outcome struct {
-	Result value.Value // an Object; Null where Write says more
-	Write  *Request    // what is to be proposed; nil where nothing is
-	Title  string      // of Write: what a person reads first; "" for none
+	Result value.Value // an Object; Null if Write is set
+	Write  *Request    // the call to be proposed; nil for none
+	Title  string      // of Write: the title shown to people; "" for none
 
 	of    *choice
 	scene *template.Scene
 }
 
-// Run checks a call and does what its tool does: it reads, and returns a result or what is to be proposed; or it refuses,
-// with the argument and a sentence for each thing that is wrong. It writes nothing.
+// Run checks a call and runs its tool: it reads, and returns a result or the write to be proposed. A refusal has the
+// argument and a message for each fault. Run writes nothing.
 func (t *Tool) Run(ctx context.Context, c Call) (*Outcome, error) {
 	s := &template.Scene{Who: c.Who, Variables: map[string]value.Value{inputName: t.Filled(c.Input), nowName: value.OfTime(c.Now.UTC().Truncate(time.Microsecond))}}
 	if err := required(t.early, s); err != nil {
@@ -87,7 +87,7 @@ func (t *Tool) Run(ctx context.Context, c Call) (*Outcome, error) {
 	return out, nil
 }
 
-// Applied returns the result of a write that has run, from the body of its answer.
+// Applied returns the result of a write that has run, given the body of its response.
 func (o *Outcome) Applied(body value.Value) (value.Value, error) {
 	if o.of == nil {
 		return o.Result, nil
@@ -96,7 +96,7 @@ func (o *Outcome) Applied(body value.Value) (value.Value, error) {
 	return o.of.answer(o.scene)
 }
 
-// Filled returns the arguments of a call with the defaults of those that it leaves out, and without the reason.
+// Filled returns the arguments of a call with defaults for the missing ones, and without the reason.
 func (t *Tool) Filled(in value.Value) value.Value {
 	members := slices.Clone(in.Members())
 	if t.Writes {
@@ -110,7 +110,7 @@ func (t *Tool) Filled(in value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// required tells of every requirement that isn't met. One that can't be evaluated isn't.
+// required returns a problem that lists every requirement not met. One that can't be evaluated counts as not met.
 func required(all []condition, s *template.Scene) error {
 	p := &problem.Error{Code: problem.InvalidArgument, Kind: "require"}
 	var messages []string
@@ -131,7 +131,7 @@ func required(all []condition, s *template.Scene) error {
 	return p
 }
 
-// holds reports whether a condition is true; none is.
+// holds evaluates a condition; nil is true.
 func holds(e *expression.Expression, s *template.Scene) (bool, error) {
 	if e == nil {
 		return true, nil
@@ -143,7 +143,7 @@ func holds(e *expression.Expression, s *template.Scene) (bool, error) {
 	return v.Bool(), nil
 }
 
-// prepare reads, merges and links what the tool's own call needs.
+// prepare evaluates the reads, the merges and the link that the tool's own call needs.
 func (t *Tool) prepare(ctx context.Context, c Call, s *template.Scene) error {
 	for _, r := range t.reads {
 		s.Variables[r.name] = value.Value{}
@@ -177,7 +177,7 @@ func (t *Tool) prepare(ctx context.Context, c Call, s *template.Scene) error {
 	return err
 }
 
-// choose returns the first case that holds.
+// choose returns the first case whose condition is true.
 func (t *Tool) choose(s *template.Scene) (*choice, error) {
 	for i := range t.cases {
 		if is, err := holds(t.cases[i].when, s); err != nil {
@@ -189,7 +189,7 @@ func (t *Tool) choose(s *template.Scene) (*choice, error) {
 	return nil, &problem.Error{Code: problem.InvalidArgument, Kind: "cases", Detail: "there is nothing to do for these arguments"}
 }
 
-// read makes the tool's own call, which reads.
+// read makes the tool's own call, which only reads.
 func (t *Tool) read(ctx context.Context, c Call, one *choice, s *template.Scene) (value.Value, error) {
 	req, err := t.request(&one.calling, s)
 	if err != nil {
@@ -208,7 +208,7 @@ func (t *Tool) read(ctx context.Context, c Call, one *choice, s *template.Scene)
 	return one.answer(s)
 }
 
-// said is what the API said of a status, as results can name it.
+// said returns an error of the API as results can use it: status, code, message.
 func said(r *problem.Reply) value.Value {
 	members := []value.Member{{Name: "status", Value: value.OfInt(int64(r.Status))}}
 	for _, m := range []value.Member{{Name: "code", Value: value.OfString(r.UpstreamCode)}, {Name: "message", Value: value.OfString(r.Message)}} {
@@ -219,7 +219,7 @@ func said(r *problem.Reply) value.Value {
 	return value.OfObject(members)
 }
 
-// answer is the result of a case.
+// answer returns the result of a case.
 func (c *choice) answer(s *template.Scene) (value.Value, error) {
 	if c.result == nil {
 		return object(s.Variables[answerName]), nil
@@ -227,7 +227,7 @@ func (c *choice) answer(s *template.Scene) (value.Value, error) {
 	return evaluated(c.result, s)
 }
 
-// evaluated is what a result comes to. What was read and is not as the tool wants it is the API's doing.
+// evaluated returns the value of a result. If it fails on what was read, the error blames the API.
 func evaluated(result *template.Template, s *template.Scene) (value.Value, error) {
 	v, err := result.Eval(s)
 	switch {
@@ -241,7 +241,7 @@ func evaluated(result *template.Template, s *template.Scene) (value.Value, error
 	return object(v), nil
 }
 
-// object is v as a result: what is no object stands in one.
+// object returns v as a result, wrapped in an object if it isn't one.
 func object(v value.Value) value.Value {
 	if v.Kind() == value.Object {
 		return v
@@ -252,7 +252,7 @@ func object(v value.Value) value.Value {
 	return value.OfObject([]value.Member{{Name: "result", Value: v}})
 }
 
-// request is a call with the values of its templates.
+// request returns a call with the values of its templates.
 func (t *Tool) request(c *calling, s *template.Scene) (Request, error) {
 	r := Request{Operation: c.op.ID, Fields: c.fields}
 	for _, place := range []struct {
@@ -274,8 +274,8 @@ func (t *Tool) request(c *calling, s *template.Scene) (Request, error) {
 	return r, nil
 }
 
-// merged is a list of entries, or an object, with some of it set. What is there keeps its place and its other members;
-// what is new stands behind.
+// merged returns a list of entries, or an object, with some values set. Existing entries keep their place and their
+// other members; new ones are appended.
 func (m merging) merged(s *template.Scene) (value.Value, error) {
 	into, err := m.into.Eval(s)
 	if err != nil && !errors.Is(err, template.ErrAbsent) {
@@ -313,7 +313,7 @@ func (m merging) merged(s *template.Scene) (value.Value, error) {
 	return value.OfArray(list), nil
 }
 
-// with is an object with one member set.
+// with returns an object with one member set.
 func with(o value.Value, name string, v value.Value) value.Value {
 	members := slices.Clone(o.Members())
 	if i := slices.IndexFunc(members, func(m value.Member) bool { return m.Name == name }); i >= 0 {
@@ -324,7 +324,7 @@ func with(o value.Value, name string, v value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// to is the address that the link leads to. Each value is one segment of the path.
+// to returns the address of the link. Each value is one segment of the path.
 func (l *linking) to(site string, s *template.Scene) (string, error) {
 	out := l.path
 	for _, n := range l.with {
@@ -338,7 +338,7 @@ func (l *linking) to(site string, s *template.Scene) (string, error) {
 	return strings.TrimSuffix(site, "/") + out, nil
 }
 
-// place turns what a step behind the tool says of a parameter into what it says of the argument that sets it.
+// place changes the pointers of an error from parameters of the call to the arguments that set them.
 func (t *Tool) place(err error, c *calling) error {
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok || p.Pointer == "" {
@@ -352,7 +352,7 @@ func (t *Tool) place(err error, c *calling) error {
 	return &q
 }
 
-// Place turns what a step behind the tool says of a part of o.Write into what it says of the argument that sets it.
+// Place changes the pointers of an error from parts of o.Write to the arguments that set them.
 func (t *Tool) Place(err error, o *Outcome) error {
 	if o.of == nil {
 		return err
@@ -360,7 +360,7 @@ func (t *Tool) Place(err error, o *Outcome) error {
 	return t.place(err, &o.of.calling)
 }
 
-// argument is the pointer of the argument that sets what stands at a pointer of a call; "" where it is no single one.
+// argument returns the pointer of the argument that sets the part of a call at pointer; "" if it isn't a single one.
 func (c *calling) argument(pointer string) string {
 	in, rest, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
 	of := map[string]*template.Template{"path": c.path, "query": c.query, "headers": c.headers, "body": c.body}[in]

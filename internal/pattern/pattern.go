@@ -1,6 +1,5 @@
-// Package pattern checks the regular expressions that agents write.
-//
-// It is a word. No source can be made to run away with a pattern that passes, or to refuse it.
+// Package pattern checks the regular expressions that agents write, so that every source accepts them and none takes
+// excessive time.
 package pattern
 
 import (
@@ -13,11 +12,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Max is the most characters of one regular expression.
+// Max is the most characters of a regular expression.
 const Max = 256
 
-// Check returns a pattern and its options without the option x, which it carries out: RE2 syntax, at most Max
-// characters, no quantifier of varying length inside another. What is wrong is a sentence for the asker.
+// Check returns a valid pattern and its options, with the option x applied and removed: RE2 syntax, at most Max
+// characters, no quantifier of varying length inside another. The error is a sentence for the caller.
 func Check(text, options string) (pattern, flags string, err error) {
 	if len([]rune(text)) > Max {
 		return "", "", fmt.Errorf("a regular expression has at most %d characters", Max)
@@ -42,7 +41,7 @@ func Check(text, options string) (pattern, flags string, err error) {
 	return text, flags, nil
 }
 
-// Parse parses a pattern with flags out of i and m.
+// Parse parses a pattern; flags may contain i and m.
 func Parse(pattern, flags string) (*syntax.Regexp, error) {
 	mode := syntax.Perl
 	if strings.Contains(flags, "i") {
@@ -68,7 +67,7 @@ func nested(tree *syntax.Regexp, inside bool) bool {
 	return false
 }
 
-// unspaced applies the option x: white space and comments outside of brackets mean nothing.
+// unspaced applies the option x: it removes white space and comments outside of brackets.
 func unspaced(pattern string) string {
 	var out strings.Builder
 	class, escaped, comment := false, false, false

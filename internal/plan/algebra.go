@@ -1,11 +1,11 @@
-// Package plan is a pipeline as it may run: a few kinds of stage over columns whose types are known.
+// Package plan defines executable pipelines: a few kinds of stages over columns with known types.
 //
-// It is a word. Package bind makes a Program of a query.Pipeline, on views that policy hands it; compile writes it as
-// SQL and source/memory evaluates it, each by what is written here and by docs/pipelines.md. Nothing in it names a
-// class: a Program reads relations by their number in the plan.
+// Package typecheck builds a Program from a query.Pipeline and the views that policy provides. The SQL compilers and
+// the evaluator in memory execute it, as specified here and in docs/pipelines.md. A Program doesn't name classes: it
+// refers to relations by their number in the plan.
 //
-// Two rules hold everywhere. Every expression is total: where it has no value it is null. Every record has a place:
-// the order of a Shape tells any two records apart that differ in what can be seen.
+// Two invariants hold. Every expression is total: where it has no value it is null. Every record has a position: the
+// order of a Shape distinguishes any two records that differ visibly.
 package plan
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Input is the From of a Program in a Facet: the records that the Facet is given.
+// Input is the From of a Program in a Facet, whose input are the Facet's records.
 const Input = -1
 
 // A Program is a pipeline over one relation.
@@ -26,7 +26,7 @@ type Program struct {
 	Stages []Stage
 }
 
-// Out returns the columns of what the Program gives.
+// Out returns the columns of the Program's result.
 func (p *Program) Out() Shape {
 	if n := len(p.Stages); n > 0 {
 		return *p.Stages[n-1].Out()
@@ -34,7 +34,7 @@ func (p *Program) Out() Shape {
 	return p.Base
 }
 
-// Leading returns the filters that p begins with.
+// Leading returns the filters that p starts with.
 func (p *Program) Leading() []query.Filter {
 	var out []query.Filter
 	for _, s := range p.Stages {
@@ -47,49 +47,49 @@ func (p *Program) Leading() []query.Filter {
 	return out
 }
 
-// A Shape is the columns of the records between two stages, and their order.
+// A Shape describes the columns of the records between two stages, and their order.
 type Shape struct {
 	Columns []Column
-	// Order is total: records that are the same in it are the same in every column, lists and objects of JSON apart,
-	// or can't be told apart. Null stands first when ascending; JSON values stand as value.Order has them, all
-	// objects and all lists at one place. A column with a Field stands by what is stored, as finds order it.
+	// Order is total: records that are equal in it are equal in every column, except for JSON lists and objects, or
+	// can't be told apart. Null sorts first when ascending; JSON values sort as in value.Order, with all objects equal
+	// and all lists equal. A column with a Field sorts by the stored value, as in finds.
 	Order []Place
-	// Optional are the objects that are null where all of their columns are: what a Join found nothing for.
+	// Optional lists the objects that are null if all of their columns are: those that a Join found no record for.
 	Optional []query.Path
 }
 
-// A Place is one part of an order.
+// A Place is one term of an order.
 type Place struct {
 	Column int
 	Desc   bool
 }
 
-// A Column is one value of a record between stages. A column whose Path is nil is hidden: nobody can name it, and it
-// doesn't leave; the order needs it.
+// A Column is one value of a record between stages. A column whose Path is nil is hidden: it can't be named and isn't
+// returned; the order needs it.
 type Column struct {
-	Path query.Path // where it stands in the record that leaves: ["_id", "year"] is a member of the object _id
-	// Behind names a hidden column that can be named: a field of the record that a pointer leads to, by the path of the
-	// pointer and its own. It is nil for others.
+	Path query.Path // its place in the returned record: ["_id", "year"] is a member of the object _id
+	// Behind makes a hidden column available by name: the path of a pointer and of a field behind it. It is nil for
+	// other columns.
 	Behind query.Path
 	Type   schema.Type
-	// Field is the field of a class that the column holds as it is stored, nil for what was computed. What is
-	// stored may be of another type than Type (SQLite), a date that is none (MariaDB) or in a collation of its own:
-	// an expression sees null for what isn't of the type, and text as its bytes. A Day in a column of Dates is its
-	// midnight, a Date at midnight in one of Days is the Day; a UUID is seen in lower case. Filters see what is stored.
+	// Field is the field of a class whose stored value the column holds; nil for a computed column. The stored value
+	// may be of another type than Type (SQLite), an invalid date (MariaDB) or in a collation of its own: an expression
+	// sees null if it isn't of the type, and text as its bytes. A Day in a column of Dates is its midnight, a Date at
+	// midnight in one of Days is the Day; a UUID is seen in lower case. Filters see the stored value.
 	Field   *schema.Field
 	List    bool // of type JSON, and always a list or null
 	NotNull bool // it is never null
-	ID      bool // it is an id: when an Integer it leaves as text, also inside of lists and objects
-	// Class is the class that it points to, as the asker addresses it, and ClassKey the field there whose value it holds;
+	ID      bool // it is an id: an Integer is returned as text, also inside of lists and objects
+	// Class is the class it points to, as the caller addresses it, and ClassKey the field there whose value it holds;
 	// "" for none.
 	Class, ClassKey string
-	// Mask is how the value leaves; nil for as it is. Until then it is raw, so nothing may depend on it: it stands in
-	// no order, a Ref of a Map or a Union passes it on and no other expression or condition names it, and no list of
-	// records holds it.
+	// Mask is applied when the value is returned; nil for none. Until then the value is raw, and nothing may depend on
+	// it: it is in no order, only a Ref of a Map or a Union may pass it on, no other expression or condition may refer
+	// to it, and no list of records contains it.
 	Mask *mask.Mask
 }
 
-// Key is the name by which bound filters name c in the first part of their paths. It is unique in a Shape.
+// Key returns the name of c in the first part of a bound filter's path. It is unique in a Shape.
 func (c *Column) Key() string {
 	if c.Path == nil {
 		return c.Behind.String()
@@ -102,7 +102,7 @@ func (s *Shape) Find(key string) int {
 	return slices.IndexFunc(s.Columns, func(c Column) bool { return (c.Path != nil || c.Behind != nil) && c.Key() == key })
 }
 
-// A Stage makes records of records. The set is closed. Out is the columns of what it gives.
+// A Stage transforms records. The set is closed. Out returns the columns of its result.
 type Stage interface {
 	Out() *Shape
 	isStage()
@@ -110,20 +110,21 @@ type Stage interface {
 
 type (
 	// Filter keeps the records for which Where and If hold; either may be nil. The first part of each path in Where is
-	// the Key of a column, the rest leads into JSON. If is Boolean; null doesn't hold.
+	// the Key of a column, the rest a path within JSON. If is Boolean; null counts as false.
 	Filter struct {
 		Where query.Filter
 		If    Expr
 		Shape Shape
 	}
-	// Map computes the columns of its Shape, one expression each. A Ref passes a column on as it is stored where the column
-	// that it makes has a Field, in a Union as well; else it is what an expression sees.
+	// Map computes the columns of its Shape, one expression each. Here and in a Union, a Ref passes on the stored value
+	// if the column it defines has a Field; else the value that an expression sees.
 	Map struct {
 		Columns []Expr
 		Shape   Shape
 	}
-	// Group gives one record for each distinct list of Keys, which are its first columns, then the accumulators. Keys
-	// that are null are the same. There is no record where there are none, unless Always (a count without keys).
+	// Group yields one record for each distinct list of Keys, which are its first columns, followed by the
+	// accumulators. Null keys are equal. Without records there are no groups, unless Always is set (a count without
+	// keys).
 	Group struct {
 		Keys         []Expr
 		Accumulators []Accumulator
@@ -132,70 +133,72 @@ type (
 	}
 	// Buckets groups into at most N ranges of By: a record whose By has r records with a lesser one (null is least)
 	// among n is in range floor(r*N/n). Its columns are the least By of the range, the least By of the next range (for
-	// the last range its own greatest), then the accumulators. Ranges without records are left out.
+	// the last range its own greatest), then the accumulators. Empty ranges are left out.
 	Buckets struct {
 		By           Expr
 		N            int64
 		Accumulators []Accumulator
 		Shape        Shape
 	}
-	// Slice keeps, of the records in the order of the stage before, at most Limit after the first Skip. Limit -1 keeps all.
+	// Slice keeps at most Limit records after skipping Skip, in the order of the stage before. Limit -1 keeps all.
 	Slice struct {
 		Skip, Limit int64
 		Shape       Shape
 	}
-	// Unwind gives one record for each element of List, with two columns more: the element (JSON) and its position
-	// from 0 (Integer). A value that is no list counts as a list of itself, null as an empty one. Keep keeps a record
-	// whose list is empty, with null in both.
+	// Unwind yields one record for each element of List, with two more columns: the element (JSON) and its position
+	// from 0 (Integer). A value other than a list counts as a list of itself, null as an empty one. Keep keeps a record
+	// whose list is empty, with null in both columns.
 	Unwind struct {
 		List  Expr // JSON
 		Keep  bool
 		Shape Shape
 	}
-	// Join gives one record for each pair of a record and one of Right for which all of On are equal, null equal to
-	// nothing: the columns of the record, then those of Right's out. Keep keeps a record without any, with nulls.
+	// Join yields one record for each pair of a record and one of Right for which all of On are equal, where null
+	// equals nothing: the columns of the record, followed by those of Right's result. Keep keeps a record without a
+	// match, with nulls.
 	Join struct {
 		Right *Program
 		On    []Pair
 		Keep  bool
 		Shape Shape
 	}
-	// Nest adds a column: the list, in Right's order, of the records of Right's out as objects of its visible columns
-	// (see Object) for which all of On are equal, null equal to nothing. Right may hold Outers, which are columns of
-	// the record that the list is made for; then it is Correlated.
+	// Nest adds a column: the list, in Right's order, of the records of Right's result for which all of On are equal,
+	// as objects of its visible columns (see Object); null equals nothing. Right may contain Outers, which are columns
+	// of the record that the list is computed for; then it is Correlated.
 	Nest struct {
 		Right      *Program
 		On         []Pair
 		Correlated bool
 		Shape      Shape
 	}
-	// Closure adds a column: the list of the records of Right that can be reached. A record of Right is reached in 0
-	// steps where its column To equals Start, and in n+1 where To equals the column From of one that is reached in n;
-	// null equals nothing. At most Depth steps count, each record is reached once, in its fewest steps. The list is in
-	// the order of steps, then of Right; its objects have the member DepthName with the steps ("" for none).
+	// Closure adds a column: the list of the reachable records of Right. A record of Right is reached in 0 steps if its
+	// column To equals Start, and in n+1 if its To equals the column From of one reached in n; null equals nothing.
+	// There are at most Depth steps, and each record is in the list once, with its fewest steps. The list is sorted by
+	// steps, then in the order of Right; its objects have the member DepthName with the steps ("" for none).
 	Closure struct {
 		Right     *Program // without Outers
 		Start     Expr
-		From, To  int // columns of Right's out; they and Start are of one type
+		From, To  int // columns of Right's result, of the same type as Start
 		Depth     int64
 		DepthName string
 		Shape     Shape
 	}
-	// Union adds the records of Right after the others. Left and Right compute the columns of Shape but its last two:
-	// the side (Integer: 0, 1) and the place in the order of that side, from 1 (Integer).
+	// Union appends the records of Right. Left and Right compute the columns of Shape except its last two: the side
+	// (Integer: 0, 1) and the position in the order of that side, from 1 (Integer).
 	Union struct {
 		Right       *Program
-		Left, Added []Expr // over the records, and over Right's out
+		Left, Added []Expr // over the records, and over Right's result
 		Shape       Shape
 	}
-	// Facet gives one record: for each branch the list of what it makes of the records, as Nest writes them.
+	// Facet yields one record: for each branch the list of its results, as objects as in Nest.
 	Facet struct {
 		Branches []*Program // their From is Input
 		Shape    Shape
 	}
-	// Sample keeps the N records whose md5(Seed + text of the columns of the order, joined by U+001F, null as "") is
-	// least, in hex; the first in order of those with the same. They stay in their order. The text is what an expression
-	// sees, converted to String (see Convert); bytes in base64; objects and lists, and columns of type Any or Opaque, are "".
+	// Sample keeps the N records with the least md5(Seed + text of the columns of the order, joined by U+001F, null as
+	// ""), in hex; among equals the first in order. They keep their order. The text is the value that an expression
+	// sees, converted to String (see Convert); bytes in base64; objects and lists, and columns of type Any or Opaque,
+	// are "".
 	Sample struct {
 		N     int64
 		Seed  string
@@ -203,7 +206,7 @@ type (
 	}
 )
 
-// A Pair is two expressions of one type that are to be equal: one over the record, one over Right's out.
+// A Pair is an equality of two expressions of the same type: one over the record, one over Right's result.
 type Pair struct{ Left, Right Expr }
 
 // Out implements Stage.
@@ -255,29 +258,28 @@ func (*Union) isStage()   {}
 func (*Facet) isStage()   {}
 func (*Sample) isStage()  {}
 
-// An Accumulate is what an Accumulator does with the values of a group. Null is passed over except by First, Last,
-// Push, AddToSet and Count.
+// An Accumulate is the function of an Accumulator. All but First, Last, Push, AddToSet and Count ignore null.
 type Accumulate uint8
 
 // The accumulators.
 const (
-	// Sum is exact: of Integers null beyond 64 bits; of Decimals a Decimal; of Doubles the exact sum of the numbers as
-	// they are written in the fewest digits, rounded once to a Double, null when a value is infinite or NaN or the
-	// sum is out of range. Of nothing it is 0.
+	// Sum is exact: of Integers null beyond 64 bits; of Decimals a Decimal; of Doubles the exact sum of their shortest
+	// decimal representations, rounded once to a Double, null if a value is infinite or NaN or the sum is out of range.
+	// The sum of no values is 0.
 	Sum        Accumulate = iota
-	Avg                   // the exact sum, of Integers beyond 64 bits as well, as a Double divided by how many there are: a Double; null of nothing
-	Min                   // the least: as Order has it for JSON (of objects, or of lists, any that is always the same); null of nothing
+	Avg                   // the exact sum, beyond 64 bits for Integers, as a Double divided by the number of values: a Double; null for no values
+	Min                   // the least: as in Order for JSON (of objects, or of lists, any one, deterministically); null for no values
 	Max                   // the greatest
-	Count                 // how many records: an Integer; X is nil
+	Count                 // the number of records: an Integer; X is nil
 	First                 // X of the first record in order
-	Last                  // X of the last
-	Push                  // the list of X, which is JSON, in order, nulls as well
-	AddToSet              // the list of the distinct X, which is JSON, in value.Order (objects and lists among themselves in any that is always the same)
-	StdDevPop             // the population's standard deviation: a Double, good to 12 digits; null of nothing, and when a value is no operand of Add
-	StdDevSamp            // the sample's: null of less than two
+	Last                  // X of the last record in order
+	Push                  // the list of X, which is JSON, in order, including nulls
+	AddToSet              // the list of distinct X, which is JSON, in value.Order (objects and lists among themselves in any deterministic order)
+	StdDevPop             // the population's standard deviation: a Double, exact to 12 digits; null for no values, or if a value is no operand of Add
+	StdDevSamp            // the sample's: null for fewer than two values
 )
 
-// An Accumulator makes one value of a group. X is Integer, Decimal or Double for Sum; Double for the deviations.
+// An Accumulator computes one value of a group. X is Integer, Decimal or Double for Sum; Double for the deviations.
 type Accumulator struct {
 	Op Accumulate
 	X  Expr

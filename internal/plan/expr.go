@@ -6,9 +6,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An Expr is a value computed of a record. The set is closed. Its Type is one of String, Integer, Double, Decimal,
-// Boolean, Date, Day, UUID, Bytes and JSON; Any and Opaque only where it is a Ref that is passed on, or, for Any, what
-// an As makes something of. JSON's null is null. Unless it says otherwise an expression is null when an operand is.
+// An Expr is an expression over a record. The set is closed. Its Type is one of String, Integer, Double, Decimal,
+// Boolean, Date, Day, UUID, Bytes and JSON; Any and Opaque only in a Ref that is passed on, or, for Any, in the operand
+// of an As. JSON's null is null. Unless stated otherwise an expression is null if an operand is.
 type Expr interface {
 	Type() schema.Type
 	isExpr()
@@ -20,142 +20,145 @@ type (
 		Column int
 		T      schema.Type
 	}
-	// Outer is a column of the record for which a Nest computes its list: of the Nest that is Up levels out, from 1.
+	// Outer is a column of the record for which a Nest computes its list: the Nest that is Up levels out, from 1.
 	Outer struct {
 		Up, Column int
 		T          schema.Type
 	}
-	// Element is the element of the list that the Over which is Up levels out, from 0, is looking at. It is JSON.
+	// Element is the current element of the Over that is Up levels out, from 0. It is JSON.
 	Element struct{ Up int }
-	// Before is what the Over which is Up levels out, from 0 and of any kind, has computed so far: a Reduce. It is JSON.
+	// Before is the current result of the Over that is Up levels out, from 0 and counting all kinds; it is a Reduce. It
+	// is JSON.
 	Before struct{ Up int }
-	// Const is a constant: of the kind that T wants, or null.
+	// Const is a constant of type T, or null.
 	Const struct {
 		Value value.Value
 		T     schema.Type
 	}
-	// Part is what Path leads to in X, which is JSON: through objects alone, null where there is nothing.
+	// Part is the value at Path in X, which is JSON: through objects only, null if there is none.
 	Part struct {
 		X    Expr
 		Path query.Path
 	}
-	// SetPart is X, which is JSON, with the value V, JSON as well, where Path leads to in it through objects; an object
-	// that hasn't got the last member gets it, and a null V is a member that is null. X itself where Path leads nowhere:
-	// where what should hold a part of it is no object or isn't there.
+	// SetPart is X, which is JSON, with the value at Path replaced by V, also JSON. Path leads through objects; a
+	// missing last member is added, and a null V is a member that is null. The result is X unchanged if an object on
+	// the path is missing or not an object.
 	SetPart struct {
 		X    Expr
 		Path query.Path
 		V    Expr
 	}
-	// Object is a JSON object. Its values are JSON (see ToJSON); null ones are members that are null.
+	// Object is a JSON object. Its values are JSON (see ToJSON); null values are kept as members.
 	Object struct {
 		Names  []string
 		Values []Expr
 	}
 	// List is a JSON list. Its elements are JSON.
 	List struct{ Elements []Expr }
-	// Apply is an operator.
+	// Apply is an operator with its arguments.
 	Apply struct {
 		Op   Op
 		Args []Expr
 		T    schema.Type
 	}
-	// Case is the Then of the first If that holds, else Else. If are Boolean, null doesn't hold; all others are of type T.
+	// Case is the Then of the first If that holds, else Else. If are Boolean, with null as false; all others are of
+	// type T.
 	Case struct {
 		If, Then []Expr
 		Else     Expr
 		T        schema.Type
 	}
-	// As is X, JSON or Any, where it holds a value of type T: String, Integer (a number that is whole and within 64
-	// bits), Double, Decimal (any number), Boolean; Date (text that OfDateText reads: see Convert). Null for all else.
+	// As is X, JSON or Any, if it holds a value of type T: String, Integer (a whole number within 64 bits), Double,
+	// Decimal (any number), Boolean; Date (text that OfDateText accepts: see Convert). It is null for anything else.
 	As struct {
 		X Expr
 		T schema.Type
 	}
-	// ToJSON is X as JSON: numbers and booleans as such; text, and dates, days, UUIDs and bytes as their text
-	// (value.AppendText); Decimals with all their digits; a NaN or an infinity as text (value.AppendJSON). X is of any type
-	// but Opaque; JSON stays as it is.
+	// ToJSON is X as JSON: numbers and booleans as such; text, dates, days, UUIDs and bytes as their text
+	// (value.AppendText); Decimals with all their digits; a NaN or an infinity as text (value.AppendJSON). X is of any
+	// type but Opaque; JSON is unchanged.
 	ToJSON struct{ X Expr }
-	// Convert is X in another type, null where that can't be:
+	// Convert is X converted to type T, null if that isn't possible:
 	//
-	//	to Integer  whole numbers within 64 bits; other numbers cut towards zero; text of digits with a sign at most;
-	//	            true 1, false 0; dates and days as milliseconds since 1970, cut towards zero
-	//	to Double   numbers; text that writes one as JSON does (a leading +, zeros and point are fine); 1 and 0; milliseconds.
-	//	            Null beyond the largest Double; what is too small is 0
+	//	to Integer  whole numbers within 64 bits; other numbers truncated; text of digits with an optional sign;
+	//	            true 1, false 0; dates and days as milliseconds since 1970, truncated
+	//	to Double   numbers; text in JSON's number format (also with a leading +, zeros or point); 1 and 0; milliseconds.
+	//	            Null beyond the largest Double; 0 below the smallest
 	//	to Decimal  the same; null for NaN, infinities and text with an exponent beyond 1000
-	//	to String   numbers as value.AppendText (Decimals without zeros at the end, Doubles in their fewest digits),
+	//	to String   numbers as value.AppendText (Decimals without trailing zeros, Doubles in their shortest form),
 	//	            true and false, dates and days in ISO 8601, UUIDs; no bytes
 	//	to Boolean  numbers other than 0, dates, days, UUIDs and text are true; no bytes
-	//	to Date     days; text as OfDateText; numbers (cut) as milliseconds since 1970; years 1 to 9999 alone
+	//	to Date     days; text as OfDateText; truncated numbers as milliseconds since 1970; only years 1 to 9999
 	//
-	// JSON converts as what it holds: whole numbers within 64 bits as Integers, other numbers as Doubles, but to Decimal with
-	// all their digits; objects and lists to nothing.
+	// A JSON value converts by its own type: whole numbers within 64 bits as Integers, other numbers as Doubles, but to
+	// Decimal with all their digits; objects and lists give null.
 	Convert struct {
 		X Expr
 		T schema.Type
 	}
-	// Widen is a number in a wider type (Integer, Decimal, Double; see Convert), a Day as the Date of its midnight in UTC,
+	// Widen is a number in a wider type (Integer, Decimal, Double; see Convert), a Day as the Date of its midnight UTC,
 	// or a UUID as String.
 	Widen struct {
 		X Expr
 		T schema.Type
 	}
-	// Matches tells whether X, a String, matches. False for null.
+	// Matches reports whether X, a String, matches. It is false for null.
 	Matches struct {
 		X     Expr
 		Regex query.Regex // its Path is nil
 	}
-	// Dates in expressions are instants of the years 1 to 9999; what is outside of them is null, and so is what is computed
-	// of a date that the calendar of the Zone has outside of them. A Zone is "" for UTC, an offset as "+05:30", or a name of
-	// the IANA database. A time of the clock that a zone has twice is the first of the two;
-	// one that it skips is read with the offset before, so 02:30 is 03:30 where 02:00 became 03:00.
+	// Dates in expressions are instants of the years 1 to 9999; others are null, and so is what is computed from a date
+	// outside of these years in the calendar of the Zone. A Zone is "" for UTC, an offset such as "+05:30", or an IANA
+	// name. A local time that occurs twice is the first of the two; one that is skipped is read with the offset before, so
+	// 02:30 is 03:30 where 02:00 became 03:00.
 	//
-	// DatePart is a part of X, a Date, as the calendar and the clock of Zone have it: an Integer. Part is year, month,
-	// dayOfMonth, dayOfYear, dayOfWeek (1 is Sunday), isoDayOfWeek (1 is Monday), isoWeek, isoWeekYear, hour, minute,
-	// second or millisecond.
+	// DatePart is a part of X, a Date, in the local time of Zone: an Integer. Part is year, month, dayOfMonth, dayOfYear,
+	// dayOfWeek (1 is Sunday), isoDayOfWeek (1 is Monday), isoWeek, isoWeekYear, hour, minute, second or millisecond.
 	DatePart struct {
 		X    Expr
 		Part string
 		Zone string
 	}
 	// DateTrunc is the instant at which the Unit of X, a Date, begins in Zone. Unit is year, quarter, month, week, day,
-	// hour, minute or second, the last three with the offset that X has. WeekStart is the first day of the week, 0 is Sunday.
+	// hour, minute or second, the last three with the offset that X has. WeekStart is the first day of the week, 0 is
+	// Sunday.
 	DateTrunc struct {
 		X         Expr
 		Unit      string
 		Zone      string
 		WeekStart int
 	}
-	// DateText is X, a Date, in Zone, written by Format: %Y (4 digits) %m %d %H %M %S %L (milliseconds) %j (3 digits)
-	// %G (ISO year) %V (ISO week, 2 digits) %u (1 is Monday) %%, and other text as it is.
+	// DateText is X, a Date, in Zone, formatted by Format: %Y (4 digits) %m %d %H %M %S %L (milliseconds) %j (3 digits)
+	// %G (ISO year) %V (ISO week, 2 digits) %u (1 is Monday) %%; other text is copied.
 	DateText struct {
 		X      Expr
 		Format string
 		Zone   string
 	}
-	// DateShift is X, a Date, and Amount, an Integer, of Unit later: year, quarter, month (the last day of a shorter
-	// month instead of one that isn't there), week, day (by the calendar of Zone), hour, minute, second, millisecond.
-	// Null when Amount is beyond 100,000 years or the result outside of the years 1 to 9999: as an instant, and, from days
-	// on, in the calendar of Zone as well.
+	// DateShift is X, a Date, plus Amount, an Integer, of Unit: year, quarter, month (clamped to the last day of a
+	// shorter month), week, day (by the calendar of Zone), hour, minute, second, millisecond. It is null if Amount is
+	// beyond 100,000 years or the result outside of the years 1 to 9999: as an instant, and, for days and longer units,
+	// in the calendar of Zone as well.
 	DateShift struct {
 		X, Amount Expr
 		Unit      string
 		Zone      string
 	}
-	// DateDiff is how many times a Unit begins in Zone after From until To, both Dates: an Integer, negative when To is
-	// before From. Units as in DateTrunc, and millisecond. For hours and less it is the time between the two DateTruncs.
+	// DateDiff is the number of times a Unit begins in Zone after From until To, both Dates: an Integer, negative if To
+	// is before From. Units are those of DateTrunc, and millisecond. For hours and shorter it is the time between the
+	// two DateTruncs.
 	DateDiff struct {
 		From, To  Expr
 		Unit      string
 		Zone      string
 		WeekStart int
 	}
-	// Over computes something for each element of Input, which is JSON, null when that is no list. Body sees the
-	// element as Element{0}.
+	// Over iterates over the elements of Input, which is JSON; it is null if that is not a list. Body refers to the element
+	// as Element{0}.
 	//
 	//	Map     the list of the Bodies, which are JSON
-	//	Select  the list of the elements for which Body, Boolean, holds; the first Limit of them (nil: all; null or less than 1: null)
-	//	Reduce  Body, JSON, for the last element, where Before{0} is Body for the one before, Initial for the first
+	//	Select  the list of the elements for which Body, Boolean, holds; at most Limit of them (nil: all; null or less than 1: null)
+	//	Reduce  Body, JSON, for the last element; Before{0} is Body for the previous one, or Initial
 	Over struct {
 		Do             Each
 		Input          Expr
@@ -164,45 +167,45 @@ type (
 	}
 )
 
-// An Each is what an Over does.
+// An Each is the kind of an Over.
 type Each uint8
 
-// What is done with each element.
+// The kinds of Over.
 const (
 	MapEach Each = iota
 	SelectEach
 	ReduceEach
 )
 
-// An Op is an operator of an Apply.
+// An Op is the operator of an Apply.
 type Op uint8
 
-// The operators. x, y are the arguments in turn.
+// The operators. x, y and z are the arguments in order.
 const (
-	// Arithmetic: arguments and result of type T. An Integer beyond 64 bits is null. Doubles: an operand that isn't 0
-	// and whose size isn't within 1e-150 and 1e150 makes null, of each of these; so does a NaN. A zero has no sign.
+	// Arithmetic: arguments and result are of type T. An Integer beyond 64 bits is null. For Doubles, an operand other
+	// than 0 whose size isn't within 1e-150 and 1e150 makes the result null, as does a NaN. A zero has no sign.
 	Add Op = iota
 	Sub
 	Mul
-	Div   // Doubles; null when y is 0
-	Mod   // Integers, with the sign of x; null when y is 0
+	Div   // Doubles; null if y is 0
+	Mod   // Integers, with the sign of x; null if y is 0
 	Abs   // Integer, Decimal or Double
 	Ceil  // Decimal or Double, to a whole one of the same type
 	Floor //
-	Trunc // of x at y places behind the point (a constant Integer, -20 to 20, negative before it), towards zero. Doubles as they are written in decimal
-	Round // the same, to the nearest; halves away from zero. A Double beyond 1e15 in size stays as it is, for Trunc as well
+	Trunc // x to y decimal places (a constant Integer, -20 to 20, negative before the point), towards zero; Doubles by their decimal form
+	Round // the same, to the nearest; halves away from zero. Like Trunc, it leaves a Double beyond 1e15 in size unchanged
 
-	// Comparison: both of one type; Boolean, never null. Null equals null and is less than all else. Text by its bytes,
-	// false before true, Doubles with NaN equal to itself and above all. JSON: equal as value.Equal; less and more as
-	// numbers, text and booleans among themselves, by value.Order's order of types apart from that; two objects, or two
-	// lists, are neither less nor more, and at least or at most only when equal.
+	// Comparison: both of one type; Boolean, never null. Null equals null and is less than everything else. Text
+	// compares by its bytes, false before true, Doubles with NaN equal to itself and above all. JSON: equal as in
+	// value.Equal; less and greater as numbers, text and booleans among themselves, else by value.Order's order of
+	// types; two objects, or two lists, are neither less nor greater, and at least or at most only if equal.
 	Eq
 	Ne
 	Gt
 	Gte
 	Lt
 	Lte
-	Cmp // -1, 0 or 1: an Integer. Not of JSON
+	Cmp // -1, 0 or 1: an Integer. Not for JSON
 
 	Same   // both are equal and neither is null: Boolean, never null
 	IsNull // Boolean, never null
@@ -210,31 +213,31 @@ const (
 	Or
 	Not
 	Truth  // of JSON: false for null, false and 0, else true; never null
-	IfNull // the first of the arguments, all of type T, that isn't null
+	IfNull // the first argument that isn't null; all are of type T
 
 	Concat     // Strings
-	Substr     // of x, at most z characters (code points) from the one at y (Integers, from 0); all from y when z is negative; null when y is
-	Lower      // the letters A to Z alone
-	Upper      // the letters a to z alone
+	Substr     // of x, at most z characters (code points) from position y (Integers, from 0); all from y if z is negative; null if y is
+	Lower      // the letters A to Z only
+	Upper      // the letters a to z only
 	Trim       // x without the characters of y, a constant String, at both ends
 	TrimLeft   //
 	TrimRight  //
-	Split      // the JSON list of the parts of x between the separators y, a constant String that isn't empty
+	Split      // the JSON list of the parts of x between the separators y, a constant, non-empty String
 	Length     // in code points: an Integer
-	IndexOf    // the first place of y in x in code points, -1 when it isn't there
-	ReplaceAll // x with z for each y; x when y is empty
+	IndexOf    // the first position of y in x in code points, -1 for none
+	ReplaceAll // x with z for each y; x if y is empty
 
-	Millis // from y to x, both Dates: an Integer, cut towards zero
+	Millis // from y to x, both Dates: an Integer, truncated
 
-	Size      // how many elements x, JSON, has: an Integer; null when it is no list
-	ElemAt    // the element at y, an Integer; from the end when negative. JSON; null when there is none
+	Size      // the number of elements of x, JSON: an Integer; null if it is not a list
+	ElemAt    // the element at y, an Integer; from the end if negative. JSON; null if there is none
 	InList    // whether x equals an element of the list y, both JSON: Boolean, never null
-	SliceList // of the list x from y, an Integer (from the end when negative, the first at most), at most z elements (an Integer above 0, else null)
+	SliceList // of the list x from y, an Integer (from the end if negative, the first at most), at most z elements (an Integer above 0, else null)
 	IsList    // Boolean, never null
-	JoinLists // the lists one after the other: JSON; null when one is no list
-	SumList   // of the numbers in the list x, each as a Double: a Double as Sum makes it; null when it is no list
-	AvgList   // null when there are none
-	MinList   // the least number in the list x: a Double; null when there is none
+	JoinLists // the concatenated lists: JSON; null if one is not a list
+	SumList   // of the numbers in the list x, each as a Double: a Double as in Sum; null if it is not a list
+	AvgList   // null if there are no numbers
+	MinList   // the least number in the list x: a Double; null if there is none
 	MaxList   //
 	TypeOf    // of JSON: "number", "string", "bool", "object", "array" or "null"; never null
 )

@@ -6,11 +6,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// CheckMasks returns what p does with a masked column that Column.Mask doesn't allow, nil for nothing. The maker of a
-// Program refuses such things where they are asked for; this looks at what it has made.
+// CheckMasks returns an error if p uses a masked column in a way that Column.Mask doesn't allow. Package typecheck
+// rejects such uses in queries; this verifies its result.
 func CheckMasks(p *Program) error { return (&masks{}).program(p) }
 
-// masks follows the masked columns of a program: the shapes around it are those of the Nests that it stands in.
+// masks checks the masked columns of a program; around holds the shapes of the enclosing Nests.
 type masks struct{ around []*Shape }
 
 func (m *masks) program(p *Program) error {
@@ -36,7 +36,7 @@ func ordered(s *Shape) error {
 	return nil
 }
 
-// stage checks what s reads of in, and that the columns of its shape that hold masked ones say so.
+// stage checks the columns of in that s reads, and that masked columns remain masked in its shape.
 func (m *masks) stage(s Stage, in *Shape) error {
 	out := s.Out()
 	switch s := s.(type) {
@@ -92,7 +92,7 @@ func first(errs ...error) error {
 	return nil
 }
 
-// stays checks that the columns of in stand in out from a place on, masked as they were.
+// stays checks that the columns of in are in out, starting at column from, with the same masks.
 func stays(in, out *Shape, from int) error {
 	for i, c := range in.Columns {
 		if out.Columns[from+i].Mask != c.Mask {
@@ -156,7 +156,7 @@ func where(f query.Filter, in *Shape) error {
 	return nil
 }
 
-// passes checks expressions each of which makes a column of out: one that is masked is passed on with its mask.
+// passes checks the expressions of the columns of out: a masked column may only be passed on with its mask.
 func (m *masks) passes(list []Expr, in, out *Shape) error {
 	for i, e := range list {
 		if ref, ok := e.(Ref); ok {
@@ -181,7 +181,7 @@ func (m *masks) accumulators(list []Accumulator, in *Shape) error {
 	return nil
 }
 
-// pairs checks equalities. What is kept of a Nest's right side for them is a column, which has no Outers.
+// pairs checks equalities. The right side of a Nest has only columns in them, no Outers.
 func (m *masks) pairs(list []Pair, in, right *Shape) error {
 	for _, p := range list {
 		if err := first(m.reads(in, p.Left), m.reads(right, p.Right)); err != nil {
@@ -191,7 +191,7 @@ func (m *masks) pairs(list []Pair, in, right *Shape) error {
 	return nil
 }
 
-// reads checks the columns that expressions over in name.
+// reads checks the columns that expressions over in refer to.
 func (m *masks) reads(in *Shape, list ...Expr) error {
 	for _, e := range list {
 		masked := false
@@ -217,7 +217,7 @@ func (m *masks) reads(in *Shape, list ...Expr) error {
 	return nil
 }
 
-// operands are the expressions that e is computed of; nil ones stand for none.
+// operands returns the operands of e; nil elements are missing ones.
 func operands(e Expr) ([]Expr, error) {
 	switch e := e.(type) {
 	case Ref, Outer, Element, Before, Const:

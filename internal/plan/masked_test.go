@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestCheckMasks has a row for each thing that must not be done with a masked column: here the column #1, email.
+// TestCheckMasks has a row for each forbidden use of a masked column: here the column #1, email.
 func TestCheckMasks(t *testing.T) {
 	hidden := &mask.Mask{Kind: mask.Hash, Field: "app.users.email"}
 	id := Column{Path: query.Path{"id"}, Type: schema.Integer}

@@ -8,8 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// String writes p for people: one line a stage, with the columns that it gives. It is for tests and for explaining,
-// and says all that a stage holds.
+// String describes p completely, for tests and explanations: one line for each stage, with its columns.
 func (p *Program) String() string {
 	var out strings.Builder
 	in := fmt.Sprintf("view %d", p.From)
@@ -28,7 +27,7 @@ func (p *Program) String() string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// String writes the columns of s, hidden ones as #number, and their order.
+// String returns the columns of s, hidden ones as #number, and their order.
 func (s Shape) String() string {
 	names := make([]string, len(s.Columns))
 	for i, c := range s.Columns {
@@ -144,12 +143,12 @@ var opNames = map[Op]string{Add: "add", Sub: "sub", Mul: "mul", Div: "div", Mod:
 	ElemAt: "elemAt", InList: "inList", SliceList: "slice", IsList: "isList", JoinLists: "joinLists", SumList: "sumList", AvgList: "avgList",
 	MinList: "minList", MaxList: "maxList", TypeOf: "typeOf"}
 
-// String names o.
+// String returns the name of o.
 func (o Op) String() string { return opNames[o] }
 
 func call(name string, args ...string) string { return name + "(" + strings.Join(args, ", ") + ")" }
 
-// Text writes e for people.
+// Text describes e.
 func Text(e Expr) string {
 	in := func(name string, t schema.Type, x Expr) string { return call(name+":"+t.String(), Text(x)) }
 	switch e := e.(type) {

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// An API is how many operations of an HTTP API there are of each class, and what of it is hidden.
+// An API counts the operations of an HTTP API by class, and lists what is hidden.
 type API struct {
 	API         string   `json:"api"`
 	Read        int      `json:"read"`
@@ -22,24 +22,24 @@ type API struct {
 	Destructive int      `json:"destructive"`
 	Excluded    int      `json:"excluded"`
 	Forbidden   int      `json:"forbidden"`
-	Unseen      int      `json:"unseen"` // besides: the principal, or nobody, sees them
-	Hidden      []string `json:"hidden"` // fields and schemas, as the rules name them
+	Unseen      int      `json:"unseen"` // operations that rules hide, counted in no class
+	Hidden      []string `json:"hidden"` // fields and schemas, as named in the rules
 }
 
-// Operations is how many of the operations can be seen.
+// Operations returns the number of visible operations.
 func (a API) Operations() int { return a.Read + a.Write + a.Destructive }
 
-// Classes tells how many there are of each class.
+// Classes returns the numbers of operations by class, as text.
 func (a API) Classes() string {
 	return fmt.Sprintf("%d read, %d write, %d destructive, %d excluded, %d forbidden", a.Read, a.Write, a.Destructive, a.Excluded, a.Forbidden)
 }
 
-// APIs tells what is there of each HTTP API, for whoever sees the most by scopes alone.
+// APIs reports each HTTP API, as seen by a principal with all scopes.
 func APIs(p *policy.Policy) []API {
 	return apis(p, identity.Principal{ID: "check", Kind: identity.Human, Scopes: everyScope})
 }
 
-// APIs tells what who sees of each HTTP API, those of which nothing is seen too.
+// APIs reports each HTTP API as seen by p, including those of which p sees nothing.
 func (r *Regime) APIs(p identity.Principal) []API { return apis(r.policy, p) }
 
 func apis(p *policy.Policy, principal identity.Principal) []API {
@@ -78,19 +78,19 @@ func apis(p *policy.Policy, principal identity.Principal) []API {
 	return out
 }
 
-// API splits what a call of an API is recorded as, "api.operation" or an operation alone, and reports whether it is one.
+// API splits the recorded name of an API call, "api.operation" or only an operation, and reports whether it is one.
 func (r *Regime) API(use string) (api, operation string, ok bool) {
 	all := r.policy.APIs()
 	if api, operation, ok = strings.Cut(use, "."); ok && all.Has(api) {
 		return api, operation, true
 	}
-	if api != "" || !ok { // ".id" is of a call that names no API
+	if api != "" || !ok { // ".id" is the record of a call that names no API
 		operation = use
 	}
 	return "", operation, len(r.Classes(use)) == 0 && all.Sight(identity.Principal{}, "", operation).Operation != nil
 }
 
-// OperationVerdict tells whether who may call an operation of an API; "" is the first API that has one.
+// OperationVerdict reports whether p may call an operation of an API; "" means the first API that has it.
 func (r *Regime) OperationVerdict(p identity.Principal, api, operation string) Verdict {
 	s := r.policy.APIs().Sight(p, api, operation)
 	if s.Operation == nil {
@@ -119,8 +119,8 @@ func (r *Regime) OperationVerdict(p identity.Principal, api, operation string) V
 	return v
 }
 
-// CallVerdict tells which rule refuses a call of an operation for what it was called with or as: by kind, which is that
-// of the audit, parameter_rule, reads or writes.
+// CallVerdict reports which rule refuses a call of an operation because of its parameters or kind. kind is the
+// audit's: parameter_rule, reads or writes.
 func (r *Regime) CallVerdict(use, kind string) Verdict {
 	api, operation, _ := r.API(use)
 	s := r.policy.APIs().Sight(identity.Principal{}, api, operation)

@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Description is all that a principal may see and do. Values of filters and of tenants stand in it as the first 8
-// hex digits of their SHA-256, so that equal ones are seen to be equal.
+// A Description is everything that a principal may see and do. Values of filters and tenants are replaced by the
+// first 8 hex digits of their SHA-256, so that equal ones can be recognized.
 type Description struct {
 	Principal string           `json:"principal"`
 	Name      string           `json:"name,omitempty"`
@@ -22,14 +22,14 @@ type Description struct {
 	Parent    string           `json:"parent,omitempty"`
 	Scopes    []identity.Scope `json:"scopes"`
 	Rules     string           `json:"rules"` // the digest of the rules in force
-	Tools     []string         `json:"tools"` // those that it may call
+	Tools     []string         `json:"tools"` // those it may call
 	Classes   []View           `json:"classes"`
-	Hidden    []Verdict        `json:"hidden"`         // the classes that it doesn't see, and why
-	APIs      []API            `json:"apis,omitempty"` // what it sees of each
+	Hidden    []Verdict        `json:"hidden"`         // the classes it doesn't see, and why
+	APIs      []API            `json:"apis,omitempty"` // what it sees of each API
 	Limits    *Limits          `json:"limits,omitempty"`
 }
 
-// Limits are what a principal may ask for, as they were set; one that is left out is the default.
+// Limits are the configured limits of a principal; one that is missing has its default.
 type Limits struct {
 	PerMinute   float64 `json:"calls_per_minute,omitzero"`
 	Burst       int     `json:"burst,omitzero"`
@@ -41,8 +41,8 @@ type View struct {
 	Class  string    `json:"class"` // "source.Class"
 	Name   string    `json:"name"`  // as the principal addresses it
 	Fields []Field   `json:"fields"`
-	Hidden []Verdict `json:"hidden"` // the fields that it doesn't see, and why
-	Layers []Layer   `json:"layers"` // what every record satisfies
+	Hidden []Verdict `json:"hidden"` // the fields it doesn't see, and why
+	Layers []Layer   `json:"layers"` // the conditions on every record
 }
 
 // A Field is a visible field.
@@ -53,14 +53,14 @@ type Field struct {
 	Large bool        `json:"large,omitempty"`
 }
 
-// A Layer is one part of a view's predicate, with digests instead of values.
+// A Layer is a part of a view's predicate, with digests instead of values.
 type Layer struct {
 	Name    string `json:"layer"` // tenant, principal or canonical
-	Where   string `json:"where"` // a where object; for a layer through a pointer, what holds of the record there
+	Where   string `json:"where"` // a where object; with Through, about the record pointed to
 	Through string `json:"through,omitempty"`
 }
 
-// Describe tells all that who may see and do.
+// Describe returns everything that p may see and do.
 func (r *Regime) Describe(p identity.Principal) Description {
 	d := Description{Principal: p.ID, Name: p.Name, Kind: p.Kind, Owner: p.Owner, Tenant: p.Tenant, Parent: p.Parent,
 		Scopes: append([]identity.Scope{}, p.Scopes...), Rules: r.policy.Version(), Tools: []string{}, Classes: []View{}, Hidden: []Verdict{}}
@@ -81,14 +81,14 @@ func (r *Regime) Describe(p identity.Principal) Description {
 	return d
 }
 
-// DescribeClass tells what who sees of a class; the View is empty when the Verdict doesn't allow it.
+// DescribeClass returns what p sees of a class; the View is empty if the Verdict doesn't allow it.
 func (r *Regime) DescribeClass(p identity.Principal, class string) (View, Verdict) {
 	verdict := r.ClassVerdict(p, class)
 	if !verdict.Allowed {
 		return View{}, verdict
 	}
 	view, err := r.policy.View(p, verdict.Class, "", false)
-	if err != nil { // it was there a moment ago, and a policy never changes
+	if err != nil { // impossible: the verdict allowed it, and a policy is immutable
 		return View{}, Verdict{Class: verdict.Class, Reason: "internal", DeniedAt: AtClass, Why: err.Error()}
 	}
 	out := View{Class: verdict.Class, Name: view.Name(), Fields: []Field{}, Hidden: []Verdict{}, Layers: LayersOf(view)}
@@ -108,7 +108,7 @@ func (r *Regime) DescribeClass(p identity.Principal, class string) (View, Verdic
 	return out, verdict
 }
 
-// LayersOf tells the layers of a view with digests instead of values.
+// LayersOf returns the layers of a view with digests instead of values.
 func LayersOf(v *policy.View) []Layer {
 	out := []Layer{}
 	for _, l := range v.Layers() {
@@ -135,7 +135,7 @@ func joined(a, b string) string {
 	return a + "." + b
 }
 
-// Digested writes a filter as a where object in which each value is a digest.
+// Digested returns a filter as a where object with digests instead of values.
 func Digested(f query.Filter) string { return string(digested(query.Print(f)).AppendJSON(nil)) }
 
 func digested(v value.Value) value.Value {
@@ -156,12 +156,12 @@ func digested(v value.Value) value.Value {
 		}
 		return value.OfArray(out)
 	case value.Null, value.Bool:
-		return v // two or three possible values are no secret
+		return v // with two or three possible values it is no secret
 	}
 	return value.OfString(Digest(v))
 }
 
-// Digest returns what stands for a value: the first 8 hex digits of the SHA-256 of its text.
+// Digest returns the digest of a value: "sha256:" and the first 8 hex digits of the SHA-256 of its text.
 func Digest(v value.Value) string {
 	sum := sha256.Sum256([]byte(v.String()))
 	return fmt.Sprintf("sha256:%s", hex.EncodeToString(sum[:4]))

@@ -1,8 +1,8 @@
-// Package policyreport tells operators what rules let be seen, class by class; what one principal may see and do; and why
-// something is refused, with the rule that decides.
+// Package policyreport reports to operators what rules expose, class by class; what a principal may see and do; and
+// why something is refused, with the deciding rule.
 //
-// It stands beside the way and takes no part in it: it asks policy, as a call does, and compiles rules and variations of
-// them to compare. It reads no records, echoes no value of a rule or filter, and is never asked for an agent.
+// It queries policy as a call does, and compiles rules and variations of them for comparison. It reads no records,
+// returns no value of a rule or filter, and is never used for agents.
 package policyreport
 
 import (
@@ -16,33 +16,34 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Class is what agents would see of one class: of its fields, those that are visible, some of them masked, those left out of visible,
-// those denied by the rule, and those that the floor denies because their names say credential.
+// A Class describes what agents would see of a class, with each field in one list: visible ones (some of them
+// masked), those not in the rule's visible, those denied by the rule, and those denied by name as credentials.
 type Class struct {
 	Name      string                 `json:"class"` // "source.Class"
 	Shown     bool                   `json:"shown"`
-	Why       string                 `json:"why,omitempty"` // when it is not shown
+	Why       string                 `json:"why,omitempty"` // why it is not shown
 	Visible   []string               `json:"visible"`
-	Masked    map[string]policy.Mask `json:"masked,omitempty"` // by field, of those in Visible
+	Masked    map[string]policy.Mask `json:"masked,omitempty"` // masks of fields in Visible, by field
 	Hidden    []string               `json:"hidden"`
 	Denied    []string               `json:"denied"`
 	Floor     []string               `json:"denied_by_name"`
-	Tenant    string                 `json:"tenant"` // "" when the class is shared by all
+	Tenant    string                 `json:"tenant"` // "" if the class is shared by all tenants
 	Canonical bool                   `json:"canonical"`
 
-	Recordless bool `json:"recordless,omitempty"` // a description alone
+	Recordless bool `json:"recordless,omitempty"` // only a description, without records
 }
 
-// Floor returns the fields, by class as "source.Class", that can be seen when no rule says anything: all but those
-// whose names say credential. A class without such a field is missing.
+// Floor returns the fields visible without any rule, by class as "source.Class": all except those named like
+// credentials. A class without such a field is missing.
 func Floor(catalogue []schema.Class) (map[string][]string, error) {
 	return visible(policy.Rules{Unlisted: true}, catalogue, func(*policy.ClassRule) {})
 }
 
-// everyScope lets see every class that anybody may, when tenants are left aside.
+// everyScope is the scopes with which every class that any principal may see is visible, leaving tenants aside.
 var everyScope = []identity.Scope{identity.Read, identity.Schema, identity.Audit, identity.Operator, identity.Explain}
 
-// Of compiles rules, and variations of them, to tell why a field is or isn't seen.
+// Of reports each class of a catalogue. It compiles the rules, and variations of them, to find out why a field is
+// visible or not.
 func Of(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
 	seen, err := visible(rules, catalogue, func(r *policy.ClassRule) { r.Tenant, r.Canonical = nil, nil })
 	if err != nil {
@@ -91,7 +92,7 @@ func Of(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
 	return out, nil
 }
 
-// visible returns the visible fields of each class under rules, each rule changed first.
+// visible returns the visible fields of each class under rules, after applying change to each rule.
 func visible(rules policy.Rules, catalogue []schema.Class, change func(*policy.ClassRule)) (map[string][]string, error) {
 	rules.Classes = maps.Clone(rules.Classes)
 	for name, r := range rules.Classes {

@@ -8,23 +8,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Tool is what a verdict needs to know of one.
+// A Tool is what a verdict needs to know of a tool.
 type Tool struct {
 	Name   string
 	Needs  identity.Scope
 	Writes policy.Write // as in policy.Use
 
-	Proposes bool // likewise
-	Off      bool // it exists, and the configuration doesn't serve it
+	Proposes bool // as in policy.Use
+	Off      bool // it exists, but the configuration disables it
 }
 
-// A Regime is rules in force over a catalogue, with the tools that there are: what operators ask about.
+// A Regime combines the rules in force, a catalogue and the available tools, for operators' questions about them.
 type Regime struct {
 	policy  *policy.Policy
 	rules   policy.Rules
 	tools   []Tool
 	classes map[string]*schema.Class // by "source.Class"
-	floor   map[string][]string      // what can be seen of each when no rule says anything
+	floor   map[string][]string      // by "source.Class": the fields visible without any rule
 }
 
 // Over returns the Regime of a policy in force.
@@ -39,10 +39,11 @@ func Over(p *policy.Policy, tools []Tool) (*Regime, error) {
 	return r, err
 }
 
-// Policy returns the policy that the Regime tells of.
+// Policy returns the policy of the Regime.
 func (r *Regime) Policy() *policy.Policy { return r.policy }
 
-// Classes returns the classes that name can mean: the one of that full name, or those of that bare name, by full name.
+// Classes returns the classes that name can refer to: the one of that full name, or those of that bare name, sorted
+// by full name.
 func (r *Regime) Classes(name string) []*schema.Class {
 	if c := r.classes[name]; c != nil {
 		return []*schema.Class{c}
@@ -57,7 +58,7 @@ func (r *Regime) Classes(name string) []*schema.Class {
 	return out
 }
 
-// Class returns the class of a full name, or nil.
+// Class returns the class with this full name, or nil.
 func (r *Regime) Class(full string) *schema.Class { return r.classes[full] }
 
 // Names returns the full names of all classes, sorted.
@@ -79,7 +80,7 @@ func (r *Regime) Tool(name string) (Tool, bool) {
 	return r.tools[i], true
 }
 
-// Ruled returns the rule of a class, the name by which the rules call it, and whether there is one.
+// Ruled returns the rule of a class, the name that the rules use for it, and whether there is a rule.
 func (r *Regime) Ruled(c *schema.Class) (rule policy.ClassRule, key string, ok bool) {
 	for _, key := range []string{c.FullName(), c.Name} {
 		if rule, ok := r.rules.Classes[key]; ok {
@@ -98,5 +99,5 @@ func (r *Regime) Tools() []string {
 	return out
 }
 
-// Floor returns the fields of a class that can be seen when no rule says anything: all but credentials by their names.
+// Floor returns the fields of a class visible without any rule: all except credentials, recognized by name.
 func (r *Regime) Floor(c *schema.Class) []string { return r.floor[c.FullName()] }

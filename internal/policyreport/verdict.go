@@ -14,39 +14,40 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// The places where something is denied, in the order in which they are asked.
+// The places where something can be denied, in the order of evaluation.
 const (
-	AtGate      = "gate"      // the configuration serves no such tool, or its gates keep from writing
+	AtGate      = "gate"      // the tool doesn't exist or is disabled, or a gate forbids writing
 	AtScope     = "scope"     // the principal lacks the scope that the tool needs
-	AtList      = "list"      // a list of the principal leaves the tool or the class out
-	AtClass     = "class"     // a rule hides the class, or none shows it
-	AtTenant    = "tenant"    // the principal belongs to no tenant that the class could be narrowed to
+	AtList      = "list"      // a list of the principal excludes the tool or the class
+	AtClass     = "class"     // a rule hides the class, or no rule shows it
+	AtTenant    = "tenant"    // the principal has no tenant that fits the class
 	AtFilter    = "filter"    // a filter of the principal doesn't fit the class
 	AtField     = "field"     // a rule, or the built-in denylist, hides the field
-	AtMask      = "mask"      // the field leaves masked, so nothing can be found out by it
+	AtMask      = "mask"      // the field is masked, so it can't be used to find records
 	AtScan      = "scan"      // it would read every record
 	AtLimit     = "limit"     // a rate, a budget or a queue
-	AtCatalogue = "catalogue" // there is no such class or field
+	AtCatalogue = "catalogue" // the class or field doesn't exist
 )
 
-// A Verdict is whether a principal may, and else why not. It holds names of classes, fields and rules, and no value of
-// any.
+// A Verdict says whether a principal may do something, and if not, why. It contains names of classes, fields and
+// rules, but no values.
 type Verdict struct {
 	Allowed  bool   `json:"allowed"`
-	Reason   string `json:"reason,omitempty"`    // the kind that the audit records: hidden_class, field_denied, …
+	Reason   string `json:"reason,omitempty"`    // the kind recorded by the audit: hidden_class, field_denied, …
 	DeniedAt string `json:"denied_at,omitempty"` // one of the places
 	Class    string `json:"class,omitempty"`     // "source.Class"
 	Field    string `json:"field,omitempty"`
-	// Rule is what decides: the keys that lead to it in a configuration. One of the principal begins with "principal";
-	// nil stands for what is built in.
+	// Rule is the path of the deciding rule in the configuration. One of the principal begins with "principal"; nil
+	// means a built-in rule.
 	Rule []string `json:"rule,omitempty"`
 	Why  string   `json:"why"` // one sentence
 }
 
 func compare(a, b string) int { return cmp.Compare(a, b) }
 
-// WouldPermit tells whether who could call a tool on a class: gates, then scopes, then lists, then the class. class is
-// "" for tools that name none; one of several classes of a bare name is judged that who sees, else the first.
+// WouldPermit reports whether p could call a tool on a class, checking gates, scopes, lists and the class in this
+// order. class is "" for tools without one; of several classes with that bare name, the first that p sees is judged,
+// or else the first.
 func (r *Regime) WouldPermit(p identity.Principal, tool, class string) Verdict {
 	if v := r.ToolVerdict(p, tool); !v.Allowed || class == "" {
 		return v
@@ -54,7 +55,7 @@ func (r *Regime) WouldPermit(p identity.Principal, tool, class string) Verdict {
 	return r.ClassVerdict(p, class)
 }
 
-// ToolVerdict tells whether who could call a tool at all.
+// ToolVerdict reports whether a principal could call a tool at all.
 func (r *Regime) ToolVerdict(principal identity.Principal, name string) Verdict {
 	t, ok := r.Tool(name)
 	switch {
@@ -95,9 +96,9 @@ func listed[T ~string](names []T) string {
 	return strings.Join(words, ", ")
 }
 
-// listRule is the part of a principal's list that leaves a name out.
+// listRule returns the path of the entry in a principal's list that excludes one of names.
 func listRule(key string, l identity.List, names ...string) []string {
-	for one := range l.All() { // that of a sub-principal is several
+	for one := range l.All() { // a derived principal has several lists
 		for i, n := range one.Except {
 			if slices.Contains(names, n) {
 				return []string{"principal", key, "except", strconv.Itoa(i)}
@@ -107,7 +108,7 @@ func listRule(key string, l identity.List, names ...string) []string {
 	return []string{"principal", key, "only"}
 }
 
-// ClassVerdict tells whether who sees a class, named in full or not.
+// ClassVerdict reports whether p sees a class, given by full or bare name.
 func (r *Regime) ClassVerdict(p identity.Principal, name string) Verdict {
 	var first *Verdict
 	for _, c := range r.Classes(name) {
@@ -162,7 +163,7 @@ func (r *Regime) classVerdict(p identity.Principal, c *schema.Class) Verdict {
 	return v
 }
 
-// tenantRule is the tenant rule that decides for c: its own, or that of the class that it is scoped through.
+// tenantRule returns the tenant rule that decides for c: its own, or that of the class it is scoped through.
 func (r *Regime) tenantRule(c *schema.Class, kind string) (path []string, why string) {
 	through := ""
 	for range len(r.classes) {
@@ -196,8 +197,7 @@ func filterRule(p identity.Principal, c *schema.Class) []string {
 	return []string{"principal", "filters", "default"}
 }
 
-// FieldVerdict tells whether who sees a field of a class that who sees. One that leaves masked is allowed, with the
-// mask as the Reason.
+// FieldVerdict reports whether p sees a field of a class. A masked field is allowed, with Reason "field_masked".
 func (r *Regime) FieldVerdict(p identity.Principal, class, field string) Verdict {
 	v := r.ClassVerdict(p, class)
 	if !v.Allowed {

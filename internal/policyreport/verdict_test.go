@@ -125,7 +125,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestCanonicalVerdict has the expression of a rule that yields nothing.
+// TestCanonicalVerdict checks a rule whose expression yields no value.
 func TestCanonicalVerdict(t *testing.T) {
 	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"users": {Canonical: where(t, `{"name": {"$cel": "principal.claims.name"}}`)}}}, catalogue())
 	if err != nil {
@@ -140,7 +140,7 @@ func TestCanonicalVerdict(t *testing.T) {
 	}
 }
 
-// TestDescribe is all of one principal, as operators are told it: no value of a filter stands in it.
+// TestDescribe checks the whole description of a principal, which contains no value of a filter.
 func TestDescribe(t *testing.T) {
 	p := agent()
 	p.Filters = map[string]query.Filter{"issues": where(t, `{"title": {"$in": ["canary-1", "canary-2"]}}`)}

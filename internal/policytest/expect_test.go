@@ -40,7 +40,7 @@ func regime(t *testing.T) *policyreport.Regime {
 	return g
 }
 
-// TestRun has a row for each thing that can be expected: when and expect → how it differs.
+// TestRun has a row for each possible expectation: when, expect, and the differences.
 func TestRun(t *testing.T) {
 	const issues = "{tool: query_class, class: issues}"
 	for _, tt := range []struct{ name, as, when, expect, want string }{
@@ -101,7 +101,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestParse has a row for each thing that a file can say wrongly.
+// TestParse has a row for each possible fault of a file.
 func TestParse(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"nothing", "given: {a: {tenant: x}}\n", "t.yaml:1:1: needs the key tests"},

@@ -1,8 +1,7 @@
-// Package policytest says what rules are expected to do, in files of given, when and expect, and tells where they don't.
+// Package policytest runs tests of rules, written in files as given, when and expect, and reports the differences.
 //
-// It stands with exposure, for operators: a file names principals, says what they ask, and what they should get; the
-// rules decide as for a call, up to where records would be read, which never happens. A file is read strictly: what it
-// says wrongly is refused with its place.
+// A file defines principals, what they request, and what they should get. The rules decide as for a call, up to the
+// point where records would be read, which never happens. A file is parsed strictly; errors have a position.
 package policytest
 
 import (
@@ -15,51 +14,51 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A File is tests as written.
+// A File is a parsed test file.
 type File struct {
 	Name  string
 	Given map[string]identity.Principal
 	Tests []Test
 }
 
-// A Test is one expectation.
+// A Test is a test of one expectation.
 type Test struct {
 	Name string
-	As   string // a name of Given, or of a principal of the configuration
+	As   string // a name in Given, or a principal of the configuration
 	When When
 	Want Want
-	Line int // where it stands, from 1
+	Line int // of the test in the file, from 1
 }
 
-// A When is what is asked.
+// A When is a request.
 type When struct {
 	Tool, Class          string
-	Keys, Include, Using []string // Using are fields that the tool is asked about by: group_by's, distinct's
+	Keys, Include, Using []string // Using are fields the tool uses: group_by's, distinct's
 	Order                string
 	Where                query.Filter
 	Pipeline             []query.Stage
 	ByID                 bool
 }
 
-// asks reports whether there is more than a tool and a class.
+// asks reports whether the request has more than a tool and a class.
 func (w *When) asks() bool {
 	return w.Keys != nil || w.Include != nil || w.Using != nil || w.Order != "" || w.Where != nil || w.Pipeline != nil || w.ByID
 }
 
-// A Want is what is expected; what isn't said isn't looked at.
+// A Want is the expected outcome; empty fields aren't checked.
 type Want struct {
 	Refused bool
 	Kind    string // of the refusal
 	Visible []string
 	Hidden  []string
-	Only    []string // the fields that are visible, all of them
+	Only    []string // exactly the visible fields
 	Masked  map[string]string
-	Layers  []string                // the names of the layers, in their order
-	Sees    map[string]query.Filter // by layer: what it holds records to
-	Tools   []string                // those that may be called, all of them
+	Layers  []string                // the names of the layers, in order
+	Sees    map[string]query.Filter // by layer: its expected filter
+	Tools   []string                // exactly the tools that may be called
 }
 
-// Parse reads a file. What is wrong is in a *strict.Error.
+// Parse parses a file. Faults are in a *yamlconf.Error.
 func Parse(name string, data []byte) (*File, error) {
 	f := &File{Name: name, Given: map[string]identity.Principal{}}
 	d, err := yamlconf.Read(name, data, f.shape(), yamlconf.Options{})

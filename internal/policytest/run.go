@@ -12,27 +12,27 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// A Result is what became of one test. It is good when nothing differs.
+// A Result is the result of a test. The test passed if nothing differs.
 type Result struct {
 	File    string               `json:"file"`
 	Line    int                  `json:"line"`
 	Name    string               `json:"name"`
 	Differs []Difference         `json:"differs,omitempty"`
-	Verdict policyreport.Verdict `json:"verdict"` // what decided
+	Verdict policyreport.Verdict `json:"verdict"` // the actual verdict
 	Error   string               `json:"error,omitempty"`
 }
 
-// Good reports whether all was as expected.
+// Good reports whether the test passed.
 func (r Result) Good() bool { return r.Differs == nil && r.Error == "" }
 
-// A Difference is one thing that isn't as expected.
+// A Difference is a deviation from the expectation.
 type Difference struct {
 	What     string `json:"what"`
 	Expected string `json:"expected"`
-	Got      string `json:"got"` // values of rules and filters are digests
+	Got      string `json:"got"` // with digests instead of values of rules and filters
 }
 
-// Run runs the tests of a file over regime. known are the principals of the configuration, by name.
+// Run runs the tests of a file against regime. known are the principals of the configuration, by name.
 func Run(regime *policyreport.Regime, f *File, known map[string]identity.Principal) []Result {
 	out := make([]Result, len(f.Tests))
 	for i := range f.Tests {
@@ -54,7 +54,7 @@ func Run(regime *policyreport.Regime, f *File, known map[string]identity.Princip
 	return out
 }
 
-// A run is one test.
+// A run is the run of one test.
 type run struct {
 	regime *policyreport.Regime
 	who    identity.Principal
@@ -71,7 +71,7 @@ func (r *run) outcome() {
 	v := r.regime.WouldPermit(r.who, w.Tool, w.Class)
 	for i := 0; v.Allowed && i < len(w.Using); i++ {
 		if v = r.regime.FieldVerdict(r.who, w.Class, w.Using[i]); v.Reason == "field_masked" {
-			v.Allowed, v.DeniedAt = false, policyreport.AtMask // nothing groups or sums by it
+			v.Allowed, v.DeniedAt = false, policyreport.AtMask // a masked field can't be grouped or summed by
 		}
 	}
 	if v.Allowed && w.asks() {
@@ -97,7 +97,7 @@ func (r *run) outcome() {
 	}
 }
 
-// refusal is what policy said of a query.
+// refusal returns the verdict for policy's refusal of a query.
 func refusal(err error) policyreport.Verdict {
 	p := problem.Of(err)
 	v := policyreport.Verdict{Reason: p.Kind, Why: p.Detail}
@@ -107,7 +107,7 @@ func refusal(err error) policyreport.Verdict {
 	return v
 }
 
-// query is what w asks.
+// query returns the query that w describes.
 func (w *When) query() (query.Query, error) {
 	if w.Pipeline != nil {
 		return &query.Pipeline{Class: w.Class, Stages: w.Pipeline, Limit: 100}, nil
@@ -130,7 +130,7 @@ func (w *When) query() (query.Query, error) {
 	return q, err
 }
 
-// seen compares what is seen of the class, and which tools may be called.
+// seen compares what is visible of the class, and which tools may be called.
 func (r *run) seen() {
 	w := &r.test.Want
 	if w.Tools != nil {

@@ -1,8 +1,8 @@
-// Package refused tells an operator which requests the doors refuse, in few enough lines to read.
+// Package refused reports refused requests to operators in a bounded number of log lines.
 //
-// The first refusal of a kind from a principal or an address is a warning at once; further ones are counted and reported
-// once a minute. Lines are bounded whatever is sent, so that nobody can fill a disk with them. It decides nothing, and it
-// keeps no value of a request.
+// The first refusal of a kind from a principal or an address is logged at once as a warning; further ones are counted
+// and reported once a minute. The number of lines is bounded, so that no client can fill a disk with them. The
+// package decides nothing, and keeps no value of a request.
 package refused
 
 import (
@@ -15,27 +15,28 @@ import (
 	"time"
 )
 
-// Bounds of one interval.
+// Limits of one interval.
 const (
 	interval = time.Minute
-	lines    = 20  // warnings at once, and as many sums at its end
-	sources  = 200 // sources kept apart; further ones are one
+	lines    = 20  // warnings logged at once, and sums logged at the end
+	sources  = 200 // sources counted separately; further ones are counted together
 )
 
-// others is the source of what comes from more sources than are kept apart.
+// others is the source of all refusals beyond the first sources.
 const others = "others"
 
-// A Refusal is one request, or one connection, that was refused.
+// A Refusal is one refused request or connection.
 type Refusal struct {
-	Door        string     // "mcp", "api", "console", "metrics" or "http" for what no door has seen
-	Kind        string     // the true reason, in our words: "no_credential", "host", "body_late"
-	Principal   string     // "" where nobody was established
-	Remote      netip.Addr // where it came from; the zero one is unknown
+	Door        string     // "mcp", "api", "console", "metrics", or "http" before any of them saw the request
+	Kind        string     // the actual reason as an identifier: "no_credential", "host", "body_late"
+	Principal   string     // "" if not authenticated
+	Remote      netip.Addr // the client's address; the zero value if unknown
 	Correlation string     // "" for none
-	Err         error      // what caused it, for the operator alone; nil for nothing
+	Err         error      // the cause, only for operators; may be nil
 }
 
-// from is what refusals are counted by: a principal, or else a network. One holder of an IPv6 network has 2^64 addresses.
+// from returns what refusals are counted by: a principal, or a network, since a host of an IPv6 network has 2^64
+// addresses.
 func (r *Refusal) from() string {
 	if r.Principal != "" {
 		return r.Principal
@@ -43,32 +44,32 @@ func (r *Refusal) from() string {
 	return Network(r.Remote).String()
 }
 
-// Network returns the network that one party is taken to hold: an IPv4 address, or the /64 of an IPv6 address.
+// Network returns the network taken to belong to one client: an IPv4 address, or the /64 of an IPv6 address.
 func Network(a netip.Addr) netip.Prefix {
 	a = a.Unmap().WithZone("")
 	bits := 32
 	if a.Is6() {
 		bits = 64
 	}
-	p, _ := a.Prefix(bits) // the zero one for the zero address
+	p, _ := a.Prefix(bits) // the zero prefix for the zero address
 	return p
 }
 
 type key struct{ door, kind, from string }
 
-// A Log takes refusals. It is safe for use by several goroutines; a nil Log drops what it is given.
+// A Log logs and counts refusals. It is safe for concurrent use; a nil Log drops them.
 type Log struct {
 	log   *slog.Logger
 	count func(door, kind string)
 
 	mu    sync.Mutex
-	seen  map[key]int // in this interval; how many have no line of their own
-	spent int         // lines in this interval
-	timer *time.Timer // ends the interval; nil when nothing was refused in it
+	seen  map[key]int // in this interval: the number not logged individually
+	spent int         // lines logged in this interval
+	timer *time.Timer // ends the interval; nil if nothing was refused in it
 	ended bool
 }
 
-// New returns a Log that writes to log and tells count of each refusal; either may be nil.
+// New returns a Log that writes to log and calls count for each refusal; either may be nil.
 func New(log *slog.Logger, count func(door, kind string)) *Log {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -79,7 +80,7 @@ func New(log *slog.Logger, count func(door, kind string)) *Log {
 	return &Log{log: log, count: count, seen: map[key]int{}}
 }
 
-// Note takes a refusal. It reports whether it is the first of its kind from its source in this interval.
+// Note logs or counts a refusal. It reports whether it is the first of its kind from its source in this interval.
 func (l *Log) Note(ctx context.Context, r Refusal) (first bool) {
 	if l == nil {
 		return false
@@ -118,7 +119,7 @@ func (l *Log) Note(ctx context.Context, r Refusal) (first bool) {
 	return first
 }
 
-// flush reports what was counted, and begins anew.
+// flush logs the counts of the interval, and starts a new one.
 func (l *Log) flush() {
 	l.mu.Lock()
 	seen := l.seen
@@ -146,7 +147,7 @@ func (l *Log) flush() {
 	}
 }
 
-// Close reports what is still to be reported. Later refusals are counted alone.
+// Close logs the counts so far. Later refusals are only counted.
 func (l *Log) Close() {
 	if l == nil {
 		return

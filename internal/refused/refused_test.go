@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 )
 
-// TestBounded: whatever is refused, and from wherever, is all counted and takes few lines.
+// TestBounded: all refusals are counted, whatever their kinds and sources, and logged in few lines.
 func TestBounded(t *testing.T) {
 	var out bytes.Buffer
 	counted := 0
@@ -32,8 +32,8 @@ func TestBounded(t *testing.T) {
 	none.Close()
 }
 
-// TestFirst: the first refusal of a kind from a source has a line of its own, with its cause; the further ones have one
-// together.
+// TestFirst: the first refusal of a kind from a source is logged on its own, with its cause; further ones are logged
+// as a sum.
 func TestFirst(t *testing.T) {
 	var out bytes.Buffer
 	l := refused.New(slog.New(slog.NewTextHandler(&out, nil)), nil)
@@ -44,7 +44,7 @@ func TestFirst(t *testing.T) {
 				t.Errorf("%v: first is %v", r, first)
 			}
 		}
-		at = at.Next() // of the same network
+		at = at.Next() // in the same network
 	}
 	l.Close()
 	got := out.String()

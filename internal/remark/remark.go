@@ -1,6 +1,6 @@
-// Package remark keeps what an answer says beside what it holds.
+// Package remark collects the notes that accompany an answer.
 //
-// A Call carries it from where something is noticed to where the answer is made. A remark changes no record.
+// A Call carries them from where they arise to where the answer is built. They never change a record.
 package remark
 
 import (
@@ -9,13 +9,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// Remarks are the notes of one call. The zero Remarks have none. They are not for several goroutines.
+// Remarks are the notes of one call. The zero Remarks are empty. They are not safe for concurrent use.
 type Remarks struct {
 	notes []string
 	empty query.Query
 }
 
-// Note adds sentences. One that is there already isn't added again.
+// Note adds sentences, except those already present.
 func (r *Remarks) Note(notes ...string) {
 	for _, n := range notes {
 		if !slices.Contains(r.notes, n) {
@@ -24,15 +24,15 @@ func (r *Remarks) Note(notes ...string) {
 	}
 }
 
-// Notes returns what Note was given, in that order.
+// Notes returns the notes in the order they were added.
 func (r *Remarks) Notes() []string { return r.notes }
 
-// Found notes whether q was answered with nothing.
+// Found records q if its result was empty.
 func (r *Remarks) Found(q query.Query, nothing bool) {
 	if nothing {
 		r.empty = q
 	}
 }
 
-// Empty returns the last query that no record was found for, or that counted none; nil for none.
+// Empty returns the last query without a result, or with a count of zero; nil for none.
 func (r *Remarks) Empty() query.Query { return r.empty }

@@ -1,9 +1,8 @@
-// Package replay tries rules on calls of the past, as the audit recorded them: why one was refused, and which would end
-// otherwise under other rules.
+// Package replay evaluates recorded calls under the rules: why one was refused, and which would end differently under
+// other rules.
 //
-// It stands beside the way, for operators: it asks exposure what rules say of the classes and fields that a record
-// names, and reads no records of any source. A record has no values, so what depends on them isn't decided, and is told
-// as such; nothing is guessed.
+// It asks policyreport about the classes and fields that an audit record names, and reads no records of any source.
+// Audit records contain no values, so an outcome that depends on values is reported as undecided, never guessed.
 package replay
 
 import (
@@ -18,15 +17,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Directory is who asked: what is known of principals now.
+// A Directory holds the currently known principals.
 type Directory struct {
 	Tokens    map[string]identity.Principal // by the ID of their token
-	Stdio     identity.Principal            // of the configuration; the zero one when it names none
+	Stdio     identity.Principal            // of the configuration; zero if there is none
 	Anonymous identity.Principal            // likewise
 }
 
-// Of returns who made a call. rebuilt tells that nobody is known by that name any more, or that it was derived inside of
-// a program: the principal is then what the record says, without lists, filters and claims.
+// Of returns the principal of a call. rebuilt reports that it isn't known any more, or was derived by a program: then
+// p has only what the record contains, without lists, filters and claims.
 func (d Directory) Of(r *audit.Record) (p identity.Principal, rebuilt bool) {
 	if r.Parent == "" {
 		if p, ok := d.Tokens[r.TokenID]; ok && r.TokenID != "" {
@@ -42,13 +41,13 @@ func (d Directory) Of(r *audit.Record) (p identity.Principal, rebuilt bool) {
 	for _, s := range r.Scopes {
 		p.Scopes = append(p.Scopes, identity.Scope(s))
 	}
-	if r.Scopes == nil { // recorded before scopes were
+	if r.Scopes == nil { // older than the recording of scopes
 		p.Scopes = []identity.Scope{identity.Read}
 	}
 	return p, true
 }
 
-// named returns the classes and fields that a record names and the catalogue has; each field stands behind its class.
+// named returns the classes and fields that a record names and that the catalogue has; fields are by class.
 func named(g *policyreport.Regime, r *audit.Record) (classes []string, fields map[string][]string) {
 	fields = map[string][]string{}
 	for _, use := range r.Uses {
@@ -62,7 +61,7 @@ func named(g *policyreport.Regime, r *audit.Record) (classes []string, fields ma
 			}
 		}
 	}
-	if r.Uses == nil && r.Class != "" { // recorded before uses were
+	if r.Uses == nil && r.Class != "" { // older than the recording of uses
 		for _, c := range g.Classes(r.Class) {
 			classes = append(classes, c.FullName())
 		}
@@ -70,13 +69,13 @@ func named(g *policyreport.Regime, r *audit.Record) (classes []string, fields ma
 	return classes, fields
 }
 
-// verdicts are all that the rules say of a call, in the order in which a call asks them: the tool, the classes, the
+// verdicts returns all verdicts on a call, in the order in which a call is checked: the tool, the classes, the
 // fields.
 func verdicts(g *policyreport.Regime, p identity.Principal, r *audit.Record) []policyreport.Verdict {
 	var out []policyreport.Verdict
 	if _, known := g.Tool(r.Tool); known || r.Kind == "unknown_tool" {
 		out = append(out, g.ToolVerdict(p, r.Tool))
-	} // else a prompt, a resource, or a tool of the program that Bailiwick stands in: its classes are judged alone
+	} // else a prompt, a resource, or a tool of the embedding program: only its classes are judged
 	if api, operation, ok := g.API(r.Class); ok {
 		out = append(out, g.OperationVerdict(p, api, operation))
 	}
@@ -97,14 +96,14 @@ func verdicts(g *policyreport.Regime, p identity.Principal, r *audit.Record) []p
 // An Explanation is why a recorded call ended as it did.
 type Explanation struct {
 	Refused bool `json:"refused"`
-	// Verdict is what decided, by the rules in force now; its Allowed tells that they would no longer refuse.
+	// Verdict is the deciding one, under the rules in force now; Allowed means that they would no longer refuse.
 	Verdict policyreport.Verdict `json:"verdict"`
-	Still   bool                 `json:"still_refused"` // the rules would refuse it now as well
+	Still   bool                 `json:"still_refused"` // the current rules would refuse it too
 	Rebuilt bool                 `json:"principal_rebuilt,omitempty"`
 	Notes   []string             `json:"notes,omitempty"`
 }
 
-// Explain tells why the call of a record was refused, and whether it would be now.
+// Explain returns why a recorded call was refused, and whether it would be now.
 func Explain(g *policyreport.Regime, d Directory, r *audit.Record) Explanation {
 	p, rebuilt := d.Of(r)
 	e := Explanation{Refused: r.Outcome == audit.Refused, Rebuilt: rebuilt}
@@ -132,7 +131,7 @@ func Explain(g *policyreport.Regime, d Directory, r *audit.Record) Explanation {
 	switch {
 	case i >= 0 && (e.Refused || refuses(all[i])):
 		e.Verdict = all[i]
-		if r.Kind == "field_masked" && all[i].Allowed { // it is shown, and was used to find or group records
+		if r.Kind == "field_masked" && all[i].Allowed { // the field is visible, and was used to find or group records
 			e.Verdict.Allowed, e.Verdict.DeniedAt = false, policyreport.AtMask
 		}
 		e.Still = !e.Verdict.Allowed
@@ -145,7 +144,7 @@ func Explain(g *policyreport.Regime, d Directory, r *audit.Record) Explanation {
 	return e
 }
 
-// kinds are the reasons that lie in the call itself, or in what there is, and not in rules about who may see what.
+// kinds are the reasons that lie in the call itself or in the catalogue, not in rules about principals.
 var kinds = map[string]policyreport.Verdict{
 	"unknown_class": {DeniedAt: policyreport.AtCatalogue, Why: "it named a class that doesn't exist; the name isn't kept, for an agent's text can hold anything"},
 	"unknown_field": {DeniedAt: policyreport.AtCatalogue, Why: "it named a field that doesn't exist; the name isn't kept, for an agent's text can hold anything"},
@@ -153,7 +152,7 @@ var kinds = map[string]policyreport.Verdict{
 	"schema":        {DeniedAt: policyreport.AtGate, Why: "its arguments break the schema of the tool"},
 }
 
-// outside tells why a call was refused that no rule about a principal refused; ok is false when one did.
+// outside explains a refusal that no rule about the principal caused; ok is false if one did.
 func outside(g *policyreport.Regime, r *audit.Record) (v policyreport.Verdict, ok bool) {
 	switch code := problem.Code(r.Code); {
 	case r.Kind == "scan":

@@ -13,13 +13,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
 )
 
-// A Side is rules, and who is known under them.
+// A Side is rules, and the principals known under them.
 type Side struct {
 	Regime    *policyreport.Regime
 	Directory Directory
 }
 
-// The ways in which a call would end otherwise.
+// The ways in which a call can end differently.
 const (
 	NowRefused = "refused" // it was allowed, and would be refused
 	NowAllowed = "allowed" // it was refused, and would be allowed
@@ -27,9 +27,10 @@ const (
 	Undecided  = "undecided"
 )
 
-// A Change is calls of one principal and tool over the same names that would end otherwise, all in the same way.
+// A Difference is a set of calls of one principal and tool, with the same names, that would end differently in the
+// same way.
 type Difference struct {
-	Ends      string               `json:"ends"` // one of the ways
+	Ends      string               `json:"ends"` // one of the constants above
 	Principal string               `json:"principal"`
 	Tenant    string               `json:"tenant,omitempty"`
 	Tool      string               `json:"tool"`
@@ -37,18 +38,18 @@ type Difference struct {
 	Calls     int                  `json:"calls"`
 	Last      time.Time            `json:"last"`
 	Verdict   policyreport.Verdict `json:"verdict,omitzero"`  // of the side that refuses
-	Details   []string             `json:"details,omitempty"` // what else is otherwise, or why it isn't decided
+	Details   []string             `json:"details,omitempty"` // other differences, or why it is undecided
 	Rebuilt   bool                 `json:"principal_rebuilt,omitempty"`
 }
 
-// A Report is what other rules would change.
+// A Report is the effect of other rules.
 type Report struct {
-	Calls   int          `json:"calls"` // looked at
+	Calls   int          `json:"calls"` // number of calls judged
 	Same    int          `json:"same"`
-	Changes []Difference `json:"changes"` // those now refused first, then those allowed, changed and undecided; the most calls first
+	Changes []Difference `json:"changes"` // in the order refused, allowed, changed, undecided; most calls first
 }
 
-// A Trial gathers calls and tells which would end otherwise under New. Calls that are alike are judged once.
+// A Trial collects calls and reports which would end differently under New. Similar calls are judged once.
 type Trial struct {
 	Old, New Side
 
@@ -56,7 +57,7 @@ type Trial struct {
 	alike map[string]*seen
 }
 
-// seen is calls that are alike.
+// seen is a set of similar calls.
 type seen struct {
 	record audit.Record
 	calls  int
@@ -81,7 +82,7 @@ func (t *Trial) Add(r audit.Record) {
 	}
 }
 
-// Report judges the calls that were added.
+// Report judges the calls added so far.
 func (t *Trial) Report() Report {
 	out := Report{Calls: t.calls, Changes: []Difference{}}
 	merged := map[string]*Difference{}
@@ -113,7 +114,7 @@ func (t *Trial) Report() Report {
 	return out
 }
 
-// judge tells how a call would end otherwise, if it would.
+// judge returns how a call would end differently, if it would.
 func (t *Trial) judge(r *audit.Record) (c Difference, otherwise bool) {
 	old, _ := t.Old.Directory.Of(r)
 	now, rebuilt := t.New.Directory.Of(r)
@@ -122,7 +123,7 @@ func (t *Trial) judge(r *audit.Record) (c Difference, otherwise bool) {
 		c.Uses = []string{r.Class}
 	}
 	before, after := first(t.Old.Regime, old, r), first(t.New.Regime, now, r)
-	refusedOtherwise := r.Outcome == audit.Refused && before.Allowed // by what no rule about the principal decides
+	refusedOtherwise := r.Outcome == audit.Refused && before.Allowed // not by a rule about the principal
 	switch {
 	case refusedOtherwise && r.Kind == "field_masked":
 		return t.masked(c, r, old, now)
@@ -143,7 +144,7 @@ func (t *Trial) judge(r *audit.Record) (c Difference, otherwise bool) {
 	return c, c.Ends != ""
 }
 
-// first is the first verdict that refuses, or the last one.
+// first returns the first refusing verdict, or an allowing one.
 func first(g *policyreport.Regime, p identity.Principal, r *audit.Record) policyreport.Verdict {
 	all := verdicts(g, p, r)
 	if i := slices.IndexFunc(all, func(v policyreport.Verdict) bool { return !v.Allowed }); i >= 0 {
@@ -152,7 +153,7 @@ func first(g *policyreport.Regime, p identity.Principal, r *audit.Record) policy
 	return policyreport.Verdict{Allowed: true}
 }
 
-// scanned judges a call that was refused for another reason than who asked: only a scan can end otherwise.
+// scanned judges a call refused for another reason than its principal: only a scan can end differently.
 func (t *Trial) scanned(c Difference, r *audit.Record) (Difference, bool) {
 	if r.Kind != "scan" {
 		return c, false
@@ -165,8 +166,8 @@ func (t *Trial) scanned(c Difference, r *audit.Record) (Difference, bool) {
 	return c, true
 }
 
-// masked judges a call that was refused because it used a masked field: it ends otherwise when none of the fields that it
-// names is masked any more.
+// masked judges a call refused because it used a masked field: it would be allowed if none of the fields it names is
+// masked any more.
 func (t *Trial) masked(c Difference, r *audit.Record, old, now identity.Principal) (Difference, bool) {
 	mask := func(g *policyreport.Regime, p identity.Principal) (policyreport.Verdict, bool) {
 		all := verdicts(g, p, r)
@@ -185,7 +186,8 @@ func (t *Trial) masked(c Difference, r *audit.Record, old, now identity.Principa
 	return c, true
 }
 
-// claims tells that rules about the classes of a call ask for claims, which no record has.
+// claims reports a rule about the classes of a call that depends on the principal's claims, which aren't recorded; ""
+// for none.
 func (t *Trial) claims(r *audit.Record) string {
 	for _, side := range []Side{t.Old, t.New} {
 		classes, _ := named(side.Regime, r)
@@ -202,13 +204,13 @@ func (t *Trial) claims(r *audit.Record) string {
 	return ""
 }
 
-// whole are the tools that give whole records unless their arguments name fields.
+// whole are the tools that return whole records unless their arguments name fields.
 var whole = []string{"query_class", "get_object", "get_objects", "get_sample_objects", "export_data", "get_schema"}
 
 // naming are the arguments that can use a field to find, order or group records.
 var naming = []string{"where", "order", "pipeline", "field", "value_field", "fields", "query"}
 
-// compare tells what a call that is allowed on both sides would give otherwise.
+// compare returns how the result of a call allowed on both sides would differ.
 func (t *Trial) compare(old, now identity.Principal, r *audit.Record) (ends string, details []string) {
 	classes, fields := named(t.New.Regime, r)
 	has := func(args ...string) bool {
@@ -253,7 +255,7 @@ func (t *Trial) compare(old, now identity.Principal, r *audit.Record) (ends stri
 	return "", nil
 }
 
-// layers tells which layers of a class differ. Reads by id don't apply the canonical filter.
+// layers describes the differing layers of a class. Reads by id don't apply the canonical filter.
 func layers(class string, old, now []policyreport.Layer, byID bool) (details []string) {
 	counts := func(l policyreport.Layer) bool { return !byID || l.Name != "canonical" }
 	tell := func(from, without []policyreport.Layer, verb string) {

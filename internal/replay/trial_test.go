@@ -77,7 +77,7 @@ func state(v string) query.Filter {
 	return query.Compare{Path: query.Path{"state"}, Op: query.Eq, Value: value.OfString(v)}
 }
 
-// TestTrial has a row for each way in which other rules change what a call of the past would give.
+// TestTrial has a row for each way in which other rules change the outcome of a recorded call.
 func TestTrial(t *testing.T) {
 	rule := func(class string, r policy.ClassRule) func(*policy.Rules) {
 		return func(rules *policy.Rules) { rules.Classes["app."+class] = r }
@@ -154,7 +154,7 @@ func TestTrial(t *testing.T) {
 	}
 }
 
-// TestTrialCounts wants calls that are alike told once, with how many and the last.
+// TestTrialCounts checks that similar calls are reported once, with their number and the time of the last.
 func TestTrialCounts(t *testing.T) {
 	is := open()
 	is.Classes["app.issues"] = policy.ClassRule{Hidden: true}

@@ -11,17 +11,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// maxParts is how many differences below one field are told one by one; a field with more is shown whole.
+// maxParts is the number of differences within one field that are listed; a field with more is shown whole.
 const maxParts = 100
 
-// A differ makes the items of one sheet. It is for one sheet: cells is the work that is left for words.
+// A differ makes the items of one sheet. cells is the remaining work for words.
 type differ struct {
 	change *change.Change
 	viewer Viewer
 	cells  int
 }
 
-// item is the i-th effect as the viewer sees it.
+// item returns the i-th effect as the viewer sees it.
 func (d *differ) item(i int, e change.Effect, s Sight) Item {
 	item := Item{Op: string(e.Op), Class: s.Class, Fields: []Field{}}
 	if s.Class == "" {
@@ -30,7 +30,7 @@ func (d *differ) item(i int, e change.Effect, s Sight) Item {
 	}
 	item.Key = key(d.change, i, s)
 	asked := value.Value{}
-	if i < len(d.change.Writes) && e.Op != write.OpSchema { // what a class is stands in the effect
+	if i < len(d.change.Writes) && e.Op != write.OpSchema { // a class's definition is in the effect
 		name, input := asks(d.change.Writes[i])
 		if name == "data" {
 			asked = input
@@ -41,7 +41,7 @@ func (d *differ) item(i int, e change.Effect, s Sight) Item {
 		}
 	}
 	if !d.viewer.Reviewer {
-		e.After = overlay(e.After, asked) // what the source makes of it is not told
+		e.After = overlay(e.After, asked) // what the source sets is not shown
 	}
 	now := d.now(i)
 	for _, field := range written(e, d.viewer.Reviewer || e.After.IsNull()) {
@@ -50,7 +50,7 @@ func (d *differ) item(i int, e change.Effect, s Sight) Item {
 		one.after, one.hasAfter = e.After.Get(field)
 		if s.Call != nil && !d.viewer.Reviewer {
 			if !s.Call(field) {
-				continue // nor is it told whether there is such a thing
+				continue // nor is its existence shown
 			}
 			one.before, one.after = s.without(one.before), s.without(one.after)
 		}
@@ -72,7 +72,7 @@ func (d *differ) item(i int, e change.Effect, s Sight) Item {
 	return item
 }
 
-// now is the record of the i-th effect as a stale change has found it, or nil.
+// now returns the i-th record as a stale change found it, or nil.
 func (d *differ) now(i int) *value.Value {
 	o := d.change.Outcome
 	if !d.viewer.Reviewer || d.change.State != change.Stale || o == nil || i >= len(o.Now) {
@@ -81,13 +81,14 @@ func (d *differ) now(i int) *value.Value {
 	return &o.Now[i].Before
 }
 
-// asks is what a write, as write.Print prints it, asks for, and the name of that part; of a class to be made its fields
-// stand one level down. Of a call it is the headers of the request: its line is the key, and its body stands in the effect.
+// asks returns the requested part of a write, as write.Print prints it, and the name of that part. The fields of a
+// new class are nested one level down. Of a call it is the request's headers: the request line is the key, and the
+// body is in the effect.
 func asks(w value.Value) (string, value.Value) {
 	if sends, ok := w.Get("sends"); ok {
 		headers, _ := sends.Get("headers")
 		return "request", value.OfObject(slices.DeleteFunc(slices.Clone(headers.Members()), func(h value.Member) bool {
-			return h.Name == "Accept" || h.Name == "Content-Type" // which say how the body is written
+			return h.Name == "Accept" || h.Name == "Content-Type" // they describe the encoding of the body
 		}))
 	}
 	for _, name := range []string{"data", "input", "request"} {
@@ -105,7 +106,7 @@ func asks(w value.Value) (string, value.Value) {
 	return "", value.Value{}
 }
 
-// overlay is after with the values of asked.
+// overlay returns after with the values of asked.
 func overlay(after, asked value.Value) value.Value {
 	if after.Kind() != value.Object {
 		return after
@@ -129,7 +130,7 @@ type side struct {
 	hadBefore, hasAfter bool
 }
 
-// show is v of the field as it leaves.
+// show returns a value of the field in readable form.
 func (s side) show(v value.Value, there bool) Shown {
 	switch {
 	case !there:
@@ -142,7 +143,7 @@ func (s side) show(v value.Value, there bool) Shown {
 	return show(v, s.typ)
 }
 
-// now is what stands at path in record.
+// now returns the value at path in record.
 func (s side) now(record value.Value, path string) *Shown {
 	v, there := record.Get(s.field)
 	top := pointer(s.field)
@@ -170,7 +171,7 @@ func step(v value.Value, part string) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// field is the differences of one field: one for each part that differs, where both sides have parts.
+// field returns the differences of one field: one for each differing part, if both sides have parts.
 func (d *differ) field(s side) []Field {
 	if s.mask == nil && s.hadBefore && s.hasAfter && structured(s.before, s.after) && !same(s.before, s.after) {
 		parts := nested{}
@@ -189,7 +190,7 @@ func (d *differ) field(s side) []Field {
 	return []Field{f}
 }
 
-// kind is the type of the field, or of the value where the field takes any.
+// kind returns the type of the field, or of the value if the field has type Any.
 func (s side) kind() string {
 	switch {
 	case s.typ != schema.Any:
@@ -200,18 +201,18 @@ func (s side) kind() string {
 	return s.before.Kind().String()
 }
 
-// structured reports whether both are objects, or both lists.
+// structured reports whether both are objects, or both are lists.
 func structured(a, b value.Value) bool {
 	return a.Kind() == b.Kind() && (a.Kind() == value.Object || a.Kind() == value.Array)
 }
 
-// A part is a difference below a field.
+// A part is a difference within a field.
 type part struct {
 	Field
 	before, after value.Value
 }
 
-// nested gathers the differences below a field, until there are too many.
+// nested collects the differences within a field, until there are too many.
 type nested struct{ found []part }
 
 func (n *nested) fields() []Field {
@@ -234,7 +235,7 @@ func (n *nested) walk(path string, before, after value.Value) {
 	}
 }
 
-// add tells of one difference; nil is absent.
+// add adds one difference; nil means absent.
 func (n *nested) add(path string, before, after *value.Value) {
 	if len(n.found) > maxParts {
 		return
@@ -269,8 +270,8 @@ func (n *nested) objects(path string, before, after []value.Member) {
 	}
 }
 
-// lists compares what stands between the equal beginnings and ends of two lists, place by place. A place that went is
-// named as it was, one that came as it is.
+// lists compares two lists place by place, between their equal beginnings and ends. A removed place has its old
+// index, an added one its new index.
 func (n *nested) lists(path string, before, after []value.Value) {
 	start, end := 0, 0
 	shorter := min(len(before), len(after))
@@ -293,8 +294,8 @@ func (n *nested) lists(path string, before, after []value.Value) {
 	}
 }
 
-// same reports whether nothing differs: numbers by their exact value, whatever they are kept as; dates and bytes as they
-// are written, since a change that was kept has them as texts.
+// same reports whether two values are equal: numbers by their exact value, whatever their kind; dates and bytes as
+// texts, since a stored change has them as texts.
 func same(a, b value.Value) bool {
 	switch {
 	case a.IsNumber() && b.IsNumber():
@@ -325,7 +326,7 @@ func same(a, b value.Value) bool {
 	return true
 }
 
-// exact is a number that compares without rounding: beside a double others would be rounded.
+// exact returns a number in a form that compares without rounding.
 func exact(v value.Value) value.Value {
 	if v.Kind() != value.Float {
 		return v
@@ -333,7 +334,7 @@ func exact(v value.Value) value.Value {
 	return value.OfDecimal(v.String())
 }
 
-// kindred is the kind of v as JSON knows it.
+// kindred returns the JSON kind of v.
 func kindred(v value.Value) value.Kind {
 	switch v.Kind() {
 	case value.Date, value.Day, value.Bytes:

@@ -13,18 +13,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Viewer is who looks at a change.
+// A Viewer is the reader of a change.
 type Viewer struct {
-	Human string // the person, as change.Party.Owner has them
+	Human string // the person, as in change.Party.Owner
 
-	// Reviewer says that it is a person who may be asked to decide. Everybody else is the agent whose change it is, and is
-	// told nothing that the source has found out: defaults, triggers, cascades and what a record is now may be because of
-	// records that the agent doesn't see.
+	// Reviewer is set for a person who may be asked to decide. Any other viewer is the agent that proposed the
+	// change, and is shown nothing that the source found out: defaults, triggers, cascades and the current state may
+	// depend on records that the agent doesn't see.
 	Reviewer bool
 }
 
-// New returns c as a viewer sees it, through the sight of each class ("source.Class"). Checks, what the viewer can do,
-// the trail and the hash of the audit's record are left to who knows them.
+// New returns c as viewer sees it, through the sight of each class ("source.Class"). The caller fills in Checks, the
+// Can fields, Trail and the audit record's number and hash.
 func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet {
 	sheet := &Sheet{
 		Row:  NewRow(c, sight, viewer),
@@ -52,7 +52,7 @@ func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet
 	}
 	for _, step := range c.History {
 		if step.By == "" && !viewer.Reviewer {
-			step.Comment = "" // what a source said, or who applied it, is not for agents
+			step.Comment = "" // a source's error, or the name of the executor, is not for agents
 		}
 		step.Comment, step.By, step.Actor = words(step.Comment), line(step.By), nil
 		sheet.History = append(sheet.History, step)
@@ -63,8 +63,7 @@ func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet
 	return sheet
 }
 
-// answered is what an API said to a call, which came through the view of its agent; Null where the viewer doesn't see all
-// of it.
+// answered returns the API's response to a call, as shown to the agent; Null if the viewer doesn't see all of it.
 func answered(c *change.Change, sight func(class string) Sight) value.Value {
 	if c.Op != write.OpCall || c.Outcome.Receipt == nil || len(c.Outcome.Receipt.After) != 1 || len(c.Effects) != 1 {
 		return value.Value{}
@@ -76,7 +75,7 @@ func answered(c *change.Change, sight func(class string) Sight) value.Value {
 	return after
 }
 
-// NewRow returns c as a line of the queue.
+// NewRow returns c as a row of the queue.
 func NewRow(c *change.Change, sight func(class string) Sight, viewer Viewer) Row {
 	row := Row{
 		ID: c.ID, State: c.State, Title: title(c, sight), Op: string(c.Op), Source: c.Source, Rows: c.Rows, Risk: c.Risk, Need: c.Need,
@@ -118,8 +117,8 @@ func NewRow(c *change.Change, sight func(class string) Sight, viewer Viewer) Row
 	return row
 }
 
-// through is the sight of what e is about. What a class is that comes stands in the request alone, so whoever sees the change
-// sees it; of one that goes who sees the class.
+// through returns the sight of the effect e. A new class is described by the request alone, so every viewer of the
+// change sees it; a removed class only viewers who see the class.
 func through(e change.Effect, sight func(class string) Sight) Sight {
 	s := sight(e.Class)
 	if e.Op != write.OpSchema {
@@ -131,8 +130,8 @@ func through(e change.Effect, sight func(class string) Sight) Sight {
 	return Sight{Class: s.Class, Fields: map[string]schema.Type{"fields": schema.JSON}}
 }
 
-// Unseen returns how many things of c a reviewer with this sight does not see whole: fields that are written and are
-// hidden or masked, and classes of which records go along. Who doesn't see all may not approve.
+// Unseen returns how many things in c a reviewer with this sight does not see whole: written fields that are hidden
+// or masked, and hidden classes of cascades. A reviewer may approve only if it is 0.
 func Unseen(c *change.Change, sight func(class string) Sight) int {
 	n := 0
 	for _, e := range c.Effects {
@@ -157,8 +156,8 @@ func Unseen(c *change.Change, sight func(class string) Sight) int {
 	return n
 }
 
-// title is what c is called to somebody. The title of the change itself may hold any value of its records, so it is for
-// those who see them whole.
+// title returns the title of c for a viewer. The title of the change itself may contain any value of its records, so
+// it is only for viewers who see them whole.
 func title(c *change.Change, sight func(class string) Sight) string {
 	whole := true
 	var classes []string
@@ -178,10 +177,10 @@ func title(c *change.Change, sight func(class string) Sight) string {
 	return line(fmt.Sprintf("%s %d records of %s", verb(c.Op), len(c.Effects), strings.Join(classes, ", ")))
 }
 
-// sees reports whether every field of e is seen, unmasked.
+// sees reports whether every field of e is visible and unmasked.
 func sees(s Sight, e change.Effect) bool {
 	if s.Call != nil {
-		return true // what a call is titled is its operation and its path
+		return true // the title of a call is its operation and its path
 	}
 	for _, m := range slices.Concat(e.Before.Members(), e.After.Members()) {
 		if _, seen := s.field(m.Name, m.Value); !seen || s.Masks[m.Name] != nil {
@@ -191,7 +190,8 @@ func sees(s Sight, e change.Effect) bool {
 	return s.Class != ""
 }
 
-// key is the record of the i-th effect as text; "" for one that is still to be made, and where its fields aren't seen.
+// key returns the key of the i-th record as text; "" for a record not created yet, and if a key field is hidden or
+// masked.
 func key(c *change.Change, i int, s Sight) string {
 	id := c.Effects[i].Key
 	if id == "" && c.Outcome != nil && c.Outcome.Receipt != nil && i < len(c.Outcome.Receipt.Keys) {
@@ -213,10 +213,10 @@ func key(c *change.Change, i int, s Sight) string {
 
 func name(p change.Party) string { return line(cmp.Or(p.Name, p.Owner, p.Principal)) }
 
-// person is who p is to others: a person has several credentials.
+// person returns the name of p's person, who may have several credentials.
 func person(p change.Party) string { return line(cmp.Or(p.Owner, p.Name, p.Principal)) }
 
-// decisions are those about the digest as it is.
+// decisions returns the decisions of c.
 func decisions(c *change.Change) []Said {
 	var out []Said
 	for _, d := range c.Decisions {
@@ -232,8 +232,8 @@ func decisions(c *change.Change) []Said {
 	return out
 }
 
-// outcome is one sentence about how c ended, or why it stands still. What a source refused is told to reviewers alone: it
-// may be because of records that the agent doesn't see.
+// outcome describes in one sentence how c ended, or why it is blocked. A source's refusal is shown to reviewers only:
+// it may depend on records that the agent doesn't see.
 func outcome(c *change.Change, reviewer bool) string {
 	if c.Outcome != nil && c.Outcome.Code == string(problem.Conflict) && c.Outcome.Kind != "dependence" && !reviewer && c.Op != write.OpCall {
 		return "The source refused it. Nothing was written."
@@ -260,7 +260,8 @@ func outcome(c *change.Change, reviewer bool) string {
 	return ""
 }
 
-// written are the fields of e that change: those asked for and then, where source says so, those that the source sets.
+// written returns the fields of e that change: the requested ones and then, if source is set, those set by the
+// source.
 func written(e change.Effect, source bool) []string {
 	fields := slices.Clone(e.Asked)
 	if !source {
@@ -271,7 +272,7 @@ func written(e change.Effect, source bool) []string {
 			fields = append(fields, name)
 		}
 	}
-	if e.After.IsNull() { // all of the record goes
+	if e.After.IsNull() { // the record is deleted
 		for _, m := range e.Before.Members() {
 			add(m.Name)
 		}
@@ -279,14 +280,14 @@ func written(e change.Effect, source bool) []string {
 	}
 	for _, m := range e.After.Members() {
 		before, _ := e.Before.Get(m.Name)
-		if !same(before, m.Value) { // of a new record, a null that nobody asked for is nothing written
+		if !same(before, m.Value) { // in a new record, a null that wasn't requested doesn't count
 			add(m.Name)
 		}
 	}
 	return fields
 }
 
-// verb is what op does, as people say it.
+// verb returns a plain verb for op.
 func verb(op write.Op) string {
 	switch op {
 	case write.OpAction:

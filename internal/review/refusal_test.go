@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// TestRefusal: why a source refused a change is told to those who review, and not to its agent.
+// TestRefusal checks that a source's refusal is shown to reviewers, and not to the agent.
 func TestRefusal(t *testing.T) {
 	const why = "another record has the same code; nothing was written"
 	c := &change.Change{State: change.Failed, Outcome: &change.Outcome{Detail: why, Code: "conflict"},

@@ -26,13 +26,13 @@ func read(t testing.TB, text string) value.Value {
 	return v
 }
 
-// issues is what somebody sees of the class that the tests are about.
+// issues is a sight of the class used in the tests.
 func issues(string) Sight {
 	return Sight{Class: "issues", Key: []string{"id"}, Fields: map[string]schema.Type{"id": schema.Integer, "title": schema.String, "status": schema.String,
 		"due": schema.Date, "custom": schema.JSON, "hours": schema.Decimal, "seal": schema.Bytes}}
 }
 
-// of is a change of one record of issues. The effect's parts are JSON.
+// of returns a change of one record of issues. The effect's parts are JSON.
 func of(t testing.TB, op write.Op, before, after string, asked ...string) *change.Change {
 	data := value.Value{}
 	if after := read(t, after); !after.IsNull() {
@@ -60,7 +60,7 @@ func of(t testing.TB, op write.Op, before, after string, asked ...string) *chang
 	}
 }
 
-// lines are the fields of an item, one a line.
+// lines formats the fields of an item, one per line.
 func lines(i Item) string {
 	var out strings.Builder
 	for _, f := range i.Fields {
@@ -93,14 +93,14 @@ func (s Shown) String() string {
 	return out + ")"
 }
 
-// TestDiff shows what a reviewer, and below it the agent, is shown of a write.
+// TestDiff checks what a reviewer and the agent see of a write.
 func TestDiff(t *testing.T) {
 	const update = write.OpUpdate
 	for _, c := range []struct {
 		name, before, after string
 		op                  write.Op
 		asked               string
-		want, agent         string // agent is "" where the agent is shown the same
+		want, agent         string // agent is "" if the agent sees the same
 	}{
 		{name: "a create is all that was asked, and what the source adds", op: write.OpCreate, before: `null`, asked: "title status",
 			after: `{"id":7,"title":"x","status":null,"due":null,"hours":0}`,
@@ -161,7 +161,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// TestAgentIsToldWhatItAsked wants that an agent reads its own values where the source makes others of them.
+// TestAgentIsToldWhatItAsked checks that an agent sees its own values if the source changes them.
 func TestAgentIsToldWhatItAsked(t *testing.T) {
 	c := of(t, write.OpUpdate, `{"title":"a"}`, `{"title":"B 17"}`, "title")
 	c.Writes[0] = read(t, `{"op":"update","class":"issues","id":42,"data":{"title":"b"}}`)
@@ -204,7 +204,7 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestSight shows what becomes of a change for somebody who doesn't see all of it.
+// TestSight checks a change seen by a viewer who doesn't see all of it.
 func TestSight(t *testing.T) {
 	masked := issues("")
 	masked.Masks = map[string]Masked{"title": func(value.Value) value.Value { return value.OfString("s•••") }}
@@ -245,7 +245,7 @@ func TestRowCountsPeople(t *testing.T) {
 	}
 	say("token:1", "rita", "d1", true)
 	say("token:2", "Rita ", "d1", true) // the same person with another credential
-	say("token:3", "sven", "d0", true)  // about what it was before
+	say("token:3", "sven", "d0", true)  // about an earlier digest
 	say("token:4", "tom", "d1", false)
 	row := NewRow(c, issues, Viewer{Human: "rita", Reviewer: true})
 	if row.Approvals != 1 || !row.Mine {
@@ -256,7 +256,7 @@ func TestRowCountsPeople(t *testing.T) {
 	}
 }
 
-// TestJSON is a whole sheet as GET /api/changes/{id} answers it.
+// TestJSON checks a whole sheet as GET /api/changes/{id} returns it.
 func TestJSON(t *testing.T) {
 	c := of(t, write.OpUpdate, `{"id":42,"status":"Todo","salary":1}`, `{"id":42,"status":"Done","salary":2}`, "status")
 	c.Reason = "the customer\u202e said so"
@@ -275,8 +275,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestHiddenValuesStayHidden draws changes and sights: no byte of a value that a viewer may not see, and no name of a
-// hidden field or class, stands in a sheet, a row or its text.
+// TestHiddenValuesStayHidden generates changes and sights: no byte of a hidden value, and no name of a hidden field
+// or class, appears in a sheet, a row or its text.
 func TestHiddenValuesStayHidden(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fields := []string{"f0", "f1", "f2", "f3"}

@@ -12,16 +12,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// How much is shown of what isn't a value, in characters.
+// The number of characters shown of texts that aren't values.
 const (
 	maxLine  = 200  // of a title, a name, a key or a path
 	maxWords = 4000 // of a reason or a comment
 )
 
-// maxMarks is how many marks may stand on one letter: beyond it they cover what stands around.
+// maxMarks is the number of combining marks left on one letter: more of them would cover neighbouring text.
 const maxMarks = 4
 
-// show is v as a person reads it. t tells what a text is that a kept change has of a date or of bytes.
+// show returns v in readable form. t distinguishes texts that are dates or bytes, since a stored change has both as
+// texts.
 func show(v value.Value, t schema.Type) Shown {
 	s := Shown{Kind: "text"}
 	switch v.Kind() {
@@ -38,7 +39,7 @@ func show(v value.Value, t schema.Type) Shown {
 	case value.Array, value.Object:
 		s.Kind = "json"
 	case value.String:
-		_, date := value.OfDateText(v.Text()) // an SQLite column of dates may hold anything
+		_, date := value.OfDateText(v.Text()) // a date column of SQLite may hold anything
 		switch {
 		case date && (t == schema.Date || t == schema.Day):
 			s.Kind = "date"
@@ -63,7 +64,7 @@ func base64Only(text string) bool {
 	return strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=") == ""
 }
 
-// first is the first most characters of text.
+// first returns the first most characters of text.
 func first(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -78,8 +79,9 @@ func first(text string, most int) string {
 	return text
 }
 
-// Visible writes text so that all its characters can be seen, and different texts look different: those that are
-// invisible, control something or turn the direction of writing stand as ⟨U+202E⟩. Spaces, tabs and new lines stay.
+// Visible returns text with all characters visible, so that different texts look different: invisible characters,
+// control characters and those that change the writing direction are written like ⟨U+202E⟩. Spaces, tabs and newlines
+// stay.
 func Visible(text string) string {
 	var out strings.Builder
 	marks := 0
@@ -101,7 +103,7 @@ func Visible(text string) string {
 	return out.String()
 }
 
-// hidden reports whether r shows nothing by itself, or is known to no font.
+// hidden reports whether r has no visible form of its own.
 func hidden(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
@@ -112,17 +114,17 @@ func hidden(r rune) bool {
 	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || r == 0x2800 || r == 0x17b4 || r == 0x17b5
 }
 
-// label is a path or a name as one line.
+// label returns a path or a name as one line.
 func label(text string) string {
 	return capped(strings.NewReplacer("\n", "⟨U+000A⟩", "\t", "⟨U+0009⟩").Replace(Visible(first(text, maxLine))), text, maxLine)
 }
 
-// line is text that a person has written, or the server, as one line.
+// line returns a text written by a person, or by the server, as one line.
 func line(text string) string {
 	return capped(Visible(strings.Join(strings.Fields(first(text, maxLine)), " ")), text, maxLine)
 }
 
-// words is text that somebody has written, of any number of lines.
+// words returns a text written by a person or an agent, of any number of lines.
 func words(text string) string { return capped(Visible(first(text, maxWords)), text, maxWords) }
 
 func capped(shown, text string, most int) string {

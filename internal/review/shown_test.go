@@ -65,7 +65,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// FuzzVisible wants texts that differ to look different, and nothing invisible to be left.
+// FuzzVisible checks that different texts look different, and that nothing invisible is left.
 func FuzzVisible(f *testing.F) {
 	f.Add("⟨U+202E⟩", "\u202e")
 	f.Add("⟨", "⟨U")
@@ -85,7 +85,7 @@ func FuzzVisible(f *testing.F) {
 	})
 }
 
-// TestWordsKeepTexts wants that the words of two texts give both back, where nothing is cut.
+// TestWordsKeepTexts checks that the words of two texts give both back, if nothing is cut.
 func TestWordsKeepTexts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[ab]{0,3}( [abé.]{0,3}){0,12}`)
@@ -109,7 +109,7 @@ func TestWordsKeepTexts(t *testing.T) {
 	})
 }
 
-// TestWords shows long texts: what is alike is cut, what differs is cut at its beginning.
+// TestWords checks long texts: unchanged parts are cut to their ends, changed parts to their beginning.
 func TestWords(t *testing.T) {
 	many := strings.Repeat("word ", 400)
 	line := strings.Repeat("x", 1<<20)
@@ -215,7 +215,7 @@ It was applied.
 	}
 }
 
-// FuzzSheet hands arbitrary records to a sheet: it neither panics nor hangs, and its text has no line of a record's.
+// FuzzSheet makes sheets of arbitrary records: no panic, no hang, and no line of a record in the text.
 func FuzzSheet(f *testing.F) {
 	f.Add(`{"title":"a","custom":{"x":[1,2]}}`, `{"title":"b\nc","custom":{"x":[2]}}`)
 	f.Add(`null`, `{"custom":[[[]]]}`)

@@ -10,14 +10,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Bounds of Text.
+// Limits of Text.
 const (
 	textFields = 60  // fields that are written out
 	textValue  = 120 // characters of one value
 )
 
-// Text is s for the people who read along with an agent, and for the agent: what would happen, old → new of each field,
-// and that a person must approve it. Texts of records stand in quotes, on one line.
+// Text renders s for an agent and the people reading along: what would happen, old → new of each field, and that a
+// person must approve it. Texts of records are quoted, on one line.
 func Text(s *Sheet) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s. ID: %s\n\nOperation: %s\n", Heading(s.State), s.ID, s.Title)
@@ -57,7 +57,7 @@ func Text(s *Sheet) string {
 	return out.String()
 }
 
-// Heading is what a change in state s is called where it stands alone.
+// Heading returns a heading for a change in state s.
 func Heading(s change.State) string {
 	switch s {
 	case change.Pending:
@@ -70,7 +70,7 @@ func Heading(s change.State) string {
 	return "Change " + string(s)
 }
 
-// next says who must do what before it takes effect, or how it ended.
+// next says who must approve before it takes effect, or how it ended.
 func (s *Sheet) next() string {
 	switch {
 	case s.State != change.Pending:
@@ -96,7 +96,7 @@ func target(i Item) string {
 	return strings.TrimSpace(i.Class + " " + i.Key)
 }
 
-// line is f as "status: "Todo" → "Done"".
+// line returns f as "status: "Todo" → "Done"".
 func (f Field) line(op string) string {
 	after := f.After.quoted()
 	if f.Source {
@@ -115,7 +115,7 @@ func (f Field) line(op string) string {
 	return out
 }
 
-// quoted is s on one line: texts in quotes, so that none of them looks like a null, a number or a line of ours.
+// quoted returns s on one line. Texts are quoted, so that none looks like a null, a number or a line of the server.
 func (s Shown) quoted() string {
 	text := first(s.Text, textValue)
 	cut := ""

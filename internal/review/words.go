@@ -10,15 +10,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Bounds of the comparison word by word. A cell is one word of a text compared with one of the other.
+// Limits of the comparison by words. A cell is one comparison of a word of one text with a word of the other.
 const (
 	maxFieldCells = 250_000
-	maxCells      = 4_000_000 // of all fields of a sheet
-	maxSame       = 80        // characters of an unchanged part that are shown at each of its ends
+	maxCells      = 4_000_000 // for all fields of a sheet
+	maxSame       = 80        // characters shown at each end of an unchanged part
 )
 
-// words tells two texts apart word by word. It is nil where that tells no more than the texts themselves: where one
-// isn't a text, and where they have nothing in common.
+// words compares two texts word by word. It returns nil if that adds nothing to the texts themselves: if one isn't a
+// text, or they have nothing in common.
 func (d *differ) words(before, after value.Value) []Word {
 	if before.Kind() != value.String || after.Kind() != value.String || before.Text() == after.Text() {
 		return nil
@@ -45,11 +45,11 @@ func (d *differ) words(before, after value.Value) []Word {
 	return out
 }
 
-// A run is a part of two texts, whole.
+// A run is a part of two compared texts, uncut.
 type run struct{ text, kind string }
 
-// shown is the run as it is shown: cut to what stands beside other runs, where it is the same in both, else at its
-// beginning.
+// shown returns the run as displayed: an unchanged run is cut to the parts next to its neighbours, any other run to
+// its beginning.
 func (r run) shown(before, after bool) []Word {
 	head, tail := "", ""
 	most := MaxShown
@@ -80,7 +80,7 @@ func (r run) shown(before, after bool) []Word {
 	return out
 }
 
-// end is the last most characters of text.
+// end returns the last most characters of text.
 func end(text string, most int) string {
 	at := len(text)
 	for range most {
@@ -90,7 +90,8 @@ func end(text string, most int) string {
 	return text[at:]
 }
 
-// ends returns how many bytes a and b have in common at their beginning and at their end, cut back to where words meet.
+// ends returns the number of bytes a and b have in common at their beginning and at their end, moved back to a
+// boundary between words.
 func ends(a, b string) (head, tail int) {
 	for head < min(len(a), len(b)) && a[head] == b[head] {
 		head++
@@ -107,10 +108,10 @@ func ends(a, b string) (head, tail int) {
 	return head, tail
 }
 
-// maxWordBytes is how long a word can be. A line without any space is cut into pieces of it.
+// maxWordBytes is the maximum length of a word. Longer ones are split.
 const maxWordBytes = 64
 
-// inside reports whether at stands within a character or a word of text.
+// inside reports whether at is within a character or a word of text.
 func inside(text string, at int) bool {
 	if at <= 0 || at >= len(text) {
 		return false
@@ -127,7 +128,7 @@ func letter(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r) || r == '_'
 }
 
-// split cuts text into words, spaces and single other characters.
+// split splits text into words, runs of spaces and single other characters.
 func split(text string) []string {
 	var out []string
 	from := 0
@@ -146,7 +147,7 @@ func split(text string) []string {
 	return out
 }
 
-// compare finds the longest words that a and b have in common, in order, and what stands between them.
+// compare finds the longest common subsequence of words of a and b, and the runs between them.
 func compare(a, b []string) []run {
 	width := len(b) + 1
 	longest := make([]uint32, (len(a)+1)*width) // of a[i:] and b[j:]
@@ -177,8 +178,8 @@ func compare(a, b []string) []run {
 	return out
 }
 
-// merge joins neighbours of one kind, and takes lone spaces between changed words to be changed as well: they read as
-// one. Between two runs that are the same, what was removed stands before what was added.
+// merge joins neighbours of one kind, and counts spaces between changed words as changed, since they read as one.
+// Between two unchanged runs, removed text comes before added text.
 func merge(parts []run) []run {
 	var out []run
 	var removed, added strings.Builder

@@ -1,8 +1,8 @@
-// Package safefs opens folders and files below the roots that an owner allowed, and nothing else.
+// Package safefs opens folders and files below allowed roots only.
 //
-// It stands at the bottom of source/metadata. What is outside of the roots is neither opened nor asked about; links are
-// not followed, wherever they lead; files are regular, and bounded. Everything goes through os.Root, one name at a time,
-// so that what is swapped between a look and the opening leads nowhere else either.
+// A path outside of the roots is neither opened nor looked up; symbolic links are not followed; files must be regular
+// and of limited size. All access goes through os.Root, one name at a time, so that replacing a file between check
+// and open can't lead outside either.
 package safefs
 
 import (
@@ -19,13 +19,13 @@ import (
 	"unicode/utf8"
 )
 
-// MaxFile is the most bytes of a file.
+// MaxFile is the maximum size of a file in bytes.
 const MaxFile = 8 << 20
 
-// maxEntries is the most names that a folder may have.
+// maxEntries is the maximum number of entries of a folder.
 const maxEntries = 100_000
 
-// The refusals beside fs.ErrNotExist. They name nothing.
+// Errors besides fs.ErrNotExist. They contain no path.
 var (
 	ErrOutside  = errors.New("the path is outside of the allowed roots")
 	ErrNotFile  = errors.New("it is not a regular file")
@@ -34,16 +34,16 @@ var (
 	ErrChanged  = errors.New("it changed while it was opened")
 )
 
-// Roots are the folders below which things may be opened. The zero Roots allow nothing.
+// Roots are the folders below which files may be opened. The zero Roots allow nothing.
 type Roots struct {
 	roots []root
 }
 
-// root is an allowed folder: as it was given, and where that led when it was allowed.
+// root is an allowed folder: the path given, and what it resolved to when it was allowed.
 type root struct{ given, resolved string }
 
-// New allows folders. Each must be there; a relative one starts at the working directory. A link in a root's own path is
-// followed, once, now.
+// New returns Roots of existing folders; relative paths start at the working directory. Symbolic links in the paths
+// of the roots are resolved once, now.
 func New(paths []string) (Roots, error) {
 	var r Roots
 	for _, path := range paths {
@@ -67,7 +67,7 @@ func New(paths []string) (Roots, error) {
 	return r, nil
 }
 
-// cause drops the path that a system's error repeats.
+// cause removes the path from a file system error.
 func cause(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -75,7 +75,7 @@ func cause(err error) error {
 	return err
 }
 
-// Paths returns the roots as they were given, absolute.
+// Paths returns the roots as given, made absolute.
 func (r Roots) Paths() []string {
 	out := make([]string, len(r.roots))
 	for i := range r.roots {
@@ -84,13 +84,13 @@ func (r Roots) Paths() []string {
 	return out
 }
 
-// Allows reports whether an absolute path is a root or below one. It looks at the text alone and touches nothing.
+// Allows reports whether an absolute path is a root or below one. It checks the text only, not the file system.
 func (r Roots) Allows(path string) bool {
 	_, _, ok := r.below(path)
 	return ok
 }
 
-// below returns the root that path is in, and the names that lead from there.
+// below returns the root that contains path, and the names from there to path.
 func (r Roots) below(path string) (string, []string, bool) {
 	if !filepath.IsAbs(path) || slices.Contains(strings.FieldsFunc(path, isSeparator), "..") || strings.ContainsRune(path, 0) {
 		return "", nil, false
@@ -109,7 +109,8 @@ func (r Roots) below(path string) (string, []string, bool) {
 
 func isSeparator(r rune) bool { return r < utf8.RuneSelf && os.IsPathSeparator(uint8(r)) }
 
-// Each opens the roots, one after the other, and gives each to visit with its path; visit takes it over.
+// Each opens each root in turn and passes it to visit with its path. visit must close it. Roots that can't be opened
+// are skipped.
 func (r Roots) Each(visit func(path string, at *Folder)) {
 	for _, root := range r.roots {
 		if opened, err := os.OpenRoot(root.resolved); err == nil {
@@ -118,8 +119,8 @@ func (r Roots) Each(visit func(path string, at *Folder)) {
 	}
 }
 
-// Open opens the folder at an absolute path below a root: ErrOutside for all others, untouched, and fs.ErrNotExist where
-// there is no folder, or a link on the way.
+// Open opens the folder at an absolute path below a root. It fails with ErrOutside for any other path, without
+// accessing it, and with fs.ErrNotExist if it isn't a folder or a link is on the path.
 func (r Roots) Open(path string) (*Folder, error) {
 	at, names, ok := r.below(path)
 	if !ok {
@@ -132,7 +133,7 @@ func (r Roots) Open(path string) (*Folder, error) {
 	return (&Folder{opened}).Down(names...)
 }
 
-// A Folder is an open folder. Close it.
+// A Folder is an open folder, to be closed after use.
 type Folder struct {
 	root *os.Root
 }
@@ -140,7 +141,7 @@ type Folder struct {
 // Close implements io.Closer.
 func (f *Folder) Close() error { return f.root.Close() }
 
-// Down opens the folder that names lead to, one below the other, and closes f. No names lead to f itself.
+// Down opens the folder reached from f by names, one below the other, and closes f. Without names it returns f.
 func (f *Folder) Down(names ...string) (*Folder, error) {
 	at := f
 	for _, name := range names {
@@ -154,7 +155,7 @@ func (f *Folder) Down(names ...string) (*Folder, error) {
 	return at, nil
 }
 
-// Folder opens the folder called name in f: fs.ErrNotExist for what isn't one, such as a link.
+// Folder opens the folder called name in f. It fails with fs.ErrNotExist for anything else, such as a link.
 func (f *Folder) Folder(name string) (*Folder, error) {
 	if !Single(name) {
 		return nil, fs.ErrNotExist
@@ -174,14 +175,15 @@ func (f *Folder) Folder(name string) (*Folder, error) {
 	return &Folder{opened}, nil
 }
 
-// Single reports whether name is the name of one thing in a folder: not empty, ".", "..", and without separators of any
-// system, a drive letter or NUL.
+// Single reports whether name is a plain name in a folder: not empty, "." or "..", without separators of any system,
+// drive letters or NUL.
 func Single(name string) bool {
 	drive := len(name) > 1 && name[1] == ':' && name[0]|0x20 >= 'a' && name[0]|0x20 <= 'z'
 	return name != "" && name != "." && name != ".." && !drive && !strings.ContainsAny(name, "/\\\x00")
 }
 
-// Names lists f, sorted by bytes. Names that aren't UTF-8 are left out: nobody could ask for them.
+// Names returns the names in f, sorted bytewise, without those that aren't UTF-8. It fails with ErrCrowded for too
+// many.
 func (f *Folder) Names() ([]string, error) {
 	dir, err := f.root.Open(".")
 	if err != nil {
@@ -200,7 +202,7 @@ func (f *Folder) Names() ([]string, error) {
 	return names, nil
 }
 
-// Folders lists the folders in f, sorted by bytes.
+// Folders returns the names of the folders in f, sorted bytewise.
 func (f *Folder) Folders() ([]string, error) {
 	names, err := f.Names()
 	return slices.DeleteFunc(names, func(n string) bool {
@@ -209,7 +211,7 @@ func (f *Folder) Folders() ([]string, error) {
 	}), err
 }
 
-// Modified returns when the regular file called name was written, and whether there is one.
+// Modified returns the modification time of the regular file called name, and whether there is one.
 func (f *Folder) Modified(name string) (time.Time, bool) {
 	if !Single(name) {
 		return time.Time{}, false
@@ -221,8 +223,9 @@ func (f *Folder) Modified(name string) (time.Time, bool) {
 	return info.ModTime(), true
 }
 
-// Read returns what is in the regular file called name: fs.ErrNotExist where nothing is, ErrNotFile for a link, a pipe, a
-// device or a folder, which is not opened, ErrTooLarge beyond MaxFile, and ErrChanged where another file came between.
+// Read returns the content of the regular file called name. It fails with fs.ErrNotExist if there is none, with
+// ErrNotFile for a link, a pipe, a device or a folder, which it doesn't open, with ErrTooLarge beyond MaxFile, and
+// with ErrChanged if the file was replaced meanwhile.
 func (f *Folder) Read(name string) ([]byte, error) {
 	if !Single(name) {
 		return nil, fs.ErrNotExist
@@ -236,7 +239,7 @@ func (f *Folder) Read(name string) ([]byte, error) {
 	case seen.Size() > MaxFile:
 		return nil, ErrTooLarge
 	}
-	// Without waiting: a pipe that was put here meanwhile would never open.
+	// Nonblocking: opening a pipe put here meanwhile would hang.
 	file, err := f.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, cause(err)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// tree makes a root with all that could lead out of it, and a secret beside it.
+// tree makes a root with everything that could lead out of it, and a secret next to it.
 func tree(t *testing.T) (root string, roots Roots) {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,7 +54,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestOpen is a path below <dir> → how opening it as a folder ends. The root is <dir>/root.
+// TestOpen checks the result of opening paths below <dir> as folders. The root is <dir>/root.
 func TestOpen(t *testing.T) {
 	root, roots := tree(t)
 	dir := filepath.Dir(root)
@@ -106,7 +106,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestRead is the name of a file → what reading it gives.
+// TestRead checks the result of reading files by name.
 func TestRead(t *testing.T) {
 	root, roots := tree(t)
 	f, err := roots.Open(root)
@@ -139,7 +139,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestDevice reads a device: it is not opened, for that alone can do something.
+// TestDevice checks that a device isn't opened, since opening alone can have an effect.
 func TestDevice(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mknod(filepath.Join(dir, "zero"), syscall.S_IFCHR|0o666, 1<<8|5); err != nil {
@@ -155,7 +155,8 @@ func TestDevice(t *testing.T) {
 	}
 }
 
-// TestSwap reads a file and opens a folder while others swap them with links to outside: what is read is never theirs.
+// TestSwap reads a file and opens a folder while both are being swapped with links to outside: those are never
+// followed.
 func TestSwap(t *testing.T) {
 	root, roots := tree(t)
 	secret := filepath.Join(filepath.Dir(root), "secret")
@@ -198,7 +199,7 @@ func TestSwap(t *testing.T) {
 		}
 		if sub, err := f.Folder("folder"); err == nil {
 			opened++
-			if names, _ := sub.Names(); fmt.Sprint(names) == "[file]" { // those of the secret folder
+			if names, _ := sub.Names(); fmt.Sprint(names) == "[file]" { // the content of the secret folder
 				t.Fatalf("opened a folder with %v", names)
 			}
 			sub.Close()
@@ -211,7 +212,7 @@ func TestSwap(t *testing.T) {
 	}
 }
 
-// TestRoots is what may be a root.
+// TestRoots checks which paths can be roots.
 func TestRoots(t *testing.T) {
 	root, _ := tree(t)
 	for _, bad := range []string{filepath.Join(root, "nothing"), filepath.Join(root, "file"), filepath.Join(root, "dangling")} {
@@ -219,7 +220,7 @@ func TestRoots(t *testing.T) {
 			t.Errorf("%s is a root", bad)
 		}
 	}
-	// A root that is a link is what it leads to, by either name.
+	// A root that is a link can be used by either name.
 	roots, err := New([]string{filepath.Join(root, "within")})
 	must(t, err)
 	for path, want := range map[string]bool{"within": true, "within/deeper": true, "folder": true, "folder/deeper": true, "file": false, "": false} {
@@ -232,7 +233,7 @@ func TestRoots(t *testing.T) {
 	f.Close()
 }
 
-// TestNames lists a folder: by bytes, without names that are no text.
+// TestNames checks that a folder is listed sorted bytewise, without names that aren't UTF-8.
 func TestNames(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"b", "a", "é", "e\u0301", "x\xff"} {

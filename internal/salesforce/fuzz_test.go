@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// FuzzJSON gives the reader of JSON anything.
+// FuzzJSON reads arbitrary JSON files.
 func FuzzJSON(f *testing.F) {
 	for _, seed := range []string{short, `{"fields": {}}`, `{"fields": [{"name": "A", "picklistValues": [{"value": "x", "active": "false"}], "length": 3, "defaultValue": [1]}]}`,
 		`{"fields":`, "\xEF\xBB\xBF{}", utf16Of(short, true, true), strings.Repeat("[", 100)} {
@@ -18,7 +18,7 @@ func FuzzJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { fuzz(t, ".json", data) })
 }
 
-// FuzzXML gives the reader of XML anything.
+// FuzzXML reads arbitrary XML files.
 func FuzzXML(f *testing.F) {
 	for _, seed := range []string{sf(`<sfField n="A" type="string" required="true"/>`), custom(`<fields><fullName>A</fullName><valueSet><valueSetDefinition><value><fullName>x</fullName></value></valueSetDefinition></valueSet></fields>`),
 		`<!DOCTYPE x [<!ENTITY e "x">]><sfObject>&e;</sfObject>`, "<sfObject><fields>", utf16Of(sf(`<sfField n="A"/>`), false, true), strings.Repeat("<a>", 100), `<?xml version="1.0" encoding="latin1"?><sfObject/>`} {
@@ -27,7 +27,7 @@ func FuzzXML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { fuzz(t, ".xml", data) })
 }
 
-// fuzz reads data, and checks what holds for whatever it is.
+// fuzz reads data and checks the invariants of the result.
 func fuzz(t *testing.T, ending string, data []byte) {
 	fields, err := Read(ending, data)
 	if err != nil {

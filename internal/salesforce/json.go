@@ -9,7 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A jsonReader walks a describe without keeping more of it than fields: 8 MiB of brackets stay 8 MiB.
+// A jsonReader reads a describe as a stream and keeps only its fields, so that deep or large documents need little
+// memory.
 type jsonReader struct {
 	dec *jsontext.Decoder
 	to  *collector
@@ -111,7 +112,7 @@ func (r *jsonReader) field() error {
 	return r.to.add(d)
 }
 
-// picklist reads [{"value", "active"}, …]: the values that are in use.
+// picklist reads [{"value", "active"}, …] and returns the active values.
 func (r *jsonReader) picklist() (values []string, err error) {
 	if r.dec.PeekKind() != '[' {
 		return nil, r.skip()
@@ -182,7 +183,7 @@ func (r *jsonReader) token() (jsontext.Token, error) {
 	return t, err
 }
 
-// skip reads a value of any kind and keeps nothing.
+// skip reads and discards a value of any kind.
 func (r *jsonReader) skip() error {
 	at := r.dec.StackDepth()
 	for {
@@ -195,7 +196,7 @@ func (r *jsonReader) skip() error {
 	}
 }
 
-// scalar reads a text, a number or a boolean as text; "" for null, a list and an object.
+// scalar reads a string, a number or a boolean as text; "" for null, an array or an object.
 func (r *jsonReader) scalar() (string, error) {
 	switch r.dec.PeekKind() {
 	case '"', '0', 't', 'f':
@@ -218,7 +219,7 @@ func (r *jsonReader) text(otherwise string) (string, error) {
 	return "", broken("%s", otherwise)
 }
 
-// is reads the word true or false, as a boolean or as text: whether that is word, or else what else says.
+// is reads true or false, as a boolean or as text. It returns !otherwise if the value is word, else otherwise.
 func (r *jsonReader) is(word string, otherwise bool) (bool, error) {
 	got, err := r.scalar()
 	if got == word {
@@ -227,7 +228,7 @@ func (r *jsonReader) is(word string, otherwise bool) (bool, error) {
 	return otherwise, err
 }
 
-// count reads a whole number; 0 for all that is none.
+// count reads a non-negative integer; 0 for any other value.
 func (r *jsonReader) count() (int, error) {
 	text, err := r.scalar()
 	n, bad := strconv.ParseInt(text, 10, 32)
@@ -237,7 +238,7 @@ func (r *jsonReader) count() (int, error) {
 	return int(n), err
 }
 
-// preset reads a default as text; nil for none.
+// preset reads a default as text; nil if there is none.
 func (r *jsonReader) preset() (*string, error) {
 	switch r.dec.PeekKind() {
 	case 'n', '[', '{':

@@ -1,9 +1,9 @@
-// Package salesforce reads what describes one object of a Salesforce organisation, as tools keep it on disk.
+// Package salesforce reads descriptions of Salesforce objects, as tools store them on disk.
 //
-// It stands below source/metadata: bytes in, fields out; it opens nothing. It reads the describe as JSON, the XML that
-// the Provar IDE writes (sfObject), and the metadata API's CustomObject and toolingObjectInfo. It refuses what is not
-// whole: half a document, entities and document types, nesting deeper than 64, fields that are no list. What it says of
-// that names no path and quotes nothing of the file but names of its own format.
+// It converts bytes to fields and opens no files. It reads the describe as JSON, the XML that the Provar IDE writes
+// (sfObject), and the metadata API's CustomObject and toolingObjectInfo. It refuses incomplete documents, entities and
+// document types, nesting deeper than 64, and fields that are not a list. Its errors contain no path and quote nothing
+// of the file except names of its format.
 package salesforce
 
 import (
@@ -20,19 +20,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The bounds of a description.
+// The limits of a description.
 const (
 	MaxDepth  = 64
-	MaxFields = 5_000 // an object of Salesforce has at most some 900
+	MaxFields = 5_000 // a Salesforce object has at most about 900
 
 	maxName   = 255
 	maxText   = 4_000 // of a label, a default or a picklist's value
 	maxValues = 10_000
 )
 
-// Read reads the description of one object. The file's ending tells its form: ".json", or ".xml" and ".object". A
-// description without fields, such as the stub that an IDE writes before it has loaded the details, has none. An error is
-// a *problem.Error whose Detail may be shown.
+// Read reads the description of one object. ending is the file's extension and selects the format: ".json", or ".xml"
+// and ".object". The result is empty for a description without fields, such as the stub that an IDE writes before it
+// has loaded the details. Errors are *problem.Error values whose Detail may be shown.
 func Read(ending string, data []byte) ([]schema.Field, error) {
 	text, err := decoded(data)
 	if err != nil {
@@ -53,13 +53,13 @@ func Read(ending string, data []byte) ([]schema.Field, error) {
 	return c.fields, nil
 }
 
-// broken is what is wrong with a file.
+// broken returns the error for an invalid file.
 func broken(format string, args ...any) error {
 	return problem.New(problem.Upstream, fmt.Sprintf(format, args...))
 }
 
-// decoded returns data as UTF-8 without a byte order mark. UTF-16 is told by its mark, or by the zero bytes of a first
-// character that is ASCII.
+// decoded returns data as UTF-8 without a byte order mark. UTF-16 is recognized by its mark, or by a zero byte in its
+// first character.
 func decoded(data []byte) ([]byte, error) {
 	var order textunicode.Endianness
 	switch {
@@ -84,22 +84,22 @@ func decoded(data []byte) ([]byte, error) {
 	return text, nil
 }
 
-// A described is a field as a file describes it.
+// A described is a field as described in a file.
 type described struct {
 	name, typ, label string
-	preset           *string // its default
-	nillable, filled bool    // it may be null; the organisation fills it in
+	preset           *string // the default value
+	nillable, filled bool    // may be null; set by the organisation
 	length           int
 	values           []string
 }
 
-// A collector gathers fields; of two with one name the first counts.
+// A collector collects fields; of several with the same name the first counts.
 type collector struct {
 	fields []schema.Field
 	seen   map[string]bool
 }
 
-// add takes a field; one without a name is none.
+// add adds a field; a field without a name is ignored.
 func (c *collector) add(d described) error {
 	switch {
 	case d.name == "":
@@ -136,7 +136,7 @@ func (c *collector) add(d described) error {
 	return nil
 }
 
-// unprintable characters would break a line or turn one around.
+// unprintable reports whether r is a character that breaks a line or changes its direction.
 func unprintable(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 func cut(s string, most int) string {
@@ -150,8 +150,8 @@ func cut(s string, most int) string {
 	return s[:most]
 }
 
-// typeOf returns the type that a name of Salesforce stands for, as describes and the metadata API have them, and Any
-// where nothing is known of it. The IDE writes some with an underscore before them.
+// typeOf returns the type for a Salesforce type name, as used in describes and in the metadata API, and Any for unknown
+// names. The IDE writes some with a leading underscore.
 func typeOf(name string) schema.Type {
 	switch strings.TrimPrefix(strings.ToLower(name), "_") {
 	case "string", "text", "textarea", "longtextarea", "html", "richtextarea", "encryptedstring", "encryptedtext", "email", "phone", "url", "time",

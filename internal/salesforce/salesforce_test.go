@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// print writes fields as "name type native flags", one line each.
+// print formats fields as "name type native flags", one per line.
 func print(fields []schema.Field) string {
 	lines := []string{}
 	for _, f := range fields {
@@ -66,7 +66,7 @@ func utf16Of(s string, big, mark bool) string {
 
 const short = `{"fields": [{"name": "Née", "type": "string", "nillable": false}]}`
 
-// TestRead is a file → its fields, or why it can't be read.
+// TestRead checks the fields or the error of each file.
 func TestRead(t *testing.T) {
 	for _, c := range []struct{ name, ending, file, want string }{
 		{"json", ".json", `{"name": "Account", "fields": [
@@ -179,7 +179,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestBounds is files that are within their size and mean to be too much.
+// TestBounds checks files of allowed size that exceed other limits.
 func TestBounds(t *testing.T) {
 	fields := make([]string, MaxFields+1)
 	for i := range fields {

@@ -13,14 +13,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// An xmlReader walks a description element by element, and keeps fields alone.
+// An xmlReader reads a description as a stream and keeps only its fields.
 type xmlReader struct {
 	dec   *xml.Decoder
 	to    *collector
 	depth int
 }
 
-// readXML reads what the root element says: an IDE's sfObject, or a CustomObject of the metadata API.
+// readXML reads a document by its root element: an IDE's sfObject, or a CustomObject of the metadata API.
 func readXML(text []byte, to *collector) error {
 	r := xmlReader{dec: xml.NewDecoder(bytes.NewReader(text)), to: to}
 	r.dec.CharsetReader = charset
@@ -37,7 +37,7 @@ func readXML(text []byte, to *collector) error {
 	return err
 }
 
-// charset reads the encodings that a declaration may name. UTF-16 has been decoded before.
+// charset returns a decoder for the encoding in an XML declaration. UTF-16 is already decoded.
 func charset(label string, in io.Reader) (io.Reader, error) {
 	switch strings.ToLower(label) {
 	case "utf-16", "utf-16le", "utf-16be", "us-ascii", "ascii":
@@ -75,7 +75,7 @@ func (r *xmlReader) document() error {
 	}
 }
 
-// end reads what may follow the root: nothing but comments and white space.
+// end reads the rest after the root: only comments and white space are allowed.
 func (r *xmlReader) end() error {
 	for {
 		t, err := r.token()
@@ -96,7 +96,7 @@ func (r *xmlReader) end() error {
 	}
 }
 
-// token reads on. Document types, which is where entities would be made, are refused before they mean anything.
+// token reads the next token. It refuses document types, so that no entities can be defined.
 func (r *xmlReader) token() (xml.Token, error) {
 	t, err := r.dec.Token()
 	switch t.(type) {
@@ -112,7 +112,7 @@ func (r *xmlReader) token() (xml.Token, error) {
 	return t, err
 }
 
-// children reads to the end of the element that was begun; visit reads each element in it to its end.
+// children reads to the end of the current element; visit reads each element in it to its end.
 func (r *xmlReader) children(visit func(xml.StartElement) error) error {
 	for {
 		t, err := r.token()
@@ -130,7 +130,7 @@ func (r *xmlReader) children(visit func(xml.StartElement) error) error {
 	}
 }
 
-// skip reads to the end of the element that was begun.
+// skip reads to the end of the current element.
 func (r *xmlReader) skip(xml.StartElement) error {
 	for at := r.depth - 1; ; {
 		if _, err := r.token(); err != nil {
@@ -142,7 +142,7 @@ func (r *xmlReader) skip(xml.StartElement) error {
 	}
 }
 
-// text reads the text of the element that was begun, to its end.
+// text reads the text of the current element, to its end.
 func (r *xmlReader) text() (string, error) {
 	var b strings.Builder
 	for at := r.depth - 1; ; {
@@ -159,7 +159,7 @@ func (r *xmlReader) text() (string, error) {
 	}
 }
 
-// sfFields reads <fields><sfField n= type= required=/></fields> in an sfObject: the first such list.
+// sfFields reads the first list <fields><sfField n= type= required=/></fields> in an sfObject.
 func (r *xmlReader) sfFields() func(xml.StartElement) error {
 	read := false
 	return func(list xml.StartElement) error {
@@ -234,7 +234,7 @@ func (r *xmlReader) customField(e xml.StartElement) error {
 	return r.to.add(d)
 }
 
-// values reads the values of a picklist, in the form of today and in the old one: those that are in use.
+// values reads the active values of a picklist, in the current and the older form.
 func (r *xmlReader) values(d *described) func(xml.StartElement) error {
 	return func(e xml.StartElement) error {
 		switch e.Name.Local {

@@ -18,15 +18,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// An API is an HTTP API as the configuration is to name it.
+// An API is the HTTP API to configure.
 type API struct {
 	Name     string // of the source
-	Document string // as the configuration says it: a path from its folder, or a URL
-	BaseURL  string // "" takes that of the document
-	Data     []byte // of the document
+	Document string // as in the configuration: a path relative to its folder, or a URL
+	BaseURL  string // "" means that of the document
+	Data     []byte // the content of the document
 }
 
-// OfAPI writes the configuration of an HTTP API, in which each operation of its document has a class.
+// OfAPI returns the configuration of an HTTP API, with a class for each operation of its document.
 func OfAPI(a API) (Draft, error) {
 	contents, err := apis.Read(a.Data)
 	if err != nil {
@@ -43,7 +43,7 @@ func OfAPI(a API) (Draft, error) {
 	return draft, w.sound()
 }
 
-// sound makes sure that what was written says what is right, wherever the document is.
+// sound checks that the generated configuration can be parsed and compiled, wherever the document is.
 func (w *apiWriter) sound() error {
 	const elsewhere = "https://document.example/"
 	text := strings.Replace(w.b.String(), "document: "+yamlQuoted(w.Document), "document: "+elsewhere, 1)
@@ -65,7 +65,8 @@ func (w *apiWriter) sound() error {
 	return nil
 }
 
-// remoteProcedures reports whether the document is one of remote procedures: nearly all is POST, and names say the rest.
+// remoteProcedures reports whether the document describes remote procedures: at least 90 % are POST with a
+// capitalized name.
 func remoteProcedures(d *spec.Document) bool {
 	named := 0
 	for _, op := range d.Operations {
@@ -77,7 +78,7 @@ func remoteProcedures(d *spec.Document) bool {
 	return named > 0 && named*10 >= len(d.Operations)*9
 }
 
-// base returns the URL that calls go to, and whether the document or whoever asks says it.
+// base returns the base URL, and whether it is given by the document or by BaseURL.
 func (w *apiWriter) base() (string, bool) {
 	if w.BaseURL != "" {
 		return w.BaseURL, true
@@ -99,14 +100,14 @@ func (w *apiWriter) base() (string, bool) {
 	return "https://" + strings.ReplaceAll(w.Name, "_", "-") + ".example", false
 }
 
-// A group is operations that one rule classes.
+// A group is the operations classed by one rule.
 type group struct {
 	class classify.Class
-	kind  suspect.Kind // what they are suspected of
+	kind  suspect.Kind // the suspicion about them; "" for none
 	ops   []*spec.Operation
 }
 
-// groups puts each operation into one group: those for nobody first, then by class.
+// groups puts each operation into one group: the suspicious ones first, then by class.
 func (w *apiWriter) groups() []group {
 	by := map[suspect.Kind][]*spec.Operation{}
 	for _, op := range w.d.Operations {
@@ -137,7 +138,7 @@ func (w *apiWriter) groups() []group {
 	return out
 }
 
-// secrets are the texts of schemas whose names say credential, sorted.
+// secrets returns the text fields of schemas named like credentials, sorted.
 func (w *apiWriter) secrets() []string {
 	all := visible.New(w.d, nil, visible.Filter{})
 	found := map[string]bool{}
@@ -151,7 +152,7 @@ func (w *apiWriter) secrets() []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// tells reports whether a name says that the field tells about a credential, or is one that opens nothing.
+// tells reports whether a name is that of a fact about a credential, or of a harmless token.
 func tells(name string) bool {
 	said := denylist.Words(name)
 	about := []string{"time", "date", "at", "on", "duration", "type", "url", "name", "id", "enabled", "expired", "expiry", "hint", "policy", "restriction", "rotation", "required"}
@@ -160,7 +161,7 @@ func tells(name string) bool {
 	})
 }
 
-// owner returns the path parameter by which most operations say whose things they are about, and how many say it.
+// owner returns the path parameter that names a tenant in most operations, and the number of these operations.
 func (w *apiWriter) owner() (name string, of int) {
 	count := map[string]int{}
 	for _, op := range w.d.Operations {

@@ -27,7 +27,7 @@ const shop = `{"openapi": "3.0.3", "info": {"title": "Shop API", "version": "1"}
   "/logs/confirm": {"get": {"responses": {"200": {"description": "ok"}}}},
   "/user/tokens": {"get": {"responses": {"200": {"description": "ok"}}}, "post": {"responses": {"200": {"description": "ok"}}}}}}`
 
-// TestOfAPI is a document → its configuration, to the line.
+// TestOfAPI checks the generated configuration of a document, line by line.
 func TestOfAPI(t *testing.T) {
 	d, err := OfAPI(API{Name: "shop", Document: "shop.json", Data: []byte(shop)})
 	if err != nil {
@@ -90,7 +90,7 @@ apis:
 	}
 }
 
-// TestOfAPIWhere: what the document, and who asks, say of where the API is and who calls → the lines.
+// TestOfAPIWhere checks the lines about the address and the credentials, as given by the document and the caller.
 func TestOfAPIWhere(t *testing.T) {
 	const paths = `"info": {"title": "x"}, "paths": {"/a": {"get": {"responses": {"200": {"description": "ok"}}}}}}`
 	three := func(keys string) string { return `{"openapi": "3.0.3", ` + keys + paths }
@@ -126,8 +126,8 @@ func TestOfAPIWhere(t *testing.T) {
 	}
 }
 
-// TestOfDocuments drafts every document there is, and reads what was written from where it stands. Every operation is
-// in the one class that its line says, and credentials are nobody's.
+// TestOfDocuments generates a configuration for every test document and parses it. Every operation has the class that
+// its line says, and no credential is visible.
 func TestOfDocuments(t *testing.T) {
 	folder := filepath.Join("..", "openapi", "testdata")
 	files, err := os.ReadDir(folder)

@@ -68,7 +68,7 @@ func (w *apiWriter) write() {
 	}
 }
 
-// group writes a rule with its operations, by the groups of the document.
+// group writes a rule with its operations, grouped as in the document.
 func (w *apiWriter) group(g group) {
 	switch {
 	case g.kind == suspect.Shows:
@@ -104,12 +104,12 @@ func (w *apiWriter) group(g group) {
 	}
 }
 
-// operation writes a line about one operation: by its id where the document gives it one, else by method and path.
+// operation writes a line for one operation: by id if the document gives one, else by method and path.
 func (w *apiWriter) operation(g group, op *spec.Operation) {
 	name, about := op.Name(), op.Summary
 	if op.Declared {
 		name = op.ID
-		if about == "" || strings.HasSuffix(op.Path, "/"+about) { // of remote procedures, path and summary repeat the id
+		if about == "" || strings.HasSuffix(op.Path, "/"+about) { // for remote procedures, path and summary repeat the id
 			about, _, _ = strings.Cut(op.Description, "\n")
 		}
 	}
@@ -139,7 +139,7 @@ func (w *apiWriter) operation(g group, op *spec.Operation) {
 
 var plainOperation = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_ ./{}-]*$`)
 
-// operationText writes the name of an operation, in quotes where YAML would read something else.
+// operationText returns the name of an operation as YAML, quoted if YAML would read it as something else.
 func operationText(s string) string {
 	if plainOperation.MatchString(s) && strings.TrimSpace(s) == s && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(s)) {
 		return s
@@ -161,7 +161,7 @@ func (w *apiWriter) fields() {
 	}
 }
 
-// credential writes what the security schemes of the document ask for.
+// credential writes a credential for the document's security schemes.
 func (w *apiWriter) credential() {
 	schemes := w.d.Lookup("#/components/securitySchemes")
 	if w.d.Dialect == spec.Swagger2 {
@@ -187,7 +187,7 @@ func (w *apiWriter) credential() {
 	}
 }
 
-// scheme writes a credential for a security scheme; "" for one that a gateway can't use.
+// scheme returns the credential for a security scheme; "" if it isn't supported.
 func (w *apiWriter) scheme(s spec.Raw) string {
 	name := s.Get("name").Text()
 	switch kind, scheme := s.Get("type").Text(), strings.ToLower(s.Get("scheme").Text()); {
@@ -213,12 +213,12 @@ func (w *apiWriter) scheme(s spec.Raw) string {
 	return ""
 }
 
-// variable is a variable of the environment named after the source.
+// variable returns an environment variable named after the source, as ${NAME}.
 func (w *apiWriter) variable(what string) string {
 	return "${" + strings.ToUpper(strings.ReplaceAll(w.Name, "-", "_")) + "_" + what + "}"
 }
 
-// plain is a text on one line, cut, that can stand in a comment.
+// plain returns s on one line, shortened to most characters, for use in a comment.
 func plain(s string, most int) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) }), " ")
 	if runes := []rune(s); len(runes) > most {

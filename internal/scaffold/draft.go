@@ -1,8 +1,8 @@
-// Package scaffold writes a first configuration for a database or an HTTP API, from a look at what it has.
+// Package scaffold generates a first configuration for a database or an HTTP API, by looking at its structure.
 //
-// It stands beside the way and takes no part in it. It guesses from names and types alone: whose a record is, what
-// counts as live, what is heavy, what holds credentials; and it marks what it guessed with "confirm". What it can't
-// place it hides. It refuses to give a configuration that would not compile.
+// It guesses from names and types only: the owner of a record, what counts as live, what is heavy, what holds
+// credentials; and it marks guesses with "confirm". It hides what it can't classify. It never returns a configuration
+// that doesn't compile.
 package scaffold
 
 import (
@@ -15,22 +15,22 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Source is the database as the configuration is to name it.
+// A Source is the database to configure.
 type Source struct {
-	Name, URL    string // as in config.Source; the URL holds no password
-	WithPassword bool   // one was taken out of the URL, and is to come from the environment
+	Name, URL    string // as in config.Source; the URL contains no password
+	WithPassword bool   // a password was removed from the URL, and will come from the environment
 }
 
-// A Draft is a configuration with its guesses.
+// A Draft is a generated configuration.
 type Draft struct {
 	Text    string // YAML
-	Classes int    // how many it has rules for
+	Classes int    // number of classes with rules
 
-	Operations int // of an API, likewise
-	Confirm    int // how many guesses it marks
+	Operations int // number of operations of an API with a class
+	Confirm    int // number of guesses marked
 }
 
-// Of writes the configuration of a source with these classes, as the source describes them.
+// Of returns the configuration of a source with these classes, as the source describes them.
 func Of(s Source, classes []schema.Class) (Draft, error) {
 	floor, err := policyreport.Floor(classes)
 	if err != nil {
@@ -44,7 +44,7 @@ func Of(s Source, classes []schema.Class) (Draft, error) {
 	return Draft{Text: text, Classes: len(classes), Confirm: strings.Count(text, "# confirm")}, nil
 }
 
-// sound makes sure that what was written says what is right: it is read and compiled as check does.
+// sound checks that the generated configuration can be parsed and compiled.
 func sound(text, source string, classes []schema.Class) error {
 	c, err := config.Parse("bailiwick.yaml", []byte(text), func(string) (string, bool) { return "", false })
 	if err == nil {

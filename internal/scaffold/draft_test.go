@@ -7,8 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// table makes a class of fields written as "name:type", "!" after a type that is never null, "name>target" for a
-// pointer. The first field is the key.
+// table makes a class from fields written as "name:type", with "!" after a type that is never null, or as
+// "name>target" for a pointer. The first field is the key.
 func table(name string, fields ...string) schema.Class {
 	types := map[string]schema.Type{"int": schema.Integer, "text": schema.String, "bool": schema.Boolean, "date": schema.Date,
 		"json": schema.JSON, "bytes": schema.Bytes}

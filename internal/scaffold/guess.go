@@ -8,22 +8,22 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A guess is a rule for one class, found by names and types alone.
+// A guess is a rule for one class, guessed from names and types.
 type guess struct {
 	class     *schema.Class
-	hidden    string // why the class is hidden; "" when it isn't
+	hidden    string // why the class is hidden; "" if it isn't
 	field     string // the field that holds the tenant; "" for none
-	through   string // the pointer to the class that has the tenant; "" for none
+	through   string // the pointer to the class with the tenant; "" for none
 	canonical []string
 	denied    []string // by the rule
-	floor     []string // by the built-in floor, whatever the rule says
+	floor     []string // by name, whatever the rule says
 	large     []string
 }
 
-// tenantWords are what owners call a tenant, the likeliest first.
+// tenantWords are common names for a tenant, the likeliest first.
 var tenantWords = []string{"tenant", "organisation", "organization", "org", "workspace", "company", "account"}
 
-// guessRules guesses a rule for each class. floor are the fields that can be seen without any rule, by class.
+// guessRules guesses a rule for each class. floor is the fields visible without any rule, by class.
 func guessRules(classes []schema.Class, floor map[string][]string) []guess {
 	out := make([]guess, len(classes))
 	word := tenantWord(classes)
@@ -54,7 +54,7 @@ func guessRules(classes []schema.Class, floor map[string][]string) []guess {
 	return out
 }
 
-// tenantWord returns the word for a tenant that most classes have a field of; "" when none has.
+// tenantWord returns the name for a tenant that most classes have a field of; "" if none has.
 func tenantWord(classes []schema.Class) string {
 	best, most := "", 0
 	for _, word := range tenantWords {
@@ -71,7 +71,7 @@ func tenantWord(classes []schema.Class) string {
 	return best
 }
 
-// tenantField returns the field of c that names a tenant by word: org_id, orgId, org.
+// tenantField returns the field of c that holds a tenant called word: org_id, orgId, org.
 func tenantField(c *schema.Class, word string) string {
 	for _, f := range c.Fields {
 		switch strings.Join(words(f.Name), "_") {
@@ -86,8 +86,8 @@ func tenantField(c *schema.Class, word string) string {
 	return ""
 }
 
-// scope finds which classes belong to tenants: by a field, as the class that such a field points to, or through a
-// pointer. What has no way to a tenant is hidden: it may hold everybody's records.
+// scope finds the classes that belong to tenants: by a field, as the target of such a field, or through a pointer. A
+// class that leads to no tenant is hidden, since it may hold records of all tenants.
 func scope(guesses []guess, word string) {
 	byName := map[string]*guess{}
 	for i := range guesses {
@@ -104,7 +104,7 @@ func scope(guesses []guess, word string) {
 		}
 	}
 	for found := map[*guess]string{nil: ""}; len(found) > 0; {
-		found = map[*guess]string{} // kept apart, so that the shortest way wins
+		found = map[*guess]string{} // a new map each round, so that the shortest path wins
 		for i := range guesses {
 			if g := &guesses[i]; g.hidden == "" && g.field == "" && g.through == "" {
 				if pointer := parent(g.class, byName); pointer != "" {
@@ -123,8 +123,8 @@ func scope(guesses []guess, word string) {
 	}
 }
 
-// parent returns the pointer of c to a class that has a tenant: one that is never null before others, and one to a
-// thing before one to a person, who may have left it to somebody else.
+// parent returns the pointer of c to a class that has a tenant. It prefers one that is never null, and one to a thing
+// over one to a person, since a person may change tenants.
 func parent(c *schema.Class, byName map[string]*guess) string {
 	best, score := "", -1
 	for _, f := range c.Fields {
@@ -153,7 +153,7 @@ func person(class string) bool {
 	return slices.Contains([]string{"user", "users", "people", "person", "persons", "members", "employees", "accounts"}, w[len(w)-1])
 }
 
-// credentialStore says why c is hidden: by its name it holds credentials, or is a tool's own bookkeeping.
+// credentialStore returns why c should be hidden: its name suggests credentials, or the bookkeeping of a tool.
 func credentialStore(c *schema.Class) string {
 	w := words(c.Name)
 	joined := strings.Join(w, "_")
@@ -173,13 +173,13 @@ func credentialStore(c *schema.Class) string {
 	return ""
 }
 
-// private reports whether a field's name says that it is not for outsiders.
+// private reports whether a field's name marks it as internal.
 func private(name string) bool {
 	w := words(name)
 	return len(w) > 1 && (w[0] == "internal" || w[0] == "private" || w[0] == "confidential")
 }
 
-// large reports whether a field looks heavy. Pointers and keys never are.
+// large reports whether a field looks heavy. Pointers and keys never do.
 func large(c *schema.Class, f *schema.Field) bool {
 	if slices.Contains(c.Key, f.Name) || slices.ContainsFunc(c.Relations, func(r schema.Relation) bool { return slices.Contains(r.Fields, f.Name) }) {
 		return false
@@ -198,7 +198,7 @@ func large(c *schema.Class, f *schema.Field) bool {
 	return false
 }
 
-// liveWhen returns what f says of a record that counts as live, as a member of a where object; "" for nothing.
+// liveWhen returns the condition on f for live records, as a member of a where object; "" for none.
 func liveWhen(f *schema.Field) string {
 	switch name := strings.Join(words(f.Name), "_"); {
 	case (name == "deleted_at" || name == "archived_at" || name == "deleted_on") && !f.NotNull:
@@ -214,7 +214,7 @@ func liveWhen(f *schema.Field) string {
 	return ""
 }
 
-// words takes a name apart at its separators and humps, in lower case; there is at least one.
+// words splits a name at separators and capital letters, into lower case; the result has at least one element.
 func words(name string) []string {
 	var b strings.Builder
 	var before rune

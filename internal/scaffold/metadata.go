@@ -7,15 +7,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// A Cache is a connection whose objects' descriptions are on disk, as the configuration is to name it.
+// A Cache is a connection whose objects' descriptions are on disk.
 type Cache struct {
-	Name       string   // of the source
-	Connection string   // as the project names it
-	Roots      []string // the folders that may be read, as the file is to write them
+	Name       string   // of the source in the configuration
+	Connection string   // its name in the project
+	Roots      []string // the allowed folders, as written in the configuration
 	Objects    int
 }
 
-// OfCaches writes the configuration of descriptions alone: one source a connection.
+// OfCaches returns a configuration with descriptions only: one source per connection.
 func OfCaches(caches []Cache) (Draft, error) {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// writeRules writes the configuration of one source. word is what its owners call a tenant, "" when nothing was found.
+// writeRules returns the configuration of one source. word is the name for a tenant; "" if none was found.
 func writeRules(s Source, word string, guesses []guess) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -50,7 +50,7 @@ func writeRules(s Source, word string, guesses []guess) string {
 	return b.String()
 }
 
-// writeRule writes the rule of one class; a comment stands above what it is about.
+// writeRule writes the rule of one class; a comment precedes what it is about.
 func writeRule(line func(string, ...any), source string, g *guess) {
 	name := yamlText(source + "." + g.class.Name)
 	if g.hidden != "" {
@@ -94,7 +94,7 @@ func writeRule(line func(string, ...any), source string, g *guess) {
 	line("")
 }
 
-// unlessNull warns of a pointer that may be null: such records are nobody's.
+// unlessNull returns a warning if the pointer may be null: such records belong to no tenant.
 func unlessNull(g *guess) string {
 	if f := g.class.Field(g.through); f != nil && !f.NotNull {
 		return "; where it is null, nobody sees the record"
@@ -102,7 +102,7 @@ func unlessNull(g *guess) string {
 	return ""
 }
 
-// writeFloor names the fields that are never shown, whatever the rule says.
+// writeFloor lists the fields that are denied by name, whatever the rule says.
 func writeFloor(line func(string, ...any), g *guess) {
 	if g.floor != nil {
 		names := make([]string, len(g.floor))
@@ -115,7 +115,7 @@ func writeFloor(line func(string, ...any), g *guess) {
 
 var plainText = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?$`)
 
-// yamlText writes a name, in quotes where YAML would read something else.
+// yamlText returns a name as YAML, quoted if YAML would read it as something else.
 func yamlText(s string) string {
 	switch strings.ToLower(s) {
 	case "null", "true", "false", "yes", "no", "on", "off", "y", "n":
@@ -127,7 +127,7 @@ func yamlText(s string) string {
 	return yamlQuoted(s)
 }
 
-// yamlQuoted writes a text in quotes. JSON's are YAML's; ${ would be looked up.
+// yamlQuoted returns a quoted text. JSON's quoting is valid YAML; ${ is escaped, since it would be expanded.
 func yamlQuoted(s string) string {
 	b, _ := json.Marshal(strings.ReplaceAll(s, "${", "$${")) // a string always encodes
 	return string(b)

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Explain implements source.Explainer: a line for each step, below the one that it belongs to.
+// Explain implements source.Explainer. It returns one line per step, each below its parent.
 func (s *SQLite) Explain(ctx context.Context, p policy.Permit) (string, error) {
 	st, err := sqlgen.SQL(p, sqlgen.SQLite)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *SQLite) Explain(ctx context.Context, p policy.Permit) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// Explain implements source.Explainer: PostgreSQL's own text, for the values of this query.
+// Explain implements source.Explainer. It returns PostgreSQL's own text, for the values of this query.
 func (s *Postgres) Explain(ctx context.Context, p policy.Permit) (string, error) {
 	st, err := sqlgen.SQL(p, sqlgen.PostgreSQL)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Postgres) Explain(ctx context.Context, p policy.Permit) (string, error)
 	return strings.Join(lines, "\n"), nil
 }
 
-// Explain implements source.Explainer: MariaDB's table, a line for each row. Its other form, JSON, is ten times as long.
+// Explain implements source.Explainer. It returns MariaDB's table, one line per row; the JSON form is ten times as long.
 func (s *MySQL) Explain(ctx context.Context, p policy.Permit) (string, error) {
 	st, err := sqlgen.SQL(p, sqlgen.MySQL)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *MySQL) Explain(ctx context.Context, p policy.Permit) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// table writes rows as lines, the names of the columns first; null as "-".
+// table writes rows as lines, the column names first, with "-" for null.
 func table(rows *sql.Rows) ([]string, error) {
 	names, err := rows.Columns()
 	if err != nil {

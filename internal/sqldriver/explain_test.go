@@ -22,7 +22,7 @@ import (
 var explainTables = []string{`CREATE TABLE users (id int PRIMARY KEY, team int NOT NULL, name varchar(20))`, `CREATE INDEX by_team ON users (team)`,
 	`INSERT INTO users WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900) SELECT i, i % 300, 'u' FROM n`, `ANALYZE`}
 
-// explained wants parts, in order, in what the database says of queries.
+// explained checks that the database's explanation of queries contains parts, in order.
 func explained(t *testing.T, src interface {
 	source.Source
 	source.Explainer

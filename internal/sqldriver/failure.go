@@ -20,12 +20,12 @@ import (
 	"modernc.org/sqlite"
 )
 
-// A failure is an error of a database as a log may have it: what kind it is, and of which statement. A database's own
-// words can hold values of records and of rules ("duplicate key value (email)=(…)", "invalid input syntax: …"), so
-// only those that can't are repeated; the error itself is left to errors.As.
+// A failure is a database error in a form that may be logged: its kind, and the statement's digest. A database's
+// messages can hold values of records and of rules ("duplicate key value (email)=(…)", "invalid input syntax: …"), so
+// only messages that can't are repeated; the error itself is available to errors.As.
 type failure struct {
 	err       error
-	statement string // the digest of its text; "" when there was none
+	statement string // the digest of its text; "" if there was none
 }
 
 func (f *failure) Error() string {
@@ -36,18 +36,18 @@ func (f *failure) Error() string {
 	return text
 }
 
-// LogText is Error, for logs that keep the text of other errors out.
+// LogText returns Error, for logs that leave out the text of other errors.
 func (f *failure) LogText() string { return f.Error() }
 func (f *failure) Unwrap() error   { return f.err }
 
-// digest names the text of a statement, which can hold names that the asker chose. "bailiwick policy explain" and the
-// scope explain tell the text of a call; the same one has the same digest.
+// digest identifies the text of a statement, which can hold names that the caller chose. "bailiwick policy explain" and
+// the scope explain show the text of a call, and equal texts have equal digests.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
 
-// plainly says what err is without its words, unless these are about a connection or a right.
+// plainly returns the kind of err without its message, or with it if it is about a connection or a missing right.
 func plainly(err error) string {
 	if e, ok := errors.AsType[*failure](err); ok {
 		return e.Error()
@@ -59,7 +59,7 @@ func plainly(err error) string {
 		return said(fmt.Sprintf("MariaDB error %d, SQLSTATE %s", e.Number, e.SQLState[:]), e.Message, slices.Contains(tellingNumbers, e.Number))
 	}
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		meaning := cmp.Or(sqlite.ErrorCodeString[e.Code()], sqlite.ErrorCodeString[e.Code()&0xff]) // an extended code holds its kind
+		meaning := cmp.Or(sqlite.ErrorCodeString[e.Code()], sqlite.ErrorCodeString[e.Code()&0xff]) // an extended code contains its primary code
 		return said(fmt.Sprintf("SQLite error %d", e.Code()), meaning, meaning != "")
 	}
 	if e, ok := errors.AsType[*net.OpError](err); ok {
@@ -90,7 +90,7 @@ func innermost(err error) error {
 	return err
 }
 
-// What databases say in these cases names hosts, users and tables, and no value.
+// In these cases, databases' messages name hosts, users and tables, but no values.
 var (
 	tellingClasses = []string{"08", "28", "3D", "53", "57", "58"} // connection, authorisation, database, resources, operator, system
 	tellingStates  = []string{"42501", "42P01"}                   // no right, no table

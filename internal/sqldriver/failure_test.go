@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestFailure: operators read what kind of error a database gave, and its words only where these hold no value.
+// TestFailure checks that operators see the kind of a database error, and its message only if it can hold no value.
 func TestFailure(t *testing.T) {
 	const secret = "swordfish"
 	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "a.db"))

@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// golden are the classes of compile's pipelines, with a few records; those of another tenant must not show.
+// golden are the classes of sqlgen's pipelines, with a few records; those of another tenant must not show.
 var golden = sourcetest.Dataset{Tables: []sourcetest.Table{
 	{Name: "issues", Key: []string{"id"}, Columns: []sourcetest.Column{{Name: "id", Is: schema.Integer, Required: true}, {Name: "org", Is: schema.String}, {Name: "status", Is: schema.String},
 		{Name: "estimate", Is: schema.Integer}, {Name: "author", Is: schema.Integer}, {Name: "opened", Is: schema.Date}, {Name: "meta", Is: schema.JSON}},
@@ -44,8 +44,8 @@ var golden = sourcetest.Dataset{Tables: []sourcetest.Table{
 			["d","acme","x",null,5]`},
 }}
 
-// TestGoldenPipelines runs the pipelines that package compile shows with their statements: what these give is what the
-// oracle makes of the same records, or the database can't do it, as the statements say.
+// TestGoldenPipelines runs the pipelines that package sqlgen shows with their statements: the result is that of the
+// oracle over the same records, or the database doesn't support it, as the statements say.
 func TestGoldenPipelines(t *testing.T) {
 	text, err := os.ReadFile("../sqlgen/testdata/pipelines.txt")
 	if err != nil {
@@ -88,7 +88,7 @@ func TestGoldenPipelines(t *testing.T) {
 	}
 }
 
-// answered is what a source answers to "class stages" for somebody of acme, or the code of its refusal.
+// answered returns the answer of a source to "class stages" for a principal of acme, or the code of its refusal.
 func answered(t *testing.T, src source.Source, classes []schema.Class, question string) string {
 	t.Helper()
 	tenant := policy.ClassRule{Tenant: &policy.TenantRule{Field: "org"}}
@@ -124,7 +124,7 @@ func answered(t *testing.T, src source.Source, classes []schema.Class, question 
 	return b.String()
 }
 
-// ordered returns v with the members of its objects by name: PostgreSQL keeps no other order.
+// ordered returns v with the members of its objects sorted by name: PostgreSQL keeps no other order.
 func ordered(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Array:
@@ -144,7 +144,8 @@ func ordered(v value.Value) value.Value {
 	return v
 }
 
-// TestSQLiteWordsOfTypes wants a word for a type to be no more than a word: compile calls dates that it computes so.
+// TestSQLiteWordsOfTypes checks that a column's declared type has no other meaning: sqlgen uses the same name for
+// computed dates.
 func TestSQLiteWordsOfTypes(t *testing.T) {
 	d := sourcetest.Dataset{Tables: []sourcetest.Table{{Name: "t", Key: []string{"id"}, Columns: []sourcetest.Column{{Name: "id", Is: schema.Integer}, {Name: "took", Is: schema.Any, SQLite: "milliseconds"}},
 		Rows: `[1,250]`}}}

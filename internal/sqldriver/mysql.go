@@ -22,18 +22,18 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// MySQL is a source in a MariaDB database. It is safe for use by several goroutines.
+// MySQL is a source in a MariaDB database. It is safe for concurrent use.
 type MySQL struct {
 	name string
 	url  string
 	db   *sql.DB
-	// control has connections that only end statements: they must be had when all others are busy.
+	// control has connections that only end statements: they must be available when all others are busy.
 	control *sql.DB
 }
 
-// OpenMySQL connects to the database at rawURL, which begins with mysql:// or mariadb://, as the source called name.
-// It opens a read-only session and sees that the server answers and is MariaDB 10.7 or later. The query of the URL
-// may say tls=true, skip-verify or preferred, and socket=path. A password that isn't there is that of MYSQL_PWD.
+// OpenMySQL connects to the database at rawURL, which begins with mysql:// or mariadb://, as the source called name. It
+// opens a read-only session and checks that the server answers and is MariaDB 10.7 or later. The query of the URL may
+// set tls=true, skip-verify or preferred, and socket=path. If the URL has no password, MYSQL_PWD is used.
 func OpenMySQL(ctx context.Context, name, rawURL string) (*MySQL, error) {
 	cfg, err := mysqlConfig(rawURL)
 	if err != nil {
@@ -61,7 +61,7 @@ func OpenMySQL(ctx context.Context, name, rawURL string) (*MySQL, error) {
 	return s, nil
 }
 
-// isMariaDB reports whether version is that of a MariaDB whose functions compile counts on: UUIDs came with 10.7.
+// isMariaDB reports whether version is a MariaDB with the functions that package sqlgen uses: UUIDs came with 10.7.
 func isMariaDB(version string) bool {
 	version = strings.TrimPrefix(version, "5.5.5-")
 	parts := strings.SplitN(version, ".", 3)
@@ -75,7 +75,7 @@ func isMariaDB(version string) bool {
 
 var errMySQLURL = errors.New("the database url is not such as mariadb://user:password@host/database")
 
-// mysqlConfig reads a URL. Its errors don't quote it, for it may hold a password.
+// mysqlConfig parses a URL. Its errors don't quote it, since it may hold a password.
 func mysqlConfig(rawURL string) (*mysql.Config, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Scheme != "mysql" && u.Scheme != "mariadb" || len(u.Path) < 2 {
@@ -106,7 +106,7 @@ func mysqlConfig(rawURL string) (*mysql.Config, error) {
 	return cfg, nil
 }
 
-// Close ends all connections.
+// Close closes all connections.
 func (s *MySQL) Close() error { return errors.Join(s.db.Close(), s.control.Close()) }
 
 // Ping implements source.Pinger.
@@ -130,15 +130,15 @@ func (s *MySQL) Read(ctx context.Context, p policy.Permit) (source.Rows, error) 
 // Compile implements source.Compiler.
 func (s *MySQL) Compile(p policy.Permit) (string, error) { return textOf(p, sqlgen.MySQL) }
 
-// grace is how long a statement that was told to end may take before its connection is ended.
+// grace is how long a statement may run on after KILL QUERY before its connection is ended.
 const grace = 2 * time.Second
 
-// again is how long after an order to end the next one goes out, while the statement hasn't ended.
+// again is the interval between two KILLs of the same statement.
 const again = 100 * time.Millisecond
 
 func (s *MySQL) run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
 	return s.query(ctx, st.Text, st.Args, func(rows *sql.Rows) error {
-		var ended error // what a statement gives once it was told to end may be wrong
+		var ended error // the result of a statement that was killed may be wrong
 		err := stream(rows, st, plan, mysqlValue, func(r value.Row, err error) bool {
 			ended = ctx.Err()
 			return ended == nil && yield(r, err)
@@ -167,8 +167,9 @@ func (s *MySQL) query(ctx context.Context, text string, args []any, take func(*s
 	})
 }
 
-// held runs one statement on a connection. The driver would leave it running when its context ends and close the connection;
-// so it gets a context of its own, and the server is told to end it. A connection whose statement was ended so is closed.
+// held runs one statement on a connection. When its context ends, the driver would close the connection and leave the
+// statement running; so the statement gets a context of its own, and held tells the server to end it. A connection whose
+// statement was ended this way is closed.
 func (s *MySQL) held(ctx context.Context, conn *sql.Conn, do func(own context.Context) error) error {
 	id, err := hold(ctx, conn)
 	if err != nil {
@@ -183,7 +184,7 @@ func (s *MySQL) held(ctx context.Context, conn *sql.Conn, do func(own context.Co
 		cancel()
 	})
 	defer func() {
-		if !stop() { // the order to end may come after the statement: nobody else shall meet it
+		if !stop() { // the KILL may arrive after the statement, and must not hit the next one
 			cancel()
 			<-killed
 			conn.Raw(func(any) error { return driver.ErrBadConn })
@@ -192,11 +193,11 @@ func (s *MySQL) held(ctx context.Context, conn *sql.Conn, do func(own context.Co
 	return do(own)
 }
 
-// end tells the server to end the statement of a connection until that is over, which ends own, or else the connection.
+// end tells the server to end the statement of a connection until own is done, or else ends the connection.
 func (s *MySQL) end(own context.Context, id int64) {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	for own.Err() == nil && ctx.Err() == nil { // an order that comes before its statement ends nothing
+	for own.Err() == nil && ctx.Err() == nil { // a KILL that arrives before its statement does nothing
 		s.kill(ctx, "QUERY", id)
 		select {
 		case <-own.Done():
@@ -211,12 +212,12 @@ func (s *MySQL) end(own context.Context, id int64) {
 	}
 }
 
-// kill ends the statement that runs on a connection, or the connection.
+// kill ends the statement that runs on connection id (what is QUERY) or the connection itself (CONNECTION).
 func (s *MySQL) kill(ctx context.Context, what string, id int64) {
-	s.control.ExecContext(ctx, "KILL "+what+" "+strconv.FormatInt(id, 10)) // when it fails, it is told again, or the connection closed
+	s.control.ExecContext(ctx, "KILL "+what+" "+strconv.FormatInt(id, 10)) // if it fails, it is sent again, or the connection is closed
 }
 
-// mysqlValue is what the driver gives as a value of the column's field.
+// mysqlValue converts v, as the driver returned it, to a value of the column's field.
 func mysqlValue(c *sqlgen.Column, v any) value.Value {
 	f := c.Field
 	switch v := v.(type) {
@@ -241,7 +242,7 @@ func mysqlValue(c *sqlgen.Column, v any) value.Value {
 	return stringOf(fmt.Sprint(v))
 }
 
-// mysqlText reads what comes as text. A date that is none (0000-00-00) is shown as it is.
+// mysqlText converts a value that the driver returns as text. An invalid date (0000-00-00) is shown as it is.
 func mysqlText(f *schema.Field, text string) value.Value {
 	switch f.Type {
 	case schema.Bytes:
@@ -273,7 +274,7 @@ func mysqlText(f *schema.Field, text string) value.Value {
 	return stringOf(text)
 }
 
-// refuse knows the errors of MariaDB that mean something to the asker.
+// refuse turns an error of MariaDB into one for the caller: its statement timeout is problem.Timeout.
 func (s *MySQL) refuse(ctx context.Context, err error) error {
 	e := refuse(ctx, err)
 	if my, ok := errors.AsType[*mysql.MySQLError](err); ok && my.Number == 1969 && ctx.Err() == nil { // max_statement_time
@@ -283,7 +284,7 @@ func (s *MySQL) refuse(ctx context.Context, err error) error {
 	return e
 }
 
-// Estimate implements source.Estimator from what the storage engines tell.
+// Estimate implements source.Estimator from the statistics of the storage engines.
 func (s *MySQL) Estimate(ctx context.Context) (map[string]int64, error) {
 	rows, err := s.db.QueryContext(ctx, `SELECT TABLE_NAME, TABLE_ROWS FROM information_schema.TABLES
 		WHERE TABLE_SCHEMA = DATABASE() AND TABLE_ROWS IS NOT NULL AND TABLE_TYPE <> 'VIEW'`)

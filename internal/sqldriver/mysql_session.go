@@ -10,21 +10,22 @@ import (
 	"time"
 )
 
-// mysqlSession makes every session alike, whatever the server's configuration: reading alone, UTC, and output,
-// comparison and expressions that don't depend on modes. Lists are gathered up to 64 MiB (sqlgen/expr makes those null that
-// would be cut), and texts are sorted by their first 16 KiB, for which each needs 15 times that in the sort buffer.
+// mysqlSession makes every session alike, whatever the server's configuration: UTC, and output, comparison and
+// expressions that don't depend on modes. Lists are gathered up to 64 MiB (sqlgen/expr returns null for those that would
+// be cut), and texts are sorted by their first 16 KiB, each of which needs 15 times that in the sort buffer.
 const mysqlSession = `SET SESSION sql_mode = 'STRICT_ALL_TABLES', time_zone = '+00:00', default_regex_flags = '', max_statement_time = 300,
 	sql_select_limit = DEFAULT, sql_auto_is_null = 0, group_concat_max_len = 67108864, max_sort_length = 16384,
 	sort_buffer_size = 16777216, collation_connection = 'utf8mb4_nopad_bin'`
 
-// mysqlReads and mysqlWrites are what sessions may do. A transaction that its holder has left alone ends, and so do its locks.
+// mysqlReads and mysqlWrites set what a session may do. The server ends a transaction that is left idle, which releases
+// its locks.
 var (
 	mysqlReads  = []string{"SET SESSION TRANSACTION READ ONLY"}
 	mysqlWrites = []string{"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", `SET SESSION foreign_key_checks = 1, unique_checks = 1,
 	innodb_lock_wait_timeout = 20, idle_transaction_timeout = 60`}
 )
 
-// A mysqlConnector opens connections with our settings.
+// A mysqlConnector opens connections with these settings.
 type mysqlConnector struct {
 	driver.Connector
 	access []string // mysqlReads or mysqlWrites
@@ -46,7 +47,7 @@ func (c *mysqlConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	return session, nil
 }
 
-// mysqlAble is all that database/sql asks of a connection of the driver.
+// mysqlAble is all that database/sql requires of a connection of the driver.
 type mysqlAble interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -59,11 +60,11 @@ type mysqlAble interface {
 	driver.Validator
 }
 
-// A mysqlConn is a connection that knows by which id the server ends its statement, and how long it lets one run.
+// A mysqlConn is a connection that knows its server-side id, which KILL takes, and the current statement time limit.
 type mysqlConn struct {
 	mysqlAble
 	id   int64
-	time time.Duration // 0 when it isn't known
+	time time.Duration // 0 if unknown
 }
 
 func (c *mysqlConn) begin(ctx context.Context, access []string) error {
@@ -92,7 +93,7 @@ func (c *mysqlConn) begin(ctx context.Context, access []string) error {
 	return err
 }
 
-// limitTime tells the server how long a statement of ctx may run, unless that is what it knows.
+// limitTime tells the server how long a statement of ctx may run, unless that limit is already set.
 func (c *mysqlConn) limitTime(ctx context.Context) error {
 	want := serverTime(ctx)
 	if c.time == want {
@@ -106,7 +107,7 @@ func (c *mysqlConn) limitTime(ctx context.Context) error {
 	return nil
 }
 
-// hold prepares a connection for a statement of ctx, and returns the id by which the server ends that.
+// hold prepares a connection for a statement of ctx, and returns the connection's id on the server.
 func hold(ctx context.Context, conn *sql.Conn) (id int64, err error) {
 	err = conn.Raw(func(c any) error {
 		session := c.(*mysqlConn)

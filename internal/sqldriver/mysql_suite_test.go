@@ -25,7 +25,7 @@ var mysqlLimits = sourcetest.Limits{
 	sourcetest.OpenRepeats: "its regular expressions go back and try again, up to a limit",
 }
 
-// mysqlPipelineLimits are what of pipelines MariaDB can't do.
+// mysqlPipelineLimits are the parts of pipelines that MariaDB can't do.
 var mysqlPipelineLimits = pipelines.Limits{
 	pipelines.Reduce:     "it has no recursion inside of an expression",
 	pipelines.Digits:     "its decimals have 65 digits; others are null",

@@ -17,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// openMySQL returns a source over a database that statements made.
+// openMySQL returns a source over a database created by statements.
 func openMySQL(t *testing.T, statements ...string) (*sqldriver.MySQL, []schema.Class, *sql.DB) {
 	t.Helper()
 	u, db := mariaDB(t)
@@ -38,7 +38,7 @@ func openMySQL(t *testing.T, statements ...string) (*sqldriver.MySQL, []schema.C
 	return src, classes, db
 }
 
-// mysqlFind returns the rows of a query as texts, one row after the other.
+// mysqlFind returns the rows of a query as texts, one after the other.
 func mysqlFind(t *testing.T, src *sqldriver.MySQL, classes []schema.Class, q *query.Find, where string) string {
 	t.Helper()
 	p, err := policy.New(policy.Rules{Unlisted: true}, classes)
@@ -78,7 +78,7 @@ func mysqlFind(t *testing.T, src *sqldriver.MySQL, classes []schema.Class, q *qu
 	return strings.Join(out, " ")
 }
 
-// TestMySQLTypes tests the types that only MariaDB has, and what only it stores in the others.
+// TestMySQLTypes tests the types that only MariaDB has, and the values that only it stores in the others.
 func TestMySQLTypes(t *testing.T) {
 	src, classes, _ := openMySQL(t,
 		`CREATE TABLE t (id int PRIMARY KEY, big bigint unsigned, flag boolean, b1 bit(1), b8 bit(8), b64 bit(64), f float, y year, bin binary(3),
@@ -131,7 +131,7 @@ func TestMySQLTypes(t *testing.T) {
 			t.Errorf("%s where %s:\n got %s\nwant %s", tt.keys, tt.where, got, tt.want)
 		}
 	}
-	// What is no date has a place in the order too.
+	// Invalid dates have a position in the order too.
 	for _, order := range []string{"d", "at"} {
 		q := &query.Find{Class: "t", Keys: []query.Path{{order}}, Limit: 10, Order: []query.Sort{{Path: query.Path{order}}}}
 		if got := mysqlFind(t, src, classes, q, `{}`); !strings.HasPrefix(got, "2,0000-00-00") {
@@ -140,7 +140,7 @@ func TestMySQLTypes(t *testing.T) {
 	}
 }
 
-// TestMySQLPointersByBytes follows a foreign key that the database compares without regard to case.
+// TestMySQLPointersByBytes follows a foreign key that the database compares ignoring case.
 func TestMySQLPointersByBytes(t *testing.T) {
 	src, classes, _ := openMySQL(t, `CREATE TABLE orgs (id varchar(20) COLLATE utf8mb4_general_ci PRIMARY KEY, name text)`,
 		`CREATE TABLE users (id int PRIMARY KEY, org varchar(20) COLLATE utf8mb4_general_ci, FOREIGN KEY (org) REFERENCES orgs (id))`,
@@ -151,7 +151,7 @@ func TestMySQLPointersByBytes(t *testing.T) {
 	}
 }
 
-// TestMySQLSession looks at the settings that a statement runs under, and at what an index by a beginning is.
+// TestMySQLSession checks the settings of a statement's session, and how an index over prefixes is described.
 func TestMySQLSession(t *testing.T) {
 	src, classes, _ := openMySQL(t, `CREATE TABLE t (id int PRIMARY KEY, doc json, KEY doc_first (id, doc(10)))`,
 		`CREATE FUNCTION setting(id int) RETURNS text RETURN concat_ws(' ', @@session.tx_read_only, @@session.time_zone,
@@ -166,7 +166,7 @@ func TestMySQLSession(t *testing.T) {
 	}
 }
 
-// TestMySQLKills stops a reading and looks at the server: the statement is gone, and the source still answers.
+// TestMySQLKills cancels a reading and checks the server: the statement is gone, and the source still answers.
 func TestMySQLKills(t *testing.T) {
 	src, classes, db := openMySQL(t, `CREATE TABLE t (id int PRIMARY KEY)`, `INSERT INTO t VALUES (1)`,
 		`CREATE FUNCTION nap(n int) RETURNS int RETURN SLEEP(30)`, `CREATE VIEW slow AS SELECT nap(id) AS n FROM t`)
@@ -216,12 +216,12 @@ func TestMySQLKills(t *testing.T) {
 	}
 }
 
-// TestMySQLKillsEarly stops readings at every moment of their beginning: the order to end a statement may come before it.
+// TestMySQLKillsEarly cancels readings at every moment of their beginning: the KILL may arrive before its statement.
 func TestMySQLKillsEarly(t *testing.T) {
 	src, _, db := openMySQL(t, `CREATE TABLE t (id int PRIMARY KEY)`, `INSERT INTO t VALUES (1)`,
 		`CREATE FUNCTION nap(n int) RETURNS int RETURN SLEEP(30)`, `CREATE VIEW slow AS SELECT nap(id) AS n FROM t`)
 	stopEarly(t, src, 200)
-	// A statement that was ended may still stand in the list for a moment; one that wasn't naps for half a minute.
+	// A statement that was ended may still be listed for a moment; one that wasn't sleeps for half a minute.
 	n, err := 1, error(nil)
 	for range 100 {
 		err = db.QueryRow("SELECT count(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE '%slow%' AND ID <> CONNECTION_ID()").Scan(&n)
@@ -235,7 +235,7 @@ func TestMySQLKillsEarly(t *testing.T) {
 	}
 }
 
-// TestMySQLURLs tests what is refused, without a password in the message.
+// TestMySQLURLs tests which URLs are refused, without a password in the message.
 func TestMySQLURLs(t *testing.T) {
 	for _, tt := range []struct{ url, want string }{
 		{"mariadb://u:hunter2@h", "source s: the database url is not such as mariadb://user:password@host/database"},
@@ -255,8 +255,8 @@ func TestMySQLURLs(t *testing.T) {
 	}
 }
 
-// TestMySQLBrokenJSON asks into JSON columns that hold none, or more levels than the database reads: no error, whoever
-// may see the record.
+// TestMySQLBrokenJSON queries JSON columns that hold invalid JSON, or more levels than the database reads: no error,
+// whether or not the record is visible.
 func TestMySQLBrokenJSON(t *testing.T) {
 	src, classes, _ := openMySQL(t, `SET check_constraint_checks = 0`, `CREATE TABLE t (id int PRIMARY KEY, doc json)`,
 		`INSERT INTO t VALUES (1, '{"a":'), (2, ''), (3, concat(repeat('{"a":', 40), '1', repeat('}', 40))), (4, '{"a":1}'), (5, '{"a":1,"a":2}'), (6, NULL), (7, '"\\ud800"')`)

@@ -20,15 +20,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A WritableMySQL is a MariaDB source that can be written to. Reads stay in sessions that can't write.
+// A WritableMySQL is a MariaDB source that can be written to. Reads stay in read-only sessions.
 type WritableMySQL struct {
 	*MySQL
 	*writing.Writer
 	db *sql.DB
 }
 
-// Writable opens s for writing as well, at url, that of an account that may write; "" takes the one that reads. It makes the
-// table of the markers where there is none.
+// Writable opens s for writing as well, with the account in url, or the reading account if url is "". It creates the
+// marker table if there is none.
 func (s *MySQL) Writable(ctx context.Context, url string) (*WritableMySQL, error) {
 	if url == "" {
 		url = s.url
@@ -37,7 +37,7 @@ func (s *MySQL) Writable(ctx context.Context, url string) (*WritableMySQL, error
 	if err != nil {
 		return nil, fmt.Errorf("source %s: for writing: %w", s.name, err)
 	}
-	cfg.ClientFoundRows = true // an update counts the record that it finds, whether or not that becomes another
+	cfg.ClientFoundRows = true // an update counts the records it matches, changed or not
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("source %s: the database url for writing can't be read", s.name) // the error may repeat the password
@@ -56,7 +56,7 @@ func (s *MySQL) Writable(ctx context.Context, url string) (*WritableMySQL, error
 	return w, nil
 }
 
-// Close ends all connections.
+// Close closes all connections.
 func (w *WritableMySQL) Close() error { return errors.Join(w.db.Close(), w.MySQL.Close()) }
 
 // mysqlWriter implements writing.Database.
@@ -81,7 +81,7 @@ func (w mysqlWriter) Begin(ctx context.Context) (writing.Tx, error) {
 	return t, nil
 }
 
-// A mysqlTx is a transaction whose statements end in the server when their context does.
+// A mysqlTx is a transaction whose statements end on the server when their context ends.
 type mysqlTx struct {
 	transaction
 	reads *MySQL
@@ -105,7 +105,8 @@ func (t *mysqlTx) Query(ctx context.Context, st sqlgen.Statement) (rows []value.
 	return rows, err
 }
 
-// Hold implements writing.Holder. A session that has held a name ends with the transaction, and so does its hold.
+// Hold implements writing.Holder. A session that has held a name is closed with the transaction, which releases the
+// name.
 func (t *mysqlTx) Hold(ctx context.Context, name string) error {
 	rows, err := t.Query(ctx, sqlgen.Statement{Text: "SELECT GET_LOCK(CONCAT('bailiwick:', ?), 20)", Args: []any{name},
 		Columns: []sqlgen.Column{{Field: &schema.Field{Type: schema.Integer}}}})
@@ -119,7 +120,7 @@ func (t *mysqlTx) Hold(ctx context.Context, name string) error {
 	return nil
 }
 
-// Settle implements writing.Tx. MariaDB checks nothing later.
+// Settle implements writing.Tx. MariaDB defers no checks.
 func (t *mysqlTx) Settle(context.Context) error { return nil }
 
 // References implements writing.Database.
@@ -127,7 +128,7 @@ func (w mysqlWriter) References(ctx context.Context, _ writing.Tx) ([]schema.Ref
 	return catalogue.MySQLReferences(ctx, w.reads.db)
 }
 
-// Sound implements writing.Database. What an engine without transactions writes stays written.
+// Sound implements writing.Database. Writes to an engine without transactions can't be rolled back.
 func (w mysqlWriter) Sound(ctx context.Context, _ writing.Tx, c *schema.Class) error {
 	var transactions sql.NullString
 	err := w.reads.db.QueryRowContext(ctx, `SELECT e.TRANSACTIONS FROM information_schema.TABLES AS t JOIN information_schema.ENGINES AS e ON e.ENGINE = t.ENGINE
@@ -162,7 +163,7 @@ func (w mysqlWriter) Problem(ctx context.Context, err error) error {
 	return e
 }
 
-// mysqlKinds are the refusals that a number tells.
+// mysqlKinds are the refusals that an error number identifies.
 var mysqlKinds = map[uint16]writing.Kind{
 	1062: writing.Unique, 1169: writing.Unique, 1586: writing.Unique,
 	1216: writing.ForeignKey, 1452: writing.ForeignKey, 1217: writing.Referenced, 1451: writing.Referenced,
@@ -172,8 +173,8 @@ var mysqlKinds = map[uint16]writing.Kind{
 	1050: writing.Exists, 1906: writing.Computed, 3105: writing.Computed, 1142: writing.Denied, 1143: writing.Denied, 1290: writing.Denied,
 }
 
-// Refusal implements writing.Database. MariaDB names columns, keys and tables in its words alone; of those only names that
-// stand where it writes one are looked at, and only fields of c are taken.
+// Refusal implements writing.Database. MariaDB names columns, keys and tables only in its messages; of those, only names
+// at the positions where it writes one are used, and only fields of c.
 func (mysqlWriter) Refusal(_ context.Context, c *schema.Class, _ write.Op, err error) *writing.Refusal {
 	my, ok := errors.AsType[*mysql.MySQLError](err)
 	if !ok {
@@ -208,7 +209,7 @@ func (mysqlWriter) Refusal(_ context.Context, c *schema.Class, _ write.Op, err e
 	return r
 }
 
-// indexed are the fields of an index, as MariaDB names it.
+// indexed returns the fields of an index, by MariaDB's name of it.
 func indexed(c *schema.Class, name string) []string {
 	if name == "PRIMARY" {
 		return c.Key
@@ -221,7 +222,7 @@ func indexed(c *schema.Class, name string) []string {
 	return nil
 }
 
-// fieldsIn are the names that are fields of c, without their quotes, each once.
+// fieldsIn returns the names, without their quotes, that are fields of c, each once.
 func fieldsIn(c *schema.Class, names []string) []string {
 	var out []string
 	for _, n := range names {
@@ -232,7 +233,7 @@ func fieldsIn(c *schema.Class, names []string) []string {
 	return out
 }
 
-// quotedBehind is the last part of the quoted name that follows a word; "" where none does.
+// quotedBehind returns the last part of the quoted name that follows word in words, or "".
 func quotedBehind(words, word string) string {
 	_, rest, ok := strings.Cut(words, word)
 	if !ok || rest == "" {

@@ -21,13 +21,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Postgres is a source in a PostgreSQL database. It is safe for use by several goroutines.
+// Postgres is a source in a PostgreSQL database. It is safe for concurrent use.
 type Postgres struct {
 	name string
 	pool *pgxpool.Pool
 }
 
-// settings of every session: reading alone, and output that doesn't depend on the server's configuration.
+// settings are those of every session: read-only, and output that doesn't depend on the server's configuration.
 var settings = map[string]string{
 	"default_transaction_read_only": "on",
 	"timezone":                      "UTC",
@@ -40,8 +40,8 @@ var settings = map[string]string{
 	"application_name":              "bailiwick",
 }
 
-// OpenPostgres connects to the database at url as the source called name. It opens a read-only session and sees
-// that the server answers.
+// OpenPostgres connects to the database at url as the source called name. It opens a read-only session and checks that
+// the server answers.
 func OpenPostgres(ctx context.Context, name, url string) (*Postgres, error) {
 	cfg, err := postgresConfig(url)
 	if err != nil {
@@ -54,7 +54,7 @@ func OpenPostgres(ctx context.Context, name, url string) (*Postgres, error) {
 	return &Postgres{name, pool}, nil
 }
 
-// postgresConfig reads a URL. Its error doesn't quote it, for it may hold a password.
+// postgresConfig parses a URL. Its error doesn't quote it, since it may hold a password.
 func postgresConfig(url string) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -65,14 +65,14 @@ func postgresConfig(url string) (*pgxpool.Config, error) {
 		cfg.ConnConfig.ConnectTimeout = 10 * time.Second
 	}
 	cfg.MaxConnIdleTime = 5 * time.Minute
-	// A context that ends cancels the statement on the server and keeps the connection.
+	// When a context ends, cancel the statement on the server and keep the connection.
 	cfg.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 2 * time.Second}
 	}
 	return cfg, nil
 }
 
-// connected opens a pool and sees that the server answers.
+// connected opens a pool and checks that the server answers.
 func connected(ctx context.Context, name string, cfg *pgxpool.Config) (*pgxpool.Pool, error) {
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
@@ -85,7 +85,7 @@ func connected(ctx context.Context, name string, cfg *pgxpool.Config) (*pgxpool.
 	return pool, nil
 }
 
-// Close ends all connections.
+// Close closes all connections.
 func (s *Postgres) Close() error {
 	s.pool.Close()
 	return nil
@@ -116,7 +116,7 @@ func (s *Postgres) run(ctx context.Context, st *sqlgen.Statement, plan *policy.P
 	return s.query(ctx, st.Text, st.Args, func(rows pgx.Rows) error { return s.stream(rows, st, plan, yield) })
 }
 
-// query asks for text in every column: its forms are few and fixed by settings.
+// query requests text for every column: its formats are few and fixed by settings.
 func (s *Postgres) query(ctx context.Context, text string, args []any, take func(pgx.Rows) error) error {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
@@ -134,15 +134,15 @@ func (s *Postgres) query(ctx context.Context, text string, args []any, take func
 	return take(rows)
 }
 
-// limitTime tells the server how long a statement of ctx may run, unless that is what it knows: it costs a message there
-// and back.
+// limitTime tells the server how long a statement of ctx may run, unless that limit is already set: it costs a round
+// trip.
 func limitTime(ctx context.Context, conn *pgconn.PgConn) error {
 	const key = "bailiwick.statement_timeout"
 	want := serverTime(ctx)
 	if have, ok := conn.CustomData()[key]; have == want || !ok && want == maxTime {
 		return nil
 	}
-	conn.CustomData()[key] = time.Duration(0) // until it is known to be set
+	conn.CustomData()[key] = time.Duration(0) // until the statement has succeeded
 	if _, err := conn.Exec(ctx, "SET statement_timeout = "+milliseconds(want)).ReadAll(); err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (s *Postgres) stream(rows pgx.Rows, st *sqlgen.Statement, plan *policy.Plan
 	return rows.Err()
 }
 
-// postgresValue is what PostgreSQL wrote as a value of the column's field; nil is null.
+// postgresValue converts raw, PostgreSQL's text, to a value of the column's field; nil is null.
 func postgresValue(c *sqlgen.Column, raw []byte) value.Value {
 	switch {
 	case raw == nil:
@@ -184,7 +184,7 @@ func postgresValue(c *sqlgen.Column, raw []byte) value.Value {
 	return textValue(c.Field, string(raw))
 }
 
-// bytesOf reads the hex form of a bytea: \x6869.
+// bytesOf decodes the hex form of a bytea: \x6869.
 func bytesOf(text []byte) value.Value {
 	out := make([]byte, 0, len(text)/2)
 	digit := func(c byte) byte {
@@ -199,7 +199,7 @@ func bytesOf(text []byte) value.Value {
 	return value.OfBytes(string(out))
 }
 
-// refuse knows the states of PostgreSQL that mean something to the asker.
+// refuse turns an error of PostgreSQL into one for the caller: its statement timeout is problem.Timeout.
 func (s *Postgres) refuse(ctx context.Context, err error) error {
 	e := refuse(ctx, err)
 	var pg *pgconn.PgError

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestSinglePrecision wants a real to be found by what is shown of it, and pages over it to lose nothing.
+// TestSinglePrecision checks that a real is found by its shown value, and that pages over it lose no record.
 func TestSinglePrecision(t *testing.T) {
 	url := testservices.Postgres(t)
 	run(t, connect(t, url), `CREATE TABLE m (id int PRIMARY KEY, x real); INSERT INTO m VALUES (1, 0.1), (2, 0.2), (3, 'NaN'), (4, 16777217), (5, NULL)`)

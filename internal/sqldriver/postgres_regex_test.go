@@ -19,7 +19,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// regexTexts are what expressions are tried on.
+// regexTexts are the texts on which expressions are tried.
 var regexTexts = []string{"", "a", "A", "b", "ab", "abc", "aab", "aaaa", "ABC", "aBc", "apple pie", "foo.bar", "foo bar", "foo\nbar", "\n", "\nfoo", "foo\n",
 	"\r\n", "\t", " ", "  a  ", "a b c", "x1y22z333", "0123456789", "_", "a_b", "a-b", "a.b", "a\\b", `"q"`, "it's", "100%", "$1", "^a$", "(a)", "[a]", "{1}", "a|b", "*+?",
 	"é", "É", "e\u0301", "ß", "ẞ", "SS", "ſ", "s", "S", "k", "K", "\u212a", "ı", "i", "I", "İ", "ς", "σ", "Σ", "µ", "μ", "ö", "Ö", "日本語", "日本", "\u00a0", "\u2028", "\u200b",
@@ -67,7 +67,7 @@ func newRegexServer(t *testing.T, texts []string) *regexServer {
 	return &regexServer{conn, p, texts}
 }
 
-// matching compiles an expression as a where object does; parsed reports false for what the language refuses.
+// matching compiles an expression as a where object does; parsed is false if the query language refuses it.
 func (s *regexServer) matching(ctx context.Context, expression, options string) (matched map[int64]bool, parsed bool, err error) {
 	object := value.OfObject([]value.Member{{Name: "s", Value: value.OfObject([]value.Member{
 		{Name: "$regex", Value: value.OfString(expression)}, {Name: "$options", Value: value.OfString(options)}})}})
@@ -144,7 +144,7 @@ func TestPostgresRegex(t *testing.T) {
 	}
 }
 
-// TestPostgresRegexRandom does the same with expressions that nobody thought of.
+// TestPostgresRegexRandom does the same with random expressions.
 func TestPostgresRegexRandom(t *testing.T) {
 	s := newRegexServer(t, regexTexts)
 	atoms := []string{"a", "b", "A", ".", "^", "$", `\b`, `\B`, `\d`, `\w`, `\s`, `\W`, "[a-c]", "[^a]", "[^a-c\n]", "é", "σ", "k", "(?i)s", "(?m)^", "(?m)$", `\n`, "😀", `\pL`, "(?s).", "(a|b)", "(ab|)", "(?:a|^)", "(?:$|b)", " ", "o"}

@@ -20,15 +20,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A WritablePostgres is a PostgreSQL source that can be written to. Reads stay in sessions that can't write.
+// A WritablePostgres is a PostgreSQL source that can be written to. Reads stay in read-only sessions.
 type WritablePostgres struct {
 	*Postgres
 	*writing.Writer
 	pool *pgxpool.Pool
 }
 
-// writeSettings are those of sessions that write, besides settings. A transaction that its holder has left alone ends, and so
-// do its locks; what is committed is on the disk.
+// writeSettings are those of sessions that write, besides settings. The server ends a transaction that is left idle,
+// which releases its locks; a commit returns once it is on disk.
 var writeSettings = map[string]string{
 	"default_transaction_read_only":       "off",
 	"default_transaction_isolation":       "read committed",
@@ -36,8 +36,8 @@ var writeSettings = map[string]string{
 	"idle_in_transaction_session_timeout": "60000",
 }
 
-// Writable opens s for writing as well, at url, that of an account that may write; "" takes the one that reads. It makes the
-// table of the markers where there is none.
+// Writable opens s for writing as well, with the account in url, or the reading account if url is "". It creates the
+// marker table if there is none.
 func (s *Postgres) Writable(ctx context.Context, url string) (*WritablePostgres, error) {
 	cfg := s.pool.Config()
 	if url != "" {
@@ -64,7 +64,7 @@ func (s *Postgres) Writable(ctx context.Context, url string) (*WritablePostgres,
 	return w, nil
 }
 
-// Close ends all connections.
+// Close closes all connections.
 func (w *WritablePostgres) Close() error {
 	w.pool.Close()
 	return w.Postgres.Close()
@@ -141,12 +141,12 @@ func (t *postgresTx) Settle(ctx context.Context) error {
 	return err
 }
 
-// Commit implements writing.Tx. It isn't broken off: whether it happened would only be harder to know.
+// Commit implements writing.Tx. It isn't cancelled: then it would only be harder to know whether it happened.
 func (t *postgresTx) Commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer cancel()
 	tag, err := t.run(ctx, sqlgen.Statement{Text: "COMMIT"}, func([][]byte) {})
-	if err == nil && tag.String() != "COMMIT" { // it rolls back a transaction in which a statement has failed
+	if err == nil && tag.String() != "COMMIT" { // the server rolls back a transaction in which a statement has failed
 		err = fmt.Errorf("a COMMIT was answered with %s", tag)
 	}
 	if err == nil {
@@ -156,7 +156,7 @@ func (t *postgresTx) Commit(ctx context.Context) error {
 	return err
 }
 
-// Rollback implements writing.Tx. The pool ends a connection that can't roll back.
+// Rollback implements writing.Tx. The pool closes a connection that can't roll back.
 func (t *postgresTx) Rollback() {
 	if t.done {
 		return
@@ -165,7 +165,7 @@ func (t *postgresTx) Rollback() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if _, err := t.Exec(ctx, sqlgen.Statement{Text: "ROLLBACK"}); err != nil {
-		t.conn.Conn().Close(ctx) // the server rolls back when its client has gone
+		t.conn.Conn().Close(ctx) // the server rolls back when its client is gone
 	}
 	t.conn.Release()
 }
@@ -175,7 +175,7 @@ func (w postgresWrites) References(ctx context.Context, _ writing.Tx) ([]schema.
 	return catalogue.PostgresReferences(ctx, w.reads.pool)
 }
 
-// Sound implements writing.Database. What stands in another server isn't written together with our marker.
+// Sound implements writing.Database. A write to another server isn't atomic with our marker.
 func (w postgresWrites) Sound(ctx context.Context, _ writing.Tx, c *schema.Class) error {
 	var kind string
 	err := w.reads.pool.QueryRow(ctx, `SELECT c.relkind::text FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
@@ -211,14 +211,14 @@ func (w postgresWrites) Problem(ctx context.Context, err error) error {
 	return e
 }
 
-// postgresKinds are the refusals that a state tells. All others of class 22 are about values.
+// postgresKinds are the refusals that a state identifies. All others of class 22 are about values.
 var postgresKinds = map[string]writing.Kind{
 	"23505": writing.Unique, "23503": writing.ForeignKey, "23001": writing.Referenced, "23502": writing.NotNull, "23514": writing.Check,
 	"23P01": writing.Exclusion, "P0001": writing.Trigger, "428C9": writing.Computed, "42501": writing.Denied, "44000": writing.Check,
 	"42P07": writing.Exists, "2BP01": writing.Referenced, "09000": writing.Trigger, "27000": writing.Trigger, "54000": writing.Misfit, "21000": writing.Trigger,
 }
 
-// Refusal implements writing.Database. PostgreSQL names constraints and columns apart from its words.
+// Refusal implements writing.Database. PostgreSQL reports constraints and columns separately from its message.
 func (w postgresWrites) Refusal(ctx context.Context, c *schema.Class, op write.Op, err error) *writing.Refusal {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
@@ -253,8 +253,8 @@ func (w postgresWrites) Refusal(ctx context.Context, c *schema.Class, op write.O
 	return r
 }
 
-// constraint returns the columns of a constraint or unique index, as far as they can be found out, and whether it is a
-// foreign key that leads to c.
+// constraint returns the columns of a constraint or unique index, as far as they can be found, and whether it is a
+// foreign key that references c.
 func (w postgresWrites) constraint(ctx context.Context, pg *pgconn.PgError, c *schema.Class) (fields []string, leads bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -268,7 +268,7 @@ func (w postgresWrites) constraint(ctx context.Context, pg *pgconn.PgError, c *s
 		WHERE x.name = $1 AND c.relname = $2 AND n.nspname = $3 LIMIT 1`,
 		pg.ConstraintName, pg.TableName, pg.SchemaName, c.Table, spaced(c.Space)).Scan(&fields, &leads)
 	if err != nil {
-		return nil, false // the kind of the refusal is known without
+		return nil, false // the kind of the refusal is known without it
 	}
 	return fields, leads
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// notes are what is searched; secret is hidden.
+// notes are the searched records; secret is hidden.
 var notes = [][4]any{ // id, title, body, secret
 	{1, "Crash at login", "The server crashes with out of memory", "melon"},
 	{2, "Login page", "memory of a crash", nil},
@@ -34,14 +34,14 @@ var notes = [][4]any{ // id, title, body, secret
 	{6, "", "out of order memory", "melon crash"},
 }
 
-// searches are what all sources have in common.
+// searches have the same results in all sources.
 var searches = []struct {
 	query  string
 	fields []string
 	want   []string
 }{
 	{query: "crash", want: []string{"3", "2", "1"}},
-	{query: "CRASH login", want: []string{"2", "1"}}, // one in the title, the other in the body
+	{query: "CRASH login", want: []string{"2", "1"}}, // one term in the title, the other in the body
 	{query: "crash -login", want: []string{"3"}},
 	{query: `"out of memory"`, want: []string{"1"}},
 	{query: `memory -"out of memory" -crash`, want: []string{"6"}},
@@ -57,7 +57,7 @@ var searches = []struct {
 	{query: `NOT AND OR : * ^ {secret} NEAR(a b) "`},
 }
 
-// searchable lists what sources answer the searches.
+// searchable returns the sources that support the searches.
 func searchable(t *testing.T) map[string]source.Source {
 	class := schema.Class{Source: "s", Name: "notes", Table: "notes", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer},
 		{Name: "title", Type: schema.String}, {Name: "body", Type: schema.String}, {Name: "secret", Type: schema.String}},
@@ -145,14 +145,14 @@ func postgresNotes(t *testing.T, statements ...string) source.Source {
 	return src
 }
 
-// TestSearch holds every source to what a search has in common on all of them.
+// TestSearch checks that every source has the common results.
 func TestSearch(t *testing.T) {
 	for name, src := range searchable(t) {
 		t.Run(name, func(t *testing.T) {
 			p := overNotes(t, src)
 			for _, tt := range searches {
 				if len(tt.fields) == 1 && name == "PostgreSQL, a column of words" {
-					continue // it holds the words of both fields
+					continue // its index covers both fields
 				}
 				if got := found(t, src, p, tt.query, tt.fields); !cmp.Equal(got, tt.want) {
 					t.Errorf("%s in %v: %v, want %v", tt.query, tt.fields, got, tt.want)
@@ -175,7 +175,7 @@ func overNotes(t *testing.T, src source.Source) *policy.Policy {
 	return p
 }
 
-// found returns the ids of what is found, in order.
+// found returns the ids of the records found, in order.
 func found(t *testing.T, src source.Source, p *policy.Policy, text string, fields []string) []string {
 	t.Helper()
 	rows, err := src.Read(t.Context(), searchFor(t, p, text, fields))
@@ -207,7 +207,7 @@ func searchFor(t *testing.T, p *policy.Policy, text string, fields []string) pol
 	return permit
 }
 
-// TestSearchPlan wants the indexes of PostgreSQL to serve a search: the statement computes what they have computed.
+// TestSearchPlan checks that a search uses the indexes of PostgreSQL: the statement has the expressions that they index.
 func TestSearchPlan(t *testing.T) {
 	url := testservices.Postgres(t)
 	conn, err := pgx.Connect(t.Context(), url)
@@ -247,7 +247,7 @@ func TestSearchPlan(t *testing.T) {
 	}
 }
 
-// TestSearchNeverFails types what might be syntax to a database: no text makes a search fail there.
+// TestSearchNeverFails searches for texts that might be syntax to a database: no text makes a search fail.
 func TestSearchNeverFails(t *testing.T) {
 	pieces := []string{"a", "crash", `"`, `""`, "'", "-", "--", "*", "(", ")", "{", "}", ":", "^", "+", " ", " ", "\x00", "\n", "AND", "OR", "NOT", "NEAR(", ", 3)", "title:", "&", "|", "!", "<->", "<2>",
 		`\`, "%", ";", "é", "日本", "\u0301", "\U0001F600", "٣", "½", "/*", "*/", "$1", "?", "a.a.a.a.a.a", "http://a.b/c?d=e", "<b>", "&amp;", "1e400", "x@y.z", strings.Repeat("w", 90)}

@@ -1,9 +1,9 @@
 // Package sqldriver is the adapter for SQL databases: SQLite, PostgreSQL and MariaDB.
 //
-// It implements source.Source. Open functions connect read-only; Describe reads the catalogue, as
-// package catalogue does it; Read compiles a permit and streams what the database answers as columns. What Writable
-// returns implements source.Writer as well, as package writing does it, over connections of its own. It refuses to show
-// anything that the database said in an error, and a statement ends in the database when its context does.
+// It implements source.Source. The Open functions connect read-only; Describe reads the catalogue, with package
+// catalogue; Read compiles a permit and streams the rows of the database. What Writable returns implements source.Writer
+// as well, with package writing, over connections of its own. No message of a database reaches a caller, and a statement
+// ends in the database when its context does.
 package sqldriver
 
 import (
@@ -26,14 +26,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// jsonDepth is how deep the JSON of a column may nest to be read as JSON; deeper it is shown as text.
+// jsonDepth is how deep the JSON of a column may nest to be read as JSON; deeper JSON is shown as text.
 const jsonDepth = 100
 
 // A database is what differs between the adapters once a permit is compiled.
 type database interface {
-	// run gives the rows of a statement to yield until the end, or until yield has enough, and returns what went wrong.
+	// run passes the rows of a statement to yield until the end, or until yield returns false. It returns the database's
+	// error.
 	run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error
-	// refuse says what an error of run means to the asker.
+	// refuse turns an error of run into one for the caller.
 	refuse(ctx context.Context, err error) error
 }
 
@@ -61,16 +62,16 @@ func read(ctx context.Context, db database, d sqlgen.Dialect, p policy.Permit) (
 	}, nil
 }
 
-// textOf is the text of what a permit runs.
+// textOf returns the text of the statement that a permit runs.
 func textOf(p policy.Permit, d sqlgen.Dialect) (string, error) {
 	st, err := sqlgen.SQL(p, d)
 	return st.Text, err
 }
 
-// systems are the names of databases in the semantic conventions of OpenTelemetry.
+// systems are the database names in the semantic conventions of OpenTelemetry.
 var systems = map[sqlgen.Dialect]string{sqlgen.SQLite: "sqlite", sqlgen.PostgreSQL: "postgresql", sqlgen.MySQL: "mariadb"}
 
-// describe says in the span of a statement what runs: the database, the class, and the statement by its digest.
+// describe sets the attributes of a statement's span: the database, the class, and the digest of the text.
 func describe(s oteltrace.Span, d sqlgen.Dialect, text string, plan *policy.Plan) {
 	if !s.IsRecording() {
 		return
@@ -79,7 +80,7 @@ func describe(s oteltrace.Span, d sqlgen.Dialect, text string, plan *policy.Plan
 		attribute.String("bailiwick.class", plan.View.Class().Name), attribute.String("bailiwick.statement", digest(text)))
 }
 
-// loggable is err without the database's words, unless it is that already.
+// loggable returns err without the database's message, unless it has none.
 func loggable(err error) error {
 	if f, ok := err.(*failure); ok {
 		return f
@@ -87,7 +88,7 @@ func loggable(err error) error {
 	return &failure{err: err}
 }
 
-// refuse says what an error of the database means to the asker, and in Err what it is to operators.
+// refuse turns a database error into one for the caller, whose Err is what operators may see.
 func refuse(ctx context.Context, err error) error {
 	p := &problem.Error{Code: problem.Upstream, Detail: "the source could not answer", Err: loggable(err),
 		Suggestion: "try again later; if it stays, tell the operator the correlation id"}
@@ -101,8 +102,8 @@ func refuse(ctx context.Context, err error) error {
 	return p
 }
 
-// row turns what the database gave into the plan's row: its columns, then the values of its order. sizes is what the
-// statement's last column tells of its Bounded ones; "" where none is too long.
+// row turns a row of the database into a row of the plan: its columns, then the values of its order. sizes is the
+// statement's last column, the sizes of its Bounded columns; "" if none is too long.
 func row(st *sqlgen.Statement, columns int, decode func(i int) value.Value, sizes string, out value.Row) value.Row {
 	out = out[:0]
 	for i := range st.Columns {
@@ -120,7 +121,7 @@ func row(st *sqlgen.Statement, columns int, decode func(i int) value.Value, size
 			out[i] = out[i].Part(st.Columns[i].Part)
 		}
 	}
-	// Places may be columns of the record or stand behind them; either way they are copied to the end.
+	// Values of the order may be columns of the record or follow them; either way they are copied to the end.
 	for _, at := range st.Order {
 		out = append(out, out[at])
 	}
@@ -130,7 +131,7 @@ func row(st *sqlgen.Statement, columns int, decode func(i int) value.Value, size
 	return out
 }
 
-// jsonOf reads the text of a JSON column. Text that our strict reader doesn't take is shown as it is.
+// jsonOf parses the text of a JSON column. Text that our strict reader doesn't accept is shown as it is.
 func jsonOf(text string) value.Value {
 	v, err := value.Read([]byte(text), jsonDepth)
 	if err != nil {
@@ -141,7 +142,7 @@ func jsonOf(text string) value.Value {
 
 func stringOf(text string) value.Value { return value.OfString(strings.ToValidUTF8(text, "\uFFFD")) }
 
-// textValue reads the text that PostgreSQL writes for a value of a field's type. What doesn't read as the type
+// textValue parses the text that PostgreSQL writes for a value of a field's type. Text that can't be parsed as the type
 // (an infinite date) is shown as it is.
 func textValue(f *schema.Field, text string) value.Value {
 	switch f.Type {
@@ -155,7 +156,7 @@ func textValue(f *schema.Field, text string) value.Value {
 		}
 	case schema.Decimal:
 		if x, err := strconv.ParseFloat(text, 64); err == nil && (x != x || text[len(text)-1] == 'y') {
-			return value.OfFloat(x) // NaN and the infinities are no decimals
+			return value.OfFloat(x) // NaN and the infinities aren't decimals
 		}
 		return value.OfDecimal(text)
 	case schema.Boolean:
@@ -177,7 +178,7 @@ func textValue(f *schema.Field, text string) value.Value {
 	return stringOf(text)
 }
 
-// pool is what database/sql tells of its connections.
+// pool converts the connection statistics of database/sql.
 func pool(s sql.DBStats) source.Pool {
 	return source.Pool{Used: s.InUse, Idle: s.Idle, Most: s.MaxOpenConnections, Waits: s.WaitCount, Waited: s.WaitDuration}
 }

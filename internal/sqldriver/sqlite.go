@@ -23,7 +23,7 @@ import (
 	"modernc.org/sqlite"
 )
 
-// SQLite is a source in an SQLite file. It is safe for use by several goroutines.
+// SQLite is a source in a SQLite file. It is safe for concurrent use.
 type SQLite struct {
 	name string
 	path string
@@ -33,7 +33,7 @@ type SQLite struct {
 	prepared map[string]*sql.Stmt
 }
 
-// maxPrepared is how many statements are kept prepared. Text is deterministic, so an application's agents use few.
+// maxPrepared is how many statements are kept prepared. Their text is deterministic, so an application's agents use few.
 const maxPrepared = 256
 
 // OpenSQLite opens the SQLite file at path, which must exist, as the source called name. It never writes to it.
@@ -53,7 +53,7 @@ func OpenSQLite(ctx context.Context, name, path string) (*SQLite, error) {
 	s.db.SetMaxOpenConns(8)
 	s.db.SetMaxIdleConns(4)
 	s.db.SetConnMaxIdleTime(5 * time.Minute)
-	// The catalogue is read to see that this is a database at all: SQLite opens anything.
+	// Read the catalogue to check that this is a database at all: SQLite opens any file.
 	var n int
 	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {
 		return nil, errors.Join(fmt.Errorf("source %s: %s can't be read as an SQLite database: %w", name, path, err), s.db.Close())
@@ -61,14 +61,14 @@ func OpenSQLite(ctx context.Context, name, path string) (*SQLite, error) {
 	return s, nil
 }
 
-// A connector opens connections that have the functions compile counts on.
+// A connector opens connections that have the functions that package sqlgen uses.
 type connector struct {
 	dsn    string
 	path   string
 	driver sqlite.Driver
 }
 
-// newConnector returns a connector to the file at an absolute path, with options of the driver.
+// newConnector returns a connector to the file at an absolute path, with options for the driver.
 func newConnector(path, options string) (*connector, error) {
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: options}
 	c := &connector{dsn: dsn.String(), path: path}
@@ -92,7 +92,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 
 func (c *connector) Driver() driver.Driver { return &c.driver }
 
-// Close ends all connections.
+// Close closes all connections.
 func (s *SQLite) Close() error { return s.db.Close() }
 
 // Ping implements source.Pinger.
@@ -142,8 +142,8 @@ func (s *SQLite) query(ctx context.Context, st *sqlgen.Statement) (*sql.Rows, er
 	return stmt.QueryContext(ctx, st.Args...)
 }
 
-// keep keeps a prepared statement, or drops it for the one that somebody else kept meanwhile. When there are too
-// many, all begin anew: a statement closes when its last rows do.
+// keep stores a prepared statement, or closes it if another goroutine has stored one meanwhile, and returns the stored
+// one. When there are too many, all are dropped: a statement closes when its last rows do.
 func (s *SQLite) keep(text string, fresh *sql.Stmt) *sql.Stmt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,10 +161,10 @@ func (s *SQLite) keep(text string, fresh *sql.Stmt) *sql.Stmt {
 	return fresh
 }
 
-// A decoder makes a value of what a driver gives for a column.
+// A decoder converts what a driver returned for a column to a value.
 type decoder func(*sqlgen.Column, any) value.Value
 
-// stream yields rows until the end, the first error, which it returns, or until yield has enough.
+// stream yields rows until the end, until yield returns false, or until the first error, which it returns.
 func stream(rows *sql.Rows, st *sqlgen.Statement, plan *policy.Plan, decode decoder, yield func(value.Row, error) bool) error {
 	width := max(1, len(st.Columns)+min(1, len(st.Bounded)))
 	cells, into := make([]any, width), make([]any, width)
@@ -189,7 +189,7 @@ func stream(rows *sql.Rows, st *sqlgen.Statement, plan *policy.Plan, decode deco
 	return rows.Err()
 }
 
-// sizes is what the last column of st tells.
+// sizes returns the last column of st.
 func sizes(st *sqlgen.Statement, cells []any) string {
 	if st.Bounded == nil {
 		return ""
@@ -203,8 +203,8 @@ func sizes(st *sqlgen.Statement, cells []any) string {
 	return ""
 }
 
-// stored is what SQLite holds as a value of the column's field. The type of the value decides, the declared type
-// only says how to see it: a column declared DATETIME that holds "soon" gives "soon".
+// stored converts v, as SQLite holds it, to a value of the column's field. The type of the value decides, the declared
+// type only says how to read it: a column declared DATETIME that holds "soon" gives "soon".
 func stored(c *sqlgen.Column, v any) value.Value {
 	switch v := v.(type) {
 	case nil:
@@ -233,7 +233,7 @@ func stored(c *sqlgen.Column, v any) value.Value {
 }
 
 func storedInt(c *sqlgen.Column, n int64) value.Value {
-	const seconds = 99999999999 // see compile: from here on an integer counts milliseconds
+	const seconds = 99999999999 // see sqlgen: above it an integer counts milliseconds
 	switch t := c.Field.Type; {
 	case c.Day:
 		return value.OfDay(n * 1000)
@@ -249,7 +249,7 @@ func storedInt(c *sqlgen.Column, n int64) value.Value {
 	return value.OfInt(n)
 }
 
-// Estimate implements source.Estimator from what ANALYZE left, if anything.
+// Estimate implements source.Estimator from the statistics of ANALYZE, if any.
 func (s *SQLite) Estimate(ctx context.Context) (map[string]int64, error) {
 	out := map[string]int64{}
 	var n int

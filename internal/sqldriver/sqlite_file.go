@@ -6,15 +6,15 @@ import (
 	"os"
 )
 
-// fileConn is a connection that ends when its path leads to another file, or to none. SQLite would go on to read the
-// file that it has open, deleted or replaced, for as long as the connection is used.
+// fileConn is a connection that is closed when its path no longer leads to the same file. SQLite would go on reading the
+// open file, deleted or replaced, for as long as the connection is used.
 type fileConn struct {
 	driver.Conn
 	path   string
 	opened os.FileInfo
 }
 
-// ResetSession implements driver.SessionResetter: it is asked each time before the connection is used again.
+// ResetSession implements driver.SessionResetter: database/sql calls it before each reuse of the connection.
 func (c *fileConn) ResetSession(ctx context.Context) error {
 	if now, err := os.Stat(c.path); err != nil || !os.SameFile(now, c.opened) {
 		return driver.ErrBadConn

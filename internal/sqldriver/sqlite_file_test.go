@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestSQLiteFileGoesAndComes takes the file away under an open source, and puts another one there.
+// TestSQLiteFileGoesAndComes removes the file under an open source, and puts another one in its place.
 func TestSQLiteFileGoesAndComes(t *testing.T) {
 	write := func(path, statement string) {
 		db, err := sql.Open("sqlite", path)

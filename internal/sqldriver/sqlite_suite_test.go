@@ -62,7 +62,7 @@ func oracle(classes []schema.Class, rows map[string][]value.Row) source.Source {
 	return memory.New(classes, rows)
 }
 
-// statement writes what is run for a permit.
+// statement returns the text that is run for a permit.
 func statement(p policy.Permit, d sqlgen.Dialect) string {
 	st, err := sqlgen.SQL(p, d)
 	return fmt.Sprintf("%s\n%v %v", st.Text, st.Args, err)
@@ -80,7 +80,7 @@ func TestSQLiteDifferential(t *testing.T) {
 	sourcetest.Differential(t, openSQLiteSuite, sqliteLimits, oracle, func(p policy.Permit) string { return statement(p, sqlgen.SQLite) })
 }
 
-// sqlitePipelineLimits are what of pipelines SQLite can't do.
+// sqlitePipelineLimits are the parts of pipelines that SQLite can't do.
 var sqlitePipelineLimits = pipelines.Limits{
 	pipelines.Decimals: "its numbers are 64-bit integers and doubles",
 	pipelines.Digits:   "its numbers are 64-bit integers and doubles",

@@ -18,14 +18,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A WritableSQLite is a SQLite source that can be written to. Reads stay on connections that can't write.
+// A WritableSQLite is a SQLite source that can be written to. Reads stay on read-only connections.
 type WritableSQLite struct {
 	*SQLite
 	*writing.Writer
 	db *sql.DB
 }
 
-// Writable opens s for writing as well, and makes the table of the markers where there is none.
+// Writable opens s for writing as well. It creates the marker table if there is none.
 func (s *SQLite) Writable(ctx context.Context) (*WritableSQLite, error) {
 	conn, err := newConnector(s.path, "mode=rw&_dqs=0&_pragma=busy_timeout(50)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&_pragma=trusted_schema(0)")
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *SQLite) Writable(ctx context.Context) (*WritableSQLite, error) {
 	return w, nil
 }
 
-// Close ends all connections.
+// Close closes all connections.
 func (w *WritableSQLite) Close() error { return errors.Join(w.db.Close(), w.SQLite.Close()) }
 
 // sqliteWrites implements writing.Database.
@@ -53,8 +53,8 @@ type sqliteWrites struct{ db *sql.DB }
 // Dialect implements writing.Database.
 func (sqliteWrites) Dialect() sqlgen.Dialect { return sqlgen.SQLite }
 
-// Begin implements writing.Database. The transaction holds the one lock for writing from the start, so that what it reads
-// stays as it is and nothing has to give way later.
+// Begin implements writing.Database. The transaction holds the write lock from the start, so that what it reads can't
+// change before it commits.
 func (w sqliteWrites) Begin(ctx context.Context) (writing.Tx, error) {
 	conn, err := w.db.Conn(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func (w sqliteWrites) Begin(ctx context.Context) (writing.Tx, error) {
 	return t, nil
 }
 
-// patient tries again while another connection is in the way. SQLite waits by itself, but no context could end that.
+// patient retries do while another connection holds a lock. SQLite can wait by itself, but no context could end that.
 func patient(ctx context.Context, do func() error) error {
 	for {
 		err := do()
@@ -83,7 +83,7 @@ func patient(ctx context.Context, do func() error) error {
 	}
 }
 
-// Commit implements writing.Tx. Where readers are in the way it waits for them: the transaction stays.
+// Commit implements writing.Tx. It waits for readers that block it: the transaction stays open.
 func (t *sqliteTx) Commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer cancel()
@@ -92,7 +92,7 @@ func (t *sqliteTx) Commit(ctx context.Context) error {
 
 type sqliteTx struct{ transaction }
 
-// Settle implements writing.Tx: SQLite tells only that a deferred foreign key doesn't hold.
+// Settle implements writing.Tx. SQLite reports that deferred foreign keys are violated, but not which.
 func (t *sqliteTx) Settle(context.Context) error {
 	return t.conn.Raw(func(c any) error {
 		f, ok := c.(*fileConn)
@@ -133,7 +133,7 @@ func (sqliteWrites) Again(err error) bool {
 // Problem implements writing.Database.
 func (sqliteWrites) Problem(ctx context.Context, err error) error { return refuse(ctx, err) }
 
-// sqliteKinds are the refusals that a code tells.
+// sqliteKinds are the refusals that a code identifies.
 var sqliteKinds = map[int]writing.Kind{
 	sqlite3.SQLITE_CONSTRAINT_UNIQUE: writing.Unique, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY: writing.Unique, sqlite3.SQLITE_CONSTRAINT_ROWID: writing.Unique,
 	sqlite3.SQLITE_CONSTRAINT_NOTNULL: writing.NotNull, sqlite3.SQLITE_CONSTRAINT_CHECK: writing.Check, sqlite3.SQLITE_CONSTRAINT_TRIGGER: writing.Trigger,
@@ -141,8 +141,8 @@ var sqliteKinds = map[int]writing.Kind{
 	sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY: writing.ForeignKey,
 }
 
-// Refusal implements writing.Database. SQLite names columns as "table.column" behind a colon; nothing else of its words is
-// looked at, and of those only what is a field.
+// Refusal implements writing.Database. SQLite names columns as "table.column" after a colon; nothing else of its message
+// is used, and of those only names of fields.
 func (sqliteWrites) Refusal(_ context.Context, c *schema.Class, op write.Op, err error) *writing.Refusal {
 	if errors.Is(err, errDeferred) {
 		return &writing.Refusal{Kind: writing.ForeignKey}

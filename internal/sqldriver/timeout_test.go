@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A deadline is a context that has one and never ends: as if we were gone when it comes.
+// A deadline is a context that has one and never ends: as if this process were gone when it passes.
 type deadline struct {
 	context.Context
 	at time.Time
@@ -30,7 +30,7 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return deadline{context.WithoutCancel(t.Context()), time.Now().Add(d)}
 }
 
-// permitted asks for all records of a class.
+// permitted returns the permit to read all records of a class.
 func permitted(t *testing.T, src source.Source, class string) policy.Permit {
 	t.Helper()
 	classes, _, err := src.Describe(t.Context())
@@ -48,7 +48,7 @@ func permitted(t *testing.T, src source.Source, class string) policy.Permit {
 	return permit
 }
 
-// readAll returns all records of a class, one after the other, as texts.
+// readAll returns all records of a class as texts.
 func readAll(t *testing.T, ctx context.Context, src source.Source, class string) (string, error) {
 	t.Helper()
 	rows, err := src.Read(ctx, permitted(t, src, class))
@@ -65,10 +65,10 @@ func readAll(t *testing.T, ctx context.Context, src source.Source, class string)
 	return strings.Join(out, " "), nil
 }
 
-// timeouts asks sessions how long a statement may run, and lets one run into that. The views: setting gives the time,
-// slow takes long.
+// timeouts checks the statement timeout of sessions, and lets one statement run into it. The views: setting returns the
+// timeout, slow takes long.
 func timeouts(t *testing.T, src source.Source, settings map[time.Duration]string) {
-	// Twice: by a connection that has to be told, and by one that knows.
+	// Twice: on a connection without the limit, and on one that has it.
 	for range 2 {
 		for after, want := range settings {
 			ctx := t.Context()
@@ -95,7 +95,7 @@ func timeouts(t *testing.T, src source.Source, settings map[time.Duration]string
 	}
 }
 
-// TestPostgresTimeout wants the server to end statements by itself soon after the deadline of their context.
+// TestPostgresTimeout checks that the server ends statements by itself soon after the deadline of their context.
 func TestPostgresTimeout(t *testing.T) {
 	url := testservices.Postgres(t)
 	conn, err := pgx.Connect(t.Context(), url)
@@ -117,7 +117,7 @@ func TestPostgresTimeout(t *testing.T) {
 	timeouts(t, src, map[time.Duration]string{0: "5min", 9500 * time.Millisecond: "11s", 29500 * time.Millisecond: "31s", 24*time.Hour - time.Second/2: "86401s"})
 }
 
-// stopEarly cancels readings of a view that is slow, that often, in the first 4 ms.
+// stopEarly cancels a number of readings of a slow view in their first 4 ms.
 func stopEarly(t *testing.T, src source.Source, times int) {
 	permit := permitted(t, src, "slow")
 	for i := range times {
@@ -136,7 +136,7 @@ func stopEarly(t *testing.T, src source.Source, times int) {
 	}
 }
 
-// TestPostgresStopsEarly stops readings at every moment of their beginning.
+// TestPostgresStopsEarly cancels readings at every moment of their beginning.
 func TestPostgresStopsEarly(t *testing.T) {
 	url := testservices.Postgres(t)
 	conn, err := pgx.Connect(t.Context(), url)
@@ -152,7 +152,7 @@ func TestPostgresStopsEarly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	stopEarly(t, src, 40) // each takes the 100 ms that the driver waits for the server
+	stopEarly(t, src, 40) // each takes the 100 ms for which the driver waits for the server
 	var n int
 	err = conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'active'").Scan(&n)
 	if err != nil || n != 0 {

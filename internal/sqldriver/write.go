@@ -17,8 +17,8 @@ import (
 // errEnd makes database/sql end a connection.
 var errEnd = driver.ErrBadConn
 
-// marked sees that the table of the markers is there, and makes it where it isn't. An account that may not make it gets told
-// what to run.
+// marked creates the marker table if there is none. If the account may not create it, the error contains the statement
+// to run.
 func marked(ctx context.Context, name string, d sqlgen.Dialect, exec func(context.Context, string) error) error {
 	if exec(ctx, dml.MarkerThere) == nil {
 		return nil
@@ -34,17 +34,17 @@ func marked(ctx context.Context, name string, d sqlgen.Dialect, exec func(contex
 	return nil
 }
 
-// unwritable refuses to write to a class.
+// unwritable returns the error that refuses to write to a class.
 func unwritable(c *schema.Class, why string) error {
 	return &problem.Error{Code: problem.Unsupported, Kind: "unwritable", Detail: fmt.Sprintf("%s can't be written to: %s", c.Name, why)}
 }
 
-// A transaction is one of database/sql's connections with a transaction that was begun on it.
+// A transaction is a connection of database/sql with an open transaction.
 type transaction struct {
 	conn   *sql.Conn
 	decode decoder
 	done   bool
-	once   bool // the connection ends with it
+	once   bool // the connection is closed with it
 }
 
 // Exec implements writing.Tx.
@@ -86,7 +86,7 @@ func gathered(rows *sql.Rows, st *sqlgen.Statement, decode decoder) ([]value.Row
 	return out, rows.Err()
 }
 
-// Commit implements writing.Tx. It isn't broken off: whether it happened would only be harder to know.
+// Commit implements writing.Tx. It isn't cancelled: then it would only be harder to know whether it happened.
 func (t *transaction) Commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer cancel()
@@ -98,10 +98,10 @@ func (t *transaction) Commit(ctx context.Context) error {
 	return err
 }
 
-// commitTime is how long the end of a transaction may take.
+// commitTime is how long a commit or rollback may take.
 const commitTime = 30 * time.Second
 
-// Rollback implements writing.Tx. A connection that can't roll back is ended, which does.
+// Rollback implements writing.Tx. A connection that can't roll back is closed, which rolls back.
 func (t *transaction) Rollback() {
 	if t.done {
 		return
@@ -115,7 +115,7 @@ func (t *transaction) Rollback() {
 	t.close()
 }
 
-// close gives the connection back, or ends it.
+// close returns the connection to the pool, or closes it.
 func (t *transaction) close() {
 	if t.once {
 		t.conn.Raw(func(any) error { return errEnd })

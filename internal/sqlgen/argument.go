@@ -2,11 +2,11 @@ package sqlgen
 
 import "github.com/bailiwick-dev/bailiwick/value"
 
-// A number is a decimal argument: the text for exact databases, the nearest double for others.
+// A number is a decimal argument: its text for databases with exact decimals, the nearest double for others.
 type number struct {
 	text  string
 	float float64
-	whole bool // it is int, exactly
+	whole bool // whether int is its exact value
 	int   int64
 }
 
@@ -16,7 +16,7 @@ type moment struct{ micros int64 }
 // document is a JSON argument.
 type document string
 
-// argument returns what a value is bound as: int64, number, float64, string, bool, []byte, moment or document.
+// argument returns the form in which a value is bound: int64, number, float64, string, bool, []byte, moment or document.
 func argument(v value.Value) any {
 	switch v.Kind() {
 	case value.Null:

@@ -8,13 +8,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// What a record may hold, in bytes: so much in all, spread over its values, and of each at least so much.
+// The size limits of a record, in bytes: the most in all, divided among its values, and the least that each value gets.
 const (
 	mostRecord = 4 << 20
 	leastValue = 64 << 10
 )
 
-// mostValue is the most bytes of a value, where a record has n of any length.
+// mostValue returns the most bytes of a value, if a record has n values of any length.
 func mostValue(plan *policy.Plan, n int) int {
 	most := plan.Most
 	if most == 0 {
@@ -23,8 +23,8 @@ func mostValue(plan *policy.Plan, n int) int {
 	return min(most, max(leastValue, max(mostRecord, most)/max(1, n)))
 }
 
-// selected returns what is selected for w.columns, whose texts are xs. A value that is too long is null there, and a
-// column more tells how long the values are, where one is: so nobody has to hold a value to find that it is too large.
+// selected returns the terms to select for w.columns, whose texts are xs. A value that is too long is null, and an
+// additional column then holds the sizes of the values: so no value has to be read to find that it is too large.
 func (w *writer) selected(xs []string) []string {
 	out := make([]string, len(xs), len(xs)+1)
 	var sizes []string
@@ -49,18 +49,19 @@ func (w *writer) selected(xs []string) []string {
 		" THEN concat_ws(',', coalesce("+strings.Join(sizes, ", 0), coalesce(")+", 0)) END")
 }
 
-// long reports whether values of a field may be of any length. SQLite doesn't hold text to the length that is declared.
+// long reports whether values of a field may be of any length. SQLite doesn't enforce a declared length.
 func (w *writer) long(f *schema.Field) bool {
 	_, length := w.pieces()
 	return f.Type.Open() && (length != "" || f.Type != schema.String || f.Length == 0 || f.Length > leastValue/8)
 }
 
-// size is how many bytes a column has as it is selected. Databases know it of a stored text without reading it.
+// size returns the size in bytes of a column as it is selected. Databases know it for stored text without reading the
+// text.
 func (w *writer) size(x string, f *schema.Field) string {
 	return "octet_length(" + w.written(x, f) + ")"
 }
 
-// piece writes a piece of a column, and the field that it is as if it held it.
+// piece writes a piece of a column, and the field that describes the piece.
 func (w *writer) piece(x string, f *schema.Field, p *policy.Piece) (string, *schema.Field) {
 	text, t := w.written(x, f), schema.String
 	units, most := w.pieces()
@@ -79,7 +80,7 @@ func (w *writer) piece(x string, f *schema.Field, p *policy.Piece) (string, *sch
 	return text, w.computed(t)
 }
 
-// mostApart is the most bytes of a value that SQLite takes apart: it reads all of it, in this process.
+// mostApart is the most bytes of a value of which SQLite cuts pieces: it reads all of the value, in this process.
 const mostApart = "16777216"
 
 func (sqlite) pieces() (characters, most string) { return "length", mostApart }

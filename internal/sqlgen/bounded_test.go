@@ -17,8 +17,8 @@ var (
 	sizes   = regexp.MustCompile(`, CASE WHEN octet_length\([^?]+? THEN concat_ws\(',', (.+?)\) END FROM`)
 )
 
-// plain is a statement's text without the bounds on the lengths of values, which TestBounds shows. It wants as many as
-// the statement tells of.
+// plain returns a statement's text without the bounds on the lengths of values, which TestBounds shows. It checks that
+// their number is that of the statement's Bounded.
 func plain(t *testing.T, st sqlgen.Statement) string {
 	t.Helper()
 	if n := len(guarded.FindAllString(st.Text, -1)); n != len(st.Bounded) {
@@ -34,7 +34,7 @@ func plain(t *testing.T, st sqlgen.Statement) string {
 	return sizes.ReplaceAllString(text, " FROM")
 }
 
-// TestBounds shows how a value that is too long is kept from leaving its database, and how its length is told.
+// TestBounds shows how a value that is too long is kept from leaving its database, and how its length is returned.
 func TestBounds(t *testing.T) {
 	const from = ` FROM (SELECT t."id", t."name", t."plan" FROM "orgs" AS t) AS v1 ORDER BY v1."id" COLLATE "C" LIMIT $1`
 	for _, tt := range []struct {
@@ -63,8 +63,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestBoundOfRecords wants a record to stay within four MiB however many values it has, or within what a caller allows
-// for a single one, and each of its values to have 64 KiB.
+// TestBoundOfRecords checks that a record stays within four MiB however many values it has, or within what a caller
+// allows for a single one, and that each of its values may have 64 KiB.
 func TestBoundOfRecords(t *testing.T) {
 	for _, tt := range []struct{ columns, most, want int }{
 		{1, 0, 1 << 20}, {4, 0, 1 << 20}, {5, 0, 838860}, {64, 0, 64 << 10}, {200, 0, 64 << 10}, {1, 100_000, 100_000}, {41, 100_000, 100_000}, {64, 100_000, 64 << 10},
@@ -91,15 +91,15 @@ func TestBoundOfRecords(t *testing.T) {
 	}
 }
 
-// TestShortValues wants no bound on what can't be long: in SQLite, whose columns hold what they aren't declared for, on
-// nothing but numbers, dates and ids.
+// TestShortValues checks that values that can't be long are unbounded: in SQLite, whose columns hold values of any type,
+// these are only numbers, dates and ids.
 func TestShortValues(t *testing.T) {
 	field := func(typ schema.Type, length int) *schema.Field {
 		return &schema.Field{Type: typ, Length: length, Native: "x"}
 	}
 	for _, tt := range []struct {
 		field *schema.Field
-		want  string // where it is bounded
+		want  string // if it is bounded
 	}{
 		{field(schema.Integer, 0), ""}, {field(schema.UUID, 0), ""}, {field(schema.Date, 0), ""}, {field(schema.Decimal, 0), ""},
 		{field(schema.String, 255), "sqlite"}, {field(schema.String, 8193), "sqlite postgresql mariadb"}, {field(schema.String, 0), "sqlite postgresql mariadb"},

@@ -1,13 +1,14 @@
-// Package sqlgen turns a Permit into a statement that a source can run. It does no I/O.
+// Package sqlgen compiles a Permit to a statement that a source can run. It does no I/O.
 //
-// It stands between policy and source. Wherever the plan names a class it writes the view, as a derived table of
-// the visible fields under the view's predicate:
+// Wherever the plan names a class it writes the view, as a derived table of the visible fields under the view's
+// predicate:
 //
 //	(SELECT t."id", t."title" FROM "issues" AS t WHERE t."org_id" = ?) AS v1
 //
-// so that what is hidden has no name in the rest of the statement. Values never meet text: they travel as arguments.
-// Every expression is total: none can raise an error, whatever a hidden record holds. Text is deterministic, so that
-// statements are prepared once and tests show query and SQL side by side. What it can't translate it refuses.
+// so that hidden fields and records have no name in the rest of the statement. Values are never part of the text: they
+// are arguments. Every expression is total: none can raise an error, whatever a hidden record holds. Text is
+// deterministic, so that statements are prepared once and tests show query and SQL side by side. The package refuses
+// what it can't translate.
 package sqlgen
 
 import (
@@ -30,26 +31,27 @@ type Dialect uint8
 const (
 	SQLite Dialect = iota
 	PostgreSQL
-	MySQL // as MariaDB speaks it
+	MySQL // MariaDB's dialect
 )
 
-// maxArguments is the most values of one statement: SQLite takes 32,766 of them, PostgreSQL 65,535.
+// maxArguments is the most arguments of one statement: SQLite takes 32,766 of them, PostgreSQL 65,535.
 const maxArguments = 30_000
 
-// A Statement is SQL text with every value held apart from the text.
+// A Statement is SQL text, with every value apart from the text.
 type Statement struct {
 	Text    string
 	Args    []any    // int64, float64, string, []byte, bool, []int64, []float64, []string
 	Columns []Column // what a row holds; nil for a count, whose row is one integer
-	Order   []int    // the columns that hold the values of the plan's order; nil when it isn't unique
+	Order   []int    // the columns that hold the values of the plan's order; nil if the order isn't unique
 
-	// Bounded are the columns whose values may be of any length, and Most is the most bytes of one. Where they aren't nil
-	// a row has a column more: null, or, where a value is longer and so is null, the bytes of them all, apart by commas.
+	// Bounded are the columns whose values may be of any length, and Most is the most bytes of one. If Bounded isn't
+	// nil, a row has one more column: null, or, if any value is longer than Most and therefore null, the sizes in bytes
+	// of all of them, separated by commas.
 	Bounded []int
 	Most    int
 }
 
-// A Column is one value of a row as the source gives it.
+// A Column is one value of a row as the source returns it.
 type Column struct {
 	Field  *schema.Field
 	Part   query.Path // the part of a JSON field to keep; nil for all of it
@@ -92,43 +94,44 @@ func (w *writer) statement() (Statement, error) {
 	return Statement{Text: text, Args: args, Columns: w.columns, Order: w.order, Bounded: w.bounded, Most: w.most}, nil
 }
 
-// A speaker is what differs between dialects. An operand x is the text of a column or of a JSON node.
+// A speaker is what differs between dialects. An operand x is the SQL text of a column or of a JSON node.
 type speaker interface {
-	// quote quotes a name: the only way that a name gets into a statement.
+	// quote quotes a name. Names get into a statement only through it.
 	quote(name string) string
-	// key is how a pointer a, or the key b that it holds, takes part in a comparison of the two.
+	// key returns the text of x, of a pointer or of the key other that it holds, for a comparison of the two.
 	key(x string, f, other *schema.Field) string
-	// same is how a field takes part in a comparison with another, of a type that can be equal to it.
+	// same returns the text of x for a comparison with another field, of a type that can be equal to it.
 	same(x string, f, other *schema.Field) string
-	// placeholder is the place of argument n, counted from 1, cast to a type of the dialect ("" for none).
+	// placeholder returns the placeholder of argument n, counted from 1, cast to a type of the dialect ("" for none).
 	placeholder(n int, cast string) string
-	// counts reports whether a placeholder names its argument, which then may stand at several places.
+	// counts reports whether a placeholder names its argument, which then may be used several times.
 	counts() bool
 	// longest returns the most bytes of a pipeline's statement, at most maxText.
 	longest() int
-	// limit writes a placeholder where it is the limit.
+	// limit writes a placeholder that is a limit.
 	limit(place string) string
-	// expressions returns how the expressions of pipelines are written.
+	// expressions returns the dialect in which expressions of pipelines are written.
 	expressions() expr.Dialect
-	// computed describes a value of type t that an expression of sqlgen/expr makes, as if a field held it.
+	// computed describes a value of type t that an expression of sqlgen/expr computes, as if a field held it.
 	computed(t schema.Type) *schema.Field
-	// read is how a column is selected.
+	// read returns the text that selects a column.
 	read(x string, f *schema.Field) string
-	// written is a column as the text, or the bytes, that it leaves as.
+	// written returns a column as the text, or the bytes, in which its value is returned.
 	written(x string, f *schema.Field) string
-	// pieces are the function that counts characters, and the most bytes that can be taken apart; "" for any.
+	// pieces returns the function that counts characters, and the most bytes of a value of which pieces can be cut; ""
+	// for any.
 	pieces() (characters, most string)
-	// sorted is how a column is ordered by, and whether its value comes as milliseconds.
+	// sorted returns the term that orders by a column, and whether its value is in milliseconds.
 	sorted(x string, f *schema.Field) (term string, millis bool)
-	// missing is a test that a column is null.
+	// missing returns a test that a column is null.
 	missing(x string, f *schema.Field) string
-	// ordered is the order of the nulls, "" where null comes first when ascending anyway.
+	// ordered returns the NULLS clause of an order, "" if null comes first when ascending by default.
 	ordered(f *schema.Field, desc bool) string
 	// compare writes x op v for a non-null v of the field's kind; op is = > >= < or <=.
 	compare(w *writer, x operand, op string, v any) error
 	// among writes that x equals one of values, two or more of one kind: texts, numbers or dates.
 	among(w *writer, x operand, values []value.Value) error
-	// after writes a comparison with the value that an order had at a place.
+	// after writes a comparison with the value of the order at a position.
 	after(w *writer, x string, f *schema.Field, op string, v any) error
 	// matches writes that the text x matches a regular expression.
 	matches(w *writer, x operand, r query.Regex) error
@@ -138,11 +141,11 @@ type speaker interface {
 	nodes(w *writer, x operand, path query.Path) (operand, error)
 	// elements writes the FROM item of the elements of a node that is an array, as the returned operand.
 	elements(w *writer, x operand) operand
-	// is writes a test of a JSON node's type: "null", "array".
+	// is writes a test of a JSON node's type, such as "null" or "array".
 	is(x operand, typ string) string
-	// length is the number of elements of a node that is an array, null for others.
+	// length returns the number of elements of a node that is an array, null for others.
 	length(x operand) string
-	// search writes that words stand in texts of the class asked for.
+	// search writes that fields of the plan's class match a full-text search.
 	search(w *writer, of *policy.Search) error
 }
 
@@ -182,7 +185,7 @@ func (w *writer) alias(prefix string) string {
 	return prefix + strconv.Itoa(w.aliases)
 }
 
-// view is the alias of the class asked for (-1) or of a join.
+// view returns the alias of the plan's class (-1) or of a join.
 func view(join int) string { return "v" + strconv.Itoa(join+2) }
 
 func (w *writer) count() error {
@@ -224,7 +227,7 @@ func (w *writer) find() error {
 	return nil
 }
 
-// from writes the views, the caller's filter and the place to go on from.
+// from writes the views, the caller's filter, the search and the position to continue from.
 func (w *writer) from() error {
 	w.write(" FROM ")
 	if err := w.derived(w.plan.View, view(-1)); err != nil {
@@ -264,7 +267,7 @@ func (w *writer) from() error {
 	return nil
 }
 
-// derived writes a view as a derived table: the only place where a class is named.
+// derived writes a view as a derived table. Classes are named nowhere else.
 func (w *writer) derived(v *policy.View, alias string) error {
 	w.write("(SELECT ")
 	for i, f := range v.Fields() {
@@ -291,7 +294,7 @@ func (w *writer) scoped(v *policy.View) error {
 	return w.layers(v)
 }
 
-// layers writes what holds for every record of a view, of a record under the alias of its class.
+// layers writes the conditions that hold for every record of a view, under the alias of its class.
 func (w *writer) layers(v *policy.View) error {
 	c := v.Class()
 	for i, l := range v.Layers() {
@@ -316,16 +319,16 @@ func (w *writer) layers(v *policy.View) error {
 	return nil
 }
 
-// class is the alias of a class inside its view. Every name is qualified: SQLite takes a bare quoted name that it
-// doesn't know for a string.
+// class is the alias of a class inside its view. Every name is qualified: SQLite takes an unknown bare quoted name for a
+// string.
 const class = "t"
 
 func (w *writer) column(alias, name string) string { return alias + "." + w.quote(name) }
 
-// nameable is name without NUL, which marks the places of values and which no database takes in a name.
+// nameable returns name without NUL, which marks the places of values and which no database accepts in a name.
 func nameable(name string) string { return strings.ReplaceAll(name, "\x00", "\uFFFD") }
 
-// standard is what SQLite and PostgreSQL have of standard SQL.
+// standard holds the standard SQL that SQLite and PostgreSQL share.
 type standard struct{}
 
 func (standard) quote(name string) string {

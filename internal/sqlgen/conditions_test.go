@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The tables below are what one dialect alone has, or says in its own way: a where object, the condition that it becomes,
+// The tables below are the conditions that only one dialect has, or writes differently: a where object, its condition,
 // and the arguments.
 type conditionRow struct{ where, want, args string }
 
@@ -30,7 +30,7 @@ func conditions(t *testing.T, d sqlgen.Dialect, fields []schema.Field, rows []co
 			continue
 		}
 		st, err := sqlgen.SQL(permit, d)
-		// What $select reads is the same class again.
+		// $select reads the same class again.
 		view, got, _ := strings.Cut(st.Text, " AS v1 WHERE ")
 		got = strings.ReplaceAll(got, strings.TrimPrefix(view, "SELECT count(*) FROM "), "«t»")
 		if err != nil {
@@ -43,7 +43,7 @@ func conditions(t *testing.T, d sqlgen.Dialect, fields []schema.Field, rows []co
 	}
 }
 
-// selected is a condition that the value of one field is somewhere that of another.
+// selected returns a condition that the value of one field is equal to that of another in some record.
 func selected(field, key string) string {
 	return fmt.Sprintf(`{%q: {"$select": {"query": {"className": "t"}, "key": %q}}}`, field, key)
 }
@@ -59,7 +59,7 @@ func TestSQLiteConditions(t *testing.T) {
 		{Name: "day", Type: schema.Day, Native: "DATE"}, {Name: "b", Type: schema.Boolean, Native: "BOOLEAN"},
 		{Name: "raw", Type: schema.Bytes, Native: "BLOB"}, {Name: "doc", Type: schema.JSON, Native: "JSON"},
 	}, []conditionRow{
-		// Numbers: what is no integer lies between two; from 2^63 on there are only doubles.
+		// Numbers: one that isn't an integer lies between two; from 2^63 on there are only doubles.
 		{`{"id":9007199254740992.5}`, `FALSE`, ``},
 		{`{"id":{"$gt":9007199254740992.5}}`, `(v1."id" > ? AND typeof(v1."id") IN ('integer', 'real'))`, `9007199254740992`},
 		{`{"id":{"$gte":9007199254740992.5}}`, `(v1."id" >= ? AND typeof(v1."id") IN ('integer', 'real'))`, `9007199254740993`},
@@ -79,7 +79,7 @@ func TestSQLiteConditions(t *testing.T) {
 		{`{"b":false}`, `v1."b" = ?`, `0`},
 		{`{"b":{"$in":[true,false]}}`, `(v1."b" = ? OR v1."b" = ?)`, `1 0`},
 
-		// Ids in either case; a declared type that SQLite takes for a number's is taken off text.
+		// Ids in either case; a declared type that SQLite takes for numeric is removed from text.
 		{`{"u":{"$in":["00000000-0000-0000-0000-00000000000a","00000000-0000-0000-0000-00000000000B"]}}`, `(v1."u" IN (?, ?, ?, ?))`,
 			`'00000000-0000-0000-0000-00000000000a' '00000000-0000-0000-0000-00000000000A' '00000000-0000-0000-0000-00000000000b' '00000000-0000-0000-0000-00000000000B'`},
 		{`{"u":{"$gt":"00000000-0000-0000-0000-00000000000a"}}`, `(+v1."u" > ? AND typeof(v1."u") = 'text')`, `'00000000-0000-0000-0000-00000000000a'`},
@@ -90,7 +90,7 @@ func TestSQLiteConditions(t *testing.T) {
 		{`{"bare":"a"}`, `v1."bare" = ?`, `'a'`},
 		{`{"day":{"$in":["2026-01-31","2026-02-01"]}}`, `(«ms v1."day"» IN (?, ?))`, `1769817600000 1769904000000`},
 
-		// What begins with a text lies below the next text that doesn't.
+		// A text with a prefix sorts before the next text without it.
 		{`{"s":{"$startsWith":""}}`, `(v1."s" >= ? AND typeof(v1."s") = 'text')`, `''`},
 		{"{\"s\":{\"$startsWith\":\"a\uD7FF\"}}", `(v1."s" >= ? AND v1."s" < ? AND typeof(v1."s") = 'text')`, "'a\uD7FF' 'a\uE000'"},
 		{"{\"s\":{\"$startsWith\":\"a\U0010FFFF\"}}", `(v1."s" >= ? AND v1."s" < ? AND typeof(v1."s") = 'text')`, "'a\U0010FFFF' 'b'"},
@@ -108,7 +108,7 @@ func TestSQLiteConditions(t *testing.T) {
 		{`{"doc":{"$in":["x",null,null]}}`, `(EXISTS (SELECT 1 FROM «root v1."doc" n1» WHERE ((((n1.type = 'text' AND n1.value = ?) OR n1.type = 'null') OR EXISTS (SELECT 1 FROM «elements n1 n2» WHERE ((n2.type = 'text' AND n2.value = ?) OR n2.type = 'null'))))) OR NOT EXISTS (SELECT 1 FROM «root v1."doc" n3» WHERE (TRUE)))`, `'x' 'x'`},
 		{`{"doc.a":{"$exists":false}}`, `((EXISTS (SELECT 1 FROM «root v1."doc" n1»«step n1 n2 n3» WHERE n2.type = 'object' AND (NOT n3.type = 'null'))) IS NOT TRUE)`, `'$."a"'`},
 
-		// Fields with fields: as they are where one type is declared for both, else without.
+		// Fields with fields: unchanged if both have the same declared type, else without it.
 		{selected("s", "s"), `v1."s" IN (SELECT q1."s" FROM «t» AS q1)`, ``},
 		{selected("s", "name"), `+v1."s" COLLATE BINARY IN (SELECT +q1."name" COLLATE BINARY FROM «t» AS q1)`, ``},
 		{selected("s", "ci"), `+v1."s" COLLATE BINARY IN (SELECT +q1."ci" COLLATE BINARY FROM «t» AS q1)`, ``},
@@ -127,12 +127,12 @@ func TestPostgreSQLConditions(t *testing.T) {
 		{Name: "x", Type: schema.Double, Native: "float8"}, {Name: "d", Type: schema.Decimal, Native: "numeric"}, {Name: "at", Type: schema.Date, Native: "timestamptz"},
 		{Name: "local", Type: schema.Date, Native: "timestamp"}, {Name: "day", Type: schema.Day, Native: "date"}, {Name: "doc", Type: schema.JSON, Native: "jsonb"},
 	}, []conditionRow{
-		// Single precision is what its text says.
+		// Single precision is compared by its text.
 		{`{"r":0.1}`, `v1."r"::text::float8 = $1::float8`, `0.1`},
 		{`{"r":{"$in":[0.1,2]}}`, `(v1."r"::text::float8 = ANY($1::float8[]))`, `[0.1 2]`},
 		{selected("r", "x"), `v1."r"::text::float8 IN (SELECT q1."x" FROM «t» AS q1)`, ``},
 
-		// Lists are one argument each, in the type that they are compared in.
+		// Lists are one argument each, in the type of the comparison.
 		{`{"d":{"$in":[1,2]}}`, `(v1."d" = ANY($1::text[]::numeric[]))`, `[1 2]`},
 		{`{"d":{"$in":[1.5,2]}}`, `(v1."d" = ANY($1::text[]::numeric[]))`, `[1.5 2]`},
 		{`{"u":{"$in":["00000000-0000-0000-0000-00000000000A","00000000-0000-0000-0000-00000000000b"]}}`, `(v1."u" = ANY($1::uuid[]))`,
@@ -149,7 +149,7 @@ func TestPostgreSQLConditions(t *testing.T) {
 		{`{"at":{"$lt":"0001-01-01"}}`, `v1."at" < $1::timestamptz`, `'0001-01-01 00:00:00+00'`},
 		{`{"at":{"$lt":"0000-12-31"}}`, `v1."at" < $1::timestamptz`, `'0001-12-31 00:00:00+00 BC'`},
 
-		// Text with text: as an index has it, unless one of the two has rules of its own.
+		// Text with text: in the collation of an index, unless one of the two has its own rules.
 		{selected("s", "name"), `v1."s" IN (SELECT q1."name" FROM «t» AS q1)`, ``},
 		{selected("s", "ci"), `v1."s" COLLATE "C" IN (SELECT q1."ci"::text COLLATE "C" FROM «t» AS q1)`, ``},
 		{selected("mood", "s"), `v1."mood"::text IN (SELECT q1."s" FROM «t» AS q1)`, ``},
@@ -159,9 +159,9 @@ func TestPostgreSQLConditions(t *testing.T) {
 	})
 }
 
-// placeRow is a query that goes on from a place, and what comes after WHERE.
+// placeRow is a query that continues from a position, and the text after WHERE.
 type placeRow struct {
-	order string // fields in order; - for those from the greatest down
+	order string // fields in order; - for descending
 	after []value.Value
 	want  string
 	args  string
@@ -198,7 +198,7 @@ func places(t *testing.T, d sqlgen.Dialect, fields []schema.Field, rows []placeR
 	}
 }
 
-// TestPlacesOfPages shows where a page goes on, from places that are of more than one kind.
+// TestPlacesOfPages shows where a page continues, from positions of more than one kind.
 func TestPlacesOfPages(t *testing.T) {
 	at := value.OfDate(1769846400123456)
 	places(t, sqlgen.SQLite, []schema.Field{{Name: "id", Type: schema.Integer, Native: "INTEGER"}, {Name: "at", Type: schema.Date, Native: "DATETIME"}}, []placeRow{

@@ -15,7 +15,7 @@ const (
 	MaxText      = maxText
 )
 
-// Resolve puts placeholders at the places of args in text, which is plan's.
+// Resolve puts placeholders at the places of args in text, a text for the plan.
 func Resolve(d Dialect, planned policy.Plan, text string, args ...any) (string, []any, error) {
 	s, err := d.speaker()
 	if err != nil {
@@ -34,7 +34,7 @@ func Long(d Dialect, f *schema.Field) bool {
 	return err == nil && (&writer{speaker: s}).long(f)
 }
 
-// Planned compiles a plan that no policy made.
+// Planned compiles a plan that wasn't made by package policy.
 func Planned(planned policy.Plan, d Dialect) (Statement, error) {
 	s, err := d.speaker()
 	if err != nil {
@@ -43,8 +43,8 @@ func Planned(planned policy.Plan, d Dialect) (Statement, error) {
 	return (&writer{speaker: s, plan: &planned}).statement()
 }
 
-// Faulty compiles p as SQL does, but its n-th step that can fail, from 1, fails with fault. It reports whether there are so
-// many steps.
+// Faulty compiles p as SQL does, but its n-th step that can fail, counted from 1, fails with fault. It reports whether
+// there are that many steps.
 func Faulty(p policy.Permit, d Dialect, n int, fault error) (st Statement, reached bool, err error) {
 	planned, err := p.Plan()
 	if err != nil {
@@ -59,7 +59,7 @@ func Faulty(p policy.Permit, d Dialect, n int, fault error) (st Statement, reach
 	return st, f.left <= 0, err
 }
 
-// faults let one step fail, after some that don't.
+// faults lets one step fail, after some that succeed.
 type faults struct {
 	left  int
 	fault error

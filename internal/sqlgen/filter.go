@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// fields finds what the path of a filter begins with; an operand without a field is none.
+// fields returns the operand for the first name of a filter's path; an operand without a field means there is none.
 type fields func(name string) operand
 
 // of returns the fields of a class under an alias.
@@ -22,7 +22,7 @@ func (w *writer) of(class *schema.Class, alias string) fields {
 	}
 }
 
-// named returns the fields of what the plan asks for.
+// named returns the fields of the plan's class.
 func (w *writer) named(name string) operand {
 	if join, f := w.plan.Column(name); f != nil {
 		return operand{w.column(view(join), f.Name), f}
@@ -30,7 +30,7 @@ func (w *writer) named(name string) operand {
 	return operand{}
 }
 
-// An operand is what a comparison looks at: a column, or a JSON node.
+// An operand is what a comparison is about: a column, or a JSON node.
 type operand struct {
 	text  string        // the column, or the node
 	field *schema.Field // the column's field; nil for a node
@@ -38,13 +38,12 @@ type operand struct {
 
 func (o operand) node() bool { return o.field == nil }
 
-// filter writes f over columns. What it writes is true where f holds and false or null elsewhere; Not turns both
-// into true.
+// filter writes f over columns. The condition is true if f holds and false or null otherwise; Not turns both into true.
 func (w *writer) filter(f query.Filter, over fields) error {
 	return w.logic(f, func(f query.Filter, path query.Path) error { return w.condition(f, path, over) })
 }
 
-// logic writes how conditions are joined, and each of them, with its path, by one.
+// logic writes And, Or and Not of conditions, and each condition, with its path, by calling one.
 func (w *writer) logic(f query.Filter, one func(query.Filter, query.Path) error) error {
 	switch f := f.(type) {
 	case query.And:
@@ -100,7 +99,7 @@ func (w *writer) not(write func() error) error {
 	return err
 }
 
-// atom writes a condition on a column that holds no JSON.
+// atom writes a condition on a column that isn't JSON.
 func (w *writer) atom(f query.Filter, x operand) error {
 	switch f := f.(type) {
 	case query.Compare:
@@ -172,7 +171,7 @@ func (w *writer) scalar(x operand, op query.Op, v value.Value) error {
 	return w.compare(w, x, operators[op], argument(v))
 }
 
-// oneOf writes that x equals one of values: texts, numbers and dates each in one comparison where the dialect has one.
+// oneOf writes that x equals one of values: texts, numbers and dates each in one comparison if the dialect has one.
 func (w *writer) oneOf(x operand, values []value.Value) error {
 	var parts []func() error
 	var lists [3][]value.Value // texts, numbers, dates
@@ -206,7 +205,7 @@ func (w *writer) oneOf(x operand, values []value.Value) error {
 	return w.either(parts)
 }
 
-// either writes that one of parts holds, as a balanced tree: databases bound the depth of an expression.
+// either writes that one of parts holds, as a balanced tree: databases limit the depth of an expression.
 func (w *writer) either(parts []func() error) error {
 	switch n := len(parts); n {
 	case 0:
@@ -233,8 +232,8 @@ func (w *writer) null(x operand) string {
 	return w.missing(x.text, x.field)
 }
 
-// inside writes a condition on what path leads to in the JSON of x. A path goes through the objects of arrays, and
-// a comparison looks at a node and, where that is an array, at its elements as well, as in MongoDB.
+// inside writes a condition on the value at path in the JSON of x. As in MongoDB, a path goes through the objects of
+// arrays, and a comparison is about a node and, if that is an array, its elements as well.
 func (w *writer) inside(f query.Filter, x operand, path query.Path) error {
 	switch f := f.(type) {
 	case query.Compare:
@@ -271,7 +270,7 @@ func (w *writer) inside(f query.Filter, x operand, path query.Path) error {
 	return problem.New(problem.Internal, fmt.Sprintf("compile can't write %T on JSON", f))
 }
 
-// compareInside writes a comparison. Null also equals what no path leads to.
+// compareInside writes a comparison. Null also equals a missing value.
 func (w *writer) compareInside(op query.Op, v value.Value, x operand, path query.Path) error {
 	if v.IsNull() {
 		return w.inInside([]value.Value{v}, x, path)
@@ -306,7 +305,7 @@ func (w *writer) thereNode(n operand) error {
 	return nil
 }
 
-// any writes that a node which path leads to in x satisfies what holds writes.
+// any writes that some node at path in x satisfies the condition that holds writes.
 func (w *writer) any(x operand, path query.Path, holds func(operand) error) error {
 	w.write("EXISTS (SELECT 1 FROM ")
 	n, err := w.nodes(w, x, path)
@@ -319,7 +318,7 @@ func (w *writer) any(x operand, path query.Path, holds func(operand) error) erro
 	return err
 }
 
-// orElement makes a condition on a node hold for its elements as well.
+// orElement extends a condition on a node to its elements.
 func (w *writer) orElement(holds func(operand) error) func(operand) error {
 	return func(n operand) error {
 		w.write("(")

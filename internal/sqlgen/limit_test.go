@@ -15,7 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestPlaces shows how the places of values become placeholders: numbered as they first appear, or the value again at each.
+// TestPlaces shows how the places of values become placeholders: numbered as they first appear, or with the value
+// repeated for each.
 func TestPlaces(t *testing.T) {
 	many := func(n int) (string, []any) {
 		var b strings.Builder
@@ -66,7 +67,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestTooManyValues wants the bound to hold for a statement.
+// TestTooManyValues checks the limit of a statement's arguments.
 func TestTooManyValues(t *testing.T) {
 	planned, err := permitted(t, sqlgen.SQLite, nil, &query.Count{Class: "orgs"}, nil).Plan()
 	if err != nil {
@@ -78,7 +79,8 @@ func TestTooManyValues(t *testing.T) {
 	}
 }
 
-// TestImpossible wants a refusal of plans that no policy makes: a statement must not be written with what is missing left out.
+// TestImpossible checks that plans that policy never makes are refused: a statement must not be written with the missing
+// part left out.
 func TestImpossible(t *testing.T) {
 	permit := permitted(t, sqlgen.PostgreSQL, nil, &query.Count{Class: "orgs"}, nil)
 	planned, err := permit.Plan()
@@ -147,7 +149,7 @@ func TestImpossible(t *testing.T) {
 	}
 }
 
-// TestPartOfAKey wants the place in an order to be the whole value, where a record leaves with a part of it.
+// TestPartOfAKey checks that the position in an order is the whole value, if a record has only a part of it.
 func TestPartOfAKey(t *testing.T) {
 	planned, err := permitted(t, sqlgen.PostgreSQL, nil, &query.Count{Class: "orgs"}, nil).Plan()
 	if err != nil {
@@ -163,7 +165,7 @@ func TestPartOfAKey(t *testing.T) {
 	}
 }
 
-// TestPrograms shows programs that mean something, though no pipeline becomes them.
+// TestPrograms shows programs that are valid, though no pipeline becomes them.
 func TestPrograms(t *testing.T) {
 	planned, err := pipelinePermit(t, 1, "users", `[{"$match":{"name":"Ann"}}]`).Plan()
 	if err != nil {
@@ -184,7 +186,7 @@ func TestPrograms(t *testing.T) {
 		{"no columns", plan.Shape{}, nil, `SELECT 1 FROM ` + users + `$1::text) AS v1 LIMIT $2`, `'acme' 101`},
 		{"keeps nothing", base, []plan.Stage{&plan.Slice{Limit: 0, Shape: base}},
 			`SELECT v1."id", v1."org", v1."name", v1."boss" FROM ` + users + `$1::text) AS v1 ORDER BY v1."id" LIMIT $2`, `'acme' 0`},
-		// What a stage gives is in the order that its Shape says.
+		// The result of a stage is in the order of its Shape.
 		{"cut, then in another order", base, []plan.Stage{&plan.Slice{Limit: 5, Shape: named}},
 			outer + inner + ` ORDER BY v1."id" LIMIT $2) AS t2 ORDER BY t2.c3 COLLATE "C" NULLS FIRST, t2.c1 LIMIT $3`, `'acme' 5 101`},
 		{"filtered, then in another order", base, []plan.Stage{&plan.Filter{Where: query.Exists{Path: query.Path{"name"}, Want: true}, Shape: named}},
@@ -202,7 +204,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestPipelineColumns shows how the values that a pipeline makes are to be read.
+// TestPipelineColumns shows how the values of a pipeline are to be read.
 func TestPipelineColumns(t *testing.T) {
 	const stages = `[{"$project": {"id": 1, "opened": 1, "next": {"$dateAdd": {"startDate": "$opened", "unit": "day", "amount": 1}}, "up": {"$toUpper": "$status"}}}]`
 	for _, tt := range []struct {
@@ -221,7 +223,7 @@ func TestPipelineColumns(t *testing.T) {
 			t.Errorf("dialect %d: %s\nwant %s", tt.dialect, got, tt.want)
 		}
 	}
-	// A word for a type is no promise: this column holds integers.
+	// A declared type is no guarantee: this column holds integers.
 	p, err := policy.New(policy.Rules{Unlisted: true}, []schema.Class{{Source: "app", Name: "t", Table: "t", Key: []string{"id"}, Fields: []schema.Field{
 		{Name: "id", Type: schema.Integer, Native: "milliseconds", NotNull: true}, {Name: "day", Type: schema.Day, Native: "DATE"}, {Name: "at", Type: schema.Date, Native: "DATETIME"}}}})
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// mysql speaks MariaDB 10.7 or later. Columns compare by collations that take unlike texts for equal, with the
-// spaces at their ends passed over: comparisons name one that is binary and pads nothing.
+// mysql writes for MariaDB 10.7 or later. Columns compare by collations in which different texts may be equal, ignoring
+// trailing spaces: comparisons name a collation that is binary and doesn't pad.
 type mysql struct{}
 
 func (mysql) quote(name string) string {
@@ -33,11 +33,11 @@ func (m mysql) same(x string, f, other *schema.Field) string {
 
 func (mysql) counts() bool { return false }
 
-// longest is what MariaDB plans in about two seconds: it looks at each place of an expression by itself. Long lists of values,
-// as conditions have them, cost it little.
+// longest returns the size of a statement that MariaDB plans in about two seconds: it examines each operand of an
+// expression separately. Long lists of values, as in conditions, cost it little.
 func (mysql) longest() int { return 1 << 20 }
 
-// computedJSON is the native type of JSON that is computed: it is always valid. MariaDB itself calls its columns longtext.
+// computedJSON is the native type of computed JSON, which is always valid. MariaDB itself calls its columns longtext.
 const computedJSON = "json"
 
 func (mysql) computed(t schema.Type) *schema.Field {
@@ -45,8 +45,8 @@ func (mysql) computed(t schema.Type) *schema.Field {
 		schema.Boolean: "tinyint", schema.Date: "datetime", schema.Day: "date", schema.UUID: "uuid", schema.Bytes: "longblob", schema.JSON: computedJSON, schema.Opaque: ""}[t]}
 }
 
-// key compares pointers by their bytes. What is a number on one side alone is text on both: MariaDB would take all
-// text that is no number for 0.
+// key compares pointers by their bytes. If only one side is a number, both are compared as text: MariaDB would take any
+// text that isn't a number for 0.
 func (m mysql) key(x string, f, other *schema.Field) string {
 	switch {
 	case f.Type == schema.String && other.Type == schema.String && !f.Unordered && !other.Unordered:
@@ -59,7 +59,7 @@ func (m mysql) key(x string, f, other *schema.Field) string {
 
 func binary(x string) string { return "CONVERT(" + x + " USING utf8mb4) COLLATE utf8mb4_nopad_bin" }
 
-// read gives what the driver has no type for as text or as a number.
+// read converts what the driver has no type for to text or to a number.
 func (m mysql) read(x string, f *schema.Field) string {
 	switch {
 	case f.Native == "geometry":
@@ -70,7 +70,7 @@ func (m mysql) read(x string, f *schema.Field) string {
 	return bits(x, f)
 }
 
-// bits makes a number of a BIT, which is bytes otherwise.
+// bits converts a BIT, which would be read as bytes, to a number.
 func bits(x string, f *schema.Field) string {
 	if f.Native == "bit" {
 		return "(" + x + " + 0)"
@@ -93,7 +93,7 @@ func (mysql) text(x string, f *schema.Field) string {
 	return binary(x)
 }
 
-// missing knows that MariaDB takes 0000-00-00 for null where a column can't be null.
+// missing accounts for MariaDB taking 0000-00-00 for null in a column that can't be null.
 func (mysql) missing(x string, f *schema.Field) string {
 	if f.NotNull && (f.Type == schema.Date || f.Type == schema.Day) {
 		return "FALSE"
@@ -103,7 +103,7 @@ func (mysql) missing(x string, f *schema.Field) string {
 
 func (mysql) ordered(*schema.Field, bool) string { return "" }
 
-// among writes one equality after the other: what is equal isn't one comparison here for any kind.
+// among writes one equality per value: equality isn't a single comparison for any kind of value here.
 func (mysql) among(w *writer, x operand, values []value.Value) error {
 	parts := make([]func() error, len(values))
 	for i, v := range values {
@@ -144,15 +144,15 @@ func (m mysql) compare(w *writer, x operand, op string, v any) error {
 		}
 		w.write("(", left, " ", op, " ")
 		w.arg(n, "")
-		w.write(" AND ", left, " IN (0, 1))") // a tinyint(1) may hold more, which is no boolean
+		w.write(" AND ", left, " IN (0, 1))") // a tinyint(1) may hold other values, which aren't booleans
 		return nil
 	}
 	w.write(left, " ", op, " ")
 	return m.bind(w, x.field, v)
 }
 
-// compareText lets an index find what the column takes for equal, which whatever is equal by its bytes is too. The column
-// may be of a character set that hasn't got every character, and compares with those that all have.
+// compareText adds the column's own comparison, which can use an index: texts with equal bytes are equal in it too. The
+// column may be of a limited character set, which is compared in one that has every character.
 func (m mysql) compareText(w *writer, x operand, op, v string) {
 	text := m.text(x.text, x.field)
 	if op == "=" && x.field.Unordered && strings.IndexFunc(v, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {
@@ -167,10 +167,10 @@ func (m mysql) compareText(w *writer, x operand, op, v string) {
 	w.arg(v, "")
 }
 
-// compareExact compares with a decimal of just as many digits. MariaDB's have 65, at most 38 of them behind the
-// point: what has more lies between two of them.
+// compareExact compares with a decimal of the same number of digits. MariaDB's have 65, at most 38 of them after the
+// point: a longer number lies between two of them.
 func (mysql) compareExact(w *writer, left, op string, n number) {
-	exact, _ := new(big.Rat).SetString(n.text) // a JSON number always reads
+	exact, _ := new(big.Rat).SetString(n.text) // a JSON number always parses
 	const most = 38
 	scaled := new(big.Int).Mul(exact.Num(), new(big.Int).Exp(big.NewInt(10), big.NewInt(most), nil))
 	floor, rest := new(big.Int).DivMod(scaled, exact.Denom(), new(big.Int))
@@ -197,7 +197,7 @@ func (mysql) compareExact(w *writer, left, op string, n number) {
 	w.write(" AS DECIMAL(65,", scale(len(whole)), "))")
 }
 
-// scale is how many digits behind the point are left where so many stand before it.
+// scale returns how many digits are left after the point if there are whole before it.
 func scale(whole int) string {
 	for _, s := range []struct {
 		whole int
@@ -210,7 +210,7 @@ func scale(whole int) string {
 	return "0"
 }
 
-// beyond writes a comparison with what is above or below all that the column can hold.
+// beyond writes a comparison with a number above or below all that the column can hold.
 func beyond(w *writer, left, op string, above bool) {
 	if op != "=" && above == (op[0] == '<') {
 		w.write(left, " IS NOT NULL")
@@ -219,7 +219,7 @@ func beyond(w *writer, left, op string, above bool) {
 	w.write("FALSE")
 }
 
-// compareDate passes over what is no date, such as 0000-00-00 and 2026-02-31.
+// compareDate ignores invalid dates, such as 0000-00-00 and 2026-02-31.
 func (mysql) compareDate(w *writer, x, op string, v moment) {
 	t := time.UnixMicro(v.micros).UTC()
 	isDate := "DAYOFMONTH(" + x + ") BETWEEN 1 AND DAYOFMONTH(LAST_DAY(" + x + "))"
@@ -238,7 +238,7 @@ func (mysql) compareDate(w *writer, x, op string, v moment) {
 	w.write(")")
 }
 
-// bind writes an argument in the type that it is compared in.
+// bind writes an argument in the type of the comparison.
 func (mysql) bind(w *writer, f *schema.Field, v any) error {
 	switch v := v.(type) {
 	case int64:
@@ -264,7 +264,7 @@ func (mysql) bind(w *writer, f *schema.Field, v any) error {
 	return nil
 }
 
-// after compares with what was read from the column: all of its values have a place, dates or not.
+// after compares with a value read from the column: all of its values are in the order, valid dates or not.
 func (m mysql) after(w *writer, x string, f *schema.Field, op string, v any) error {
 	switch v := v.(type) {
 	case moment:
@@ -287,7 +287,7 @@ func (m mysql) after(w *writer, x string, f *schema.Field, op string, v any) err
 		w.arg(n, "")
 	case string:
 		w.write(x, " ", op, " ")
-		if f.Type == schema.Date || f.Type == schema.Day { // it is no date, and has its place by its digits
+		if f.Type == schema.Date || f.Type == schema.Day { // an invalid date, which sorts by its digits
 			w.write("CAST(")
 			w.arg(v, "")
 			w.write(" AS DATETIME(6))")
@@ -312,7 +312,7 @@ func (m mysql) matches(w *writer, x operand, r query.Regex) error {
 	return nil
 }
 
-// begins is a range, which an index over text in binary order can serve.
+// begins writes a range, which can use an index over text in binary order.
 func (m mysql) begins(w *writer, x operand, prefix string) {
 	left := m.string(x)
 	w.write("(", left, " >= ")
@@ -324,7 +324,7 @@ func (m mysql) begins(w *writer, x operand, prefix string) {
 	w.write(")")
 }
 
-// string is the text that x holds, null where it holds none, compared by its bytes.
+// string returns the text that x holds, null if it holds none, compared by its bytes.
 func (m mysql) string(x operand) string {
 	if x.node() {
 		return nodeText(x.text)

@@ -8,11 +8,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A node of JSON is an expression that gives its text. MariaDB has no lateral tables but JSON_TABLE, which here
-// counts elements and holds the names of a path; the node itself is cut out of the document by a path that is put
-// together of them. In a path, [0] of what is no list is the thing itself.
+// A node of JSON is an expression that returns its text. The only lateral table in MariaDB is JSON_TABLE, which here
+// counts elements and holds the names of a path; the node itself is extracted from the document by a path assembled from
+// them. In a path, [0] of a value that isn't a list is the value itself.
 
-// nodes follows a path. What is no JSON counts as a string.
+// nodes follows a path. A value that isn't JSON counts as a string.
 func (m mysql) nodes(w *writer, x operand, path query.Path) (operand, error) {
 	root := x.text
 	if !x.node() && x.field.Native != computedJSON {
@@ -35,7 +35,7 @@ func (m mysql) nodes(w *writer, x operand, path query.Path) (operand, error) {
 		here = "JSON_EXTRACT(" + root + ", CONCAT(" + at + "))"
 	}
 	w.write(" WHERE ")
-	for _, o := range objects { // a scalar has no parts; what a list holds beside objects is passed over
+	for _, o := range objects { // a scalar has no parts; elements of a list that aren't objects are skipped
 		w.write(o, " AND ")
 	}
 	return operand{text: here}, nil
@@ -104,7 +104,7 @@ func (m mysql) compareNode(w *writer, x, op string, v any) error {
 	return nil
 }
 
-// compareNumber compares as decimals of 35 and 30 digits, and as doubles where those are equal: both keep the order.
+// compareNumber compares as decimals of 35 and 30 digits, and as doubles if those are equal: both keep the order.
 func (mysql) compareNumber(w *writer, x, op, text string) {
 	const decimal, double = " AS DECIMAL(65,30))", " AS DOUBLE)"
 	w.write("CASE WHEN JSON_TYPE(", x, ") IN ('INTEGER', 'DOUBLE') THEN ")
@@ -121,7 +121,7 @@ func (mysql) compareNumber(w *writer, x, op, text string) {
 	w.write(double, " END")
 }
 
-// equalNode takes a document apart: MariaDB's JSON_EQUALS rounds numbers.
+// equalNode compares a document part by part: MariaDB's JSON_EQUALS rounds numbers.
 func (m mysql) equalNode(w *writer, x string, v value.Value) error {
 	switch v.Kind() {
 	case value.Array:

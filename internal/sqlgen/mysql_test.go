@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// mariadb are fields as MariaDB's adapter describes them. Text is of a collation of its own, as usual there, but for bin.
+// mariadb are fields as MariaDB's adapter describes them. As usual there, text has its own collation, except for bin.
 var mariadb = []schema.Field{
 	{Name: "id", Type: schema.Integer, Native: "int", NotNull: true}, {Name: "s", Type: schema.String, Native: "varchar", Unordered: true},
 	{Name: "bin", Type: schema.String, Native: "varchar"}, {Name: "d", Type: schema.Decimal, Native: "decimal"}, {Name: "x", Type: schema.Double, Native: "double"},
@@ -23,10 +23,11 @@ var mariadb = []schema.Field{
 	{Name: "place", Type: schema.Opaque, Native: "geometry"}, {Name: "span", Type: schema.Opaque, Native: "time"},
 }
 
-// TestMySQLConditions shows conditions as MariaDB gets them.
+// TestMySQLConditions shows conditions for MariaDB.
 func TestMySQLConditions(t *testing.T) {
 	conditions(t, sqlgen.MySQL, mariadb, []conditionRow{
-		// Text compares by its bytes; an index finds what its collation takes for equal where the column can hold what is asked for.
+		// Text compares by its bytes; an index finds texts that its collation takes for equal, if the column's character
+		// set has the value.
 		{`{"s":"a"}`, "(v1.`s` = ? AND «bytes v1.`s`» = ?)", `'a' 'a'`},
 		{"{\"s\":\"\x7f\"}", "(v1.`s` = ? AND «bytes v1.`s`» = ?)", "'\x7f' '\x7f'"},
 		{`{"s":"é"}`, "«bytes v1.`s`» = ?", `'é'`},
@@ -40,7 +41,8 @@ func TestMySQLConditions(t *testing.T) {
 		{`{"u":"00000000-0000-0000-0000-00000000000A"}`, "v1.`u` = ?", `'00000000-0000-0000-0000-00000000000a'`},
 		{`{"u":{"$lt":"00000000-0000-0000-0000-00000000000A"}}`, "«bytes v1.`u`» < ?", `'00000000-0000-0000-0000-00000000000a'`},
 
-		// Decimals of just as many digits: 38 behind the point, then 30, then none. What has more lies between two of them.
+		// Decimals of the same number of digits: 38 after the point, then 30, then none. A longer one lies between two
+		// of them.
 		{`{"d":3}`, "v1.`d` = ?", `3`},
 		{`{"d":{"$lt":1.5}}`, "v1.`d` < CAST(? AS DECIMAL(65,38))", `'1.5'`},
 		{`{"d":{"$lt":-100.0}}`, "v1.`d` < CAST(? AS DECIMAL(65,38))", `'-100'`},
@@ -64,7 +66,7 @@ func TestMySQLConditions(t *testing.T) {
 		{`{"x":3}`, "v1.`x` = ?", `3.0`},
 		{`{"bits":5}`, "(v1.`bits` + 0) = ?", `5`},
 
-		// What is no date is never found by one; 0000-00-00 is no null.
+		// An invalid date is never equal to a date; 0000-00-00 isn't null.
 		{`{"at":null}`, "FALSE", ``},
 		{`{"day":null}`, "FALSE", ``},
 		{`{"seen":null}`, "v1.`seen` IS NULL", ``},
@@ -74,12 +76,12 @@ func TestMySQLConditions(t *testing.T) {
 		{`{"at":{"$gte":"0000-01-01"}}`, "(v1.`at` >= CAST(? AS DATETIME(6)) AND «date v1.`at`»)", `'0000-01-01 00:00:00.000000'`},
 		{`{"at":{"$lt":"9999-12-31"}}`, "(v1.`at` < CAST(? AS DATETIME(6)) AND «date v1.`at`»)", `'9999-12-31 00:00:00.000000'`},
 
-		// Bytes and booleans. A tinyint may hold more than the two.
+		// Bytes and booleans. A tinyint may hold values other than 0 and 1.
 		{`{"raw":"aGk="}`, "v1.`raw` = UNHEX(?)", `'6869'`},
 		{`{"b":true}`, "(v1.`b` = ? AND v1.`b` IN (0, 1))", `1`},
 		{`{"b":false}`, "(v1.`b` = ? AND v1.`b` IN (0, 1))", `0`},
 
-		// Fields with fields: text by its bytes unless both are of no collation of their own.
+		// Fields with fields: text by its bytes, unless neither has its own collation.
 		{selected("bin", "bin"), "v1.`bin` IN (SELECT q1.`bin` FROM «t» AS q1)", ``},
 		{selected("s", "bin"), "«bytes v1.`s`» IN (SELECT «bytes q1.`bin`» FROM «t» AS q1)", ``},
 		{selected("bin", "s"), "«bytes v1.`bin`» IN (SELECT «bytes q1.`s`» FROM «t» AS q1)", ``},
@@ -87,8 +89,8 @@ func TestMySQLConditions(t *testing.T) {
 	})
 }
 
-// TestMySQLJSON shows conditions on JSON as MariaDB gets them. A node is an expression; has says that doc is one for which
-// holds is true, or a list with such an element.
+// TestMySQLJSON shows conditions on JSON for MariaDB. A node is an expression; has returns the condition that holds is
+// true of doc, or of an element if doc is a list.
 func TestMySQLJSON(t *testing.T) {
 	const doc = "CASE WHEN JSON_VALID(v1.`doc`) THEN v1.`doc` ELSE JSON_QUOTE(v1.`doc`) END"
 	text := func(x string) string {
@@ -120,7 +122,7 @@ func TestMySQLJSON(t *testing.T) {
 			" OR CAST(JSON_UNQUOTE(" + x + ") AS DECIMAL(65,30)) = CAST(? AS DECIMAL(65,30)) AND CAST(JSON_UNQUOTE(" + x + ") AS DOUBLE) >= CAST(? AS DOUBLE) END"
 	}
 	member := func(x, p string) string { return "JSON_EXTRACT(" + x + ", CONCAT('$', " + p + "))" }
-	// A path is a table of its names; one step of it goes through each object of a list, or the one object that there is.
+	// A path is a table of its names; one step of it goes through each object of a list, or a single object.
 	step := func(x, p, n string) (from, object, next string) {
 		return "JSON_TABLE(?, '$' COLUMNS (k0 LONGTEXT PATH '$[0]')) AS " + p + ", JSON_TABLE(CASE JSON_TYPE(" + x + ") WHEN 'ARRAY' THEN " + x +
 				" WHEN 'OBJECT' THEN '[0]' ELSE '[]' END, '$[*]' COLUMNS (o FOR ORDINALITY)) AS " + n,
@@ -157,13 +159,13 @@ func TestMySQLJSON(t *testing.T) {
 	})
 }
 
-// object2 says that x is an object of two members.
+// object2 returns the condition that x is an object of two members.
 func object2(x, p string, first, second func(string) string, member func(x, p string) string) string {
 	return "(JSON_TYPE(" + x + ") = 'OBJECT' AND JSON_LENGTH(" + x + ") = 2 AND EXISTS (SELECT 1 FROM JSON_TABLE(?, '$' COLUMNS (k0 LONGTEXT PATH '$[0]', k1 LONGTEXT PATH '$[1]')) AS " + p +
 		" WHERE " + first(member(x, p+".k0")) + " AND " + second(member(x, p+".k1")) + "))"
 }
 
-// TestMySQLFarDates shows comparisons with dates that MariaDB hasn't got. Nobody can write them as text.
+// TestMySQLFarDates shows comparisons with dates that MariaDB doesn't have, and that can't be written as text.
 func TestMySQLFarDates(t *testing.T) {
 	p, err := policy.New(policy.Rules{Unlisted: true}, []schema.Class{{Source: "app", Name: "t", Table: "t", Key: []string{"id"}, Fields: mariadb}})
 	if err != nil {
@@ -197,7 +199,7 @@ func TestMySQLFarDates(t *testing.T) {
 	}
 }
 
-// TestMySQLPlaces shows where MariaDB goes on from: all that a column holds has a place, dates or not.
+// TestMySQLPlaces shows where MariaDB continues from: all values of a column have a position, valid dates or not.
 func TestMySQLPlaces(t *testing.T) {
 	one := value.OfInt(1)
 	places(t, sqlgen.MySQL, mariadb, []placeRow{
@@ -222,7 +224,7 @@ func TestMySQLPlaces(t *testing.T) {
 	})
 }
 
-// TestMySQLStatements shows what is read, and how classes are joined.
+// TestMySQLStatements shows which columns are read, and how classes are joined.
 func TestMySQLStatements(t *testing.T) {
 	p, err := policy.New(policy.Rules{Unlisted: true}, []schema.Class{
 		{Source: "app", Name: "t", Table: "t", Key: []string{"id"}, Fields: mariadb},

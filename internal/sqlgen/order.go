@@ -14,12 +14,12 @@ func (w *writer) Sorted(x string, f *schema.Field, desc bool) string {
 	return x + w.ordered(f, desc)
 }
 
-// place is the column of a part of the order, and its field.
+// place returns the column of a part of the order, and its field.
 func (w *writer) place(o policy.Order) (string, *schema.Field) {
 	return w.column(view(o.Join), o.Field.Name), w.plan.Behind(o.Join, o.Field)
 }
 
-// places adds the values of the order where no column holds them, and tells where each is.
+// places appends the values of the order that no column holds, and sets the column of each.
 func (w *writer) places(xs []string) []string {
 	for _, o := range w.plan.Order {
 		column, f := w.place(o)
@@ -43,7 +43,7 @@ func (w *writer) places(xs []string) []string {
 	return xs
 }
 
-// goOn writes that a record comes after the place in plan.After, from part i of the order on.
+// goOn writes that a record comes after the position in plan.After, from part i of the order on.
 func (w *writer) goOn(i int) error {
 	o, v := w.plan.Order[i], w.plan.After[i]
 	column, f := w.place(o)
@@ -52,7 +52,7 @@ func (w *writer) goOn(i int) error {
 	w.write("(")
 	switch {
 	case v.IsNull() && o.Desc:
-		w.write("FALSE") // nulls are last, and nothing of the same order comes after
+		w.write("FALSE") // nulls are last, and nothing with an equal value comes after
 	case v.IsNull():
 		w.write(x, " IS NOT NULL")
 	case o.Desc:

@@ -26,7 +26,7 @@ func (sqlite) expressions() expr.Dialect   { return liteexpr.Dialect() }
 func (postgres) expressions() expr.Dialect { return pgexpr.Dialect() }
 func (mysql) expressions() expr.Dialect    { return myexpr.Dialect() }
 
-// A statement is a writer, as sqlgen/stage uses it.
+// A statement is a writer as sqlgen/stage uses it.
 type statement struct{ *writer }
 
 // Alias implements expr.Scope.
@@ -62,7 +62,7 @@ func (s statement) Long(f *schema.Field) bool { return s.long(f) }
 // Selected implements stage.Statement.
 func (s statement) Selected(xs []string, fields []*schema.Field) []string {
 	for _, f := range fields {
-		// A column may be declared with that very word, but then it is no date.
+		// A column may have this declared type, but then it isn't a date.
 		millis := f.Native == milliseconds && (f.Type == schema.Date || f.Type == schema.Day)
 		s.columns = append(s.columns, Column{Field: f, Millis: millis, Day: millis && f.Type == schema.Day})
 	}

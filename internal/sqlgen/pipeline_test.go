@@ -29,7 +29,7 @@ var databases = []struct {
 	dialect sqlgen.Dialect
 }{{"sqlite", sqlgen.SQLite}, {"postgresql", sqlgen.PostgreSQL}, {"mariadb", sqlgen.MySQL}}
 
-// tracker are the classes of TestPipelines in one of databases.
+// tracker returns the classes of TestPipelines in one of databases.
 func tracker(database int) []schema.Class {
 	class := func(name string, fields ...schema.Field) schema.Class {
 		for i := range fields {
@@ -61,7 +61,7 @@ func pipeline(t *testing.T, stages string) []query.Stage {
 	return list
 }
 
-// pipelinePermit permits stages over a class, in JSON, in one of databases under the rules of a tenant.
+// pipelinePermit returns the permit for stages over a class, in JSON, in one of databases under the rules of a tenant.
 func pipelinePermit(t *testing.T, database int, class, stages string) policy.Permit {
 	t.Helper()
 	tenant := policy.ClassRule{Tenant: &policy.TenantRule{Field: "org"}}
@@ -76,7 +76,7 @@ func pipelinePermit(t *testing.T, database int, class, stages string) policy.Per
 	return permit
 }
 
-// pipelineSQL returns what they become.
+// pipelineSQL returns the statement of such a permit.
 func pipelineSQL(t *testing.T, database int, class, stages string) string {
 	t.Helper()
 	st, err := sqlgen.SQL(pipelinePermit(t, database, class, stages), databases[database].dialect)

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// postgres speaks PostgreSQL 12 or later. Every argument is cast, so that its type never depends on what it is
+// postgres writes for PostgreSQL 12 or later. Every argument is cast, so that its type never depends on what it is
 // compared with.
 type postgres struct{ standard }
 
@@ -24,7 +24,7 @@ func (postgres) placeholder(n int, cast string) string {
 	return "$" + strconv.Itoa(n) + "::" + cast
 }
 
-// same compares text in the collation of an index, unless one of the two is in a collation of its own.
+// same compares text in the collation of an index, unless one of the two has a collation of its own.
 func (p postgres) same(x string, f, other *schema.Field) string {
 	switch {
 	case f.Type != schema.String:
@@ -46,7 +46,7 @@ func (postgres) computed(t schema.Type) *schema.Field {
 		schema.Boolean: "bool", schema.Date: "timestamp", schema.Day: "date", schema.UUID: "uuid", schema.Bytes: "bytea", schema.JSON: "jsonb", schema.Opaque: ""}[t]}
 }
 
-// read gives text where PostgreSQL's own output isn't what the field's type promises.
+// read selects text where PostgreSQL's own output isn't in the form of the field's type.
 func (p postgres) read(x string, f *schema.Field) string {
 	switch {
 	case f.Type == schema.Array:
@@ -57,7 +57,7 @@ func (p postgres) read(x string, f *schema.Field) string {
 	return x
 }
 
-// text is a column as text: types of text that compare by rules of their own, and enums, are cast.
+// text returns a column as text: text types with comparison rules of their own, and enums, are cast.
 func (postgres) text(x string, f *schema.Field) string {
 	switch f.Native {
 	case "text", "varchar":
@@ -76,8 +76,8 @@ func (p postgres) sorted(x string, f *schema.Field) (string, bool) {
 	return widened(x, f), false
 }
 
-// widened is a column as its value is shown. A single-precision 0.1 is shown as 0.1, and as a double it is
-// 0.10000000149: only by way of its text does it equal what a caller reads and writes.
+// widened returns a column as its value is shown. A single-precision 0.1 is shown as 0.1, and as a double it is
+// 0.10000000149: it equals what a caller reads and writes only if it is converted through its text.
 func widened(x string, f *schema.Field) string {
 	if f.Native == "float4" {
 		return x + "::text::float8"
@@ -85,7 +85,7 @@ func widened(x string, f *schema.Field) string {
 	return x
 }
 
-// ordered puts nulls where the language has them; a column without nulls keeps the order that its index has.
+// ordered puts nulls where the query language puts them; a column without nulls keeps the order of its index.
 func (postgres) ordered(f *schema.Field, desc bool) string {
 	switch {
 	case f.NotNull:
@@ -135,7 +135,7 @@ func (p postgres) among(w *writer, x operand, values []value.Value) error {
 	return err
 }
 
-// array writes values as an array of the type that they are compared in.
+// array writes values as an array of the type of the comparison.
 func (p postgres) array(w *writer, x operand, values []value.Value) error {
 	switch {
 	case x.node() || x.field.Type == schema.String:
@@ -170,7 +170,7 @@ func (p postgres) array(w *writer, x operand, values []value.Value) error {
 	return nil
 }
 
-// texts are values as PostgreSQL reads them in text.
+// texts returns values in PostgreSQL's text format.
 func texts(values []value.Value) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
@@ -179,7 +179,7 @@ func texts(values []value.Value) []string {
 	return out
 }
 
-// bind writes an argument in the type that it is compared in.
+// bind writes an argument in the type of the comparison.
 func (postgres) bind(w *writer, f *schema.Field, v any) error {
 	switch v := v.(type) {
 	case bool:
@@ -202,7 +202,7 @@ func (postgres) bind(w *writer, f *schema.Field, v any) error {
 		switch f.Type {
 		case schema.UUID:
 			w.arg(v, "uuid")
-		case schema.Date, schema.Day: // an infinite one, from a place in an order
+		case schema.Date, schema.Day: // an infinite one, from a position in an order
 			w.arg(v, f.Native)
 		default:
 			w.arg(v, "text")
@@ -217,8 +217,8 @@ func (postgres) bind(w *writer, f *schema.Field, v any) error {
 	return nil
 }
 
-// text writes an instant as PostgreSQL reads it for a column, and the type to read it as. Years before 1 are counted
-// backwards there, and there is no year 0.
+// text returns an instant in PostgreSQL's text format for a column, and the type to parse it as. There, years before 1
+// are counted backwards, and there is no year 0.
 func (m moment) text(f *schema.Field) (text, cast string) {
 	t := time.UnixMicro(m.micros).UTC()
 	zone, era := "", ""
@@ -255,7 +255,7 @@ func (p postgres) begins(w *writer, x operand, prefix string) {
 	w.write(")")
 }
 
-// string is the text that x holds, null where it holds none, compared by its bytes.
+// string returns the text that x holds, null if it holds none, compared by its bytes.
 func (p postgres) string(x operand) string {
 	if x.node() {
 		return "CASE jsonb_typeof(" + x.text + ") WHEN 'string' THEN " + x.text + ` #>> '{}' END COLLATE "C"`
@@ -263,7 +263,7 @@ func (p postgres) string(x operand) string {
 	return p.text(x.text, x.field) + ` COLLATE "C"`
 }
 
-// document is a JSON column as jsonb.
+// document returns a JSON column as jsonb.
 func (postgres) document(x operand) string {
 	switch {
 	case x.field.Type == schema.Array:
@@ -307,7 +307,7 @@ func (postgres) length(x operand) string {
 	return "CASE jsonb_typeof(" + x.text + ") WHEN 'array' THEN jsonb_array_length(" + x.text + ") END"
 }
 
-// compareNode casts a node only behind a test of its type; CASE keeps the order of the two.
+// compareNode casts a node only after a test of its type; CASE keeps the order of the two.
 func (p postgres) compareNode(w *writer, x operand, op string, v any) error {
 	typ, cast := "number", "::numeric"
 	switch v := v.(type) {

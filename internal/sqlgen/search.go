@@ -7,11 +7,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// Of a search, every term has to be found in some field that is searched, and no term to leave out in any. What is
-// searched are fields of the view: they are asked for by name, whatever else an index holds. No index is asked how well
-// a record fits: that depends on all the records there are.
+// In a search, every term must be found in at least one searched field, and no excluded term in any. The searched fields
+// are fields of the view: the query names them, whatever else an index covers. Indexes aren't asked for a rank, which
+// depends on all records, hidden ones too.
 
-// search asks an index for all terms at once where it is the only one: FTS5 joins its own lists better.
+// search queries the index once for all terms if there is only one: FTS5 joins its own lists better.
 func (s sqlite) search(w *writer, of *policy.Search) error {
 	if len(of.In) == 1 {
 		query := columns(of.In[0]) + phrases(of.Terms, " AND ")
@@ -41,8 +41,8 @@ func (s sqlite) search(w *writer, of *policy.Search) error {
 	return nil
 }
 
-// among5 writes that a record is among those that a query of FTS5 finds. FTS5 raises an error for a query that it
-// can't read; this one has columns that are there, and phrases in quotes.
+// among5 writes that a record is among those that an FTS5 query finds. FTS5 raises an error for a query that it can't
+// parse; this one consists of existing columns and quoted phrases.
 func (sqlite) among5(w *writer, in policy.Searched, query string) {
 	w.write(w.column(view(-1), in.Index.Key), " IN (SELECT f.rowid FROM ")
 	if space := w.plan.View.Class().Space; space != "" {
@@ -53,7 +53,7 @@ func (sqlite) among5(w *writer, in policy.Searched, query string) {
 	w.write(")")
 }
 
-// columns is FTS5's filter of columns.
+// columns returns the column filter of an FTS5 query.
 func columns(in policy.Searched) string {
 	names := make([]string, len(in.Fields))
 	for i, f := range in.Fields {
@@ -62,7 +62,7 @@ func columns(in policy.Searched) string {
 	return "{" + strings.Join(names, " ") + "} : "
 }
 
-// phrases joins terms as phrases of FTS5.
+// phrases joins terms as phrases of an FTS5 query.
 func phrases(terms []string, by string) string {
 	quoted := make([]string, len(terms))
 	for i, t := range terms {
@@ -71,8 +71,8 @@ func phrases(terms []string, by string) string {
 	return "(" + strings.Join(quoted, by) + ")"
 }
 
-// search passes over a term without a word that counts, as "the" is in English: no text can be found by it. A search
-// without any other term finds nothing.
+// search ignores a term that consists only of stop words, such as "the" in English: no text matches it. A search without
+// any other term finds nothing.
 func (p postgres) search(w *writer, of *policy.Search) error {
 	var configs []string
 	for _, in := range of.In {
@@ -104,8 +104,8 @@ func (p postgres) search(w *writer, of *policy.Search) error {
 	return nil
 }
 
-// finds writes that a field holds a term. The index has computed this very expression for every record there is, hidden
-// ones as well, so it raises an error for none. A column of words is only read.
+// finds writes that a field contains a term. The index has computed this very expression for every record, hidden ones
+// too, so it raises no error. A tsvector column is only read.
 func (postgres) finds(w *writer, in []policy.Searched, place string) {
 	sep := ""
 	for _, x := range in {
@@ -125,7 +125,7 @@ func (postgres) finds(w *writer, in []policy.Searched, place string) {
 	}
 }
 
-// words is a term as PostgreSQL searches it, with its words next to each other; whatever the text is, this is no error.
+// words returns a term as a phrase query, which PostgreSQL accepts for any text.
 func words(name, place string) string { return "phraseto_tsquery(" + config(name) + ", " + place + ")" }
 
 func config(name string) string { return "'" + strings.ReplaceAll(name, "'", "''") + "'::regconfig" }

@@ -41,7 +41,7 @@ func TestSearchWithOthers(t *testing.T) {
 	}
 }
 
-// TestSearch shows what a search becomes: query and statement side by side.
+// TestSearch shows searches and their statements side by side.
 func TestSearch(t *testing.T) {
 	fts := func(name string, fields ...string) schema.TextIndex {
 		return schema.TextIndex{Name: name, Key: "id", Fields: fields}

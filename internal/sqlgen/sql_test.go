@@ -132,7 +132,7 @@ func arguments(args []any) string {
 	return strings.Join(out, " ")
 }
 
-// whereSQL returns the condition that a where object becomes, after checking everything around it.
+// whereSQL returns the condition of a where object, after checking the rest of the statement.
 func whereSQL(t *testing.T, text string, d sqlgen.Dialect) (condition, args string) {
 	t.Helper()
 	q := &query.Count{Class: "things", Where: where(t, text)}
@@ -161,7 +161,7 @@ func TestZeroPermit(t *testing.T) {
 	}
 }
 
-// TestStatements shows whole statements: views, joins, orders and places.
+// TestStatements shows whole statements: views, joins, orders and positions.
 func TestStatements(t *testing.T) {
 	tenants := map[string]policy.ClassRule{
 		"orgs":  {Tenant: &policy.TenantRule{Field: "id"}, Canonical: where(t, `{"name":{"$ne":null}}`)},
@@ -196,8 +196,8 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// A statementRow is a query and what it becomes: text and arguments in SQLite, then in PostgreSQL, and the columns
-// that hold the places of the order: SQLite's, a line, PostgreSQL's where they differ.
+// A statementRow is a query and its result: text and arguments in SQLite, then in PostgreSQL, and the columns that hold
+// the values of the order: SQLite's, and, separated by |, PostgreSQL's if they differ.
 type statementRow struct {
 	name                   string
 	tenants                bool // under the rules of tenants
@@ -283,7 +283,7 @@ var statementRows = []statementRow{
 		`SELECT v1."id", v1."name", v1."plan" FROM (SELECT t."id", t."name", t."plan" FROM "orgs" AS t) AS v1 ORDER BY v1."id" COLLATE "C" DESC LIMIT $1`, `6`, `[0]`},
 }
 
-// TestUnknownDialect wants nothing written in a dialect that compile doesn't speak.
+// TestUnknownDialect checks that nothing is written in an unknown dialect.
 func TestUnknownDialect(t *testing.T) {
 	p, err := policy.New(policy.Rules{Unlisted: true}, []schema.Class{{Source: "app", Name: "a", Table: "a", Key: []string{"id"}, Fields: []schema.Field{{Name: "id"}}}})
 	if err != nil {

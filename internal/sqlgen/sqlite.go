@@ -11,23 +11,24 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The functions that the SQLite adapter adds to its connections, because the database has none that are total and
-// exact: RegexFunction(pattern, text) matches RE2, EqualFunction(a, b) compares two JSON documents by value.
+// The functions that the SQLite adapter adds to its connections, because the database has none that are total and exact:
+// RegexFunction(pattern, text) matches RE2, EqualFunction(a, b) compares two JSON documents by value.
 const (
 	RegexFunction = expr.SQLiteMatches
 	EqualFunction = "bailiwick_json_equal"
 )
 
-// sqlite speaks SQLite 3.45 or later. Its columns hold values of any type whatever is declared, so comparisons of
-// order look at typeof first: 'abc' > 5 is true there.
+// sqlite writes for SQLite 3.45 or later. Its columns hold values of any type whatever is declared, so ordering
+// comparisons test typeof first: 'abc' > 5 is true there.
 type sqlite struct{ standard }
 
 func (sqlite) placeholder(int, string) string { return "?" }
 
-// limit has a sign: SQLite takes a bare argument into its plan, and so would plan anew each time that one is bound.
+// limit adds a sign: SQLite includes a bare argument in its plan, and so would replan each time that one is bound.
 func (sqlite) limit(place string) string { return "+" + place }
 
-// same takes the declared types off two fields that differ in them: else values would be turned from one to the other.
+// same removes the declared types of two fields if they differ: otherwise SQLite would convert values from one to the
+// other.
 func (sqlite) same(x string, f, other *schema.Field) string {
 	switch {
 	case f.Type == schema.Date || f.Type == schema.Day:
@@ -58,7 +59,7 @@ func (sqlite) computed(t schema.Type) *schema.Field {
 	return f
 }
 
-// read takes the declared type off a column (a unary plus does), so that the driver gives what is stored.
+// read removes the declared type of a column, as a unary plus does, so that the driver returns what is stored.
 func (sqlite) read(x string, _ *schema.Field) string { return "+" + x }
 
 func (sqlite) sorted(x string, f *schema.Field) (string, bool) {
@@ -73,7 +74,7 @@ func (sqlite) sorted(x string, f *schema.Field) (string, bool) {
 
 func (sqlite) ordered(*schema.Field, bool) string { return "" }
 
-// millis is the instant that a column holds in milliseconds, null when it holds none. SQLite has no dates: text is
+// millis returns the instant that a column holds in milliseconds, null if it holds none. SQLite has no dates: text is
 // read as ISO 8601, integers as seconds or, from 10^11 on, as milliseconds since 1970, reals as Julian days.
 func millis(x string, f *schema.Field) string {
 	if f.Native == milliseconds {
@@ -114,7 +115,7 @@ func (s sqlite) compare(w *writer, x operand, op string, v any) error {
 	switch {
 	case !ok:
 		w.write("FALSE")
-	case op == "=": // values of unlike types are never equal, so an index serves alone
+	case op == "=": // values of different types are never equal, so an index can be used alone
 		w.write(left, " = ")
 		w.arg(arg, "")
 	default:
@@ -125,7 +126,7 @@ func (s sqlite) compare(w *writer, x operand, op string, v any) error {
 	return nil
 }
 
-// among lists the values, for SQLite has no arrays. It searches an index once for each.
+// among lists the values, since SQLite has no arrays. It searches an index once for each.
 func (s sqlite) among(w *writer, x operand, values []value.Value) error {
 	left, guard := s.bare(x), ""
 	switch {
@@ -168,8 +169,8 @@ func (s sqlite) among(w *writer, x operand, values []value.Value) error {
 	return nil
 }
 
-// bare is the text of a column to be compared with text. A declared type that SQLite takes for a number's (UUID,
-// MONEY) would turn what it is compared with into a number; a unary plus takes that type off.
+// bare returns the text of a column to be compared with text. A declared type that SQLite takes for numeric (UUID,
+// MONEY) would convert the other operand to a number; a unary plus removes that type.
 func (sqlite) bare(x operand) string {
 	if !x.node() && (x.field.Type == schema.Any || x.field.Type == schema.UUID) && x.field.Native != "" {
 		return "+" + x.text
@@ -177,7 +178,7 @@ func (sqlite) bare(x operand) string {
 	return x.text
 }
 
-// equalUUID takes both cases: SQLite stores an id as it was written, and an index still serves.
+// equalUUID matches both cases: SQLite stores an id as it was written, and an index can still be used.
 func (sqlite) equalUUID(w *writer, left, id string) {
 	w.write(left, " IN (")
 	w.arg(id, "")
@@ -186,8 +187,8 @@ func (sqlite) equalUUID(w *writer, left, id string) {
 	w.write(")")
 }
 
-// bind turns an argument into what SQLite stores for it, so that left op argument holds for what equals it or is
-// less or more, exactly; it reports false when a number equals nothing that is stored.
+// bind converts an argument to what SQLite stores for it, so that left op argument holds exactly for equal, lesser or
+// greater values; it returns false if a number equals no stored value.
 func (sqlite) bind(op string, v any, f *schema.Field) (any, bool) {
 	switch v := v.(type) {
 	case bool:
@@ -202,7 +203,7 @@ func (sqlite) bind(op string, v any, f *schema.Field) (any, bool) {
 		case v.whole:
 			return v.int, true
 		case v.float == math.Trunc(v.float) && v.float >= -1<<63 && v.float < 1<<63:
-			return v.beside(op), op != "=" // no integer equals it, though its double does
+			return v.beside(op), op != "=" // no integer equals it, though its double may
 		}
 		return v.float, true
 	case int64:
@@ -215,12 +216,12 @@ func (sqlite) bind(op string, v any, f *schema.Field) (any, bool) {
 	return v, true
 }
 
-// beside returns a number that stands in op to the same integers of 64 bits as n does, which is none of them.
+// beside returns a number that compares by op with every 64-bit integer as n does, which isn't one.
 func (n number) beside(op string) any {
-	exact, _ := new(big.Rat).SetString(n.text) // a JSON number always reads
+	exact, _ := new(big.Rat).SetString(n.text) // a JSON number always parses
 	floor := new(big.Int).Div(exact.Num(), exact.Denom())
 	if !floor.IsInt64() {
-		return math.Nextafter(n.float, math.Inf(-1)) // below them all: from 2^63 on its double will do
+		return math.Nextafter(n.float, math.Inf(-1)) // below all integers; from 2^63 on, n isn't passed here
 	}
 	if op == "<" || op == ">=" {
 		return floor.Int64() + 1
@@ -228,7 +229,7 @@ func (n number) beside(op string) any {
 	return floor.Int64()
 }
 
-// doubles reports whether a column stores doubles alone. Others store whole numbers as integers, exactly.
+// doubles reports whether a column stores only doubles. Others store whole numbers as integers, exactly.
 func doubles(f *schema.Field) bool {
 	if f == nil || f.Type != schema.Double {
 		return false
@@ -237,7 +238,7 @@ func doubles(f *schema.Field) bool {
 	return strings.Contains(native, "REAL") || strings.Contains(native, "FLOA") || strings.Contains(native, "DOUB")
 }
 
-// millis is a whole number where it can be, and a fraction of one for finer instants.
+// millis returns a whole number of milliseconds if possible, else a fraction.
 func (m moment) millis() any {
 	if m.micros%1000 == 0 {
 		return m.micros / 1000
@@ -250,7 +251,7 @@ func (s sqlite) after(w *writer, x string, f *schema.Field, op string, v any) er
 	if m, ok := v.(moment); ok {
 		v = m.millis()
 	}
-	arg, _ := s.bind(op, v, f) // what was read from the column equals something there
+	arg, _ := s.bind(op, v, f) // equals something, since it was read from the column
 	w.arg(arg, "")
 	return nil
 }
@@ -262,7 +263,7 @@ func (sqlite) matches(w *writer, x operand, r query.Regex) error {
 	return nil
 }
 
-// begins is a range, which an index can serve.
+// begins writes a range, which can use an index.
 func (s sqlite) begins(w *writer, x operand, prefix string) {
 	left := s.bare(x)
 	if x.node() {
@@ -280,14 +281,14 @@ func (s sqlite) begins(w *writer, x operand, prefix string) {
 	w.write(" AND ", text(x), ")")
 }
 
-// successor is the least text above all that begin with prefix, "" when there is none.
+// successor returns the least text above all that begin with prefix, "" if there is none.
 func successor(prefix string) string {
 	runes := []rune(prefix)
 	for len(runes) > 0 {
 		last := &runes[len(runes)-1]
 		switch {
 		case *last == 0xD7FF:
-			*last = 0xE000 // the surrogates between are no characters
+			*last = 0xE000 // the surrogates in between aren't characters
 			return string(runes)
 		case *last < 0x10FFFF:
 			*last++
@@ -312,7 +313,7 @@ func scalarOf(x operand) string {
 	return x.text
 }
 
-// nodes walks with json_each, whose rows have a type and a value. What is no JSON counts as a string.
+// nodes uses json_each, whose rows have a type and a value. A value that isn't JSON counts as a string.
 func (s sqlite) nodes(w *writer, x operand, path query.Path) (operand, error) {
 	n := w.alias("n")
 	if x.node() {
@@ -336,7 +337,7 @@ func (s sqlite) nodes(w *writer, x operand, path query.Path) (operand, error) {
 		n = next
 	}
 	w.write(" WHERE ")
-	for _, o := range objects { // a scalar has no parts; what a list holds beside objects is passed over
+	for _, o := range objects { // a scalar has no parts; elements of a list that aren't objects are skipped
 		w.write(o, ".type = 'object' AND ")
 	}
 	return operand{text: n}, nil

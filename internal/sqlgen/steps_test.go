@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// faulty wants that an error of any step ends the compilation of a permit and is what it returns. It reports how many steps
+// faulty checks that an error of any step ends the compilation of a permit and is returned. It returns how many steps
 // can fail.
 func faulty(t *testing.T, what string, permit policy.Permit, d sqlgen.Dialect) int {
 	t.Helper()
@@ -30,8 +30,8 @@ func faulty(t *testing.T, what string, permit policy.Permit, d sqlgen.Dialect) i
 	}
 }
 
-// TestFaults wants no error passed over: a condition that couldn't be written must not be left out of a statement. What it
-// tries are the queries of the other tests.
+// TestFaults checks that no error is ignored: a condition that couldn't be written must not be left out of a statement.
+// It tries the queries of the other tests.
 func TestFaults(t *testing.T) {
 	golden, err := os.ReadFile("testdata/pipelines.txt")
 	if err != nil {

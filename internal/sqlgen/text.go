@@ -8,17 +8,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// maxText is the most bytes of a statement. Databases take more; what grows so far was made to.
+// maxText is the most bytes of a statement. Databases take more; only a contrived query grows that large.
 const maxText = 4 << 20
 
 // An arg is a value and the type of the dialect that it is cast to. Its place in a text is its number between two NULs,
-// which nothing else can bring into one: values don't meet text, and quote keeps it out of names.
+// which nothing else can bring into a text: values are kept out, and quote removes NUL from names.
 type arg struct {
 	value any
 	cast  string
 }
 
-// Arg returns the place of a value, to be written any number of times.
+// Arg returns the place of a value, which may be written any number of times.
 func (w *writer) Arg(v any, cast string) string {
 	w.args = append(w.args, arg{v, cast})
 	return "\x00" + strconv.Itoa(len(w.args)-1) + "\x00"
@@ -38,8 +38,8 @@ func (w *writer) captured(write func() error) (string, error) {
 	return text, err
 }
 
-// resolve puts placeholders at the places of values. Where these name their arguments they are numbered as they first
-// appear; elsewhere an argument is repeated at each of its places.
+// resolve replaces the places of values by placeholders. If placeholders name their arguments, they are numbered as they
+// first appear; otherwise an argument is repeated for each of its places.
 func (w *writer) resolve(text string) (string, []any, error) {
 	parts := strings.Split(text, "\x00")
 	if len(parts)%2 == 0 {
@@ -48,7 +48,7 @@ func (w *writer) resolve(text string) (string, []any, error) {
 	var b strings.Builder
 	b.Grow(len(text))
 	args := make([]any, 0, len(w.args))
-	numbers := make([]int, len(w.args)) // from 1; 0 for those that didn't appear yet
+	numbers := make([]int, len(w.args)) // from 1; 0 for those that haven't appeared yet
 	for i, part := range parts {
 		if i%2 == 0 {
 			b.WriteString(part)

@@ -6,8 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Text is a statement in the making, for the packages below this one that write other statements than the SELECT of a
-// permit. It has names, views and values in the same way: one function quotes, values travel as arguments.
+// A Text is a statement under construction, for the packages below this one that write statements other than the SELECT
+// of a permit. It handles names, views and values in the same way: one function quotes, values are arguments.
 type Text struct{ w *writer }
 
 // NewText begins a statement.
@@ -19,13 +19,13 @@ func NewText(d Dialect) (*Text, error) {
 	return &Text{&writer{speaker: s, plan: &policy.Plan{}}}, nil
 }
 
-// Write appends parts: keywords, names that Name and Table gave, and places that Arg gave.
+// Write appends parts: keywords, names that Name and Table returned, and places that Arg returned.
 func (t *Text) Write(parts ...string) { t.w.write(parts...) }
 
 // Name quotes a name.
 func (t *Text) Name(name string) string { return t.w.quote(name) }
 
-// Table is the quoted name of a class in its source.
+// Table returns the quoted name of a class in its source.
 func (t *Text) Table(space, table string) string {
 	if space == "" {
 		return t.w.quote(table)
@@ -36,11 +36,11 @@ func (t *Text) Table(space, table string) string {
 // Arg returns the place of a value that the source's driver takes: int64, float64, string, []byte or nil.
 func (t *Text) Arg(v any) string { return t.w.Arg(v, "") }
 
-// Read is how a column x that holds f is selected, so that the source's adapter reads it as f.
+// Read returns the text that selects a column x of field f, in the form that the source's adapter reads as f.
 func (t *Text) Read(x string, f *schema.Field) string { return t.w.read(x, f) }
 
-// View appends the class of v with the predicate that every record of v satisfies, as "… AS t [WHERE …]", and returns how
-// a condition goes on: " AND " or " WHERE ". Columns are those of InView.
+// View appends the class of v with the predicate that every record of v satisfies, as "… AS t [WHERE …]", and returns
+// what joins a further condition: " AND " or " WHERE ". InView returns its columns.
 func (t *Text) View(v *policy.View) (next string, err error) {
 	if len(v.Layers()) == 0 {
 		return " WHERE ", t.w.scoped(v)
@@ -48,18 +48,18 @@ func (t *Text) View(v *policy.View) (next string, err error) {
 	return " AND ", t.w.scoped(v)
 }
 
-// Layers appends that a record under the alias t is in v, as "[WHERE …]".
+// Layers appends the condition that a record under the alias t is in v, as "[WHERE …]".
 func (t *Text) Layers(v *policy.View) error { return t.w.layers(v) }
 
-// InView is the column of a field behind View.
+// InView returns the column of a field after View.
 func (t *Text) InView(name string) string { return t.w.column(class, name) }
 
-// Equal appends that a column x, which holds f, equals v, a value of f's type that isn't null, exactly.
+// Equal appends the condition that a column x of field f equals v, a value of f's type that isn't null, exactly.
 func (t *Text) Equal(x string, f *schema.Field, v value.Value) error {
 	return t.w.compare(t.w, operand{x, f}, "=", argument(v))
 }
 
-// Statement ends the text. A row of it holds columns; nil where it gives no rows.
+// Statement ends the text. columns describe its rows; nil if it returns no rows.
 func (t *Text) Statement(columns []Column) (Statement, error) {
 	text, args, err := t.w.resolve(t.w.text.String())
 	return Statement{Text: text, Args: args, Columns: columns}, err

@@ -15,21 +15,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// unknown stands for all names of tools that nobody registered.
+// unknown replaces the names of tools that aren't registered.
 const unknown = "(unknown)"
 
 // calls is the Observer of the gateway.
 type calls struct{ t *Telemetry }
 
-// A call is what End wants to know of Begin, carried with the trace.
+// A call is the state that Begin passes to End in the context.
 type call struct {
 	tool string
-	span oteltrace.Span // that Begin began and End ends; nil when it is the door's or there is none
+	span oteltrace.Span // ended by End; nil if it is the transport's or there is none
 }
 
 type callKey struct{}
 
-// Begin names the span of the door after the tool, or begins one where no door did or another call has taken it.
+// Begin names the transport's span after the tool, or begins a new one if there is none or another call has used it.
 func (c calls) Begin(ctx context.Context, _ identity.Principal, ask bailiwick.CallSpec) context.Context {
 	in := &call{tool: ask.Tool}
 	if ask.Unknown {
@@ -47,7 +47,7 @@ func (c calls) Begin(ctx context.Context, _ identity.Principal, ask bailiwick.Ca
 	return context.WithValue(ctx, callKey{}, in)
 }
 
-// End counts the call, says in its span what it came to, and writes its line.
+// End counts the call, records the outcome in its span, and logs its line.
 func (c calls) End(ctx context.Context, _ identity.Principal, r *audit.Record, err error) {
 	in, ok := ctx.Value(callKey{}).(*call)
 	if !ok {
@@ -68,7 +68,7 @@ func (c calls) End(ctx context.Context, _ identity.Principal, r *audit.Record, e
 	}
 }
 
-// count keeps the figures of a call.
+// count updates the metrics for a call.
 func (t *Telemetry) count(tool string, r *audit.Record) {
 	m := t.metrics
 	m.calls.WithLabelValues(tool, r.Outcome, r.Code).Inc()
@@ -89,7 +89,7 @@ func (t *Telemetry) count(tool string, r *audit.Record) {
 	}
 }
 
-// attributes are what a span tells of a call: as the line of the log does.
+// attributes returns the span attributes of a call, which match its log line.
 func attributes(tool string, r *audit.Record) []attribute.KeyValue {
 	out := []attribute.KeyValue{
 		attribute.String("gen_ai.operation.name", "execute_tool"),
@@ -114,7 +114,7 @@ func attributes(tool string, r *audit.Record) []attribute.KeyValue {
 	return out
 }
 
-// line writes the line of a call.
+// line logs the line of a call.
 func (t *Telemetry) line(ctx context.Context, tool string, r *audit.Record) {
 	if !t.log.Enabled(ctx, slog.LevelInfo) {
 		return
@@ -151,7 +151,7 @@ func (t *Telemetry) line(ctx context.Context, tool string, r *audit.Record) {
 	t.log.LogAttrs(ctx, slog.LevelInfo, "call", attrs...)
 }
 
-// Audit returns log, with the time that it takes counted.
+// Audit returns a log that appends to log and measures the time.
 func (t *Telemetry) Audit(log audit.Log) audit.Log { return timed{log, t.metrics} }
 
 type timed struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Errors is for slog.HandlerOptions.ReplaceAttr: it puts the Cause of an error where its text would stand.
+// Errors is for slog.HandlerOptions.ReplaceAttr: it replaces the text of an error by its Cause.
 func Errors(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindAny {
 		if err, ok := a.Value.Any().(error); ok {
@@ -26,8 +26,8 @@ func Errors(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// Cause returns what a log may hold of err: never text that somebody may have put a value into. An error tells its own
-// text by a method LogText() string, when that holds none; of others the codes are told that they have, and their type.
+// Cause returns what may be logged of err: never text that could contain a value. An error can provide such text by a
+// method LogText() string; for others it is their codes and type.
 func Cause(err error) string {
 	if err == nil {
 		return ""
@@ -42,7 +42,7 @@ func Cause(err error) string {
 	case *net.OpError, *net.DNSError, *fs.PathError, *os.SyscallError, *os.LinkError:
 		return err.Error()
 	case *url.Error:
-		return e.Op + ": " + Cause(e.Err) // its URL can hold a credential
+		return e.Op + ": " + Cause(e.Err) // its URL may hold a credential
 	case interface{ Unwrap() []error }:
 		var all []string
 		for _, one := range e.Unwrap() {

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// A Metric is one metric as documentation tells of it.
+// A Metric is a metric as described in documentation.
 type Metric struct {
 	Name   string
 	Type   string // counter, gauge or histogram
@@ -19,7 +19,7 @@ type Metric struct {
 	Labels []string
 }
 
-// Described returns the metrics that are ours, by name: those of Go and of the process are documented elsewhere.
+// Described returns this package's metrics, sorted by name, without those of Go and of the process.
 func Described() ([]Metric, error) {
 	r, m := newMetrics("")
 	m.touch()
@@ -54,7 +54,7 @@ func (m *metrics) touch() {
 	}
 }
 
-// full is a pool of which there is something to tell.
+// full is a pool for which all metrics are reported.
 type full struct{}
 
 // Pool implements source.Pooled.

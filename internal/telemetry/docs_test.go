@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
 )
 
-// TestDashboard: each metric that the dashboard names is one, with the labels that it names, and none is left out.
+// TestDashboard checks that each metric and label in the dashboard exists, and that no metric is left out.
 func TestDashboard(t *testing.T) {
 	raw, err := os.ReadFile("../../docs/grafana.json")
 	if err != nil {

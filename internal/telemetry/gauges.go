@@ -12,17 +12,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// A Watch is what is looked at when somebody asks for the metrics. What is nil isn't told.
+// A Watch is what is read when metrics are requested. Nil fields are not reported.
 type Watch struct {
-	Load   func() mcpobserve.Load // of the door
+	Load   func() mcpobserve.Load // of the MCP transport
 	Policy func() string          // the version of the rules in force
 	Pools  map[string]source.Pooled
 }
 
-// Look makes t tell of w. It is called once.
+// Look makes t report w. It must be called at most once.
 func (t *Telemetry) Look(w Watch) { t.registry.MustRegister(&gauges{w}) }
 
-// gauges is a prometheus.Collector of figures that others keep.
+// gauges is a prometheus.Collector of values kept elsewhere.
 type gauges struct{ w Watch }
 
 var (
@@ -71,7 +71,7 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// Reloaded tells that rules or sources were read again, and whether that went well.
+// Reloaded records that rules or sources were reloaded, with success if err is nil.
 func (t *Telemetry) Reloaded(err error) {
 	if err != nil {
 		t.metrics.reloads.WithLabelValues("failed").Inc()
@@ -83,15 +83,16 @@ func (t *Telemetry) Reloaded(err error) {
 	t.metrics.reloadTime.Set(float64(time.Now().UnixMilli()) / 1e3)
 }
 
-// Refused counts a request or a connection that a door refused, by the true kind, which is a word of ours.
+// Refused counts a request or a connection refused by a transport, by the actual kind, which is a name defined by the
+// program.
 func (t *Telemetry) Refused(door, kind string) { t.metrics.refused.WithLabelValues(door, kind).Inc() }
 
-// Metrics serves the metrics in the formats of Prometheus. It asks nobody who they are.
+// Metrics returns a handler of the metrics in the formats of Prometheus. It doesn't authenticate.
 func (t *Telemetry) Metrics() http.Handler {
 	return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{EnableOpenMetrics: true, MaxRequestsInFlight: 4, ErrorHandling: promhttp.HTTPErrorOnError})
 }
 
-// Counted serves h and counts its answers.
+// Counted returns a handler that serves h and counts the responses by status.
 func (t *Telemetry) Counted(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := &counted{ResponseWriter: w, m: t.metrics}
@@ -100,7 +101,7 @@ func (t *Telemetry) Counted(h http.Handler) http.Handler {
 	})
 }
 
-// counted is a ResponseWriter that counts its answer once.
+// counted is a ResponseWriter that counts its response once.
 type counted struct {
 	http.ResponseWriter
 	m    *metrics

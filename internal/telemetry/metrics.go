@@ -8,13 +8,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// seconds are the buckets that the semantic conventions give for operations of MCP, and finer ones below.
+// seconds are the buckets of the semantic conventions for MCP operations, with finer ones below; short are finer
+// still.
 var (
 	seconds = []float64{0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300}
 	short   = []float64{0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1}
 )
 
-// metrics are all that is counted. Labels take values of ours alone: names of registered tools, codes and kinds.
+// metrics are all metrics. Labels only take values known to the program: names of registered tools, codes and kinds.
 type metrics struct {
 	operations *prometheus.HistogramVec
 
@@ -88,7 +89,7 @@ func newMetrics(version string) (*prometheus.Registry, *metrics) {
 	return r, m
 }
 
-// few lets so many different words through: a label that grows without end would fill the memory.
+// few limits the number of different values of a label, which would otherwise grow without end.
 type few struct {
 	most int
 

@@ -16,23 +16,23 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// OTLP says where traces are sent, in the protocol of OpenTelemetry over HTTP.
+// OTLP says where traces are sent, by OpenTelemetry's protocol over HTTP.
 type OTLP struct {
-	Endpoint string            // URL of a collector; without a path "/v1/traces" is meant. "" takes http://localhost:4318
-	Headers  map[string]string // sent along; they may hold a credential
-	Insecure bool              // the endpoint may be http:// on another machine
+	Endpoint string            // URL of a collector; without a path, "/v1/traces" is added. "" means http://localhost:4318
+	Headers  map[string]string // sent with each request; may hold a credential
+	Insecure bool              // the endpoint may be http:// the endpoint may be http:// on another machine
 }
 
-// defaultEndpoint is where a collector listens on this machine.
+// defaultEndpoint is a collector on this machine.
 const defaultEndpoint = "http://localhost:4318"
 
 const (
 	sendTime = 10 * time.Second
-	linger   = 5 * time.Second // how long spans wait for others to be sent with
+	linger   = 5 * time.Second // how long spans wait to be sent together with others
 )
 
-// newProvider returns what makes spans and sends them. What the SDK would take from the environment is given here,
-// unless that is asked for.
+// newProvider returns the provider that makes and sends spans. It sets everything that the SDK would take from the
+// environment, unless that is asked for.
 func (t *Telemetry) newProvider(ctx context.Context, o Traces) (*sdk.TracerProvider, error) {
 	exporter := o.Exporter
 	if exporter == nil {
@@ -69,7 +69,8 @@ func (t *Telemetry) newProvider(ctx context.Context, o Traces) (*sdk.TracerProvi
 	return sdk.NewTracerProvider(options...), nil
 }
 
-// options are those of the exporter. Without the environment, all that it could take from there is said.
+// options returns the options of the exporter. Unless environment is set, they override all that it would take from
+// there.
 func (o OTLP) options(environment bool) ([]otlptracehttp.Option, error) {
 	if environment && o.Endpoint == "" {
 		return o.headers(nil), nil
@@ -112,16 +113,16 @@ func (o OTLP) headers(before []otlptracehttp.Option) []otlptracehttp.Option {
 	return append(before, otlptracehttp.WithHeaders(o.Headers))
 }
 
-// A sender hands spans on. It tells once when that begins to fail and once when it goes again: the SDK would write to
-// standard error each time, with what the collector said.
+// A sender sends spans. It logs once when sending begins to fail and once when it works again; the SDK would write to
+// standard error each time, including the collector's response.
 type sender struct {
 	sdk.SpanExporter
 	t        *Telemetry
-	resource *resource.Resource // of all spans; nil leaves the SDK's, which takes the environment in
+	resource *resource.Resource // of all spans; nil keeps the SDK's, which includes the environment
 	failing  atomic.Bool
 }
 
-// ExportSpans implements sdk.SpanExporter. It returns no error: it has been told.
+// ExportSpans implements sdk.SpanExporter. It returns no error, since it has logged it.
 func (s *sender) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	if s.resource != nil {
 		own := make([]sdk.ReadOnlySpan, len(spans))

@@ -26,12 +26,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A collector takes traces over OTLP.
+// A collector receives traces over OTLP.
 type collector struct {
 	url string
 
 	mu       sync.Mutex
-	requests []string // path, authorization and what the spans are called, of which resource
+	requests []string // path, authorization, names of the spans and resource
 	refuse   bool
 }
 
@@ -77,8 +77,8 @@ func newCollector(t *testing.T) *collector {
 	return c
 }
 
-// TestOTLP: traces go where the configuration says, and the environment has its say only where the configuration
-// lets it.
+// TestOTLP checks that traces are sent where the configuration says, and that the environment counts only if the
+// configuration allows it.
 func TestOTLP(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
@@ -124,7 +124,7 @@ func TestOTLP(t *testing.T) {
 	}
 }
 
-// TestUnsent: traces that a collector refuses are told of once, without its words.
+// TestUnsent checks that a collector's refusal is logged once, without its text.
 func TestUnsent(t *testing.T) {
 	c := newCollector(t)
 	c.refuse = true
@@ -162,7 +162,7 @@ type coded struct{}
 func (coded) Error() string { return "swordfish" }
 func (coded) Code() int     { return 19 }
 
-// TestCause: a log has of an error what can hold no value.
+// TestCause checks that the log has only those parts of an error that can't contain a value.
 func TestCause(t *testing.T) {
 	for _, tt := range []struct {
 		err  error

@@ -12,20 +12,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
 )
 
-// requests is the Observer of the MCP door.
+// requests is the Observer of the MCP transport.
 type requests struct{ t *Telemetry }
 
-// An operation is a request of the protocol, carried with the trace: the call that it makes gives it a tool.
+// An operation is a request of the protocol, carried in the context; its call sets the tool.
 type operation struct {
 	method, version, transport string
 	tool                       string // "" until a call has begun
 	start                      time.Time
-	span                       trace.Span // nil when nothing is traced
+	span                       trace.Span // nil without tracing
 }
 
 type operationKey struct{}
 
-// Begin begins the span of a request, under that of the client where it names one.
+// Begin begins the span of a request, as a child of the client's if the request names one.
 func (r requests) Begin(ctx context.Context, o mcpobserve.Operation) context.Context {
 	op := &operation{method: o.Method, version: o.Version, transport: "pipe", start: time.Now()}
 	if o.HTTP {

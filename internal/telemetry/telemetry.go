@@ -1,8 +1,8 @@
-// Package telemetry tells operators what the gateway does: metrics, traces, and a line of the log for each call.
+// Package telemetry reports what the gateway does: metrics, traces, and a log line for each call.
 //
-// It stands beside the way. The gateway and the MCP door tell it of calls and requests through their Observers; steps
-// make their spans themselves (package span). It decides nothing, and it refuses to know values: no argument, record,
-// rule, credential or text of an error enters a metric, a span or a line, and labels of metrics are few and fixed.
+// The gateway and the MCP transport report calls and requests through Observers; steps make their spans with package
+// trace. No argument, record, rule, credential or error text enters a metric, a span or a line, and labels of metrics
+// are few and fixed.
 package telemetry
 
 import (
@@ -21,40 +21,40 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 )
 
-// Options say what is told, and to whom. The zero Options gather metrics alone.
+// Options configure a Telemetry. The zero Options collect metrics only.
 type Options struct {
 	Version string       // of the program
-	Logger  *slog.Logger // gets lines of calls, and tells when traces can't be sent; nil gets nothing
-	Calls   bool         // each call is a line of the log
-	Traces  *Traces      // nil traces nothing
+	Logger  *slog.Logger // for lines of calls, and warnings when traces can't be sent; nil logs nothing
+	Calls   bool         // log a line for each call
+	Traces  *Traces      // nil disables tracing
 }
 
-// Traces say which calls are traced, and where to.
+// Traces say which calls are traced, and where traces are sent.
 type Traces struct {
-	// Exporter takes the spans. It is that of OTLP, or any other. Nil takes OTLP.
+	// Exporter receives the spans; nil means OTLP.
 	Exporter sdk.SpanExporter
 	OTLP     OTLP
-	// Sample is the part of the calls that is traced, from 0 to 1, where the client has not decided: one that sends a
-	// traceparent has. 0 takes DefaultSample, and a negative one traces only what clients do.
+	// Sample is the fraction of calls traced, from 0 to 1, unless the client has decided by sending a traceparent. 0
+	// means DefaultSample; a negative value traces only what clients do.
 	Sample float64
-	// Environment lets OTEL_* variables say what isn't said here. Without it they have no effect.
+	// Environment lets OTEL_* variables set what isn't set here. Otherwise they are ignored.
 	Environment bool
 }
 
-// DefaultSample is the part of calls that is traced.
+// DefaultSample is the default fraction of calls traced.
 const DefaultSample = 0.1
 
-// Telemetry gathers what calls are. It is safe for use by several goroutines.
+// Telemetry collects metrics and traces. It is safe for use by several goroutines.
 type Telemetry struct {
 	options  Options
 	log      *slog.Logger
-	tracer   oteltrace.Tracer    // nil traces nothing
-	provider *sdk.TracerProvider // nil traces nothing
+	tracer   oteltrace.Tracer    // nil without tracing
+	provider *sdk.TracerProvider // nil without tracing
 	registry *prometheus.Registry
 	metrics  *metrics
 }
 
-// New returns a Telemetry. It opens no connection: traces are sent when there are some.
+// New returns a Telemetry. It opens no connection; the first traces do.
 func New(ctx context.Context, o Options) (*Telemetry, error) {
 	t := &Telemetry{options: o, log: o.Logger}
 	if t.log == nil {
@@ -71,16 +71,16 @@ func New(ctx context.Context, o Options) (*Telemetry, error) {
 	return t, nil
 }
 
-// Calls returns what bailiwick.Options.Observer takes.
+// Calls returns the observer for bailiwick.Options.Observer.
 func (t *Telemetry) Calls() bailiwick.Observer { return calls{t} }
 
-// Requests returns what server.Options.Observer takes.
+// Requests returns the observer for server.Options.Observer.
 func (t *Telemetry) Requests() mcpobserve.Observer { return requests{t} }
 
-// flushTime is how long the end of the program waits for traces to be taken.
+// flushTime is how long Close waits for the last traces to be sent.
 const flushTime = 5 * time.Second
 
-// Close sends the spans that are left, and ends.
+// Close sends the remaining spans and stops tracing.
 func (t *Telemetry) Close(ctx context.Context) error {
 	if t.provider == nil {
 		return nil

@@ -28,7 +28,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A stand is a door on a gateway on a source in memory, with all telemetry on.
+// A stand is an MCP server over a gateway with a source in memory and all telemetry enabled.
 type stand struct {
 	telemetry *telemetry.Telemetry
 	spans     *tracetest.InMemoryExporter
@@ -78,7 +78,7 @@ func newStand(t *testing.T) *stand {
 	return s
 }
 
-// kept is an exporter in memory that keeps what it has when it is shut down.
+// kept is an exporter in memory that keeps its spans after shutdown.
 type kept struct{ *tracetest.InMemoryExporter }
 
 func (kept) Shutdown(context.Context) error { return nil }
@@ -89,7 +89,7 @@ func (pool) Pool() source.Pool { return source.Pool{Used: 1, Idle: 2, Most: 8} }
 
 const traceParent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-// call sends tools/call as clients of MCP 2026-07-28 do.
+// call sends a tools/call as clients of MCP 2026-07-28 do.
 func (s *stand) call(t *testing.T, tool, arguments string) string {
 	t.Helper()
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `,"_meta":{` +
@@ -120,7 +120,7 @@ func (s *stand) send(t *testing.T, method, path, body string, headers ...string)
 	return b.String()
 }
 
-// TestSpans: a call is one trace under the client's, and each step is a part of it.
+// TestSpans checks that a call is one trace, a child of the client's, and that each step is a span of it.
 func TestSpans(t *testing.T) {
 	s := newStand(t)
 	s.call(t, "query_class", `{"class_name":"notes"}`)
@@ -176,7 +176,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestLine: a call is one line, which has no value in it.
+// TestLine checks that a call is logged as one line without values.
 func TestLine(t *testing.T) {
 	s := newStand(t)
 	s.call(t, "query_class", `{"class_name":"notes","where":{"text":"a"}}`)
@@ -208,7 +208,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestMetrics: metrics are shown to auditors, and count calls by tool, outcome and code.
+// TestMetrics checks that only auditors see metrics, and that calls are counted by tool, outcome and code.
 func TestMetrics(t *testing.T) {
 	s := newStand(t)
 	s.call(t, "query_class", `{"class_name":"notes"}`)

@@ -1,8 +1,8 @@
-// Package terminal is where the command line reads and writes: results on standard output, as text or as JSON, and all
-// else on standard error.
+// Package terminal is the input and output of the command line: results on standard output, as text or JSON, and
+// everything else on standard error.
 //
-// It stands below the commands, which all speak through it, so that errors look the same everywhere. What a command
-// line says wrongly is a usage error, which ends the program with code 2. It refuses nothing itself.
+// All commands use it, so that errors look the same everywhere. An invalid command line is a usage error, which exits
+// with code 2.
 package terminal
 
 import (
@@ -23,15 +23,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Terminal is where commands read and write: results on out, all else on err.
+// A Terminal is the input and output of commands: results on Out, everything else on Err.
 type Terminal struct {
 	In       io.Reader
 	Out, Err io.Writer
-	JSON     bool // machine output, on Out alone
+	JSON     bool // machine-readable output, on Out only
 	shown    bool // Out is a terminal
 }
 
-// Interactive reports whether a person is at both ends: what is written goes to a terminal, and what is read comes from one.
+// Interactive reports whether both standard input and standard output are terminals.
 func (t *Terminal) Interactive() bool {
 	in, ok := t.In.(*os.File)
 	return ok && t.shown && term.IsTerminal(in.Fd())
@@ -40,14 +40,14 @@ func (t *Terminal) Interactive() bool {
 // Shown reports whether standard output is a terminal.
 func (t *Terminal) Shown() bool { return t.shown }
 
-// New drops colours where NO_COLOR says so, and all styles where no terminal shows them.
+// New returns a Terminal. It drops colours if NO_COLOR is set, and all styles if the output is no terminal.
 func New(in io.Reader, out, err io.Writer) *Terminal {
 	env := os.Environ()
 	file, ok := out.(*os.File)
 	return &Terminal{shown: ok && term.IsTerminal(file.Fd()), In: in, Out: colorprofile.NewWriter(out, env), Err: colorprofile.NewWriter(err, env)}
 }
 
-// The styles of text for people; a terminal that can't show them gets the bare text.
+// The styles of text for people; they are removed for a terminal without support.
 const (
 	plain = "\x1b[0m"
 	Bold  = "\x1b[1m"
@@ -61,7 +61,7 @@ const (
 // Styled returns text in a style.
 func Styled(style, text string) string { return style + text + plain }
 
-// Printf writes to standard output. One that has gone can't be told so.
+// Printf writes to standard output. Write errors are ignored.
 func (t *Terminal) Printf(format string, args ...any) { fmt.Fprintf(t.Out, format, args...) }
 
 // Notef writes a line to standard error.
@@ -77,10 +77,10 @@ func (t *Terminal) PrintJSON(v any) error {
 	return nil
 }
 
-// ErrSaid ends a command with exit code 1 that has said already what is wrong.
+// ErrSaid ends a command with exit code 1 after it has printed its error.
 var ErrSaid = errors.New("")
 
-// Fail says err, once, and returns the exit code.
+// Fail prints err and returns the exit code.
 func (t *Terminal) Fail(cmd *cobra.Command, err error) int {
 	code := 1
 	if IsUsage(err) {
@@ -99,7 +99,7 @@ func (t *Terminal) Fail(cmd *cobra.Command, err error) int {
 	return code
 }
 
-// failureText says err to a person: what is wrong, and then what to do about it.
+// failureText returns err as text for a person: what is wrong, then what to do about it.
 func failureText(err error) string {
 	if e, ok := errors.AsType[*config.Error](err); ok {
 		n := len(e.Faults) + e.More
@@ -116,12 +116,12 @@ func failureText(err error) string {
 	var b strings.Builder
 	b.WriteString(Styled(Red, string(p.Code)+": ") + strings.Join(p.Lines(), "\n  ") + "\n")
 	if p.Code == problem.Internal && p.Err != nil {
-		b.WriteString("  " + p.Err.Error() + "\n") // who runs the command is the operator
+		b.WriteString("  " + p.Err.Error() + "\n") // the user is the operator
 	}
 	return b.String()
 }
 
-// details say where in the arguments something is wrong, as every door writes them (design 04).
+// details locate an error in the arguments, in the same form as all transports.
 type details struct {
 	Errors  []problem.Fault `json:"errors,omitempty"`
 	Pointer string          `json:"pointer,omitempty"`
@@ -131,7 +131,7 @@ type details struct {
 	*problem.Reply
 }
 
-// failureJSON is err as every door writes it (design 04), with what only a command line adds.
+// failureJSON returns err in the same form as all transports, with additions for the command line.
 func failureJSON(err error) []byte {
 	if e, ok := errors.AsType[*client.Refusal](err); ok && e.Raw != nil {
 		return e.Raw
@@ -156,11 +156,11 @@ func failureJSON(err error) []byte {
 	} else {
 		out.Code = "failed"
 	}
-	b, _ := json.Marshal(out) // plain strings always encode
+	b, _ := json.Marshal(out) // can't fail for plain data
 	return b
 }
 
-// Printable makes control characters in what an agent wrote harmless to a terminal.
+// Printable quotes s if it has control characters, which could affect the terminal.
 func Printable(s string) string {
 	if strings.ContainsFunc(s, func(c rune) bool { return !strconv.IsPrint(c) }) {
 		return strconv.Quote(s)

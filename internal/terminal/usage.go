@@ -9,9 +9,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Group makes c a command that is only there for those below it.
+// Group makes c a command that only groups its subcommands.
 func Group(c *cobra.Command) *cobra.Command {
-	c.Args = cobra.ArbitraryArgs // so that RunE can name what is near
+	c.Args = cobra.ArbitraryArgs // so that RunE can suggest the nearest name
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return c.Help()
@@ -35,7 +35,7 @@ func None(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// These wants one argument for each name, where those from optional on may be left out.
+// These requires one argument for each name; those from index optional on are optional.
 func These(optional int, names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
@@ -48,7 +48,7 @@ func These(optional int, names ...string) cobra.PositionalArgs {
 	}
 }
 
-// A usageError is a command line that can't be run.
+// A usageError is an invalid command line.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
@@ -57,11 +57,11 @@ func (e *usageError) Unwrap() error { return e.err }
 // Usagef returns a usage error.
 func Usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// IsUsage reports whether err is a command line that can't be run.
+// IsUsage reports whether err is a usage error.
 func IsUsage(err error) bool {
 	_, ok := errors.AsType[*usageError](err)
 	return ok
 }
 
-// Usage makes err one about the command line.
+// Usage makes err a usage error.
 func Usage(err error) error { return &usageError{err} }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Chromium returns the program of a headless Chromium, which the test starts and ends itself.
+// Chromium returns the path of a headless Chromium, which the test starts and stops itself.
 func Chromium(t testing.TB) string {
 	t.Helper()
 	if os.Getenv(chromiumVariable) == "" {

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// A Line is the way to a server, which a test can cut.
+// A Line is a network connection to a server that a test can cut.
 type Line struct {
-	URL string // leads over the line
+	URL string // leads to the server over the line
 
 	listener net.Listener
 	server   string
@@ -29,7 +29,7 @@ const (
 	silent
 )
 
-// Through returns a Line to the server at url, which ends with the test.
+// Through returns a Line to the server at url. It is closed when the test ends.
 func Through(t testing.TB, server string) *Line {
 	t.Helper()
 	u, err := url.Parse(server)
@@ -51,13 +51,13 @@ func Through(t testing.TB, server string) *Line {
 	return l
 }
 
-// Cut ends all connections and lets none through, as when the server is down.
+// Cut closes all connections and accepts none, as when the server is down.
 func (l *Line) Cut() { l.set(cut) }
 
-// Silence lets connections stand and nothing pass, as when the network fails.
+// Silence keeps connections open and passes nothing, as when the network fails.
 func (l *Line) Silence() { l.set(silent) }
 
-// Mend lets new connections through again; those of before are gone.
+// Mend accepts new connections again; the earlier ones are gone.
 func (l *Line) Mend() {
 	l.set(cut)
 	l.set(whole)
@@ -100,7 +100,7 @@ func (l *Line) accept() {
 	}
 }
 
-// keep notes both ends of a connection, unless the line is cut.
+// keep records both ends of a connection, unless the line is cut.
 func (l *Line) keep(ends ...net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,7 +113,7 @@ func (l *Line) keep(ends ...net.Conn) bool {
 	return true
 }
 
-// pass carries bytes one way; what comes while the line is silent is lost, and the connection with it.
+// pass copies bytes in one direction; bytes that arrive while the line is silent are lost, and the connection with them.
 func (l *Line) pass(to, from net.Conn) {
 	buf := make([]byte, 1<<14)
 	for {

@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// servers is a running "scripts/services hold". It ends its servers at the end of its standard input, which the
-// kernel closes when this process ends, by whatever way.
+// servers is a running "scripts/services hold". It stops its servers at the end of its standard input, which the kernel
+// closes however this process ends.
 type servers struct {
 	hold    *osexec.Cmd
 	stdin   io.Closer
@@ -35,7 +35,7 @@ func start() (*servers, error) {
 		return nil, err
 	}
 	s.hold = osexec.Command(script, "hold", dir)
-	s.hold.Stderr = s.stderr // a file of its own: "go test" waits for whoever shares the test's
+	s.hold.Stderr = s.stderr // a file of its own: "go test" waits for every process that shares the test's
 	s.hold.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	stdout, err := s.hold.StdoutPipe()
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *servers) stop() {
 	s.stderr.Close()
 }
 
-// said returns what the script has written to its standard error, after a colon; "" for nothing.
+// said returns what the script has written to its standard error, after a colon, or "" for nothing.
 func (s *servers) said() string {
 	out, _ := io.ReadAll(io.NewSectionReader(s.stderr, 0, 1<<20))
 	if text := strings.TrimSpace(string(out)); text != "" {
@@ -75,7 +75,7 @@ func (s *servers) said() string {
 	return ""
 }
 
-// findScript looks for scripts/services beside the go.mod above the working folder.
+// findScript returns the path of scripts/services next to the go.mod above the working folder.
 func findScript() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {

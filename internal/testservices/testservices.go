@@ -1,8 +1,8 @@
-// Package testservices gives tests real servers.
+// Package testservices provides real servers to tests.
 //
-// It stands beside the way and is imported by tests only. It uses the private servers that scripts/services
-// has started, or else starts them through that script, once for the test process. A test whose server can't be
-// had is skipped with a message that begins with "LEFT OUT:"; nothing is ever faked.
+// Only tests import it. It uses the private servers that scripts/services has started, or else starts them through that
+// script, once for the test process. A test whose server isn't available is skipped with a message that begins with
+// "LEFT OUT:"; nothing is ever faked.
 package testservices
 
 import (
@@ -47,8 +47,8 @@ func Postgres(t testing.TB) string {
 	return inDatabase(t, server, name)
 }
 
-// MariaDB returns the URL of a new, empty database on a private MariaDB, as a user who may do everything there.
-// The database is dropped when the test ends.
+// MariaDB returns the URL of a new, empty database on a private MariaDB, as a user with all privileges there. The
+// database is dropped when the test ends.
 func MariaDB(t testing.TB) string {
 	t.Helper()
 	server, why := serverURL(mariaDBVariable)
@@ -121,7 +121,7 @@ var (
 	started *servers
 )
 
-// serverURL returns the server that variable names, or why there is none.
+// serverURL returns the server in the environment variable, or why there is none.
 func serverURL(variable string) (server, why string) {
 	server = os.Getenv(variable)
 	if server == "" {
@@ -146,8 +146,8 @@ func serverURL(variable string) (server, why string) {
 	return "", why
 }
 
-// Stop ends the servers that this process has started and waits until they are gone. It need not be called:
-// they end when the process does, however that comes. A TestMain that looks for leaks calls it first.
+// Stop stops the servers that this process has started and waits until they are gone. Calling it is optional: they stop
+// however the process ends. A TestMain that looks for leaks calls it first.
 func Stop() {
 	mu.Lock()
 	defer mu.Unlock()

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestPostgresIsFresh wants two databases that don't see each other, gone after their tests.
+// TestPostgresIsFresh tests that two databases are separate and are gone after their tests.
 func TestPostgresIsFresh(t *testing.T) {
 	var urls []string
 	for i := range 2 {
@@ -44,7 +44,7 @@ func TestPostgresIsFresh(t *testing.T) {
 	}
 }
 
-// TestMariaDBIsFresh wants two databases that don't see each other, gone after their tests.
+// TestMariaDBIsFresh tests that two databases are separate and are gone after their tests.
 func TestMariaDBIsFresh(t *testing.T) {
 	var urls []string
 	for i := range 2 {
@@ -63,7 +63,7 @@ func TestMariaDBIsFresh(t *testing.T) {
 	}
 }
 
-// TestLeftOut wants a skip that says LEFT OUT where there is no server.
+// TestLeftOut tests that a test without a server is skipped with LEFT OUT.
 func TestLeftOut(t *testing.T) {
 	for _, variable := range []string{postgresVariable, mariaDBVariable} {
 		t.Setenv(variable, "none")
@@ -73,9 +73,9 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// TestDeath wants no server left behind, by whatever way the process that started it ends.
+// TestDeath tests that no server is left behind, however the process that started it ends.
 func TestDeath(t *testing.T) {
-	Postgres(t) // skips where no server can be had
+	Postgres(t) // skips if no server is available
 	for _, way := range []string{"exit", "panic", "kill"} {
 		t.Run(way, func(t *testing.T) {
 			cmd := osexec.Command(os.Args[0])
@@ -107,7 +107,7 @@ func TestDeath(t *testing.T) {
 	}
 }
 
-// die starts a server, tells its process id and folder, and ends the process.
+// die starts a server, reports its process id and folder, and ends the process.
 func die(way string) {
 	server, why := serverURL(postgresVariable)
 	if why != "" {

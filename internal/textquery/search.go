@@ -1,7 +1,6 @@
-// Package textquery reads what somebody types to find texts: words, "quoted phrases", and -words to leave out.
+// Package textquery parses a full-text query: words, "quoted phrases", and -words to exclude.
 //
-// It is a word: what it makes has no operators left that a database could read in a way of its own, so that no text can
-// make a database fail.
+// The result has no operators of a database's own query syntax, so that no input can make a database fail.
 package textquery
 
 import (
@@ -12,24 +11,24 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// The limits of a text to search for.
+// The limits of a full-text query.
 const (
 	MaxText  = 400 // bytes
 	MaxTerms = 16  // words and phrases
 )
 
-// A Query asks for the records in which every one of Terms is found, each in some field, and none of Without in any.
-// A term is a word or a phrase, with a letter or a digit in it. It is found where its words stand next to each other in
-// that order, in upper or lower case. What a word is beyond letters and digits of ASCII, and whether other forms of it
-// are found as well, is up to the index that the source searches.
+// A Query matches records in which every one of Terms is found, each in some field, and none of Without in any. A term
+// is a word or a phrase with at least one letter or digit. A phrase matches its words next to each other in that order;
+// case is ignored. The index determines what a word is, beyond ASCII letters and digits, and whether other word forms
+// match.
 type Query struct {
 	Terms   []string // one or more
 	Without []string
-	Fields  []string // to search; empty for all that have an index
+	Fields  []string // the fields to search; empty for all that have an index
 }
 
-// Parse reads text that stands at the JSON pointer at. A term without a letter or a digit is left out; a text that has
-// no term to find is a problem.InvalidArgument.
+// Parse parses text, whose JSON pointer is at. Terms without a letter or digit are dropped; a text without a term to
+// find is a problem.InvalidArgument.
 func Parse(text, at string) (*Query, error) {
 	if len(text) > MaxText {
 		return nil, refuse(at, fmt.Sprintf("query has at most %d bytes; got %d", MaxText, len(text)))
@@ -43,7 +42,7 @@ func Parse(text, at string) (*Query, error) {
 		}
 		var term string
 		if term, rest, _ = strings.Cut(body, end); !quoted {
-			// A quote ends a word, so that one that is missing a space before it still begins a phrase.
+			// A quote ends a word, so that a phrase may follow without a space.
 			if word, _, found := strings.Cut(term, `"`); found {
 				term, rest = word, body[len(word):]
 			}
@@ -65,7 +64,7 @@ func Parse(text, at string) (*Query, error) {
 	return q, nil
 }
 
-// String writes q as Parse reads it, and where it is searched; "" for nil.
+// String describes q and the fields it searches; "" for nil.
 func (q *Query) String() string {
 	if q == nil {
 		return ""
@@ -73,7 +72,7 @@ func (q *Query) String() string {
 	return fmt.Sprintf("%q -%q %q", q.Terms, q.Without, q.Fields)
 }
 
-// Words returns the words of a text: its runs of letters and digits, with the capitals of ASCII in lower case.
+// Words returns the words of a text: its runs of letters and digits, with ASCII letters in lower case.
 func Words(text string) []string {
 	lower := strings.Map(func(c rune) rune {
 		if 'A' <= c && c <= 'Z' {
@@ -86,7 +85,7 @@ func Words(text string) []string {
 
 func wordly(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }
 
-// spaced makes all that is white or controls something into spaces, none at the ends.
+// spaced replaces white space and control characters by spaces, and trims them at the ends.
 func spaced(text string) string {
 	return strings.TrimSpace(strings.Map(func(c rune) rune {
 		if unicode.IsSpace(c) || unicode.IsControl(c) {

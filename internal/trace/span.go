@@ -1,9 +1,9 @@
-// Package trace marks the steps of a call for whoever traces it.
+// Package trace marks the steps of a call as spans.
 //
-// It is a word: the steps that have a context use it, and it knows none of them. What is traced, and where it goes, is
-// decided by who put a recording span into the context: package telemetry, or a program that embeds the gateway. Where
-// nobody did, a step costs one look into the context and no memory. It takes no text of an error: a span says how a step
-// ended by its code alone, for the text can hold values.
+// Steps that have a context use it. What is traced, and where traces go, is decided by the code that puts a recording
+// span into the context: package telemetry, or a program that embeds the gateway. Without one, a step only costs a
+// look into the context, and no memory. Error texts are never recorded, since they can contain values: a span has the
+// error's code only.
 package trace
 
 import (
@@ -16,26 +16,25 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Scope names the instrumentation in traces.
+// Scope is the name of the instrumentation in traces.
 const Scope = "github.com/bailiwick-dev/bailiwick"
 
-// Start begins a step of the call that ctx belongs to; End ends it. The context it returns is for what the step
-// itself calls.
+// Start begins a step of the call in ctx; End ends it. The returned context is for what the step itself calls.
 func Start(ctx context.Context, step string) (context.Context, trace.Span) {
 	call := trace.SpanFromContext(ctx)
 	if !call.IsRecording() {
-		return ctx, call // which was ended by nobody and does nothing: a span that records isn't returned here
+		return ctx, call // a non-recording span, on which End does nothing
 	}
 	return call.TracerProvider().Tracer(Scope).Start(ctx, step)
 }
 
-// End ends a step that Start began, with what it came to.
+// End ends a step begun by Start, with its result.
 func End(step trace.Span, err error) {
 	Fail(step, err)
 	step.End()
 }
 
-// Fail says in a span that it ended with err, by its code; nil says nothing.
+// Fail marks a span as failed with the code of err, unless err is nil.
 func Fail(s trace.Span, err error) {
 	if err == nil || !s.IsRecording() {
 		return
@@ -45,8 +44,8 @@ func Fail(s trace.Span, err error) {
 	s.SetStatus(codes.Error, code)
 }
 
-// Parent returns the header traceparent (W3C Trace Context) for what the call in ctx asks of others; "" where nobody
-// traces it.
+// Parent returns the header traceparent (W3C Trace Context) for outgoing requests of the call in ctx; "" if it isn't
+// traced.
 func Parent(ctx context.Context) string {
 	c := trace.SpanContextFromContext(ctx)
 	if !c.IsValid() {

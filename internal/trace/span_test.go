@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestSteps: steps are children of the span in the context, and tell how they ended by code alone.
+// TestSteps checks that steps are children of the span in the context, and record errors by code only.
 func TestSteps(t *testing.T) {
 	memory := tracetest.NewInMemoryExporter()
 	provider := sdk.NewTracerProvider(sdk.WithSyncer(memory))
@@ -53,7 +53,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestParent: what others are told is the step, in the form of W3C Trace Context.
+// TestParent checks the traceparent header of a step.
 func TestParent(t *testing.T) {
 	if got := trace.Parent(t.Context()); got != "" {
 		t.Error(got)
@@ -67,7 +67,7 @@ func TestParent(t *testing.T) {
 	}
 }
 
-// TestOff: where nobody traces, and where a call isn't sampled, a step takes no memory, and ends nothing.
+// TestOff checks that a step without tracing, or in an unsampled call, allocates nothing, and ends no other span.
 func TestOff(t *testing.T) {
 	unsampled, call := sdk.NewTracerProvider(sdk.WithSampler(sdk.NeverSample())).Tracer("test").Start(t.Context(), "call")
 	defer call.End()
@@ -82,7 +82,7 @@ func TestOff(t *testing.T) {
 	}
 }
 
-// BenchmarkOff is a step of a call that nobody traces, under the contexts that a call has.
+// BenchmarkOff measures a step without tracing, in contexts like those of a call.
 func BenchmarkOff(b *testing.B) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(b.Context()))
 	defer cancel()

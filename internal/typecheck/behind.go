@@ -11,11 +11,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// maxBehind is the most records that the paths of one query lead to: SQLite joins 64 tables.
+// maxBehind is the most records that the paths of one query join, within SQLite's limit of 64 joined tables.
 const maxBehind = 16
 
-// behind makes path nameable where it leads through pointers: it joins the record that each of them leads to, through
-// its view, whose fields become hidden columns. A record that is there already isn't joined again.
+// behind makes the fields behind pointers in path available: it joins the record of each pointer, through its view,
+// whose fields become hidden columns. A record is joined only once.
 func (r *records) behind(path query.Path, at string) error {
 	for n := 1; n < len(path); n++ {
 		i := r.shape.Find(path[:n].String())
@@ -29,7 +29,7 @@ func (r *records) behind(path query.Path, at string) error {
 		case c.Mask != nil:
 			return mask.Refuse(path[:n].String(), at)
 		case r.shape.Find(path[:n+1].String()) >= 0:
-			continue // it is joined, or stages made an object of it
+			continue // it is joined, or a stage has made it an object
 		case n > query.MaxHops:
 			return problem.Invalid(at, "%s follows more than %d pointers", path, query.MaxHops)
 		}
@@ -43,7 +43,7 @@ func (r *records) behind(path query.Path, at string) error {
 	return nil
 }
 
-// follow joins the record that column i leads to, which is called path. rest is what is asked of it.
+// follow joins the record that column i, called path, points to. rest is the path within that record.
 func (r *records) follow(i int, path, rest query.Path, at string) error {
 	c := r.shape.Columns[i]
 	to, err := r.relations.Open(c.Class, at)
@@ -83,7 +83,7 @@ func (r *records) follow(i int, path, rest query.Path, at string) error {
 	return nil
 }
 
-// numbered returns a note that the parts of a path that are numbers, or ask for a length, are names like others.
+// numbered returns a note if a path has numbers or "length" as parts, which are treated like other names.
 func numbered(f *schema.Field, path, rest query.Path, at string) string {
 	for _, part := range rest {
 		if part != "" && part[0] >= '0' && part[0] <= '9' {

@@ -1,9 +1,9 @@
-// Package typecheck gives the names in a query their fields, and what it computes a type.
+// Package typecheck resolves the names in a query and determines the types of its expressions.
 //
-// It stands inside of policy, which hands it views and nothing else: a name that no view or stage before yields is
-// unknown, in the same bytes whether it is hidden or has never existed. Filter binds a where object to a scope, Pipeline
-// binds stages, each to the columns that the stage before gives. What is ill-typed is refused here, with the JSON
-// pointer of the place, so that nothing after it can fail on what a record holds.
+// It sees only the views that policy opens: a name that neither a view nor an earlier stage yields is unknown, in the
+// same bytes whether it is hidden or has never existed. Filter binds a where object to a scope; Pipeline binds stages,
+// each to the columns of the stage before. Type errors are reported here, with their JSON pointers, so that no later
+// step can fail because of the values in a record.
 package typecheck
 
 import (
@@ -19,27 +19,27 @@ import (
 
 // Relations opens the classes that a query names, as views of one principal.
 type Relations interface {
-	// Open returns the view of the class called name, or a refusal in the same bytes whether the class is hidden or has
+	// Open returns the view of the class called name, or an error in the same bytes whether the class is hidden or has
 	// never existed. at is the JSON pointer of the name.
 	Open(name, at string) (*Relation, error)
-	// Named notes that a pipeline names a field of a view.
+	// Named records that a pipeline names a field of a view.
 	Named(*schema.Field)
-	// Allowed returns the values of a field that the asker is told it may hold, as text; nil where they are open.
+	// Allowed returns the values that a field may hold, as documented to the caller, as text; nil if there is no list.
 	Allowed(*schema.Field) []string
 }
 
 // A Relation is a view of a class.
 type Relation struct {
 	Number int                   // in the plan's Views
-	Name   string                // of the class, as the asker addresses it
-	Scope  Scope                 // what filters over it can name
+	Name   string                // of the class, as the caller addresses it
+	Scope  Scope                 // for filters over it
 	Fields []*schema.Field       // the visible ones
-	Key    []string              // the fields that identify a record; nil when not all of them are visible
-	Masks  map[string]*mask.Mask // by field; those that aren't masked are missing
+	Key    []string              // the fields that identify a record; nil if not all of them are visible
+	Masks  map[string]*mask.Mask // by field; without those that have no mask
 }
 
-// Pipeline binds the stages of q to from, the view of its class, and to the views that relations opens. It returns notes
-// on conditions that can't hold.
+// Pipeline binds the stages of q to from, the view of its class, and to the views that relations opens. It returns
+// notes on conditions that can't hold.
 func Pipeline(q *query.Pipeline, from *Relation, relations Relations) (*plan.Program, []string, error) {
 	b := &binder{relations: relations, seed: fmt.Sprintf("%x", q.Digest())}
 	r := b.start(from)
@@ -54,20 +54,20 @@ type binder struct {
 	relations Relations
 	notes     []string
 	seed      string // of samples
-	joined    int    // records that paths lead to
+	joined    int    // records that paths have joined
 }
 
-// records are what a stage is bound to: the columns that the stage before gives, of one program.
+// records are the columns that a stage is bound to: those of the stage before, in one program.
 type records struct {
 	*binder
 	program *plan.Program
 	shape   *plan.Shape
-	unknown func(path query.Path, at string) error // refuses a name
-	keep    []int                                  // columns that must not be lost though nobody names them
-	key     string                                 // the field that _id stands for where no column is called so; "" for none
-	outer   *records                               // what a Nest's program is computed for; nil outside of one
+	unknown func(path query.Path, at string) error // returns the error for an unknown name
+	keep    []int                                  // columns to keep even if no stage names them
+	key     string                                 // the field that _id means if no column has that name; "" for none
+	outer   *records                               // the record for which a Nest's program is computed; nil outside of one
 	lets    map[string]typed.Node                  // variables over outer
-	used    bool                                   // the program names outer
+	used    bool                                   // the program refers to outer
 }
 
 // start begins a program over a view.
@@ -84,9 +84,9 @@ func (b *binder) start(from *Relation) *records {
 	for _, k := range from.Key {
 		shape.Order = append(shape.Order, plan.Place{Column: shape.Find(k)})
 	}
-	if from.Key == nil { // every field, so that records in one place can't be told apart
+	if from.Key == nil { // order by every field: records equal in all of them can't be told apart
 		for i := range shape.Columns {
-			if shape.Columns[i].Mask == nil { // else it leaves as null
+			if shape.Columns[i].Mask == nil { // a masked one is null
 				shape.Order = append(shape.Order, plan.Place{Column: i})
 			}
 		}
@@ -103,13 +103,13 @@ func (b *binder) start(from *Relation) *records {
 	return r
 }
 
-// add adds a stage; what follows is bound to its columns.
+// add adds a stage; later stages are bound to its columns.
 func (r *records) add(s plan.Stage) {
 	r.program.Stages = append(r.program.Stages, s)
 	r.shape = s.Out()
 }
 
-// computed refuses a name among columns that stages made.
+// computed returns the error for an unknown name among computed columns.
 func (r *records) computed(path query.Path, at string) error {
 	var names []string
 	for _, c := range r.shape.Columns {

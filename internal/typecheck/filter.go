@@ -11,23 +11,24 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Scope is what the paths of a filter can name.
+// A Scope resolves the paths of a filter.
 type Scope interface {
-	// Field returns the field that path leads to or into, the key that names it in a bound path, and how many parts of
-	// path name it; or a refusal for the place at.
+	// Field returns the field that path refers to or into, the key that names it in a bound path, and the number of
+	// parts of path that name it; or an error for the JSON pointer at.
 	Field(path query.Path, at string) (f *schema.Field, key string, parts int, err error)
 	// ID reports whether the field with that key holds ids.
 	ID(key string) bool
-	// Pointer returns the class that a pointer leads to, as the asker addresses it, and the field of that class whose
-	// value it holds; "" for what is no pointer.
+	// Pointer returns the target class of a pointer, as the caller addresses it, and the field of that class whose
+	// value it holds; "" if it is not a pointer.
 	Pointer(key string) (class, field string)
-	// Allowed returns the values that the asker is told the field with that key may hold, as text; nil where they are open.
+	// Allowed returns the values that the field may hold, as documented to the caller, as text; nil if there is no
+	// list.
 	Allowed(key string) []string
 }
 
-// Filter gives every operand of f the kind of the field it is compared with, and replaces what can't match by Never.
-// Each such replacement is told in a note, so that an agent doesn't take "no such records" for an answer. relations
-// opens the classes that f names; nil refuses them.
+// Filter converts every operand of f to the type of the field it is compared with, and replaces comparisons that can't
+// match by Never. Each replacement adds a note, so that an agent doesn't mistake it for a lack of records. relations
+// opens the classes that f names; if it is nil, they are rejected.
 func Filter(f query.Filter, s Scope, relations Relations) (query.Filter, []string, error) {
 	b := &filters{scope: s, relations: relations}
 	out, err := b.filter(f)
@@ -85,7 +86,7 @@ func (b *filters) filter(f query.Filter) (query.Filter, error) {
 	return nil, problem.New(problem.Internal, fmt.Sprintf("policy can't bind %T", f))
 }
 
-// orNever returns f, or Never where it can't hold.
+// orNever returns f, or Never if can is false.
 func orNever(f query.Filter, can bool) query.Filter {
 	if can {
 		return f
@@ -108,8 +109,8 @@ func (b *filters) all(parts []query.Filter) ([]query.Filter, error) {
 	return out, nil
 }
 
-// target returns the field that a path begins with, and makes the path a bound one: its first part is the key of the
-// field. A path goes on only into fields that have parts.
+// target returns the field that a path starts with, and replaces that start by the field's key. Only fields with parts
+// may be followed by further names.
 func (b *filters) target(path *query.Path, at string, nullOnly bool) (*schema.Field, error) {
 	f, key, parts, err := b.scope.Field(*path, at)
 	if err != nil {
@@ -201,7 +202,7 @@ func (b *filters) in(in query.In) (query.Filter, error) {
 	return query.Or(days), nil
 }
 
-// textual reports whether an operator that matches strings can match what path leads to.
+// textual reports whether a string operator can match the value at path.
 func (b *filters) textual(path *query.Path, at, op string) (bool, error) {
 	f, err := b.target(path, at, false)
 	if err != nil {
@@ -215,7 +216,7 @@ func (b *filters) textual(path *query.Path, at, op string) (bool, error) {
 	return false, nil
 }
 
-// structured reports whether an operator that matches lists can match what path leads to.
+// structured reports whether a list operator can match the value at path.
 func (b *filters) structured(path *query.Path, at, op string) (bool, error) {
 	f, err := b.target(path, at, false)
 	if err != nil {
@@ -243,7 +244,7 @@ func (b *filters) note(at string, f *schema.Field, v value.Value) {
 	b.notes = append(b.notes, fmt.Sprintf("%s: %s is of type %s, which is never like a %s: this comparison matches nothing", at, f.Name, f.Type, what))
 }
 
-// operand returns v as the kind that field f holds, and whether the two are alike at all.
+// operand converts v to the type of field f, and reports whether the two are comparable.
 func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (value.Value, bool) {
 	target, _ := b.scope.Pointer(f.Name)
 	if _, ok := v.Get("__type"); ok {
@@ -287,7 +288,7 @@ func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (valu
 	return v, false
 }
 
-// idNumber reads the id of a numeric key. Only the form in which ids are written counts: "042" is no id.
+// idNumber parses the id of a numeric key. Only the canonical form is an id: "042" is not.
 func idNumber(s string) (value.Value, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return value.OfInt(n), err == nil && strconv.FormatInt(n, 10) == s
@@ -298,7 +299,7 @@ func inElement(f query.Filter) (query.Filter, error) {
 	return (&filters{scope: elementScope{&schema.Field{Type: schema.JSON}}}).filter(f)
 }
 
-// elementScope is the element of a JSON array: every path leads into JSON.
+// elementScope is the scope of an element of a JSON array: every path refers to JSON.
 type elementScope struct{ any *schema.Field }
 
 func (s elementScope) Field(path query.Path, _ string) (*schema.Field, string, int, error) {

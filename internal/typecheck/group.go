@@ -22,7 +22,7 @@ func (r *records) group(s query.Group) error {
 	return r.grouped(definition{path: id_, node: key, at: s.At}, s.Accumulators)
 }
 
-// grouped adds a Group by the columns of key. A key that is the same for all records makes one group of them.
+// grouped adds a Group by the columns of key. A constant key makes one group of all records.
 func (r *records) grouped(key definition, accumulators []query.Accumulator) error {
 	g := &plan.Group{}
 	constant := key.node.Constant
@@ -57,7 +57,7 @@ func (r *records) grouped(key definition, accumulators []query.Accumulator) erro
 	return nil
 }
 
-// accumulate binds accumulators, each as a column. Those of an object are one for each of its members.
+// accumulate binds accumulators, each as a column. An accumulator of an object becomes one for each of its members.
 func (r *records) accumulate(out *[]plan.Accumulator, shape *plan.Shape, accumulators []query.Accumulator) error {
 	for _, a := range accumulators {
 		n := typed.Node{At: a.At, Expr: plan.Const{T: schema.JSON}, Constant: true}
@@ -126,7 +126,7 @@ func accumulator(a query.Accumulator, path query.Path, n *typed.Node, add func(p
 	return err
 }
 
-// chosen binds the accumulators that give one of the values: it stays what it is.
+// chosen binds the accumulators that select one of the values, whose type is unchanged.
 func chosen(a query.Accumulator, path query.Path, n *typed.Node, add func(plan.Accumulator, plan.Column)) error {
 	ops := map[string]plan.Accumulate{"$min": plan.Min, "$max": plan.Max, "$first": plan.First, "$last": plan.Last}
 	acc := plan.Accumulator{Op: ops[a.Op]}
@@ -176,7 +176,7 @@ func (r *records) sortByCount(s query.SortByCount) error {
 	return r.sort(query.SortStage{Order: []query.Sort{{Path: query.Path{"count"}, Desc: true}}, At: s.At})
 }
 
-// counted is what a bucket tells when it isn't asked for anything else.
+// counted returns output, or the default, a count.
 func counted(output []query.Accumulator, at string) []query.Accumulator {
 	if len(output) == 0 {
 		return []query.Accumulator{{Name: "count", Op: "$count", At: at}}
@@ -219,7 +219,7 @@ func (r *records) bucket(s query.Bucket) error {
 	return r.grouped(definition{path: id_, node: typed.Node{Expr: c, At: s.At}, at: s.At}, counted(s.Output, s.At))
 }
 
-// written is a constant in the type that it is written in.
+// written returns a constant in its natural type.
 func written(e plan.Expr) plan.Expr {
 	if c, ok := e.(plan.Const); ok {
 		return plan.Const{Value: c.Value, T: typed.Natural(c.Value)}

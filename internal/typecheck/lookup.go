@@ -10,13 +10,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// joins reports whether a $lookup and the $unwind after it make a join: each record of the class is looked at by
-// itself, and the list is never seen.
+// joins reports whether a $lookup and the $unwind after it form a join: its stages process each record by itself, and
+// the list isn't used otherwise.
 func joins(l query.Lookup, u query.Unwind) bool {
 	return slices.Equal(u.Path, query.ParsePath(l.As)) && u.Index == "" && l.Local != nil && len(l.Let) == 0 && recordwise(l.Stages)
 }
 
-// recordwise reports whether stages look at each record by itself.
+// recordwise reports whether stages process each record by itself.
 func recordwise(stages []query.Stage) bool {
 	return !slices.ContainsFunc(stages, func(s query.Stage) bool {
 		switch s.(type) {
@@ -27,7 +27,7 @@ func recordwise(stages []query.Stage) bool {
 	})
 }
 
-// right binds what a $lookup takes from its class. The column foreign is kept, whatever the stages do.
+// right binds the class of a $lookup and its foreign column.
 func (r *records) right(l query.Lookup) (*records, typed.Node, error) {
 	from, err := r.relations.Open(l.From, query.Pointer(l.At, "from"))
 	if err != nil {
@@ -48,7 +48,7 @@ func (r *records) right(l query.Lookup) (*records, typed.Node, error) {
 	return right, foreign, nil
 }
 
-// local returns the value that a record is looked up by.
+// local returns the value by which records are looked up.
 func (r *records) local(l query.Lookup) (typed.Node, error) {
 	n, err := r.Field(l.Local, query.Pointer(l.At, "localField"))
 	if err == nil && n.List {
@@ -57,13 +57,14 @@ func (r *records) local(l query.Lookup) (typed.Node, error) {
 	return n, err
 }
 
-// pair binds an equality of a record and one of right whose foreign value is kept in a column.
+// pair binds the equality of a local and a foreign value.
 func pair(local, foreign typed.Node) (plan.Pair, error) {
 	x, y, err := typed.Alike(local, foreign, "$lookup")
 	return plan.Pair{Left: x, Right: y}, err
 }
 
-// kept binds the stages of a lookup and returns the foreign value as a column of what they give: documents, or columns.
+// kept binds the stages of a lookup, which yield documents or columns, and returns the foreign value as a column of the
+// result.
 func (right *records) kept(l query.Lookup, foreign typed.Node, documents bool) (typed.Node, error) {
 	at := right.hidden([]typed.Node{foreign})
 	right.keep = at
@@ -128,7 +129,7 @@ func (r *records) lookup(l query.Lookup) error {
 		return err
 	}
 	n := &plan.Nest{}
-	var values []typed.Node // what the list is made for: the local value, then the variables
+	var values []typed.Node // the values that the list depends on: the local value, then the variables
 	if l.Local != nil {
 		local, err := r.local(l)
 		if err != nil {
@@ -163,7 +164,7 @@ func (r *records) lookup(l query.Lookup) error {
 	return nil
 }
 
-// correlated binds stages that see the record for which they run: its local value and its variables are columns.
+// correlated binds stages that depend on the outer record: its local value and variables become columns.
 func (r *records) correlated(l query.Lookup, right *records, foreign typed.Node, values []typed.Node) error {
 	at := r.hidden(values)
 	right.lets = map[string]typed.Node{}
@@ -188,7 +189,7 @@ func (r *records) correlated(l query.Lookup, right *records, foreign typed.Node,
 	return right.unmasked(l.At)
 }
 
-// nest adds a stage that gives its records one list more, called as.
+// nest adds a stage that appends a list column called as.
 func (r *records) nest(s plan.Stage, shape *plan.Shape, as query.Path) {
 	*shape = r.without(as)
 	shape.Columns = append(shape.Columns, plan.Column{Path: as, Type: schema.JSON, List: true, NotNull: true})

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// What a condition says that its writer may not have meant is noted here, of callers' filters alone: those of rules mean
-// what they say. All notes come from the query and from what get_schema tells of the view.
+// The notes here point out conditions that may not mean what their author intended. They are made for callers' filters
+// only, not for those of rules, and depend only on the query and on what get_schema documents.
 
 // say adds a note once; "" is none.
 func (b *filters) say(note string) {
@@ -22,10 +22,10 @@ func (b *filters) say(note string) {
 	}
 }
 
-// maxListed is how many allowed values a note names.
+// maxListed is the most allowed values that a note lists.
 const maxListed = 12
 
-// listed notes the values that a field with a list of allowed values never has.
+// listed adds a note for values that are not among the allowed values of a field.
 func (b *filters) listed(at string, f *schema.Field, path query.Path, equality bool, values ...value.Value) {
 	if !equality || b.relations == nil || len(path) > 1 || f.Type.Structured() {
 		return
@@ -51,7 +51,7 @@ func (b *filters) listed(at string, f *schema.Field, path query.Path, equality b
 	}
 }
 
-// slashed notes a regular expression that is written between slashes, which it takes for themselves.
+// slashed adds a note for a regular expression written between slashes, which would match the slashes themselves.
 func (b *filters) slashed(f query.Regex) {
 	end := strings.LastIndexByte(f.Pattern, '/')
 	if b.relations == nil || end < 1 || f.Pattern[0] != '/' || strings.Trim(f.Pattern[end+1:], "gimsuxy") != "" {
@@ -64,7 +64,7 @@ func (b *filters) slashed(f query.Regex) {
 	b.say(fmt.Sprintf("%s: the slashes of %s are looked for as well; without them it is %s}", f.At, f.Pattern, instead))
 }
 
-// day reports whether an instant is compared with a bare day, and the midnight in UTC that this begins with.
+// day reports whether a date field is compared with a day, and returns the midnight UTC at which that starts.
 func (b *filters) day(at string, f *schema.Field, path query.Path, v value.Value) (time.Time, bool) {
 	if b.relations == nil || f.Type != schema.Date || len(path) > 1 || v.Kind() != value.String {
 		return time.Time{}, false
@@ -77,7 +77,7 @@ func (b *filters) day(at string, f *schema.Field, path query.Path, v value.Value
 	return time.UnixMicro(day.Micros()).UTC(), true
 }
 
-// whole is a comparison with all of a day.
+// whole returns the comparison c with all of a day.
 func whole(c query.Compare, day time.Time) query.Filter {
 	begin, end := c, c
 	begin.Op, begin.Value = query.Gte, value.OfTime(day)
@@ -98,7 +98,7 @@ func whole(c query.Compare, day time.Time) query.Filter {
 	return begin
 }
 
-// pointed returns the id in a pointer to a record of class that is written as {"objectId": id}, {"id": id} or "class$id".
+// pointed returns the id in a pointer to a record of class, written as {"objectId": id}, {"id": id} or "class$id".
 func pointed(class string, v value.Value) value.Value {
 	if members := v.Members(); len(members) == 1 && slices.Contains([]string{"objectId", "id", "_id"}, members[0].Name) {
 		return members[0].Value

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// shop is the views of the tests, in the order in which they are numbered when they are opened.
+// shop holds the views of the tests, numbered in the order in which they are opened.
 type shop struct {
 	opened []string
 	masks  map[string]map[string]*mask.Mask // by class
@@ -64,7 +64,7 @@ func (s *shop) Open(name, at string) (*typecheck.Relation, error) {
 	return r, nil
 }
 
-// Named implements bind.Relations.
+// Named implements typecheck.Relations.
 func (s *shop) Named(*schema.Field)          {}
 func (*shop) Allowed(*schema.Field) []string { return nil }
 
@@ -94,8 +94,8 @@ func (v view) Pointer(key string) (class, field string) {
 	return v.pointers[key], "id"
 }
 
-// TestPipelines shows what becomes of pipelines: each line of the file that begins with > is one over orders, what
-// follows is its program, or where and why it is refused.
+// TestPipelines checks pipelines from files: each line that begins with > is a pipeline over orders, followed by its
+// program or its error.
 func TestPipelines(t *testing.T) {
 	for _, file := range []string{"testdata/stages.txt", "testdata/expressions.txt", "testdata/refusals.txt", "testdata/masks.txt"} {
 		t.Run(file, func(t *testing.T) {

@@ -11,23 +11,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// MaxColumns is the most columns that records have between two stages: PostgreSQL takes 1,664.
+// MaxColumns is the most columns between two stages, within PostgreSQL's limit of 1,664.
 const MaxColumns = 1000
 
-// A definition is a column, or the columns of an object, and what it is made of.
+// A definition is a column, or an object of columns, and its expression.
 type definition struct {
 	path query.Path
 	node typed.Node
 	at   string
 }
 
-// mapping is a Map being made.
+// mapping is a Map under construction.
 type mapping struct {
 	*records
 	stage plan.Map
 }
 
-// project adds a Map to definitions. Columns that the order needs stay, hidden where no definition passes them on.
+// project adds a Map for the definitions. Columns that the order needs are kept, hidden if no definition keeps them.
 func (r *records) project(defs []definition) error {
 	m := &mapping{records: r}
 	for _, d := range defs {
@@ -70,7 +70,7 @@ func (m *mapping) define(path query.Path, n *typed.Node, at string) error {
 	return nil
 }
 
-// named is n as a column called path.
+// named returns the column for n, called path.
 func named(n *typed.Node, path query.Path) plan.Column {
 	_, plain := n.Expr.(plan.Ref)
 	if plain && n.Column != nil {
@@ -85,7 +85,7 @@ func named(n *typed.Node, path query.Path) plan.Column {
 	return c
 }
 
-// carry passes on what the order needs, and what must be kept.
+// carry keeps the columns that the order needs, and those in keep.
 func (m *mapping) carry() {
 	at := func(i int) int {
 		for j, e := range m.stage.Columns {
@@ -105,14 +105,14 @@ func (m *mapping) carry() {
 	for i, k := range m.keep {
 		m.keep[i] = at(k)
 	}
-	for i, c := range m.shape.Columns { // what a pointer leads to can be named as long as the pointer can
+	for i, c := range m.shape.Columns { // fields behind a pointer are available as long as the pointer is
 		if c.Behind != nil && c.Path == nil && m.passes(c.Behind) {
 			at(i)
 		}
 	}
 }
 
-// passes reports whether a pointer that a path leads through stays the column that it is.
+// passes reports whether the pointers in path are kept unchanged.
 func (m *mapping) passes(path query.Path) bool {
 	for n := 1; n < len(path); n++ {
 		i := m.shape.Find(path[:n].String())
@@ -129,12 +129,12 @@ func (m *mapping) passes(path query.Path) bool {
 	return false
 }
 
-// begins reports whether path is prefix or stands below it.
+// begins reports whether path is prefix or below it.
 func begins(path, prefix query.Path) bool {
 	return len(path) >= len(prefix) && slices.Equal(path[:len(prefix)], prefix)
 }
 
-// all defines all columns as they are, objects whole, but those that without names.
+// all returns definitions of all columns unchanged, objects as a whole, except those in without.
 func (r *records) all(without ...query.Path) []definition {
 	var defs []definition
 	whole, _ := r.below(nil, "", true)
@@ -144,7 +144,7 @@ func (r *records) all(without ...query.Path) []definition {
 			if begins(path, w) {
 				return
 			}
-			if begins(w, path) && n.IsObject() { // a part of it goes: what is left isn't null as a whole any more
+			if begins(w, path) && n.IsObject() { // the rest of an object without some part is not null as a whole
 				for _, m := range n.Members {
 					walk(append(slices.Clone(path), m.Name), m.Node)
 				}
@@ -159,7 +159,7 @@ func (r *records) all(without ...query.Path) []definition {
 	return defs
 }
 
-// hidden adds columns that nobody can name, for expressions that are no columns yet, and returns where each is.
+// hidden adds hidden columns for expressions that are not columns yet, and returns the column numbers of all nodes.
 func (r *records) hidden(nodes []typed.Node) []int {
 	out := make([]int, len(nodes))
 	var fresh []int
@@ -219,7 +219,7 @@ func (r *records) projectStage(s query.Project) error {
 	return r.project(defs)
 }
 
-// output refuses what can't be a Column: a value that only the database can read, unless it is passed on.
+// output rejects what can't be a Column: a value of a type only the database knows, unless it is passed on unchanged.
 func output(n *typed.Node) error {
 	if _, plain := n.Expr.(plan.Ref); plain || n.IsObject() {
 		return nil
@@ -248,7 +248,7 @@ func (r *records) unset(fields []query.Computed) error {
 	return r.project(defs)
 }
 
-// holds reports whether path is a column that leaves.
+// holds reports whether path is a visible column.
 func (r *records) holds(path query.Path) bool {
 	i := r.shape.Find(path.String())
 	return i >= 0 && r.shape.Columns[i].Path != nil
@@ -277,7 +277,7 @@ func (r *records) addFields(s query.AddFields) error {
 	return r.project(r.placed(defs))
 }
 
-// placed orders definitions by the places that their names have in the records; new ones come last, in their order.
+// placed sorts definitions by the positions of their names in the records; new ones come last, in their order.
 func (r *records) placed(defs []definition) []definition {
 	var names []string
 	for _, c := range r.shape.Columns {
@@ -295,7 +295,7 @@ func (r *records) placed(defs []definition) []definition {
 	return defs
 }
 
-// within makes a definition that reaches into JSON one of the whole column, in the place of the one that is there.
+// within turns a definition inside a JSON column into one of the whole column, which replaces the existing one.
 func (r *records) within(d definition, defs *[]definition) (definition, error) {
 	for n := len(d.path) - 1; n > 0; n-- {
 		i := slices.IndexFunc(*defs, func(have definition) bool { return slices.Equal(have.path, d.path[:n]) && !have.node.IsObject() })

@@ -17,13 +17,13 @@ func (r *records) column(i int, at string) typed.Node {
 	return typed.Node{Expr: plan.Ref{Column: i, T: c.Type}, Column: c, List: c.List, At: at}
 }
 
-// Field implements typed.Names: a column, the object of the columns below a path, or a part of a JSON column. None of
-// them is masked.
+// Field implements typed.Names: it returns an unmasked column, the object of the columns below a path, or a part of a
+// JSON column.
 func (r *records) Field(path query.Path, at string) (typed.Node, error) {
 	return r.find(path, at, false)
 }
 
-// find is Field, with masked columns as well where they are passed on as they are.
+// find is Field, but with masked set it also returns masked columns, to be passed on unchanged.
 func (r *records) find(path query.Path, at string, masked bool) (typed.Node, error) {
 	if r.alias(path[0]) {
 		path = append(query.Path{r.key}, path[1:]...)
@@ -54,7 +54,7 @@ func (r *records) find(path query.Path, at string, masked bool) (typed.Node, err
 	if n, ok := r.below(path, at, true); ok {
 		return typed.Node{}, mask.Refuse(path.String()+"."+n.Members[0].Name, at)
 	}
-	for n := len(path) - 1; n > 0; n-- { // a member that an object hasn't got
+	for n := len(path) - 1; n > 0; n-- { // a missing member of an object
 		if _, ok := r.below(path[:n], at, true); ok {
 			return typed.Node{}, r.computed(path, at)
 		}
@@ -62,7 +62,7 @@ func (r *records) find(path query.Path, at string, masked bool) (typed.Node, err
 	return typed.Node{}, r.unknown(path, at)
 }
 
-// alias reports whether name is one that models call the key by, which is no column.
+// alias reports whether name is a common name for the key, and not a column.
 func (r *records) alias(name string) bool {
 	return (name == "_id" || name == "objectId") && r.key != "" && r.shape.Find(name) < 0 && r.shape.Find(r.key) >= 0 &&
 		!slices.ContainsFunc(r.shape.Columns, func(c plan.Column) bool { return begins(c.Path, query.Path{name}) })
@@ -75,7 +75,8 @@ func (b *binder) note(text string) {
 	}
 }
 
-// passed binds what becomes a column or several: where it is a plain path, masked columns are passed on as they are.
+// passed binds an expression that defines columns: a plain path may refer to masked columns, which are passed on
+// unchanged.
 func (r *records) passed(e query.Expr) (typed.Node, error) {
 	if plain, ok := e.(query.FieldRef); ok {
 		return r.find(plain.Path, plain.At, true)
@@ -91,7 +92,7 @@ func (r *records) Record(at string) typed.Node {
 	return typed.Literal(value.OfObject(nil), at)
 }
 
-// unmasked leaves out the masked columns: no document made of a whole record holds one.
+// unmasked drops the masked columns, so that no document made of a whole record contains one.
 func (r *records) unmasked(at string) error {
 	i := slices.IndexFunc(r.shape.Columns, func(c plan.Column) bool { return c.Path != nil && c.Mask != nil })
 	if i < 0 {
@@ -108,7 +109,7 @@ func (r *records) unmasked(at string) error {
 	return r.project(defs)
 }
 
-// Outer implements typed.Names: the variables of the lookups that r stands in are columns of their records.
+// Outer implements typed.Names: the variables of the enclosing lookups are columns of their records.
 func (r *records) Outer(name, at string) (typed.Node, bool) {
 	up := 1
 	for of := r; of.outer != nil; of, up = of.outer, up+1 {
@@ -128,7 +129,7 @@ func (r *records) Outer(name, at string) (typed.Node, bool) {
 	return typed.Node{}, false
 }
 
-// below returns the object of the columns whose paths begin with path, masked ones as well or not, and whether there
+// below returns the object of the columns whose paths begin with path, with or without masked ones, and whether there
 // are any.
 func (r *records) below(path query.Path, at string, masked bool) (typed.Node, bool) {
 	object := typed.Node{At: at, Optional: slices.ContainsFunc(r.shape.Optional, func(o query.Path) bool { return slices.Equal(o, path) })}

@@ -10,10 +10,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// columns is the columns of records as the scope of a filter.
+// columns is the Scope of the columns of records.
 type columns struct{ *records }
 
-// Field implements Scope. What is computed is a field that no class has.
+// Field implements Scope. A computed column is returned as a field that no class has.
 func (s columns) Field(path query.Path, at string) (*schema.Field, string, int, error) {
 	if s.alias(path[0]) {
 		path = append(query.Path{s.key}, path[1:]...)
@@ -52,7 +52,7 @@ func (s columns) ID(key string) bool {
 	return i >= 0 && s.shape.Columns[i].ID
 }
 
-// Pointer implements Scope. A column of a stage no longer knows which field of the class it points to.
+// Pointer implements Scope. A computed column is not a pointer.
 func (s columns) Pointer(key string) (class, field string) {
 	if i := s.shape.Find(key); i >= 0 && s.shape.Columns[i].Field != nil {
 		return s.shape.Columns[i].Class, s.shape.Columns[i].ClassKey
@@ -68,7 +68,7 @@ func (s columns) Allowed(key string) []string {
 	return nil
 }
 
-// inQuery binds a condition that the value is in another class.
+// inQuery binds the condition that a value exists in another class.
 func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 	op := "$inQuery"
 	if f.Key != nil {

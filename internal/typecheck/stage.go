@@ -11,7 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// stages binds stages in turn. A $lookup that the next stage unwinds becomes a join, whose columns keep their types.
+// stages binds a list of stages. A $lookup followed by an $unwind of its list becomes a join, whose columns keep their
+// types.
 func (r *records) stages(list []query.Stage) error {
 	for i := 0; i < len(list); i++ {
 		if lookup, ok := list[i].(query.Lookup); ok && i+1 < len(list) {
@@ -98,18 +99,18 @@ func (r *records) match(s query.Match) error {
 			return err
 		}
 	}
-	f.Shape = *r.shape // what the conditions lead to stands in it
+	f.Shape = *r.shape // includes the columns that the conditions have joined
 	r.add(f)
 	return nil
 }
 
-// sort orders by what s names, and where that is equal as before.
+// sort orders by s, and then by the previous order.
 func (r *records) sort(s query.SortStage) error {
 	var nodes []typed.Node
 	var desc []bool
 	var add func(n typed.Node, down bool) error
 	add = func(n typed.Node, down bool) error {
-		for _, m := range n.Members { // an object stands by its members in turn
+		for _, m := range n.Members { // an object sorts by its members in turn
 			if err := add(m.Node, down); err != nil {
 				return err
 			}
@@ -213,7 +214,7 @@ func (r *records) facet(s query.Facet) error {
 	return nil
 }
 
-// unionWith gives both sides the same columns: null where one hasn't got one, the type that both can have.
+// unionWith gives both sides the same columns, with their common types; a missing column is null.
 func (r *records) unionWith(s query.UnionWith) error {
 	other, err := r.relations.Open(s.Class, query.Pointer(s.At, "coll"))
 	if err != nil {
@@ -260,8 +261,8 @@ func (r *records) unionWith(s query.UnionWith) error {
 	return nil
 }
 
-// united is the column of both sides of a union, and false where what is masked on one side isn't so on the other. It
-// holds ids where both do.
+// united returns the column for both sides of a union, and false if it is not masked equally on both. It holds ids if
+// both sides do.
 func united(path query.Path, t schema.Type, sides []typed.Node) (c plan.Column, ok bool) {
 	c = plan.Column{Path: path, Type: t, List: typed.Lists(sides), ID: t != schema.JSON}
 	for _, n := range sides {
@@ -285,7 +286,7 @@ func united(path query.Path, t schema.Type, sides []typed.Node) (c plan.Column, 
 	return c, true
 }
 
-// unlike refuses a union of masked values with others.
+// unlike returns the error for a union of masked values with others.
 func unlike(path query.Path, at string) error {
 	return &problem.Error{Code: problem.InvalidQuery, Kind: "field_masked", Pointer: at,
 		Detail:     fmt.Sprintf("%s is masked, and not the same field on both sides", path),
@@ -302,7 +303,7 @@ func visible(s *plan.Shape) []query.Path {
 	return out
 }
 
-// boundaries makes constants of a $bucket's bounds as what By can be compared with.
+// boundaries returns the bounds of a $bucket as constants that can be compared with By.
 func boundaries(s query.Bucket) []typed.Node {
 	out := make([]typed.Node, len(s.Boundaries))
 	for i, v := range s.Boundaries {

@@ -21,19 +21,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Message is what a program is sent.
+// A Message is the body of a notification for programs.
 type Message struct {
-	Type string    `json:"type"`      // "change." and the event
+	Type string    `json:"type"`      // "change." followed by the event
 	At   time.Time `json:"timestamp"` // when it happened
 	Data Data      `json:"data"`
 }
 
-// Data is what a Message tells of a change. It holds no value of any record.
+// Data describes a change in a Message. It contains no value of any record.
 type Data struct {
 	ID      string           `json:"change_id"`
 	Event   change.EventKind `json:"event"`
-	State   change.State     `json:"state"`       // after the event; it may be another one by now
-	By      string           `json:"by,omitzero"` // who did it; nobody for what the server does itself
+	State   change.State     `json:"state"`       // right after the event; it may have changed since
+	By      string           `json:"by,omitzero"` // the person or agent; "" for the server itself
 	Agent   string           `json:"agent"`       // the principal that proposed it
 	Owner   string           `json:"owner,omitzero"`
 	Tenant  string           `json:"tenant,omitzero"`
@@ -42,18 +42,18 @@ type Data struct {
 	Rows    int              `json:"rows,omitzero"`
 	Risk    change.Risk      `json:"risk,omitzero"`
 	Need    int              `json:"need,omitzero"`        // people who must approve
-	Broken  bool             `json:"break_glass,omitzero"` // somebody approved it past four eyes and the number of approvals
+	Broken  bool             `json:"break_glass,omitzero"` // approved past four eyes and the number of approvals
 	Link    string           `json:"url,omitzero"`
 	Seq     int64            `json:"seq"` // of the event
 }
 
-// An outgoing is a message for one hook, written.
+// An outgoing is an encoded message for one hook.
 type outgoing struct {
-	id   string // the same each time it is sent: receivers know by it what they had already
+	id   string // the same in every attempt, so that receivers can drop duplicates
 	body []byte
 }
 
-// message writes what a delivery tells.
+// message encodes the notification of a delivery.
 func (s *Sender) message(ctx context.Context, t *target, d Delivery) (outgoing, error) {
 	e := d.Event
 	data := Data{ID: e.Change, Event: e.Kind, State: e.State, By: e.By, Agent: e.Agent, Tenant: e.Tenant, Broken: e.Broken, Seq: e.Seq}
@@ -76,7 +76,7 @@ func (s *Sender) message(ctx context.Context, t *target, d Delivery) (outgoing, 
 	return outgoing{id: fmt.Sprintf("%s.%d", e.Change, e.Seq), body: body}, err
 }
 
-// slack is data as a line of Slack's markup, in which names mean nothing but themselves.
+// slack returns d as one line of Slack markup, with names escaped.
 func (d *Data) slack() string {
 	what := "A change"
 	if d.Op != "" {
@@ -108,7 +108,7 @@ func (d *Data) slack() string {
 	return text
 }
 
-// plain is text in which Slack finds no markup: no link, no mention, no emphasis, no code.
+// plain returns text in which Slack finds no markup: no links, mentions, emphasis or code.
 func plain(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "*", "∗", "`", "ˋ", "~", "∼", "\n", " ", "\r", " ").Replace(text)
 }
@@ -129,7 +129,8 @@ func verb(e change.EventKind) string {
 	return string(e)
 }
 
-// Sign returns the signature of a message by standardwebhooks.com: "v1," and HMAC-SHA256 over id, time and body, in base64.
+// Sign returns the signature of a message by standardwebhooks.com: "v1," and HMAC-SHA256 over id, time and body, in
+// base64.
 func Sign(secret []byte, id string, at time.Time, body []byte) string {
 	m := hmac.New(sha256.New, secret)
 	fmt.Fprintf(m, "%s.%d.", id, at.Unix())
@@ -137,7 +138,7 @@ func Sign(secret []byte, id string, at time.Time, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(m.Sum(nil))
 }
 
-// Secret reads a secret as a configuration has it: "whsec_" and base64, or the text itself; 24 bytes at least.
+// Secret parses a configured secret: "whsec_" and base64, or the text itself; at least 24 bytes.
 func Secret(text string) ([]byte, error) {
 	secret := []byte(text)
 	if coded, ok := strings.CutPrefix(text, "whsec_"); ok {
@@ -152,7 +153,8 @@ func Secret(text string) ([]byte, error) {
 	return secret, nil
 }
 
-// clientFor sends to one hook: straight there, to allowed addresses alone, and nowhere else from there.
+// clientFor returns a client for one hook that uses no proxy, connects to allowed addresses only and follows no
+// redirect.
 func clientFor(h Hook) *http.Client {
 	return &http.Client{
 		Timeout: timeout,
@@ -162,15 +164,15 @@ func clientFor(h Hook) *http.Client {
 	}
 }
 
-// A sent is what became of one attempt.
+// A sent is the result of one attempt.
 type sent struct {
 	status  int
-	failure string        // in our words; "" when it arrived
-	after   time.Duration // that the receiver asks us to wait
-	gone    bool          // the receiver wants no more
+	failure string        // in our own text; "" on success
+	after   time.Duration // the delay the receiver asks for
+	gone    bool          // the receiver wants no more notifications
 }
 
-// send sends m once.
+// send makes one attempt to send m.
 func (t *target) send(ctx context.Context, m outgoing) sent {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.URL, bytes.NewReader(m.body))
 	if err != nil {
@@ -189,7 +191,7 @@ func (t *target) send(ctx context.Context, m outgoing) sent {
 		return sent{failure: why(err)}
 	}
 	defer res.Body.Close()
-	_, _ = io.CopyN(io.Discard, res.Body, 4<<10) // so that the connection can be used again; what it says is nothing to us
+	_, _ = io.CopyN(io.Discard, res.Body, 4<<10) // so that the connection can be reused; the content is ignored
 	if res.StatusCode >= 200 && res.StatusCode < 300 {
 		return sent{status: res.StatusCode}
 	}
@@ -203,7 +205,7 @@ func (t *target) send(ctx context.Context, m outgoing) sent {
 	return out
 }
 
-// why says in our words why nothing arrived: errors of the network name addresses of hosts inside.
+// why describes a network error in our own text, since Go's errors contain internal addresses.
 func why(err error) string {
 	if errors.Is(err, netguard.ErrPrivate) {
 		return "its host leads to a private network; set private: true if that is meant"

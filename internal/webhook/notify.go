@@ -1,9 +1,10 @@
-// Package webhook tells other systems what happens to changes: webhooks that are signed, tried again and, at last, kept
-// as dead where people see them.
+// Package webhook notifies other systems of events of changes: signed webhooks, retried on failure and finally marked
+// dead where people see them.
 //
-// It stands beside change, whose events it follows with a cursor that the store keeps: a restart loses nothing, and of
-// replicas one sends. No value of a record, no title and no words of an agent leave with it: what is sent says what
-// happened to which change, and where people look at it. It refuses addresses that nobody has allowed, and redirects.
+// It follows the events of package change with a cursor in the store: a restart loses nothing, and only one replica
+// sends each notification. A notification contains no value of a record, no title and no text by an agent: it says
+// what happened to which change, and where to look at it. The package refuses addresses that aren't allowed, and
+// redirects.
 package webhook
 
 import (
@@ -16,38 +17,38 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// A Hook is where notifications go.
+// A Hook is a destination of notifications.
 type Hook struct {
 	Name     string
-	URL      string             // http only where Private
-	Secret   []byte             // signs what is sent; nil signs nothing, which Slack's own addresses want
-	Events   []change.EventKind // that it is told of; nil for Usual
-	Form     Form               // "" is Webhook
-	Private  bool               // addresses of private networks and of this machine are allowed
-	Attempts int                // until a delivery is dead; 0 takes 12, which takes some hours
+	URL      string             // http only if Private
+	Secret   []byte             // the signing key; nil sends unsigned, as for Slack's own addresses
+	Events   []change.EventKind // the subscribed events; nil means Usual
+	Form     Form               // "" means Webhook
+	Private  bool               // allows addresses of private networks and of this machine
+	Attempts int                // attempts until a delivery is dead; 0 means 12, which takes some hours
 }
 
-// A Form is how a notification is written.
+// A Form is the format of a notification.
 type Form string
 
-// The forms.
+// The formats.
 const (
 	Webhook Form = "webhook" // JSON for programs, by standardwebhooks.com
-	Slack   Form = "slack"   // {"text": …}, which Slack and what is compatible show
+	Slack   Form = "slack"   // {"text": …}, for Slack and compatible systems
 )
 
-// Usual are the events that hooks are told of.
+// Usual returns the events that hooks get by default.
 func Usual() []change.EventKind {
 	return []change.EventKind{change.EventCreated, change.EventApproved, change.EventRejected, change.EventApplied, change.EventFailed, change.EventStale,
 		change.EventUnknown, change.EventExpired, change.EventCommented}
 }
 
-// Known are the events that a hook can be told of.
+// Known returns the events that a hook can subscribe to.
 func Known() []change.EventKind {
 	return append(Usual(), change.EventDecided, change.EventCancelled, change.EventRenewed, change.EventSettled)
 }
 
-// wants reports whether h is told of e. All are told when somebody breaks the glass.
+// wants reports whether h gets e. Every hook gets events of breaking the glass.
 func (h *Hook) wants(e change.Event) bool {
 	events := h.Events
 	if events == nil {
@@ -56,74 +57,74 @@ func (h *Hook) wants(e change.Event) bool {
 	return e.Broken || slices.Contains(events, e.Kind)
 }
 
-// A State is where a delivery stands.
+// A State is the state of a delivery.
 type State string
 
-// The states.
+// The states of a delivery.
 const (
-	Waiting State = "waiting" // to be sent, or to be tried again
+	Waiting State = "waiting" // to be sent or retried
 	Sent    State = "sent"
-	Dead    State = "dead" // it was tried often enough; a person can have it sent again
+	Dead    State = "dead" // out of attempts; a person can have it sent again
 )
 
-// States are all states.
+// States returns all states.
 func States() []State { return []State{Waiting, Sent, Dead} }
 
-// A Delivery is one event for one hook.
+// A Delivery is the notification of one hook about one event.
 type Delivery struct {
-	ID       int64        `json:"id"` // the store gives it
+	ID       int64        `json:"id"` // set by the store
 	Hook     string       `json:"hook"`
 	Event    change.Event `json:"event"`
 	State    State        `json:"state"`
-	Attempts int          `json:"attempts"`        // begun, since it was last asked for
-	Due      time.Time    `json:"due_at"`          // when it is tried next, if it waits
-	Status   int          `json:"status,omitzero"` // HTTP, of the last answer; 0 for none
+	Attempts int          `json:"attempts"`        // begun, since it was last requested
+	Due      time.Time    `json:"due_at"`          // when the next attempt is due, if it waits
+	Status   int          `json:"status,omitzero"` // HTTP status of the last response; 0 for none
 	Failure  string       `json:"failure,omitzero"`
 	Updated  time.Time    `json:"updated_at"`
 
-	Fence int64 `json:"-"` // counts claims
+	Fence int64 `json:"-"` // number of claims
 }
 
-// A Store keeps deliveries, and how far the events have been followed. It is safe for use by several goroutines, and by
-// several processes that share it. Times are those of its clock.
+// A Store keeps deliveries and the cursor in the events. It is safe for use by several goroutines, and by several
+// processes that share it. Times are those of its clock.
 type Store interface {
-	// FedTo returns the Seq of the event up to which deliveries were made; false before the first Feed.
+	// FedTo returns the Seq of the event up to which deliveries were made; begun is false before the first Feed.
 	FedTo(ctx context.Context) (seq int64, begun bool, err error)
 
-	// Feed keeps deliveries, due now, and sets the event up to which they were made from one to another: all of it, or
-	// ErrMoved when that isn't from any more. From -1 begins. Those that have been over for SentKept or DeadKept are
-	// forgotten.
+	// Feed stores deliveries, due now, and moves the cursor from from to to: both or neither, with ErrMoved if the
+	// cursor isn't at from any more. The first Feed has from -1. It drops deliveries that ended more than SentKept or
+	// DeadKept ago.
 	Feed(ctx context.Context, from, to int64, list []Delivery) error
 
-	// Claim returns at most n deliveries of these hooks that are due, counts Attempts up, and lets nobody else claim them
-	// for lease.
+	// Claim returns at most n due deliveries of these hooks and increments their Attempts; none of them can be
+	// claimed again during lease.
 	Claim(ctx context.Context, hooks []string, n int, lease time.Duration) ([]Delivery, error)
 
-	// Finish keeps State, Status and Failure of a claimed delivery, which is due again after that long if it waits.
-	// ErrMoved says that it was claimed by another since.
+	// Finish stores State, Status and Failure of a claimed delivery; if it still waits, it is due again after that
+	// duration. It fails with ErrMoved if the delivery has been claimed again since.
 	Finish(ctx context.Context, d Delivery, after time.Duration) error
 
-	// Deliveries returns those that f asks for, the newest first, and whether there are more.
+	// Deliveries returns the deliveries that match f, newest first, and whether there are more.
 	Deliveries(ctx context.Context, f Filter) (found []Delivery, more bool, err error)
 
-	// Redeliver makes a delivery that is sent or dead wait again, from its first attempt. ErrNone says that there is no
-	// such one.
+	// Redeliver makes a sent or dead delivery wait again, from its first attempt. It fails with ErrNone if there is
+	// no such delivery.
 	Redeliver(ctx context.Context, id int64) error
 }
 
-// A Filter asks for deliveries: those that have all that isn't zero in it.
+// A Filter selects deliveries: those that match all of its non-zero fields.
 type Filter struct {
 	State  State
 	Hook   string
 	Change string // the id of a change
-	Before int64  // an id: only older ones
-	Limit  int    // at most 200; 0 takes 50
+	Before int64  // only deliveries older than this id
+	Limit  int    // at most 200; 0 means 50
 }
 
-// Most is how many deliveries f wants at most.
+// Most returns the maximum number of deliveries that f selects.
 func (f Filter) Most() int { return min(cmp.Or(f.Limit, 50), 200) }
 
-// How long deliveries are kept that are over.
+// How long ended deliveries are kept.
 const (
 	SentKept = 7 * 24 * time.Hour
 	DeadKept = 90 * 24 * time.Hour

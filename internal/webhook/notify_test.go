@@ -26,13 +26,13 @@ import (
 
 var secret = []byte("a secret of twenty-four bytes")
 
-// A got is a request that a receiver was sent.
+// A got is a request that a receiver got.
 type got struct {
 	header http.Header
 	body   string
 }
 
-// A receiver answers requests by a list of statuses, and 200 behind its end.
+// A receiver responds with a list of statuses, and then with 200.
 type receiver struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -82,7 +82,7 @@ func openStore(t *testing.T, path string) *sqlite.Store {
 	return s
 }
 
-// propose files change n, whose every text is a secret.
+// propose files change n, with a secret in every text.
 func propose(t *testing.T, s change.Store, n int) *change.Change {
 	t.Helper()
 	c, err := s.Put(t.Context(), &change.Change{ID: fmt.Sprintf("%026d", n), State: change.Pending, Source: "tracker", Op: write.OpUpdate, Digest: fmt.Sprint(n), Title: "SECRET title",
@@ -104,7 +104,7 @@ func run(t *testing.T, s *sqlite.Store, hooks ...webhook.Hook) (stop func()) {
 	go func() { defer close(ended); sender.Run(ctx) }()
 	stop = func() { cancel(); <-ended }
 	t.Cleanup(stop)
-	for { // until it follows the events, what happens isn't news
+	for { // events before the sender follows them are not notified
 		if _, begun, err := s.FedTo(ctx); begun || err != nil {
 			return stop
 		}
@@ -169,7 +169,7 @@ func TestMessages(t *testing.T) {
 	if err := s.Swap(t.Context(), c, change.Guard{}); err != nil {
 		t.Fatal(err)
 	}
-	both := programs.next(t).body + programs.next(t).body // in either order: they are delivered at the same time
+	both := programs.next(t).body + programs.next(t).body // in either order, since they are delivered concurrently
 	for _, kind := range []string{"commented", "rejected"} {
 		if !strings.Contains(both, `"type":"change.`+kind+`"`) {
 			t.Error(kind, both)
@@ -186,8 +186,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestBreakGlass: every hook is told that somebody approved past the rules, whatever it wants to be told of, and in words
-// that can't be missed.
+// TestBreakGlass checks that every hook is notified of breaking the glass, whatever its events are, with a prominent
+// text.
 func TestBreakGlass(t *testing.T) {
 	s := openStore(t, sqlite.Memory)
 	programs, people := newReceiver(t), newReceiver(t)
@@ -208,7 +208,7 @@ func TestBreakGlass(t *testing.T) {
 	}
 }
 
-// TestOutcomes shows what becomes of deliveries.
+// TestOutcomes checks the results of deliveries.
 func TestOutcomes(t *testing.T) {
 	free := httptest.NewServer(nil)
 	free.Close()
@@ -256,7 +256,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestRestart wants that what happens while nobody sends is sent later, and what happened before anybody wanted it isn't.
+// TestRestart checks that events while no sender runs are sent later, and those before the first start are not.
 func TestRestart(t *testing.T) {
 	s, r := openStore(t, sqlite.Memory), newReceiver(t)
 	hook := webhook.Hook{Name: "ops", URL: r.URL, Private: true}
@@ -283,7 +283,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestReplicas runs two senders over one file: each event comes once.
+// TestReplicas runs two senders over one file: each event is sent once.
 func TestReplicas(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	a, b := openStore(t, path), openStore(t, path)
@@ -305,7 +305,7 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
-// TestSign is the example of the Standard Webhooks specification's own libraries.
+// TestSign checks the example of the Standard Webhooks specification's own libraries.
 func TestSign(t *testing.T) {
 	key, err := webhook.Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// Changes is what a Sender reads of changes; every change.Store is one.
+// Changes is the part of a change.Store that a Sender uses.
 type Changes interface {
 	Get(ctx context.Context, id string) (*change.Change, error)
 	Events(ctx context.Context, after int64, limit int) ([]change.Event, error)
@@ -22,44 +22,44 @@ type Changes interface {
 	Await(ctx context.Context, after int64) error
 }
 
-// Options are what a Sender works by. Changes, Store and Hooks are needed.
+// Options configure a Sender. Changes, Store and Hooks are required.
 type Options struct {
 	Changes Changes
 	Store   Store
 	Hooks   []Hook
-	Link    string       // what a link to a change begins with; its id is put behind. "" sends no links
+	Link    string       // prefix of a link to a change, followed by its id; "" sends no links
 	Logger  *slog.Logger // nil logs nothing
 
-	First time.Duration // between the first attempt and the second, about; each next one is twice as long, up to an hour. 0 takes 5 s
-	Poll  time.Duration // how often what is due is looked for; 0 takes 1 s
+	First time.Duration // approximate delay after the first attempt; it doubles each time, up to an hour. 0 means 5 s
+	Poll  time.Duration // how often to look for due deliveries; 0 means 1 s
 }
 
-// Bounds of what one process does.
+// Limits of one process.
 const (
-	parallel = 8                // deliveries under way
-	lease    = time.Minute      // for one attempt, which ends well before
-	oldest   = 24 * time.Hour   // events that happened before are not told of: nobody followed them meanwhile
-	longest  = time.Hour        // between two attempts
+	parallel = 8                // concurrent deliveries
+	lease    = time.Minute      // of one attempt, which ends well before
+	oldest   = 24 * time.Hour   // older events are not notified
+	longest  = time.Hour        // maximum delay between two attempts
 	attempts = 12               // see Hook
 	pause    = 2 * time.Second  // after a failure of the store
 	timeout  = 15 * time.Second // of one attempt
 )
 
-// A Sender follows events and sends notifications. Any number of processes may run one over the same store.
+// A Sender follows events and sends notifications. Several processes may each run one over the same store.
 type Sender struct {
 	o     Options
 	hooks map[string]*target
 	names []string
-	fed   chan struct{} // something may be due
+	fed   chan struct{} // signals that something may be due
 }
 
-// A target is a hook and what sends to it.
+// A target is a hook and its HTTP client.
 type target struct {
 	Hook
 	client *http.Client
 }
 
-// New returns a sender. It opens nothing.
+// New returns a Sender. It opens no connection.
 func New(o Options) *Sender {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -74,7 +74,7 @@ func New(o Options) *Sender {
 	return s
 }
 
-// Run works until ctx ends.
+// Run sends notifications until ctx ends.
 func (s *Sender) Run(ctx context.Context) {
 	var both sync.WaitGroup
 	both.Go(func() { s.feed(ctx) })
@@ -85,7 +85,7 @@ func (s *Sender) Run(ctx context.Context) {
 	}
 }
 
-// failing says once in a while what the store can't do, and waits.
+// failing logs a failure of the store, and waits.
 func (s *Sender) failing(ctx context.Context, doing string, err error) {
 	if ctx.Err() != nil {
 		return
@@ -103,7 +103,7 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// feed makes deliveries of events.
+// feed turns events into deliveries until ctx ends.
 func (s *Sender) feed(ctx context.Context) {
 	for ctx.Err() == nil {
 		at, more, err := s.feedOnce(ctx)
@@ -118,13 +118,13 @@ func (s *Sender) feed(ctx context.Context) {
 	}
 }
 
-// feedOnce makes deliveries of the next events, and reports how far it came and whether there may be more.
+// feedOnce makes deliveries of the next events. It returns the Seq it reached and whether there may be more.
 func (s *Sender) feedOnce(ctx context.Context) (at int64, more bool, err error) {
 	from, begun, err := s.o.Store.FedTo(ctx)
 	if err != nil {
 		return 0, false, err
 	}
-	if !begun { // what happened before anybody wanted to be told isn't news
+	if !begun { // events before the first start are not notified
 		last, err := s.o.Changes.LastEvent(ctx)
 		if err == nil {
 			err = s.o.Store.Feed(ctx, -1, last, nil)
@@ -155,7 +155,7 @@ func (s *Sender) feedOnce(ctx context.Context) (at int64, more bool, err error) 
 	return to, true, nil
 }
 
-// moved leaves out that another replica was faster: it has done the same.
+// moved ignores ErrMoved: another replica has done the same.
 func moved(err error) error {
 	if errors.Is(err, ErrMoved) {
 		return nil
@@ -163,7 +163,7 @@ func moved(err error) error {
 	return err
 }
 
-// deliver sends what is due.
+// deliver sends due deliveries until ctx ends.
 func (s *Sender) deliver(ctx context.Context) {
 	for ctx.Err() == nil {
 		due, err := s.o.Store.Claim(ctx, s.names, parallel, lease)
@@ -189,8 +189,8 @@ func (s *Sender) deliver(ctx context.Context) {
 	}
 }
 
-// attempt sends one delivery once, and keeps what became of it. One that was under way when the process ended is sent
-// again when its lease has run out: the receiver knows it by its id.
+// attempt sends one delivery once and stores the result. A delivery interrupted by the end of the process is sent
+// again when its lease has run out; the receiver can detect the duplicate by its id.
 func (s *Sender) attempt(ctx context.Context, d Delivery) {
 	t := s.hooks[d.Hook]
 	message, err := s.message(ctx, t, d)
@@ -218,14 +218,14 @@ func (s *Sender) attempt(ctx context.Context, d Delivery) {
 	}
 }
 
-// again is how long to wait after the n-th attempt: some more or less, so that what failed together doesn't come
-// together again.
+// again returns the delay after the n-th attempt, randomized so that deliveries that failed together aren't retried
+// together.
 func (s *Sender) again(n int) time.Duration {
 	d := min(s.o.First<<min(n-1, 20), longest)
 	return d/2 + rand.N(d)
 }
 
-// Waits are about how long it takes until a delivery is dead after so many attempts, for people.
+// Waits returns about how long it takes until a delivery is dead after n attempts, for display.
 func Waits(n int) time.Duration {
 	total := time.Duration(0)
 	for i := range max(cmp.Or(n, attempts)-1, 0) {
@@ -234,7 +234,7 @@ func Waits(n int) time.Duration {
 	return total
 }
 
-// Names are the names of hooks, sorted.
+// Names returns the names of hooks, sorted.
 func Names(hooks []Hook) []string {
 	names := make([]string, len(hooks))
 	for i, h := range hooks {

@@ -10,7 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Problem is p as every door shows it: {error, error_code, details?, retryable, suggestion?, retry_after?, correlation_id}.
+// Problem encodes p as all transports show it: {error, error_code, details?, retryable, suggestion?, retry_after?,
+// correlation_id}.
 func Problem(p *problem.Error, correlation string) json.RawMessage {
 	b := value.AppendQuoted([]byte(`{"error":`), p.Detail)
 	b = value.AppendQuoted(append(b, `,"error_code":`...), string(p.Code))
@@ -28,8 +29,8 @@ func Problem(p *problem.Error, correlation string) json.RawMessage {
 	return append(b, '}')
 }
 
-// Details says where in the arguments a problem is: {code, errors} for broken rules of the schema, else
-// {pointer, near}, and what a Denial and a Reply tell. It is nil when the problem names no place.
+// Details encodes where in the arguments a problem is: {code, errors} for violations of the schema, else {pointer,
+// near} and the members of a Denial and a Reply. It is nil if there is nothing to report.
 func Details(p *problem.Error) json.RawMessage {
 	var d struct {
 		Code    int             `json:"code,omitempty"`
@@ -46,7 +47,7 @@ func Details(p *problem.Error) json.RawMessage {
 	d.Pointer, d.Near, d.Scope, d.Denial, d.Reply = p.Pointer, p.Near, p.Scope, p.Denial, p.Reply
 	b, err := json.Marshal(d)
 	if err != nil || string(b) == "{}" {
-		return nil // it holds plain values only, so there is no error
+		return nil // plain values only: marshalling can't fail
 	}
 	return b
 }

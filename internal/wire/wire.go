@@ -1,8 +1,8 @@
-// Package wire reads the JSON-RPC messages that arrive at the MCP door, and writes the errors that answer them.
+// Package wire reads the JSON-RPC messages of the MCP transport, and writes the errors that answer them.
 //
-// It is the first reader of a body and the strictest: it refuses whatever later readers may take in different ways
-// (duplicate keys, a second document, lone surrogates, numbers as ids that a double doesn't hold), so what it lets
-// pass means the same to all of them. It knows no principal, no tool and no transport.
+// It is the first and strictest parser of a body: it refuses whatever later parsers may read in different ways
+// (duplicate keys, a second document, lone surrogates, numeric IDs that a double can't hold), so what it accepts
+// means the same to all of them. It does not depend on principals, tools or transports.
 package wire
 
 import (
@@ -16,35 +16,35 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The codes of JSON-RPC errors beyond the five of its specification, which package jsonrpc has.
+// Codes of JSON-RPC errors besides those of its specification, which package jsonrpc has.
 const (
 	CodeBusy         = -32000 // HTTP 503
 	CodeUnauthorized = -32001 // HTTP 401, and 403 for a missing scope
 )
 
-// maxSafe is the largest integer that the SDK, which reads request ids as doubles, gives back unchanged.
+// maxSafe is the largest integer ID that the SDK, which reads request IDs as doubles, returns unchanged.
 const maxSafe = 1<<53 - 1
 
-// A Fault is a JSON-RPC error with the HTTP status that carries it.
+// An RPCFault is a JSON-RPC error with the HTTP status that carries it.
 type RPCFault struct {
-	Status  int // of HTTP
+	Status  int // HTTP status
 	Code    int64
 	Message string
-	Data    json.RawMessage // nil for none
-	Header  [2]string       // one more HTTP header; empty for none
+	Data    json.RawMessage // may be nil
+	Header  [2]string       // name and value of an additional HTTP header; may be empty
 }
 
-// Invalid is the answer to what is no valid request, with HTTP status 400; message is shown.
+// Invalid returns the fault for an invalid request, with HTTP status 400; message is shown to the client.
 func Invalid(message string) *RPCFault {
 	return &RPCFault{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidRequest, Message: message}
 }
 
-// Internal is the answer to a failure of ours. It tells nothing.
+// Internal returns the fault for an internal error, without details.
 func Internal() *RPCFault {
 	return &RPCFault{Status: http.StatusInternalServerError, Code: jsonrpc.CodeInternalError, Message: "Internal error"}
 }
 
-// Append appends f as the response to the request whose id is the JSON text id; "" stands for an unknown one.
+// Append appends f as the response to the request whose ID is the JSON text id; "" means unknown.
 func (f *RPCFault) Append(dst []byte, id string) []byte {
 	if id == "" {
 		id = "null"
@@ -62,7 +62,7 @@ func (f *RPCFault) Append(dst []byte, id string) []byte {
 	return append(dst, "}}"...)
 }
 
-// Write answers a request with f.
+// Write sends f as the response to the request id.
 func (f *RPCFault) Write(w http.ResponseWriter, id string) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
@@ -71,28 +71,28 @@ func (f *RPCFault) Write(w http.ResponseWriter, id string) {
 		h.Set(f.Header[0], f.Header[1])
 	}
 	w.WriteHeader(f.Status)
-	// A client that has gone can't be told so.
+	// An error means that the client has disconnected.
 	_, _ = w.Write(f.Append(nil, id))
 }
 
-// A Message is one JSON-RPC message as our own reader sees it.
+// A Message is one parsed JSON-RPC message.
 type Message struct {
 	ID     string      // JSON text; "" for a notification
 	Method string      // "" for a response
-	Params value.Value // an Object, or Null when there are none
+	Params value.Value // an Object, or Null if there are none
 }
 
-// IsCall reports whether m wants an answer.
+// IsCall reports whether m expects a response.
 func (m *Message) IsCall() bool { return m.ID != "" && m.Method != "" }
 
-// Meta returns the member of _meta called name.
+// Meta returns the named member of _meta.
 func (m *Message) Meta(name string) value.Value {
 	meta, _ := m.Params.Get("_meta")
 	v, _ := meta.Get(name)
 	return v
 }
 
-// known reports whether the SDK serves a method. Any other is answered here, in both generations alike.
+// known reports whether the SDK serves a method. All others are answered here, the same in both generations.
 func known(method string) bool {
 	switch method {
 	case "initialize", "ping", "server/discover", "subscriptions/listen",
@@ -104,12 +104,12 @@ func known(method string) bool {
 	return false
 }
 
-// maxBatch is the most messages in a batch, which only MCP 2025-03-26 and older have.
+// maxBatch is the maximum number of messages in a batch, which only MCP 2025-03-26 and older have.
 const maxBatch = 50
 
-// Read reads the messages in a body whose JSON nests no deeper than depth. It is the first reader of the body and the strictest: what it lets pass
-// means the same to every later one. batch says that they came in an array. With a fault there may be one message, which
-// has at most the id to answer. (The SDK's takes the last of duplicate keys and ignores a second document.)
+// Read reads the messages in a body whose JSON nests no deeper than depth. batch reports whether they came in an
+// array. With a fault there may be one message, which has at most the ID to answer. (The SDK's parser takes the last
+// of duplicate keys and ignores a second document.)
 func Read(body []byte, depth int) (messages []Message, batch bool, f *RPCFault) {
 	doc, err := value.Read(body, depth)
 	if err != nil {
@@ -131,7 +131,7 @@ func Read(body []byte, depth int) (messages []Message, batch bool, f *RPCFault) 
 	return messages, batch, nil
 }
 
-// unreadable says where a body breaks the rules of value.Read.
+// unreadable returns the fault for a body that value.Read refuses, with the position.
 func unreadable(err error) *RPCFault {
 	p := problem.Of(err)
 	data := append([]byte(`{"detail":`), value.AppendQuoted(nil, p.Detail)...)
@@ -141,7 +141,7 @@ func unreadable(err error) *RPCFault {
 	return &RPCFault{Status: http.StatusBadRequest, Code: jsonrpc.CodeParseError, Message: "Parse error", Data: append(data, '}')}
 }
 
-// asMessage checks one message. The message it returns with a Fault has the id, if that is one.
+// asMessage checks one message. A message returned with a fault has the ID, if it is valid.
 func asMessage(v value.Value) (m Message, f *RPCFault) {
 	if v.Kind() != value.Object {
 		return m, Invalid("Invalid Request: a message is an object")
@@ -182,11 +182,11 @@ func asMessage(v value.Value) (m Message, f *RPCFault) {
 	return m, nil
 }
 
-// misshapen says what is wrong with the params that a method needs; "" for nothing. The SDK would say it in words of Go.
+// misshapen returns what is wrong with the params of a method, or "". The SDK would report it in terms of Go types.
 func misshapen(m *Message) string {
 	is := func(name string, kind value.Kind) (given, right bool) {
 		v, ok := m.Params.Get(name)
-		return ok && !v.IsNull(), ok && v.Kind() == kind // some clients write null for what they leave out
+		return ok && !v.IsNull(), ok && v.Kind() == kind // some clients send null for an omitted member
 	}
 	switch m.Method {
 	case "tools/call", "prompts/get":
@@ -213,7 +213,7 @@ func misshapen(m *Message) string {
 	return ""
 }
 
-// incomplete says what is wrong with the params of completion/complete.
+// incomplete returns what is wrong with the params of completion/complete, or "".
 func incomplete(params value.Value) string {
 	ref, _ := params.Get("ref")
 	typ, _ := ref.Get("type")
@@ -244,7 +244,7 @@ func incomplete(params value.Value) string {
 	return ""
 }
 
-// texts reports whether v is an object of strings, or nothing.
+// texts reports whether v is an object of strings, or absent.
 func texts(v value.Value) bool {
 	for _, m := range v.Members() {
 		if m.Value.Kind() != value.String {

@@ -1,7 +1,7 @@
-// Package written turns forms that models write, and that the query language doesn't have, into those that it has.
+// Package written rewrites forms that models write, but the query language doesn't have, into forms that it has.
 //
-// It is a word: it works on a query as JSON, before query parses it, and knows no class. Extended JSON becomes plain
-// values, $$NOW and $relativeTime become instants. What it doesn't know stays as it is, for query to refuse.
+// It works on a query as JSON, before package query parses it, and doesn't depend on classes. Extended JSON becomes
+// plain values, $$NOW and $relativeTime become instants. Anything else is left unchanged, for query to reject.
 package written
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Query returns v, a where object or a pipeline at the JSON pointer at, in the forms of the language. notes says what a
-// reader may not expect of them. now is the instant of $$NOW. What $literal holds stays as it is.
+// Query returns v, a where object or a pipeline at the JSON pointer at, rewritten for the query language. notes
+// describe rewrites that a reader may not expect. now is the instant of $$NOW. The contents of $literal are unchanged.
 func Query(v value.Value, at string, now time.Time) (out value.Value, notes []string, err error) {
 	w := &writing{now: now.UTC()}
 	out = w.value(v, at)
@@ -53,7 +53,7 @@ func (w *writing) value(v value.Value, at string) value.Value {
 	return v
 }
 
-// wrapped reads the value that a single operator wraps, and reports whether it is one of those.
+// wrapped returns the value of a known single-operator object, and reports whether it is one.
 func (w *writing) wrapped(m value.Member, at string) (value.Value, bool) {
 	inner := m.Value
 	switch m.Name {
@@ -91,8 +91,8 @@ func (w *writing) refuse(at, detail string) {
 
 func (w *writing) note(text string) { w.notes = append(w.notes, text) }
 
-// relative reads "7 days ago", "in 2 hours", "2 hours from now", "now", "today", "yesterday" and "tomorrow". A day begins
-// at midnight in UTC.
+// relative parses "7 days ago", "in 2 hours", "2 hours from now", "now", "today", "yesterday" and "tomorrow". A day
+// begins at midnight UTC.
 func relative(now time.Time, text string) (time.Time, bool) {
 	midnight := now.Truncate(24 * time.Hour)
 	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
@@ -144,7 +144,7 @@ func relative(now time.Time, text string) (time.Time, bool) {
 	return now, false
 }
 
-// number reads a number, or the text of one.
+// number returns a number, also one written as text.
 func number(v value.Value) (value.Value, bool) {
 	if v.Kind() == value.String {
 		read, err := value.Read([]byte(v.Text()), 0)
@@ -156,7 +156,7 @@ func number(v value.Value) (value.Value, bool) {
 	return v, v.IsNumber()
 }
 
-// date writes an instant as where objects and expressions both read it.
+// date encodes an instant in the form that both where objects and expressions accept.
 func date(t time.Time) value.Value { return typed(value.OfString(value.OfTime(t).String())) }
 
 func typed(iso value.Value) value.Value {

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Where is a filter of a rule, as of query.ParseRule, with a condition at least.
+// Where is the shape of a filter of a rule, as for query.ParseRule, with at least one condition.
 func Where(into *query.Filter) Shape {
 	return Shape{Schema: map[string]any{"type": "object", "minProperties": 1}, Read: func(r *Reader, n Node, at string) {
 		v, ok := r.datum(n, at)
@@ -35,7 +35,7 @@ func Where(into *query.Filter) Shape {
 	}}
 }
 
-// Data is an object of any values, exactly as JSON would hold it.
+// Data is the shape of an object with any values, exactly as in JSON.
 func Data(into *value.Value) Shape {
 	return Shape{Schema: map[string]any{"type": "object"}, Read: func(r *Reader, n Node, at string) {
 		v, ok := r.datum(n, at)
@@ -50,7 +50,7 @@ func Data(into *value.Value) Shape {
 	}}
 }
 
-// Any is any value, exactly as JSON would hold it. A null is refused: what is not there is left out.
+// Any is the shape of any value, exactly as in JSON. Null is refused: leave out the key instead.
 func Any(into *value.Value) Shape {
 	return Shape{Schema: map[string]any{}, Read: func(r *Reader, n Node, at string) {
 		if v, ok := r.datum(n, at); ok {
@@ -59,7 +59,7 @@ func Any(into *value.Value) Shape {
 	}}
 }
 
-// datum reads any value exactly, as value.Read reads JSON. It reports whether all of it is good, after noting why not.
+// datum reads any value exactly, as value.Read reads JSON. It returns false after reporting faults.
 func (r *Reader) datum(n Node, at string) (value.Value, bool) {
 	switch y := n.yaml.(type) {
 	case *ast.NullNode:
@@ -98,7 +98,7 @@ func (r *Reader) datum(n Node, at string) (value.Value, bool) {
 	return value.OfString(s), ok
 }
 
-// number reads a number as JSON writes it. Other spellings mean different numbers to different readers of YAML.
+// number reads a number in JSON's syntax. YAML readers disagree on other spellings.
 func (r *Reader) number(n Node, at string) (value.Value, bool) {
 	s := n.yaml.GetToken().Value
 	if !number(s) {

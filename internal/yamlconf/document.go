@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// A Document is where everything stands in what was read. The zero Document has no places.
+// A Document holds the positions of all keys and elements of what was read. The zero Document is empty.
 type Document struct {
 	top    *file
-	places map[string]Position // where each key and element stands, by JSON pointer
+	places map[string]Position // position of each key and element, by JSON pointer
 	origin *origin
 }
 
-// Place returns where the keys of path lead to: "classes", "tracker.issues". ok is false when the document has no such
-// place; it is then that of the deepest key there is.
+// Place returns the position of the key at path, such as "classes", "tracker.issues". If the document lacks it, ok is
+// false and p is the position of the deepest existing key.
 func (d Document) Place(path ...string) (p Position, ok bool) {
 	at := Join(path...)
 	if p, ok := d.places[at]; ok {
@@ -27,8 +27,8 @@ func (d Document) Place(path ...string) (p Position, ok bool) {
 	return locate(d.places, at), false
 }
 
-// Wrong returns a fault at a place of the document, for what is found out after reading: path are the keys that lead
-// there; where the document has no such place, the deepest one it has.
+// Wrong returns a fault at the key at path, for checks after reading; if the document lacks it, at the deepest existing
+// key.
 func (d Document) Wrong(message string, path ...string) PositionFault {
 	p, _ := d.Place(path...)
 	f := PositionFault{File: p.File(), Line: p.Line, Column: p.Column, Path: dotted(Join(path...)), Message: message}
@@ -38,7 +38,7 @@ func (d Document) Wrong(message string, path ...string) PositionFault {
 	return f
 }
 
-// State identifies all that the document was read from: its files, those that secrets are in, and which files its
+// State identifies everything the document was read from: its files, the files of its secrets, and the files that its
 // patterns match. It is "" for the zero Document.
 func (d Document) State() string {
 	if d.origin == nil {
@@ -47,8 +47,8 @@ func (d Document) State() string {
 	return d.origin.state()
 }
 
-// Now reads all that the document was read from again, and returns what State would be. Where it differs from State,
-// something has changed; variables of the environment are not looked at.
+// Now reads everything again that the document was read from, and returns its current State. If it differs from State,
+// something has changed. Environment variables are not included.
 func (d Document) Now() string {
 	if d.origin == nil {
 		return ""
@@ -73,10 +73,10 @@ func (d Document) Now() string {
 	return now.state()
 }
 
-// An origin is all that a document was read from, in the order of reading.
+// An origin lists everything a document was read from, in the order of reading.
 type origin struct{ parts []part }
 
-// A part is one thing that was read.
+// A part is a file or pattern that was read.
 type part struct {
 	kind   byte
 	path   string
@@ -91,7 +91,7 @@ const (
 	aLarge   byte = 'l'
 )
 
-// note keeps what reading a part gave.
+// note records the result of reading a part.
 func (o *origin) note(kind byte, path string, data []byte, err error) {
 	if err != nil {
 		data = append([]byte("error: "), bare(err).Error()...)

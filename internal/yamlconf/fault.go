@@ -11,17 +11,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Fault is one thing that is wrong in a file.
+// A PositionFault is a fault at a position of a file.
 type PositionFault struct {
 	File    string `json:"file"`
-	Line    int    `json:"line"`    // from 1; 0 when it is about the file as a whole
+	Line    int    `json:"line"`    // from 1; 0 if it concerns the file as a whole
 	Column  int    `json:"column"`  // from 1, in characters
-	Path    string `json:"path"`    // the keys that lead there, with dots; "" at the top
-	Message string `json:"message"` // what is wrong and what would be right
-	Excerpt string `json:"excerpt"` // the line, passwords in URLs starred, and a caret under the column
+	Path    string `json:"path"`    // the keys that lead there, separated by dots; "" at the top
+	Message string `json:"message"` // what is wrong and how to correct it
+	Excerpt string `json:"excerpt"` // the line, with passwords in URLs masked, and a caret below the column
 }
 
-// String returns the fault as people read it: the place and the message, and the excerpt below.
+// String returns the fault as text: the position and the message, then the excerpt.
 func (f PositionFault) String() string {
 	s := f.File
 	if f.Line > 0 {
@@ -38,11 +38,11 @@ func (f PositionFault) String() string {
 	return s
 }
 
-// An Error is what is wrong in a document, in its order.
+// An Error holds all faults of a document, in its order.
 type Error struct {
 	Faults   []PositionFault // at most 100
-	More     int             // how many there are besides
-	Document Document        // what was read, as far as it could be
+	More     int             // the number of further faults
+	Document Document        // as far as it could be read
 }
 
 const maxFaults = 100
@@ -62,13 +62,13 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// A Position is a place in a file, both from 1; line 0 is the file as a whole.
+// A Position is a line and column in a file, both from 1; line 0 is the file as a whole.
 type Position struct {
 	file         *file
 	Line, Column int
 }
 
-// File returns the name of the file, "" of the zero Position.
+// File returns the name of the file, or "" for the zero Position.
 func (p Position) File() string {
 	if p.file == nil {
 		return ""
@@ -76,20 +76,20 @@ func (p Position) File() string {
 	return p.file.name
 }
 
-// Wrong notes a fault at a position that the JSON pointer at leads to: what is wrong and what would be right.
+// Wrong reports a fault at position p and JSON pointer at: what is wrong and how to correct it.
 func (r *Reader) Wrong(p Position, at, format string, args ...any) {
 	if len(r.faults) == maxFaults {
 		r.more++
 		return
 	}
-	// The excerpt is made when all are known: that of a wide line takes time.
+	// Excerpts are made at the end, because masking a wide line takes time.
 	r.faults = append(r.faults, noted{PositionFault{File: p.File(), Line: p.Line, Column: p.Column, Path: dotted(at), Message: fmt.Sprintf(format, args...)}, p.file})
 }
 
-// WrongAt notes a fault at the JSON pointer at, or at the deepest place above it that the document has.
+// WrongAt reports a fault at the JSON pointer at, or at the deepest existing key above it.
 func (r *Reader) WrongAt(at, message string) { r.Wrong(locate(r.places, at), at, "%s", message) }
 
-// locate returns the place that the JSON pointer at leads to, or the deepest one above it.
+// locate returns the position of the JSON pointer at, or of the deepest existing key above it.
 func locate(places map[string]Position, at string) Position {
 	for {
 		if p, ok := places[at]; ok || at == "" {
@@ -99,13 +99,13 @@ func locate(places map[string]Position, at string) Position {
 	}
 }
 
-// A noted fault still needs its excerpt.
+// A noted fault has no excerpt yet.
 type noted struct {
 	PositionFault
 	in *file
 }
 
-// error returns the faults found in d, in its order.
+// error returns the faults of d, in its order.
 func (r *Reader) error(d Document) error {
 	slices.SortStableFunc(r.faults, func(a, b noted) int {
 		return cmp.Or(cmp.Compare(a.in.order, b.in.order), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -130,7 +130,7 @@ func (r *Reader) error(d Document) error {
 	return &Error{out, r.more, d}
 }
 
-// dotted writes a JSON pointer with dots.
+// dotted converts a JSON pointer to names separated by dots.
 func dotted(at string) string {
 	parts := strings.Split(strings.TrimPrefix(at, "/"), "/")
 	for i, p := range parts {
@@ -139,15 +139,14 @@ func dotted(at string) string {
 	return strings.Join(parts, ".")
 }
 
-// passwords are where a line can hold a password that its excerpt must not show: in a URL before the @, and as a
-// parameter.
+// passwords match the places in a line that may contain a password: in a URL before the @, and as a parameter.
 var passwords = []*regexp.Regexp{
 	regexp.MustCompile(`(://[^:/?#\s]*:)([^\s"']*)@`),
 	regexp.MustCompile(`(?i)(password=)([^\s"'&]*)`),
 	regexp.MustCompile(`(?i)(\bsecret["']?:\s+)([^$,}\n][^,}\n]*)`),
 }
 
-// starred returns line with a star for each character of its passwords. What ${…} stands for isn't in the line.
+// starred returns line with a star for each character of its passwords. References such as ${…} are kept.
 func starred(line string) string {
 	for _, p := range passwords {
 		line = p.ReplaceAllStringFunc(line, func(found string) string {
@@ -161,10 +160,10 @@ func starred(line string) string {
 	return line
 }
 
-// excerpt returns the line of p, which is text, with its number, and a caret under the column.
+// excerpt returns the text of p's line with its number, and a caret below the column.
 func excerpt(text []rune, p Position) string {
 	at := min(max(p.Column-1, 0), len(text))
-	// Of a line that is too wide for a terminal, a window.
+	// A line that is too wide for a terminal is shown in part.
 	const before, after = 90, 60
 	lead, tail, wide := "", "", len(text) > before+after
 	if wide && len(text)-at > after {
@@ -175,7 +174,7 @@ func excerpt(text []rune, p Position) string {
 	}
 	var pad strings.Builder
 	for _, r := range lead + string(text[:at]) {
-		// A tab under a tab keeps the caret in its column however wide tabs are.
+		// A tab below a tab keeps the caret in its column, whatever the tab width.
 		if r == '\t' {
 			pad.WriteByte('\t')
 		} else {
@@ -191,7 +190,7 @@ func excerpt(text []rune, p Position) string {
 	return fmt.Sprintf("%5d | %s%s%s\n      | %s^", p.Line, lead, shown, tail, pad.String())
 }
 
-// LogText is Error without the text of the file.
+// LogText returns the faults without excerpts of the file.
 func (e *Error) LogText() string {
 	var b strings.Builder
 	for i, f := range e.Faults {

@@ -15,24 +15,24 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// maxFiles is how many files a document can be made of.
+// maxFiles is the maximum number of files of a document.
 const maxFiles = 20
 
-// Files is the key that Options.Include names: a list of paths and patterns. It is read before all other keys, so the
-// shape tells editors of it and reads nothing.
+// Files is the shape of the key named by Options.Include: a list of paths and patterns. Includes are followed before
+// other keys are read, so it only provides the JSON Schema.
 func Files() Shape {
 	return Shape{Schema: List(nil, "", nil).Schema, Read: func(*Reader, Node, string) {}}
 }
 
-// including is the state of following includes.
+// including is the state while includes are followed.
 type including struct {
 	*Reader
-	by    map[string]Position // of each file: the place that includes it; the zero Position for the first
-	chain []string            // the files that lead to the one that is read
+	by    map[string]Position // by file: where it is included; the zero Position for the first
+	chain []string            // the files that lead to the current one
 	out   []Node
 }
 
-// included returns the tops of all files that top includes, and those that they include, each after the one that
+// included returns the top nodes of all files that top includes, directly or indirectly, each after the file that
 // includes it.
 func (r *Reader) included(top Node) []Node {
 	i := &including{Reader: r, by: map[string]Position{filepath.Clean(top.file.name): {}}}
@@ -40,7 +40,7 @@ func (r *Reader) included(top Node) []Node {
 	return i.out
 }
 
-// follow reads the files that body, the top of the file at path, includes.
+// follow reads the files included by body, the top node of the file at path.
 func (i *including) follow(body Node, path string) {
 	pairs, _ := body.pairs()
 	at := slices.IndexFunc(pairs, func(p *ast.MappingValueNode) bool {
@@ -68,7 +68,7 @@ func (i *including) follow(body Node, path string) {
 	}
 }
 
-// matches returns the files that a pattern, written at n, stands for, in their order.
+// matches returns the files that match a pattern, which is written at n, in order.
 func (i *including) matches(pattern string, n Node, at string) []string {
 	full := pattern
 	if !filepath.IsAbs(full) {
@@ -88,8 +88,8 @@ func (i *including) matches(pattern string, n Node, at string) []string {
 	return found
 }
 
-// glob is filepath.Glob, sorted, without the hidden files that a pattern doesn't ask for: editors leave such beside
-// what they edit.
+// glob is filepath.Glob, sorted, without hidden files that the pattern doesn't ask for: editors keep such files next to
+// the edited ones.
 func glob(pattern string) ([]string, error) {
 	found, err := filepath.Glob(pattern)
 	found = slices.DeleteFunc(found, func(path string) bool {
@@ -99,7 +99,7 @@ func glob(pattern string) ([]string, error) {
 	return found, err
 }
 
-// read reads the file at path, which n includes, and those that it includes.
+// read reads the file at path, which n includes, and the files it includes.
 func (i *including) read(path string, n Node, at string) {
 	if by, twice := i.by[path]; twice {
 		switch {
@@ -139,7 +139,7 @@ func (i *including) read(path string, n Node, at string) {
 	}
 }
 
-// ordinaryFile reads an ordinary file, one byte more than most at most. Others could block or never end.
+// ordinaryFile reads at most most+1 bytes of a regular file. Other kinds of files could block or never end.
 func ordinaryFile(path string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -156,7 +156,7 @@ func ordinaryFile(path string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most+1))
 }
 
-// bare leaves the path out of an error: messages say it once, as the file writes it.
+// bare removes the path from an error, because messages already contain it as written in the file.
 func bare(err error) error {
 	if inner, ok := errors.AsType[*os.PathError](err); ok {
 		return inner.Err

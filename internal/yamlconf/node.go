@@ -7,14 +7,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// A Node is a value in a file, not yet read. The top of a document and its sections can stand in several files.
+// A Node is a value in a file that is not read yet. The top of a document and its sections can extend over several
+// files.
 type Node struct {
 	yaml ast.Node
 	file *file
 	more []Node // the same object in further files
 }
 
-// Start returns where n begins.
+// Start returns the position where n begins.
 func (n Node) Start() Position {
 	switch y := n.yaml.(type) {
 	case *ast.MappingNode:
@@ -30,7 +31,7 @@ func (n Node) Start() Position {
 	return tokenAt(n.file, n.yaml.GetToken())
 }
 
-// Folder returns the folder of the file that n stands in: where its relative paths start.
+// Folder returns the folder of n's file, where relative paths start.
 func (n Node) Folder() string { return n.file.dir }
 
 // Empty reports whether n is an object without keys.
@@ -42,7 +43,7 @@ func (n Node) Empty() bool {
 // IsObject reports whether n is an object.
 func (n Node) IsObject() bool { return n.kind() == "keys and values" }
 
-// List returns the elements of n, and whether it is a list.
+// List returns the elements of n and whether it is a list.
 func (n Node) List() ([]Node, bool) {
 	s, ok := n.yaml.(*ast.SequenceNode)
 	if !ok {
@@ -55,7 +56,7 @@ func (n Node) List() ([]Node, bool) {
 	return out, true
 }
 
-// isText reports whether n is written as a text.
+// isText reports whether n is written as text.
 func (n Node) isText() bool {
 	switch n.yaml.(type) {
 	case *ast.StringNode, *ast.LiteralNode:
@@ -64,13 +65,13 @@ func (n Node) isText() bool {
 	return false
 }
 
-// null reports whether there is no value at n, or the word null.
+// null reports whether n has no value or is null.
 func (n Node) null() bool {
 	_, null := n.yaml.(*ast.NullNode)
 	return null || n.yaml == nil
 }
 
-// kind says what n is, for messages.
+// kind returns the kind of n, for messages.
 func (n Node) kind() string {
 	switch y := n.yaml.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:
@@ -100,8 +101,8 @@ type Entry struct {
 	Value Node
 }
 
-// Entries returns the entries of an object in order, each name once; ok is false when n is none, and nothing is noted
-// then. Keys that stand twice are noted. At the top, a section that several files have is one entry.
+// Entries returns the entries of an object in order, each name once; ok is false, without a fault, if n is no object.
+// Duplicate keys are reported. At the top level, a section in several files is one entry.
 func (r *Reader) Entries(n Node, at string) (out []Entry, ok bool) {
 	if !n.IsObject() {
 		return nil, false
@@ -135,7 +136,7 @@ func (r *Reader) Entries(n Node, at string) (out []Entry, ok bool) {
 	return out, true
 }
 
-// pairs returns the keys and values of an object in its one file.
+// pairs returns the keys and values of an object in one file.
 func (n Node) pairs() ([]*ast.MappingValueNode, bool) {
 	switch y := n.yaml.(type) {
 	case *ast.MappingNode:
@@ -146,7 +147,7 @@ func (n Node) pairs() ([]*ast.MappingValueNode, bool) {
 	return nil, false
 }
 
-// entry returns one entry of the object at, or notes that its key can't be one.
+// entry returns one entry of the object at, or reports that its key is invalid.
 func (r *Reader) entry(in *file, pair *ast.MappingValueNode, at string) (Entry, bool) {
 	e := Entry{Key: Node{yaml: pair.Key, file: in}.Start(), Value: Node{yaml: pair.Value, file: in}}
 	switch key := pair.Key.(type) {

@@ -1,9 +1,10 @@
-// Package yamlconf reads YAML by tables of keys, strictly.
+// Package yamlconf reads YAML strictly, as defined by tables of keys.
 //
-// A Shape says what may stand at one place: how it is read, and the JSON Schema that editors are told, made from the
-// same table. A file is refused for an unknown key, a key that stands twice, a key without a value, and whatever would
-// have to be guessed about; all faults of a file are told in one Error, each with line, column and excerpt. What the
-// keys mean is not known here. It reads no file but those that ${file:…} and file: name.
+// A Shape defines what is allowed at one place: how it is read, and its JSON Schema for editors, made from the same
+// table. Unknown or duplicate keys, keys without a value, and ambiguous values are refused. All faults of a file are
+// reported in one Error, each with line, column and excerpt. The package does not depend on the meaning of keys.
+// Besides included files, it reads only the files named by ${file:…} and file:, and those that a Shape reads with
+// Reader.Large or Reader.Folder.
 package yamlconf
 
 import (
@@ -21,41 +22,41 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Reader walks the YAML of a document and gathers its faults.
+// A Reader reads the YAML of a document and collects its faults.
 type Reader struct {
 	options Options
 	places  map[string]Position
 	faults  []noted
-	more    int // faults beyond those kept
+	more    int // number of further faults
 	origin  *origin
 }
 
-// Options are what a document may ask its surroundings for.
+// Options provide what a document may refer to.
 type Options struct {
 	Env     func(name string) (string, bool)  // looks up the environment variable of ${NAME}; nil has none
-	Secret  func(path string) (string, error) // reads the file of ${file:path} and file:path; nil takes SecretFile
-	Include string                            // the key at the top that lists further files of the same form; "" for none
+	Secret  func(path string) (string, error) // reads the file of ${file:path} and file:path; nil is SecretFile
+	Include string                            // the top-level key that lists further files of the same form; "" for none
 }
 
-// A file is the text that nodes stand in.
+// A file is the text of nodes.
 type file struct {
 	name  string
 	dir   string // where relative paths start
 	lines []string
-	order int // how many files were read before it
+	order int // number of files read before it
 
-	covered map[int][]int // by line: the columns where something begins that excerpts don't show
+	covered map[int][]int // by line: the columns of values that excerpts mask
 }
 
-// The bounds of a file. The YAML parser takes time that grows with the square of the tokens.
+// The limits of a file. The time of the YAML parser is quadratic in the number of tokens.
 const (
-	MaxFile   = 1 << 20 // most bytes of a file
+	MaxFile   = 1 << 20 // maximum bytes of a file
 	maxTokens = 40_000
 	maxNested = 32
 )
 
-// Read reads the document in data by shape. name is the file's path: it begins each fault, and relative paths in the
-// document start at its folder. What is wrong is in an *Error.
+// Read reads the document in data by shape. name is the file's path: it starts each fault, and relative paths in the
+// document start at its folder. Faults are returned as an *Error.
 func Read(name string, data []byte, shape Shape, o Options) (Document, error) {
 	if o.Secret == nil {
 		o.Secret = SecretFile
@@ -81,8 +82,8 @@ func Read(name string, data []byte, shape Shape, o Options) (Document, error) {
 	return d, nil
 }
 
-// document parses data and returns its one document, without YAML when it says nothing; ok is false after noting why
-// there is none.
+// document parses data and returns its single document, whose yaml is nil if it is empty; ok is false after reporting
+// faults.
 func (r *Reader) document(in *file, data []byte) (body Node, ok bool) {
 	data = []byte(strings.TrimPrefix(string(data), "\ufeff"))
 	whole := Position{file: in}
@@ -123,7 +124,7 @@ func (r *Reader) document(in *file, data []byte) (body Node, ok bool) {
 	return bodies[0], true
 }
 
-// syntax notes what the YAML parser found.
+// syntax reports an error of the YAML parser.
 func (r *Reader) syntax(in *file, err error) {
 	var e *yaml.SyntaxError
 	if errors.As(err, &e) && e.Token != nil && e.Token.Position != nil {
@@ -138,7 +139,7 @@ func (r *Reader) syntax(in *file, err error) {
 	r.Wrong(Position{in, 1, 1}, "", "not valid YAML: %s", first)
 }
 
-// plain notes the parts of YAML that a configuration does without, and reports whether there was none.
+// plain reports unsupported features of YAML, and returns whether there are none.
 func (r *Reader) plain(in *file, tokens token.Tokens) bool {
 	if len(tokens) > maxTokens {
 		r.Wrong(Position{file: in}, "", "the file has more than %d keys, values and marks", maxTokens)
@@ -174,10 +175,10 @@ func (r *Reader) plain(in *file, tokens token.Tokens) bool {
 	return r.Count() == before
 }
 
-// Count returns how many faults there are so far.
+// Count returns the number of faults so far.
 func (r *Reader) Count() int { return len(r.faults) + r.more }
 
-// Env looks up an environment variable, as ${NAME} does.
+// Env looks up an environment variable, as for ${NAME}.
 func (r *Reader) Env(name string) (string, bool) {
 	if r.options.Env == nil {
 		return "", false
@@ -188,7 +189,7 @@ func (r *Reader) Env(name string) (string, bool) {
 // Given reports whether the document has a key or element at the JSON pointer at.
 func (r *Reader) Given(at string) bool { _, ok := r.places[at]; return ok }
 
-// tokenAt returns where t begins.
+// tokenAt returns the position where t begins.
 func tokenAt(in *file, t *token.Token) Position {
 	if t == nil || t.Position == nil {
 		return Position{file: in}
@@ -196,7 +197,7 @@ func tokenAt(in *file, t *token.Token) Position {
 	return Position{in, t.Position.Line, t.Position.Column}
 }
 
-// Must notes that the value at n should have been something else: be says what, "a list of names".
+// Must reports that the value at n must be of another kind: be names it, such as "a list of names".
 func (r *Reader) Must(n Node, at, be string) {
 	if n.kind() == "nothing" {
 		r.absent(n, at)
@@ -205,12 +206,12 @@ func (r *Reader) Must(n Node, at, be string) {
 	r.Wrong(n.Start(), at, "must be %s, not %s", be, n.kind())
 }
 
-// absent notes a key without a value. The place of the key is shown: the value has none.
+// absent reports a key without a value, at the position of the key.
 func (r *Reader) absent(n Node, at string) {
 	r.Wrong(r.near(n, at), at, "has no value; give it one or leave it out")
 }
 
-// near returns the place of the key at, or of n when it stands under none.
+// near returns the position of the key at, or of n if there is no key.
 func (r *Reader) near(n Node, at string) Position {
 	if p, ok := r.places[at]; ok {
 		return p
@@ -218,7 +219,7 @@ func (r *Reader) near(n Node, at string) Position {
 	return n.Start()
 }
 
-// unknown notes a key that is not among names.
+// unknown reports a key that is not in names.
 func (r *Reader) unknown(e Entry, at, what string, names []string) {
 	r.Wrong(e.Key, at, "unknown %s %q%s", what, problem.Cut(e.Name), problem.DidYouMean(problem.Nearest(e.Name, names, 2)))
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// jsonNumber is a number as JSON writes it: the only way that YAML readers agree about.
+// jsonNumber matches a number in JSON's syntax, the only one that YAML readers agree on.
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
 func number(s string) bool { return jsonNumber.MatchString(s) }
 
-// text reads a text, with what its ${…} stand for. It reports whether there is one, after noting why not.
+// text reads a text and expands its ${…}. It returns false after reporting faults.
 func (r *Reader) text(n Node, at string) (string, bool) {
 	var raw string
 	switch y := n.yaml.(type) {
@@ -36,8 +36,8 @@ func (r *Reader) text(n Node, at string) (string, bool) {
 	return r.expand(raw, n, at)
 }
 
-// Text is a text that take accepts, returning "", or else says what is wrong with. what names it in messages: "a URL".
-// It may hold ${NAME} and ${file:path}.
+// Text is the shape of a text, which may contain ${NAME} and ${file:path}. take returns "" to accept it, or what is
+// wrong with it. what names it in messages: "a URL".
 func Text(what string, take func(string) string) Shape {
 	return Shape{Schema: map[string]any{"type": "string", "minLength": 1}, Read: func(r *Reader, n Node, at string) {
 		if !n.isText() {
@@ -58,12 +58,12 @@ func Text(what string, take func(string) string) Shape {
 	}}
 }
 
-// Words is any text.
+// Words is the shape of any text.
 func Words(into *string) Shape {
 	return Text("text", func(s string) string { *into = s; return "" })
 }
 
-// Flag is true or false.
+// Flag is the shape of true or false.
 func Flag(into *bool) Shape {
 	return Shape{Schema: map[string]any{"type": "boolean"}, Read: func(r *Reader, n Node, at string) {
 		b, ok := n.yaml.(*ast.BoolNode)
@@ -75,7 +75,7 @@ func Flag(into *bool) Shape {
 	}}
 }
 
-// OneOf is a text out of a few.
+// OneOf is the shape of one of several texts.
 func OneOf[T ~string](into *T, values ...T) Shape {
 	names := make([]string, len(values))
 	for i, v := range values {
@@ -84,12 +84,12 @@ func OneOf[T ~string](into *T, values ...T) Shape {
 	return oneText(names, func(i int) { *into = values[i] })
 }
 
-// Choose is a text out of a few, given to set.
+// Choose is the shape of one of several texts, passed to set.
 func Choose(names []string, set func(string)) Shape {
 	return oneText(names, func(i int) { set(names[i]) })
 }
 
-// integer returns the whole number at n as JSON writes it, and whether there is one.
+// integer returns the integer at n, in JSON's syntax, and whether there is one.
 func integer(n Node) (int64, bool) {
 	i, ok := n.yaml.(*ast.IntegerNode)
 	if !ok || i.Token.Type != token.IntegerType || !number(i.Token.Value) {
@@ -99,7 +99,7 @@ func integer(n Node) (int64, bool) {
 	return v, err == nil
 }
 
-// Count is a whole number from least to most.
+// Count is the shape of an integer from least to most.
 func Count(into *int, least, most int) Shape {
 	return Shape{Schema: map[string]any{"type": "integer", "minimum": least, "maximum": most},
 		Read: func(r *Reader, n Node, at string) {
@@ -117,7 +117,8 @@ func Count(into *int, least, most int) Shape {
 
 var sizeText = regexp.MustCompile(`^([0-9]{1,12}) ?(B|KB|MB|GB|KiB|MiB|GiB)$`)
 
-// Size is a number of bytes from least to most, also with a unit: "100 KB" (1,000 bytes each), "1 MiB".
+// Size is the shape of a number of bytes from least to most, optionally with a unit: "100 KB" (1,000 bytes each), "1
+// MiB".
 func Size(into *int, least, most int) Shape {
 	units := map[string]int64{"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 	be := fmt.Sprintf("a number of bytes from %d to %d, such as 100 KB or 1 MiB", least, most)
@@ -143,7 +144,7 @@ func Size(into *int, least, most int) Shape {
 		}}
 }
 
-// Span is a duration from least to most: "30s", "5m", "12h" or "90d".
+// Span is the shape of a duration from least to most: "30s", "5m", "12h" or "90d".
 func Span(into *time.Duration, least, most time.Duration) Shape {
 	be := fmt.Sprintf("a duration from %s to %s, such as 30s, 5m, 12h or 90d", short(least), short(most))
 	return Text(be, func(s string) string {
@@ -156,7 +157,7 @@ func Span(into *time.Duration, least, most time.Duration) Shape {
 	})
 }
 
-// OrNone reads s, which writes into, and turns a written 0 into -1: the zero value stands for the default.
+// OrNone is s, which writes into, with -1 for a written 0: the zero value means the default.
 func OrNone[T ~int | ~int64](into *T, s Shape) Shape {
 	return Shape{Schema: s.Schema, Read: func(r *Reader, n Node, at string) {
 		before := r.Count()
@@ -176,7 +177,7 @@ func duration(s string) (time.Duration, bool) {
 	return d, err == nil
 }
 
-// short writes a duration without the zeros that time.Duration adds.
+// short formats a duration without the zeros that time.Duration adds.
 func short(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
@@ -192,7 +193,7 @@ func short(d time.Duration) string {
 
 var rateText = regexp.MustCompile(`^([1-9][0-9]{0,6})/(s|min|h)$`)
 
-// Rate is so many calls in so long: "20/s", "600/min", "5000/h".
+// Rate is the shape of a number of calls per time: "20/s", "600/min", "5000/h".
 func Rate(calls *int, per *time.Duration) Shape {
 	units := map[string]time.Duration{"s": time.Second, "min": time.Minute, "h": time.Hour}
 	const be = "a number of calls in a time, such as 20/s, 600/min or 5000/h"
@@ -212,7 +213,8 @@ func Rate(calls *int, per *time.Duration) Shape {
 
 var dollarText = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})(\.[0-9]{1,6})?$`)
 
-// Dollars is an amount of US dollars above 0 and up to most, to six decimals: 3 or 2.50. into takes millionths.
+// Dollars is the shape of an amount in US dollars above 0 and up to most, with at most six decimals: 3 or 2.50. into
+// receives millionths.
 func Dollars(into *int64, most int64) Shape {
 	be := fmt.Sprintf("a number of US dollars above 0 and up to %d, with at most six decimals, such as 3 or 2.50", most)
 	return Shape{Schema: map[string]any{"type": "number", "exclusiveMinimum": 0, "maximum": most},
@@ -242,7 +244,7 @@ func Dollars(into *int64, most int64) Shape {
 		}}
 }
 
-// Share is a part of a whole, from 0 to 1. A written 0 is -1 in into: the zero value stands for the default.
+// Share is the shape of a fraction from 0 to 1. A written 0 sets into to -1: the zero value means the default.
 func Share(into *float64) Shape {
 	return Shape{Schema: map[string]any{"type": "number", "minimum": 0, "maximum": 1},
 		Read: func(r *Reader, n Node, at string) {

@@ -13,8 +13,8 @@ import (
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// expand puts in what ${NAME} (an environment variable) and ${file:path} (the contents of a file) stand for; $${
-// is a plain ${. It reports whether all could be had, after noting which not. What they hold never enters a message.
+// expand replaces ${NAME} by an environment variable and ${file:path} by the contents of a file; $${ is a literal ${.
+// It returns false after reporting the missing ones. Messages never contain the values.
 func (r *Reader) expand(s string, n Node, at string) (string, bool) {
 	var b strings.Builder
 	ok := true
@@ -62,7 +62,7 @@ func (r *Reader) lookUp(folder, name string) (string, error) {
 	return v, nil
 }
 
-// fromFile returns the contents of a file, whose relative path starts at folder, without the line end that editors add.
+// fromFile returns the contents of a file, whose relative path starts at folder, without a final line ending.
 func (r *Reader) fromFile(folder, path string) (string, error) {
 	if path == "" {
 		return "", errors.New("file: needs a path")
@@ -85,7 +85,7 @@ func (r *Reader) fromFile(folder, path string) (string, error) {
 
 const maxSecret = 64 << 10
 
-// SecretFile reads a small ordinary file, of 64 KiB at most. Others could block or never end.
+// SecretFile reads a small regular file, of at most 64 KiB. Other kinds of files could block or never end.
 func SecretFile(path string) (string, error) {
 	b, err := ordinaryFile(path, maxSecret)
 	switch {
@@ -97,8 +97,8 @@ func SecretFile(path string) (string, error) {
 	return string(b), nil
 }
 
-// Secret is text that may be a secret kept elsewhere: besides ${…}, all of it can be file:path. Without file: it is
-// as Text. take is given the folder where relative paths start, and the text.
+// Secret is the shape of a text that may be kept elsewhere: besides ${…}, the whole text can be file:path. Otherwise it
+// is like Text. take receives the folder where relative paths start, and the text.
 func Secret(what string, take func(folder, s string) string) Shape {
 	return Shape{Schema: map[string]any{"type": "string", "minLength": 1}, Read: func(r *Reader, n Node, at string) {
 		Text(what, func(s string) string {
@@ -114,11 +114,11 @@ func Secret(what string, take func(folder, s string) string) Shape {
 	}}
 }
 
-// MaxLarge is the most bytes of a file that a document names for its contents.
+// MaxLarge is the maximum size in bytes of a file that a document refers to.
 const MaxLarge = 64 << 20
 
-// Large reads the ordinary file at path, which is written at n: a relative one starts at the folder of n. It is part of
-// what the document was read from. The error doesn't say the path.
+// Large reads the regular file at path, as written at n; a relative path starts at n's folder. The file becomes part of
+// the document's State. The error doesn't contain the path.
 func (r *Reader) Large(n Node, path string) ([]byte, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(n.Folder(), path)
@@ -134,7 +134,8 @@ func (r *Reader) Large(n Node, path string) ([]byte, error) {
 	return data, nil
 }
 
-// Folder reads the ordinary files in the folder at path whose names take wants, by name. path is as in Large.
+// Folder reads the regular files in the folder at path for whose names take returns true. The result is by name; path
+// is as for Large.
 func (r *Reader) Folder(n Node, path string, take func(name string) bool) (map[string][]byte, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(n.Folder(), path)
@@ -161,7 +162,8 @@ func (r *Reader) Folder(n Node, path string, take func(name string) bool) (map[s
 	return files, nil
 }
 
-// Covered is s, whose texts and numbers no excerpt shows, whatever their keys are called. References are shown.
+// Covered returns s with all its texts and numbers masked in excerpts, whatever their keys. References such as ${…} are
+// shown.
 func Covered(s Shape) Shape {
 	inner := s.Read
 	s.Read = func(r *Reader, n Node, at string) {
@@ -171,7 +173,7 @@ func Covered(s Shape) Shape {
 	return s
 }
 
-// cover notes where the texts and numbers of n stand.
+// cover records the positions of texts and numbers in n.
 func (n Node) cover() {
 	if list, ok := n.List(); ok {
 		for _, item := range list {
@@ -193,10 +195,10 @@ func (n Node) cover() {
 	}
 }
 
-// scalar is a text or a number as YAML writes it on one line; a plain one ends before a mark.
+// scalar matches a text or number on one line of YAML; a plain one ends before punctuation.
 var scalar = regexp.MustCompile(`^(?:"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^,}\]#]*)`)
 
-// shown returns line number i of f without its passwords and without what is covered.
+// shown returns line number i of f with passwords and covered values masked.
 func (f *file) shown(i int) []rune {
 	line := []rune(starred(f.lines[i-1]))
 	for _, column := range f.covered[i] {

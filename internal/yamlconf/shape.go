@@ -12,12 +12,12 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// A Shape is what may stand at one place of a file: how it is read and how editors are told of it. Read reads what
-// stands at the JSON pointer at, and notes what is wrong with it; it keeps what it read wherever its maker said.
+// A Shape defines what is allowed at one place of a file: how it is read, and its schema for editors. Read reads the
+// value at the JSON pointer at, reports its faults, and stores the result as set up by the constructor.
 type Shape struct {
 	Read   func(r *Reader, n Node, at string)
 	Schema map[string]any // JSON Schema, draft 2020-12
-	Null   func()         // takes the word null; where it is nil, a key can't have that for a value
+	Null   func()         // handles null; if nil, the key can't be null
 }
 
 // A Key is one key of an object.
@@ -25,11 +25,11 @@ type Key struct {
 	Name  string
 	Doc   string // for editors and for the documentation
 	Shape Shape
-	Must  bool // the object needs it
-	Later bool // it is of the design, but this version does nothing with it
+	Must  bool // the key is required
+	Later bool // planned, but not supported by this version
 }
 
-// Later returns keys that this version doesn't support: accepting them would be a promise.
+// Later returns keys that this version doesn't support; they are refused instead of ignored.
 func Later(names ...string) []Key {
 	out := make([]Key, len(names))
 	for i, n := range names {
@@ -38,7 +38,7 @@ func Later(names ...string) []Key {
 	return out
 }
 
-// Object is a mapping with the given keys. check, which may be nil, runs after a mapping was read.
+// Object is the shape of a mapping with the given keys. check, which may be nil, runs after the mapping was read.
 func Object(keys []Key, check func(r *Reader, n Node, at string)) Shape {
 	properties := map[string]any{}
 	var names, required []string
@@ -86,14 +86,14 @@ func Object(keys []Key, check func(r *Reader, n Node, at string)) Shape {
 	}}
 }
 
-// NotEmpty is a check of Object that refuses an object that says nothing.
+// NotEmpty is a check for Object that refuses an empty object.
 func NotEmpty(r *Reader, n Node, at string) {
 	if n.Empty() {
 		r.Wrong(n.Start(), at, "is empty; leave it out")
 	}
 }
 
-// Value reads the value of e; a key without one is refused.
+// Value reads the value of e; a key without a value is refused.
 func (s Shape) Value(r *Reader, e Entry) {
 	switch {
 	case !e.Value.null():
@@ -119,20 +119,20 @@ func (s Shape) JSONSchema(title, doc string) []byte {
 	all["title"] = title
 	b, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
-		panic(err) // maps of plain data always encode
+		panic(err) // can't fail for plain data
 	}
 	return append(b, '\n')
 }
 
 // A Table is a mapping whose keys are names.
 type Table struct {
-	Names string                                       // what a key is, in messages: "source"
-	Blank bool                                         // a name may be blank
-	Check func(r *Reader, e Entry) bool                // reports whether the name is right, after noting why not; may be nil
-	Of    func(name string) (value Shape, keep func()) // the value of a name, and what to do when it is read; keep may be nil
+	Names string                                       // what a name is for, in messages: "source"
+	Blank bool                                         // names may be blank
+	Check func(r *Reader, e Entry) bool                // returns false after reporting an invalid name; may be nil
+	Of    func(name string) (value Shape, keep func()) // the shape of a name's value, and what to do after it is read; keep may be nil
 }
 
-// Each is a mapping of names to values. An empty one is refused.
+// Each is the shape of a mapping from names to values. An empty one is refused.
 func Each(t Table) Shape {
 	value, _ := t.Of("")
 	return Shape{
@@ -163,7 +163,7 @@ func Each(t Table) Shape {
 		}}
 }
 
-// List is a list of texts, no text twice. check, which may be nil, returns what is wrong with one.
+// List is the shape of a list of distinct texts. check, which may be nil, returns what is wrong with a text, or "".
 func List(into *[]string, of string, check func(string) string) Shape {
 	return Shape{
 		Schema: map[string]any{"type": "array", "minItems": 1, "uniqueItems": true, "items": map[string]any{"type": "string", "minLength": 1}},
@@ -197,8 +197,8 @@ func List(into *[]string, of string, check func(string) string) Shape {
 		}}
 }
 
-// Items is a list of values that have one shape each. of is what they are, in messages: "rules". item returns the
-// shape of one and what to do when it is read, which may be nil.
+// Items is the shape of a list of values, each with its own shape. of names them in messages: "rules". item returns the
+// shape of an element and what to do after it is read, which may be nil.
 func Items(of string, item func(i int) (Shape, func())) Shape {
 	one, _ := item(0)
 	return Shape{Schema: map[string]any{"type": "array", "items": one.Schema}, Read: func(r *Reader, n Node, at string) {
@@ -217,14 +217,14 @@ func Items(of string, item func(i int) (Shape, func())) Shape {
 	}}
 }
 
-// element notes the place of element i of the list at, and returns its JSON pointer.
+// element records the position of element i of the list at, and returns its JSON pointer.
 func (r *Reader) element(v Node, at string, i int) string {
 	at = query.Pointer(at, fmt.Sprint(i))
 	r.places[at] = v.Start()
 	return at
 }
 
-// Either is by when an object stands there, else plain.
+// Either is the shape by for an object, and plain for any other value.
 func Either(plain, by Shape) Shape {
 	return Shape{Schema: map[string]any{"anyOf": []any{plain.Schema, by.Schema}}, Read: func(r *Reader, n Node, at string) {
 		if n.IsObject() {
@@ -235,7 +235,7 @@ func Either(plain, by Shape) Shape {
 	}}
 }
 
-// With returns s with one keyword of its JSON Schema set; "type" goes where an anyOf says it.
+// With returns s with one keyword of its JSON Schema set; setting "anyOf" removes "type".
 func (s Shape) With(keyword string, v any) Shape {
 	out := maps.Clone(s.Schema)
 	if keyword == "anyOf" {
@@ -254,7 +254,7 @@ func AnyOf(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// Join makes a JSON pointer of keys.
+// Join returns a JSON pointer of the keys.
 func Join(keys ...string) string {
 	at := ""
 	for _, k := range keys {
@@ -263,7 +263,7 @@ func Join(keys ...string) string {
 	return at
 }
 
-// wrongKind notes that a number, true or false stands where text should.
+// wrongKind reports a number, true or false in place of text.
 func (r *Reader) wrongKind(n Node, at string) {
 	if k := n.kind(); k == "a number" || k == "true" || k == "false" {
 		r.Wrong(n.Start(), at, "must be text, not %s; put it in quotes", k)
@@ -272,7 +272,7 @@ func (r *Reader) wrongKind(n Node, at string) {
 	r.Must(n, at, "text")
 }
 
-// oneText is a text out of a few, or one that ${…} makes so.
+// oneText is the shape of one of several texts, possibly through ${…}.
 func oneText(names []string, take func(i int)) Shape {
 	return Text("one of "+strings.Join(names, ", "), func(s string) string {
 		i := slices.Index(names, s)

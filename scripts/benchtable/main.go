@@ -1,9 +1,9 @@
-// Command benchtable reads what "go test -bench" writes and puts it as tables into a Markdown file, between the lines
-// <!-- figures --> and <!-- /figures -->, with the machine, the command and the date.
+// Command benchtable reads the output of "go test -bench" and writes it as tables into a Markdown file, between the
+// lines <!-- figures --> and <!-- /figures -->, with the machine, the command and the date.
 //
-// It is beside the way; scripts/bench pipes into it. A benchmark that ran several times is told by the median of each
-// of its figures. Benchmarks whose names differ only in the last part are a group; in a group that begins with raw or
-// bare, times are also told as a multiple of that one's.
+// scripts/bench pipes into it. For a benchmark that ran several times, the median of each figure is shown. Benchmarks
+// whose names differ only in the last part are a group; in a group that begins with raw or bare, times are also shown
+// as a multiple of that benchmark's.
 package main
 
 import (
@@ -52,22 +52,22 @@ func write(file, command string, in io.Reader) error {
 	return os.WriteFile(file, []byte(out), 0o644)
 }
 
-// A report is what one output holds.
+// A report is the contents of one output.
 type report struct {
 	cpu     string
-	notes   []string  // load, databases and what was left out, once each
-	results []*result // in the order of the first run of each
+	notes   []string  // load, databases and what was left out, without duplicates
+	results []*result // in the order of their first runs
 	failed  bool
 }
 
-// A result is all runs of one benchmark.
+// A result holds all runs of one benchmark.
 type result struct {
 	name    string
 	figures map[string][]float64 // by unit
-	units   []string             // in the order in which they came
+	units   []string             // in order of appearance
 }
 
-// line is a benchmark's result: its name, the processors, how often it ran, and pairs of figure and unit.
+// line matches a benchmark's result: its name, the processors, the number of runs, and pairs of figure and unit.
 var line = regexp.MustCompile(`^Benchmark(\S+?)(?:-\d+)?\s+\d+\s+(.*)$`)
 
 func read(in io.Reader) (*report, error) {
@@ -134,7 +134,7 @@ func (x *result) median(unit string) (float64, bool) {
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2, true
 }
 
-// machine says where, how and when.
+// machine describes the machine, the command and the date.
 func machine(r *report, command string) string {
 	memory := "unknown"
 	if info, err := os.ReadFile("/proc/meminfo"); err == nil {
@@ -156,7 +156,7 @@ func machine(r *report, command string) string {
 	return out + fmt.Sprintf("- command: `%s`, the median of %d runs\n- date: %s\n", command, runs, time.Now().UTC().Format(time.DateOnly))
 }
 
-// tables writes one table for each benchmark.
+// tables returns one table for each benchmark.
 func (r *report) tables() string {
 	var b strings.Builder
 	last, base := "", &result{}
@@ -193,7 +193,7 @@ func (x *result) time() string {
 	return three(ns) + " ns"
 }
 
-// three writes x with three digits that count.
+// three formats x with three significant digits.
 func three(x float64) string {
 	switch {
 	case x >= 100:
@@ -204,7 +204,7 @@ func three(x float64) string {
 	return strconv.FormatFloat(x, 'f', 2, 64)
 }
 
-// ratio tells x's time as a multiple of base's, where both are of one group.
+// ratio returns x's time as a multiple of base's, if both are in the same group.
 func (x *result) ratio(base *result) string {
 	mine, ok := x.median("ns/op")
 	its, there := base.median("ns/op")
@@ -216,7 +216,7 @@ func (x *result) ratio(base *result) string {
 
 func group(name string) string { return name[:strings.LastIndex(name, "/")+1] }
 
-// count writes a whole figure in groups of three digits.
+// count formats an integer figure in groups of three digits.
 func (x *result) count(unit string) string {
 	n, ok := x.median(unit)
 	if !ok {
@@ -232,7 +232,7 @@ func (x *result) count(unit string) string {
 	return s
 }
 
-// further lists the figures that a benchmark reports of its own.
+// further lists the other figures that a benchmark reports.
 func (x *result) further() string {
 	var out []string
 	for _, u := range x.units {

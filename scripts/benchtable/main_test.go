@@ -58,7 +58,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestWrite: what is outside of the two lines stays, and a run that went wrong changes nothing.
+// TestWrite checks that only the text between the two lines changes, and nothing after a failed run.
 func TestWrite(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "doc.md")
 	before := "one\n" + begin + "old\n" + end + "two\n"

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// probes are the language, a part a line: its name, and a pipeline that has it.
+// probes lists the parts of the pipeline language: the name of each, and a pipeline that uses it.
 var probes = []struct{ group, name, stages string }{
 	{"stages", "$match", `{"$match": {"text": "a"}}`},
 	{"stages", "$match with $expr", `{"$match": {"$expr": {"$gt": ["$whole", "$double"]}}}`},
@@ -81,7 +81,7 @@ func expressions(list ...string) string {
 	return `{"$project": {` + strings.Join(parts, ", ") + `}}`
 }
 
-// dialects tells what each database can't do, by compiling a pipeline with each part of the language for it.
+// dialects describes what each database supports, by compiling a pipeline with each part of the language for it.
 func dialects() ([]byte, error) {
 	class := schema.Class{Source: "app", Name: "things", Table: "things", Key: []string{"id"},
 		Relations: []schema.Relation{{Fields: []string{"link"}, Target: "things", TargetFields: []string{"id"}}}}
@@ -129,7 +129,7 @@ func notes(b *bytes.Buffer, reasons []string) {
 	}
 }
 
-// refusal returns why a dialect can't do a pipeline, "" when it can.
+// refusal returns why a dialect doesn't support a pipeline, or "" if it does.
 func refusal(p *policy.Policy, stages string, d sqlgen.Dialect) (string, error) {
 	v, err := value.Read([]byte("["+stages+"]"), 100)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// bundledPacks describes the tools of each pack that comes with the program.
+// bundledPacks describes the tools of each bundled pack.
 func bundledPacks() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(generated + "# Bundled packs\n\nTools over single operations of APIs that many have ([how packs are written](packs.md)). Arguments that are needed stand in bold.\n")

@@ -59,7 +59,7 @@ and resources, and the schemas that they subscribed to, may be other ones. All a
 message itself tells nothing. Counts and samples change with the data, which nobody watches; they can't be subscribed to.
 `
 
-// prompts describes the built-in prompts, and what else there is of the kind.
+// prompts describes the built-in prompts, configured prompts and resources.
 func prompts() []byte {
 	b := bytes.NewBufferString(generated + aboutPrompts)
 	for _, p := range prompt.Builtin() {

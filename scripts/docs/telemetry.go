@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
 )
 
-// metrics tells what operators are told of calls.
+// metrics describes the telemetry of calls for operators.
 func metrics() ([]byte, error) {
 	all, err := telemetry.Described()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command model serves a model that goes by a script, in the formats of all providers: what "bailiwick chat" and
-// "bailiwick ask" can talk to about the demo's tracker without a real one.
+// Command model serves a scripted model, in the formats of all providers. "bailiwick chat" and "bailiwick ask" can use it
+// with the demo's tracker instead of a real one.
 //
 //	go run ./scripts/model
 //	LLM_PROVIDER=compatible LLM_BASE_URL=http://127.0.0.1:8425/v1 LLM_MODEL=script bailiwick chat --url … --token …

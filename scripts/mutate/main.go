@@ -1,10 +1,10 @@
-// Command mutate tests the tests: it breaks a package in many small ways, one at a time, and tells which of them no test
+// Command mutate tests the tests: it makes many small changes to a package, one at a time, and lists those that no test
 // notices.
 //
 //	go run ./scripts/mutate [-tests DIR[:RUN],…] [-list] PACKAGE…
 //
-// Every mutant is a switch in one and the same build (see weave), so that a run costs no compilation. Each is tried on the
-// tests of its own package and on those of -tests, the quickest first, until one fails or hangs. It exits 1 when fewer
+// All mutants are switches in a single build (see weave), so that a run needs no compilation. Each is tested with the
+// tests of its own package and those of -tests, the fastest first, until one fails or hangs. It exits with 1 if fewer
 // than 95 % of the mutants are killed.
 package main
 
@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// wanted is the share of mutants, in percent, that the tests have to notice.
+// wanted is the percentage of mutants that the tests must kill.
 const wanted = 95
 
 func main() {
@@ -39,10 +39,10 @@ func main() {
 
 func split(s string) []string { return strings.FieldsFunc(s, func(r rune) bool { return r == ',' }) }
 
-// A suite is tests that were built with all mutants in them.
+// A suite is a test binary that contains all mutants.
 type suite struct {
 	dir, binary, run string
-	further          bool // it is tried on the mutants of all packages
+	further          bool // used for the mutants of all packages
 	took             time.Duration
 }
 
@@ -107,8 +107,8 @@ func run(packages, tests []string, patience time.Duration, list bool) error {
 	return nil
 }
 
-// build builds the tests of each name, "folder" or "folder:run", with the mutants in them. Those from the number further
-// on are for all packages.
+// build builds the tests of each name, "folder" or "folder:run", with the mutants. Those from index further on are used
+// for all packages.
 func build(names []string, further int, work string, overlay map[string]string) ([]suite, error) {
 	text, err := json.Marshal(map[string]any{"Replace": overlay})
 	if err != nil {
@@ -127,18 +127,18 @@ func build(names []string, further int, work string, overlay map[string]string) 
 		if err != nil {
 			return nil, fmt.Errorf("build the tests of %s: %w\n%s", dir, err, out)
 		}
-		if _, err := os.Stat(s.binary); err == nil { // a package without tests builds none
+		if _, err := os.Stat(s.binary); err == nil { // a package without tests has no binary
 			suites = append(suites, s)
 		}
 	}
 	return suites, nil
 }
 
-// kills runs the tests with one mutant switched on, 0 for none, and reports whether they fail or hang.
+// kills runs the tests with one mutant enabled, 0 for none, and reports whether they fail or hang.
 func (s suite) kills(mutant int, patience time.Duration) (bool, string) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	// A loop that never ends may fill a list. No test needs 8 GiB of addresses.
+	// An endless loop may exhaust memory; no test needs 8 GiB of address space.
 	c := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 8388608 && exec "$0" "$@"`, s.binary, "-test.run", s.run, "-test.failfast", "-test.short")
 	c.Dir = s.dir
 	c.Env = append(os.Environ(), fmt.Sprintf("%s=%d", variable, mutant))

@@ -10,39 +10,39 @@ import (
 	"strings"
 )
 
-// variable is the environment variable that says which mutant is on.
+// variable is the environment variable that enables a mutant.
 const variable = "BAILIWICK_MUTANT"
 
-// A mutant is one small way in which a package is wrong.
+// A mutant is one small fault in a package.
 type mutant struct {
 	file string
 	line int
-	what string // what is changed, and into what
+	what string // the change
 }
 
 // String returns the place and the change.
 func (m mutant) String() string { return fmt.Sprintf("%s:%d: %s", m.file, m.line, m.what) }
 
-// An insertion is text that goes into a file at an offset. Of those at one place, opening ones stand in the order in which
-// they were found, closing ones in the other.
+// An insertion is text to insert into a file at an offset. At the same offset, opening ones are in the order they were
+// found, closing ones in reverse.
 type insertion struct {
 	at    int
 	text  string
 	close bool
 }
 
-// A weaver puts the mutants into one file.
+// A weaver inserts mutants into one file.
 type weaver struct {
 	name    string
 	fset    *token.FileSet
 	source  []byte
-	first   int // mutants of files before
+	first   int // number of mutants in earlier files
 	mutants []mutant
 	inserts []insertion
 }
 
-// weave writes, for each file of the package in dir, one that holds all of its mutants as switches, and notes it in the
-// overlay. first is how many mutants there are already.
+// weave writes a copy of each file of the package in dir with all of its mutants as switches, and adds it to the
+// overlay. first is the number of earlier mutants.
 func weave(dir string, first int, work string, overlay map[string]string) ([]mutant, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -77,7 +77,7 @@ func weave(dir string, first int, work string, overlay map[string]string) ([]mut
 	return all, put(filepath.Join(dir, "mutant_switch.go"), []byte(text), work, overlay)
 }
 
-// put writes text to stand for the file called name.
+// put writes text and makes it replace the file called name in the overlay.
 func put(name string, text []byte, work string, overlay map[string]string) error {
 	full, err := filepath.Abs(name)
 	if err != nil {
@@ -87,11 +87,11 @@ func put(name string, text []byte, work string, overlay map[string]string) error
 	return os.WriteFile(overlay[full], text, 0o600)
 }
 
-// visit finds what can be wrong at a node.
+// visit adds the mutants of a node.
 func (w *weaver) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.GenDecl:
-		return n.Tok == token.VAR // constants and types stay
+		return n.Tok == token.VAR // constants and types are not mutated
 	case *ast.IfStmt:
 		w.condition(n.Cond)
 	case *ast.ForStmt:
@@ -117,13 +117,13 @@ func (w *weaver) visit(n ast.Node) bool {
 	return true
 }
 
-// condition can be always or never true.
+// condition adds mutants that make e always or never true.
 func (w *weaver) condition(e ast.Expr) {
 	w.wrap(e, "(mutantOn != %d && (", "))", "never")
 	w.wrap(e, "(mutantOn == %d || ", ")", "always")
 }
 
-// binary can lose a side, or its boundary.
+// binary adds mutants that drop one side, or change the boundary of a comparison.
 func (w *weaver) binary(n *ast.BinaryExpr) {
 	switch n.Op {
 	case token.LAND:
@@ -143,7 +143,7 @@ func (w *weaver) binary(n *ast.BinaryExpr) {
 	}
 }
 
-// plain reports whether e does nothing but give a value, so that it can be evaluated twice.
+// plain reports whether e has no side effects, so that it can be evaluated twice.
 func plain(e ast.Expr) bool {
 	ok := true
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -156,7 +156,7 @@ func plain(e ast.Expr) bool {
 	return ok
 }
 
-// statements can be left out, but for those that end or declare something.
+// statements adds mutants that drop statements, except those that end or declare something.
 func (w *weaver) statements(list []ast.Stmt) {
 	for _, s := range list {
 		switch s := s.(type) {
@@ -176,7 +176,7 @@ func (w *weaver) statements(list []ast.Stmt) {
 	}
 }
 
-// locks reports whether s locks or unlocks: what goes wrong without it is for the race detector to see.
+// locks reports whether s locks or unlocks: its absence is for the race detector to find.
 func locks(s *ast.ExprStmt) bool {
 	call, ok := s.X.(*ast.CallExpr)
 	if !ok {
@@ -186,7 +186,7 @@ func locks(s *ast.ExprStmt) bool {
 	return ok && strings.HasSuffix(f.Sel.Name, "ock")
 }
 
-// blank reports whether s assigns to nothing but _.
+// blank reports whether s assigns only to _.
 func blank(s *ast.AssignStmt) bool {
 	for _, l := range s.Lhs {
 		if id, ok := l.(*ast.Ident); !ok || id.Name != "_" {
@@ -196,7 +196,7 @@ func blank(s *ast.AssignStmt) bool {
 	return true
 }
 
-// wrap makes a mutant: before, with its number, and after go around n.
+// wrap adds a mutant: before, formatted with its number, and after are inserted around n.
 func (w *weaver) wrap(n ast.Node, before, after, what string) {
 	from, to := w.fset.Position(n.Pos()), w.fset.Position(n.End())
 	text := strings.Join(strings.Fields(w.text(n)), " ")
@@ -211,12 +211,12 @@ func (w *weaver) text(n ast.Node) string {
 	return string(w.source[w.fset.Position(n.Pos()).Offset:w.fset.Position(n.End()).Offset])
 }
 
-// verbatim is the text of n as a format gives it.
+// verbatim returns the text of n, escaped for a format.
 func (w *weaver) verbatim(n ast.Node) string { return strings.ReplaceAll(w.text(n), "%", "%%") }
 
 // woven returns the file with all of its mutants.
 func (w *weaver) woven() []byte {
-	// What is found later stands inside of what was found before, or is the same.
+	// Later insertions are inside earlier ones, or at the same node.
 	opens, closes := map[int]string{}, map[int]string{}
 	for _, i := range w.inserts {
 		if i.close {

@@ -1,9 +1,9 @@
-// Command testcount reads what "go test -json" writes and tells it to people: a line for each package, failing
-// output in full, every skipped test with its reason, and last the line "N passed, N failed, N skipped".
+// Command testcount summarizes the output of "go test -json": a line for each package, the full output of failures,
+// every skipped test with its reason, and finally the line "N passed, N failed, N skipped".
 //
-// It is beside the way; scripts/test pipes into it. Tests and subtests each count once. A package that fails
-// without a failing test (it doesn't build, it exits early) counts as one failure, and so does a stream in which
-// nothing is told at all. It exits 1 on any failure.
+// scripts/test pipes into it. Tests and subtests each count once. A package that fails without a failing test (it
+// doesn't build, or exits early) counts as one failure, and so does a stream without any test. It exits with 1 on any
+// failure.
 package main
 
 import (
@@ -16,13 +16,13 @@ import (
 	"strings"
 )
 
-// An event is one line of the stream, as "go doc test2json" tells.
+// An event is one line of the stream, as described by "go doc test2json".
 type event struct {
 	Action, Package, ImportPath, Test, Output, FailedBuild string
 	Elapsed                                                float64
 }
 
-// A pack is what is known of one package until it ends.
+// A pack holds the state of one package until it ends.
 type pack struct {
 	output []event
 	state  map[string]string // by test: run, pass, fail or skip
@@ -36,16 +36,16 @@ func main() {
 	}
 }
 
-// A counter adds up a stream.
+// A counter sums up a stream.
 type counter struct {
 	out                     io.Writer
 	packs                   map[string]*pack
-	builds                  map[string][]string // by import path: what the compiler said
+	builds                  map[string][]string // by import path: the compiler's output
 	skips                   []string
 	passed, failed, skipped int
 }
 
-// report tells the stream r on w, and whether all is well.
+// report prints the summary of stream r to w, and reports whether there was no failure.
 func report(r io.Reader, w io.Writer) bool {
 	c := &counter{out: w, packs: map[string]*pack{}, builds: map[string][]string{}}
 	lines := bufio.NewReader(r)
@@ -123,7 +123,7 @@ func (c *counter) take(e event) {
 	}
 }
 
-// reason returns what a skipped test said.
+// reason returns the output of a skipped test.
 func (p *pack) reason(test string) string {
 	var said []string
 	for _, o := range p.output {
@@ -138,7 +138,7 @@ func (p *pack) reason(test string) string {
 	return strings.Join(said, " ")
 }
 
-// end counts and tells a package that has ended.
+// end counts and prints a package that has ended.
 func (c *counter) end(e event) {
 	p := c.packs[e.Package]
 	delete(c.packs, e.Package)
@@ -149,7 +149,7 @@ func (c *counter) end(e event) {
 			c.passed++
 		case "skip":
 			c.skipped++
-		default: // a test that has not ended was cut off by a panic or a timeout
+		default: // a test that has not ended was interrupted by a panic or a timeout
 			if e.Action == "fail" || p.state[test] == "fail" {
 				c.failed++
 			}

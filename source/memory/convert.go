@@ -10,10 +10,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// digits is a whole number as Convert takes it.
+// digits matches a whole number as Convert accepts it.
 var digits = regexp.MustCompile(`^[+-]?[0-9]+$`)
 
-// widened is a number in a wider type, a day as the instant of its midnight, or a UUID as text.
+// widened returns a number in a wider type, a day as the instant of its midnight, or a UUID as text.
 func widened(v value.Value, t schema.Type) value.Value {
 	switch {
 	case t == schema.Date && v.Kind() == value.Day:
@@ -21,14 +21,14 @@ func widened(v value.Value, t schema.Type) value.Value {
 	case t == schema.Decimal && v.IsNumber():
 		return converted(v, t)
 	case t == schema.Double && v.Kind() == value.Float:
-		return double(v.Float()) // a NaN and the infinities as well
+		return double(v.Float()) // also a NaN and the infinities
 	case t == schema.Double && v.IsNumber():
 		return converted(v, t)
 	}
 	return v
 }
 
-// held is what an As makes of v: v where it holds a value of that type.
+// held returns the result of an As of v: v if it is of that type.
 func held(v value.Value, t schema.Type) value.Value {
 	switch k := v.Kind(); {
 	case t == schema.String && k == value.String, t == schema.Boolean && k == value.Bool:
@@ -45,8 +45,8 @@ func held(v value.Value, t schema.Type) value.Value {
 	return value.Value{}
 }
 
-// converting is what a value of JSON counts as when it is converted: numbers beside whole ones are Doubles, but to
-// Decimal.
+// converting returns the form in which a value of JSON is converted: numbers that aren't whole are Doubles, except when
+// converted to Decimal.
 func converting(v value.Value, to schema.Type) value.Value {
 	if v.Kind() != value.Decimal || to == schema.Decimal {
 		return v
@@ -57,14 +57,14 @@ func converting(v value.Value, to schema.Type) value.Value {
 	return widened(v, schema.Double)
 }
 
-// converted is v in another type, null where that can't be.
+// converted returns v in another type, null if that is impossible.
 func converted(v value.Value, t schema.Type) value.Value {
 	switch t {
 	case schema.Integer:
 		if v.Kind() == value.String && !digits.MatchString(v.Text()) {
 			return value.Value{}
 		}
-		if v.Kind() == value.Float { // the number that it is, not the one that it is written as
+		if v.Kind() == value.Float { // its exact value, not the one it is written as
 			n, ok := value.OfFloat(math.Trunc(v.Float())).AsInt()
 			if !ok {
 				return value.Value{}
@@ -78,7 +78,7 @@ func converted(v value.Value, t schema.Type) value.Value {
 		if v.Kind() == value.Float {
 			return v
 		}
-		if v.Kind() == value.String && number.MatchString(v.Text()) { // whose exponent may be of any size
+		if v.Kind() == value.String && number.MatchString(v.Text()) { // the exponent may be of any size
 			return finite(strconv.ParseFloat(strings.TrimPrefix(v.Text(), "+"), 64))
 		}
 		if d, ok := decimalFrom(v); ok {
@@ -105,7 +105,7 @@ func finite(f float64, err error) value.Value {
 	return double(f)
 }
 
-// decimalFrom is the number that v converts to.
+// decimalFrom returns the number that v converts to.
 func decimalFrom(v value.Value) (decimal, bool) {
 	switch v.Kind() {
 	case value.String:
@@ -121,7 +121,7 @@ func decimalFrom(v value.Value) (decimal, bool) {
 	return decimalOf(v)
 }
 
-// written is the text that v converts to.
+// written returns the text that v converts to.
 func written(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Null, value.Bytes, value.Array, value.Object:
@@ -136,7 +136,7 @@ func written(v value.Value) value.Value {
 	return value.OfString(v.String())
 }
 
-// truth is the boolean that v converts to.
+// truth returns the boolean that v converts to.
 func truth(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Bool:
@@ -149,7 +149,7 @@ func truth(v value.Value) value.Value {
 	return value.Value{}
 }
 
-// dateFrom is the instant that v converts to.
+// dateFrom returns the instant that v converts to.
 func dateFrom(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.String:

@@ -37,8 +37,8 @@ func (at *place) date(e plan.Expr) value.Value {
 	return value.Value{}
 }
 
-// onClock returns what is made of a date as the clock of a zone shows it: null of what is none, and of what that
-// calendar has outside of the years 1 to 9999.
+// onClock returns of(t) for the local time t of a date in a zone: null if x isn't a date, or if t is outside of the
+// years 1 to 9999.
 func (at *place) onClock(x plan.Expr, zone string, of func(time.Time) value.Value) value.Value {
 	v := at.eval(x)
 	location, err := at.located(zone)
@@ -55,7 +55,7 @@ func (at *place) onClock(x plan.Expr, zone string, of func(time.Time) value.Valu
 	return of(t)
 }
 
-// located reads a zone: "" for UTC, an offset or a name.
+// located parses a zone: "" for UTC, an offset or a name.
 func (r *reading) located(zone string) (*time.Location, error) {
 	if t, err := time.Parse("-07:00", zone); err == nil {
 		_, seconds := t.Zone()
@@ -72,7 +72,7 @@ func (r *reading) located(zone string) (*time.Location, error) {
 	return l, err
 }
 
-// instant is t as a value: null outside of the years that dates have.
+// instant returns t as a value: null outside of the years 1 to 9999.
 func instant(t time.Time) value.Value { return dateOf(t.UnixMicro()) }
 
 func (at *place) datePart(t time.Time, part string) value.Value {
@@ -86,10 +86,10 @@ func (at *place) datePart(t time.Time, part string) value.Value {
 	return value.OfInt(int64(n))
 }
 
-// isoWeekday is 1 on Monday.
+// isoWeekday returns the day of the week, from 1 on Monday to 7 on Sunday.
 func isoWeekday(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
 
-// begin returns the instant at which the unit that t is in begins, on t's clock.
+// begin returns the instant at which the unit that contains t begins, in t's zone.
 func (at *place) begin(t time.Time, unit string, weekStart int) time.Time {
 	year, month, day := t.Date()
 	switch unit {
@@ -109,7 +109,7 @@ func (at *place) begin(t time.Time, unit string, weekStart int) time.Time {
 		at.fail("dates have no unit %q", unit)
 		return t
 	}
-	// As the clock shows it with the offset that t has, so not over the change of an hour.
+	// In local time with t's offset, so not across a change of the offset.
 	midnight := time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute + time.Duration(t.Second())*time.Second +
 		time.Duration(t.Nanosecond())
 	return t.Add(-(midnight % length))
@@ -120,11 +120,11 @@ func clock(year int, month time.Month, day int, zone *time.Location) time.Time {
 	return showing(time.Date(year, month, day, 0, 0, 0, 0, time.UTC), zone)
 }
 
-// showing returns the instant at which a zone's clock shows what shown, which is in UTC, says: the first of two; what
-// the clock skips is read with the offset before.
+// showing returns the instant whose local time in zone is shown, which is in UTC: the first of two; a skipped local time
+// is read with the offset before the gap.
 func showing(shown time.Time, zone *time.Location) time.Time {
 	var before, first time.Time
-	// No zone changes its clock twice within a day, so the offsets a day apart are all that can count.
+	// No zone changes its offset twice within a day, so only the offsets a day before and after are possible.
 	for i, around := range []time.Duration{-24 * time.Hour, 24 * time.Hour} {
 		_, offset := shown.Add(around).In(zone).Zone()
 		t := shown.Add(-time.Duration(offset) * time.Second).In(zone)
@@ -174,7 +174,7 @@ func (at *place) dateText(t time.Time, format string) value.Value {
 	return value.OfString(out.String())
 }
 
-// shifted returns the instant that is so many units after t. From days on the calendar of t's zone counts.
+// shifted returns the instant that is n units after t. Days and longer units count by the calendar of t's zone.
 func (at *place) shifted(t time.Time, n int64, unit string) value.Value {
 	if lengths := map[string]time.Duration{"hour": time.Hour, "minute": time.Minute, "second": time.Second, "millisecond": time.Millisecond}; lengths[unit] > 0 {
 		length := lengths[unit].Microseconds()
@@ -199,13 +199,13 @@ func (at *place) shifted(t time.Time, n int64, unit string) value.Value {
 	return instant(showing(shown, t.Location()))
 }
 
-// What is further than all years that dates have.
+// The largest differences between two dates.
 const (
 	maxDays   = 10_000 * 366
 	maxMicros = maxDays * 24 * int64(time.Hour/time.Microsecond)
 )
 
-// between returns how many times a unit begins after from until to.
+// between returns how many times a unit begins after from, up to to.
 func (at *place) between(from, to time.Time, e plan.DateDiff) value.Value {
 	months := func(t time.Time) int64 { return int64(t.Year())*12 + int64(t.Month()) - 1 }
 	days := func(t time.Time) int64 {
@@ -229,7 +229,7 @@ func (at *place) between(from, to time.Time, e plan.DateDiff) value.Value {
 	length := map[string]int64{"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000, "millisecond": 1000}[e.Unit]
 	apart := at.begin(to, e.Unit, e.WeekStart).UnixMicro() - at.begin(from, e.Unit, e.WeekStart).UnixMicro()
 	if length == 0 {
-		return value.Value{} // begin has told that there is no such unit
+		return value.Value{} // begin has reported that there is no such unit
 	}
 	return value.OfInt(apart / length)
 }

@@ -9,19 +9,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A decimal is a number exactly: units × 10^-places.
+// A decimal is an exact number: units × 10^-places.
 type decimal struct {
 	units  *big.Int
 	places int
 }
 
-// number is how JSON writes one, with what Convert takes beside.
+// number matches a number as JSON writes it, and the other forms that Convert accepts.
 var number = regexp.MustCompile(`^([+-]?)(?:([0-9]+)(?:\.([0-9]+))?|\.([0-9]+))(?:[eE]([+-]?[0-9]+))?$`)
 
-// maxExponent keeps numbers that are text small enough to compute with. No double is near to it.
+// maxExponent keeps numbers in text small enough to compute with. The exponent of every double is far below it.
 const maxExponent = 1000
 
-// decimalText reads a number as Convert does from text.
+// decimalText parses a number as Convert does from text.
 func decimalText(s string) (decimal, bool) {
 	m := number.FindStringSubmatch(s)
 	if m == nil {
@@ -38,8 +38,8 @@ func decimalText(s string) (decimal, bool) {
 	return decimal{units, len(fraction) - exponent}, ok
 }
 
-// decimalOf returns a number exactly: of a double, as it is written in the fewest digits. It reports false for what is
-// no number, a NaN and the infinities.
+// decimalOf returns a number exactly: a double as it is written in the fewest digits. It returns false for values that
+// aren't numbers, NaN and the infinities.
 func decimalOf(v value.Value) (decimal, bool) {
 	switch v.Kind() {
 	case value.Int:
@@ -47,7 +47,7 @@ func decimalOf(v value.Value) (decimal, bool) {
 	case value.Decimal:
 		return decimalText(v.Text())
 	case value.Float:
-		return decimalText(strconv.FormatFloat(v.Float(), 'e', -1, 64)) // text of a NaN or an infinity is no number
+		return decimalText(strconv.FormatFloat(v.Float(), 'e', -1, 64)) // the text of a NaN or an infinity isn't a number
 	}
 	return decimal{}, false
 }
@@ -56,7 +56,7 @@ var ten = big.NewInt(10)
 
 func power(n int) *big.Int { return new(big.Int).Exp(ten, big.NewInt(int64(n)), nil) }
 
-// at returns the units of d with more places behind the point.
+// at returns the units of d at a larger number of places.
 func (d decimal) at(places int) *big.Int {
 	return new(big.Int).Mul(d.units, power(places-d.places))
 }
@@ -74,7 +74,7 @@ func (d decimal) times(e decimal) decimal {
 	return decimal{new(big.Int).Mul(d.units, e.units), d.places + e.places}
 }
 
-// A rounding says what becomes of the digits that are cut off.
+// A rounding is how digits are removed.
 type rounding uint8
 
 const (
@@ -84,7 +84,7 @@ const (
 	down
 )
 
-// round returns d with at most that many places behind the point, negative before it.
+// round returns d with at most that many places after the point; negative places are before it.
 func (d decimal) round(places int, how rounding) decimal {
 	if d.places <= places {
 		return d
@@ -106,7 +106,7 @@ func (d decimal) round(places int, how rounding) decimal {
 	return decimal{units, places}
 }
 
-// String writes d without an exponent and without zeros at the end behind the point.
+// String writes d without an exponent and without trailing zeros after the point.
 func (d decimal) String() string {
 	if d.places <= 0 {
 		return d.at(0).String()
@@ -128,7 +128,7 @@ func (d decimal) String() string {
 
 func (d decimal) decimal() value.Value { return value.OfDecimal(d.String()) }
 
-// integer returns d cut towards zero, null beyond 64 bits.
+// integer returns d truncated towards zero, null beyond 64 bits.
 func (d decimal) integer() value.Value {
 	n := d.round(0, cut).at(0)
 	if !n.IsInt64() {
@@ -146,7 +146,7 @@ func (d decimal) double() value.Value {
 	return double(f)
 }
 
-// double is a Double in which zero has no sign.
+// double returns a Double without the sign of zero.
 func double(f float64) value.Value {
 	if f == 0 {
 		return value.OfFloat(0)

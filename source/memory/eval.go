@@ -52,7 +52,7 @@ func (at *place) eval(e plan.Expr) value.Value {
 	return at.unary(e)
 }
 
-// unary returns the value of an expression that is null when one of its operands is.
+// unary returns the value of an expression that is null if one of its operands is.
 func (at *place) unary(e plan.Expr) value.Value {
 	switch e := e.(type) {
 	case plan.Part:
@@ -77,7 +77,7 @@ func (at *place) unary(e plan.Expr) value.Value {
 	return at.date(e)
 }
 
-// constant is the value of a Const as an expression has it.
+// constant returns the value of a Const as expressions see it.
 func constant(e plan.Const) value.Value {
 	switch e.T {
 	case schema.JSON:
@@ -122,7 +122,7 @@ func (at *place) overEach(e plan.Over) value.Value {
 	most := len(list.List())
 	if e.Limit != nil {
 		limit := at.eval(e.Limit)
-		if limit.Int() < 1 { // null as well
+		if limit.Int() < 1 { // also if null
 			return value.Value{}
 		}
 		most = int(min(limit.Int(), int64(most)))
@@ -139,15 +139,15 @@ func (at *place) overEach(e plan.Over) value.Value {
 	return value.OfArray(out)
 }
 
-// member returns what path leads to through objects alone.
+// member returns the value at path, through objects only.
 func member(v value.Value, path query.Path) value.Value {
 	for _, name := range path {
-		v, _ = v.Get(name) // null where there is nothing
+		v, _ = v.Get(name) // null if there is none
 	}
 	return v
 }
 
-// setPart returns x with v where path leads to.
+// setPart returns x with the value at path replaced by v.
 func setPart(x value.Value, path query.Path, v value.Value) value.Value {
 	if len(path) == 0 {
 		return v

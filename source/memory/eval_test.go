@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// lit writes a constant of a type: "null", or JSON, where strings also write dates, days and bytes (in base64).
+// lit returns a constant of a type: "null", or JSON, where strings also write dates, days and bytes (in base64).
 func lit(text string, t schema.Type) plan.Expr {
 	v, err := value.Read([]byte(text), 0)
 	if err != nil {
@@ -51,7 +51,7 @@ func typed(v value.Value, t schema.Type) value.Value {
 	return v
 }
 
-// shown is a value with its kind where JSON doesn't tell it: 1 and 1d and 1f are an integer, a decimal and a double.
+// shown writes a value with its kind if JSON doesn't show it: 1 and 1d and 1f are an integer, a decimal and a double.
 func shown(v value.Value) string {
 	text := string(v.AppendJSON(nil))
 	switch v.Kind() {
@@ -76,7 +76,7 @@ func of(op plan.Op, t schema.Type, texts ...string) plan.Expr {
 	return e
 }
 
-// on applies an operator to constants whose types their texts tell: text, integers, JSON for all else.
+// on applies an operator to constants whose types follow from their texts: text, integers, JSON for all others.
 func on(op plan.Op, texts ...string) plan.Expr {
 	e := plan.Apply{Op: op, T: schema.String}
 	for _, text := range texts {
@@ -320,7 +320,7 @@ func TestLists(t *testing.T) {
 	})
 }
 
-// TestUnknown is about Programs that say what nothing knows: the oracle refuses them.
+// TestUnknown checks that the oracle refuses Programs with unknown operators.
 func TestUnknown(t *testing.T) {
 	now := lit(`"2026-01-01"`, schema.Date)
 	for _, e := range []plan.Expr{

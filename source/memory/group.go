@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// alike reports whether two values are the same key of a group: null is the same as null.
+// alike reports whether two values are the same group key: null is the same as null.
 func alike(a, b value.Value) bool { return value.Equal(a, b) }
 
 func (r *reading) group(s *plan.Group, in records) []value.Row {
@@ -129,7 +129,7 @@ func (in records) accumulate(a plan.Accumulator, values []value.Value) value.Val
 	return value.Value{}
 }
 
-// set is the distinct values, in order.
+// set returns the distinct values, in order.
 func set(values []value.Value) value.Value {
 	distinct := []value.Value{}
 	for _, v := range values {
@@ -141,7 +141,7 @@ func set(values []value.Value) value.Value {
 	return value.OfArray(distinct)
 }
 
-// extreme is the least value when sign is 1, the greatest when it is -1.
+// extreme returns the least value if sign is 1, the greatest if it is -1.
 func extreme(values []value.Value, sign int) value.Value {
 	if len(values) == 0 {
 		return value.Value{}
@@ -149,7 +149,7 @@ func extreme(values []value.Value, sign int) value.Value {
 	return slices.MinFunc(values, func(a, b value.Value) int { return sign * orderJSON(a, b) })
 }
 
-// total is the exact sum of numbers; it reports false when one of them is a NaN or infinite.
+// total returns the exact sum of numbers, and false if one of them is a NaN or infinite.
 func total(numbers []value.Value) (decimal, bool) {
 	all := decimal{units: new(big.Int)}
 	for _, v := range numbers {
@@ -162,7 +162,7 @@ func total(numbers []value.Value) (decimal, bool) {
 	return all, true
 }
 
-// sum is the exact sum of numbers as a value of type t.
+// sum returns the exact sum of numbers as a value of type t.
 func sum(numbers []value.Value, t schema.Type) value.Value {
 	all, ok := total(numbers)
 	switch {
@@ -174,7 +174,7 @@ func sum(numbers []value.Value, t schema.Type) value.Value {
 	return all.as(t)
 }
 
-// average is the exact sum as a double, divided by how many there are.
+// average returns the exact sum as a double, divided by the count.
 func average(numbers []value.Value) value.Value {
 	all := sum(numbers, schema.Double)
 	if len(numbers) == 0 || all.IsNull() {
@@ -183,13 +183,13 @@ func average(numbers []value.Value) value.Value {
 	return double(all.Float() / float64(len(numbers)))
 }
 
-// deviation is the standard deviation with n-free in the divisor.
+// deviation returns the standard deviation with n-free in the divisor.
 func deviation(values []value.Value, free int) value.Value {
 	n := len(values)
 	if n <= free {
 		return value.Value{}
 	}
-	const bits = 4000 // holds squares of all operands of arithmetic exactly enough
+	const bits = 4000 // enough for the squares of all operands of arithmetic
 	mean, squares := new(big.Float).SetPrec(bits), new(big.Float).SetPrec(bits)
 	of := func(v value.Value) *big.Float { return new(big.Float).SetPrec(bits).SetFloat64(v.Float()) }
 	for _, v := range values {

@@ -9,13 +9,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A pairing is the records that a record is joined with, and what they are compared by.
+// A pairing is the records to join with, and the values by which they are compared.
 type pairing struct {
 	rows []value.Row
 	keys [][]value.Value // by row: the right sides of the pairs
 }
 
-// right evaluates a Program and the right sides of pairs over what it gives.
+// right evaluates a Program, and the right sides of pairs over its records.
 func (r *reading) right(p *plan.Program, on []plan.Pair, outer *place) pairing {
 	out := pairing{rows: r.program(p, given{outer: outer})}
 	in := records{reading: r, shape: new(p.Out()), given: given{outer: outer}}
@@ -64,7 +64,7 @@ func (r *reading) nest(s *plan.Nest, in records) []value.Row {
 	shape := new(s.Right.Out())
 	var right pairing
 	if !s.Correlated {
-		// It names nothing of the record, so any will do.
+		// It doesn't refer to the record, so any record will do.
 		right = r.right(s.Right, s.On, &place{reading: r, shape: in.shape, outer: in.outer})
 	}
 	return r.each(in, func(at *place) []value.Row {
@@ -109,7 +109,7 @@ func withDepth(o value.Value, name string, steps int64) value.Value {
 	return value.OfObject(append(slices.Clone(o.Members()), value.Member{Name: name, Value: value.OfInt(steps)}))
 }
 
-// objects is records as a list of objects.
+// objects returns records as a list of objects.
 func objects(shape *plan.Shape, rows []value.Row) value.Value {
 	list := make([]value.Value, len(rows))
 	for i, row := range rows {
@@ -118,7 +118,7 @@ func objects(shape *plan.Shape, rows []value.Row) value.Value {
 	return value.OfArray(list)
 }
 
-// object is a record as an object of its visible columns, each where its path says.
+// object returns a record as an object of its visible columns, each at its path.
 func object(shape *plan.Shape, row value.Row) value.Value {
 	var places []columnAt
 	for i := range shape.Columns {
@@ -135,13 +135,13 @@ func object(shape *plan.Shape, row value.Row) value.Value {
 	return nested(places, nil, shape.Optional)
 }
 
-// A columnAt is a value and the rest of the path to where it stands.
+// A columnAt is a value and the rest of its path.
 type columnAt struct {
 	path query.Path
 	v    value.Value
 }
 
-// nested is the object of columns that stands at a path.
+// nested returns the object of the columns below a path.
 func nested(columns []columnAt, at query.Path, optional []query.Path) value.Value {
 	isAt := func(p query.Path) bool { return slices.Equal(p, at) }
 	if slices.ContainsFunc(optional, isAt) && !slices.ContainsFunc(columns, func(c columnAt) bool { return !c.v.IsNull() }) {

@@ -50,7 +50,7 @@ func fieldsOf(columns []plan.Column) []schema.Field {
 	return out
 }
 
-// over is a Program over a view.
+// over returns a Program over a view.
 func (w world) over(view int, stages ...plan.Stage) *plan.Program {
 	p := &plan.Program{From: view, Stages: stages, Base: plan.Shape{Order: []plan.Place{{Column: 0}}}}
 	c := w.plan.Views[view].Class()
@@ -68,7 +68,7 @@ func (w world) gives(t *testing.T, p *plan.Program, want string) {
 	}
 }
 
-// people know each other: boss is the id of another one, who may be missing.
+// people refer to each other: boss is the id of another one, which may be missing.
 func people(t *testing.T) world {
 	people := columns([]int{1}, "id integer", "name string", "boss integer")
 	pets := columns([]int{1}, "id integer", "owner integer", "born date")
@@ -117,7 +117,7 @@ func TestNest(t *testing.T) {
 	w.gives(t, w.over(0, first, &plan.Nest{Right: pets, On: on, Shape: shape}), `1 "Ann" null []
 2 "Bob" 1 [{"id":"10","owner":2,"born":null},{"id":"12","owner":2,"born":"2026-01-31T08:00:00Z"}]`)
 
-	// The pets of each, at most one; and inside of it the name of whom it is made for, seen through another list.
+	// The pets of each, at most one; and inside of it the name of the record around it, seen through another list.
 	newest := w.over(1)
 	newest.Base.Order = []plan.Place{{Column: 0, Desc: true}}
 	eq := plan.Apply{Op: plan.Eq, T: schema.Boolean, Args: []plan.Expr{plan.Ref{Column: 1, T: schema.Integer}, plan.Outer{Up: 1, Column: 0, T: schema.Integer}}}
@@ -158,7 +158,7 @@ func TestClosure(t *testing.T) {
 3 "Cid" 4 [{"id":4}]
 4 "Dag" 3 [{"id":3}]
 5 "Eva" 9 []`)
-	// Downwards, where several are reached in one step: in Right's order, here descending.
+	// Down the tree, where one step reaches several: in Right's order, here descending.
 	down := &plan.Closure{Right: w.over(0), Start: lit("3", schema.Integer), From: 0, To: 2, Depth: 5, DepthName: "n", Shape: columns(nil, "id integer", "below json")}
 	down.Right.Base.Order = []plan.Place{{Column: 0, Desc: true}}
 	one := &plan.Map{Columns: []plan.Expr{plan.Ref{Column: 0, T: schema.Integer}}, Shape: columns([]int{1}, "id integer")}
@@ -180,7 +180,7 @@ func TestUnion(t *testing.T) {
 10 null 1 3`)
 }
 
-// TestStored is about columns that hold something else than their type says.
+// TestStored tests columns that hold values of another type than their own.
 func TestStored(t *testing.T) {
 	shape := columns([]int{1}, "id integer", "i integer", "x double", "s string", "b boolean", "at date", "on day", "u uuid", "j json")
 	at := time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC).UnixMicro()

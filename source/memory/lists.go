@@ -8,14 +8,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// lists returns the values of the operators on lists, none of which is null.
+// lists returns the values of the operators on lists, none of whose operands is null.
 func lists(e plan.Apply, args []value.Value) (value.Value, bool) {
 	if e.Op == plan.JoinLists {
 		return joined(args), true
 	}
 	list := args[0].List()
 	is := args[0].Kind() == value.Array
-	var v value.Value // null for what is no list
+	var v value.Value // null if it isn't a list
 	switch e.Op {
 	case plan.Size:
 		if is {
@@ -43,7 +43,7 @@ func lists(e plan.Apply, args []value.Value) (value.Value, bool) {
 	return v, true
 }
 
-// joined is the lists one after the other.
+// joined returns the concatenation of lists.
 func joined(lists []value.Value) value.Value {
 	all := []value.Value{}
 	for _, l := range lists {
@@ -55,7 +55,7 @@ func joined(lists []value.Value) value.Value {
 	return value.OfArray(all)
 }
 
-// sublist is the elements from one on, at most so many.
+// sublist returns at most length elements starting with from.
 func sublist(list []value.Value, from, length int64) value.Value {
 	n := int64(len(list))
 	if from < 0 {

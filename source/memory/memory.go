@@ -1,8 +1,8 @@
 // Package memory is a source that holds its records itself and reads them by the definition of the query language.
 //
-// It stands where an adapter of a database stands, behind the same door, and runs nothing but a Permit. It is the
-// oracle of sourcetest: plain rather than quick, and written from docs/query-language.md and the comments of algebra,
-// never from what compile makes of a query. What it doesn't know of a plan it refuses.
+// It implements source.Source like an adapter of a database, and runs only a Permit. It is the oracle of sourcetest:
+// plain rather than fast, and written from docs/query-language.md and the comments of package plan, never from the
+// output of sqlgen. It refuses parts of a plan that it doesn't know.
 package memory
 
 import (
@@ -22,21 +22,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Source is records in memory. It never changes, so it can be read from several goroutines.
+// A Source holds records in memory. It never changes, so it is safe for concurrent use.
 type Source struct {
 	classes []schema.Class
 	rows    map[string][]value.Row
 }
 
-// New returns a Source of these classes. rows holds the records of each by the class's name; the values of a record
-// stand in the order of the class's fields. Source keeps both.
+// New returns a Source of these classes. rows holds the records of each class by the class's name; the values of a
+// record are in the order of the class's fields. The Source keeps both arguments.
 func New(classes []schema.Class, rows map[string][]value.Row) *Source {
 	sorted := slices.Clone(classes)
 	slices.SortFunc(sorted, func(a, b schema.Class) int { return strings.Compare(a.Name, b.Name) })
 	return &Source{sorted, rows}
 }
 
-// Describe returns the classes as they were given, ordered by name, and no warnings.
+// Describe returns the classes that New was given, sorted by name, and no warnings.
 func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
 	return s.classes, nil, ended(ctx)
 }
@@ -67,7 +67,7 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 	return r.rows(r.page(records)), nil
 }
 
-// A reading is one plan being evaluated.
+// A reading is the evaluation of one plan.
 type reading struct {
 	ctx     context.Context
 	source  *Source
@@ -100,7 +100,7 @@ func (r *reading) matching() ([]value.Row, error) {
 	}), nil
 }
 
-// A led is a record of the class asked for, with what its pointers lead to.
+// A led is a record of the plan's class, with the records that its pointers lead to.
 type led struct {
 	plan *policy.Plan
 	own  record
@@ -122,7 +122,7 @@ func (j led) leaves(path query.Path) []value.Value {
 	return leaves(j.at(join).value(f.Name), path[1:])
 }
 
-// led finds what the pointers of a record lead to.
+// led finds the records that the pointers of a record lead to.
 func (r *reading) led(row value.Row) led {
 	out := led{r.plan, record{r.plan.View.Class(), row}, make([]record, len(r.plan.Joins))}
 	for i, j := range r.plan.Joins {
@@ -176,7 +176,7 @@ func (r *reading) through(records []value.Row, c *schema.Class, t *policy.Throug
 	return kept, nil
 }
 
-// rootsOf makes records of a class roots of paths.
+// rootsOf returns a function that makes a record of a class the root of paths.
 func rootsOf(c *schema.Class) func(value.Row) rooted {
 	return func(row value.Row) rooted { return record{c, row} }
 }
@@ -198,7 +198,7 @@ func (r *reading) keep(records []value.Row, f query.Filter, root func(value.Row)
 	return kept, nil
 }
 
-// page returns the records that the plan's order, place, skip and limit leave.
+// page returns the records that remain after the plan's order, position, skip and limit.
 func (r *reading) page(records []value.Row) []value.Row {
 	plan := r.plan
 	place := func(row value.Row) []value.Value {
@@ -227,12 +227,12 @@ func (r *reading) page(records []value.Row) []value.Row {
 	return records[:min(plan.Limit+1, len(records))]
 }
 
-// rows yields the columns and the order's values of records, each with what its pointers lead to.
+// rows yields the columns and the order's values of records, each with the records that its pointers lead to.
 func (r *reading) rows(records []value.Row) source.Rows {
 	return r.inTurn(records, r.columns)
 }
 
-// inTurn yields what leaves of each record, until somebody has had enough.
+// inTurn yields the row that leaves returns for each record, until yield returns false.
 func (r *reading) inTurn(records []value.Row, leaves func(value.Row) value.Row) source.Rows {
 	return func(yield func(value.Row, error) bool) {
 		for _, row := range records {
@@ -247,7 +247,7 @@ func (r *reading) inTurn(records []value.Row, leaves func(value.Row) value.Row) 
 	}
 }
 
-// within returns a value that leaves, cut when it is longer than the plan allows.
+// within returns a value of a row, cut if it is longer than the plan allows.
 func (r *reading) within(v value.Value) value.Value {
 	n := len(v.Text()) // of bytes as they are
 	if v.Kind() != value.Bytes {
@@ -273,7 +273,8 @@ func (r *reading) columns(row value.Row) value.Row {
 	return out
 }
 
-// part returns what path leads to in v: null where nothing is, and a list of what each element leads to for a list.
+// part returns the value at path in v: null if there is none, and for a list the list of the values at path in its
+// elements.
 func part(v value.Value, path query.Path) value.Value {
 	if len(path) == 0 || v.Kind() == value.Cut {
 		return v
@@ -292,7 +293,7 @@ func part(v value.Value, path query.Path) value.Value {
 	return part(inner, path[1:])
 }
 
-// A record is the values of one record of a class; no row is the record that a pointer doesn't lead to.
+// A record is the values of one record of a class; a nil row is the missing record of a pointer that leads nowhere.
 type record struct {
 	class *schema.Class
 	row   value.Row

@@ -77,7 +77,7 @@ func ofNull(e plan.Apply, args []value.Value) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// compared reports whether x stands in op to y. Two objects, or two lists, are neither less nor more.
+// compared reports whether x op y. Two different objects, or two lists, are neither less nor greater.
 func compared(op plan.Op, x, y value.Value, t schema.Type) bool {
 	equal, order := value.Order(x, y) == 0, value.Order(x, y)
 	if t == schema.JSON {
@@ -122,10 +122,10 @@ func arithmetic(e plan.Apply, args []value.Value) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// operand reports whether arithmetic takes a double.
+// operand reports whether a double is in the range of arithmetic.
 func operand(f float64) bool {
 	size := math.Abs(f)
-	return f == 0 || size >= 1e-150 && size <= 1e150 // no NaN is
+	return f == 0 || size >= 1e-150 && size <= 1e150 // false for NaN
 }
 
 func binary(op plan.Op, t schema.Type, x, y value.Value) value.Value {
@@ -182,7 +182,7 @@ func doubles(op plan.Op, x, y float64) value.Value {
 	return double(x / y)
 }
 
-// whole is Abs, Ceil or Floor.
+// whole evaluates Abs, Ceil or Floor.
 func whole(op plan.Op, t schema.Type, x value.Value) value.Value {
 	if t == schema.Double && !operand(x.Float()) {
 		return value.Value{}
@@ -205,7 +205,7 @@ func whole(op plan.Op, t schema.Type, x value.Value) value.Value {
 	return d.as(t)
 }
 
-// rounded is Trunc or Round. A Double is rounded as it is written.
+// rounded evaluates Trunc or Round. A Double is rounded as it is written.
 func rounded(t schema.Type, x value.Value, places int64, how rounding) value.Value {
 	if t == schema.Double && !operand(x.Float()) {
 		return value.Value{}

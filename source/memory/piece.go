@@ -5,7 +5,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// piece returns v, or a piece of a text, of JSON as it is written, or of bytes, or how many characters or bytes there are.
+// piece returns v, or a piece of a text, of JSON as it is written, or of bytes, or the number of characters or bytes.
 func piece(v value.Value, p *policy.Piece) value.Value {
 	if p == nil || v.IsNull() {
 		return v

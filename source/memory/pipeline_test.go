@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// shop is a source whose orders that are gone nobody sees, nor their notes.
+// shop returns a source with deleted orders, which are visible to no principal, and neither are their notes.
 func shop(t *testing.T) (*Source, *policy.Policy) {
 	t.Helper()
 	orders := columns([]int{1}, "id integer", "customer integer", "total decimal", "at date", "lines json", "gone boolean", "note string")
@@ -61,7 +61,7 @@ func ask(t *testing.T, s *Source, p *policy.Policy, text string) (source.Rows, e
 	return s.Read(t.Context(), permit)
 }
 
-// TestPipelines reads pipelines as they are asked: through views, and no more than leaves and one.
+// TestPipelines reads pipelines through views, and at most one record more than the limit.
 func TestPipelines(t *testing.T) {
 	s, p := shop(t)
 	for _, tt := range []struct{ pipeline, want string }{

@@ -29,7 +29,7 @@ func TestPipelines(t *testing.T) {
 	pipelines.Run(t, target())
 }
 
-// TestPipelinesHold holds the oracle to the laws that no other source is needed for.
+// TestPipelinesHold tests laws that the oracle satisfies by itself, without another source.
 func TestPipelinesHold(t *testing.T) {
 	pipelines.Differential(t, target())
 }

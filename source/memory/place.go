@@ -12,26 +12,26 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A place is where an expression stands: at a record, and within lists.
+// A place is the context of an expression: a record, and the lists around it.
 type place struct {
 	*reading
 	shape *plan.Shape
 	row   value.Row
 	outer *place // the record for which a Nest makes its list
-	overs []over // the lists that are looked at, the innermost last
+	overs []over // the elements of the surrounding Overs, the innermost last
 }
 
-// An over is what the body of an Over sees.
+// An over is what the body of an Over can refer to.
 type over struct{ element, before value.Value }
 
-// within is at, inside of one more Over.
+// within returns at with one more Over.
 func (at *place) within(o over) *place {
 	inner := *at
 	inner.overs = append(slices.Clip(at.overs), o)
 	return &inner
 }
 
-// leaves makes a record between stages the root of paths: their first part is a column's key. Filters see what is stored.
+// leaves makes a record between stages the root of paths: their first part is a column's key. Filters see stored values.
 func (at *place) leaves(path query.Path) []value.Value {
 	i := at.shape.Find(path[0])
 	if i < 0 {
@@ -41,12 +41,12 @@ func (at *place) leaves(path query.Path) []value.Value {
 	return leaves(at.row[i], path[1:])
 }
 
-// column is what an expression sees of column i.
+// column returns the value of column i as expressions see it.
 func (at *place) column(i int) value.Value {
 	return seen(&at.shape.Columns[i], at.row[i])
 }
 
-// above returns the record for which the Nest makes its list that is up levels out, from 1.
+// above returns the record around the Nest that is up levels out, from 1.
 func (at *place) above(up int) *place {
 	for range up {
 		if at = at.outer; at == nil {
@@ -56,7 +56,7 @@ func (at *place) above(up int) *place {
 	return at
 }
 
-// seen is what an expression sees of a column that holds v: null where what is stored isn't of the column's type.
+// seen returns the value v of a column as expressions see it: null if v isn't of the column's type.
 func seen(c *plan.Column, v value.Value) value.Value {
 	if c.Field == nil {
 		return v
@@ -86,7 +86,7 @@ func seen(c *plan.Column, v value.Value) value.Value {
 	return v
 }
 
-// seenDate takes a day for its midnight, and a midnight for its day.
+// seenDate converts a day to its midnight, and a midnight to its day.
 func seenDate(t schema.Type, v value.Value) value.Value {
 	if v.Kind() != value.Date && v.Kind() != value.Day {
 		return value.Value{}
@@ -103,7 +103,7 @@ func seenDate(t schema.Type, v value.Value) value.Value {
 
 const day = int64(24 * time.Hour / time.Microsecond)
 
-// dateOf is an instant in the years 1 to 9999, null outside of them.
+// dateOf returns an instant in the years 1 to 9999, null outside of them.
 func dateOf(micros int64) value.Value {
 	if t := time.UnixMicro(micros).UTC(); t.Year() < 1 || t.Year() > 9999 {
 		return value.Value{}
@@ -111,7 +111,7 @@ func dateOf(micros int64) value.Value {
 	return value.OfDate(micros)
 }
 
-// inJSON returns v as JSON has it: what has no kind there is its text, and numbers are Int or Decimal.
+// inJSON returns v as JSON holds it: values without a JSON type become text, and numbers Int or Decimal.
 func inJSON(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Date, value.Day, value.Bytes:

@@ -11,12 +11,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A test tells whether a filter holds for what has leaves: a record, or an element of a list.
+// A test reports whether a filter holds for a root of paths: a record, or an element of a list.
 type test func(rooted) bool
 
-// A rooted is what paths start at.
+// A rooted is a root of paths.
 type rooted interface {
-	// leaves returns what a path leads to; nothing, when it leads nowhere.
+	// leaves returns the values at a path, none if there is none.
 	leaves(query.Path) []value.Value
 }
 
@@ -29,14 +29,14 @@ type element struct{ value.Value }
 
 func (e element) leaves(path query.Path) []value.Value { return leaves(e.Value, path) }
 
-// leaves follows a path into v. A list stands for the objects in it.
+// leaves follows a path into v. A list is replaced by the objects in it.
 func leaves(v value.Value, path query.Path) []value.Value {
 	if len(path) == 0 {
 		return []value.Value{v}
 	}
 	switch v.Kind() {
 	case value.Object:
-		inner, _ := v.Get(path[0]) // what is missing is null
+		inner, _ := v.Get(path[0]) // a missing member is null
 		return leaves(inner, path[1:])
 	case value.Array:
 		var all []value.Value
@@ -50,7 +50,7 @@ func leaves(v value.Value, path query.Path) []value.Value {
 	return nil
 }
 
-// someCandidate reports whether holds is true of a leaf or of an element of a leaf that is a list.
+// someCandidate reports whether holds is true for a leaf or for an element of a leaf that is a list.
 func someCandidate(of []value.Value, holds func(value.Value) bool) bool {
 	return slices.ContainsFunc(of, func(leaf value.Value) bool {
 		return holds(leaf) || slices.ContainsFunc(leaf.List(), holds)
@@ -85,7 +85,7 @@ func (r *reading) predicate(f query.Filter) (test, error) {
 	return r.inner(f)
 }
 
-// inner makes the tests that look at what a value consists of.
+// inner makes the tests of the parts of a value.
 func (r *reading) inner(f query.Filter) (test, error) {
 	switch f := f.(type) {
 	case query.Exists:
@@ -160,7 +160,7 @@ func (r *reading) predicates(parts []query.Filter) ([]test, error) {
 	return out, nil
 }
 
-// equals reports whether a candidate equals v. Null also equals what no path leads to.
+// equals reports whether a candidate equals v. Null also equals a missing value.
 func equals(of []value.Value, v value.Value) bool {
 	if v.IsNull() {
 		return len(of) == 0 || someCandidate(of, value.Value.IsNull)

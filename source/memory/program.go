@@ -13,20 +13,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A given is what a Program may read beside the plan's views.
+// A given is what a Program may read besides the plan's views.
 type given struct {
-	input []value.Row // the records that a Facet gives its branches
+	input []value.Row // the records that a Facet passes to its branches
 	outer *place      // the record for which a Nest makes its list
 }
 
-// fail keeps the first reason to give up; a reading that has one yields nothing.
+// fail keeps the first reason to stop; a reading that has one yields nothing.
 func (r *reading) fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = problem.New(problem.Internal, fmt.Sprintf(format, args...))
 	}
 }
 
-// stopped reports whether there is a reason to give up, or the asker no longer waits.
+// stopped reports whether there is a reason to stop, or the caller no longer waits.
 func (r *reading) stopped() bool {
 	if r.err == nil {
 		r.err = ended(r.ctx)
@@ -34,7 +34,7 @@ func (r *reading) stopped() bool {
 	return r.err != nil
 }
 
-// leaving returns the records that a plan's Program gives, as far as they may leave.
+// leaving returns the records of a plan's Program, up to one more than the limit.
 func (r *reading) leaving() ([]value.Row, error) {
 	p := r.plan.Program
 	rows := r.program(p, given{})
@@ -54,7 +54,7 @@ func (r *reading) leaving() ([]value.Row, error) {
 	return out, nil
 }
 
-// program returns the records that p gives, in order.
+// program returns the records of p, in order.
 func (r *reading) program(p *plan.Program, g given) []value.Row {
 	shape := &p.Base
 	rows := ordered(shape, r.from(p, g))
@@ -71,7 +71,7 @@ func (r *reading) program(p *plan.Program, g given) []value.Row {
 	return rows
 }
 
-// from returns the records that p begins with.
+// from returns the records with which p begins.
 func (r *reading) from(p *plan.Program, g given) []value.Row {
 	if p.From == plan.Input {
 		return g.input
@@ -115,7 +115,7 @@ func ordered(shape *plan.Shape, rows []value.Row) []value.Row {
 	return rows
 }
 
-// orderJSON has all objects, and all lists, at one place.
+// orderJSON compares JSON values; all objects are equal, and all lists.
 func orderJSON(a, b value.Value) int {
 	if k := a.Kind(); k == b.Kind() && (k == value.Object || k == value.Array) {
 		return 0
@@ -123,7 +123,7 @@ func orderJSON(a, b value.Value) int {
 	return value.Order(a, b)
 }
 
-// A records is what a stage is given.
+// A records is the input of a stage.
 type records struct {
 	*reading
 	shape *plan.Shape
@@ -131,12 +131,12 @@ type records struct {
 	given
 }
 
-// at is the place of expressions over one of the records.
+// at returns the place of expressions over one of the records.
 func (in *records) at(row value.Row) *place {
 	return &place{reading: in.reading, shape: in.shape, row: row, outer: in.outer}
 }
 
-// stage returns the records that a stage makes of those that it is given.
+// stage returns the records that a stage makes of its input.
 func (r *reading) stage(s plan.Stage, in records) []value.Row {
 	switch s := s.(type) {
 	case *plan.Filter:
@@ -168,7 +168,7 @@ func (r *reading) stage(s plan.Stage, in records) []value.Row {
 	return nil
 }
 
-// each returns what is made of each record in turn.
+// each returns the rows that of makes of each record in turn.
 func (r *reading) each(in records, of func(*place) []value.Row) []value.Row {
 	var out []value.Row
 	for _, row := range in.rows {
@@ -197,7 +197,7 @@ func (r *reading) filter(s *plan.Filter, in records) []value.Row {
 	})
 }
 
-// columns computes the columns of a shape. A Ref passes on what is stored, unless the column tells that it is computed.
+// columns computes the columns of a shape. A Ref passes on the stored value, unless its column is computed.
 func (at *place) columns(es []plan.Expr, shape *plan.Shape) value.Row {
 	out := make(value.Row, len(es))
 	for i, e := range es {
@@ -260,7 +260,7 @@ func (r *reading) facet(s *plan.Facet, in records) []value.Row {
 	return []value.Row{row}
 }
 
-// sample draws by a digest, so that the same records give the same sample wherever they are stored.
+// sample selects by a digest, so that the same records give the same sample in every source.
 func sample(s *plan.Sample, in records) []value.Row {
 	type drawn struct {
 		digest string
@@ -285,7 +285,7 @@ func sample(s *plan.Sample, in records) []value.Row {
 	return out
 }
 
-// digested is the text of a column in a digest.
+// digested returns the text of a column in a digest.
 func digested(c *plan.Column, v value.Value) string {
 	switch v = seen(c, v); {
 	case c.Type == schema.Any || c.Type == schema.Opaque:

@@ -18,8 +18,8 @@ import (
 var typeNames = map[string]schema.Type{"any": schema.Any, "string": schema.String, "integer": schema.Integer, "double": schema.Double,
 	"decimal": schema.Decimal, "boolean": schema.Boolean, "date": schema.Date, "day": schema.Day, "uuid": schema.UUID, "bytes": schema.Bytes, "json": schema.JSON}
 
-// columns makes a shape of "name type" each, "-" for the name of a hidden one, ordered by the columns in order: 1 is
-// the first, -1 the first descending.
+// columns makes a shape of columns "name type", "-" being the name of a hidden one, ordered by the columns in order: 1
+// is the first, -1 the first descending.
 func columns(order []int, of ...string) plan.Shape {
 	var s plan.Shape
 	for _, c := range of {
@@ -74,7 +74,7 @@ func table(rows []value.Row) string {
 	return strings.Join(out, "\n")
 }
 
-// stages evaluates stages over records and compares what they give.
+// stages evaluates stages over records and compares the result.
 func stages(t *testing.T, base plan.Shape, lines, want string, of ...plan.Stage) {
 	t.Helper()
 	r := &reading{ctx: t.Context(), plan: &policy.Plan{}}
@@ -201,7 +201,7 @@ func TestBuckets(t *testing.T) {
 	stages(t, base, lines, "1 3 2 [2,4]\n3 5 2 [3,5]\n5 5 1 [1]", buckets(3))
 	stages(t, base, lines, "1 5 5 [1,2,3,4,5]", buckets(1))
 	stages(t, base, lines, "1 2 1 [2]\n2 3 1 [4]\n3 4 1 [3]\n4 5 1 [5]\n5 5 1 [1]", buckets(100))
-	// What is equal is in one range, and ranges without records are left out.
+	// Equal values are in one range, and ranges without records are left out.
 	stages(t, base, "[1,1]\n[2,1]\n[3,1]\n[4,2]", "1 2 3 [1,2,3]\n2 2 1 [4]", buckets(4))
 	stages(t, base, "[1,null]\n[2,7]\n[3,null]", "null 7 2 [1,3]\n7 7 1 [2]", buckets(2))
 	stages(t, base, "", "", buckets(2))

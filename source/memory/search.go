@@ -8,9 +8,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// found reports whether a record has what is searched for, by the definition of search.Query alone. An index of a
-// database may find more: other forms of a word, letters with and without accents; and it may pass over words that are
-// too common, which here are like all others.
+// found reports whether a record matches a search, by the definition of search.Query alone. An index of a database may
+// find more: other forms of a word, letters with and without accents; and it may ignore words that are too common, which
+// count like all others here.
 func found(s *policy.Search, of record) bool {
 	var texts []string
 	for _, in := range s.In {
@@ -25,5 +25,5 @@ func found(s *policy.Search, of record) bool {
 	return !slices.ContainsFunc(s.Terms, func(t string) bool { return !somewhere(t) }) && !slices.ContainsFunc(s.Without, somewhere)
 }
 
-// line puts words in one line, each between spaces.
+// line joins words by spaces, with one at each end.
 func line(words []string) string { return " " + strings.Join(words, " ") + " " }

@@ -63,7 +63,7 @@ func text(e plan.Apply, args []value.Value) (value.Value, bool) {
 	return value.OfString(x), true
 }
 
-// substring counts in code points.
+// substring returns length code points of x, starting at from.
 func substring(x string, from, length int64) value.Value {
 	if from < 0 {
 		return value.Value{}

@@ -12,16 +12,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// The bounds of the look for workspaces below a root, and of what is told of its failures.
+// The limits of the search for workspaces below a root, and of the warnings about it.
 const (
-	maxBelow    = 2     // folders deep
+	maxBelow    = 2     // levels of folders
 	maxLooks    = 2_000 // folders opened
 	maxWarnings = 20
 )
 
-// Describe implements source.Source. The classes are the objects of the workspaces in the roots, of all connections unless
-// one is configured; of objects with one name the first counts, by root, workspace and connection. An object that can't be
-// read is a class without fields, so that rules can name it.
+// Describe implements source.Source. The classes are the objects in the workspaces below the roots, of all connections
+// or the configured one. Of several objects with the same name the first counts, by root, workspace and connection. An
+// object that can't be read is a class without fields, so that rules can name it.
 func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
 	c := catalogue{source: s, seen: map[string]bool{}}
 	if err := c.gather(ctx); err != nil {
@@ -31,7 +31,7 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 	return c.classes, c.told(), nil
 }
 
-// Class implements source.Live: the class that Describe would find now.
+// Class implements source.Live. It returns the class that Describe would return now, or problem.NotFound.
 func (s *Source) Class(ctx context.Context, name string) (schema.Class, error) {
 	c := catalogue{source: s, seen: map[string]bool{}, only: name}
 	switch err := c.gather(ctx); {
@@ -49,7 +49,7 @@ type placed struct {
 	Workspace
 }
 
-// workspaces finds those below the roots, by path. A workspace has no others in it.
+// workspaces returns the workspaces below the roots, sorted by path. A workspace contains no other ones.
 func (s *Source) workspaces() []placed {
 	var out []placed
 	looks := 0
@@ -76,18 +76,18 @@ func (s *Source) workspaces() []placed {
 	return out
 }
 
-// A catalogue gathers classes.
+// A catalogue collects classes.
 type catalogue struct {
 	source      *Source
 	classes     []schema.Class
 	seen        map[string]bool
-	only        string // the one object that is looked for; "" for all
-	failed      error  // why the last of classes can't be read; nil where it can
+	only        string // the only object to collect; "" for all
+	failed      error  // why the last class can't be read; nil if it can
 	connections []string
 	warnings    []string
 }
 
-// gather takes what is described in the workspaces, in their order.
+// gather collects the classes of all workspaces in order.
 func (c *catalogue) gather(ctx context.Context) error {
 	for _, found := range c.source.workspaces() {
 		err := ctx.Err()
@@ -142,7 +142,7 @@ func (c *catalogue) objects(ctx context.Context, connection string, r *reader) e
 	return nil
 }
 
-// told are the warnings, the first of them where there are many.
+// told returns the warnings, limited to maxWarnings.
 func (c *catalogue) told() []string {
 	name, warnings := c.source.options.Name, c.warnings
 	if more := len(warnings) - maxWarnings; more > 0 {

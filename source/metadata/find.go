@@ -7,27 +7,27 @@ import (
 	"slices"
 )
 
-// A Connection is one whose objects are cached in a folder's workspaces.
+// A Connection is a connection whose objects are cached in a folder's workspaces.
 type Connection struct {
 	Name        string
-	Environment string // whose objects were counted; "" where there is none
+	Environment string // the environment of the counted objects; "" if there is none
 	Objects     int
 }
 
-// Find looks, for an owner, where what belongs to a folder is cached: in the workspaces of the project that it is, or in
-// those below it. It returns the folders that a source of it needs as roots, and what is there. It looks where nobody has
-// allowed to look yet, so it is never called for an agent.
+// Find searches for cached metadata on behalf of the owner: in the workspaces of the project in folder, or below
+// folder. It returns the roots that a source needs, and the connections found. It reads outside the configured roots,
+// so it must never be called for an agent.
 func Find(folder string) (roots []string, connections []Connection, err error) {
 	project, err := filepath.Abs(folder)
 	if err != nil {
 		return nil, nil, fmt.Errorf("look into %s: %w", folder, err)
 	}
-	home, _ := os.UserHomeDir() // without one, that place is not looked into
+	home, _ := os.UserHomeDir() // optional
 	roots = []string{project}
 	for i, path := range (Provar{}).Workspaces(project, home) {
 		if info, err := os.Lstat(filepath.Join(path, metadataFolder)); err == nil && info.IsDir() {
 			if roots = append(roots, path); i == 0 {
-				roots = []string{path} // the project's parent, which the project is in
+				roots = []string{path} // the project's parent, which contains the project
 			}
 			break
 		}

@@ -9,7 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// FuzzLook asks with any names and paths: what is found lies in the root, and nothing of the secret beside it shows.
+// FuzzLook calls Look with arbitrary names and paths: results come from the root only, and nothing of the secret next
+// to it is disclosed.
 func FuzzLook(f *testing.F) {
 	for _, seed := range [][4]string{{"Proj", "MyOrg", "default", "A"}, {"../out/Proj", "MyOrg", "", "../A"}, {"linked/x", "Linked", "..", "Link"}, {"", "", "", ""}, {"a\x00b", "C:", "%2e", "\u202e"}} {
 		f.Add(seed[0], seed[1], seed[2], seed[3])

@@ -1,10 +1,10 @@
-// Package metadata is the adapter for what development environments keep on disk of an organisation's objects: names,
-// types and rules of fields, and no record.
+// Package metadata is the adapter for descriptions of an organisation's objects that development environments cache on
+// disk: names, types and rules of fields, but no records.
 //
-// It is a source whose classes can be described and not read. What it opens lies below the roots that its owner allowed
-// (package confined); names that agents give are looked for in what a folder lists and never made part of a path. How one
-// environment lays its files out is a Reader: Provar's is here. A file that can't be read is told of with its object, and
-// takes nothing else along. Without roots it refuses to be.
+// It is a source whose classes can be described but not read. It opens only files below the roots that the owner
+// allowed (package safefs); names from agents are looked up in folder listings and never become part of a path. A
+// Reader implements the layout of one environment; Provar's is included. A file that can't be read gives a warning for
+// its object only. At least one root is required.
 package metadata
 
 import (
@@ -22,51 +22,54 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// Options say what a Source may open and what it tells of.
+// Options configure a Source.
 type Options struct {
 	Name        string                   // the source's name in the configuration
-	Roots       []string                 // the folders below which anything may be opened; at least one
-	Connection  string                   // the only connection that is told of; "" for all
-	Environment string                   // whose descriptions become classes; "" takes DefaultEnvironment
-	Home        string                   // where the environment keeps workspaces besides; "" takes the user's home
-	Reader      Reader                   // nil takes Provar
-	Allows      func(object string) bool // which objects are told of; nil for all
+	Roots       []string                 // the folders below which files may be opened; at least one
+	Connection  string                   // the only connection to use; "" for all
+	Environment string                   // the environment whose descriptions become classes; "" is DefaultEnvironment
+	Home        string                   // where the environment keeps further workspaces; "" is the user's home
+	Reader      Reader                   // nil is Provar
+	Allows      func(object string) bool // reports whether an object is visible; nil allows all
 }
 
-// DefaultEnvironment is what is read where no environment is named, or nothing is kept of the one that is.
+// DefaultEnvironment is used if no environment is named, or if the named one has no descriptions.
 const DefaultEnvironment = "default"
 
-// A Reader knows where one development environment keeps descriptions.
+// A Reader implements the file layout of one development environment.
 type Reader interface {
-	// Workspaces returns the folders that may hold those of a project, absolute, in the order in which they count.
+	// Workspaces returns the folders that may hold the descriptions of a project, as absolute paths in order of
+	// precedence.
 	Workspaces(project, home string) []string
-	// Open looks at a folder and takes it over: fs.ErrNotExist where it is no workspace.
+	// Open opens a workspace and takes ownership of the folder. It returns fs.ErrNotExist if the folder is no
+	// workspace.
 	Open(*safefs.Folder) (Workspace, error)
 }
 
-// A Workspace is a folder with descriptions of the objects of some connections. Close it.
+// A Workspace is a folder with descriptions of the objects of some connections. It must be closed.
 type Workspace interface {
 	Connections() []string
-	// Open opens what is kept of a connection, if it can be of an environment: fs.ErrNotExist where nothing is.
+	// Open opens the descriptions of a connection, preferably of that environment. It returns fs.ErrNotExist if there
+	// are none.
 	Open(connection, environment string) (*Objects, error)
 	Close() error
 }
 
-// Objects are the descriptions of one connection and environment: each is a file of one folder.
+// Objects are the descriptions of one connection and environment, each in a file of the same folder.
 type Objects struct {
 	Folder      *safefs.Folder
-	Files       map[string]string // by object
-	Environment string            // "" where descriptions are of none
+	Files       map[string]string // file name by object
+	Environment string            // "" if the layout has no environments
 	Fields      func(file string, data []byte) ([]schema.Field, error)
 }
 
-// A Source is descriptions on disk. It keeps nothing open.
+// A Source serves descriptions on disk. It keeps no files open.
 type Source struct {
 	options Options
 	roots   safefs.Roots
 }
 
-// New returns a source. It refuses roots that aren't there.
+// New returns a source. It returns an error if a root is missing.
 func New(o Options) (*Source, error) {
 	if len(o.Roots) == 0 {
 		return nil, fmt.Errorf("source %s: a metadata source needs roots: the folders that it may read", o.Name)
@@ -82,12 +85,12 @@ func New(o Options) (*Source, error) {
 		o.Environment = DefaultEnvironment
 	}
 	if o.Home == "" {
-		o.Home, _ = os.UserHomeDir() // without one, that place is not looked into
+		o.Home, _ = os.UserHomeDir() // optional
 	}
 	return &Source{o, roots}, nil
 }
 
-// Read implements source.Source: there are no records.
+// Read implements source.Source. It always fails, because there are no records.
 func (s *Source) Read(context.Context, policy.Permit) (source.Rows, error) {
 	return nil, problem.New(problem.Unsupported, "the class is a description without records")
 }
@@ -118,7 +121,7 @@ func (s *Source) Look(ctx context.Context, at source.Place) (*source.Cache, erro
 		}
 		found, err := ws.Open(at.Connection, at.Environment)
 		if err != nil {
-			return cache, nil // it went between the two looks, or can't be opened
+			return cache, nil // removed in the meantime, or unreadable
 		}
 		cache.Environment, cache.Reader, cache.Objects = found.Environment, &reader{s, found}, s.told(found)
 		return cache, nil
@@ -126,7 +129,7 @@ func (s *Source) Look(ctx context.Context, at source.Place) (*source.Cache, erro
 	return &source.Cache{}, nil
 }
 
-// workspace opens the workspace at path; nil where there is none that may be opened. Why is nobody's business.
+// workspace opens the workspace at path; nil if it doesn't exist or is not allowed. The reason is not disclosed.
 func (s *Source) workspace(path string) Workspace {
 	if !s.roots.Allows(path) {
 		return nil
@@ -150,7 +153,7 @@ func (s *Source) connections(ws Workspace) []string {
 	return all
 }
 
-// told are the objects that may be told of, sorted.
+// told returns the names of the visible objects, sorted.
 func (s *Source) told(found *Objects) []string {
 	out := make([]string, 0, len(found.Files))
 	for name := range found.Files {
@@ -162,8 +165,7 @@ func (s *Source) told(found *Objects) []string {
 	return out
 }
 
-// check refuses what could be a path where a name belongs, and a project that isn't below a root, before anything is
-// touched.
+// check refuses names that could be a path, and a project that is not below a root, before any file is accessed.
 func (s *Source) check(at source.Place) error {
 	names := [][2]string{{"/connection_name", at.Connection}, {"/environment", at.Environment}}
 	for i, o := range at.Objects {
@@ -184,7 +186,7 @@ func (s *Source) check(at source.Place) error {
 	return nil
 }
 
-// refused is the refusal of a path or a name, for what rule.
+// refused returns the error for a path or name that violates rule.
 func refused(rule, at, message string) error {
 	return &problem.Error{Code: problem.SecurityBlocked, Kind: strings.ToLower(rule), Pointer: at, Detail: rule + ": " + at[1:] + ": " + message,
 		Faults: []problem.Fault{{Pointer: at, Rule: rule, Message: message}}}

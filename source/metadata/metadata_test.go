@@ -20,7 +20,7 @@ const (
 	stub   = `<sfObject n="X" detailsLoaded="false"/>`
 )
 
-// object is an SfObject of one required field with this name.
+// object returns an SfObject with one required field of that name.
 func object(field string) string {
 	return `<sfObject n="X"><fields><sfField n="` + field + `" type="string" required="true"/></fields></sfObject>`
 }
@@ -32,7 +32,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// plantFiles writes files below dir, by slash path. A text that begins with "-> " is a link.
+// plantFiles writes files below dir by slash-separated path. A text that begins with "-> " makes a symbolic link.
 func plantFiles(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for path, text := range files {
@@ -54,7 +54,7 @@ func open(t testing.TB, o Options) *Source {
 	return s
 }
 
-// look writes what is found in a place: the workspace below dir, the environment, and "object: fields" for each.
+// look formats what Look finds: the workspace below dir, the environment, and "object: fields" for each.
 func look(t testing.TB, s *Source, dir string, at source.Place) string {
 	t.Helper()
 	found, err := s.Look(t.Context(), at)
@@ -90,7 +90,7 @@ func look(t testing.TB, s *Source, dir string, at source.Place) string {
 	return where
 }
 
-// TestLayouts is a tree and a question → what is found. The root is <dir>/w, the home <dir>/w/home.
+// TestLayouts checks what is found for each tree and place. The root is <dir>/w, the home folder <dir>/w/home.
 func TestLayouts(t *testing.T) {
 	ide := func(ws, connection, env, name string) string {
 		return ws + "/" + plugin + connection + "/" + env + "/SfObject/" + name + ".xml"
@@ -173,7 +173,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestNames is what can't be a name → its refusal, in each place of a name; and what can't be a project.
+// TestNames checks the refusal of each invalid name, in each argument, and of invalid projects.
 func TestNames(t *testing.T) {
 	dir := t.TempDir()
 	plantFiles(t, dir, map[string]string{"w/.metadata/MyOrg/A.json": "{}"})
@@ -187,7 +187,7 @@ func TestNames(t *testing.T) {
 		} {
 			at.Project = project
 			if bad == "" && strings.Contains(want, "environment") {
-				continue // it stands for the default
+				continue // selects the default
 			}
 			if got := look(t, s, dir, at); got != want {
 				t.Errorf("%q: got %s, want %s", bad, got, want)
@@ -207,7 +207,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestOptions is what an owner can narrow.
+// TestOptions checks the options that restrict a source.
 func TestOptions(t *testing.T) {
 	dir := t.TempDir()
 	plantFiles(t, dir, map[string]string{"w/.metadata/MyOrg/A.json": "{}", "w/.metadata/MyOrg/B.json": "{}", "w/.metadata/Other/C.json": "{}",
@@ -237,7 +237,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestDescribe is the classes of a source, and what it warns of.
+// TestDescribe checks the classes and warnings of a source.
 func TestDescribe(t *testing.T) {
 	dir := t.TempDir()
 	plantFiles(t, dir, map[string]string{
@@ -290,7 +290,7 @@ warning: org: its roots have the connections Ide, MyOrg, Second; of objects with
 	}
 }
 
-// TestAges is when descriptions were written: of regular files alone.
+// TestAges checks the modification times of descriptions, which only regular files have.
 func TestAges(t *testing.T) {
 	dir := t.TempDir()
 	plantFiles(t, dir, map[string]string{"w/.metadata/MyOrg/A.json": "{}", "w/.metadata/MyOrg/L.json": "-> A.json"})
@@ -312,7 +312,7 @@ func TestAges(t *testing.T) {
 	}
 }
 
-// TestHandles wants what was opened to be closed, whatever was asked.
+// TestHandles checks that all files and folders are closed.
 func TestHandles(t *testing.T) {
 	dir := t.TempDir()
 	plantFiles(t, dir, map[string]string{"w/.metadata/MyOrg/A.json": "{}", "w/" + plugin + "Ide/default/SfObject/A.xml": object("N"), "w/" + plugin + "Ide/other/x": "", "w/" + plugin + "Empty/x": "", "w/x/y/z": ""})

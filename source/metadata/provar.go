@@ -12,13 +12,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Provar reads what the Provar IDE keeps of Salesforce connections, in two layouts below a workspace's .metadata:
+// Provar reads the metadata that the Provar IDE caches for Salesforce connections, in two layouts below a workspace's
+// .metadata folder:
 //
 //	.plugins/com.provar.eclipse.ui/<connection>/<environment>/SfObject/<Object>.xml
 //	<connection>/<Object>.json, .xml or .object
 //
-// A connection that has the first is read there alone. Environments count in this order: the one asked for, default, then
-// by name.
+// If a connection has the first layout, the second is ignored. Environments are tried in this order: the requested one,
+// default, then by name.
 type Provar struct{}
 
 const (
@@ -27,11 +28,12 @@ const (
 	objectFolder   = "SfObject"
 )
 
-// endings are those of the second layout, the one that counts first.
+// endings are the file endings of the second layout, in order of precedence.
 var endings = [...]string{".json", ".xml", ".object"}
 
-// Workspaces implements Reader: the project's parent, and workspace-<name> beside the project, in Provar_Workspaces beside
-// it and in Provar at home, with the project's name as it is and as older versions wrote it.
+// Workspaces implements Reader. It returns the project's parent, then workspace-<name> next to the project, in
+// Provar_Workspaces next to it and in Provar in the home folder, with the project's name unchanged and as older
+// versions of the IDE wrote it.
 func (Provar) Workspaces(project, home string) []string {
 	parent, name := filepath.Dir(project), filepath.Base(project)
 	names := []string{"workspace-" + name}
@@ -65,7 +67,7 @@ type provarWorkspace struct{ at *safefs.Folder }
 
 func (w *provarWorkspace) Close() error { return w.at.Close() }
 
-// Connections implements Workspace: by name, each once.
+// Connections implements Workspace. The names are sorted and unique.
 func (w *provarWorkspace) Connections() []string {
 	var out []string
 	if plugin, err := w.plugin(); err == nil {
@@ -109,20 +111,20 @@ func (w *provarWorkspace) plugin() (*safefs.Folder, error) {
 	return plugins.Down(pluginFolder)
 }
 
-// folders lists the folders in f that a connection or an environment could be called after: those with a dot before
-// their name belong to the IDE.
+// folders lists the folders in f that can be connections or environments. Names that begin with a dot belong to the
+// IDE.
 func folders(f *safefs.Folder) []string {
-	all, _ := f.Folders() // what can't be listed has none
+	all, _ := f.Folders() // a folder that can't be listed has none
 	return slices.DeleteFunc(all, func(n string) bool { return !shown(n) })
 }
 
-// shown reports whether a name can be one of an object, a connection or an environment.
+// shown reports whether name is a valid name of an object, a connection or an environment.
 func shown(name string) bool {
 	return name != "" && name[0] != '.' && safefs.Single(name) &&
 		!strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
 }
 
-// environment opens what the first layout keeps of a connection.
+// environment opens a connection in the first layout.
 func environment(plugin *safefs.Folder, connection, asked string) (*Objects, error) {
 	if !slices.Contains(folders(plugin), connection) {
 		return nil, fs.ErrNotExist
@@ -146,7 +148,7 @@ func environment(plugin *safefs.Folder, connection, asked string) (*Objects, err
 	return nil, fs.ErrNotExist
 }
 
-// rank orders environments.
+// rank returns the precedence of an environment, the lowest first.
 func rank(env, asked string) int {
 	switch env {
 	case asked:
@@ -157,7 +159,7 @@ func rank(env, asked string) int {
 	return 2
 }
 
-// second opens what the second layout keeps of a connection: a folder with objects in it.
+// second opens a connection in the second layout: a folder with files of objects.
 func (w *provarWorkspace) second(connection string) (*Objects, error) {
 	if !slices.Contains(folders(w.at), connection) {
 		return nil, fs.ErrNotExist
@@ -174,7 +176,7 @@ func (w *provarWorkspace) second(connection string) (*Objects, error) {
 	return o, err
 }
 
-// listed takes a folder of objects over. Of the files of one object the one whose ending stands first counts.
+// listed takes ownership of a folder of objects. Of several files of one object, the one with the first ending counts.
 func listed(at *safefs.Folder, env string, endings ...string) (*Objects, error) {
 	names, err := at.Names()
 	if err != nil {

@@ -26,7 +26,7 @@ func (r *reader) Modified(name string) time.Time {
 	return t
 }
 
-// Object implements source.ObjectReader. The class is called as its file, whatever stands in it.
+// Object implements source.ObjectReader. The class has the name of its file, whatever the file contains.
 func (r *reader) Object(name string) (schema.Class, error) {
 	class := schema.Class{Source: r.source.options.Name, Name: name, Table: name, Recordless: true}
 	file, ok := r.objects.Files[name]
@@ -43,14 +43,14 @@ func (r *reader) Object(name string) (schema.Class, error) {
 	}
 	for i := range fields {
 		if denylist.Credential(fields[i].Name) {
-			fields[i].Default = "" // a name tells nothing that matters; what it is set to might
+			fields[i].Default = "" // the default of such a field might be a secret
 		}
 	}
 	class.Fields = fields
 	return class, nil
 }
 
-// unreadable says why a file can't be read, without its path.
+// unreadable returns the reason why a file can't be read, without its path.
 func unreadable(err error) string {
 	for _, known := range []error{safefs.ErrNotFile, safefs.ErrTooLarge, safefs.ErrChanged} {
 		if errors.Is(err, known) {

@@ -11,9 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// TestTouchesNothingOutside runs hostile questions under strace, which writes down every path that the kernel is given:
-// none is outside of the root. What is outside is called "outside-…", so that a look at the text is enough; a call by a
-// relative name shows the folder that it starts at (-y).
+// TestTouchesNothingOutside runs hostile calls under strace, which records every path passed to the kernel: none is
+// outside the root. Everything outside is named "outside-…", so that searching the text is enough; strace -y shows the
+// folder of relative paths.
 func TestTouchesNothingOutside(t *testing.T) {
 	if dir := os.Getenv("BAILIWICK_TRACED"); dir != "" {
 		hostile(t, dir)
@@ -55,13 +55,13 @@ func TestTouchesNothingOutside(t *testing.T) {
 			t.Errorf("outside of the root: %s", line)
 		}
 	}
-	// A root that has all of it betrays itself, so the look at the text sees what it is to see.
+	// With a root that contains everything, the name must occur, which shows that the search works.
 	if wide := run("."); !bytes.Contains([]byte(wide), []byte("outside")) {
 		t.Error("a root that has the secret shows no call with its name")
 	}
 }
 
-// hostile asks for all that could lead out of root.
+// hostile makes calls that try to leave root.
 func hostile(t *testing.T, root string) {
 	s := open(t, Options{Roots: []string{root}, Home: filepath.Join(filepath.Dir(root), "outside-home")})
 	if _, _, err := s.Describe(t.Context()); err != nil {

@@ -12,17 +12,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// masks puts what is there in the places of what an asker has sent back masked: whoever replaces a list of which one value
-// is masked means that it stays. Only where just that place is masked for the asker is there anything to put; any other
-// mask is refused, for it would be written as the text that it is. What is put in is neither kept nor shown: people
-// approve that the value stays.
+// masks restores values that a caller sent back masked: a caller that replaces a list with one masked value means to
+// keep that value. A mask is restored only if the caller sees the same mask in the same place; any other is refused,
+// because it would be written literally. The restored values are neither stored nor shown: reviewers approve that the
+// value stays.
 type masks struct {
-	was, is value.Value // what is there, as the asker sees it and as it is
+	was, is value.Value // the current state, as the caller sees it and in full
 	found   int
 	err     error
 }
 
-// restore returns the body of a call with the values that stay.
+// restore returns the body of a call with the masked values restored.
 func (m *masks) restore(body value.Value) value.Value {
 	was, is := m.was, m.is
 	if body.Kind() != value.Object { // see object
@@ -62,8 +62,8 @@ func (m *masks) walk(v, was, is value.Value, at string) value.Value {
 	return v
 }
 
-// entry is the one entry of a list that has all the names that e has; Null where none is, or more than one. Under another
-// name a value might not be masked any more.
+// entry returns the single entry of a list with the same id, name and key as e, or Null if there is none or several.
+// With another name, a value might not be masked any more.
 func entry(list, e value.Value) value.Value {
 	var found value.Value
 	for _, has := range list.List() {
@@ -93,7 +93,7 @@ func (m *masks) refuse(at string) {
 	}
 }
 
-// put puts what stays into the body that a call sends.
+// put restores the masked values in the body that a call sends.
 func (m *masks) put(call *calls.Plan) error {
 	body := m.restore(call.Body)
 	if m.err != nil || m.found == 0 {

@@ -1,9 +1,9 @@
-// Package openapi is the adapter for HTTP APIs: what policy permits is sent, and nothing else.
+// Package openapi is the adapter for HTTP APIs. It sends only requests that policy permits.
 //
-// It stands where the adapters of databases stand, and its parts below it know one thing each: document, access, view,
-// index and render tell of an API; validate and request make a request of arguments; credential and send bring it there;
-// answer makes of the response what may leave. An API has no classes. What it writes it writes at most once, and where that
-// can't be told it says so: an API keeps no marker of ours, and what was sent is never sent again.
+// An API has no classes. A write is sent at most once: an API stores no marker for a change, so if the outcome of a
+// write is unknown, the error says so and the write is never sent again. The parts of the adapter are the packages in
+// internal/openapi: spec, classify, visible, search and describe present an API; validate and request build a request
+// from arguments; credential and client send it; response filters the answer.
 package openapi
 
 import (
@@ -20,19 +20,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// An API is one HTTP API of the configuration.
+// An API is one configured HTTP API.
 type API struct {
 	name   string
 	sender *client.Sender
 }
 
-// New returns the API called name, which s reaches.
+// New returns the API called name, which s sends to.
 func New(name string, s *client.Sender) *API { return &API{name, s} }
 
 // Describe implements source.Source: an API has no classes.
 func (a *API) Describe(context.Context) ([]schema.Class, []string, error) { return nil, nil, nil }
 
-// Read implements source.Source, and refuses: no permit is about a class of an API.
+// Read implements source.Source. It always fails, because an API has no classes.
 func (a *API) Read(context.Context, policy.Permit) (source.Rows, error) {
 	return nil, problem.New(problem.Unsupported, a.name+" is an API: it has no classes")
 }
@@ -43,7 +43,7 @@ func (a *API) Close() error {
 	return nil
 }
 
-// Call implements source.Caller. It refuses what isn't a read.
+// Call implements source.Caller. It refuses operations that are not reads.
 func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *client.Response, error) {
 	plan, err := p.Plan()
 	if err != nil {
@@ -69,7 +69,7 @@ func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *client.R
 	return permits[r.Request], r, nil
 }
 
-// write sends a call that isn't a read, once. Its error is change.ErrUnknown's where the API may have carried it out.
+// write sends a call that is not a read, once. Its error wraps change.ErrUnknown if the API may have carried it out.
 func (a *API) write(ctx context.Context, plan *calls.Plan, key string) (*client.Response, error) {
 	r, err := a.sender.Send(ctx, client.Message{Request: plan.Request, Key: key, Who: plan.Who})
 	switch {

@@ -16,16 +16,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// maxBefore is how many bytes are kept of what a call would change.
+// maxBefore is the maximum size in bytes of the state before a change that is kept.
 const maxBefore = 1 << 20
 
-// unknown says that nobody can tell what became of a call.
+// unknown returns the error for a call whose outcome is unknown.
 func unknown(detail string, why error) error {
 	return &problem.Error{Code: problem.Upstream, Kind: "unknown_outcome", Detail: detail + ": it may have happened or not", Err: errors.Join(change.ErrUnknown, why)}
 }
 
-// Preview implements source.Writer: what a call would change is read by the read of the same path, where there is one.
-// Nothing is tried out.
+// Preview implements source.Writer. It reads the current state with the read operation of the same path, if there is
+// one, and does not try the call.
 func (a *API) Preview(ctx context.Context, d writes.Draft) (change.Preview, error) {
 	plan, err := d.Plan()
 	if err != nil {
@@ -42,7 +42,7 @@ func (a *API) Preview(ctx context.Context, d writes.Draft) (change.Preview, erro
 	return change.Preview{Kind: change.Computed, Effects: []change.Effect{effect}}, nil
 }
 
-// called is the one call that a plan is.
+// called returns the single call of a plan.
 func called(plan *writes.Plan) (*calls.Plan, error) {
 	if len(plan.Items) != 1 || plan.Items[0].Op != write.OpCall {
 		return nil, problem.New(problem.Unsupported, "an API takes one call, and nothing else")
@@ -51,7 +51,7 @@ func called(plan *writes.Plan) (*calls.Plan, error) {
 	return &call, err
 }
 
-// effect is what a call would do, as far as can be told without making it, and what of it is masked.
+// effect returns the expected effect of a call, without making it, and the masks to restore in its body.
 func (a *API) effect(ctx context.Context, call *calls.Plan) (change.Effect, *masks, error) {
 	e := change.Effect{Op: write.OpCall, Class: call.API + "." + call.Operation.ID, Key: call.Request.Method + " " + call.Request.Target(),
 		Destroys: call.Class == classify.Destructive, Asked: []string{}}
@@ -69,13 +69,13 @@ func (a *API) effect(ctx context.Context, call *calls.Plan) (change.Effect, *mas
 	}
 	for _, m := range e.Before.Members() {
 		if _, stays := e.After.Get(m.Name); !stays && !e.After.IsNull() {
-			e.Asked = append(e.Asked, m.Name) // what goes is asked for as well
+			e.Asked = append(e.Asked, m.Name) // removed fields are part of the request too
 		}
 	}
 	return e, m, nil
 }
 
-// differs is what a call changes: what is there of it, and what comes of that.
+// differs returns the fields that a call changes, before and after.
 func differs(call *calls.Plan, was value.Value) (before, after value.Value) {
 	switch body := object(call.Body); {
 	case call.Request.Method == "DELETE":
@@ -91,12 +91,12 @@ func differs(call *calls.Plan, was value.Value) (before, after value.Value) {
 	}
 }
 
-// A state is what a call would change: as its asker sees it, as those do who see the most, and as it is. A reviewer has to
-// know that a PUT drops what the asker doesn't see.
+// A state is the current state of what a call would change: as the caller sees it, as a fully permitted reviewer sees
+// it, and raw. Reviewers need to see that a PUT drops fields that the caller doesn't see.
 type state struct{ seen, whole, raw value.Value }
 
-// before reads what a call would change. Null where the API has no such read; a thing that isn't there is the API's answer
-// to the call.
+// before reads the current state of what a call would change. It is empty if the API has no such read. A missing
+// resource is the API's error.
 func (a *API) before(ctx context.Context, call *calls.Plan) (state, error) {
 	if call.Before == nil {
 		return state{}, nil
@@ -119,12 +119,12 @@ func (a *API) before(ctx context.Context, call *calls.Plan) (state, error) {
 	}
 	raw, err := value.Read(r.Body, 0)
 	if err != nil {
-		raw = value.Value{} // nothing of it can be kept
+		raw = value.Value{} // no masked value can be restored
 	}
 	return state{object(seen.Body), object(whole.Body), object(raw)}, nil
 }
 
-// object is v as fields: what is no object is the one field "body".
+// object returns v as an object; any other value becomes the field "body".
 func object(v value.Value) value.Value {
 	if v.IsNull() || v.Kind() == value.Object {
 		return v
@@ -132,8 +132,8 @@ func object(v value.Value) value.Value {
 	return value.OfObject([]value.Member{{Name: "body", Value: v}})
 }
 
-// replaced is what a PUT would replace: of what is there the fields that such a request can hold. The others are the
-// API's own.
+// replaced returns the fields that a PUT would replace: those that its body can contain. The API maintains the others
+// itself.
 func replaced(call *calls.Plan, was, body value.Value) value.Value {
 	declared := map[string]bool{}
 	if content := call.Operation.Body.Preferred(); content != nil {
@@ -150,7 +150,7 @@ func replaced(call *calls.Plan, was, body value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// keep is of was what body names.
+// keep returns the fields of was that are in body.
 func keep(was, body value.Value) value.Value {
 	var members []value.Member
 	for _, m := range was.Members() {
@@ -161,7 +161,8 @@ func keep(was, body value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// merge is what a patch makes of was: objects are merged, as RFC 7396 does and most APIs do; a null is shown as one.
+// merge returns was with patch applied: objects are merged as in RFC 7396, which most APIs follow, except that a null
+// is kept.
 func merge(was, patch value.Value) value.Value {
 	if patch.Kind() != value.Object {
 		return patch
@@ -179,8 +180,8 @@ func merge(was, patch value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// Apply implements source.Writer. What is there is compared with what was reviewed just before the call is sent; between the
-// two the API may change it, and only an API that takes conditions can tell.
+// Apply implements source.Writer. It compares the current state with the reviewed one just before the call is sent. A
+// change in between is not detected; only an API with conditional requests could detect it.
 func (a *API) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error) {
 	plan, err := p.Plan()
 	if err != nil {
@@ -207,7 +208,7 @@ func (a *API) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error
 	got, err := response.Make(call.View, call.Operation, r, response.Options{Budget: maxBefore})
 	switch {
 	case err != nil && r.Status < 300:
-		return change.Receipt{Rows: 1}, nil // it was carried out; that its answer can't be read changes nothing of that
+		return change.Receipt{Rows: 1}, nil // it was carried out, even if the response can't be read
 	case err != nil:
 		return change.Receipt{}, err
 	case r.Status >= 300:
@@ -220,8 +221,8 @@ func (a *API) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error
 	return receipt, nil
 }
 
-// Bar implements source.Writer. An API keeps nothing of ours to bar a change by: who would send it has to take a step of
-// the change before, which is not there any more.
+// Bar implements source.Writer. An API stores no marker that could bar a change; a pending send is instead prevented by
+// the state of the change, which it has to advance first.
 func (a *API) Bar(context.Context, string, int64) (change.Receipt, bool, error) {
 	return change.Receipt{}, false, nil
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 )
 
-// A Source reads one PostgreSQL database. Its Writable method opens it for writing as well. It is safe for use by several goroutines.
+// A Source reads one PostgreSQL database. Its Writable method opens it for writing as well. It is safe for concurrent
+// use.
 type Source = sqldriver.Postgres
 
 // Open connects to the database at url, such as postgres://user:password@host/database, as the source called name. Its sessions are

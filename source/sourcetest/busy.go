@@ -20,7 +20,7 @@ func busy() Table {
 	return Table{Name: "busy", Key: []string{"id"}, Columns: []Column{id, {Name: "doc", Is: schema.JSON}}, Rows: rows.String()}
 }
 
-// busyWhere matches nothing, which takes 150 regular expressions over 200,000 texts to find out.
+// busyWhere matches nothing, which takes 150 regular expressions over 200,000 texts to establish.
 func busyWhere() string {
 	parts := make([]string, 150)
 	for i := range parts {

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Canonical returns v with the members of its objects by name, for not every source keeps their order.
+// Canonical returns v with the members of its objects sorted by name, since not every source keeps their order.
 func Canonical(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Array:

@@ -15,21 +15,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Dataset is tables and their records, to be loaded into the source under test.
+// A Dataset is the tables, with their records, that are loaded into the source under test.
 type Dataset struct{ Tables []Table }
 
-// A Table is one class in a form that every kind of source can be made from.
+// A Table is one class, in a form from which every kind of source can be made.
 type Table struct {
 	Name    string
-	Needs   Ability // the ability without which a source has no such table
+	Needs   Ability // the ability that a source needs to have such a table
 	Columns []Column
 	Key     []string
 	Foreign []schema.Relation
-	Rows    string // one JSON array per line, a value per column; dates and bytes as the query language writes them
+	Rows    string // one JSON array per line, one value per column; dates and bytes as the query language writes them
 }
 
-// A Column is one field of a Table. SQLite, Postgres and MySQL are the declared types where they aren't the usual ones
-// of the field's type.
+// A Column is one field of a Table. SQLite, Postgres and MySQL are the declared types if they aren't the usual ones of
+// the field's type.
 type Column struct {
 	Name                    string
 	Is                      schema.Type
@@ -37,7 +37,7 @@ type Column struct {
 	SQLite, Postgres, MySQL string
 }
 
-// The declared types. SQLite has no decimals and no arrays; describing it tells so. MariaDB has no arrays.
+// The declared types. SQLite has no decimals and no arrays, as its description shows. MariaDB has no arrays.
 var (
 	sqliteTypes = map[schema.Type]string{schema.Any: "", schema.String: "TEXT", schema.Integer: "INTEGER", schema.Double: "REAL",
 		schema.Decimal: "NUMERIC", schema.Boolean: "BOOLEAN", schema.Date: "DATETIME", schema.Day: "DATE", schema.UUID: "UUID",
@@ -81,7 +81,7 @@ func (d Dataset) Script(t testing.TB, dialect sqlgen.Dialect) []string {
 				parts = append(parts, foreign)
 			case sqlgen.MySQL:
 				relate = append(relate, "ALTER TABLE "+ident(table.Name)+" ADD "+foreign)
-			default: // not checked for the records that are there, some of which dangle
+			default: // NOT VALID, since some of the existing records dangle
 				relate = append(relate, "ALTER TABLE "+ident(table.Name)+" ADD "+foreign+" NOT VALID")
 			}
 		}
@@ -111,7 +111,7 @@ func (c Column) declared(dialect sqlgen.Dialect) string {
 	return usual
 }
 
-// Records reads the rows as they are written.
+// Records parses the rows.
 func (t *Table) Records(tb testing.TB) []value.Row {
 	tb.Helper()
 	var out []value.Row
@@ -160,13 +160,13 @@ func (c Column) literal(v value.Value, dialect sqlgen.Dialect) string {
 	if v.Kind() != value.String {
 		return v.String()
 	}
-	if c.Is == schema.Date && dialect == sqlgen.MySQL { // it reads no zones
+	if c.Is == schema.Date && dialect == sqlgen.MySQL { // its literals have no zones
 		return quoted(time.UnixMicro(date(v).Micros()).UTC().Format("2006-01-02 15:04:05.999999"))
 	}
 	return quoted(v.Text())
 }
 
-// double writes a double; NaN and the infinities stand as strings in the rows.
+// double writes a double; NaN and the infinities are strings in the rows.
 func (c Column) double(v value.Value, dialect sqlgen.Dialect) string {
 	switch {
 	case v.Kind() != value.String:
@@ -184,7 +184,7 @@ func (c Column) double(v value.Value, dialect sqlgen.Dialect) string {
 	return "NULL" // SQLite stores a NaN as null
 }
 
-// largest is the double nearest to an infinity, where a source has none.
+// largest returns the double nearest to an infinity, for a source that has none.
 func largest(v value.Value) value.Value {
 	if strings.HasPrefix(v.Text(), "-") {
 		return value.OfFloat(-math.MaxFloat64)
@@ -192,7 +192,7 @@ func largest(v value.Value) value.Value {
 	return value.OfFloat(math.MaxFloat64)
 }
 
-// arrayText writes a list as PostgreSQL's array: {"a",NULL}.
+// arrayText writes a list as a PostgreSQL array: {"a",NULL}.
 func arrayText(v value.Value) string {
 	parts := make([]string, len(v.List()))
 	for i, e := range v.List() {
@@ -204,7 +204,7 @@ func arrayText(v value.Value) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-// Classes returns what a source that holds the tables exactly tells of them.
+// Classes returns the description of a source that holds the tables exactly.
 func (d Dataset) Classes(name string) []schema.Class {
 	classes := make([]schema.Class, len(d.Tables))
 	for i, t := range d.Tables {
@@ -216,7 +216,7 @@ func (d Dataset) Classes(name string) []schema.Class {
 	return classes
 }
 
-// Rows returns the records as values of the types that classes, which hold the tables, give their fields.
+// Rows returns the records as values of the types that their fields have in classes, which describe the tables.
 func (d Dataset) Rows(t testing.TB, classes []schema.Class) map[string][]value.Row {
 	t.Helper()
 	out := map[string][]value.Row{}
@@ -243,14 +243,14 @@ func (d Dataset) Rows(t testing.TB, classes []schema.Class) map[string][]value.R
 	return out
 }
 
-// held is a written value as a field holds it.
+// held returns a written value as a field holds it.
 func held(v value.Value, f *schema.Field) value.Value {
 	is := f.Type
 	switch {
 	case v.IsNumber() && f.Native == sqliteTypes[schema.Decimal]:
 		x, _ := v.AsFloat()
 		if n, ok := value.OfFloat(x).AsInt(); ok && v.Kind() != value.Int {
-			return value.OfInt(n) // SQLite keeps whole numbers whole there, once they are doubles
+			return value.OfInt(n) // SQLite keeps whole numbers as integers there, also those that are doubles
 		} else if v.Kind() == value.Int {
 			return v
 		}
@@ -276,14 +276,14 @@ func held(v value.Value, f *schema.Field) value.Value {
 	case is == schema.Date || is == schema.Day:
 		d := date(v)
 		if is == schema.Date && d.Kind() == value.Day && f.Native != sqliteTypes[schema.Date] {
-			return value.OfDate(d.Micros()) // SQLite keeps the text, which says a day
+			return value.OfDate(d.Micros()) // SQLite keeps the text, which is a day
 		}
 		return d
 	}
 	return v
 }
 
-// date reads a date as written: ISO 8601, or, as some keep it in SQLite, a number of seconds or milliseconds.
+// date parses a date as written: ISO 8601, or a number of seconds or milliseconds, as in some SQLite columns.
 func date(v value.Value) value.Value {
 	if v.Kind() == value.Int {
 		if n := v.Int(); math.Abs(float64(n)) < 1e11 {
@@ -297,7 +297,7 @@ func date(v value.Value) value.Value {
 	return v
 }
 
-// sqlNull reports whether v is how the rows write SQL's null in a JSON column, where null is JSON's.
+// sqlNull reports whether v is SQL's null as written in a JSON column, where null is JSON's.
 func sqlNull(v value.Value) bool {
 	_, ok := v.Get("$sql")
 	return ok

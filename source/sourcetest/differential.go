@@ -19,15 +19,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// rounds is how many random queries each source is asked, unless BAILIWICK_SOAK says another number.
+// rounds is how many random queries each source is asked, unless BAILIWICK_SOAK sets another number.
 const rounds = 3000
 
-// An Oracle makes the source that is right: memory.New.
+// An Oracle makes the source whose answers are right: memory.New.
 type Oracle func([]schema.Class, map[string][]value.Row) source.Source
 
-// Differential asks a source and the oracle random queries, which must have the same answers to the last byte; and
-// for each that the records where it holds and those where it doesn't are all records. show writes what the source
-// runs for a permit, for messages.
+// Differential asks a source and the oracle random queries, whose answers must be equal to the last byte; and it checks
+// for each that the records that match and those that don't are all records. show writes what the source runs for a
+// permit, for messages.
 func Differential(t *testing.T, open Open, limits Limits, oracle Oracle, show func(policy.Permit) string) {
 	s := newSubject(t, open, limits)
 	n := Rounds(t, rounds)
@@ -48,7 +48,7 @@ func Differential(t *testing.T, open Open, limits Limits, oracle Oracle, show fu
 	}
 }
 
-// Rounds tells rapid how many random queries the test asks: short, unless BAILIWICK_SOAK says another number.
+// Rounds sets how many random queries rapid asks: short, unless BAILIWICK_SOAK sets another number.
 func Rounds(t *testing.T, short int) int {
 	t.Helper()
 	n := short
@@ -69,7 +69,7 @@ func Rounds(t *testing.T, short int) int {
 	return n
 }
 
-// An asker is who asks, and under what rules.
+// An asker is a principal, and the rules for it.
 type asker struct {
 	policy *policy.Policy
 	who    identity.Principal
@@ -79,14 +79,14 @@ type differential struct {
 	*subject
 	oracle source.Source
 	show   func(policy.Permit) string
-	pool   map[string]map[string][]value.Value // by class and field, what literals are drawn from
+	pool   map[string]map[string][]value.Value // by class and field, the values from which literals are drawn
 	asks   map[string]asker
 	names  []string // of the classes
 
 	compared, rows, unsupported int
 }
 
-// scoped are the rules of the restricted asker.
+// scoped returns the rules of the restricted principal.
 func (s *subject) scoped(t *testing.T) map[string]policy.ClassRule {
 	return map[string]policy.ClassRule{
 		"users":    {Tenant: &policy.TenantRule{Field: "org"}},
@@ -130,7 +130,7 @@ func (d *differential) check(t *rapid.T) {
 	}
 }
 
-// tooMuch gives up a query that goes beyond the limits of the language, and fails for any other refusal.
+// tooMuch skips a query that exceeds the limits of the language, and fails for any other refusal.
 func tooMuch(t *rapid.T, text value.Value, err error) {
 	t.Helper()
 	if p := problem.Of(err); strings.Contains(p.Detail, "deeper than") || strings.Contains(p.Detail, "more than") {
@@ -162,7 +162,7 @@ func (d *differential) same(t *rapid.T, permit policy.Permit, text value.Value) 
 	return got, true
 }
 
-// equalRows compares the columns as they would leave, and the places as an order does.
+// equalRows compares the columns as they would leave the gateway, and the values of the order as the order does.
 func equalRows(plan *policy.Plan, a, b value.Row) bool {
 	n := len(plan.Columns)
 	if plan.Count {
@@ -190,7 +190,7 @@ func lines(rows []value.Row) string {
 	return out.String()
 }
 
-// pagesOn reads the pages after the first, which must go on where it ended.
+// pagesOn reads the pages after the first, which must continue where it ended.
 func (d *differential) pagesOn(t *rapid.T, permit policy.Permit, text value.Value, page []value.Row) {
 	t.Helper()
 	plan, err := permit.Plan()

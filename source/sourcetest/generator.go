@@ -30,7 +30,7 @@ func one(name string, v value.Value) value.Value {
 	return value.OfObject([]value.Member{{Name: name, Value: v}})
 }
 
-// object draws a where object; depth is how many more may stand inside.
+// object draws a where object; depth is how many more may nest inside.
 func (g *generator) object(depth int) value.Value {
 	if depth > 0 {
 		switch op := pick(g, "logic", "", "", "", "", "$and", "$or", "$nor", "$not"); op {
@@ -61,7 +61,8 @@ func (g *generator) object(depth int) value.Value {
 	return value.OfObject(members)
 }
 
-// behind returns a generator over the view that a pointer leads to, now and then; nil for what is none.
+// behind sometimes returns a generator over the view that a pointer leads to, and otherwise nil, as for a field that
+// isn't a pointer.
 func (g *generator) behind(pointer string) *generator {
 	to, ok := g.view.Pointer(pointer)
 	if !ok || pick(g, "behind", true, false, false) {
@@ -174,7 +175,7 @@ func (g *generator) regex() []value.Member {
 	return out
 }
 
-// prefix draws the beginning of a text of the data.
+// prefix draws the beginning of a text in the data.
 func (g *generator) prefix(f *schema.Field) string {
 	name := ""
 	if f != nil {
@@ -188,7 +189,7 @@ func (g *generator) prefix(f *schema.Field) string {
 	return string(runes[:min(len(runes), pick(g, "runes", 0, 1, 2, 3, 5, 100))])
 }
 
-// literal draws a value to compare with: of the data, near to it, or of another type. whole allows lists and objects.
+// literal draws a value to compare with: from the data, near to it, or of another type. whole allows lists and objects.
 func (g *generator) literal(f *schema.Field, whole bool) value.Value {
 	pool := append(g.pool[f.Name], others...)
 	if len(g.pool[f.Name]) > 0 && pick(g, "own", true, true, true, false) {
@@ -204,13 +205,13 @@ func (g *generator) literal(f *schema.Field, whole bool) value.Value {
 	return v
 }
 
-// others are literals that may be unlike a field's type.
+// others are literals that may differ from a field's type.
 var others = []value.Value{{}, value.OfBool(true), value.OfInt(0), value.OfInt(1), value.OfInt(-1), value.OfDecimal("1.0"), value.OfDecimal("0.5"),
 	value.OfString(""), value.OfString("1"), value.OfString("a"), value.OfString("2026-01-31T08:00:00Z"), value.OfString("00000000-0000-0000-0000-000000000001"),
 	value.OfArray([]value.Value{value.OfInt(1)}), value.OfArray([]value.Value{}), value.OfObject([]value.Member{{Name: "b", Value: value.OfInt(1)}}),
 	value.OfInt(9223372036854775807), value.OfDecimal("9223372036854775808"), value.OfDecimal("9007199254740992.5"), value.OfDecimal("1e3")}
 
-// near draws a value beside v.
+// near draws a value near v.
 func (g *generator) near(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Int, value.Decimal:
@@ -228,7 +229,7 @@ func (g *generator) near(v value.Value) value.Value {
 	return v
 }
 
-// nearNumber steps by a whole or a half, where the source is exact about it.
+// nearNumber steps by a whole or a half, if the source is exact about it.
 func (g *generator) nearNumber(v value.Value) value.Value {
 	exact, ok := new(big.Rat).SetString(v.String())
 	if _, fits := v.AsInt(); !ok || !fits && len(v.Text()) > 15 {
@@ -242,7 +243,7 @@ func (g *generator) nearNumber(v value.Value) value.Value {
 	return v
 }
 
-// order draws an order over what can be ordered by.
+// order draws an order over fields that can be ordered.
 func (g *generator) order() []query.Sort {
 	var out []query.Sort
 	for range pick(g, "sorts", 0, 0, 1, 1, 2) {
@@ -250,7 +251,7 @@ func (g *generator) order() []query.Sort {
 		if to := g.behind(f.Name); to != nil {
 			f, path = to.field("sort"), query.Path{f.Name}
 		}
-		// A date column of SQLite that holds no date has no place of its own.
+		// A date column of SQLite that holds other values than dates has no defined order.
 		if !f.Type.Structured() && (g.view.Name() != "untyped" || f.Name != "at") {
 			out = append(out, query.Sort{Path: append(path, f.Name), Desc: pick(g, "desc", false, true)})
 		}
@@ -258,7 +259,7 @@ func (g *generator) order() []query.Sort {
 	return out
 }
 
-// keys draws fields to return, parts of JSON and fields behind pointers among them.
+// keys draws fields to return, including parts of JSON and fields of referenced records.
 func (g *generator) keys() []query.Path {
 	var out []query.Path
 	for range pick(g, "keys", 0, 0, 1, 2, 3) {
@@ -285,7 +286,7 @@ func (g *generator) include() []query.Path {
 	return nil
 }
 
-// follow draws a path of pointers, nil where the class has none.
+// follow draws a path of pointers, nil if the class has none.
 func (g *generator) follow() query.Path {
 	switch g.view.Name() {
 	case "users":
@@ -312,7 +313,7 @@ func (s *subject) pools(t *testing.T) map[string]map[string][]value.Value {
 	return out
 }
 
-// within appends v and all that stands in it, as far as it can be written in a query.
+// within appends v and all values in it, if they can be written in a query.
 func within(to []value.Value, v value.Value) []value.Value {
 	for _, e := range v.List() {
 		to = within(to, e)

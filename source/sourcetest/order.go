@@ -11,12 +11,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// order tests orders, ties, and the place of null.
+// order tests orders, ties, and the position of null.
 func (s *subject) order(t *testing.T) {
 	for _, tt := range []struct {
 		class, order, where string
 		limit, skip         int
-		ids                 string // one more than the limit where there is one
+		ids                 string // one more than the limit if there is one
 	}{
 		{"numbers", "n", "", 100, 0, "4 8 3 1 2 10 11 12 9 5 6 7"},
 		{"numbers", "-n", "", 100, 0, "7 6 5 9 11 12 2 10 1 3 8 4"},
@@ -62,7 +62,7 @@ func (s *subject) order(t *testing.T) {
 	}
 }
 
-// pages tests that pages of every size, one after the other, give every record once and in order.
+// pages tests that pages of every size, in sequence, return every record once and in order.
 func (s *subject) pages(t *testing.T) {
 	for class, orders := range map[string][]string{
 		"numbers": {"", "n", "-n", "x", "-x,n", "d", "-d", "small", "-small,-n"},
@@ -90,7 +90,7 @@ func (s *subject) page(t *testing.T, class, order string, size int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Keys leave most fields of the order out of the record, so that its places must come apart from it.
+	// Keys leave most fields of the order out of the record, so that its values must be selected separately.
 	q := &query.Find{Class: class, Order: sorts, Limit: 1000, Keys: []query.Path{{s.class(class).Columns[0].Name}}}
 	plan, all, err := s.read(t.Context(), s.policy, reader, q)
 	if err != nil {
@@ -134,7 +134,7 @@ func (s *subject) page(t *testing.T, class, order string, size int) {
 	}
 }
 
-// pagesWithoutKey tests the class whose records nothing tells apart: pages are counted.
+// pagesWithoutKey tests the class whose records can't be told apart: pages are counted.
 func (s *subject) pagesWithoutKey(t *testing.T) {
 	want := "null,3,2025-01-01T00:00:00Z Click,1,2026-01-02T00:00:00Z click,1,2026-01-01T00:00:00Z click,1,2026-01-01T00:00:00Z " +
 		"click,2,2026-01-01T00:00:00Z view,null,null view,null,null"
@@ -237,7 +237,7 @@ func paths(list string) []query.Path {
 	return out
 }
 
-// ids tests asking by id: unknown ones and what is no id are no records, and no error.
+// ids tests queries by id: an unknown id or an invalid one finds no record, without an error.
 func (s *subject) ids(t *testing.T) {
 	for _, tt := range []struct {
 		class string

@@ -62,7 +62,7 @@ func comments() Table {
 `}
 }
 
-// parts point to posts by both fields of their key, which no query follows.
+// parts point to posts by both fields of their key, which no query can follow.
 func parts() Table {
 	return Table{Name: "parts", Key: []string{"id"},
 		Foreign: []schema.Relation{{Fields: []string{"org", "num"}, Target: "posts", TargetFields: []string{"org", "num"}}},

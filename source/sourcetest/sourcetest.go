@@ -1,8 +1,8 @@
 // Package sourcetest is the suite that every source passes.
 //
-// It stands beside the way and is imported by tests only. Run asks a source every operator on every type, and
-// compares with answers written by hand; Differential asks it random queries, and compares with package memory.
-// What a source can't do is declared with it, and checked: a limit that isn't true any more fails the suite.
+// Only tests import it. Run asks a source every operator on every type, and compares with answers written by hand;
+// Differential asks it random queries, and compares with package memory. What a source can't do is declared as a limit,
+// and checked: a limit that no longer applies fails the suite.
 package sourcetest
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An Ability is something of the query language that not every source can do.
+// An Ability is a part of the query language that not every source supports.
 type Ability string
 
 // The abilities. A source without one refuses with problem.Unsupported, has no such data, or isn't exact.
@@ -38,13 +38,13 @@ const (
 	Lists         Ability = "columns of lists, beside those of JSON"
 )
 
-// Limits are the abilities that a source hasn't got, each with the reason.
+// Limits are the abilities that a source lacks, each with the reason.
 type Limits map[Ability]string
 
-// An Open loads a dataset into a new source, which ends with the test.
+// An Open loads a dataset into a new source, which is closed when the test ends.
 type Open func(*testing.T, Dataset) source.Source
 
-// Run asks a source everything.
+// Run tests a source with every question.
 func Run(t *testing.T, open Open, limits Limits) {
 	s := newSubject(t, open, limits)
 	t.Run("describe", s.describe)
@@ -62,7 +62,7 @@ func Run(t *testing.T, open Open, limits Limits) {
 	}
 }
 
-// A subject is the source under test and what it was loaded with.
+// A subject is the source under test and the dataset it was loaded with.
 type subject struct {
 	source  source.Source
 	data    Dataset
@@ -91,7 +91,7 @@ func newSubject(t *testing.T, open Open, limits Limits) *subject {
 	return s
 }
 
-// rules makes a policy in which all classes can be seen, under what rules say.
+// rules makes a policy in which all classes are visible, subject to rules.
 func (s *subject) rules(t *testing.T, rules map[string]policy.ClassRule) *policy.Policy {
 	t.Helper()
 	p, err := policy.New(policy.Rules{Unlisted: true, Classes: rules}, s.classes)
@@ -114,7 +114,7 @@ func (s *subject) untested() []Ability {
 // reader may read everything.
 var reader = identity.Principal{ID: "test", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
 
-// read runs q as who and returns the plan and all rows.
+// read runs q for principal and returns the plan and all rows.
 func (s *subject) read(ctx context.Context, p *policy.Policy, principal identity.Principal, q query.Query) (*policy.Plan, []value.Row, error) {
 	permit, err := p.Read(principal, q)
 	if err != nil {
@@ -222,7 +222,7 @@ func (s *subject) refusals(t *testing.T) {
 	}
 }
 
-// ends tests that a reading stops soon after its context does, whenever that is. The question would take minutes.
+// ends tests that a reading stops soon after its context ends, at any moment. The query would take minutes.
 func ends(t *testing.T, open Open) {
 	s := &subject{data: Dataset{[]Table{busy()}}, limits: Limits{}}
 	s.source = open(t, s.data)

@@ -81,7 +81,7 @@ func times() Table {
 `}
 }
 
-// kinds has a text for its key.
+// kinds has a text key.
 func kinds() Table {
 	return Table{Name: "kinds", Key: []string{"id"},
 		Columns: []Column{{Name: "id", Is: schema.String, Required: true}, {Name: "b", Is: schema.Boolean}, {Name: "u", Is: schema.UUID}, {Name: "raw", Is: schema.Bytes}},
@@ -148,7 +148,7 @@ func lists() Table {
 `}
 }
 
-// odd has names that must be quoted wherever they stand.
+// odd has names that must always be quoted.
 func odd() Table {
 	return Table{Name: `odd "table"`, Key: []string{`key "one"`, "select"},
 		Columns: []Column{{Name: `key "one"`, Is: schema.String, Required: true}, {Name: "select", Is: schema.Integer, Required: true},
@@ -176,7 +176,7 @@ func events() Table {
 `}
 }
 
-// untyped are the columns of SQLite that hold anything, whatever is declared.
+// untyped has the columns of SQLite that hold any value, whatever is declared.
 func untyped() Table {
 	return Table{Name: "untyped", Needs: Untyped, Key: []string{"id"},
 		Columns: []Column{id, {Name: "v", Is: schema.Any}, {Name: "m", Is: schema.Any, SQLite: "MONEY"}, {Name: "at", Is: schema.Date}},
@@ -202,7 +202,7 @@ func floats() Table {
 `}
 }
 
-// micros are dates that differ by less than SQLite's functions tell apart.
+// micros are dates that differ by less than SQLite's functions resolve.
 func micros() Table {
 	return Table{Name: "micros", Needs: Microseconds, Key: []string{"id"},
 		Columns: []Column{id, {Name: "at", Is: schema.Date}, {Name: "local", Is: schema.Date, Postgres: "timestamp"}},

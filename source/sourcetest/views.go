@@ -45,7 +45,7 @@ func (s *subject) include(t *testing.T) {
 	}
 }
 
-// views tests that every record asked for, joined or counted satisfies what scopes the principal.
+// views tests that every record that is read, joined or counted satisfies the rules that scope the principal.
 func (s *subject) views(t *testing.T) {
 	rules := map[string]policy.ClassRule{
 		"orgs":  {Tenant: &policy.TenantRule{Field: "id"}},

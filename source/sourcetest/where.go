@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A question is a where object and the ids of the records that it finds, ordered by key: "1 3", "*" for all, and
-// "* but 1 3" for the others.
+// A question is a where object and the ids of the records that it finds, ordered by key: "1 3", "*" for all, and "* but
+// 1 3" for all others.
 type question struct {
 	class, where, ids string
 	needs             Ability
@@ -27,12 +27,12 @@ func (s *subject) where(t *testing.T) {
 	}
 }
 
-// has reports whether the source has a class; one that it can't have is among its limits.
+// has reports whether the source has a class; one that it can't have is declared in its limits.
 func (s *subject) has(class string) bool {
 	return slices.ContainsFunc(s.data.Tables, func(t Table) bool { return t.Name == class })
 }
 
-// ask asks for the records and for their number.
+// ask reads the records and counts them.
 func (s *subject) ask(t *testing.T, q question) {
 	t.Helper()
 	want := s.expand(t, q)
@@ -59,7 +59,7 @@ func (s *subject) ask(t *testing.T, q question) {
 	}
 }
 
-// expand writes out "*".
+// expand replaces "*" by the ids.
 func (s *subject) expand(t *testing.T, q question) string {
 	t.Helper()
 	if !strings.HasPrefix(q.ids, "*") {

@@ -1,6 +1,6 @@
 package sourcetest
 
-// What one step leads to in JSON.
+// docQuestions take one step into JSON.
 var docQuestions = []question{
 	{"docs", `{"doc.a":1}`, "1 3 28", ""},
 	{"docs", `{"doc.a":1.0}`, "1 3 28", ""},
@@ -68,7 +68,7 @@ var docQuestions = []question{
 	{"docs", `{"plain.naïve.日本":"語"}`, "19", ""},
 }
 
-// What stands deeper in JSON, and in its lists.
+// deepQuestions take deeper steps into JSON, and into its lists.
 var deepQuestions = []question{
 	{"docs", `{"doc.a.b":1}`, "4 5 28", ""},
 	{"docs", `{"doc.a.b":null}`, "* but 23 28", ""},
@@ -125,7 +125,7 @@ var deepQuestions = []question{
 	{"docs", `{"$nor":[{"doc.a":{"$exists":true}},{"doc":null}]}`, "2 6 9 11 12 13 19 27", ""},
 }
 
-// Lists, names that need quotes, columns without types, pointers.
+// otherQuestions are about lists, names that need quotes, columns without types, and pointers.
 var otherQuestions = []question{
 	{"lists", `{"tags":"a"}`, "1 4", ""},
 	{"lists", `{"tags":["a","b"]}`, "1", ""},

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// manyQuestions have as many values and conditions as the language allows: databases bound the depth of an expression
-// and the number of values, and none of that is the asker's concern.
+// manyQuestions have as many values and conditions as the language allows: databases limit the depth of an expression
+// and the number of values, which callers must not notice.
 func manyQuestions() []question {
 	in := func(format, last string) string {
 		values := make([]string, 999)

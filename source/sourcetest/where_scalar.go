@@ -1,6 +1,6 @@
 package sourcetest
 
-// Text compares by its bytes, whatever the collation of its column.
+// textQuestions: text compares by its bytes, whatever the collation of its column.
 var textQuestions = []question{
 	{"texts", `{}`, "*", ""},
 	{"texts", `{"s":"apple"}`, "1", ""},
@@ -94,7 +94,7 @@ var textQuestions = []question{
 	{"texts", `{"mood":{"$ne":"sad"}}`, "* but 1 5", ""},
 }
 
-// Numbers compare exactly; beside a double, as doubles.
+// numberQuestions: numbers compare exactly; with a double, as doubles.
 var numberQuestions = []question{
 	{"numbers", `{"n":9007199254740993}`, "6", ""},
 	{"numbers", `{"n":9007199254740993.0}`, "6", ""},
@@ -168,7 +168,7 @@ var numberQuestions = []question{
 	{"floats", `{"x":{"$gte":1e300}}`, "1 2", ""},
 }
 
-// Dates compare as instants.
+// timeQuestions: dates compare as instants.
 var timeQuestions = []question{
 	{"times", `{"at":"2026-01-31T08:00:00Z"}`, "1 2", ""},
 	{"times", `{"at":"2026-01-31T10:00:00+02:00"}`, "1 2", ""},
@@ -211,7 +211,7 @@ var timeQuestions = []question{
 	{"micros", `{"local":"2026-01-31T08:00:00.000002Z"}`, "2", ""},
 }
 
-// Booleans, UUIDs, bytes, and keys of text.
+// kindQuestions are about booleans, UUIDs, bytes, and keys of text.
 var kindQuestions = []question{
 	{"kinds", `{}`, "10 9 K1 k1 k2 é", ""},
 	{"kinds", `{"b":true}`, "9 k1 é", ""},

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 )
 
-// A Source reads one SQLite file. Its Writable method opens it for writing as well. It is safe for use by several goroutines.
+// A Source reads one SQLite file. Its Writable method opens it for writing as well. It is safe for concurrent use.
 type Source = sqldriver.SQLite
 
 // Open opens the SQLite file at path, which must exist, as the source called name. The connections can't write.

@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/store/records"
 )
 
-// Append seals r onto the chain that all replicas share and returns when it is committed. Records that come while
-// others are being written go together in the next statement, so many callers share one commit.
+// Append implements audit.Log for the chain that all replicas share. It returns when the record is committed. Records
+// that arrive while others are being written share the next statement and commit.
 func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 	err := s.appends.Append(ctx, r)
 	if errors.Is(err, records.ErrClosed) {
@@ -24,11 +24,11 @@ func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 	return err
 }
 
-// unnumbered is what the canonical form of a record without a place in the chain begins with.
+// unnumbered is the beginning of the canonical form of a record without a place in the chain.
 var unnumbered = []byte(`{"seq":0`)
 
-// appendBatch writes records that belong to several callers. A connection that is lost is not tried again: the records
-// may be there already.
+// appendBatch writes the records of several callers. It doesn't retry on a lost connection, since the records may
+// have been written.
 func (s *Store) appendBatch(batch []*audit.Record) error {
 	bodies, steps := make([]string, len(batch)), make([]string, len(batch))
 	for i, r := range batch {
@@ -80,7 +80,7 @@ func (s *Store) find(ctx context.Context, step string, r *audit.Record) error {
 	return err
 }
 
-// Find returns the record of a step.
+// Find implements audit.Reader.
 func (s *Store) Find(ctx context.Context, step string) (r audit.Record, ok bool, err error) {
 	if !text(step) {
 		return r, false, nil
@@ -95,7 +95,7 @@ func (s *Store) Find(ctx context.Context, step string) (r audit.Record, ok bool,
 	return r, ok, err
 }
 
-// Unrecorded returns what is in the outbox.
+// Unrecorded implements audit.Outbox.
 func (s *Store) Unrecorded(ctx context.Context, change string, limit int) ([]audit.Record, error) {
 	if !text(change) {
 		return nil, nil
@@ -108,7 +108,7 @@ func (s *Store) Unrecorded(ctx context.Context, change string, limit int) ([]aud
 	return records.Unrecorded(bodies)
 }
 
-// Recorded takes steps out of the outbox. Append has done so already where the log is this store.
+// Recorded implements audit.Outbox. If this store is the log, Append has removed the records already.
 func (s *Store) Recorded(ctx context.Context, steps ...string) error {
 	return s.again(ctx, "empty the outbox of the audit log", func(ctx context.Context) error {
 		_, err := s.pool.Exec(ctx, `DELETE FROM bailiwick.outbox WHERE step = ANY ($1)`, steps)
@@ -116,7 +116,7 @@ func (s *Store) Recorded(ctx context.Context, steps ...string) error {
 	})
 }
 
-// Head returns the end of the chain as the database keeps it, apart from the records.
+// Head implements audit.Reader.
 func (s *Store) Head(ctx context.Context) (h audit.Head, err error) {
 	err = s.again(ctx, "read the audit log", func(ctx context.Context) error {
 		var hash []byte
@@ -129,12 +129,12 @@ func (s *Store) Head(ctx context.Context) (h audit.Head, err error) {
 	return h, err
 }
 
-// Records walks forwards, a page at a time, and holds no connection while yield runs.
+// Records implements audit.Reader. It reads a page at a time and holds no connection while yield runs.
 func (s *Store) Records(ctx context.Context, from int64, yield func(audit.Record) bool) error {
 	return records.Forwards(ctx, s.page(`SELECT seq, prev, hash, body FROM bailiwick.audit WHERE seq >= $1 ORDER BY seq LIMIT $2`), from, yield)
 }
 
-// Backwards walks backwards likewise.
+// Backwards implements audit.Reader, as Records does.
 func (s *Store) Backwards(ctx context.Context, from int64, yield func(audit.Record) bool) error {
 	return records.Backwards(ctx, s.page(`SELECT seq, prev, hash, body FROM bailiwick.audit WHERE seq <= $1 ORDER BY seq DESC LIMIT $2`), from, yield)
 }

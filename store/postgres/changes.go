@@ -13,10 +13,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/store/records"
 )
 
-// asking is how this store's statements about changes are written.
+// asking is the SQL dialect of this store's statements about changes.
 var asking = changes.Dialect{Schema: "bailiwick.", Contains: "strpos", Numbered: true, Bytes: func(s string) any { return []byte(s) }}
 
-// Now returns the database's time.
+// Now implements change.Store, with the database's time.
 func (s *Store) Now(ctx context.Context) (at time.Time, err error) {
 	err = s.again(ctx, "read the clock", func(ctx context.Context) error {
 		return s.pool.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&at)
@@ -24,8 +24,8 @@ func (s *Store) Now(ctx context.Context) (at time.Time, err error) {
 	return at.UTC(), err
 }
 
-// rowOf is a change as an argument, from $1 on to $15; $16 to $19 are its classes, its event, and the step that it takes
-// with its record.
+// rowOf is a change as arguments $1 to $15; $16 to $19 are its classes, its event, and its step with the audit
+// record.
 const rowOf = `ROW($1::text, $2::bigint, $3::text, $4::text, $5::text, $6::text, $7::bytea, $8::bytea, $9::bytea, $10::bytea,
 	$11::timestamptz, $12::timestamptz, $13::text, $14::text, $15::bytea)::bailiwick.change, $16, $17, $18, $19`
 
@@ -42,7 +42,7 @@ func rowArgs(r *changes.Row, more ...any) []any {
 		r.Expires, instant(r.Lease), r.Search, r.Body, []byte(r.Account), classes, r.Event, step, record}, more...)
 }
 
-// Put files a new change. What decides is one statement: how long the process stands still before it doesn't matter.
+// Put implements change.Store. One statement decides, so a delay of the process doesn't matter.
 func (s *Store) Put(ctx context.Context, c *change.Change, life time.Duration, most int) (kept *change.Change, err error) {
 	at, err := s.Now(ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, life time.Duration, m
 	return kept, err
 }
 
-// Swap puts c in the place of what it was read from; one statement decides, likewise.
+// Swap implements change.Store. One statement decides, as in Put.
 func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) error {
 	at, err := s.Now(ctx)
 	if err != nil {
@@ -110,12 +110,12 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 	})
 }
 
-// Get returns a change.
+// Get implements change.Store.
 func (s *Store) Get(ctx context.Context, id string) (*change.Change, error) {
 	return s.one(ctx, id, `SELECT body FROM bailiwick.change WHERE id = $1`)
 }
 
-// GetOf returns a change of of's.
+// GetOf implements change.Store.
 func (s *Store) GetOf(ctx context.Context, id string, of change.Of) (*change.Change, error) {
 	column, is, ok := changes.Of(of)
 	if !ok {
@@ -124,7 +124,7 @@ func (s *Store) GetOf(ctx context.Context, id string, of change.Of) (*change.Cha
 	return s.one(ctx, id, `SELECT body FROM bailiwick.change WHERE id = $1 AND `+column+` = $2`, []byte(is))
 }
 
-// one returns the change in the body that ask gives for an id and more.
+// one returns the change whose body the query ask returns for an id and more arguments.
 func (s *Store) one(ctx context.Context, id, ask string, more ...any) (c *change.Change, err error) {
 	if !text(id) {
 		return nil, change.ErrNone
@@ -144,7 +144,7 @@ func (s *Store) one(ctx context.Context, id, ask string, more ...any) (c *change
 	return c, err
 }
 
-// List returns the changes of f.
+// List implements change.Store.
 func (s *Store) List(ctx context.Context, f change.Filter) ([]*change.Change, bool, error) {
 	bodies, err := column(ctx, s, "list the changes", asking.List(f))
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *Store) List(ctx context.Context, f change.Filter) ([]*change.Change, bo
 	return changes.Page(bodies, f)
 }
 
-// Counts counts the changes of f.
+// Counts implements change.Store.
 func (s *Store) Counts(ctx context.Context, f change.Filter) (out map[change.State]int, err error) {
 	ask := asking.Counts(f)
 	err = s.again(ctx, "count the changes", func(ctx context.Context) error {
@@ -175,7 +175,7 @@ func (s *Store) Counts(ctx context.Context, f change.Filter) (out map[change.Sta
 	return out, err
 }
 
-// Due returns the changes that something is to be done with.
+// Due implements change.Store.
 func (s *Store) Due(ctx context.Context, limit int) ([]string, error) {
 	at, err := s.Now(ctx)
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *Store) Due(ctx context.Context, limit int) ([]string, error) {
 	return column(ctx, s, "look for changes that are due", asking.Due(at, limit))
 }
 
-// Events returns what happened behind after.
+// Events implements change.Store.
 func (s *Store) Events(ctx context.Context, after int64, limit int) (out []change.Event, err error) {
 	err = s.again(ctx, "read the events of changes", func(ctx context.Context) error {
 		rows, err := s.pool.Query(ctx, `SELECT seq, body FROM bailiwick.change_event WHERE seq > $1 ORDER BY seq LIMIT $2`, after, limit)
@@ -204,7 +204,7 @@ func (s *Store) Events(ctx context.Context, after int64, limit int) (out []chang
 	return out, err
 }
 
-// LastEvent returns the number of the newest event.
+// LastEvent implements change.Store.
 func (s *Store) LastEvent(ctx context.Context) (seq int64, err error) {
 	err = s.again(ctx, "read the events of changes", func(ctx context.Context) error {
 		return s.pool.QueryRow(ctx, `SELECT seq FROM bailiwick.change_event_head`).Scan(&seq)
@@ -212,7 +212,7 @@ func (s *Store) LastEvent(ctx context.Context) (seq int64, err error) {
 	return seq, err
 }
 
-// Await waits for events behind after, of any replica.
+// Await implements change.Store.
 func (s *Store) Await(ctx context.Context, after int64) error {
 	seq, err := s.LastEvent(ctx)
 	if err != nil {
@@ -222,7 +222,7 @@ func (s *Store) Await(ctx context.Context, after int64) error {
 	return s.latest.Await(ctx, after)
 }
 
-// column returns the texts that ask gives, one a row.
+// column returns the texts that the query ask returns, one per row.
 func column(ctx context.Context, s *Store, doing string, ask changes.Lookup) (out []string, err error) {
 	err = s.again(ctx, doing, func(ctx context.Context) error {
 		rows, err := s.pool.Query(ctx, ask.Text, ask.Args...)

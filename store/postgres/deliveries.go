@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 )
 
-// FedTo returns how far the events were followed.
+// FedTo implements webhook.Store.
 func (s *Store) FedTo(ctx context.Context) (seq int64, begun bool, err error) {
 	err = s.again(ctx, "read how far events were followed", func(ctx context.Context) error {
 		err := s.pool.QueryRow(ctx, `SELECT seq FROM bailiwick.delivered`).Scan(&seq)
@@ -26,7 +26,7 @@ func (s *Store) FedTo(ctx context.Context) (seq int64, begun bool, err error) {
 	return seq, begun, err
 }
 
-// Feed keeps deliveries and how far the events were followed. All of it is one statement.
+// Feed implements webhook.Store, in one statement.
 func (s *Store) Feed(ctx context.Context, from, to int64, list []webhook.Delivery) error {
 	hooks, changes, events := make([]string, len(list)), make([]string, len(list)), make([]string, len(list))
 	for i, d := range list {
@@ -75,7 +75,7 @@ func deliveries(rows pgx.Rows, err error) ([]webhook.Delivery, error) {
 	})
 }
 
-// Claim takes deliveries that are due. Replicas that look at once take others.
+// Claim implements webhook.Store. Concurrent replicas claim different deliveries.
 func (s *Store) Claim(ctx context.Context, hooks []string, n int, lease time.Duration) (out []webhook.Delivery, err error) {
 	err = s.try(ctx, "claim deliveries", func(ctx context.Context) (err error) {
 		out, err = deliveries(s.pool.Query(ctx, `WITH due AS (
@@ -87,7 +87,7 @@ func (s *Store) Claim(ctx context.Context, hooks []string, n int, lease time.Dur
 	return out, err
 }
 
-// Finish keeps what became of a delivery.
+// Finish implements webhook.Store.
 func (s *Store) Finish(ctx context.Context, d webhook.Delivery, after time.Duration) error {
 	return s.try(ctx, "keep what became of a delivery", func(ctx context.Context) error {
 		done, err := s.pool.Exec(ctx, `UPDATE bailiwick.delivery SET state = $1, status = $2, failure = $3, due = clock_timestamp() + $4::interval, updated = clock_timestamp()
@@ -96,7 +96,7 @@ func (s *Store) Finish(ctx context.Context, d webhook.Delivery, after time.Durat
 	})
 }
 
-// one wants that a statement has changed a row.
+// one returns otherwise if a statement has not changed exactly one row.
 func one(done pgconn.CommandTag, err, otherwise error) error {
 	if err == nil && done.RowsAffected() != 1 {
 		return otherwise
@@ -104,7 +104,7 @@ func one(done pgconn.CommandTag, err, otherwise error) error {
 	return err
 }
 
-// Deliveries returns those of f.
+// Deliveries implements webhook.Store.
 func (s *Store) Deliveries(ctx context.Context, f webhook.Filter) (found []webhook.Delivery, more bool, err error) {
 	var where strings.Builder
 	args := []any{f.Most() + 1}
@@ -114,7 +114,7 @@ func (s *Store) Deliveries(ctx context.Context, f webhook.Filter) (found []webho
 		asked bool
 	}{{`d.state = `, string(f.State), f.State != ""}, {`d.hook = `, f.Hook, f.Hook != ""}, {`d.change = `, f.Change, f.Change != ""}, {`d.id < `, f.Before, f.Before > 0}} {
 		if v, ok := is.value.(string); ok && is.asked && !text(v) {
-			return nil, false, nil // what no text of the database can be
+			return nil, false, nil // the database can't hold such a text
 		}
 		if is.asked {
 			args = append(args, is.value)
@@ -128,7 +128,7 @@ func (s *Store) Deliveries(ctx context.Context, f webhook.Filter) (found []webho
 	return found[:min(len(found), f.Most())], len(found) > f.Most(), err
 }
 
-// Redeliver makes a delivery wait again.
+// Redeliver implements webhook.Store.
 func (s *Store) Redeliver(ctx context.Context, id int64) error {
 	return s.try(ctx, "send a delivery again", func(ctx context.Context) error {
 		done, err := s.pool.Exec(ctx, `UPDATE bailiwick.delivery SET state = 'waiting', attempts = 0, due = clock_timestamp(), updated = clock_timestamp()

@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// place names a database without its password.
+// place returns the address and name of a database, without its password.
 func place(c *pgx.ConnConfig) string {
 	if strings.HasPrefix(c.Host, "/") {
 		return c.Host + " " + c.Database
@@ -24,8 +24,8 @@ func place(c *pgx.ConnConfig) string {
 	return fmt.Sprintf("%s:%d/%s", c.Host, c.Port, c.Database)
 }
 
-// failed says what could not be done, in which database, and why, in words for operators. It leaves what callers know,
-// and the end of their context, as it is.
+// failed returns an operator's error: what could not be done, in which database, and why. It returns errors with a
+// meaning for callers, and a cancelled context, unchanged.
 func (s *Store) failed(doing string, err error) error {
 	if known := told(err); known != nil {
 		return known
@@ -59,7 +59,7 @@ func (s *Store) failed(doing string, err error) error {
 	return fmt.Errorf("%s in PostgreSQL at %s: %s: %w", doing, s.at, why, err)
 }
 
-// state returns the SQLSTATE of err; "" when it is none of the database's.
+// state returns the SQLSTATE of err; "" if it isn't an error of the database.
 func state(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Code
@@ -80,7 +80,7 @@ func told(err error) error {
 	return nil
 }
 
-// lost reports whether err comes from a connection that is no more: what was asked was done or it wasn't.
+// lost reports whether err means a lost connection, so that it isn't known whether the statement took effect.
 func lost(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false

@@ -12,8 +12,7 @@ import (
 const (
 	askBudgets = `SELECT day, account, calls, rows, bytes, tokens, cost FROM bailiwick.budget
 		JOIN unnest($1::date[], $2::bytea[]) AS asked (day, account) USING (day, account)`
-	// The rows are locked in one order, so that replicas don't wait for each other, and what is too much to count
-	// stays at the most that can be counted.
+	// Rows are locked in a fixed order, so that replicas don't deadlock; sums stop at the largest bigint.
 	spendBudgets = `INSERT INTO bailiwick.budget AS b (day, account, calls, rows, bytes, tokens, cost)
 		SELECT * FROM unnest($1::date[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[]) AS spent (day, account)
 		ORDER BY day, account
@@ -26,8 +25,7 @@ const (
 		RETURNING day, account, calls, rows, bytes, tokens, cost`
 )
 
-// Spend adds to what accounts have used of their budgets, in one statement, and returns what each has used then. To
-// ask alone writes nothing.
+// Spend implements limit.Ledger, in one statement. Entries that only read write nothing.
 func (s *Store) Spend(ctx context.Context, entries []limit.Entry) ([]limit.Use, error) {
 	days, accounts := make([]time.Time, len(entries)), make([][]byte, len(entries))
 	var uses [5][]int64
@@ -64,8 +62,8 @@ func (s *Store) Spend(ctx context.Context, entries []limit.Entry) ([]limit.Use, 
 	})
 }
 
-// Take takes one call from every bucket, or from none, by the database's clock and in one statement: replicas let
-// through together what one of them would.
+// Take implements limit.Store, by the database's clock and in one statement, so that all replicas together admit what
+// a single one would.
 func (s *Store) Take(ctx context.Context, buckets []limit.Bucket) (wait time.Duration, err error) {
 	keys, every, burst := make([][]byte, len(buckets)), make([]int64, len(buckets)), make([]int64, len(buckets))
 	for i, b := range buckets {

@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// silence is how long the listening connection may tell of nothing until it is asked whether it is there still, and
-	// whether something was missed.
+	// silence is how long the listening connection may be idle before it is checked for being alive and for missed
+	// events.
 	silence = 5 * time.Second
-	// reconnectEvery is how long a replica that can't listen waits until it tries again, at most and at least half.
+	// reconnectEvery is the maximum delay before a replica tries to listen again; the minimum is half of it.
 	reconnectEvery = time.Second
 )
 
-// listen hears what replicas tell each other, over a connection of its own, until ctx ends. One that is lost is made
-// again: who waits for an event goes on waiting meanwhile, and is told of what was missed.
+// listen receives the notifications of all replicas, over its own connection, until ctx ends. It replaces a lost
+// connection: callers of Await keep waiting meanwhile, and then get what was missed.
 func (s *Store) listen(ctx context.Context) {
 	defer close(s.listened)
 	for ctx.Err() == nil {
-		s.hear(ctx) // why it ended is told to whoever asks the database for something
+		s.hear(ctx) // the error is dropped: callers that use the database get their own
 		select {
 		case <-ctx.Done():
 		case <-time.After(reconnectEvery/2 + rand.N(reconnectEvery/2)):
@@ -36,7 +36,7 @@ func (s *Store) listen(ctx context.Context) {
 // hear listens over one connection until it is lost.
 func (s *Store) hear(ctx context.Context) error {
 	config := s.pool.Config().ConnConfig
-	// Waiting that ends must neither ask the server to cancel what runs next nor close the connection.
+	// Ending a wait must neither cancel the next statement on the server nor close the connection.
 	config.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.DeadlineContextWatcherHandler{Conn: c.Conn()}
 	}
@@ -65,7 +65,7 @@ func (s *Store) hear(ctx context.Context) error {
 	}
 }
 
-// within returns the next thing that is told, and "" when it is silent.
+// within returns the next notification, or "" after silence.
 func within(ctx context.Context, c *pgx.Conn) (string, error) {
 	wait, cancel := context.WithTimeout(ctx, silence)
 	defer cancel()
@@ -79,7 +79,7 @@ func within(ctx context.Context, c *pgx.Conn) (string, error) {
 	return "", err
 }
 
-// catchUp asks what happened while nobody listened.
+// catchUp reads the events missed while not listening.
 func (s *Store) catchUp(ctx context.Context, c *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -91,10 +91,10 @@ func (s *Store) catchUp(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// ofChange begins what is told of a change; the number of its event stands behind.
+// ofChange is the prefix of notifications about changes; the Seq of the event follows.
 const ofChange = "change "
 
-// hears takes one thing that a replica, or this one, has told. What it doesn't know is of another version.
+// hears handles one notification. It ignores unknown ones, which come from other versions.
 func (s *Store) hears(payload string) {
 	if number, ok := strings.CutPrefix(payload, ofChange); ok {
 		if seq, err := strconv.ParseInt(number, 10, 64); err == nil {

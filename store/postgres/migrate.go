@@ -15,10 +15,11 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrationLock is what processes that start at once wait for: "bailiwic" as a number.
+// migrationLock is the advisory lock that serializes the migrations of processes starting at once: "bailiwic" as a
+// number.
 const migrationLock = 0x6261696c69776963
 
-// ErrNone is in the error of OpenThere when a database has no store.
+// ErrNone is in the error of OpenThere if a database has no store.
 var ErrNone = errors.New("the database has none")
 
 var (
@@ -26,13 +27,13 @@ var (
 	errEncoding = errors.New("its encoding is not UTF8; make it with ENCODING 'UTF8' TEMPLATE template0")
 )
 
-// A migration is a step from one form of the store to the next.
+// A migration is a step from one version of the store's schema to the next.
 type migration struct {
 	version    int
 	statements []string
 }
 
-// steps reads the migrations in their order. A statement is a paragraph: each goes by itself, by the extended protocol.
+// steps reads the migrations in order. A paragraph is one statement, run by itself with the extended protocol.
 func steps() ([]migration, error) {
 	names, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
@@ -60,7 +61,7 @@ func steps() ([]migration, error) {
 	return out, nil
 }
 
-// comment reports whether a paragraph says nothing to the database.
+// comment reports whether a paragraph consists of comments only.
 func comment(paragraph string) bool {
 	for line := range strings.Lines(paragraph) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "--") {
@@ -70,7 +71,8 @@ func comment(paragraph string) bool {
 	return true
 }
 
-// migrate brings the store to the present form, all of it or nothing. Those who start at once wait for each other.
+// migrate updates the store to the current version, entirely or not at all. Processes that start at once wait for
+// each other.
 func (s *Store) migrate(ctx context.Context, there bool) error {
 	all, err := steps()
 	if err != nil {
@@ -100,8 +102,8 @@ func (s *Store) migrate(ctx context.Context, there bool) error {
 	})
 }
 
-// version returns the form that the store has, 0 for none, and makes the place for it. It holds the lock of migrations
-// from then on.
+// version returns the store's version, 0 for none, and makes the schema and the table that hold it. It holds the
+// migration lock until tx ends.
 func version(ctx context.Context, tx pgx.Tx) (n int, err error) {
 	var encoding string
 	var schema, table bool
@@ -118,7 +120,7 @@ func version(ctx context.Context, tx pgx.Tx) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if !schema { // "IF NOT EXISTS" would ask for the right to make one where there is one
+	if !schema { // "IF NOT EXISTS" would require the right to create one even if it exists
 		if err := run(ctx, tx.Conn(), `CREATE SCHEMA bailiwick`); err != nil {
 			return 0, err
 		}
@@ -130,7 +132,7 @@ func version(ctx context.Context, tx pgx.Tx) (n int, err error) {
 	return n, err
 }
 
-// run runs one statement without arguments: pgx itself would take the protocol that lets several through.
+// run runs one statement without arguments; pgx itself would use the simple protocol, which allows several.
 func run(ctx context.Context, c *pgx.Conn, text string) error {
 	return c.PgConn().ExecParams(ctx, text, nil, nil, nil, nil).Read().Err
 }

@@ -115,7 +115,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestBesideOthers opens a store as a user who owns the schema and may make none, in a database with other things.
+// TestBesideOthers opens a store as a user who owns the schema but can't create one, in a database with other data.
 func TestBesideOthers(t *testing.T) {
 	here := testservices.Postgres(t)
 	name := fmt.Sprint("bw_", time.Now().UnixNano())

@@ -21,8 +21,8 @@ func record(n int) audit.Record {
 	return audit.Record{Time: time.UnixMicro(int64(n)), Principal: "token:t1", Correlation: fmt.Sprint("c", n), Tool: "query_class", Outcome: audit.OK, Rows: n}
 }
 
-// TestOutage cuts the line to the database: everything is refused, soon and in words, nothing is taken for granted, and
-// when the line is back it goes on by itself.
+// TestOutage cuts the connection to the database: every operation fails soon and with a clear error, nothing is
+// assumed, and the store recovers by itself when the connection is back.
 func TestOutage(t *testing.T) {
 	line := testservices.Through(t, testservices.Postgres(t))
 	s := open(t, line.URL)
@@ -70,7 +70,7 @@ func TestOutage(t *testing.T) {
 	if p, ok := errors.AsType[*problem.Error](err); !ok || p.Code != problem.RateLimited || p.Kind != "limit_store" || p.RetryAfter < time.Second || p.RetryAfter > 5*time.Second {
 		t.Errorf("%+v, want the refusal of a limit", err)
 	}
-	time.Sleep(500 * time.Millisecond) // what is known of tokens grows old
+	time.Sleep(500 * time.Millisecond) // so that the cached token version is stale
 	if _, err := tokens.Authenticate(ctx, secret, identityAddr); problem.CodeOf(err) != problem.Internal {
 		t.Errorf("%v, want a token to be neither good nor bad", err)
 	}
@@ -89,7 +89,7 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestSilence lets the network swallow everything: nobody waits for longer than a store may take.
+// TestSilence drops all network traffic: no operation takes longer than the store's limit.
 func TestSilence(t *testing.T) {
 	line := testservices.Through(t, testservices.Postgres(t))
 	s := open(t, line.URL)
@@ -108,7 +108,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestListensAgain wants an event to be heard of that came while nobody could listen.
+// TestListensAgain checks that an event is noticed that occurred while the listener was disconnected.
 func TestListensAgain(t *testing.T) {
 	url := testservices.Postgres(t)
 	line := testservices.Through(t, url)
@@ -138,7 +138,7 @@ func TestListensAgain(t *testing.T) {
 	}
 }
 
-// TestEndedSessions lets the server end every session, as a restart does: whoever asks doesn't notice.
+// TestEndedSessions ends every session on the server, as a restart does: reads don't notice.
 func TestEndedSessions(t *testing.T) {
 	url := testservices.Postgres(t)
 	s := open(t, url)
@@ -150,15 +150,15 @@ func TestEndedSessions(t *testing.T) {
 		sql(t, url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'bailiwick' AND datname = current_database()`)
 	}
 	r := record(1)
-	for err := s.Append(t.Context(), &r); err != nil; err = s.Append(t.Context(), &r) { // an append isn't tried again by itself
+	for err := s.Append(t.Context(), &r); err != nil; err = s.Append(t.Context(), &r) { // an append isn't retried by the store
 		if !strings.Contains(err.Error(), "PostgreSQL at ") {
 			t.Fatal(err)
 		}
 	}
 }
 
-// TestStandsStill freezes a session in the middle of a transaction with the head of the audit: those of other replicas
-// go on when the database gives it up.
+// TestStandsStill freezes a session in a transaction that holds the head of the audit log: other replicas continue
+// once the database ends that session.
 func TestStandsStill(t *testing.T) {
 	url := testservices.Postgres(t)
 	s := open(t, url)
@@ -206,7 +206,7 @@ func sqlOn(t *testing.T, c *pgx.Conn, text string) {
 	}
 }
 
-// sql runs SQL on the database, as someone with a database tool could.
+// sql runs SQL on the database, as with a database tool.
 func sql(t *testing.T, url, text string) {
 	t.Helper()
 	sqlOn(t, connect(t, url), text)

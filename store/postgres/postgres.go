@@ -1,10 +1,10 @@
-// Package postgres is our own memory in a PostgreSQL database, which several replicas of the process share: tokens,
-// audit records, budgets, secrets, rates and changes.
+// Package postgres stores tokens, audit records, budgets, secrets, rates and changes in a PostgreSQL database, which
+// several replicas can share.
 //
-// It stands behind the doors that identity, audit, limit and change open. All of it is in the schema "bailiwick", so it
-// may stand beside other things. A write returns when it is committed, and one that can't be made is an error to the
-// caller: nothing is kept back for later, and nothing is taken for granted while the database can't be reached. A
-// store that a newer Bailiwick made is refused.
+// It implements the stores of packages identity, audit, limit, change, webhook and once. All of it is in the schema
+// "bailiwick", so the database may hold other data. A write returns when it is committed, and fails if it can't be
+// made: nothing is queued, and nothing is assumed while the database is unreachable. A store made by a newer
+// Bailiwick is refused.
 package postgres
 
 import (
@@ -31,13 +31,13 @@ import (
 )
 
 const (
-	// patience is how long the database may take for one thing.
+	// patience is how long one operation may take.
 	patience = 10 * time.Second
-	// briefly is how long it may take to say whether a call is within its rate.
+	// briefly is how long checking a call's rate may take.
 	briefly = 2 * time.Second
 )
 
-// A Store is a connection to a database. It is safe for use by several goroutines, and connects again by itself.
+// A Store is a pool of connections to a database. It is safe for use by several goroutines, and reconnects by itself.
 type Store struct {
 	at      string // host and database, for messages
 	pool    *pgxpool.Pool
@@ -47,7 +47,7 @@ type Store struct {
 
 	latest   changes.Latest
 	unlisten context.CancelFunc
-	listened chan struct{} // the listener has ended
+	listened chan struct{} // closed when the listener has ended
 }
 
 var (
@@ -61,8 +61,8 @@ var (
 	_ once.Store          = (*Store)(nil)
 )
 
-// settings of every session. One that a process left open in the middle of a transaction, stopped or cut off, must
-// not hold its locks for longer than the database is waited for.
+// settings are those of every session. A session left open in a transaction by a stopped or disconnected process must
+// not hold its locks for longer than callers wait for the database.
 var settings = map[string]string{
 	"application_name":                    "bailiwick",
 	"timezone":                            "UTC",
@@ -74,11 +74,11 @@ var settings = map[string]string{
 	"idle_in_transaction_session_timeout": "5000",
 }
 
-// Open connects to the database at url, postgres://user:password@host/database, and brings the store in it to the
-// present form. It makes the schema "bailiwick" when there is none.
+// Open connects to the database at url, postgres://user:password@host/database, and migrates its store to the current
+// version. It creates the schema "bailiwick" if there is none.
 func Open(ctx context.Context, url string) (*Store, error) { return open(ctx, url, false) }
 
-// OpenThere is Open for a store that must be there; ErrNone is in the error when it isn't.
+// OpenThere is Open for an existing store; ErrNone is in the error if there is none.
 func OpenThere(ctx context.Context, url string) (*Store, error) { return open(ctx, url, true) }
 
 func open(ctx context.Context, url string, there bool) (*Store, error) {
@@ -94,7 +94,7 @@ func open(ctx context.Context, url string, there bool) (*Store, error) {
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = 5 * time.Second
 	}
-	// A context that ends cancels the statement on the server and keeps the connection.
+	// When a context ends, its statement is cancelled on the server and the connection is kept.
 	c.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 2 * time.Second}
 	}
@@ -114,12 +114,12 @@ func open(ctx context.Context, url string, there bool) (*Store, error) {
 	return s, nil
 }
 
-// durable makes commits of a session outlive a power cut where the server's settings would not.
+// durable makes commits of a session survive a power failure even if the server's settings would not.
 func durable(ctx context.Context, c *pgx.Conn) error {
 	return run(ctx, c, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`)
 }
 
-// Close waits for the records that are being appended, and ends all connections.
+// Close waits for the appends under way, and closes all connections.
 func (s *Store) Close() error {
 	if s.shut.Swap(true) {
 		return nil
@@ -131,12 +131,12 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Ping reports whether the database answers.
+// Ping returns nil if the database answers.
 func (s *Store) Ping(ctx context.Context) error {
 	return s.try(ctx, "reach the store", func(ctx context.Context) error { return s.pool.Ping(ctx) })
 }
 
-// try does something once, within the patience, and says what failed in words for operators.
+// try calls do once, limited to patience, and turns its error into one for operators.
 func (s *Store) try(ctx context.Context, doing string, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -146,8 +146,8 @@ func (s *Store) try(ctx context.Context, doing string, do func(context.Context) 
 	return nil
 }
 
-// again does what may be done twice, such as reading; a second time when the connection was lost: it may have been one
-// of before the database was started anew.
+// again is try for an idempotent do, such as reading. It retries once if the connection was lost, since a pooled one
+// may be older than a restart of the database.
 func (s *Store) again(ctx context.Context, doing string, do func(context.Context) error) error {
 	return s.try(ctx, doing, func(ctx context.Context) error {
 		err := do(ctx)
@@ -158,8 +158,7 @@ func (s *Store) again(ctx context.Context, doing string, do func(context.Context
 	})
 }
 
-// Secret returns the random key of 32 bytes that is called name, and makes it the first time. Every replica gets the
-// same.
+// Secret returns the random key of 32 bytes with this name, and makes it on first use. All replicas get the same key.
 func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 	var key []byte
 	fresh := make([]byte, 32)

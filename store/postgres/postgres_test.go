@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/storetest"
 )
 
-// places gives each place of the suite a database of its own.
+// places gives each place of the suite its own database.
 func places(t *testing.T) storetest.Open {
 	var mu sync.Mutex
 	urls := map[string]string{}

@@ -16,11 +16,11 @@ import (
 
 const tokenColumns = `id, prefix, hash, name, kind, owner, tenant, scopes, tools, actions, classes, filters, ips, created, expires, used, revoked`
 
-// counted begins a statement that changes tokens when the CTE "changed" does, and gives the number that this makes. The
-// number's row is locked, so numbers are in the order of the commits.
+// counted completes a statement that changes tokens in the CTE "changed": it increments and returns the version. It
+// locks the version's row, so versions are in commit order.
 const counted = `UPDATE bailiwick.token_version SET version = version + 1 WHERE EXISTS (SELECT FROM changed) RETURNING version`
 
-// AddToken keeps a new token.
+// AddToken implements identity.TokenStore.
 func (s *Store) AddToken(ctx context.Context, t identity.Token) error {
 	c, err := tokens.Write(&t)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Store) AddToken(ctx context.Context, t identity.Token) error {
 	return err
 }
 
-// TokenByPrefix returns the token with a public prefix.
+// TokenByPrefix implements identity.TokenStore.
 func (s *Store) TokenByPrefix(ctx context.Context, prefix string) (t identity.Token, err error) {
 	if !text(prefix) {
 		return t, tokens.None()
@@ -51,7 +51,7 @@ func (s *Store) TokenByPrefix(ctx context.Context, prefix string) (t identity.To
 	return t, err
 }
 
-// Tokens returns all tokens in order of creation.
+// Tokens implements identity.TokenStore, in order of creation.
 func (s *Store) Tokens(ctx context.Context) (all []identity.Token, err error) {
 	err = s.again(ctx, "list the tokens", func(ctx context.Context) error {
 		rows, err := s.pool.Query(ctx, `SELECT `+tokenColumns+` FROM bailiwick.token ORDER BY created, id`)
@@ -64,7 +64,7 @@ func (s *Store) Tokens(ctx context.Context) (all []identity.Token, err error) {
 	return all, err
 }
 
-// RevokeToken ends a token; one that is revoked already stays as it is.
+// RevokeToken implements identity.TokenStore; a token revoked already is left as it is.
 func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error {
 	if !text(id) {
 		return tokens.None()
@@ -73,7 +73,8 @@ func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error 
 		`WITH changed AS (UPDATE bailiwick.token SET revoked = coalesce(revoked, $2) WHERE id = $1 RETURNING 1) `+counted, id, at)
 }
 
-// changeTokens runs a statement that changes tokens and returns their version. None is returned when it found no token.
+// changeTokens runs a statement that changes tokens and records their new version. It fails with tokens.None if the
+// statement found no token.
 func (s *Store) changeTokens(ctx context.Context, doing, text string, args ...any) error {
 	return s.tokens.Change(func() (version int64, err error) {
 		err = s.try(ctx, doing, func(ctx context.Context) error {
@@ -87,8 +88,8 @@ func (s *Store) changeTokens(ctx context.Context, doing, text string, args ...an
 	})
 }
 
-// TouchTokens sets the last uses. Tokens that are gone are passed over. Rows are locked in one order, so that replicas
-// don't wait for each other.
+// TouchTokens implements identity.TokenStore. It skips deleted tokens, and locks rows in a fixed order, so that
+// replicas don't deadlock.
 func (s *Store) TouchTokens(ctx context.Context, used map[string]time.Time) error {
 	var ids []string
 	for id := range used {
@@ -109,7 +110,7 @@ func (s *Store) TouchTokens(ctx context.Context, used map[string]time.Time) erro
 	})
 }
 
-// TokenVersion returns the number of the last change of a token; it asks the database when its answer is old.
+// TokenVersion implements identity.TokenStore; it asks the database if the cached version is old.
 func (s *Store) TokenVersion(ctx context.Context) (int64, error) {
 	return s.tokens.Get(ctx, func(ctx context.Context) (version int64, err error) {
 		err = s.again(ctx, "read the token version", func(ctx context.Context) error {
@@ -144,7 +145,7 @@ func scanToken(row pgx.Row) (identity.Token, error) {
 	return t, nil
 }
 
-// instant returns t for a column that is NULL where t is zero.
+// instant returns t for a nullable column, with the zero time as NULL.
 func instant(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -152,5 +153,5 @@ func instant(t time.Time) *time.Time {
 	return &t
 }
 
-// text reports whether s is a text that the database can hold, and so may have.
+// text reports whether s is a text that the database can hold.
 func text(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }

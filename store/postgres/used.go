@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// UseUp notes that what is called name was used, and reports whether this was the first time. It is kept until until.
-// Where the connection breaks it is an error, and nobody may use it again: whether it was noted isn't known.
+// UseUp implements once.Store. If the connection breaks it returns an error, since it isn't known whether name was
+// recorded; the caller must then treat it as used.
 func (s *Store) UseUp(ctx context.Context, name string, until time.Time) (first bool, err error) {
 	err = s.try(ctx, "note what was used", func(ctx context.Context) error {
 		if _, err := s.pool.Exec(ctx, `DELETE FROM bailiwick.used WHERE until <= clock_timestamp()`); err != nil {
@@ -19,7 +19,7 @@ func (s *Store) UseUp(ctx context.Context, name string, until time.Time) (first 
 	return first && err == nil, err
 }
 
-// UsedUp reports whether what is called name was used.
+// UsedUp implements once.Store.
 func (s *Store) UsedUp(ctx context.Context, name string) (used bool, err error) {
 	err = s.again(ctx, "look for what was used", func(ctx context.Context) error {
 		return s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM bailiwick.used WHERE name = $1)`, name).Scan(&used)

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/store/records"
 )
 
-// Append seals r onto the chain and returns when it is on the disk. Records that come while others are being written
-// go together in the next transaction, so many callers share one sync of the disk.
+// Append implements audit.Log. It returns when the record is on disk. Records that arrive while others are being
+// written share the next transaction and disk sync.
 func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 	err := s.appends.Append(ctx, r)
 	if errors.Is(err, records.ErrClosed) {
@@ -22,7 +22,7 @@ func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 	return err
 }
 
-// appendBatch writes records that belong to several callers; the busy timeout bounds the wait.
+// appendBatch writes the records of several callers; the busy timeout limits the wait.
 func (s *Store) appendBatch(batch []*audit.Record) error {
 	ctx := context.Background()
 	err := s.transact(ctx, func(tx *sql.Tx) error { return s.chain.appendRecords(ctx, tx, batch) })
@@ -32,10 +32,11 @@ func (s *Store) appendBatch(batch []*audit.Record) error {
 	return nil
 }
 
-// A chain holds the statements of the audit writer. They are parsed once: every call waits for what they take.
+// A chain holds the prepared statements for appending to the audit log. Every call waits for an append, so they are
+// parsed only once.
 type chain struct{ head, insert, move, step, posted *sql.Stmt }
 
-// prepare parses the statements of the audit writer. They are closed with the database.
+// prepare prepares the statements. They are closed with the database.
 func (c *chain) prepare(ctx context.Context, db *sql.DB) (err error) {
 	for _, p := range []struct {
 		into **sql.Stmt
@@ -49,8 +50,8 @@ func (c *chain) prepare(ctx context.Context, db *sql.DB) (err error) {
 	return nil
 }
 
-// new takes the step of r out of the outbox, and reports whether the log has none of it yet; r is then to be record seq.
-// Otherwise r becomes the record that the log has.
+// new removes the step of r from the outbox, and reports whether the log lacks it; r is then to become record seq.
+// Otherwise it sets r to the log's record.
 func (c *chain) new(ctx context.Context, tx *sql.Tx, r *audit.Record, seq int64) (bool, error) {
 	if r.Step == "" {
 		return true, nil
@@ -69,7 +70,7 @@ func (c *chain) new(ctx context.Context, tx *sql.Tx, r *audit.Record, seq int64)
 	return false, err
 }
 
-// appendRecords seals the batch onto the head as it is in the file now: another process may have moved it.
+// appendRecords seals the batch onto the current head in the file, which another process may have moved.
 func (c *chain) appendRecords(ctx context.Context, tx *sql.Tx, batch []*audit.Record) error {
 	head, err := readHead(tx.StmtContext(ctx, c.head).QueryRowContext(ctx))
 	if err != nil {
@@ -112,7 +113,7 @@ func scanStep(row *sql.Row) (audit.Record, error) {
 	return r.Record()
 }
 
-// Find returns the record of a step.
+// Find implements audit.Reader.
 func (s *Store) Find(ctx context.Context, step string) (audit.Record, bool, error) {
 	r, err := scanStep(s.read.QueryRowContext(ctx, findSQL, step))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -124,7 +125,7 @@ func (s *Store) Find(ctx context.Context, step string) (audit.Record, bool, erro
 	return r, true, nil
 }
 
-// Unrecorded returns what is in the outbox.
+// Unrecorded implements audit.Outbox.
 func (s *Store) Unrecorded(ctx context.Context, change string, limit int) ([]audit.Record, error) {
 	bodies, err := column[string](ctx, s.read, changes.Lookup{Text: `SELECT body FROM outbox WHERE change = ?1 OR ?1 = '' ORDER BY id LIMIT ?2`, Args: []any{change, limit}})
 	if err != nil {
@@ -133,7 +134,7 @@ func (s *Store) Unrecorded(ctx context.Context, change string, limit int) ([]aud
 	return records.Unrecorded(bodies)
 }
 
-// Recorded takes steps out of the outbox. Append has done so already where the log is this store.
+// Recorded implements audit.Outbox. If this store is the log, Append has removed the records already.
 func (s *Store) Recorded(ctx context.Context, steps ...string) error {
 	for _, step := range steps {
 		left, err := column[int](ctx, s.read, changes.Lookup{Text: `SELECT 1 FROM outbox WHERE step = ?`, Args: []any{step}})
@@ -150,7 +151,7 @@ func (s *Store) Recorded(ctx context.Context, steps ...string) error {
 	return nil
 }
 
-// post puts a record into the outbox, in the transaction that keeps its step.
+// post puts a record into the outbox, in the transaction that stores its step.
 func post(ctx context.Context, tx *sql.Tx, r *audit.Record) error {
 	if r == nil {
 		return nil
@@ -171,7 +172,7 @@ func readHead(row *sql.Row) (audit.Head, error) {
 	return h, nil
 }
 
-// Head returns the end of the chain as the file keeps it, apart from the records.
+// Head implements audit.Reader.
 func (s *Store) Head(ctx context.Context) (audit.Head, error) {
 	h, err := readHead(s.read.QueryRowContext(ctx, headSQL))
 	if err != nil {
@@ -180,12 +181,12 @@ func (s *Store) Head(ctx context.Context) (audit.Head, error) {
 	return h, nil
 }
 
-// Records walks forwards, a page at a time, and holds no lock while yield runs.
+// Records implements audit.Reader. It reads a page at a time and holds no lock while yield runs.
 func (s *Store) Records(ctx context.Context, from int64, yield func(audit.Record) bool) error {
 	return records.Forwards(ctx, s.page(`SELECT seq, prev, hash, body FROM audit WHERE seq >= ? ORDER BY seq LIMIT ?`), from, yield)
 }
 
-// Backwards walks backwards likewise.
+// Backwards implements audit.Reader, as Records does.
 func (s *Store) Backwards(ctx context.Context, from int64, yield func(audit.Record) bool) error {
 	return records.Backwards(ctx, s.page(`SELECT seq, prev, hash, body FROM audit WHERE seq <= ? ORDER BY seq DESC LIMIT ?`), from, yield)
 }

@@ -16,8 +16,7 @@ const (
 		RETURNING calls, rows, bytes, tokens, cost`
 )
 
-// Spend adds to what accounts have used of their budgets, in one transaction, and returns what each has used then. To
-// ask alone writes nothing.
+// Spend implements limit.Ledger, in one transaction. Entries that only read write nothing.
 func (s *Store) Spend(ctx context.Context, entries []limit.Entry) ([]limit.Use, error) {
 	out := make([]limit.Use, len(entries))
 	asks := true

@@ -11,15 +11,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
 )
 
-// asking is how this store's statements about changes are written.
+// asking is the SQL dialect of this store's statements about changes.
 var asking = changes.Dialect{Contains: "instr", Bytes: func(s string) any { return s }}
 
-// Now returns the time of this machine: processes that share the file are on it.
+// Now implements change.Store, with this machine's time; all processes that share the file run on it.
 func (s *Store) Now(ctx context.Context) (time.Time, error) { return now(), ctx.Err() }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
-// Put files a new change.
+// Put implements change.Store.
 func (s *Store) Put(ctx context.Context, c *change.Change, life time.Duration, most int) (kept *change.Change, err error) {
 	var seq int64
 	err = s.transact(ctx, func(tx *sql.Tx) error {
@@ -29,7 +29,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, life time.Duration, m
 			return err
 		}
 		var same string
-		// The plus keeps SQLite from the index by time, by which it would read all that waits.
+		// The plus keeps SQLite from using the index by time, which would read all pending changes.
 		err = tx.QueryRowContext(ctx, `SELECT body FROM change WHERE principal = ? AND source = ? AND digest = ? AND state = 'pending' AND +expires > ?
 			ORDER BY id LIMIT 1`, r.Principal, r.Source, r.Digest, at.UnixMicro()).Scan(&same)
 		if err == nil {
@@ -86,13 +86,13 @@ func addClasses(ctx context.Context, tx *sql.Tx, r *changes.Row) error {
 	return nil
 }
 
-// addEvent keeps the event of r. Transactions that write stand in line, so numbers are in the order of the commits.
+// addEvent stores the event of r. Writing transactions are serialized, so Seq is in commit order.
 func addEvent(ctx context.Context, tx *sql.Tx, r *changes.Row) (seq int64, err error) {
 	err = tx.QueryRowContext(ctx, `INSERT INTO change_event (change, body) VALUES (?, ?) RETURNING seq`, r.ID, r.Event).Scan(&seq)
 	return seq, err
 }
 
-// Get returns a change.
+// Get implements change.Store.
 func (s *Store) Get(ctx context.Context, id string) (*change.Change, error) {
 	var body string
 	err := s.read.QueryRowContext(ctx, `SELECT body FROM change WHERE id = ?`, id).Scan(&body)
@@ -105,7 +105,7 @@ func (s *Store) Get(ctx context.Context, id string) (*change.Change, error) {
 	return changes.Read(body)
 }
 
-// GetOf returns a change of of's. Its index finds both at once, and the row is read of what is found alone.
+// GetOf implements change.Store. The index finds id and column at once, so the row is read only on a match.
 func (s *Store) GetOf(ctx context.Context, id string, of change.Of) (*change.Change, error) {
 	column, is, ok := changes.Of(of)
 	if !ok {
@@ -122,7 +122,7 @@ func (s *Store) GetOf(ctx context.Context, id string, of change.Of) (*change.Cha
 	return changes.Read(body)
 }
 
-// List returns the changes of f.
+// List implements change.Store.
 func (s *Store) List(ctx context.Context, f change.Filter) ([]*change.Change, bool, error) {
 	ask := asking.List(f)
 	bodies, err := column[string](ctx, s.read, ask)
@@ -132,7 +132,7 @@ func (s *Store) List(ctx context.Context, f change.Filter) ([]*change.Change, bo
 	return changes.Page(bodies, f)
 }
 
-// Counts counts the changes of f.
+// Counts implements change.Store.
 func (s *Store) Counts(ctx context.Context, f change.Filter) (map[change.State]int, error) {
 	out := map[change.State]int{}
 	ask := asking.Counts(f)
@@ -154,7 +154,7 @@ func (s *Store) Counts(ctx context.Context, f change.Filter) (map[change.State]i
 	return out, s.changeFailure("count the changes", rows.Err())
 }
 
-// Swap puts c in the place of what it was read from.
+// Swap implements change.Store.
 func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) error {
 	var seq int64
 	var kept *change.Change
@@ -218,13 +218,13 @@ func updateChange(ctx context.Context, tx *sql.Tx, r *changes.Row) error {
 	return addClasses(ctx, tx, r)
 }
 
-// Due returns the changes that something is to be done with.
+// Due implements change.Store.
 func (s *Store) Due(ctx context.Context, limit int) ([]string, error) {
 	ids, err := column[string](ctx, s.read, asking.Due(now().UnixMicro(), limit))
 	return ids, s.changeFailure("look for changes that are due", err)
 }
 
-// Events returns what happened behind after.
+// Events implements change.Store.
 func (s *Store) Events(ctx context.Context, after int64, limit int) (out []change.Event, err error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT seq, body FROM change_event WHERE seq > ? ORDER BY seq LIMIT ?`, after, limit)
 	if err != nil {
@@ -246,13 +246,13 @@ func (s *Store) Events(ctx context.Context, after int64, limit int) (out []chang
 	return out, s.changeFailure("read the events of changes", rows.Err())
 }
 
-// LastEvent returns the number of the newest event.
+// LastEvent implements change.Store.
 func (s *Store) LastEvent(ctx context.Context) (seq int64, err error) {
 	err = s.read.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM change_event`).Scan(&seq)
 	return seq, s.changeFailure("read the events of changes", err)
 }
 
-// Await waits for events behind after, of this process or of another one that has the file open.
+// Await implements change.Store, for events of all processes that have the file open.
 func (s *Store) Await(ctx context.Context, after int64) error {
 	seq, err := s.LastEvent(ctx)
 	if err != nil {
@@ -262,7 +262,7 @@ func (s *Store) Await(ctx context.Context, after int64) error {
 	return s.latest.Await(ctx, after)
 }
 
-// changeFailure leaves nil and the errors of change.Store as they are and says the rest in words for operators.
+// changeFailure returns nil and the errors of change.Store unchanged, and any other error as one for operators.
 func (s *Store) changeFailure(doing string, err error) error {
 	for _, is := range []error{change.ErrNone, change.ErrMoved, change.ErrExpired, change.ErrFull, change.ErrUnrecorded} {
 		if errors.Is(err, is) {
@@ -275,7 +275,7 @@ func (s *Store) changeFailure(doing string, err error) error {
 	return s.failed(doing, err)
 }
 
-// column returns what ask gives, a value a row.
+// column returns the values that the query ask returns, one per row.
 func column[T any](ctx context.Context, db *sql.DB, ask changes.Lookup) (out []T, err error) {
 	rows, err := db.QueryContext(ctx, ask.Text, ask.Args...)
 	if err != nil {

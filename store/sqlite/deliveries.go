@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 )
 
-// FedTo returns how far the events were followed.
+// FedTo implements webhook.Store.
 func (s *Store) FedTo(ctx context.Context) (seq int64, begun bool, err error) {
 	err = s.read.QueryRowContext(ctx, `SELECT seq FROM delivered`).Scan(&seq)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -21,7 +21,7 @@ func (s *Store) FedTo(ctx context.Context) (seq int64, begun bool, err error) {
 	return seq, err == nil, s.deliveryFailure("read how far events were followed", err)
 }
 
-// Feed keeps deliveries and how far the events were followed.
+// Feed implements webhook.Store.
 func (s *Store) Feed(ctx context.Context, from, to int64, list []webhook.Delivery) error {
 	err := s.transact(ctx, func(tx *sql.Tx) error {
 		at := now().UnixMicro()
@@ -50,7 +50,7 @@ func (s *Store) Feed(ctx context.Context, from, to int64, list []webhook.Deliver
 	return s.deliveryFailure("keep deliveries", err)
 }
 
-// one wants that a statement has changed a row.
+// one returns otherwise if a statement has not changed exactly one row.
 func one(done sql.Result, err, otherwise error) error {
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (s *Store) deliveries(rows *sql.Rows, err error) ([]webhook.Delivery, error
 	return out, rows.Err()
 }
 
-// Claim takes deliveries that are due. Who finds none doesn't write.
+// Claim implements webhook.Store. It doesn't write if nothing is due.
 func (s *Store) Claim(ctx context.Context, hooks []string, n int, lease time.Duration) (out []webhook.Delivery, err error) {
 	at := now()
 	in := `(?` + strings.Repeat(`, ?`, max(len(hooks)-1, 0)) + `)`
@@ -107,7 +107,7 @@ func (s *Store) Claim(ctx context.Context, hooks []string, n int, lease time.Dur
 	return out, s.deliveryFailure("claim deliveries", err)
 }
 
-// Finish keeps what became of a delivery.
+// Finish implements webhook.Store.
 func (s *Store) Finish(ctx context.Context, d webhook.Delivery, after time.Duration) error {
 	err := s.transact(ctx, func(tx *sql.Tx) error {
 		at := now()
@@ -118,7 +118,7 @@ func (s *Store) Finish(ctx context.Context, d webhook.Delivery, after time.Durat
 	return s.deliveryFailure("keep what became of a delivery", err)
 }
 
-// Deliveries returns those of f.
+// Deliveries implements webhook.Store.
 func (s *Store) Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, bool, error) {
 	var where strings.Builder
 	var args []any
@@ -139,7 +139,7 @@ func (s *Store) Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Del
 	return found[:min(len(found), f.Most())], len(found) > f.Most(), nil
 }
 
-// Redeliver makes a delivery wait again.
+// Redeliver implements webhook.Store.
 func (s *Store) Redeliver(ctx context.Context, id int64) error {
 	err := s.transact(ctx, func(tx *sql.Tx) error {
 		at := now().UnixMicro()
@@ -149,7 +149,7 @@ func (s *Store) Redeliver(ctx context.Context, id int64) error {
 	return s.deliveryFailure("send a delivery again", err)
 }
 
-// deliveryFailure leaves nil and the errors of notify.Store as they are and says the rest in words for operators.
+// deliveryFailure returns nil and the errors of webhook.Store unchanged, and any other error as one for operators.
 func (s *Store) deliveryFailure(doing string, err error) error {
 	for _, is := range []error{webhook.ErrNone, webhook.ErrMoved} {
 		if errors.Is(err, is) {

@@ -8,7 +8,7 @@ import (
 	code "modernc.org/sqlite/lib"
 )
 
-// failed says what could not be done, with which file, and why, in words for operators.
+// failed returns an operator's error: what could not be done, with which file, and why.
 func (s *Store) failed(doing string, err error) error {
 	if errors.Is(err, errNewer) {
 		return fmt.Errorf("%s %s: %w", doing, s.path, err)
@@ -35,7 +35,7 @@ func (s *Store) failed(doing string, err error) error {
 	return fmt.Errorf("%s in %s: %s: %w", doing, s.path, why, err)
 }
 
-// primary returns SQLite's primary result code of err; 0 when it is none of SQLite's.
+// primary returns SQLite's primary result code of err; 0 if it isn't an error of SQLite.
 func primary(err error) int {
 	if e, ok := errors.AsType[*driver.Error](err); ok {
 		return e.Code() & 0xff
@@ -43,7 +43,7 @@ func primary(err error) int {
 	return 0
 }
 
-// transient reports whether err can come from another process that migrates the same file.
+// transient reports whether err may be caused by another process migrating the same file.
 func transient(err error) bool {
 	switch primary(err) {
 	case code.SQLITE_BUSY, code.SQLITE_LOCKED, code.SQLITE_ERROR, code.SQLITE_CONSTRAINT, code.SQLITE_SCHEMA:

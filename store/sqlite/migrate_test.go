@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestOlderFile wants a token of an older file to be good for what it was good for.
+// TestOlderFile checks that a token in an older file keeps its permissions.
 func TestOlderFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bailiwick.db")
 	if err := openFile(t, path).Close(); err != nil {

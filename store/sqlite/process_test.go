@@ -19,12 +19,12 @@ func TestMain(m *testing.M) {
 
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
-	// One that stands still may hold the lock of the file.
+	// A stopped process may hold the lock of the file.
 	storetest.Killed(t, func(t *testing.T, path string) storetest.Store { return openFile(t, path) }, filepath.Join(dir, "b.db"), false)
 }
 
-// TestDiskFull fills a small file system: the caller is told, the log stays whole, and when there is room again it
-// goes on.
+// TestDiskFull fills a small file system: writes fail with an error, the log stays undamaged, and the store recovers
+// when there is room again.
 func TestDiskFull(t *testing.T) {
 	dir := tmpfs(t, "size=512k")
 	ballast := filepath.Join(dir, "ballast")
@@ -78,7 +78,7 @@ func TestDiskReadOnly(t *testing.T) {
 	}
 }
 
-// tmpfs mounts a file system of the test's own.
+// tmpfs mounts a file system for the test.
 func tmpfs(t *testing.T, options string) string {
 	t.Helper()
 	dir := t.TempDir()

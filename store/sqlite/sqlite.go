@@ -1,9 +1,8 @@
-// Package sqlite is our own memory in one SQLite file: tokens, audit records, budgets, secrets and
-// changes.
+// Package sqlite stores tokens, audit records, budgets, secrets and changes in one SQLite file.
 //
-// It stands behind the doors that identity, audit, limit and change open.
-// Several processes may have one file open. A write returns when it is on the disk, and a write that can't be made is an error to the
-// caller: nothing is kept back for later. A file that a newer Bailiwick made is refused.
+// It implements the stores of packages identity, audit, limit, change, webhook and once. Several processes may have
+// one file open. A write returns when it is on disk, and fails if it can't be made: nothing is queued. A file made by
+// a newer Bailiwick is refused.
 package sqlite
 
 import (
@@ -33,7 +32,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// Memory is the path of a store that lives in memory and is gone with Close.
+// Memory is the path of a store in memory, which is lost on Close.
 const Memory = ":memory:"
 
 //go:embed migrations/*.sql
@@ -43,7 +42,7 @@ var migrations embed.FS
 type Store struct {
 	path  string
 	write *sql.DB // one connection; every transaction takes the write lock at its start
-	read  *sql.DB // write itself for Memory
+	read  *sql.DB // equal to write for Memory
 
 	chain   chain
 	appends *records.Writer
@@ -52,7 +51,7 @@ type Store struct {
 
 	latest  changes.Latest
 	unwatch context.CancelFunc
-	watched chan struct{} // the watcher has ended
+	watched chan struct{} // closed when the watcher has ended
 }
 
 var (
@@ -65,8 +64,8 @@ var (
 	_ once.Store          = (*Store)(nil)
 )
 
-// Open opens the file at path, which only its owner can read, and brings it to the present form. It makes the file
-// when there is none; the folder must exist.
+// Open opens the file at path, makes it readable by its owner only, and migrates it to the current version. It
+// creates the file if there is none; the folder must exist.
 func Open(ctx context.Context, path string) (*Store, error) {
 	s := &Store{path: path}
 	if err := s.open(ctx); err != nil {
@@ -75,7 +74,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	s.appends = records.NewWriter(s.appendBatch)
 	watching, unwatch := context.WithCancel(context.WithoutCancel(ctx))
 	s.unwatch, s.watched = unwatch, make(chan struct{})
-	if s.read == s.write { // no other process can have it
+	if s.read == s.write { // no other process can open it
 		close(s.watched)
 		return s, nil
 	}
@@ -119,7 +118,7 @@ func (s *Store) open(ctx context.Context) error {
 	return nil
 }
 
-// private makes sure that the file is there and that nobody but its owner can read or write it.
+// private makes sure that the file exists and that only its owner can read or write it.
 func private(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -139,8 +138,8 @@ func private(path string) error {
 	return nil
 }
 
-// source returns the driver's name for a connection. WAL lets others read while one writes; FULL makes a commit
-// outlive a power cut.
+// source returns the driver's name for a connection. WAL allows reading during a write; FULL makes a commit survive a
+// power failure.
 func source(path string, readOnly bool) string {
 	q := url.Values{"_busy_timeout": {"10000"}, "_synchronous": {"FULL"}, "_pragma": {"cache_size(-1024)"}}
 	if readOnly {
@@ -156,8 +155,8 @@ func source(path string, readOnly bool) string {
 	return name + "?" + q.Encode()
 }
 
-// migrate brings the file to the present form. Two processes that open a new file at once may get in each other's
-// way; then one tries again and finds it done.
+// migrate updates the file to the current version. Two processes that open a new file at once may collide; then one
+// retries and finds it done.
 func (s *Store) migrate(ctx context.Context) error {
 	dir, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -196,7 +195,7 @@ func migrateOnce(ctx context.Context, db *sql.DB, dir fs.FS) error {
 	return err
 }
 
-// Close waits for the records that are being appended, and closes the file.
+// Close waits for the appends under way, and closes the file.
 func (s *Store) Close() error {
 	if s.shut.Swap(true) {
 		return nil
@@ -210,7 +209,7 @@ func (s *Store) Close() error {
 	return errors.Join(s.read.Close(), s.write.Close())
 }
 
-// Ping reports whether the file can be read.
+// Ping returns nil if the file can be read.
 func (s *Store) Ping(ctx context.Context) error {
 	var n int
 	if err := s.read.QueryRowContext(ctx, `SELECT 1 FROM token_version`).Scan(&n); err != nil {
@@ -219,8 +218,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Secret returns the random key of 32 bytes that is called name, and makes it the first time. Every process that has
-// the file open gets the same.
+// Secret returns the random key of 32 bytes with this name, and makes it on first use. All processes that have the
+// file open get the same key.
 func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 	var key []byte
 	err := s.read.QueryRowContext(ctx, `SELECT key FROM secret WHERE name = ?`, name).Scan(&key)
@@ -245,7 +244,7 @@ func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 	return key, nil
 }
 
-// transact runs do in one transaction that holds the write lock from its start.
+// transact runs do in a transaction that holds the write lock from its start.
 func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
 	tx, err := s.write.BeginTx(ctx, nil)
 	if err != nil {

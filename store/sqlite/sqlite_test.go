@@ -64,7 +64,7 @@ func TestMemoryStore(t *testing.T) {
 	appendTo(t, a, 100)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	a.Records(gone, 1, func(audit.Record) bool { return true }) // an interrupted reader must not take the memory along
+	a.Records(gone, 1, func(audit.Record) bool { return true }) // an interrupted reader must not lose the database in memory
 	a.Secret(gone, "x")
 	for s, want := range map[*sqlite.Store]int64{a: 100, b: 0} {
 		if report, err := audit.Verify(t.Context(), s); err != nil || !report.Whole() || report.Records != want {
@@ -164,7 +164,7 @@ func TestOpenAtOnce(t *testing.T) {
 	}
 }
 
-// raw runs SQL on the file, as someone with a database tool could.
+// raw runs SQL on the file, as with a database tool.
 func raw(t *testing.T, path, statements string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)

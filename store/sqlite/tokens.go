@@ -15,7 +15,7 @@ import (
 
 const tokenColumns = `id, prefix, hash, name, kind, owner, tenant, scopes, tools, classes, filters, ips, created, expires, used, revoked, actions`
 
-// AddToken keeps a new token.
+// AddToken implements identity.TokenStore.
 func (s *Store) AddToken(ctx context.Context, t identity.Token) error {
 	c, err := tokens.Write(&t)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Store) AddToken(ctx context.Context, t identity.Token) error {
 	return s.tokenFailure("add a token", err)
 }
 
-// TokenByPrefix returns the token with a public prefix.
+// TokenByPrefix implements identity.TokenStore.
 func (s *Store) TokenByPrefix(ctx context.Context, prefix string) (identity.Token, error) {
 	t, err := scanToken(s.read.QueryRowContext(ctx, `SELECT `+tokenColumns+` FROM token WHERE prefix = ?`, prefix))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -42,7 +42,7 @@ func (s *Store) TokenByPrefix(ctx context.Context, prefix string) (identity.Toke
 	return t, s.tokenFailure("read a token", err)
 }
 
-// Tokens returns all tokens in order of creation.
+// Tokens implements identity.TokenStore, in order of creation.
 func (s *Store) Tokens(ctx context.Context) ([]identity.Token, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT `+tokenColumns+` FROM token ORDER BY created, id`)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Store) Tokens(ctx context.Context) ([]identity.Token, error) {
 	return out, s.tokenFailure("list the tokens", rows.Err())
 }
 
-// RevokeToken ends a token; one that is revoked already stays as it is.
+// RevokeToken implements identity.TokenStore; a token revoked already is left as it is.
 func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error {
 	err := s.changeTokens(ctx, func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE token SET revoked = coalesce(revoked, ?) WHERE id = ?`, at.UnixMicro(), id)
@@ -75,7 +75,7 @@ func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error 
 	return s.tokenFailure("revoke a token", err)
 }
 
-// TouchTokens sets the last uses. Tokens that are gone are passed over.
+// TouchTokens implements identity.TokenStore. It skips deleted tokens.
 func (s *Store) TouchTokens(ctx context.Context, used map[string]time.Time) error {
 	return s.tokenFailure("note the use of tokens", s.transact(ctx, func(tx *sql.Tx) error {
 		for id, at := range used {
@@ -87,7 +87,7 @@ func (s *Store) TouchTokens(ctx context.Context, used map[string]time.Time) erro
 	}))
 }
 
-// TokenVersion returns the number of the last change of a token; it asks the file when its answer is old.
+// TokenVersion implements identity.TokenStore; it reads the file if the cached version is old.
 func (s *Store) TokenVersion(ctx context.Context) (int64, error) {
 	return s.tokens.Get(ctx, func(ctx context.Context) (version int64, err error) {
 		if err := s.read.QueryRowContext(ctx, `SELECT version FROM token_version`).Scan(&version); err != nil {
@@ -97,7 +97,7 @@ func (s *Store) TokenVersion(ctx context.Context) (int64, error) {
 	})
 }
 
-// changeTokens runs do and counts the version up in one transaction.
+// changeTokens runs do and increments the version in one transaction.
 func (s *Store) changeTokens(ctx context.Context, do func(*sql.Tx) error) error {
 	return s.tokens.Change(func() (version int64, err error) {
 		err = s.transact(ctx, func(tx *sql.Tx) error {
@@ -110,7 +110,7 @@ func (s *Store) changeTokens(ctx context.Context, do func(*sql.Tx) error) error 
 	})
 }
 
-// tokenFailure leaves nil and problems as they are and says the rest in words for operators.
+// tokenFailure returns nil and problems unchanged, and any other error as one for operators.
 func (s *Store) tokenFailure(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -149,7 +149,7 @@ func scanToken(row interface{ Scan(...any) error }) (identity.Token, error) {
 
 func instant(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
 
-// micros returns t for a column that is NULL where t is zero.
+// micros returns t for a nullable column, with the zero time as NULL.
 func micros(t time.Time) sql.NullInt64 {
 	return sql.NullInt64{Int64: t.UnixMicro(), Valid: !t.IsZero()}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// UseUp notes that what is called name was used, and reports whether this was the first time. It is kept until until.
+// UseUp implements once.Store.
 func (s *Store) UseUp(ctx context.Context, name string, until time.Time) (first bool, err error) {
 	err = s.transact(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM used WHERE until <= ?`, now().UnixMicro()); err != nil {
@@ -27,7 +27,7 @@ func (s *Store) UseUp(ctx context.Context, name string, until time.Time) (first 
 	return first, nil
 }
 
-// UsedUp reports whether what is called name was used.
+// UsedUp implements once.Store.
 func (s *Store) UsedUp(ctx context.Context, name string) (bool, error) {
 	var one int
 	err := s.read.QueryRowContext(ctx, `SELECT 1 FROM used WHERE name = ?`, name).Scan(&one)

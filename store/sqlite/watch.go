@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// lookEvery is how often the file is asked whether another process has written: less than half of what it may take
-// until an event is seen.
+// lookEvery is how often the file is checked for writes by other processes: less than half of the time within which
+// Await promises an event.
 const lookEvery = 200 * time.Millisecond
 
-// watch looks for what other processes write, until the store is closed. What fails is tried again: whoever waits
-// meanwhile goes on waiting, and whoever reads is told by the reading.
+// watch looks for writes by other processes until the store is closed. It retries after a failure: callers of Await
+// keep waiting meanwhile, and readers get their own errors.
 func (s *Store) watch(ctx context.Context) {
 	defer close(s.watched)
 	ticker := time.NewTicker(lookEvery)
@@ -30,7 +30,7 @@ func (s *Store) watch(ctx context.Context) {
 	}
 }
 
-// A watcher holds one connection: only what others than itself write changes the data version that it sees.
+// A watcher holds one connection: its data version changes only by writes of other connections.
 type watcher struct {
 	conn    *sql.Conn
 	version int64
@@ -61,7 +61,7 @@ func (w *watcher) look(ctx context.Context, s *Store) (err error) {
 
 func (w *watcher) close() {
 	if w.conn != nil {
-		w.conn.Close() // it was for reading alone
+		w.conn.Close() // it was only used for reading
 		w.conn = nil
 	}
 }

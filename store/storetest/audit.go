@@ -25,7 +25,7 @@ func record(who string, n int) audit.Record {
 	}
 }
 
-// readAll returns the records that a walk gives.
+// readAll returns the records that a walk yields.
 func readAll(t *testing.T, walk func(context.Context, int64, func(audit.Record) bool) error, from int64) []audit.Record {
 	t.Helper()
 	var out []audit.Record
@@ -35,7 +35,7 @@ func readAll(t *testing.T, walk func(context.Context, int64, func(audit.Record) 
 	return out
 }
 
-// wantWhole fails unless the log is whole and has n records.
+// wantWhole fails unless the log is undamaged and has n records.
 func wantWhole(t *testing.T, s Store, n int64) {
 	t.Helper()
 	report, err := audit.Verify(t.Context(), s)
@@ -44,10 +44,11 @@ func wantWhole(t *testing.T, s Store, n int64) {
 	}
 }
 
-// many is how many records writeMany writes: more than a page or two.
+// many is the number of records that writeMany appends: more than two pages.
 const many = 1203
 
-// writeMany appends records, three by one caller and then 1,200 by twelve at once, and returns them in order.
+// writeMany appends three records one after another and then 1,200 by twelve goroutines, and returns them sorted by
+// Seq.
 func writeMany(t *testing.T, s Store) []audit.Record {
 	t.Helper()
 	ctx := t.Context()
@@ -123,7 +124,7 @@ func testAudit(t *testing.T, open Open) {
 	}
 }
 
-// wantOrder fails unless each writer's records stand in the order in which it wrote them.
+// wantOrder fails unless each writer's records are in the order in which it wrote them.
 func wantOrder(t *testing.T, all []audit.Record) {
 	t.Helper()
 	last := map[string]int{}
@@ -135,7 +136,7 @@ func wantOrder(t *testing.T, all []audit.Record) {
 	}
 }
 
-// testAuditHandles lets two handles append at once, with readers that verify meanwhile.
+// testAuditHandles appends through two handles at once, while verifying the log.
 func testAuditHandles(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	handles := []Store{handle(t, open, place), handle(t, open, place)}
@@ -169,7 +170,7 @@ func testAuditHandles(t *testing.T, open Open) {
 	wantOrder(t, readAll(t, handles[1].Records, 1))
 }
 
-// testAuditEnds checks that the caller is told when a record is not kept, and that Close loses none.
+// testAuditEnds checks that Append returns an error if a record is not stored, and that Close loses none.
 func testAuditEnds(t *testing.T, open Open) {
 	place := t.TempDir()
 	s := open(t, place)
@@ -223,7 +224,8 @@ func testAuditEnds(t *testing.T, open Open) {
 	}
 }
 
-// testAuditSigned signs a log, and has another store write it anew with one record changed: so all its hashes are right.
+// testAuditSigned signs a log, and copies it to another store with one record changed, so that all hashes there are
+// valid.
 func testAuditSigned(t *testing.T, open Open) {
 	ctx := t.Context()
 	s, forged := handle(t, open, t.TempDir()), handle(t, open, t.TempDir())

@@ -12,10 +12,10 @@ import (
 
 const (
 	waiting = 10_000 // pending changes in benchmarks
-	done    = 2_000  // rejected ones, older than these
+	done    = 2_000  // rejected changes, older than these
 )
 
-// Benchmark measures a queue with 10,000 pending changes behind 2,000 that were decided.
+// Benchmark measures a queue with 10,000 pending changes after 2,000 rejected ones.
 func Benchmark(b *testing.B, s Store) {
 	fill(b, s)
 	pending := []change.State{change.Pending}
@@ -63,7 +63,7 @@ func Benchmark(b *testing.B, s Store) {
 	benchmarkMoves(b, s)
 }
 
-// benchmarkMoves measures what happens to a change: it is filed, and then decided.
+// benchmarkMoves measures filing and rejecting a change.
 func benchmarkMoves(b *testing.B, s Store) {
 	var n atomic.Int64
 	n.Store(1 << 30)

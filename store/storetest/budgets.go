@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// testBudgets checks the sums, and that days and accounts are kept apart.
+// testBudgets checks the sums, and that days and accounts are separate.
 func testBudgets(t *testing.T, open Open) {
 	place := t.TempDir()
 	s := open(t, place)
@@ -62,7 +62,7 @@ func testBudgets(t *testing.T, open Open) {
 	}
 }
 
-// testBudgetHandles lets two handles add at once: no use is lost, and each answer counts all that came before.
+// testBudgetHandles adds through two handles at once: no use is lost, and each answer includes all earlier ones.
 func testBudgetHandles(t *testing.T, open Open) {
 	place := t.TempDir()
 	handles := []Store{handle(t, open, place), handle(t, open, place)}
@@ -96,8 +96,8 @@ func testBudgetHandles(t *testing.T, open Open) {
 	}
 }
 
-// testBudgetLimiters lets two limiters, as two processes have them, draw on one budget: what they let through is in
-// the store when they have closed, to the last call, and one that begins afterwards refuses.
+// testBudgetLimiters lets two limiters, as in two processes, draw on one budget: after they are closed, the store has
+// every call that they admitted, and a new limiter refuses.
 func testBudgetLimiters(t *testing.T, open Open) {
 	place := t.TempDir()
 	const most, callers = 300, 8
@@ -134,7 +134,7 @@ func testBudgetLimiters(t *testing.T, open Open) {
 	defer last.Close(t.Context())
 	_, err := last.Acquire(t.Context(), limit.Asker{Owner: "ana", Token: "new"})
 	if began.UTC().Day() != time.Now().UTC().Day() {
-		return // midnight came between, and with it new budgets
+		return // midnight has passed, and the budgets are new
 	}
 	if problem.CodeOf(err) != problem.BudgetExceeded {
 		t.Error("a limiter that begins lets more through:", err)

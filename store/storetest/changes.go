@@ -24,7 +24,7 @@ func plain(n int, principal string) *change.Change {
 		History: []change.Step{{State: change.Pending, Event: change.EventCreated, By: "bot"}}}
 }
 
-// full returns a change with every field that a store could lose or bend.
+// full returns a change in which every field that a store could lose or alter is set.
 func full() *change.Change {
 	c := plain(1, "o’ana\" \x00'--é")
 	record := value.OfObject([]value.Member{{Name: "z", Value: value.OfInt(9007199254740993)}, {Name: "a", Value: value.OfString("\x00 <b> \u2028 \U0001F600 ?")}})
@@ -39,7 +39,7 @@ func full() *change.Change {
 	return c
 }
 
-// put files c for an hour.
+// put files c with a life of one hour.
 func put(t *testing.T, s Store, c *change.Change) *change.Change {
 	t.Helper()
 	kept, err := s.Put(t.Context(), c, time.Hour, 1<<30)
@@ -49,7 +49,7 @@ func put(t *testing.T, s Store, c *change.Change) *change.Change {
 	return kept
 }
 
-// step swaps c by a step of ben.
+// step swaps c with a step by ben.
 func step(t *testing.T, s Store, c *change.Change, to change.Step, g change.Guard) error {
 	t.Helper()
 	next := *c
@@ -62,7 +62,7 @@ func step(t *testing.T, s Store, c *change.Change, to change.Step, g change.Guar
 	return err
 }
 
-// get returns what is kept of a change.
+// get returns the stored change.
 func get(t *testing.T, s Store, id string) *change.Change {
 	t.Helper()
 	c, err := s.Get(t.Context(), id)
@@ -72,7 +72,7 @@ func get(t *testing.T, s Store, id string) *change.Change {
 	return c
 }
 
-// sameChange fails unless both are equal, as far as they are kept.
+// sameChange fails unless both are equal once stored.
 func sameChange(t *testing.T, name string, want, got *change.Change) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b value.Value) bool { return a.String() == b.String() })); diff != "" {
@@ -80,7 +80,7 @@ func sameChange(t *testing.T, name string, want, got *change.Change) {
 	}
 }
 
-// testChange follows one change from its filing on: what is kept, what the store's clock sets, and what it says.
+// testChange follows a change from its filing: what is stored, the times set by the store's clock, and its events.
 func testChange(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	s, other := handle(t, open, place), handle(t, open, place)
@@ -133,7 +133,7 @@ func testChange(t *testing.T, open Open) {
 	testNone(t, other, given)
 }
 
-// testNone checks for whom there is a change: given is.
+// testNone checks which ids and which Of find given.
 func testNone(t *testing.T, s Store, given *change.Change) {
 	ctx := t.Context()
 	for _, id := range []string{"", "nobody", given.ID + "\x00", "%"} {
@@ -161,7 +161,7 @@ func testNone(t *testing.T, s Store, given *change.Change) {
 	}
 }
 
-// testGuards checks when a Swap happens, and that one that doesn't changes nothing.
+// testGuards checks the conditions of Swap, and that a failing one changes nothing.
 func testGuards(t *testing.T, open Open) {
 	s, ctx := handle(t, open, t.TempDir()), t.Context()
 	const soon = 30 * time.Millisecond
@@ -240,7 +240,7 @@ func testPut(t *testing.T, open Open) {
 		name string
 		c    *change.Change
 		most int
-		want string // an id
+		want string // the id expected
 		err  error
 	}{
 		{"the same again", with(10, "a", as("d")), 50, first.ID, nil},
@@ -275,8 +275,8 @@ func testPut(t *testing.T, open Open) {
 	}
 }
 
-// testPutHandles proposes through two handles at once: one change of many that are the same, and no more than there is
-// room for.
+// testPutHandles proposes through two handles at once: identical changes are filed once, and never more changes than
+// there is room for.
 func testPutHandles(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	handles := []Store{handle(t, open, place), handle(t, open, place)}
@@ -314,8 +314,8 @@ func testPutHandles(t *testing.T, open Open) {
 	}
 }
 
-// testSwapHandles lets two handles compete: of those who read one version exactly one goes on, and a lease is held by
-// one at a time, with a fence that counts up.
+// testSwapHandles lets two handles compete: one of several swaps of the same version succeeds, and a lease has one
+// holder at a time, with an increasing fence.
 func testSwapHandles(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	handles := []Store{handle(t, open, place), handle(t, open, place)}
@@ -335,7 +335,7 @@ func testSwapHandles(t *testing.T, open Open) {
 				fence := c.Lease.Fence
 				c.Lease = change.Lease{Holder: fmt.Sprint(who), Fence: fence + 1}
 				switch err := step(t, s, c, change.Step{State: change.Applying, Event: change.EventClaimed}, change.Guard{}); {
-				case err == nil && c.Lease.Fence == c.Version-1: // filed with version 1 and fence 0; each win counts both up
+				case err == nil && c.Lease.Fence == c.Version-1: // filed with version 1 and fence 0; each win increments both
 					won.Add(1)
 				case err == nil:
 					t.Errorf("version %d with fence %d", c.Version, c.Lease.Fence)
@@ -354,7 +354,7 @@ func testSwapHandles(t *testing.T, open Open) {
 	if err != nil || len(events) != int(c.Version) {
 		t.Errorf("%d events, %v", len(events), err)
 	}
-	// One lease: many claim it when it has run out, and one gets it.
+	// Many claim one lease that has run out; one gets it.
 	if err := step(t, handles[0], c, change.Step{State: change.Applying, Event: change.EventClaimed}, change.Guard{Lease: 20 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
@@ -377,5 +377,5 @@ func testSwapHandles(t *testing.T, open Open) {
 	}
 }
 
-// strange is a text that no change has, with all that could break a statement.
+// strange is a text that no change has, with characters that could break a statement.
 var strange = strings.Repeat("'\"%_\\\x00?$1é\U0001F600;--", 3)

@@ -19,7 +19,7 @@ func due(hook string, seq int64) webhook.Delivery {
 		By: "bot \u202e\"'", Tenant: "acme", Agent: "token:1", At: time.Date(2026, 11, 21, 12, 0, 0, 123456000, time.UTC)}}
 }
 
-// brief is deliveries as hook/seq/state/attempts.
+// brief formats deliveries as hook/seq/state/attempts.
 func brief(list []webhook.Delivery) (out []string) {
 	for _, d := range list {
 		out = append(out, fmt.Sprintf("%s/%d/%s/%d", d.Hook, d.Event.Seq, d.State, d.Attempts))
@@ -27,7 +27,7 @@ func brief(list []webhook.Delivery) (out []string) {
 	return out
 }
 
-// feedDeliveries follows events up to the tenth.
+// feedDeliveries feeds the events up to the tenth.
 func feedDeliveries(t *testing.T, s Store) {
 	t.Helper()
 	ctx := t.Context()
@@ -141,7 +141,7 @@ func listDeliveries(t *testing.T, s Store) {
 	}
 }
 
-// testDeliveryHandles wants that of two processes one feeds each event, and one claims each delivery.
+// testDeliveryHandles checks that one of two handles feeds each event, and one claims each delivery.
 func testDeliveryHandles(t *testing.T, open Open) {
 	ctx := t.Context()
 	place := t.TempDir()

@@ -17,11 +17,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// writesTo names the place that another process of the test writes to.
+// writesTo is the environment variable with the place that a child process of the test writes to.
 const writesTo = "BAILIWICK_TEST_WRITES_TO"
 
-// Main is TestMain of a store's tests: it lets the test binary be another process, one that writes to the store at a place
-// until it is killed, and prints what it was promised. Killed starts such processes.
+// Main is TestMain for a store's tests. In a child process started by Killed it writes to the store at a place until
+// it is killed, and prints what was confirmed as stored.
 func Main(m *testing.M, open func(ctx context.Context, place string) (Store, error)) {
 	place := os.Getenv(writesTo)
 	if place == "" {
@@ -35,7 +35,7 @@ func Main(m *testing.M, open func(ctx context.Context, place string) (Store, err
 	os.Exit(1)
 }
 
-// writeForever appends records, and files changes and takes them to their end.
+// writeForever appends records, and files changes and applies them.
 func writeForever(s Store) error {
 	ctx := context.Background()
 	failed := make(chan error)
@@ -62,7 +62,7 @@ func writeForever(s Store) error {
 	return <-failed
 }
 
-// liveOnce takes one change from its filing to its end, and records its steps as an executor does.
+// liveOnce takes a change from its filing to its end, recording its steps as an executor does.
 func liveOnce(ctx context.Context, s Store) error {
 	c := acted(0)
 	c.ID, c.Digest = fmt.Sprintf("%026d", rand.Int64()), fmt.Sprintf("%064d", rand.Int64())
@@ -87,7 +87,7 @@ func liveOnce(ctx context.Context, s Store) error {
 	return err
 }
 
-// writer starts a process that writes to a place.
+// writer starts a child process that writes to a place.
 func writer(t *testing.T, place string) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -103,7 +103,7 @@ func writer(t *testing.T, place string) (*exec.Cmd, *bufio.Scanner) {
 	return cmd, bufio.NewScanner(pipe)
 }
 
-// kills is how often Killed kills; BAILIWICK_KILLS makes the long form.
+// kills returns the number of rounds of Killed; BAILIWICK_KILLS sets a higher one for long tests.
 func kills() int {
 	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_KILLS")); err == nil {
 		return n
@@ -111,13 +111,13 @@ func kills() int {
 	return 6
 }
 
-// promises are what processes were told is kept.
+// promises is what child processes have printed as stored.
 type promises struct {
 	records map[int64]bool
-	changes map[string]int64 // the version that each was taken to
+	changes map[string]int64 // by id: the version that was reached
 }
 
-// note takes a line that a process has printed.
+// note parses a line printed by a child process.
 func (p *promises) note(t *testing.T, line string) {
 	t.Helper()
 	words := strings.Fields(line)
@@ -135,10 +135,10 @@ func (p *promises) note(t *testing.T, line string) {
 	}
 }
 
-// Killed kills two processes that write to one place, at any time, again and again: the audit stays whole, what was
-// promised is in it once, and each change is where its last promise says or one step further, with its events and the
-// records of its steps: none is applied before its approval is in the audit. With
-// stop it also holds one still before, in every second round, beside which the store goes on.
+// Killed repeatedly kills two processes that write to one place, at random times. The audit log stays undamaged,
+// confirmed records are in it once, and each change is at its last confirmed version or one later, with its events
+// and the audit records of its steps: none is applied before its approval is in the log. If stop is set, every second
+// round also stops a process first, and checks that the store still works.
 func Killed(t *testing.T, open Open, place string, stop bool) {
 	s := handle(t, open, place)
 	p := promises{map[int64]bool{}, map[string]int64{}}
@@ -186,8 +186,8 @@ func Killed(t *testing.T, open Open, place string, stop bool) {
 	t.Logf("%d records and %d changes promised, none lost", len(p.records), len(p.changes))
 }
 
-// wantReconciled fails unless each change has the record of each of its steps, the last of them in the outbox perhaps, and
-// in the audit once somebody has come by.
+// wantReconciled fails unless each step of a change has its audit record, possibly still in the outbox, and in the
+// log once the outbox is drained.
 func wantReconciled(t *testing.T, s Store) {
 	t.Helper()
 	held, err := change.Reconcile(t.Context(), s, s)
@@ -204,7 +204,7 @@ func wantReconciled(t *testing.T, s Store) {
 	t.Logf("%d changes, %d steps; %d records were waiting", after.Changes, after.Steps, held.Waiting)
 }
 
-// wantVersions fails unless each change is as far as was promised, with an event for each step.
+// wantVersions fails unless each change has at least its confirmed version, with an event for each step.
 func wantVersions(t *testing.T, s Store, promised map[string]int64) {
 	t.Helper()
 	if len(promised) == 0 {

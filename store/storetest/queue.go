@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// varied returns change n of a queue in which everything that can be asked for varies.
+// varied returns change n of a queue in which all properties that a Filter can select vary.
 func varied(n int) *change.Change {
 	c := plain(n, fmt.Sprint("agent", n%3))
 	c.Agent.Owner, c.Agent.Tenant = fmt.Sprint("owner", n%2), []string{"", "acme", "zen"}[n%3]
@@ -27,7 +27,7 @@ func varied(n int) *change.Change {
 	return c
 }
 
-// asked is Filter, in Go.
+// asked is an implementation of Filter in Go.
 func asked(f change.Filter, c *change.Change) bool {
 	text := strings.ToLower(f.Text)
 	return (len(f.States) == 0 || slices.Contains(f.States, c.State)) &&
@@ -51,7 +51,7 @@ var filters = []change.Filter{
 	{Owner: "owner1", Class: "crm.issues", States: []change.State{change.Pending, change.Granted}},
 	{Tenanted: true},
 	{Tenant: "acme", Tenanted: true},
-	{Tenant: "acme"}, // not asked for
+	{Tenant: "acme"}, // not requested: Tenanted isn't set
 	{Source: "crm", Risk: change.High},
 	{Class: "tracker.users"},
 	{Class: "tracker.users", States: []change.State{change.Pending}, Tenanted: true, Tenant: "zen"},
@@ -70,12 +70,12 @@ var filters = []change.Filter{
 	{Limit: 100_000},
 }
 
-// testQueue asks for changes in every way, page by page, and counts them.
+// testQueue lists and counts changes with all filters, page by page.
 func testQueue(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	s, other := handle(t, open, place), handle(t, open, place)
 	const n = 230
-	var all []*change.Change // the newest first
+	var all []*change.Change // newest first
 	for i := range n {
 		c := put(t, s, varied(i))
 		if i%6 == 0 {
@@ -121,7 +121,7 @@ func testQueue(t *testing.T, open Open) {
 	}
 }
 
-// testDue checks which changes something is to be done with.
+// testDue checks which changes are due.
 func testDue(t *testing.T, open Open) {
 	s, ctx := handle(t, open, t.TempDir()), t.Context()
 	want := []string{}
@@ -148,7 +148,8 @@ func testDue(t *testing.T, open Open) {
 		add(state == change.Granted, time.Hour, state, change.Guard{})
 		add(state == change.Pending || state == change.Stale || state == change.Granted, soon, state, change.Guard{})
 	}
-	// Those that wait for others are due when all of these have ended, however, or when their own time is over.
+	// Changes that wait for others are due when all of these have ended in any way, or when they have expired
+	// themselves.
 	others := map[change.State]string{}
 	for _, state := range change.States() {
 		add(state == change.Granted, time.Hour, state, change.Guard{})
@@ -174,7 +175,7 @@ func testDue(t *testing.T, open Open) {
 	}
 }
 
-// testEvents lets two handles write at once while readers follow through both: each reads every event once and in order.
+// testEvents writes through two handles while readers follow through both: each reads every event once and in order.
 func testEvents(t *testing.T, open Open) {
 	place := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -219,7 +220,7 @@ func testEvents(t *testing.T, open Open) {
 	}
 }
 
-// testAwait checks how soon a change is heard of, and that waiting ends with its context.
+// testAwait checks how soon an event is noticed, and that waiting ends with its context.
 func testAwait(t *testing.T, open Open) {
 	place := t.TempDir()
 	handles := []Store{handle(t, open, place), handle(t, open, place)}

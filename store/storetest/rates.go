@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/limit"
 )
 
-// rates returns the rates that a store shares; nil for a store that doesn't.
+// rates returns the store's shared rates; nil if it has none.
 func rates(t *testing.T, s Store) limit.Store {
 	shared, ok := s.(limit.Store)
 	if !ok {
@@ -19,7 +19,7 @@ func rates(t *testing.T, s Store) limit.Store {
 	return shared
 }
 
-// testRates checks that a call is taken from all buckets or from none, and how long to wait.
+// testRates checks that a call is taken from all buckets or from none, and the returned wait.
 func testRates(t *testing.T, open Open) {
 	s := rates(t, handle(t, open, t.TempDir()))
 	if s == nil {
@@ -32,7 +32,7 @@ func testRates(t *testing.T, open Open) {
 	for _, step := range []struct {
 		name    string
 		buckets []limit.Bucket
-		wait    time.Duration // to the second
+		wait    time.Duration // rounded to 10 seconds
 	}{
 		{"the first", []limit.Bucket{bucket("oana", hour, 2)}, 0},
 		{"the second", []limit.Bucket{bucket("oana", hour, 2), bucket("tx", hour, 1)}, 0},
@@ -72,8 +72,8 @@ func testRates(t *testing.T, open Open) {
 	}
 }
 
-// testRateHandles lets two handles take from buckets that they share, named in any order: together they get what one
-// would.
+// testRateHandles takes from the same buckets through two handles, in different orders: together they get what a
+// single one would.
 func testRateHandles(t *testing.T, open Open) {
 	place := t.TempDir()
 	handles := []limit.Store{rates(t, handle(t, open, place)), rates(t, handle(t, open, place))}

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// acted returns change n, whose steps have records.
+// acted returns change n, whose steps have audit records.
 func acted(n int) *change.Change {
 	c := plain(n, "token:bot")
 	c.Correlation = "visit\x00"
@@ -23,12 +23,12 @@ func acted(n int) *change.Change {
 	return c
 }
 
-// by is a step with a record.
+// by returns a step with an audit record.
 func by(who string, to change.State, event change.EventKind) change.Step {
 	return change.Step{State: to, Event: event, Actor: &change.Actor{Principal: who, Owner: who, Policy: "v2"}}
 }
 
-// unrecorded returns the steps that the outbox has.
+// unrecorded returns the steps in the outbox.
 func unrecorded(t *testing.T, s Store, id string) []string {
 	t.Helper()
 	found, err := s.Unrecorded(t.Context(), id, 100)
@@ -42,7 +42,7 @@ func unrecorded(t *testing.T, s Store, id string) []string {
 	return out
 }
 
-// drain records what the outbox has.
+// drain moves the outbox into the log.
 func drain(t *testing.T, s Store, id string) {
 	t.Helper()
 	if _, err := audit.Drain(t.Context(), s, id, s); err != nil {
@@ -50,7 +50,8 @@ func drain(t *testing.T, s Store, id string) {
 	}
 }
 
-// testSteps: the record of a step is kept with the step or not at all, and a change isn't claimed before it is in the audit.
+// testSteps checks that a step and its audit record are stored together or not at all, and that a change can't be
+// claimed before its steps are in the log.
 func testSteps(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	s, other := handle(t, open, place), handle(t, open, place)
@@ -82,7 +83,7 @@ func testSteps(t *testing.T, open Open) {
 		t.Error(got)
 	}
 	claimedLate(t, s, other, c)
-	if err := s.Recorded(ctx, c.ID+":3", "none"); err != nil { // for logs elsewhere
+	if err := s.Recorded(ctx, c.ID+":3", "none"); err != nil { // for logs outside of the store
 		t.Error(err)
 	}
 	if got := unrecorded(t, s, c.ID); got != nil {
@@ -91,7 +92,7 @@ func testSteps(t *testing.T, open Open) {
 	wantWhole(t, s, 2)
 }
 
-// claimedLate claims c, two steps of which are in the outbox: the store refuses until the log has both.
+// claimedLate claims c with two of its steps in the outbox: the store refuses until the log has both.
 func claimedLate(t *testing.T, s, other Store, c *change.Change) {
 	t.Helper()
 	ctx, claim := t.Context(), change.Guard{Recorded: true, Lease: time.Minute}
@@ -126,7 +127,7 @@ func claimedLate(t *testing.T, s, other Store, c *change.Change) {
 	}
 }
 
-// testStepsOnce lets two handles record the same steps at once, among other records: each is in the log once.
+// testStepsOnce records the same steps through two handles at once, among other records: each is in the log once.
 func testStepsOnce(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	handles := []Store{handle(t, open, place), handle(t, open, place)}
@@ -162,7 +163,7 @@ func testStepsOnce(t *testing.T, open Open) {
 	wantWhole(t, handles[0], steps+steps*times)
 }
 
-// older returns a change that was applied before steps had records.
+// older returns a change that was applied before steps had audit records.
 func older(t *testing.T, s Store) *change.Change {
 	t.Helper()
 	old := put(t, s, plain(300, "old"))
@@ -174,7 +175,7 @@ func older(t *testing.T, s Store) *change.Change {
 	return old
 }
 
-// lacking returns what a reconciliation finds, and at the end what it has counted.
+// lacking returns the findings of a reconciliation, followed by its counts.
 func lacking(t *testing.T, s change.Store, log audit.Reader) (out []string) {
 	t.Helper()
 	found, err := change.Reconcile(t.Context(), s, log)
@@ -187,7 +188,7 @@ func lacking(t *testing.T, s change.Store, log audit.Reader) (out []string) {
 	return append(out, fmt.Sprint(found.Changes, found.Steps, found.Waiting))
 }
 
-// testReconcile names what lacks its record, and what has one and no step.
+// testReconcile checks that steps without a record, and records without a step, are reported.
 func testReconcile(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	s, other := handle(t, open, place), handle(t, open, place)
@@ -213,7 +214,7 @@ func testReconcile(t *testing.T, open Open) {
 	if diff := cmp.Diff([]string{"203 407 1"}, lacks()); diff != "" {
 		t.Error(diff)
 	}
-	// Applied past all guards, and the outbox emptied by somebody who records nothing.
+	// Applied without any guard, with the outbox emptied but not recorded.
 	if err := step(t, s, c, by("token:bot", change.Applied, change.EventApplied), change.Guard{}); err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +235,7 @@ func testReconcile(t *testing.T, open Open) {
 	if diff := cmp.Diff(want, lacks()); diff != "" {
 		t.Error(diff)
 	}
-	note := audit.Record{Tool: "changes/approved", Outcome: audit.Approved, Change: old.ID} // as it was recorded before
+	note := audit.Record{Tool: "changes/approved", Outcome: audit.Approved, Change: old.ID} // as recorded by older versions
 	if err := s.Append(context.WithoutCancel(ctx), &note); err != nil {
 		t.Fatal(err)
 	}

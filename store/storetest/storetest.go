@@ -1,7 +1,9 @@
-// Package storetest is the suite that every store passes: what identity, audit, limit and change count on.
+// Package storetest is the test suite that every store must pass, with what packages identity, audit, limit, change
+// and webhook rely on.
 //
-// It knows no store. It refuses one that loses, forks or invents records, that forgets a narrowing of a token or
-// what was used of a budget, that lets two take one version of a change further, or that hides a revocation from another handle for more than a second.
+// It doesn't depend on any store. It fails a store that loses, forks or invents records, that loses a restriction of
+// a token or the use of a budget, that lets two callers swap the same version of a change, or that hides a revocation
+// from another handle for more than a second.
 package storetest
 
 import (
@@ -16,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/limit"
 )
 
-// A Store is what a store offers.
+// A Store is the set of interfaces that a store implements.
 type Store interface {
 	audit.Log
 	audit.Reader
@@ -30,11 +32,11 @@ type Store interface {
 	Close() error
 }
 
-// Open opens a handle on the store at a place: two handles of one place share what is in it, as two processes would.
-// It fails the test when it can't; the suite closes the handle.
+// Open opens a handle on the store at a place. Two handles of one place share its content, as two processes would.
+// Open fails the test on an error; the suite closes the handle.
 type Open func(t *testing.T, place string) Store
 
-// Run runs the suite. Places are new empty folders.
+// Run runs the suite. Each place is a new empty folder.
 func Run(t *testing.T, open Open) {
 	t.Run("tokens", func(t *testing.T) { testTokens(t, open) })
 	t.Run("tokens of two handles", func(t *testing.T) { testTokenHandles(t, open) })
@@ -65,7 +67,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("secrets", func(t *testing.T) { testSecrets(t, open) })
 }
 
-// handle opens a handle that is closed with the test.
+// handle opens a handle that is closed when the test ends.
 func handle(t *testing.T, open Open, place string) Store {
 	t.Helper()
 	s := open(t, place)

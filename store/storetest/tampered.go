@@ -9,16 +9,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// A Database is what a store keeps its audit in, as somebody with a database tool has it.
+// A Database is a store's database, accessed directly as with a database tool.
 type Database struct {
-	Schema string // stands before the names of tables: "bailiwick."
-	Byte   string // one byte 0 as the dialect writes it
-	Off    string // takes the guards of the log away
+	Schema string // prefix of the names of tables: "bailiwick."
+	Byte   string // a single byte 0 in the SQL dialect
+	Off    string // statements that remove the protection of the log
 	Exec   func(statement string) error
 }
 
-// Tampered edits a new store behind its back: every edit is found, and told of at its place. Each case is undone before
-// the next.
+// Tampered modifies the audit log of a new store directly: every modification is found and located. Each case is
+// undone before the next.
 func Tampered(t *testing.T, s Store, db Database) {
 	appendMany(t, s, 900)
 	run := func(text string) {
@@ -75,7 +75,7 @@ func Tampered(t *testing.T, s Store, db Database) {
 	}
 }
 
-// appendMany appends n records, by many at once.
+// appendMany appends n records from 64 goroutines.
 func appendMany(t *testing.T, s Store, n int) {
 	t.Helper()
 	var writing sync.WaitGroup

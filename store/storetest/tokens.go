@@ -22,7 +22,7 @@ func token(id string) identity.Token {
 		Owner: "ana@example.com", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write},
 		Tools:   identity.List{Only: []string{"query_class"}, Except: []string{"call_api"}},
 		Actions: identity.List{Only: []string{"archive", "issues.close"}, Except: []string{"ban"}},
-		Classes: identity.List{Only: []string{}, Except: []string{"tracker.api_keys"}}, // an empty Only keeps none
+		Classes: identity.List{Only: []string{}, Except: []string{"tracker.api_keys"}}, // an empty Only allows none
 		Filters: map[string]string{"default": `{"org_id":9007199254740993}`, "tracker.issues": `{"a":{"$ne":"b c"}}`},
 		IPs:     []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/32")},
 		Created: noon, Expires: noon.Add(identity.TokenLife),
@@ -68,7 +68,7 @@ func testTokens(t *testing.T, open Open) {
 		}
 	}
 
-	// The first revocation stays; a use goes only forward; an unknown id is passed over.
+	// The first revocation is kept; a last use only moves forward; an unknown id is skipped.
 	for _, err := range []error{
 		s.RevokeToken(ctx, "full", noon.Add(time.Minute)), s.RevokeToken(ctx, "full", noon.Add(time.Hour)),
 		s.TouchTokens(ctx, map[string]time.Time{"full": noon.Add(2 * time.Second), "plain": noon, "nobody": noon}),
@@ -89,7 +89,7 @@ func withID(t identity.Token, id string) identity.Token { t.ID = id; return t }
 
 func withPrefix(t identity.Token, prefix string) identity.Token { t.Prefix = prefix; return t }
 
-// testTokenHandles checks when a change is seen: at once through one handle, within a second through another.
+// testTokenHandles checks when a change is seen: at once through the same handle, within a second through another.
 func testTokenHandles(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	a, b := handle(t, open, place), handle(t, open, place)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// testUsed uses things up through two handles at once: each is used by one, and all handles know of it, also those that
-// are opened later. What is old is forgotten.
+// testUsed uses names through two handles at once: one use of each is the first, and all handles know of it,
+// including those opened later. Expired names are dropped.
 func testUsed(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	handles := []Store{handle(t, open, place), handle(t, open, place)}

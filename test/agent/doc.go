@@ -1,4 +1,4 @@
-// Package agent holds a proof, and nothing that runs: that what models write is understood.
+// Package agent tests that calls are understood as models write them; it holds only tests.
 //
-// Its tests make calls as models write them, slips included, over the demo's tracker and over two other schemas.
+// The tests make calls with typical slips, over the demo's tracker and over two other schemas.
 package agent

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A question is what somebody asks of the tracker, the truth as SQL, and the calls that a model makes for it.
+// A question is something a user asks of the tracker, the right answer as SQL, and the calls that a model makes for it.
 type question struct {
 	words, truth string
 	calls        []string
@@ -37,8 +37,8 @@ func questions(t *testing.T) (out []question) {
 	return out
 }
 
-// TestQuestions asks 26 ordinary questions as a model does: it counts the calls and the refusals, and wants the answer of
-// the last call of each to be what SQL finds in the database itself.
+// TestQuestions asks 26 ordinary questions as a model does: it counts the calls and the refusals, and checks that the
+// answer of the last call of each is what SQL finds in the database itself.
 func TestQuestions(t *testing.T) {
 	set, db := tracker(t)
 	calls, refused := 0, 0
@@ -65,7 +65,7 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// TestQuestionsCanFail shows that a wrong answer is found.
+// TestQuestionsCanFail checks that a wrong answer is found.
 func TestQuestionsCanFail(t *testing.T) {
 	set, db := tracker(t)
 	res, err := set.Call(t.Context(), reader(), request(t, `count_objects {"class_name":"issues","where":{"type":"Bug"}}`))
@@ -77,7 +77,7 @@ func TestQuestionsCanFail(t *testing.T) {
 	}
 }
 
-// answered are the values in the answer, in their order, without the names around them.
+// answered returns the values in the answer, in their order, without the names around them.
 func answered(t *testing.T, res tool.Result) string {
 	t.Helper()
 	doc, err := value.Read(res.Structured, 0)
@@ -108,7 +108,7 @@ func leaves(out []string, v value.Value) []string {
 	return out
 }
 
-// written is a value as both sides write it: numbers to 9 digits, since sums of doubles differ in the last.
+// written returns a value in a form common to both sides: numbers to 9 digits, since sums of doubles differ in the last.
 func written(s string) string {
 	if v, err := value.Read([]byte(s), 0); err == nil && v.IsNumber() {
 		f, _ := v.AsFloat()

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A schema is an application with the names that slips.txt leaves open.
+// A schema is an application, with values for the names that slips.txt leaves open.
 type schema struct {
 	set   *tool.Set
 	names *strings.Replacer
@@ -63,8 +63,8 @@ func schemas(t *testing.T) map[string]schema {
 	}
 }
 
-// TestSlips makes each call of slips.txt over three schemas. It is answered as the call that it means; a refusal says how
-// to go on, and the call that does so is answered.
+// TestSlips makes each call of slips.txt over three schemas. Its answer is that of the call that it means; a refusal
+// suggests a next call, and that call is answered.
 func TestSlips(t *testing.T) {
 	text, err := os.ReadFile("testdata/slips.txt")
 	if err != nil {
@@ -105,7 +105,7 @@ func TestSlips(t *testing.T) {
 	}
 }
 
-// answer is what a call is answered with, hints and the next call apart: they repeat what was written.
+// answer returns the answer of a call without hints and the next call, which repeat what was written.
 func (s schema) answer(t *testing.T, line string) (string, error) {
 	res, err := s.set.Call(t.Context(), reader(), request(t, line))
 	if err != nil {
@@ -124,7 +124,7 @@ func (s schema) answer(t *testing.T, line string) (string, error) {
 	return value.OfObject(kept).String(), nil
 }
 
-// helps is what a refusal says to go on.
+// helps returns what a refusal suggests.
 func helps(err error) string {
 	p := problem.Of(err)
 	return p.Detail + problem.DidYouMean(p.Near) + "; " + p.Suggestion

@@ -24,7 +24,7 @@ func reader() identity.Principal {
 	return identity.Principal{ID: "token:1", Owner: "ann", Tenant: demo.Acme, Scopes: []identity.Scope{identity.Read}}
 }
 
-// tracker is the demo as an agent of acme has it, and the database itself.
+// tracker returns the demo's tools for an agent of acme, and the database itself.
 func tracker(t *testing.T) (*tool.Set, *sql.DB) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tracker.db")
@@ -38,7 +38,7 @@ func tracker(t *testing.T) (*tool.Set, *sql.DB) {
 	return served(t, "tracker", path, c.Rules)
 }
 
-// served puts the tools on a database of SQLite.
+// served returns the tools over a SQLite database.
 func served(t *testing.T, name, path string, rules policy.Rules) (*tool.Set, *sql.DB) {
 	t.Helper()
 	src, err := sqldriver.OpenSQLite(t.Context(), name, path)
@@ -63,12 +63,12 @@ func served(t *testing.T, name, path string, rules policy.Rules) (*tool.Set, *sq
 	return set, db
 }
 
-// forgetful is an audit log whose records nobody reads.
+// forgetful is an audit log that discards its records.
 type forgetful struct{}
 
 func (forgetful) Append(context.Context, *audit.Record) error { return nil }
 
-// request reads "tool {arguments}".
+// request parses "tool {arguments}".
 func request(t *testing.T, line string) tool.Request {
 	t.Helper()
 	name, arguments, _ := strings.Cut(line, " ")

@@ -17,9 +17,9 @@ import (
 const module = "github.com/bailiwick-dev/bailiwick"
 
 // mayImport is the architecture: each package and all it may import of ours. A package that is missing here, or an
-// import that is missing from its line, fails the build. docs/architecture.md says the same in words.
+// import that is missing from its line, fails the build. docs/architecture.md describes it.
 var mayImport = map[string]string{
-	// words: no I/O; they import nothing but words
+	// data types: no I/O; they import only each other
 	"problem":               "",
 	"value":                 "problem",
 	"schema":                "value",
@@ -38,7 +38,7 @@ var mayImport = map[string]string{
 	"internal/plan":  "internal/result/mask query schema value",
 	"internal/trace": "problem",
 
-	// the way
+	// the steps of a call
 	"identity":                    "problem query value",
 	"internal/oidc":               "identity problem query value",
 	"internal/typecheck":          "internal/plan internal/result/mask internal/typecheck/typed problem query schema value",
@@ -69,7 +69,7 @@ var mayImport = map[string]string{
 	"limit":                       "problem",
 	".":                           "audit change identity internal/fair internal/functions internal/openapi/response internal/openapi/validate internal/policyreport internal/remark internal/result/mask internal/result/redact internal/result/shape internal/review internal/review/visibility internal/rules/calls internal/rules/schemacheck internal/rules/writes internal/trace limit policy problem query schema source value write",
 
-	// doors to data
+	// sources and clients
 	"internal/functions":            "change internal/rules/writes problem source value write",
 	"internal/sqldriver":            "internal/sqldriver/catalogue internal/sqldriver/sqlfunc internal/sqldriver/writing internal/sqlgen internal/sqlgen/dml internal/sqlgen/expr internal/trace policy problem query schema source value write",
 	"internal/sqldriver/writing":    "change internal/rules/writes internal/sqlgen internal/sqlgen/dml internal/trace policy problem schema value write",
@@ -102,7 +102,7 @@ var mayImport = map[string]string{
 	"internal/sourcetest/writing":   "change identity internal/rules/writes internal/sqlgen policy problem query schema source value write",
 	"internal/sourcetest/pipelines": "identity internal/plan policy problem query schema source source/sourcetest value",
 
-	// doors to people and agents
+	// transports and user interfaces
 	"tool":                      ". identity internal/argcheck internal/calendar internal/result/shape internal/textquery internal/tools/absent internal/written policy problem query schema value",
 	"internal/argcheck":         "problem query value",
 	"internal/tools/apis":       ". identity internal/openapi/describe internal/openapi/response internal/openapi/search internal/openapi/validate internal/rules/calls internal/tools/changes policy problem tool value write",
@@ -142,7 +142,7 @@ var mayImport = map[string]string{
 	"internal/assistant/google":    "internal/assistant/llm internal/sse",
 	"internal/assistant/scripted":  "internal/assistant/llm",
 
-	// below what owners declare
+	// below the owner's configuration
 	"internal/rules/template": "identity internal/rules/expression problem value",
 	"internal/pack":           "identity internal/argcheck internal/config/checked internal/openapi/classify internal/openapi/spec internal/openapi/validate internal/openapi/visible internal/rules/expression internal/rules/schemacheck internal/rules/template internal/yamlconf policy problem value",
 
@@ -158,10 +158,10 @@ var mayImport = map[string]string{
 	"internal/replay":   "audit identity internal/policyreport internal/rules/expression problem",
 	"internal/scaffold": "internal/config internal/config/apis internal/netguard internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/openapi/visible internal/policyreport internal/rules/denylist policy schema",
 
-	// beside the way
+	// used by the steps of a call
 	"internal/telemetry": ". audit identity internal/mcpobserve internal/trace problem source",
 
-	// our own memory
+	// storage
 	"internal/once":          "",
 	"internal/store/changes": "audit change",
 	"store/postgres":         "audit change identity internal/store/changes internal/store/records internal/store/tokens internal/webhook internal/once limit problem",
@@ -177,7 +177,7 @@ var mayImport = map[string]string{
 	"test/bench":            "",
 	"test/agent":            "",
 
-	// what embedding programs look like: they may use what the module shows
+	// examples of embedding programs: they may use the public packages
 	"examples/embed":      "*",
 	"examples/supportbot": "assistant",
 
@@ -231,8 +231,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestExamplesArePublic wants an embedding program to need nothing under internal: what the examples import, anybody can import. The
-// sample data of internal/demo is all that they borrow.
+// TestExamplesArePublic checks that an embedding program needs nothing under internal: any module can import what the
+// examples import. They only borrow the sample data of internal/demo.
 func TestExamplesArePublic(t *testing.T) {
 	t.Chdir("../..")
 	files, err := filepath.Glob("example*_test.go")
@@ -245,7 +245,7 @@ func TestExamplesArePublic(t *testing.T) {
 	}
 	for _, path := range append(files, more...) {
 		if strings.HasPrefix(path, "examples/") && strings.HasSuffix(path, "_test.go") {
-			continue // what tests an example is ours
+			continue // the tests of an example may use internal packages
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
 		if err != nil {
@@ -260,7 +260,7 @@ func TestExamplesArePublic(t *testing.T) {
 	}
 }
 
-// TestPackageDocs wants one package comment per package: its place in the way and what it refuses.
+// TestPackageDocs checks that each package has one package comment.
 func TestPackageDocs(t *testing.T) {
 	docs := map[string]int{}
 	walk(t, func(dir, _ string, file *ast.File, _ *token.FileSet) {
@@ -276,8 +276,8 @@ func TestPackageDocs(t *testing.T) {
 	}
 }
 
-// TestRooms limits files (400 lines), functions (60 lines), packages (2,500 lines of code) and parameters (5). What outgrows a limit
-// usually holds two ideas.
+// TestRooms limits files (400 lines), functions (60 lines), packages (2,500 lines of code) and parameters (5). Code that
+// outgrows a limit usually holds two ideas.
 func TestRooms(t *testing.T) {
 	const maxFile, maxFunction, maxPackage, maxParameters = 400, 60, 2500, 5
 	packages := map[string]int{}
@@ -307,7 +307,8 @@ func TestRooms(t *testing.T) {
 	}
 }
 
-// TestWords wants exported names documented, no init, and none of the names that say nothing.
+// TestWords checks that exported names are documented, that there is no init, and that no package or file has a
+// meaningless name.
 func TestWords(t *testing.T) {
 	empty := []string{"util", "utils", "common", "helper", "helpers", "manager", "service", "base", "impl", "types", "models"}
 	walk(t, func(dir, path string, file *ast.File, _ *token.FileSet) {
@@ -330,8 +331,8 @@ func TestWords(t *testing.T) {
 	})
 }
 
-// codeLines counts the lines of a file that are code. Blank lines and comments count for nothing, so that no package gets smaller by
-// explaining less.
+// codeLines counts the lines of a file that are code. Blank lines and comments don't count, so that no package gets
+// smaller by explaining less.
 func codeLines(t *testing.T, path string) int {
 	t.Helper()
 	src, err := os.ReadFile(path)

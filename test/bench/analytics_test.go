@@ -24,13 +24,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// The shop of the analytical questions: as many sales as one question looks at, of one tenant.
+// The shop of the analytical questions: the number of sales that one question reads, all of one tenant.
 const (
 	sales     = 200_000
 	customers = 5_000
 )
 
-// An analysis is one question: as a call, and as SQL written by hand whose rows are read and nothing more.
+// An analysis is one question: as a call, and as SQL written by hand whose rows are only read.
 type analysis struct {
 	name string
 	tool string
@@ -93,7 +93,7 @@ func shop(t testing.TB, db *sql.DB, types map[string]string) {
 	})
 }
 
-// analysts opens the shop in each database: how to ask it by hand, and the tools on it.
+// analysts opens the shop in each database: how to query it by hand, and the tools on it.
 func analysts(t testing.TB) []struct {
 	name string
 	raw  func(ctx context.Context, sql string) (int, error)
@@ -213,7 +213,7 @@ func countedPool(p *pgxpool.Pool) func(context.Context, string) (int, error) {
 	}
 }
 
-// BenchmarkAnalysis is what an analytical question costs beside the same work written by hand.
+// BenchmarkAnalysis measures the cost of an analytical question compared to the same query written by hand.
 func BenchmarkAnalysis(b *testing.B) {
 	for _, on := range analysts(b) {
 		b.Run(on.name, func(b *testing.B) {
@@ -238,7 +238,7 @@ func BenchmarkAnalysis(b *testing.B) {
 	}
 }
 
-// TestSameAnalyses: what is compared gives as many rows.
+// TestSameAnalyses checks that both sides of a comparison return the same number of rows.
 func TestSameAnalyses(t *testing.T) {
 	for _, on := range analysts(t) {
 		for _, q := range analyses {

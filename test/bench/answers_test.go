@@ -21,14 +21,14 @@ import (
 // pageRows is how many records a page of the benchmarks has.
 const pageRows = 50
 
-// A side is one database with both ways to ask it.
+// A side is one database, as it is queried by hand and by the tools.
 type side struct {
 	name string
 	raw  driver
-	set  *tool.Set // the audit is chained and not kept
+	set  *tool.Set // the audit is chained and discarded
 	kept *tool.Set // the audit is on the disk before a call is answered
 	id   string    // of an issue
-	of   string    // its project
+	of   string    // the project of the issue
 }
 
 // onSQLite opens the demo's tracker.
@@ -59,7 +59,7 @@ func onPostgres(t testing.TB) *side {
 	return out
 }
 
-// store opens our own memory in a new file.
+// store opens a store in a new file.
 func store(t testing.TB) *sqlite.Store {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "bailiwick.db"))
@@ -72,7 +72,7 @@ func store(t testing.TB) *sqlite.Store {
 
 var _ audit.Log = (*sqlite.Store)(nil)
 
-// anIssue takes the issue in the middle of a page, and its project.
+// anIssue returns the issue in the middle of a page, and its project.
 func anIssue(t testing.TB, d driver) (id, project string) {
 	t.Helper()
 	page, err := d.page(t.Context())
@@ -89,7 +89,7 @@ func anIssue(t testing.TB, d driver) (id, project string) {
 	return records[pageRows/2].ID, records[pageRows/2].Project
 }
 
-// The four questions, as calls.
+// pointCall and the three functions below return the four questions as calls.
 func pointCall(t testing.TB, id string) tool.Request {
 	return request(t, "get_object", fmt.Sprintf(`{"class_name": "issues", "object_id": %q}`, id))
 }
@@ -114,12 +114,12 @@ func answer(t testing.TB, set *tool.Set, r tool.Request) json.RawMessage {
 	t.Helper()
 	res, err := set.Call(t.Context(), agent(), r)
 	if err != nil {
-		t.Fatal(r.Arguments, err, problem.Of(err).Err) // which is shown here alone
+		t.Fatal(r.Arguments, err, problem.Of(err).Err) // which only this test shows
 	}
 	return res.Structured
 }
 
-// TestSameAnswers: what is compared does the same work, as far as that can be seen from outside.
+// TestSameAnswers checks that both sides of a comparison return the same data.
 func TestSameAnswers(t *testing.T) {
 	for _, open := range []func(testing.TB) *side{onSQLite, onPostgres} {
 		s := open(t)
@@ -155,7 +155,7 @@ func same(t *testing.T, s *side) {
 	}
 }
 
-// BenchmarkRead is our overhead over the driver: the same record, the same page, the same count.
+// BenchmarkRead measures the overhead over the driver: the same record, the same page, the same count.
 func BenchmarkRead(b *testing.B) {
 	b.Run("sqlite", func(b *testing.B) { read(b, onSQLite(b)) })
 	b.Run("postgres", func(b *testing.B) { read(b, onPostgres(b)) })

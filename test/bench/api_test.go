@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// apis are the documents that APIs are measured with: one of our own, and GitHub's where scripts/apis fetched it.
+// apis runs a benchmark for each API document: one of our own, and GitHub's if scripts/apis has fetched it.
 func apis(b *testing.B, run func(b *testing.B, text []byte)) {
 	b.Helper()
 	github := "none"
@@ -85,7 +85,7 @@ func BenchmarkAPIIndex(b *testing.B) {
 	})
 }
 
-// BenchmarkAPISearch: words → five operations.
+// BenchmarkAPISearch: a text → five operations.
 func BenchmarkAPISearch(b *testing.B) {
 	asked := []string{"create issue", "list members of an organization", "which repositories did I star", "remove a label", "download workflow logs", "who can push to a branch", "xyzzy"}
 	apis(b, func(b *testing.B, text []byte) {
@@ -126,7 +126,7 @@ func BenchmarkAPIRender(b *testing.B) {
 	})
 }
 
-// BenchmarkAPICheck: the arguments of a call → checked, the schema compiled before.
+// BenchmarkAPICheck: the arguments of a call → checked, with the schema compiled before.
 func BenchmarkAPICheck(b *testing.B) {
 	text, err := os.ReadFile("../../internal/openapi/testdata/trackline.json")
 	if err != nil {
@@ -151,8 +151,8 @@ func BenchmarkAPICheck(b *testing.B) {
 	b.ReportAllocs()
 }
 
-// BenchmarkAPIRecall tells how many of the tasks of openapi/testdata/gold.txt are found among the first 1, 5 and
-// 10: in the words of the API, and in a user's.
+// BenchmarkAPIRecall reports how many of the tasks of openapi/testdata/gold.txt are found among the first 1, 5 and 10
+// results: in the API's terms, and in a user's.
 func BenchmarkAPIRecall(b *testing.B) {
 	gold, err := os.ReadFile("../../internal/openapi/testdata/gold.txt")
 	if err != nil {

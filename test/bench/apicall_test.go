@@ -20,8 +20,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// BenchmarkAPICall reads one project of an API on this machine: by net/http alone, and by a call of the gateway with all that
-// belongs to it, over the network and in the process.
+// BenchmarkAPICall reads one project of an API on this machine: by net/http alone, and by a call of the gateway with all
+// its steps, over the network and in the process.
 func BenchmarkAPICall(b *testing.B) {
 	const project = `{"id": "p1", "name": "Apollo", "key": "APO", "description": "To the moon", "lead": {"id": "u1", "name": "Ann", "role": "admin"}}`
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -40,7 +40,7 @@ func BenchmarkAPICall(b *testing.B) {
 			if _, err := io.ReadAll(r.Body); err != nil {
 				b.Fatal(err)
 			}
-			r.Body.Close() //nolint:errcheck // it was read whole
+			r.Body.Close() //nolint:errcheck // its body was read to the end
 		}
 	})
 	text, err := os.ReadFile("../../internal/openapi/testdata/trackline.json")

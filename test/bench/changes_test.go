@@ -23,7 +23,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// An office is a whole gateway that takes changes, as "bailiwick serve" makes it, with an agent and a reviewer.
+// An office is a whole gateway that accepts changes, as "bailiwick serve" makes it, with an agent and a reviewer.
 type office struct {
 	plant    *app.App
 	agent    identity.Principal
@@ -33,10 +33,10 @@ type office struct {
 	asked    atomic.Int64
 }
 
-// kinds are the databases that trackers and stores of the benchmarks are in.
+// kinds are the databases in which the benchmarks keep trackers and stores.
 var kinds = []string{"sqlite", "postgres"}
 
-// newOffice opens the demo's tracker and a store, each in a database of that kind.
+// newOffice opens the demo's tracker and a store, in databases of these kinds.
 func newOffice(b *testing.B, tracks, keeps string) *office {
 	b.Helper()
 	c, err := config.Parse("bailiwick.yaml", []byte(demo.Config), func(string) (string, bool) { return "", false })
@@ -48,7 +48,7 @@ func newOffice(b *testing.B, tracks, keeps string) *office {
 	if tracks == "postgres" {
 		c.Sources[0].URL = testservices.Postgres(b)
 		fill(b, path, c.Sources[0].URL)
-		c.Rules, c.Actions = rules(b, classes...), nil // the actions want the other tables, too
+		c.Rules, c.Actions = rules(b, classes...), nil // the actions need the other tables, too
 	}
 	c.Store = storeOf(b, keeps)
 	c.Limits = config.Limits{Rate: config.Rate{Calls: 1e9, Per: time.Minute}, Burst: 1e9, Concurrency: 1e6, Pending: 1e9}
@@ -72,7 +72,7 @@ func newOffice(b *testing.B, tracks, keeps string) *office {
 	return o
 }
 
-// storeOf is the address of a new store.
+// storeOf returns the address of a new store.
 func storeOf(b *testing.B, kind string) string {
 	if kind == "postgres" {
 		return testservices.Postgres(b)
@@ -94,8 +94,8 @@ func (o *office) principal(b *testing.B, t identity.Token) (identity.Principal, 
 	return p, secret
 }
 
-// propose has the agent ask for another title or text of an issue, and returns the change's id and digest. As many
-// proposals after one another as there are issues, twice, are about different values.
+// propose has the agent propose another title or text of an issue, and returns the change's id and digest. For twice as
+// many consecutive proposals as there are issues, the values are different.
 func (o *office) propose(ctx context.Context) (id, digest string, err error) {
 	n := int(o.asked.Add(1))
 	field := []string{"title", "body"}[n/len(o.issues)%2]
@@ -112,8 +112,8 @@ func (o *office) propose(ctx context.Context) (id, digest string, err error) {
 	return id, digest, err
 }
 
-// BenchmarkPropose is what an agent waits for until a change of one field is filed: policy, the preview (the write is
-// run in the tracker and rolled back), the change in the store and the record of the call, both on the disk.
+// BenchmarkPropose measures how long an agent waits until a change of one field is filed: policy, the preview (the write
+// is run in the tracker and rolled back), the change in the store and the record of the call, both on the disk.
 func BenchmarkPropose(b *testing.B) {
 	changing(b, func(b *testing.B, o *office, callers int) {
 		rate(b, spread(b, callers, func(ctx context.Context) error {
@@ -123,8 +123,8 @@ func BenchmarkPropose(b *testing.B) {
 	})
 }
 
-// BenchmarkApply is what a reviewer waits for from the approval until the change is applied: the checks of approving,
-// policy again, the write and its marker in the tracker, and what is recorded on the way.
+// BenchmarkApply measures how long a reviewer waits from the approval until the change is applied: the checks of
+// approving, policy again, the write and its marker in the tracker, and the records in between.
 func BenchmarkApply(b *testing.B) {
 	changing(b, func(b *testing.B, o *office, callers int) {
 		if b.N > 2*len(o.issues) {
@@ -149,7 +149,7 @@ func BenchmarkApply(b *testing.B) {
 	})
 }
 
-// changing runs a benchmark for each place of tracker and store, by one caller and by sixteen.
+// changing runs a benchmark for each pair of databases of tracker and store, with one caller and with sixteen.
 func changing(b *testing.B, run func(b *testing.B, o *office, callers int)) {
 	for _, tracks := range kinds {
 		for _, keeps := range kinds {
@@ -163,7 +163,7 @@ func changing(b *testing.B, run func(b *testing.B, o *office, callers int)) {
 	}
 }
 
-// rate tells how many of what took these waits were done a second, and how long half and 99 of 100 took.
+// rate reports how many operations with these waits were done per second, and their p50 and p99.
 func rate(b *testing.B, waits []time.Duration) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rate-/s")
 	report(b, waits)

@@ -17,11 +17,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
-// waiting is how many changes are pending when pages of the console are asked for.
+// waiting is how many changes are pending when pages of the console are requested.
 const waiting = 10_000
 
-// BenchmarkConsole is a page of the console over HTTP, with 10,000 changes pending: the sight and the checks of the
-// change included, the drawing by a browser not. The figure to reach is 200 ms.
+// BenchmarkConsole measures a page of the console over HTTP, with 10,000 changes pending: including the sight and the
+// checks of the change, but not the rendering by a browser. The target is 200 ms.
 func BenchmarkConsole(b *testing.B) {
 	for _, kind := range kinds {
 		b.Run(kind+"_store", func(b *testing.B) {
@@ -39,7 +39,7 @@ func BenchmarkConsole(b *testing.B) {
 	}
 }
 
-// fill has so many changes wait, of 200 agents, and returns the id of one.
+// fill files waiting changes, of 200 agents, and returns the id of one.
 func (o *office) fill(b *testing.B) string {
 	b.Helper()
 	one, _, err := o.propose(b.Context())
@@ -50,7 +50,7 @@ func (o *office) fill(b *testing.B) string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	const fillers = 100 // a store files what comes at once together
+	const fillers = 100 // a store batches concurrent writes
 	var wait sync.WaitGroup
 	for filler := range fillers {
 		wait.Go(func() {
@@ -71,7 +71,7 @@ func (o *office) fill(b *testing.B) string {
 
 var markOf = regexp.MustCompile(`name="mark" value="([^"]+)"`)
 
-// signIn serves the console and signs the reviewer in. What it returns reads one page below it.
+// signIn serves the console and signs the reviewer in. The function it returns requests one page below it.
 func (o *office) signIn(b *testing.B) (ask func(b *testing.B, path string)) {
 	b.Helper()
 	s, err := mcp.New(o.plant.Door())

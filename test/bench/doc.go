@@ -1,6 +1,6 @@
-// Package bench measures the gateway; it holds tests only.
+// Package bench measures the gateway; it holds only tests.
 //
-// It stands beside the way and is part of no program. scripts/bench runs its benchmarks and writes docs/benchmarks.md.
-// Names end in what is compared: in a group that begins with raw or bare, the others are told as a multiple of it.
-// It asserts no times. What it does assert is that both sides of a comparison give the same bytes.
+// It is part of no program. scripts/bench runs its benchmarks and writes docs/benchmarks.md. Names end in what is
+// compared: in a group that begins with raw or bare, the others are reported as a multiple of it. It asserts no times,
+// but it does assert that both sides of a comparison return the same bytes.
 package bench

@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A caller sends one and the same POST over a connection that stays open.
+// A caller sends the same POST repeatedly over a connection that stays open.
 type caller struct {
 	client *http.Client
 	url    string
@@ -29,7 +29,7 @@ type caller struct {
 	body   []byte
 }
 
-// send returns the body of the answer, which is good until the next call of send with the same buffer.
+// send returns the body of the response, which is valid until the next call of send with the same buffer.
 func (c *caller) send(ctx context.Context, into *bytes.Buffer) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(c.body))
 	if err != nil {
@@ -66,7 +66,7 @@ func header(lines ...string) http.Header {
 	return h
 }
 
-// modern is a call as clients of MCP 2026-07-28 send it.
+// modern returns a call as clients of MCP 2026-07-28 send it.
 func modern(t testing.TB, url, token, name, arguments string) *caller {
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `,"_meta":{` +
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
@@ -74,7 +74,7 @@ func modern(t testing.TB, url, token, name, arguments string) *caller {
 		"Mcp-Method: tools/call", "Mcp-Name: "+name), []byte(body)}
 }
 
-// legacy is a call as clients of MCP 2025-11-25 send it, in a session that it begins.
+// legacy returns a call as clients of MCP 2025-11-25 send it, in a session that it begins.
 func legacy(t testing.TB, url, token, name, arguments string) *caller {
 	t.Helper()
 	c := &caller{client: httpClient(t), url: url, header: header("Authorization: Bearer " + token)}
@@ -101,7 +101,7 @@ func legacy(t testing.TB, url, token, name, arguments string) *caller {
 
 const echoSchema = `{"type": "object", "additionalProperties": false, "properties": {"n": {"type": "integer"}}}`
 
-// echo answers with its arguments.
+// echo returns a tool that answers with its arguments.
 func echo() tool.Tool {
 	return tool.Tool{Name: "echo", Title: "Echo", Description: "Answers with its arguments.", Input: json.RawMessage(echoSchema),
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true}, Category: tool.Custom,
@@ -110,7 +110,8 @@ func echo() tool.Tool {
 		}}
 }
 
-// door serves the tools on the demo's tracker over HTTP, for tokens of our own, and returns its address and a token.
+// door serves the tools on the demo's tracker over HTTP, with Bailiwick's own tokens, and returns its address and a
+// token.
 func door(t testing.TB) (url, token string) {
 	t.Helper()
 	tokens := identity.NewTokens(identity.TokenOptions{Store: store(t)})
@@ -119,7 +120,7 @@ func door(t testing.TB) (url, token string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := mcp.New(mcp.Options{Tools: tools(t, gateway(t, sqliteSource(t, tracker(t)), rules(t), &sealed{}), echo()), Tokens: tokens})
+	s, err := mcp.New(mcp.Options{Tools: tools(t, gateway(t, sqliteSource(t, tracker(t)), rules(t), &sealed{}), echo()), Tokens: tokens, Results: map[string]mcp.Form{"": mcp.Both}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func door(t testing.TB) (url, token string) {
 	return h.URL + "/mcp", token
 }
 
-// bare is an echo without MCP: a body of JSON in, the same out.
+// bare returns an echo without MCP: it returns the JSON body that it gets.
 func bare(t testing.TB) *caller {
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var message struct {
@@ -142,13 +143,13 @@ func bare(t testing.TB) *caller {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(message) // a client that has gone can't be told
+		json.NewEncoder(w).Encode(message) // the client may be gone
 	}))
 	t.Cleanup(h.Close)
 	return &caller{httpClient(t), h.URL, header(), []byte(`{"n":1}`)}
 }
 
-// sdk is an echo with the MCP SDK alone: no token, policy, audit or limits.
+// bareSDK returns an echo with the MCP SDK alone: no token, policy, audit or limits.
 func bareSDK(t testing.TB) *caller {
 	s := sdk.NewServer(&sdk.Implementation{Name: "bare", Version: "1"}, nil)
 	s.AddTool(&sdk.Tool{Name: "echo", InputSchema: json.RawMessage(echoSchema)}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -159,7 +160,7 @@ func bareSDK(t testing.TB) *caller {
 	return modern(t, h.URL, "", "echo", `{"n":1}`)
 }
 
-// TestEchoes: all echoes answer with what was sent.
+// TestEchoes checks that all echoes answer with what was sent.
 func TestEchoes(t *testing.T) {
 	url, token := door(t)
 	for name, c := range map[string]*caller{"bare": bare(t), "sdk": bareSDK(t), "modern": modern(t, url, token, "echo", `{"n":1}`), "legacy": legacy(t, url, token, "echo", `{"n":1}`)} {
@@ -170,8 +171,8 @@ func TestEchoes(t *testing.T) {
 	}
 }
 
-// BenchmarkHTTP is a call over loopback through the whole door (token, checks, limits, audit), against an echo in
-// bare net/http and one in the bare SDK.
+// BenchmarkHTTP measures a call over loopback through the whole transport (token, checks, limits, audit), against an
+// echo in bare net/http and one in the bare SDK.
 func BenchmarkHTTP(b *testing.B) {
 	url, token := door(b)
 	run := func(name string, c *caller) {

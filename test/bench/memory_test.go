@@ -20,11 +20,11 @@ import (
 
 const (
 	manyRows   = 200_000
-	mostGrowth = 64 << 20 // bytes of live heap, whatever the size of a result (issue 3)
+	mostGrowth = 64 << 20 // bytes of live heap, whatever the size of a result
 )
 
-// TestMemory exports 200,000 records, and cuts as many to what an aggregate gives, and looks at the heap meanwhile. The
-// records are larger than what may be kept: who gathers them fails.
+// TestMemory exports 200,000 records, and as many again cut to the rows of an aggregate, and measures the heap
+// meanwhile. The records are larger than mostGrowth: gathering them all would fail.
 func TestMemory(t *testing.T) {
 	g := gateway(t, sqliteSource(t, manyEvents(t)), policy.Rules{Unlisted: true}, &sealed{})
 	export := func(q query.Query, format shape.Format) func(context.Context, *bailiwick.Call) (int, error) {
@@ -102,8 +102,8 @@ func stages(t *testing.T, pipeline string) []query.Stage {
 	return list
 }
 
-// liveGrowth returns by how many bytes the live heap was larger at most while run ran than before. It is what a
-// collection finds reachable, so collections are made all the time. What SQLite holds for itself is not in it.
+// liveGrowth returns by how many bytes the live heap exceeded its size before run, at most, while run ran. Live is what
+// a collection finds reachable, so collections run all the time. SQLite's own memory isn't included.
 func liveGrowth(run func()) uint64 {
 	live := func() uint64 {
 		runtime.GC()

@@ -22,7 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// atOnce is a source that has no records and answers at once, so that what a call takes is the gateway's own.
+// atOnce is a source that has no records and answers at once, so that the time of a call is the gateway's own.
 type atOnce []schema.Class
 
 func (s atOnce) Describe(context.Context) ([]schema.Class, []string, error) { return s, nil, nil }
@@ -31,8 +31,8 @@ func (s atOnce) Read(context.Context, policy.Permit) (source.Rows, error) {
 	return func(func(value.Row, error) bool) {}, nil
 }
 
-// everyday is a gateway with all that a call passes through, on a source that answers at once: rules, rates, budgets
-// that nothing reaches, and the audit.
+// everyday returns a gateway with all steps of a call, on a source that answers at once: rules, rates, budgets that are never
+// reached, and the audit.
 func everyday(b *testing.B, log audit.Log, ledger limit.Ledger) *bailiwick.Gateway {
 	b.Helper()
 	classes, _, err := sqliteSource(b, tracker(b)).Describe(b.Context())
@@ -56,10 +56,10 @@ func everyday(b *testing.B, log audit.Log, ledger limit.Ledger) *bailiwick.Gatew
 	return g
 }
 
-// BenchmarkOverhead is what the gateway itself costs a call: admission, rates, budgets, the decision, and the record,
-// around a source that answers at once. memory chains the record and keeps none; disk has it on the disk before the
-// call is answered, by so many callers at once. p50 and p99 are how long a call takes; cpu is what it takes of the
-// processors, on all threads and without the waiting for the disk.
+// BenchmarkOverhead measures what the gateway itself costs a call: admission, rates, budgets, the decision, and the
+// record, around a source that answers at once. memory chains the record and discards it; disk has it on the disk before
+// the call is answered, with the given number of concurrent callers. p50 and p99 are the time of a call; cpu is its
+// processor time, on all threads and without waiting for the disk.
 func BenchmarkOverhead(b *testing.B) {
 	find, point := pageQuery(), &query.Find{Class: "issues", IDs: []string{"x"}, Limit: 1}
 	for _, q := range []struct {
@@ -79,8 +79,8 @@ func BenchmarkOverhead(b *testing.B) {
 	}
 }
 
-// BenchmarkView is the making of a view, which every call does for each class that it names, for askers with more and
-// more that narrows them.
+// BenchmarkView measures making a view, which every call does for each class that it names, for principals with more and
+// more filters.
 func BenchmarkView(b *testing.B) {
 	p, plain := demoPolicy(b), agent()
 	filtered := plain
@@ -112,8 +112,8 @@ func BenchmarkView(b *testing.B) {
 	}
 }
 
-// BenchmarkSync is what the disk takes by itself: two pages and their headers, as a record makes them, written over
-// and kept. No record that is on the disk before its call is answered can be faster.
+// BenchmarkSync measures the disk by itself: two pages and their headers, as for a record, are overwritten and synced.
+// No record that is on the disk before its call is answered can be faster.
 func BenchmarkSync(b *testing.B) {
 	f, err := os.Create(filepath.Join(b.TempDir(), "x"))
 	if err != nil {
@@ -147,7 +147,7 @@ func overhead(b *testing.B, g *bailiwick.Gateway, callers int, read func(context
 	report(b, waits)
 }
 
-// cpu is what this process has taken of the processors.
+// cpu returns the processor time of this process.
 func cpu(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// pageQuery is the page of the read benchmarks, as the tool makes it of its arguments.
+// pageQuery returns the page of the read benchmarks, as the tool makes it from its arguments.
 func pageQuery() *query.Find {
 	q := &query.Find{Class: "issues", Limit: pageRows, Order: []query.Sort{{Path: query.Path{"id"}}}}
 	for _, f := range []string{"id", "project_id", "number", "type", "status", "priority", "title", "assignee_id", "estimate", "due_date", "created_at", "updated_at"} {
@@ -39,14 +39,14 @@ func demoPolicy(t testing.TB) *policy.Policy {
 	return p
 }
 
-// record is one as a call of query_class leaves it.
+// record returns a record as a call of query_class writes it.
 func record() audit.Record {
 	return audit.Record{Time: demo.Clock(), Principal: "token:1", Owner: "ann", Tenant: demo.Acme, TokenID: "1", Correlation: "bench",
 		Tool: "query_class", Class: "issues", ArgKeys: []string{"class_name", "keys", "limit", "order"}, ArgHash: "0123456789abcdef0123456789abcdef",
 		Outcome: audit.OK, Policy: "0123456789abcdef", Rows: pageRows, Bytes: 20_000, Tokens: 5_000, Micros: 900}
 }
 
-// BenchmarkPolicy is the decision alone: a query becomes a permit.
+// BenchmarkPolicy measures the decision alone: from a query to a permit.
 func BenchmarkPolicy(b *testing.B) {
 	p, principal := demoPolicy(b), agent()
 	var where query.Filter = query.And{
@@ -67,7 +67,7 @@ func BenchmarkPolicy(b *testing.B) {
 	}
 }
 
-// BenchmarkAudit is one record: chained in memory, and on the disk with so many callers that share its syncs.
+// BenchmarkAudit measures one record: chained in memory, and on the disk with callers that share its syncs.
 func BenchmarkAudit(b *testing.B) {
 	b.Run("memory", func(b *testing.B) { appending(b, &sealed{}, 1) })
 	for _, callers := range []int{1, 16, 128} {
@@ -75,8 +75,8 @@ func BenchmarkAudit(b *testing.B) {
 	}
 }
 
-// appending appends b.N records from so many goroutines: ns/op is the time a record takes of the log, and p50 and p99
-// are how long a caller waits for one.
+// appending appends b.N records from callers goroutines: ns/op is the log's time per record, and p50 and p99 are how
+// long a caller waits for one.
 func appending(b *testing.B, log audit.Log, callers int) {
 	b.ReportAllocs()
 	waits := spread(b, callers, func(ctx context.Context) error {
@@ -86,12 +86,12 @@ func appending(b *testing.B, log audit.Log, callers int) {
 	report(b, waits)
 }
 
-// spread runs do b.N times in so many goroutines, and returns how long each took.
+// spread runs do b.N times in callers goroutines, and returns how long each took.
 func spread(b *testing.B, callers int, do func(context.Context) error) []time.Duration {
 	waits := make([]time.Duration, b.N)
 	var wg sync.WaitGroup
 	b.ResetTimer()
-	b.StartTimer() // what came before may have been spread, too
+	b.StartTimer() // the caller may have used spread before
 	for c := range callers {
 		wg.Go(func() {
 			for i := c; i < len(waits); i += callers {
@@ -118,7 +118,7 @@ func report(b *testing.B, waits []time.Duration) {
 	b.ReportMetric(at(0.99), "p99-µs")
 }
 
-// BenchmarkCall is a whole call without the work of a tool: admission, limits, and record.
+// BenchmarkCall measures a whole call without the work of a tool: admission, limits, and record.
 func BenchmarkCall(b *testing.B) {
 	s := sqliteSource(b, tracker(b))
 	arguments := pageCall(b).Arguments
@@ -140,8 +140,8 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkDecideAndRecord is what policy and audit cost a call together: the decision and a record on the disk, as
-// each caller waits for them. The figure to reach is a p99 of 1 ms.
+// BenchmarkDecideAndRecord measures what policy and audit cost a call together: the decision and a record on the disk,
+// as each caller waits for them. The target is a p99 of 1 ms.
 func BenchmarkDecideAndRecord(b *testing.B) {
 	p, principal, q := demoPolicy(b), agent(), pageQuery()
 	for _, callers := range []int{1, 16, 128} {

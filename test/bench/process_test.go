@@ -59,7 +59,7 @@ func start(t testing.TB, path string, arguments ...string) *process {
 	return p
 }
 
-// stop ends the process as an operator does.
+// stop stops the process as an operator does.
 func (p *process) stop(t testing.TB) {
 	t.Helper()
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
@@ -70,7 +70,7 @@ func (p *process) stop(t testing.TB) {
 	}
 }
 
-// resident returns the memory that the process has in RAM, in MiB.
+// resident returns the resident memory of the process, in MiB.
 func (p *process) resident(t testing.TB) float64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
@@ -112,8 +112,8 @@ func served(t testing.TB) (file, token string) {
 	return file, token
 }
 
-// BenchmarkStartUp is the time from the start of the process to the first answered call: without a configuration, and
-// with the demo's. ns/op also has the end of the process in it; ready-ms doesn't.
+// BenchmarkStartUp measures the time from the start of the process to the first answered call: without a configuration,
+// and with the demo's. ns/op includes stopping the process; ready-ms doesn't.
 func BenchmarkStartUp(b *testing.B) {
 	path := program(b)
 	file, token := served(b)
@@ -145,8 +145,8 @@ func BenchmarkStartUp(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory is what the process has in RAM when it has answered one call, and after 1,000 pages of 50 records.
-// ns/op is the time of such a run.
+// BenchmarkMemory measures the resident memory of the process after one call, and after 1,000 pages of 50 records. ns/op
+// is the time of such a run.
 func BenchmarkMemory(b *testing.B) {
 	path := program(b)
 	file, token := served(b)

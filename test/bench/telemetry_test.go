@@ -16,14 +16,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// nowhere takes spans and forgets them.
+// nowhere accepts spans and discards them.
 type nowhere struct{}
 
 func (nowhere) ExportSpans(context.Context, []sdktrace.ReadOnlySpan) error { return nil }
 func (nowhere) Shutdown(context.Context) error                             { return nil }
 
-// BenchmarkTelemetry is a call that reads nothing, with its admission, four steps and record: without telemetry, and
-// with what operators can have.
+// BenchmarkTelemetry measures a call that reads nothing, with its admission, four steps and record: without telemetry,
+// and with each kind that operators can configure.
 func BenchmarkTelemetry(b *testing.B) {
 	src, rules := sqliteSource(b, tracker(b)), rules(b)
 	for _, with := range []struct {

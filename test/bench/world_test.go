@@ -24,8 +24,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// sealed is an audit log that chains records and keeps none, so that what a benchmark has done before does not slow
-// what it does next.
+// sealed is an audit log that chains records and discards them, so that what a benchmark has done doesn't slow what it
+// does next.
 type sealed struct {
 	mu   sync.Mutex
 	head audit.Head
@@ -38,7 +38,7 @@ func (s *sealed) Append(_ context.Context, r *audit.Record) error {
 	return nil
 }
 
-// unlimited lets a benchmark call as often as it can.
+// unlimited returns limits that a benchmark never reaches.
 func unlimited() limit.Options {
 	return limit.Options{PerMinute: 1e9, Burst: 1e9, TokenPerMinute: 1e9, TokenBurst: 1e9, Concurrency: 1e6}
 }
@@ -57,7 +57,7 @@ func tracker(t testing.TB) string {
 	return path
 }
 
-// rules are the demo's rules for the classes that names lists; all for none.
+// rules returns the demo's rules for the classes in names; for all if there are none.
 func rules(t testing.TB, names ...string) policy.Rules {
 	t.Helper()
 	c, err := config.Parse("bailiwick.yaml", []byte(demo.Config), func(string) (string, bool) { return "", false })
@@ -74,7 +74,7 @@ func rules(t testing.TB, names ...string) policy.Rules {
 	return c.Rules
 }
 
-// gateway puts the data tools on a source, behind policy, limits and audit.
+// gateway returns a gateway with the data tools on a source, with policy, limits and audit.
 func gateway(t testing.TB, s source.Source, r policy.Rules, log audit.Log) *bailiwick.Gateway {
 	t.Helper()
 	args, err := audit.NewArgHasher(make([]byte, 32))
@@ -98,7 +98,7 @@ func tools(t testing.TB, g *bailiwick.Gateway, more ...tool.Tool) *tool.Set {
 	return set
 }
 
-// request is a call as a door makes it from text.
+// request returns a call as a transport makes it from text.
 func request(t testing.TB, name, arguments string) tool.Request {
 	t.Helper()
 	v, err := value.Read([]byte(arguments), 20)
@@ -119,7 +119,7 @@ func sqliteSource(t testing.TB, path string) *sqldriver.SQLite {
 	return s
 }
 
-// classes are the tables that the PostgreSQL database has: the issues, and what they point to.
+// classes are the tables of the PostgreSQL database: the issues, and those that they reference.
 var classes = []string{"organisations", "users", "projects", "issues"}
 
 const postgresTables = `
@@ -164,7 +164,7 @@ func fill(t testing.TB, path, url string) {
 }
 
 func copyTable(ctx context.Context, from *sql.DB, to *pgx.Conn, table string) error {
-	// issues point to issues: parents are Epics and Stories, and stand first.
+	// Issues reference issues: parents are Epics and Stories, which come first.
 	rows, err := from.QueryContext(ctx, "SELECT * FROM "+table+" ORDER BY rowid")
 	if err != nil {
 		return err

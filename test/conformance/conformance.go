@@ -1,10 +1,10 @@
-// Package conformance has the fixtures that the official MCP conformance suites ask a server for, mounted behind
-// the whole door.
+// Package conformance has the fixtures that the official MCP conformance suites require of a server, served through the
+// whole transport.
 //
-// They are ported from the everything-server of go-sdk v1.8.0 (conformance/everything-server/main.go, Copyright 2025
-// The Go MCP SDK Authors, MIT licence), which mirrors the one of github.com/modelcontextprotocol/conformance. Every tool among them passes through server.Raw,
-// so that the suites meet the same authentication, limits and audit as agents do. They touch no data, and no
-// program serves them but `bailiwick conformance`.
+// They are ported from the everything-server of go-sdk v1.8.0 (conformance/everything-server/main.go, Copyright 2025 The
+// Go MCP SDK Authors, MIT licence), which mirrors the one of github.com/modelcontextprotocol/conformance. Every tool
+// among them passes through server.Raw, so that the suites meet the same authentication, limits and audit as agents do.
+// They access no data, and only `bailiwick conformance` serves them.
 package conformance
 
 //lint:file-ignore SA1019 the suites want logging, sampling and roots, which 2026-07-28 deprecates
@@ -29,7 +29,7 @@ const watchedResource = "test://watched-resource"
 // watchInterval is how often the watched resource changes.
 const watchInterval = 3 * time.Second
 
-// Extension returns the fixtures. Until ctx ends, subscribers are told every three seconds that a resource changed.
+// Extension returns the fixtures. Until ctx ends, subscribers are notified every three seconds that a resource changed.
 func Extension(ctx context.Context) mcp.Extension {
 	return mcp.Extension{
 		Options: func(o *sdk.ServerOptions) {
@@ -77,16 +77,16 @@ func complete(context.Context, *sdk.CompleteRequest) (*sdk.CompleteResult, error
 	return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{}}}, nil
 }
 
-// maxForwarded is the largest request that Forward passes on, in bytes.
+// maxForwarded is the size of the largest request that Forward passes on, in bytes.
 const maxForwarded = 4 << 20
 
-// Forward returns a handler that passes requests on to the server at target with token as their credential. The
-// suites can send none; so that authentication stays in the way nevertheless, they are pointed at a loopback
-// listener with this handler. Host and Origin pass unchanged, for the server to judge.
+// Forward returns a handler that passes requests on to the server at target with token as their credential. The suites
+// can't send one; so that authentication stays enabled nevertheless, they connect to a loopback listener with this
+// handler. Host and Origin are passed unchanged, for the server to check.
 func Forward(target *url.URL, token string) http.Handler {
 	proxy := &httputil.ReverseProxy{
-		FlushInterval: -1,                         // events pass at once
-		ErrorLog:      log.New(io.Discard, "", 0), // it is about clients that go away, as those of the suites do
+		FlushInterval: -1,                         // events are passed on at once
+		ErrorLog:      log.New(io.Discard, "", 0), // it logs disconnecting clients, as those of the suites are
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			r.Out.Host = r.In.Host
@@ -94,7 +94,7 @@ func Forward(target *url.URL, token string) http.Handler {
 		},
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The body is read to its end first: answers that overtake it were seen to hang in the proxy, about once in
+		// The body is read to its end first: responses that overtake it were seen to hang in the proxy, about once in
 		// four hundred.
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxForwarded))
 		if err != nil {

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		goleak.Cleanup(func(int) { http.DefaultTransport.(*http.Transport).CloseIdleConnections() }))
 }
 
-// A ledger is the Tools of the test: none, and a record of what was admitted.
+// A ledger is the Tools of the test: none, and a list of the admitted calls.
 type ledger struct {
 	mu       sync.Mutex
 	admitted map[string]bool
@@ -46,7 +46,7 @@ func (l *ledger) Admit(ctx context.Context, p identity.Principal, name string, r
 	return err
 }
 
-// one is an authenticator that knows one token.
+// one is an authenticator that accepts one token.
 type one string
 
 func (o one) Authenticate(_ context.Context, credential string, _ netip.Addr) (identity.Principal, error) {
@@ -56,7 +56,7 @@ func (o one) Authenticate(_ context.Context, credential string, _ netip.Addr) (i
 	return identity.Principal{ID: "token:suite"}, nil
 }
 
-// serve starts the fixtures and returns the address that wants the token and the one that adds it.
+// serve starts the fixtures and returns the address that requires the token and the one that adds it.
 func serve(t *testing.T, l *ledger) (guarded, forwarded string) {
 	t.Helper()
 	s, err := mcp.New(mcp.Options{Tools: l, Tokens: one("right"), Extend: conformance.Extension(t.Context())})
@@ -79,8 +79,8 @@ func serve(t *testing.T, l *ledger) (guarded, forwarded string) {
 	return inner.URL + "/mcp", outer.URL + "/mcp"
 }
 
-// TestFixturesAreGuarded: the fixtures answer in both generations, each call by admission, and to nobody without
-// the token.
+// TestFixturesAreGuarded checks that the fixtures answer in both generations, each call after admission, and none
+// without the token.
 func TestFixturesAreGuarded(t *testing.T) {
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		t.Run(version, func(t *testing.T) {

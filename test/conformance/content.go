@@ -25,12 +25,12 @@ const (
 func bytesOf(encoded string) []byte {
 	b, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
-		panic(err) // a constant of this file
+		panic(err) // it is a constant of this file
 	}
 	return b
 }
 
-// failing makes an error of h a result that the model can read; errors of the protocol stay such.
+// failing turns an error of h into a result that the model can read; protocol errors are returned as they are.
 func failing(h mcp.ToolHandler) mcp.ToolHandler {
 	return func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		res, err := h(ctx, r)
@@ -50,7 +50,7 @@ func text(s string) *mcp.CallToolResult { return content(&mcp.TextContent{Text: 
 
 func content(c ...mcp.Content) *mcp.CallToolResult { return &mcp.CallToolResult{Content: c} }
 
-// always returns a handler that gives the same content every time.
+// always returns a handler that returns the same content every time.
 func always(c ...mcp.Content) mcp.ToolHandler {
 	return func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return content(c...), nil }
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// addDiagnostics adds the tools by which the suites of 2026-07-28 look at the server itself.
+// addDiagnostics adds the tools with which the suites of 2026-07-28 inspect the server itself.
 func addDiagnostics(s *mcp.Server, add adder) {
 	add(&mcp.Tool{
 		Name: "test_x_mcp_header", Description: "Has an argument that is sent as a header too (SEP-2243)",

@@ -37,7 +37,8 @@ func fromTemplate(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadRes
 	return resource(mcp.ResourceContents{MIMEType: "application/json", Text: string(data)})(ctx, r)
 }
 
-// addPrompts adds a prompt without arguments, with arguments, with a resource, with an image, and one that asks back.
+// addPrompts adds prompts without arguments, with arguments, with a resource, with an image, and one that asks the
+// client.
 func addPrompts(s *mcp.Server) {
 	s.AddPrompt(&mcp.Prompt{Name: "test_simple_prompt", Title: "Simple Test Prompt", Description: "Has no arguments"},
 		func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {

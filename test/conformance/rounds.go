@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// addRounds adds the tools that ask back in their result and are called again with the answer (SEP-2322).
+// addRounds adds the tools that ask the client in their result and are called again with the answer (SEP-2322).
 func addRounds(add adder) {
 	const name = "test_input_required_result_"
 	add(&mcp.Tool{Name: name + "elicitation", Description: "Asks for a name"}, askName)
@@ -31,7 +31,7 @@ var (
 	contextForm = json.RawMessage(`{"type":"object","properties":{"context":{"type":"string"}},"required":["context"]}`)
 )
 
-// ask returns the result that asks back.
+// ask returns a result that asks the client.
 func ask(state string, requests mcp.InputRequestMap) *mcp.CallToolResult {
 	return &mcp.CallToolResult{InputRequests: requests, RequestState: state}
 }
@@ -47,7 +47,7 @@ func prompt(message string, tokens int64) *mcp.CreateMessageParams {
 	}
 }
 
-// accepted returns what the user entered in a form; nil when there is no such answer or they did not accept.
+// accepted returns what the user entered in a form; nil if there is no such answer or the user didn't accept.
 func accepted(responses mcp.InputResponseMap, key string) map[string]any {
 	res, ok := responses[key].(*mcp.ElicitResult)
 	if !ok || res == nil || res.Action != "accept" {
@@ -101,8 +101,8 @@ func askRoots(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, e
 	return text(fmt.Sprintf("Client exposed %d root(s): %s", len(uris), strings.Join(uris, ", "))), nil
 }
 
-// confirm returns a handler that wants a confirmation and its own state with it. That nobody changed the state is
-// the server's care, which seals it.
+// confirm returns a handler that requires a confirmation, with its own state returned. The server seals the state, so
+// the client can't change it.
 func confirm(state string) mcp.ToolHandler {
 	return func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if r.Params.RequestState == state && accepted(r.Params.InputResponses, "confirm") != nil {
@@ -126,7 +126,7 @@ func askThree(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, e
 	}), nil
 }
 
-// askTwice keeps the round, and what the first one gave, in its state: the server has no other memory of it.
+// askTwice keeps the round, and the answer of the first one, in its state: the server has no other memory of it.
 func askTwice(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	const second = "round=2;name="
 	switch state := r.Params.RequestState; {

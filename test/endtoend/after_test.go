@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// after has who ask for an update of issue 1 that waits for other changes.
+// after has p propose an update of issue 1 that waits for other changes.
 func (o *office) after(p identity.Principal, n int64, ids ...string) (string, string, error) {
 	o.Helper()
 	s, err := o.ask(p, policy.WriteRaw, write.Request{Tool: "propose_changes", After: ids,
@@ -26,8 +26,8 @@ func (o *office) after(p identity.Principal, n int64, ids ...string) (string, st
 	return s.ID, s.Digest, nil
 }
 
-// TestAfter: a change waits for another until that is applied. None can be proposed after one that has ended otherwise, and
-// one whose other ends so afterwards ends too.
+// TestAfter checks that a change waits for another until that is applied. None can be proposed after one that has ended
+// otherwise, and a change ends if the one it waits for ends otherwise.
 func TestAfter(t *testing.T) {
 	o := newOffice(t, nil)
 	bot, ben := o.bot(), o.person("ben")
@@ -81,7 +81,7 @@ func TestAfter(t *testing.T) {
 	}
 }
 
-// until waits for a change to be in a state.
+// until waits until a change is in a state.
 func (o *office) until(id string, want change.State) {
 	o.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
@@ -95,8 +95,8 @@ func (o *office) until(id string, want change.State) {
 	}
 }
 
-// TestTargetDown: who proposes or approves while the source can't be reached is told so, and that the same may go well
-// later: it is no refusal, and nothing was decided.
+// TestTargetDown checks that a proposal or an approval while the source can't be reached fails with an error that says
+// it may succeed later: it isn't a refusal, and nothing was decided.
 func TestTargetDown(t *testing.T) {
 	o := newOffice(t, nil)
 	bot, ben := o.bot(), o.person("ben")

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Fields of each class by what expressions need; calls of the pipeline tools name them most.
+// Fields of each class by the type that expressions need; most calls of the pipeline tools use them.
 var (
 	numbersOf = map[string][]string{"users": {"age"}, "issues": {"estimate", "points"}, "comments": {"id"}, "shifts": {"day", "slot"}, "events": {"n"}, "labels": {"id"}}
 	textsOf   = map[string][]string{"users": {"name", "role"}, "issues": {"title", "status"}, "comments": {"body"}, "shifts": {"org_id"}, "events": {"kind"},
@@ -25,7 +25,7 @@ func (a *asker) of(fields map[string][]string) string {
 	return "$" + a.field()
 }
 
-// number is an expression of a number: many would fail on some record, were they not total.
+// number returns a numeric expression: many would fail on some record if they weren't total.
 func (a *asker) number(depth int) string {
 	if depth == 0 || a.IntN(3) == 0 {
 		if a.IntN(4) == 0 {
@@ -69,7 +69,7 @@ func (a *asker) truth(depth int) string {
 	return fmt.Sprintf(`{%q: [%s, %s]}`, pick(a.Rand, "$eq", "$gt", "$gte", "$lt"), a.number(depth), a.number(depth))
 }
 
-// expression is one of any type.
+// expression returns an expression of any type.
 func (a *asker) expression() string {
 	switch a.IntN(8) {
 	case 0:
@@ -176,7 +176,7 @@ func (a *asker) pipeline() string {
 	return "[" + strings.Join(stages, ", ") + "]"
 }
 
-// analysis is the arguments of one of the pipeline tools, apart from class_name.
+// analysis returns the arguments of one of the pipeline tools, except class_name.
 func (a *asker) analysis(name string) []string {
 	where := func() []string {
 		if a.IntN(3) == 0 {

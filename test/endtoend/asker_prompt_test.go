@@ -16,10 +16,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Prompts, resources and completions are asked for like tools, by names that no tool has: "prompt NAME",
-// "resources CURSOR", "resource URI", "watch URI", "complete NAME ARGUMENT WRITTEN". Their arguments are texts.
+// Prompts, resources and completions are requested like tools, under names that no tool has: "prompt NAME", "resources
+// CURSOR", "resource URI", "watch URI", "complete NAME ARGUMENT WRITTEN". Their arguments are texts.
 
-// beyond asks for what isn't a tool.
+// beyond returns a request for something other than a tool.
 func (a *asker) beyond() tool.Request {
 	a.asked = a.class()
 	class, child := a.asked, a.class()
@@ -56,7 +56,7 @@ func (a *asker) beyond() tool.Request {
 	return said("complete "+name+" "+argument+" "+pick(a.Rand, "", "", "i", "v", "issues,", "score", "vault", "APP"), given...)
 }
 
-// said is a request with texts by name, without those that are empty.
+// said returns a request with texts by name, without those that are empty.
 func said(name string, given ...string) tool.Request {
 	var members []value.Member
 	for i := 0; i+1 < len(given); i += 2 {
@@ -67,7 +67,7 @@ func said(name string, given ...string) tool.Request {
 	return tool.Request{Name: name, Arguments: value.OfObject(members)}
 }
 
-// answer is all that the principal receives for c: of a tool, or of what is beyond the tools.
+// answer returns all that the principal receives for c: a tool's answer, or that of a prompt, resource or completion.
 func (s *side) answer(p identity.Principal, c tool.Request) (string, value.Value) {
 	kind, rest, ok := strings.Cut(c.Name, " ")
 	if !ok {
@@ -109,7 +109,7 @@ func (s *side) answer(p identity.Principal, c tool.Request) (string, value.Value
 	return string(b), value.Value{}
 }
 
-// refusedAs is everything of a problem that a door shows.
+// refusedAs returns everything of a problem that a transport shows.
 func refusedAs(err error) string {
 	e := *problem.Of(err)
 	if e.Code == problem.Internal || e.Code == problem.Upstream {
@@ -120,8 +120,8 @@ func refusedAs(err error) string {
 	return string(b)
 }
 
-// TestBeyondCanFail shows that a leak is found through each kind of request beyond the tools: a side where a hidden
-// class is shown tells it apart from the twin, which hasn't got one.
+// TestBeyondCanFail checks that a leak is found through each kind of request other than tools: a side that shows a
+// hidden class differs from the twin, which doesn't have the class.
 func TestBeyondCanFail(t *testing.T) {
 	spoiled := rules(false)
 	spoiled.Classes["vaults"] = policy.ClassRule{}

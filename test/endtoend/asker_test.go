@@ -10,14 +10,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An asker makes calls as a curious agent would: of every tool, with names that are visible, hidden and absent, and
-// with conditions that would tell of hidden rows if anything did.
+// An asker makes calls as a curious agent would: of every tool, with names that are visible, hidden and absent, and with
+// conditions that would reveal hidden rows if anything did.
 type asker struct {
 	*rand.Rand
 	asked string // the class of this call
 }
 
-// fieldsOf are the fields that calls name most, so that most calls are answered.
+// fieldsOf are the fields that calls name most, so that most calls succeed.
 var fieldsOf = map[string][]string{
 	"users":    {"id", "org_id", "name", "role", "age", "boss_id", "vault_id", "phone"},
 	"issues":   {"id", "title", "status", "estimate", "points", "due", "urgent", "custom", "custom.a", "custom.a.b", "custom.tags", "custom.tags.0", "assignee_id", "vault_id", "deleted_at", "extra", "_id"},
@@ -35,7 +35,7 @@ func (a *asker) class() string {
 	return pick(a.Rand, "users", "issues", "issues", "issues", "comments", "shifts", "events", "labels", "orgs", "vaults", "isues", "app.issues", "app.vaults", "user", "isue", "nothing")
 }
 
-// behind are paths through pointers: to what is visible, hidden, masked and absent.
+// behind are paths through pointers: to fields that are visible, hidden, masked and absent.
 var behind = map[string][]string{
 	"users":    {"boss_id.name", "boss_id.boss_id.role", "boss_id.email", "boss_id.phone", "org_id.name", "vault_id.code"},
 	"issues":   {"assignee_id.name", "assignee_id.age", "assignee_id.boss_id.name", "assignee_id.rank", "assignee_id.born", "vault_id.code", "assignee_id.absent"},
@@ -117,7 +117,7 @@ func (a *asker) where(depth int) string {
 	return fmt.Sprintf(`{%q: %s}`, a.field(), a.condition())
 }
 
-// elsewhere is a condition on another class.
+// elsewhere returns a condition on another class.
 func (a *asker) elsewhere(depth int) string {
 	outer, field := a.asked, a.pointer()
 	a.asked = pick(a.Rand, "users", "users", "issues", "orgs", "vaults", "isues")
@@ -161,7 +161,7 @@ func (a *asker) id() string {
 	return pick(a.Rand, "1", "2", "101", "102", "999", "01", "acme", "globex", uuid(1), uuid(2), uuid(101), uuid(999), `["0","1"]`, `["10","1"]`, `[0, 2]`, "x")
 }
 
-// call makes one call with a few of the tool's arguments.
+// call returns one call with a few of the tool's arguments.
 func (a *asker) call() tool.Request {
 	if a.IntN(8) == 0 {
 		return a.beyond()
@@ -225,7 +225,7 @@ func (a *asker) call() tool.Request {
 	case err == nil:
 		return tool.Request{Name: name, Arguments: doc}
 	case json.Valid([]byte(text)):
-		return a.call() // one in a million pipelines nests deeper than any door reads
+		return a.call() // one in a million pipelines nests deeper than a transport reads
 	}
 	panic(err)
 }

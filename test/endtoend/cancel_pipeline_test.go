@@ -23,7 +23,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// slowPipelines take minutes over the table of endless, each in its own way.
+// slowPipelines take minutes over the table of endless, each for a different reason.
 var slowPipelines = map[string]string{
 	"a cross product": `[{"$lookup": {"from": "steps", "let": {"n": "$n"}, "as": "later",
 		"pipeline": [{"$match": {"$expr": {"$eq": [{"$add": ["$n", "$next"]}, "$$n"]}}}]}},
@@ -39,7 +39,7 @@ const endless = "INSERT INTO steps WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL S
 
 const steps = "CREATE TABLE steps (n int PRIMARY KEY, next int, other int)"
 
-// A watched source is one whose server is looked at: how many statements run there, and how many connections are open.
+// A watched source is one whose server is inspected: how many statements run there, and how many connections are open.
 type watched struct {
 	source      source.Source
 	running     func() int
@@ -47,7 +47,7 @@ type watched struct {
 }
 
 // TestPipelineStops cancels slow pipelines, and lets them run into their timeout, on every database: the statement is
-// gone from the server, and connections and goroutines are as many as before.
+// gone from the server, and there are as many connections and goroutines as before.
 func TestPipelineStops(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) watched{"SQLite": watchSQLite, "PostgreSQL": watchPostgres, "MariaDB": watchMariaDB} {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestPipelineStops(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The first one of each opens what is kept.
+			// The first one of each opens what stays open.
 			stopPipeline(t, w, g, log, slowPipelines["a graph"])
 			connections, goroutines := w.connections(), runtime.NumGoroutine()
 			for name, pipeline := range slowPipelines {
@@ -109,7 +109,7 @@ func stopPipeline(t *testing.T, w watched, g *bailiwick.Gateway, log records, pi
 	}
 }
 
-// until waits until what is counted is good.
+// until waits until count returns a good number.
 func until(t *testing.T, what string, count func() int, good func(int) bool) {
 	t.Helper()
 	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
@@ -123,7 +123,7 @@ func until(t *testing.T, what string, count func() int, good func(int) bool) {
 	}
 }
 
-// watchSQLite counts the goroutines that are inside of SQLite: it has no server, and no connections that anybody sees.
+// watchSQLite counts the goroutines that are inside of SQLite, which has no server and no visible connections.
 func watchSQLite(t *testing.T) watched {
 	path := filepath.Join(t.TempDir(), "app.db")
 	db, err := sql.Open("sqlite", path)

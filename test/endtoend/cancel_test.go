@@ -21,8 +21,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestClientStopsStatement stops a client while its statement runs, and looks at the server's activity: the
-// statement is gone, in both generations of the protocol and however the client stops.
+// TestClientStopsStatement stops a client while its statement runs, and checks the server's activity: the statement is
+// gone, in both generations of the protocol and however the client stops.
 func TestClientStopsStatement(t *testing.T) {
 	url := testservices.Postgres(t)
 	conn, err := pgx.Connect(t.Context(), url)
@@ -94,7 +94,7 @@ func TestClientStopsStatement(t *testing.T) {
 	}
 }
 
-// records gives every record to who waits for it.
+// records sends every record to its channel.
 type records struct{ made chan audit.Record }
 
 func (r records) Append(_ context.Context, record *audit.Record) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// lifeOfAClass are changes one after the other, and whether there is a class of notes after each.
+// lifeOfAClass is a sequence of changes, and whether the class of notes exists after each.
 var lifeOfAClass = []struct {
 	write string
 	there bool
@@ -40,13 +40,13 @@ func (o *office) approved(write string) {
 	}
 }
 
-// hasNotes reports whether g knows the class of notes.
+// hasNotes reports whether g has the class of notes.
 func hasNotes(g *bailiwick.Gateway) bool {
 	return slices.ContainsFunc(g.Catalogue(), func(c schema.Class) bool { return c.Name == "notes" })
 }
 
-// TestClassComesAndGoes: who is told that a change of a class was applied finds it described, and those who listen are
-// told once.
+// TestClassComesAndGoes checks that once a change of a class is reported as applied the class is described, and that
+// listeners are notified once.
 func TestClassComesAndGoes(t *testing.T) {
 	o := newOffice(t, func(o *bailiwick.Options, _ *change.Options) { o.Rules = allClasses })
 	told := 0
@@ -66,7 +66,7 @@ func TestClassComesAndGoes(t *testing.T) {
 	}
 }
 
-// TestClassOfAnother: whichever of two processes applies a change of a class, both describe it soon.
+// TestClassOfAnother checks that whichever of two processes applies a change of a class, both soon describe it.
 func TestClassOfAnother(t *testing.T) {
 	o := newOffice(t, func(o *bailiwick.Options, _ *change.Options) { o.Rules = allClasses })
 	replica, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: o.sources, Rules: allClasses, Audit: o.store, Refresher: o.tokens,
@@ -81,7 +81,7 @@ func TestClassOfAnother(t *testing.T) {
 	for _, g := range []*bailiwick.Gateway{o.gateway, replica} {
 		running.Go(func() { g.Execute(ctx, func(err error) { t.Error(err) }) })
 	}
-	time.Sleep(100 * time.Millisecond) // they follow what happens from their start on
+	time.Sleep(100 * time.Millisecond) // they follow events from their start on
 	for _, tt := range lifeOfAClass {
 		o.approved(tt.write)
 		for _, g := range []*bailiwick.Gateway{o.gateway, replica} {

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestSubscribe: whoever subscribed is told of each change, in order, until it stops.
+// TestSubscribe checks that a subscriber is notified of each change, in order, until it stops.
 func TestSubscribe(t *testing.T) {
 	g := gateway(t, bailiwick.Options{Audit: &audit.Memory{}})
 	var got []string
@@ -34,7 +34,7 @@ func TestSubscribe(t *testing.T) {
 	}
 }
 
-// TestUses: what leads to tools needs the right to call them, and a scope, as they do.
+// TestUses checks that a use of tools needs the right to call them, and a scope, as the tools do.
 func TestUses(t *testing.T) {
 	log := &audit.Memory{}
 	g := gateway(t, bailiwick.Options{Audit: log})

@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The rules of what follows: the tenant and the regions come from claims, and staff sees all tenants.
+// claimRules are the rules of the tests below: the tenant and the regions come from claims, and staff sees all tenants.
 const claimRules = `sources: {app: {url: "sqlite:app.db"}}
 classes:
   issues:
@@ -31,7 +31,7 @@ classes:
   vaults: {hidden: true}
 `
 
-// claimSources is the same data in SQLite and in memory.
+// claimSources returns the same data in SQLite and in memory.
 func claimSources(t *testing.T) map[string]source.Source {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "app.db")
@@ -95,7 +95,7 @@ func claimDocument(t *testing.T, text string) value.Value {
 
 var shownID = regexp.MustCompile(`"id":"?(\d+)`)
 
-// claimed returns the ids in who's answer, or the refusal.
+// claimed returns the ids in p's answer, or the refusal.
 func claimed(t *testing.T, set *tool.Set, p identity.Principal, name, args string) string {
 	res, err := set.Call(t.Context(), p, tool.Request{Name: name, Arguments: claimDocument(t, args)})
 	if err != nil {
@@ -108,7 +108,7 @@ func claimed(t *testing.T, set *tool.Set, p identity.Principal, name, args strin
 	return strings.Join(ids, " ")
 }
 
-// TestClaims is principal × call → the ids that it is shown, or the refusal, with rules that ask for claims.
+// TestClaims tests principal × call → the ids in the answer, or the refusal, with rules that use claims.
 func TestClaims(t *testing.T) {
 	const issues, comments = `{"class_name": "issues"}`, `{"class_name": "comments"}`
 	const rawIssues, rawComments = `{"class_name": "issues", "apply_canonical_filter": false}`, `{"class_name": "comments", "apply_canonical_filter": false}`
@@ -124,7 +124,7 @@ func TestClaims(t *testing.T) {
 		{`{"org": "acme", "regions": ["eu"]}`, "", nil, "query_class", comments, "11"},
 		{`{"org": "acme", "regions": ["eu"]}`, "", nil, "query_class", rawIssues, "1 2 5"},
 		{`{"org": "acme", "regions": ["eu"]}`, "", nil, "query_class", rawComments, "11 12 15"},
-		{`{"org": "acme", "regions": ["eu"]}`, "", nil, "get_object", `{"class_name": "issues", "object_id": "2"}`, "2"}, // named by its id
+		{`{"org": "acme", "regions": ["eu"]}`, "", nil, "get_object", `{"class_name": "issues", "object_id": "2"}`, "2"}, // requested by its id
 		{`{"org": "acme", "regions": ["eu"]}`, "", nil, "get_object", `{"class_name": "issues", "object_id": "3"}`, `not_found: issues has no record "3"`},
 		{`{"org": "acme", "regions": ["eu", "us"]}`, "", nil, "query_class", issues, "1 2"},
 		{`{"org": "globex", "regions": ["eu", "us", "x"]}`, "", nil, "query_class", issues, "3 4"},
@@ -177,7 +177,8 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestToldFilter has agents told a canonical filter that they could send, with what their credential says in it.
+// TestToldFilter checks that agents are shown a canonical filter that they could send, with the values of their claims
+// in it.
 func TestToldFilter(t *testing.T) {
 	p := identity.Principal{ID: "token:1", Owner: "ann", Scopes: []identity.Scope{identity.Read}, Claims: claimDocument(t, `{"org": "acme", "regions": ["eu", "x"]}`)}
 	for name, set := range claimSets(t, claimRules) {
@@ -195,8 +196,8 @@ func TestToldFilter(t *testing.T) {
 	}
 }
 
-// TestDisclosed has the refusals of rules that disclose what they hide. A record that isn't in the view stays one that
-// isn't there: that is no rule's business.
+// TestDisclosed tests the refusals of rules that disclose what they hide. A record that isn't in the view is still not
+// found: no rule discloses it.
 func TestDisclosed(t *testing.T) {
 	sets := claimSets(t, claimRules+"policy: {disclose: true}\n")
 	for _, tt := range []struct{ claims, tool, args, want string }{

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
-// TestReviewIsEnough wants that a person with the scope review and no other sees and approves a change of their tenant.
+// TestReviewIsEnough checks that a person with only the scope review sees and approves a change of their tenant.
 func TestReviewIsEnough(t *testing.T) {
 	o := newOffice(t, nil)
 	s, err := o.propose(o.bot(), `{"op": "update", "class": "issues", "id": "1", "data": {"status": "Done"}}`)
@@ -29,8 +29,8 @@ func TestReviewIsEnough(t *testing.T) {
 	}
 }
 
-// TestFeedOfATenant has many events of other tenants before and behind one of the person's own: it is found, and waiting
-// behind it waits.
+// TestFeedOfATenant has many events of other tenants before and after one of the person's own: a read finds it, and a
+// read after it waits.
 func TestFeedOfATenant(t *testing.T) {
 	o := newOffice(t, nil)
 	ctx := t.Context()

@@ -22,7 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// post sends one request of the 2026-07-28 protocol through the whole door.
+// post sends one request of the 2026-07-28 protocol through the whole transport.
 func post(t *testing.T, set *tool.Set, method, params string) []byte {
 	t.Helper()
 	s, err := mcp.New(mcp.Options{Tools: set, Authenticate: func(*http.Request) (identity.Principal, error) {
@@ -60,8 +60,8 @@ func post(t *testing.T, set *tool.Set, method, params string) []byte {
 	return body
 }
 
-// TestBudgets wants the whole answer of tools/list to cost an agent few tokens (bytes/4): 4,000 for a data gateway,
-// 1,500 for the lean profile (design 04).
+// TestBudgets checks that the whole answer of tools/list costs an agent few tokens (bytes/4): 4,000 for a data gateway,
+// 1,500 for the lean profile.
 func TestBudgets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	db, err := sql.Open("sqlite", path)

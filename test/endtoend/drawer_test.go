@@ -12,11 +12,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A drawn is random rules for a random principal.
+// A drawn is randomly drawn rules for a randomly drawn principal.
 type drawn struct {
 	rules  policy.Rules
 	who    identity.Principal
-	narrow []narrowing // of the principal and of those that it derives from
+	narrow []narrowing // of the principal and of its ancestors
 }
 
 // A narrowing is what one generation of a principal adds.
@@ -29,16 +29,16 @@ type narrowing struct {
 var plainOf = map[string][]string{"orgs": {"name"}, "users": {"name", "role", "email", "age", "phone", "phone"}, "issues": {"title", "status", "internal_note", "points", "custom"},
 	"comments": {"body", "draft"}, "labels": {"name"}, "events": {"kind"}, "shifts": {"pay"}}
 
-// A drawer draws them.
+// A drawer draws rules and principals.
 type drawer struct{ *rand.Rand }
 
-// scopeOf are the columns by which tenants can be told apart.
+// scopeOf are the columns that can hold the tenant.
 var scopeOf = map[string][]string{"orgs": {"id"}, "users": {"org_id", "org_id", "role"}, "issues": {"org_id"}, "shifts": {"org_id"}, "events": {"org_id"}, "labels": {"name"}}
 
 // throughOf are the pointers through which a class can take the tenant of another.
 var throughOf = map[string][]string{"comments": {"issue_id", "author_id"}, "issues": {"assignee_id"}, "shifts": {"who"}}
 
-// leads are what pointers point to, by their id.
+// leads are the classes that pointers reference, by their id.
 var leads = map[string]string{"issue_id": "issues", "author_id": "users", "assignee_id": "users", "who": "users", "boss_id": "users", "org_id": "orgs", "vault_id": "vaults"}
 
 func columnsOf(t table) []string {
@@ -50,7 +50,8 @@ func columnsOf(t table) []string {
 	return names
 }
 
-// policy draws rules and a principal. They may contradict each other: policy.New says so, and they are drawn again.
+// policy draws rules and a principal. Rules may contradict each other: policy.New refuses them, and they are drawn
+// again.
 func (d *drawer) policy() drawn {
 	out := drawn{rules: policy.Rules{Version: "1", Unlisted: d.IntN(2) == 0, Classes: map[string]policy.ClassRule{}}}
 	for _, t := range tables {
@@ -61,7 +62,7 @@ func (d *drawer) policy() drawn {
 	p := identity.Principal{ID: "token:9", Owner: "ann", Tenant: pick(d.Rand, "acme", "acme", "acme", "acme", "acme", "a", ""), Scopes: []identity.Scope{identity.Read},
 		Claims: d.claims()}
 	if d.IntN(4) == 0 {
-		p.Scopes = append(p.Scopes, identity.Operator) // which no agent has
+		p.Scopes = append(p.Scopes, identity.Operator) // a scope that agents can't have
 	}
 	own := d.narrowing()
 	p.Classes, p.Filters = own.classes, own.filters
@@ -148,7 +149,7 @@ func (d *drawer) rule(t table) policy.ClassRule {
 	return r
 }
 
-// filter draws a condition on a class of which this test knows what it means.
+// filter draws a condition on a class, of a kind that this test can evaluate itself.
 func (d *drawer) filter(class string) query.Filter {
 	path := func(names ...string) query.Path { return query.Path{pick(d.Rand, names...)} }
 	op := pick(d.Rand, query.Eq, query.Ne)

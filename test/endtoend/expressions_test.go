@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The expressions in drawn rules, and what they mean, told apart from policy.
+// The expressions in drawn rules, whose meaning this test implements independently of package policy.
 const (
 	regionOrTenant = `has(principal.claims.region) && principal.claims.region != null ? principal.claims.region : principal.tenant`
 	bypassStaff    = "principal.claims.staff"
@@ -18,7 +18,7 @@ const (
 	rolesButBoss   = `principal.claims.roles.filter(r, r != "boss")`
 )
 
-// claims draws what a credential says; what expressions ask for is mostly there.
+// claims draws a credential's claims; most contain what the expressions use.
 func (d *drawer) claims() value.Value {
 	text := value.OfString
 	members := []value.Member{{Name: "region", Value: pick(d.Rand, text("acme"), text("acme"), text("dev"), value.Value{})},
@@ -28,7 +28,7 @@ func (d *drawer) claims() value.Value {
 	return value.OfObject(members[:4-max(d.IntN(10)-7, 0)])
 }
 
-// claim is what d's principal claims; null for nothing.
+// claim returns a claim of d's principal; null if there is none.
 func (d *drawn) claim(name string) value.Value {
 	v, _ := d.who.Claims.Get(name)
 	return v
@@ -39,13 +39,13 @@ func (d *drawn) bypasses(t *policy.TenantRule) bool {
 	switch t.Bypass {
 	case bypassStaff:
 		return d.claim("staff").Bool()
-	case bypassSchema: // those that are derived read alone
+	case bypassSchema: // derived principals only read
 		return len(d.narrow) == 1 && slices.Contains(d.who.Scopes, identity.Schema)
 	}
 	return false
 }
 
-// said puts what the expressions of f say into it; false where one of them says nothing.
+// said replaces the expressions of f by their values; it returns false if one of them has none.
 func (d *drawn) said(f query.Filter) (query.Filter, bool) {
 	switch f := f.(type) {
 	case query.And:

@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// notes is a source of one shared class and one that belongs to tenants, which knows how many records they have.
+// notes is a source of one shared class and one that belongs to tenants, which estimates their sizes.
 type notes struct{ *memory.Source }
 
 func (notes) Estimate(context.Context) (map[string]int64, error) {
@@ -55,7 +55,7 @@ func gateway(t *testing.T, o bailiwick.Options) *bailiwick.Gateway {
 
 var reader = identity.Principal{ID: "a", Owner: "ann", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}
 
-// TestUnrecorded wants no answer that can't be recorded, by any way through the gateway.
+// TestUnrecorded checks that no call of the gateway returns an answer that can't be recorded.
 func TestUnrecorded(t *testing.T) {
 	g := gateway(t, bailiwick.Options{Audit: deaf{}})
 	page, err := g.Read(t.Context(), reader, &query.Find{Class: "notes", Limit: 5})
@@ -72,7 +72,7 @@ func TestUnrecorded(t *testing.T) {
 	}
 }
 
-// TestDo has a row for each way in which a call can end, and what the record says of it.
+// TestDo has a row for each way in which a call can end, and what its record contains.
 func TestDo(t *testing.T) {
 	log := records{make(chan audit.Record, 8)}
 	g := gateway(t, bailiwick.Options{Audit: log, Limits: limit.Options{PerMinute: 1, Burst: 8}})
@@ -121,7 +121,7 @@ func TestDo(t *testing.T) {
 	t.Error("13 calls at a burst of 8, and none was refused")
 }
 
-// TestEstimates wants figures that a source keeps told only to who sees all of it.
+// TestEstimates checks that a source's estimates are shown only to principals that see all of it.
 func TestEstimates(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -18,9 +18,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestNonInterferenceChanges has the same agent ask for the same writes in two worlds that differ in what it doesn't see:
-// records of another tenant, in the way of its keys, unique values and foreign keys, and a hidden field of its own ones.
-// What it is told of its proposals, and later of its changes, is the same to the byte, but for ids and times.
+// TestNonInterferenceChanges has the same agent propose the same writes in two worlds that differ in what it can't see:
+// records of another tenant, which conflict with its keys, unique values and foreign keys, and a hidden field of its own
+// records. The answers about its proposals, and later about its changes, are the same to the byte, except for ids and
+// times.
 func TestNonInterferenceChanges(t *testing.T) {
 	one, other := newOffice(t, nil), newOffice(t, nil)
 	hide := func(o *office, r *rand.Rand) {
@@ -72,7 +73,7 @@ func TestNonInterferenceChanges(t *testing.T) {
 	}
 }
 
-// drawWrites draws what an agent may ask for.
+// drawWrites draws writes that an agent may propose.
 func drawWrites(r *rand.Rand) string {
 	pick := func(from ...string) string { return from[r.IntN(len(from))] }
 	data := func() string {
@@ -106,11 +107,11 @@ func drawWrites(r *rand.Rand) string {
 	return "[" + one() + ", " + one() + "]"
 }
 
-// fleeting is what differs between any two changes.
+// fleeting matches what differs between any two changes.
 var fleeting = regexp.MustCompile(`01[0-9a-z]{32}|\d{4}-\d\d-\d\d[T ][0-9:.]+(Z| UTC)`)
 
-// told is all that an agent is told of a wish: the answer, its change, the list of its changes, and what becomes of it when
-// a person looks, and takes it back.
+// told returns all that an agent learns of a proposal: the answer, its change, the list of its changes, and the result
+// when a person looks at it, and when the agent withdraws it.
 func (o *office) told(bot identity.Principal, ben bailiwick.Reviewer, asked string) string {
 	o.Helper()
 	ctx := o.Context()

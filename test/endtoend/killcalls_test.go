@@ -33,7 +33,7 @@ import (
 // callerVariable makes the test binary an executor of calls: its value is the path of the store and the URL of the API.
 const callerVariable = "BAILIWICK_TEST_CALLER"
 
-// callerLease is how long an executor has a change: another takes it up soon after the first was killed.
+// callerLease is how long an executor leases a change: another takes it up soon after the first was killed.
 const callerLease = 150 * time.Millisecond
 
 func TestMain(m *testing.M) {
@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// caller is a gateway over a store and an API, as each executor has it.
+// caller opens a gateway over a store and an API, as each executor has it.
 func caller(ctx context.Context, path, url string) (*bailiwick.Gateway, *change.Queue, error) {
 	store, err := sqlite.Open(ctx, path)
 	if err != nil {
@@ -68,7 +68,7 @@ func caller(ctx context.Context, path, url string) (*bailiwick.Gateway, *change.
 	return g, queue, err
 }
 
-// beCaller is what the test binary does as an executor, until it is killed.
+// beCaller runs the test binary as an executor, until it is killed.
 func beCaller(order string) {
 	var path, url string
 	_, err := fmt.Sscan(order, &path, &url)
@@ -85,8 +85,9 @@ func beCaller(order string) {
 	g.Execute(ctx, nil)
 }
 
-// TestCallsKilled kills executors in the middle of calls: no call is made twice, none that was made is said to have failed, and
-// of one of which nobody can tell a person is told so. A few times, or as often as the soak wants.
+// TestCallsKilled kills executors in the middle of calls: no call is made twice, none that was made is reported as
+// failed, and a call whose outcome is unknown is reported as such to a person. A few times, or as often as the soak
+// requires.
 func TestCallsKilled(t *testing.T) {
 	kills := 20
 	if soak := os.Getenv("BAILIWICK_SOAK"); soak != "" {
@@ -165,7 +166,7 @@ func TestCallsKilled(t *testing.T) {
 	}
 }
 
-// settled waits for the end of a change and holds it against how often its call was made.
+// settled waits for the end of a change and compares it with how often its call was made.
 func settled(t *testing.T, queue *change.Queue, id string, made func() int) change.State {
 	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {

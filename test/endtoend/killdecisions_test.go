@@ -29,11 +29,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// deciderVariable makes the test binary a process in which agents propose and people approve: its value is the place of
-// the store and the path of the tracker.
+// deciderVariable makes the test binary a process in which agents propose and people approve: its value is the address
+// of the store and the path of the tracker.
 const deciderVariable = "BAILIWICK_TEST_DECIDER"
 
-// decider is a gateway over a store and a tracker, as each such process has it.
+// decider opens a gateway over a store and a tracker, as each such process has it.
 func decider(ctx context.Context, place, tracker string) (g *bailiwick.Gateway, kept keeper, err error) {
 	if strings.HasPrefix(place, "postgres:") {
 		kept, err = postgres.Open(ctx, place)
@@ -57,7 +57,7 @@ func decider(ctx context.Context, place, tracker string) (g *bailiwick.Gateway, 
 	return g, kept, err
 }
 
-// beDecider is what the test binary does as such a process, until it is killed.
+// beDecider runs the test binary as such a process, until it is killed.
 func beDecider(order string) {
 	var place, tracker string
 	_, err := fmt.Sscan(order, &place, &tracker)
@@ -87,7 +87,7 @@ func beDecider(order string) {
 	os.Exit(1)
 }
 
-// decideOnce has an agent propose something of an issue, and a person approve it.
+// decideOnce has an agent propose a change of an issue, and a person approve it.
 func decideOnce(ctx context.Context, g *bailiwick.Gateway, issue int) error {
 	bot := identity.Principal{ID: "token:bot", Kind: identity.Agent, Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write}}
 	ben := identity.Principal{ID: "token:ben", Kind: identity.Human, Owner: "ben", Scopes: []identity.Scope{identity.Read, identity.Review}}
@@ -106,7 +106,7 @@ func decideOnce(ctx context.Context, g *bailiwick.Gateway, issue int) error {
 	return err
 }
 
-// decidersKilled is how many processes TestDecisionsKilled kills; BAILIWICK_KILLS makes the long form.
+// decidersKilled returns how many processes TestDecisionsKilled kills; BAILIWICK_KILLS makes the long form.
 func decidersKilled() int {
 	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_KILLS")); err == nil {
 		return n
@@ -114,8 +114,8 @@ func decidersKilled() int {
 	return 15
 }
 
-// TestDecisionsKilled kills processes in which people decide: whatever the moment, what was applied was approved by a record
-// that is before it in the audit, and each step of each change has its record.
+// TestDecisionsKilled kills processes in which people decide: at any moment, every applied change has an earlier record
+// of its approval in the audit, and each step of each change has its record.
 func TestDecisionsKilled(t *testing.T) {
 	for _, name := range []string{"sqlite", "postgres"} {
 		t.Run(name, func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestDecisionsKilled(t *testing.T) {
 	}
 }
 
-// wantDecided waits until nothing is left to be done, and holds the changes against the audit.
+// wantDecided waits until all changes have ended, and compares the changes with the audit.
 func wantDecided(t *testing.T, kept keeper) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {

@@ -34,8 +34,8 @@ func (broken) Take(context.Context, []limit.Bucket) (time.Duration, error) { ret
 
 func (broken) Spend(context.Context, []limit.Entry) ([]limit.Use, error) { return nil, errBroken }
 
-// refused calls a tool of a gateway with these limits until it is refused, and returns all that comes over the wire
-// with the numbers taken out that are drawn anew each time.
+// refused calls a tool of a gateway with these limits until it is refused, and returns the whole response with the
+// numbers removed that differ from call to call.
 func refused(t *testing.T, name, arguments string, o limit.Options) (answer string, kind string) {
 	t.Helper()
 	log := &audit.Memory{}
@@ -81,7 +81,7 @@ func refused(t *testing.T, name, arguments string, o limit.Options) (answer stri
 		log.Backwards(t.Context(), audit.Last, func(r audit.Record) bool { kind = r.Kind; return false })
 		var all strings.Builder
 		res.Header.Del("Date")
-		res.Header.Del("Content-Length") // of the numbers that are taken out
+		res.Header.Del("Content-Length") // it depends on the removed numbers
 		all.WriteString(res.Status + "\n")
 		if err := res.Header.Write(&all); err != nil {
 			t.Fatal(err)
@@ -93,11 +93,11 @@ func refused(t *testing.T, name, arguments string, o limit.Options) (answer stri
 	return "", ""
 }
 
-// The estimate of the answer's tokens counts the digits of the others.
+// drawnAnew matches numbers that differ from call to call; est_tokens counts the digits of the others.
 var drawnAnew = regexp.MustCompile(`(Retry-After|retry_after|est_tokens)"?: ?([1-6](\.\d+)?|5[789])\b`)
 
-// TestStoreFailure wants a store of limits that fails to look over the wire as a limit that is reached does, for
-// tools that read and tools that write; nothing of why leaves.
+// TestStoreFailure checks that a failing store of limits looks to a client like a limit that is reached, for tools that
+// read and tools that write; the reason isn't shown.
 func TestStoreFailure(t *testing.T) {
 	for _, call := range [][2]string{{"query_class", `{"class_name":"notes"}`}, {"write", `{}`}} {
 		name, want := call[0], ""
@@ -127,8 +127,8 @@ func TestStoreFailure(t *testing.T) {
 	}
 }
 
-// TestDailyBudget runs calls against a store, over a restart: what they used is counted, and the refusal says what is
-// spent and until when.
+// TestDailyBudget runs calls against a store, over a restart: their use is counted, and the refusal says what is spent
+// and until when.
 func TestDailyBudget(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b.db")
 	now := time.Date(2026, 7, 28, 23, 59, 0, 0, time.UTC)
@@ -165,7 +165,7 @@ func TestDailyBudget(t *testing.T) {
 	}
 }
 
-// TestCost wants the price of the tokens that an answer is about in the record of the call; none without a price.
+// TestCost checks that the record of a call has the price of the answer's estimated tokens; none without a price.
 func TestCost(t *testing.T) {
 	for _, tt := range []struct{ price, want int64 }{{0, 0}, {3_000_000, 1500}, {250_000, 125}} {
 		log := &audit.Memory{}
@@ -185,7 +185,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestOwnerless wants principals without an owner to have an allowance each.
+// TestOwnerless checks that principals without an owner have an allowance each.
 func TestOwnerless(t *testing.T) {
 	g := gateway(t, bailiwick.Options{Audit: &audit.Memory{}, Limits: limit.Options{Burst: 1, PerMinute: 1}})
 	for _, id := range []string{"a", "b"} {

@@ -7,12 +7,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// contact is a text that a partial mask makes something of: an address, a number, words, or too little to show any of it.
+// contact draws a text for partial masks: an address, a number, text, or one too short to show any of it.
 func (m *maker) contact() any {
 	return pick(m.Rand, nil, m.alike("jan@mail.org"), m.alike("4111 1111 1111 1234"), m.alike("Ann Smith"), m.alike("short"), m.alike(""))
 }
 
-// alike is another text of which a partial mask shows the same as of v: "john" is shown as "j•••".
+// alike returns another text that a partial mask shows like v: "john" is shown as "j•••".
 func (m *maker) alike(v any) any {
 	letters := func(least, most int) string {
 		var b strings.Builder
@@ -42,7 +42,7 @@ func (m *maker) alike(v any) any {
 	return pick[any](m.Rand, "", "a", "ab7", "(1) 555", "12345678", "_long text", " x ", "•••", letters(0, 2), "'; --")
 }
 
-// remask gives the masked columns of a row other values of which the asker of the worlds is shown the same.
+// remask replaces the masked values of a row by others that are shown the same to the principal of the worlds.
 func (m *maker) remask(t string, r record) {
 	switch t {
 	case "users":
@@ -54,7 +54,7 @@ func (m *maker) remask(t string, r record) {
 	}
 }
 
-// unmasked takes the masks off the rule of a class.
+// unmasked removes the masks from the rule of a class.
 func unmasked(class string) func(policy.Rules) {
 	return func(r policy.Rules) {
 		c := r.Classes[class]

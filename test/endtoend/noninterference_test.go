@@ -28,7 +28,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// pairs is how many calls are compared on each source; BAILIWICK_SOAK sets it for the long form.
+// pairs returns how many calls are compared on each source; BAILIWICK_SOAK sets it for the long form.
 func pairs(t testing.TB) int {
 	if s := os.Getenv("BAILIWICK_SOAK"); s != "" {
 		n, err := strconv.Atoi(s)
@@ -40,7 +40,7 @@ func pairs(t testing.TB) int {
 	return 20_000
 }
 
-// A side is one database behind the whole stack.
+// A side is one database under the whole stack.
 type side struct {
 	twin    bool
 	exec    func(statements []string) error
@@ -49,7 +49,7 @@ type side struct {
 	prompts *prompt.Set
 }
 
-// TestNonInterferenceSQLite is the security argument as a property: changing data outside the view changes nothing
+// TestNonInterferenceSQLite tests the security argument as a property: changing data outside the view changes nothing
 // that the principal receives.
 func TestNonInterferenceSQLite(t *testing.T) {
 	interfere(t, func(name string, twin bool) side { return sqliteSide(t, name, twin) })
@@ -141,7 +141,7 @@ func mariadbSide(t *testing.T, twin bool) side {
 	return side{twin: twin, exec: exec, source: src}
 }
 
-// toolsOver puts the whole stack on a source, or says what is wrong with the rules.
+// toolsOver opens the whole stack over a source, or returns what is wrong with the rules.
 func toolsOver(t *testing.T, src source.Source, r policy.Rules) (*tool.Set, *prompt.Set, error) {
 	clock := func() time.Time { return time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC) }
 	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": src}, Rules: r, Audit: forgetful{},
@@ -163,7 +163,7 @@ func (s *side) puts(t *testing.T, r policy.Rules) (err error) {
 	return err
 }
 
-// forgetful is an audit log for a million calls whose records nobody reads.
+// forgetful is an audit log for a million calls that discards its records.
 type forgetful struct{}
 
 func (forgetful) Append(context.Context, *audit.Record) error { return nil }
@@ -210,7 +210,7 @@ func interfere(t *testing.T, open func(name string, twin bool) side) {
 	}
 }
 
-// A tally is what was compared.
+// A tally counts what was compared.
 type tally struct{ calls, pairs, answered, records, pages int }
 
 func (y *tally) add(answer string, page int) {
@@ -227,7 +227,7 @@ func (y *tally) add(answer string, page int) {
 	}
 }
 
-// compare makes one call on every side and follows its pages. It returns what differs, or "".
+// compare makes one call on every side and follows its pages. It returns the difference, or "".
 func compare(sides []side, p identity.Principal, c tool.Request, got *tally) string {
 	for page := range 3 {
 		want, next := sides[0].answer(p, c)
@@ -249,7 +249,7 @@ func compare(sides []side, p identity.Principal, c tool.Request, got *tally) str
 	return ""
 }
 
-// answer is all that the principal receives: the result, or everything of the problem that a door shows.
+// answer returns all that the principal receives: the result, or everything of the problem that a transport shows.
 func answer(set *tool.Set, p identity.Principal, c tool.Request) (string, value.Value) {
 	res, err := set.Call(context.Background(), p, c)
 	if err != nil {
@@ -264,7 +264,7 @@ func answer(set *tool.Set, p identity.Principal, c tool.Request) (string, value.
 	return string(res.Structured) + "\n" + res.Text + "\n" + res.Class, args
 }
 
-// TestNonInterferenceCanFail shows that the comparison finds a leak where there is one: each row spoils one rule.
+// TestNonInterferenceCanFail checks that the comparison finds leaks: each row breaks one rule.
 func TestNonInterferenceCanFail(t *testing.T) {
 	for name, spoil := range map[string]func(policy.Rules){
 		"a class without its tenant": func(r policy.Rules) { r.Classes["users"] = policy.ClassRule{Visible: []string{"id", "name"}} },

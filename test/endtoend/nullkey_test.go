@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// TestNullKeys pages over a table whose key SQLite lets be null, several times: nothing is lost, nothing comes twice.
+// TestNullKeys pages over a table in which SQLite allows several null keys: no record is lost, none is repeated.
 func TestNullKeys(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	db, err := sql.Open("sqlite", path)

@@ -41,12 +41,12 @@ const machines = `{"openapi": "3.0.3", "info": {"title": "Machines", "version": 
     "patch": {"operationId": "patchMachine", "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Machine"}}}}, "responses": {"200": {"description": "ok"}}},
     "delete": {"operationId": "dropMachine", "responses": {"204": {"description": "gone"}}}}}}`
 
-// hall is an API with one machine, and what it was asked.
+// hall is an API with one machine, and the requests that it received.
 type hall struct {
 	mu      sync.Mutex
 	machine map[string]any // nil once it was deleted
-	asked   []string       // method, path, key and body of what isn't a GET
-	fails   int            // the status that the next write ends with; -1 hangs up without an answer
+	asked   []string       // method, path, key and body of each request except GETs
+	fails   int            // the status of the next write's response; -1 hangs up without a response
 }
 
 func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -139,7 +139,7 @@ func (o *office) call(p identity.Principal, operation, request string) (*review.
 	return o.ask(p, policy.WriteAction, write.Request{Tool: "call_api_write", Input: in, Writes: []write.Write{&write.Call{Source: "flow", Operation: operation, Request: in}}})
 }
 
-// lines are the differences of a sheet, one a line.
+// lines returns the differences of a sheet, one per line.
 func lines(s *review.Sheet) string {
 	var out []string
 	for _, item := range s.Items {
@@ -163,7 +163,7 @@ func mark(s review.Shown) string {
 	return ""
 }
 
-// TestCallRead wants reads to show what the asker may see.
+// TestCallRead checks that reads show only what the principal may see.
 func TestCallRead(t *testing.T) {
 	o, _ := newHall(t, nil)
 	read := func(p identity.Principal, operation, path string) string {
@@ -198,7 +198,7 @@ func TestCallRead(t *testing.T) {
 	}
 }
 
-// TestCallChange walks calls from a proposal to what the API was asked: what people see is what is sent, once.
+// TestCallChange follows calls from a proposal to the API's requests: what people see is what is sent, once.
 func TestCallChange(t *testing.T) {
 	o, h := newHall(t, nil)
 	bot, ben := o.bot(), o.gateway.Reviewer(o.token(identity.Human, "ben", "acme", identity.Read, identity.Review, identity.Operator), "visit")
@@ -239,8 +239,8 @@ func TestCallChange(t *testing.T) {
 	}
 }
 
-// TestCallHidden replaces a machine whose administrators keep a note with it: the agent isn't told of the note, a reviewer who
-// doesn't see it can't approve that it goes, and one who does sees it go.
+// TestCallHidden replaces a machine whose administrators keep a note with it: the note isn't shown to the agent, a
+// reviewer who can't see it can't approve its removal, and one who can sees it removed.
 func TestCallHidden(t *testing.T) {
 	sheets := map[bool]string{}
 	for _, note := range []bool{true, false} {
@@ -271,7 +271,7 @@ func TestCallHidden(t *testing.T) {
 	}
 }
 
-// TestCallEnds has a row for each way in which a call that was approved may end.
+// TestCallEnds has a row for each way in which an approved call may end.
 func TestCallEnds(t *testing.T) {
 	for _, row := range []struct {
 		name    string
@@ -315,7 +315,7 @@ func TestCallEnds(t *testing.T) {
 			if n := len(h.asked); n != row.calls {
 				t.Errorf("%d calls, want %d: %s", n, row.calls, h.calls())
 			}
-			// Whoever comes later doesn't send it again.
+			// A later executor doesn't send it again.
 			ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 			defer cancel()
 			o.gateway.Execute(ctx, nil)
@@ -326,8 +326,8 @@ func TestCallEnds(t *testing.T) {
 	}
 }
 
-// TestCallLeft takes up a call whose executor left after it had begun to send: nobody sends it again, and a person says what
-// became of it.
+// TestCallLeft takes up a call whose executor stopped after it had begun to send: it isn't sent again, and a person
+// decides its outcome.
 func TestCallLeft(t *testing.T) {
 	o, h := newHall(t, nil)
 	s, err := o.call(o.bot(), "patchMachine", `{"path": {"id": "m1"}, "body": {"size": 2}}`)

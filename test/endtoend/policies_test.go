@@ -16,10 +16,10 @@ import (
 )
 
 // Random policies: rules and a principal are drawn, data is drawn, and other data is made of it by changes that the
-// principal may not notice. What it may notice is worked out here from the design alone, over the records themselves:
-// nothing of package policy takes part in it.
+// principal may not notice. This file works out what the principal may notice, from the records themselves and without
+// package policy.
 
-// holds says what a drawn condition means for a record.
+// holds evaluates a drawn condition for a record.
 func holds(f query.Filter, r record) bool {
 	same := func(path query.Path, v value.Value) bool {
 		have := r[path[0]]
@@ -41,12 +41,13 @@ func holds(f query.Filter, r record) bool {
 	panic(fmt.Sprintf("no condition of this test: %T", f))
 }
 
-// inside reports whether r is in the view of class: tenant, filters of the principal and, unless raw, what counts as live.
+// inside reports whether r is in the view of class: tenant, filters of the principal and, unless raw, the default
+// filters.
 func (d *drawn) inside(w world, class string, r record, raw bool) bool {
 	rule := d.rules.Classes[class]
 	canonical, said := d.said(rule.Canonical)
 	if !said {
-		return false // also where it is switched off
+		return false // also if it is switched off
 	}
 	if t := rule.Tenant; t != nil && d.bypasses(t) {
 		// all tenants
@@ -70,7 +71,7 @@ func (d *drawn) inside(w world, class string, r record, raw bool) bool {
 		}
 		if f, ok := n.filters["default"].(query.Compare); ok && !decides(own, f.Path[0]) {
 			if !slices.Contains(columnsOf(tables[slices.IndexFunc(tables, func(t table) bool { return t.name == class })]), f.Path[0]) {
-				return false // absence refuses
+				return false // an absent value refuses
 			}
 			if !holds(f, r) {
 				return false
@@ -80,7 +81,7 @@ func (d *drawn) inside(w world, class string, r record, raw bool) bool {
 	return raw || canonical == nil || holds(canonical, r)
 }
 
-// decides reports whether a condition on a class stands in the place of the default one on a field: the class's own keys win.
+// decides reports whether a condition on a class replaces the default one on a field: the class's own keys win.
 func decides(own query.Filter, field string) bool {
 	switch f := own.(type) {
 	case query.And:
@@ -115,8 +116,8 @@ func (d *drawn) shows(class string) bool {
 	return (listed || d.rules.Unlisted) && !rule.Hidden
 }
 
-// observation is all that the principal may notice of a world, as text: the visible fields of every record inside of its
-// views, and whether each counts as live.
+// observation returns all that the principal may notice of a world, as text: the visible fields of every record in its
+// views, and whether each passes the default filters.
 func (d *drawn) observation(w world) string {
 	var b strings.Builder
 	for _, t := range tables {
@@ -147,8 +148,8 @@ func (d *drawn) observation(w world) string {
 	return b.String()
 }
 
-// masked is what may be noticed of a value that a rule masks, which is all of it where none does. Who sees a hash sees
-// which values are the same.
+// masked returns what may be noticed of a value that a rule masks: all of it if there is no mask. A hash shows which
+// values are equal.
 func masked(kind mask.Kind, v any) string {
 	text, isText := v.(string)
 	switch {
@@ -188,7 +189,7 @@ func (m *maker) full(t table, n int) record {
 func (m *maker) hidden(name string, id any) any {
 	switch name {
 	case "email":
-		return fmt.Sprintf("%v-%d", id, m.IntN(1000)) // no two are the same
+		return fmt.Sprintf("%v-%d", id, m.IntN(1000)) // all are different
 	case "private":
 		return pick[any](m.Rand, nil, true, false)
 	case "rank", "pay", "score":
@@ -197,7 +198,7 @@ func (m *maker) hidden(name string, id any) any {
 	return m.text()
 }
 
-// any draws a world, whoever sees it.
+// any draws a world, whatever is visible of it.
 func (m *maker) any() world {
 	w := world{}
 	for _, t := range tables {
@@ -208,7 +209,7 @@ func (m *maker) any() world {
 	return w
 }
 
-// unnoticed makes another world of w by as many changes as d's principal doesn't notice, and returns how many.
+// unnoticed makes another world of w by changes that d's principal can't notice, and returns how many.
 func (m *maker) unnoticed(w world, d *drawn) (world, int) {
 	want, done := d.observation(w), 0
 	for step := range 60 {
@@ -238,7 +239,7 @@ func (m *maker) unnoticed(w world, d *drawn) (world, int) {
 			w, done = other, done+1
 		}
 	}
-	for name, rows := range w { // physical order tells nothing
+	for name, rows := range w { // physical order must not matter
 		rows = slices.Clone(rows)
 		m.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		w[name] = rows
@@ -267,7 +268,7 @@ func interferePolicies(t *testing.T, open func(name string) side) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		draw := &drawer{r}
 		d := draw.policy()
-		for sides[0].puts(t, d.rules) != nil { // they contradict each other
+		for sides[0].puts(t, d.rules) != nil { // until they don't contradict each other
 			d = draw.policy()
 		}
 		if err := sides[1].puts(t, d.rules); err != nil {
@@ -297,8 +298,8 @@ func interferePolicies(t *testing.T, open func(name string) side) {
 	}
 }
 
-// TestNonInterferencePoliciesCanFail shows that the comparison finds a leak where there is one: each row loosens the rules
-// that are in force, and not those by which the worlds are made.
+// TestNonInterferencePoliciesCanFail checks that the comparison finds leaks: each row loosens the rules in force, and
+// not those from which the worlds are made.
 func TestNonInterferencePoliciesCanFail(t *testing.T) {
 	for name, loosen := range map[string]func(*policy.ClassRule) bool{
 		"no tenant": func(r *policy.ClassRule) bool { had := r.Tenant != nil; r.Tenant = nil; return had },

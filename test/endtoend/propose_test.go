@@ -25,13 +25,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// office is a gateway whose changes are kept, over a small tracker of two tenants.
+// office is a gateway that keeps changes, over a small tracker of two tenants.
 type office struct {
 	*testing.T
 	gateway *bailiwick.Gateway
 	store   *sqlite.Store
 	tokens  *identity.Tokens
-	db      *sql.DB // the tracker, as others write to it
+	db      *sql.DB // the tracker, for writes by others
 	sources map[string]source.Source
 	rules   policy.Rules
 	queue   *change.Queue
@@ -46,7 +46,7 @@ INSERT INTO issues (id, org, title, n, secret_note, code) VALUES (1, 'acme', 'on
 INSERT INTO comments VALUES (1, 1, 'hm'), (2, 1, 'so'), (3, 9, 'theirs');
 `
 
-// newOffice opens an office. more changes what it works with.
+// newOffice opens an office. more changes its options.
 func newOffice(t *testing.T, more func(*bailiwick.Options, *change.Options)) *office {
 	t.Helper()
 	dir := t.TempDir()
@@ -119,7 +119,7 @@ func (o *office) person(name string) bailiwick.Reviewer {
 	return o.gateway.Reviewer(o.token(identity.Human, name, "acme", identity.Read, identity.Review), "visit")
 }
 
-// propose has who ask for writes, written as JSON.
+// propose proposes writes, written as JSON, as p.
 func (o *office) propose(p identity.Principal, writes string) (s *review.Sheet, err error) {
 	o.Helper()
 	doc, err := value.Read([]byte(writes), 0)
@@ -141,7 +141,7 @@ func (o *office) propose(p identity.Principal, writes string) (s *review.Sheet, 
 	return o.ask(p, policy.WriteRaw, r)
 }
 
-// ask has who ask for r by a tool that makes writes of a kind.
+// ask proposes r as p, with a tool for writes of a kind.
 func (o *office) ask(p identity.Principal, kind policy.Write, r write.Request) (s *review.Sheet, err error) {
 	err = o.gateway.Do(o.Context(), p, bailiwick.CallSpec{Tool: r.Tool, Needs: identity.Write, Writes: kind, Proposes: true, Correlation: "c1"},
 		func(ctx context.Context, c *bailiwick.Call) (int, error) {
@@ -168,7 +168,7 @@ func kindOf(err error) string {
 	return problem.Of(err).Kind
 }
 
-// TestChange walks a change from an agent's wish to a person's revert.
+// TestChange follows a change from an agent's proposal to a person's revert.
 func TestChange(t *testing.T) {
 	o := newOffice(t, nil)
 	bot := o.bot()
@@ -230,7 +230,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestChangeRefused: each way in which a change doesn't come to be, or to pass.
+// TestChangeRefused has a row for each reason why a change isn't accepted, or isn't approved.
 func TestChangeRefused(t *testing.T) {
 	o := newOffice(t, nil)
 	bot := o.bot()
@@ -253,7 +253,7 @@ func TestChangeRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
 		}
 	}
-	// What a hidden record is in the way of is told to reviewers alone.
+	// Only reviewers see that a hidden record conflicts.
 	s, err := o.propose(bot, `{"op": "create", "class": "issues", "data": {"title": "x", "code": "taken"}}`)
 	if err != nil || strings.Contains(review.Text(s), "unique") {
 		t.Error(s, err)
@@ -270,8 +270,8 @@ func TestChangeRefused(t *testing.T) {
 	}
 }
 
-// TestChangeMoved: what was written over meanwhile, what the rules no longer let through, and who has gone, stop a change
-// that was approved.
+// TestChangeMoved checks that an approved change is stopped by a write meanwhile, by rules that no longer allow it, and
+// by a principal that no longer exists.
 func TestChangeMoved(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -331,8 +331,8 @@ func TestChangeMoved(t *testing.T) {
 	}
 }
 
-// TestChangeRecorded shows in whose name each step of a change is in the audit: what a person decided is theirs, and not
-// the agent's.
+// TestChangeRecorded checks under whose name each step of a change is in the audit: a person's decision is recorded as
+// theirs, and not the agent's.
 func TestChangeRecorded(t *testing.T) {
 	o := newOffice(t, nil)
 	s, err := o.propose(o.bot(), `{"op": "update", "class": "issues", "id": "1", "data": {"status": "Done"}}`)

@@ -19,9 +19,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestQuestions asks what an ordinary shop and tracker is asked, through the tools, and wants the same right answers
-// on every database. The data, the questions and the answers are in testdata/questions; the answers are not ours: a
-// program of plain Python finds them (answers.py).
+// TestQuestions asks typical questions about a shop and a tracker, through the tools, and expects the same right answers
+// on every database. The data, the questions and the answers are in testdata/questions; the answers are independent of
+// this module: a program in plain Python computes them (answers.py).
 func TestQuestions(t *testing.T) {
 	questions := readQuestions(t)
 	if n := slices.DeleteFunc(slices.Clone(questions), func(q question) bool { return q.refused != nil }); len(n) < 100 {
@@ -51,7 +51,7 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// TestQuestionsCanFail wants each answer that is spoiled to be found out.
+// TestQuestionsCanFail checks that each spoiled answer is found.
 func TestQuestionsCanFail(t *testing.T) {
 	for _, tt := range []struct {
 		want, got   string
@@ -86,13 +86,13 @@ func TestQuestionsCanFail(t *testing.T) {
 	}
 }
 
-// A question is a call and the members of its answer that count.
+// A question is a call and the members of its answer that are compared.
 type question struct {
 	words       string
 	call        tool.Request
 	answer      value.Value
 	approximate bool     // numbers that aren't whole may be 1e-9 of their size off
-	refused     []string // the databases that can't do it, and say so
+	refused     []string // the databases that refuse it as unsupported
 }
 
 func readQuestions(t *testing.T) []question {
@@ -127,7 +127,7 @@ func readJSON(t *testing.T, name string) value.Value {
 	return v
 }
 
-// ask returns what is wrong with the answer of the database called on, or "".
+// ask returns what is wrong with the answer over the database called on, or "".
 func (q question) ask(ctx context.Context, set *tool.Set, on string) string {
 	got, err := answered(ctx, set, q.call)
 	if slices.Contains(q.refused, on) {
@@ -143,7 +143,7 @@ func (q question) ask(ctx context.Context, set *tool.Set, on string) string {
 	return q.differs(got)
 }
 
-// again wants the same answer of a pipeline as explain_query prints it, and in an export.
+// again checks that a pipeline has the same answer as explain_query prints it, and in an export.
 func (q question) again(ctx context.Context, set *tool.Set) string {
 	explained, err := answered(ctx, set, tool.Request{Name: "explain_query", Arguments: q.call.Arguments})
 	if err != nil {
@@ -187,13 +187,14 @@ func answered(ctx context.Context, set *tool.Set, call tool.Request) (value.Valu
 	return value.Read(res.Structured, 0)
 }
 
-// differs compares the members of the answer with what was got, by value and in order. Null and missing are the same.
+// differs compares the members of the answer with the expected ones, by value and in order. Null and missing are the
+// same.
 func (q question) differs(got value.Value) string {
 	var out []string
 	for _, m := range q.answer.Members() {
 		v, _ := got.Get(m.Name)
 		if m.Value.IsNull() && v.Kind() == value.Bool && !v.Bool() {
-			continue // what is told only when it is so
+			continue // it is present only when true
 		}
 		q.compare("/"+m.Name, m.Value, v, &out)
 	}
@@ -246,7 +247,7 @@ func shown(v value.Value) string {
 	return string(v.AppendJSON(nil))
 }
 
-// near reports whether numbers are the same: to the last digit where both are whole or nothing else is allowed.
+// near reports whether numbers are the same: exactly, if both are whole or no approximation is allowed.
 func (q question) near(want, got value.Value) bool {
 	a, _ := new(big.Rat).SetString(want.String())
 	b, _ := new(big.Rat).SetString(got.String())

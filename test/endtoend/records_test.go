@@ -28,7 +28,7 @@ type keeper interface {
 	change.Store
 }
 
-// A sink is an audit log that fails when it is told to.
+// A sink is an audit log that fails on demand.
 type sink struct {
 	audit.Log
 	fails atomic.Pointer[func(*audit.Record) bool]
@@ -46,7 +46,7 @@ func (s *sink) Append(ctx context.Context, r *audit.Record) error {
 func every(*audit.Record) bool { return true }
 func none(*audit.Record) bool  { return false }
 
-// archive is an office whose changes and records one store keeps, of either kind, with a log that can fail.
+// archive is an office whose changes and records are in one store, of either kind, with a log that can fail.
 type archive struct {
 	*office
 	kept keeper
@@ -134,7 +134,7 @@ func (a *archive) execute(g *bailiwick.Gateway) (stop func()) {
 	return stop
 }
 
-// steps returns the records of a change, those of its steps and of calls about it.
+// steps returns the records of a change: of its steps and of calls about it.
 func (a *archive) steps(id string) (out []string) {
 	a.Helper()
 	err := a.kept.Records(a.Context(), audit.First, func(r audit.Record) bool {
@@ -149,7 +149,7 @@ func (a *archive) steps(id string) (out []string) {
 	return out
 }
 
-// reconciled fails unless each step of each change has its record, soon.
+// reconciled fails unless each step of each change soon has its record.
 func (a *archive) reconciled() {
 	a.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
@@ -167,7 +167,8 @@ func (a *archive) reconciled() {
 	}
 }
 
-// TestUnrecordedApproval: nothing that was decided happens before it is in the audit, whoever decided, and whenever the log fails.
+// TestUnrecordedApproval checks that no decision takes effect before it is in the audit, whoever decided, and whenever
+// the log fails.
 func TestUnrecordedApproval(t *testing.T) {
 	onStores(t, func(t *testing.T, a *archive) {
 		a.execute(a.gateway)
@@ -177,7 +178,7 @@ func TestUnrecordedApproval(t *testing.T) {
 		if _, err := a.person("ben").Approve(t.Context(), id, digest, ""); kindOf(err) != "audit" {
 			t.Error("an approval that is not recorded:", err)
 		}
-		// Other changes go through meanwhile, so executors have looked at this one as well.
+		// Other changes are applied meanwhile, so executors have looked at this one as well.
 		for n := range 3 {
 			other, seen := a.mustWish(100 + n)
 			if _, err := a.person("ben").Approve(t.Context(), other, seen, ""); err != nil {
@@ -190,7 +191,7 @@ func TestUnrecordedApproval(t *testing.T) {
 			t.Fatalf("it was applied, and its approval is not recorded: %+v", c)
 		}
 		a.log.fail(none)
-		// The record of what had changed is stale by then: what was reviewed is no more.
+		// The record of the moved values is stale by then: they differ from what was reviewed.
 		a.becomes(id, change.Stale)
 		a.reconciled()
 		want := []string{"changes/created proposed ana v1", "propose_changes proposed ana v1", "changes/approve failed ben v1 audit", "changes/approved approved ben v1",
@@ -201,7 +202,7 @@ func TestUnrecordedApproval(t *testing.T) {
 	}, nil)
 }
 
-// TestUnrecordedProposal: a proposal that was answered with an error doesn't wait for people.
+// TestUnrecordedProposal checks that a proposal that was answered with an error doesn't wait for review.
 func TestUnrecordedProposal(t *testing.T) {
 	for name, when := range map[string]func(*audit.Record) bool{
 		"nothing can be recorded": every,
@@ -226,7 +227,8 @@ func TestUnrecordedProposal(t *testing.T) {
 	}
 }
 
-// TestDecisionsRecordedLate: what people and agents decide while the log fails is in the audit once it doesn't.
+// TestDecisionsRecordedLate checks that decisions of people and agents while the log fails are in the audit once it
+// works again.
 func TestDecisionsRecordedLate(t *testing.T) {
 	onStores(t, func(t *testing.T, a *archive) {
 		ben := a.person("ben")
@@ -261,7 +263,7 @@ func TestDecisionsRecordedLate(t *testing.T) {
 	}, nil)
 }
 
-// TestBrokenGlassRecorded: the record of an approval says when one person has decided alone.
+// TestBrokenGlassRecorded checks that the record of an approval says that one person has decided alone.
 func TestBrokenGlassRecorded(t *testing.T) {
 	onStores(t, func(t *testing.T, a *archive) {
 		id, digest := a.mustWish(5)
@@ -277,7 +279,7 @@ func TestBrokenGlassRecorded(t *testing.T) {
 	}, nil)
 }
 
-// TestUnanswered: what a process has filed and left before it could answer is withdrawn by another one.
+// TestUnanswered checks that a change filed by a process that ended before it could answer is withdrawn by another one.
 func TestUnanswered(t *testing.T) {
 	o := newOffice(t, nil)
 	a := &archive{office: o, kept: o.store, bot: o.bot()}
@@ -296,7 +298,7 @@ func TestUnanswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	// A test waits for no clock: the step is made older than an answer can take.
+	// The test doesn't wait: the step is backdated by more than an answer can take.
 	if _, err := db.ExecContext(t.Context(), `UPDATE outbox SET body = replace(body, '"time":"202', '"time":"201')`); err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +310,7 @@ func TestUnanswered(t *testing.T) {
 	a.reconciled()
 }
 
-// A slow source writes, and then answers when it is told to.
+// A slow source writes, and then answers only when released.
 type slow struct {
 	source.Source
 	source.Writer
@@ -317,7 +319,7 @@ type slow struct {
 	stands atomic.Bool
 }
 
-// again has the next write stand still.
+// again makes the next write block.
 func (s *slow) again() {
 	s.wrote, s.goes = make(chan struct{}), make(chan struct{})
 	s.stands.Store(false)
@@ -332,8 +334,8 @@ func (s *slow) Apply(ctx context.Context, p writes.Permit) (change.Receipt, erro
 	return r, err
 }
 
-// TestWokenReplica stops an executor after the effect, until its lease has gone to another one: there is one effect, and one
-// record of it. Its record names the rules that decided, though others came into force meanwhile.
+// TestWokenReplica suspends an executor after the effect, until its lease has gone to another one: there is one effect,
+// and one record of it. Its record names the rules that decided, though others came into force meanwhile.
 func TestWokenReplica(t *testing.T) {
 	s := &slow{}
 	onStores(t, func(t *testing.T, a *archive) {
@@ -355,7 +357,7 @@ func TestWokenReplica(t *testing.T) {
 		a.execute(other)
 		a.becomes(id, change.Applied) // the other one has found the marker
 		close(s.goes)
-		stop() // waits for what the first one is at
+		stop() // waits until the first one has finished
 		want := []string{"changes/created proposed ana v1", "propose_changes proposed ana v1", "changes/approved approved ben v1", "changes/claimed applying ana v1",
 			"changes/claimed applying ana v2", "changes/applied applied ana v2"}
 		a.reconciled()
@@ -370,7 +372,8 @@ func TestWokenReplica(t *testing.T) {
 	})
 }
 
-// TestRulesOfRecord: rules that come into force while a change is applied are not those that its record names.
+// TestRulesOfRecord checks that the record of an applied change doesn't name rules that come into force while it is
+// applied.
 func TestRulesOfRecord(t *testing.T) {
 	s := &slow{}
 	onStores(t, func(t *testing.T, a *archive) {

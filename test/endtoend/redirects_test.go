@@ -40,7 +40,7 @@ const teams = `{"openapi": "3.0.3", "info": {"title": "Teams", "version": "1"},
   "/run": {"get": {"operationId": "runNow", "responses": {"200": {"description": "ok"}}}},
   "/admin/{name}": {"parameters": [{"name": "name", "in": "path", "required": true, "schema": {"type": "string"}}], "get": {"operationId": "getAdmin", "responses": {"200": {"description": "ok"}}}}}}`
 
-// door is an API that redirects /go to where its caller wants, and repeats the credential of whoever calls it.
+// door is an API that redirects /go to any URL that its caller gives, and returns the credential of its caller.
 type door struct {
 	mu    sync.Mutex
 	asked []string
@@ -89,8 +89,8 @@ func newDoor(t *testing.T) (*office, *door) {
 	}), h
 }
 
-// TestRedirectedCalls wants a redirect to be a call of its own: what the asker can't call isn't called, hidden fields of the
-// answer are hidden, and where it leads is told only if the asker sees it.
+// TestRedirectedCalls checks that a redirect is a call of its own: it isn't made if the principal can't make it, hidden
+// fields of its response are hidden, and its target is shown only if the principal can see it.
 func TestRedirectedCalls(t *testing.T) {
 	o, h := newDoor(t)
 	for _, row := range []struct{ to, want, calls string }{
@@ -126,8 +126,8 @@ func TestRedirectedCalls(t *testing.T) {
 	}
 }
 
-// TestPathsOfOthers wants no value of a path to make one call another that is hidden: the answer is as that of an API
-// that has no such thing.
+// TestPathsOfOthers checks that no value in a path can turn one call into another that is hidden: the answer is that of
+// an API that has no such path.
 func TestPathsOfOthers(t *testing.T) {
 	o, h := newDoor(t)
 	for _, row := range []struct{ id, want string }{
@@ -152,8 +152,8 @@ func TestPathsOfOthers(t *testing.T) {
 	}
 }
 
-// TestOwnCredential wants no credential of the gateway's in anything that leaves: answers, failures, receipts, sheets and
-// records.
+// TestOwnCredential checks that no credential of the gateway is in anything that it returns: answers, failures,
+// receipts, sheets and records.
 func TestOwnCredential(t *testing.T) {
 	o, _ := newDoor(t)
 	var all strings.Builder

@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// versions keeps the policy that each record names, by correlation.
+// versions maps the correlation id of each record to the policy that it names.
 type versions struct{ of sync.Map }
 
 func (v *versions) Append(_ context.Context, r *audit.Record) error {
@@ -28,7 +28,7 @@ func (v *versions) Append(_ context.Context, r *audit.Record) error {
 	return nil
 }
 
-// regime is the n-th rules that are put into force, and what they answer to a read of notes: the rules show other
+// regime returns the n-th rules that are put into force, and their answer to a read of notes: the rules show other
 // fields, other records, or nothing, in turn.
 func regime(n int) (rules policy.Rules, answer string) {
 	rule := policy.ClassRule{}
@@ -45,7 +45,7 @@ func regime(n int) (rules policy.Rules, answer string) {
 	return policy.Rules{Version: fmt.Sprint(n), Classes: map[string]policy.ClassRule{"notes": rule}}, answer
 }
 
-// notesOf is what a call gets of notes.
+// notesOf returns what a call reads of notes.
 func notesOf(ctx context.Context, c *bailiwick.Call) string {
 	page, err := c.Read(ctx, &query.Find{Class: "notes", Limit: 5})
 	if err != nil {
@@ -54,8 +54,8 @@ func notesOf(ctx context.Context, c *bailiwick.Call) string {
 	return string(page.AppendJSON(nil))
 }
 
-// TestReload makes 10,000 calls while rules are reloaded a hundred times. Each answer is that of the rules which the
-// call's record names, also where the rules change while a call runs.
+// TestReload makes 10,000 calls while rules are reloaded a hundred times. Each answer is that of the rules that the
+// call's record names, even if the rules change while a call runs.
 func TestReload(t *testing.T) {
 	const calls, reloads, askers = 10_000, 100, 8
 	log := &versions{}
@@ -116,7 +116,7 @@ func TestReload(t *testing.T) {
 				ask(a, i, a == 0 && i%10 == 0)
 			}
 		}
-		if a == 0 { // makes calls that run on until the rules have changed
+		if a == 0 { // makes calls that continue until the rules have changed
 			wg.Go(run)
 		} else {
 			short.Go(run)
@@ -150,7 +150,8 @@ func TestReload(t *testing.T) {
 	t.Logf("%d calls by %d rules: %v; %d ran on over a reload", total, len(used), seen, crossed.Load())
 }
 
-// TestSetRules: rules that don't fit leave all as it was, and a look at the sources keeps those in force.
+// TestSetRules checks that rules that don't fit leave all unchanged, and that a reload of the sources keeps the rules in
+// force.
 func TestSetRules(t *testing.T) {
 	first, _ := regime(0)
 	g := gateway(t, bailiwick.Options{Audit: &audit.Memory{}, Rules: first})

@@ -22,20 +22,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
 )
 
-// deed is one thing that is done to a change, by one of several people.
+// deed is one action on a change, by one of several people.
 type deed struct {
 	do  string // "approve", "reject", "cancel" or "show"
 	who int
 }
 
-// life is what the model knows of a change that needs two approvals.
+// life is the model's state of a change that needs two approvals.
 type life struct {
 	state     change.State
 	approvers uint8
 }
 
-// oneChange is what can become of one change, deed by deed, whoever does it wherever. A deed that lost a race ("moved")
-// has done nothing.
+// oneChange is the model of one change, deed by deed, whichever person and replica acts. A deed that lost a race
+// ("moved") has done nothing.
 var oneChange = porcupine.Model{
 	Init: func() any { return life{state: change.Pending} },
 	Step: func(state, input, output any) (bool, any) {
@@ -63,7 +63,8 @@ var oneChange = porcupine.Model{
 	DescribeOperation: func(in, out any) string { return fmt.Sprint(in, " → ", out) },
 }
 
-// applied is l after somebody was told that it can't be stopped any more: an approved change has begun to be applied.
+// applied returns the state after a caller learned that the change can't be stopped any more: an approved change has
+// begun to be applied.
 func applied(l life) life {
 	if l.state == change.Granted {
 		l.state = change.Applied
@@ -100,7 +101,7 @@ func (l life) approve(who uint8, out string) (bool, any) {
 	return true, l
 }
 
-// rounds is how many changes are tried; BAILIWICK_SOAK sets it for the long form.
+// rounds returns how many changes are tried; BAILIWICK_SOAK sets it for the long form.
 func rounds(short int) int {
 	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_SOAK")); err == nil {
 		return n
@@ -108,8 +109,9 @@ func rounds(short int) int {
 	return short
 }
 
-// TestReplicas has people and an agent do all they can to one change after the other, through two replicas that share one
-// store, and holds what they were told against the model. What was applied is in the target once, and nothing else is.
+// TestReplicas has people and an agent act on one change after another in every way they can, through two replicas that
+// share one store, and checks their results against the model. An applied change is in the target once, and nothing else
+// is.
 func TestReplicas(t *testing.T) {
 	url := testservices.Postgres(t)
 	var replicas []*bailiwick.Gateway
@@ -171,7 +173,7 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
-// crowd lets everybody loose on one change and returns what they were told, and when.
+// crowd has all act on one change concurrently and returns the results, and when they came.
 func (o *office) crowd(replicas []*bailiwick.Gateway, bot identity.Principal, people []identity.Principal, id, digest string) []porcupine.Operation {
 	var mu sync.Mutex
 	var history []porcupine.Operation
@@ -220,7 +222,7 @@ func (o *office) settled(s change.Store, id string) *change.Change {
 	return nil
 }
 
-// act does one thing and returns what the doer was told: the state that a show shows, "ok", or the kind of the refusal.
+// act does one deed and returns the result: the state that a show shows, "ok", or the kind of the refusal.
 func (o *office) act(g *bailiwick.Gateway, bot identity.Principal, people []identity.Principal, d deed, id, digest string) string {
 	desk, ctx := g.Reviewer(people[d.who], "visit"), o.Context()
 	var err error
@@ -250,7 +252,7 @@ func (o *office) act(g *bailiwick.Gateway, bot identity.Principal, people []iden
 	return kind
 }
 
-// review puts rules into force by which each change needs the approval of so many.
+// review puts rules into force by which each change needs that many approvals.
 func (o *office) review(approvals int) {
 	o.Helper()
 	rules := o.rules

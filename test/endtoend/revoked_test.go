@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// TestRevokedWhileRunning wants a call that runs to end soon after its token was revoked through another handle of the
-// store, as another process would; also the call of a sub-principal whose context its caller keeps from ending.
+// TestRevokedWhileRunning checks that a running call ends soon after its token was revoked through another handle of the
+// store, as another process would; also the call of a sub-principal whose caller keeps its context from ending.
 func TestRevokedWhileRunning(t *testing.T) {
 	path, ctx := filepath.Join(t.TempDir(), "b.db"), t.Context()
 	open := func() *identity.Tokens {

@@ -20,7 +20,7 @@ import (
 // A shopTable is one table of the neutral file.
 type shopTable struct {
 	name    string
-	columns []string // and their types, by place
+	columns []string // with their types, by position
 	types   []string
 	key     []string
 	foreign []schema.Relation
@@ -58,13 +58,13 @@ func readShop(t *testing.T) []shopTable {
 	return out
 }
 
-// A shopDialect is how a database declares the types of the neutral file, and whether it reads zones in dates.
+// A shopDialect is how a database declares the types of the neutral file, and whether it accepts zones in dates.
 type shopDialect struct {
 	types map[string]string
 	zones bool
 }
 
-// script writes the statements that make the tables.
+// script returns the statements that create the tables.
 func (d shopDialect) script(shop []shopTable) string {
 	var create, insert []string
 	quote := func(names []string) string { return `"` + strings.Join(names, `", "`) + `"` }
@@ -166,7 +166,7 @@ func openMariaDBShop(t *testing.T, shop []shopTable) source.Source {
 	db.SetMaxOpenConns(1)
 	d := shopDialect{map[string]string{"integer": "bigint", "text": "varchar(100) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", "day": "date",
 		"date": "datetime(6)", "boolean": "tinyint(1)", "decimal": "decimal(10,2)", "double": "double", "json": "json"}, false}
-	// A customer may come before the one who referred it.
+	// A customer may come before the one that referred it.
 	settings := "SET foreign_key_checks = 0, sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'"
 	if _, err := db.ExecContext(t.Context(), settings+";"+d.script(shop)); err != nil {
 		t.Fatal(err)
@@ -203,7 +203,7 @@ func openMemoryShop(t *testing.T, shop []shopTable) source.Source {
 	return memory.New(classes, rows)
 }
 
-// shopValue is a written value as a field of type is holds it.
+// shopValue returns a written value as a field of type is holds it.
 func shopValue(v value.Value, is schema.Type) value.Value {
 	switch {
 	case v.IsNull():

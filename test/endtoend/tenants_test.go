@@ -19,8 +19,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestSecondTenant reads all that the demo gives to one tenant, by every tool, with the other's ids in its arguments,
-// and looks for anything of the other in it.
+// TestSecondTenant reads all of one tenant's data in the demo, by every tool, with the other's ids in its arguments, and
+// looks for anything of the other in it.
 func TestSecondTenant(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tracker.db")
 	if err := demo.Create(t.Context(), path); err != nil {
@@ -94,7 +94,7 @@ func TestSecondTenant(t *testing.T) {
 	}
 }
 
-// ofAcme returns texts that only acme's data has, every id of it among them, and some of the ids to ask for.
+// ofAcme returns texts that only acme's data has, including all its ids, and some of the ids to request.
 func ofAcme(t *testing.T, path string) (canaries, ids []string) {
 	db, err := sql.Open("sqlite", path)
 	if err != nil {

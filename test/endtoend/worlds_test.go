@@ -13,19 +13,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A world is the data of one application, for one principal: what it may see, and what it may not. Two worlds with
-// the same visible part must be the same to it, byte for byte.
+// A world is the data of one application, for one principal: what it may see, and what it may not. The answers over two
+// worlds with the same visible part must be the same to it, byte for byte.
 
-// A table of the worlds. Columns in hidden can't be seen; a table with secret can't be seen at all. The twin of a
-// database in which none of these exist must answer in the same bytes as well.
+// A table of the worlds. Columns in hidden aren't visible; a secret table isn't visible at all. The answers over the
+// twin, a database in which none of these exist, must be the same bytes as well.
 type table struct {
 	name    string
 	columns []string // "name type"; %json, %time, %uuid and %double are the dialect's
 	after   []string // constraints and indexes over visible columns
 	hidden  []string // columns
-	behind  []string // constraints and indexes that hidden columns are part of
+	behind  []string // constraints and indexes that contain hidden columns
 	words   []string // visible columns with a full-text index
-	whisper []string // hidden ones, in the same index or beside it
+	whisper []string // hidden columns, in the same index or a separate one
 	secret  bool
 }
 
@@ -46,13 +46,13 @@ var tables = []table{
 	{name: "events", columns: []string{"kind text", "hint text", "n integer"}, hidden: []string{"org_id text", "trace text"}},
 	{name: "labels", columns: []string{"id integer PRIMARY KEY", "name text"}},
 	{name: "vaults", columns: []string{"id integer PRIMARY KEY", "code text"}, secret: true},
-	{name: "isues", columns: []string{"id integer PRIMARY KEY", "title text"}, secret: true}, // near to a name that agents see
+	{name: "isues", columns: []string{"id integer PRIMARY KEY", "title text"}, secret: true}, // similar to a name that agents see
 }
 
-// ddl writes the schema, or that of the twin without anything hidden.
+// ddl returns the schema, or that of the twin without anything hidden.
 func ddl(dialect map[string]string, twin bool) string {
 	var b strings.Builder
-	order := append(slices.Clone(tables[7:]), tables[:7]...) // what is referenced comes first
+	order := append(slices.Clone(tables[7:]), tables[:7]...) // referenced tables come first
 	for _, t := range order {
 		if t.secret && twin {
 			continue
@@ -78,15 +78,15 @@ func ddl(dialect map[string]string, twin bool) string {
 	return sql
 }
 
-// sqliteWords makes the full-text indexes of SQLite: one for all texts of a table, hidden ones too. again brings them
-// up to date with new data.
+// sqliteWords returns the full-text indexes of SQLite: one for all texts of a table, hidden ones too. again updates them
+// with new data.
 func sqliteWords(twin bool) (ddl string, again []string) {
 	for _, t := range tables {
 		columns := t.words
 		if !twin {
 			columns = append(slices.Clone(t.whisper), t.words...)
 		}
-		if t.words != nil && t.name != "issues" { // its key is no integer
+		if t.words != nil && t.name != "issues" { // its key isn't an integer
 			ddl += fmt.Sprintf("CREATE VIRTUAL TABLE %s_words USING fts5(%s, content='%[1]s', content_rowid='id');\n", t.name, strings.Join(columns, ", "))
 			again = append(again, fmt.Sprintf("INSERT INTO %s_words (%[1]s_words) VALUES ('rebuild')", t.name))
 		}
@@ -94,7 +94,7 @@ func sqliteWords(twin bool) (ddl string, again []string) {
 	return ddl, again
 }
 
-// postgresWords makes those of PostgreSQL: one for each text, and one for the hidden and the visible ones together.
+// postgresWords returns those of PostgreSQL: one for each text, and one for the hidden and the visible ones together.
 func postgresWords(twin bool) (ddl string) {
 	for _, t := range tables {
 		for i, c := range t.words {
@@ -110,7 +110,7 @@ func postgresWords(twin bool) (ddl string) {
 	return ddl
 }
 
-// rules are those of the worlds; the twin has no rule for what it hasn't got.
+// rules returns the rules of the worlds; the twin has no rules for what it lacks.
 func rules(twin bool) policy.Rules {
 	tenant := &policy.TenantRule{Field: "org_id"}
 	live := query.Compare{Path: query.Path{"deleted_at"}, Op: query.Eq}
@@ -132,11 +132,11 @@ func rules(twin bool) policy.Rules {
 	return r
 }
 
-// A profile is a principal and, told apart from policy, which rows it may see.
+// A profile is a principal and, independently of policy, which rows it may see.
 type profile struct {
 	who    identity.Principal
 	sees   func(table string, r record) bool // for rows of its tenant
-	noTwin bool                              // its filters need what the twin hasn't got
+	noTwin bool                              // its filters need what the twin lacks
 }
 
 func profiles() []profile {
@@ -164,7 +164,7 @@ func profiles() []profile {
 	}
 }
 
-// A record is one row by column; a column that is missing is null.
+// A record is one row by column; a missing column is null.
 type record map[string]any
 
 type world map[string][]record
@@ -197,7 +197,7 @@ func (m *maker) instant() any {
 
 func uuid(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 
-// row makes one row of a table whose key is n. visible says on which side of the principal's view it must be.
+// row makes one row of a table whose key is n. visible determines whether it is in the principal's view.
 func (m *maker) row(t string, n int, visible bool) record {
 	for {
 		r := m.draw(t, n)
@@ -235,7 +235,7 @@ func (m *maker) draw(t string, n int) record {
 	return r
 }
 
-// hostile gives a row that nobody may see values on which expressions fail that aren't total.
+// hostile gives an invisible row values on which expressions fail that aren't total.
 func (m *maker) hostile(r record) {
 	hostile := map[string][]any{
 		"estimate": {1e308, -1e308, 5e-324}, "points": {2147483647, -2147483648, 0}, "age": {-2147483648, 0}, "n": {2147483647, 0},
@@ -243,7 +243,7 @@ func (m *maker) hostile(r record) {
 		"custom": {`{"a": 1e300, "tags": "x"}`, `{"a": "2026-02-31", "tags": [1e308, 1e308]}`, `{"a": 9223372036854775808}`, `[[[[[[1]]]]]]`},
 		"title":  {"2026-02-31", "1e999", "99999999999999999999", ""}, "status": {"-9223372036854775809", "0x1F", "\\"}, "name": {"1e400", "infinity", "NaN"},
 	}
-	for _, name := range slices.Sorted(maps.Keys(r)) { // in one order, so that a seed makes the same world each time
+	for _, name := range slices.Sorted(maps.Keys(r)) { // in a fixed order, so that a seed makes the same world each time
 		if values := hostile[name]; values != nil {
 			r[name] = pick(m.Rand, values...)
 		}
@@ -259,8 +259,8 @@ func (m *maker) fits(t string, r record) bool {
 	return r["org_id"] == "acme" && m.sees(t, r)
 }
 
-// conceal gives the hidden columns of a row new values, within its side of the view, and masked ones others of which the
-// mask shows the same.
+// conceal gives the hidden columns of a row new values that keep it in or out of the view, and the masked ones others
+// that the mask shows the same.
 func (m *maker) conceal(t string, r record) record {
 	out := record{}
 	for k, v := range r {
@@ -275,7 +275,7 @@ func (m *maker) conceal(t string, r record) record {
 		case "score":
 			out[name] = m.number()
 			if m.sees(t, out) != m.sees(t, r) {
-				out[name] = r[name] // a filter decides by it: another value would move the row into the view or out of it
+				out[name] = r[name] // a filter depends on it: another value could move the row into the view or out of it
 			}
 		case "private":
 			out[name] = pick[any](m.Rand, nil, true, false)
@@ -328,13 +328,13 @@ func (m *maker) whole(visible world) world {
 		w["vaults"] = append(w["vaults"], record{"id": n + 1, "code": m.text()})
 		w["isues"] = append(w["isues"], record{"id": n + 1, "title": m.text()})
 	}
-	for _, rows := range w { // physical order tells nothing
+	for _, rows := range w { // physical order must not matter
 		m.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	}
 	return w
 }
 
-// elsewhere is an issue that the principal may not see, or none.
+// elsewhere returns an issue that the principal may not see, or none.
 func (m *maker) elsewhere(issues []record) any {
 	var ids []any
 	for _, r := range issues {
@@ -345,7 +345,7 @@ func (m *maker) elsewhere(issues []record) any {
 	return pick(m.Rand, append(ids, nil)...)
 }
 
-// load writes the statements that make w the content of a database, which has the hidden columns unless it is a twin.
+// load returns the statements that make w the content of a database, with the hidden columns unless it is a twin.
 func (w world) load(twin bool) []string {
 	var out []string
 	for _, t := range tables {

@@ -1,5 +1,5 @@
-// Package largeapis tests what is told and checked of the largest public APIs; it holds tests only.
+// Package largeapis tests the gateway with the largest public APIs; it holds only tests.
 //
-// It stands beside the way. The documents are not in the repository: make soak fetches them (scripts/apis) and says
-// where they are in BAILIWICK_APIS; without that the tests are left out.
+// The documents are not in the repository: make soak fetches them (scripts/apis) and sets BAILIWICK_APIS to their
+// folder; without it the tests are skipped.
 package largeapis

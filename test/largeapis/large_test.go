@@ -44,7 +44,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// allocated is all that was ever allocated: what it grows by is more than any peak.
+// allocated returns the total bytes ever allocated, whose growth bounds any peak.
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -56,8 +56,8 @@ func p95[T int | time.Duration](all []T) T {
 	return all[len(all)*95/100]
 }
 
-// TestLarge loads, indexes and renders every operation and schema of the documents, and compiles every schema that
-// arguments are checked against.
+// TestLarge loads, indexes and renders every operation and schema of the documents, and compiles every schema used to
+// check arguments.
 func TestLarge(t *testing.T) {
 	for _, file := range documents(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -118,7 +118,7 @@ func texts(t *testing.T, v *visible.View) {
 	}
 }
 
-// searches asks for the words of every operation's summary, as its own and with a word left out.
+// searches searches for every operation's summary, as it is and with one word left out.
 func searches(t *testing.T, v *visible.View, ix *search.Index) {
 	t.Helper()
 	var times []time.Duration
@@ -140,13 +140,13 @@ func searches(t *testing.T, v *visible.View, ix *search.Index) {
 	}
 	if asked > 0 {
 		t.Logf("search: p95 %v; %d of %d operations are found by their own summary among five", p95(times), found, asked)
-		if found*100 < asked*75 { // some documents have one summary for many operations
+		if found*100 < asked*75 { // in some documents many operations have the same summary
 			t.Errorf("%d of %d are found", found, asked)
 		}
 	}
 }
 
-// calls checks and builds a call of every operation, with texts where it wants any.
+// calls checks and builds a call of every operation, with texts for required arguments.
 func calls(t *testing.T, v *visible.View) {
 	t.Helper()
 	check := validate.New(v, validate.Options{})
@@ -175,7 +175,7 @@ func calls(t *testing.T, v *visible.View) {
 	t.Logf("%d of %d operations take a call of almost nothing", built, len(v.Operations()))
 }
 
-// TestGrowth: 10,000 searches, details and calls leave nothing behind.
+// TestGrowth checks that 10,000 searches, details and calls don't grow the heap.
 func TestGrowth(t *testing.T) {
 	file := documents(t)[0]
 	b, err := os.ReadFile(file)
@@ -196,7 +196,7 @@ func TestGrowth(t *testing.T) {
 		if _, err := ix.Search(search.Query{Text: fmt.Sprintf("%s %d", op.Summary, rand.N(1000))}); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = check.Check(op, validate.Arguments{Body: value.OfString("x"), HasBody: true}) // refused or not: it is about what is kept
+		_, _ = check.Check(op, validate.Arguments{Body: value.OfString("x"), HasBody: true}) // refused or not: only memory matters here
 	}
 	for n := range len(ops) {
 		ask(n)
@@ -211,7 +211,7 @@ func TestGrowth(t *testing.T) {
 	runtime.KeepAlive(check)
 }
 
-// TestAgainstOracle: the operations of GitHub's document are those that kin-openapi reads.
+// TestAgainstOracle compares the operations of GitHub's document with those that kin-openapi reads.
 func TestAgainstOracle(t *testing.T) {
 	for _, file := range documents(t) {
 		if filepath.Base(file) != "api.github.com.json" {

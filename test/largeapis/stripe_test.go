@@ -22,8 +22,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// stripeMock is a server that reads forms as Stripe does and checks them against Stripe's own document, which comes with
-// it. It is run as a program of its own, so that nothing of it is a dependency.
+// stripeMock is a server that parses forms as Stripe does and checks them against Stripe's own document, which it
+// includes. It runs as a separate program, so that it isn't a dependency.
 const stripeMock = "github.com/stripe/stripe-mock@v0.203.0"
 
 // startStripe builds and starts the server, and returns its address and its document.
@@ -70,7 +70,7 @@ func startStripe(t *testing.T) (string, []byte) {
 	return "", nil
 }
 
-// sample makes a value of a schema with all that it may have, so deep.
+// sample makes a value of a schema with all optional parts, up to depth levels.
 func sample(v *visible.View, r spec.Raw, depth int) (value.Value, bool) {
 	s := v.Schema(r)
 	for _, choices := range [][]spec.Raw{s.AnyOf, s.OneOf} {
@@ -115,7 +115,8 @@ func sample(v *visible.View, r spec.Raw, depth int) (value.Value, bool) {
 	return value.OfString("&"), true
 }
 
-// TestStripe wants stripe-mock to take requests of every operation, with all that it may have four levels deep.
+// TestStripe checks that stripe-mock accepts requests of every operation, with all optional parts up to four levels
+// deep.
 func TestStripe(t *testing.T) {
 	at, document := startStripe(t)
 	d, err := spec.Load(document)
@@ -147,7 +148,7 @@ func TestStripe(t *testing.T) {
 			args.Body, args.HasBody = sample(v, op.Body.Preferred().Schema, 4)
 		}
 		if op.Body != nil && op.Body.Preferred() != nil && spec.IsMultipart(op.Body.Preferred().MediaType) {
-			continue // goes to another host
+			continue // it goes to another host
 		}
 		tried++
 		checked, err := checker.Check(op, args)
@@ -169,7 +170,7 @@ func TestStripe(t *testing.T) {
 			taken++
 			continue
 		}
-		if got.Status == 500 && strings.Contains(string(got.Body), "An internal error occurred") { // of resources that it has no samples of
+		if got.Status == 500 && strings.Contains(string(got.Body), "An internal error occurred") { // it has no samples of some resources
 			broken++
 			continue
 		}

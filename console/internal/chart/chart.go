@@ -1,8 +1,7 @@
-// Package chart draws small charts as SVG: bars over time, and shares of a whole.
+// Package chart draws small SVG charts: bars over time, and shares of a whole.
 //
-// It stands in the console, behind its page of the audit. A chart is marks alone: its colours come from the page's
-// style, its words stand beside it as text, so that it can be read at any width and aloud. It takes numbers and words
-// that are escaped here, and no markup.
+// A chart consists of marks only: colours come from the page's style, and its texts are next to it, so that it is
+// readable at any width and by screen readers. Input is numbers and text, which is escaped, and never markup.
 package chart
 
 import (
@@ -11,20 +10,20 @@ import (
 	"strings"
 )
 
-// A Bar is one mark of a chart over time. Part is how much of Value is drawn in the colour of what went wrong.
+// A Bar is one bar of a chart over time. Part is how much of Value is drawn in the colour of failures.
 type Bar struct {
 	Value, Part float64
-	Says        string // in full, for who points at it or has it read
+	Says        string // full description, for tooltips and screen readers
 }
 
-// The size of a chart in units of its own; it is stretched to the width that the page gives it.
+// The size of a chart in its own units; it is stretched to the width of its place in the page.
 const (
 	height = 100.0
-	unit   = 10.0 // of one bar with its gap
+	unit   = 10.0 // one bar with its gap
 	gap    = 2.0
 )
 
-// Top returns the round number that a chart of bars reaches up to; 0 when all are 0.
+// Top returns the round number at the top of a bar chart, or 0 if all bars are 0.
 func Top(bars []Bar) float64 {
 	most := 0.0
 	for _, b := range bars {
@@ -47,7 +46,7 @@ func Top(bars []Bar) float64 {
 	}
 }
 
-// Bars draws bars beside each other.
+// Bars draws bars next to each other.
 func Bars(bars []Bar) template.HTML {
 	var b strings.Builder
 	top := Top(bars)
@@ -66,10 +65,10 @@ func Bars(bars []Bar) template.HTML {
 		b.WriteString(`</g>`)
 	}
 	b.WriteString(`</svg>`)
-	return template.HTML(b.String()) // words are escaped above, the rest is numbers
+	return template.HTML(b.String()) // text is escaped above, the rest is numbers
 }
 
-// Share draws how much part is of whole.
+// Share draws part as a share of whole.
 func Share(part, whole float64) template.HTML {
 	if whole <= 0 {
 		whole = 1

@@ -1,8 +1,8 @@
-// Package sanitize writes what agents, people and databases wrote into a page so that it can do nothing there.
+// Package sanitize renders text of agents, people and databases so that it can do no harm in a page.
 //
-// It stands in the console, between what a change holds and its pages. Markup is escaped; characters that can't be
-// seen, that turn the direction of a text or steer a terminal are shown by their number; long texts are cut, and say
-// how long they are. No Markdown is read and no address becomes a link.
+// Markup is escaped. Characters that are invisible, change the direction of text or control a terminal are shown by
+// their code point. Long texts are cut, with their length shown. Markdown is not interpreted, and addresses don't
+// become links.
 package sanitize
 
 import (
@@ -40,13 +40,13 @@ func Plain(text string, most int) string {
 	return b.String()
 }
 
-// pile is how many marks may stand on one letter; more would reach over the lines around it.
+// pile is the maximum number of combining marks per letter; more would overlap the lines around it.
 const pile = 4
 
-// marked is a character as review.Visible writes it.
+// marked matches a character as review.Visible escapes it.
 var marked = regexp.MustCompile(`^⟨U\+[0-9A-F]{4,6}⟩`)
 
-// lines is how many line breaks of a Block are kept: a text of nothing else would push all away.
+// lines is the maximum number of line breaks kept by Block, so that a text can't push the rest off the page.
 const lines = 60
 
 func write(text string, most int, breaks bool) template.HTML {
@@ -75,7 +75,8 @@ func write(text string, most int, breaks bool) template.HTML {
 		case r == '\r' && breaks && strings.HasPrefix(text[i:], "\r\n"):
 		case skip > i:
 		case r == '⟨' && marked.MatchString(text[i:]):
-			// A mark of review.Visible stands for one character; what only looks like one has had its bracket marked.
+			// A mark of review.Visible is one character; in text that only looks like a mark, Visible has escaped the
+			// bracket.
 			mark := marked.FindString(text[i:])
 			skip = i + len(mark)
 			fmt.Fprintf(&b, `<span class="odd">%s</span>`, strings.Trim(mark, "⟨⟩"))
@@ -105,7 +106,7 @@ func escape(b *strings.Builder, r rune) {
 	}
 }
 
-// odd reports whether a reader would not see r, or not where it stands.
+// odd reports whether a reader could not see r or where it is.
 func odd(r rune) bool {
 	switch {
 	case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
@@ -118,7 +119,7 @@ func odd(r rune) bool {
 	return unicode.Is(unicode.Zs, r) && r != ' ' && r != '\u00A0' && r != '\u202F'
 }
 
-// Count writes n with a thin space between thousands: 1 048 576.
+// Count formats n with thin spaces between thousands: 1 048 576.
 func Count[N int | int64](n N) string {
 	digits := fmt.Sprint(n)
 	var b strings.Builder

@@ -50,7 +50,8 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// FuzzLine wants no markup but our own, nothing odd, and a bounded length, of any text.
+// FuzzLine checks for any text that the result has no markup but the package's own, no odd characters, and a bounded
+// length.
 func FuzzLine(f *testing.F) {
 	for _, s := range []string{"", "<b>", "\u202e", "⟨U+202E⟩", "a\x00", strings.Repeat("\u0300", 20)} {
 		f.Add(s)

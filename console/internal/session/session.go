@@ -1,9 +1,9 @@
 // Package session keeps a person signed in to the console, in a sealed cookie.
 //
-// It stands at the console's door, before everything else there. The cookie holds the person's credential, sealed so
-// that the browser can neither read nor change it (AES-256-GCM); the console has it authenticated anew for each request,
-// so that a token that is revoked ends the session at once, and any replica with the same key knows the session. It
-// refuses a cookie that was not sealed here, that was idle or open for too long, or that somebody signed out of.
+// The cookie contains the person's credential, sealed so that the browser can neither read nor change it
+// (AES-256-GCM). The console authenticates the credential anew for each request, so that revoking a token ends the
+// session at once, and every replica with the same key accepts it. A cookie is refused if it was not sealed here, was
+// idle or open for too long, or was signed out.
 package session
 
 import (
@@ -25,33 +25,33 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 )
 
-// How long a session is good for when nobody says otherwise.
+// Default durations.
 const (
 	Idle = time.Hour
 	Life = 12 * time.Hour
 )
 
-// Options say how a Keeper works. The zero of each field but Key is good.
+// Options configure a Keeper. The zero value is valid.
 type Options struct {
-	Key  []byte           // 32 bytes, the same on all replicas; nil takes random ones, so that sessions end with the process
-	Idle time.Duration    // without a request; 0 takes Idle
-	Life time.Duration    // from the sign-in on; 0 takes Life
-	Used once.Store       // keeps which sessions somebody signed out of, for all replicas; nil keeps it in this process
-	Now  func() time.Time // nil takes time.Now
+	Key  []byte           // 32 bytes, the same on all replicas; nil generates random ones, so that sessions end with the process
+	Idle time.Duration    // maximum time without a request; 0 means the constant Idle
+	Life time.Duration    // maximum time since sign-in; 0 means the constant Life
+	Used once.Store       // stores which sessions were signed out, for all replicas; nil keeps them in this process
+	Now  func() time.Time // nil means time.Now
 }
 
-// A Session is one stay of a person. The zero Session is nobody's.
+// A Session is a signed-in session of one person. The zero Session belongs to no one.
 type Session struct {
 	ID         string    `json:"i"` // random; new at each sign-in
-	Credential string    `json:"c"` // what the person showed
+	Credential string    `json:"c"` // the credential used to sign in
 	Began      time.Time `json:"b"`
-	Seen       time.Time `json:"s"` // of the last request, to a minute
+	Seen       time.Time `json:"s"` // of the last request, to the minute
 }
 
-// A Keeper seals sessions and opens them. It is safe for use by several goroutines.
+// A Keeper seals and opens sessions. It is safe for concurrent use.
 type Keeper struct {
 	aead  cipher.AEAD
-	forms []byte // signs what stands in forms
+	forms []byte // key of the tokens in forms
 	idle  time.Duration
 	life  time.Duration
 	now   func() time.Time
@@ -62,13 +62,13 @@ type Keeper struct {
 	links map[[sha256.Size]byte]link
 }
 
-// A link is a sign-in that is offered once.
+// A link is a pending one-time sign-in.
 type link struct {
 	credential string
 	until      time.Time
 }
 
-// New returns a Keeper.
+// New returns a Keeper with options o.
 func New(o Options) (*Keeper, error) {
 	if o.Key == nil {
 		o.Key = make([]byte, 32)
@@ -103,26 +103,26 @@ func New(o Options) (*Keeper, error) {
 	return k, nil
 }
 
-// Begin returns a new session of who showed credential.
+// Begin returns a new session for credential.
 func (k *Keeper) Begin(credential string) Session {
 	now := k.now().UTC()
 	return Session{ID: random(), Credential: credential, Began: now, Seen: now}
 }
 
-// Seal returns the text that stands for s in a cookie called name.
+// Seal returns the value of a cookie called name that contains s.
 func (k *Keeper) Seal(s Session, name string) string {
 	plain, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // strings and times of this century
+		panic(err) // marshalling strings and times of this century can't fail
 	}
 	return base64.RawURLEncoding.EncodeToString(k.aead.Seal(nil, nil, plain, []byte(name)))
 }
 
-// ErrNone says that a cookie stands for no session, or for one that has ended.
+// ErrNone means that a cookie contains no session, or one that has ended.
 var ErrNone = errors.New("session: there is none")
 
-// Open returns the session that was sealed for a cookie called name. renewed says that it is to be sealed again, so
-// that it is seen to be in use. Where it is not ErrNone, an error means that whether the session has ended isn't known.
+// Open returns the session in the value of a cookie called name. renewed means that it should be sealed again, to
+// update its time of last use. Errors other than ErrNone mean that the store of ended sessions could not be asked.
 func (k *Keeper) Open(ctx context.Context, text, name string) (s Session, renewed bool, err error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil {
@@ -143,13 +143,13 @@ func (k *Keeper) Open(ctx context.Context, text, name string) (s Session, renewe
 	return s, true, nil
 }
 
-// End has every copy of s refused, at all replicas, until it would have ended by itself.
+// End makes every copy of s invalid, on all replicas, until it would have expired.
 func (k *Keeper) End(ctx context.Context, s Session) error {
 	_, err := k.used.UseUp(ctx, "session "+s.ID, s.Began.Add(k.life))
 	return err
 }
 
-// Holds reports, by nil, whether s is still good, and by ErrNone that it isn't: signed out of, idle or open for too long.
+// Holds returns nil if s is still valid, and ErrNone if it was signed out, or idle or open for too long.
 func (k *Keeper) Holds(ctx context.Context, s Session) error {
 	now := k.now()
 	if now.Sub(s.Began) >= k.life || now.Sub(s.Seen) >= k.idle {
@@ -162,22 +162,22 @@ func (k *Keeper) Holds(ctx context.Context, s Session) error {
 	return err
 }
 
-// Mark returns what a form of the session, or of a visitor, called id holds, so that no other site can send it.
+// Mark returns the form token for the session or visitor id, which prevents forms of other sites.
 func (k *Keeper) Mark(id string) string {
 	mac := hmac.New(sha256.New, k.forms)
 	mac.Write([]byte(id))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// Genuine reports whether mark is that of id.
+// Genuine reports whether mark is the form token of id.
 func (k *Keeper) Genuine(id, mark string) bool {
 	return id != "" && hmac.Equal([]byte(k.Mark(id)), []byte(mark))
 }
 
-// Visitor returns a new random name for somebody who is not signed in.
+// Visitor returns a new random ID for a visitor who is not signed in.
 func (k *Keeper) Visitor() string { return random() }
 
-// Offer returns a code that signs in once, with credential, within life. It is kept by this process only.
+// Offer returns a code that signs in once, with credential, within life. Only this process keeps it.
 func (k *Keeper) Offer(credential string, life time.Duration) (code string) {
 	code = random()
 	k.mu.Lock()
@@ -186,7 +186,7 @@ func (k *Keeper) Offer(credential string, life time.Duration) (code string) {
 	return code
 }
 
-// Redeem returns the credential that a code stands for, and takes the code out of use.
+// Redeem returns the credential of a code, and invalidates the code.
 func (k *Keeper) Redeem(code string) (credential string, ok bool) {
 	sum := sha256.Sum256([]byte(code))
 	k.mu.Lock()

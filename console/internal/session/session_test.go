@@ -11,7 +11,7 @@ import (
 
 var errDown = errors.New("the disk is on fire")
 
-// broken is a store that is down.
+// broken is a store that always fails.
 type broken struct{}
 
 func (broken) UseUp(context.Context, string, time.Time) (bool, error) { return false, errDown }
@@ -28,10 +28,10 @@ func keeper(t *testing.T, key byte, now *time.Time, used once.Store) *Keeper {
 	return k
 }
 
-// TestOpen tells which texts are a session.
+// TestOpen: which texts contain a session.
 func TestOpen(t *testing.T) {
 	now, ctx := time.Now().UTC(), t.Context()
-	used := &once.Memory{} // what replicas share
+	used := &once.Memory{} // shared by replicas
 	k, replica, stranger := keeper(t, 1, &now, used), keeper(t, 1, &now, used), keeper(t, 2, &now, used)
 	s := k.Begin("bw_secret")
 	text := k.Seal(s, "cookie")

@@ -2,13 +2,13 @@ package usagelog
 
 import "math"
 
-// buckets count durations by their size, each bucket a twentieth wider than the one before.
+// buckets counts durations by size; each bucket is 5% wider than the one before.
 type buckets struct {
 	counts map[int16]int
 	all    int
 }
 
-// width is the logarithm of how much wider a bucket is than the one before.
+// width is the logarithm of the ratio of consecutive buckets.
 const width = 0.04879016416943205 // of 1.05
 
 func (b *buckets) add(micros int64) {
@@ -19,7 +19,7 @@ func (b *buckets) add(micros int64) {
 	b.all++
 }
 
-// below returns the duration in microseconds that percent of 100 are below; 0 where there are none.
+// below returns the duration in microseconds that percent of 100 counted ones are below, or 0 if there are none.
 func (b *buckets) below(percent int) int64 {
 	left := (b.all*percent + 99) / 100
 	if left == 0 {

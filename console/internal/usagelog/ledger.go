@@ -1,8 +1,8 @@
-// Package usagelog reads the audit for people: records that fit a search, and sums of them by day, tool and agent.
+// Package usagelog searches the audit log for people, and sums records by day, tool and agent.
 //
-// It stands in the console, behind its page of the audit. It reads backwards from the newest record and stops after so
-// many records, and says so: a search is never longer than that, and a sum that is not whole never looks as if it were.
-// What belongs to another tenant than the reader's is left out of both.
+// It reads backwards from the newest record, up to a maximum number of records, and reports when it has stopped
+// there, so that a partial sum is never taken for a whole one. Records of tenants other than the reader's are
+// omitted.
 package usagelog
 
 import (
@@ -16,56 +16,56 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// A Search asks for records: those that have all that isn't zero in it.
+// A Search is a filter: it finds records that match all its non-zero fields.
 type Search struct {
-	From, To time.Time // From on, and before To
-	Agent    string    // a part of Principal or Owner
+	From, To time.Time // From is inclusive, To exclusive
+	Agent    string    // a substring of Principal or Owner
 	Tool     string
 	Class    string
 	Outcome  string
-	Text     string // a part of the code, the kind, the correlation or the change's id
-	Tenant   string // of the reader, where Tenanted
+	Text     string // a substring of the code, the kind, the correlation or the change ID
+	Tenant   string // of the reader, if Tenanted
 	Tenanted bool
-	Before   int64 // a Seq: only older ones, for the list; 0 for all
+	Before   int64 // a Seq: only older records, for the list; 0 for all
 	Limit    int   // of the list
-	Most     int   // records that are read at most; 0 takes 100,000
+	Most     int   // maximum number of records read; 0 means 100,000
 }
 
-// A Found is what a Search found.
+// A Found is the result of a Search.
 type Found struct {
 	Records []audit.Record // the newest first
 	More    bool           // there are older ones
 	Sums    Sums
-	Read    int       // records that were looked at
-	Cut     bool      // Most was reached: Sums tell of the time from Since on alone
-	Since   time.Time // of the oldest record that was looked at
-	Damaged int64     // the Seq of a record that can't be read, which ended the search; 0 for none
+	Read    int       // records read
+	Cut     bool      // Most was reached: Sums cover only the time from Since on
+	Since   time.Time // of the oldest record read
+	Damaged int64     // the Seq of an unreadable record, which ended the search; 0 for none
 }
 
-// Sums are what the records of a Search add up to.
+// Sums are the totals of a Search.
 type Sums struct {
 	Total  Sum
-	Days   []Sum // each day of the time asked for, the oldest first; an hour each where that is two days or less
+	Days   []Sum // one per day of the period, the oldest first; one per hour if it is two days or less
 	Hourly bool
 	Tools  []Sum // the most calls first
 	Agents []Sum // likewise
 }
 
-// A Sum is what the calls of one day, tool or agent add up to.
+// A Sum is the total of the calls of one day, tool or agent.
 type Sum struct {
 	Name    string
-	Owner   string    // of an agent: the human behind its newest call
+	Owner   string    // of an agent: the owner of its newest call
 	At      time.Time // of a day or hour
 	Calls   int
-	Refused int   // refused, failed and cancelled ones
+	Refused int   // refused, failed and cancelled calls
 	Tokens  int64 // estimated
 	Cost    int64 // in millionths of a US dollar
-	Slow    int64 // microseconds: 95 of 100 calls took less, to within a twentieth
+	Slow    int64 // microseconds: the 95th percentile, accurate to 5%
 
 	took buckets
 }
 
-// A reading is a Search on its way through the log.
+// A reading is a Search in progress.
 type reading struct {
 	search Search
 	found  *Found
@@ -77,7 +77,7 @@ type reading struct {
 
 const most = 100_000
 
-// Run reads log for s.
+// Run searches log for s.
 func Run(ctx context.Context, log audit.Reader, s Search) (Found, error) {
 	s.Most = cmp.Or(s.Most, most)
 	r := reading{search: s, found: &Found{}, times: map[int64]*Sum{}, tools: map[string]*Sum{}, agents: map[string]*Sum{}, step: 24 * time.Hour}
@@ -101,13 +101,13 @@ func Run(ctx context.Context, log audit.Reader, s Search) (Found, error) {
 	return *r.found, nil
 }
 
-// take looks at one record and reports whether the reading goes on.
+// take processes one record and reports whether to continue.
 func (r *reading) take(rec audit.Record) bool {
 	if rec.Step != "" && rec.Time.Before(r.search.From) {
-		return true // a step can be recorded long after it was taken
+		return true // a step can be recorded long after it happened
 	}
 	if rec.Time.Before(r.search.From) {
-		return false // records stand in the order of time, but for calls that ran side by side
+		return false // records are in order of time, except for concurrent calls
 	}
 	if r.found.Read == r.search.Most {
 		r.found.Cut = true
@@ -126,7 +126,7 @@ func (r *reading) take(rec audit.Record) bool {
 		}
 	}
 	if rec.Step != "" {
-		return true // no call
+		return true // not a call
 	}
 	r.found.Sums.Total.add(&rec)
 	if day := r.times[rec.Time.Truncate(r.step).Unix()]; day != nil {

@@ -64,7 +64,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: %s\nwant %s", row.name, got, row.want)
 		}
 	}
-	// Pages of the list lead through all, each once.
+	// The pages of the list contain every record once.
 	var seen []string
 	for s := (Search{From: start, To: end, Limit: 7}); ; {
 		f, err := Run(t.Context(), log, s)

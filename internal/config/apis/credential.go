@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// A Credential is what shows an API who asks; one of the fields is set.
+// A Credential is the configured credential for an API; exactly one field is set.
 type Credential struct {
 	Bearer string
 	Header *Named
@@ -24,25 +24,25 @@ type Credential struct {
 // Named is a header or a key in the query.
 type Named struct{ Name, Value string }
 
-// Basic is a name and a password.
+// Basic is a user name and a password.
 type Basic struct{ User, Password string }
 
-// OAuth is how the gateway gets tokens by client credentials.
+// OAuth configures tokens obtained with client credentials.
 type OAuth struct {
 	TokenURL, ID, Secret string
 	Scopes               []string
-	Params               map[string]string // more of what is asked for, as audience
+	Params               map[string]string // further request parameters, such as audience
 }
 
-// Each is a credential of each principal's own, by what names one.
+// Each is a separate credential for each principal, selected by a property of it.
 type Each struct {
 	By    string // token, owner or claim
 	Claim string // the name of the claim
 	Of    map[string]Credential
 }
 
-// Sends returns the parameters that c puts on requests itself, in order, but for the header Authorization, which agents
-// never give.
+// Sends returns the parameters that c adds to requests, sorted. It omits the header Authorization, which agents can't
+// set anyway.
 func (c *Credential) Sends() []calls.Place {
 	switch {
 	case c == nil:
@@ -62,7 +62,7 @@ func (c *Credential) Sends() []calls.Place {
 	return nil
 }
 
-// credential is an object with one of the kinds; each says whether principals may have their own.
+// credential is the shape of an object with one kind of credential; each allows credentials per principal.
 func credential(into **Credential, each bool) yamlconf.Shape {
 	var c Credential
 	var header, query Named
@@ -97,13 +97,13 @@ func credential(into **Credential, each bool) yamlconf.Shape {
 			r.Wrong(n.Start(), at, "needs one of bearer, header, basic, query or oauth")
 		case len(given) > 1:
 			r.WrongAt(at+yamlconf.Join(given[1]), "the credential is "+given[0]+" already, and is one thing")
-		case len(given) == 1: // else it has an unknown key, which is noted
+		case len(given) == 1: // otherwise the object has an unknown key, which is reported
 			*into = &c
 		}
 	})
 }
 
-// secret takes a text that goes into a header or a URL.
+// secret accepts a text for use in a header or a URL.
 func secret(into *string) func(folder, s string) string {
 	return func(_, s string) string {
 		if s != strings.TrimSpace(s) || !httpguts.ValidHeaderFieldValue(s) {
@@ -146,7 +146,7 @@ func oauthShape(o *OAuth, into **OAuth) yamlconf.Shape {
 	}, func(*yamlconf.Reader, yamlconf.Node, string) { *into = o })
 }
 
-// eachShape is what names a credential, and the credentials: a text is a bearer token.
+// eachShape is the shape of credentials per principal: a text is a bearer token.
 func eachShape(e *Each, into **Each) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "by", Doc: "What names the credential: token (the id of the agent's token of Bailiwick), owner or claim", Must: true, Shape: yamlconf.Choose([]string{"token", "owner", "claim"}, func(s string) { e.By = s })},

@@ -11,12 +11,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// An Expression is the shape of CEL over the principal that yields y.
+// An Expression returns the shape of a CEL expression over the principal with a result of kind y.
 type Expression func(into *string, y expression.Yield) yamlconf.Shape
 
 const patterns = "operations, by id or by method and path (POST /teams/*)"
 
-// Rules is what an owner says about one API: the section apis.NAME.
+// Rules is the shape of the rules of one API: the section apis.NAME.
 func Rules(rules *calls.Rules, cel Expression) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "description", Doc: "For agents: what the API is for", Shape: yamlconf.Words(&rules.Description)},
@@ -85,7 +85,7 @@ func parameters(into *[]calls.Parameter, cel Expression) yamlconf.Shape {
 	})
 }
 
-// modes is one mode for all that isn't read, or one for each class.
+// modes is the shape of one mode for all writes, or one for each class.
 func modes(into *map[classify.Class]write.Mode) yamlconf.Shape {
 	one := func(classes ...classify.Class) yamlconf.Shape {
 		return yamlconf.Choose([]string{string(write.Allow), string(write.Review), string(write.Deny)}, func(s string) {
@@ -115,8 +115,8 @@ func synonyms(into *map[string][]string) yamlconf.Shape {
 	}})
 }
 
-// Place returns the keys, below apis.NAME, of what a pointer of an operations.Fault leads to: hidden, 0, fields, 1 for
-// /Hidden/0/Fields/1. They are nil for the document, which stands elsewhere.
+// Place returns the keys, below apis.NAME, for the pointer of a calls.RuleFault: hidden, 0, fields, 1 for
+// /Hidden/0/Fields/1. It returns nil for the document, which is configured elsewhere.
 func Place(pointer string) []string {
 	if pointer == "" || pointer == "/Document" {
 		return nil

@@ -1,9 +1,9 @@
-// Package apis reads what a configuration says of HTTP APIs: where one is and who the gateway is to it, and what agents
-// see and may call of it.
+// Package apis reads the configuration of HTTP APIs: address and credential of the source, and the rules for what
+// agents may see and call.
 //
-// It stands below package config, and makes plain data: the rules of package operations, and what a client is made from.
-// It reads a document that is a file, and packs; a document behind a URL is left to who loads the configuration. It refuses
-// a document that is none, with the place of the key that names it.
+// It is used by package config and produces plain data: the rules of package calls and the options of a client. It
+// reads packs and documents that are files; the caller fetches a document at a URL. An invalid document is reported at
+// the key that names it.
 package apis
 
 import (
@@ -23,34 +23,34 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Source is an HTTP API to call.
+// A Source is an HTTP API.
 type Source struct {
-	Document   string      // the path of the OpenAPI document, or its https URL; "" takes that of a pack
-	BaseURL    string      // before the paths of the document; every call goes to its host
-	Credential *Credential // nil for an API that asks for none
+	Document   string      // the path of the OpenAPI document, or its https URL; "" uses that of a pack
+	BaseURL    string      // prefix of the document's paths; every call goes to its host
+	Credential *Credential // nil for an API without authentication
 	Timeout    time.Duration
 	Packs      []Pack
-	Site       string // what links of tools in packs begin with; "" takes BaseURL
-	Underscore bool   // names of tools in packs are written with letters, digits and _ alone
+	Site       string // start of links in tools of packs; "" is BaseURL
+	Underscore bool   // names of tools in packs consist of letters, digits and _ only
 }
 
-// A Pack is a set of operation tools: one that comes with the program, or a folder of files.
+// A Pack is a set of operation tools: a bundled one or a folder of files.
 type Pack struct {
-	Name   string // of a bundled one; "" for a folder
+	Name   string // of a bundled pack; "" for a folder
 	Folder string
 }
 
-// A Contents is a document that was read, and the packs over it.
+// Contents holds a document that was read, and its packs.
 type Contents struct {
-	Document *spec.Document // nil for one behind a URL
-	Digest   string         // of its bytes
-	Packs    []*pack.Pack   // as Source.Packs
+	Document *spec.Document // nil for a document at a URL
+	Digest   string         // of the document's bytes
+	Packs    []*pack.Pack   // in the order of Source.Packs
 }
 
-// Remote reports whether the document is behind a URL.
+// Remote reports whether the document is at a URL.
 func (s *Source) Remote() bool { return strings.HasPrefix(s.Document, "https://") }
 
-// Shape is the section openapi of a source. The document is read into contents when it is a file.
+// Shape is the shape of the section openapi of a source. A document that is a file is read into contents.
 func (s *Source) Shape(contents *Contents) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "document", Doc: "The OpenAPI document, 3.0, 3.1 or Swagger 2.0: a file, whose relative path starts at this file's folder, or an https URL, which is read when the configuration is loaded. Not needed where a pack brings one", Shape: s.document(contents)},
@@ -67,7 +67,7 @@ func (s *Source) Shape(contents *Contents) yamlconf.Shape {
 	})
 }
 
-// documentOfPack takes the document of the first pack that brings one.
+// documentOfPack uses the document of the first pack that has one.
 func (s *Source) documentOfPack(contents *Contents, r *yamlconf.Reader, n yamlconf.Node, at string) {
 	i := slices.IndexFunc(contents.Packs, func(p *pack.Pack) bool { return p.Document != nil })
 	switch {
@@ -78,12 +78,12 @@ func (s *Source) documentOfPack(contents *Contents, r *yamlconf.Reader, n yamlco
 			return
 		}
 		contents.Document, contents.Digest = read.Document, read.Digest
-	case len(contents.Packs) == len(s.Packs): // what is wrong with a pack was said
+	case len(contents.Packs) == len(s.Packs): // otherwise a fault of a pack was reported
 		r.Wrong(n.Start(), at, "needs the key document, or a pack that brings one")
 	}
 }
 
-// document is a path or a URL. What can be read is read.
+// document is the shape of a path or a URL. A file is read into contents.
 func (s *Source) document(contents *Contents) yamlconf.Shape {
 	what := "a file or an https URL"
 	plain := yamlconf.Text(what, nil)
@@ -116,7 +116,7 @@ func (s *Source) document(contents *Contents) yamlconf.Shape {
 	}}
 }
 
-// Read reads the bytes of a document, which must not change any more. The error says what is wrong in words for operators.
+// Read reads the bytes of a document, which must not be modified afterwards. Its error is a message for operators.
 func Read(data []byte) (Contents, error) {
 	d, err := spec.Load(data)
 	if err != nil {
@@ -135,7 +135,7 @@ func documentURL(s string) string {
 	return ""
 }
 
-// baseURL says what is wrong with the URL that calls go to. It repeats nothing of it: it may hold a password.
+// baseURL returns why a base URL is invalid, or "". It doesn't repeat the URL, which may contain a password.
 func baseURL(s string) string {
 	if _, err := netguard.Parse(s); err != nil {
 		return err.Error()
@@ -143,7 +143,7 @@ func baseURL(s string) string {
 	return ""
 }
 
-// packs is a list of names and folders. The packs are read into contents.
+// packs is the shape of a list of names and folders. The packs are read into contents.
 func (s *Source) packs(contents *Contents) yamlconf.Shape {
 	var texts []string
 	inner := yamlconf.List(&texts, "packs", func(t string) string {
@@ -176,7 +176,7 @@ func (s *Source) packs(contents *Contents) yamlconf.Shape {
 	}}
 }
 
-// read reads a pack; n is where it is named.
+// read reads a pack; n is the node that names it.
 func (p Pack) read(r *yamlconf.Reader, n yamlconf.Node) (*pack.Pack, error) {
 	if p.Folder == "" {
 		return pack.Bundled(p.Name)

@@ -1,7 +1,7 @@
-// Package checked reads check_against: the class that describes what arguments are for.
+// Package checked reads the key check_against: the class that describes what arguments are for.
 //
-// It stands below package config and package pack, whose declarations both have the key. It refuses what strict refuses;
-// whether there is such a class is said by package policy/against.
+// It is shared by package config and package pack. It only checks the syntax; package policy/against checks that the
+// class exists.
 package checked
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// Against is the class that describes arguments: its name, or an object.
+// Against is the shape of the class that describes arguments: its name, or an object.
 func Against(into *schemacheck.Declaration) yamlconf.Shape {
 	fields := yamlconf.Each(yamlconf.Table{Names: "argument", Of: func(argument string) (yamlconf.Shape, func()) {
 		var field string

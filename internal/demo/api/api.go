@@ -1,8 +1,7 @@
-// Package api is the HTTP API of the demo's tracker: its OpenAPI document and the server that keeps it.
+// Package api is the HTTP API of the demo's tracker: its OpenAPI document and its server.
 //
-// It stands beside the way and takes no part in it, as any application's API: it knows nothing of agents, views and
-// changes. It reads and writes the SQLite file that demo.Create made. It refuses who doesn't show the key, and answers
-// about the organisation in the path alone.
+// Like any application's API, it does not depend on the gateway. It reads and writes the SQLite file that demo.Create
+// made. Callers need the key, and each request is limited to the organisation in its path.
 package api
 
 import (
@@ -25,7 +24,7 @@ import (
 //go:embed openapi.yaml
 var Document []byte
 
-// An API serves one tracker over HTTP. It can be called by many at once; writes run one after the other.
+// An API serves one tracker over HTTP. It is safe for concurrent use; writes are serialized.
 type API struct {
 	db   *sql.DB
 	key  string
@@ -33,7 +32,7 @@ type API struct {
 	once answers
 }
 
-// Open opens the tracker in the SQLite file at path, which must be there. Callers show the key as a bearer token.
+// Open opens the tracker in the SQLite file at path, which must exist. Callers send the key as a bearer token.
 func Open(ctx context.Context, path, key string) (*API, error) {
 	const pragmas = "?mode=rw&_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=foreign_keys(on)"
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+pragmas)
@@ -53,10 +52,10 @@ func Open(ctx context.Context, path, key string) (*API, error) {
 // Close closes the tracker.
 func (a *API) Close() error { return a.db.Close() }
 
-// A route answers one operation: with a status and what is written as JSON, nil for nothing.
+// A route handles one operation: it returns a status and the value to write as JSON, nil for none.
 type route func(r *http.Request, w http.Header) (int, any, error)
 
-// routes are the operations of the document.
+// routes returns the operations of the document.
 func (a *API) routes() map[string]route {
 	return map[string]route{
 		"GET /v1/orgs/{org}/projects":               a.listProjects,
@@ -73,7 +72,7 @@ func (a *API) routes() map[string]route {
 	}
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || subtle.ConstantTimeCompare([]byte(key), []byte(a.key)) != 1 {
@@ -105,7 +104,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, h route) {
 	a.once.answer(w, r, h)
 }
 
-// A problem is what the API says went wrong.
+// A problem is the body of an error response.
 type problem struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -129,7 +128,7 @@ func invalid(format string, args ...any) error {
 
 func fail(w http.ResponseWriter, err error) { failed(err).write(w) }
 
-// read reads the JSON body of a request strictly.
+// read strictly decodes the JSON body of a request.
 func read(r *http.Request, into any) error {
 	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<20))
 	d.DisallowUnknownFields()

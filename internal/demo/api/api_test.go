@@ -33,10 +33,10 @@ func open(t *testing.T) *API {
 	return a
 }
 
-// oracle is the document as kin-openapi reads it.
+// oracle returns the document as kin-openapi reads it.
 func oracle(t *testing.T) *openapi3.T {
 	t.Helper()
-	var plain any // kin-openapi's own reader of YAML knows no merge keys
+	var plain any // kin-openapi's own YAML reader lacks merge keys
 	if err := yaml.Unmarshal(Document, &plain); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func oracle(t *testing.T) *openapi3.T {
 	return d
 }
 
-// TestDocument: the document is valid, and its operations are what the server serves.
+// TestDocument checks that the document is valid and that its operations are those of the server.
 func TestDocument(t *testing.T) {
 	oracle(t)
 	d, err := spec.Load(Document)
@@ -78,7 +78,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// fits reports where an answer is not what the document says of it.
+// fits reports where a response doesn't match the document.
 func fits(d *openapi3.T, method, path string, status int, body []byte) error {
 	op := d.Paths.Find(path).GetOperation(method)
 	r := op.Responses.Status(status)
@@ -99,7 +99,8 @@ func fits(d *openapi3.T, method, path string, status int, body []byte) error {
 	return content.Schema.Value.VisitJSON(v)
 }
 
-// TestCalls is call after call → status and what of the answer matters. Every answer fits the document.
+// TestCalls checks the status and the relevant part of the response for a sequence of calls. Every response matches the
+// document.
 func TestCalls(t *testing.T) {
 	a, d := open(t), oracle(t)
 	const issue, issues, comments = "/v1/orgs/{org}/issues/{key}", "/v1/orgs/{org}/issues", "/v1/orgs/{org}/issues/{key}/comments"
@@ -175,7 +176,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestDoor: without the key, and of another organisation or route, nothing is told.
+// TestDoor checks that requests without the key, for another organisation or an unknown route disclose nothing.
 func TestDoor(t *testing.T) {
 	a := open(t)
 	for _, tt := range []struct{ path, key, want string }{

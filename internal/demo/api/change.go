@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// fields are what a body can say of an issue. A nil one is not given.
+// fields are the fields of an issue that a body can set. A nil field is absent.
 type fields struct {
 	Title    *string         `json:"title"`
 	Body     *string         `json:"body"`
@@ -30,10 +30,10 @@ var (
 	priorities = []string{"Low", "Medium", "High", "Critical"}
 )
 
-// empty are what fields are that a replacing body leaves out.
+// empty holds the values of fields that a replacing body omits.
 var empty = map[string]any{"body": "", "assignee_id": nil, "estimate": nil, "due_date": nil, "custom": "{}"}
 
-// columns checks f and returns what is to be stored, by column.
+// columns checks f and returns the values to store, by column.
 func (f *fields) columns(ctx context.Context, tx *sql.Tx, org string) (map[string]any, error) {
 	out := map[string]any{}
 	if f.Title != nil {
@@ -67,7 +67,7 @@ func (f *fields) columns(ctx context.Context, tx *sql.Tx, org string) (map[strin
 	return out, f.nullable(ctx, tx, org, out)
 }
 
-// nullable is columns for the fields that can be null.
+// nullable adds the nullable fields to out.
 func (f *fields) nullable(ctx context.Context, tx *sql.Tx, org string, out map[string]any) error {
 	var id, due *string
 	var hours *float64
@@ -124,7 +124,7 @@ func (a *API) replaceIssue(r *http.Request, h http.Header) (int, any, error) {
 	return a.change(r, h, &f, empty)
 }
 
-// change stores fields of an issue; otherwise says what those are that are not given.
+// change updates the fields of an issue; otherwise holds the values of absent fields, if they change too.
 func (a *API) change(r *http.Request, h http.Header, f *fields, otherwise map[string]any) (int, any, error) {
 	var after *issue
 	err := a.within(r.Context(), func(tx *sql.Tx) error {
@@ -162,7 +162,7 @@ func (a *API) change(r *http.Request, h http.Header, f *fields, otherwise map[st
 	return http.StatusOK, after, nil
 }
 
-// matched returns the id of the issue that the path names, if it is the one that If-Match says.
+// matched returns the id of the issue in the path, if If-Match allows it.
 func matched(r *http.Request, tx *sql.Tx) (string, error) {
 	is, id, err := find(r.Context(), tx, r)
 	if err != nil {
@@ -185,7 +185,7 @@ func (a *API) deleteIssue(r *http.Request, _ http.Header) (int, any, error) {
 	})
 }
 
-// A newIssue is what a body says of an issue that is to be.
+// A newIssue is the body for a new issue.
 type newIssue struct {
 	fields
 	Project string  `json:"project"`
@@ -234,7 +234,7 @@ func (a *API) createIssue(r *http.Request, h http.Header) (int, any, error) {
 	return http.StatusCreated, made, nil
 }
 
-// over returns the id of the issue that f is to stand under; nil for none.
+// over returns the id of f's parent issue; nil for none.
 func (f *newIssue) over(ctx context.Context, tx *sql.Tx, org, project string) (any, error) {
 	if f.Parent == nil {
 		if f.Type == "Task" {

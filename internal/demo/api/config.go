@@ -1,6 +1,6 @@
 package api
 
-// The files of the API beside the tracker's configuration, which includes ConfigFile.
+// The files of the API next to the tracker's configuration, which includes ConfigFile.
 const (
 	ConfigFile   = "tracker-api.yaml"
 	DocumentFile = "tracker-openapi.yaml"
@@ -8,11 +8,11 @@ const (
 	URLFile      = "tracker-api.url"
 )
 
-// Listen is where the API is served when nothing else is there: what the document says.
+// Listen is the default address of the API, as in the document.
 const Listen = "127.0.0.1:8421"
 
-// Config is what agents may do with the API: YAML for a file that the configuration of the tracker includes. The other
-// files are expected beside it.
+// Config is the configuration of the API, in YAML, for a file that the tracker's configuration includes. It expects the
+// other files in the same folder.
 const Config = `# The tracker's own HTTP API: the same issues through the application's front door. Writes wait for people here too.
 sources:
   web:

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A summary is an issue as lists show it.
+// A summary is an issue as shown in lists.
 type summary struct {
 	Key          string  `json:"key"`
 	Project      string  `json:"project"`
@@ -36,7 +36,7 @@ type issue struct {
 	Note     *string         `json:"internal_note"`
 }
 
-// Times are texts in the database; without a cast the driver would make others of them.
+// Times are text in the database; without a cast the driver would convert them.
 const (
 	summaryColumns = `p.key || '-' || i.number, p.key, i.type, i.status, i.priority, i.title, i.assignee_id, u.name, CAST(i.created_at AS TEXT), CAST(i.updated_at AS TEXT)`
 	issueColumns   = summaryColumns + `, i.body, (SELECT pp.key || '-' || pi.number FROM issues pi JOIN projects pp ON pp.id = pi.project_id WHERE pi.id = i.parent_id),
@@ -53,7 +53,7 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// find reads the issue that the path names, and its id.
+// find reads the issue in the path and its id.
 func find(ctx context.Context, q querier, r *http.Request) (*issue, string, error) {
 	return findKey(ctx, q, r.PathValue("org"), r.PathValue("key"))
 }
@@ -71,11 +71,11 @@ func findKey(ctx context.Context, q querier, org, key string) (*issue, string, e
 	return &is, id, err
 }
 
-// tag is the ETag of an issue.
+// tag returns the ETag of an issue.
 func (is *issue) tag() string {
 	b, err := json.Marshal(is)
 	if err != nil {
-		return `""` // custom is checked by the database, so this does not happen; no If-Match is this
+		return `""` // can't happen, since the database checks custom; no If-Match equals it
 	}
 	sum := sha256.Sum256(b)
 	return `"` + hex.EncodeToString(sum[:8]) + `"`
@@ -139,7 +139,7 @@ func (a *API) rows(ctx context.Context, query string, args []any, each func(scan
 	return rows.Err()
 }
 
-// number reads a parameter that is a whole number; without one it is none.
+// number parses an integer parameter; none is the default.
 func number(text string, none, least, most int) (int, error) {
 	if text == "" {
 		return none, nil

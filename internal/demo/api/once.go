@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// An answer is what is told of one call: with the digest of what was asked, where it is kept.
+// An answer is the response to one call, with the digest of the request if it is kept.
 type answer struct {
 	asked  [sha256.Size]byte
 	status int
@@ -29,7 +29,7 @@ func run(r *http.Request, h route) answer {
 	return encode(status, header, out)
 }
 
-// failed tells what went wrong; nobody is told what the database said.
+// failed returns the response for an error; internal errors are logged, not shown.
 func failed(err error) answer {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return encode(r.status, http.Header{}, r.problem)
@@ -44,7 +44,7 @@ func encode(status int, header http.Header, out any) answer {
 	}
 	b, err := json.Marshal(out)
 	if err != nil {
-		return failed(err) // a problem always encodes
+		return failed(err) // can't fail for a problem
 	}
 	header.Set("Content-Type", "application/json")
 	return answer{status: status, header: header, body: b}
@@ -55,19 +55,19 @@ func (k answer) write(w http.ResponseWriter) {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(k.status)
-	_, _ = w.Write(k.body) // who asked has gone
+	_, _ = w.Write(k.body) // the caller may have gone
 }
 
-// answers keeps what was answered to the writes that had an Idempotency-Key, while the server runs.
+// answers keeps the responses to writes with an Idempotency-Key, while the server runs.
 type answers struct {
 	mu   sync.Mutex
 	kept map[string]answer
 }
 
-// maxKept is how many answers are kept; then all are forgotten.
+// maxKept is the maximum number of responses kept; then all are dropped.
 const maxKept = 10_000
 
-// answer runs a write, unless one with the same key has run: then its answer is given again.
+// answer runs a write, or repeats the response to an earlier write with the same key.
 func (a *answers) answer(w http.ResponseWriter, r *http.Request, h route) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package classify says how much an operation of an HTTP API can do: its access class.
+// Package classify assigns an access class to each operation of an HTTP API.
 //
-// It stands beside package document: a word of the operator, checked at load against the document it is about. A class
-// comes from the operator's rules first, then from the method, then, where the operator wants it, from the names of
-// operations that are all POST. What nothing classes is destructive. A rule that matches no operation is refused with
-// the nearest name: a rule that holds for nothing is a rule that somebody relies on.
+// The operator's rules are checked when they are loaded, against the document they apply to. A class comes from the
+// first matching rule, else from the HTTP method, else, if RPCNames is set, from the name of a POST operation. An
+// operation that nothing classifies is Destructive. A rule that matches no operation is refused with the nearest name,
+// because the operator would otherwise rely on a rule without effect.
 package classify
 
 import (
@@ -15,60 +15,60 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Class is how much an operation can do. The zero Class is Destructive.
+// A Class is the access class of an operation. The zero Class is Destructive.
 type Class uint8
 
 // The classes.
 const (
-	Destructive Class = iota // it may destroy, or nobody knows
-	Read                     // it changes nothing
-	Write                    // it changes
-	Excluded                 // it is not for agents: absent
-	Forbidden                // never for agents: not listed, and a direct call is told why and where a person does it
+	Destructive Class = iota // deletes data, or the effect is unknown
+	Read                     // changes nothing
+	Write                    // changes data
+	Excluded                 // hidden from agents as if it did not exist
+	Forbidden                // never available to agents: not listed; a direct call is answered with the reason and where a person can do it
 )
 
 var names = [...]string{"destructive", "read", "write", "excluded", "forbidden"}
 
-// String names c as operators write it and agents read it.
+// String returns the name of c as it is used in the configuration and shown to agents.
 func (c Class) String() string { return names[c] }
 
-// Parse returns the class of that name, and whether there is one.
+// Parse returns the class with the given name and whether it exists.
 func Parse(name string) (Class, bool) {
 	at := slices.Index(names[:], name)
 	return Class(max(at, 0)), at >= 0
 }
 
-// A Rule gives a class to the operations that it matches: those that one of Operations matches and, where there are
-// Tags, that have one of them. One of both lists must be given.
+// A Rule assigns a class to the operations it matches: those that match one of Operations and, if Tags is not empty,
+// have one of its tags. At least one of the two lists must be set.
 type Rule struct {
-	Operations []string // operation ids, or method and path ("POST /teams/{id}/*"); * stands for any text
+	Operations []string // operation ids, or method and path ("POST /teams/{id}/*"); * matches any text
 	Tags       []string
 	Class      Class
-	Reason     string // for Forbidden: why, safe to show
-	Instead    string // for Forbidden: where a person does it, safe to show
+	Reason     string // for Forbidden: the reason, shown to agents
+	Instead    string // for Forbidden: where a person can do it, shown to agents
 }
 
-// Options are an operator's words about one document.
+// Options configure the classification of one document.
 type Options struct {
-	Rules    []Rule // the first that matches counts
-	RPCNames bool   // the names of POST operations say what they do: Get, List, Search, BatchGet read; Delete destroys
+	Rules    []Rule // the first matching rule applies
+	RPCNames bool   // derive the class of POST operations from their names: Get, List, Search, BatchGet read; Delete destroys
 }
 
-// A Decision is the class of one operation, and why.
+// A Decision is the class of one operation and the reason for it.
 type Decision struct {
 	Class   Class
 	Reason  string
 	Instead string
-	Rule    int // the rule that decided; -1 where it was the method or the name
+	Rule    int // index of the rule that decided; -1 if the method or the name did
 }
 
-// Rules know the class of every operation of one document. The zero Rules know none: all is destructive.
+// Rules hold the class of every operation of one document. The zero Rules class every operation as Destructive.
 type Rules struct {
 	of map[*spec.Operation]Decision
 }
 
-// New classes the operations of d. It refuses a rule that matches nothing or says nothing with problem.InvalidArgument
-// and the pointer of the place in o.
+// New classifies the operations of d. A rule that is incomplete or matches nothing is refused with
+// problem.InvalidArgument and a pointer into o.
 func New(d *spec.Document, o Options) (*Rules, error) {
 	r := &Rules{of: make(map[*spec.Operation]Decision, len(d.Operations))}
 	for i, rule := range o.Rules {
@@ -89,7 +89,7 @@ func (r Rule) check(d *spec.Document, at string) error {
 	return r.Names(d, at)
 }
 
-// Names reports, by nil, whether r names something and all that it names is in d; at is the pointer of r.
+// Names checks that r names at least one operation or tag and that each of them occurs in d; at is the pointer of r.
 func (r Rule) Names(d *spec.Document, at string) error {
 	if len(r.Operations)+len(r.Tags) == 0 {
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: "a rule names operations or tags"}
@@ -123,7 +123,7 @@ func unknown(at, says, got string, all []string) error {
 		Detail: fmt.Sprintf("no operation of the document %s %q%s", says, problem.Cut(got), problem.DidYouMean(near))}
 }
 
-// Of returns the class of an operation of the document that r was made for.
+// Of returns the decision for op, an operation of the document given to New.
 func (r *Rules) Of(op *spec.Operation) Decision {
 	if r == nil || r.of == nil {
 		return Decision{Rule: -1}
@@ -152,7 +152,7 @@ func decide(op *spec.Operation, o Options) Decision {
 	return d
 }
 
-// Matches reports whether r is about op.
+// Matches reports whether r matches op.
 func (r Rule) Matches(op *spec.Operation) bool {
 	if len(r.Operations) > 0 && !slices.ContainsFunc(r.Operations, func(pattern string) bool { return named(op, pattern) }) {
 		return false
@@ -164,7 +164,7 @@ func named(op *spec.Operation, pattern string) bool {
 	return Match(pattern, op.ID) || Match(pattern, op.Name())
 }
 
-// Match reports whether text is pattern, in which each * stands for any text.
+// Match reports whether text matches pattern, in which each * matches any text.
 func Match(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {
@@ -194,7 +194,7 @@ func byMethod(method string) Class {
 	return Destructive
 }
 
-// byName tells from the verb that begins the name of a remote procedure.
+// byName derives the class from the verb at the start of a remote procedure's name.
 func byName(op *spec.Operation) (Class, bool) {
 	name := op.Path[strings.LastIndexAny(op.Path, "/.")+1:]
 	for _, verb := range []string{"BatchGet", "Get", "List", "Search"} {
@@ -210,7 +210,7 @@ func byName(op *spec.Operation) (Class, bool) {
 	return 0, false
 }
 
-// begins reports whether verb is the first word of name: GetTeam begins with Get, Getaway does not.
+// begins reports whether verb is the first word of name: "Get" begins "GetTeam" but not "Getaway".
 func begins(name, verb string) bool {
 	rest, ok := strings.CutPrefix(name, verb)
 	return ok && (rest == "" || 'A' <= rest[0] && rest[0] <= 'Z')

@@ -20,7 +20,7 @@ func read(t *testing.T) *spec.Document {
 	return d
 }
 
-// TestClasses: method, name and rules → class of every operation.
+// TestClasses checks the class of every operation by method, name and rules.
 func TestClasses(t *testing.T) {
 	d := read(t)
 	for _, tt := range []struct {
@@ -65,7 +65,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestRefuses: a rule that says or matches nothing is refused with its place.
+// TestRefuses checks that a rule that is incomplete or matches nothing is refused with its pointer.
 func TestRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		rule Rule
@@ -85,7 +85,8 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestWords: what operations are without a rule, by what they are called. No method makes a read of what acts.
+// TestWords checks the classes of operations by name, without rules. A GET whose name is a verb of action is not a
+// read.
 func TestWords(t *testing.T) {
 	for _, row := range []struct {
 		method, path, id, more string

@@ -8,15 +8,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 )
 
-// Words that say what an operation does, whatever its method.
+// Verbs in names of operations that indicate a class, whatever the method.
 var (
 	destroys = []string{"delete", "destroy", "purge", "prune", "wipe", "erase", "revoke", "cancel", "terminate", "truncate", "uninstall"}
 	acts     = []string{"logout", "signout", "unsubscribe", "restart", "reset", "trigger", "run", "accept", "confirm", "execute", "start", "stop"}
 	tunnels  = []string{"exec", "attach", "portforward", "proxy", "websocket", "ws", "shell"}
 )
 
-// byWord returns the class that the words of op ask for at least; false where they ask for none. A word counts where it
-// begins the last part of the path, or of the id that the document gives; a tunnel where it is all of that part.
+// byWord returns the least class that the verbs in op's name require, or false if there is none. A verb counts at the
+// start of the last path segment or of the id that the document declares; a tunnel name must be the whole segment.
 func byWord(op *spec.Operation) (Class, bool) {
 	path, _ := op.Target()
 	segments := strings.Split(strings.Trim(path, "/"), "/")

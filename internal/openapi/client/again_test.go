@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// script answers the n-th request with the n-th of these: "status" or "status Retry-After"; the last again and again.
+// script answers the n-th request with the n-th answer, "status" or "status Retry-After", and repeats the last one.
 func script(calls *atomic.Int64, answers ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		n := int(calls.Add(1))
@@ -32,7 +32,7 @@ func script(calls *atomic.Int64, answers ...string) http.Handler {
 	})
 }
 
-// TestAgain is what is sent again, when, and what it comes to. Time is the bubble's.
+// TestAgain checks what is retried, when, and the result, on a fake clock.
 func TestAgain(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answers  []string
@@ -92,7 +92,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestLeftInPeace: an API that doesn't say for how long is asked no sooner than the gateway's own limits ask.
+// TestLeftInPeace checks the wait for an API that limits calls without giving a time.
 func TestLeftInPeace(t *testing.T) {
 	var calls atomic.Int64
 	_, err := sender(t, Options{Handler: script(&calls, "429"), Attempts: 1}).Send(t.Context(), get("/"))
@@ -101,7 +101,7 @@ func TestLeftInPeace(t *testing.T) {
 	}
 }
 
-// TestGivesUp: who asked goes away while another attempt waits.
+// TestGivesUp cancels the call while a retry is waiting.
 func TestGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int64
@@ -114,7 +114,7 @@ func TestGivesUp(t *testing.T) {
 	})
 }
 
-// keys is a credential that can be got anew.
+// keys is a credential that can be renewed.
 type keys struct{ n atomic.Int64 }
 
 func (k *keys) Apply(_ context.Context, _ identity.Principal, r *http.Request) error {
@@ -124,7 +124,7 @@ func (k *keys) Apply(_ context.Context, _ identity.Principal, r *http.Request) e
 
 func (k *keys) Renew(_ identity.Principal, r *http.Request) bool { return k.n.Add(1) < 3 }
 
-// TestRenew: what isn't accepted is got anew once for a read, and for the next call after a write.
+// TestRenew checks that a refused credential is renewed at once for a read, and for the next call after a write.
 func TestRenew(t *testing.T) {
 	for name, tt := range map[string]struct {
 		m     Message
@@ -149,7 +149,7 @@ func TestRenew(t *testing.T) {
 	}
 }
 
-// TestUnsureStatus are the statuses after which nobody knows what a write did.
+// TestUnsureStatus checks the statuses that leave the outcome of a write unknown.
 func TestUnsureStatus(t *testing.T) {
 	for status, want := range map[int]bool{200: false, 201: false, 400: false, 404: false, 408: true, 409: false, 500: true, 501: false, 502: true, 503: true, 504: true, 505: false, 524: true} {
 		if got := (&Response{Status: status}).Unsure(); got != want {

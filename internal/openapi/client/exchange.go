@@ -18,8 +18,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// exchange sends m to at and reads the answer. A credential that the API doesn't accept is got anew, once; a write isn't
-// sent again even then.
+// exchange sends m to at and reads the response. If the API refuses the credential (401), it is renewed and the request
+// repeated once; a write is not repeated.
 func (s *Sender) exchange(ctx context.Context, m Message, at *url.URL) (*Response, *failure) {
 	for renewed := false; ; renewed = true {
 		r, own, f := s.request(ctx, m, at)
@@ -38,7 +38,7 @@ func (s *Sender) exchange(ctx context.Context, m Message, at *url.URL) (*Respons
 	}
 }
 
-// veil masks what an answer repeats of credentials: those that are known, and own, which was sent.
+// veil masks credentials in a response: the known ones, and own, which was sent.
 func (s *Sender) veil(res *Response, own []string) {
 	if res == nil {
 		return
@@ -54,7 +54,7 @@ func (s *Sender) veil(res *Response, own []string) {
 	res.MediaType, res.Body = mediaType(res.Header), s.o.Known.Hide(res.Body, own...)
 }
 
-// request builds what goes out, the credential included, which is own.
+// request builds the HTTP request including the credential, whose secrets are returned as own.
 func (s *Sender) request(ctx context.Context, m Message, at *url.URL) (r *http.Request, own []string, f *failure) {
 	var body io.Reader
 	var err error
@@ -71,7 +71,7 @@ func (s *Sender) request(ctx context.Context, m Message, at *url.URL) (r *http.R
 		r.Header = http.Header{}
 	}
 	if m.Request.Body == nil {
-		r.Header.Del("Content-Type") // there are servers that refuse an empty body of that type
+		r.Header.Del("Content-Type") // some servers refuse an empty body with a content type
 	}
 	if r.Header.Get("User-Agent") == "" {
 		r.Header.Set("User-Agent", "bailiwick")
@@ -101,7 +101,7 @@ func (s *Sender) request(ctx context.Context, m Message, at *url.URL) (r *http.R
 	return r, own, nil
 }
 
-// roundTrip sends r once and reads the answer whole.
+// roundTrip sends r once and reads the whole response.
 func (s *Sender) roundTrip(ctx context.Context, m Message, r *http.Request) (*Response, *failure) {
 	transport := s.writes
 	if m.Repeat {
@@ -130,7 +130,7 @@ func (s *Sender) roundTrip(ctx context.Context, m Message, r *http.Request) (*Re
 	return answer, nil
 }
 
-// read reads an answer.
+// read reads a response and enforces the limits on its size, encoding and kind.
 func (s *Sender) read(m Message, res *http.Response) (*Response, error) {
 	if isStream(res.Header) {
 		return nil, errStream
@@ -152,22 +152,22 @@ func (s *Sender) read(m Message, res *http.Response) (*Response, error) {
 	return &Response{Request: m.Request, Status: res.StatusCode, Header: res.Header, MediaType: mediaType(res.Header), Body: body}, nil
 }
 
-// mediaType returns the media type of an answer, without parameters.
+// mediaType returns the media type of a response, without parameters.
 func mediaType(h http.Header) string {
 	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
 	return strings.ToLower(strings.TrimSpace(kind))
 }
 
-// isStream reports whether an answer goes on until somebody has enough.
+// isStream reports whether a response is an endless stream.
 func isStream(h http.Header) bool {
 	kind := mediaType(h)
 	return kind == "text/event-stream" || kind == "multipart/x-mixed-replace"
 }
 
-// A line is a connection that tells whether anything was written.
+// A line is a connection that counts writes, to show whether any byte was sent.
 type line struct {
 	net.Conn
-	written atomic.Int64 // writes that were begun, less those of which nothing left
+	written atomic.Int64 // writes that began, less those that sent no byte
 }
 
 // Write implements net.Conn.
@@ -180,7 +180,7 @@ func (l *line) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// counted makes connections of t tell whether anything was written.
+// counted makes the connections of t lines.
 func counted(t *http.Transport) *http.Transport {
 	dial := t.DialContext
 	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -201,7 +201,7 @@ func lineOf(c net.Conn) *line {
 	return l
 }
 
-// withoutCredential says that nothing was sent for want of a credential.
+// withoutCredential returns the failure of a request that was not sent because its credential could not be applied.
 func withoutCredential(ctx context.Context, err error) *failure {
 	if ctx.Err() != nil {
 		return broken(ctx, err, false)

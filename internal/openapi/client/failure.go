@@ -17,14 +17,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A failure is an attempt without an answer.
+// A failure is an attempt without a response.
 type failure struct {
 	problem *problem.Error
-	sent    bool // something of the request may have left
-	final   bool // another attempt fails alike
+	sent    bool // part of the request may have been sent
+	final   bool // another attempt would fail too
 }
 
-// What is wrong with answers.
+// Errors of responses.
 var (
 	errLarge     = problem.Said("the answer is too large")
 	errStream    = problem.Said("the answer is a stream of events")
@@ -32,8 +32,8 @@ var (
 	errCut       = problem.Said("the connection was cut")
 )
 
-// broken says why an attempt has no answer. What it tells is in our words, and so is what it logs but for the errors of
-// networks: other texts can repeat what the API sent, which can repeat the credential.
+// broken returns the failure for err. Its detail is always a text of this package, and so is what it logs except for
+// network errors: other texts can repeat what the API sent, including the credential.
 func broken(ctx context.Context, err error, sent bool) *failure {
 	p := &problem.Error{Code: problem.Upstream, Err: loggable(err)}
 	f := &failure{problem: p, sent: sent}
@@ -60,7 +60,7 @@ func broken(ctx context.Context, err error, sent bool) *failure {
 	return f
 }
 
-// loggable returns err as far as it holds no text of the API.
+// loggable returns err if it holds no text of the API, else an error that describes its kind.
 func loggable(err error) error {
 	var known interface{ LogText() string }
 	if errors.As(err, &known) || errors.Is(err, netguard.ErrPrivate) {
@@ -86,15 +86,15 @@ func loggable(err error) error {
 	return errMalformed
 }
 
-// redirected says that the API redirects what isn't followed. What a write did that was redirected is known only where
-// the status says that it is to be sent again as it is.
+// redirected returns the failure of a redirect that is not followed. A redirected write counts as not sent only for the
+// statuses (307, 308) that ask to send the same request again.
 func redirected(status int, where string) *failure {
 	return &failure{final: true, sent: status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect,
 		problem: &problem.Error{Code: problem.Upstream, Kind: "redirect", Detail: fmt.Sprintf("the API redirects (status %d) %s", status, where),
 			Suggestion: "A redirect is followed to operations that you can call, and nowhere else"}}
 }
 
-// again reports whether another attempt may end otherwise.
+// again reports whether another attempt may succeed.
 func again(res *Response, f *failure) bool {
 	if f != nil {
 		return !f.final
@@ -106,7 +106,7 @@ func again(res *Response, f *failure) bool {
 	return false
 }
 
-// ended returns what the last attempt came to.
+// ended returns the outcome of the last attempt.
 func ended(res *Response, f *failure, asked time.Duration) (*Response, *failure) {
 	if f == nil && res.Status == http.StatusTooManyRequests {
 		return nil, limited(asked)
@@ -114,8 +114,8 @@ func ended(res *Response, f *failure, asked time.Duration) (*Response, *failure)
 	return res, f
 }
 
-// limited says that the API takes no more for now. An API that doesn't say for how long is left in peace for as long as
-// the gateway's own limits ask.
+// limited returns the failure of a rate limit (429). If the API gives no time to wait, it is 1 to 5 s, as for the
+// gateway's own limits.
 func limited(asked time.Duration) *failure {
 	if asked <= 0 {
 		asked = time.Second + rand.N(4*time.Second).Truncate(time.Millisecond)
@@ -124,16 +124,16 @@ func limited(asked time.Duration) *failure {
 		RetryAfter: asked, Kind: "upstream_rate"}}
 }
 
-// backoff is how long to wait after the n-th attempt: twice as long each time, some more or less.
+// backoff returns the wait after the n-th attempt: doubled each time, with jitter.
 func backoff(n int) time.Duration {
 	d := 200 * time.Millisecond << min(n-1, 6)
 	return d/2 + rand.N(d)
 }
 
-// longest is the longest time that a Retry-After is believed to mean.
+// longest is the longest Retry-After that is accepted.
 const longest = 24 * time.Hour
 
-// retryAfter returns how long an answer asks to wait, in seconds or by a date; 0 where it doesn't.
+// retryAfter returns the wait that a response asks for, in seconds or as a date; 0 if it asks for none.
 func retryAfter(res *Response, now time.Time) time.Duration {
 	if res == nil {
 		return 0
@@ -152,7 +152,7 @@ func refuse(at, format string, args ...any) error {
 	return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: fmt.Sprintf(format, args...)}
 }
 
-// oneLine reports whether texts can be values of headers.
+// oneLine reports whether texts are valid header values.
 func oneLine(texts ...string) bool {
 	for _, text := range texts {
 		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
@@ -162,7 +162,7 @@ func oneLine(texts ...string) bool {
 	return true
 }
 
-// isToken reports whether name can be the name of a header (RFC 9110).
+// isToken reports whether name is a valid header name (RFC 9110).
 func isToken(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)

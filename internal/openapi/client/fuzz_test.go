@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// FuzzRetryAfter: whatever an API asks for, nobody waits longer than a day, or less than no time.
+// FuzzRetryAfter checks that the wait is between zero and a day for any Retry-After.
 func FuzzRetryAfter(f *testing.F) {
 	for _, text := range []string{"", "0", "120", "-1", "1e9", "99999999999999999999", "Sat, 01 Jan 2000 00:00:09 GMT", "Sat, 01 Jan 9999 00:00:09 GMT", "1 , 2", " 7 ", "+5"} {
 		f.Add(text)
@@ -22,8 +22,8 @@ func FuzzRetryAfter(f *testing.F) {
 	})
 }
 
-// FuzzRedirect: wherever an API redirects, what is followed stays at the API and below its prefix, however often what
-// stands before the API decodes and cleans paths.
+// FuzzRedirect checks that a followed redirect stays at the API and below its prefix, however often a proxy decodes and
+// cleans paths.
 func FuzzRedirect(f *testing.F) {
 	for _, text := range []string{"", "/api/b", "b", "?q", "#x", "..", "../../b", "//a/b", "http://api.test/api/b", "https://api.test:443/api/b", "https://api.test/api%2fb", "/api/%2e%2e/b", "/api/.%2e;x/b",
 		"/api/a%2f..%2f..", "/api/%252e%252e/%252e%252e", `/api/\..\`, "https:b", "https:/api", "HTTPS://API.TEST/api/x", "https://u@api.test/api", "https://api.test\t/api", "/api/%zz", "/api/%5c..%5c.."} {

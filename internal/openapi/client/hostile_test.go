@@ -23,15 +23,15 @@ import (
 
 func discard() *log.Logger { return log.New(io.Discard, "", 0) }
 
-// secret is in the credential of each message; nothing that is told or logged has it.
+// secret is in the credential of each message and must be in no answer and no log.
 const secret = "swordfish"
 
-// answers are what a hostile API says, and what becomes of it. What is unsure is so for writes alone.
+// answers are responses of a hostile API with the expected errors. Only a write can be unsure.
 var answers = map[string]struct {
 	answer func(n int, c net.Conn)
-	want   string // what an agent sees of a read
-	write  string // and of a write; "" for the same
-	sure   bool   // nobody needs to ask what became of a write
+	want   string // the error an agent sees for a read
+	write  string // and for a write; "" for the same
+	sure   bool   // the outcome of the write is known
 }{
 	"closes":             {says(""), "upstream_error: the API broke off, or answered what can't be read", "", false},
 	"no HTTP":            {says("220 mail.internal ESMTP " + secret + "\r\n"), "upstream_error: the API broke off, or answered what can't be read", "", false},
@@ -81,7 +81,8 @@ func bomb() string {
 	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", b.Len(), b.String())
 }
 
-// TestHostile: whatever an API answers, an agent is told calmly, logs have no secret, and a write is sent once.
+// TestHostile checks that a hostile response gives a plain error, that logs hold no secret, and that a write is sent
+// once.
 func TestHostile(t *testing.T) {
 	for name, tt := range answers {
 		for _, m := range []Message{get("/a"), post("/a", "{}")} {
@@ -115,7 +116,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// anywhere follows all redirects, with the credential's key left out as policy does.
+// anywhere follows every redirect and drops the credential's key, as policy does.
 func anywhere(path, query string) (*request.Request, error) {
 	m := get(path)
 	var pairs []string
@@ -128,7 +129,7 @@ func anywhere(path, query string) (*request.Request, error) {
 	return m.Request, nil
 }
 
-// TestRedirects: what is followed for a GET, and with what; another host never hears of it.
+// TestRedirects checks which redirects of a GET are followed and with what request; another host receives none.
 func TestRedirects(t *testing.T) {
 	other := listen(t, says(fine))
 	for name, tt := range map[string]struct {
@@ -204,7 +205,8 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestConnections: reads share connections, each write has its own; a connection that died meanwhile costs a read nothing.
+// TestConnections checks that reads share connections, each write has its own, and a read survives a closed idle
+// connection.
 func TestConnections(t *testing.T) {
 	var mu sync.Mutex
 	conns := map[string]int{}
@@ -229,14 +231,14 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// TestUnreachable: nothing was sent, which is certain.
+// TestUnreachable checks that a request that was not sent is not unsure.
 func TestUnreachable(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.Close()
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, and never speaks TLS
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections, and never speaks TLS
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +266,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestCookies: what an API wants kept isn't.
+// TestCookies checks that cookies are dropped.
 func TestCookies(t *testing.T) {
 	a := listen(t, says("HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n"))
 	s := sender(t, Options{Base: a.url})
@@ -276,12 +278,12 @@ func TestCookies(t *testing.T) {
 	}
 }
 
-// refusing takes no byte.
+// refusing is a connection whose writes fail without sending a byte.
 type refusing struct{ net.Conn }
 
 func (refusing) Write([]byte) (int, error) { return 0, errors.New("no") }
 
-// TestNothingLeft: a connection was there, and took not one byte of a write: it was certainly not carried out.
+// TestNothingLeft checks that a write is not unsure if its connection took no byte of it.
 func TestNothingLeft(t *testing.T) {
 	a := listen(t, says(fine))
 	s := sender(t, Options{Base: a.url})
@@ -293,7 +295,7 @@ func TestNothingLeft(t *testing.T) {
 				return nil, err
 			}
 			l := c.(*line)
-			l.written.Store(int64(handshake)) // what TLS writes before
+			l.written.Store(int64(handshake)) // the writes of the TLS handshake
 			l.Conn = refusing{l.Conn}
 			return l, nil
 		}}
@@ -304,7 +306,7 @@ func TestNothingLeft(t *testing.T) {
 	}
 }
 
-// TestBroken: failures that another attempt can't mend.
+// TestBroken checks the failures that a retry can't fix.
 func TestBroken(t *testing.T) {
 	for err, want := range map[error]string{
 		&net.OpError{Op: "dial", Err: netguard.ErrPrivate}: "private_address true", netguard.ErrHost: "private_address true", errLarge: "too_large true", errStream: "stream true",

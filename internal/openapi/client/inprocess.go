@@ -11,14 +11,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// inProcess answers requests by a handler of this process.
+// inProcess answers requests with a handler in this process.
 type inProcess struct {
 	handler http.Handler
-	most    int // bytes of a body that are kept; one more says that there were more
+	most    int // maximum bytes of a response body
 }
 
-// RoundTrip implements http.RoundTripper. A handler that goes on after the context of r has ended is left to itself:
-// nothing that it writes then is kept.
+// RoundTrip implements http.RoundTripper. A handler that still runs after the context of r has ended is abandoned, and
+// its later output is discarded.
 func (p *inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -41,12 +41,12 @@ func (p *inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// received returns r as a server has it.
+// received returns r in the form a server receives it.
 func received(ctx context.Context, r *http.Request) *http.Request {
 	own := r.Clone(ctx)
 	own.RequestURI = r.URL.RequestURI()
 	own.URL = &url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery}
-	own.RemoteAddr = "0.0.0.0:0" // of nobody, and in the form that middleware can read
+	own.RemoteAddr = "0.0.0.0:0" // no real address, but in the form that middleware can parse
 	own.GetBody = nil
 	if own.Body == nil {
 		own.Body = http.NoBody
@@ -54,17 +54,17 @@ func received(ctx context.Context, r *http.Request) *http.Request {
 	return own
 }
 
-// A recorder keeps what a handler answers. What is written after the end is refused.
+// A recorder records a handler's response. Writes after the end return an error.
 type recorder struct {
 	most int
 	stop func() // ends the context of the handler
 
 	mu     sync.Mutex
-	header http.Header // the handler's
-	sent   http.Header // as it was when the status was written
+	header http.Header // the handler's live headers
+	sent   http.Header // the headers when the status was written
 	status int
 	body   bytes.Buffer
-	err    error // why nothing more is kept
+	err    error // why writes are refused
 }
 
 // Header implements http.ResponseWriter.
@@ -87,7 +87,7 @@ func (w *recorder) begin(status int) {
 	}
 }
 
-// fail keeps nothing more, and tells the handler.
+// fail discards further output and ends the handler's context.
 func (w *recorder) fail(err error) {
 	w.err = err
 	w.stop()
@@ -111,7 +111,7 @@ func (w *recorder) Write(b []byte) (int, error) {
 	return w.body.Write(b)
 }
 
-// end returns what was answered; err is why the handler was left, or how it ended.
+// end returns the recorded response; err is the reason for abandoning the handler, or its error.
 func (w *recorder) end(r *http.Request, err error) (*http.Response, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestInProcess: a handler gets requests as a server's handlers do, with the mapped credential.
+// TestInProcess checks that a handler gets requests as in a server, with the mapped credential.
 func TestInProcess(t *testing.T) {
 	var got string
 	mux := http.NewServeMux()
@@ -55,7 +55,7 @@ func TestInProcess(t *testing.T) {
 	}
 }
 
-// TestTrace: what traces a call goes on at the API, unless the API itself has a parameter of that name.
+// TestTrace checks that the trace of a call is passed on to the API, unless the API has a parameter of that name.
 func TestTrace(t *testing.T) {
 	ctx, call := sdk.NewTracerProvider().Tracer("test").Start(t.Context(), "call")
 	defer call.End()
@@ -74,9 +74,9 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestHandlers are handlers that do not answer as they should. Nothing that they do later is kept.
+// TestHandlers checks handlers that misbehave. Their late output is discarded.
 func TestHandlers(t *testing.T) {
-	goesOn, returned := make(chan error, 1), make(chan struct{}) // what the late handler sees, once all calls have returned
+	goesOn, returned := make(chan error, 1), make(chan struct{}) // what the late handler sees once all calls have returned
 	for name, tt := range map[string]struct {
 		serve http.HandlerFunc
 		want  string

@@ -9,11 +9,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// hops is how many redirects are followed.
+// hops is the maximum number of redirects followed.
 const hops = 5
 
-// follow sends m to at, and a GET or HEAD that changes nothing to where the API redirects it: only to the same scheme,
-// host and port, below the prefix, and as m.Redirected writes it anew.
+// follow sends m to at and follows redirects of a GET or HEAD that changes nothing: only to the same scheme, host and
+// port, below the prefix, and as the request that m.Redirected builds.
 func (s *Sender) follow(ctx context.Context, m Message, at *url.URL) (*Response, *failure) {
 	for hop := 0; ; hop++ {
 		res, f := s.exchange(ctx, m, at)
@@ -53,7 +53,7 @@ func redirects(status int) bool {
 	return false
 }
 
-// next returns where res redirects a request to at; nil and why where that isn't followed.
+// next returns the target of a redirect, or nil and the reason why it is not followed.
 func (s *Sender) next(at *url.URL, res *Response) (to *url.URL, why string) {
 	text := res.Header.Get("Location")
 	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {

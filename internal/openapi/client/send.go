@@ -1,10 +1,11 @@
-// Package client sends the requests of package request to one HTTP API, and reads what it answers.
+// Package client sends the requests of package request to one HTTP API and reads its responses.
 //
-// It stands behind policy: it takes a request that was checked and permitted, and puts the asker's credential on it. It
-// sends to the scheme, host, port and path prefix of the configuration alone, whatever addresses its name leads to later
-// on, and wherever the API redirects. It refuses headers that are the gateway's, paths that climb, answers that are too
-// large, too slow or that never end. Credentials that an answer repeats are masked before anybody reads it. What changes nothing is tried again; a write is sent once, over a connection of its
-// own, and where nobody knows what became of it, the error says so (ErrUnsure).
+// It runs after policy: a request arrives checked and permitted, and the client adds the principal's credential. It
+// sends only to the configured scheme, host, port and path prefix, even if the host's addresses change later or the API
+// redirects. It refuses headers reserved for the gateway, paths that climb, and responses that are too large, too slow
+// or endless. Credentials repeated in a response are masked before it is returned. A request that changes nothing is
+// retried; a write is sent once, over its own connection, and an error whose outcome is unknown is marked with
+// ErrUnsure.
 package client
 
 import (
@@ -28,63 +29,63 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Options say where an API is and how it is called. Base or Handler is needed.
+// Options configure a Sender. Base or Handler is required.
 type Options struct {
-	Base       string                // scheme, host and path prefix; with a Handler only its path and host count, and "" is http://localhost
-	Handler    http.Handler          // answers in this process, in place of the network
-	Credential credential.Credential // put on every request; nil puts none
-	Known      *credential.Known     // credentials that no answer holds when it leaves, shared with other APIs; nil knows the own alone
-	Timeout    time.Duration         // for one Send with all it repeats; 0 takes 30 s
-	MaxBody    int                   // the most bytes of an answer's body; 0 takes 8 MiB
-	Attempts   int                   // how often what changes nothing is sent; 0 takes 3
+	Base       string                // scheme, host and path prefix; with a Handler only path and host are used, and "" is http://localhost
+	Handler    http.Handler          // answers in this process instead of the network
+	Credential credential.Credential // added to every request; nil adds none
+	Known      *credential.Known     // credentials masked in responses, shared with other APIs; nil masks only the Sender's own
+	Timeout    time.Duration         // for one Send including its retries; 0 is 30 s
+	MaxBody    int                   // maximum bytes of a response body; 0 is 8 MiB
+	Attempts   int                   // maximum attempts of a request that changes nothing; 0 is 3
 
-	Roots    *x509.CertPool // whose certificates are believed; nil takes the system's
-	Resolver *net.Resolver  // nil takes the system's
+	Roots    *x509.CertPool // trusted certificates; nil is the system's
+	Resolver *net.Resolver  // nil is the system's
 }
 
-// A Message is one request to be sent.
+// A Message is one request to send.
 type Message struct {
 	Request *request.Request
-	Repeat  bool               // it changes nothing: it may be sent again
+	Repeat  bool               // the request changes nothing and may be sent again
 	Key     string             // the header Idempotency-Key; "" for none
-	Who     identity.Principal // whose credential is put on it
+	Who     identity.Principal // the principal whose credential is added
 
-	// Redirected returns what is sent where a GET or HEAD that changes nothing is redirected: to path and query,
-	// percent-encoded, below the base URL. Its error, a problem.Error, says where that is as far as Who may know, and ends
-	// the call. Nil follows nothing.
+	// Redirected returns the request to send when a GET or HEAD that changes nothing is redirected to path and query,
+	// percent-encoded, below the base URL. Its error, a problem.Error, describes the target as far as the principal may
+	// know it, and ends the call. If nil, no redirect is followed.
 	Redirected func(path, query string) (*request.Request, error)
 }
 
-// A Response is what an API answered, whatever its status.
+// A Response is the response of an API, of any status.
 type Response struct {
-	Request   *request.Request // that it answers: of the Message, or what Redirected returned
+	Request   *request.Request // the request answered: the Message's, or one returned by Redirected
 	Status    int
 	Header    http.Header // without cookies
 	MediaType string      // lower case, without parameters; "" for none
 	Body      []byte      // decompressed
 }
 
-// Unsure reports whether the status leaves open if a write was carried out: the API broke down on it, or what stands
-// before the API lost its answer.
+// Unsure reports whether the status leaves open if a write was carried out: the API failed while handling it, or a
+// proxy lost its response.
 func (r *Response) Unsure() bool {
 	return r.Status == http.StatusRequestTimeout || r.Status >= 500 && r.Status != http.StatusNotImplemented && r.Status != http.StatusHTTPVersionNotSupported
 }
 
-// ErrUnsure says that a write may have reached the API and that its outcome is not known: it was sent, and then time ran
-// out, or the answer was cut, or could not be read. A write that fails in any other way was certainly not carried out.
+// ErrUnsure marks a write whose outcome is unknown: it may have reached the API, and then time ran out, or the response
+// was cut or unreadable. A write that fails with any other error was not carried out.
 var ErrUnsure = problem.Said("whether the request was carried out is not known")
 
-// A Sender sends to one API. It is safe for use by several goroutines.
+// A Sender sends requests to one API. It is safe for concurrent use.
 type Sender struct {
 	o      Options
 	base   *url.URL // scheme and host
-	prefix string   // what each path begins with, percent-encoded, without a slash at its end
+	prefix string   // start of every path, percent-encoded, without a trailing slash
 
 	reads, writes http.RoundTripper
 	close         func()
 }
 
-// New returns a Sender. It looks up the host of the API (see public.Transport), and sends nothing.
+// New returns a Sender. It resolves the host of the API (see netguard.Transport) and sends nothing.
 func New(o Options) (*Sender, error) {
 	if o.Handler != nil {
 		o.Base = cmp.Or(o.Base, "http://localhost")
@@ -110,22 +111,23 @@ func New(o Options) (*Sender, error) {
 		return s, nil
 	}
 	reads := counted(netguard.Transport(base, netguard.Options{Roots: o.Roots, Resolver: o.Resolver}))
-	// A connection that was kept can be closed while a request is written to it: then nobody knows if it was read. And
-	// net/http itself repeats on a new one what has an Idempotency-Key. A write waits for a connection of its own instead.
+	// An idle connection can be closed while a request is written to it, which leaves open whether the request was
+	// read, and net/http itself repeats a request with an Idempotency-Key on a new one. So each write uses a new
+	// connection.
 	writes := reads.Clone()
 	writes.DisableKeepAlives = true
 	s.reads, s.writes, s.close = reads, writes, reads.CloseIdleConnections
 	return s, nil
 }
 
-// Close ends the connections that are kept. Requests that are under way go on.
+// Close closes idle connections. Requests in progress continue.
 func (s *Sender) Close() { s.close() }
 
-// Send sends m and returns what the API answered, whatever its status but 429, once the answer was read whole. What
-// changes nothing is sent again where the connection failed or the status says that it may help (429, 502, 503, 504).
-// The errors are problem.InvalidArgument for a request that can't be sent, problem.PermissionDenied for a principal
-// without a credential, problem.RateLimited with the time to wait, problem.Timeout, problem.Cancelled and
-// problem.Upstream; see ErrUnsure for those of writes.
+// Send sends m and returns the API's response once it was read completely, whatever its status except 429. A request
+// that changes nothing is retried if the connection failed or the status is 429, 502, 503 or 504. The errors are
+// problem.InvalidArgument for a request that can't be sent, problem.PermissionDenied for a principal without a
+// credential, problem.RateLimited with the time to wait, problem.Timeout, problem.Cancelled and problem.Upstream.
+// Errors of writes with an unknown outcome wrap ErrUnsure.
 func (s *Sender) Send(ctx context.Context, m Message) (*Response, error) {
 	at, err := s.target(m, m.Request)
 	if err != nil {
@@ -147,7 +149,7 @@ func (s *Sender) Send(ctx context.Context, m Message) (*Response, error) {
 	return nil, f.problem
 }
 
-// attempts sends m as often as it may and need be.
+// attempts sends m and retries it while that is allowed and useful.
 func (s *Sender) attempts(ctx context.Context, m Message, at *url.URL) (*Response, *failure) {
 	for n := 1; ; n++ {
 		res, f := s.follow(ctx, m, at)
@@ -173,14 +175,14 @@ func (s *Sender) attempts(ctx context.Context, m Message, at *url.URL) (*Respons
 	}
 }
 
-// target returns the URL of a message, and refuses what Build doesn't build.
+// target returns the URL of a message. It refuses requests that request.Build would not return.
 func (s *Sender) target(m Message, r *request.Request) (*url.URL, error) {
 	if r == nil {
 		return nil, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "no_request"}
 	}
 	switch r.Method {
 	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
-	default: // TRACE shows the credential, CONNECT leads elsewhere
+	default: // TRACE echoes the credential, CONNECT opens a tunnel
 		return nil, refuse("", "the method %q can't be sent", problem.Cut(r.Method))
 	}
 	at, ok := s.under(s.prefix + r.Path)
@@ -205,8 +207,8 @@ func (s *Sender) target(m Message, r *request.Request) (*url.URL, error) {
 	return at, nil
 }
 
-// under returns the URL of the API with this path, percent-encoded, as it is; false where the path is not under the
-// prefix of the configuration, or could be read as one that isn't.
+// under returns the API's URL for path, percent-encoded and unchanged; false if the path is not below the configured
+// prefix, or could be read as one that isn't.
 func (s *Sender) under(path string) (*url.URL, bool) {
 	plain, err := url.PathUnescape(path)
 	at := &url.URL{Scheme: s.base.Scheme, Host: s.base.Host, Path: plain, RawPath: path}

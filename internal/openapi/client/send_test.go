@@ -24,7 +24,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An api is a server of the test's own that keeps the bytes of each request and answers what it is told to.
+// An api is a test server that keeps the bytes of each request and sends scripted answers.
 type api struct {
 	url    string
 	mu     sync.Mutex
@@ -82,7 +82,7 @@ func (a *api) requests() []string {
 	return append([]string{}, a.got...)
 }
 
-// says answers always the same.
+// says always sends the same answer.
 func says(text string) func(int, net.Conn) {
 	return func(_ int, c net.Conn) { _, _ = io.WriteString(c, text) }
 }
@@ -111,7 +111,7 @@ func post(path, body string) Message {
 	return m
 }
 
-// TestRequests are the bytes of whole requests as they reach the API.
+// TestRequests checks the bytes of whole requests as they reach the API.
 func TestRequests(t *testing.T) {
 	claims := value.OfObject([]value.Member{{Name: "sub", Value: value.OfString("ana-subject")}})
 	principal := identity.Principal{ID: "token:7", TokenID: "7", Owner: "ana", Claims: claims}
@@ -139,7 +139,8 @@ func TestRequests(t *testing.T) {
 		{"basic", "", credential.Basic{User: "u", Password: "p"}, func(m *Message) { *m = get("/a") }, "GET /a HTTP/1.1|Host: HOST|User-Agent: bailiwick|Accept: application/json|Authorization: Basic dTpw|Accept-Encoding: gzip||"},
 		{"query key", "", credential.Query{Name: "key", Value: "s&t"}, func(m *Message) { *m = get("/a"); m.Request.Query = "%6Bey=mine&b=%2F" },
 			"GET /a?b=%2F&key=s%26t HTTP/1.1|Host: HOST|User-Agent: bailiwick|Accept: application/json|Accept-Encoding: gzip||"},
-		// All that a Principal holds, and none of it goes upstream: the credential that the agent came with isn't even there.
+		// A Principal with all its fields set: none of them is sent upstream, and the agent's own credential isn't even
+		// part of it.
 		{"of the principal", "", own, func(m *Message) { *m = get("/a"); m.Who = principal }, "GET /a HTTP/1.1|Host: HOST|User-Agent: bailiwick|Accept: application/json|Authorization: Bearer for-ana|Accept-Encoding: gzip||"},
 		{"exchanged", "", credential.Exchange(func(_ context.Context, p identity.Principal) (string, error) { return "x-" + p.ID, nil }), func(m *Message) { *m = get("/a"); m.Who = principal },
 			"GET /a HTTP/1.1|Host: HOST|User-Agent: bailiwick|Accept: application/json|Authorization: Bearer x-token:7|Accept-Encoding: gzip||"},
@@ -164,7 +165,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestRefused are messages that never leave.
+// TestRefused checks messages that are never sent.
 func TestRefused(t *testing.T) {
 	a := listen(t, says(fine))
 	with := func(name, text string) func(*Message) {
@@ -220,7 +221,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNew are the addresses that are refused; no text of theirs is repeated.
+// TestNew checks base URLs that are refused; the errors repeat none of their text.
 func TestNew(t *testing.T) {
 	for base, want := range map[string]string{
 		"": "the base URL must begin with https:// or http://", "ftp://a": "the base URL must begin with https:// or http://", "https:///a": "the base URL has no host", "https:a": "the base URL has no host",
@@ -234,14 +235,14 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestCredentialStays: a credential that changes where the request goes, or can't stand in a header, isn't sent.
+// TestCredentialStays checks that a request is not sent if the credential changes its target or is no valid header.
 func TestCredentialStays(t *testing.T) {
 	a, b := listen(t, says(fine)), listen(t, says(fine))
 	to, _ := url.Parse(b.url)
 	elsewhere, lines := "the credential changes where the request goes", "the credential can't stand in a header"
 	for name, tt := range map[string]struct {
 		c    credential.Credential
-		want string // what is logged
+		want string // the logged error
 	}{
 		"scheme":      {hostile(func(r *http.Request) { r.URL.Scheme = "https" }), elsewhere},
 		"host":        {hostile(func(r *http.Request) { r.URL.Host = to.Host }), elsewhere},
@@ -274,7 +275,7 @@ func (failing) Apply(context.Context, identity.Principal, *http.Request) error {
 	return errors.New("anything")
 }
 
-// TestEnvironment: proxies of the environment are not asked.
+// TestEnvironment checks that the proxies of the environment are not used.
 func TestEnvironment(t *testing.T) {
 	proxy := listen(t, says(fine))
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy"} {
@@ -286,7 +287,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestTLS: certificates of nobody who is believed are refused, for sure before anything is sent, and HTTP/2 isn't spoken.
+// TestTLS checks that untrusted certificates are refused before anything is sent, and that HTTP/2 isn't used.
 func TestTLS(t *testing.T) {
 	protocols := make(chan string, 8)
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { protocols <- r.Proto }))

@@ -19,35 +19,36 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// ClientOptions say how the gateway gets tokens of its own by OAuth 2.0 client credentials (RFC 6749 4.4). TokenURL, ID
-// and Secret are needed.
+// ClientOptions configure tokens obtained with OAuth 2.0 client credentials (RFC 6749, section 4.4). TokenURL, ID and
+// Secret are required.
 type ClientOptions struct {
 	TokenURL   string
 	ID, Secret string
 	Scopes     []string
-	Params     url.Values     // more of what is asked for, as audience
-	Roots      *x509.CertPool // whose certificates the token URL may have; nil takes the system's
-	Resolver   *net.Resolver  // nil takes the system's
+	Params     url.Values     // further request parameters, such as audience
+	Roots      *x509.CertPool // trusted certificates of the token URL; nil is the system's
+	Resolver   *net.Resolver  // nil is the system's
 }
 
-// Client is a token by client credentials: kept until shortly before it ends, and got anew when the API refuses it.
+// Client is a credential that obtains a token with client credentials, keeps it until shortly before it expires, and
+// replaces it when the API refuses it.
 type Client struct {
 	config clientcredentials.Config
 	http   *http.Client
-	asking chan struct{} // who holds its one place asks for a token
+	asking chan struct{} // a semaphore: only one goroutine requests a token
 
 	mu    sync.Mutex
 	token string
-	until time.Time // zero where it is not known
+	until time.Time // zero if unknown
 }
 
 const (
 	askTimeout = 15 * time.Second
-	margin     = 30 * time.Second // before a token ends, or a fifth of its life
+	margin     = 30 * time.Second // before a token expires, or a fifth of its lifetime if that is less
 )
 
-// NewClient returns a Client. It asks for nothing yet; it looks up the host of the token URL, which is protected as
-// public.Transport says.
+// NewClient returns a Client. It requests no token yet; it resolves the host of the token URL, which netguard.Transport
+// protects.
 func NewClient(o ClientOptions) (*Client, error) {
 	u, err := netguard.Parse(o.TokenURL)
 	if err != nil {
@@ -77,7 +78,7 @@ func (c *Client) Apply(ctx context.Context, _ identity.Principal, r *http.Reques
 	return nil
 }
 
-// Renew implements Renewer. It forgets the token of r, unless it was got anew meanwhile.
+// Renew implements Renewer. It drops the token of r, unless it was already replaced.
 func (c *Client) Renew(_ identity.Principal, r *http.Request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,10 +91,10 @@ func (c *Client) Renew(_ identity.Principal, r *http.Request) bool {
 // Secrets implements Holder.
 func (c *Client) Secrets() []string { return []string{c.config.ClientSecret} }
 
-// Close ends connections that are kept.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// kept returns the token that is kept and good for some time, "" for none.
+// kept returns the cached token, or "" if there is none or it expires soon.
 func (c *Client) kept() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,7 +104,7 @@ func (c *Client) kept() string {
 	return c.token
 }
 
-// ask gets a token. One asks at a time; the others wait and take what it got.
+// ask obtains a token. One goroutine requests it at a time; the others wait and use the result.
 func (c *Client) ask(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -131,7 +132,7 @@ func (c *Client) ask(ctx context.Context) (string, error) {
 	return t.AccessToken, nil
 }
 
-// refused says why no token was had, without what the answer says: it can repeat the secret.
+// refused returns the error for a failed token request. It omits the response, which can repeat the secret.
 func refused(err error) error {
 	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		return unavailable("token_refused", problem.Said(fmt.Sprintf("the token URL answered %d", e.Response.StatusCode)))

@@ -1,8 +1,8 @@
-// Package credential puts on requests to an HTTP API what shows the API who asks.
+// Package credential authenticates requests to an HTTP API.
 //
-// It stands behind policy, below what sends: a credential is one of the configuration, or one that an embedding program
-// gets for a principal. It is never the one that an agent came with, which ends at the gateway's door and which a
-// Principal doesn't hold. A principal that has none is refused before anything is sent.
+// A credential comes from the configuration, or from an embedding program for each principal. It is never the one the
+// agent presented to the gateway, which is not forwarded and not part of a Principal. It is applied after policy, just
+// before sending; a principal without a credential is refused and nothing is sent.
 package credential
 
 import (
@@ -18,23 +18,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Credential puts on r what shows an API that who asks. It changes headers or the query and nothing else. It is safe
-// for use by several goroutines. Its errors are problem.PermissionDenied, where who has none, or problem.Upstream, where
-// it can't be had for now.
+// A Credential authenticates request r on behalf of a principal. Apply may change only headers and the query. It is
+// safe for concurrent use. Its errors are problem.PermissionDenied if the principal has no credential, and
+// problem.Upstream if the credential can't be obtained now.
 type Credential interface {
 	Apply(ctx context.Context, who identity.Principal, r *http.Request) error
 }
 
-// A Renewer is a Credential that can be got anew. Renew is told that the API did not accept what Apply put on r (status
-// 401), and reports whether the next Apply puts something else.
+// A Renewer is a Credential that can be replaced. Renew is called when the API refused what Apply added to r (status
+// 401), and reports whether the next Apply will use another one.
 type Renewer interface {
 	Renew(who identity.Principal, r *http.Request) bool
 }
 
-// A Header is a credential in a header, as X-API-Key.
+// A Header is a credential in a header, such as X-API-Key.
 type Header struct{ Name, Value string }
 
-// Bearer returns a token as the header Authorization has it.
+// Bearer returns token as an Authorization header.
 func Bearer(token string) Header { return Header{"Authorization", "Bearer " + token} }
 
 // Apply implements Credential.
@@ -49,7 +49,7 @@ func (h Header) Apply(_ context.Context, _ identity.Principal, r *http.Request) 
 // Secrets implements Holder.
 func (h Header) Secrets() []string { return []string{secretOf(h.Value)} }
 
-// Basic is a name and a password in the header Authorization (RFC 7617).
+// Basic is HTTP Basic authentication (RFC 7617).
 type Basic struct{ User, Password string }
 
 // Apply implements Credential.
@@ -61,7 +61,7 @@ func (b Basic) Apply(_ context.Context, _ identity.Principal, r *http.Request) e
 	return nil
 }
 
-// Secrets implements Holder. A name without a password is the secret.
+// Secrets implements Holder. Without a password, the user name is the secret.
 func (b Basic) Secrets() []string {
 	all := []string{b.Password, base64.StdEncoding.EncodeToString([]byte(b.User + ":" + b.Password))}
 	if b.Password == "" {
@@ -70,7 +70,7 @@ func (b Basic) Secrets() []string {
 	return all
 }
 
-// Query is a key in the query of the URL. It takes the place of what the query has by that name.
+// Query is a key in the query of the URL. It replaces query parameters of the same name.
 type Query struct{ Name, Value string }
 
 // Apply implements Credential.
@@ -92,21 +92,21 @@ func (q Query) Apply(_ context.Context, _ identity.Principal, r *http.Request) e
 // Secrets implements Holder.
 func (q Query) Secrets() []string { return []string{q.Value} }
 
-// By is what of a principal names its credential.
+// By is the property of a principal that selects its credential.
 type By string
 
-// What can name a credential.
+// The properties that can select a credential.
 const (
-	ByToken By = "token" // the id of the token of ours that it came with
-	ByOwner By = "owner" // the human on whose behalf it acts
-	ByClaim By = "claim" // one of its claims, a text or an integer
+	ByToken By = "token" // the id of the gateway token it presented
+	ByOwner By = "owner" // the person on whose behalf it acts
+	ByClaim By = "claim" // one of its claims, a string or an integer
 )
 
-// PerPrincipal gives each principal its own credential. One that has none is refused.
+// PerPrincipal uses a separate credential for each principal. A principal that has none is refused.
 type PerPrincipal struct {
 	By    By
 	Claim string                // the name of the claim, for ByClaim
-	Of    map[string]Credential // by the text that By names
+	Of    map[string]Credential // by the value of the property
 }
 
 // Apply implements Credential.
@@ -154,8 +154,8 @@ func (p PerPrincipal) own(principal identity.Principal) Credential {
 	return p.Of[name]
 }
 
-// Exchange is how an embedding program gets a principal's token for the API, as by RFC 8693. It is asked at every
-// request, so it keeps tokens itself. An error that is no problem.Error is shown to nobody.
+// Exchange returns a principal's token for the API, for example by RFC 8693. It is provided by an embedding program and
+// called for every request, so it should cache tokens. An error that is not a problem.Error is logged and not shown.
 type Exchange func(ctx context.Context, who identity.Principal) (token string, err error)
 
 // Apply implements Credential.
@@ -176,7 +176,7 @@ func (e Exchange) Apply(ctx context.Context, principal identity.Principal, r *ht
 	return Bearer(token).Apply(ctx, principal, r)
 }
 
-// missing refuses a credential that is empty: without one, an API may answer as to anybody.
+// missing returns the error for an empty credential: sent without one, the API might answer as to an anonymous caller.
 func missing() error {
 	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "empty_credential"}
 }

@@ -26,7 +26,7 @@ func claim(v value.Value) identity.Principal {
 	return identity.Principal{Claims: value.OfObject([]value.Member{{Name: "sub", Value: v}})}
 }
 
-// TestApply: what each credential puts on a request, for whom, and who is refused.
+// TestApply checks what each credential adds to a request for which principal, and which principals are refused.
 func TestApply(t *testing.T) {
 	of := map[string]credential.Credential{"ana": credential.Bearer("a"), "7": credential.Header{Name: "X-Key", Value: "s"}, "": credential.Bearer("of nobody")}
 	per := func(by credential.By) credential.Credential {
@@ -79,7 +79,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// A tokens is a server that gives out tokens, and counts.
+// A tokens is a token server that counts its tokens.
 type tokens struct {
 	*httptest.Server
 	n    atomic.Int64
@@ -129,7 +129,7 @@ func apply(t *testing.T, c credential.Credential) (*http.Request, string) {
 	return r, r.Header.Get("Authorization")
 }
 
-// TestClient: one token for many, got anew when the API refuses it, and once for all who were refused with it.
+// TestClient checks that a token is shared, and renewed once for all requests refused with it.
 func TestClient(t *testing.T) {
 	s := serve(t, gives(3600))
 	c := client(t, credential.ClientOptions{TokenURL: s.URL + "/token", Scopes: []string{"a", "b"}, Params: url.Values{"audience": {"x"}}})
@@ -146,7 +146,7 @@ func TestClient(t *testing.T) {
 		t.Error(d)
 	}
 	first, _ := apply(t, c)
-	for range 2 { // the second is told late, when t2 is there
+	for range 2 { // the second comes late, when t2 is already there
 		if !c.Renew(identity.Principal{}, first) {
 			t.Error("not renewed")
 		}
@@ -156,7 +156,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// TestClientEnd: a token that ends soon is got anew, one that says nothing of its end is kept.
+// TestClientEnd checks that a token that expires soon is replaced, and one without an expiry is kept.
 func TestClientEnd(t *testing.T) {
 	for life, want := range map[int]string{1: "Bearer t2", 0: "Bearer t1", 3600: "Bearer t1"} {
 		s := serve(t, gives(life))
@@ -171,7 +171,7 @@ func TestClientEnd(t *testing.T) {
 	}
 }
 
-// TestClientRefused: what is told and logged of a token URL that gives no token.
+// TestClientRefused checks what is shown and logged when the token URL gives no token.
 func TestClientRefused(t *testing.T) {
 	elsewhere := serve(t, gives(3600))
 	told := "upstream_error: the gateway can't sign in to the API for now"
@@ -211,7 +211,7 @@ func TestClientRefused(t *testing.T) {
 	}
 }
 
-// TestClientWaits: who waits for another's token goes when its own call ends.
+// TestClientWaits checks that a caller waiting for another's token request stops when its own call ends.
 func TestClientWaits(t *testing.T) {
 	asked, end := make(chan bool, 1), make(chan bool)
 	s := serve(t, func(w http.ResponseWriter, n int64) { asked <- true; <-end; gives(60)(w, n) })

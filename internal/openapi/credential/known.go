@@ -13,31 +13,31 @@ import (
 	"sync"
 )
 
-// Masked stands for a credential in what an API answered.
+// Masked replaces a credential in a response.
 const Masked = "[masked]"
 
-// Known are credentials, to the byte, and finds them in what APIs answer: any nine bytes in sequence of one, as they are
-// or in base64, in hexadecimal, or escaped for URLs, JSON or HTML, up to three times over. One of fewer than nine bytes is
-// found where it is a word, and one of fewer than four not at all. It is safe for use by several goroutines.
+// Known is a set of credentials to find in responses: any nine consecutive bytes of one, plain, in base64 or
+// hexadecimal, or escaped for URLs, JSON or HTML up to three times. A credential shorter than nine bytes is found only
+// as a whole word, one shorter than four not at all. It is safe for concurrent use.
 type Known struct {
 	mu    sync.RWMutex
 	fixed grams
-	fresh grams // of tokens that were got while the program runs: those since the last turn
-	past  grams // and those before
+	fresh grams // tokens learnt at run time, since the last rotation
+	past  grams // those before it
 }
 
-// A Holder is a Credential that can say what is secret of it.
+// A Holder is a Credential that lists its secrets.
 type Holder interface {
 	Secrets() []string
 }
 
 const (
-	gram     = 9      // bytes of a credential that tell of it
-	least    = 4      // bytes of the shortest that is looked for
-	maxFresh = 50_000 // pieces of tokens until the oldest are forgotten
+	gram     = 9      // bytes of a credential that identify it
+	least    = 4      // bytes of the shortest credential searched for
+	maxFresh = 50_000 // pieces of tokens before the oldest are dropped
 )
 
-// Add makes texts known for good.
+// Add adds permanent secrets.
 func (k *Known) Add(secrets ...string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -46,8 +46,8 @@ func (k *Known) Add(secrets ...string) {
 	}
 }
 
-// Learn makes known what a credential put on a request, and returns it: before is what the request was. What is learnt is
-// forgotten when there is much of it; who has it gives it to Hide.
+// Learn adds and returns the secrets that a credential added to a request: before is the request without it. Learnt
+// secrets are dropped when there are too many, so the caller passes own to Hide as well.
 func (k *Known) Learn(before, after *http.Request) (own []string) {
 	for name, values := range after.Header {
 		if !slices.Equal(values, before.Header[name]) {
@@ -70,7 +70,7 @@ func (k *Known) Learn(before, after *http.Request) (own []string) {
 	return own
 }
 
-// secretOf returns a header's value without the scheme that begins it.
+// secretOf returns a header's value without its authentication scheme.
 func secretOf(value string) string {
 	scheme, rest, ok := strings.Cut(value, " ")
 	if ok && !strings.ContainsFunc(scheme, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }) {
@@ -94,15 +94,15 @@ func (k *Known) learn(s string) {
 	k.fresh.add(s)
 }
 
-// grams are the pieces of texts by which they are found.
+// grams are the pieces of secrets that are searched for.
 type grams struct {
 	seen    map[string]bool // whole texts
-	pieces  map[string]bool // whether one must be a word
-	lengths []int           // of pieces
-	first   []uint64        // a bit for each hash of a piece's first bytes
+	pieces  map[string]bool // true if the piece must be a whole word
+	lengths []int           // distinct lengths of pieces
+	first   []uint64        // a bitmap of the hashes of the pieces' first bytes
 }
 
-// hash returns a number below 1<<20 for four bytes.
+// hash returns a hash below 1<<20 of the first four bytes of b.
 func hash(b []byte) uint32 { return binary.LittleEndian.Uint32(b) * 2654435761 >> 12 }
 
 func (g *grams) piece(text string, word bool) {
@@ -117,7 +117,7 @@ func (g *grams) piece(text string, word bool) {
 	}
 }
 
-// windows adds all pieces of n bytes of text.
+// windows adds all substrings of text with n bytes.
 func (g *grams) windows(text string, n int) {
 	for i := 0; i+n <= len(text); i++ {
 		g.piece(text[i:i+n], false)
@@ -133,7 +133,7 @@ func (g *grams) add(s string) {
 	}
 	g.seen[s] = true
 	if strings.Contains(s, " ") {
-		g.add(strings.ReplaceAll(s, " ", "+")) // as forms have it
+		g.add(strings.ReplaceAll(s, " ", "+")) // as in form encoding
 	}
 	short := len(s) < gram
 	if short {
@@ -144,10 +144,10 @@ func (g *grams) add(s string) {
 	for shift := range 3 {
 		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			text := encoding.EncodeToString([]byte(strings.Repeat("\x00", shift) + s))
-			text = text[(8*shift+5)/6 : 8*(shift+len(s))/6] // the letters that s alone decides
+			text = text[(8*shift+5)/6 : 8*(shift+len(s))/6] // the characters that depend on s alone
 			switch {
 			case !short:
-				g.windows(text, 11) // as many of those as nine bytes decide
+				g.windows(text, 11) // the characters determined by nine bytes
 			case len(text) > 6:
 				g.piece(text, false)
 			}
@@ -162,10 +162,10 @@ func (g *grams) add(s string) {
 	}
 }
 
-// A stretch is a part of a text.
+// A stretch is a byte range of a text.
 type stretch struct{ from, to int }
 
-// find adds the parts of b that are pieces.
+// find appends the ranges of b that match a piece.
 func (g *grams) find(b []byte, found []stretch) []stretch {
 	if len(g.pieces) == 0 {
 		return found
@@ -190,13 +190,13 @@ func isWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c >= 0x80
 }
 
-// A text is unescaped in parts, so that where each byte comes from takes little memory.
+// A text is unescaped in chunks, to limit the memory for the positions of bytes. Chunks overlap.
 const (
 	chunk   = 1 << 18
 	overlap = 1 << 13
 )
 
-// Hide returns b with Masked in place of what is known, and of own; b itself where nothing is.
+// Hide returns b with Masked in place of known secrets and of own; it returns b itself if there are none.
 func (k *Known) Hide(b []byte, own ...string) []byte {
 	var forgotten grams
 	k.mu.RLock()
@@ -226,10 +226,10 @@ func (k *Known) Hide(b []byte, own ...string) []byte {
 	return replace(b, found)
 }
 
-// Text is Hide for a text.
+// Text is Hide for a string.
 func (k *Known) Text(s string, own ...string) string { return string(k.Hide([]byte(s), own...)) }
 
-// replace puts Masked in the place of the stretches found.
+// replace replaces the ranges found by Masked.
 func replace(b []byte, found []stretch) []byte {
 	if len(found) == 0 {
 		return b
@@ -259,8 +259,8 @@ func replace(b []byte, found []stretch) []byte {
 	return append(out, b[done:]...)
 }
 
-// number makes s the whole of a number of JSON that it is a part of, and reports whether it is one: in the place of a
-// number, a text needs quotes.
+// number extends s to the whole JSON number that contains it, and reports whether there is one: Masked needs quotes in
+// place of a number.
 func number(b []byte, s stretch) (stretch, bool) {
 	isNumber := func(c byte) bool { return '0' <= c && c <= '9' || strings.IndexByte("+-.eE", c) >= 0 }
 	for _, c := range b[s.from:s.to] {

@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
-// spelt is a text as answers may spell it.
+// spelt maps encodings of a text in responses.
 var spelt = map[string]func(string) string{
 	"raw":       func(s string) string { return s },
 	"query":     url.QueryEscape,
@@ -47,7 +47,7 @@ func everyByte(s, format string) string {
 	return b.String()
 }
 
-// holds reports whether nine bytes of a secret can be had of a text.
+// holds reports whether nine bytes of a secret can be recovered from a text.
 func holds(text, secret string) bool {
 	texts := []string{text}
 	for range 3 {
@@ -81,7 +81,7 @@ func holds(text, secret string) bool {
 	return false
 }
 
-// TestKnown wants no nine bytes of a credential to leave, however they are spelt and whatever is around them.
+// TestKnown checks that no nine bytes of a credential pass, in any encoding and context.
 func TestKnown(t *testing.T) {
 	letters := `abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./+="\<& %é`
 	random := rand.New(rand.NewPCG(1, 2))
@@ -99,7 +99,7 @@ func TestKnown(t *testing.T) {
 			}
 			text := "Incorrect API key provided: " + spell(secret) + " and more"
 			if !holds(text, secret) {
-				continue // the spelling itself hides it
+				continue // the encoding itself hides it
 			}
 			if got := k.Text(text); holds(got, secret) || !strings.HasPrefix(got, "Incorrect API key provided: ") || !strings.HasSuffix(got, " and more") {
 				t.Fatalf("%s of %q: %q", name, secret, got)
@@ -108,7 +108,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestKnownRows are exact: what goes, and what stays.
+// TestKnownRows checks exact results: what is masked and what is kept.
 func TestKnownRows(t *testing.T) {
 	k := &Known{}
 	k.Add("sk-live-4f9a8b7c6d5e", "hunter2", "abc", "123456789012")
@@ -139,7 +139,7 @@ func TestKnownRows(t *testing.T) {
 	}
 }
 
-// TestLearn wants what any credential puts on a request to be known from then on, and to the caller after it was forgotten.
+// TestLearn checks that the secrets a credential adds are known, and returned for use after they were dropped.
 func TestLearn(t *testing.T) {
 	for name, c := range map[string]Credential{
 		"bearer": Bearer("token-of-the-api"), "header": Header{"X-Key", "token-of-the-api"}, "query": Query{"k", "token-of-the-api"},
@@ -171,7 +171,7 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// BenchmarkHide is what an answer of 1 MiB costs.
+// BenchmarkHide measures a response of 1 MiB.
 func BenchmarkHide(b *testing.B) {
 	k := &Known{}
 	for i := range 100 {

@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// unescaped is a text with the place in the text that it comes from of each of its bytes, and of its end. A nil at says
-// that it is that text.
+// unescaped is a text with the position of each of its bytes, and of its end, in the original. If at is nil, it is the
+// original.
 type unescaped struct {
 	text []byte
 	at   []int32
 }
 
-// again unescapes u: what URLs, JSON and HTML write for characters. A nil text says that there was nothing to do.
+// again undoes one level of URL, JSON and HTML escapes in u. The text of the result is nil if there were none.
 func (u unescaped) again() unescaped {
 	out := unescaped{text: make([]byte, 0, len(u.text)), at: make([]int32, 0, len(u.text)+1)}
 	place := func(i int) int32 {
@@ -49,7 +49,8 @@ func (u unescaped) again() unescaped {
 	return out
 }
 
-// escape returns the character that b begins with an escape of, below zero for a byte, and the escape's length; 0 for none.
+// escape decodes the escape that b begins with. It returns the character, negative for a single byte, and the escape's
+// length; 0 if none.
 func escape(b []byte) (rune, int) {
 	if len(b) < 2 {
 		return 0, 0
@@ -89,7 +90,7 @@ func escape(b []byte) (rune, int) {
 	return 0, 0
 }
 
-// digits reads n hexadecimal digits of b from at on; a zero is none that a credential holds.
+// digits parses n hexadecimal digits of b at at; zero is refused, since no credential contains it.
 func digits(b []byte, at, n int) (rune, bool) {
 	if len(b) < at+n {
 		return 0, false

@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A world is what a random document holds, and what of it is hidden.
+// A world is a random document, and the parts of it that are hidden.
 type world struct {
 	operations map[string]operation
 	schemas    map[string]map[string]string // fields → "" or the schema they refer to
@@ -63,7 +63,7 @@ func drawWorld(t *rapid.T) world {
 	return w
 }
 
-// text writes the document; without leaves out what is hidden.
+// text returns the document; without omits the hidden parts.
 func (w world) text(without bool, other string) string {
 	var b strings.Builder
 	b.WriteString(`{"openapi":"3.0.0","paths":{"/none":{}`)
@@ -106,7 +106,7 @@ func (w world) text(without bool, other string) string {
 	return b.String()
 }
 
-// answers is all that somebody can be told of a view.
+// answers returns all texts that can be rendered from a view.
 func (w world) answers(t *rapid.T, text string, f visible.Filter) string {
 	d, err := spec.Load([]byte(text))
 	if err != nil {
@@ -142,8 +142,7 @@ func (w world) answers(t *rapid.T, text string, f visible.Filter) string {
 	return b.String()
 }
 
-// TestNonInterference: what is hidden changes nothing that anybody is told: not when it is left out of the document, and
-// not when it is another.
+// TestNonInterference checks that hidden parts have no effect on any text: neither removing them nor changing them.
 func TestNonInterference(t *testing.T) {
 	rounds := 1 // of 100 documents
 	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_SOAK")); err == nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 )
 
-// A printer writes lines.
+// A printer writes the description of an operation or a schema, line by line.
 type printer struct {
 	measure
 	v       *visible.View
 	b       strings.Builder
-	request bool     // it tells what is sent: read-only fields are none
-	whole   bool     // it tells of a schema: all fields are
-	past    []string // the named schemas around what is written
+	request bool     // describes what is sent: read-only fields are omitted
+	whole   bool     // describes a schema: all fields are included
+	past    []string // the named schemas that enclose the current one
 }
 
 func (p *printer) line(indent int, text string) {
@@ -27,7 +27,7 @@ func (p *printer) line(indent int, text string) {
 	p.b.WriteByte('\n')
 }
 
-// maxEnum is how many values of an enum are told.
+// maxEnum is the maximum number of enum values listed.
 const maxEnum = 12
 
 var placeNames = []struct{ in, title string }{{"path", "Path:"}, {"query", "Query:"}, {"header", "Headers:"}}
@@ -121,7 +121,7 @@ func (p *printer) answers(op *spec.Operation) {
 	}
 }
 
-// content tells what a body or an answer is: its type beside the title, its fields below.
+// content describes a body or a response: its type next to the title, its fields below.
 func (p *printer) content(title string, c *spec.Content) {
 	s := p.v.Schema(c.Schema)
 	text := title + ": " + p.kind(s, 0)
@@ -135,7 +135,7 @@ func (p *printer) content(title string, c *spec.Content) {
 	p.inside(1, s, 0)
 }
 
-// inside tells the fields of s, or of the elements of s; level is how deep s stands.
+// inside describes the fields of s, or of its elements; level is the nesting depth.
 func (p *printer) inside(indent int, s spec.Schema, level int) {
 	for range 4 { // a list of lists
 		if s.Items != nil && s.Is("array") {
@@ -179,7 +179,7 @@ func (p *printer) inside(indent int, s spec.Schema, level int) {
 	}
 }
 
-// opens says how to see all of a named schema.
+// opens returns how to see all of a named schema.
 func opens(schema string) string {
 	if schema == "" {
 		return ""
@@ -216,7 +216,7 @@ func (p *printer) field(indent int, called string, required bool, s spec.Schema)
 	p.line(indent, text)
 }
 
-// kind writes a type: string, array<Team>, map<integer>, one of A, B.
+// kind returns a type, such as string, array<Team>, map<integer> or "one of A, B".
 func (p *printer) kind(s spec.Schema, depth int) string {
 	text := ""
 	switch {
@@ -272,7 +272,7 @@ func (p *printer) enum(s spec.Schema) string {
 	return text
 }
 
-// value writes a value of an enum: texts without quotes.
+// value returns an enum value; strings are not quoted.
 func value(e spec.Raw) string {
 	switch e.Kind() {
 	case '"':
@@ -283,7 +283,7 @@ func value(e spec.Raw) string {
 	return oneLine(string(e), 60)
 }
 
-// choices writes the alternatives of a schema by name, and those without one by what they need.
+// choices lists the alternatives of a schema by name, and unnamed ones by their fields.
 func (p *printer) choices(s spec.Schema, all []spec.Raw) string {
 	var names []string
 	for _, r := range all {
@@ -322,7 +322,7 @@ func (p *printer) choices(s spec.Schema, all []spec.Raw) string {
 	return word + strings.Join(names, ", ")
 }
 
-// schema tells of a named schema.
+// schema describes a named schema.
 func (p *printer) schema(s spec.Schema) {
 	p.line(0, "## "+name(s.Name))
 	if text := known[s.Name]; text != "" {

@@ -1,10 +1,9 @@
-// Package describe tells agents of an HTTP API in few words: operations, schemas, services and what a search found.
+// Package describe renders an HTTP API as short text for agents: operations, schemas, services and search results.
 //
-// It stands before the way, at the end of discovery. It takes a View, so it can tell of nothing that is hidden. The
-// detail of an operation says first what to send, required things first, and then what comes back, two levels deep;
-// deeper things are named, and Schema opens names. A detail stays within MaxDetail bytes: what comes back is told
-// shorter before what to send is. Texts of the document are flattened to one line and cut: they are data, and they
-// can't end a line or begin another.
+// It renders a View, so it can't show anything hidden. The detail of an operation describes first the request, required
+// parts first, then the response, two levels deep; deeper schemas are named, and Schema describes a named one. A detail
+// is at most about MaxDetail bytes: the response is shortened before the request. Texts of the document are untrusted
+// data: they are flattened to one line and cut, so they can't break out of their line.
 package describe
 
 import (
@@ -17,20 +16,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 )
 
-// MaxDetail is about how many bytes a detail has at most: 1,500 tokens of 4 bytes.
+// MaxDetail is the approximate maximum size of a detail in bytes: 1,500 tokens of 4 bytes.
 const MaxDetail = 6000
 
-// maxText is how many characters a description has at most.
+// maxText is the maximum length of a description in characters.
 const maxText = 100
 
-// A measure says how much is told.
+// A measure limits how much is described.
 type measure struct {
 	depth        int // levels
-	fields       int // at most, of one object
+	fields       int // maximum number, of one object
 	descriptions bool
 }
 
-// measures are tried until a detail is short enough: of the request, and of the answer.
+// measures are tried in order until a detail is short enough: one of the request and one of the response each.
 var measures = [][2]measure{
 	{{2, 60, true}, {2, 60, true}},
 	{{2, 60, true}, {2, 40, false}},
@@ -44,7 +43,7 @@ var measures = [][2]measure{
 	{{1, 12, false}, {0, 0, false}},
 }
 
-// Operation returns the detail of an operation that is in v.
+// Operation returns the detail of op, an operation visible in v, of at most about MaxDetail bytes.
 func Operation(v *visible.View, op *spec.Operation) string {
 	text := ""
 	for _, m := range measures {
@@ -69,8 +68,8 @@ func detail(v *visible.View, op *spec.Operation, request, answer measure) string
 	return p.b.String()
 }
 
-// Line returns the one line that tells of an operation in a list: id, method and path, summary, access class. What
-// changes something is marked: a person reviews it before it runs.
+// Line returns one line that describes an operation in a list: id, method and path, summary and access class.
+// Operations that change something are marked, because a person reviews them before they run.
 func Line(v *visible.View, op *spec.Operation) string {
 	class := v.Class(op)
 	mark := class.String()
@@ -87,7 +86,7 @@ func Line(v *visible.View, op *spec.Operation) string {
 	return fmt.Sprintf("%s: %s %s%s [%s]", name(op.ID), op.Method, oneLine(op.Path, 300), text, mark)
 }
 
-// summary returns the summary of an operation, or its description where the summary only repeats its name.
+// summary returns the summary of an operation, or its description if there is none or it only repeats the name.
 func summary(op *spec.Operation) string {
 	text := oneLine(op.Summary, maxText)
 	if text == "" || strings.EqualFold(text, spec.ShortName(op.ID)) {
@@ -96,7 +95,7 @@ func summary(op *spec.Operation) string {
 	return text
 }
 
-// Found returns what a search found, a line each, and where else to look.
+// Found returns a search result as text: one line for each operation, then the services to look in.
 func Found(v *visible.View, r search.Result) string {
 	p := &printer{v: v}
 	switch {
@@ -126,7 +125,7 @@ func span(r search.Result) string {
 	return fmt.Sprintf("%d to %d", r.Offset+1, r.Offset+len(r.Operations))
 }
 
-// Services returns the services of an API, a line each.
+// Services returns the services of an API, one per line.
 func Services(v *visible.View, all []search.Service) string {
 	p := &printer{v: v}
 	title, _ := v.Document()
@@ -139,7 +138,7 @@ func Services(v *visible.View, all []search.Service) string {
 	return p.b.String()
 }
 
-// maxServices is how many services are told at once.
+// maxServices is the maximum number of services listed.
 const maxServices = 150
 
 func (p *printer) services(all []search.Service) {
@@ -156,8 +155,8 @@ func (p *printer) services(all []search.Service) {
 	}
 }
 
-// Schema returns the schema of that name, full or short: the fields of a message, or the values of an enum. It refuses
-// as view.View.Named does.
+// Schema returns the description of the schema with that full or short name: the fields of a message, or the values of
+// an enum. Its errors are those of visible.View.Named.
 func Schema(v *visible.View, called string) (string, error) {
 	s, err := v.Named(called)
 	if err != nil {

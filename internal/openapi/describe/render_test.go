@@ -40,7 +40,7 @@ func file(t testing.TB, name string) []byte {
 	return b
 }
 
-// TestGolden: what is asked → the text.
+// TestGolden checks the text of each request.
 func TestGolden(t *testing.T) {
 	odd := `{"openapi":"3.1.0","info":{"title":"Odd"},"paths":{
 		"/a/{id}":{"parameters":[{"name":"id","in":"path","schema":{"type":"integer","format":"int64"},"example":42}],"post":{"operationId":"odd","summary":"Do\nthis\u0000 [read]","deprecated":true,
@@ -109,7 +109,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// tokens returns the p50, p95 and most of texts, in tokens of 4 bytes.
+// tokens returns the 50th and 95th percentile and the maximum length of texts, in tokens of 4 bytes.
 func tokens(texts []string) (p50, p95, most int) {
 	var n []int
 	for _, text := range texts {
@@ -119,7 +119,7 @@ func tokens(texts []string) (p50, p95, most int) {
 	return n[len(n)/2], n[len(n)*95/100], n[len(n)-1]
 }
 
-// everything renders all of a view, and checks that each line is one.
+// everything renders all of a view, and checks that each text stays on its line.
 func everything(t testing.TB, v *visible.View) (details, schemas []string) {
 	t.Helper()
 	check := func(text string) {
@@ -149,7 +149,7 @@ func everything(t testing.TB, v *visible.View) (details, schemas []string) {
 	return details, schemas
 }
 
-// TestBudget: a detail is short, whatever the document.
+// TestBudget checks that details are short for any document.
 func TestBudget(t *testing.T) {
 	for _, name := range []string{"trackline.json", "fleet.yaml"} {
 		details, _ := everything(t, see(t, file(t, "../testdata/"+name), visible.Filter{}))
@@ -176,7 +176,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestOneLine: text → line.
+// TestOneLine checks the line of each text.
 func TestOneLine(t *testing.T) {
 	for _, tt := range []struct {
 		in   string
@@ -198,7 +198,7 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
-// FuzzRender: no document makes a text panic, hang or break its lines.
+// FuzzRender checks that no document causes a panic, a hang or a broken line.
 func FuzzRender(f *testing.F) {
 	f.Add([]byte(`{"openapi":"3.1.0","paths":{"/a":{"get":{"summary":"x\ny","parameters":[{"name":"q\n","in":"query","schema":{"enum":["a\u0085b"]}}],"responses":{"200":{"content":{"a/b":{"schema":{"$ref":"#/components/schemas/A"}}}}}}}},"components":{"schemas":{"A":{"allOf":[{"$ref":"#/components/schemas/A"}],"oneOf":[{"$ref":"#/components/schemas/A"}],"properties":{"a":{"items":{"$ref":"#/components/schemas/A"}}}}}}}`))
 	f.Add(file(f, "../testdata/trackline.json")[:3000])

@@ -10,9 +10,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// oneLine flattens a text to one line and cuts it at a word, so that it has at most that many characters.
+// oneLine flattens a text to one line and cuts it at a word, to at most the given number of characters.
 func oneLine(s string, most int) string {
-	if len(s) > 8*most { // what is cut off is not read
+	if len(s) > 8*most { // the rest would be cut off anyway
 		s = s[:8*most]
 	}
 	s = strings.ToValidUTF8(s, "�")
@@ -30,7 +30,7 @@ func oneLine(s string, most int) string {
 	return strings.TrimRight(string(runes), " ,;:.") + "…"
 }
 
-// name writes a name of the document, quoted where it holds what a name should not.
+// name returns a name of the document, quoted if it is empty, too long or has unprintable characters.
 func name(s string) string {
 	if s == "" || strings.IndexFunc(s, func(r rune) bool { return unicode.IsControl(r) || !unicode.IsPrint(r) }) >= 0 || len(s) > 200 {
 		return strconv.Quote(oneLine(s, 200))
@@ -38,10 +38,10 @@ func name(s string) string {
 	return s
 }
 
-// maxValue is how long a default or an example is at most to be told.
+// maxValue is the maximum length of a default or an example that is shown.
 const maxValue = 40
 
-// short returns a value as JSON where it is short. Objects are not told: a field of theirs may be hidden.
+// short returns a value as JSON if it is short. Objects are omitted, since one of their fields may be hidden.
 func short(r spec.Raw) (string, bool) {
 	if r == nil || len(r) > 4*maxValue || bytes.IndexByte(r, '{') >= 0 {
 		return "", false
@@ -53,7 +53,7 @@ func short(r spec.Raw) (string, bool) {
 	return oneLine(text, maxValue), true
 }
 
-// known are types that everybody knows, in a few words.
+// known describes well-known types.
 var known = map[string]string{
 	"google.protobuf.Timestamp":   `ISO 8601, e.g. "2024-01-15T01:30:15Z"`,
 	"google.protobuf.Duration":    `seconds, e.g. "3.5s"`,

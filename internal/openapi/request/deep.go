@@ -8,15 +8,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Options are an operator's words about how one API reads requests.
+// Options configure how one API reads requests.
 type Options struct {
-	Lists Lists // in objects of queries and forms, for which documents have no word
+	Lists Lists // names of list entries in objects of queries and forms, which OpenAPI doesn't define
 }
 
-// Lists is how the entries of a list are named.
+// Lists is how the entries of a list are named in queries and forms.
 type Lists string
 
-// How entries are named. Lists of objects and of lists always have indices.
+// The ways to name entries. Lists of objects and of lists always use indices.
 const (
 	Brackets Lists = ""        // a[]=1&a[]=2
 	Indices  Lists = "indices" // a[0]=1&a[1]=2
@@ -24,10 +24,10 @@ const (
 	Comma    Lists = "comma"   // a=1,2
 )
 
-// maxDeep is how deep values lie in each other in a query.
+// maxDeep is the maximum nesting of values in a query.
 const maxDeep = 8
 
-// deep writes a value by names in brackets: filter[a]=1&filter[b][c]=2, items[0][price]=3.
+// deep encodes a value with bracketed names: filter[a]=1&filter[b][c]=2, items[0][price]=3.
 func (o Options) deep(at, name string, v value.Value, depth int) ([]string, error) {
 	if depth > maxDeep {
 		return nil, refuse(at, "objects lie too deep in each other")
@@ -64,7 +64,7 @@ func (o Options) deep(at, name string, v value.Value, depth int) ([]string, erro
 	return out, nil
 }
 
-// entry is how the name of the i-th entry of a list ends.
+// entry returns the suffix of the name of the i-th entry of a list.
 func (o Options) entry(i int, list value.Value) string {
 	switch {
 	case o.Lists == Indices || holdsObjects(list):
@@ -85,7 +85,7 @@ func holdsObjects(v value.Value) bool {
 	return false
 }
 
-// holdsLists reports whether an object holds objects or lists, for which no style but that of brackets has a word.
+// holdsLists reports whether an object holds objects or lists, which only the bracketed style can encode.
 func holdsLists(v value.Value) bool {
 	for _, m := range v.Members() {
 		if m.Value.Kind() == value.Object || m.Value.Kind() == value.Array {

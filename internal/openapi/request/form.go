@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// form writes a body in the encoding of a URL's query. Objects are written as deepObject where the document says
-// nothing, as most servers of such bodies read them.
+// form encodes a body as application/x-www-form-urlencoded. If the document gives no style for an object, it is written
+// as deepObject, which most servers expect.
 func (o Options) form(content *spec.Content, v value.Value) ([]byte, error) {
 	var pairs []string
 	for _, m := range v.Members() {
@@ -37,8 +37,8 @@ func (o Options) form(content *spec.Content, v value.Value) ([]byte, error) {
 	return []byte(strings.ReplaceAll(strings.Join(pairs, "&"), "%20", "+")), nil
 }
 
-// parts writes a body in parts and returns its media type. The boundary is made from the values, so the same arguments
-// give the same bytes.
+// parts encodes a multipart body and returns its media type. The boundary is derived from the values, so that the same
+// arguments give the same bytes.
 func parts(c validate.Checked, content *spec.Content, v value.Value) ([]byte, string, error) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -116,7 +116,7 @@ func part(w *multipart.Writer, name string, v value.Value, mediaType string, fil
 	return nil
 }
 
-// quote writes a name for a quoted string of a header, as browsers do.
+// quote escapes a name for a quoted string in a header, as browsers do.
 func quote(s string) string {
 	return strings.NewReplacer("\\", "\\\\", `"`, "%22", "\r", "%0D", "\n", "%0A").Replace(s)
 }

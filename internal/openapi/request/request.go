@@ -1,10 +1,10 @@
 // Package request builds the HTTP request of a checked call.
 //
-// It stands between package validate and whoever sends: it takes nothing but a validate.Checked, and it is pure. Path
-// values are percent-encoded as one segment each, so no value can reach another path; a value that would be an empty
-// segment, "." or ".." is refused. Queries, headers and forms are written as the document says (style and explode);
-// headers that are the gateway's are refused here again. A request without a body has no Content-Type. The path holds no
-// host: it is appended to the base URL of the configuration.
+// It has no side effects and accepts only a validate.Checked. Each path value is percent-encoded as one segment, so
+// that no value can reach another path; a value that would be an empty segment, "." or ".." is refused. Queries,
+// headers and forms are encoded as the document declares (style and explode). Headers reserved for the gateway are
+// refused here too. A request without a body has no Content-Type. The path contains no host: it is appended to the
+// configured base URL.
 package request
 
 import (
@@ -20,16 +20,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Request is what is to be sent. Its bytes are the same whenever it is built from the same arguments.
+// A Request is an HTTP request without a host. The same arguments always give the same bytes.
 type Request struct {
 	Method string
-	Path   string      // percent-encoded, begins with "/"; to be appended to the base URL as it is
+	Path   string      // percent-encoded, begins with "/"; appended unchanged to the base URL
 	Query  string      // encoded, without "?"; "" for none
-	Header http.Header // without credentials; Content-Type where there is a body, and Accept
+	Header http.Header // without credentials; has Accept, and Content-Type if there is a body
 	Body   []byte      // nil for none
 }
 
-// Target returns path and query as they stand in a request line.
+// Target returns path and query as in a request line.
 func (r *Request) Target() string {
 	if r.Query == "" {
 		return r.Path
@@ -37,9 +37,9 @@ func (r *Request) Target() string {
 	return r.Path + "?" + r.Query
 }
 
-// Build builds the request of c. It refuses with problem.InvalidArgument what can't be written: a path value that is no
-// segment, a header of more than one line, values that lie too deep in each other in a query. The zero Checked is refused with
-// problem.Internal.
+// Build builds the request of c. It returns problem.InvalidArgument for values that can't be encoded: a path value that
+// is no valid segment, a header of more than one line, values nested too deeply in a query. The zero Checked is refused
+// with problem.Internal.
 func Build(c validate.Checked, o Options) (*Request, error) {
 	op := c.Operation()
 	if op == nil {
@@ -83,7 +83,7 @@ func Build(c validate.Checked, o Options) (*Request, error) {
 	return r, r.setBody(c, o)
 }
 
-// finish encodes what is fixed in a path and checks what came of it.
+// finish encodes the fixed parts of a path and checks the result.
 func finish(path string) (string, error) {
 	if strings.ContainsAny(path, "{}") {
 		return "", refuse("/path", "a path parameter is missing")
@@ -96,9 +96,9 @@ func finish(path string) (string, error) {
 	return fixed(path), nil
 }
 
-// Climbs reports whether a segment of a path can be read as "." or "..", by itself or between the slashes it holds. There are
-// servers and proxies that decode slashes before they look for such segments, that decode twice, that take a backslash
-// for a slash, and that drop what stands behind a semicolon.
+// Climbs reports whether a path segment can be read as "." or "..", alone or between slashes it contains. Some servers
+// and proxies decode slashes before they look for such segments, decode twice, treat a backslash as a slash, or drop
+// what follows a semicolon.
 func Climbs(segment string) bool {
 	for range 8 {
 		for part := range strings.FieldsFuncSeq(segment, func(r rune) bool { return r == '/' || r == '\\' }) {
@@ -112,10 +112,10 @@ func Climbs(segment string) bool {
 		}
 		segment = text
 	}
-	return true // nobody means a text that is encoded so often
+	return true // encoded too often to be legitimate
 }
 
-// decode decodes what is percent-encoded, and leaves what is encoded wrongly as it is.
+// decode percent-decodes s; invalid escapes are kept unchanged.
 func decode(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -131,7 +131,7 @@ func decode(s string) string {
 	return b.String()
 }
 
-// fixed percent-encodes the bytes that a document's path may hold and a URL may not.
+// fixed percent-encodes bytes of a document's path that are not allowed in a URL.
 func fixed(path string) string {
 	var b strings.Builder
 	for i := range len(path) {
@@ -145,7 +145,7 @@ func fixed(path string) string {
 	return b.String()
 }
 
-// accept says what the operation answers with.
+// accept returns the Accept header for the operation's response.
 func accept(op *spec.Operation) string {
 	ok := op.Success()
 	if ok == nil || len(ok.Contents) == 0 {
@@ -160,7 +160,7 @@ func accept(op *spec.Operation) string {
 	return "*/*"
 }
 
-// setHeader writes a header parameter.
+// setHeader sets a header parameter.
 func setHeader(h http.Header, p spec.Parameter, v value.Value) error {
 	at := pointer("/headers", p.Name)
 	if visible.Refused(p.Name) || !token(p.Name) {
@@ -177,12 +177,12 @@ func setHeader(h http.Header, p spec.Parameter, v value.Value) error {
 	return nil
 }
 
-// oneLine reports whether text can be a header's value.
+// oneLine reports whether text is a valid header value.
 func oneLine(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) < 0
 }
 
-// token reports whether name can be a header's name (RFC 9110).
+// token reports whether name is a valid header name (RFC 9110).
 func token(name string) bool {
 	return name != "" && strings.IndexFunc(name, func(r rune) bool {
 		return !(r == '!' || '#' <= r && r <= '\'' || r == '*' || r == '+' || r == '-' || r == '.' || r == '^' || r == '_' || r == '`' || r == '|' || r == '~' ||

@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// build checks arguments {path, query, headers, body, media} against a document's operation and builds the request.
+// build checks arguments {path, query, headers, body, media} against an operation of a document and builds the request.
 func build(t testing.TB, doc, id, args string) (*Request, error) {
 	t.Helper()
 	return buildAs(t, doc, id, args, Options{})
@@ -79,12 +79,12 @@ func tell(r *Request, err error) string {
 	return out
 }
 
-// one is a document of one operation.
+// one returns a document with one operation.
 func one(path, method, rest string) string {
 	return fmt.Sprintf(`{"openapi":"3.0.0","paths":{%q:{%q:{"operationId":"op",%s}}}}`, path, method, rest)
 }
 
-// TestPath: style and value of a path parameter → the path.
+// TestPath checks the path for each style and value of a path parameter.
 func TestPath(t *testing.T) {
 	for _, tt := range []struct{ style, in, want string }{
 		{``, `"a"`, "GET /t/a/x"},
@@ -147,7 +147,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// TestQuery: style and value of a query parameter → the query.
+// TestQuery checks the query for each style and value of a query parameter.
 func TestQuery(t *testing.T) {
 	const list, object = `["a b","c&d"]`, `{"r":100,"g":"a,b"}`
 	for _, tt := range []struct{ style, in, want string }{
@@ -183,7 +183,7 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// TestHeaders: only headers of one line that are the agent's to set.
+// TestHeaders checks that only one-line headers that agents may set are accepted.
 func TestHeaders(t *testing.T) {
 	doc := one("/t", "get", `"parameters":[{"name":"X-A","in":"header"},{"name":"x b","in":"header"}],"responses":{"200":{"content":{"text/csv":{},"application/json":{}}}}`)
 	for _, tt := range []struct{ in, want string }{
@@ -202,7 +202,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestBody: media type and value → Content-Type and bytes. Without a body there is neither.
+// TestBody checks Content-Type and bytes for each media type and value. Without a body there is neither.
 func TestBody(t *testing.T) {
 	body := func(media, more string) string {
 		return one("/t", "post", `"requestBody":{"content":{"`+media+`":{`+more+`}}}`)
@@ -228,7 +228,7 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// TestParts: what a server reads of a form in parts. The same arguments give the same bytes.
+// TestParts checks what a server reads from a multipart body, and that the same arguments give the same bytes.
 func TestParts(t *testing.T) {
 	doc := one("/t", "post", `"requestBody":{"content":{"multipart/form-data":{"schema":{"type":"object","properties":{"file":{"type":"string","format":"binary"},
 		"files":{"type":"array","items":{"type":"string","format":"binary"}},"title":{"type":"string"},"meta":{"type":"object"},"tags":{"type":"array","items":{"type":"string"}}}},
@@ -267,7 +267,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// FuzzPath: no value makes a path that leaves its template, whoever reads it.
+// FuzzPath checks that no value makes a path that leaves its template, for any way to decode it.
 func FuzzPath(f *testing.F) {
 	for _, seed := range []string{"a", "..", "../x", "%2e%2e", "%252e%252e%252f", "a/../../b", ".;x", "\\..\\", "?x#y", "//host", "{q}", "\u2025", "a%", "..%00"} {
 		f.Add(seed, "b")
@@ -316,7 +316,7 @@ func FuzzPath(f *testing.F) {
 	})
 }
 
-// TestExamples builds a request of every operation of the test documents that takes nothing but texts in its path.
+// TestExamples builds a request for every operation of the test documents whose path takes only strings.
 func TestExamples(t *testing.T) {
 	built := 0
 	for _, name := range []string{"trackline.json", "fleet.yaml"} {
@@ -356,7 +356,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestLists: how lists in objects are written, as the owner says; lists of objects have indices.
+// TestLists checks how lists in objects are encoded for each option; lists of objects have indices.
 func TestLists(t *testing.T) {
 	doc := one("/t", "get", `"parameters":[{"name":"q","in":"query","style":"deepObject"}]`)
 	for lists, want := range map[Lists]string{
@@ -372,7 +372,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestFixedParts: what documents write behind a path to tell operations apart. A fragment is not sent, a query always is.
+// TestFixedParts checks fixed queries and fragments in a document's paths. A fragment is not sent, a query always is.
 func TestFixedParts(t *testing.T) {
 	doc := `{"openapi":"3.0.0","paths":{
 		"/m?beta=true&x=a b":{"get":{"operationId":"beta","parameters":[{"name":"q","in":"query"}]}},
@@ -389,7 +389,7 @@ func TestFixedParts(t *testing.T) {
 	}
 }
 
-// TestChosen: of several contents the one that the body fits; a list is a JSON Patch where there is one.
+// TestChosen checks that the content that fits the body is chosen; a list is a JSON Patch if one is declared.
 func TestChosen(t *testing.T) {
 	object := `{"schema":{"type":"object"}}`
 	patches := one("/t", "patch", `"requestBody":{"content":{"application/json-patch+json":`+object+`,"application/merge-patch+json":`+object+`,"application/strategic-merge-patch+json":`+object+`}}`)

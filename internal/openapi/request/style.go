@@ -17,7 +17,7 @@ func pointer(at, name string) string {
 	return at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
-// pathText writes a path parameter as one segment, or a part of one.
+// pathText encodes a path parameter as one segment, or a part of one.
 func pathText(p spec.Parameter, v value.Value) (string, error) {
 	at := pointer("/path", p.Name)
 	text, err := "", error(nil)
@@ -40,10 +40,10 @@ func pathText(p spec.Parameter, v value.Value) (string, error) {
 	return text, nil
 }
 
-// segment percent-encodes all but what is unreserved (RFC 3986), so that a text is one segment whoever reads it.
+// segment percent-encodes all but unreserved characters (RFC 3986), so that the text is one segment for every reader.
 func segment(s string) string { return encode(s, "") }
 
-// encode percent-encodes s but for letters, digits, -._~ and what keep holds.
+// encode percent-encodes s except letters, digits, -._~ and the characters in keep.
 func encode(s, keep string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -60,7 +60,7 @@ func encode(s, keep string) string {
 	return b.String()
 }
 
-// simple writes a value in the simple style: lists with commas, objects as a,1,b,2 or a=1,b=2.
+// simple encodes a value in the simple style: lists as a,b, objects as a,1,b,2 or, exploded, a=1,b=2.
 func simple(p spec.Parameter, v value.Value, escape func(string) string) (string, error) {
 	if p.MediaType != "" {
 		return escape(string(v.AppendJSON(nil))), nil
@@ -95,7 +95,7 @@ func simple(p spec.Parameter, v value.Value, escape func(string) string) (string
 	return strings.Join(out, ","), nil
 }
 
-// labelled writes a value in the label and matrix styles: each begins with a mark and, in the second, a name.
+// labelled encodes a value in the label or matrix style: each item is prefixed with mark and, for matrix, a name.
 func labelled(p spec.Parameter, v value.Value, mark string, begin func(name string) string) (string, error) {
 	at := pointer("/path", p.Name)
 	if !p.Explode || v.Kind() != value.Array && v.Kind() != value.Object {
@@ -120,7 +120,7 @@ func labelled(p spec.Parameter, v value.Value, mark string, begin func(name stri
 	return b.String(), nil
 }
 
-// place names where arguments give a parameter.
+// place returns the name of a parameter's location in the arguments.
 func place(p spec.Parameter) string {
 	if p.In == "header" {
 		return "headers"
@@ -128,7 +128,7 @@ func place(p spec.Parameter) string {
 	return p.In
 }
 
-// scalar is the text of a value that is no list and no object; null is empty.
+// scalar returns the text of a value that is neither list nor object; null is empty.
 func scalar(at string, v value.Value) (string, error) {
 	if v.Kind() == value.Array || v.Kind() == value.Object {
 		return "", refuse(at, "a list or an object can't stand here")
@@ -136,12 +136,12 @@ func scalar(at string, v value.Value) (string, error) {
 	return v.String(), nil
 }
 
-// queryPairs writes a query parameter as pairs of name and value.
+// queryPairs encodes a query parameter as name=value pairs.
 func (o Options) queryPairs(p spec.Parameter, v value.Value) ([]string, error) {
 	at := pointer("/query", p.Name)
 	keep := ""
 	if p.Reserved {
-		keep = ":/?[]@!$'()*,;" // all that is reserved but what ends a pair, a value or the query
+		keep = ":/?[]@!$'()*,;" // reserved characters except those that end a pair, a value or the query
 	}
 	name := encode(p.Name, "[]")
 	one := func(text string) []string { return []string{name + "=" + encode(text, keep)} }
@@ -159,7 +159,7 @@ func (o Options) queryPairs(p spec.Parameter, v value.Value) ([]string, error) {
 	return one(text), err
 }
 
-// between is what stands between the elements of a list that is one value.
+// between returns the separator of list elements in a single value.
 func between(style string) string {
 	switch style {
 	case "spaceDelimited":

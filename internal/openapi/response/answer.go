@@ -1,11 +1,11 @@
-// Package response makes of what an HTTP API answered what may leave to an agent.
+// Package response turns an HTTP API's response into an answer that an agent may see.
 //
-// It stands behind package send: send.Response → Answer. A body is walked with the response's schema through the
-// asker's View: what is hidden is gone, at any depth, and never tells of itself; where the document declares nothing,
-// names alone decide. Texts under names of credentials are masked. Then the fields that were asked for are picked, and
-// what is left is cut to a budget as valid JSON, which says what was cut and how to go on. An answer that tells of a
-// failure is a problem.Error in the API's words, cleaned. It refuses streams, and bodies that can't be filtered where
-// something of them is hidden.
+// Make takes a client.Response and returns an Answer. A body is filtered with the response's schema and the principal's
+// View: hidden fields are removed at any depth without a trace; without a declared schema, names alone decide. Values
+// under names of credentials are masked. Then the requested fields are picked, and the rest is cut to a budget as valid
+// JSON, with notes on what was cut and how to continue. A response that reports a failure becomes a problem.Error with
+// the API's message, cleaned. Streams are refused, and so are bodies that can't be filtered if some of their parts are
+// hidden.
 package response
 
 import (
@@ -27,50 +27,51 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Options say what is wanted of an answer.
+// Options select what is returned of a response.
 type Options struct {
-	Arguments validate.Arguments     // what was asked: where the next page is counted from
+	Arguments validate.Arguments     // the call's arguments, from which those of the next page are computed
 	Fields    []string               // dotted paths into the body, through arrays: items.name; nil for all
-	Budget    int                    // most bytes of Body as JSON; 0 takes DefaultBudget, and MinBudget is the least
-	Denied    func(name string) bool // names that never leave wherever they stand; nil for none
-	Mask      func(name string) bool // names whose texts leave as "[masked]"; nil for Secret
+	Budget    int                    // maximum bytes of Body as JSON; 0 is DefaultBudget, the minimum is MinBudget
+	Denied    func(name string) bool // names that are always removed; nil for none
+	Mask      func(name string) bool // names whose values are replaced by Masked; nil for Secret
 }
 
-// DefaultBudget is the most bytes of a body: what a page of records may have (design 03: about 25,000 tokens).
+// DefaultBudget is the default maximum size of a body in bytes, about 25,000 tokens.
 const DefaultBudget = 100_000
 
-// MinBudget is the least a body is cut to: in less, nothing would be told.
+// MinBudget is the least budget, in bytes: a smaller one would leave no useful text.
 const MinBudget = 256
 
-// maxDepth is how deep the JSON of an answer may nest: deeper than what agents send, which nobody reads.
+// maxDepth is the maximum nesting of a response's JSON. It is larger than for requests from agents.
 const maxDepth = 64
 
-// An Answer is what may leave of what an API answered.
+// An Answer is the part of a response that an agent may see.
 type Answer struct {
 	Status  int
-	Body    value.Value // JSON, or a text; numbers exact
-	HasBody bool        // Body is there, be it null
-	Notes   []string    // what was cut, masked or named wrongly, a sentence each
-	Part    bool        // it isn't all there is: something was cut, or the API has further pages
-	Shown   int         // items of the list in Body that an answer is mostly about; 0 where there is none
-	Of      int         // how many the API answered with
-	Total   *int64      // how many there are on all pages, where the API tells
-	Next    value.Value // what changes in the arguments of the call that goes on ({query: {page: 2}}); null for none
+	Body    value.Value // JSON, or a string; numbers are exact
+	HasBody bool        // whether Body is set; it may be null
+	Notes   []string    // what was cut, masked or named wrongly, one sentence each
+	Part    bool        // the answer is incomplete: something was cut, or the API has further pages
+	Shown   int         // items of the main list in Body; 0 if there is none
+	Of      int         // items of that list in the API's response
+	Total   *int64      // items on all pages, if the API reports it
+	Next    value.Value // changes to the arguments that get the next page ({query: {page: 2}}); null for none
 	Link    *Blob       // a body that is neither JSON nor text; nil for none
 }
 
-// A Blob is a body of bytes.
+// A Blob is a binary body.
 type Blob struct {
 	MediaType string
-	Name      string // the file's name, where the API gives one; without folders
+	Name      string // the file name, without folders, if the API gives one
 	Size      int
 	SHA256    string // in hexadecimal
 	Bytes     []byte
 }
 
-// Make makes an Answer of what op answered; v is the asker's View of the document. An answer of a status from 300 on is
-// a problem.Error with a problem.Reply; one that is not what it says it is, problem.Upstream; a stream,
-// problem.Unsupported; one that can't be filtered though something of it is hidden, problem.SecurityBlocked.
+// Make returns the Answer for the response of op; v is the principal's View of the document. The errors are: a
+// problem.Error with a problem.Reply for a status of 300 or more; problem.Upstream for a body that doesn't match its
+// media type; problem.Unsupported for a stream; problem.SecurityBlocked for a body that can't be filtered although
+// parts of it are hidden; problem.NotFound if op is not in v.
 func Make(v *visible.View, op *spec.Operation, r *client.Response, o Options) (*Answer, error) {
 	if v == nil || op == nil || r == nil || !v.Has(op) {
 		return nil, &problem.Error{Code: problem.NotFound, Detail: "unknown operation"}
@@ -99,7 +100,7 @@ func Make(v *visible.View, op *spec.Operation, r *client.Response, o Options) (*
 		return a, a.json(w, op, read, r.Header)
 	}
 	if body[0] == '{' || body[0] == '[' {
-		// JSON under another name is filtered like JSON.
+		// JSON with another media type is filtered like JSON.
 		if read, err := value.Read(body, maxDepth); err == nil {
 			return a, a.json(w, op, read, r.Header)
 		}
@@ -107,7 +108,7 @@ func Make(v *visible.View, op *spec.Operation, r *client.Response, o Options) (*
 	return a, a.plain(w, op, r, media)
 }
 
-// json is an answer that can be filtered.
+// json fills a from a JSON body, which can be filtered.
 func (a *Answer) json(w *walker, op *spec.Operation, read value.Value, header http.Header) error {
 	root := w.nodeOf(w.answered(op, a.Status))
 	body, ok := w.walk(read, root, open)
@@ -131,7 +132,7 @@ func (a *Answer) json(w *walker, op *spec.Operation, read value.Value, header ht
 	c := &cutter{}
 	body = c.fit(body, max(w.o.Budget, MinBudget), "")
 	if has := len(l.of(body)); 0 < has && has < len(seen) {
-		// The API's own next page is behind what was cut here, which has to be reached first.
+		// The API's own next page comes after the items that were cut here, which have to be reached first.
 		keep, next := p.after(seen[:has], all, len(seen) == all)
 		if keep < has {
 			body = l.shorten(body, keep)
@@ -150,7 +151,7 @@ func (a *Answer) json(w *walker, op *spec.Operation, read value.Value, header ht
 	return nil
 }
 
-// plain is an answer that can't be filtered: it leaves where nothing of it is hidden.
+// plain fills a from a body that can't be filtered. It is returned only if none of its parts is hidden.
 func (a *Answer) plain(w *walker, op *spec.Operation, r *client.Response, media string) error {
 	if w.hides(op) {
 		return &problem.Error{Code: problem.SecurityBlocked, Kind: "unfiltered_answer", Suggestion: "ask for JSON, if the operation has a parameter for that",
@@ -179,7 +180,7 @@ func upstream(detail string) *problem.Error {
 	return &problem.Error{Code: problem.Upstream, Kind: "odd_answer", Detail: detail}
 }
 
-// documented reports whether the document has an answer of a media type like that, or none at all for calls that went well.
+// documented reports whether the document declares a successful response with such a media type, or none at all.
 func documented(op *spec.Operation, like func(string) bool) bool {
 	declares := false
 	for _, r := range op.Responses {
@@ -196,7 +197,7 @@ func documented(op *spec.Operation, like func(string) bool) bool {
 	return !declares
 }
 
-// mediaType is a media type as it is to be, or "".
+// mediaType returns a media type without parameters, or "" if it is invalid.
 func mediaType(s string) string {
 	name, _, err := mime.ParseMediaType(s)
 	if err != nil || len(name) > 100 || !strings.Contains(name, "/") {
@@ -212,7 +213,7 @@ func named(media string) string {
 	return media
 }
 
-// isStream reports whether a media type has no end by its nature.
+// isStream reports whether a media type is an endless stream.
 func isStream(media string) bool {
 	switch media {
 	case "text/event-stream", "application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines", "application/json-lines",
@@ -222,7 +223,7 @@ func isStream(media string) bool {
 	return false
 }
 
-// fileName is the name that an API gives to a body: what is safe to show of it.
+// fileName returns the file name of a body, reduced to what is safe to show.
 func fileName(h http.Header) string {
 	_, params, err := mime.ParseMediaType(h.Get("Content-Disposition"))
 	if err != nil {

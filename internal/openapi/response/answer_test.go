@@ -15,9 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// components of all documents of these tests. In them, hidden are: the schema Vault, every field named salary,
-// Team.plan, Cat.chip,
-// Setting.key and, though nothing declares it, Person.odd.
+// components are the schemas of all documents in these tests. Hidden are the schema Vault, every field named salary,
+// Team.plan, Cat.chip, Setting.key and the undeclared Person.odd.
 const components = `"components":{"schemas":{
 	"Team":{"type":"object","properties":{"id":{"type":"integer"},"name":{"type":"string"},"plan":{"type":"string"},"lead":{"$ref":"#/components/schemas/Person"},
 		"members":{"type":"array","items":{"$ref":"#/components/schemas/Person"}},"vault":{"$ref":"#/components/schemas/Vault"},"children":{"type":"array","items":{"$ref":"#/components/schemas/Team"}}}},
@@ -36,7 +35,7 @@ const components = `"components":{"schemas":{
 	"Page":{"type":"object","properties":{"items":{"type":"array","items":{"$ref":"#/components/schemas/Team"}},"total":{"type":"integer"},"next_cursor":{"type":"string","nullable":true}}},
 	"Problem":{"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"},"salary":{"type":"string"}}}}}`
 
-// seen is a View over one operation of the document, GET /x, whose answer 200 has that schema.
+// seen returns a View of a document with the operation GET /x, whose response 200 has that schema.
 func seen(t testing.TB, schema, parameters string) (*visible.View, *spec.Operation) {
 	t.Helper()
 	if schema != "" {
@@ -88,7 +87,7 @@ func read(t testing.TB, text string) value.Value {
 	return v
 }
 
-// shown is an answer as the tables write it.
+// shown formats an answer as in the tables.
 func shown(a *Answer, err error) string {
 	if err != nil {
 		p := problem.Of(err)
@@ -123,7 +122,7 @@ func shown(a *Answer, err error) string {
 	return out
 }
 
-// TestHidden is schema and body → what leaves.
+// TestHidden checks the visible part of each body, by schema.
 func TestHidden(t *testing.T) {
 	for _, tt := range []struct{ schema, body, want string }{
 		{ref("Team"), `{"id":9007199254740993,"name":"a","plan":"p","extra":{"salary":1,"plan":"q"}}`, `{"id":9007199254740993,"name":"a","extra":{"plan":"q"}}`},
@@ -166,7 +165,7 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestOtherStatus: an answer that is not documented is taken through all that is.
+// TestOtherStatus checks that a response with an undocumented status is filtered by all documented schemas.
 func TestOtherStatus(t *testing.T) {
 	v, op := seen(t, ref("Team"), "")
 	r := ok(`{"id":1,"plan":"p"}`)
@@ -179,12 +178,12 @@ func TestOtherStatus(t *testing.T) {
 	}
 }
 
-// TestAnswered is statuses with their schemas, and a status → what leaves of one body. Person has no odd, Cat no chip, Team no
-// plan.
+// TestAnswered checks which schema applies to each status, by the visible part of one body. Person.odd, Cat.chip and
+// Team.plan are hidden.
 func TestAnswered(t *testing.T) {
 	const body = `{"odd":1,"chip":2,"plan":3}`
 	for _, tt := range []struct {
-		responses string // status and schema, several
+		responses string // several pairs of status and schema
 		status    int
 		want      string
 	}{
@@ -212,7 +211,7 @@ func TestAnswered(t *testing.T) {
 	}
 }
 
-// TestAbsent: what is no answer of an operation that is there is none.
+// TestAbsent checks that a nil or unknown operation gives no answer.
 func TestAbsent(t *testing.T) {
 	v, op := seen(t, "", "")
 	r := ok("{}")
@@ -240,7 +239,7 @@ func TestAbsent(t *testing.T) {
 
 func second(_ *Answer, err error) error { return err }
 
-// TestNames is what names alone decide, and what is told of it.
+// TestNames checks what is masked because of names alone, and the notes on it.
 func TestNames(t *testing.T) {
 	v, op := seen(t, ref("Team"), "")
 	gone := func(name string) bool { return name == "internal" }
@@ -282,7 +281,7 @@ masked, for their names are those of credentials: secret`},
 	}
 }
 
-// TestSecret is which names are those of credentials.
+// TestSecret checks which names are those of credentials.
 func TestSecret(t *testing.T) {
 	for name, want := range map[string]bool{"password": true, "Authorization": true, "set-cookie": true, "secret_access_key": true, "connectionString": true, "jwt": true,
 		"session_id": true, "pin": true, "page_token": false, "nextToken": false, "continuationToken": false, "next_secret": true, "token": true, "spin": false, "name": false, "": false} {
@@ -292,7 +291,7 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// TestFields is paths → what is picked.
+// TestFields checks the fields picked by each path.
 func TestFields(t *testing.T) {
 	v, op := seen(t, ref("Page"), "")
 	const body = `{"items":[{"id":1,"name":"a","plan":"p","lead":{"name":"b"},"odd":{"x":[{"y":1}]}},{"id":2,"lead":null}],"total":2}`
@@ -312,7 +311,7 @@ func TestFields(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", tt.fields, got, tt.want)
 		}
 	}
-	// A list that wasn't asked for is followed all the same.
+	// Pagination works even if the list itself was not requested.
 	v, op = seen(t, "", `{"in":"query","name":"page","schema":{"type":"integer"}}`)
 	if got, want := shown(Make(v, op, ok(`{"items":[1,2],"total":9}`), Options{Fields: []string{"total"}})), `{"total":9} 0/2 of 9 next {"query":{"page":2}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -323,7 +322,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestMedia is what an answer says it is, and what it is → what leaves.
+// TestMedia checks the result for each media type and body.
 func TestMedia(t *testing.T) {
 	const csv = `"200":{"description":"","content":{"text/csv":{},"application/pdf":{}}}`
 	for _, tt := range []struct{ responses, media, body, want string }{
@@ -365,7 +364,7 @@ func TestMedia(t *testing.T) {
 	}
 }
 
-// TestUnfiltered is the schema of an operation's JSON → whether its CSV leaves.
+// TestUnfiltered checks for each JSON schema of an operation whether its CSV response is returned.
 func TestUnfiltered(t *testing.T) {
 	for schema, leaves := range map[string]bool{
 		ref("Dog"): true, `{"type":"array","items":` + ref("Pet") + `}`: false, ref("Vault"): false, ref("Keeper"): false, ref("Thing"): false, ref("Boss"): false, ref("Page"): false,

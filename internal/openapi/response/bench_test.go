@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkMake is a page of 500 records of which fields are hidden, 130 KB, cut to its budget of 100,000 bytes.
+// BenchmarkMake measures a page of 500 records with hidden fields, 130 KB, cut to its budget of 100,000 bytes.
 func BenchmarkMake(b *testing.B) {
 	v, op := seen(b, ref("Page"), `{"in":"query","name":"offset","schema":{"type":"integer"}}`)
 	var all []string

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// maxMessage is how many characters of an API's message are shown; maxRead how many bytes of it are looked at.
+// maxMessage is the maximum length of an API's message in characters; maxRead is how many bytes of it are examined.
 const (
 	maxMessage = 500
 	maxRead    = 16 << 10
@@ -26,8 +26,8 @@ var (
 	uuid     = regexp.MustCompile(`(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 )
 
-// sentence is what is safe to show of an API's message: one line without stack traces, markup, files of the server and
-// what looks like a credential.
+// sentence returns the part of an API's message that is safe to show: one line without stack traces, markup, server
+// paths and likely credentials.
 func sentence(s string) string {
 	s = strings.ToValidUTF8(s[:min(len(s), maxRead)], "")
 	s = markup.ReplaceAllString(withoutSecrets(s), " ")
@@ -51,7 +51,7 @@ func withoutSecrets(s string) string {
 	s = assigned.ReplaceAllStringFunc(s, func(found string) string {
 		parts := assigned.FindStringSubmatch(found)
 		if strings.HasSuffix(strings.TrimRight(parts[1], " "), "is") && !strings.ContainsAny(parts[2], `0123456789"'`) {
-			return found // the token is invalid
+			return found // as in "the token is invalid"
 		}
 		return parts[1] + Masked
 	})
@@ -64,14 +64,14 @@ func withoutSecrets(s string) string {
 	})
 }
 
-// token is a code as programs write them; "" for anything else.
+// token returns an error code in the usual form of identifiers; "" for any other text.
 func token(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" || len(s) > 100 || s == "about:blank" || withoutSecrets(s) != s {
 		return ""
 	}
 	if at := strings.LastIndexByte(s, '/'); at >= 0 {
-		s = s[at+1:] // the type of a problem is a URL
+		s = s[at+1:] // a problem's type is a URL
 	}
 	for _, r := range s {
 		if r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.:#", r) {
@@ -81,7 +81,7 @@ func token(s string) string {
 	return s
 }
 
-// oneLine is s without control and format characters, and one space where there was any.
+// oneLine returns s without control and format characters, with single spaces for any white space.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -95,7 +95,7 @@ func oneLine(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// cut shortens s to so many characters, at a word where one ends nearby.
+// cut shortens s to at most the given number of characters, at the end of a word if one is near.
 func cut(s string, most int) string {
 	runes := []rune(s)
 	if len(runes) <= most {

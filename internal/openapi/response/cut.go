@@ -8,26 +8,26 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A cutter makes values fit into bytes of JSON and remembers what it left out.
+// A cutter shortens values to a number of bytes of JSON and records what it left out.
 type cutter struct {
 	cuts    []loss
-	more    int // losses beyond those that are told
+	more    int // losses beyond those listed
 	scratch []byte
-	stuck   bool // no call goes on after the list that was cut
+	stuck   bool // no call can continue after the list that was cut
 }
 
-// A loss is what was left out at one place: of a list, of an object's names, of a text.
+// A loss is what was left out of one list, object or string.
 type loss struct {
 	path      string
 	kind      value.Kind
 	kept, had int
-	names     []string // of an object: what was left out
+	names     []string // of an object: the names left out
 }
 
-// least is how few bytes a value is given before it is left out instead.
+// least is the least number of bytes given to a value; below it, the value is left out.
 const least = 32
 
-// maxLosses is how many losses are told one by one.
+// maxLosses is the maximum number of losses listed one by one.
 const maxLosses = 8
 
 func (c *cutter) size(v value.Value) int {
@@ -43,8 +43,8 @@ func (c *cutter) lose(l loss) {
 	c.cuts = append(c.cuts, l)
 }
 
-// fit returns v in at most budget bytes of JSON, which are at least least: lists keep as many whole items as fit, and
-// only where that is not enough texts are cut, and members left out.
+// fit returns v in at most budget bytes of JSON; budget must be at least least. Lists keep as many whole items as fit;
+// only if that is not enough, strings are cut and members left out.
 func (c *cutter) fit(v value.Value, budget int, path string) value.Value {
 	if c.size(v) <= budget {
 		return v
@@ -93,7 +93,7 @@ func (c *cutter) object(members []value.Member, budget int, path string) value.V
 	if needs > room {
 		return c.names(members, sizes, budget, path)
 	}
-	// Lists give way first; where they alone can't make it fit, texts do too, the longest first.
+	// Lists are shortened first; if that is not enough, strings are too, the longest first.
 	if low > room {
 		lows = make([]int, len(members))
 	}
@@ -105,10 +105,10 @@ func (c *cutter) object(members []value.Member, budget int, path string) value.V
 	return value.OfObject(out)
 }
 
-// nameSize is what a name and what stands around it takes.
+// nameSize is the size of a member's name with its quotes, colon and comma.
 func nameSize(name string) int { return len(value.AppendQuoted(nil, name)) + 2 }
 
-// fill returns the level to which every value can be given bytes, so that together they have at most room.
+// fill returns the largest size limit for the values with which they take at most room bytes together.
 func fill(sizes, lows []int, room int) int {
 	low, high := 0, room
 	for low < high {
@@ -125,7 +125,7 @@ func fill(sizes, lows []int, room int) int {
 	return low
 }
 
-// names keeps the first members of an object that fit whole: one of many names is more like a list.
+// names keeps those members of an object that fit whole. An object with many names is treated like a list.
 func (c *cutter) names(members []value.Member, sizes []int, budget int, path string) value.Value {
 	used := 2
 	var out []value.Member
@@ -143,7 +143,7 @@ func (c *cutter) names(members []value.Member, sizes []int, budget int, path str
 	return value.OfObject(out)
 }
 
-// low is the size of v when its lists have one item each.
+// low returns the size of v with its lists cut to one item each.
 func (c *cutter) low(v value.Value) int {
 	switch v.Kind() {
 	case value.Array:
@@ -163,7 +163,7 @@ func (c *cutter) low(v value.Value) int {
 func (c *cutter) text(s string, budget int, path string) value.Value {
 	had := utf8.RuneCountInString(s)
 	mark := fmt.Sprintf("… [%d characters]", had)
-	n := min(budget-2-len(mark), len(s)) // least leaves room for the mark
+	n := min(budget-2-len(mark), len(s)) // least is enough for the mark
 	for {
 		for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
 			n--
@@ -178,7 +178,7 @@ func (c *cutter) text(s string, budget int, path string) value.Value {
 	}
 }
 
-// kept corrects what is told of a list.
+// kept corrects the number of items kept in the loss of list l.
 func (c *cutter) kept(l list, n int) {
 	path := ""
 	for _, name := range l.names {
@@ -191,7 +191,7 @@ func (c *cutter) kept(l list, n int) {
 	}
 }
 
-// notes are what was lost, a sentence each, and how to go on.
+// notes returns a sentence for each loss, and how to continue.
 func (c *cutter) notes(p *pager) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }

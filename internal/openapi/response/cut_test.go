@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestDefaultBudget: an answer is cut to 100,000 bytes where nobody says another.
+// TestDefaultBudget checks that an answer without a given budget is cut to 100,000 bytes.
 func TestDefaultBudget(t *testing.T) {
 	v, op := seen(t, "", "")
 	body := "[" + strings.Repeat(`"`+strings.Repeat("x", 997)+`",`, 119) + `"x"]`
@@ -16,7 +16,7 @@ func TestDefaultBudget(t *testing.T) {
 	}
 }
 
-// TestBudget is a body and its budget → what fits.
+// TestBudget checks the cut body for each body and budget.
 func TestBudget(t *testing.T) {
 	long := strings.Repeat("é", 400)
 	rows := func(n, size int) string {
@@ -44,7 +44,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestLosses: many cuts are told in few words.
+// TestLosses checks that many cuts are summarized.
 func TestLosses(t *testing.T) {
 	var members []string
 	for i := range 14 {
@@ -58,7 +58,7 @@ func TestLosses(t *testing.T) {
 	if len(a.Notes) != maxLosses+2 || a.Notes[0] != "t00: the first 35 of 100 characters are shown" || a.Notes[maxLosses] != "6 more places are cut" {
 		t.Errorf("%q", a.Notes)
 	}
-	// Many names are like a list: the first that fit stay whole.
+	// An object with many names is cut like a list: the first that fit stay whole.
 	a, err = Make(v, op, ok("{"+strings.Join(members, ",")+"}"), Options{Budget: MinBudget})
 	if err != nil {
 		t.Fatal(err)

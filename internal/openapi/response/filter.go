@@ -9,35 +9,35 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A walker takes values through what a View says of them.
+// A walker filters values as a View requires.
 type walker struct {
 	v      *visible.View
 	o      Options
-	marks  map[string]mark // by name: a body has few, many times
+	marks  map[string]mark // cached by name: a body repeats few names
 	ids    map[at]int
 	nodes  map[string]*node
 	masked []string
 
-	covered int // how many values were masked by their names
-	shaped  int // and how many texts, in part, for what they look like
+	covered int // values masked because of their names
+	shaped  int // strings partly masked because of their form
 }
 
-// A mark is what a name alone decides.
+// A mark is the decision for a name alone.
 type mark struct {
 	denied bool
 	cover  cover
 }
 
-// A cover says what of a value leaves masked.
+// A cover is how much of a value is masked.
 type cover uint8
 
 const (
 	open    cover = iota
-	texts         // texts are masked; numbers and booleans stay
-	numbers       // numbers too: they are what is to be kept secret
+	texts         // strings are masked; numbers and booleans are kept
+	numbers       // numbers too, because they are the secret (such as a PIN)
 )
 
-// Masked stands for a text that is not to be seen.
+// Masked replaces a string that must not be shown.
 const Masked = "[masked]"
 
 func newWalker(v *visible.View, o Options) *walker {
@@ -62,7 +62,7 @@ func (w *walker) mark(name string) mark {
 	return m
 }
 
-// walk returns what may leave of val, and false where that is nothing. A nil node says nothing of it.
+// walk returns the visible part of val, and false if there is none. A nil node means that no schema is known.
 func (w *walker) walk(val value.Value, n *node, c cover) (value.Value, bool) {
 	if n != nil && !n.admits(val) {
 		return value.Value{}, false
@@ -127,13 +127,13 @@ func (w *walker) object(val value.Value, n *node, c cover) value.Value {
 	return value.OfObject(out)
 }
 
-// A pairName is a text that names the value beside it, with what the name decides.
+// A pairName is a string that names the value next to it, with the cover for that name.
 type pairName struct {
 	text  string
 	cover cover
 }
 
-// pair returns the name of an object that is a name and a value, as settings often are: {name: DB_PASSWORD, value: …}.
+// pair returns the name in an object that is a name and a value, as in settings: {name: DB_PASSWORD, value: …}.
 func (w *walker) pair(members []value.Member, n *node) pairName {
 	if !slices.ContainsFunc(members, func(m value.Member) bool { return plain(m.Name) == "value" }) {
 		return pairName{}
@@ -142,7 +142,7 @@ func (w *walker) pair(members []value.Member, n *node) pairName {
 		if name := plain(m.Name); name != "name" && name != "key" || m.Value.Kind() != value.String || len(m.Value.Text()) > 100 {
 			continue
 		}
-		// A hidden name decides nothing.
+		// A hidden name is not considered.
 		if _, ok := w.member(n, m.Name); ok && w.o.Mask(m.Value.Text()) {
 			return pairName{m.Value.Text(), coverOf(m.Value.Text())}
 		}
@@ -162,13 +162,13 @@ func (w *walker) mask(name string, pair pairName) {
 	w.masked = append(w.masked, name)
 }
 
-// below is what a member of a value is taken through.
+// below is the node and cover for a member of a value.
 type below struct {
 	node  *node
 	cover cover
 }
 
-// member returns what is said of the member called name of a value of which n is said, and false where it is hidden.
+// member returns the node and cover for the member called name of a value with node n, and false if it is hidden.
 func (w *walker) member(n *node, name string) (below, bool) {
 	if w.mark(name).denied {
 		return below{}, false
@@ -200,19 +200,19 @@ func (w *walker) member(n *node, name string) (below, bool) {
 		}
 		return below{node: n.other}, true
 	case len(n.fields) == 0 && len(n.elements) > 0:
-		// The document promises a list and there is an object around it.
+		// The document declares a list, and the API returned an object around it.
 		return below{node: n}, true
 	}
 	return below{}, true
 }
 
-// element returns what is said of the elements of an array of which n is said.
+// element returns the node for the elements of an array with node n.
 func (w *walker) element(n *node) *node {
 	if n == nil {
 		return nil
 	}
 	if len(n.elements) == 0 {
-		// The document promises one, and there is a list of them.
+		// The document declares a single value, and the API returned a list of them.
 		return n
 	}
 	if n.element == nil {
@@ -221,7 +221,7 @@ func (w *walker) element(n *node) *node {
 	return n.element
 }
 
-// hides reports whether something that op answers with, as JSON, would not leave as it is.
+// hides reports whether any part of op's response, if it were JSON, would be removed or masked.
 func (w *walker) hides(op *spec.Operation) bool {
 	past := map[*node]bool{}
 	var within func(n *node) bool

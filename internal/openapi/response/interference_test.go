@@ -16,19 +16,19 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A world is schemas S0, S1, … by their definitions, and what of them is hidden: S1, or S1.a.
+// A world is a set of schemas S0, S1, … and the parts of it that are hidden: S1, or S1.a.
 type world struct {
 	schemas []definition
 	hidden  map[string]bool
 }
 
-// A definition is an object with fields, which may have parts (allOf), or one of alternatives.
+// A definition is an object with fields and possibly allOf parts, or a choice of alternatives.
 type definition struct {
 	fields  []string
-	of      map[string]int // field → the schema of its value; -1 for a text, -2 for a list of texts; 100 + n for a list of schema n
+	of      map[string]int // field → the schema of its value; -1 for a string, -2 for a list of strings; 100 + n for a list of schema n
 	parts   []int
 	choices []int
-	says    bool // which alternative it is, in "a"
+	says    bool // "a" names the chosen alternative
 }
 
 func draw(t *rapid.T) world {
@@ -101,17 +101,17 @@ func (w world) document() string {
 	return b.String()
 }
 
-// canary stands in all that is hidden.
+// canary is contained in all hidden values.
 const canary = "CANARY"
 
-// A twin is a value as it is in two worlds that differ in what is hidden.
+// A twin is one value in two worlds that differ in hidden parts.
 type twin struct{ one, other any }
 
 func text(t *rapid.T) string {
 	return rapid.SampledFrom([]string{"x", "", "S0", "S1", strings.Repeat("y", 300)}).Draw(t, "text")
 }
 
-// of draws a value of the schema n.
+// of draws a value of schema n.
 func (w world) of(t *rapid.T, n, depth int) twin {
 	switch {
 	case n == -1:
@@ -138,7 +138,7 @@ func (w world) of(t *rapid.T, n, depth int) twin {
 	return twin{one, other}
 }
 
-// secret draws two values of what is hidden.
+// secret draws two values of a hidden part.
 func (w world) secret(t *rapid.T, n, depth int) twin {
 	draw := func() any {
 		switch rapid.IntRange(0, 3).Draw(t, "secret") {
@@ -158,7 +158,7 @@ func (w world) secret(t *rapid.T, n, depth int) twin {
 	return twin{draw(), draw()}
 }
 
-// fill sets the fields of the schema n that are not there yet.
+// fill sets the missing fields of schema n.
 func (w world) fill(t *rapid.T, n, depth int, one, other map[string]any) {
 	d := w.schemas[n]
 	for _, f := range d.fields {
@@ -197,7 +197,7 @@ func (w world) fill(t *rapid.T, n, depth int, one, other map[string]any) {
 		} else {
 			w.fill(t, as, depth, one, other)
 		}
-		// Which of them it is stands in the value, where it says so at all.
+		// The value names its alternative if the schema has a discriminator.
 		if d.says {
 			one["a"] = fmt.Sprintf("S%d", as)
 			other["a"] = one["a"]
@@ -205,7 +205,7 @@ func (w world) fill(t *rapid.T, n, depth int, one, other map[string]any) {
 	}
 }
 
-// TestInterference: what is hidden changes nothing that leaves, and never leaves.
+// TestInterference checks that hidden parts never appear in an answer and never change it.
 func TestInterference(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := draw(rt)
@@ -230,8 +230,8 @@ func TestInterference(t *testing.T) {
 	})
 }
 
-// FuzzMake: no answer makes Make panic; what leaves is JSON within the budget, without names that are hidden; the list
-// that is shown, and what the next call would show, leave nothing out.
+// FuzzMake checks that Make does not panic; that its result is JSON within the budget, without hidden names; and that
+// no items are lost between the list shown and the next call's.
 func FuzzMake(f *testing.F) {
 	for _, seed := range []string{`{"items":[{"id":1,"plan":"p","salary":2}],"total":9}`, `[[{"salary":1}],{"env":[{"name":"token","value":"v"}]}]`, `"` + strings.Repeat("é\\u0001", 300) + `"`,
 		`{"token\n\u001b":"x","long\n":"` + strings.Repeat("y", 900) + `"}`, `{"error":{"code":7,"message":"at /srv/x.js:1 token=abc"}}`, `{"a":{"b":{"c":[1,2,` + strings.Repeat("9", 400) + `]}}}`, "a,b\n1,2", "<html>", "\x00", ``} {

@@ -6,18 +6,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A list is the place of the array that a body is mostly about: the body itself, or in an envelope.
+// A list is the location of a body's main array: the body itself, or inside an envelope.
 type list struct {
 	names []string
 	is    bool
 }
 
-// envelopes are the names of lists in envelopes, of objects around them the first six.
+// envelopes are the usual names of lists in envelopes; the first six are also used for objects around lists.
 var envelopes = []string{"data", "result", "response", "embedded", "payload", "body", "items", "results", "value", "values", "records", "entries", "rows", "list", "content",
 	"objects", "elements", "resources", "hits", "edges", "nodes"}
 
-// mainList finds the list of a body: itself, the only one of its members, or the first with a usual name; then the same
-// in an object with a usual name.
+// mainList finds the main list of a body: the body itself, its only list, or the first list with a usual name; else the
+// same inside an object with a usual name.
 func mainList(body value.Value) list {
 	if body.Kind() == value.Array {
 		return list{is: true}
@@ -52,7 +52,7 @@ func mainList(body value.Value) list {
 	return list{}
 }
 
-// of returns the elements of the list in body; nil where it is not there.
+// of returns the elements of the list in body, or nil if it is absent.
 func (l list) of(body value.Value) []value.Value {
 	if !l.is {
 		return nil
@@ -63,7 +63,7 @@ func (l list) of(body value.Value) []value.Value {
 	return body.List()
 }
 
-// shorten returns body with the first n elements of the list.
+// shorten returns body with only the first n elements of the list.
 func (l list) shorten(body value.Value, n int) value.Value {
 	if len(l.names) == 0 {
 		return value.OfArray(body.List()[:n:n])

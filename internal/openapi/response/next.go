@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A role is what a parameter says of pages.
+// A role is the function of a parameter in pagination.
 type role uint8
 
 const (
@@ -22,7 +22,7 @@ const (
 	bySize
 )
 
-// roles are the names of parameters, as plain gives them.
+// roles lists the parameter names of each role, normalized by plain.
 var roles = map[role][]string{
 	byCursor: {"cursor", "pagetoken", "nexttoken", "nextpagetoken", "nextcursor", "continuationtoken", "continuation", "marker", "startcursor", "skiptoken", "bookmark", "scrollid",
 		"after", "startingafter", "aftercursor", "pagecursor", "paginationtoken", "startafter", "pagingtoken", "pageafter", "aftertoken"},
@@ -32,16 +32,16 @@ var roles = map[role][]string{
 		"rowsperpage", "first", "maxitems", "pageperpage"},
 }
 
-// A parameter is one that says which page is asked for.
+// A parameter is one that controls pagination.
 type parameter struct {
 	in     string // query or body
 	name   string
 	schema spec.Schema
 	role   role
-	given  value.Value // as asked, else its default; null for neither
+	given  value.Value // as requested, else its default; null if there is neither
 }
 
-// A pager finds the arguments of the call that goes on.
+// A pager computes the arguments of the call for the next page.
 type pager struct {
 	page
 	v      *visible.View
@@ -93,7 +93,7 @@ func (p *pager) param(r role) *parameter {
 	return nil
 }
 
-// number returns the whole number that was given for a parameter, be it as a text.
+// number returns the integer given for a parameter, also if it is given as a string.
 func (q *parameter) number() (int64, bool) {
 	if q == nil {
 		return 0, false
@@ -105,8 +105,8 @@ func (q *parameter) number() (int64, bool) {
 	return n, err == nil
 }
 
-// next returns the arguments of the page behind this one, which had that many items, those of them that the asker sees;
-// null where there is none, or where it can't be known.
+// next returns the argument changes for the page after this one; null if there is none or it is unknown. The page had
+// that many items, of which seen are visible.
 func (p *pager) next(items int, seen []value.Value) value.Value {
 	p.counted(items)
 	if p.more != nil && !*p.more && p.link == "" {
@@ -136,12 +136,12 @@ func (p *pager) next(items int, seen []value.Value) value.Value {
 	return p.counting(items)
 }
 
-// further reports whether the API says that there is more than the items of this page, whether or not a call goes on.
+// further reports whether the API has more than the items of this page, whether or not a call can get them.
 func (p *pager) further(items int) bool {
 	return !p.page.next.IsNull() || p.link != "" || p.more != nil && *p.more || p.total != nil && *p.total > int64(items)
 }
 
-// behind returns the arguments that go on behind the last of seen, where the API is asked by the id of an item.
+// behind returns the arguments that continue after the last item of seen, for an API that is paged by item id.
 func (p *pager) behind(seen []value.Value) value.Value {
 	cursor := p.param(byCursor)
 	if cursor == nil || len(seen) == 0 || plain(cursor.name) != "startingafter" {
@@ -154,14 +154,14 @@ func (p *pager) behind(seen []value.Value) value.Value {
 	return call(cursor, id)
 }
 
-// counted takes a count for the total where it can't be that of this page alone.
+// counted uses a count as the total if it is larger than this page.
 func (p *pager) counted(items int) {
 	if p.total == nil && p.count != nil && *p.count > int64(items) {
 		p.total = p.count
 	}
 }
 
-// counting is next for APIs that count pages or items.
+// counting is next for APIs that number pages or items.
 func (p *pager) counting(items int) value.Value {
 	size, sized := p.param(bySize).number()
 	full := items > 0 && sized && int64(items) >= size
@@ -189,8 +189,8 @@ func (p *pager) counting(items int) value.Value {
 	return value.Value{}
 }
 
-// goesOn reports whether there is something behind that many items: the API says so, or the page is full and it doesn't
-// say.
+// goesOn reports whether there are more than that many items: as the API reports, or, if it doesn't, if the page is
+// full.
 func (p *pager) goesOn(behind int64, full bool) bool {
 	switch {
 	case p.more != nil:
@@ -201,7 +201,7 @@ func (p *pager) goesOn(behind int64, full bool) bool {
 	return full
 }
 
-// firstPage is 1, or 0 where the document says so.
+// firstPage is the number of the first page: 0 if the document says so, else 1.
 func (q *parameter) firstPage() int64 {
 	for _, r := range []spec.Raw{q.schema.Default, q.schema.Raw.Get("minimum")} {
 		if string(r) == "0" {
@@ -211,13 +211,13 @@ func (q *parameter) firstPage() int64 {
 	return 1
 }
 
-// byCursor reports whether the page was asked for by a cursor, so that nobody knows how many are before it.
+// byCursor reports whether the page was requested by a cursor, so that its offset is unknown.
 func (p *pager) byCursor() bool {
 	q := p.param(byCursor)
 	return q != nil && !q.given.IsNull()
 }
 
-// start returns how many items are before the page that was asked for, where that is known.
+// start returns the number of items before the requested page, if known.
 func (p *pager) start() (int64, bool) {
 	if p.byCursor() {
 		return 0, false
@@ -241,7 +241,7 @@ func (p *pager) start() (int64, bool) {
 	return n * size, sized && n > 0 && size > 0 && n < 1<<31 && size < 1<<31
 }
 
-// linked returns what changes with the URL of the next page, of what can be given as arguments.
+// linked returns the argument changes given by the next page's URL, as far as the operation has such parameters.
 func (p *pager) linked() value.Value {
 	var changes []value.Member
 	q := queryOf(p.link)
@@ -277,8 +277,8 @@ func within(in string, members ...value.Member) value.Value {
 	return value.OfObject([]value.Member{{Name: in, Value: value.OfObject(members)}})
 }
 
-// after returns how many of seen, which fit, are to be shown, and the arguments that go on behind them; null where the
-// API can't be asked for that. Whole says that none of what it gave is hidden.
+// after returns how many of the visible items that fit to show, and the arguments that continue after them; null if the
+// API can't continue there. whole means that no item of the page is hidden.
 func (p *pager) after(seen []value.Value, all int, whole bool) (int, value.Value) {
 	p.counted(all)
 	fit := len(seen)
@@ -292,7 +292,8 @@ func (p *pager) after(seen []value.Value, all int, whole bool) (int, value.Value
 	if q := p.param(byOffset); q != nil {
 		return fit, call(q, value.OfInt(at+int64(fit)))
 	}
-	// Pages have one size, so the next one has to begin at a multiple of it. A few items less are shown for a larger one.
+	// All pages have the same size, so the next one has to begin at a multiple of it. Showing slightly fewer items
+	// allows a larger size.
 	size, keep := int64(0), int64(0)
 	for s := int64(fit); s >= (int64(fit)+1)/2; s-- {
 		if k := int64(fit) - (at+int64(fit))%s; k > keep {
@@ -307,7 +308,7 @@ func (p *pager) after(seen []value.Value, all int, whole bool) (int, value.Value
 		value.Member{Name: limit.name, Value: value.OfInt(size)})
 }
 
-// hint says how less can be asked for at once; "" where the operation has no way to.
+// hint returns how to request fewer items; "" if the operation has no parameter for that.
 func (p *pager) hint() string {
 	if q := p.param(bySize); q != nil {
 		return fmt.Sprintf("ask for fewer items at once with %s, as the API can't go on in the middle of a page", q.name)

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 )
 
-// TestNext is what was asked and what the API answered → the arguments that go on.
+// TestNext checks the arguments of the next page for each request and response.
 func TestNext(t *testing.T) {
 	const (
 		size   = `{"in":"query","name":"limit","schema":{"type":"integer","default":4}}`
@@ -82,7 +82,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestNextInBody: APIs that are all POST take pages in their bodies.
+// TestNextInBody checks pagination parameters in request bodies, as in APIs that use only POST.
 func TestNextInBody(t *testing.T) {
 	for media, want := range map[string]string{
 		"application/json":                  `{"items":[{"id":1}],"nextPageToken":"n"} 1/1 next {"body":{"pageToken":"n"}}`,
@@ -96,7 +96,7 @@ func TestNextInBody(t *testing.T) {
 	}
 }
 
-// TestNextOfCut: what is cut can be reached, and nothing between is lost.
+// TestNextOfCut checks that items that were cut can be requested, and that none is lost.
 func TestNextOfCut(t *testing.T) {
 	const (
 		size   = `{"in":"query","name":"limit","schema":{"type":"integer","default":20}}`

@@ -8,54 +8,56 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A node is what the asker's View says of a value at one place of a body: all the schemas it may have, put together.
+// A node is what the principal's View declares for a value at one place of a body: all its possible schemas combined.
 type node struct {
 	gone     bool // the value is hidden
 	fields   map[string]*field
 	names    []string // of fields, in order
-	of       []string // the named schemas that it is or may be: a name that is no field is asked of each
-	closed   bool     // a part of it is hidden: names that are no fields may be that part's
-	choices  []choice // of which one alternative or more are hidden
+	of       []string // the named schemas it may be: each is consulted for names that are not in fields
+	closed   bool     // part of the schema is hidden: undeclared names may belong to it
+	choices  []choice // those with hidden alternatives
 	elements []place  // of arrays
-	further  []place  // of names that are no fields
+	further  []place  // of undeclared names
 
-	element, other *node // made when they are first needed
+	element, other *node // created on first use
 }
 
-// A field is what is declared of a member. One that is hidden in any alternative is hidden.
+// A field is the combined declaration of a member. It is hidden if it is hidden in any alternative.
 type field struct {
 	hidden bool
-	unsent bool // writeOnly: it is no part of an answer
+	unsent bool // writeOnly: never part of a response
 	cover  cover
 	places []place
-	node   *node // made when it is first needed
+	node   *node // created on first use
 }
 
-// A choice is of alternatives of which some are hidden: a value is let through where it says that it is of another.
+// A choice is a set of alternatives of which some are hidden. A value passes only if its discriminator names a visible
+// one.
 type choice struct {
-	by  string // the member that says of which it is; "" for none
+	by  string // the discriminator; "" for none
 	may map[string]bool
 }
 
-// A place is a schema, and the named one that it is a part of.
+// A place is a schema and the named schema that contains it.
 type place struct {
 	raw spec.Raw
 	of  string
 }
 
-// at tells one place from another.
+// at identifies a place.
 type at struct {
 	raw *byte
 	of  string
 }
 
-// maxParts is how many schemas are put together for one value, maxNodes how many values are looked at for what is hidden.
+// maxParts is the maximum number of schemas combined for one value; maxNodes is the maximum number of nodes searched
+// for hidden parts.
 const (
 	maxParts = 512
 	maxNodes = 20_000
 )
 
-// admits reports whether anything of val may leave.
+// admits reports whether any part of val may be shown.
 func (n *node) admits(val value.Value) bool {
 	if n.gone {
 		return false
@@ -75,7 +77,8 @@ func (n *node) admits(val value.Value) bool {
 	return true
 }
 
-// answered returns the schemas of what op answers with status. An answer that is not documented may be any that is.
+// answered returns the schemas of op's response with status. An undocumented status may have any of the documented
+// ones.
 func (w *walker) answered(op *spec.Operation, status int) []place {
 	var best, good []place
 	text := strconv.Itoa(status)
@@ -107,7 +110,7 @@ func (w *walker) answered(op *spec.Operation, status int) []place {
 	return best
 }
 
-// nodeOf returns the node of a value that may be of any of these; nil where they say nothing.
+// nodeOf returns the node of a value with any of these schemas, or nil if there are none.
 func (w *walker) nodeOf(places []place) *node {
 	var key strings.Builder
 	kept := places[:0:0]
@@ -143,14 +146,14 @@ func (w *walker) nodeOf(places []place) *node {
 	return c.n
 }
 
-// A collector puts schemas together.
+// A collector combines schemas.
 type collector struct {
 	w    *walker
 	n    *node
 	past map[at]bool
 }
 
-// add takes in r, a part of the named schema of, and reports whether r is hidden.
+// add adds r, a part of the named schema of, and reports whether r is hidden.
 func (c *collector) add(r spec.Raw, of string) bool {
 	if len(r) == 0 {
 		return false
@@ -168,7 +171,7 @@ func (c *collector) add(r spec.Raw, of string) bool {
 	return c.past[key]
 }
 
-// parts takes in what r says, and reports whether r is hidden.
+// parts adds the contents of r and reports whether r is hidden.
 func (c *collector) parts(r spec.Raw, of string) bool {
 	if to, name, ok := c.w.v.Follow(r); ok {
 		if name != "" {
@@ -205,7 +208,7 @@ func (c *collector) parts(r spec.Raw, of string) bool {
 	return false
 }
 
-// keyword takes in what else can say something of what is in a value.
+// keyword adds any other keyword that describes parts of a value.
 func (c *collector) keyword(name string, m spec.Raw, of string) {
 	switch name {
 	case "items", "unevaluatedItems", "contains":
@@ -251,7 +254,7 @@ func (c *collector) field(name string, r spec.Raw, of string) {
 	f.places = append(f.places, place{raw: r})
 }
 
-// choose takes in alternatives.
+// choose adds alternatives.
 func (c *collector) choose(either []spec.Raw, discriminator spec.Raw) {
 	may, hidden := map[string]bool{}, false
 	for _, r := range either {

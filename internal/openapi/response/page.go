@@ -10,20 +10,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A page is what an API tells of the page it answered with.
+// A page is the pagination data in a response.
 type page struct {
 	total *int64
-	count *int64 // of this page, or of all: APIs differ
+	count *int64 // of this page or of all pages: APIs differ
 	pages *int64
-	more  *bool       // nil where it doesn't say
-	next  value.Value // the cursor of the next page, or its number
+	more  *bool       // nil if unknown
+	next  value.Value // the next page's cursor or number
 	link  string      // the URL of the next page
 }
 
-// around are the names of objects that tell of pages; "" is the body.
+// around are the names of objects that hold pagination data; the body itself is always searched.
 var around = []string{"meta", "metadata", "pagination", "paging", "page", "pages", "pageinfo", "paginginfo", "responsemetadata", "cursors", "cursor", "links", "link", "next", "data", "result"}
 
-// tell reads what body and headers tell of pages.
+// tell reads the pagination data from body and headers.
 func (p *page) tell(body value.Value, h http.Header) {
 	p.within(body, 0)
 	for _, line := range h.Values("Link") {
@@ -86,7 +86,7 @@ func (p *page) member(name string, v value.Value) {
 	}
 }
 
-// cursor takes in where the next page is; an empty cursor says that there is none.
+// cursor sets the cursor of the next page; an empty one means that there is no next page.
 func (p *page) cursor(v value.Value) {
 	switch {
 	case v.Kind() == value.String && v.Text() != "", v.Kind() == value.Int:
@@ -108,7 +108,7 @@ func href(v value.Value) string {
 	return to.Text()
 }
 
-// set takes in a number that is none below zero, be it written as a text.
+// set sets *to to a non-negative number, which may be written as a string.
 func set(to **int64, v value.Value) {
 	n, ok := v.AsInt()
 	if v.Kind() == value.String {
@@ -145,7 +145,7 @@ func nextLink(line string) string {
 	return ""
 }
 
-// queryOf returns the query of a URL; nil where it is none.
+// queryOf returns the query of a URL, or nil if it is invalid.
 func queryOf(link string) url.Values {
 	u, err := url.Parse(link)
 	if err != nil {

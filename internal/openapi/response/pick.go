@@ -9,13 +9,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A tree is the fields that were asked for, by their first names; one without branches is wanted whole.
+// A tree holds the requested fields by the first name of their paths; an entry without branches is returned whole.
 type tree map[string]tree
 
-// maxFields is how many fields can be asked for; what is beyond is named in a note.
+// maxFields is the maximum number of fields in a request; a note reports that further ones are ignored.
 const maxFields = 200
 
-// pick returns what was asked for of body. A path that names nothing is a note, with near names from what is there.
+// pick returns the requested fields of body. A path that matches nothing gives a note with the nearest names.
 func (a *Answer) pick(w *walker, root *node, body value.Value) value.Value {
 	want, unknown := tree{}, 0
 	for i, path := range w.o.Fields {
@@ -40,7 +40,7 @@ func (t tree) add(names []string) {
 		in, ok := t[name]
 		switch {
 		case ok && in == nil:
-			return // it is wanted whole
+			return // already requested whole
 		case i == len(names)-1:
 			t[name] = nil
 			return
@@ -52,7 +52,7 @@ func (t tree) add(names []string) {
 	}
 }
 
-// of returns the parts of v that t wants, in the order of v.
+// of returns the parts of v selected by t, in the order of v.
 func (t tree) of(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Array:
@@ -83,10 +83,10 @@ func (t tree) of(v value.Value) value.Value {
 	return v
 }
 
-// maxSeen is how many elements of a list are looked at for the names they have.
+// maxSeen is how many elements of a list are searched for names.
 const maxSeen = 50
 
-// known reports whether names lead to something that the document or the body has, and near paths where not.
+// known reports whether the path names exists in the document or the body, and returns the nearest paths if not.
 func (w *walker) known(names []string, n *node, body value.Value) ([]string, bool) {
 	bodies := []value.Value{body}
 	for i, name := range names {
@@ -129,7 +129,7 @@ func (w *walker) known(names []string, n *node, body value.Value) ([]string, boo
 	return nil, true
 }
 
-// flat returns the elements of arrays in place of the arrays, as far as they are looked at.
+// flat replaces arrays by their first elements.
 func flat(all []value.Value) []value.Value {
 	var out []value.Value
 	for _, v := range all {
@@ -145,7 +145,7 @@ func flat(all []value.Value) []value.Value {
 	return out
 }
 
-// some names the first of many.
+// some lists the first of many names.
 func some(names []string) string {
 	const most = 10
 	short := make([]string, 0, most)

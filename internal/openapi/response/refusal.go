@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// refusal is an answer of a status that says that the call didn't do what it was to do.
+// refusal returns the error for a response whose status reports a failure.
 func (w *walker) refusal(op *spec.Operation, r *client.Response) *problem.Error {
 	told := w.told(op, r)
 	p := &problem.Error{Kind: "api_refused", RetryAfter: retryAfter(r.Header),
@@ -49,10 +49,10 @@ func (w *walker) refusal(op *spec.Operation, r *client.Response) *problem.Error 
 	return p
 }
 
-// maxWait is how long an API can have an agent wait; a later time is none that an agent waits for.
+// maxWait is the longest Retry-After passed on to an agent.
 const maxWait = 24 * time.Hour
 
-// retryAfter reads Retry-After: seconds, or a date beside the date of the answer.
+// retryAfter reads Retry-After: seconds, or a date relative to the response's Date.
 func retryAfter(h http.Header) time.Duration {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
@@ -69,10 +69,10 @@ func retryAfter(h http.Header) time.Duration {
 	return min(max(at.Sub(now), 0), maxWait)
 }
 
-// A reason is what an API says of a failure.
+// A reason is the code and message an API gives for a failure.
 type reason struct{ code, message string }
 
-// told reads the reason in the usual shapes, from what of the answer the asker may see.
+// told reads the reason in its usual forms, from the visible part of the response.
 func (w *walker) told(op *spec.Operation, r *client.Response) reason {
 	body := []byte(strings.TrimSpace(string(r.Body)))
 	if len(body) == 0 {
@@ -92,13 +92,13 @@ func (w *walker) told(op *spec.Operation, r *client.Response) reason {
 	return reason{}
 }
 
-// names of what tells of a failure, as plain gives them, in the order of what they tell.
+// Member names that hold the message and the code of a failure, normalized by plain, the most specific first.
 var (
 	messages = []string{"detail", "message", "errordescription", "errormessage", "msg", "description", "reason", "faultstring", "title"}
 	codes    = []string{"code", "errorcode", "reasoncode", "errcode", "status", "type"}
 )
 
-// reasonOf reads {code, error}, {error: {code, message}}, {message}, problem+json, {errors: […]} and what is like them.
+// reasonOf reads {code, error}, {error: {code, message}}, {message}, problem+json, {errors: […]} and similar forms.
 func reasonOf(v value.Value, depth int) reason {
 	switch v.Kind() {
 	case value.String:
@@ -126,7 +126,7 @@ func reasonOf(v value.Value, depth int) reason {
 	for _, name := range []string{"error", "fault", "errors", "err", "exception"} {
 		in := member(v, name)
 		if text := in.Text(); in.Kind() == value.String && out.message != "" && out.code == "" && token(text) != "" {
-			out.code = text // as OAuth says it: {error: invalid_grant, error_description: …}
+			out.code = text // as in OAuth: {error: invalid_grant, error_description: …}
 			continue
 		}
 		found := reasonOf(in, depth+1)
@@ -143,7 +143,7 @@ func reasonOf(v value.Value, depth int) reason {
 	return out
 }
 
-// listed puts the first of many reasons together.
+// listed combines the first of several reasons.
 func listed(list []value.Value, depth int) reason {
 	var out reason
 	var all []string
@@ -177,7 +177,7 @@ func byField(v value.Value) reason {
 	return reason{message: strings.Join(all, "; ")}
 }
 
-// member returns the member of v with that plain name.
+// member returns the member of v whose name, normalized by plain, is name.
 func member(v value.Value, name string) value.Value {
 	for _, m := range v.Members() {
 		if plain(m.Name) == name {

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestRefusal is an answer that tells of a failure → the problem.
+// TestRefusal checks the error for each failure response.
 func TestRefusal(t *testing.T) {
 	const jsonType = "application/json"
 	for _, tt := range []struct {
@@ -54,7 +54,7 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// TestRetryAfter is what an API says of waiting → how long.
+// TestRetryAfter checks the wait for each Retry-After.
 func TestRetryAfter(t *testing.T) {
 	const date = "Sat, 21 Nov 2026 20:00:00 GMT"
 	for says, want := range map[string]string{"3": "3s", " 3 ": "3s", "-3": "0s", "x": "0s", "": "0s", "999999999": "24h0m0s",
@@ -68,7 +68,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestSentence is an API's words → what is shown of them.
+// TestSentence checks the part of an API's message that is shown.
 func TestSentence(t *testing.T) {
 	for _, tt := range []struct{ says, want string }{
 		{"  Team\r\n\tnot\u202e found\x00 ", "Team not found"},

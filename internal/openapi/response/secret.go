@@ -6,11 +6,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 )
 
-// Secret reports whether a name says that its texts are credentials; see denylist.Carrier.
+// Secret reports whether values under this name are credentials; see denylist.Carrier.
 func Secret(name string) bool { return denylist.Carrier(name) }
 
-// coverOf says how a value leaves whose name is that of a credential. Numbers stay (expires_in, token_count), but for
-// those that are the secret.
+// coverOf returns how much is masked under the name of a credential. Numbers are kept (expires_in, token_count), unless
+// the secret itself can be one.
 func coverOf(name string) cover {
 	for _, w := range denylist.Words(name) {
 		if w == "ssn" || w == "totp" || w == "pwd" || w == "pin" || w == "cvv" || w == "cvc" || strings.HasPrefix(w, "otp") || strings.HasPrefix(w, "pass") {
@@ -20,7 +20,7 @@ func coverOf(name string) cover {
 	return texts
 }
 
-// plain is a name in lower-case letters and digits alone: nextCursor, next_cursor and next-cursor are one.
+// plain returns name reduced to lower-case letters and digits: nextCursor, next_cursor and next-cursor are the same.
 func plain(name string) string {
 	for i := range len(name) {
 		if c := name[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') {

@@ -1,10 +1,9 @@
-// Package search finds operations of an HTTP API by what somebody wants to do.
+// Package search finds operations of an HTTP API from a description of a task.
 //
-// It stands before the way, where an agent looks for what it can call. An Index is made of a View, so it holds nothing
-// that its principal may not see: hidden operations are in no answer, no count, no near name and no statistic, because
-// they were never put in. Texts are ranked with BM25 over weighted fields (id, path, summary, tags, parameters, fields of
-// the body, description), on stems of their words; a verb that fits the operation, and words that fill its title, count
-// more. An unknown service is refused with near names.
+// An Index is built from a View, so it contains nothing that its principal may not see: hidden operations affect no
+// result, count, near name or statistic. Texts are ranked with BM25 over weighted fields (id, path, summary, tags,
+// parameters, fields of the body, description), by the stems of their words. A verb that fits the operation, and
+// matches that cover its title, raise the score. An unknown service is refused with near names.
 package search
 
 import (
@@ -18,12 +17,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Options are an operator's words about one API.
+// Options configure the search of one API.
 type Options struct {
-	Synonyms map[string][]string // a word that people say → words of the API
+	Synonyms map[string][]string // common word → the API's terms for it
 }
 
-// An Index ranks the operations of one View. It can be used by many at once.
+// An Index ranks the operations of one View. It is safe for concurrent use.
 type Index struct {
 	v        *visible.View
 	entries  []entry
@@ -33,29 +32,29 @@ type Index struct {
 	synonyms map[string][]string // stems of both
 }
 
-// An entry is what is known of one operation.
+// An entry is the indexed data of one operation.
 type entry struct {
 	op    *spec.Operation
-	title int    // how many terms its id, path and summary have together
-	verb  string // what it does, as a canonical verb; "" where nothing says
-	one   bool   // its path ends in a variable: it is about one thing
+	title int    // number of terms in its id, path and summary together
+	verb  string // its canonical verb; "" if unknown
+	one   bool   // the path ends in a variable, so the operation is about one item
 }
 
-// A posting is a term in an entry.
+// A posting is an occurrence of a term in an entry.
 type posting struct {
 	entry  int32
-	weight float32 // of the term's frequency over all fields, by their weights and lengths
-	title  bool    // it is in the id, the path or the summary
+	weight float32 // the term's frequency over all fields, weighted and normalized by length
+	title  bool    // it occurs in the id, the path or the summary
 }
 
 // A Service is a group of operations: a tag.
 type Service struct {
 	Name        string
 	Description string
-	Operations  int // that are there
+	Operations  int // number of visible operations
 }
 
-// The fields of an operation, and what a word in each counts.
+// The fields of an operation, and the weight of a term in each.
 const (
 	fieldID = iota
 	fieldPath
@@ -70,13 +69,13 @@ const (
 
 var weights = [fields]float32{fieldID: 3, fieldPath: 2, fieldSummary: 3, fieldTags: 1.2, fieldParameters: 0.6, fieldBody: 0.5, fieldSchemas: 0.7, fieldDescription: 0.8}
 
-// The constants of BM25: how soon repetition stops to count, and how much length does.
+// The constants of BM25: k1, how soon repetition saturates, and b, the influence of length.
 const (
 	saturation = 1.2
 	lengths    = 0.6
 )
 
-// New makes the index of what is in v.
+// New returns an index of the operations in v.
 func New(v *visible.View, o Options) *Index {
 	ix := &Index{v: v, terms: map[string][]posting{}, synonyms: map[string][]string{}}
 	st := stemmer{}
@@ -106,7 +105,7 @@ func New(v *visible.View, o Options) *Index {
 	return ix
 }
 
-// texts returns the stems of every field of an operation.
+// texts returns the stems in every field of an operation.
 func texts(v *visible.View, op *spec.Operation, st stemmer) (out [fields][]string) {
 	out[fieldID] = st.stems(op.ID)
 	out[fieldPath] = st.stems(op.Path)
@@ -161,7 +160,7 @@ func (ix *Index) add(op *spec.Operation, text [fields][]string, total [fields]in
 	ix.entries = append(ix.entries, entry{op: op, title: len(title), verb: verbOf(op), one: strings.HasSuffix(strings.TrimSuffix(op.Path, "/"), "}")})
 }
 
-// group counts the operations of every service, those that the document declares first, in its order.
+// group counts the operations of each service: first the declared ones, in the document's order.
 func (ix *Index) group() {
 	at := map[string]int{}
 	count := map[string]int{}
@@ -190,10 +189,10 @@ func (ix *Index) group() {
 	}
 }
 
-// Services returns the groups of operations, those the document declares first, in its order. It must not be changed.
+// Services returns the services, the declared ones first, in the document's order. Callers must not modify it.
 func (ix *Index) Services() []Service { return ix.services }
 
-// service returns the service that name names: its name, in whatever case, or the end of it behind a dot.
+// service returns the full name of a service, given that name in any case or the part after its last dot.
 func (ix *Index) service(name string) (string, error) {
 	var found, all []string
 	for _, s := range ix.services {
@@ -220,7 +219,7 @@ func (ix *Index) service(name string) (string, error) {
 		Suggestion: "search_api without arguments lists the services"}
 }
 
-// idf tells how much a term says that stands in n of the entries.
+// idf returns the inverse document frequency of a term that occurs in n entries.
 func (ix *Index) idf(n int) float64 {
 	return math.Log(1 + (float64(len(ix.entries))-float64(n)+0.5)/(float64(n)+0.5))
 }

@@ -20,7 +20,7 @@ func tell(r Result) string {
 	return fmt.Sprintf("%d+%d of %d weak=%v %s: %s", r.Offset, len(ids), r.Total, r.Weak, r.Service, strings.Join(ids, " "))
 }
 
-// TestSearch: what is asked → what is found.
+// TestSearch checks the result of each query.
 func TestSearch(t *testing.T) {
 	track := New(everything(t, load(t, "../testdata/trackline.json")), Options{Synonyms: map[string][]string{"ticket": {"issue"}, "money": {"invoice", "subscription"}}})
 	fleet := New(everything(t, load(t, "../testdata/fleet.yaml")), Options{})
@@ -64,7 +64,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestSplit: identifiers → words.
+// TestSplit checks the words of each identifier.
 func TestSplit(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"createHTTPToken-v2", "create http token v2"}, {"fleet.v1.DeviceService/ListDevices", "fleet v1 device service list devices"},
@@ -77,7 +77,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestEmpty: an index of nothing finds nothing.
+// TestEmpty checks that an empty index finds nothing.
 func TestEmpty(t *testing.T) {
 	ix := New(&visible.View{}, Options{})
 	if r, err := ix.Search(Query{Text: "get"}); err != nil || r.Total != 0 || !r.Weak {
@@ -88,7 +88,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// FuzzSearch: no query panics or finds what is not there.
+// FuzzSearch checks that no query panics or finds an operation that is not in the View.
 func FuzzSearch(f *testing.F) {
 	b, err := os.ReadFile("../testdata/trackline.json")
 	if err != nil {

@@ -33,7 +33,7 @@ func everything(t testing.TB, d *spec.Document) *visible.View {
 	return visible.New(d, rules, visible.Filter{})
 }
 
-// A task is what somebody wants to find.
+// A task is a search task with the expected operation.
 type task struct{ id, api, user string }
 
 // gold reads the tasks of a document.
@@ -53,7 +53,7 @@ func gold(t testing.TB, name string) []task {
 	return out
 }
 
-// ranks returns at which place each task's operation was found, 0 for not within ten.
+// ranks returns the rank at which each task's operation was found, 0 if not within ten.
 func ranks(t testing.TB, ix *Index, tasks []task, words func(task) string) []int {
 	t.Helper()
 	out := make([]int, len(tasks))
@@ -88,7 +88,7 @@ func recall(all []int, k int) float64 {
 	return float64(n) / float64(len(all))
 }
 
-// TestRecall: what agents find of what they look for, without any synonyms.
+// TestRecall checks the recall of searches without synonyms.
 func TestRecall(t *testing.T) {
 	var api, user []int
 	for _, name := range []string{"trackline.json", "fleet.yaml"} {

@@ -9,34 +9,34 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// A Query is what somebody looks for. With neither Text nor Service it finds nothing: see Index.Services.
+// A Query describes what to search for. With neither Text nor Service it finds nothing; see Index.Services.
 type Query struct {
-	Text    string // words; "" for all operations of the Service
+	Text    string // search terms; "" for all operations of the Service
 	Service string // a service's name, full or short; "" for all
-	Offset  int    // how many to leave out
-	Limit   int    // how many to return; 0 for DefaultLimit, more than MaxLimit is MaxLimit
+	Offset  int    // results to skip
+	Limit   int    // results to return; 0 is DefaultLimit, the maximum is MaxLimit
 }
 
-// How many operations one answer tells of.
+// The number of operations in one result.
 const (
 	DefaultLimit = 5
 	MaxLimit     = 50
 )
 
-// maxWords is how many words of a query count.
+// maxWords is the maximum number of terms used of a query.
 const maxWords = 24
 
-// A Result is what a Query found.
+// A Result is the result of a Query.
 type Result struct {
-	Operations []*spec.Operation // the best first; those of a service in the order of the document
-	Total      int               // how many there are
-	Offset     int               // how many stand before Operations
-	Service    string            // the full name of the service that was asked for; "" for all
-	Weak       bool              // no operation fits well: Services is where to look
-	Services   []Service         // where Weak
+	Operations []*spec.Operation // best first; those of a service in the document's order
+	Total      int               // number of matches
+	Offset     int               // number of matches before Operations
+	Service    string            // the full name of the requested service; "" for all
+	Weak       bool              // no operation matches well: see Services instead
+	Services   []Service         // set if Weak
 }
 
-// Search finds operations. It refuses an unknown service with problem.NotFound and near names.
+// Search finds operations. It returns problem.NotFound with near names for an unknown service.
 func (ix *Index) Search(q Query) (Result, error) {
 	var r Result
 	if q.Service != "" {
@@ -75,14 +75,14 @@ func (ix *Index) Search(q Query) (Result, error) {
 	return r, nil
 }
 
-// asked is a query in terms.
+// asked is a parsed query.
 type asked struct {
 	terms []term
-	verb  string // what is to be done; "" where the words don't say
-	many  bool   // of many things
+	verb  string // the requested action; "" if unknown
+	many  bool   // about several items
 }
 
-// A term is one word of a query, and what it may also be called.
+// A term is one word of a query with its alternative forms.
 type term struct {
 	also []also
 	verb bool
@@ -92,10 +92,10 @@ type term struct {
 type also struct {
 	stem     string
 	postings []posting
-	value    float64 // idf times how near the form is to the word
+	value    float64 // idf, reduced for forms that are less close to the word
 }
 
-// ask makes terms of a text.
+// ask parses a query text.
 func (ix *Index) ask(text string) asked {
 	var a asked
 	st := stemmer{}
@@ -114,7 +114,7 @@ func (ix *Index) ask(text string) asked {
 			verb = verbsOf(stem)
 		}
 		if verb != "" && verb == a.verb && len(ix.terms[stem]) == 0 {
-			continue // a new device to add: said twice
+			continue // a repeated verb, as in "a new device to add"
 		}
 		t := term{verb: verb != "" && a.verb == ""}
 		if t.verb {
@@ -145,7 +145,7 @@ func (ix *Index) ask(text string) asked {
 	return a
 }
 
-// form adds a stem that the word may be called, at a part of its value.
+// form adds a stem as a form of the term, with a part of its idf.
 func (ix *Index) form(t *term, stem string, part float64) {
 	postings := ix.terms[stem]
 	if len(postings) == 0 || slices.ContainsFunc(t.also, func(a also) bool { return a.stem == stem }) {
@@ -156,8 +156,8 @@ func (ix *Index) form(t *term, stem string, part float64) {
 	t.most = max(t.most, value)
 }
 
-// begins adds the terms that begin with a stem that is none itself: org for organization. So does one for which the
-// stem begins with the term: repositories and repo.
+// begins adds the terms that begin with a stem that is no term itself (org, organization), or else a term that the stem
+// begins with (repositories, repo).
 func (ix *Index) begins(t *term, stem string) {
 	if len(stem) < 3 {
 		return
@@ -171,18 +171,18 @@ func (ix *Index) begins(t *term, stem string) {
 	}
 }
 
-// weak is the part of what the words say that the best operation must have, for it to be a strong match.
+// weak is the fraction of the query's idf that the best operation must cover for a strong match.
 const weak = 0.45
 
-// A sum is what the terms of a query come to in one entry.
+// A sum is the total of a query's terms in one entry.
 type sum struct {
 	score   float64
-	title   float64 // idf of the terms in its title
-	covered float64 // idf of the terms it has, without the verb
-	titles  int     // terms in its title
+	title   float64 // idf of the terms in the title
+	covered float64 // idf of the terms found, without the verb
+	titles  int     // number of terms in the title
 }
 
-// sums adds up the terms of a query in every entry.
+// sums computes the sum for every entry.
 func (ix *Index) sums(a *asked) []sum {
 	sums := make([]sum, len(ix.entries))
 	best := make([]float64, len(ix.entries))
@@ -216,7 +216,7 @@ func (ix *Index) sums(a *asked) []sum {
 	return sums
 }
 
-// rank returns the entries that have a term, the best first, and whether the best is no strong match.
+// rank returns the entries that match, best first, and whether the best match is weak.
 func (ix *Index) rank(a asked, in func(*entry) bool) ([]int32, bool) {
 	all, nouns := 0.0, 0.0
 	for _, t := range a.terms {
@@ -242,7 +242,7 @@ func (ix *Index) rank(a asked, in func(*entry) bool) ([]int32, bool) {
 	return out, len(out) == 0 || sums[out[0]].covered < weak*nouns
 }
 
-// fits says how well the verb of a query and what an operation does go together.
+// fits returns a factor for how well the query's verb fits the operation.
 func (a *asked) fits(e *entry) float64 {
 	fit := 1.0
 	if e.op.Deprecated {

@@ -9,11 +9,10 @@ import (
 	"github.com/kljensen/snowball/english"
 )
 
-// A stemmer makes stems of texts, and remembers those it made.
+// A stemmer computes the stems of words and caches them.
 type stemmer map[string]string
 
-// stems splits a text into words, at spaces, signs and where an identifier changes case, and returns their stems without
-// those that say nothing.
+// stems splits a text into words, at spaces, punctuation and case changes, and returns their stems without stop words.
 func (st stemmer) stems(text string) []string {
 	var out []string
 	for _, w := range split(text) {
@@ -34,12 +33,12 @@ func (st stemmer) stem(word string) string {
 	return s
 }
 
-// silent are words that say nothing of what an operation does. They are sorted by nothing; the list is short.
+// silent are stop words, which don't describe an operation. The list is short and not sorted.
 var silent = []string{"a", "an", "the", "of", "to", "in", "on", "at", "for", "by", "with", "from", "and", "or", "is", "are", "be", "was", "it", "its", "this",
 	"that", "these", "those", "my", "our", "your", "their", "i", "we", "you", "me", "us", "do", "does", "did", "can", "could", "will", "would", "should", "please",
 	"want", "need", "how", "what", "which", "where", "when", "s", "as", "all", "any", "some", "there", "api", "v1", "v2", "v3", "into", "so", "if", "has", "have", "given", "using", "via"}
 
-// split returns the words of a text in lower case: createHTTPToken-v2 is create, http, token, v2.
+// split returns the words of a text in lower case: create, http, token, v2 for createHTTPToken-v2.
 func split(text string) []string {
 	var out []string
 	runes := []rune(text)
@@ -73,7 +72,7 @@ func split(text string) []string {
 	return out
 }
 
-// verbs are the words that people and documents use for what is done, by the verb that stands for all of them.
+// verbs maps common verbs in queries and documents to the canonical verb.
 var verbs = []struct {
 	verb  string
 	words string
@@ -86,10 +85,10 @@ var verbs = []struct {
 	{"delete", "delete remove destroy drop erase revoke cancel clear discard detach unlink unassign purge rid"},
 }
 
-// alike are the verbs that an operation of another verb may be told with.
+// alike lists the verbs that are similar to a verb, so that an operation with them is not ranked lower.
 var alike = map[string]string{"list": "get search", "get": "list search", "search": "list get", "create": "update", "update": "create", "delete": ""}
 
-// verbsOf returns the verb that stands for a word; "" where the word is none.
+// verbsOf returns the canonical verb for a word, or "" if it is not a verb.
 func verbsOf(word string) string {
 	for _, v := range verbs {
 		for w := range strings.FieldsSeq(v.words) {
@@ -101,7 +100,7 @@ func verbsOf(word string) string {
 	return ""
 }
 
-// wordsOf returns the words that a verb stands for.
+// wordsOf returns the words of a canonical verb.
 func wordsOf(verb string) string {
 	for _, v := range verbs {
 		if v.verb == verb {
@@ -111,8 +110,8 @@ func wordsOf(verb string) string {
 	return ""
 }
 
-// verbOf returns what an operation does: the first verb of its name where it is a remote procedure or is named so, else
-// what its method says.
+// verbOf returns the canonical verb of an operation: the first word of its id or summary if that is a verb, else that
+// of its method.
 func verbOf(op *spec.Operation) string {
 	if op.Declared {
 		name := spec.ShortName(op.ID)

@@ -1,13 +1,12 @@
 // Package spec reads OpenAPI documents: 3.0, 3.1 and Swagger 2.0, as JSON or YAML.
 //
-// It stands before the way: what a source of the kind openapi is made from, once, at load. It reads lazily: operations
-// are read with their parameters, bodies and answers, schemas stay the raw JSON they are and references are resolved
-// when somebody asks (Document.Schema). Swagger 2.0 is told in the words of OpenAPI 3: body and form parameters are a
-// Body, basePath is part of a server's URL. An operation that is broken is left out with a warning that names it and
-// never stops the rest; a document that is no document is refused with the place. It reads no files and no network:
-// references to other documents lead nowhere.
+// A document is read once, when a source of kind openapi is loaded. Operations are read with their parameters, bodies
+// and responses; schemas remain raw JSON, and references are resolved on demand (Document.Schema). Swagger 2.0 is
+// mapped to OpenAPI 3: body and form parameters become a Body, basePath becomes part of a server's URL. An invalid
+// operation is left out with a warning that names it; an invalid document is refused with the location of the error.
+// The package accesses no files and no network, so references to other documents are not resolved.
 //
-// What somebody may see of a document is none of its business: that is package view.
+// It does not decide who may see a document; that is package visible.
 package spec
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Dialect is the family of a document, which says how its schemas read.
+// A Dialect is the OpenAPI version family of a document, which determines how its schemas are read.
 type Dialect uint8
 
 // The dialects.
@@ -30,40 +29,40 @@ const (
 	OpenAPI31                    // OpenAPI 3.1 and later 3.x: schemas are JSON Schema 2020-12
 )
 
-// A Document is an OpenAPI document. It does not change after Load, as far as anybody sees, and can be read by many at once.
+// A Document is an OpenAPI document. It does not change visibly after Load and is safe for concurrent use.
 type Document struct {
 	Title       string
-	Version     string // of the API, as its owner counts
+	Version     string // of the API
 	Description string
 	Dialect     Dialect
 	Servers     []string // URLs with the defaults of their variables; for Swagger 2.0 scheme, host and basePath
 	Tags        []Tag    // as declared; operations may have further ones
 	Operations  []*Operation
-	Warnings    []Warning // what was left out or read in another way than it is written, in order
+	Warnings    []Warning // what was left out or changed, in order
 
 	root    Raw
 	parts   map[string]Raw    // by reference: "#/components/schemas/Team"
-	names   map[string]string // by reference of a schema: the name that agents know it by
+	names   map[string]string // the schema's name for agents, by reference
 	schemas []string          // references of the schemas, in order
 	byName  map[string]string // references by name
 	byID    map[string]*Operation
-	read    sync.Map // by reference: the named schemas that were read, as Schema
+	read    sync.Map // cache of the named schemas, by reference
 }
 
 // A Tag is a group of operations.
 type Tag struct{ Name, Description string }
 
-// A Warning says what of a document was left out or read in another way, and where.
+// A Warning reports what was left out of a document or changed, and where.
 type Warning struct {
 	Where string // the operation ("GET /teams") or an RFC 6901 pointer
 	Text  string
 }
 
-// String returns the place and the text.
+// String returns the location and the text.
 func (w Warning) String() string { return w.Where + ": " + w.Text }
 
-// Load reads the document in b, which must not change any more. What is no OpenAPI document is refused with
-// problem.InvalidArgument and what is wrong; Err has the reader's own words.
+// Load reads the document in b, which must not be modified afterwards. It returns problem.InvalidArgument if b is not
+// an OpenAPI document.
 func Load(b []byte) (*Document, error) {
 	root, warnings, err := parse(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
 	if err != nil {
@@ -131,7 +130,7 @@ func dialect(name string, v Raw) Dialect {
 	return 0
 }
 
-// scalar returns a string's text, and a number or literal as written.
+// scalar returns the text of a string, and a number or literal as written.
 func scalar(r Raw) string {
 	switch r.Kind() {
 	case '"':
@@ -142,7 +141,7 @@ func scalar(r Raw) string {
 	return string(r)
 }
 
-// components notes where everything stands that a reference can name.
+// components records the location of everything that a reference can name.
 func (d *Document) components(sections map[string]Raw) {
 	for name, section := range sections {
 		switch name {
@@ -168,7 +167,7 @@ func (d *Document) note(at string, of Raw, schemas bool) {
 	}
 }
 
-// host returns the servers of a Swagger 2.0 document.
+// host returns the server URLs of a Swagger 2.0 document.
 func host(sections map[string]Raw) []string {
 	name, path := sections["host"].Text(), strings.TrimSuffix(sections["basePath"].Text(), "/")
 	if name == "" {
@@ -191,7 +190,7 @@ func host(sections map[string]Raw) []string {
 	return out
 }
 
-// servers returns the URLs of OpenAPI 3 servers with the defaults of their variables.
+// servers returns the URLs of OpenAPI 3 servers with their variables set to the defaults.
 func servers(list Raw) []string {
 	var out []string
 	for s := range list.Elements() {
@@ -209,8 +208,8 @@ func servers(list Raw) []string {
 // Operation returns the operation with that id, or nil.
 func (d *Document) Operation(id string) *Operation { return d.byID[id] }
 
-// Called returns the operation that name names: by its id, or by method and path; nil for none. Where no path is quite the
-// same, a slash at its end makes no difference.
+// Called returns the operation with that id or that method and path, or nil. If no path matches exactly, a trailing
+// slash is ignored.
 func (d *Document) Called(name string) *Operation {
 	if op := d.byID[name]; op != nil {
 		return op

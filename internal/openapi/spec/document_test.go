@@ -19,7 +19,7 @@ func load(t testing.TB, text string) *Document {
 	return d
 }
 
-// tell writes an operation in lines that a table can hold.
+// tell formats an operation for the tables.
 func tell(op *Operation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s = %s\n", op.ID, op.Name())
@@ -55,7 +55,7 @@ func tellAll(d *Document) string {
 
 const head30 = `{"openapi":"3.0.3","info":{"title":"T","version":"1"},`
 
-// TestOperations: document → what each operation is, and the warnings.
+// TestOperations checks the operations and warnings of each document.
 func TestOperations(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"parameters of the path, overridden", head30 + `"paths":{"/teams/{teamId}":{
@@ -178,7 +178,7 @@ two = PUT /a/{n}
 	}
 }
 
-// TestLoadRefuses: what is no document is refused with what is wrong.
+// TestLoadRefuses checks that an invalid document is refused with the reason.
 func TestLoadRefuses(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"", "the document is empty: unexpected EOF"},
@@ -202,7 +202,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// TestServers: base URLs of every dialect.
+// TestServers checks the base URLs in every dialect.
 func TestServers(t *testing.T) {
 	for _, tt := range []struct {
 		in   string
@@ -221,7 +221,7 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// TestNames: which name a schema has, and what references lead to.
+// TestNames checks the names of schemas and the targets of references.
 func TestNames(t *testing.T) {
 	d := load(t, head30+`"components":{"schemas":{"def-0":{"title":"Team","type":"object"},"def-1":{"title":"Twin"},"def-2":{"title":"Twin"},
 		"def-3":{"title":"a.B"},"a.B":{"title":"ignored","properties":{"t":{"$ref":"#/components/schemas/def-0","description":"beside"},"x":{"$ref":"#/gone"}}},"def-4":{}}}}`)
@@ -238,7 +238,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestYAMLNumbers: numbers stay what they are.
+// TestYAMLNumbers checks that numbers keep their value.
 func TestYAMLNumbers(t *testing.T) {
 	raw, err := readYAML([]byte("[12345678901234567890123, 0x1F, 1_000, .5, 1e3, 1.10, -0.0, +7, 0o17, .inf, ~, true, 'no', yes, 2020-01-01, !!str 5, \"\\u00e9\"]"))
 	want := `[12345678901234567890123,31,1000,0.5,1e3,1.10,-0.0,7,15,".inf",null,true,"no","yes","2020-01-01","5","é"]`

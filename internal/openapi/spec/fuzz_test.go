@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzLoad: no document makes Load or Schema panic or hang; every operation has an id of its own that finds it; a JSON
-// document reads as encoding/json reads it.
+// FuzzLoad checks that Load and Schema neither panic nor hang, that every operation is found by its unique id, and that
+// a JSON document reads as with encoding/json.
 func FuzzLoad(f *testing.F) {
 	for _, seed := range []string{
 		head30 + `"paths":{"/a/{b}":{"get":{"operationId":"x","parameters":[{"$ref":"#/components/parameters/p"}]},"post":{}}},"components":{"parameters":{"p":{"name":"b","in":"path"}},"schemas":{"A":{"properties":{"a":{"$ref":"#/components/schemas/A"}}}}}}`,
@@ -40,7 +40,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// plainValue reads r as encoding/json does, through Members and Elements.
+// plainValue converts r to the types of encoding/json, with Members and Elements.
 func plainValue(t *testing.T, r Raw) any {
 	switch r.Kind() {
 	case '{':

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// maxID is how long a declared operationId may be.
+// maxID is the maximum length of a declared operationId in bytes.
 const maxID = 200
 
-// identify gives every one of the operations its id. A declared operationId is taken as it is; the second operation with it, and
-// one that holds what no name should, get one made from method and path. Made ids depend on nothing but method and
-// path, but where two would be alike: those are made from the whole path, and then with a hash of it.
+// identify sets the id of every operation. A declared operationId is used unchanged; a duplicate or invalid one is
+// replaced by an id made from method and path. Made ids depend only on method and path. If two are equal, both are made
+// from the whole path, and then with a hash of it.
 func (d *Document) identify(all []*Operation) {
 	var rest []*Operation
 	for _, op := range all {
@@ -52,7 +52,7 @@ func plain(id string) bool {
 	return strings.IndexFunc(id, func(r rune) bool { return r < ' ' || r == 0x7f || r == '�' }) < 0 && strings.TrimSpace(id) == id
 }
 
-// prefix is what stands before the path of a resource and says nothing of it: /api/v1.
+// prefix matches the start of a path that doesn't identify a resource: /api/v1.
 var prefix = regexp.MustCompile(`^(?:/(?:api|rest|v[0-9][0-9a-z.]*))+(?:/|$)`)
 
 func shortID(op *Operation) string {

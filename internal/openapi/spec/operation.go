@@ -2,34 +2,34 @@ package spec
 
 import "strings"
 
-// An Operation is one HTTP call: a method and a path. It is read whole at load, but for its schemas.
+// An Operation is one HTTP call: a method and a path. It is read completely at load, except for its schemas.
 type Operation struct {
 	ID          string // unique in the document
-	Declared    bool   // the document names it so; otherwise ID is made from Method and Path
+	Declared    bool   // the document declares ID; otherwise it is made from Method and Path
 	Method      string // GET, POST, …
-	Path        string // the template: /teams/{teamId}
+	Path        string // the template, such as /teams/{teamId}
 	Summary     string
 	Description string
 	Tags        []string
 	Deprecated  bool
-	Servers     []string    // where the document gives it servers of its own
-	Parameters  []Parameter // path, query, header and cookie, in this order of places, as declared within one
-	Body        *Body       // nil when it takes none
+	Servers     []string    // if the document declares servers for this operation
+	Parameters  []Parameter // ordered by location (path, query, header, cookie), then as declared
+	Body        *Body       // nil if it has none
 	Responses   []Response  // as declared
 }
 
-// Name returns method and path, which tell an operation in every document.
+// Name returns method and path, which identify an operation in every document.
 func (o *Operation) Name() string { return o.Method + " " + o.Path }
 
-// Target returns the template of the path that is sent, and the query that always is. Documents that tell operations of
-// one path apart write these, and a fragment, behind it: /messages?beta=true, /#Describe.
+// Target returns the template of the path that is sent, and the fixed query. Some documents append these, or a
+// fragment, to distinguish operations with the same path: /messages?beta=true, /#Describe.
 func (o *Operation) Target() (path, query string) {
 	path, _, _ = strings.Cut(o.Path, "#")
 	path, query, _ = strings.Cut(path, "?")
 	return path, query
 }
 
-// Groups returns the services the operation belongs to: its tags, or the first word of its path that says something.
+// Groups returns the services of the operation: its tags, or the first significant segment of its path.
 func (o *Operation) Groups() []string {
 	if len(o.Tags) > 0 {
 		return o.Tags
@@ -46,7 +46,7 @@ func (o *Operation) Groups() []string {
 	return []string{"other"}
 }
 
-// Parameter returns the parameter of that name at a place (path, query, header, cookie), or nil.
+// Parameter returns the parameter with that name and location (path, query, header, cookie), or nil.
 func (o *Operation) Parameter(in, name string) *Parameter {
 	for i, p := range o.Parameters {
 		if p.In == in && (p.Name == name || in == "header" && strings.EqualFold(p.Name, name)) {
@@ -56,33 +56,34 @@ func (o *Operation) Parameter(in, name string) *Parameter {
 	return nil
 }
 
-// A Parameter is a named value outside of the body.
+// A Parameter is a named value outside the body.
 type Parameter struct {
 	Name        string
 	In          string // path, query, header or cookie
 	Required    bool
 	Deprecated  bool
 	Description string
-	Schema      Raw    // nil for any value
-	MediaType   string // how the value is written as text, where it is JSON; "" otherwise
+	Schema      Raw    // nil accepts any value
+	MediaType   string // the encoding of the value if it is JSON, else ""
 	Style       string // simple, label, matrix, form, spaceDelimited, pipeDelimited, tabDelimited, deepObject
 	Explode     bool
-	Reserved    bool // reserved characters stand as they are
+	Reserved    bool // reserved characters are not encoded
 	Example     Raw
 }
 
-// A Body is what an operation takes as its request's body.
+// A Body is the request body of an operation.
 type Body struct {
 	Required    bool
 	Description string
 	Contents    []Content // in order; see Preferred
 }
 
-// Preferred returns the content that is sent when nobody chooses: JSON, then a form, then what is declared first; nil
-// where there is none.
+// Preferred returns the content that is sent by default: JSON, else a form, else the first declared; nil if there is
+// none.
 func (b *Body) Preferred() *Content { return preferred(b.Contents) }
 
-// Preferred returns the content of an answer that tells most: JSON, then what is declared first; nil where there is none.
+// Preferred returns the content of a response to describe: JSON, else a form, else the first declared; nil if there is
+// none.
 func (r *Response) Preferred() *Content { return preferred(r.Contents) }
 
 func preferred(all []Content) *Content {
@@ -96,16 +97,16 @@ func preferred(all []Content) *Content {
 	return nil
 }
 
-// IsJSON reports whether a media type is JSON: application/json or one that ends in +json.
+// IsJSON reports whether a media type is JSON, such as application/json or one that ends in +json.
 func IsJSON(mediaType string) bool {
 	name := essence(mediaType)
 	return name == "application/json" || name == "text/json" || name == "*/*" || name == "application/*" || strings.HasSuffix(name, "+json")
 }
 
-// IsForm reports whether a media type is a form in a URL's encoding.
+// IsForm reports whether a media type is a URL-encoded form.
 func IsForm(mediaType string) bool { return essence(mediaType) == formType }
 
-// IsMultipart reports whether a media type is a form in parts.
+// IsMultipart reports whether a media type is a multipart form.
 func IsMultipart(mediaType string) bool { return essence(mediaType) == multipartType }
 
 // essence returns a media type without its parameters.
@@ -117,20 +118,20 @@ func essence(mediaType string) string {
 // A Content is a body in one media type.
 type Content struct {
 	MediaType string
-	Schema    Raw // nil for any value
+	Schema    Raw // nil accepts any value
 	Example   Raw
 	Encoding  map[string]Encoding // of the properties of forms
 }
 
-// An Encoding says how a property of a form is written.
+// An Encoding is how a property of a form is encoded.
 type Encoding struct {
 	ContentType string
-	Style       string // "" where the document doesn't say
+	Style       string // "" if the document gives none
 	Explode     bool
 	Reserved    bool
 }
 
-// A Response is what an operation answers with one status.
+// A Response is an operation's response with one status.
 type Response struct {
 	Status      string // 200, 2XX or default
 	Description string
@@ -138,7 +139,8 @@ type Response struct {
 	Headers     []string // their names
 }
 
-// Success returns the answer of a call that went well: the lowest 2xx, or else default; nil where none is declared.
+// Success returns the response of a successful call: that with the lowest 2xx status, else default; nil if none is
+// declared.
 func (o *Operation) Success() *Response {
 	var best *Response
 	for i := range o.Responses {

@@ -16,9 +16,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestOracle compares what Load reads with what kin-openapi reads, over the documents that its module brings: every
-// operation, its parameters, the media types of its body and its statuses. Documents that kin-openapi refuses or that
-// are spread over files say nothing.
+// TestOracle compares Load with kin-openapi on the documents in its module: every operation, its parameters, the media
+// types of its body and its statuses. Documents that kin-openapi refuses, or that span several files, are skipped.
 func TestOracle(t *testing.T) {
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/getkin/kin-openapi").Output()
 	if err != nil {
@@ -58,10 +57,10 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-// oracle reads a document with kin-openapi. It reports false where that can't or the document isn't one file.
+// oracle reads a document with kin-openapi. It returns false if that fails or the document spans several files.
 func oracle(b []byte) (out map[string]string, ok bool) {
 	defer func() {
-		if recover() != nil { // it panics on some of its own documents of faults
+		if recover() != nil { // it panics on some of its own invalid documents
 			ok = false
 		}
 	}()

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// An input collects what an operation takes, from the parameters of Swagger 2.0.
+// An input collects the body parameters of a Swagger 2.0 operation.
 type input struct {
 	consumes []string
 	whole    *Parameter // in: body
@@ -17,7 +17,7 @@ type input struct {
 
 var places = []string{"path", "query", "header", "cookie"}
 
-// parameters reads the parameters of the path and those of the operation, which stand in their stead by name and place.
+// parameters reads the parameters of the path and of the operation, which override those of the path.
 func (r *reader) parameters(op *Operation, in *input, lists ...Raw) error {
 	var all []Parameter
 	for _, list := range lists {
@@ -55,7 +55,7 @@ func (r *reader) parameters(op *Operation, in *input, lists ...Raw) error {
 	return nil
 }
 
-// variable is a variable of a path template.
+// variable matches a variable of a path template.
 var variable = regexp.MustCompile(`\{([^{}/]+)\}`)
 
 // Variables returns the names of the variables of a path template, in order.
@@ -67,8 +67,8 @@ func Variables(path string) []string {
 	return out
 }
 
-// fill checks the path against its parameters: a variable that no parameter declares becomes a text, a parameter that
-// no variable names is left out.
+// fill checks the path against its parameters: an undeclared variable becomes a string parameter, and a parameter that
+// is not in the path is left out.
 func (r *reader) fill(op *Operation, all []Parameter) ([]Parameter, error) {
 	path, query := op.Target()
 	if !strings.HasPrefix(path, "/") || strings.ContainsAny(query+variable.ReplaceAllString(path, ""), "{}") {
@@ -95,7 +95,7 @@ func (r *reader) fill(op *Operation, all []Parameter) ([]Parameter, error) {
 	}), nil
 }
 
-// declared is a parameter as it is written, before its place says what the rest means.
+// declared is a parameter as written, before its location is known.
 type declared struct {
 	Parameter
 	content, explode, examples Raw
@@ -133,7 +133,7 @@ func (p *declared) member(name string, m Raw) {
 	}
 }
 
-// parameter reads one parameter; nil for those that are part of the body in Swagger 2.0.
+// parameter reads one parameter; it returns nil for a Swagger 2.0 parameter that is part of the body.
 func (r *reader) parameter(v Raw, in *input) (*Parameter, error) {
 	p := declared{}
 	for name, m := range v.Members() {
@@ -179,7 +179,7 @@ func (r *reader) parameter(v Raw, in *input) (*Parameter, error) {
 	return &p.Parameter, r.leads(&p.Parameter)
 }
 
-// leads refuses a parameter whose schema is a reference that leads nowhere.
+// leads checks that the reference to a parameter's schema can be resolved.
 func (r *reader) leads(p *Parameter) error {
 	if _, _, err := r.d.follow(p.Schema); err != nil {
 		return fmt.Errorf("the schema of the parameter %s: %w", p.Name, err)

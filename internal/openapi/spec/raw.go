@@ -8,11 +8,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Raw is one JSON value as it stands in the document, without space around it. It is read on demand and never changed.
-// The nil Raw is no value. Every Raw of a Document is well-formed and its objects have no name twice.
+// Raw is one JSON value as written in the document, without surrounding space. It is parsed on demand and never
+// changed. The nil Raw is no value. Every Raw of a Document is well-formed, and its objects have no duplicate names.
 type Raw []byte
 
-// Kind returns what r is by its first byte: one of {["tfn0, where 0 is any number; 0 byte for no value.
+// Kind returns the kind of r as its first byte, one of {["tfn or 0 for any number; the zero byte for no value.
 func (r Raw) Kind() byte {
 	switch {
 	case len(r) == 0:
@@ -23,7 +23,7 @@ func (r Raw) Kind() byte {
 	return r[0]
 }
 
-// Members yields the members of an object in order; nothing for other values.
+// Members iterates over the members of an object in order; it yields nothing for other values.
 func (r Raw) Members() iter.Seq2[string, Raw] {
 	return func(yield func(string, Raw) bool) {
 		if r.Kind() != '{' {
@@ -42,7 +42,7 @@ func (r Raw) Members() iter.Seq2[string, Raw] {
 	}
 }
 
-// Elements yields the elements of an array in order; nothing for other values.
+// Elements iterates over the elements of an array in order; it yields nothing for other values.
 func (r Raw) Elements() iter.Seq[Raw] {
 	return func(yield func(Raw) bool) {
 		if r.Kind() != '[' {
@@ -58,7 +58,7 @@ func (r Raw) Elements() iter.Seq[Raw] {
 	}
 }
 
-// Get returns the member called name; nil where r is no object or has none.
+// Get returns the member called name, or nil if r is no object or has no such member.
 func (r Raw) Get(name string) Raw {
 	for n, v := range r.Members() {
 		if n == name {
@@ -68,7 +68,7 @@ func (r Raw) Get(name string) Raw {
 	return nil
 }
 
-// Text returns what a string holds; "" for other values.
+// Text returns the value of a string; "" for other values.
 func (r Raw) Text() string {
 	if r.Kind() != '"' {
 		return ""
@@ -79,7 +79,7 @@ func (r Raw) Text() string {
 // True reports whether r is the value true.
 func (r Raw) True() bool { return r.Kind() == 't' }
 
-// Texts returns the strings of an array, without what is no string.
+// Texts returns the strings in an array and skips other elements.
 func (r Raw) Texts() []string {
 	var out []string
 	for e := range r.Elements() {
@@ -90,7 +90,7 @@ func (r Raw) Texts() []string {
 	return out
 }
 
-// Compact returns r without space between its tokens.
+// Compact returns r without space between tokens.
 func (r Raw) Compact() Raw {
 	v := jsontext.Value(bytes.Clone(r))
 	if v.Compact() != nil {
@@ -99,7 +99,7 @@ func (r Raw) Compact() Raw {
 	return Raw(v)
 }
 
-// pointer returns what the RFC 6901 pointer leads to in r.
+// pointer returns the value at an RFC 6901 pointer in r.
 func (r Raw) pointer(tokens []string) Raw {
 	for _, token := range tokens {
 		switch r.Kind() {
@@ -135,7 +135,7 @@ func space(b []byte, at int) int {
 	return at
 }
 
-// skip returns where the value that begins at at ends. The text is known to be well-formed.
+// skip returns the end of the value that begins at at. The text must be well-formed.
 func skip(b []byte, at int) int {
 	depth := 0
 	for at < len(b) {
@@ -185,13 +185,13 @@ func skipString(b []byte, at int) int {
 	return at
 }
 
-// unquote returns what a JSON string holds, with U+FFFD for what is no Unicode.
+// unquote returns the value of a JSON string, with U+FFFD for invalid Unicode.
 func unquote(quoted []byte) string {
 	inner := quoted[1 : len(quoted)-1]
 	if bytes.IndexByte(inner, '\\') < 0 && ascii(inner) {
 		return string(inner)
 	}
-	out, _ := jsontext.AppendUnquote(nil, quoted) // an error tells only of what became U+FFFD
+	out, _ := jsontext.AppendUnquote(nil, quoted) // errors only report what became U+FFFD
 	return string(out)
 }
 

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// methods are the members of a path that are operations, in the order they are listed.
+// methods are the members of a path item that are operations, in the order they are listed.
 var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 
-// A reader makes operations of the paths of a document.
+// A reader reads operations from the paths of a document.
 type reader struct {
 	d    *Document
 	root map[string]Raw // the document's other members
@@ -94,7 +94,7 @@ func (r *reader) operation(op *Operation, v, shared Raw) error {
 	return r.responses(op, responses, produces)
 }
 
-// distinct returns the words once each, without empty ones.
+// distinct returns the words without duplicates and empty ones.
 func distinct(words []string) []string {
 	var out []string
 	for _, w := range words {
@@ -182,7 +182,7 @@ func (r *reader) contents(content Raw) ([]Content, error) {
 	return out, nil
 }
 
-// example returns the value of the first of named examples.
+// example returns the value of the first named example.
 func (r *reader) example(examples Raw) Raw {
 	for _, e := range examples.Members() {
 		if e, _, err := r.d.follow(e); err == nil {

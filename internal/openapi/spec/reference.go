@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// maxHops is how many references may stand one behind the other.
+// maxHops is the maximum length of a chain of references.
 const maxHops = 32
 
-// follow returns what r leads to: itself, or what its $ref names, and the last reference on the way ("" for none).
+// follow resolves the $ref of r, if any. It returns the value and the last reference of the chain ("" if r is none).
 func (d *Document) follow(r Raw) (Raw, string, error) {
 	last := ""
 	for range maxHops {
@@ -26,7 +26,7 @@ func (d *Document) follow(r Raw) (Raw, string, error) {
 	return nil, "", fmt.Errorf("%q leads through more than %d references", last, maxHops)
 }
 
-// Reference returns the $ref of r in its plain form; "" where r is none.
+// Reference returns the $ref of r, percent-decoded, or "" if r is no reference.
 func Reference(r Raw) string {
 	ref := r.Get("$ref").Text()
 	if strings.IndexByte(ref, '%') >= 0 {
@@ -37,7 +37,7 @@ func Reference(r Raw) string {
 	return ref
 }
 
-// Lookup returns what a reference within the document names; nil where that is nothing.
+// Lookup returns the value that a reference within the document names, or nil.
 func (d *Document) Lookup(ref string) Raw {
 	if r, ok := d.parts[ref]; ok {
 		return r
@@ -57,7 +57,7 @@ func (d *Document) Lookup(ref string) Raw {
 	for i, t := range written {
 		tokens[i] = unescape(t)
 	}
-	// The parts are found without reading the whole document again.
+	// The known parts are found without scanning the whole document again.
 	for n := min(3, len(tokens)); n > 1; n-- {
 		if r, ok := d.parts["#/"+strings.Join(written[:n], "/")]; ok {
 			return r.pointer(tokens[n:])
@@ -66,7 +66,7 @@ func (d *Document) Lookup(ref string) Raw {
 	return d.root.pointer(tokens)
 }
 
-// escape and unescape write a name as a token of an RFC 6901 pointer, and back.
+// escape and unescape convert a name to and from a token of an RFC 6901 pointer.
 func escape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
 
 func unescape(s string) string { return strings.NewReplacer("~1", "/", "~0", "~").Replace(s) }

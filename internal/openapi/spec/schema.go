@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// A Schema is one schema of the document, read one level deep: what is inside of it stays Raw.
+// A Schema is one schema of the document, read one level deep: nested schemas stay Raw.
 type Schema struct {
-	Name        string // of the component it is; "" for one that stands in place
-	Missing     bool   // its reference leads nowhere: it says nothing
+	Name        string // of the component; "" for an inline schema
+	Missing     bool   // its reference can't be resolved
 	Types       []string
 	Nullable    bool
 	Format      string
 	Title       string
-	Description string // what stands beside a reference, else what the schema says
-	Enum        []Raw  // all it may be; a const is one
+	Description string // the description next to a reference, else the schema's own
+	Enum        []Raw  // all allowed values; a const is one
 	Properties  []Property
 	Required    []string
 	Items       Raw
-	Additional  Raw // additionalProperties; nil where nothing is said
+	Additional  Raw // additionalProperties; nil if absent
 	AllOf       []Raw
 	OneOf       []Raw
 	AnyOf       []Raw
@@ -28,17 +28,17 @@ type Schema struct {
 	ReadOnly    bool
 	WriteOnly   bool
 	Deprecated  bool
-	Raw         Raw // what it was read from, behind all references
+	Raw         Raw // the source, with references resolved
 }
 
-// A Property is a named part of an object.
+// A Property is a named property of an object.
 type Property struct {
 	Name   string
 	Schema Raw
 }
 
-// Schema reads r, which is a schema of d, through its references. A reference that leads nowhere, and what is no
-// object, say nothing: any value. Its lists must not be changed.
+// Schema reads r, a schema of d, and follows its references. A reference that can't be resolved, and a value that is no
+// object, give a schema that accepts any value. Callers must not modify its lists.
 func (d *Document) Schema(r Raw) Schema {
 	first := Reference(r)
 	read, ok := d.read.Load(first)
@@ -51,14 +51,14 @@ func (d *Document) Schema(r Raw) Schema {
 		if d.names[first] == "" {
 			return s.beside(r, first)
 		}
-		d.read.Store(first, s) // there are as many as the document has
+		d.read.Store(first, s) // as many as the document has schemas
 		read = s
 	}
 	s := read.(Schema)
 	return s.beside(r, first)
 }
 
-// beside returns s with what stands beside the reference r to it.
+// beside returns s with the description next to the reference r to it.
 func (s Schema) beside(r Raw, ref string) Schema {
 	if ref != "" {
 		if text := r.Get("description").Text(); text != "" {
@@ -140,14 +140,14 @@ func (s *Schema) kinds(v Raw) {
 	}
 }
 
-// Is reports whether values of s may be of that JSON type, as far as it says.
+// Is reports whether s allows values of that JSON type.
 func (s *Schema) Is(kind string) bool { return len(s.Types) == 0 || slices.Contains(s.Types, kind) }
 
-// numbered is a key that tools make up for schemas without a name.
+// numbered matches keys that tools generate for schemas without a name.
 var numbered = regexp.MustCompile(`^(?:def|definition|schema|model|inline[-_a-zA-Z]*)?[-_]?[0-9]+$`)
 
-// nameSchemas gives every schema the name that agents know it by: its key, or its title where the key is a number like
-// def-12. A title that two schemas have, or that is another's key, names neither.
+// nameSchemas sets the name of every schema as shown to agents: its key, or its title if the key is generated, like
+// def-12. A title that is not unique, or equals another schema's key, is not used.
 func (d *Document) nameSchemas() {
 	keys, titles := map[string]bool{}, map[string]int{}
 	title := map[string]string{}
@@ -172,7 +172,7 @@ func (d *Document) nameSchemas() {
 
 func keyOf(ref string) string { return unescape(ref[strings.LastIndexByte(ref, '/')+1:]) }
 
-// Names returns the names of all schemas of the document, in order.
+// Names returns the names of all schemas in the document, in order.
 func (d *Document) Names() []string {
 	out := make([]string, len(d.schemas))
 	for i, ref := range d.schemas {
@@ -181,7 +181,7 @@ func (d *Document) Names() []string {
 	return out
 }
 
-// Named returns a reference to the schema of that name, which Schema reads; nil where there is none.
+// Named returns a reference to the schema with that name, for use with Schema, or nil.
 func (d *Document) Named(name string) Raw {
 	ref, ok := d.byName[name]
 	if !ok {
@@ -190,11 +190,10 @@ func (d *Document) Named(name string) Raw {
 	return Raw(append(appendQuoted([]byte(`{"$ref":`), ref), '}'))
 }
 
-// NameOf returns the name of the schema that a reference ("#/components/schemas/Team") leads to; "" where it leads to
-// none that has one.
+// NameOf returns the name of the schema that a reference ("#/components/schemas/Team") leads to; "" if it has none.
 func (d *Document) NameOf(ref string) string { return d.names[ref] }
 
-// ShortName returns what stands behind the last dot or slash of a schema's name: Instance for bytebase.v1.Instance.
+// ShortName returns the part of a schema's name after the last dot or slash: Instance for bytebase.v1.Instance.
 func ShortName(name string) string {
 	if at := strings.LastIndexAny(name, "./"); at >= 0 && at < len(name)-1 {
 		return name[at+1:]

@@ -8,10 +8,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Supplement adds to d what other tells of the same API and d leaves out: operations, and parameters of the operations
-// that both have. What d says stays as it is. Operations are the same by method and path, whatever variables are called
-// and whether the path ends in a slash. It is called before anybody else has d. A schema of other is that of d where both
-// have its name; else it is written out in place, and refused with problem.InvalidArgument where it leads to itself.
+// Supplement adds to d what only other, a document of the same API, declares: operations, and parameters of operations
+// in both. What d declares is unchanged. Operations are the same if their method and path are, whatever their variables
+// are called and whether the path ends in a slash. A schema of other is replaced by d's schema of the same name; if
+// there is none, it is inlined, and a recursive one is refused with problem.InvalidArgument. Supplement must be called
+// before d is shared.
 func (d *Document) Supplement(other *Document) error {
 	known := make(map[string]*Operation, len(d.Operations))
 	for _, op := range d.Operations {
@@ -45,7 +46,7 @@ func (d *Document) Supplement(other *Document) error {
 	return nil
 }
 
-// anonymous is method and path without the names of variables.
+// anonymous returns method and path without the names of variables.
 func anonymous(op *Operation) string {
 	path := strings.TrimSuffix(op.Path, "/")
 	for _, name := range Variables(path) {
@@ -54,10 +55,10 @@ func anonymous(op *Operation) string {
 	return op.Method + " " + path
 }
 
-// A supplement writes schemas of one document for another.
+// A supplement converts schemas of one document for another.
 type supplement struct{ into, from *Document }
 
-// operation adds to own what op has besides; whole says that own is a copy of it.
+// operation adds to own what only op has; whole means that own is a new copy of op.
 func (s supplement) operation(own, op *Operation, whole bool) error {
 	var err error
 	for _, p := range op.Parameters {
@@ -100,7 +101,7 @@ func (s supplement) contents(of []Content) ([]Content, error) {
 	return out, nil
 }
 
-// inline is r for the other document; through are the references that lead here.
+// inline returns r for the other document; through are the references followed so far.
 func (s supplement) inline(r Raw, through []string) (Raw, error) {
 	if ref := Reference(r); ref != "" {
 		if own := s.into.Named(s.from.NameOf(ref)); own != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSupplement has a row for each thing that another document can say besides.
+// TestSupplement has a row for each kind of addition from another document.
 func TestSupplement(t *testing.T) {
 	own := `{"openapi":"3.0.3","info":{"title":"t","version":"1"},"tags":[{"name":"A"}],"paths":{
 		"/teams/{teamId}":{"get":{"parameters":[{"name":"teamId","in":"path","required":true},{"name":"q","in":"query","schema":{"type":"string"}}]}}},

@@ -2,7 +2,7 @@ package spec
 
 import "slices"
 
-// collection says in the words of OpenAPI 3 how Swagger 2.0 writes a list.
+// collection maps a Swagger 2.0 collectionFormat to the style and explode of OpenAPI 3.
 func collection(in, format string) (style string, explode bool) {
 	if in != "query" {
 		return "simple", false
@@ -26,7 +26,7 @@ const (
 	jsonType      = "application/json"
 )
 
-// body makes a Body of the body and form parameters of Swagger 2.0; nil where there are none.
+// body returns a Body made from the body and form parameters of Swagger 2.0, or nil if there are none.
 func (in *input) body() *Body {
 	switch {
 	case in.whole != nil:
@@ -75,7 +75,7 @@ func (in *input) body() *Body {
 	return &Body{Required: len(required) > 0, Contents: []Content{c}}
 }
 
-// swaggerContents makes contents of an answer of Swagger 2.0.
+// swaggerContents returns the contents of a Swagger 2.0 response.
 func swaggerContents(v Raw, produces []string) []Content {
 	schema := v.Get("schema")
 	if schema == nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxDepth is how deep a document may nest.
+// maxDepth is the maximum nesting of a document.
 const maxDepth = 500
 
-// readJSON checks that b is one JSON document and returns it as one value. Names that an object has twice are told and
-// only the last of them is kept, as most readers do.
+// readJSON checks that b is one JSON document and returns it. A duplicate name in an object gives a warning and the
+// last value is kept, as in most parsers.
 func readJSON(b []byte) (Raw, []Warning, error) {
 	if err := wellFormed(b, false); err == nil {
 		return Raw(bytes.TrimSpace(b)), nil, nil
@@ -28,7 +28,7 @@ func readJSON(b []byte) (Raw, []Warning, error) {
 	return Raw(out), d.warnings, nil
 }
 
-// wellFormed reads b to its end without keeping anything.
+// wellFormed checks b to its end.
 func wellFormed(b []byte, duplicates bool) error {
 	if at := deep(b); at >= 0 {
 		return fmt.Errorf("nested deeper than %d at byte %d", maxDepth, at)
@@ -43,7 +43,7 @@ func wellFormed(b []byte, duplicates bool) error {
 	return nil
 }
 
-// deep returns where b nests deeper than a document may; -1 where it doesn't.
+// deep returns the position where b exceeds the maximum nesting, or -1.
 func deep(b []byte) int {
 	depth := 0
 	for at := 0; at < len(b); at++ {
@@ -61,7 +61,7 @@ func deep(b []byte) int {
 	return -1
 }
 
-// dedupe writes a document again, with the last of the members that have one name.
+// dedupe rewrites a document, keeping only the last of members with the same name.
 type dedupe struct{ warnings []Warning }
 
 func (d *dedupe) append(dst []byte, r Raw, at string) []byte {
@@ -102,9 +102,9 @@ func (d *dedupe) append(dst []byte, r Raw, at string) []byte {
 	return append(dst, r...)
 }
 
-// appendQuoted appends s as a JSON string, with U+FFFD for what is no Unicode.
+// appendQuoted appends s as a JSON string, with U+FFFD for invalid Unicode.
 func appendQuoted(dst []byte, s string) []byte {
-	out, _ := jsontext.AppendQuote(dst, s) // an error tells only of what became U+FFFD
+	out, _ := jsontext.AppendQuote(dst, s) // errors only report what became U+FFFD
 	return out
 }
 

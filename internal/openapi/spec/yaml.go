@@ -11,14 +11,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Aliases and merges can make much of little, so what a YAML document becomes is bounded: in bytes by its own size, and
-// in merges.
+// Aliases and merges can expand a small YAML document into a huge one, so its size is limited: in bytes, relative to
+// its own size, and in merges.
 const (
 	maxGrowth = 20
 	maxMerges = 100_000
 )
 
-// readYAML reads the one YAML document in b as JSON. Numbers keep their text where JSON has it too.
+// readYAML converts the single YAML document in b to JSON. Numbers that are valid JSON keep their text.
 func readYAML(b []byte) (Raw, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(b, &doc); err != nil {
@@ -97,7 +97,7 @@ type member struct {
 	value *yaml.Node
 }
 
-// merged returns the members of a mapping, with those of its merge keys (<<) that it has not itself.
+// merged returns the members of a mapping, with those of its merge keys (<<) that it doesn't override.
 func (w *writer) merged(n *yaml.Node, depth int) ([]member, error) {
 	if depth > 0 {
 		w.merges++
@@ -152,7 +152,7 @@ func mergeSources(v *yaml.Node) []*yaml.Node {
 	return out
 }
 
-// target returns what an alias stands for, and every other node itself.
+// target returns the node an alias refers to, and any other node itself.
 func target(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias
@@ -160,7 +160,7 @@ func target(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// jsonNumber is the grammar of a number in JSON.
+// jsonNumber matches a JSON number.
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
 func (w *writer) scalar(n *yaml.Node) {
@@ -182,7 +182,7 @@ func (w *writer) scalar(n *yaml.Node) {
 
 var errNumber = errors.New("no number that JSON has")
 
-// number writes a YAML number as JSON has it, exactly.
+// number converts a YAML number to JSON; integers stay exact.
 func number(text string) (string, error) {
 	if jsonNumber.MatchString(text) {
 		return text, nil

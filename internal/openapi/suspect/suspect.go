@@ -1,8 +1,8 @@
-// Package suspect tells operations of an HTTP API that look as if they were not for agents: by the words of their paths
-// and ids they make credentials, give rights, decide about approvals or move limits.
+// Package suspect finds operations of an HTTP API that agents probably should not call: those whose paths and ids
+// suggest that they create credentials, grant rights, decide approvals or change limits.
 //
-// It stands beside package access, and decides nothing: it is asked when a first configuration is written and when one is
-// audited, and a person confirms what it says. It knows no API, and it can be wrong in both directions.
+// It is a heuristic for any API and can be wrong in both directions, so it enforces nothing: it is used when a
+// configuration is first written and when one is audited, and a person confirms its findings.
 package suspect
 
 import (
@@ -19,17 +19,17 @@ type Kind string
 
 // The kinds.
 const (
-	Credentials Kind = "credentials" // it makes, changes or ends them, or signs somebody in
-	Rights      Kind = "rights"      // it changes who may do what
-	Approvals   Kind = "approvals"   // it decides about one
-	Limits      Kind = "limits"      // it changes what an account may use
-	Shows       Kind = "shows"       // it reads, and its answer may hold credentials
+	Credentials Kind = "credentials" // creates, changes or revokes credentials, or signs in
+	Rights      Kind = "rights"      // changes permissions
+	Approvals   Kind = "approvals"   // decides an approval
+	Limits      Kind = "limits"      // changes what an account may use
+	Shows       Kind = "shows"       // only reads, but its response may contain credentials
 )
 
-// Kinds are all kinds, those for nobody first.
+// Kinds returns all kinds, those that should be forbidden first.
 func Kinds() []Kind { return []Kind{Credentials, Rights, Approvals, Limits, Shows} }
 
-// Reason says it in words for agents, after "is not for agents: ".
+// Reason returns the reason as a text for agents, to follow "is not for agents: ".
 func (k Kind) Reason() string {
 	switch k {
 	case Credentials:
@@ -46,7 +46,7 @@ func (k Kind) Reason() string {
 	return ""
 }
 
-// words are what tells each kind that changes something; two words stand together in that order.
+// words lists the terms that indicate each kind of change; a term of two words matches them in that order.
 var words = []struct {
 	kind Kind
 	say  []string
@@ -59,13 +59,13 @@ var words = []struct {
 	{Limits, []string{"quota", "rate limit", "limit", "license", "licence", "entitlement"}},
 }
 
-// Of returns what op, which has that class, is suspected of.
+// Of returns what op, of the given class, is suspected of.
 func Of(op *spec.Operation, class classify.Class) Kind {
 	name, summary := spoken(op)
 	for _, w := range words {
 		said := name
 		if w.kind == Credentials || w.kind == Rights {
-			said += summary // of the others, sentences speak without doing it
+			said += summary // for the other kinds, summaries mention the terms too often
 		}
 		if !slices.ContainsFunc(w.say, func(s string) bool { return strings.Contains(said, " "+s+" ") }) {
 			continue
@@ -80,17 +80,17 @@ func Of(op *spec.Operation, class classify.Class) Kind {
 	return ""
 }
 
-// Writes reports whether op, which reads by its method, looks as if it changed something all the same.
+// Writes reports whether op looks as if it changed something although its method is GET.
 func Writes(op *spec.Operation) bool {
 	return op.Method == "GET" && says(op, "logout", "verify", "confirm", "unsubscribe", "accept", "cancel", "delete", "remove", "reset", "restart", "run", "trigger", "callback")
 }
 
-// Reads reports whether op, which writes by its method, looks as if it only read.
+// Reads reports whether op looks as if it only read although its method is POST.
 func Reads(op *spec.Operation) bool {
 	return op.Method == "POST" && says(op, "check", "search", "query", "validate", "preview", "lookup", "find", "count", "list", "get", "diff", "estimate", "exists", "explain")
 }
 
-// says reports whether the last part of the path, or of the id that the document gives, begins with one of those words.
+// says reports whether the last segment of the path, or of the declared id, begins with one of those words.
 func says(op *spec.Operation, any ...string) bool {
 	last := op.Path[strings.LastIndexByte(strings.TrimSuffix(op.Path, "/"), '/')+1:]
 	if op.Declared && slices.Contains(any, first(spec.ShortName(op.ID))) {
@@ -106,8 +106,7 @@ func first(name string) string {
 	return ""
 }
 
-// spoken are the words of what op is about, by its path and id and by its summary, each in the singular and between
-// spaces.
+// spoken returns the words of op's path and id, and of its summary, in the singular and separated by spaces.
 func spoken(op *spec.Operation) (name, summary string) {
 	var b strings.Builder
 	add := func(text string) {
@@ -125,7 +124,7 @@ func spoken(op *spec.Operation) (name, summary string) {
 		}
 	}
 	if op.Declared {
-		b.WriteString("/ ") // words of two names are not together
+		b.WriteString("/ ") // so that words of two names don't match as one term
 		add(op.ID)
 	}
 	name = b.String()

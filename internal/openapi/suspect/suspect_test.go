@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// TestOf: method, path and id → what the operation is suspected of, and whether its method may mislead.
+// TestOf checks for each method, path and id what the operation is suspected of, and whether its method may mislead.
 func TestOf(t *testing.T) {
 	for _, row := range []struct{ op, want string }{
 		{"GET /teams/{tokenId}", ""},
@@ -24,7 +24,7 @@ func TestOf(t *testing.T) {
 		{"POST /training-sessions", ""},
 		{"POST /user/sessions", "credentials"},
 		{"GET /api /key", ""},
-		{"POST /api/key-figures", "credentials"}, // wrong, and a person sees it
+		{"POST /api/key-figures", "credentials"}, // a false positive, for a person to dismiss
 		{"POST /b.v1.IssueService/ApproveIssue", "approvals"},
 		{"POST /issues/{id}/reject", "approvals"},
 		{"GET /issues/{id}/approvals", ""},

@@ -50,8 +50,8 @@ func (c *Checker) body(f *faults, out *Checked, a Arguments) error {
 	return nil
 }
 
-// contents are those that a body may be meant for, the likeliest first: the one that is named, or else those that the
-// operation takes. A list is a JSON Patch where the operation takes one, and nothing else is.
+// contents returns the contents that a body may match, the likeliest first: the requested one, or else all that the
+// operation takes. An array matches a JSON Patch first, and only an array does.
 func contents(b *spec.Body, a Arguments) (all []*spec.Content, known []string) {
 	patch := func(c *spec.Content) bool { return strings.HasPrefix(strings.ToLower(c.MediaType), jsonPatch) }
 	for i := range b.Contents {
@@ -79,10 +79,10 @@ func contents(b *spec.Body, a Arguments) (all []*spec.Content, known []string) {
 	return all, known
 }
 
-// jsonPatch is a list of steps (RFC 6902), whatever a document says of its schema.
+// jsonPatch is a list of operations (RFC 6902), whatever schema a document declares for it.
 const jsonPatch = "application/json-patch+json"
 
-// content checks the body as one content.
+// content checks the body against one content.
 func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 	content := out.content
 	key := fmt.Sprintf("%s body %s", out.op.ID, content.MediaType)
@@ -112,7 +112,7 @@ func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 	return nil
 }
 
-// IsText reports whether a body of that media type is written as text.
+// IsText reports whether a body of that media type is given as text.
 func IsText(mediaType string) bool {
 	name, _, _ := strings.Cut(mediaType, ";")
 	name = strings.TrimSpace(name)
@@ -120,7 +120,7 @@ func IsText(mediaType string) bool {
 		name == "application/xml" || name == "application/yaml" || name == "application/x-yaml" || name == "application/graphql" || name == "application/javascript"
 }
 
-// parts checks a form in parts, field by field: a file is told by its name and content.
+// parts checks a multipart form by field: a file is an object with name and content.
 func (c *Checker) parts(f *faults, out *Checked, key string) error {
 	if out.body.Kind() != value.Object {
 		f.add("/body", "type", "the body is an object, by field name; not %s", out.body.Kind())
@@ -164,7 +164,7 @@ func (c *Checker) parts(f *faults, out *Checked, key string) error {
 	return nil
 }
 
-// isFile reports whether a field of a form in parts is a file.
+// isFile reports whether a field of a multipart form is a file.
 func (c *Checker) isFile(r spec.Raw) bool {
 	s := c.v.Schema(r)
 	return s.Is("string") && (s.Format == "binary" || s.Format == "base64" || s.Raw.Get("contentMediaType") != nil && s.Format == "")
@@ -200,10 +200,10 @@ func (f *faults) file(v value.Value, at string) {
 	}
 }
 
-// maxNames is how deep names are checked; values nest no deeper.
+// maxNames is the maximum depth to which names are checked; values don't nest deeper.
 const maxNames = 64
 
-// names refuses the names of v that the schema r does not have, at any depth.
+// names refuses names in v that the schema r doesn't declare, at any depth.
 func (c *Checker) names(f *faults, r spec.Raw, v value.Value, at string, depth int) {
 	if r == nil || depth > maxNames {
 		return
@@ -233,7 +233,7 @@ func (c *Checker) names(f *faults, r spec.Raw, v value.Value, at string, depth i
 	}
 }
 
-// known is what names an object can have: those of a schema and of its alternatives.
+// known holds the names an object may have: those of a schema and of its alternatives.
 type known struct {
 	fields  map[string]spec.Raw
 	names   []string
@@ -263,7 +263,7 @@ func (c *Checker) known(k *known, r spec.Raw, depth int) {
 		k.open = true
 	default:
 		for _, choice := range o.Choices {
-			// An alternative that only says what is required has no names of its own.
+			// An alternative that only lists required fields declares no names.
 			if in := c.v.Schema(choice); len(o.Fields) > 0 && len(in.Properties)+len(in.Types)+len(in.AllOf)+len(in.OneOf)+len(in.AnyOf) == 0 && in.Name == "" {
 				continue
 			}
@@ -272,7 +272,7 @@ func (c *Checker) known(k *known, r spec.Raw, depth int) {
 	}
 }
 
-// decode is v in the types of encoding/json, numbers exact; false where one is too large to compare.
+// decode converts v to the types of encoding/json, with exact numbers; false if a number is too large to compare.
 func decode(v value.Value) (any, bool) {
 	switch v.Kind() {
 	case value.Bool:

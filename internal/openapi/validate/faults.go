@@ -13,10 +13,10 @@ import (
 	"golang.org/x/text/message"
 )
 
-// MaxFaults is how many broken rules a refusal tells of.
+// MaxFaults is the maximum number of faults in an error.
 const MaxFaults = 20
 
-// faults collects the rules that arguments break.
+// faults collects the faults of arguments.
 type faults struct {
 	printer *message.Printer
 	all     []problem.Fault
@@ -27,12 +27,12 @@ func (f *faults) add(at, rule, format string, args ...any) {
 	f.all = append(f.all, problem.Fault{Pointer: at, Rule: rule, Message: fmt.Sprintf(format, args...)})
 }
 
-// unknown refuses a name that is not among known.
+// unknown adds a fault for a name that is not in known.
 func (f *faults) unknown(at, name, what string, known []string) {
 	f.add(at+"/"+escape(problem.Cut(name)), "unknown", "unknown %s %q%s", what, problem.Cut(name), f.nearest(name, known))
 }
 
-// nearest ends a message with the names that may have been meant, or else with those there are.
+// nearest returns the end of a message: the nearest known names, or else a list of known names.
 func (f *faults) nearest(name string, known []string) string {
 	near := problem.Nearest(name, known, 2)
 	f.near = append(f.near, near...)
@@ -51,10 +51,10 @@ func (f *faults) nearest(name string, known []string) string {
 	return text
 }
 
-// hint adds to what was said last.
+// hint appends to the last fault's message.
 func (f *faults) hint(text string) { f.all[len(f.all)-1].Message += text }
 
-// err returns all faults as one refusal; nil where there are none.
+// err returns all faults as one error, or nil if there are none.
 func (f *faults) err() error {
 	if len(f.all) == 0 {
 		return nil
@@ -74,7 +74,7 @@ func (f *faults) err() error {
 		Suggestion: "search_api with the operationId tells what it takes"}
 }
 
-// schema adds what a validation found, at a pointer.
+// schema adds the faults of a validation error, with pointers below at.
 func (f *faults) schema(err error, at string) {
 	var invalid *jsonschema.ValidationError
 	if errors.As(err, &invalid) {
@@ -82,8 +82,7 @@ func (f *faults) schema(err error, at string) {
 	}
 }
 
-// leaves adds what the leaves of a validation error say. Of the alternatives of a choice only the one that is nearest to
-// fit is told.
+// leaves adds the leaves of a validation error. Of several alternatives, only the closest is reported.
 func (f *faults) leaves(e *jsonschema.ValidationError, at string) {
 	if len(e.Causes) == 0 {
 		f.leaf(e, at)
@@ -112,7 +111,7 @@ func (f *faults) leaves(e *jsonschema.ValidationError, at string) {
 	}
 }
 
-// alternatives counts those that aren't null.
+// alternatives counts the alternatives except null.
 func alternatives(all []*jsonschema.ValidationError) (n int) {
 	for _, e := range all {
 		for len(e.Causes) == 1 {
@@ -125,11 +124,11 @@ func alternatives(all []*jsonschema.ValidationError) (n int) {
 	return n
 }
 
-// far is the distance of what is of another type or kind than was meant.
+// far is the distance of an alternative of another type or kind than was meant.
 const far = 100
 
-// distance tells how far an alternative is from fitting, for a value that lies so deep: one of another type, or with another
-// word in a field of it that says what it is, is not what was meant.
+// distance returns how far an alternative is from matching a value at that depth. One that requires another type, or
+// another constant in a field, is far: it is not the alternative that was meant.
 func distance(e *jsonschema.ValidationError, depth int) int {
 	switch e.ErrorKind.(type) {
 	case *kind.Type:
@@ -148,8 +147,8 @@ func distance(e *jsonschema.ValidationError, depth int) int {
 	return max(n, 1)
 }
 
-// together is the alternative best. Where it allows some words for a field, so do all alternatives that name others for
-// the same field: each of them may be what was meant.
+// together returns best or, if it fails on the allowed values of a field, an error with the values that all
+// alternatives allow for that field: any of them may be what was meant.
 func together(best *jsonschema.ValidationError, all []*jsonschema.ValidationError) *jsonschema.ValidationError {
 	words, got := wordsOf(best)
 	if words == nil {
@@ -168,7 +167,7 @@ func together(best *jsonschema.ValidationError, all []*jsonschema.ValidationErro
 	return &jsonschema.ValidationError{InstanceLocation: words.InstanceLocation, ErrorKind: &kind.Enum{Got: got, Want: want}}
 }
 
-// wordsOf is the first leaf of an alternative that says which words there are, and what was given.
+// wordsOf returns the first leaf of an alternative that lists allowed values, and the value given.
 func wordsOf(e *jsonschema.ValidationError) (*jsonschema.ValidationError, any) {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Enum:
@@ -204,7 +203,7 @@ func (f *faults) leaf(e *jsonschema.ValidationError, at string) {
 	}
 	name := strings.TrimPrefix(at, "/")
 	switch k := e.ErrorKind.(type) {
-	case *kind.RefCycle: // a schema that refers to itself says nothing
+	case *kind.RefCycle: // a schema that refers only to itself has no effect
 	case *kind.Required:
 		for _, missing := range k.Missing {
 			f.add(at+"/"+escape(missing), rule, "the field %q is missing", missing)
@@ -247,7 +246,7 @@ func (f *faults) leaf(e *jsonschema.ValidationError, at string) {
 	}
 }
 
-// nearValue names the value of an enum that may have been meant.
+// nearValue returns a hint to the nearest value of an enum.
 func (f *faults) nearValue(got any, want []any) string {
 	text, ok := got.(string)
 	if !ok {
@@ -266,5 +265,5 @@ func (f *faults) nearValue(got any, want []any) string {
 
 func contains(all []string, one string) bool { return slices.Contains(all, one) }
 
-// escape writes a name as a token of an RFC 6901 pointer.
+// escape encodes a name as a token of an RFC 6901 pointer.
 func escape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }

@@ -11,25 +11,25 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 )
 
-// A translator writes schemas of a document as JSON Schema 2020-12, one level of named schemas at a time. It takes only
-// what it understands and what is well-formed: what it leaves out is left to the server, which checks again.
+// A translator converts schemas of a document to JSON Schema 2020-12, one level of named schemas at a time. It ignores
+// keywords that it doesn't know or that are malformed; the server checks those.
 type translator struct {
 	v    *visible.View
-	urls map[string]int // by name, or by target where there is none
+	urls map[string]int // by name, or by target if there is none
 	at   []place
-	open bool // objects may have further properties, whatever they say
+	open bool // accept undeclared properties, whatever the schema says
 }
 
 // A place is a schema that others refer to.
 type place struct {
 	raw  spec.Raw
 	of   string
-	part bool // of a whole, which says itself that it is closed
+	part bool // part of a composition, which decides itself whether it is closed
 }
 
 const scheme = "api:///"
 
-// Load returns the schema of a URL that refer made. The compiler calls it.
+// Load implements jsonschema.URLLoader for the URLs returned by refer.
 func (t *translator) Load(url string) (any, error) {
 	n, err := strconv.Atoi(strings.TrimPrefix(url, scheme))
 	if err != nil || n < 0 || n >= len(t.at) {
@@ -38,7 +38,7 @@ func (t *translator) Load(url string) (any, error) {
 	return t.schema(t.at[n]), nil
 }
 
-// refer returns the URL of a schema that will be loaded when it is needed.
+// refer returns the URL of a schema that is loaded on demand.
 func (t *translator) refer(key string, p place) string {
 	n, ok := t.urls[key]
 	if !ok {
@@ -49,7 +49,7 @@ func (t *translator) refer(key string, p place) string {
 	return scheme + strconv.Itoa(n)
 }
 
-// schema translates p, which stands in the named schema of as one of its allOf parts; "" where it does not.
+// schema translates p; p.of is the named schema of which p is an allOf part, or "".
 func (t *translator) schema(p place) any {
 	r, out := p.raw, map[string]any{}
 	if to, name, ok := t.v.Follow(r); ok {
@@ -80,8 +80,9 @@ func (t *translator) schema(p place) any {
 	return out
 }
 
-// close says which further properties an object may have. Beside parts and alternatives, additionalProperties would not
-// see theirs, which their author doesn't mean; a part is closed by the whole.
+// close sets which undeclared properties an object may have. In a composition, additionalProperties would not consider
+// the properties of parts and alternatives, which authors don't intend; unevaluatedProperties is used instead. A part is
+// closed by the composition that contains it.
 func (t *translator) close(out map[string]any, r spec.Raw, p place) {
 	composed := out["allOf"] != nil || out["oneOf"] != nil || out["anyOf"] != nil
 	closed := out["additionalProperties"] == false
@@ -97,7 +98,7 @@ func (t *translator) close(out map[string]any, r spec.Raw, p place) {
 	}
 }
 
-// parts translates the list of a composition. Alternatives beside properties are parts of one object as well.
+// parts translates the list of a composition. Alternatives next to properties are parts of one object as well.
 func (t *translator) parts(out map[string]any, name string, m spec.Raw, p place, whole spec.Raw) {
 	of, part := "", p.part || whole.Get("properties") != nil || whole.Get("allOf") != nil
 	if name == "allOf" {
@@ -106,7 +107,7 @@ func (t *translator) parts(out map[string]any, name string, m spec.Raw, p place,
 	t.list(out, name, m, place{of: of, part: part})
 }
 
-// written is what other keywords depend on.
+// written holds keywords that affect others.
 type written struct {
 	nullable                         bool
 	exclusiveMinimum, exclusiveLimit bool
@@ -206,7 +207,7 @@ func (t *translator) list(out map[string]any, name string, m spec.Raw, each plac
 	}
 }
 
-// bound takes a number where the keyword can have it.
+// bound sets a number if it is valid for the keyword.
 func bound(out map[string]any, name string, m spec.Raw) {
 	if m.Kind() != '0' || !sane(string(m)) {
 		return
@@ -225,7 +226,7 @@ func bound(out map[string]any, name string, m spec.Raw) {
 	out[name] = json.Number(m)
 }
 
-// finish applies what depends on several keywords.
+// finish applies the keywords that depend on several others.
 func (w *written) finish(out map[string]any) {
 	if w.exclusiveMinimum && out["minimum"] != nil {
 		out["exclusiveMinimum"] = out["minimum"]
@@ -255,7 +256,7 @@ func (w *written) finish(out map[string]any) {
 	if list, ok := out["enum"].([]any); ok && !slices.Contains(list, nil) {
 		out["enum"] = append(list, nil)
 	}
-	// A composition that null does not fit is one that null is a further alternative of.
+	// If null doesn't match a composition, it is added as an alternative.
 	for _, name := range []string{"allOf", "oneOf", "anyOf"} {
 		if out[name] != nil {
 			rest := map[string]any{}
@@ -269,7 +270,7 @@ func (w *written) finish(out map[string]any) {
 	}
 }
 
-// plain is a raw value in the types of encoding/json, numbers exact.
+// plain converts a raw value to the types of encoding/json, with exact numbers.
 func plain(r spec.Raw) any {
 	switch r.Kind() {
 	case '{':
@@ -297,10 +298,10 @@ func plain(r spec.Raw) any {
 	return nil
 }
 
-// maxExponent is how large a number's exponent can be: exact arithmetic writes all of its digits.
+// maxExponent is the largest exponent of a number: exact arithmetic expands all digits.
 const maxExponent = 400
 
-// sane reports whether a number can be compared exactly without much work.
+// sane reports whether a number can be compared exactly at low cost.
 func sane(number string) bool {
 	if len(number) > 1000 {
 		return false

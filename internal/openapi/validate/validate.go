@@ -1,11 +1,10 @@
-// Package validate checks the arguments of a call of an HTTP API before anything is sent.
+// Package validate checks the arguments of an HTTP API call before anything is sent.
 //
-// It stands between what an agent asks for and the request: package request builds from nothing but a Checked. Arguments
-// are checked against what a View shows of the operation: a name that is not there is unknown, with near names from
-// what is there, and each broken rule is told with its JSON pointer. Numbers are compared exactly. Schemas are compiled
-// when an operation is first called, and kept. A value of a path, query or header that is text for a number, or a number
-// for text, is taken for what the schema wants: they are all text on the wire. Patterns and keywords that can't be
-// checked here are left to the server.
+// Its result, Checked, is the only input of package request. Arguments are checked against the visible part of the
+// operation: an undeclared or hidden name is unknown, with near names among the visible ones, and each fault has a JSON
+// pointer. Numbers are compared exactly. Schemas are compiled and cached when an operation is first called. For a value
+// in a path, query or header, which is text in the request anyway, a string is accepted for a number and vice versa.
+// Patterns and keywords that can't be checked here are left to the server.
 package validate
 
 import (
@@ -24,22 +23,22 @@ import (
 	"golang.org/x/text/message"
 )
 
-// Arguments are what an agent gives for a call. Path, Query and Headers are objects by parameter name; null is none.
+// Arguments are an agent's arguments for a call. Path, Query and Headers are objects by parameter name; null is none.
 type Arguments struct {
 	Path    value.Value
 	Query   value.Value
 	Headers value.Value
-	Body    value.Value // a file of a form is {name, content, type}, content in base64; a body of bytes is base64
-	HasBody bool        // Body is given, be it null
-	Media   string      // the media type of the body, one that the operation takes; "" for the one it prefers
+	Body    value.Value // a file in a form is {name, content, type} with content in base64; a binary body is base64
+	HasBody bool        // whether Body is given; it may be null
+	Media   string      // the media type of the body, one that the operation declares; "" for the one it prefers
 }
 
-// Options are an operator's words about one API.
+// Options configure the validation for one API.
 type Options struct {
-	OpenBodies bool // fields of bodies that the document does not name are sent; for documents that don't name all
+	OpenBodies bool // accept undeclared fields in bodies, for incomplete documents
 }
 
-// A Checker checks the calls of the operations of one View. It can be used by many at once.
+// A Checker checks calls of the operations in one View. It is safe for concurrent use.
 type Checker struct {
 	v *visible.View
 	o Options
@@ -51,7 +50,7 @@ type Checker struct {
 	printer  *message.Printer
 }
 
-// New returns a Checker for what is in v.
+// New returns a Checker for the operations in v.
 func New(v *visible.View, o Options) *Checker {
 	c := &Checker{v: v, o: o, t: &translator{v: v, urls: map[string]int{}, open: o.OpenBodies}, compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{},
 		printer: message.NewPrinter(language.English)}
@@ -66,42 +65,41 @@ func New(v *visible.View, o Options) *Checker {
 	return c
 }
 
-// unknownPattern is a pattern in another dialect: the server checks it.
+// unknownPattern is a pattern in another dialect; it matches everything, and the server checks it.
 type unknownPattern string
 
 func (p unknownPattern) String() string          { return string(p) }
 func (p unknownPattern) MatchString(string) bool { return true }
 
-// Checked are arguments that fit an operation. Only Check makes one; the zero Checked is of no operation.
+// Checked are valid arguments for an operation. Only Check returns them; the zero Checked has no operation.
 type Checked struct {
 	op      *spec.Operation
 	values  []Value
 	body    value.Value
 	content *spec.Content
-	files   []string // the fields of a form in parts that are files
+	files   []string // the fields of a multipart form that are files
 }
 
-// A Value is a parameter with what it is to be.
+// A Value is a parameter with its value.
 type Value struct {
 	Parameter spec.Parameter
 	Value     value.Value
 }
 
-// Operation returns the operation the arguments fit; nil for the zero Checked.
+// Operation returns the operation, or nil for the zero Checked.
 func (c Checked) Operation() *spec.Operation { return c.op }
 
-// Values returns the parameters that are given, in the order of the operation.
+// Values returns the parameters that are set, in the order of the operation.
 func (c Checked) Values() []Value { return c.values }
 
-// Body returns the body and its content; nil where nothing is sent.
+// Body returns the body and its content; the content is nil if there is no body.
 func (c Checked) Body() (value.Value, *spec.Content) { return c.body, c.content }
 
-// File reports whether a field of a form in parts is a file, or a list of files.
+// File reports whether a field of a multipart form is a file or a list of files.
 func (c Checked) File(name string) bool { return slices.Contains(c.files, name) }
 
-// Check checks a against what the View shows of op. It refuses with problem.InvalidArgument, which has one Fault for each
-// broken rule (MaxFaults at most), with pointers into {path, query, headers, body}; and with problem.NotFound where op is
-// not in the View.
+// Check checks a against the visible part of op. It returns problem.InvalidArgument with one Fault for each error (at
+// most MaxFaults), with pointers into {path, query, headers, body}, and problem.NotFound if op is not in the View.
 func (c *Checker) Check(op *spec.Operation, a Arguments) (Checked, error) {
 	if op == nil || !c.v.Has(op) {
 		return Checked{}, &problem.Error{Code: problem.NotFound, Detail: "unknown operation"}
@@ -127,7 +125,7 @@ func (c *Checker) Check(op *spec.Operation, a Arguments) (Checked, error) {
 	return out, nil
 }
 
-// only reads what a parameter must be.
+// only returns the single allowed value of a parameter.
 func only(fixed spec.Raw) (value.Value, bool) {
 	v, err := value.Read(fixed, 0)
 	return v, err == nil
@@ -183,7 +181,7 @@ func (c *Checker) parameters(f *faults, op *spec.Operation, in, at string, given
 	return out, nil
 }
 
-// elsewhere says where a parameter stands that was given at another place.
+// elsewhere returns a hint if a parameter was given in the wrong location.
 func (c *Checker) elsewhere(op *spec.Operation, in, name string) string {
 	for _, p := range c.v.Parameters(op) {
 		if p.Name == name && p.In != in {
@@ -209,7 +207,7 @@ func member(of value.Value, name string, fold bool) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// suit takes text for a number or boolean where the schema wants one, and a number for text; in lists too.
+// suit converts a string to a number or boolean, or back, if the schema requires it; also in lists.
 func (c *Checker) suit(r spec.Raw, v value.Value) value.Value {
 	s := c.v.Schema(r)
 	if len(s.Types) == 0 {
@@ -237,7 +235,7 @@ func (c *Checker) suit(r spec.Raw, v value.Value) value.Value {
 	return v
 }
 
-// against validates v against the schema r, which is compiled once for the key.
+// against validates v against the schema r, which is compiled once for each key.
 func (c *Checker) against(f *faults, key string, r spec.Raw, v value.Value, at string) error {
 	if r == nil {
 		return nil

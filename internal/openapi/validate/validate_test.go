@@ -38,7 +38,7 @@ func checker(t testing.TB, text string, o Options) (*Checker, *visible.View) {
 	return New(v, o), v
 }
 
-// arguments reads {path, query, headers, body, media}.
+// arguments parses {path, query, headers, body, media}.
 func arguments(t testing.TB, text string) Arguments {
 	t.Helper()
 	v, err := value.Read([]byte(text), 0)
@@ -55,7 +55,7 @@ func arguments(t testing.TB, text string) Arguments {
 	return a
 }
 
-// TestCheck: arguments → the faults, a line each: pointer, rule, message. "" is none.
+// TestCheck checks the faults of arguments, one per line: pointer, rule, message. "" is none.
 func TestCheck(t *testing.T) {
 	c, v := checker(t, doc, Options{})
 	const ok = `"path":{"id":1},"headers":{"x-trace":"t"}`
@@ -137,7 +137,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestOpen: an operator can let fields be sent that the document does not name; parameters never.
+// TestOpen checks that an operator can allow undeclared fields in bodies, but not undeclared parameters.
 func TestOpen(t *testing.T) {
 	c, v := checker(t, doc, Options{OpenBodies: true})
 	op := v.Operations()[0]
@@ -149,7 +149,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestNotThere: what is not in the View can't be called.
+// TestNotThere checks that an operation that is not in the View can't be called.
 func TestNotThere(t *testing.T) {
 	c, _ := checker(t, doc, Options{})
 	_, other := checker(t, doc, Options{})
@@ -160,7 +160,7 @@ func TestNotThere(t *testing.T) {
 	}
 }
 
-// TestCompiles: every schema that a call can be checked against compiles, and only once.
+// TestCompiles checks that every schema compiles, and only once.
 func TestCompiles(t *testing.T) {
 	for _, text := range []string{doc} {
 		c, v := checker(t, text, Options{})
@@ -204,7 +204,7 @@ func compileAll(t testing.TB, c *Checker, v *visible.View) (n int) {
 	return n
 }
 
-// TestFixed wants a parameter that can be one thing alone to be put in where it isn't given, and to be checked where it is.
+// TestFixed checks that a required parameter with a single allowed value is filled in if absent, and checked if given.
 func TestFixed(t *testing.T) {
 	c, v := checker(t, `{"openapi":"3.1.0","paths":{"/x":{"get":{"operationId":"x","parameters":[
 		{"name":"V","in":"header","required":true,"schema":{"const":1}},{"name":"mode","in":"query","schema":{"enum":["a"]}},{"name":"kind","in":"query","required":true,"schema":{"enum":["a","b"]}}]}}}}`, Options{})
@@ -213,7 +213,7 @@ func TestFixed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range []struct{ args, want string }{
-		{`{"query":{"kind":"a"}}`, "kind=a V=1"}, // what may be left out stays out
+		{`{"query":{"kind":"a"}}`, "kind=a V=1"}, // optional parameters are not filled in
 		{`{"query":{"kind":"a"},"headers":{"v":1}}`, "kind=a V=1"},
 		{`{"query":{"kind":"a"},"headers":{"V":2}}`, "/headers/V"},
 		{`{}`, "/query/kind"},
@@ -232,7 +232,7 @@ func TestFixed(t *testing.T) {
 	}
 }
 
-// TestComposed: what an author means by additionalProperties beside parts and alternatives; and what is said of
+// TestComposed checks additionalProperties next to parts and alternatives, as authors intend it, and the faults of
 // alternatives.
 func TestComposed(t *testing.T) {
 	const composed = `{"openapi":"3.0.0","paths":{"/x":{"post":{"operationId":"op","requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{

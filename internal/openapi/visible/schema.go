@@ -9,31 +9,31 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// An Object is a schema with what it is composed of put together: the fields of all its allOf parts.
+// An Object is a schema combined with all its allOf parts.
 type Object struct {
 	spec.Schema
 	Fields  []Field
-	Choices []spec.Raw // it is also one of these (oneOf), or some (anyOf)
-	Open    bool       // names that are no fields are accepted
-	Further spec.Raw   // the schema of those names' values; nil for any value
+	Choices []spec.Raw // alternatives: exactly one (oneOf) or some (anyOf) apply as well
+	Open    bool       // undeclared names are accepted
+	Further spec.Raw   // the schema of their values; nil accepts any
 }
 
-// A Field is a named part of an Object.
+// A Field is a field of an Object.
 type Field struct {
 	Name     string
 	Schema   spec.Raw
 	Required bool
-	Of       string // the named schema that declares it, by itself or in an allOf part; "" for one in place
+	Of       string // the named schema that declares it, itself or in an allOf part; "" for an inline schema
 }
 
-// maxParts is how many allOf parts an Object is put together from, and how deep choices lie in each other.
+// maxParts is the maximum number of allOf parts combined in an Object.
 const maxParts = 64
 
-// Schema reads r one level deep, without what is hidden. A schema that is hidden says nothing; one that only wraps
-// another, to say more about it or to allow null, is that other.
+// Schema reads the visible part of r, one level deep. A hidden schema reads as one that accepts any value; a schema
+// that only wraps another, to describe it or to allow null, reads as that one.
 func (v *View) Schema(r spec.Raw) spec.Schema { return v.in("", r) }
 
-// in reads r, an allOf part of the named schema of; "" where it is none.
+// in reads r, an allOf part of the named schema of, or of none if "".
 func (v *View) in(of string, r spec.Raw) spec.Schema {
 	s := v.read(of, r)
 	for range 8 {
@@ -65,7 +65,7 @@ func (v *View) in(of string, r spec.Raw) spec.Schema {
 	return s
 }
 
-// read reads r where it is not hidden, with the fields of it that are not.
+// read reads r with its visible fields; a hidden schema is empty.
 func (v *View) read(of string, r spec.Raw) spec.Schema {
 	s := v.d.Schema(r)
 	if s.Name != "" {
@@ -82,11 +82,11 @@ func (v *View) read(of string, r spec.Raw) spec.Schema {
 
 func (v *View) names(schema string) bool { return v.f.Schema == nil || v.f.Schema(schema) }
 
-// Field reports whether a field is there; schema is the named one that declares it, "" for one in place.
+// Field reports whether a field is visible; schema is the named schema that declares it, "" for an inline one.
 func (v *View) Field(schema, name string) bool { return v.f.Field == nil || v.f.Field(schema, name) }
 
-// Follow returns what the reference r leads to, in one step, and its name ("" for a part without one); false where r is
-// no reference, and nil where that is hidden or nowhere.
+// Follow resolves the reference r by one step and returns its target and its name ("" if it has none). It returns false
+// if r is no reference, and a nil target if that is hidden or missing.
 func (v *View) Follow(r spec.Raw) (spec.Raw, string, bool) {
 	ref := spec.Reference(r)
 	if ref == "" {
@@ -99,7 +99,7 @@ func (v *View) Follow(r spec.Raw) (spec.Raw, string, bool) {
 	return v.d.Lookup(ref), name, true
 }
 
-// wrapped returns the one schema that s is, where s only wraps it, and whether null is allowed beside it.
+// wrapped returns the schema that s only wraps, if any, and whether s also allows null.
 func wrapped(s *spec.Schema) (spec.Raw, bool) {
 	if len(s.Properties) > 0 || len(s.Enum) > 0 || s.Items != nil || s.Additional != nil && s.Additional.Kind() == '{' {
 		return nil, false
@@ -131,7 +131,7 @@ func onlyOne(choices []spec.Raw) (spec.Raw, bool) {
 	return one, null
 }
 
-// Object puts s together, which this View read.
+// Object combines s, which must have been read with this View, with its parts.
 func (v *View) Object(s spec.Schema) Object {
 	o := Object{Schema: s}
 	p := parts{v: v, o: &o, past: map[string]bool{}}
@@ -140,7 +140,7 @@ func (v *View) Object(s spec.Schema) Object {
 	return o
 }
 
-// parts collects what an Object is put together from.
+// parts collects the parts of an Object.
 type parts struct {
 	v      *View
 	o      *Object
@@ -149,7 +149,7 @@ type parts struct {
 	closed bool
 }
 
-// add takes in the part s; of is the named schema it stands in.
+// add adds the part s; of is the named schema that contains it.
 func (p *parts) add(s spec.Schema, of string) {
 	if p.n++; p.n > maxParts || s.Name != "" && p.past[s.Name] {
 		return
@@ -186,8 +186,8 @@ func (p *parts) add(s spec.Schema, of string) {
 	}
 }
 
-// Named reads the schema of that name: its full name, or its short one (Instance for bytebase.v1.Instance) where one
-// alone has it. It refuses with problem.NotFound and near names.
+// Named reads the schema with that full name, or with that short one (Instance for bytebase.v1.Instance) if it is
+// unique. It returns problem.NotFound with near names otherwise.
 func (v *View) Named(name string) (spec.Schema, error) {
 	v.once.Do(v.reach)
 	if slices.Contains(v.schemas, name) {
@@ -225,13 +225,13 @@ func (v *View) Named(name string) (spec.Schema, error) {
 		Suggestion: "the detail of an operation names the schemas it takes and answers with"}
 }
 
-// Schemas returns the names of the schemas that are there, in the order of the document. It must not be changed.
+// Schemas returns the names of the visible schemas, in the document's order. Callers must not modify it.
 func (v *View) Schemas() []string {
 	v.once.Do(v.reach)
 	return v.schemas
 }
 
-// reach finds the schemas that the operations which are there lead to.
+// reach finds the schemas that the visible operations refer to.
 func (v *View) reach() {
 	w := walk{v: v, past: map[place]bool{}}
 	for _, op := range v.operations {
@@ -259,11 +259,11 @@ func (v *View) reach() {
 
 type walk struct {
 	v    *View
-	past map[place]bool // a named schema without its reference
+	past map[place]bool // a named schema is stored without its reference
 	next []place
 }
 
-// A place is what a reference leads to, in the named schema that it stands in or is.
+// A place is the target of a reference, and the named schema that it is or that contains it.
 type place struct{ of, ref string }
 
 func (w *walk) contents(all []spec.Content) {
@@ -272,7 +272,7 @@ func (w *walk) contents(all []spec.Content) {
 	}
 }
 
-// schema follows r, which stands in the named schema of.
+// schema follows r, which is part of the named schema of.
 func (w *walk) schema(r spec.Raw, of string) {
 	if ref := spec.Reference(r); ref != "" {
 		w.reference(ref, of)

@@ -1,10 +1,10 @@
-// Package visible is an OpenAPI document as one principal may see it.
+// Package visible limits an OpenAPI document to what one principal may see.
 //
-// It stands between the document and everything that tells of it: the index, what is rendered, and what arguments are
-// checked against take a View and never a Document, so what is hidden can't be told. An operation that is hidden,
-// excluded or forbidden is absent; a schema is there when an operation that is there leads to it; a hidden field is in
-// no list of fields. Hidden and absent are the same bytes: near names come from what is there. Headers that belong to
-// the gateway (Authorization, Cookie, Host, X-Forwarded-*, …) are no parameters.
+// The search index, descriptions and validation all use a View instead of a Document, so they can't reveal anything
+// hidden. An operation that is hidden, excluded or forbidden is absent; a schema is present if a visible operation
+// refers to it; a hidden field is in no list of fields. Hidden and missing names give the same response, and near names
+// come only from visible ones. Headers reserved for the gateway (Authorization, Cookie, Host, X-Forwarded-*, …) are not
+// parameters.
 package visible
 
 import (
@@ -18,17 +18,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Filter says what somebody may see. A nil function lets everything be seen. They are asked the same question often
-// and must always answer it alike.
+// A Filter selects what a principal may see. A nil function selects everything. The functions are called often and must
+// always return the same result for the same arguments.
 type Filter struct {
 	Operation func(op *spec.Operation) bool
-	Schema    func(name string) bool          // by the name that agents know; a hidden one reads as any value
-	Field     func(schema, field string) bool // schema is the named one that declares the field; "" for one in place
-	Parameter func(in, name string) bool      // a hidden one is neither told nor taken
-	Optional  func(in, name string) bool      // nobody needs to give it, though the document says so; nil makes none so
+	Schema    func(name string) bool          // by the name shown to agents; a hidden schema reads as one that accepts any value
+	Field     func(schema, field string) bool // schema is the named schema that declares the field; "" for an inline one
+	Parameter func(in, name string) bool      // a hidden parameter is neither shown nor accepted
+	Optional  func(in, name string) bool      // makes a parameter optional that the document requires; nil for none
 }
 
-// A View is a document as one principal may see it. It can be used by many at once. The zero View has nothing.
+// A View is the part of a document that one principal may see. It is safe for concurrent use. The zero View is empty.
 type View struct {
 	d          *spec.Document
 	rules      *classify.Rules
@@ -37,10 +37,10 @@ type View struct {
 	has        map[*spec.Operation]bool
 
 	once    sync.Once
-	schemas []string // names, in the order of the document
+	schemas []string // names, in the document's order
 }
 
-// New returns what f leaves of d, without the operations that rules exclude or forbid.
+// New returns the View of d through f, without the operations that rules exclude or forbid.
 func New(d *spec.Document, rules *classify.Rules, f Filter) *View {
 	v := &View{d: d, rules: rules, f: f, has: map[*spec.Operation]bool{}}
 	for _, op := range d.Operations {
@@ -55,7 +55,7 @@ func New(d *spec.Document, rules *classify.Rules, f Filter) *View {
 
 func (v *View) sees(op *spec.Operation) bool { return v.f.Operation == nil || v.f.Operation(op) }
 
-// Document returns the title and the tags of the document, which is all of it that is nobody's secret.
+// Document returns the title and the tags of the document, which are never hidden.
 func (v *View) Document() (title string, tags []spec.Tag) {
 	if v.d == nil {
 		return "", nil
@@ -63,22 +63,21 @@ func (v *View) Document() (title string, tags []spec.Tag) {
 	return v.d.Title, v.d.Tags
 }
 
-// Dialect returns the family of the document.
+// Dialect returns the version family of the document.
 func (v *View) Dialect() spec.Dialect { return v.d.Dialect }
 
-// Operations returns the operations that are there, in the order of the document. It must not be changed.
+// Operations returns the visible operations, in the document's order. Callers must not modify it.
 func (v *View) Operations() []*spec.Operation { return v.operations }
 
-// Has reports whether op is there.
+// Has reports whether op is visible.
 func (v *View) Has(op *spec.Operation) bool { return v.has[op] }
 
 // Class returns the access class of an operation.
 func (v *View) Class(op *spec.Operation) classify.Class { return v.rules.Of(op).Class }
 
-// Operation returns the operation that name names: by its id, by method and path, or by the end of its id behind a dot
-// or a slash where one alone has it (SQLService/Query for bytebase.v1.SQLService.Query). It refuses with
-// problem.NotFound and near names; with problem.SecurityBlocked and where a person does it, if the operation is
-// forbidden to all agents.
+// Operation returns the operation with that id, or that method and path, or whose id ends with that name after a dot or
+// slash if it is unique (SQLService/Query for bytebase.v1.SQLService.Query). It returns problem.NotFound with near
+// names, or problem.SecurityBlocked with where a person can do it if the operation is forbidden to all agents.
 func (v *View) Operation(name string) (*spec.Operation, error) {
 	if op := v.d.Called(name); op != nil {
 		if v.has[op] {
@@ -107,7 +106,7 @@ func (v *View) Operation(name string) (*spec.Operation, error) {
 		Suggestion: "search_api finds operations: a verb and an object in the words of the API"}
 }
 
-// ending reports whether id ends with name at the beginning of a part, whichever separator is between the parts.
+// ending reports whether id ends with name at the start of a part; dots and slashes are the same.
 func ending(id, name string) bool {
 	if name == "" || len(id) <= len(name) {
 		return false
@@ -125,7 +124,7 @@ func ids(ops []*spec.Operation) []string {
 	return out
 }
 
-// shortIDs returns the ids, and their last parts, which is what somebody misspells of a long one.
+// shortIDs returns the ids and their last parts, as candidates for near names.
 func (v *View) shortIDs() []string {
 	out := ids(v.operations)
 	for _, id := range out[:len(v.operations):len(v.operations)] {
@@ -137,8 +136,8 @@ func (v *View) shortIDs() []string {
 	return slices.Compact(out)
 }
 
-// Parameters returns the parameters of an operation that an agent can give: all but cookies, the gateway's headers and what
-// the filter hides.
+// Parameters returns the parameters of an operation that an agent may set: all except cookies, the gateway's headers
+// and those that the filter hides.
 func (v *View) Parameters(op *spec.Operation) []spec.Parameter {
 	all := slices.DeleteFunc(slices.Clone(op.Parameters), func(p spec.Parameter) bool {
 		return p.In == "cookie" || p.In == "header" && Refused(p.Name) || v.f.Parameter != nil && !v.f.Parameter(p.In, p.Name)
@@ -149,8 +148,8 @@ func (v *View) Parameters(op *spec.Operation) []spec.Parameter {
 	return all
 }
 
-// Fixed returns what a parameter must be, where it is needed and can be one thing alone; nil for all others. Nobody has to
-// be told of it, or to give it.
+// Fixed returns the value of a required parameter that allows only one; nil for other parameters. It is not shown to
+// agents and need not be given.
 func (v *View) Fixed(p spec.Parameter) spec.Raw {
 	if s := v.Schema(p.Schema); p.Required && len(s.Enum) == 1 {
 		return s.Enum[0]
@@ -158,8 +157,7 @@ func (v *View) Fixed(p spec.Parameter) spec.Raw {
 	return nil
 }
 
-// Refused reports whether a header is the gateway's own and never an agent's to set: who asks, whom, from where, and
-// how the message is framed.
+// Refused reports whether a header is reserved for the gateway: those for credentials, origin, routing and framing.
 func Refused(header string) bool {
 	name := strings.ToLower(header)
 	for _, prefix := range []string{"x-forwarded-", "proxy-", "sec-"} {

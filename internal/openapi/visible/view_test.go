@@ -44,7 +44,7 @@ func narrow(t *testing.T) *View {
 	})
 }
 
-// TestOperation: name → the operation, or the refusal. A hidden one and one that never was are refused alike.
+// TestOperation checks the operation or error for each name. A hidden operation gives the same error as a missing one.
 func TestOperation(t *testing.T) {
 	v := narrow(t)
 	for _, tt := range []struct{ name, want string }{
@@ -82,7 +82,7 @@ func TestOperation(t *testing.T) {
 	}
 }
 
-// TestSchemas: what the operations that are there lead to, and nothing else.
+// TestSchemas checks that exactly the schemas reachable from visible operations are present.
 func TestSchemas(t *testing.T) {
 	v := narrow(t)
 	if want := []string{"a.Team", "b.Team", "Person"}; !slices.Equal(v.Schemas(), want) {
@@ -109,7 +109,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestObject: schema → fields, required first letters in capitals, and what else is accepted.
+// TestObject checks the fields of each schema, required ones capitalized, and what else is accepted.
 func TestObject(t *testing.T) {
 	d := read(t, `{"openapi":"3.1.0","components":{"schemas":{
 		"A":{"type":"object","required":["x","p"],"properties":{"x":{},"secret":{}},"allOf":[{"$ref":"#/components/schemas/B"},{"properties":{"i":{}},"required":["y"]}]},

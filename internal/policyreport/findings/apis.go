@@ -14,16 +14,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// An overlook is one look at the rules of an API.
+// An overlook is a check of the rules of one API.
 type overlook struct {
 	*look
 	name    string
 	rules   calls.Rules
 	classes *classify.Rules
-	seen    []*spec.Operation // that somebody may see
+	seen    []*spec.Operation // visible to some principal
 }
 
-// apis looks at the rules of all HTTP APIs.
+// apis checks the rules of all HTTP APIs.
 func (l *look) apis() {
 	all := l.regime.Policy().APIs()
 	for _, name := range all.Names() {
@@ -52,27 +52,27 @@ func (o *overlook) about(code Code, keys []string, message, suggestion string) {
 	o.out = append(o.out, Finding{Code: code, Class: o.name, Path: append([]string{"apis", o.name}, keys...), Message: message, Suggestion: suggestion})
 }
 
-// hidden reports whether a rule hides op from everybody.
+// hidden reports whether a rule hides op from all principals.
 func (o *overlook) hidden(op *spec.Operation) bool {
 	return slices.ContainsFunc(o.rules.Hidden, func(h calls.Hidden) bool {
 		return h.When == "" && len(h.Operations)+len(h.Tags) > 0 && (classify.Rule{Operations: h.Operations, Tags: h.Tags}).Matches(op)
 	})
 }
 
-// deadRules looks at rules of access that class nothing, for those before them class it.
+// deadRules reports access rules without effect, because earlier rules class all their operations.
 func (o *overlook) deadRules() {
 	decides := map[int]bool{}
 	for _, op := range o.rules.Document.Operations {
 		decides[o.classes.Of(op).Rule] = true
 	}
 	for i, r := range o.rules.Access.Rules {
-		if !decides[i] && !(r.Class == classify.Excluded && slices.Contains(r.Operations, "*")) { // it is for what comes
+		if !decides[i] && !(r.Class == classify.Excluded && slices.Contains(r.Operations, "*")) { // that one is for future operations
 			o.about(Dead, []string{"access", strconv.Itoa(i)}, "the rule classes nothing: those before it class all that it names", "take it out, or move it up")
 		}
 	}
 }
 
-// open looks at operations that look as if they were not for agents.
+// open reports operations that look unsuitable for agents.
 func (o *overlook) open() {
 	by := map[suspect.Kind][]string{}
 	for _, op := range o.seen {
@@ -88,7 +88,8 @@ func (o *overlook) open() {
 	}
 }
 
-// unbound looks at what takes the id of something and no parameter that a rule binds: it may be anybody's.
+// unbound reports operations that take an id but no parameter bound by a rule, so that the id may belong to any
+// tenant.
 func (o *overlook) unbound() {
 	all := o.regime.Policy().APIs()
 	for i, p := range o.rules.Parameters {
@@ -104,12 +105,12 @@ func (o *overlook) unbound() {
 		if free != nil {
 			o.about(Unscoped, []string{"parameters", strconv.Itoa(i)}, fmt.Sprintf("%s is bound, and %s of %s that take the id of something have no such parameter: %s", p.Name, count(len(free), "operation"), o.name, some(free)),
 				"hide them, or let each principal have a credential of its own, so that the API keeps them apart")
-			return // the next rule would say the same
+			return // the next rule would give the same finding
 		}
 	}
 }
 
-// uncallable looks at operations that are told of and never run.
+// uncallable reports operations that are visible but never run.
 func (o *overlook) uncallable() {
 	for _, c := range []struct {
 		class classify.Class
@@ -132,7 +133,7 @@ func (o *overlook) uncallable() {
 	}
 }
 
-// undescribed looks at operations that the document says nothing of.
+// undescribed reports operations without a description in the document.
 func (o *overlook) undescribed() {
 	var bare []string
 	for _, op := range o.seen {

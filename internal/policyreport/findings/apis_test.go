@@ -22,7 +22,7 @@ const flow = `{"openapi": "3.0.3", "paths": {
 "/projects": {"get": {"operationId": "listProjects", "responses": {"200": {"description": "ok"}}}},
 "/tokens": {"post": {"operationId": "mint", "summary": "Mint", "responses": {"200": {"description": "ok"}}}}}}`
 
-// TestAPIs: rules of an API → what is odd in them.
+// TestAPIs checks the findings about rules of an API.
 func TestAPIs(t *testing.T) {
 	forbid := classify.Rule{Operations: []string{"mint"}, Class: classify.Forbidden, Reason: "it mints", Instead: "by hand"}
 	const bare = "missing-description apis.flow: 1 operation of flow without a summary and a description: listProjects"
@@ -91,7 +91,7 @@ func told(t *testing.T, regime *policyreport.Regime, holders ...Holder) string {
 	return strings.Join(out, "\n")
 }
 
-// TestAPIHolders: lists of classes name APIs and operations.
+// TestAPIHolders checks that lists of classes can name APIs and operations.
 func TestAPIHolders(t *testing.T) {
 	d, err := spec.Load([]byte(flow))
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package findings is what an operator ought to look at in rules that work: what agents aren't told, names that lead
-// nowhere, rules that do nothing, documentation that the database has left behind, and ways around a tenant.
+// Package findings reports what operators should look at in rules that work: missing descriptions, names that don't
+// exist, rules without effect, documentation that no longer matches the database, and ways around a tenant.
 //
-// It stands with exposure, for operators: it compares rules and principals with the catalogue, and reads no records. What
-// is wrong with rules, policy refuses before; nothing here is.
+// It compares rules and principals with the catalogue, and reads no records. Invalid rules are refused by package
+// policy before.
 package findings
 
 import (
@@ -26,39 +26,39 @@ type Code string
 
 // The codes.
 const (
-	MissingDescription Code = "missing-description" // agents see it and aren't told what it is
-	Unresolved         Code = "unresolved"          // a name leads to nothing
-	Dead               Code = "dead"                // a rule does nothing
-	Drift              Code = "drift"               // documented values aren't those of the database
-	Unscoped           Code = "unscoped"            // a class of tenants is joined to one of none; an operation has none of the parameters that are bound
-	Open               Code = "open"                // an operation of an API that may not be for agents
-	Uncallable         Code = "uncallable"          // agents are told of an operation that nobody can call
+	MissingDescription Code = "missing-description" // agents see it without a description
+	Unresolved         Code = "unresolved"          // a name refers to nothing
+	Dead               Code = "dead"                // a rule has no effect
+	Drift              Code = "drift"               // documented values differ from those of the database
+	Unscoped           Code = "unscoped"            // a class with tenants is related to one without; an operation has no bound parameter
+	Open               Code = "open"                // an operation of an API that may not be meant for agents
+	Uncallable         Code = "uncallable"          // agents see an operation that can't be called
 )
 
-// Codes are all of them.
+// Codes returns all codes.
 func Codes() []Code {
 	return []Code{MissingDescription, Unresolved, Dead, Drift, Unscoped, Open, Uncallable}
 }
 
-// A Finding is one thing to look at.
+// A Finding is something an operator should look at.
 type Finding struct {
 	Code       Code     `json:"code"`
 	Class      string   `json:"class,omitempty"` // "source.Class", or an API
-	Path       []string `json:"-"`               // the keys of the configuration that lead there; nil where Holder has it
+	Path       []string `json:"-"`               // the path in the configuration; nil if Holder has it
 	Holder     string   `json:"holder,omitempty"`
 	Message    string   `json:"message"`
 	Suggestion string   `json:"suggestion"`
 }
 
-// A Holder is a principal whose lists and filters are looked at, and where they are written: the keys of the
-// configuration, or nil for one of its own store, such as a token.
+// A Holder is a principal whose lists and filters are checked, and the path of their definition in the configuration;
+// nil for one of a store, such as a token.
 type Holder struct {
 	Who  identity.Principal
 	Name string
 	Path []string
 }
 
-// Of returns what there is to look at, by class and then by principal. rules and catalogue are those of regime.
+// Of returns the findings, by class and then by principal.
 func Of(regime *policyreport.Regime, holders []Holder) ([]Finding, error) {
 	p := regime.Policy()
 	seen, err := policyreport.Of(p.Rules(), p.Catalogue())
@@ -79,7 +79,7 @@ func Of(regime *policyreport.Regime, holders []Holder) ([]Finding, error) {
 	return l.out, nil
 }
 
-// A look is one look at a configuration.
+// A look is a check of one configuration.
 type look struct {
 	regime *policyreport.Regime
 	rules  policy.Rules
@@ -87,7 +87,7 @@ type look struct {
 	out    []Finding
 }
 
-// of adds a finding about a class; keys lead to it within its rule, or to the rule when that hasn't got it.
+// of adds a finding about a class; keys is the path within its rule.
 func (l *look) of(code Code, c *schema.Class, keys []string, message, suggestion string) {
 	_, key, _ := l.regime.Ruled(c)
 	l.out = append(l.out, Finding{Code: code, Class: c.FullName(), Path: append([]string{"classes", key}, keys...), Message: message, Suggestion: suggestion})
@@ -124,10 +124,10 @@ func (l *look) undescribed(c *schema.Class, rule policy.ClassRule, shown policyr
 	}
 }
 
-// hidden looks at a rule that says more than that nobody sees the class.
+// hidden reports parts of a rule that have no effect because the class is hidden.
 func (l *look) hidden(c *schema.Class, rule policy.ClassRule) {
 	if rule.HiddenBut != "" {
-		return // somebody sees it
+		return // visible with a scope
 	}
 	for _, part := range []struct {
 		key  string
@@ -158,7 +158,7 @@ func (l *look) leadsTo(c *schema.Class) bool {
 	return false
 }
 
-// dead looks at parts of a rule that change nothing.
+// dead reports parts of a rule without effect.
 func (l *look) dead(c *schema.Class, rule policy.ClassRule, shown policyreport.Class) {
 	visible := func(f string) bool { return slices.Contains(shown.Visible, f) }
 	for i, f := range rule.Denied {
@@ -194,7 +194,7 @@ func (l *look) dead(c *schema.Class, rule policy.ClassRule, shown policyreport.C
 	}
 }
 
-// drift looks at documented values that are no longer those that the database lets a field hold.
+// drift reports documented values that differ from those the database allows.
 func (l *look) drift(c *schema.Class, rule policy.ClassRule, shown policyreport.Class) {
 	for _, name := range slices.Sorted(maps.Keys(rule.Fields)) {
 		f := c.Field(name)
@@ -223,7 +223,7 @@ func (l *look) drift(c *schema.Class, rule policy.ClassRule, shown policyreport.
 	}
 }
 
-// unscoped looks at relations between a class of tenants and one that all tenants see whole.
+// unscoped reports relations between a class with tenants and one that all tenants see entirely.
 func (l *look) unscoped(c *schema.Class, rule policy.ClassRule) {
 	for _, r := range c.Relations {
 		target := l.regime.Class(c.Source + "." + r.Target)
@@ -249,7 +249,7 @@ func count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// some lists the first names.
+// some joins the first names.
 func some(names []string) string {
 	const most = 8
 	if len(names) > most {
@@ -258,7 +258,7 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// near is the end of a message about a name that leads to nothing.
+// near returns the end of a message that suggests a similar name.
 func near(name string, names []string) string {
 	return problem.DidYouMean(problem.Nearest(name, names, 2))
 }

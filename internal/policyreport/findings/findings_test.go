@@ -34,13 +34,13 @@ func catalogue() []schema.Class {
 	return []schema.Class{issues, comments, users}
 }
 
-// clean are rules that nothing is found in.
+// clean are rules without findings.
 func clean() policy.Rules {
 	scoped := func() *policy.TenantRule { return &policy.TenantRule{Field: "org"} }
 	return policy.Rules{Classes: map[string]policy.ClassRule{"app.issues": {Tenant: scoped()}, "comments": {Tenant: &policy.TenantRule{Through: "issue"}}}}
 }
 
-// TestFindings has a row for each thing that is found: rules and principals → what is told.
+// TestFindings has a row for each finding: rules and principals, and the findings.
 func TestFindings(t *testing.T) {
 	rule := func(class string, change func(*policy.ClassRule)) func(*policy.Rules) {
 		return func(rules *policy.Rules) {

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 )
 
-// at adds a finding about a principal's own lists and filters.
+// at adds a finding about a principal's own lists or filters.
 func (l *look) at(code Code, h Holder, keys []string, message, suggestion string) {
 	f := Finding{Code: code, Message: message, Suggestion: suggestion}
 	if h.Path != nil {
@@ -23,7 +23,7 @@ func (l *look) at(code Code, h Holder, keys []string, message, suggestion string
 	l.out = append(l.out, f)
 }
 
-// holder looks at the lists and filters of a principal.
+// holder checks the lists and filters of a principal.
 func (l *look) holder(h Holder) {
 	known := l.regime.Names()
 	for _, name := range l.regime.Names() {
@@ -59,7 +59,7 @@ func (l *look) list(h Holder, key string, list identity.List, known []string, wh
 	for i, n := range list.Except {
 		api, _, operation := strings.Cut(n, ".")
 		if operation && slices.Contains(list.Only, api) {
-			continue // an operation out of an API that is kept
+			continue // excludes one operation of an API that is included
 		}
 		if list.Only != nil && slices.Contains(known, n) && !slices.Contains(list.Only, n) {
 			l.at(Dead, h, []string{key, "except", strconv.Itoa(i)}, fmt.Sprintf("%s of %s takes %s away, which only doesn't keep", key, h.Name, n), "take it out of except")
@@ -67,12 +67,12 @@ func (l *look) list(h Holder, key string, list identity.List, known []string, wh
 	}
 }
 
-// filter looks at one filter of a principal: whether there is such a class, whether the principal sees it, and whether
-// it names what the class has.
+// filter checks a filter of a principal: that the class exists, that the principal sees it, and that the filter fits
+// it.
 func (l *look) filter(h Holder, key string, known []string) {
 	path := []string{"filters", key}
 	if key == "default" {
-		return // it holds for whatever class it fits, and refuses the others
+		return // it applies to every class that it fits, and refuses the others
 	}
 	if !slices.Contains(known, key) {
 		l.at(Unresolved, h, path, fmt.Sprintf("a filter of %s is for the class %q, which doesn't exist%s", h.Name, key, near(key, known)), "correct it, or take it out")

@@ -1,8 +1,8 @@
-// Package mask makes of a value what may be seen of it, where it isn't to be seen whole.
+// Package mask masks values of fields that may not be seen whole.
 //
-// It is a word: rules name masks, policy and algebra carry them beside the columns that they are for, and redact
-// applies them where rows leave. Until then a value is raw, so nothing but redact may look at it: Refuse is what
-// everything else says that is asked to.
+// Rules name masks, packages policy and algebra carry them with the columns they apply to, and package redact applies
+// them to rows before they are returned. Until then values are raw, so nothing but redact may use them: Refuse is the
+// error for everything else.
 package mask
 
 import (
@@ -15,27 +15,27 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Kind is what a mask leaves to see.
+// A Kind is a kind of mask.
 type Kind string
 
-// The kinds. A null stays null under each.
+// The kinds of mask. A null stays null under each.
 const (
-	Partial Kind = "partial" // a text: its first character, or what tells its form: j•••@e•••.com, •••1234
-	Hash    Kind = "hash"    // 16 hexadecimal digits: the same for the same value of one field, and nobody can turn them back
-	Null    Kind = "null"    // null, always
+	Partial Kind = "partial" // of a text its first character, or a hint of its form: j•••@e•••.com, •••1234
+	Hash    Kind = "hash"    // 16 hexadecimal digits: equal for equal values of one field, and not reversible
+	Null    Kind = "null"    // always null
 )
 
-// A Mask is how the values of one field leave.
+// A Mask says how the values of a field are masked.
 type Mask struct {
 	Kind  Kind
 	Field string // "source.Class.field": equal values of two fields have different hashes
 }
 
-// A Key is the secret under which values are hashed. Who has it can find out what short values were hashed. The zero
-// Key hashes nothing.
+// A Key is the secret for hashing values. Anyone with it can find out short values by trying. The zero Key hashes
+// nothing.
 type Key struct{ secret []byte }
 
-// NewKey returns the key that belongs to a secret, which may serve other uses as well; the zero Key for none.
+// NewKey derives a Key from a secret, which may be used for other purposes as well; no secret gives the zero Key.
 func NewKey(secret []byte) Key {
 	if len(secret) == 0 {
 		return Key{}
@@ -45,8 +45,8 @@ func NewKey(secret []byte) Key {
 	return Key{m.Sum(nil)}
 }
 
-// Under returns what applies m. It is for one goroutine. A Hash under the zero Key, and a kind that isn't known, are
-// refused as problem.Internal.
+// Under returns a function that applies m, for use by one goroutine. It fails with problem.Internal for Hash with the
+// zero Key, and for an unknown kind.
 func (m Mask) Under(k Key) (func(value.Value) value.Value, error) {
 	switch {
 	case m.Kind == Partial:
@@ -74,7 +74,7 @@ func (m Mask) hash(k Key) func(value.Value) value.Value {
 	}
 }
 
-// written is v as a text that equal values of one field share.
+// written returns v as a text that is the same for equal values of one field.
 func written(v value.Value) string {
 	text := v.String()
 	if v.Kind() == value.Decimal && strings.Contains(text, ".") && !strings.ContainsAny(text, "eE") {
@@ -83,7 +83,7 @@ func written(v value.Value) string {
 	return text
 }
 
-// Refuse refuses to do with the values of a masked field, at the JSON pointer at, what would tell of them.
+// Refuse returns the refusal of a use of a masked field, at the JSON pointer at, that would reveal its values.
 func Refuse(field, at string) error {
 	return &problem.Error{Code: problem.InvalidQuery, Kind: "field_masked", Pointer: at,
 		Detail:     problem.Cut(field) + " is masked: it is shown and can't be filtered, sorted, grouped or joined on",

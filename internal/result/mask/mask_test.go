@@ -56,7 +56,7 @@ func TestPartial(t *testing.T) {
 	if got := partial(value.Value{}); !got.IsNull() {
 		t.Errorf("null is shown as %v", got)
 	}
-	if got := partial(value.OfInt(4111111111111234)); got.Text() != "•••1234" { // an untyped column of SQLite
+	if got := partial(value.OfInt(4111111111111234)); got.Text() != "•••1234" { // a number in an untyped column of SQLite
 		t.Errorf("a number is shown as %v", got)
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// hidden stands for what isn't shown, however much that is.
+// hidden replaces the hidden part of a text, whatever its length.
 const hidden = "•••"
 
-// partial leaves of a text: the first characters of an e-mail address and of its domain; the last digits of a long
-// number, 4 of 12 or more and 2 of 9 or more; the first character of anything else. What is so short that this would
-// be much of it shows nothing. How long the text is never shows.
+// partial masks a text. It leaves the first characters of an e-mail address and of its domain; the last digits of a
+// long number (4 of 12 or more, 2 of 9 or more); or the first character of any other text. A text so short that this
+// would reveal much of it is hidden entirely. The length of the text is never revealed.
 func partial(v value.Value) value.Value {
 	if v.IsNull() {
 		return v
@@ -38,8 +38,8 @@ func partial(v value.Value) value.Value {
 	return value.OfString(first(text, 4))
 }
 
-// first is the first character of a text that has at least so many, if it is a letter or a digit, and what hides the
-// rest.
+// first returns the first character of text, if text has at least least characters and begins with a letter or a
+// digit, followed by hidden.
 func first(text string, least int) string {
 	r, size := utf8.DecodeRuneInString(text)
 	if utf8.RuneCountInString(text) < least || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
@@ -48,13 +48,13 @@ func first(text string, least int) string {
 	return text[:size] + hidden
 }
 
-// address takes an e-mail address apart.
+// address splits an e-mail address.
 func address(text string) (local, domain string, ok bool) {
 	local, domain, _ = strings.Cut(text, "@") // without one, the domain is empty
 	return local, domain, local != "" && strings.Contains(domain, ".") && !strings.ContainsAny(domain, "@/:") && !strings.ContainsFunc(text, unicode.IsSpace)
 }
 
-// number returns the digits of a text that has nothing but digits and what phone and card numbers are written with.
+// number returns the digits of a text that consists of digits and the punctuation of phone and card numbers.
 func number(text string) (digits string, ok bool) {
 	var b strings.Builder
 	for i := range len(text) {

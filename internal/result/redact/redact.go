@@ -1,8 +1,8 @@
-// Package redact turns the rows of a source into rows that may leave.
+// Package redact turns rows of a source into rows that may be returned.
 //
-// It stands between source and shape, and is the last to hold a Permit: a row that isn't of the form the permit
-// promised goes no further. Ids become text here, so that no client rounds them, and masked fields what may be seen of
-// them: compile and source give them raw, and this is the one place where rows leave.
+// It runs between source and shape, and is the last to hold a Permit: a row that doesn't have the form promised by
+// the permit is refused. It converts ids to text, so that no client rounds them, and applies masks: sources return
+// raw values, and all rows pass through here.
 package redact
 
 import (
@@ -15,20 +15,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Rows are rows that may leave. Only this package makes ones that hold anything.
+// Rows are rows that may be returned. Only this package makes non-empty ones.
 type Rows struct {
 	plan *policy.Plan
 	seq  iter.Seq2[Row, error]
 }
 
-// A Row is a record that may leave: the values of the plan's columns, and its place in the plan's order (nil when
-// the order isn't unique). It is good until the next one.
+// A Row is a record that may be returned: the values of the plan's columns, and its place in the plan's order (nil if
+// the order isn't unique). It is valid until the next one is read.
 type Row struct{ Values, Place value.Row }
 
-// Plan returns what the rows were read by; nil for the zero Rows.
+// Plan returns the plan of the read; nil for the zero Rows.
 func (r Rows) Plan() *policy.Plan { return r.plan }
 
-// All yields the rows, or nothing for the zero Rows.
+// All yields the rows; none for the zero Rows.
 func (r Rows) All() iter.Seq2[Row, error] {
 	if r.seq == nil {
 		return func(func(Row, error) bool) {}
@@ -36,13 +36,13 @@ func (r Rows) All() iter.Seq2[Row, error] {
 	return r.seq
 }
 
-// A veil is a column that leaves masked.
+// A veil is a masked column.
 type veil struct {
 	column int
 	mask   func(value.Value) value.Value
 }
 
-// veils are the masks of a plan's columns under key.
+// veils returns the masks of a plan's columns under key.
 func veils(plan *policy.Plan, key mask.Key) ([]veil, error) {
 	var out []veil
 	for i, c := range plan.Columns {
@@ -58,7 +58,7 @@ func veils(plan *policy.Plan, key mask.Key) ([]veil, error) {
 	return out, nil
 }
 
-// Apply makes rows that p allows to leave. key is what masks hash under; rows that need none take the zero Key.
+// Apply returns the rows that p permits. key is the key of masks; it may be zero if no column is hashed.
 func Apply(p policy.Permit, key mask.Key, rows iter.Seq2[value.Row, error]) (Rows, error) {
 	plan, err := p.Plan()
 	if err != nil {
@@ -89,7 +89,7 @@ func Apply(p policy.Permit, key mask.Key, rows iter.Seq2[value.Row, error]) (Row
 				}
 			}
 			for _, m := range masked {
-				if row[m.column].Kind() == value.Cut { // its size would tell of it
+				if row[m.column].Kind() == value.Cut { // its size would reveal something
 					row[m.column] = value.OfCut(0)
 					continue
 				}

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestMasks shows what leaves of raw rows, of finds and of pipelines.
+// TestMasks checks the rows returned for raw rows, of finds and of pipelines.
 func TestMasks(t *testing.T) {
 	class := schema.Class{Source: "app", Name: "people", Table: "people", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer},
 		{Name: "email", Type: schema.String}, {Name: "phone", Type: schema.String}, {Name: "notes", Type: schema.JSON}}}
@@ -81,7 +81,7 @@ func TestMasks(t *testing.T) {
 	}
 }
 
-// TestRows has a row for each form of rows that a plan can promise, and for each that it doesn't.
+// TestRows has a row for each form of rows that a plan can promise, and for forms that it doesn't.
 func TestRows(t *testing.T) {
 	key := []schema.Field{{Name: "id", Type: schema.Integer}, {Name: "name", Type: schema.String}}
 	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"people": {}, "log": {}}}, []schema.Class{{Source: "app", Name: "people", Table: "people", Key: []string{"id"}, Fields: key},

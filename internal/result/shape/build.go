@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A builder makes a page of rows. It holds no more of them than the budget, and one.
+// A builder makes a page of rows. It holds at most one more row than fits the budget.
 type builder struct {
 	plan   *policy.Plan
 	budget int
@@ -20,9 +20,9 @@ type builder struct {
 	tree   *node
 	page   *Page
 	read   int
-	passed int       // bytes of records that were counted after the cut
+	passed int       // bytes of records counted after the cut
 	key    []int     // the columns of the id
-	heavy  []int     // the columns that were dropped, in the order of the page's Dropped
+	heavy  []int     // the dropped columns, in the order of Page.Dropped
 	last   value.Row // the place of the last record shown
 }
 
@@ -60,7 +60,7 @@ func build(rows redact.Rows, b *builder) (*Page, error) {
 	return b.finish(), nil
 }
 
-// add adds a record, and makes the page fit again.
+// add adds a record, and then makes the page fit the budget.
 func (b *builder) add(row redact.Row) error {
 	p := b.page
 	p.rows = append(p.rows, slices.Clone(row.Values))
@@ -90,13 +90,13 @@ func (b *builder) add(row redact.Row) error {
 	return nil
 }
 
-// cut takes the last record off the page, where that may be.
+// cut removes the last record from the page, if that is allowed.
 func (b *builder) cut(row redact.Row) error {
 	p := b.page
 	switch {
 	case b.whole, p.Count == 1 && b.plan.Program != nil:
 		return b.tooLarge()
-	case p.Count == 1: // nothing but its key
+	case p.Count == 1: // nothing left but its key
 		b.last = append(b.last[:0], row.Place...)
 		return nil
 	}
@@ -106,8 +106,8 @@ func (b *builder) cut(row redact.Row) error {
 	return nil
 }
 
-// heaviest returns the column to drop next; -1 for none. Of several records, a field is dropped only where it is half of
-// the page and others are left: else fewer records are better than fewer fields.
+// heaviest returns the column to drop next; -1 for none. With several records, a field is dropped only if it is half
+// of the page and others remain: otherwise fewer records are better than fewer fields.
 func (b *builder) heaviest() int {
 	if b.plan.Program != nil {
 		return -1
@@ -132,13 +132,13 @@ func (b *builder) heaviest() int {
 	return -1
 }
 
-// droppable reports whether a column is shown and can be left out: the key can't, for the record is asked for by it.
+// droppable reports whether a column is shown and can be dropped. The key can't, since the record is read by it.
 func (b *builder) droppable(i int) bool {
 	n := b.tree.leaf(i)
 	return n != nil && !n.dropped && !slices.Contains(b.key, i) && b.tree.shown(i)
 }
 
-// drop leaves a column out of the page.
+// drop removes a column from the page.
 func (b *builder) drop(i int) {
 	n := b.tree.leaf(i)
 	if n == nil || n.dropped {
@@ -151,21 +151,21 @@ func (b *builder) drop(i int) {
 	p.json = p.json[:0]
 	for r, row := range p.rows {
 		b.forget(len(b.heavy)-1, row, i)
-		if r < len(p.ends) { // the last has no place yet
+		if r < len(p.ends) { // the last one isn't encoded yet
 			p.json = b.tree.append(p.json, row)
 			p.ends[r] = len(p.json)
 		}
 	}
 }
 
-// forget takes the value of a column that was dropped, the n-th, out of a record, and remembers how long it was.
+// forget removes the value of column i, the n-th dropped, from a record, and notes its length.
 func (b *builder) forget(n int, row value.Row, i int) {
 	large := &b.page.Dropped[n]
 	large.Bytes = max(large.Bytes, int64(written(row[i])))
 	row[i] = value.Value{}
 }
 
-// written is how many bytes a value is of.
+// written returns the number of bytes of a value.
 func written(v value.Value) int {
 	switch v.Kind() {
 	case value.Null:
@@ -178,7 +178,7 @@ func written(v value.Value) int {
 	return len(v.AppendJSON(nil))
 }
 
-// keyOf returns the columns that hold a record's key; none for a pipeline, whose records have no id.
+// keyOf returns the columns of a record's key; none for a pipeline, whose records have no id.
 func keyOf(plan *policy.Plan) []int {
 	if plan.Program != nil {
 		return nil
@@ -233,17 +233,17 @@ func (b *builder) finish() *Page {
 	}
 	if b.named() {
 		p.Next.After = b.last
-	} else { // counted on from where this page began
+	} else { // skip from where this page began
 		p.Next = policy.Position{After: b.plan.After, Skip: b.plan.Skip + p.Count}
 	}
 	return p
 }
 
-// longestPlace is the most bytes of a place in the order that a cursor holds.
+// longestPlace is the maximum size in bytes of a place in the order that a cursor can hold.
 const longestPlace = 512
 
-// named reports whether the last record's place in the order is its alone, and short enough to go on from. SQLite lets a
-// key be null, of several records as well: their places are the same, and going on after one would pass over the others.
+// named reports whether the last record's place in the order is unique, and short enough for a cursor. SQLite allows
+// null in a key, even of several records: these share a place, and continuing after one would skip the others.
 func (b *builder) named() bool {
 	if !b.plan.Unique {
 		return false
@@ -261,7 +261,7 @@ func (b *builder) named() bool {
 	return true
 }
 
-// tooLarge refuses what can't be cut: it ranks the fields by their size and names those to ask for instead.
+// tooLarge refuses a page that can't be cut. The error ranks the fields by size and names those to request instead.
 func (b *builder) tooLarge() error {
 	totals := make([]int, len(b.tree.children))
 	bytes := 0
@@ -289,8 +289,8 @@ func (b *builder) tooLarge() error {
 	return refusal
 }
 
-// heaviest returns the fields to do without until the rest of total bytes fits into budget, with their sizes, and the
-// names of the others, quoted and in their order.
+// heaviest returns the fields to drop until the rest of total bytes fits into budget, with their sizes, and the names
+// of the others, quoted and in order.
 func heaviest(fields []size, total, budget int) (heavy, keep []string) {
 	ranked := slices.Clone(fields)
 	slices.SortStableFunc(ranked, func(x, y size) int { return y.bytes - x.bytes })

@@ -16,18 +16,18 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// CursorLife is how long a cursor can be used.
+// CursorLife is how long a cursor is valid.
 const CursorLife = time.Hour
 
-// Cursors seals positions so that agents can keep them: nobody can read, make or change one, and each serves one
-// principal, query and version of the rules alone, for CursorLife.
+// Cursors encrypts positions for agents to keep: a cursor can't be read, made or modified by others, and is valid
+// only for one principal, query and version of the rules, for CursorLife.
 type Cursors struct {
 	aead  cipher.AEAD
-	nonce []byte // the key from which nonces are made
+	nonce []byte // the key for deriving nonces
 	now   func() time.Time
 }
 
-// NewCursors returns Cursors under a secret of 32 bytes. now is the clock; nil takes time.Now.
+// NewCursors returns Cursors with a secret of 32 bytes. now is the clock; nil means time.Now.
 func NewCursors(secret []byte, now func() time.Time) (*Cursors, error) {
 	if len(secret) != 32 {
 		return nil, fmt.Errorf("a cursor secret has 32 bytes, not %d", len(secret))
@@ -44,9 +44,9 @@ func NewCursors(secret []byte, now func() time.Time) (*Cursors, error) {
 	return &Cursors{aead, derive("nonce"), now}, err
 }
 
-// Seal returns the cursor of a position for what bound identifies.
+// Seal returns the cursor of a position. bound identifies the principal, the query and the rules.
 func (c *Cursors) Seal(at policy.Position, bound [32]byte) string {
-	// Rounded up, so that the same page of the same minute has the same cursor.
+	// Rounded up, so that the same page requested within a minute has the same cursor.
 	expires := c.now().Add(CursorLife + time.Minute).Truncate(time.Minute).Unix()
 	plain := binary.BigEndian.AppendUint64(nil, uint64(expires))
 	after := make([]value.Value, len(at.After))
@@ -55,7 +55,8 @@ func (c *Cursors) Seal(at policy.Position, bound [32]byte) string {
 	}
 	doc := value.OfArray([]value.Value{value.OfInt(int64(at.Skip)), value.OfBool(at.After != nil), value.OfArray(after)})
 	plain = doc.AppendJSON(plain)
-	// The nonce is made from the plaintext: equal positions have equal cursors, and no two others share a nonce.
+	// The nonce is derived from the plaintext: equal positions have equal cursors, and different ones don't share a
+	// nonce.
 	m := hmac.New(sha256.New, c.nonce)
 	m.Write(bound[:])
 	m.Write(plain)
@@ -63,8 +64,8 @@ func (c *Cursors) Seal(at policy.Position, bound [32]byte) string {
 	return base64.RawURLEncoding.EncodeToString(c.aead.Seal(nonce, nonce, plain, bound[:]))
 }
 
-// Open returns the position of a cursor that was sealed for the same bound. All that is wrong with one is the same
-// problem.InvalidArgument, but that it has expired.
+// Open returns the position of a cursor sealed with the same bound. Every invalid cursor gives the same
+// problem.InvalidArgument, except an expired one.
 func (c *Cursors) Open(cursor string, bound [32]byte) (policy.Position, error) {
 	bad := &problem.Error{Code: problem.InvalidArgument, Pointer: "/cursor",
 		Detail:     "the cursor does not belong to this call",
@@ -97,7 +98,7 @@ func (c *Cursors) Open(cursor string, bound [32]byte) (policy.Position, error) {
 	return at, nil
 }
 
-// tagged writes a value of a kind that JSON hasn't got as [kind, number or text].
+// tagged encodes a value of a kind that JSON lacks as [kind, number or text].
 func tagged(v value.Value) value.Value {
 	tag := value.OfInt(int64(v.Kind()))
 	switch v.Kind() {

@@ -12,31 +12,31 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Selection is one column of an export: what Path leads to in a record, through objects, included records and JSON.
+// A Selection is a column of an export: the value at Path in a record, through objects, included records and JSON.
 type Selection struct {
 	Path   []string
-	Header string // "" takes the path
+	Header string // "" means Path
 	At     string // its JSON pointer, for messages
 }
 
-// ExportOptions say how records are written.
+// ExportOptions configure an Export.
 type ExportOptions struct {
 	Format   Format            // CSV, Markdown, Table or JSONLines; a Table is held in memory until its end
-	Columns  []Selection       // nil for all
-	Budget   int               // most bytes of the output; 0 for no bound
-	Progress func(records int) // told after each record; nil for nobody
+	Columns  []Selection       // nil means all
+	Budget   int               // maximum bytes of the output; 0 means unlimited
+	Progress func(records int) // called after each record; may be nil
 }
 
-// Exported tells what was written.
+// Exported describes what was written.
 type Exported struct {
 	Headers []string
-	Count   int  // records written
-	More    bool // the plan's limit left records out
+	Count   int  // number of records written
+	More    bool // the plan's limit left out records
 	Notes   []string
 }
 
-// Export writes rows to out, one after the other. Over the budget it stops with problem.BudgetExceeded, which ranks
-// the columns by their size; a column that the records don't have is a problem.InvalidArgument.
+// Export writes rows to out, one at a time. Over the budget it stops with a problem.BudgetExceeded that ranks the
+// columns by size; a column that the records don't have gives a problem.InvalidArgument.
 func Export(out io.Writer, rows redact.Rows, o ExportOptions) (Exported, error) {
 	plan := rows.Plan()
 	if plan == nil {
@@ -67,7 +67,7 @@ func Export(out io.Writer, rows redact.Rows, o ExportOptions) (Exported, error) 
 	return e.done, e.write(e.sheet.end(nil))
 }
 
-// An exporter is one export that is being written.
+// An exporter is the state of one export.
 type exporter struct {
 	ExportOptions
 	out     io.Writer
@@ -76,14 +76,14 @@ type exporter struct {
 	sheet   *sheet
 	columns []selected
 	sizes   []size // by column, of what was written
-	whole   bool   // records are written as they are: JSON without chosen columns
+	whole   bool   // records are written as JSON, without chosen columns
 	written int
 	line    []byte
 	cells   []value.Value
 	done    Exported
 }
 
-// selected is a Selection that was found: a member of the record, and the part of its JSON.
+// selected is a resolved Selection: a member of the record, and the path within its JSON.
 type selected struct {
 	node *node
 	part []string
@@ -126,7 +126,7 @@ func (e *exporter) choose() error {
 	return nil
 }
 
-// find returns what path leads to: a member of the record, or a part of one that is JSON.
+// find resolves path: to a member of the record, or to a part of a JSON member.
 func (e *exporter) find(path []string) (selected, bool) {
 	for i := len(path); i > 0; i-- {
 		n := e.tree.find(path[:i])
@@ -195,7 +195,7 @@ func (e *exporter) add(row value.Row) error {
 	return nil
 }
 
-// tooLong refuses a record with a value that was cut: an export is whole or says that it isn't.
+// tooLong refuses a record with a truncated value, since an export must be complete.
 func (e *exporter) tooLong(row value.Row) error {
 	for i, v := range row {
 		if v.Kind() != value.Cut || !e.whole && !slices.ContainsFunc(e.columns, func(s selected) bool { return slices.Contains(s.node.columns, i) }) {
@@ -212,7 +212,7 @@ func (e *exporter) tooLong(row value.Row) error {
 	return nil
 }
 
-// object appends the chosen columns as one JSON object.
+// object appends the chosen columns as a JSON object.
 func (e *exporter) object(dst []byte) []byte {
 	for i, name := range e.done.Headers {
 		open := byte(',')
@@ -232,7 +232,7 @@ func (e *exporter) write(b []byte) error {
 		total += s.bytes
 	}
 	if e.Budget > 0 && (e.written > e.Budget || e.Format == Table && total > e.Budget) {
-		// What was read so far says which columns are heavy: half of it is to go.
+		// The records so far show which columns are heavy; suggest dropping half of their size.
 		heavy, keep := heaviest(e.sizes, total, total/2)
 		p := &problem.Error{Code: problem.BudgetExceeded, Suggestion: "ask for fewer records",
 			Detail: fmt.Sprintf("the output is over the budget of %d bytes (records that fit: %d); the largest columns are %s", e.Budget, e.done.Count, strings.Join(heavy, ", "))}

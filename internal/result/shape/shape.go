@@ -1,7 +1,7 @@
-// Package shape turns rows that may leave into a page: records as JSON and as text, cut to a byte budget.
+// Package shape turns permitted rows into a page: records as JSON and as text, limited to a byte budget.
 //
-// It is the last step of the way. A page ends at a record's boundary, and says whether there is more and where it
-// goes on: at the first record that was not shown. It takes redact.Rows and nothing else.
+// It is the last step of a read. A page ends between records, and says whether there is more and where it continues:
+// at the first record that was not shown. It takes redact.Rows and nothing else.
 package shape
 
 import (
@@ -14,29 +14,29 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// DefaultBudget is the most bytes of the records of one page, as JSON (design 03: about 25,000 tokens).
+// DefaultBudget is the default maximum of the records of a page, in bytes of JSON: about 25,000 tokens.
 const DefaultBudget = 100_000
 
-// MaxBudget is the most that a configuration may raise the budget to.
+// MaxBudget is the maximum configurable budget.
 const MaxBudget = 4 << 20
 
-// A Page is records that an agent receives.
+// A Page is a page of records for an agent.
 type Page struct {
-	Columns []string        // the names of the text's columns, dotted for what stands inside
-	Count   int             // records on this page
+	Columns []string        // the names of the text columns, with dots for nested members
+	Count   int             // number of records on this page
 	More    bool            // there are records after these
-	Next    policy.Position // where they begin
-	Cursor  string          // Next sealed for the asker; "" when there is no more
+	Next    policy.Position // where the next page begins
+	Cursor  string          // Next sealed for the principal; "" if there is no more
 	Dropped []Large         // fields left out because of their size
-	Full    int             // records that the page would hold without the budget; 0 when the budget cut no record, or nobody counted them
-	Cut     bool            // the budget cut records
+	Full    int             // records the page would hold without the budget; 0 if none was cut or they weren't counted
+	Cut     bool            // records were cut to fit the budget
 
 	Notes     []string            // comparisons in the query that can't match
-	Truncated map[string][]string // by pointer: fields that its record is shown without
-	Pointers  map[string]string   // of a pipeline: by column, the class that its ids point to
+	Truncated map[string][]string // by pointer: fields left out of its record
+	Pointers  map[string]string   // of a pipeline: by column, the class that its ids refer to
 
 	json []byte
-	ends []int // where each record ends in json
+	ends []int // the end of each record in json
 	rows []value.Row
 	ids  []string
 
@@ -44,10 +44,10 @@ type Page struct {
 	budget int
 }
 
-// A Large is a field that was left out because of its size.
+// A Large is a field left out because of its size.
 type Large struct {
 	Field string
-	Bytes int64 // of the longest of its values that was met; 0 where that isn't to be known
+	Bytes int64 // of its longest value seen; 0 if that may not be known
 }
 
 // String returns the name of the field.
@@ -62,15 +62,15 @@ func (p *Page) Record(i int) []byte {
 	return p.json[start:p.ends[i]]
 }
 
-// ID returns the id of record i; "" where the class has none.
+// ID returns the id of record i; "" if the class has none.
 func (p *Page) ID(i int) string { return p.ids[i] }
 
-// Values returns the values of record i in the order of Columns. They must not be changed.
+// Values returns the values of record i in the order of Columns. They must not be modified.
 func (p *Page) Values(i int) value.Row { return p.rows[i] }
 
 // AppendJSON appends the records as a JSON array.
 func (p *Page) AppendJSON(dst []byte) []byte {
-	dst = slices.Grow(dst, len(p.json)+p.Count+512) // and room for what follows the records
+	dst = slices.Grow(dst, len(p.json)+p.Count+512) // with room for what follows the records
 	dst = append(dst, '[')
 	for i := range p.Count {
 		if i > 0 {
@@ -81,13 +81,13 @@ func (p *Page) AppendJSON(dst []byte) []byte {
 	return append(dst, ']')
 }
 
-// Rows makes a page of at most the plan's limit of records and budget bytes (DefaultBudget for 0). Where they are over
-// it, fields that take most of the page are dropped first, and then records cut: Dropped and Full tell of that. More tells
-// of a pipeline's page that the limit left records out. A pipeline's record that alone is over the budget is refused with
-// problem.BudgetExceeded: what a stage has made can't be asked for by its id.
+// Rows makes a page of at most the plan's limit of records and budget bytes (0 means DefaultBudget). To fit the
+// budget, it first drops fields that take up most of the page, and then cuts records; Dropped and Full report that.
+// More reports that the limit left out records. A single record of a pipeline over the budget is refused with
+// problem.BudgetExceeded, since a pipeline's result can't be read by id.
 func Rows(rows redact.Rows, budget int) (*Page, error) { return build(rows, &builder{budget: budget}) }
 
-// pointersOf returns the classes that columns of a pipeline point to, by column; nil for none.
+// pointersOf returns the classes that columns of a pipeline refer to, by column; nil for none.
 func pointersOf(plan *policy.Plan) map[string]string {
 	if plan.Program == nil {
 		return nil
@@ -104,8 +104,8 @@ func pointersOf(plan *policy.Plan) map[string]string {
 	return out
 }
 
-// WholePointers writes the Pointers of the records as {"__type": "Pointer", "className", "objectId"} instead of bare
-// ids, and cuts the page again where the budget ends.
+// WholePointers encodes the Pointers of the records as {"__type": "Pointer", "className", "objectId"} instead of bare
+// ids, and cuts the page again at the budget.
 func (p *Page) WholePointers() {
 	for column, class := range p.Pointers {
 		if n := p.tree.find(strings.Split(column, ".")); n != nil {
@@ -126,13 +126,13 @@ func (p *Page) WholePointers() {
 	p.json = json
 }
 
-// Whole makes a page of all records: over the budget their largest fields are dropped, and where that isn't enough it is
-// refused with problem.BudgetExceeded.
+// Whole makes a page of all records. Over the budget it drops their largest fields; if that isn't enough it fails
+// with problem.BudgetExceeded.
 func Whole(rows redact.Rows, budget int) (*Page, error) {
 	return build(rows, &builder{budget: budget, whole: true})
 }
 
-// Count returns the integer of a count.
+// Count returns the result of a count.
 func Count(rows redact.Rows) (int64, error) {
 	for row, err := range rows.All() {
 		if err != nil {

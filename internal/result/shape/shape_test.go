@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// rows gives records {id, text} with texts of the given lengths, as a source would for a limit.
+// rows returns records {id, text} with texts of the given lengths, as a source would for a limit.
 func rows(t *testing.T, limit int, lengths ...int) redact.Rows {
 	t.Helper()
 	classes := []schema.Class{{Source: "s", Name: "notes", Table: "notes", Key: []string{"id"},
@@ -35,7 +35,7 @@ func rows(t *testing.T, limit int, lengths ...int) redact.Rows {
 	var seq iter.Seq2[value.Row, error] = func(yield func(value.Row, error) bool) {
 		row := make(value.Row, 3)
 		for i, n := range lengths {
-			// One row, used again: what outlives it must have been copied.
+			// The same row is reused: the page must have copied what it keeps.
 			row[0], row[1], row[2] = value.OfInt(int64(i+1)), value.OfString(strings.Repeat("x", n)), value.OfInt(int64(i+1))
 			if !yield(row, nil) {
 				return
@@ -55,7 +55,7 @@ func TestRows(t *testing.T) {
 		name    string
 		limit   int
 		lengths []int
-		want    string // count, more, where it goes on, full, dropped
+		want    string // count, more, next position, full, dropped
 	}{
 		{"all fits", 5, []int{10, 10}, "2 more=false after=[2] full=0 dropped=[]"},
 		{"exactly the limit", 2, []int{10, 10}, "2 more=false after=[2] full=0 dropped=[]"},
@@ -113,7 +113,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestZeroRefuses wants what no step has made to show nothing.
+// TestZeroRefuses checks that zero Rows give nothing.
 func TestZeroRefuses(t *testing.T) {
 	if _, err := shape.Rows(redact.Rows{}, 0); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Errorf("Rows of the zero redact.Rows: %v", err)
@@ -154,7 +154,8 @@ func TestRedactRefusesOtherRows(t *testing.T) {
 	}
 }
 
-// wide gives records {id, title, body} with bodies of these lengths; from 1,000 on a source would have cut them.
+// wide returns records {id, title, body} with bodies of these lengths; bodies from 1,000 on are cut as a source
+// would.
 func wide(t *testing.T, key bool, bodies ...int) redact.Rows {
 	t.Helper()
 	class := schema.Class{Source: "s", Name: "notes", Table: "notes",
@@ -191,8 +192,8 @@ func wide(t *testing.T, key bool, bodies ...int) redact.Rows {
 	return out
 }
 
-// TestDrops wants a page that would be cut to lose the field that takes most of it instead, and a value that was too
-// large to be read never to leave as if it were null.
+// TestDrops checks that a page over the budget loses the field that takes most of it instead of records, and that a
+// value too large to be read is never shown as null.
 func TestDrops(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -220,14 +221,15 @@ func TestDrops(t *testing.T) {
 			t.Errorf("%s: columns %v", tt.name, p.Columns)
 		}
 	}
-	// Fields of a like size are not dropped: fewer records are better.
+	// Fields of similar size are not dropped: fewer records are better.
 	p, err := shape.Rows(wide(t, true, 5, 5, 5, 5), 120)
 	if err != nil || !p.Cut || p.Count != 2 || p.Dropped != nil || p.Full != 4 {
 		t.Errorf("%d of %d records, dropped %v, %v", p.Count, p.Full, p.Dropped, err)
 	}
 }
 
-// TestLongPlaces wants a page whose order has a long value at its end to go on by how many records were shown.
+// TestLongPlaces checks that a page whose last place in the order is too long for a cursor continues by the number of
+// records shown.
 func TestLongPlaces(t *testing.T) {
 	for body, want := range map[int]string{10: "[xxxxxxxxxx 0] 0", 600: "[] 1", 5000: "[] 1"} {
 		p, err := shape.Rows(wide(t, true, body), 0)
@@ -240,7 +242,7 @@ func TestLongPlaces(t *testing.T) {
 	}
 }
 
-// TestExportTooLong wants an export not to leave out silently what was too large to be read.
+// TestExportTooLong checks that an export doesn't silently leave out a value that was too large to be read.
 func TestExportTooLong(t *testing.T) {
 	for _, format := range []shape.Format{shape.CSV, shape.JSONLines} {
 		_, err := shape.Export(io.Discard, wide(t, true, 1, 5000), shape.ExportOptions{Format: format})
@@ -254,7 +256,7 @@ func TestExportTooLong(t *testing.T) {
 	}
 }
 
-// TestCountsAfterCut wants a page to stop to count the records that it doesn't show when they are large.
+// TestCountsAfterCut checks that a page stops counting the records it doesn't show when they are large.
 func TestCountsAfterCut(t *testing.T) {
 	p, err := shape.Rows(rows(t, 100, 60, 60, 5<<20, 5<<20, 5<<20), 100)
 	if err != nil || !p.Cut || p.Full != 0 || p.Count != 1 || !p.More {

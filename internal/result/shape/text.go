@@ -8,22 +8,22 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Format is a form of text for records.
+// A Format is a text format for records.
 type Format string
 
-// The formats.
+// The text formats.
 const (
 	JSON      Format = "json"
-	JSONLines Format = "jsonl" // one JSON object a line
+	JSONLines Format = "jsonl" // one JSON object per line
 	CSV       Format = "csv"   // RFC 4180, with a header line
 	Markdown  Format = "markdown"
-	Table     Format = "table" // columns of one width
+	Table     Format = "table" // aligned columns
 )
 
-// AppendLines appends one header line and one line a record, values as JSON scalars, null as nothing: what goes
-// beside structured results.
+// AppendLines appends a header line and one line per record, with values as JSON scalars and null as nothing: the
+// text sent with structured results.
 func (p *Page) AppendLines(dst []byte) []byte {
-	dst = slices.Grow(dst, len(p.json)+512) // lines have no names, and seldom take more than the JSON
+	dst = slices.Grow(dst, len(p.json)+512) // lines have no names, and are seldom longer than the JSON
 	for i, c := range p.Columns {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -44,7 +44,7 @@ func (p *Page) AppendLines(dst []byte) []byte {
 	return dst
 }
 
-// AppendFields appends record i as "field: value" lines, without the fields that are null.
+// AppendFields appends record i as "field: value" lines, without null fields.
 func (p *Page) AppendFields(dst []byte, i int) []byte {
 	dst = slices.Grow(dst, len(p.Record(i)))
 	first := true
@@ -62,7 +62,7 @@ func (p *Page) AppendFields(dst []byte, i int) []byte {
 	return dst
 }
 
-// Text writes the page as CSV, Markdown or a Table.
+// Text returns the page as CSV, Markdown or a Table.
 func (p *Page) Text(f Format) string {
 	s := &sheet{format: f}
 	dst := s.append(nil, header(p.Columns))
@@ -72,7 +72,7 @@ func (p *Page) Text(f Format) string {
 	return string(s.end(dst))
 }
 
-// header is the names of columns as the first line of a sheet.
+// header returns the names of columns as the first line of a sheet.
 func header(names []string) []value.Value {
 	out := make([]value.Value, len(names))
 	for i, n := range names {
@@ -81,11 +81,11 @@ func header(names []string) []value.Value {
 	return out
 }
 
-// A sheet writes lines of cells in CSV, Markdown or a Table. The first line is the header.
+// A sheet encodes lines of cells as CSV, Markdown or a Table. The first line is the header.
 type sheet struct {
 	format Format
 	lines  int
-	held   [][]string // the lines of a Table, whose widths are known at its end
+	held   [][]string // the lines of a Table, whose widths are known only at the end
 }
 
 // append appends one line.
@@ -121,7 +121,7 @@ func (s *sheet) append(dst []byte, cells []value.Value) []byte {
 	return dst
 }
 
-// end appends what could not be written before.
+// end appends a Table's lines.
 func (s *sheet) end(dst []byte) []byte {
 	var widths []int
 	for _, line := range s.held {
@@ -148,7 +148,7 @@ func (s *sheet) end(dst []byte) []byte {
 
 func appendCSV(dst []byte, v value.Value) []byte {
 	cell := v.String()
-	// A spreadsheet would run what begins so. Numbers are safe, but not -Infinity.
+	// A spreadsheet would run a cell that begins like this. Numbers are safe, except -Infinity.
 	if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) && !(v.IsNumber() && cell[len(cell)-1] <= '9') {
 		cell = "'" + cell
 	}
@@ -160,12 +160,13 @@ func appendCSV(dst []byte, v value.Value) []byte {
 	return append(dst, '"')
 }
 
-// markdownEscapes keep data from being anything but text: a link leads a reader on, and an image is fetched by whoever shows
-// it, with what the address holds. Addresses that stand by themselves become links as well in most readers.
+// markdownEscapes keeps data from being rendered as anything but text: links can mislead readers, and images are
+// fetched by the reader's program, which reveals data in their addresses. Bare addresses become links in most readers
+// as well.
 var markdownEscapes = strings.NewReplacer("\\", `\\`, "|", `\|`, "\r\n", "<br>", "\n", "<br>", "\r", "<br>", "<", "&lt;", "[", `\[`, "]", `\]`, "`", "\\`",
 	"://", `\://`, "www.", `www\.`, "WWW.", `WWW\.`, "mailto:", `mailto\:`, "xmpp:", `xmpp\:`)
 
-// visible puts a space where a character would move the cursor.
+// visible replaces characters that would move the cursor by a space.
 func visible(r rune) rune {
 	if r < ' ' || r == 0x7f {
 		return ' '

@@ -7,20 +7,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A node is one member of a record as it leaves.
+// A node is a member of a record in the result.
 type node struct {
 	name     string
-	quoted   []byte // the name as JSON, with its colon
-	column   int    // where its value is; -1 for an object that only has children
-	present  int    // for a followed pointer: the column that is null when it leads nowhere the asker sees; else -1
+	quoted   []byte // the name as JSON, with a colon
+	column   int    // the column of its value; -1 for an object that only has children
+	present  int    // for a followed pointer: the column that is null if the caller doesn't see its target; else -1
 	children []*node
 	dropped  bool
-	columns  []int  // of this node and those below
-	optional bool   // it is null where all of its columns are
-	class    string // its value is a pointer to this class, and leaves with it; "" for a bare id
+	columns  []int  // of this node and its descendants
+	optional bool   // it is null if all of its columns are
+	class    string // the class that its value, a pointer, is encoded with; "" for a bare id
 }
 
-// treeOf lays the plan's columns out as nested members, in the order of their first column.
+// treeOf arranges the plan's columns as nested members, in the order of their first column.
 func treeOf(plan *policy.Plan) *node {
 	root := &node{column: -1, present: -1, children: make([]*node, 0, len(plan.Columns))}
 	room := roomFor(plan.Columns)
@@ -47,7 +47,7 @@ func treeOf(plan *policy.Plan) *node {
 	return root
 }
 
-// find returns the node that path leads to, or nil.
+// find returns the node at path, or nil.
 func (n *node) find(path []string) *node {
 	for _, name := range path {
 		i := slices.IndexFunc(n.children, func(c *node) bool { return c.name == name })
@@ -59,15 +59,15 @@ func (n *node) find(path []string) *node {
 	return n
 }
 
-// A room holds what the nodes of a tree are made of: every answer makes a tree, and one by one they are most of what
-// it allocates.
+// A room holds preallocated memory for the nodes of a tree. Every response makes a tree, and separate allocations of
+// its nodes would be most of a response's.
 type room struct {
 	nodes   []node
 	columns []int
 	quoted  []byte
 }
 
-// roomFor returns room for all nodes of columns, and for their names unless some need escapes.
+// roomFor returns a room for all nodes of columns, and for their names unless some need escapes.
 func roomFor(columns []policy.Column) *room {
 	nodes, letters := 0, 0
 	for _, c := range columns {
@@ -79,7 +79,7 @@ func roomFor(columns []policy.Column) *room {
 	return &room{make([]node, 0, nodes), make([]int, nodes), make([]byte, 0, letters)}
 }
 
-// child returns the child of n that is called name, and makes it where there is none.
+// child returns the child of n called name, making it if there is none.
 func (r *room) child(n *node, name string) *node {
 	for _, c := range n.children {
 		if c.name == name {
@@ -95,7 +95,7 @@ func (r *room) child(n *node, name string) *node {
 	return &r.nodes[at]
 }
 
-// append appends the member's value in row as JSON. A followed pointer is the record it leads to, or the bare id.
+// append appends the member's value in row as JSON. A followed pointer is the record it refers to, or the bare id.
 func (n *node) append(dst []byte, row value.Row) []byte {
 	switch {
 	case n.column >= 0 && n.class != "" && !row[n.column].IsNull():
@@ -121,12 +121,12 @@ func (n *node) append(dst []byte, row value.Row) []byte {
 	return append(dst, '}')
 }
 
-// absent reports whether n is an object that isn't there in row.
+// absent reports whether n is an object that is missing in row.
 func (n *node) absent(row value.Row) bool {
 	return n.optional && !slices.ContainsFunc(n.columns, func(i int) bool { return !row[i].IsNull() })
 }
 
-// value returns what append writes, but that a followed pointer is the id alone.
+// value returns what append encodes, except that a followed pointer is only its id.
 func (n *node) value(row value.Row) value.Value {
 	switch {
 	case n.column >= 0:
@@ -141,7 +141,7 @@ func (n *node) value(row value.Row) value.Value {
 	return value.OfObject(members)
 }
 
-// A size is how many bytes a member takes.
+// A size is the number of bytes of a member.
 type size struct {
 	name  string
 	bytes int
@@ -158,7 +158,7 @@ func (n *node) sizes(row value.Row) []size {
 	return out
 }
 
-// leaf returns the member that holds column i alone; nil where records that a pointer leads to stand below it.
+// leaf returns the member that holds column i only; nil if it has records of a followed pointer below it.
 func (n *node) leaf(i int) *node {
 	for _, c := range n.children {
 		if c.column == i && c.children == nil {
@@ -171,7 +171,8 @@ func (n *node) leaf(i int) *node {
 	return nil
 }
 
-// shown reports whether column i has a place of its own in text: what a followed pointer leads to repeats its id.
+// shown reports whether column i is a column of the text; the key of a followed pointer's target isn't, since it
+// repeats the pointer.
 func (n *node) shown(i int) bool {
 	for _, c := range n.children {
 		if !slices.Contains(c.columns, i) {

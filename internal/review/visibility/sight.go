@@ -1,7 +1,8 @@
-// Package visibility is what somebody sees of the classes and operations that a change writes, by the rules in force.
+// Package visibility works out what a principal sees of the classes and operations that a change writes, under the
+// rules in force.
 //
-// It stands between policy and review, which shows changes and knows no rules. What a rule hides is nothing in it, as if it
-// were not there; a value whose mask can't be made is none.
+// It connects package policy to package review, which shows changes and doesn't depend on rules. A hidden field is
+// absent, as if it did not exist; a value whose mask can't be computed is shown as null.
 package visibility
 
 import (
@@ -15,8 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Of returns what who sees of each class, by "source.Class", worked out once a class. Values are masked under key. It
-// looks at fields alone: which records who sees is another question.
+// Of returns a function that returns what principal sees of a class "source.Class", computed once per class. Values
+// are masked with key. It covers fields only, not which records the principal sees.
 func Of(p *policy.Policy, principal identity.Principal, key mask.Key) func(class string) review.Sight {
 	known := map[string]review.Sight{}
 	return func(class string) review.Sight {
@@ -53,8 +54,8 @@ func sees(p *policy.Policy, principal identity.Principal, key mask.Key, class st
 	return s
 }
 
-// called is what who sees of the calls of an operation. A name that a rule hides from who in any schema is hidden wherever
-// it stands: what is sent doesn't say which schema its parts are of.
+// called returns what principal sees of calls of an operation. A name hidden in any schema is hidden everywhere: the
+// data that is sent doesn't say which schema its parts belong to.
 func called(p *policy.Policy, principal identity.Principal, api, operation string) review.Sight {
 	reach, err := p.APIs().Reach(principal, api, "")
 	if err != nil {

@@ -14,10 +14,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// places are the parts of a call's arguments.
+// places lists the parts of a call's arguments.
 var places = []string{"path", "query", "headers", "body", "media"}
 
-// Arguments reads what write.Call keeps of a call: an Object of path, query, headers, body and media.
+// Arguments decodes the arguments that write.Call keeps of a call: an Object with path, query, headers, body and media.
+// An unknown member is an InvalidArgument error.
 func Arguments(v value.Value) (validate.Arguments, error) {
 	var a validate.Arguments
 	for _, m := range v.Members() {
@@ -35,7 +36,7 @@ func Arguments(v value.Value) (validate.Arguments, error) {
 	return a, nil
 }
 
-// Kept is what write.Call keeps of arguments; Arguments reads it back.
+// Kept encodes arguments as write.Call keeps them; Arguments decodes them.
 func Kept(a validate.Arguments) value.Value {
 	var members []value.Member
 	put := func(name string, v value.Value, given bool) {
@@ -51,8 +52,8 @@ func Kept(a validate.Arguments) value.Value {
 	return value.OfObject(members)
 }
 
-// Exact is what is sent of r, to the byte, as a change keeps it: people approve it, and nothing else is sent. A body that
-// is no text is in base64.
+// Exact describes the request r exactly, as a change keeps it: reviewers approve this, and nothing else is sent. A body
+// that is not text is encoded in base64.
 func Exact(r *request.Request) value.Value {
 	text := value.OfString
 	members := []value.Member{{Name: "method", Value: text(r.Method)}, {Name: "target", Value: text(r.Target())}}

@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// TestArguments: what is kept of a call is read back as it was, and nothing else is taken.
+// TestArguments checks that Kept and Arguments are inverse, and that unknown members are rejected.
 func TestArguments(t *testing.T) {
 	for _, text := range []string{`{}`, `{"path":{"a":"1"},"query":{"b":2},"headers":{"c":"3"},"body":{"d":[null]},"media":"text/plain"}`, `{"body":null}`, `{"query":{}}`} {
 		a, err := calls.Arguments(object(t, text))
@@ -33,7 +33,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestExact is what is sent, as people approve it.
+// TestExact checks the description of a request that reviewers approve.
 func TestExact(t *testing.T) {
 	for _, row := range []struct {
 		r    request.Request
@@ -68,7 +68,7 @@ const places = `{"openapi": "3.0.3", "paths": {
 "/f": {"get": {"operationId": "getF", "parameters": [{"name": "x-team", "in": "header", "schema": {"type": "string"}}, {"name": "X-TEAM", "in": "query", "schema": {"type": "string"}},
   {"name": "other", "in": "query", "schema": {"type": "string"}}], "responses": {"200": {"description": "ok"}}}}}}`
 
-// shaped compiles rules over places.
+// shaped compiles the rules of an API of places, edited by change.
 func shaped(t *testing.T, change func(*calls.Rules)) *calls.APIs {
 	t.Helper()
 	d, err := spec.Load([]byte(places))
@@ -84,7 +84,7 @@ func shaped(t *testing.T, change func(*calls.Rules)) *calls.APIs {
 	return all
 }
 
-// TestBinds: a rule of parameters over every place where one can stand.
+// TestBinds checks a parameter rule at every place a parameter can have.
 func TestBinds(t *testing.T) {
 	all := shaped(t, func(r *calls.Rules) {
 		r.OpenBodies = true
@@ -157,7 +157,7 @@ func TestBinds(t *testing.T) {
 	}
 }
 
-// TestPlan: the mode of each class, what comes before a write, and which replaces a part.
+// TestPlan checks the mode of each class, the read before a write, and partial updates.
 func TestPlan(t *testing.T) {
 	all := shaped(t, func(r *calls.Rules) {
 		r.Write = map[classify.Class]write.Mode{classify.Destructive: write.Deny}
@@ -204,7 +204,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestNamed: which API is meant, and what is said of others.
+// TestNamed checks which API a name selects, and the errors for others.
 func TestNamed(t *testing.T) {
 	d, err := spec.Load([]byte(places))
 	if err != nil {
@@ -262,7 +262,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestSight: who, operation → why it isn't seen, and by which rule.
+// TestSight checks, by principal and operation, why it isn't visible and by which rule.
 func TestSight(t *testing.T) {
 	all := shaped(t, func(r *calls.Rules) {
 		r.Access.Rules = []classify.Rule{{Operations: []string{"postA"}, Class: classify.Forbidden, Reason: "r", Instead: "i"}, {Operations: []string{"dropB"}, Class: classify.Excluded}}
@@ -303,7 +303,7 @@ func TestSight(t *testing.T) {
 	}
 }
 
-// TestReads: a Reach says whether there is something to read, and to write.
+// TestReads checks whether a Reach has operations that read and that write.
 func TestReads(t *testing.T) {
 	for list, want := range map[string]string{"flow": "true true", "flow.getA": "true false", "flow.putB": "false true", "flow.putB flow.getF": "true true", "flow.getA flow.putE": "true true"} {
 		r, err := shaped(t, func(*calls.Rules) {}).Reach(narrowed(agent("t"), strings.Fields(list)...), "flow", "")
@@ -316,7 +316,7 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// TestMoreFaults has what TestFaults leaves out.
+// TestMoreFaults covers faults that TestFaults leaves out.
 func TestMoreFaults(t *testing.T) {
 	d, err := spec.Load([]byte(places))
 	if err != nil {
@@ -345,7 +345,7 @@ func TestMoreFaults(t *testing.T) {
 	}
 }
 
-// TestHides: what can't be told hides, from the asker; people see all but what is hidden from everybody.
+// TestHides checks that a condition that fails hides, and that Whole shows all but what is hidden from every principal.
 func TestHides(t *testing.T) {
 	all := shaped(t, func(r *calls.Rules) {
 		r.Hidden = []calls.Hidden{{Operations: []string{"getA"}, When: "principal.claims.none == 1"}, {Fields: []string{"x"}}, {Fields: []string{"team"}, When: `principal.tenant == "t1"`}}
@@ -377,8 +377,8 @@ func TestHides(t *testing.T) {
 	}
 }
 
-// TestSigned: what the credential puts on requests is no parameter of agents', and one for another credential isn't
-// demanded.
+// TestSigned checks that agents can't set the parameters of a credential, and that another credential's aren't
+// required.
 func TestSigned(t *testing.T) {
 	const doc = `{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","parameters":[{"name":"token","in":"header","required":true,"schema":{"type":"string"}},
 		{"name":"api_key","in":"query","required":true,"schema":{"type":"string"}},{"name":"q","in":"query","required":true,"schema":{"type":"string"}}],"responses":{"200":{"description":"ok"}}}}}}`

@@ -1,10 +1,10 @@
-// Package calls decides about HTTP APIs: which operations, schemas and fields of one a principal sees, and which
+// Package calls decides about HTTP APIs: which operations, schemas and fields of an API a principal sees, and which
 // calls it may make.
 //
-// It stands inside of policy. As a class is only ever seen as a View, so is an API: a Reach is what one principal sees of
-// it, and all that is told of it and every call of it goes through one. Arguments become a Permit there, checked against
-// what is seen and bound by the rules of parameters; an adapter sends nothing else. What is hidden is absent, in the same
-// bytes. Rules are compiled once against the document; a Reach is made once for all principals that see the same.
+// A Reach is one principal's view of an API, as a policy.View is of a class. Every description of the API and every
+// call go through a Reach. It checks arguments against what the principal sees, binds them by the parameter rules, and
+// returns a Permit; an adapter sends nothing without one. A hidden operation is refused in the same bytes as one that
+// doesn't exist. Rules are compiled once against the document; principals that see the same share a Reach.
 package calls
 
 import (
@@ -24,71 +24,71 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Rules are what an owner says about one API. The zero Rules have no document and show nothing.
+// Rules are the owner's rules for one API. The zero Rules have no document and show nothing.
 type Rules struct {
 	Document *spec.Document `json:"-"`
-	Digest   string         // of the document's bytes: another document is other rules
+	Digest   string         // of the document's bytes, so that a new document counts as new rules
 
 	Description string // for agents: what the API is for
 	Access      classify.Options
-	Shown       []string // the operations that can be seen, as in access.Rule; nil for all that Access doesn't exclude
+	Shown       []string // the visible operations, as in classify.Rule; nil for all that Access doesn't exclude
 	Hidden      []Hidden
 	Parameters  []Parameter
-	Write       map[classify.Class]write.Mode // how what isn't access.Read may run; write.Review where it says nothing
+	Write       map[classify.Class]write.Mode // how operations other than classify.Read may run; write.Review if unset
 	OpenBodies  bool                          // see validate.Options
-	Partial     []string                      // the PUTs, as in access.Rule, that leave what they aren't given as it is
-	Synonyms    map[string][]string           // see index.Options
+	Partial     []string                      // the PUT operations, as in classify.Rule, that keep fields they aren't given
+	Synonyms    map[string][]string           // see search.Options
 	Lists       request.Lists                 // see request.Options
-	Signed      bool                          // a credential is put on requests: parameters for one aren't demanded
-	Sends       []Place                       // what the credential puts on requests: no agent gives it
+	Signed      bool                          // requests carry a credential: its parameters are not required
+	Sends       []Place                       // the parameters that the credential sets: agents must not set them
 }
 
-// A Place is one of the parameters of a request.
+// A Place identifies a parameter of a request.
 type Place struct {
 	In   string // header or query
-	Name string // of a header in any case
+	Name string // header names are case-insensitive
 }
 
-// A Hidden takes something out of sight. One of the lists must be given.
+// A Hidden hides operations, schemas or fields. At least one of the lists must be given.
 type Hidden struct {
-	Operations []string // as in access.Rule
+	Operations []string // as in classify.Rule
 	Tags       []string
-	Schemas    []string // by full or short name; * stands for any text
-	Fields     []string // "Schema.field" of the schema that declares it, or a field's name wherever it stands
-	When       string   // CEL over principal, true or false: for whom; "" for everybody, and an error hides
+	Schemas    []string // by full or short name; * matches any text
+	Fields     []string // "Schema.field" with the schema that declares it, or a field's name for all schemas
+	When       string   // a CEL condition over principal; "" means always, and an error hides
 }
 
-// A Parameter binds a parameter, or a field of a body, of all operations that have one of its name: given, it must be
-// the value; not given, it is set.
+// A Parameter binds a parameter, or a field of a body, of all operations that have one of this name: if given, it must
+// equal the value; if missing, it is set.
 type Parameter struct {
-	Name       string   // of a path, query or header parameter, or of a field at the top of a body
-	Operations []string // as in access.Rule; nil for all
-	Is         string   // CEL over principal for a text, a number or a boolean; an error refuses the call
+	Name       string   // of a path, query or header parameter, or of a top-level field of a body
+	Operations []string // as in classify.Rule; nil for all
+	Is         string   // a CEL expression over principal, of type text, number or boolean; an error refuses the call
 }
 
-// A Fault is one thing that is wrong with the rules of an API.
+// A RuleFault is one error in the rules of an API.
 type RuleFault struct {
 	API     string
-	Pointer string // of the place in the Rules: /Hidden/0/Fields/1
+	Pointer string // JSON pointer into the Rules: /Hidden/0/Fields/1
 	Message string
 }
 
-// Error returns the place and the message.
+// Error returns the path of the rule and the message.
 func (f *RuleFault) Error() string { return "apis." + f.API + f.Pointer + ": " + f.Message }
 
-// APIs are the rules of all APIs, compiled. They never change. The zero APIs have none.
+// APIs are the compiled rules of all APIs. They are immutable. The zero APIs have none.
 type APIs struct {
 	byName map[string]*api
 	names  []string // sorted
 }
 
-// api is one API with its rules, compiled.
+// api is one API with its compiled rules.
 type api struct {
 	name       string
 	rules      Rules
 	access     *classify.Rules
-	whole      *visible.View // without what is hidden from everybody
-	there      *visible.View // all that there is, for operators
+	whole      *visible.View // without what is hidden from every principal
+	there      *visible.View // everything, for operators
 	hidden     []hidden
 	parameters []parameter
 	routes     []route
@@ -97,7 +97,7 @@ type api struct {
 
 type hidden struct {
 	Hidden
-	when *expression.Expression // nil for everybody
+	when *expression.Expression // nil means always
 }
 
 type parameter struct {
@@ -105,7 +105,7 @@ type parameter struct {
 	is *expression.Expression
 }
 
-// New compiles rules by the name of each API. All that is wrong with them is in the error: Faults, joined.
+// New compiles rules, which are keyed by the name of the API. The error joins every RuleFault found.
 func New(rules map[string]Rules, c *expression.Compiler) (*APIs, error) {
 	all := &APIs{byName: map[string]*api{}, names: slices.Sorted(maps.Keys(rules))}
 	var errs []error
@@ -173,10 +173,10 @@ func (a *api) compile(c *expression.Compiler, fail func(pointer string, err erro
 	}
 }
 
-// rule is the operations that h is about.
+// rule returns the operations that h names.
 func (h Hidden) rule() classify.Rule { return classify.Rule{Operations: h.Operations, Tags: h.Tags} }
 
-// check refuses what names nothing: a misspelt name would hide nothing.
+// check refuses names that match nothing, as a misspelt name would hide nothing.
 func (h Hidden) check(d *spec.Document) error {
 	if len(h.Operations)+len(h.Tags) > 0 {
 		if err := h.rule().Names(d, ""); err != nil {
@@ -201,8 +201,8 @@ func (h Hidden) check(d *spec.Document) error {
 	return nil
 }
 
-// declared refuses "Schema.field" where there is no such schema. Which fields it has isn't looked at: documents leave out
-// what answers hold.
+// declared refuses "Schema.field" if there is no such schema. It doesn't check the field, as answers can have fields
+// that the document omits.
 func declared(d *spec.Document, field string) *problem.Error {
 	schema, _ := cutField(field)
 	if schema == "" || slices.ContainsFunc(d.Names(), func(name string) bool { return names(schema, name) }) {
@@ -213,7 +213,7 @@ func declared(d *spec.Document, field string) *problem.Error {
 		Detail: fmt.Sprintf("the document has no schema %q%s", problem.Cut(schema), problem.DidYouMean(near))}
 }
 
-// cutField takes "Schema.field" apart; the schema of a bare field is "".
+// cutField splits "Schema.field"; the schema of a bare field is "".
 func cutField(s string) (schema, field string) {
 	if i := strings.LastIndexByte(s, '.'); i >= 0 {
 		return s[:i], s[i+1:]
@@ -221,12 +221,12 @@ func cutField(s string) (schema, field string) {
 	return "", s
 }
 
-// names reports whether pattern names the schema, by its full or its short name.
+// names reports whether pattern matches the schema, by its full or its short name.
 func names(pattern, schema string) bool {
 	return classify.Match(pattern, schema) || classify.Match(pattern, spec.ShortName(schema))
 }
 
-// about reports whether p is about an operation.
+// about reports whether p applies to an operation.
 func (p Parameter) about(op *spec.Operation) bool {
 	return classify.Rule{Operations: p.Operations}.Matches(op)
 }
@@ -259,7 +259,7 @@ func (p Parameter) check(d *spec.Document, there *visible.View) error {
 		Detail: fmt.Sprintf("no operation has a parameter or a field of a body called %q%s", problem.Cut(p.Name), problem.DidYouMean(near))}
 }
 
-// bindable are the names of what can be bound of an operation.
+// bindable returns the names of the parameters and top-level body fields of an operation.
 func bindable(there *visible.View, op *spec.Operation) []string {
 	var out []string
 	for _, p := range op.Parameters {
@@ -275,10 +275,10 @@ func bindable(there *visible.View, op *spec.Operation) []string {
 	return out
 }
 
-// Has reports whether there is an API of that name at all, whoever asks.
+// Has reports whether there is an API of that name, visible to a principal or not.
 func (all *APIs) Has(name string) bool { return all != nil && all.byName[name] != nil }
 
-// mode is how an operation of a class may run.
+// mode returns how an operation of a class may run.
 func (a *api) mode(class classify.Class) write.Mode {
 	if m, ok := a.rules.Write[class]; ok {
 		return m
@@ -286,12 +286,12 @@ func (a *api) mode(class classify.Class) write.Mode {
 	return write.Review
 }
 
-// partial reports whether op leaves what it isn't given as it is, though it is a PUT.
+// partial reports whether op is a PUT that keeps fields it isn't given.
 func (a *api) partial(op *spec.Operation) bool {
 	return len(a.rules.Partial) > 0 && classify.Rule{Operations: a.rules.Partial}.Matches(op)
 }
 
-// scope is what an operation of a class asks for.
+// scope returns the scope that an operation of a class needs.
 func scope(class classify.Class) identity.Scope {
 	switch class {
 	case classify.Read:

@@ -62,7 +62,7 @@ func object(t *testing.T, text string) value.Value {
 	return v
 }
 
-// TestPermits is call → what would be sent, or the refusal.
+// TestPermits checks the requests or errors for calls.
 func TestPermits(t *testing.T) {
 	all := compiled(t, func(r *calls.Rules) {
 		r.Parameters = []calls.Parameter{{Name: "teamId", Is: "principal.tenant"}}
@@ -119,7 +119,7 @@ func narrowed(p identity.Principal, classes ...string) identity.Principal {
 	return p
 }
 
-// tried is what a call would send, or its refusal, as a line.
+// tried returns, on one line, the request that a call would send, or its error.
 func tried(all *calls.APIs, principal identity.Principal, ask calls.Request, args value.Value) string {
 	r, err := all.Reach(principal, "", "")
 	var permit calls.Permit
@@ -144,7 +144,7 @@ func tried(all *calls.APIs, principal identity.Principal, ask calls.Request, arg
 	return strings.TrimSpace(plan.Request.Method + " " + plan.Request.Target() + " " + string(plan.Request.Body))
 }
 
-// TestBefore wants a write to come with the read of what it changes, for those who may read that.
+// TestBefore checks that a write comes with the read of the resource, if the principal may read it.
 func TestBefore(t *testing.T) {
 	all := compiled(t, nil)
 	for _, row := range []struct{ operation, args, want string }{
@@ -177,7 +177,7 @@ func TestBefore(t *testing.T) {
 	}
 }
 
-// TestFaults has a row for each thing that can be wrong with rules.
+// TestFaults has a row for each error in rules.
 func TestFaults(t *testing.T) {
 	for _, row := range []struct {
 		name   string
@@ -209,7 +209,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestZero wants what nobody made to refuse.
+// TestZero checks that zero values refuse.
 func TestZero(t *testing.T) {
 	if _, err := (calls.Permit{}).Plan(); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Error("the zero permit lets something be sent:", err)
@@ -219,7 +219,7 @@ func TestZero(t *testing.T) {
 	}
 }
 
-// TestFloor wants the machinery of a source to be in no API, whatever the rules say.
+// TestFloor checks that no API shows a source's internal fields, whatever the rules say.
 func TestFloor(t *testing.T) {
 	r, err := compiled(t, nil).Reach(agent("t1"), "flow", "")
 	if err != nil || r.View.Field("", "_hashed_password") || r.View.Field("Team", "_rperm") || !r.View.Field("Team", "name") {
@@ -227,7 +227,7 @@ func TestFloor(t *testing.T) {
 	}
 }
 
-// TestReachIsKept wants one Reach for all who see the same, and others for those who don't.
+// TestReachIsKept checks that principals share a Reach exactly if they see the same.
 func TestReachIsKept(t *testing.T) {
 	all := compiled(t, func(r *calls.Rules) {
 		r.Hidden = []calls.Hidden{{Fields: []string{"id"}, When: `principal.tenant == "t1"`}}

@@ -16,36 +16,36 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A CallSpec is a call that somebody wants to make.
+// A Request is a call that a principal wants to make.
 type Request struct {
-	Operation string // as view.View.Operation takes it
+	Operation string // as visible.View.Operation takes it
 	Arguments validate.Arguments
-	Writes    bool // it is asked for as a write; what only reads isn't one, and the other way round
+	Writes    bool // the call is requested as a write; it must match the operation's class
 }
 
-// A Permit is one call that policy lets be made. Only a Reach makes one that works; the zero Permit refuses.
+// A Permit is one call that policy allows. Only a Reach makes a usable one; the zero Permit refuses.
 type Permit struct {
 	plan  *Plan
 	reach *Reach
 }
 
-// A Plan is what a Permit lets be sent.
+// A Plan is the call that a Permit allows.
 type Plan struct {
 	API       string
 	Operation *spec.Operation
 	Class     classify.Class
-	Mode      write.Mode         // how it may run, by the rules of the API; of what isn't access.Read
-	Partial   bool               // it leaves what it isn't given as it is, though it is a PUT
-	View      *visible.View      // of the asker: through which alone the answer is seen
-	Arguments validate.Arguments // as asked and bound
-	Body      value.Value        // that is sent; Null for none
-	Whole     *visible.View      // what is hidden from nobody but some: what a call changes is kept so, for reviewers who see more
+	Mode      write.Mode         // how it may run, by the rules of the API; unset for classify.Read
+	Partial   bool               // it is a PUT that keeps fields it isn't given
+	View      *visible.View      // the principal's view, to which the answer is reduced
+	Arguments validate.Arguments // as given and bound
+	Body      value.Value        // the body sent; Null for none
+	Whole     *visible.View      // the API without what is hidden from every principal: a change records this much, as reviewers may see more
 	Request   *request.Request   // without credentials
-	Before    *Permit            // reads what the call would change, by the same path; nil where the API has no such read for the asker
-	Who       identity.Principal
+	Before    *Permit            // reads the resource before the change, by the same path; nil if the principal has no such read
+	Who       identity.Principal // the principal that makes the call
 }
 
-// Plan returns what may be sent, or a PermissionDenied problem for the zero Permit. It must not be changed.
+// Plan returns what may be sent, or a PermissionDenied error for the zero Permit. The caller must not change it.
 func (p Permit) Plan() (Plan, error) {
 	if p.plan == nil {
 		return Plan{}, problem.New(problem.PermissionDenied, "no permit")
@@ -53,9 +53,9 @@ func (p Permit) Plan() (Plan, error) {
 	return *p.plan, nil
 }
 
-// Permit lets who make a call within r, which is who's own, or refuses it: by scope, by the rules of parameters, and what
-// doesn't fit the operation as who sees it. Pointers are those of the tools: /operationId, /path/…, /query/…, /headers/…,
-// /body/….
+// Permit allows p to make a call within r, which must be p's own, or refuses it: by scope, by the parameter rules, or
+// because the arguments don't fit the operation as p sees it. The pointers in errors are those of the tools:
+// /operationId, /path/…, /query/…, /headers/…, /body/….
 func (r *Reach) Permit(p identity.Principal, ask Request) (Permit, error) {
 	op, err := r.View.Operation(ask.Operation)
 	if err != nil {
@@ -77,8 +77,8 @@ func (r *Reach) Permit(p identity.Principal, ask Request) (Permit, error) {
 	return Permit{plan, r}, nil
 }
 
-// suits refuses a write that is asked for as a read, and the other way round: clients show people which of the two tools
-// is called.
+// suits refuses a write requested as a read, and a read requested as a write: clients show people which of the two
+// tools is called.
 func suits(op *spec.Operation, class classify.Class, writes bool) error {
 	switch {
 	case class == classify.Read && writes:
@@ -90,7 +90,7 @@ func suits(op *spec.Operation, class classify.Class, writes bool) error {
 	return nil
 }
 
-// plan checks and binds arguments, and builds what is sent.
+// plan checks and binds arguments, and builds the request.
 func (r *Reach) plan(p identity.Principal, op *spec.Operation, args validate.Arguments) (*Plan, error) {
 	args, err := r.bind(p, op, args)
 	if err != nil {
@@ -112,7 +112,7 @@ func (r *Reach) plan(p identity.Principal, op *spec.Operation, args validate.Arg
 	return &Plan{API: r.Name, Operation: op, Class: class, Mode: r.api.mode(class), Partial: r.api.partial(op), View: r.View, Whole: r.api.whole, Arguments: args, Body: body, Request: built, Who: p}, nil
 }
 
-// before returns what reads the thing that a call of op changes: the GET of the same path.
+// before returns the permit to read the resource that a call of op changes, by the GET of the same path; nil for none.
 func (r *Reach) before(p identity.Principal, op *spec.Operation, args validate.Arguments) *Permit {
 	if op.Method != "PUT" && op.Method != "PATCH" && op.Method != "DELETE" || !p.Has(identity.Read) {
 		return nil
@@ -128,7 +128,7 @@ func (r *Reach) before(p identity.Principal, op *spec.Operation, args validate.A
 	return nil
 }
 
-// bind puts in what the rules of parameters say, and refuses what they don't allow.
+// bind sets the arguments that the parameter rules determine, and refuses arguments that contradict them.
 func (r *Reach) bind(principal identity.Principal, op *spec.Operation, args validate.Arguments) (validate.Arguments, error) {
 	for _, rule := range r.api.parameters {
 		if !rule.about(op) {
@@ -158,14 +158,14 @@ func (r *Reach) bind(principal identity.Principal, op *spec.Operation, args vali
 	return args, nil
 }
 
-// A binding puts one rule to the arguments of one call.
+// A binding applies one rule to the arguments of one call.
 type binding struct {
 	parameter
 	who identity.Principal
 	err error
 }
 
-// value is what the parameter must be.
+// value returns the value that the rule requires.
 func (b *binding) value() value.Value {
 	v, err := b.is.Eval(b.who)
 	for above := b.who.Above; above != nil && err == nil; above = above.Above {
@@ -181,7 +181,8 @@ func (b *binding) value() value.Value {
 	return v
 }
 
-// object binds the member of an object called name (of a header, in any case); set says that a missing one is put in.
+// object binds the member called name of an object; header names are case-insensitive. If set is true, a missing member
+// is added.
 func (b *binding) object(object *value.Value, name, at string, set bool) {
 	given := false
 	for _, m := range object.Members() {
@@ -196,7 +197,7 @@ func (b *binding) object(object *value.Value, name, at string, set bool) {
 	}
 }
 
-// equal refuses what isn't the value, or holds anything else.
+// equal refuses a value other than the required one; every element of a list must equal it.
 func (b *binding) equal(given value.Value, at string) {
 	if given.Kind() == value.Array {
 		for i, v := range given.List() {
@@ -210,7 +211,7 @@ func (b *binding) equal(given value.Value, at string) {
 	}
 }
 
-// body binds a field at the top of a body, or of each object of a list.
+// body binds a top-level field of a body, or of each object in a list.
 func (b *binding) body(v *visible.View, op *spec.Operation, args *validate.Arguments) {
 	if op.Body == nil || !args.HasBody || b.err != nil {
 		return

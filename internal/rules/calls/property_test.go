@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A world is a document and the rules of it.
+// A world is a document and its rules.
 type world struct {
 	operations []call
 	schemas    []shape
@@ -89,7 +89,7 @@ func drawWorld(t *rapid.T) world {
 	return w
 }
 
-// text writes the document with what keep keeps of operations, schemas and "schema.field".
+// text returns the document with the operations, schemas and "schema.field"s for which keep is true.
 func (w world) text(keep func(string) bool) string {
 	var b strings.Builder
 	b.WriteString(`{"openapi":"3.0.0","paths":{"/base":{"get":{"operationId":"base","tags":["Base"],"parameters":[{"name":"teamId","in":"query","schema":{"type":"string"}}],"responses":{"200":{"description":"ok"}}}}`)
@@ -133,7 +133,7 @@ func (w world) text(keep func(string) bool) string {
 	return b.String()
 }
 
-// reach compiles rules over a document and returns what who sees.
+// reach compiles rules over a document and returns p's view.
 func reach(t *rapid.T, text string, rules calls.Rules, p identity.Principal) *calls.Reach {
 	var err error
 	if rules.Document, err = spec.Load([]byte(text)); err != nil {
@@ -150,7 +150,7 @@ func reach(t *rapid.T, text string, rules calls.Rules, p identity.Principal) *ca
 	return r
 }
 
-// hides is the specification of when: what can't be told hides, and so does what hides from a principal above.
+// hides specifies Hidden.When: an error hides, and so does a condition that holds for an ancestor.
 func hides(h calls.Hidden, principal identity.Principal) bool {
 	for p := &principal; p != nil; p = p.Above {
 		switch h.When {
@@ -173,7 +173,7 @@ func hides(h calls.Hidden, principal identity.Principal) bool {
 	return false
 }
 
-// without is the document as if all that is hidden from who had never been, and the rules that are left of it.
+// without returns the document without everything hidden from p, and the remaining rules.
 func (w world) without(p identity.Principal) (string, calls.Rules) {
 	gone := map[string]bool{}
 	for _, h := range w.rules.Hidden {
@@ -191,7 +191,7 @@ func (w world) without(p identity.Principal) (string, calls.Rules) {
 		for _, field := range h.Fields {
 			gone[field] = true // as Schema.field
 			for _, name := range named {
-				gone[name+"."+field] = true // wherever it stands
+				gone[name+"."+field] = true // in any schema
 			}
 		}
 	}
@@ -212,13 +212,13 @@ func (w world) without(p identity.Principal) (string, calls.Rules) {
 	return w.text(func(name string) bool { return !gone[name] }), left
 }
 
-// answers is all that who is told of an API: by search, in detail, and when it calls.
+// answers returns everything that a principal learns about an API: by search, in detail, and by calls.
 func answers(r *calls.Reach, principal identity.Principal) string {
 	var b strings.Builder
 	say := func(text string, err error) {
 		fmt.Fprintf(&b, "%s\n", text)
 		if p := problem.Of(err); err != nil {
-			fmt.Fprintf(&b, "%s %s %s %s %v %v\n", p.Code, p.Pointer, // the kind is the audit's alone
+			fmt.Fprintf(&b, "%s %s %s %s %v %v\n", p.Code, p.Pointer, // the kind is for the audit only
 				p.Detail, p.Suggestion, p.Near, p.Faults)
 		}
 	}
@@ -245,7 +245,7 @@ func answers(r *calls.Reach, principal identity.Principal) string {
 	return b.String()
 }
 
-// permitted is what a call would send.
+// permitted returns the request that a call would send.
 func permitted(r *calls.Reach, p identity.Principal, operation string, writes bool, body string) (string, error) {
 	ask := calls.Request{Operation: operation, Writes: writes}
 	if body != "" {
@@ -279,7 +279,7 @@ func drawList(t *rapid.T) identity.List {
 	return l
 }
 
-// TestNeverThere: what a Reach doesn't show is answered with the bytes of a document that never had it, whatever is asked.
+// TestNeverThere checks that hidden parts get the same bytes as with a document that never had them.
 func TestNeverThere(t *testing.T) {
 	differed := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -306,7 +306,7 @@ func TestNeverThere(t *testing.T) {
 	}
 }
 
-// TestNeverMore: a derived principal sees and may no more than whom it was derived from.
+// TestNeverMore checks that a derived principal sees and may do no more than its parent.
 func TestNeverMore(t *testing.T) {
 	less := 0
 	rapid.Check(t, func(t *rapid.T) {

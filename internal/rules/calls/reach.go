@@ -17,40 +17,40 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Reach is what one principal sees of an API, and how far its calls go. It can be used by many at once.
+// A Reach is one principal's view of an API, and the calls it may make. It is safe for concurrent use.
 type Reach struct {
 	Name        string // of the API
 	Description string
 	View        *visible.View
 	Reads       bool // it has operations that only read
-	Writes      bool // it has others
+	Writes      bool // it has operations that write
 
 	api     *api
-	hidden  map[string]bool // the names of fields that are hidden in some schema
+	hidden  map[string]bool // the names of fields that are hidden in at least one schema
 	checker *validate.Checker
 	once    sync.Once
 	index   *search.Index
 }
 
-// Index returns what finds the operations of r. It is made when it is first asked for.
+// Index returns the search index over the operations of r. It is built on first use.
 func (r *Reach) Index() *search.Index {
 	r.once.Do(func() { r.index = search.New(r.View, search.Options{Synonyms: r.api.rules.Synonyms}) })
 	return r.index
 }
 
-// Shows reports whether nothing of a name is hidden from those whose r is, in whatever schema.
+// Shows reports whether no field of that name is hidden in any schema of r.
 func (r *Reach) Shows(name string) bool { return !r.hidden[name] }
 
-// maxReaches is how many are kept of one API: as many as there are kinds of principals, and then some.
+// maxReaches is the most reaches cached for one API: more than the usual number of kinds of principals.
 const maxReaches = 64
 
-// reaches keeps what was made, by what distinguishes those who see it.
+// reaches caches each Reach by what its principals can see.
 type reaches struct {
 	mu   sync.Mutex
 	made map[string]*Reach
 }
 
-// All returns what who sees of each API, ordered by name. An API of which who sees no operation is absent.
+// All returns p's view of each API, sorted by name. An API without a visible operation is left out.
 func (all *APIs) All(p identity.Principal) []*Reach {
 	var out []*Reach
 	if all == nil {
@@ -64,10 +64,10 @@ func (all *APIs) All(p identity.Principal) []*Reach {
 	return out
 }
 
-// Reach returns what who sees of the API called name; "" names the only one there is for who. It refuses with
-// problem.NotFound, at the pointer at, with near names of what who sees.
+// Reach returns p's view of the API called name; "" selects the only one p can see. Otherwise the error is a
+// problem.NotFound at the pointer at, which suggests similar names that p can see.
 func (all *APIs) Reach(p identity.Principal, name, at string) (*Reach, error) {
-	if all.Has(name) { // the others needn't be looked at
+	if all.Has(name) { // avoid building the others
 		if r := all.byName[name].reach(p); len(r.View.Operations()) > 0 {
 			return r, nil
 		}
@@ -92,7 +92,7 @@ func (all *APIs) Reach(p identity.Principal, name, at string) (*Reach, error) {
 		Detail: fmt.Sprintf("there is no API %q%s", problem.Cut(name), problem.DidYouMean(near))}
 }
 
-// reach returns what who sees, made once for all who see the same.
+// reach returns p's view, shared by all principals that see the same.
 func (a *api) reach(p identity.Principal) *Reach {
 	hides := make([]bool, len(a.hidden))
 	key := make([]byte, len(a.hidden))
@@ -122,7 +122,7 @@ func (a *api) reach(p identity.Principal) *Reach {
 	return r
 }
 
-// hides reports whether h hides from who, or from one that who was derived from. What can't be decided hides.
+// hides reports whether h hides from the principal or from one of its ancestors. An error in the condition hides.
 func (h hidden) hides(principal identity.Principal) bool {
 	if h.when == nil {
 		return true
@@ -135,7 +135,7 @@ func (h hidden) hides(principal identity.Principal) bool {
 	return false
 }
 
-// see makes a Reach for those who may see what list allows, without what hides says of each of a.hidden.
+// see builds the Reach of principals with this list, without the entries of a.hidden for which hides is true.
 func (a *api) see(list identity.List, hides []bool) *Reach {
 	var out []Hidden
 	for i, h := range a.hidden {
@@ -178,7 +178,7 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 	return r
 }
 
-// fields tells which fields are there. Those of the machinery of a source are in no API either.
+// fields returns a function that reports whether a field is visible. A source's internal fields never are.
 func fields(out []Hidden) func(schema, field string) bool {
 	by := map[string][]string{} // by field: the schemas that it is hidden in; "" for all
 	for _, h := range out {

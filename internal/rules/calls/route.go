@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A route is the template of an operation's path, as servers read paths: by segments, letters in any case.
+// A route is the path template of an operation, split as servers match paths: by segments, ignoring case.
 type route struct {
 	op       *spec.Operation
 	segments []segment
@@ -27,7 +27,7 @@ type segment struct {
 	names   []string
 }
 
-// routesOf reads the templates of a document.
+// routesOf parses the path templates of a document.
 func routesOf(d *spec.Document) []route {
 	var all []route
 	for _, op := range d.Operations {
@@ -53,12 +53,12 @@ func pathOf(op *spec.Operation) string {
 	return path
 }
 
-// segmentsOf takes a path apart. Empty segments are left out, as many servers do.
+// segmentsOf splits a path. Empty segments are dropped, as many servers do.
 func segmentsOf(path string) []string {
 	return slices.DeleteFunc(strings.Split(path, "/"), func(s string) bool { return s == "" })
 }
 
-// match reports whether a path is one of the route's, and the values of its variables.
+// match reports whether a path matches the route, and returns the values of its variables.
 func (r route) match(path []string) (values []value.Member, ok bool) {
 	if len(path) != len(r.segments) {
 		return nil, false
@@ -81,7 +81,8 @@ func (r route) match(path []string) (values []value.Member, ok bool) {
 	return values, true
 }
 
-// before reports whether a server asks r before other: r has a literal where they first differ in that.
+// before reports whether a server prefers r to other: at the first segment where only one is literal, r has the
+// literal.
 func (r route) before(other route) bool {
 	for i := range min(len(r.segments), len(other.segments)) {
 		if a, b := r.segments[i].pattern == nil, other.segments[i].pattern == nil; a != b {
@@ -91,8 +92,8 @@ func (r route) before(other route) bool {
 	return false
 }
 
-// decoded takes a path apart that is percent-encoded, once or more often: there are servers that decode twice, and that
-// decode slashes before they look for segments.
+// decoded splits a path after percent-decoding it repeatedly: some servers decode twice, and some decode slashes before
+// they split the path.
 func decoded(path string) []string {
 	for range 8 {
 		plain, err := url.PathUnescape(path)
@@ -104,15 +105,15 @@ func decoded(path string) []string {
 	return segmentsOf(path)
 }
 
-// sameMethod reports whether a server may answer both by the same operation.
+// sameMethod reports whether a server may route both methods to the same operation.
 func sameMethod(a, b string) bool {
 	reads := func(m string) bool { return m == "GET" || m == "HEAD" }
 	return a == b || reads(a) && reads(b)
 }
 
-// leads refuses a call whose path a server takes for one of another operation: /teams/{id} with the id "mine" calls
-// /teams/mine, by the rules of which it goes then. The refusal where the other is out of sight is what an API says that
-// has no such thing.
+// leads refuses a call whose path a server may route to another operation: /teams/{id} with the id "mine" calls
+// /teams/mine, and then that operation's rules apply. If the other operation is hidden, the refusal reads like an API's
+// 404.
 func (r *Reach) leads(p identity.Principal, op *spec.Operation, path string) error {
 	segments := decoded(path)
 	var own *route
@@ -121,7 +122,7 @@ func (r *Reach) leads(p identity.Principal, op *spec.Operation, path string) err
 			own = &r.api.routes[i]
 		}
 	}
-	_, fits := own.match(segments) // else a value holds slashes, and whatever fits is another
+	_, fits := own.match(segments) // if not, a value contains slashes, and any route that fits is another
 	for _, other := range r.api.routes {
 		values, ok := other.match(segments)
 		if !ok || other.op == op || !sameMethod(other.op.Method, op.Method) || fits && !other.before(*own) {
@@ -134,7 +135,7 @@ func (r *Reach) leads(p identity.Principal, op *spec.Operation, path string) err
 	return nil
 }
 
-// admits refuses a call of op that is one of other too, unless who may make that as well.
+// admits refuses a call of op whose path also matches other, unless p may make that call as well.
 func (r *Reach) admits(p identity.Principal, op, other *spec.Operation, values []value.Member) error {
 	if !r.View.Has(other) {
 		if _, err := r.View.Operation(other.ID); problem.CodeOf(err) == problem.SecurityBlocked {
@@ -151,9 +152,9 @@ func (r *Reach) admits(p identity.Principal, op, other *spec.Operation, values [
 	return err
 }
 
-// Redirected returns the permit of the read that an API redirects p to: method and path below the base URL, path and query
-// percent-encoded. It refuses what p's principal can't call by itself; the refusal's text goes on "the API redirects",
-// and tells where only if the principal sees that.
+// Redirected returns the permit for the read that an API redirects to: path and query are those below the base URL,
+// both percent-encoded. It refuses a target that p's principal may not call. The error text continues "the API
+// redirects", and names the target only if the principal sees it.
 func (p Permit) Redirected(path, query string) (Permit, error) {
 	plan, err := p.Plan()
 	if err != nil {
@@ -193,7 +194,7 @@ func (p Permit) Redirected(path, query string) (Permit, error) {
 	} else if err != nil {
 		return refused(problem.Of(err).Detail)
 	}
-	if strings.HasSuffix(path, "/") && !strings.HasSuffix(next.Request.Path, "/") { // what many APIs redirect for
+	if strings.HasSuffix(path, "/") && !strings.HasSuffix(next.Request.Path, "/") { // a trailing slash is a common reason to redirect
 		sent := *next.Request
 		sent.Path += "/"
 		next.Request = &sent
@@ -201,7 +202,7 @@ func (p Permit) Redirected(path, query string) (Permit, error) {
 	return Permit{next, r}, nil
 }
 
-// queried reads the query of a URL as arguments of op. What the credential puts there is left out.
+// queried parses the query of a URL as arguments of op, without the parameters that the credential sets.
 func (r *Reach) queried(op *spec.Operation, query string) (validate.Arguments, error) {
 	all, err := url.ParseQuery(query)
 	if err != nil {

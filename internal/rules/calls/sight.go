@@ -10,26 +10,26 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// The kinds of what isn't seen, as the audit keeps them.
+// The reasons why an operation isn't visible, as audit records name them.
 const (
-	NotListed  = "operation_filter"    // the principal's list of classes leaves it out
-	NotShown   = "operation_not_shown" // Rules.Shown names others
+	NotListed  = "operation_filter"    // not in the principal's list of classes
+	NotShown   = "operation_not_shown" // not in Rules.Shown
 	IsHidden   = "hidden_operation"    // by one of Rules.Hidden
-	IsExcluded = "excluded_operation"  // by its class
-	Forbidden  = "forbidden_operation" // by its class; who would see it is told why
+	IsExcluded = "excluded_operation"  // excluded by its class
+	Forbidden  = "forbidden_operation" // forbidden by its class; a principal that would see it otherwise is given the reason
 )
 
-// A Sight is whether a principal sees an operation of an API, and else which rule keeps it away. It is for operators.
+// A Sight reports whether a principal sees an operation of an API, and which rule hides it if not. It is for operators.
 type Sight struct {
 	API       string
-	Operation *spec.Operation // nil where there is none of that name
+	Operation *spec.Operation // nil if there is none of that name
 	Decision  classify.Decision
-	Kind      string   // why it isn't seen; "" when it is, or there is none
-	Path      []string // the keys of the rule that decides, below the API in a configuration; nil where none of them does
+	Kind      string   // why it isn't visible; "" if it is, or doesn't exist
+	Path      []string // the keys of the deciding rule, below the API in a configuration; nil if no rule decides
 	Needs     identity.Scope
 }
 
-// Names are the APIs, sorted.
+// Names returns the names of the APIs, sorted.
 func (all *APIs) Names() []string {
 	if all == nil {
 		return nil
@@ -37,7 +37,7 @@ func (all *APIs) Names() []string {
 	return slices.Clone(all.names)
 }
 
-// Rules returns the rules of an API, and the class of each of its operations; it reports whether there is one.
+// Rules returns the rules of an API and the classes of its operations; ok reports whether the API exists.
 func (all *APIs) Rules(name string) (rules Rules, classes *classify.Rules, ok bool) {
 	if !all.Has(name) {
 		return Rules{}, nil, false
@@ -46,7 +46,7 @@ func (all *APIs) Rules(name string) (rules Rules, classes *classify.Rules, ok bo
 	return a.rules, a.access, true
 }
 
-// Hides returns what is hidden from who of an API, by the place of the rule in Rules.Hidden.
+// Hides returns the rules that hide parts of an API from p, by their index in Rules.Hidden.
 func (all *APIs) Hides(p identity.Principal, name string) map[int]Hidden {
 	out := map[int]Hidden{}
 	if all.Has(name) {
@@ -59,7 +59,7 @@ func (all *APIs) Hides(p identity.Principal, name string) map[int]Hidden {
 	return out
 }
 
-// Sight tells whether who sees an operation, named as agents name it, of an API; "" for the first that has one.
+// Sight returns whether p sees an operation of the API called name; "" selects the first API that has the operation.
 func (all *APIs) Sight(p identity.Principal, name, operation string) Sight {
 	for _, api := range all.Names() {
 		if a := all.byName[api]; name == api || name == "" {
@@ -78,7 +78,7 @@ func (a *api) sight(p identity.Principal, op *spec.Operation) Sight {
 	return s
 }
 
-// why is the kind of reason for which who doesn't see op, and the rule; "" when who sees it.
+// why returns the kind of reason why p doesn't see op, and the rule; "" if p sees it.
 func (a *api) why(p identity.Principal, op *spec.Operation) (kind string, path []string) {
 	if !p.Classes.Allows(a.name, a.name+"."+op.ID) {
 		return NotListed, nil
@@ -100,7 +100,7 @@ func (a *api) why(p identity.Principal, op *spec.Operation) (kind string, path [
 	return "", nil
 }
 
-// absent is the refusal of an operation that r doesn't show. The asker can't tell why; the audit can.
+// absent returns the refusal of an operation that r doesn't show. Only the audit record has the reason.
 func (r *Reach) absent(principal identity.Principal, name string, err error) error {
 	p := problem.Of(err)
 	p.Pointer = "/operationId"
@@ -110,7 +110,7 @@ func (r *Reach) absent(principal identity.Principal, name string, err error) err
 	return p
 }
 
-// Binds returns the places in Rules.Parameters of the rules that bind something of an operation.
+// Binds returns the indexes in Rules.Parameters of the rules that bind an argument of an operation.
 func (all *APIs) Binds(name string, op *spec.Operation) []int {
 	var out []int
 	if !all.Has(name) {

@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// Parts of names, without separators, that say that a value is a credential.
+// credentialParts lists parts of names, without separators, that mark a credential.
 var credentialParts = []string{"password", "passwd", "passphrase", "passcode", "apikey", "privatekey", "accesskey", "signingkey", "encryptionkey", "masterkey", "unlockkey", "sshkey",
 	"deploykey", "secretkey", "sharedkey", "consumerkey", "licensekey", "sessionkey", "sessionid", "authdata", "recoverycode", "backupcode", "connectionstring", "connectionurl", "connectionuri",
 	"databaseurl", "databaseuri", "redisurl", "mongourl", "mongouri", "amqpurl", "kubeconfig", "keytab", "seedphrase", "mnemonic", "webhookheader"}
 
-// Words of names that say so wherever they stand, and those that do as the last word.
+// credentialWords mark a credential anywhere in a name, credentialEnds as its last word.
 var (
 	credentialWords = []string{"secret", "secrets", "token", "salt", "ssn", "totp", "credential", "credentials", "jwt", "pwd", "cvv", "cvc", "pin"}
 	credentialEnds  = []string{"authorization", "cookie", "cookies", "bearer", "dsn"}
 	passOf          = []string{"user", "usr", "db", "database", "smtp", "mail", "email", "auth", "root", "admin", "login", "ftp", "sftp", "ssh", "proxy", "redis", "http", "ldap", "mysql", "pg", "postgres"}
 )
 
-// Credential reports whether a field's name says that it holds a credential. It is the one list: what databases never show
-// unless a rule lifts it, what is masked in answers of APIs, and what init denies.
+// Credential reports whether a field's name suggests a credential. The same list decides which database fields are
+// hidden unless a rule lifts them, which fields of API answers are masked, and which fields init denies.
 func Credential(name string) bool {
 	words := Words(name)
 	joined := strings.Join(words, "")
@@ -40,8 +40,8 @@ func Credential(name string) bool {
 	return len(words) > 1 && (last == "hash" || last == "digest")
 }
 
-// Carrier reports whether texts under a name are credentials, though numbers and records aren't: Credential, and names in
-// the plural or of lists of settings. The token of a next page is none.
+// Carrier reports whether texts under a name are credentials, even if numbers and objects under it aren't: the names of
+// Credential, plurals and names of environment variables. Pagination tokens are excluded.
 func Carrier(name string) bool {
 	words := Words(name)
 	last := words[len(words)-1]
@@ -53,7 +53,7 @@ func Carrier(name string) bool {
 
 var paging = []string{"page", "next", "prev", "previous", "continuation", "sync", "skip", "cursor"}
 
-// variable reports whether a name is that of an environment variable for a key: STRIPE_KEY, not PUBLIC_KEY.
+// variable reports whether name looks like an environment variable for a key: STRIPE_KEY, but not PUBLIC_KEY.
 func variable(name string) bool {
 	return strings.ToUpper(name) == name && strings.HasSuffix(name, "_KEY") && !strings.Contains(name, "PUBLIC")
 }

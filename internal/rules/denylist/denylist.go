@@ -1,6 +1,4 @@
-// Package denylist knows credentials by their names and by their shapes: the floor under all rules.
-//
-// It stands below policy, inside of it.
+// Package denylist recognizes credentials by name and by shape. It applies below all configured rules.
 package denylist
 
 import (
@@ -9,16 +7,16 @@ import (
 	"unicode"
 )
 
-// parseInternal are Parse Server's own columns (design 02). No rule lifts them.
+// parseInternal lists Parse Server's internal columns. No rule lifts them.
 var parseInternal = []string{"_hashed_password", "_session_token", "_sessionToken", "_perishable_token", "_email_verify_token",
 	"_rperm", "_wperm", "_tombstone", "_failed_login_count", "_account_lockout_expires_at", "_password_history"}
 
-// Internal reports whether a field belongs to the machinery of its source and is never shown.
+// Internal reports whether a field is internal to its source and never shown.
 func Internal(name string) bool {
 	return slices.Contains(parseInternal, name) || strings.HasPrefix(name, "_auth_data")
 }
 
-// Words takes an identifier apart at its separators and at its humps: apiKey and API_KEY are api, key.
+// Words splits an identifier at separators and at changes of case: apiKey and API_KEY both give api, key.
 func Words(name string) []string {
 	var words []string
 	var word []rune

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCredential is the built-in denylist: what a name alone says.
+// TestCredential checks which names the denylist matches.
 func TestCredential(t *testing.T) {
 	denied := "password Password user_password passwordHash passwd pass_phrase_passphrase secret client_secret secrets token session_token accessToken api_key apiKey apikey API_KEY " +
 		"pass pwd user_pass dbPass smtp_pass passcode pin pin_code cvv cvc otp_code recovery_codes backupCodes cookie session_id sessionId authData auth_data signing_key encryptionKey " +
@@ -35,7 +35,7 @@ func TestCredential(t *testing.T) {
 	}
 }
 
-// TestWords is an identifier → its words.
+// TestWords checks the words of identifiers.
 func TestWords(t *testing.T) {
 	for name, want := range map[string]string{
 		"apiKey":            "api key",

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// A shape is what a credential looks like, whatever it is called. A text without one of the marks has none.
+// A shape is the textual form of a kind of credential. Only texts that contain one of the marks are matched.
 type shape struct {
 	marks   []string
 	pattern *regexp.Regexp
-	keep    string // what stays, before the mask
+	keep    string // the replacement, with ${mask} for the mask
 }
 
 var shapes = []shape{
@@ -25,11 +25,11 @@ var shapes = []shape{
 		regexp.MustCompile(`(?i)\b((?:password|pwd|accountkey|sharedaccesskey|sharedaccesssignature)=)[^;\s&"']+`), "$1${mask}"},
 }
 
-// assignment is a line of an environment, or of a file of settings.
+// assignment matches a line of an environment or settings file.
 var assignment = regexp.MustCompile(`\b([A-Za-z][A-Za-z0-9_.-]*)(\s?=\s?)("[^"]*"|'[^']*'|[^\s"'&;]+)`)
 
-// Mask returns a text with mask in the places that look like credentials: keys and tokens of known forms, private keys,
-// URLs with a password, connection strings, and settings under names of credentials (STRIPE_KEY=…).
+// Mask replaces the parts of text that look like credentials by mask: keys and tokens of known forms, private keys,
+// URLs with a password, connection strings, and settings with names of credentials (STRIPE_KEY=…).
 func Mask(text, mask string) string {
 	for _, s := range shapes {
 		if marked(text, s.marks) {

@@ -2,7 +2,7 @@ package denylist
 
 import "testing"
 
-// TestMask is a text → what may leave of it, for what it looks like.
+// TestMask checks which parts of texts are masked by their shape.
 func TestMask(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "",

@@ -6,20 +6,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Facts are what a rule over changes can ask of one: what the server worked out, and nothing that an agent said.
+// Facts are the properties of a change that a rule can test. The server computes them; agents can't set them.
 type Facts struct {
-	Op      string   // "create", "update", "delete", "action", "call" or "schema"; "group" when a change has several
-	Class   string   // "source.Class" of the first of Classes; "" for none
+	Op      string   // "create", "update", "delete", "action", "call" or "schema"; "group" for a change with several
+	Class   string   // "source.Class", the first of Classes; "" for none
 	Classes []string // "source.Class", sorted
-	Fields  []string // that are set, sorted, each once
-	Rows    int      // records that are named
+	Fields  []string // the fields set, sorted and distinct
+	Rows    int      // the number of records named
 	Action  string   // the action that made it; "" for none
-	Tool    string   // what was called
+	Tool    string   // the tool that was called
 	Source  string
-	Risk    string // "low", "medium" or "high", as worked out without any rule
+	Risk    string // "low", "medium" or "high", as computed before any rule applies
 }
 
-// changeRoot is what can be asked of a change.
+// changeRoot declares the fields of a change.
 func changeRoot() root {
 	text, list := cel.StringType, cel.ListType(cel.StringType)
 	return root{name: "change", what: "a change", such: "change.op or change.rows", fields: []field{
@@ -28,7 +28,7 @@ func changeRoot() root {
 	}}
 }
 
-// object returns f as an expression reads it.
+// object returns f as the value of the variable change.
 func (f *Facts) object() value.Value {
 	text := value.OfString
 	list := func(names []string) value.Value {
@@ -43,11 +43,11 @@ func (f *Facts) object() value.Value {
 		{Name: "tool", Value: text(f.Tool)}, {Name: "source", Value: text(f.Source)}, {Name: "risk", Value: text(f.Risk)}})
 }
 
-// A Condition is compiled CEL over change and principal that is true or false. It never changes and may be evaluated by
-// many at once. Only CompileChange makes one that works; the zero Condition is an error for everything.
+// A Condition is a compiled CEL condition over change and principal. It is immutable and safe for concurrent use. Only
+// CompileChange makes a usable one; the zero Condition always returns ErrNothing.
 type Condition struct{ expression *Expression }
 
-// CompileChange returns the condition that text writes. What is wrong with it is a *Fault.
+// CompileChange compiles a condition. Errors in text are of type *ExpressionFault.
 func (c *Compiler) CompileChange(text string) (*Condition, error) {
 	e, err := c.changes().Compile(text, Bool)
 	if err != nil {
@@ -59,8 +59,8 @@ func (c *Compiler) CompileChange(text string) (*Condition, error) {
 // String returns the text that was compiled.
 func (c *Condition) String() string { return c.expression.String() }
 
-// Holds reports whether c is true of a change that who proposes. Its errors are those of Eval: the caller decides for
-// the side of care.
+// Holds reports whether c holds for a change that p proposes. Its errors are those of Eval; the caller must then choose
+// the safer result.
 func (c *Condition) Holds(f Facts, p identity.Principal) (bool, error) {
 	if c.expression == nil {
 		return false, ErrNothing

@@ -12,7 +12,7 @@ import (
 var facts = Facts{Op: "update", Class: "tracker.issues", Classes: []string{"tracker.issues", "tracker.labels"}, Fields: []string{"assignee", "labels"},
 	Rows: 51, Action: "triage", Tool: "propose_changes", Source: "tracker", Risk: "medium"}
 
-// TestConditions is condition × change → true, false or why not.
+// TestConditions checks conditions on changes: true, false or an error.
 func TestConditions(t *testing.T) {
 	c := NewCompiler()
 	for _, tt := range []struct{ text, want string }{
@@ -55,7 +55,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestConditionsRefused has a row for each thing that can be wrong with a condition.
+// TestConditionsRefused has a row for each error in a condition.
 func TestConditionsRefused(t *testing.T) {
 	c := NewCompiler()
 	const has = "it has op, class, classes, fields, rows, action, tool, source, risk"
@@ -83,7 +83,7 @@ func TestConditionsRefused(t *testing.T) {
 	}
 }
 
-// TestOver is expression × variables → value, exactly.
+// TestOver checks the exact values of expressions over variables.
 func TestOver(t *testing.T) {
 	read := func(text string) value.Value {
 		v, err := value.Read([]byte(text), 0)

@@ -16,20 +16,20 @@ import (
 // The limits of an expression.
 const (
 	MaxText  = 2000   // characters
-	MaxList  = 1000   // values that one yields, as in $in
-	MaxCost  = 50_000 // of one evaluation, in the units of CEL: about one for each step and each ten characters
-	maxNodes = 500    // what it is made of, with macros written out
-	maxDepth = 50     // expressions within expressions
-	maxLoops = 2      // macros within macros
+	MaxList  = 1000   // values of a list result, as for $in
+	MaxCost  = 50_000 // of one evaluation, in CEL's units: about one for each step and each ten characters
+	maxNodes = 500    // syntax nodes, with macros expanded
+	maxDepth = 50     // nesting of expressions
+	maxLoops = 2      // nesting of macros
 )
 
-// A Fault is what is wrong with the text of an expression.
+// An ExpressionFault is an error in the text of an expression.
 type ExpressionFault struct {
-	Line, Column int // from 1, in characters; 0 when it is about the expression as a whole
+	Line, Column int // from 1, in characters; 0 if it concerns the whole expression
 	Message      string
 }
 
-// Error returns the place within the expression and the message.
+// Error returns the position within the expression and the message.
 func (f *ExpressionFault) Error() string {
 	switch {
 	case f.Line > 1:
@@ -40,18 +40,18 @@ func (f *ExpressionFault) Error() string {
 	return f.Message
 }
 
-// A Compiler compiles expressions, and keeps what it made by its text, so that filters that come with principals are
-// compiled once. Many may use it at once.
+// A Compiler compiles expressions, and caches the results by their text, so that filters that come with principals are
+// compiled once. It is safe for concurrent use.
 type Compiler struct {
 	env     *cel.Env
 	roots   []root
-	changes func() *Compiler // of expressions over changes, made when first asked for
+	changes func() *Compiler // for expressions over changes, made on first use
 
 	mu   sync.RWMutex
 	made map[source]result
 }
 
-// maxMade is how many expressions a Compiler keeps.
+// maxMade is the most expressions that a Compiler caches.
 const maxMade = 4096
 
 type source struct {
@@ -75,14 +75,14 @@ func NewCompiler() *Compiler {
 	who := principalRoot()
 	env, err := cel.NewEnv(append(options, who.declare()...)...)
 	if err != nil {
-		panic(err) // nothing in it comes from outside
+		panic(err) // can't fail: it has no external input
 	}
 	c := &Compiler{env: env, roots: []root{who}, made: map[source]result{}}
 	c.changes = sync.OnceValue(func() *Compiler { return c.with(changeRoot()) })
 	return c
 }
 
-// with returns a Compiler of expressions over what c's are over, and more.
+// with returns a Compiler with c's variables and more.
 func (c *Compiler) with(more ...root) *Compiler {
 	var options []cel.EnvOption
 	for _, r := range more {
@@ -90,12 +90,12 @@ func (c *Compiler) with(more ...root) *Compiler {
 	}
 	env, err := c.env.Extend(options...)
 	if err != nil {
-		panic(err) // as in NewCompiler: names were looked at
+		panic(err) // can't fail: names are already checked
 	}
 	return &Compiler{env: env, roots: slices.Concat(c.roots, more), made: map[source]result{}}
 }
 
-// Compile returns the expression that text writes, which has to yield y. What is wrong with it is a *Fault.
+// Compile returns the expression in text, which must yield y. Errors in text are of type *ExpressionFault.
 func (c *Compiler) Compile(text string, y Yield) (*Expression, error) {
 	s := source{text, y}
 	c.mu.RLock()
@@ -107,7 +107,7 @@ func (c *Compiler) Compile(text string, y Yield) (*Expression, error) {
 	r.expression, r.err = c.compile(text, y)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for old := range c.made { // an arbitrary one makes room
+	for old := range c.made { // evict an arbitrary entry
 		if len(c.made) < maxMade {
 			break
 		}
@@ -130,7 +130,7 @@ func (c *Compiler) compile(text string, y Yield) (*Expression, error) {
 	if err := e.names(parsed.NativeRep(), tree, c.roots); err != nil {
 		return nil, err
 	}
-	e.root, e.path = c.path(tree) // Check writes over the tree
+	e.root, e.path = c.path(tree) // Check modifies the tree
 	checked, issues := c.env.Check(parsed)
 	if err := fault(issues); err != nil {
 		if name, ok := strings.CutPrefix(text, principalName+"."+claimsField+"."); ok && !strings.ContainsAny(name, ` .()[]"'`) {
@@ -145,7 +145,7 @@ func (c *Compiler) compile(text string, y Yield) (*Expression, error) {
 		return e, nil
 	}
 	cost, err := c.env.EstimateCost(checked, nil)
-	if err == nil && cost.Min > MaxCost { // what can't be known is stopped when it is evaluated
+	if err == nil && cost.Min > MaxCost { // if the cost is unknown, the limit applies at evaluation
 		return nil, &ExpressionFault{Message: fmt.Sprintf("it costs too much: at least %d, and %d is allowed", cost.Min, MaxCost)}
 	}
 	if e.program, err = c.env.Program(checked, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(MaxCost)); err != nil {
@@ -154,7 +154,7 @@ func (c *Compiler) compile(text string, y Yield) (*Expression, error) {
 	return e, nil
 }
 
-// fault returns the first of the issues as a Fault, or nil.
+// fault returns the first of the issues as an *ExpressionFault, or nil.
 func fault(issues *cel.Issues) *ExpressionFault {
 	if issues.Err() == nil {
 		return nil
@@ -163,7 +163,7 @@ func fault(issues *cel.Issues) *ExpressionFault {
 	return &ExpressionFault{Line: max(first.Location.Line(), 0), Column: first.Location.Column() + 1, Message: tidy(first.Message)}
 }
 
-// tidy takes out of a message of CEL what tells nothing here.
+// tidy shortens a message of CEL, without parts that don't help here.
 func tidy(message string) string {
 	message, _, _ = strings.Cut(message, "\n")
 	message, _, _ = strings.Cut(message, " expecting {")
@@ -201,7 +201,7 @@ func article(t *cel.Type) string {
 	return "a " + name
 }
 
-// names looks at every name in the expression: what it asks of a root must be there, and is noted.
+// names checks every name in the expression against the roots, and records the claims it reads.
 func (e *Expression) names(tree *ast.AST, n ast.NavigableExpr, roots []root) error {
 	wrong := func(format string, args ...any) error {
 		at := tree.SourceInfo().GetStartLocation(n.ID())
@@ -234,8 +234,8 @@ func (e *Expression) names(tree *ast.AST, n ast.NavigableExpr, roots []root) err
 	return nil
 }
 
-// claimOf returns the one member that is read of what stands at n, where its name is written out: a claim of
-// principal.claims, or a field of a variable.
+// claimOf returns the name of the member read from n, if it is a literal: a claim of principal.claims, or a field of a
+// variable.
 func claimOf(n ast.NavigableExpr) (string, bool) {
 	around, ok := n.Parent()
 	switch {
@@ -250,7 +250,7 @@ func claimOf(n ast.NavigableExpr) (string, bool) {
 	return "", false
 }
 
-// path returns the root and the path below it that n is, if it is nothing else; "" for what is more.
+// path returns the root and the path below it if n is nothing else; "" otherwise.
 func (c *Compiler) path(n ast.Expr) (string, []string) {
 	name, path, ok := pathOf(n)
 	if !ok || !slices.ContainsFunc(c.roots, func(r root) bool { return r.name == name }) {
@@ -281,7 +281,7 @@ func pathOf(n ast.Expr) (of string, path []string, ok bool) {
 	return of, append(path, name), true
 }
 
-// literal returns the text that n writes out.
+// literal returns the text of n, if it is a text literal.
 func literal(n ast.Expr) (string, bool) {
 	s, ok := n.AsLiteral().(types.String)
 	return string(s), ok

@@ -1,10 +1,9 @@
-// Package expression evaluates what rules ask of a principal: CEL over the variable principal.
+// Package expression evaluates the CEL expressions of rules over the variable principal.
 //
-// It stands below policy, inside of it. An expression is compiled once, when the rules are loaded, and evaluated for
-// each request to a value that is then an argument like any other. It sees the principal and nothing else: no record,
-// no time of day, no function of ours; only a Condition sees the facts of a change besides, and what Over compiles the
-// values that it is given. What fails, yields nothing or costs too much is an error, which policy takes for a refusal;
-// no error holds a value.
+// An expression is compiled once, when the rules are loaded, and evaluated for each request to an ordinary value. It
+// sees only the principal: no record, no time of day and no custom function. A Condition also sees the facts of a
+// change, and an expression of Over the variables passed to it. An evaluation that fails, yields nothing or costs too
+// much returns an error, which policy treats as a refusal. No error contains a value.
 package expression
 
 import (
@@ -19,23 +18,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Yield is what an expression has to yield.
+// A Yield is the kind of value that an expression must yield.
 type Yield uint8
 
-// The yields. What is null or empty is none of them.
+// The yields. Except for Any, null and empty values are errors.
 const (
 	Scalar Yield = iota // a text, a number or a boolean
 	List                // a list of scalars, at least one and at most MaxList
 	Bool                // true or false
-	Any                 // any value, null and objects too
+	Any                 // any value, including null and objects
 )
 
-// String says what a y is, with its article.
+// String describes y, with its article.
 func (y Yield) String() string {
 	return [...]string{"a text, a number or a boolean", "a list of texts, numbers or booleans", "true or false", "a value"}[y]
 }
 
-// Why an evaluation yields nothing. No value of the principal is in them.
+// The errors of an evaluation. They contain no value of the principal.
 var (
 	ErrNothing = errors.New("the expression yields nothing: what it asks of the principal is missing, null or empty")
 	ErrKind    = errors.New("the expression yields something of another kind than is needed")
@@ -44,33 +43,33 @@ var (
 	ErrFailed  = errors.New("the expression fails for this principal")
 )
 
-// An Expression is compiled CEL. It never changes and may be evaluated by many at once. Only a Compiler makes one that
-// works; the zero Expression yields nothing.
+// An Expression is a compiled CEL expression. It is immutable and safe for concurrent use. Only a Compiler makes a
+// usable one; the zero Expression yields nothing.
 type Expression struct {
 	text    string
 	yield   Yield
-	root    string   // where the expression is a root and a path below it, and needs no CEL; "" for others
+	root    string   // set if the expression is just a root and a path below it, and needs no CEL; else ""
 	path    []string // below root
 	program cel.Program
 	claims  []string // sorted
-	all     bool     // claims are read by names that only the evaluation knows
+	all     bool     // some claims are read by names computed at evaluation
 }
 
 // String returns the text that was compiled.
 func (e *Expression) String() string { return e.text }
 
-// Claims returns the names of the claims that e reads, sorted; all reports whether it can read any others as well.
+// Claims returns the names of the claims that e reads, sorted; all reports whether it may read any others as well.
 func (e *Expression) Claims() (names []string, all bool) { return slices.Clone(e.claims), e.all }
 
-// Path returns the variable that e is, and the path below it, where e is nothing else; "" where it is more.
+// Path returns the variable and the path below it if e is nothing else; "" otherwise.
 func (e *Expression) Path() (variable string, path []string) { return e.root, slices.Clone(e.path) }
 
-// Eval returns what e says of who: a value of its Yield, exactly, or one of the errors above. An instant is the text
-// of its date.
+// Eval evaluates e for p. It returns a value of e's Yield, exactly, or one of the errors above. A timestamp is returned
+// as the text of its date.
 func (e *Expression) Eval(p identity.Principal) (value.Value, error) { return e.EvalOver(p, nil) }
 
-// EvalOver is Eval for what Over compiled, with the values of the variables by their names. Those of objects that are
-// missing are ErrNothing, as all that is asked of them.
+// EvalOver is Eval for an expression compiled by Over, with the values of the variables by name. Reading from a missing
+// object is ErrNothing.
 func (e *Expression) EvalOver(p identity.Principal, variables map[string]value.Value) (value.Value, error) {
 	switch {
 	case e.root == principalName:
@@ -113,7 +112,7 @@ func (e *Expression) run(p identity.Principal, variables map[string]value.Value)
 	return fromCEL(out)
 }
 
-// yielded returns v if it is what e has to yield.
+// yielded returns v if it matches e's Yield, else an error.
 func (e *Expression) yielded(v value.Value) (value.Value, error) {
 	switch {
 	case e.yield == Any:
@@ -149,7 +148,7 @@ func listed(v value.Value) (value.Value, error) {
 	case len(list) == 0:
 		return value.Value{}, ErrNothing
 	}
-	// A null among them would stand for every record without a value.
+	// A null in the list would match every record without a value.
 	for _, item := range v.List() {
 		if _, err := scalar(item); err != nil {
 			return value.Value{}, err
@@ -158,11 +157,11 @@ func listed(v value.Value) (value.Value, error) {
 	return v, nil
 }
 
-// failure returns which of the errors above err is. Its text can hold values.
+// failure maps err to one of the errors above, as its own text can contain values.
 func failure(err error) error {
 	var cancelled interpreter.EvalCancelledError
 	switch {
-	case errors.As(err, &cancelled): // nothing else ends an evaluation
+	case errors.As(err, &cancelled): // only the cost limit cancels an evaluation
 		return ErrCost
 	case errors.Is(err, ErrInexact):
 		return ErrInexact
@@ -172,7 +171,7 @@ func failure(err error) error {
 	return ErrFailed
 }
 
-// An activation tells the evaluation what the names of an expression stand for.
+// An activation resolves the names of an expression.
 type activation struct {
 	who       *identity.Principal
 	claims    ref.Val

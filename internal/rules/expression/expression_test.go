@@ -23,13 +23,13 @@ func principal(t testing.TB, claims string) identity.Principal {
 	return p
 }
 
-// written writes v so that kinds can be told apart.
+// written formats v so that kinds can be distinguished.
 func written(v value.Value) string {
 	kind := map[value.Kind]string{value.Float: "double ", value.Decimal: "decimal "}[v.Kind()]
 	return kind + string(v.AppendJSON(nil))
 }
 
-// TestEval is expression × principal → value or refusal.
+// TestEval checks expressions for principals: the value or the error.
 func TestEval(t *testing.T) {
 	const claims = `{"region": "eu", "regions": ["eu", "us"], "team": {"id": 7, "lead": null}, "level": 9007199254740993, "big": 18446744073709551615,
 		"rate": 0.1, "long": 0.1000000000000000000001, "longs": [1, 0.1000000000000000000001], "huge": 1e400, "none": null, "blank": "", "empty": [], "holes": ["eu", null], "deep": [["eu"]],
@@ -40,7 +40,7 @@ func TestEval(t *testing.T) {
 		yield Yield
 		want  string
 	}{
-		// paths, which need no CEL
+		// paths, evaluated without CEL
 		{"principal.tenant", Scalar, `"acme"`},
 		{"principal.id", Scalar, `"token:1"`},
 		{"principal.name", Scalar, `"Ann's agent"`},
@@ -105,7 +105,7 @@ func TestEval(t *testing.T) {
 		{`"operator" in principal.scopes`, Bool, "false"},
 		{`"region" in principal.claims`, Bool, "true"},
 		{`"absent" in principal.claims`, Bool, "false"},
-		{`principal.claims["reg" + "ion"]`, Scalar, ErrInexact.Error()}, // it would have to hold all of them
+		{`principal.claims["reg" + "ion"]`, Scalar, ErrInexact.Error()}, // it needs all claims
 		{`principal.claims.regions.filter(r, r.startsWith("u"))`, List, `["us"]`},
 		{`principal.claims.regions.map(r, r + "-1")`, List, `["eu-1","us-1"]`},
 		{`principal.claims.regions.exists(r, r == "us")`, Bool, "true"},
@@ -118,7 +118,7 @@ func TestEval(t *testing.T) {
 		{`principal.claims.region.matches("^e[uU]$")`, Bool, "true"},
 		{`matches(principal.claims.region, "^u")`, Bool, "false"},
 		{`principal.tenant == "acme" && principal.kind != "human"`, Bool, "true"},
-		{`principal.claims.absent == "x" || true`, Bool, "true"}, // as CEL says: one side decides
+		{`principal.claims.absent == "x" || true`, Bool, "true"}, // in CEL, one side can decide
 		{`principal.claims.absent == "x" || false`, Bool, ErrNothing.Error()},
 		{"timestamp(principal.claims.since)", Scalar, `"2026-01-31T13:00:00Z"`},
 		{`timestamp(principal.claims.since) - duration("36h")`, Scalar, `"2026-01-30T01:00:00Z"`},
@@ -177,7 +177,7 @@ func TestEval(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"\xff", "a\x00"} { // an embedding program may say anything
+	for _, text := range []string{"\xff", "a\x00"} { // an embedding program may pass any text
 		e, err := c.Compile(`principal.name + ""`, Scalar)
 		if err != nil {
 			t.Fatal(err)
@@ -202,7 +202,7 @@ func TestEval(t *testing.T) {
 	}
 }
 
-// TestNames has the names that an evaluation may ask for: those below principal, and no others.
+// TestNames checks that only names below principal can be resolved.
 func TestNames(t *testing.T) {
 	p := principal(t, "")
 	for name, want := range map[string]bool{"principal.tenant": true, "principal.claims": true, "principal.depth": true, "tenant": false, "claims": false, "": false} {
@@ -212,7 +212,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestCompileRefuses has a row for each thing that can be wrong with the text.
+// TestCompileRefuses has a row for each error in the text.
 func TestCompileRefuses(t *testing.T) {
 	c := NewCompiler()
 	const has = "it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth"
@@ -290,7 +290,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestCost has what is refused when it is compiled, and what only the evaluation can know.
+// TestCost checks the costs refused at compile time and at evaluation.
 func TestCost(t *testing.T) {
 	c := NewCompiler()
 	numbers := "[" + strings.Repeat("0,", 150) + "0]"
@@ -311,7 +311,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestKeeps has texts compiled once, the wrong ones too, and no more of them kept than fit.
+// TestKeeps checks that texts are compiled once, also invalid ones, and that the cache is bounded.
 func TestKeeps(t *testing.T) {
 	c := NewCompiler()
 	one, err := c.Compile("principal.tenant", Scalar)

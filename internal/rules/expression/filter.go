@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// Within reports whether something in f is compared with an expression.
+// Within reports whether f compares anything with an expression.
 func Within(f query.Filter) bool {
 	switch f := f.(type) {
 	case query.Deferred:
@@ -27,7 +27,7 @@ func Within(f query.Filter) bool {
 	return false
 }
 
-// Of returns the expression of d, compiled. What is wrong with it is a *Fault.
+// Of returns the compiled expression of d. Errors in its text are of type *ExpressionFault.
 func (c *Compiler) Of(d query.Deferred) (*Expression, error) {
 	if d.List {
 		return c.Compile(d.CEL, List)
@@ -35,8 +35,8 @@ func (c *Compiler) Of(d query.Deferred) (*Expression, error) {
 	return c.Compile(d.CEL, Scalar)
 }
 
-// Check returns what is wrong with the first of f's expressions that is not right, as a problem.InvalidArgument with its
-// place; nil when nothing is.
+// Check returns the first error in f's expressions, as a problem.InvalidArgument with its pointer; nil if there is
+// none.
 func (c *Compiler) Check(f query.Filter) error {
 	_, err := Replace(f, func(d query.Deferred, _ bool) (query.Filter, error) {
 		if _, err := c.Of(d); err != nil {
@@ -47,9 +47,8 @@ func (c *Compiler) Check(f query.Filter) error {
 	return err
 }
 
-// Fill returns f with what its expressions say of who in their places, as a filter that anybody could write. An
-// expression that can't be compiled, fails or yields nothing is an error, and so is what check, which may be nil,
-// refuses: it is given each comparison that is made outside of $elemMatch.
+// Fill returns f with its expressions replaced by their values for p. It is an error if an expression doesn't compile,
+// fails or yields nothing, or if check refuses a comparison; check may be nil, and isn't called within $elemMatch.
 func (c *Compiler) Fill(f query.Filter, p identity.Principal, check func(query.Filter) error) (query.Filter, error) {
 	return Replace(f, func(d query.Deferred, element bool) (query.Filter, error) {
 		e, err := c.Of(d)
@@ -68,8 +67,8 @@ func (c *Compiler) Fill(f query.Filter, p identity.Principal, check func(query.F
 	})
 }
 
-// Replace returns f with visit's answers in the places of what is deferred, or the first error of visit. element tells
-// whether that is in an $elemMatch.
+// Replace returns f with each deferred comparison replaced by visit's result, or the first error of visit. element
+// reports whether the comparison is within an $elemMatch.
 func Replace(f query.Filter, visit func(d query.Deferred, element bool) (query.Filter, error)) (query.Filter, error) {
 	return walk{visit: visit}.filter(f)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestFill is filter × claims → the filter with values in it, and what of it was checked.
+// TestFill checks, by filter and claims, the filled filter and the comparisons passed to check.
 func TestFill(t *testing.T) {
 	c := NewCompiler()
 	for _, tt := range []struct{ filter, claims, want, checked string }{
@@ -69,7 +69,8 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestElement has what no text can say: what stands in a query of another class within an $elemMatch is none of its elements.
+// TestElement covers a case that has no text form: a query of another class within an $elemMatch is not in its
+// elements.
 func TestElement(t *testing.T) {
 	d := query.Deferred{Path: query.Path{"c"}, Op: query.Eq, CEL: "principal.id"}
 	for _, tt := range []struct {

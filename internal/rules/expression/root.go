@@ -17,16 +17,16 @@ const (
 	claimsField   = "claims"
 )
 
-// A root is a name that expressions begin with, and what can stand below it.
+// A root is a variable of expressions, with the names allowed below it.
 type root struct {
 	name string
-	what string // with its article, as errors say it
-	such string // what one writes with it
+	what string // with its article, for errors
+	such string // an example, for errors
 	typ  *cel.Type
 
-	// Roots that don't stand alone have fields with types of their own; typ is nil then.
+	// For a root that can't be used by itself: its fields with their types; typ is nil then.
 	fields []field
-	// What others can have below them; nil for anything.
+	// For other roots: the allowed names; nil for any.
 	known []string
 }
 
@@ -43,7 +43,7 @@ func principalRoot() root {
 	}}
 }
 
-// declare tells CEL of r.
+// declare returns the CEL declarations of r.
 func (r *root) declare() []cel.EnvOption {
 	if r.typ != nil {
 		return []cel.EnvOption{cel.Variable(r.name, r.typ)}
@@ -55,7 +55,7 @@ func (r *root) declare() []cel.EnvOption {
 	return options
 }
 
-// below notes for e what is read below r, which stands at n, or says what is wrong with it.
+// below records in e what is read below r at n, or returns what is wrong with it.
 func (r *root) below(n ast.NavigableExpr, e *Expression) string {
 	if r.typ != nil {
 		name, asked := claimOf(n)
@@ -94,16 +94,16 @@ func (r *root) unknown(name string, known []string) string {
 	return fmt.Sprintf("%s has no %q%s; it has %s", r.what, problem.Cut(name), problem.DidYouMean(problem.Nearest(name, known, 2)), strings.Join(known, ", "))
 }
 
-// A Variable is a name that the expressions of a Compiler can use besides principal.
+// A Variable is a name that the expressions of a Compiler can use in addition to principal.
 type Variable struct {
 	Name    string
 	What    string   // for errors: "the input", "a record of issues"
-	Instant bool     // a value.Date; else an object, or null
-	Members []string // what an object can have; nil for anything
+	Instant bool     // a value.Date; else an object or null
+	Members []string // the allowed members of an object; nil for any
 }
 
-// Over returns a Compiler of expressions over principal and variables. Their names are letters, digits and "_", a letter
-// first, and no word of CEL.
+// Over returns a Compiler of expressions over principal and variables. The names of variables consist of letters,
+// digits and "_", start with a letter, and are not reserved in CEL.
 func (c *Compiler) Over(variables ...Variable) *Compiler {
 	var more []root
 	for _, v := range variables {

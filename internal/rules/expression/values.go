@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// follow returns what path leads to below who; null where there is nothing.
+// follow returns the value at path below p; null if there is none.
 func follow(p *identity.Principal, path []string) value.Value {
 	switch path[0] {
 	case "id":
@@ -50,7 +50,7 @@ func follow(p *identity.Principal, path []string) value.Value {
 	return value.Value{}
 }
 
-// claimsOf returns those of who's claims that e reads.
+// claimsOf returns the claims of p that e reads.
 func (e *Expression) claimsOf(p *identity.Principal) (ref.Val, error) {
 	if e.all {
 		if p.Claims.IsNull() {
@@ -73,7 +73,7 @@ func (e *Expression) claimsOf(p *identity.Principal) (ref.Val, error) {
 	return types.NewStringInterfaceMap(types.DefaultTypeAdapter, read), nil
 }
 
-// toCEL returns v as CEL holds it, or ErrInexact for a number that it can't hold.
+// toCEL converts v to CEL, or returns ErrInexact for a number that CEL can't represent.
 func toCEL(v value.Value) (ref.Val, error) {
 	switch v.Kind() {
 	case value.Null:
@@ -112,7 +112,7 @@ func toCEL(v value.Value) (ref.Val, error) {
 	return types.String(v.String()), nil
 }
 
-// lazily returns v as CEL holds it, where a number that it can't hold is an error only when it is read.
+// lazily is toCEL, but an unrepresentable number is an error only when it is read.
 func lazily(v value.Value) ref.Val {
 	switch v.Kind() {
 	case value.Array:
@@ -137,7 +137,7 @@ func lazily(v value.Value) ref.Val {
 	return out
 }
 
-// number returns a decimal as the whole number it is, or as the double that is written as it is.
+// number converts a decimal to an integer, or to a double with the same decimal text.
 func number(v value.Value) (ref.Val, error) {
 	if n, ok := v.AsInt(); ok {
 		return types.Int(n), nil
@@ -152,7 +152,7 @@ func number(v value.Value) (ref.Val, error) {
 	return types.Double(f), nil
 }
 
-// fromCEL returns v as a Value, exactly. What no rule can compare with is ErrKind.
+// fromCEL converts v to a Value, exactly. A type that no rule can compare with is ErrKind.
 func fromCEL(v ref.Val) (value.Value, error) {
 	switch v := v.(type) {
 	case types.Null:
@@ -186,7 +186,7 @@ func fromCEL(v ref.Val) (value.Value, error) {
 	return value.Value{}, ErrKind
 }
 
-// fromMap returns a map as an Object, in the order of its names.
+// fromMap converts a map to an Object, sorted by name.
 func fromMap(v traits.Mapper) (value.Value, error) {
 	var members []value.Member
 	for it := v.Iterator(); it.HasNext() == types.True; {

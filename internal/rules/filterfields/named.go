@@ -1,7 +1,6 @@
-// Package filterfields takes filters apart by the fields that they name.
-//
-// It stands below policy, inside of it: which fields a rule's filter tells of, and which filter decides where two speak of
-// one field. A filter of a kind that it doesn't know names none, so whoever asks must bind it as well, which refuses it.
+// Package filterfields finds the fields that filters name, for the filters of rules: which fields a filter discloses,
+// and which of two filters on the same field applies. It finds no fields in a filter of unknown type, so callers must
+// also bind the filter, which rejects such types.
 package filterfields
 
 import (
@@ -11,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// Without drops the parts of f whose field one of the others decides already, at their top levels. It is nil where
-// nothing is left.
+// Without drops the top-level parts of f that name a field which one of the others already constrains. It returns nil
+// if nothing is left.
 func Without(f query.Filter, others []query.Filter) query.Filter {
 	decided := map[string]bool{}
 	for _, o := range others {
@@ -39,7 +38,7 @@ func Without(f query.Filter, others []query.Filter) query.Filter {
 	return kept
 }
 
-// top adds the fields that a filter's top level compares.
+// top adds the fields that a filter compares at its top level.
 func top(f query.Filter, into map[string]bool) {
 	switch f := f.(type) {
 	case query.And:
@@ -52,7 +51,7 @@ func top(f query.Filter, into map[string]bool) {
 	}
 }
 
-// Fields gives every field that a filter compares to visit, as often as it does.
+// Fields calls visit with every field that a filter compares, once for each comparison.
 func Fields(f query.Filter, visit func(string)) {
 	switch f := f.(type) {
 	case query.And:

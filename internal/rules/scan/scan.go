@@ -1,7 +1,7 @@
-// Package scan works out whether an index serves what a query begins with.
+// Package scan determines whether an index serves the first filter of a query.
 //
-// It stands inside of policy, which tells it the class as one principal sees it. It looks at the catalogue and the asker's
-// own filter, never at statistics or at what the rules add: it tells nothing of what is hidden.
+// It uses the class as one principal sees it and the caller's own filter. It uses neither statistics nor the filters
+// that rules add, so that its result discloses nothing hidden.
 package scan
 
 import (
@@ -12,12 +12,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// An Access is how a source can get at the records that a query begins with.
+// An Access describes how a source finds the first records of a query.
 type Access struct {
-	Class   string   // as the asker addresses it
+	Class   string   // as the principal addresses it
 	Indexed []string // fields of the leading filter with conditions that an index or the key serves
 	Others  []string // the other fields of that filter
-	Leading []string // all fields that lead an index or the key of which nothing is hidden or masked, in the order of the class
+	Leading []string // all first fields of an index or key without hidden or masked fields, in the order of the class
 	Scan    bool     // every record has to be read
 	Refused bool     // and the rules refuse that
 }
@@ -27,13 +27,13 @@ type Class struct {
 	Name   string
 	Class  *schema.Class
 	Fields []*schema.Field            // the visible ones
-	Field  func(string) *schema.Field // a visible field by its name; nil for none
+	Field  func(string) *schema.Field // returns a visible field by its name; nil for none
 	Open   func(*schema.Field) bool   // whether a condition may name it
-	Found  bool                       // a text index finds the records that are asked for
-	Where  []query.Filter             // what all of them satisfy
+	Found  bool                       // a text index finds the records
+	Where  []query.Filter             // filters that all records satisfy
 }
 
-// Of tells how a source can get at the records of a class that are asked for.
+// Of returns how a source can find the requested records of a class.
 func Of(c Class) Access {
 	r := &reach{leads: map[string]bool{}, named: map[string]bool{}, serves: map[string]bool{}, field: c.Field}
 	hidden := func(name string) bool {
@@ -69,15 +69,15 @@ func Of(c Class) Access {
 	return a
 }
 
-// A reach is what a filter's fields tell of access paths.
+// A reach collects which fields of a filter an index serves.
 type reach struct {
 	field  func(string) *schema.Field
-	leads  map[string]bool // fields that lead an index or the key
+	leads  map[string]bool // first fields of an index or of the key
 	named  map[string]bool // fields that the filter names
-	serves map[string]bool // those that narrow by an index
+	serves map[string]bool // those narrowed by an index
 }
 
-// narrows reports whether an index finds the records for which f can hold.
+// narrows reports whether an index finds the records that f can match.
 func (r *reach) narrows(f query.Filter) bool {
 	switch f := f.(type) {
 	case query.And:
@@ -110,7 +110,8 @@ func (r *reach) narrows(f query.Filter) bool {
 	return false
 }
 
-// field notes one condition: equal tells that it asks for values, ordered that it asks for a range of them.
+// at records one condition and reports whether an index serves it: equal means that it asks for values, ordered for a
+// range.
 func (r *reach) at(path query.Path, equal, ordered bool) bool {
 	if len(path) == 0 {
 		return false
@@ -118,7 +119,7 @@ func (r *reach) at(path query.Path, equal, ordered bool) bool {
 	name := path[0]
 	r.named[name] = true
 	f := r.field(name)
-	// An index whose order isn't that of the values finds equal ones alone.
+	// An index with another sort order than the values serves only equality.
 	if f == nil || f.Type.Structured() || !r.leads[name] || !equal && (!ordered || f.Unordered) {
 		return false
 	}
@@ -126,7 +127,7 @@ func (r *reach) at(path query.Path, equal, ordered bool) bool {
 	return true
 }
 
-// narrowless notes the fields of conditions that no index serves.
+// narrowless records the fields of conditions that no index serves.
 func (r *reach) narrowless(f query.Filter) {
 	filterfields.Fields(f, func(name string) { r.named[name] = true })
 }

@@ -1,10 +1,10 @@
-// Package schemacheck checks the arguments of a call against a class that describes what they are for: check_against of actions
-// and of operation tools.
+// Package schemacheck checks the arguments of a call against a class that describes them: check_against of actions and
+// of operation tools.
 //
-// It stands before policy/writes, and joins package schema/check with views. The whole class is looked at, as its source
-// describes it at that moment. What is wrong with a field that the caller sees refuses the call. What is wrong with any
-// other, and that nothing could be checked, is a doubt that people who review are told: to the caller a hidden field is
-// one that isn't there, and a hidden class one that can't be read. It refuses declarations that name what isn't there.
+// It checks against the whole class, as its source describes it at that moment. An error in a field that the caller
+// sees refuses the call. An error in another field, or the failure to check at all, becomes a doubt that only reviewers
+// see, because hidden fields and classes must look absent to the caller. Compile rejects declarations that name fields
+// or classes that don't exist.
 package schemacheck
 
 import (
@@ -20,34 +20,34 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Record says what arguments are of a record.
+// A Record says which part of a record the arguments are.
 type Record string
 
-// The records that arguments can be of.
+// The kinds of Record.
 const (
-	New    Record = "new"    // all that it has: what the class needs must be given
-	Change Record = "change" // what becomes other: only what is given is checked
+	New    Record = "new"    // a whole record: required fields must be given
+	Change Record = "change" // changed fields: only what is given is checked
 )
 
-// A Declaration is check_against as an owner writes it. The zero one checks nothing.
+// A Declaration is check_against as an owner writes it. The zero Declaration checks nothing.
 type Declaration struct {
-	Class  string            // "source.Class", or a bare name that one source has
-	Fields map[string]string // by argument, the field that it is for; other arguments are for the fields of their names
-	Record Record            // "" takes Change
+	Class  string            // "source.Class", or a bare name that only one source has
+	Fields map[string]string // by argument, its field; other arguments are for the fields of the same name
+	Record Record            // "" means Change
 }
 
-// A Check is a declaration that was compiled. It never changes and may be used by many at once.
+// A Check is a compiled declaration. It is immutable and safe for concurrent use.
 type Check struct {
 	Class string // "source.Class"
 
 	arguments []string
-	fields    map[string]string // by argument; each has one
-	named     map[string]bool   // the arguments whose field the owner has named
+	fields    map[string]string // by argument; each has a field
+	named     map[string]bool   // the arguments whose field is in the declaration
 	changes   bool
 }
 
-// Compile compiles a declaration for a call with these arguments, against the rules in force and their catalogue. What is
-// wrong is given to wrong, with its place below the declaration; the Check is then not to be used.
+// Compile compiles a declaration for a call with these arguments, against the rules in force and their catalogue. It
+// calls wrong for each error, with its path below the declaration; the Check must then not be used.
 func Compile(p *policy.Policy, d Declaration, arguments []string, wrong func(at []string, format string, args ...any)) *Check {
 	class, visible, masked, err := p.Shown(d.Class)
 	if err != nil {
@@ -84,7 +84,7 @@ func Compile(p *policy.Policy, d Declaration, arguments []string, wrong func(at 
 	return c
 }
 
-// name takes the fields that an owner has named for arguments, and reports whether all is right with them.
+// name checks the fields that an owner has declared for arguments and adds them; it reports whether all are valid.
 func (c *Check) name(fields map[string]string, class *schema.Class, wrong func([]string, string, ...any)) bool {
 	right := true
 	refuse := func(at []string, format string, args ...any) {
@@ -116,7 +116,7 @@ func (c *Check) name(fields map[string]string, class *schema.Class, wrong func([
 	return right
 }
 
-// argument returns the argument that is for a field; "" for none.
+// argument returns the argument for a field; "" for none.
 func (c *Check) argument(field string) string {
 	for _, a := range c.arguments {
 		if c.fields[a] == field {
@@ -126,21 +126,21 @@ func (c *Check) argument(field string) string {
 	return ""
 }
 
-// A Described is a class as its source describes it at a moment, and as one caller sees it.
+// A Described is a class as its source describes it at a moment, and one caller's view of it.
 type Described struct {
-	Class *schema.Class // nil where there is none any more, or it can't be read
-	Why   string        // without a Class: why, for people who review
-	View  *policy.View  // of Class; nil where the caller sees none
+	Class *schema.Class // nil if it doesn't exist any more or can't be read
+	Why   string        // without a Class: the reason, for reviewers
+	View  *policy.View  // of Class; nil if the caller can't see it
 }
 
-// sees reports whether the caller knows what a field may hold.
+// sees reports whether the caller may know the values allowed in a field.
 func (d *Described) sees(field string) bool {
 	return d.View != nil && d.View.Field(field) != nil && d.View.Mask(field) == nil
 }
 
-// Arguments checks args, an Object that stands at the place at. It returns one problem.InvalidArgument with a fault for each
-// thing that is wrong and that the caller may know: the argument, the rule of package check, and a sentence that names the
-// field. Without an error it returns what the caller may not know: it belongs into write.Request.Doubts.
+// Arguments checks args, an Object whose JSON pointer is at. It returns one problem.InvalidArgument with a fault for
+// each error that the caller may see: the argument, the rule of package fieldcheck, and a sentence that names the
+// field. Without an error it returns the doubts that the caller must not see, for write.Request.Doubts.
 func (c *Check) Arguments(d Described, args value.Value, at string) ([]write.Doubt, error) {
 	if d.Class == nil || len(d.Class.Fields) == 0 {
 		why := d.Why
@@ -153,7 +153,7 @@ func (c *Check) Arguments(d Described, args value.Value, at string) ([]write.Dou
 	var doubts []write.Doubt
 	o := fieldcheck.Options{At: at, Changes: c.changes, Fields: c.fields, Others: true, Key: keys(d.Class), Open: d.Class.Recordless}
 	for _, f := range fieldcheck.Record(pointers(d.Class), args, o) {
-		f.Pointer = strings.TrimSuffix(fieldcheck.Pointer(at, c.argument(f.Field)), "/") // of what is missing, too
+		f.Pointer = strings.TrimSuffix(fieldcheck.Pointer(at, c.argument(f.Field)), "/") // also for a missing value
 		if d.sees(f.Field) {
 			told = append(told, f)
 		} else {
@@ -179,7 +179,7 @@ func pointers(c *schema.Class) []*schema.Field {
 	return out
 }
 
-// keys reports which fields of a class hold ids.
+// keys returns a function that reports whether a field of the class holds ids.
 func keys(c *schema.Class) func(string) bool {
 	return func(field string) bool {
 		return slices.Contains(c.Key, field) || slices.ContainsFunc(c.Relations, func(r schema.Relation) bool { return slices.Contains(r.Fields, field) })

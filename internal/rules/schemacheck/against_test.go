@@ -32,7 +32,7 @@ func read(t *testing.T, text string) value.Value {
 	return v
 }
 
-// account is a description with a field that rules deny and one that they mask.
+// account is a class with a denied and a masked field.
 func account() schema.Class {
 	return schema.Class{Source: "org", Name: "Account", Recordless: true, Fields: []schema.Field{
 		{Name: "Id", Type: schema.String, NotNull: true, Required: true, Generated: true}, {Name: "Name", Type: schema.String, NotNull: true, Required: true, Length: 5},
@@ -65,7 +65,7 @@ var (
 	narrow = identity.Principal{ID: "b", Scopes: []identity.Scope{identity.Read}, Classes: identity.List{Except: []string{"org.Account"}}}
 )
 
-// TestCompile is declarations and arguments → what is wrong with them.
+// TestCompile checks the errors in declarations.
 func TestCompile(t *testing.T) {
 	all := []string{"Name", "Industry", "active"}
 	named := map[string]string{"active": "Active__c"}
@@ -76,7 +76,7 @@ func TestCompile(t *testing.T) {
 	}{
 		{schemacheck.Declaration{Class: "Account", Fields: named, Record: schemacheck.New}, all, ""},
 		{schemacheck.Declaration{Class: "org.Account"}, []string{"Name", "dry"}, ""},
-		{schemacheck.Declaration{Class: "org.Account", Fields: map[string]string{"secret": "SSN__c"}}, []string{"secret"}, ""}, // the owner may; the caller isn't told
+		{schemacheck.Declaration{Class: "org.Account", Fields: map[string]string{"secret": "SSN__c"}}, []string{"secret"}, ""}, // hidden from the caller
 		{schemacheck.Declaration{Class: "Lead", Record: schemacheck.New}, []string{"Email"}, ""},
 		{schemacheck.Declaration{Class: "Acount"}, all, "class: there is no such class; did you mean Account or org.Account?"},
 		{schemacheck.Declaration{Class: "orders"}, all, "class: 2 sources have such a class; write source.Class"},
@@ -89,7 +89,7 @@ func TestCompile(t *testing.T) {
 			": a new record of org.Account needs Name, Active__c, and no argument is for it; fields says which is, and record: change asks only for what is right in what is given"},
 		{schemacheck.Declaration{Class: "Account", Record: schemacheck.Change}, all, ""},
 		{schemacheck.Declaration{Class: "Account", Fields: map[string]string{"activ": "Active__c"}}, all, `fields.activ: there is no argument "activ"; did you mean active?`},
-		{schemacheck.Declaration{Class: "Account", Fields: map[string]string{"b": "Active__c"}, Record: schemacheck.New}, []string{"a"}, `fields.b: there is no argument "b"`}, // and no more is said
+		{schemacheck.Declaration{Class: "Account", Fields: map[string]string{"b": "Active__c"}, Record: schemacheck.New}, []string{"a"}, `fields.b: there is no argument "b"`}, // and no more
 		{schemacheck.Declaration{Class: "Account", Fields: map[string]string{"active": "Active_c"}}, all, `fields.active: org.Account has no field "Active_c"; did you mean Active__c?`},
 		{schemacheck.Declaration{Class: "Account", Fields: map[string]string{"active": "Name"}}, all, "fields: the arguments Name and active are both for the field Name"},
 	} {
@@ -108,7 +108,7 @@ func compiled(t *testing.T, d schemacheck.Declaration, arguments ...string) *sch
 	return schemacheck.Compile(rules(t), d, arguments, func(at []string, format string, args ...any) { t.Errorf("%v "+format, append([]any{at}, args...)...) })
 }
 
-// outcome is what a check says: to the caller, and to people who review.
+// outcome formats the results of a check for the caller and for reviewers.
 func outcome(doubts []write.Doubt, err error) string {
 	var out []string
 	if err != nil {
@@ -124,7 +124,7 @@ func outcome(doubts []write.Doubt, err error) string {
 	return strings.Join(out, "\n")
 }
 
-// TestArguments is arguments → what a caller who sees the class is told, and what people who review are.
+// TestArguments checks what a caller who sees the class learns, and what reviewers do.
 func TestArguments(t *testing.T) {
 	p, now := rules(t), account()
 	d := schemacheck.Declaration{Class: "Account", Fields: map[string]string{"active": "Active__c", "number": "SSN__c"}, Record: schemacheck.New}
@@ -135,8 +135,8 @@ func TestArguments(t *testing.T) {
 	for _, c := range []struct {
 		check  *schemacheck.Check
 		args   string
-		whole  string // what who sees the class is told
-		narrow string // what who doesn't see it is
+		whole  string // what a caller who sees the class learns
+		narrow string // what a caller who doesn't see it learns
 	}{
 		{check, `{` + good + `}`, "", ""},
 		{check, `{` + good + `, "Where": {"any": ["thing"]}, "reason": 5}`, "", ""},
@@ -150,7 +150,7 @@ func TestArguments(t *testing.T) {
 		{change, `{"Name": "Too long", "active": "yes"}`,
 			"invalid_argument /arguments/Name near []\n/arguments/Name length Name holds at most 5 characters, not 8\n/arguments/active type Active__c must be true or false, not the text \"yes\"",
 			"doubt org.Account Name: Name holds at most 5 characters, not 8\ndoubt org.Account Active__c: Active__c must be true or false, not the text \"yes\""},
-		// what nobody sees, or not whole
+		// hidden or masked fields
 		{change, `{"number": "1234"}`, "doubt org.Account SSN__c: SSN__c holds at most 3 characters, not 4", "doubt org.Account SSN__c: SSN__c holds at most 3 characters, not 4"},
 		{change, `{"Rating": "Warm"}`, "doubt org.Account Rating: Rating must be one of Hot, Cold, not \"Warm\"", "doubt org.Account Rating: Rating must be one of Hot, Cold, not \"Warm\""},
 		{check, `{"Name": "Acme", "active": true}`, "doubt org.Account SSN__c: SSN__c is required", "doubt org.Account SSN__c: SSN__c is required"},
@@ -170,7 +170,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestNow: what counts is what the class is now.
+// TestNow checks that the current class applies.
 func TestNow(t *testing.T) {
 	p := rules(t)
 	check := compiled(t, schemacheck.Declaration{Class: "Account", Fields: map[string]string{"a": "Industry"}}, "a", "Name", "Phone")
@@ -197,7 +197,7 @@ func TestNow(t *testing.T) {
 	}
 }
 
-// TestTable: a class of a database is described as well, with ids that are texts on the wire.
+// TestTable checks against a database class, with ids written as text.
 func TestTable(t *testing.T) {
 	p := rules(t)
 	view, err := p.View(whole, "app.orders", "", true)
@@ -217,7 +217,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestHints is what the caller is told beforehand: nothing of what it doesn't see.
+// TestHints checks that hints contain nothing the caller doesn't see.
 func TestHints(t *testing.T) {
 	p := rules(t)
 	check := compiled(t, schemacheck.Declaration{Class: "Account", Fields: map[string]string{"active": "Active__c", "number": "SSN__c"}, Record: schemacheck.New},

@@ -9,11 +9,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// maxEnum is how many values of a field stand in the schema of an argument. Who wants more asks for the class.
+// maxEnum is the most values of a field listed in the schema of an argument. The class lists all of them.
 const maxEnum = 50
 
-// Hint returns what the caller of a view may know of the check: {"class_name", "fields": {argument: field}, "record"}; Null
-// where that is nothing. v is the caller's view of the class, nil for none.
+// Hint returns what the caller may know of the check: {"class_name", "fields": {argument: field}, "record"}; Null for
+// nothing. v is the caller's view of the class, nil for none.
 func (c *Check) Hint(v *policy.View) value.Value {
 	var fields []value.Member
 	for _, a := range c.arguments {
@@ -32,8 +32,8 @@ func (c *Check) Hint(v *policy.View) value.Value {
 		{Name: "fields", Value: value.OfObject(fields)}})
 }
 
-// Narrowed returns the JSON Schema of the arguments with what the class says of fields that v shows: the type, the allowed
-// values and the length, where the schema doesn't say it itself, and which must be given.
+// Narrowed returns the JSON Schema of the arguments, completed from the fields that v shows: the type, the allowed
+// values and the length, unless the schema has its own, and which arguments are required.
 func (c *Check) Narrowed(v *policy.View, arguments value.Value) value.Value {
 	listed, _ := arguments.Get("required")
 	required := slices.Clone(listed.List())
@@ -59,7 +59,7 @@ func (c *Check) Narrowed(v *policy.View, arguments value.Value) value.Value {
 	return value.OfObject(append(members, value.Member{Name: "required", Value: value.OfArray(required)}))
 }
 
-// seen returns a field of v whose values are not masked; nil for none.
+// seen returns a visible field of v without a mask; nil for none.
 func seen(v *policy.View, field string) *schema.Field {
 	if v == nil || v.Mask(field) != nil {
 		return nil
@@ -67,7 +67,7 @@ func seen(v *policy.View, field string) *schema.Field {
 	return v.Field(field)
 }
 
-// with returns an object with another value of a member that it has.
+// with returns a copy of an object with one of its members replaced.
 func with(object value.Value, name string, of func(value.Value) value.Value) value.Value {
 	members := slices.Clone(object.Members())
 	for i, m := range members {
@@ -78,7 +78,7 @@ func with(object value.Value, name string, of func(value.Value) value.Value) val
 	return value.OfObject(members)
 }
 
-// narrowed adds to a schema what another says of the same type, and it doesn't.
+// narrowed adds to a schema the keywords it lacks from another of the same type.
 func narrowed(declared, more value.Value) value.Value {
 	a, says := declared.Get("type")
 	if b, _ := more.Get("type"); says && !value.Equal(a, b) {
@@ -93,7 +93,7 @@ func narrowed(declared, more value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// Argument is the JSON Schema of an argument that is for f.
+// Argument returns the JSON Schema of an argument for f.
 func Argument(f *schema.Field) value.Value {
 	text := value.OfString
 	var members []value.Member

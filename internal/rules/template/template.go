@@ -1,9 +1,9 @@
-// Package template holds values with expressions in them: {"$cel": "input.title"} stands for what CEL says of the names
-// that a declaration can use.
+// Package template evaluates values that contain expressions: {"$cel": "input.title"} is replaced by the value of the
+// CEL expression over the variables of a declaration.
 //
-// It stands beside package expression, below what owners declare: actions and the tools of packs fill their templates
-// here. A template is compiled once and refused where an expression is wrong. What asks for a part that isn't there
-// yields nothing, and its owner leaves it out; what fails is a problem without any value.
+// Actions and the tools of packs use it for their templates. A template is compiled once, which rejects invalid
+// expressions. An expression that reads a missing part is ErrAbsent, and the enclosing list or object leaves it out.
+// Other failures are problems without any value.
 package template
 
 import (
@@ -20,10 +20,10 @@ import (
 // Key marks an expression: {"$cel": "input.title"}.
 const Key = "$cel"
 
-// principalName is the name of who asks, as package expression has it.
+// principalName is the variable of the principal, as in package expression.
 const principalName = "principal"
 
-// A Template is a value, an expression, or a list or object of templates. Only Compile makes one that says something.
+// A Template is a value, an expression, or a list or object of templates. Only Compile makes a usable one.
 type Template struct {
 	value      value.Value
 	expression *expression.Expression
@@ -31,16 +31,16 @@ type Template struct {
 	members    []Named
 }
 
-// A Named is a template with the name of what it is for.
+// A Named is a template and the name of the member it is for.
 type Named struct {
 	Name string
 	Of   *Template
 }
 
-// A Wrong notes what is wrong with a declaration, at the keys that lead there.
+// A Wrong reports an error in a declaration, at the path of keys that leads to it.
 type Wrong func(at []string, format string, args ...any)
 
-// Compile reads v; what is wrong with it is told with its place below at.
+// Compile compiles v; at is its path. It calls wrong for each error.
 func Compile(c *expression.Compiler, v value.Value, at []string, wrong Wrong) *Template {
 	t := &Template{value: v}
 	switch v.Kind() {
@@ -74,8 +74,7 @@ func Compile(c *expression.Compiler, v value.Value, at []string, wrong Wrong) *T
 	return t
 }
 
-// Path returns the variable that t is an expression of, and the path below it, where it is nothing else; "" for anything
-// else.
+// Path returns the variable and the path below it if t is nothing else; "" otherwise.
 func (t *Template) Path() (variable string, path []string) {
 	if t.expression == nil {
 		return "", nil
@@ -83,7 +82,7 @@ func (t *Template) Path() (variable string, path []string) {
 	return t.expression.Path()
 }
 
-// Member returns the member of a variable that t is, where it is nothing else; "" otherwise.
+// Member returns the name if t is just a member of variable; "" otherwise.
 func (t *Template) Member(variable string) string {
 	if of, path := t.Path(); of == variable && len(path) == 1 {
 		return path[0]
@@ -91,16 +90,16 @@ func (t *Template) Member(variable string) string {
 	return ""
 }
 
-// A Scene is what the expressions of one call see.
+// A Scene holds the principal and variables of one evaluation.
 type Scene struct {
 	Who       identity.Principal
 	Variables map[string]value.Value
 }
 
-// ErrAbsent says that a template asks for a part of a variable that isn't there.
+// ErrAbsent means that a template reads a part of a variable that doesn't exist.
 var ErrAbsent = errors.New("template: nothing is there")
 
-// Eval returns what t is in a scene: ErrAbsent, or a problem that names what the asker lacks.
+// Eval returns the value of t in a scene. The error is ErrAbsent, or a problem that names what the principal lacks.
 func (t *Template) Eval(s *Scene) (value.Value, error) {
 	switch {
 	case t.expression != nil:
@@ -122,7 +121,7 @@ func (t *Template) Eval(s *Scene) (value.Value, error) {
 	return t.value, nil
 }
 
-// EvalAll returns what the templates are, without those that are absent.
+// EvalAll returns the values of the templates, without those that are absent.
 func EvalAll(all []Named, s *Scene) ([]value.Member, error) {
 	members := []value.Member{}
 	for _, n := range all {
@@ -154,7 +153,7 @@ func (s *Scene) eval(e *expression.Expression) (value.Value, error) {
 		Detail: "it can't be worked out from these arguments"}
 }
 
-// Part returns the member of that name of an object of templates; nil where t is none, or has none.
+// Part returns the member called name if t is an object of templates; nil if there is none.
 func (t *Template) Part(name string) *Template {
 	for _, m := range t.members {
 		if m.Name == name {

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// call takes a request to an HTTP API through the rules of that API. What was approved says what it sends: with another
-// document, or another rule of a parameter, than when it was proposed, the same arguments may be another request.
+// call applies the rules of an HTTP API to a request for it. It refuses an approved call if the request it would send
+// now is not the one approved, as after a change of the document or of a parameter rule.
 func (w *writer) call(asked *write.Call) (Item, string, error) {
 	reach, err := w.policy.APIs().Reach(w.who, asked.Source, w.at+"/source")
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Reading returns the permit to read the record of i's class that has the key id, as the asker sees it: all visible
-// fields, in the order of the class. A source reads by it before and after it writes; a record that it doesn't give is
-// outside of the asker's view.
+// Reading returns the permit to read the record of i's class with the key id, as the principal sees it: all visible
+// fields, in the order of the class. A source uses it before and after the write; a record that it doesn't return is
+// outside of the principal's view.
 func (i *Item) Reading(id []value.Value) (policy.Permit, error) {
 	keys := make([]query.Path, 0, len(i.View.Fields()))
 	for _, f := range i.View.Fields() {
@@ -20,7 +20,7 @@ func (i *Item) Reading(id []value.Value) (policy.Permit, error) {
 	return i.policy.Read(i.who, &query.Find{Class: i.View.Class().FullName(), IDs: []string{KeyText(id)}, Keys: keys, Limit: 1})
 }
 
-// KeyText returns a key as get_object takes it: the text of its one part, or a JSON list of the texts of all.
+// KeyText returns a key as get_object takes it: the text of its only part, or a JSON list of the texts of all parts.
 func KeyText(id []value.Value) string {
 	if len(id) == 1 {
 		return id[0].String()
@@ -32,12 +32,12 @@ func KeyText(id []value.Value) string {
 	return string(value.OfArray(parts).AppendJSON(nil))
 }
 
-// NotFound refuses a record that isn't there for the asker, wherever it is.
+// NotFound returns the refusal of a record that doesn't exist for the principal.
 func (i *Item) NotFound() error {
 	return &problem.Error{Code: problem.NotFound, Detail: fmt.Sprintf("there is no record %q in %s", problem.Cut(i.Key), i.View.Name())}
 }
 
-// find reads i's key. What is no key of the class names no record.
+// find parses i's key into i.ID. An id that the class can't have is NotFound.
 func (i *Item) find(at string) error {
 	permit, err := i.policy.Read(i.who, &query.Find{Class: i.View.Class().FullName(), IDs: []string{i.Key}, Limit: 1})
 	if err != nil {
@@ -56,21 +56,21 @@ func (i *Item) find(at string) error {
 	return nil
 }
 
-// keyOf returns the values of a bound filter for one record, as policy makes it of an id; nil where it can't hold.
+// keyOf returns the key values in the filter that policy makes of an id; nil if no record can have them.
 func keyOf(f query.Filter) []value.Value {
 	switch f := f.(type) {
 	case query.In:
 		if len(f.Values) == 1 {
 			return f.Values
 		}
-	case query.Or: // of the one id
+	case query.Or: // of a single id
 		return keyOf(f[0])
 	case query.And:
 		var out []value.Value
 		for _, part := range f {
 			c, ok := part.(query.Compare)
 			if !ok {
-				return nil // a part that no key has
+				return nil // a value that no key has
 			}
 			out = append(out, c.Value)
 		}

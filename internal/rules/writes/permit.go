@@ -1,9 +1,9 @@
-// Package writes decides about what is asked to be written: a write.Request becomes a Draft, which a source may try and
-// must roll back; an approved change becomes a Permit, under the rules of that moment.
+// Package writes decides about writes: it turns a write.Request into a Draft, which a source may try out and must roll
+// back, and an approved change into a Permit, under the rules in force at that moment.
 //
-// It stands beside package policy's Read: everything that is written is named through the asker's views, as everything
-// that is read. A class, field or record outside of them is refused in the bytes of one that doesn't exist. Absence
-// refuses: the zero Draft and the zero Permit do, and so does a change whose digest isn't that of what would run.
+// It is the counterpart of policy.Read: every write refers to data through the principal's views. A class, field or
+// record outside of them is refused in the bytes of one that doesn't exist. The zero Draft and the zero Permit refuse,
+// and so does a change whose digest doesn't match its content.
 package writes
 
 import (
@@ -16,18 +16,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Draft is writes that policy lets be proposed. A source may try them out to say what they would do, and leaves
-// nothing of that. Only this package makes one that works; the zero Draft refuses.
+// A Draft holds writes that policy allows to be proposed. A source may try them out to find their effects, and must
+// roll them back. Only this package makes a usable one; the zero Draft refuses.
 type Draft struct{ plan *Plan }
 
-// A Permit is writes that a person has approved, or a rule lets through, and that policy allows at this moment. Only
-// this package makes one that works; the zero Permit refuses.
+// A Permit holds writes that a reviewer or a rule has approved, and that policy allows at this moment. Only this
+// package makes a usable one; the zero Permit refuses.
 type Permit struct{ plan *Plan }
 
-// Plan returns what may be tried, or a PermissionDenied problem for the zero Draft. Its lists must not be changed.
+// Plan returns what may be tried, or a PermissionDenied error for the zero Draft. The caller must not change its lists.
 func (d Draft) Plan() (Plan, error) { return planned(d.plan) }
 
-// Plan returns what may be written, or a PermissionDenied problem for the zero Permit. Its lists must not be changed.
+// Plan returns what may be written, or a PermissionDenied error for the zero Permit. The caller must not change its
+// lists.
 func (p Permit) Plan() (Plan, error) { return planned(p.plan) }
 
 func planned(p *Plan) (Plan, error) {
@@ -37,34 +38,34 @@ func planned(p *Plan) (Plan, error) {
 	return *p, nil
 }
 
-// A Plan is writes in the terms of the asker's views: no class is named in it but through a View, and no API but through a
-// permit of its own.
+// A Plan holds writes in terms of the principal's views: it refers to classes only through Views, and to APIs only
+// through permits for their calls.
 type Plan struct {
 	Source  string
 	Items   []Item // at least one; they run in order, in one transaction
-	Version string // the rules that decided
+	Version string // the version of the rules that decided
 
-	// Of a Permit alone.
+	// Only in a Permit.
 	Change string // the id of the change
 	Digest string // its digest, in hex
-	Fence  int64  // of the lease that it is applied under
+	Fence  int64  // the fencing token of the lease under which it is applied
 }
 
 // An Item is one write.
 type Item struct {
 	Op   write.Op
-	View *policy.View // of the asker, as get_object sees the class: without the canonical filter; nil for what is on no class
+	View *policy.View // the principal's view, without the canonical filter; nil if the write is not on a class
 
-	Key  string        // as asked, for people; "" for a create
+	Key  string        // as given, for people; "" for a create
 	ID   []value.Value // the key of the record, in the order of View.Key(), of the fields' types; nil for a create
 	Sets []Set         // in the order of the class; none for a delete
 
-	// What the record was when it was reviewed, and which of its fields must still hold that: of a Permit alone.
-	Before    value.Value // an Object by field as change.Effect keeps it; Null for a create
-	Concerned []string    // the fields set and the version that the class names; all of Before for a delete
+	// The record as it was reviewed, and the fields that must not have changed since. Only in a Permit.
+	Before    value.Value // an Object by field, as in change.Effect; Null for a create
+	Concerned []string    // the fields set and the version field of the class; all of Before for a delete
 
-	Write write.Write  // as asked; of a call with what it sends
-	Call  calls.Permit // of a call
+	Write write.Write  // as given; for a call, with the request it sends
+	Call  calls.Permit // for a call
 
 	policy *policy.Policy
 	who    identity.Principal
@@ -73,7 +74,7 @@ type Item struct {
 // A Set is a value for a field.
 type Set struct {
 	Field  *schema.Field
-	Value  value.Value // of the field's type, as far as the type tells: an array or object for JSON, Null for null
-	Points string      // the class that the value leads to, as the asker addresses it; "" where the field is no pointer that the asker can follow
-	Forced bool        // by the rules and not by the asker: the tenant of a new record. It may be of a field that isn't visible
+	Value  value.Value // of the field's type, as far as the type determines it: an array or object for JSON, Null for null
+	Points string      // the class that the value points to, as the principal addresses it; "" if the field is no pointer that it can follow
+	Forced bool        // set by the rules, not by the principal: the tenant of a new record. The field may be hidden
 }

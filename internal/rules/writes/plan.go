@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Mode is what the rules of the classes say about how the writes of a plan may run; an action says it for itself.
+// Mode returns how the writes of a plan may run, according to the rules of their classes; an action has its own mode.
 func (p *Plan) Mode(r write.Request) write.Mode {
 	if r.Action != "" {
 		return r.Mode
@@ -25,12 +25,12 @@ func (p *Plan) Mode(r write.Request) write.Mode {
 		said[last] = true
 	}
 	if len(said) > 1 {
-		return write.Review // what is let through for one write of a group isn't for the others
+		return write.Review // the permission for one write of a group doesn't extend to the others
 	}
 	return last
 }
 
-// Title is one line that says what a plan does, without any value.
+// Title describes a plan in one line, without values of records.
 func (p *Plan) Title() string {
 	one := &p.Items[0]
 	if call, err := one.Call.Plan(); err == nil {

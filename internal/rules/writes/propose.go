@@ -12,12 +12,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Revert is the action that takes back what was applied. It sets again what a record had, whether or not an agent may set
-// that by itself.
+// Revert is the action that undoes an applied change. It restores the fields of a record even if an agent may not set
+// them itself.
 const Revert = "revert"
 
-// Propose lets who propose r, or refuses it. It looks at the gates and scopes of each write, not only at those of the
-// tool that was called: a group may hold writes of several kinds.
+// Propose returns the draft for the principal's request r, or refuses it. It checks the gates and scopes of each write,
+// not only those of the tool called: a group may hold writes of several kinds.
 func Propose(p *policy.Policy, principal identity.Principal, r write.Request) (Draft, error) {
 	plan, err := planOf(p, principal, r.Writes, r.Action)
 	if err != nil {
@@ -26,8 +26,8 @@ func Propose(p *policy.Policy, principal identity.Principal, r write.Request) (D
 	return Draft{plan}, nil
 }
 
-// Allow lets an approved change be written for who, as who is now, under the rules of p; or refuses it. It refuses a
-// change whose digest isn't that of its content, and whatever Propose would refuse today.
+// Allow returns the permit to write an approved change for the principal in its current state, under the rules of p, or
+// refuses it. It refuses a change whose digest doesn't match its content, and whatever Propose would refuse now.
 func Allow(p *policy.Policy, principal identity.Principal, a change.Approved) (Permit, error) {
 	c, err := a.Change()
 	if err != nil {
@@ -50,7 +50,7 @@ func Allow(p *policy.Policy, principal identity.Principal, a change.Approved) (P
 	plan.Change, plan.Digest, plan.Fence = c.ID, c.Digest, c.Lease.Fence
 	for i := range plan.Items {
 		plan.Items[i].expect(&c.Effects[i])
-		// What an earlier write of the change did to the record has moved its version, each time it runs.
+		// An earlier write of the change to the same record has already moved its version.
 		if v := plan.Items[i].version(); v != "" && !slices.ContainsFunc(plan.Items[:i], plan.Items[i].same) {
 			plan.Items[i].Concerned = append(plan.Items[i].Concerned, v)
 		}
@@ -58,7 +58,7 @@ func Allow(p *policy.Policy, principal identity.Principal, a change.Approved) (P
 	return Permit{plan}, nil
 }
 
-// expect notes what was reviewed, and which of it must still hold: what is set, all of what goes.
+// expect records what was reviewed, and which fields must not have changed: those set, or all for a delete.
 func (i *Item) expect(e *change.Effect) {
 	i.Before = e.Before
 	switch i.Op {
@@ -73,7 +73,7 @@ func (i *Item) expect(e *change.Effect) {
 	}
 }
 
-// version is the field that tells whether the record of an update has moved; "" where the rules name none.
+// version returns the version field of the class for an update; "" if the rules name none.
 func (i *Item) version() string {
 	if i.Op != write.OpUpdate {
 		return ""
@@ -81,12 +81,12 @@ func (i *Item) version() string {
 	return i.View.Rule().Version
 }
 
-// same reports whether other is about the record of i.
+// same reports whether other writes the same record as i.
 func (i *Item) same(other Item) bool {
 	return i.Key == other.Key && other.View != nil && i.View.Class().FullName() == other.View.Class().FullName()
 }
 
-// planOf takes writes through the rules, one by one.
+// planOf applies the rules to each write.
 func planOf(p *policy.Policy, principal identity.Principal, list []write.Write, action string) (*Plan, error) {
 	switch n := len(list); {
 	case n == 0:
@@ -117,12 +117,12 @@ func planOf(p *policy.Policy, principal identity.Principal, list []write.Write, 
 	return plan, nil
 }
 
-// A writer takes one write through the rules.
+// A writer applies the rules to one write.
 type writer struct {
 	policy *policy.Policy
 	who    identity.Principal
-	action string // that made the write; "" for none
-	at     string // where the write stands in the request
+	action string // the action that made the write; "" for none
+	at     string // the JSON pointer of the write in the request
 }
 
 func (w *writer) item(asked write.Write) (Item, string, error) {
@@ -155,7 +155,7 @@ func (w *writer) item(asked write.Write) (Item, string, error) {
 	return Item{}, "", problem.New(problem.Internal, fmt.Sprintf("policy can't write %T", asked))
 }
 
-// Kind returns the kind of gate that a write of op stands behind; action is what made it, "" for none.
+// Kind returns the kind of write, for gates, of op; action is the action that made it, "" for none.
 func Kind(op write.Op, action string) policy.Write {
 	switch op {
 	case write.OpSchema:
@@ -168,7 +168,7 @@ func Kind(op write.Op, action string) policy.Write {
 	return policy.WriteAction
 }
 
-// scope is what a write asks for. An action answers for its scope itself: what it deletes is what it is for.
+// scope returns the scope that a write needs. An action has its own scope, which covers its deletes.
 func (w *writer) scope(op write.Op) identity.Scope {
 	switch {
 	case op == write.OpSchema:
@@ -179,11 +179,11 @@ func (w *writer) scope(op write.Op) identity.Scope {
 	return identity.Write
 }
 
-// named is what writes are called in a sentence.
+// named describes the kinds of write in sentences.
 var named = map[write.Op]string{write.OpCreate: "a create", write.OpUpdate: "an update", write.OpDelete: "a delete", write.OpAction: "an action",
 	write.OpCall: "a call", write.OpSchema: "a change of the schema"}
 
-// may looks at the gate and the scope of a write.
+// may checks the gate and the scope of a write.
 func (w *writer) may(asked write.Write) error {
 	gate, key := w.policy.Gate(Kind(asked.Op(), w.action))
 	if gate == policy.Off {
@@ -191,7 +191,7 @@ func (w *writer) may(asked write.Write) error {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "gate", Pointer: w.at, Detail: fmt.Sprintf("%s are switched off (%s)", what, key)}
 	}
 	if asked.Op() == write.OpCall {
-		return nil // what an operation asks for depends on what it can do
+		return nil // the scope depends on the class of the operation
 	}
 	if scope := w.scope(asked.Op()); !w.who.Has(scope) {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(scope), Pointer: w.at,
@@ -200,7 +200,7 @@ func (w *writer) may(asked write.Write) error {
 	return nil
 }
 
-// view opens the class that a write names, for writing.
+// view returns the view of the class that a write names, for writing.
 func (w *writer) view(name string, op write.Op) (*policy.View, error) {
 	v, err := w.policy.View(w.who, name, w.at+"/class_name", true)
 	if err != nil {
@@ -222,7 +222,7 @@ func (w *writer) view(name string, op write.Op) (*policy.View, error) {
 	return v, nil
 }
 
-// recordless refuses to write to a class that is a description alone.
+// recordless refuses a write to a class without records.
 func (w *writer) recordless(v *policy.View) error {
 	return &problem.Error{Code: problem.Unsupported, Kind: "recordless_class", Pointer: w.at + "/class_name",
 		Detail: v.Name() + " is a description without records: nothing can be written to it"}
@@ -265,7 +265,7 @@ func (w *writer) remove(asked *write.Delete) (Item, string, error) {
 	return item, v.Source(), item.find(w.at)
 }
 
-// act is an action whose effect no rule of a class describes: what it may do its owner has said in the configuration.
+// act plans an action whose effect no rule of a class describes; the owner's configuration determines what it may do.
 func (w *writer) act(asked *write.Action) (Item, string, error) {
 	v, err := w.policy.View(w.who, asked.Class, w.at+"/class_name", true)
 	if err != nil {

@@ -88,7 +88,7 @@ func parsed(t *testing.T, text string) []write.Write {
 	return out
 }
 
-// shown is a plan as text: what is done to which key, and what is set.
+// shown formats a plan: the operation, the key, and the fields set.
 func shown(plan writes.Plan) string {
 	var out []string
 	for _, it := range plan.Items {
@@ -125,13 +125,13 @@ func outcome(d writes.Draft, err error) string {
 	return shown(plan)
 }
 
-// TestPropose: what is asked, and what it becomes or why it doesn't.
+// TestPropose checks requests against the resulting plans or errors.
 func TestPropose(t *testing.T) {
 	p := compiled(t, nil)
 	for _, tt := range []struct{ asked, want string }{
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"n": 9007199254740993, "title": "x"}}`, `app update issues 1 title="x" n=9007199254740993`},
 		{`{"op": "create", "class": "app.issues", "data": {"title": "x"}}`, `app create issues org="acme" (forced) title="x"`},
-		{`{"op": "create", "class": "issues", "data": {"title": "x", "org": "globex"}}`, `app create issues org="globex" title="x"`}, // the source finds it outside of the view
+		{`{"op": "create", "class": "issues", "data": {"title": "x", "org": "globex"}}`, `app create issues org="globex" title="x"`}, // outside of the view
 		{`{"op": "delete", "class": "issues", "id": "1"}`, `app delete issues 1`},
 		{`{"op": "update", "class": "parts", "id": "[\"x\",\"7\"]", "data": {"n": null}}`, `app update parts ["x","7"] n=null`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"boss_id": "2"}}`, `app update issues 1 boss_id=2 → issues`},
@@ -143,7 +143,7 @@ func TestPropose(t *testing.T) {
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"price": 12.50, "open": true, "ref": "0B0E7A4C-8F5B-4E39-9D7F-3C0C5D1C2A11"}}`, `app update issues 1 price=12.50 open=true ref="0b0e7a4c-8f5b-4e39-9d7f-3c0c5d1c2a11"`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"at": "2026-01-31T10:00:00+01:00", "due": "2026-01-31", "raw": "aGk="}}`, `app update issues 1 at="2026-01-31T09:00:00Z" due="2026-01-31" raw="aGk="`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"doc": {"a": [1]}, "tags": ["x"], "any": 1, "status": "Done"}}`, `app update issues 1 status="Done" doc={"a":[1]} tags=["x"] any=1`},
-		// what doesn't fit, of which package check has the table
+		// invalid values; package fieldcheck has the full table
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"n": "1"}}`, `invalid_argument /data/n: n must be a whole number of at most 64 bits, not the text "1"`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"boss_id": "01"}}`, `invalid_argument /data/boss_id: boss_id must be a whole number of at most 64 bits, not the text "01"`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"title": "längere"}}`, `invalid_argument /data/title: title holds at most 5 characters, not 7`},
@@ -152,22 +152,22 @@ func TestPropose(t *testing.T) {
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"any": {}}}`, `invalid_argument /data/any: any must be a text, a number or a boolean, not an object`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"status": "Dne", "n": 1.5}}`, `invalid_argument /data/status: status must be one of Todo, Done, not "Dne"; did you mean Done?; n must be a whole number of at most 64 bits, not 1.5`},
 		{`[{"op": "delete", "class": "issues", "id": "1"}, {"op": "update", "class": "issues", "id": "1", "data": {"n": null, "open": 1}}]`, `invalid_argument /writes/1/data/open: open must be true or false, not 1`},
-		{`{"op": "create", "class": "issues", "data": {"n": 1}}`, `invalid_argument /data: title is required`}, // note is needed as well, and hidden
+		{`{"op": "create", "class": "issues", "data": {"n": 1}}`, `invalid_argument /data: title is required`}, // note is required as well, but hidden
 		{`{"op": "create", "class": "issues", "data": {"n": "x"}}`, `invalid_argument /data/n: n must be a whole number of at most 64 bits, not the text "x"; title is required`},
-		{`{"op": "create", "class": "issues", "data": {"title": 5}}`, `invalid_argument /data/title: title must be a text, not 5`}, // and is not missing besides
+		{`{"op": "create", "class": "issues", "data": {"title": 5}}`, `invalid_argument /data/title: title must be a text, not 5`}, // and not missing
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"n": "x", "nope": 1}}`, `invalid_query /data/nope: unknown field "nope" of issues`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"box": "x"}}`, `unsupported_by_source /data/box: box is of a type that can only be read`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"made": "2026-01-31"}}`, `invalid_argument /data/made: made is filled in by the source`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"id": 2}}`, `invalid_argument /data/id: id identifies the record and stays as it is`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {}}`, `invalid_argument /data: there is nothing to set`},
 		{`{"op": "update", "class": "log", "id": "1", "data": {"line": "x"}}`, `unsupported_by_source /class_name: records of log have no id: they can't be written one by one`},
-		// a description has no records
+		// a class without records
 		{`{"op": "create", "class": "Account", "data": {"Name": "x"}}`, `unsupported_by_source /class_name: Account is a description without records: nothing can be written to it`},
 		{`{"op": "update", "class": "Account", "id": "1", "data": {"Name": "x"}}`, `unsupported_by_source /class_name: Account is a description without records: nothing can be written to it`},
 		{`{"op": "delete", "class": "org.Account", "id": "1"}`, `unsupported_by_source /class_name: Account is a description without records: nothing can be written to it`},
 		{`[{"op": "delete", "class": "issues", "id": "1"}, {"op": "delete", "class": "Account", "id": "1"}]`, `unsupported_by_source /writes/1/class_name: Account is a description without records: nothing can be written to it`},
 		{`{"op": "create", "class": "Secret__c", "data": {"Name": "x"}}`, `not_found /class_name: there is no class "Secret__c"`},
-		// what isn't there for the asker
+		// not visible to the principal
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"note": "x"}}`, `invalid_query /data/note: unknown field "note" of issues`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"nope": "x"}}`, `invalid_query /data/nope: unknown field "nope" of issues`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"a/b~c": "x"}}`, `invalid_query /data/a~1b~0c: unknown field "a/b~c" of issues`},
@@ -178,7 +178,7 @@ func TestPropose(t *testing.T) {
 		{`{"op": "delete", "class": "issues", "id": "x"}`, `not_found /object_id: there is no record "x" in issues`},
 		{`{"op": "delete", "class": "parts", "id": "x"}`, `not_found /object_id: there is no record "x" in parts`},
 		{`{"op": "action", "class": "issues", "name": "close", "id": "x"}`, `not_found /object_id: there is no record "x" in issues`},
-		// what may not be written
+		// not writable
 		{`{"op": "update", "class": "parts", "id": "[\"x\",\"7\"]", "data": {"n": 1, "a": "y"}}`, `permission_denied /data/a: a of parts can't be set; those that can are n`},
 		{`{"op": "delete", "class": "fixed", "id": "1"}`, `permission_denied /class_name: records of fixed can't be deleted by an agent`},
 		{`{"op": "delete", "class": "log", "id": "1"}`, `unsupported_by_source /class_name: records of log have no id: they can't be written one by one`},
@@ -222,7 +222,7 @@ func TestPropose(t *testing.T) {
 	}
 }
 
-// TestCalls is a call of an API → what would be sent, or the refusal; and what was approved sends that, or nothing.
+// TestCalls checks the requests or errors for API calls, and that an approved call sends exactly what was approved.
 func TestCalls(t *testing.T) {
 	d, err := spec.Load([]byte(`{"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "paths": {
 		"/teams/{id}": {"parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}],
@@ -289,7 +289,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestMay: the gate and the scope of each kind of write.
+// TestMay checks the gate and the scope of each kind of write.
 func TestMay(t *testing.T) {
 	full := append([]identity.Scope{identity.Schema}, principal.Scopes...)
 	for _, tt := range []struct {
@@ -332,7 +332,7 @@ func TestMay(t *testing.T) {
 	}
 }
 
-// approval takes writes through a queue to an Approved.
+// approval takes writes through a queue and returns the Approved change.
 func approval(t *testing.T, edit func(*change.Change), asked string, effects ...change.Effect) (change.Approved, error) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "b.db"))
@@ -364,7 +364,7 @@ func approval(t *testing.T, edit func(*change.Change), asked string, effects ...
 	return q.Claim(ctx, kept.ID, "here")
 }
 
-// TestAllow: an approved change becomes a permit for exactly what was approved, under the rules of now.
+// TestAllow checks that an approved change gives a permit for exactly its content, under the current rules.
 func TestAllow(t *testing.T) {
 	before := value.OfObject([]value.Member{{Name: "id", Value: value.OfInt(1)}, {Name: "n", Value: value.OfInt(5)}})
 	update := `{"op": "update", "class": "fixed", "id": "1", "data": {"n": 6}}`
@@ -424,7 +424,7 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-// TestReading: a record is read back as the asker sees it: all visible fields, by its key.
+// TestReading checks that a record is read back as the principal sees it: all visible fields, by its key.
 func TestReading(t *testing.T) {
 	d, err := writes.Propose(compiled(t, nil), principal, write.Request{Writes: parsed(t, `{"op": "delete", "class": "issues", "id": "1"}`)})
 	if err != nil {

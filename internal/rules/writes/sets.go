@@ -14,13 +14,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// sets returns what data sets of v's class, in the order of the class, with what the rules add for a new record.
+// sets returns the fields that data sets in v's class, in the order of the class, with those that the rules add for a
+// new record.
 func (w *writer) sets(v *policy.View, data value.Value, op write.Op) ([]Set, error) {
 	given := map[string]Set{}
 	var faults []fieldcheck.ValueFault
 	for _, m := range data.Members() {
 		if f := v.Field(m.Name); w.action == Revert && f != nil && f.Generated {
-			continue // the source fills it in again
+			continue // the source generates it again
 		}
 		s, fault, err := w.set(v, m, op)
 		if err != nil {
@@ -46,7 +47,7 @@ func (w *writer) sets(v *policy.View, data value.Value, op write.Op) ([]Set, err
 	return out, nil
 }
 
-// set takes one member of data to a field, or says what is wrong with its value; what may not be set at all is an error.
+// set checks one member of data. It returns a fault if the value is invalid, and an error if the field may not be set.
 func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, *fieldcheck.ValueFault, error) {
 	at := fieldcheck.Pointer(w.at+"/data", m.Name)
 	f, err := v.Setting(m.Name, at)
@@ -73,15 +74,15 @@ func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, *fieldch
 	}
 	s := Set{Field: f, Value: fitted}
 	if to, _ := v.Pointer(f.Name); !fitted.IsNull() {
-		s.Points = to.Target // "" of what is no pointer
+		s.Points = to.Target // "" if it is no pointer
 	}
 	return s, nil, nil
 }
 
-// force gives a new record what the asker's tenant scope asks for.
+// force adds the values that the principal's tenant scope requires of a new record.
 func (w *writer) force(v *policy.View, given map[string]Set) {
 	for _, l := range v.Layers() {
-		c, _ := l.Filter.(query.Compare) // a tenant rule is one equality, or leads through a pointer
+		c, _ := l.Filter.(query.Compare) // a tenant rule is one equality, or a pointer
 		if l.Name != "tenant" || len(c.Path) != 1 {
 			continue
 		}
@@ -91,8 +92,8 @@ func (w *writer) force(v *policy.View, given map[string]Set) {
 	}
 }
 
-// missing are the values that a new record needs and isn't given. What a hidden field needs is not told: the source says it
-// to who reviews.
+// missing returns faults for the required fields that have no value. Required hidden fields are not reported; the
+// source reports them to reviewers.
 func (w *writer) missing(v *policy.View, given func(string) bool) []fieldcheck.ValueFault {
 	settable := slices.DeleteFunc(slices.Clone(v.Fields()), func(f *schema.Field) bool { return v.Mask(f.Name) != nil })
 	return fieldcheck.Missing(settable, given, w.at+"/data")

@@ -1,6 +1,6 @@
-// Package large is the part of the suite of sources that is about values which are too large to be read.
+// Package large is the part of the suite of sources about values that are too large to be read.
 //
-// It stands beside sourcetest and is imported by tests only.
+// It complements sourcetest. Only tests import it.
 package large
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// mostBytes is what the records of largeTables may have in one value when they are read.
+// mostBytes is the most bytes of one value in a read of largeTables.
 const mostBytes = 1000
 
 // largeTables hold values below, at and over mostBytes, which counts bytes and not characters.
@@ -44,8 +44,8 @@ type subject struct {
 	policy *policy.Policy
 }
 
-// Run tests that no value leaves which is longer than its reader allows, that it leaves as a Cut of its size and never
-// as null, and that nothing else changes: which records there are, and their order.
+// Run tests that no value is returned that is longer than its reader allows, that it is returned as a Cut of its size
+// and never as null, and that nothing else changes: which records there are, and their order.
 func Run(t *testing.T, open sourcetest.Open) {
 	from := open(t, sourcetest.Dataset{Tables: largeTables()})
 	classes, _, err := from.Describe(t.Context())
@@ -92,7 +92,7 @@ func Run(t *testing.T, open sourcetest.Open) {
 	}
 }
 
-// pieces tests what is read of a value piece by piece: characters of text and of JSON, and bytes of bytes.
+// pieces tests reading a value piece by piece: characters of text and of JSON, and bytes of bytes.
 func (s *subject) pieces(t *testing.T) {
 	for _, tt := range []struct {
 		part query.Part
@@ -119,7 +119,7 @@ func (s *subject) pieces(t *testing.T) {
 	}
 }
 
-// bounded reads q with values of at most mostBytes, and returns what large wants of its rows.
+// bounded reads q with values of at most mostBytes, and returns its rows in the form of large's wants.
 func (s *subject) bounded(t *testing.T, q query.Query) ([]string, error) {
 	columns, rows, err := s.read(t, mostBytes, q)
 	out := make([]string, len(rows))
@@ -133,7 +133,7 @@ func (s *subject) bounded(t *testing.T, q query.Query) ([]string, error) {
 	return out, err
 }
 
-// read reads q with values of at most so many bytes, and returns how many columns its rows have, and these.
+// read reads q with values of at most most bytes, and returns the number of columns, and the rows.
 func (s *subject) read(t *testing.T, most int, q query.Query) (int, []value.Row, error) {
 	permit, err := s.policy.Read(identity.Principal{ID: "test", Scopes: []identity.Scope{identity.Read}}, q)
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *subject) read(t *testing.T, most int, q query.Query) (int, []value.Row,
 	return len(plan.Columns), rows, err
 }
 
-// sized writes a value: text and bytes by their lengths, and a Cut by its size, where that is the same in all sources.
+// sized writes a value: text and bytes by their lengths, and a Cut by its size, if that is the same in all sources.
 func sized(v value.Value) string {
 	switch {
 	case v.Kind() == value.Cut && v.Size() > mostBytes+3:

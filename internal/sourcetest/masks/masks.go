@@ -1,8 +1,8 @@
-// Package masks is the part of the suite that proves what leaves of masked fields.
+// Package masks is the part of the suite that tests the results for masked fields.
 //
-// It stands beside sourcetest, whose datasets it uses, and is imported by tests only. A source gives masked fields raw, in
-// whatever kind of value it has; Run takes what it gives through redact and shape, as a gateway does, and compares
-// with answers worked out by hand.
+// It complements sourcetest, whose datasets it uses. Only tests import it. A source returns masked fields unmasked, in
+// its own kind of value; Run passes them through redact and shape, as a gateway does, and compares with answers worked
+// out by hand.
 package masks
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Run asks a source for masked fields. limits are those that it declares to sourcetest.
+// Run reads masked fields from a source. limits are those that it declares to sourcetest.
 func Run(t *testing.T, open sourcetest.Open, limits sourcetest.Limits) {
 	var data sourcetest.Dataset
 	for _, table := range sourcetest.Tables() {
@@ -46,7 +46,7 @@ type subject struct {
 	classes []schema.Class
 }
 
-// rules are those of most rows; under keyless nothing but masked fields is seen of a class.
+// rules are those of most rows; under keyless only the masked fields of a class are visible.
 var (
 	rules = map[string]policy.ClassRule{
 		"orgs":     {Mask: map[string]policy.Mask{"name": policy.Partial, "settings": policy.Null}},
@@ -56,7 +56,7 @@ var (
 	keyless = map[string]policy.ClassRule{"orgs": {Denied: []string{"id"}, Mask: map[string]policy.Mask{"name": policy.Null, "settings": policy.Null}}}
 )
 
-// answers shows records as they leave: each row is a find, with keys and include, or a pipeline.
+// answers tests records as callers get them: each row is a find, with keys and include, or a pipeline.
 func (s *subject) answers(t *testing.T) {
 	for _, tt := range []struct {
 		rules                  map[string]policy.ClassRule
@@ -99,13 +99,13 @@ func (s *subject) answers(t *testing.T) {
 	}
 }
 
-// hashes tests that every type that can be hashed is: the same for the same values, and never the value itself.
+// hashes tests every type that can be hashed: the hash is the same for the same values, and never the value itself.
 func (s *subject) hashes(t *testing.T, inexact bool) {
 	for _, tt := range []struct{ class, field string }{
 		{"comments", "body"}, {"comments", "stars"}, {"numbers", "n"}, {"numbers", "d"}, {"texts", "s"}, {"times", "at"}, {"times", "day"}, {"kinds", "u"}, {"kinds", "raw"},
 	} {
 		if inexact && tt.field == "d" {
-			continue // they are doubles there
+			continue // there they are doubles
 		}
 		q := read(t, tt.class, `{}`, tt.field, "")
 		raw, err := s.leave(t, nil, q)
@@ -131,7 +131,7 @@ func (s *subject) hashes(t *testing.T, inexact bool) {
 	}
 }
 
-// read makes a query: a pipeline, or a find with the fields that it names.
+// read makes a query: a pipeline, or a find with the fields in ask.
 func read(t *testing.T, class string, ask ...string) query.Query {
 	t.Helper()
 	v, err := value.Read([]byte(ask[0]), 0)
@@ -157,7 +157,7 @@ func read(t *testing.T, class string, ask ...string) query.Query {
 	return find
 }
 
-// leave reads the records of q as they leave.
+// leave reads the records of q as callers get them.
 func (s *subject) leave(t *testing.T, rules map[string]policy.ClassRule, q query.Query) (value.Value, error) {
 	t.Helper()
 	p, err := policy.New(policy.Rules{Unlisted: true, Classes: rules}, s.classes)

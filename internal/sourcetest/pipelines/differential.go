@@ -19,19 +19,20 @@ import (
 	"pgregory.net/rapid"
 )
 
-// rounds is how many random pipelines each source is asked, unless BAILIWICK_SOAK says another number.
+// rounds is how many random pipelines each source is asked, unless BAILIWICK_SOAK sets another number.
 const rounds = 1000
 
 // patience is how long a source may take for one of them.
 const patience = 30 * time.Second
 
 // Differential asks a source and the oracle random pipelines, which must have the same answers, whatever the records
-// hold; none may fail. For some it tests as well that what a condition keeps and what it doesn't are all there is.
+// hold; none may fail. For some it also tests that the records that a condition keeps and those that it drops are all
+// records.
 func Differential(t *testing.T, target Target) {
 	s := newSubject(t, target)
 	n := sourcetest.Rounds(t, rounds)
 	if seed := flag.Lookup("rapid.seed"); os.Getenv("BAILIWICK_SOAK") == "" && seed.Value.String() == "0" {
-		if err := seed.Value.Set("1"); err != nil { // the short form asks the same each time
+		if err := seed.Value.Set("1"); err != nil { // the short form asks the same pipelines each time
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { seed.Value.Set("0") })
@@ -41,7 +42,7 @@ func Differential(t *testing.T, target Target) {
 	tenant.Tenant = "acme"
 	d.asks = []asker{{s.policy, reader}, {s.rules(t, scoped), tenant}}
 	for _, table := range s.data.Tables {
-		if table.Name != "untyped" { // a date column of SQLite that holds no date has no place of its own
+		if table.Name != "untyped" { // a date column of SQLite that holds other values than dates has no defined order
 			d.names = append(d.names, table.Name)
 		}
 	}
@@ -64,7 +65,7 @@ var scoped = map[string]policy.ClassRule{
 	"users":    {Tenant: &policy.TenantRule{Field: "org"}, Visible: []string{"id", "name", "boss"}},
 	"posts":    {Tenant: &policy.TenantRule{Field: "org"}, Canonical: query.Compare{Path: query.Path{"deleted"}, Op: query.Ne, Value: value.OfBool(true)}},
 	"comments": {Tenant: &policy.TenantRule{Through: "author"}, Canonical: query.Compare{Path: query.Path{"hidden"}, Op: query.Ne, Value: value.OfBool(true)}},
-	"texts":    {Visible: []string{"s", "ci", "code", "mood"}}, // its key can't be seen
+	"texts":    {Visible: []string{"s", "ci", "code", "mood"}}, // its key is hidden
 }
 
 type differential struct {
@@ -113,7 +114,8 @@ func (d *differential) check(t *rapid.T) {
 	}
 }
 
-// inOrderOf returns want with the records that are in got as well in the order of got, for an order that isn't said may be any.
+// inOrderOf returns want with the records that are also in got in the order of got, since an unspecified order may be
+// any.
 func inOrderOf(got, want []value.Value) []value.Value {
 	rest := slices.Clone(want)
 	var out []value.Value
@@ -126,7 +128,7 @@ func inOrderOf(got, want []value.Value) []value.Value {
 	return append(out, rest...)
 }
 
-// read reads a permit from the source, and reports whether it can do that.
+// read reads a permit from the source, and reports whether the source supports it.
 func (d *differential) read(t *rapid.T, permit policy.Permit, asked string) ([]value.Value, bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -135,7 +137,7 @@ func (d *differential) read(t *rapid.T, permit policy.Permit, asked string) ([]v
 	switch p := problem.Of(err); {
 	case err == nil:
 		return rows, true
-	case p.Code == problem.Unsupported && d.Limits != nil, p.Code == problem.InvalidQuery && strings.Contains(p.Detail, "compares with"): // longer than a statement may be
+	case p.Code == problem.Unsupported && d.Limits != nil, p.Code == problem.InvalidQuery && strings.Contains(p.Detail, "compares with"): // too long
 		d.unsupported[p.Detail]++
 		return nil, false
 	default:
@@ -153,8 +155,8 @@ func (d *differential) records(t *rapid.T, from source.Source, permit policy.Per
 	return rows
 }
 
-// halves tests the law of the excluded middle: a condition holds for a record or it doesn't, and never both; so what it
-// keeps and what it leaves out are all records, and all groups together count all of them.
+// halves tests the law of the excluded middle: a condition holds for a record or it doesn't, and never both; so the
+// records that it keeps and those that it drops are all records, and the groups together count all of them.
 func (d *differential) halves(g *generator, p draft) {
 	s := p.columns()
 	if strings.Contains(value.OfArray(p.stages).String(), `"$sample"`) {
@@ -177,7 +179,7 @@ func (d *differential) halves(g *generator, p draft) {
 		stages := append(append(slices.Clone(p.stages), object1("$match", where)), closing...)
 		permit, err := g.bind(p.class, stages)
 		if err != nil {
-			return // beyond a limit of the language, or of a type that it can't be
+			return // beyond a limit of the language, or of a type that isn't supported there
 		}
 		rows, ok := d.read(g.t, permit, value.OfArray(stages).String())
 		if !ok {
@@ -191,7 +193,7 @@ func (d *differential) halves(g *generator, p draft) {
 	}
 }
 
-// tally counts records; groups (with an n) count for as many as they hold.
+// tally counts records; a group (with an n) counts for the records that it holds.
 func tally(rows []value.Value) map[string]int64 {
 	out := map[string]int64{}
 	for _, r := range rows {

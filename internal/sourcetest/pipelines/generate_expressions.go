@@ -5,7 +5,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A kind is what an expression is drawn to be.
+// A kind is the type of a drawn expression.
 type kind uint8
 
 const (
@@ -22,7 +22,7 @@ var kindTypes = map[kind][]schema.Type{
 	condition: {schema.Boolean}, instant: {schema.Date, schema.Day}, listed: {},
 }
 
-// expr draws an expression of a kind; depth is how many more may stand inside.
+// expr draws an expression of a kind; depth is how many more may nest inside.
 func (g *generator) expr(k kind, s scope, depth int) value.Value {
 	if depth <= 0 || g.chance("leaf", 3) {
 		return g.leaf(k, s)
@@ -109,7 +109,7 @@ func (g *generator) constant(k kind) value.Value {
 	return list(g.constant(pick(g, "element", number, textual, condition)), g.constant(pick(g, "element", number, textual)))
 }
 
-// choice draws what a condition or null decides.
+// choice draws an expression that depends on a condition or on null.
 func (g *generator) choice(k kind, s scope, depth int) value.Value {
 	switch pick(g, "choice", "$cond", "$ifNull", "$switch") {
 	case "$cond":
@@ -164,7 +164,7 @@ func (g *generator) numeric(s scope, depth int) value.Value {
 	}
 }
 
-// count draws an expression that gives a whole number.
+// count draws an expression for a whole number.
 func (g *generator) count(s scope, depth int) value.Value {
 	switch op := pick(g, "count", "$mod", "$strLenCP", "$indexOfCP", "$size", "part", "part", "$dateDiff", "$toInt", "$toLong", "$cmp", "$add", "$subtract", "millis"); op {
 	case "$mod", "$add", "$subtract":
@@ -256,7 +256,7 @@ func (g *generator) instant(s scope, depth int) value.Value {
 	}
 }
 
-// list draws an expression that gives a list.
+// list draws an expression for a list.
 func (g *generator) list(s scope, depth int) value.Value {
 	switch op := pick(g, "list", "literal", "literal", "$split", "$slice", "$filter", "$filter", "$map", "$map", "$concatArrays"); op {
 	case "literal":
@@ -296,7 +296,7 @@ func (g *generator) unit(fine bool) string {
 	return pick(g, "unit", units...)
 }
 
-// zoned names a time zone in some of the objects that can.
+// zoned adds a time zone to some of the objects that allow one.
 func (g *generator) zoned(m value.Value) value.Value {
 	if g.chance("zone", 3) {
 		return value.OfObject(append(m.Members(), value.Member{Name: "timezone", Value: value.OfString(pick(g, "zone", zoneNames...))}))

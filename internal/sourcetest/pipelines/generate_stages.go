@@ -7,10 +7,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// deviation begins the names of columns that hold standard deviations: their last digits differ, so nothing is made of them.
+// deviation is the prefix of columns that hold standard deviations: their last digits differ between sources, so no
+// expression uses them.
 const deviation = "deviation"
 
-// stage draws a stage, or two that go together, over what d gives.
+// stage draws a stage, or two that belong together, over the columns of d.
 func (g *generator) stage(d *draft, nests bool) []value.Value {
 	kinds := []string{"$match", "$match", "$project", "$addFields", "$unset", "$group", "$group", "$sort", "$sort", "$skip", "$limit", "$unwind", "$unwind",
 		"$bucket", "$bucketAuto", "$sortByCount", "$replaceWith", "$sample", "$count", "$addFields", "$project"}
@@ -59,7 +60,7 @@ func (g *generator) columnOr(s scope, other string) string {
 	return other
 }
 
-// computed draws an object of new columns, some in the place of others.
+// computed draws an object of new columns, some of which replace others.
 func (g *generator) computed(s scope, n int) value.Value {
 	var out []value.Member
 	for range n {
@@ -87,7 +88,7 @@ func (g *generator) project(s scope) value.Value {
 	out := slices.Clone(g.computed(s, g.times("computed", 0, 2)).Members())
 	for i, m := range out {
 		if m.Value.IsNumber() || m.Value.Kind() == value.Bool || m.Value.IsNull() {
-			out[i].Value = object1("$literal", m.Value) // alone it says that a field stays
+			out[i].Value = object1("$literal", m.Value) // alone it would mean that a field stays
 		}
 	}
 	for range g.times("kept", 1, 3) {
@@ -124,7 +125,7 @@ func (g *generator) unwind(s scope) value.Value {
 	return m
 }
 
-// grouping draws a stage that makes one record of several.
+// grouping draws a stage that combines several records into one.
 func (g *generator) grouping(s scope, name string) []value.Value {
 	one := func(operand value.Value) []value.Value { return []value.Value{object1(name, operand)} }
 	switch name {
@@ -162,7 +163,7 @@ func (g *generator) grouping(s scope, name string) []value.Value {
 	return one(value.OfObject(append([]value.Member{{Name: "_id", Value: key}}, m...)))
 }
 
-// key draws what to group by: values that have an order of their own.
+// key draws a group key: values with a defined order.
 func (g *generator) key(s scope) value.Value {
 	s = s.scalar()
 	if len(s) > 0 && g.chance("plain", 2) {
@@ -188,7 +189,7 @@ func (g *generator) accumulators(s scope) value.Value {
 			name, operand = deviation+name, g.expr(number, s.typed(schema.Integer), 0)
 		case "$count":
 			operand = members()
-		case "$min", "$max", "$addToSet": // objects and lists have one place in the order
+		case "$min", "$max", "$addToSet": // objects are equal in the order, and so are lists
 			operand = g.expr(pick(g, "kind", number, textual, integer, condition, instant), s.scalar(), 2)
 		case "$push":
 			operand = g.value(s, 2)
@@ -213,7 +214,7 @@ var links = []struct{ class, field, target, key string }{
 	{"docs", "doc.a", "docs", "id"}, {"kinds", "u", "kinds", "u"}, {"sales", "item", "sales", "item"}, {"posts", "num", "parts", "num"},
 }
 
-// nested draws a stage with a pipeline of its own. Above the top they are short.
+// nested draws a stage with a pipeline of its own. Nested pipelines are short.
 func (g *generator) nested(d *draft, s scope, name string) []value.Value {
 	as := g.fresh()
 	switch name {
@@ -229,7 +230,7 @@ func (g *generator) nested(d *draft, s scope, name string) []value.Value {
 		return []value.Value{object1(name, members("coll", class, "pipeline", value.OfArray(g.pipeline(class, nil, 2).stages)))}
 	}
 	link := links[g.times("link", 0, len(links)-1)]
-	for _, l := range links { // one that begins here, mostly
+	for _, l := range links { // mostly one that begins here
 		if l.class == d.class && slices.ContainsFunc(s, func(c column) bool { return c.name == l.field }) && g.chance("this link", 2) {
 			link = l
 		}
@@ -249,7 +250,7 @@ func (g *generator) nested(d *draft, s scope, name string) []value.Value {
 	return []value.Value{object1(name, g.inner(s, m, link.target))}
 }
 
-// leafOf names a column, or, where it isn't there, another one.
+// leafOf names a column, or another one if it doesn't exist.
 func (g *generator) leafOf(s scope, name string) value.Value {
 	if s := s.of(func(c column) bool { return c.name == name }); len(s) > 0 {
 		return ref(name)
@@ -257,7 +258,7 @@ func (g *generator) leafOf(s scope, name string) value.Value {
 	return g.leaf(pick(g, "start", textual, integer), s)
 }
 
-// inner gives a $lookup a pipeline, with variables that its first stage uses.
+// inner adds a pipeline to a $lookup, with variables that its first stage uses.
 func (g *generator) inner(s scope, m value.Value, target string) value.Value {
 	if g.chance("plain", 3) {
 		return m

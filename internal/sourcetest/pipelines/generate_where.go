@@ -16,7 +16,7 @@ func (g *generator) match(s scope) value.Value {
 	return g.where(s, 2)
 }
 
-// where draws a where object; depth is how many more may stand inside.
+// where draws a where object; depth is how many more may nest inside.
 func (g *generator) where(s scope, depth int) value.Value {
 	if depth > 0 {
 		switch op := pick(g, "logic", "", "", "", "$and", "$or", "$nor", "$not"); op {
@@ -60,7 +60,7 @@ func (g *generator) operators(c column) value.Value {
 	}
 }
 
-// literal draws a value to compare a column with: of its type, mostly.
+// literal draws a value to compare a column with: mostly of its type.
 func (g *generator) literal(c column) value.Value {
 	if g.chance("unlike", 8) {
 		return pick(g, "unlike", value.Value{}, value.OfInt(1), value.OfString("a"), value.OfBool(true))

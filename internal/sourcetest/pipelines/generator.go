@@ -14,17 +14,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A generator draws one pipeline. Whatever stage it draws is bound at once: policy tells the columns, with their types,
+// A generator draws one pipeline. Each drawn stage is bound at once: the resulting columns, with their types, are those
 // from which the next one is drawn. Few stages are refused.
 type generator struct {
 	t       *rapid.T
 	d       *differential
 	as      asker
-	names   int // of columns given so far
+	names   int // number of columns named so far
 	refused []string
 }
 
-// A column that can be named: one that stages gave, or a variable, whose name begins with a dollar.
+// A column is a name for expressions: a column that stages made, or a variable, whose name begins with a dollar.
 type column struct {
 	name string
 	is   schema.Type
@@ -32,16 +32,16 @@ type column struct {
 	id   bool
 }
 
-// scope is what an expression can name.
+// scope is what an expression can refer to.
 type scope []column
 
-// A draft is a pipeline as far as it is drawn.
+// A draft is the part of a pipeline drawn so far.
 type draft struct {
 	class  string
 	stages []value.Value
 	plan   policy.Plan
 	as     asker
-	ended  bool // what comes next would depend on an order that isn't said: among objects, or among lists
+	ended  bool // later results would depend on an undefined order: among objects, or among lists
 }
 
 func pick[T any](g *generator, label string, from ...T) T {
@@ -52,10 +52,10 @@ func (g *generator) times(label string, from, to int) int {
 	return rapid.IntRange(from, to).Draw(g.t, label)
 }
 
-// chance is true about once in n times, and false when a failure is made smaller.
+// chance returns true about once in n times, and false when rapid shrinks a failure.
 func (g *generator) chance(label string, n int) bool { return g.times(label, 0, n-1) == n-1 }
 
-// object makes an object of names and values in turn.
+// object1 makes an object of one member.
 func object1(name string, v value.Value) value.Value {
 	return value.OfObject([]value.Member{{Name: name, Value: v}})
 }
@@ -76,13 +76,13 @@ func list(elements ...value.Value) value.Value { return value.OfArray(elements) 
 
 func whole(n int) value.Value { return value.OfInt(int64(n)) }
 
-// fresh is a name that no column has; some are hostile.
+// fresh returns a name that no column has; some are hostile.
 func (g *generator) fresh() string {
 	g.names++
 	return fmt.Sprintf("%s%d", pick(g, "name", "v", "v", "v", "ü \"", "it's"), g.names)
 }
 
-// bind reads stages over a class as policy does; it refuses some.
+// bind binds stages over a class as policy does; it refuses some.
 func (g *generator) bind(class string, stages []value.Value) (policy.Permit, error) {
 	list, err := query.ParsePipeline(value.OfArray(stages), "/pipeline")
 	if err != nil {
@@ -91,7 +91,7 @@ func (g *generator) bind(class string, stages []value.Value) (policy.Permit, err
 	return g.as.policy.Read(g.as.who, &query.Pipeline{Class: class, Stages: list, Limit: 200})
 }
 
-// pipeline draws 1 to n stages over a class; after are those that come before them.
+// pipeline draws 1 to n stages over a class, after the stages in before.
 func (g *generator) pipeline(class string, before []value.Value, n int) draft {
 	d := draft{as: g.as, class: class, stages: slices.Clip(before)}
 	if permit, err := g.bind(class, append(d.stages, members("$match", members()))); err == nil {
@@ -125,8 +125,8 @@ func (g *generator) pipeline(class string, before []value.Value, n int) draft {
 	return d
 }
 
-// unsaid reports whether records are grouped by what may be objects or lists, whose order isn't said, and whether one of
-// such values is chosen.
+// unsaid reports whether records are grouped by values that may be objects or lists, whose order is undefined, and
+// whether one of such values is chosen.
 func unsaid(stages []plan.Stage) (keyed, chosen bool) {
 	loose := func(e plan.Expr) bool {
 		_, exact := e.(plan.ToJSON)
@@ -149,7 +149,7 @@ func unsaid(stages []plan.Stage) (keyed, chosen bool) {
 	return keyed, chosen
 }
 
-// refusal notes that a stage can't be bound; it fails when that is nobody's fault but bind's.
+// refusal records that a stage can't be bound; it fails if the reason is an error of bind.
 func (g *generator) refusal(class string, stages []value.Value, err error) {
 	switch problem.CodeOf(err) {
 	case problem.InvalidQuery, problem.Unsupported:
@@ -160,7 +160,7 @@ func (g *generator) refusal(class string, stages []value.Value, err error) {
 	}
 }
 
-// columns are what the next stage can name.
+// columns returns what the next stage can refer to.
 func (d draft) columns() scope {
 	var out scope
 	for _, c := range d.plan.Program.Out().Columns {
@@ -175,7 +175,7 @@ func (d draft) columns() scope {
 	return out
 }
 
-// behind are fields of the record that a pointer leads to: all, and those that the pointers among them lead to.
+// behind returns fields of the record that a pointer leads to: all, and those that the pointers among them lead to.
 func (d draft) behind(prefix, class string, hops int) (out scope) {
 	v, err := d.as.policy.View(d.as.who, class, "", false)
 	if err != nil || hops == 0 {
@@ -195,7 +195,7 @@ func (d draft) behind(prefix, class string, hops int) (out scope) {
 	return out
 }
 
-// of are the columns for which a condition holds.
+// of returns the columns for which a condition holds.
 func (s scope) of(holds func(column) bool) scope {
 	return slices.DeleteFunc(slices.Clone(s), func(c column) bool { return !holds(c) })
 }
@@ -210,12 +210,12 @@ func (s scope) typed(types ...schema.Type) scope {
 	return s.of(func(c column) bool { return slices.Contains(types, c.is) })
 }
 
-// scalar are the columns whose values have an order of their own.
+// scalar returns the columns whose values have a defined order.
 func (s scope) scalar() scope {
 	return s.of(func(c column) bool { return c.is != schema.JSON && c.is != schema.Opaque && c.is != schema.Any })
 }
 
-// column draws one of s; "" for none.
+// column draws one of s, or returns "" if there is none.
 func (g *generator) column(s scope) string {
 	if len(s) == 0 {
 		return ""
@@ -223,10 +223,10 @@ func (g *generator) column(s scope) string {
 	return s[g.times("column", 0, len(s)-1)].name
 }
 
-// ref names a column or a variable in an expression.
+// ref refers to a column or a variable in an expression.
 func ref(name string) value.Value { return value.OfString("$" + name) }
 
-// steps are the members of the objects in the datasets.
+// step draws a member of the objects in the datasets.
 func (g *generator) step() string {
 	return pick(g, "step", "a", "a", "b", "c", "k", "x", "s", "n", "t", "tags", "city", "0")
 }

@@ -1,8 +1,8 @@
-// Package pipelines is the part of the suite that proves what pipelines mean.
+// Package pipelines is the part of the suite that tests pipelines.
 //
-// It stands beside sourcetest, whose datasets it uses, and is imported by tests only. Run asks a source every stage,
-// accumulator and operator, and compares with answers worked out by hand; Differential asks it random pipelines, and
-// compares with package memory. What a source can't do is declared with it, and checked.
+// It complements sourcetest, whose datasets it uses. Only tests import it. Run asks a source every stage, accumulator
+// and operator, and compares with answers worked out by hand; Differential asks it random pipelines, and compares with
+// package memory. What a source can't do is declared as a limit, and checked.
 package pipelines
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Target is a source under test: how it is opened, and what it hasn't got.
+// A Target is a source under test: how to open it, and what it lacks.
 type Target struct {
 	Open   sourcetest.Open
 	Tables sourcetest.Limits // the limits that it declares to sourcetest: tables that need one are left out
@@ -30,7 +30,7 @@ type Target struct {
 	Show   func(policy.Permit) string // writes what the source runs, for messages
 }
 
-// Run asks a source everything.
+// Run tests a source with every question.
 func Run(t *testing.T, target Target) {
 	s := newSubject(t, target)
 	files, err := questions.ReadDir("questions")
@@ -39,7 +39,7 @@ func Run(t *testing.T, target Target) {
 	}
 	for _, f := range files {
 		if f.IsDir() {
-			continue // asked by views
+			continue // covered by views
 		}
 		t.Run(strings.TrimSuffix(f.Name(), ".txt"), func(t *testing.T) { s.answers(t, f.Name()) })
 	}
@@ -52,7 +52,7 @@ func Run(t *testing.T, target Target) {
 	}
 }
 
-// A subject is the source under test and what it was loaded with.
+// A subject is the source under test and the dataset it was loaded with.
 type subject struct {
 	Target
 	source  source.Source
@@ -81,7 +81,7 @@ func newSubject(t *testing.T, target Target) *subject {
 
 func (s *subject) lacks(a Ability) bool { return s.Limits[a] != "" }
 
-// rules makes a policy in which all classes can be seen, under what rules say.
+// rules makes a policy in which all classes are visible, subject to rules.
 func (s *subject) rules(t *testing.T, rules map[string]policy.ClassRule) *policy.Policy {
 	t.Helper()
 	p, err := policy.New(policy.Rules{Unlisted: true, Classes: rules}, s.classes)
@@ -94,7 +94,7 @@ func (s *subject) rules(t *testing.T, rules map[string]policy.ClassRule) *policy
 // reader may read everything.
 var reader = identity.Principal{ID: "test", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
 
-// An asker is who asks, and under what rules.
+// An asker is a principal, and the rules for it.
 type asker struct {
 	policy *policy.Policy
 	who    identity.Principal
@@ -129,7 +129,7 @@ func collect(ctx context.Context, from source.Source, permit policy.Permit) ([]v
 	return out, nil
 }
 
-// parse reads the JSON of a list of stages.
+// parse parses the JSON of a list of stages.
 func parse(t testing.TB, class, text string) *query.Pipeline {
 	t.Helper()
 	v, err := value.Read([]byte(text), 0)
@@ -143,13 +143,13 @@ func parse(t testing.TB, class, text string) *query.Pipeline {
 	return &query.Pipeline{Class: class, Stages: stages, Limit: 1000}
 }
 
-// A place is a member of the object that a row becomes.
+// A place is a member of the object made from a row.
 type place struct {
 	path query.Path
 	at   int // of the value in the row
 }
 
-// object returns a row as the record that it stands for, with the members that have dots in their names in objects.
+// object returns the record of a row, with the members that have dots in their names nested in objects.
 func object(plan *policy.Plan, row value.Row) value.Value {
 	var places []place
 	for i, c := range plan.Columns {
@@ -191,7 +191,7 @@ func build(places []place, path query.Path, row value.Row, optional []query.Path
 	return value.OfObject(members)
 }
 
-// plain returns dates and bytes as the text that stands for them in JSON, with the members of objects by name.
+// plain returns dates and bytes as their JSON text, and the members of objects sorted by name.
 func plain(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Date, value.Day, value.Bytes:

@@ -14,19 +14,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An Ability is something of pipelines that not every source can do, as the questions name it.
+// An Ability is a part of pipelines that not every source supports, by its name in the questions.
 type Ability string
 
 // The abilities. A source without one refuses with problem.Unsupported, or isn't exact.
 const (
 	Decimals   Ability = "Decimals"   // arithmetic with more digits than a double or a 64-bit integer holds
-	Digits     Ability = "Digits"     // decimals of more than 35 digits before the point or 30 behind it
+	Digits     Ability = "Digits"     // decimals of more than 35 digits before the point or 30 after it
 	Reduce     Ability = "Reduce"     // $reduce
-	Spread     Ability = "Spread"     // sums of doubles that are further apart than a decimal of the source has digits; they are null
+	Spread     Ability = "Spread"     // sums of doubles that are further apart than the digits of the source's decimals; they are null
 	Correlated Ability = "Correlated" // a $lookup whose pipeline uses a variable anywhere but in a first $match, or counts nothing
 )
 
-// Limits are the abilities that a source hasn't got, each with the reason.
+// Limits are the abilities that a source lacks, each with the reason.
 type Limits map[Ability]string
 
 // The questions are the specification: a file for each family of stages or operators.
@@ -37,10 +37,10 @@ var questions embed.FS
 // A question is a pipeline over a class and its answer: the records in their order.
 //
 // In the files it begins a line: the class and the stages, or an expression that is computed over the one record of the
-// class values. Then come the records, or the value, on indented lines. A line "! Decimals" before it names what it needs.
+// class values. The records, or the value, follow on indented lines. A line "! Decimals" before it names the ability it needs.
 //
-// Ids are text inside of lists and objects that a pipeline makes. At the top they still are what the database holds; they
-// become text on the way out.
+// Ids are text inside of lists and objects that a pipeline makes. At the top level they are still what the database holds;
+// they become text when they leave the gateway.
 type question struct {
 	class, pipeline string
 	rows            []value.Value
@@ -49,7 +49,7 @@ type question struct {
 
 func (q *question) String() string { return q.class + " " + q.pipeline }
 
-// read reads the questions of a file.
+// read parses the questions in a file.
 func read(t *testing.T, file string) []question {
 	t.Helper()
 	b, err := questions.ReadFile("questions/" + file)
@@ -100,7 +100,7 @@ func (s *subject) answers(t *testing.T, file string) {
 	}
 }
 
-// judge tells what went wrong with a question, and whether a declared limit isn't true.
+// judge reports what is wrong with an answer, and whether a declared limit no longer applies.
 func (s *subject) judge(t *testing.T, q *question, err error) {
 	t.Helper()
 	why, lacks := s.Limits[q.needs]
@@ -118,30 +118,30 @@ func (s *subject) judge(t *testing.T, q *question, err error) {
 	}
 }
 
-// differ says how rows, all of them, aren't what is wanted.
+// differ describes the difference between all rows and the wanted ones.
 func differ(got, want []value.Value) error {
 	return unlike(got, want, same)
 }
 
-// unlike is differ, by what makes two records the same.
+// unlike is differ with a given equality of records.
 func unlike(got, want []value.Value, same func(a, b value.Value) bool) error {
 	if slices.EqualFunc(got, want, same) {
 		return nil
 	}
-	n := 0 // records that are as they should be, which nobody wants to see
+	n := 0 // the number of equal records at the beginning, which the message leaves out
 	for n < min(len(got), len(want)) && same(got[n], want[n]) {
 		n++
 	}
 	return fmt.Errorf("after %d records as they should be\n got%s\nwant%s", n, show(got[n:]), show(want[n:]))
 }
 
-// same reports whether two records have equal members in one order.
+// same reports whether two records have equal members in the same order.
 func same(a, b value.Value) bool {
 	return equal(a, b) && slices.EqualFunc(a.Members(), b.Members(), func(x, y value.Member) bool { return x.Name == y.Name })
 }
 
-// equal is value.Equal, with numbers as they are written; standard deviations may differ in their last digits, for no two
-// databases take the same square root.
+// equal is value.Equal, with numbers as they are written; standard deviations may differ in their last digits, since no
+// two databases compute the same square root.
 func equal(a, b value.Value) bool {
 	switch {
 	case a.Kind() == value.Array && b.Kind() == value.Array:
@@ -161,8 +161,8 @@ func equal(a, b value.Value) bool {
 	return value.Equal(written(a), written(b))
 }
 
-// about is same, with the last digit of doubles left open: which decimal is the shortest that stands for a double beyond
-// 2^53 isn't the same everywhere where two are as near, and sums are made of these.
+// about is same, except for the last digit of doubles: beyond 2^53, which of two equally near decimals represents a
+// double isn't the same everywhere, and sums are computed from these.
 func about(a, b value.Value) bool {
 	switch {
 	case a.Kind() == value.Array && b.Kind() == value.Array:
@@ -178,7 +178,7 @@ func about(a, b value.Value) bool {
 	return equal(a, b) || double && near(a, b, 1e-15)
 }
 
-// written is a double as the decimal that stands for it.
+// written returns a double as its shortest decimal.
 func written(v value.Value) value.Value {
 	if x := v.Float(); v.Kind() == value.Float && !math.IsNaN(x) && !math.IsInf(x, 0) {
 		return value.OfDecimal(v.String())

@@ -7,7 +7,7 @@ import (
 
 var id = sourcetest.Column{Name: "id", Is: schema.Integer, Required: true}
 
-// tables are those of sourcetest's, and these.
+// tables are those of sourcetest, and these.
 func tables() []sourcetest.Table {
 	return []sourcetest.Table{people(), teams(), sales(), hops(), nothing(), doubles(), values(), loose()}
 }
@@ -57,7 +57,7 @@ func sales() sourcetest.Table {
 `}
 }
 
-// hops lead on from each other: in a ring, in a line, to themselves, into nothing, and apart at a fork.
+// hops lead on from each other: in a ring, in a line, to themselves, to nothing, and apart at a fork.
 func hops() sourcetest.Table {
 	return sourcetest.Table{Name: "hops", Key: []string{"n"},
 		Columns: []sourcetest.Column{{Name: "n", Is: schema.Integer, Required: true}, {Name: "next", Is: schema.Integer}, {Name: "kind", Is: schema.String}},
@@ -80,8 +80,8 @@ func nothing() sourcetest.Table {
 		{Name: "x", Is: schema.Double}, {Name: "s", Is: schema.String}, {Name: "at", Is: schema.Date}, {Name: "doc", Is: schema.JSON}}}
 }
 
-// doubles are those whose sum depends on the order of its summands, where it is made of binary numbers. None is near 2^54,
-// where two decimals can be as near to a double: databases choose one or the other, and a difference shows that.
+// doubles are those whose sum depends on the order of its summands if it is computed in binary. None is near 2^54, where
+// two decimals can be equally near to a double: databases choose one or the other, and a difference would show it.
 func doubles() sourcetest.Table {
 	return sourcetest.Table{Name: "doubles", Key: []string{"id"}, Columns: []sourcetest.Column{id, {Name: "kind", Is: schema.String}, {Name: "x", Is: schema.Double}},
 		Rows: `
@@ -119,7 +119,7 @@ func values() sourcetest.Table {
 `}
 }
 
-// loose is a column that holds anything.
+// loose is a column that holds any value.
 func loose() sourcetest.Table {
 	return sourcetest.Table{Name: "loose", Needs: sourcetest.Untyped, Key: []string{"id"}, Columns: []sourcetest.Column{id, {Name: "v", Is: schema.Any}},
 		Rows: `

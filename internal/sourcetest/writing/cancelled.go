@@ -11,7 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// cancelled: an applying that is broken off has happened or hasn't, and Bar tells which; nothing is left behind either way.
+// cancelled: an apply that is cancelled has happened or hasn't, and Bar reports which; nothing is left behind either
+// way.
 func cancelled(t *testing.T, d *database) {
 	c := d.proposed(t, `{"op":"update","class":"marks","id":"0","data":{"n":1}}`)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -42,7 +43,7 @@ func cancelled(t *testing.T, d *database) {
 	if n := d.count(t, `SELECT n FROM marks WHERE id = 0`); n != 1 {
 		t.Errorf("n is %d", n)
 	}
-	// Broken off at any moment: the effect is there with its marker, or neither is.
+	// Cancelled at any moment: both the effect and its marker are there, or neither is.
 	for i := range 60 {
 		if _, err := d.outside.Exec(`UPDATE marks SET n = 0 WHERE id = 0`); err != nil {
 			t.Fatal(err)
@@ -78,7 +79,7 @@ func (d *database) held(t *testing.T, while func()) {
 	}
 }
 
-// catalogue: the table of the markers is no class, and classes that can't be written safely are refused.
+// catalogue: the marker table isn't a class, and classes that can't be written safely are refused.
 func catalogue(t *testing.T, d *database) {
 	for _, c := range d.classes {
 		if strings.HasPrefix(c.Name, "bailiwick") {

@@ -18,7 +18,7 @@ const (
 	dropNotes = `{"op":"delete_class","class":"notes"}`
 )
 
-// classes come and go, each once, and none goes that holds a record or that others lead to.
+// classes: classes are created and dropped, each once, and none is dropped that holds a record or that others reference.
 func classes(t *testing.T, d *database) {
 	step := func(text, want string) { t.Helper(); d.classStep(t, text, want) }
 	step(makeNotes, `"" [notes] 0 again true`)
@@ -91,7 +91,7 @@ func isMoved(err error) bool {
 	return moved
 }
 
-// halfway goes on where an earlier attempt ended between the change of the schema and its marker.
+// halfway tests that an apply continues after an earlier attempt that ended between the schema change and its marker.
 func (d *database) halfway(t *testing.T) {
 	t.Helper()
 	begun := func(c *change.Change) {
@@ -99,7 +99,7 @@ func (d *database) halfway(t *testing.T) {
 	}
 	c := d.proposed(t, makeNotes)
 	begun(c)
-	if r, err := d.apply(t, d.proposed(t, makeNotes), 1); err != nil { // as the earlier attempt has made it
+	if r, err := d.apply(t, d.proposed(t, makeNotes), 1); err != nil { // as the earlier attempt has created it
 		t.Fatal(r, err)
 	}
 	if r, err := d.apply(t, c, 2); err != nil || r.Again {

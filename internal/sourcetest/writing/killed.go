@@ -21,8 +21,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Execute is an executor in a process of its own: it applies the changes number from, from+1, … with a fence, and writes to out
-// what came of each, until somebody ends it. Each change makes two records, so that one of them alone, or four, would show.
+// Execute runs an executor in a process of its own: it applies the changes number from, from+1, … with a fence, and writes
+// the result of each to out, until it is killed. Each change creates two records, so that one of them alone, or four,
+// would show.
 func Execute(w Writable, from int, fence int64, out io.Writer) error {
 	ctx := context.Background()
 	classes, _, err := w.Describe(ctx)
@@ -53,7 +54,7 @@ func Execute(w Writable, from int, fence int64, out io.Writer) error {
 	}
 }
 
-// hit is the permit for a change by its number.
+// hit returns the permit for change n.
 func hit(p *policy.Policy, n int, fence int64) (writes.Permit, error) {
 	c := &change.Change{ID: named(n), State: change.Granted, Source: "app", Effects: make([]change.Effect, 2)}
 	data := value.OfObject([]value.Member{{Name: "nr", Value: value.OfInt(int64(n))}})
@@ -70,7 +71,7 @@ func hit(p *policy.Policy, n int, fence int64) (writes.Permit, error) {
 
 func named(n int) string { return fmt.Sprintf("hit%d", n) }
 
-// A Process starts an executor as Execute is one, in a process of its own.
+// A Process returns the command that runs Execute in a process of its own.
 type Process func(from int, fence int64) *exec.Cmd
 
 // An executor is a process that applies changes.
@@ -79,7 +80,7 @@ type executor struct {
 	lines *bufio.Scanner
 }
 
-// start starts a process and waits until it applies.
+// start starts a process and waits until it begins to apply.
 func start(t *testing.T, p Process, from int, fence int64) *executor {
 	t.Helper()
 	cmd := p(from, fence)
@@ -100,7 +101,7 @@ func start(t *testing.T, p Process, from int, fence int64) *executor {
 	return e
 }
 
-// end kills the executor and returns the number behind the last change that it has said to be done.
+// end kills the executor and returns the number after the last change that it reported as done.
 func (e *executor) end(t *testing.T, next int) int {
 	t.Helper()
 	e.Process.Kill()
@@ -115,7 +116,7 @@ func (e *executor) end(t *testing.T, next int) int {
 	return next
 }
 
-// hits returns how many records a change has made, and whether it is marked, at one moment.
+// hits returns how many records a change has created, and whether it is marked, at one moment.
 func hits(t *testing.T, outside *sql.DB, n int) (made int, marked bool) {
 	t.Helper()
 	var marks int
@@ -126,8 +127,8 @@ func hits(t *testing.T, outside *sql.DB, n int) (made int, marked bool) {
 	return made, marks == 1
 }
 
-// Kills kills an executor rounds times, 2 to 20 ms after it began, and has the next one go on: no change is lost, none is
-// applied twice, and its records are there with its marker or not at all.
+// Kills kills an executor rounds times, 2 to 20 ms after it began, and lets the next one continue: no change is lost,
+// none is applied twice, and its records are there with its marker or not at all.
 func Kills(t *testing.T, outside *sql.DB, p Process, rounds int) {
 	next, fence, between := 1, int64(0), 0
 	for range rounds {
@@ -140,7 +141,7 @@ func Kills(t *testing.T, outside *sql.DB, p Process, rounds int) {
 			t.Fatalf("kill %d: change %d has made %d records, marked: %v", fence, next, made, marked)
 		}
 		if marked {
-			between++ // it was done, and nobody was told
+			between++ // it was done, but not reported
 		}
 	}
 	fence++
@@ -164,11 +165,12 @@ func Kills(t *testing.T, outside *sql.DB, p Process, rounds int) {
 	}
 }
 
-// Stops stops an executor at any moment, as a machine may that stands still for longer than its lease lasts, bars what it may
-// be about, and lets it go on: what was barred is never written, whatever it had begun.
+// Stops suspends an executor at any moment, as a machine may that is suspended for longer than its lease lasts, bars the
+// changes that it may be applying, and lets it continue: a barred change is never written, however far it had come.
 func Stops(t *testing.T, w Writable, outside *sql.DB, p Process, rounds int) {
 	next, fence, barred := 1, int64(0), 0
-	// Where one lock is for all of a database, who is stopped with it can't be barred: then there is another round.
+	// If one lock covers the whole database, a change of an executor suspended while it holds the lock can't be barred:
+	// then there is another round.
 	for round := 0; round < rounds || barred == 0 && round < 20*rounds; round++ {
 		fence++
 		e := start(t, p, next, fence)
@@ -182,7 +184,7 @@ func Stops(t *testing.T, w Writable, outside *sql.DB, p Process, rounds int) {
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 			_, applied, err := w.Bar(ctx, named(n), fence)
 			cancel()
-			if err != nil { // it stands still with its locks held: who can't know doesn't say that it was barred
+			if err != nil { // it is suspended with its locks held: an unknown outcome isn't reported as barred
 				break
 			}
 			if kept[n] = !applied; !applied {

@@ -10,12 +10,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
-// A row is writes and what comes of them: "before → after" of each, what else goes, why the database would refuse; then
-// what was applied. The rows of a table follow each other in one database.
+// A row is writes and their result: "before → after" of each, what else is deleted, why the database would refuse; then
+// what was applied. The rows of a table run in sequence in one database.
 type row struct {
 	writes []string
 	want   string
-	others [3]string // where a dialect differs
+	others [3]string // if a dialect differs
 }
 
 func (d *database) rows(t *testing.T, rows []row) {
@@ -27,7 +27,7 @@ func (d *database) rows(t *testing.T, rows []row) {
 	}
 }
 
-// told previews and applies writes, twice, and says what came of it.
+// told previews and applies writes, twice, and returns the result.
 func (d *database) told(t *testing.T, texts ...string) string {
 	t.Helper()
 	seen, err := d.previewed(t, texts...)
@@ -74,7 +74,7 @@ func (d *database) told(t *testing.T, texts ...string) string {
 
 func one(text string) []string { return []string{text} }
 
-// records is what defaults, keys, triggers, constraints, cascades and views do to single writes.
+// records tests what defaults, keys, triggers, constraints, cascades and views do to single writes.
 func records(t *testing.T, d *database) {
 	d.rows(t, made)
 	d.rows(t, constrained)
@@ -86,7 +86,7 @@ func records(t *testing.T, d *database) {
 		"SELECT count(*) FROM pins WHERE issue IS NULL":                2,
 		"SELECT count(*) FROM issues":                                  3, // 3, 4 and the new one
 		"SELECT count(*) FROM projects WHERE org = 'other'":            1,
-		"SELECT count(*) FROM bailiwick_applied WHERE receipt IS NULL": map[bool]int64{false: 8, true: 7}[d.Dialect == sqlgen.MySQL], // those that were refused
+		"SELECT count(*) FROM bailiwick_applied WHERE receipt IS NULL": map[bool]int64{false: 8, true: 7}[d.Dialect == sqlgen.MySQL], // refused
 	} {
 		if got := d.count(t, query); got != want {
 			t.Errorf("%s: %d, want %d", query, got, want)
@@ -180,7 +180,7 @@ func groups(t *testing.T, d *database) {
 			want: `not_found: there is no record "` + [...]string{"102", "103", "103"}[d.Dialect] + `" in issues`},
 		{writes: []string{`{"op":"create","class":"projects","data":{"id":"8","name":"eight"}}`, `{"op":"delete","class":"projects","id":"8"}`},
 			want: ` → {"id":8,"org":"acme","name":"eight","budget":5} & {"id":8,"org":"acme","name":"eight","budget":5} → ; applied 8 8`},
-		// what one refuses, none does
+		// if one is refused, none is written
 		{writes: []string{`{"op":"update","class":"marks","id":"0","data":{"n":1}}`, `{"op":"create","class":"projects","data":{"id":"1","name":"x"}}`,
 			`{"op":"update","class":"issues","id":"2","data":{"title":"no"}}`},
 			want: `{"id":0,"n":0} → {"id":0,"n":1} &  → {"id":1,"org":"acme","name":"x","budget":null} & {"id":2,"project":1,"title":"b","votes":2,"parent":1,"loud":null}` +

@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
-// Script makes the tables of the suite. A word in braces is written in each dialect as words has it.
+// Script creates the tables of the suite. A name in braces is replaced by each dialect's text in words.
 func Script(d sqlgen.Dialect) []string {
 	var out []string
 	for _, statement := range tables {
@@ -71,8 +71,8 @@ var tables = []string{
 	`INSERT INTO marks VALUES (0, 0)`,
 }
 
-// triggers write a trail, shout titles, refuse the title "no" and pass over the title "never" as each dialect can. They also set
-// the counters of keys behind what was inserted with a key.
+// triggers write a trail, shout titles, refuse the title "no" and skip the title "never", as each dialect can. They also
+// advance the counters of keys beyond explicitly inserted keys.
 var triggers = [3][]string{
 	{
 		`CREATE TRIGGER issues_shout AFTER UPDATE OF title ON issues BEGIN UPDATE issues SET loud = upper(new.title) WHERE id = new.id; INSERT INTO trail (what) VALUES ('retitled'); END`,

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// stale: what was reviewed must still be there, and nothing else.
+// stale: the records must still be as they were reviewed, in the concerned fields.
 func stale(t *testing.T, d *database) {
 	const was = `{"id":1,"project":1,"title":"a","votes":1,"parent":null,"loud":null}`
 	for _, r := range []struct{ write, outside, want string }{
@@ -48,7 +48,7 @@ func stale(t *testing.T, d *database) {
 			t.Errorf("%s after %s: now %v, want %s", r.write, r.outside, moved.Now, r.want)
 		}
 	}
-	// One of a group stops all of it, and all are told as they are.
+	// One stale item of a group stops all of it, and the error has the current state of all.
 	d.run(t, `UPDATE issues SET votes = 1, parent = NULL WHERE id = 2`)
 	c := d.proposed(t, `{"op":"update","class":"marks","id":"0","data":{"n":5}}`, `{"op":"update","class":"issues","id":"2","data":{"votes":2}}`)
 	d.run(t, `UPDATE issues SET votes = 9 WHERE id = 2`)
@@ -62,8 +62,8 @@ func stale(t *testing.T, d *database) {
 	}
 }
 
-// versioned: where the rules name a version, a record is stale that has moved and come back, and in another field too. What
-// an earlier write of the same change moves is no such thing.
+// versioned: if the rules name a version, a record is stale that has changed and changed back, and one that has changed
+// in another field too. A version moved by an earlier write of the same change doesn't count.
 func versioned(t *testing.T, d *database) {
 	rules := d.rules()
 	issues := rules.Classes["issues"]
@@ -100,7 +100,7 @@ func versioned(t *testing.T, d *database) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.moved && c.Moved(now.Effects) == "" { // what was applied has moved itself
+		if r.moved && c.Moved(now.Effects) == "" { // the applied change has moved it itself
 			t.Errorf("%v after %v: reviewers are told nothing", r.writes, r.outside)
 		}
 	}
@@ -112,8 +112,8 @@ func versioned(t *testing.T, d *database) {
 	}
 }
 
-// fences goes through every order of three of: applying with a fence (a1, a2), an applying that is refused (r1, r2), and
-// barring (b1, b2). The database must do what the model says.
+// fences tries every sequence of three of: applying with a fence (a1, a2), applying a refused change (r1, r2), and
+// barring (b1, b2). The database must agree with the model.
 func fences(t *testing.T, d *database) {
 	steps := []string{"a1", "a2", "r1", "r2", "b1", "b2"}
 	key := 0
@@ -131,7 +131,7 @@ func fences(t *testing.T, d *database) {
 					fence := int64(step[1] - '0')
 					want := ""
 					switch {
-					case applied && step[0] == 'r': // it is of another digest
+					case applied && step[0] == 'r': // it has another digest
 						want = "another"
 					case applied:
 						want = "again"
@@ -156,7 +156,7 @@ func fences(t *testing.T, d *database) {
 	}
 }
 
-// step does one step of fences and names what came of it.
+// step does one step of fences and returns the name of its result.
 func (d *database) step(t *testing.T, kind byte, good, bad *change.Change, fence int64) string {
 	t.Helper()
 	var r change.Receipt
@@ -189,8 +189,8 @@ func (d *database) step(t *testing.T, kind byte, good, bad *change.Change, fence
 	return "applied"
 }
 
-// races: many appliers of one change, and of many changes of one record. Each is applied once, and none over a value that its
-// reviewer hadn't seen.
+// races: many appliers of one change, and of many changes of one record. Each is applied once, and none overwrites a
+// value that its reviewer hadn't seen.
 func races(t *testing.T, d *database) {
 	c := d.proposed(t, `{"op":"update","class":"marks","id":"0","data":{"n":1}}`)
 	var group sync.WaitGroup
@@ -241,8 +241,8 @@ func races(t *testing.T, d *database) {
 	}
 }
 
-// Outsiders lets somebody else write while changes changes are applied: each change takes the value that its reviewer saw one up,
-// so that the value counts all writes if none was written over.
+// Outsiders has another connection write while changes changes are applied: each change increments the value that its
+// reviewer saw, so that the value counts all writes if none was overwritten.
 func Outsiders(t *testing.T, target Target, changes int) {
 	d := open(t, target)
 	stop, done := make(chan struct{}), make(chan int64)
@@ -267,11 +267,11 @@ func Outsiders(t *testing.T, target Target, changes int) {
 		c := d.proposed(t, draft)
 		before, _ := c.Effects[0].Before.Get("n")
 		after, _ := c.Effects[0].After.Get("n")
-		time.Sleep(rand.N(3 * time.Millisecond)) // somebody reviews it
+		time.Sleep(rand.N(3 * time.Millisecond)) // as if it were reviewed
 		_, err := d.apply(t, c, 1)
 		switch {
 		case err == nil:
-			applied += after.Int() - before.Int() // an outsider may have come between the question and the preview
+			applied += after.Int() - before.Int() // an outsider may have written between the query and the preview
 		case isMoved(err):
 			stale++
 		default:

@@ -11,13 +11,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// types writes each value into its field, by a create and by an update, and reads it back through the preview, the receipt and
-// a query.
+// types writes each value into its field, by a create and by an update, and reads it back through the preview, the
+// receipt and a query.
 func types(t *testing.T, d *database) {
 	for _, r := range []struct {
 		field, value string
 		want         string    // as it is read back; "" for value
-		others       [3]string // where a dialect differs; "refused" where it can't hold the value
+		others       [3]string // if a dialect differs; "refused" if it can't hold the value
 	}{
 		{field: "name", value: `"plain"`},
 		{field: "name", value: `""`},
@@ -63,7 +63,7 @@ func types(t *testing.T, d *database) {
 		name := r.field + " " + problem.Cut(r.value)
 		if want == "refused" {
 			if _, err := value.Read([]byte(r.value), 0); err != nil {
-				continue // no door lets it in
+				continue // no API accepts it
 			}
 			if _, err := d.previewed(t, fmt.Sprintf(`{"op":"create","class":"things","data":{%q:%s}}`, r.field, r.value)); problem.CodeOf(err) != problem.InvalidArgument {
 				t.Errorf("%s: %v", name, err)
@@ -82,7 +82,7 @@ func long(n int) []byte {
 	return b
 }
 
-// roundTrip writes a value into a new record and into one that is there.
+// roundTrip writes a value into a new record and into an existing one.
 func (d *database) roundTrip(t *testing.T, name, field, text, want string) {
 	t.Helper()
 	create := fmt.Sprintf(`{"op":"create","class":"things","data":{%q:%s}}`, field, text)
@@ -115,14 +115,14 @@ func (d *database) roundTrip(t *testing.T, name, field, text, want string) {
 	if got, _ := r.After[0].Get(field); string(got.AppendJSON(nil)) != want {
 		t.Errorf("%s was updated to %s, want %s", name, problem.Cut(string(got.AppendJSON(nil))), problem.Cut(want))
 	}
-	// What was written is what is compared: the same record, proposed anew, has not moved.
+	// The comparison is with what was written: the same record, proposed again, has not moved.
 	c = d.proposed(t, fmt.Sprintf(`{"op":"delete","class":"things","id":%q}`, r.Keys[0]))
 	if _, err = d.apply(t, c, 1); err != nil {
 		t.Errorf("%s: %v", name, err)
 	}
 }
 
-// read is a field of a thing as a query gives it.
+// read returns a field of a thing as a query returns it.
 func (d *database) read(t *testing.T, id, field string) string {
 	t.Helper()
 	permit, err := d.policy.Read(asker, &query.Find{Class: "things", IDs: []string{id}, Keys: []query.Path{{field}}, Limit: 1})
@@ -150,8 +150,9 @@ func (d *database) read(t *testing.T, id, field string) string {
 	return "nothing"
 }
 
-// misfits are values that policy lets pass by the type of their field and that the column can't hold exactly: they are refused
-// before anything runs, by the name of the field; and what a column refuses by itself is told without its words.
+// misfits are values that policy accepts for the type of their field and that the column can't hold exactly: they are
+// refused before anything runs, with the name of the field. A refusal by the database itself is reported without its
+// message.
 func misfits(t *testing.T, d *database) {
 	for _, r := range []struct {
 		field, value string

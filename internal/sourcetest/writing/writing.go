@@ -1,8 +1,8 @@
-// Package writing is the suite that every source.Writer over SQL passes, on the real server: what is shown of a write, what
-// is written, and what never is.
+// Package writing is the suite that every source.Writer over SQL passes, on the real server: what a preview shows of a
+// write, what is written, and what never is.
 //
-// It stands beside sourcetest and is imported by tests only. Each table of it is rows of a request and the exact answer; what
-// databases don't have in common is in the row. Outsiders write through a connection of their own.
+// It complements sourcetest. Only tests import it. Its tables have rows of a request and the exact answer; differences
+// between databases are in the row. Outsiders write through a connection of their own.
 package writing
 
 import (
@@ -33,8 +33,8 @@ type Writable interface {
 // A Target is a kind of database with its adapter.
 type Target struct {
 	Dialect sqlgen.Dialect
-	// Open makes an empty database, runs the statements in it, and opens it as the source app; outside is a connection of
-	// somebody else to it.
+	// Open creates an empty database, runs the statements in it, and opens it as the source app; outside is another
+	// connection to it.
 	Open func(t testing.TB, statements []string) (w Writable, outside *sql.DB)
 }
 
@@ -61,7 +61,7 @@ type database struct {
 	changes int
 }
 
-// open makes the tables of the suite, and the rules: projects belong to a tenant, and all else to a project.
+// open creates the tables of the suite, and the rules: projects belong to a tenant, and all else to a project.
 func open(t testing.TB, target Target) *database {
 	t.Helper()
 	d := &database{Target: target}
@@ -70,7 +70,7 @@ func open(t testing.TB, target Target) *database {
 	return d
 }
 
-// look reads the catalogue and sets the rules over it.
+// look reads the catalogue and applies the rules to it.
 func (d *database) look(t testing.TB) {
 	t.Helper()
 	var err error
@@ -82,7 +82,7 @@ func (d *database) look(t testing.TB) {
 	}
 }
 
-// rules are those of the suite.
+// rules returns the rules of the suite.
 func (d *database) rules() policy.Rules {
 	through := policy.ClassRule{Tenant: &policy.TenantRule{Through: "project"}}
 	return policy.Rules{Version: "1", Unlisted: true, Gates: policy.Gates{Writes: policy.On, RawWrites: policy.On, SchemaWrites: policy.On},
@@ -90,10 +90,10 @@ func (d *database) rules() policy.Rules {
 			"things": {Denied: []string{"hidden"}}}}
 }
 
-// asker is who the writes of the suite are for.
+// asker is the principal of the suite's writes.
 var asker = identity.Principal{ID: "agent", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete, identity.Schema}}
 
-// asked reads writes, each written as write.Print prints it.
+// asked parses writes, each written as write.Print prints it.
 func asked(t testing.TB, texts ...string) []write.Write {
 	t.Helper()
 	var out []write.Write
@@ -121,7 +121,7 @@ func (d *database) previewed(t testing.TB, texts ...string) (change.Preview, err
 	return d.Preview(t.Context(), draft)
 }
 
-// approved is a new change of writes as they were previewed.
+// approved returns a new change of writes as they were previewed.
 func (d *database) approved(t testing.TB, seen change.Preview, texts ...string) *change.Change {
 	t.Helper()
 	d.changes++
@@ -129,7 +129,7 @@ func (d *database) approved(t testing.TB, seen change.Preview, texts ...string) 
 	for _, w := range asked(t, texts...) {
 		c.Writes = append(c.Writes, write.Print(w))
 	}
-	for i := range c.Effects { // as they are kept
+	for i := range c.Effects { // as a store keeps them
 		if err := c.Effects[i].Before.UnmarshalJSON(seen.Effects[i].Before.AppendJSON(nil)); err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func (d *database) approved(t testing.TB, seen change.Preview, texts ...string) 
 	return c
 }
 
-// proposed previews writes and returns the change that is approved of them.
+// proposed previews writes and returns an approved change of them.
 func (d *database) proposed(t testing.TB, texts ...string) *change.Change {
 	t.Helper()
 	seen, err := d.previewed(t, texts...)
@@ -148,7 +148,7 @@ func (d *database) proposed(t testing.TB, texts ...string) *change.Change {
 	return d.approved(t, seen, texts...)
 }
 
-// permit takes the lease of an approved change with a fence, and lets policy decide about it.
+// permit leases an approved change with a fence, and returns the permit that policy gives it.
 func (d *database) permit(t testing.TB, c *change.Change, fence int64) writes.Permit {
 	t.Helper()
 	copied := *c
@@ -170,7 +170,7 @@ func (d *database) apply(t testing.TB, c *change.Change, fence int64) (change.Re
 	return d.Apply(t.Context(), d.permit(t, c, fence))
 }
 
-// only is a store with one change in it, as much as a Queue needs to hand out its lease.
+// only is a store with one change in it, all that a Queue needs to lease it.
 type only struct {
 	change.Store
 	c *change.Change
@@ -182,7 +182,7 @@ func (s only) Get(context.Context, string) (*change.Change, error) { return s.c,
 // Swap implements change.Store.
 func (s only) Swap(context.Context, *change.Change, change.Guard) error { return nil }
 
-// run is an outsider's statement.
+// run runs a statement on the outsider's connection.
 func (d *database) run(t testing.TB, statement string) {
 	t.Helper()
 	if _, err := d.outside.Exec(statement); err != nil {
@@ -190,7 +190,7 @@ func (d *database) run(t testing.TB, statement string) {
 	}
 }
 
-// count is an outsider's question with one number for an answer.
+// count returns the one number of a query on the outsider's connection.
 func (d *database) count(t testing.TB, query string) (n int64) {
 	t.Helper()
 	if err := d.outside.QueryRow(query).Scan(&n); err != nil {

@@ -1,8 +1,10 @@
-// Package catalogue tells what the tables of an SQL database are: their fields and types, keys, indexes and relations.
+// Package catalogue reads the catalogues of SQL databases: the fields, types, keys, indexes and relations of their
+// tables.
 //
-// sqldb describes its sources with it: one function a database reads the catalogue of an open connection and gives the
-// classes, ordered by name, with warnings about what it left out. What a catalogue tells only as text, such as a check,
-// counts where its meaning is sure. It reads no record, and says nothing that may not hold for every one.
+// Package sqldriver describes its sources with it. There is one function per database; it reads the catalogue over an
+// open connection and returns the classes, sorted by name, and warnings about what it left out. What a catalogue holds
+// only as text, such as a check constraint, is used only where its meaning is certain. The package reads no records, and
+// reports nothing that might not hold for every record.
 package catalogue
 
 import (
@@ -16,14 +18,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A found is a class as the catalogue tells it, before names, keys and relations are settled.
+// A found is a class as read from the catalogue, before names, keys and relations are settled.
 type found struct {
 	schema.Class
 	primary []string // the columns of its primary key, hidden ones too
 	links   []link
 }
 
-// A link is a foreign key. A column that is no field is "".
+// A link is a foreign key. A column that isn't a field is "".
 type link struct {
 	fields, targets []string
 	to              *found
@@ -35,7 +37,7 @@ func addressable(name string) bool {
 	return name != "" && utf8.ValidString(name) && !strings.Contains(name, ".") && first != '$' && !unicode.IsControl(first)
 }
 
-// add appends field to f, or returns a warning when nothing could name it.
+// add appends field to f, or returns a warning if its name can't be addressed.
 func (f *found) add(field schema.Field) (warning string) {
 	if !addressable(field.Name) {
 		return fmt.Sprintf("field %q of %s left out: no path can name it", field.Name, f.place())
@@ -44,8 +46,8 @@ func (f *found) add(field schema.Field) (warning string) {
 	return ""
 }
 
-// index adds an access path over columns, in order; one that is an expression or no field is "". more says that it has
-// something beside its columns, such as a predicate.
+// index adds an access path over columns, in order; a column that is an expression or not a field is "". more reports
+// whether the index has other parts, such as a predicate.
 func (f *found) index(name string, columns []string, unique, more bool) {
 	n := len(columns)
 	for i, c := range columns {
@@ -59,7 +61,7 @@ func (f *found) index(name string, columns []string, unique, more bool) {
 	}
 }
 
-// place names f as an operator knows it.
+// place returns the quoted table name of f for warnings, with its space if it has one.
 func (f *found) place() string {
 	if f.Space == "" {
 		return fmt.Sprintf("%q", f.Table)
@@ -67,7 +69,7 @@ func (f *found) place() string {
 	return fmt.Sprintf("%q.%q", f.Space, f.Table)
 }
 
-// settle turns what a catalogue tells into the classes of source, sorted by name, and warnings.
+// settle turns what was read into the classes of source, sorted by name, and warnings.
 func settle(source string, list []*found) ([]schema.Class, []string, error) {
 	var warnings []string
 	list = slices.DeleteFunc(list, func(f *found) bool {
@@ -108,7 +110,7 @@ func settle(source string, list []*found) ([]schema.Class, []string, error) {
 	return classes, warnings, nil
 }
 
-// settleKey takes the primary key, or else the first unique index over fields that are never null. A view has neither.
+// settleKey sets the primary key, or else the first unique index over fields that are never null. A view has neither.
 func (f *found) settleKey() {
 	if len(f.primary) > 0 && f.hasFields(f.primary) {
 		f.Key = f.primary
@@ -141,7 +143,7 @@ func (f *found) hasFields(names []string) bool {
 	return !slices.ContainsFunc(names, func(n string) bool { return f.Field(n) == nil })
 }
 
-// identified reports whether values of fields are those of one record at most.
+// identified reports whether values of fields identify at most one record.
 func (f *found) identified(fields []string) bool {
 	within := func(names []string) bool {
 		return len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(fields, n) })

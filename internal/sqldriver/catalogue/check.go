@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A rule is what a check constraint says of one column: that it holds one of the literals, or JSON.
+// A rule is what a check constraint requires of one column: one of the literals, or JSON.
 type rule struct {
 	column   token
 	cast     bool // the column is compared as text
@@ -19,13 +19,13 @@ type rule struct {
 	json     bool
 }
 
-// A literal is a constant as written; cast tells that the source states its type.
+// A literal is a constant as written; cast reports that it has an explicit type.
 type literal struct {
 	text      string
 	str, cast bool
 }
 
-// rules reads the parts of a check constraint that it can be sure of. A part of another form says nothing.
+// rules returns the parts of a check constraint that it understands. It ignores parts of any other form.
 func rules(ts []token) []rule {
 	ts = strip(ts)
 	if parts := split(ts, "OR"); len(parts) > 1 {
@@ -47,7 +47,7 @@ func rules(ts []token) []rule {
 	return nil
 }
 
-// nullOr reads "c IS NULL OR rule of c", which says no more than the rule: null passes every check.
+// nullOr reads "c IS NULL OR rule of c", which is equivalent to the rule: null passes every check.
 func nullOr(parts [][]token) []rule {
 	var null token
 	var rest []rule
@@ -90,7 +90,7 @@ func ruleOf(ts []token) (r rule, ok bool) {
 	return rule{}, false
 }
 
-// jsonRule reads json_valid(c), which may be compared to 1.
+// jsonRule reads json_valid(c), optionally compared to 1.
 func jsonRule(ts []token) (rule, bool) {
 	inner, rest, ok := group(ts[1:])
 	if !ok || len(inner) != 1 || inner[0].kind > quoted {
@@ -100,7 +100,7 @@ func jsonRule(ts []token) (rule, bool) {
 	return rule{column: inner[0], json: true}, whole
 }
 
-// listOf reads what follows op.
+// listOf reads the operand of op.
 func listOf(op string, ts []token) ([]literal, bool) {
 	if op == "IN" {
 		if len(ts) == 0 || !ts[0].is("(") {
@@ -159,7 +159,7 @@ func literalOf(ts []token) (literal, bool) {
 	return literal{text: sign + ts[0].text, str: ts[0].kind == text}, true
 }
 
-// textTypes and plainTypes are the types that PostgreSQL writes in casts that keep a value as it is.
+// textTypes and plainTypes are the types in PostgreSQL's casts that leave a value unchanged.
 var (
 	textTypes  = []string{"text", "character varying", "bpchar", "name"}
 	plainTypes = append([]string{"smallint", "integer", "bigint", "numeric", "double precision"}, textTypes...)
@@ -173,7 +173,7 @@ func typeName(ts []token) string {
 	return strings.Join(words, " ")
 }
 
-// columnOf reads a column, which may be cast to text.
+// columnOf reads a column, optionally cast to text.
 func columnOf(ts []token) (column token, cast, ok bool) {
 	ts = strip(ts)
 	if parts := split(ts, "::"); len(parts) == 2 {
@@ -186,7 +186,7 @@ func columnOf(ts []token) (column token, cast, ok bool) {
 	return ts[0], false, true
 }
 
-// uncastArray takes away the cast of a whole array of text.
+// uncastArray removes a cast of a whole array to text.
 func uncastArray(ts []token) []token {
 	if parts := split(ts, "::"); len(parts) == 2 {
 		if t := typeName(parts[1]); strings.HasSuffix(t, " [ ]") && slices.Contains(textTypes, strings.TrimSuffix(t, " [ ]")) {
@@ -196,7 +196,7 @@ func uncastArray(ts []token) []token {
 	return ts
 }
 
-// restrict applies what a rule says to field. Literals that the field would hold as something else say nothing.
+// restrict applies rule r to field. Literals that the field would hold as another value are ignored.
 func restrict(field *schema.Field, r rule) {
 	if r.json {
 		if field.Type == schema.String {

@@ -7,14 +7,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A declaration is what SQLite's catalogue keeps only as text: each column's collation, and the checks.
+// A declaration is what SQLite's catalogue keeps only as text: the collation of each column, and the checks.
 type declaration struct {
 	columns    []string
-	collations []string // "" where none is named
+	collations []string // "" if none is named
 	checks     [][]token
 }
 
-// constraintWords begin a table constraint. They are reserved, so no column of this name goes without quotes.
+// constraintWords are the keywords that begin a table constraint. They are reserved, so a column of such a name is
+// quoted.
 var constraintWords = []string{"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"}
 
 // parseDDL reads a CREATE TABLE statement as SQLite stores it.
@@ -61,12 +62,12 @@ func parseDDL(ddl string) (declaration, bool) {
 	return d, true
 }
 
-// settleDDL takes from f's DDL what no pragma tells. Where that can't be known, every field is taken to
-// compare by a rule of its own, which is always right to say.
+// settleDDL sets on f what its DDL contains and no pragma reports. If the DDL can't be parsed, every field is marked Unordered,
+// which is always safe.
 func (r *sqliteReader) settleDDL(f *found) {
 	if f.View {
 		for i := range f.Fields {
-			f.Fields[i].Unordered = r.foreign // a view's column compares as the one it stands for
+			f.Fields[i].Unordered = r.foreign // a view's column may compare as the column it comes from
 		}
 		return
 	}
@@ -97,12 +98,12 @@ func (r *sqliteReader) settleDDL(f *found) {
 	}
 }
 
-// column returns the place of the column that SQLite knows by name, -1 for none.
+// column returns the index of the column that SQLite finds by name, or -1.
 func (d *declaration) column(name string) int {
 	return slices.IndexFunc(d.columns, func(c string) bool { return sameName(c, name) })
 }
 
-// sameName compares names as SQLite does: without regard to the case of ASCII letters.
+// sameName compares names as SQLite does: ignoring the case of ASCII letters.
 func sameName(a, b string) bool {
 	return len(a) == len(b) && lowerASCII(a) == lowerASCII(b)
 }

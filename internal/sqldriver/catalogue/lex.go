@@ -2,10 +2,10 @@ package catalogue
 
 import "strings"
 
-// A token is one word of SQL as a catalogue stores it.
+// A token is one token of SQL as stored in a catalogue.
 type token struct {
 	kind tokenKind
-	text string // without its quotes
+	text string // text string // without its quotes
 }
 
 type tokenKind uint8
@@ -23,7 +23,7 @@ func (t token) is(s string) bool {
 	return (t.kind == word || t.kind == punct) && strings.EqualFold(t.text, s)
 }
 
-// lex splits sql, in SQLite's dialect or PostgreSQL's. It returns false where a quote doesn't end.
+// lex splits sql, in SQLite's dialect or PostgreSQL's. It returns false if a quote isn't closed.
 func lex(sql string, sqlite bool) ([]token, bool) {
 	var out []token
 	for i := 0; i < len(sql); {
@@ -64,7 +64,7 @@ func lex(sql string, sqlite bool) ([]token, bool) {
 				if m == 0 {
 					return nil, false
 				}
-				t := token{punct, rest[:1+m]} // as punctuation it fits no form
+				t := token{punct, rest[:1+m]} // as punctuation it matches no form
 				if !sqlite && c == 'E' && !strings.Contains(strings.ReplaceAll(s, `\\`, ""), `\`) {
 					t = token{text, strings.ReplaceAll(s, `\\`, `\`)}
 				}
@@ -87,7 +87,7 @@ func inWord(c byte) bool {
 	return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
 }
 
-// until returns the length of s up to and with end, which is looked for from position from.
+// until returns the length of s up to and including end, searching from position from.
 func until(s string, from int, end string) int {
 	if n := strings.Index(s[from:], end); n >= 0 {
 		return from + n + len(end)
@@ -95,7 +95,8 @@ func until(s string, from int, end string) int {
 	return len(s)
 }
 
-// unquote reads what stands between quotes at the start of s; a doubled quote is one. n is 0 without an end.
+// unquote returns the content of the quoted text at the start of s, with doubled quotes undoubled. n is its length with
+// quotes, 0 if it isn't closed.
 func unquote(s string) (content string, n int) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
@@ -126,7 +127,7 @@ func numberLength(s string) int {
 	return n
 }
 
-// group returns the tokens between the bracket that ts starts with and the one that closes it, and what follows.
+// group returns the tokens between the bracket that ts starts with and its closing bracket, and the tokens after it.
 func group(ts []token) (inner, rest []token, ok bool) {
 	depth := 0
 	for i, t := range ts {
@@ -144,7 +145,7 @@ func group(ts []token) (inner, rest []token, ok bool) {
 	return nil, nil, false
 }
 
-// strip takes away the parentheses around the whole of ts.
+// strip removes the parentheses around the whole of ts.
 func strip(ts []token) []token {
 	for len(ts) > 0 && ts[0].is("(") {
 		inner, rest, ok := group(ts)
@@ -156,7 +157,7 @@ func strip(ts []token) []token {
 	return ts
 }
 
-// split cuts ts at sep where no bracket is open.
+// split cuts ts at every sep outside brackets.
 func split(ts []token, sep string) [][]token {
 	var out [][]token
 	depth, start := 0, 0

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// mysqlReader reads the catalogue of one database: the classes first, then what belongs to all of them.
+// mysqlReader reads the catalogue of one database: the classes first, then their keys, indexes and relations.
 type mysqlReader struct {
 	db       *sql.DB
 	list     []*found
@@ -19,7 +19,7 @@ type mysqlReader struct {
 	warnings []string
 }
 
-// MySQL returns the classes of a MariaDB database that the user may see, under source's name, sorted, and
+// MySQL returns the classes of a MariaDB database that the database user may see, under source's name, sorted, and
 // warnings about what it left out.
 func MySQL(ctx context.Context, db *sql.DB, source string) ([]schema.Class, []string, error) {
 	r := &mysqlReader{db: db, byName: map[string]*found{}}
@@ -38,7 +38,7 @@ func MySQL(ctx context.Context, db *sql.DB, source string) ([]schema.Class, []st
 		raw := f.Indexes
 		f.Indexes = nil
 		for _, x := range raw {
-			// MariaDB makes such an index for each foreign key: it would tell of one that leads to a hidden class.
+			// MariaDB makes such an index for each foreign key: it would reveal a foreign key to a hidden class.
 			if x.Unique || !slices.ContainsFunc(f.links, func(l link) bool { return slices.Equal(l.fields, x.Fields) }) {
 				f.index(x.Name, x.Fields, x.Unique, false)
 			}
@@ -48,7 +48,7 @@ func MySQL(ctx context.Context, db *sql.DB, source string) ([]schema.Class, []st
 	return classes, append(r.warnings, more...), err
 }
 
-// each runs a query and takes its rows as texts; null as "".
+// each runs a query and passes each of its rows to take as texts, with "" for null.
 func (r *mysqlReader) each(ctx context.Context, query string, take func([]string)) error {
 	rows, err := r.db.QueryContext(ctx, query)
 	if err != nil {
@@ -87,7 +87,7 @@ func (r *mysqlReader) class(x []string) {
 	r.list, r.byName[x[0]] = append(r.list, f), f
 }
 
-// mysqlColumns leaves out columns that the user may not select: they are not listed at all.
+// mysqlColumns omits columns that the database user may not select: information_schema doesn't list them.
 const mysqlColumns = `
 SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, COLLATION_NAME,
 	CHARACTER_MAXIMUM_LENGTH, COLUMN_COMMENT, PRIVILEGES, NUMERIC_PRECISION, NUMERIC_SCALE, DATETIME_PRECISION
@@ -125,7 +125,7 @@ func (r *mysqlReader) column(x []string) {
 	}
 }
 
-// mysqlTypes are the types that filters can work with. Every other one is Opaque.
+// mysqlTypes are the types that filters support. Every other one is Opaque.
 var mysqlTypes = map[string]schema.Type{
 	"tinyint": schema.Integer, "smallint": schema.Integer, "mediumint": schema.Integer, "int": schema.Integer, "bigint": schema.Integer,
 	"year": schema.Integer, "decimal": schema.Decimal, "float": schema.Double, "double": schema.Double,
@@ -135,7 +135,7 @@ var mysqlTypes = map[string]schema.Type{
 	"longblob": schema.Bytes, "date": schema.Day, "datetime": schema.Date, "timestamp": schema.Date, "uuid": schema.UUID,
 }
 
-// mysqlTyped says what a column's type is: data is its bare name, full has its length and attributes.
+// mysqlTyped sets the type of field: data is the bare type name, full has its length and attributes.
 func mysqlTyped(field *schema.Field, data, full string) {
 	field.Native, field.Type = data, schema.Opaque
 	if t, ok := mysqlTypes[data]; ok {
@@ -147,7 +147,7 @@ func mysqlTyped(field *schema.Field, data, full string) {
 	case data == "bit" && full != "bit(64)":
 		field.Type = schema.Integer
 	case data == "bit", data == "bigint" && strings.Contains(full, "unsigned"):
-		field.Type = schema.Decimal // it goes beyond 64 bits with a sign
+		field.Type = schema.Decimal // it exceeds 64 bits with a sign
 	case data == "enum":
 		if ts, ok := lex(full, true); ok && len(ts) > 2 {
 			for _, t := range ts[2:] {
@@ -161,7 +161,7 @@ func mysqlTyped(field *schema.Field, data, full string) {
 	}
 }
 
-// mysqlChecks reads the checks that make JSON of text. Others say nothing: rows that were there before may break them.
+// mysqlChecks reads the checks that turn text into JSON. Other checks are ignored: existing rows may violate them.
 const mysqlChecks = `
 SELECT TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = DATABASE() ORDER BY TABLE_NAME, CONSTRAINT_NAME`
 
@@ -183,7 +183,7 @@ SELECT TABLE_NAME, INDEX_NAME, NON_UNIQUE, SUB_PART IS NULL, INDEX_TYPE, COLUMN_
 FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND INDEX_TYPE IN ('BTREE', 'HASH')
 ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`
 
-// index takes one column of an index; of a column that is indexed by its beginning it makes none.
+// index adds one column of an index; it ignores a column that is indexed by a prefix.
 func (r *mysqlReader) index(x []string) {
 	f := r.byName[x[0]]
 	if f == nil {
@@ -214,7 +214,7 @@ func (r *mysqlReader) foreign(x []string) {
 	if f == nil {
 		return
 	}
-	if x[5] == "1" { // it may lead nowhere that we know
+	if x[5] == "1" { // the target may be unknown to us
 		f.links = append(f.links, link{to: to})
 	} else if len(f.links) == 0 {
 		return

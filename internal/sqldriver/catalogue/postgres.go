@@ -12,12 +12,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Querier is what Postgres needs of a connection, a pool or a transaction.
+// A Querier is what Postgres needs: a connection, a pool or a transaction.
 type Querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// postgresReader reads a catalogue: the classes first, then what belongs to all of them.
+// postgresReader reads a catalogue: the classes first, then their constraints and indexes.
 type postgresReader struct {
 	conn     Querier
 	oids     []uint32
@@ -25,16 +25,16 @@ type postgresReader struct {
 	warnings []string
 }
 
-// A pgClass is a found class with what PostgreSQL tells of it.
+// A pgClass is a found class with what only PostgreSQL has.
 type pgClass struct {
 	found
-	foreign bool             // a foreign table: no constraint of it is enforced here
+	foreign bool             // a foreign table: its constraints aren't enforced here
 	parent  bool             // its rows include those of tables that inherit from it, which its indexes don't cover
-	fields  map[int16]string // by attribute number, those that are fields
+	fields  map[int16]string // by attribute number, only those that are fields
 }
 
-// Postgres returns the classes of a PostgreSQL database that the role of conn may select from, under
-// source's name, sorted, and warnings about what it left out. A role that may select some columns gets those.
+// Postgres returns the classes of a PostgreSQL database that the role of conn may select from, under source's name,
+// sorted, and warnings about what it left out. If the role may select only some columns, the class has only those.
 func Postgres(ctx context.Context, conn Querier, source string) ([]schema.Class, []string, error) {
 	r := &postgresReader{conn: conn, byOID: map[uint32]*pgClass{}}
 	for _, step := range []struct {
@@ -156,7 +156,7 @@ func (r *postgresReader) columns(ctx context.Context) error {
 		x, c := &rows[i], r.byOID[rows[i].Class]
 		field := schema.Field{Name: x.Name, Description: x.Described, Generated: x.Generated, Default: x.Default, Unordered: x.Unordered}
 		field.Required = x.Given && !x.Generated && x.Default == ""
-		// A domain's NOT NULL binds writers, but a null can get past it; a foreign or inheriting table's can too.
+		// A domain's NOT NULL binds writers, but nulls can get past it, and past NOT NULL of a foreign or parent table.
 		field.NotNull = x.Never && !c.foreign && !c.parent
 		x.typed(&field)
 		if warning := c.add(field); warning != "" {
@@ -168,7 +168,7 @@ func (r *postgresReader) columns(ctx context.Context) error {
 	return err
 }
 
-// pgTypes are the built-in types that filters can work with. Every other one is Opaque.
+// pgTypes are the built-in types that filters support. Every other one is Opaque.
 var pgTypes = map[string]schema.Type{
 	"int2": schema.Integer, "int4": schema.Integer, "int8": schema.Integer,
 	"numeric": schema.Decimal, "float4": schema.Double, "float8": schema.Double,
@@ -178,8 +178,8 @@ var pgTypes = map[string]schema.Type{
 	"json": schema.JSON, "jsonb": schema.JSON,
 }
 
-// typed sets what x's base type and its domain say of field. Native is the base type's name: "enum" for
-// every enum, and with its schema for a type that is not built in, so that no two types share one.
+// typed sets on field what x's base type and its domain say. Native is the base type's name: "enum" for every enum, and
+// schema-qualified for a type that is not built in, so that no two types share a name.
 func (x *pgColumn) typed(field *schema.Field) {
 	field.Native, field.Type = x.Type, schema.Opaque
 	switch {
@@ -213,7 +213,7 @@ func (x *pgColumn) typed(field *schema.Field) {
 	}
 }
 
-// scaled says how exact x is. A scale below 0, which rounds whole numbers, is not told.
+// scaled sets the precision of field. A scale below 0, which rounds whole numbers, is left out.
 func (x *pgColumn) scaled(field *schema.Field) {
 	switch {
 	case x.Modifier < 0 || x.Array:
@@ -234,7 +234,7 @@ func checkRules(expr string) []rule {
 	return rules(ts)
 }
 
-// restrictPostgres applies a rule where the comparison in it is of bytes and of the values themselves.
+// restrictPostgres applies a rule if its comparison is by bytes and of the values themselves.
 func restrictPostgres(field *schema.Field, said rule) {
 	if !said.json && !field.Unordered && field.Native != "enum" {
 		restrict(field, said)
@@ -288,7 +288,7 @@ func (c *pgClass) check(expr string) {
 	}
 }
 
-// names returns the fields at these attribute numbers; "" for what is none.
+// names returns the fields at these attribute numbers, with "" for a number that isn't a field.
 func (c *pgClass) names(at []int16) []string {
 	out := make([]string, len(at))
 	for i, n := range at {
@@ -297,7 +297,7 @@ func (c *pgClass) names(at []int16) []string {
 	return out
 }
 
-// pgIndexes reads the indexes that serve equality on their leading columns, and every primary key.
+// pgIndexes reads the indexes that support equality on their leading columns, and every primary key.
 const pgIndexes = `
 SELECT i.indrelid, c.relname::text, i.indisunique AND i.indpred IS NULL, i.indisprimary, i.indkey::int2[], i.indnkeyatts, i.indpred IS NOT NULL
 FROM pg_catalog.pg_index i

@@ -270,7 +270,7 @@ func TestDescribePostgres(t *testing.T) {
 	}
 }
 
-// TestDescribePostgresRole wants a role to be told only of what it may select.
+// TestDescribePostgresRole checks that a role is shown only what it may select.
 func TestDescribePostgresRole(t *testing.T) {
 	server := testservices.Postgres(t)
 	owner := connect(t, server)
@@ -314,7 +314,7 @@ func TestDescribePostgresRole(t *testing.T) {
 	wantParts(t, warnings, nil)
 }
 
-// TestDescribePostgresClash wants an error that names both tables that would have one name.
+// TestDescribePostgresClash expects an error that names both tables that would have one name.
 func TestDescribePostgresClash(t *testing.T) {
 	conn := connect(t, testservices.Postgres(t))
 	run(t, conn, `CREATE SCHEMA a; CREATE SCHEMA a_b; CREATE TABLE a.b_c (); ALTER TABLE a.b_c ADD x int; CREATE TABLE a_b.c (x int)`)

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// rules of foreign keys, as catalogues write them. What they don't have refuses.
+// referenceRules are the rules of foreign keys, as catalogues write them. Any other one refuses.
 var referenceRules = map[string]schema.Rule{
 	"CASCADE": schema.Cascade, "SET NULL": schema.SetNull, "SET DEFAULT": schema.SetNull, "c": schema.Cascade, "n": schema.SetNull, "d": schema.SetNull,
 }
@@ -18,7 +18,7 @@ const sqliteReferences = `SELECT s.name, k.id, p.name, k."from", coalesce(k."to"
 FROM main.sqlite_schema AS s, pragma_foreign_key_list(s.name) AS k JOIN main.sqlite_schema AS p ON p.type = 'table' AND lower(p.name) = lower(k."table")
 WHERE s.type = 'table' ORDER BY s.name, k.id, k.seq`
 
-// A Rower is what the readers of references need of a connection of database/sql or a transaction.
+// A Rower is what the readers of references need: a connection or transaction of database/sql.
 type Rower interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }

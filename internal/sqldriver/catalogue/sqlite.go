@@ -16,18 +16,18 @@ import (
 // sqliteReader reads one schema of a SQLite database within one transaction.
 type sqliteReader struct {
 	tx       *sql.Tx
-	space    string // as SQLite calls it: main for the default one
+	space    string // the name SQLite uses: main for the default one
 	byName   map[string]*found
 	list     []*found
 	ddl      map[*found]string
-	rowid    map[*found]string // the field that is another name of the rowid
+	rowid    map[*found]string // the field that is an alias of the rowid
 	foreign  bool              // some DDL names a collation
 	warnings []string
 }
 
-// SQLite returns the classes of a SQLite database under source's name, sorted, and warnings about
-// what it left out. Attached databases are spaces; temporary tables are no classes. Only the declared length is
-// known: SQLite enforces none.
+// SQLite returns the classes of a SQLite database under source's name, sorted, and warnings about what it left out.
+// Attached databases are spaces; temporary tables aren't classes. A field's length is the declared one, which SQLite
+// doesn't enforce.
 func SQLite(ctx context.Context, db *sql.DB, source string) ([]schema.Class, []string, error) {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -89,7 +89,7 @@ func (r *sqliteReader) read(ctx context.Context) error {
 	return nil
 }
 
-// from names the schema's own catalogue in a FROM clause.
+// from returns the FROM operand for the catalogue of this schema.
 func (r *sqliteReader) from() string {
 	return `"` + strings.ReplaceAll(r.space, `"`, `""`) + `".sqlite_schema AS s`
 }
@@ -125,8 +125,8 @@ func (r *sqliteReader) tables(ctx context.Context) error {
 	return err
 }
 
-// columns reads the columns of all tables at once. Those of views and virtual tables can fail to be
-// read, where what they stand on is gone: then they are read one by one, and the broken ones are left out.
+// columns reads the columns of all tables at once. Columns of views and virtual tables can't be read if a table they
+// depend on is gone: then the tables are read one by one, and the broken ones are left out.
 func (r *sqliteReader) columns(ctx context.Context) error {
 	base := `SELECT s.name, c.name, coalesce(c.type, ''), c."notnull", coalesce(c.dflt_value, ''), c.pk, c.hidden
 		FROM ` + r.from() + `, pragma_table_xinfo(s.name, ?1) AS c WHERE s.type IN ('table', 'view') `
@@ -191,18 +191,18 @@ func (r *sqliteReader) columnsOf(ctx context.Context, query string, args ...any)
 			f.primary = append(f.primary, p.name)
 		}
 		if len(parts) == 1 {
-			r.rowid[f] = parts[0].name // until an index of its own tells otherwise
+			r.rowid[f] = parts[0].name // unless the table has an index for its key, which is found later
 		}
 	}
 	return err
 }
 
-// A sqliteIndex is an index as the pragmas tell it.
+// A sqliteIndex is an index as the pragmas return it.
 type sqliteIndex struct {
 	of       *found
 	name     string
 	columns  []string // rowidColumn for the rowid, "" for an expression
-	collated []string // those of columns that it compares by a rule of its own
+	collated []string // those of columns with a collation other than BINARY
 	unique   bool
 	partial  bool
 }
@@ -246,7 +246,7 @@ func (r *sqliteReader) indexes(ctx context.Context) error {
 	return err
 }
 
-// settleIndexes adds the indexes once it is known which field, if any, is another name of the rowid.
+// settleIndexes adds the indexes once it is known which field, if any, is an alias of the rowid.
 func (r *sqliteReader) settleIndexes(all []*sqliteIndex) {
 	for _, x := range all {
 		for i, c := range x.columns {
@@ -300,7 +300,7 @@ func (r *sqliteReader) foreignKeys(ctx context.Context) error {
 	})
 }
 
-// spelt returns the field that SQLite knows by name, whose case may differ; "" for none.
+// spelt returns the field that SQLite finds by name, whose case may differ, or "".
 func (f *found) spelt(name string) string {
 	for i := range f.Fields {
 		if sameName(f.Fields[i].Name, name) {
@@ -310,7 +310,7 @@ func (f *found) spelt(name string) string {
 	return ""
 }
 
-// sqliteTypes are the words in a declared type that tell what it holds; the first that is there counts.
+// sqliteTypes are the substrings of a declared type that determine what it holds; the first match counts.
 var sqliteTypes = []struct {
 	words []string
 	is    schema.Type
@@ -326,8 +326,8 @@ var sqliteTypes = []struct {
 	{[]string{"REAL", "FLOA", "DOUB"}, schema.Double},
 }
 
-// sqliteType returns the type of a column declared as native, and its declared length. A type that no word
-// tells may hold anything.
+// sqliteType returns the type of a column declared as native, and its declared length. A type that matches none may hold
+// any value.
 func sqliteType(native string) (schema.Type, int) {
 	upper := strings.ToUpper(strings.TrimSpace(native))
 	if upper == "DATE" {

@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// diffClasses compares what a catalogue told with what was wanted; empty and nil lists are the same.
+// diffClasses compares classes with the wanted ones; empty and nil lists are the same.
 func diffClasses(want, got []schema.Class) string {
 	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b value.Value) bool { return reflect.DeepEqual(a, b) }))
 }
@@ -286,7 +286,7 @@ func wantParts(t *testing.T, got, parts []string) {
 	}
 }
 
-// TestDescribeSQLiteClash wants an error that names both tables that would have one name.
+// TestDescribeSQLiteClash expects an error that names both tables that would have one name.
 func TestDescribeSQLiteClash(t *testing.T) {
 	db := openSQLite(t, `ATTACH ':memory:' AS o; CREATE TABLE o_t (a); CREATE TABLE o.t (a)`)
 	_, _, err := SQLite(context.Background(), db, "db")

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// virtual reads CREATE VIRTUAL TABLE name USING module(args), as SQLite keeps it; ok is false for anything else.
+// virtual parses CREATE VIRTUAL TABLE name USING module(args), as SQLite stores it; ok is false for anything else.
 func virtual(ddl string) (module string, args []string, ok bool) {
 	rest := ddl
 	for _, want := range []string{"create", "virtual", "table", "", "using"} {
@@ -29,7 +29,7 @@ func virtual(ddl string) (module string, args []string, ok bool) {
 	return module, split(inner), true
 }
 
-// split cuts arguments apart at commas that stand in no quotes or brackets.
+// split cuts arguments at commas outside quotes and brackets.
 func split(s string) []string {
 	var out []string
 	start, depth := 0, 0
@@ -59,7 +59,7 @@ func split(s string) []string {
 	return append(out, strings.TrimSpace(s[start:]))
 }
 
-// assignment reads option = value, which an argument that is no column is. The option is in lower case.
+// assignment parses option = value, the form of an argument that isn't a column. The option is in lower case.
 func assignment(arg string) (option, v string, ok bool) {
 	if arg == "" || strings.IndexByte("'\"`[", arg[0]) >= 0 {
 		return "", "", false // quoted: a column
@@ -76,7 +76,7 @@ func assignment(arg string) (option, v string, ok bool) {
 	return lower(option), v, true
 }
 
-// token reads a bare or quoted word at the beginning of s.
+// token reads a bare or quoted token at the beginning of s.
 func token(s string) (word, rest string, ok bool) {
 	s = strings.TrimLeft(s, " \t\r\n\f")
 	if s == "" {

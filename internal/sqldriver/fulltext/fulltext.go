@@ -1,7 +1,7 @@
-// Package fulltext reads from the catalogues of databases which fields of which classes have full-text indexes.
+// Package fulltext reads from database catalogues which fields of which classes have full-text indexes.
 //
-// It stands beside the reading of catalogues and adds to classes that this has made. It keeps an index only where it is
-// sure which fields the index holds, and that no search in them can fail; whatever else there is it passes over.
+// It adds indexes to classes that package catalogue has read. It keeps an index only if it is certain which fields the
+// index covers and that no search in them can fail; it ignores all others.
 package fulltext
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// sorted puts the indexes of each class in the order of their names.
+// sorted sorts the indexes of each class by name.
 func sorted(classes []schema.Class) {
 	for i := range classes {
 		slices.SortStableFunc(classes[i].Text, func(a, b schema.TextIndex) int { return cmp.Compare(a.Name, b.Name) })

@@ -9,16 +9,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// shadows are what the names of the tables end in that a module keeps its index in; the index itself first. SQLite
-// knows them as well, but only of modules that it has.
+// shadows are the name suffixes of the tables in which a module keeps its index, the index itself first. SQLite knows
+// them too, but only for modules that it has loaded.
 var shadows = map[string][]string{
 	"fts5": {"", "_data", "_idx", "_content", "_docsize", "_config"}, "fts5vocab": {""},
 	"fts4": {"", "_content", "_docsize", "_segdir", "_segments", "_stat"}, "fts4aux": {""},
 	"fts3": {"", "_content", "_docsize", "_segdir", "_segments", "_stat"}, "fts3tokenize": {""},
 }
 
-// Internal returns the tables of a SQLite schema that are full-text indexes or parts of one, in lower case: they are no
-// classes. made has the statements that made the virtual tables, by name.
+// Internal returns the tables of a SQLite schema that are full-text indexes or parts of one, in lower case: they aren't
+// classes. made holds the CREATE statements of the virtual tables, by name.
 func Internal(made map[string]string) map[string]bool {
 	out := map[string]bool{}
 	for name, ddl := range made {
@@ -30,9 +30,9 @@ func Internal(made map[string]string) map[string]bool {
 	return out
 }
 
-// SQLite adds to classes their FTS5 indexes, and returns warnings about those that it can't use. An index is one of a
-// class when it is an external-content table (content=…) over it, by the integer key of the class. Its columns are
-// taken to hold the words of the fields whose names they have: what keeps it up to date is the owner's.
+// SQLite adds to classes their FTS5 indexes, and returns warnings about those that it can't use. An index belongs to a
+// class if it is an external-content table (content=…) over it, by the integer key of the class. Each of its columns is
+// taken to index the field of the same name; keeping it up to date is the owner's responsibility.
 func SQLite(ctx context.Context, tx *sql.Tx, classes []schema.Class) ([]string, error) {
 	spaces := map[string][]*schema.Class{}
 	for i := range classes {
@@ -67,7 +67,7 @@ func SQLite(ctx context.Context, tx *sql.Tx, classes []schema.Class) ([]string, 
 	return warnings, nil
 }
 
-// virtuals returns the statements that made the virtual tables of a schema, by the name of the table.
+// virtuals returns the CREATE statements of the virtual tables of a schema, by table name.
 func virtuals(ctx context.Context, tx *sql.Tx, space string) (map[string]string, error) {
 	if space == "" {
 		space = "main"
@@ -88,7 +88,7 @@ func virtuals(ctx context.Context, tx *sql.Tx, space string) (map[string]string,
 	return made, rows.Err()
 }
 
-// external reads what made an FTS5 table as an index of one of classes.
+// external parses the arguments of an FTS5 table as an index of one of classes.
 func external(name string, args []string, classes []*schema.Class) (*schema.Class, schema.TextIndex, bool) {
 	x := schema.TextIndex{Name: name}
 	content, rowid := "", "rowid"
@@ -132,7 +132,7 @@ func external(name string, args []string, classes []*schema.Class) (*schema.Clas
 	return nil, x, false
 }
 
-// probe searches x for a word, so that an index is left out that can't be read here: a tokenizer or a table is missing.
+// probe runs a search in x, so that an index that can't be read here is left out: a tokenizer or a table is missing.
 func probe(ctx context.Context, tx *sql.Tx, space string, x schema.TextIndex) error {
 	if space == "" {
 		space = "main"
@@ -148,7 +148,7 @@ func probe(ctx context.Context, tx *sql.Tx, space string, x schema.TextIndex) er
 
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// lower turns the capitals of ASCII, as SQLite compares names.
+// lower lowers ASCII capitals, as SQLite does to compare names.
 func lower(s string) string {
 	return strings.Map(func(c rune) rune {
 		if 'A' <= c && c <= 'Z' {

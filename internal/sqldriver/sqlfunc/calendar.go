@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// begin returns when the unit of t begins by the clock; weeks begin on day first, 0 is Sunday.
+// begin returns the beginning of t's unit on the clock; weeks begin on day first, where 0 is Sunday.
 func (c clock) begin(t time.Time, unit string, first int64) time.Time {
 	wall := c.at(t)
 	switch unit {
@@ -23,7 +23,7 @@ func (c clock) begin(t time.Time, unit string, first int64) time.Time {
 	return c.instant(unitBegin(wall, unit, first))
 }
 
-// unitBegin is the midnight with which the unit begins, a day or longer.
+// unitBegin returns the midnight at which the unit, a day or longer, begins.
 func unitBegin(wall time.Time, unit string, first int64) time.Time {
 	y, m, d := wall.Date()
 	switch unit {
@@ -39,7 +39,7 @@ func unitBegin(wall time.Time, unit string, first int64) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 }
 
-// shift returns the instant n units later, null where that is far off.
+// shift returns the instant n units later, null if it is out of range.
 func (c clock) shift(t time.Time, n int64, unit string) driver.Value {
 	const years = 100_000
 	most, months, days := int64(years*366*day)*1000, int64(0), int64(0)
@@ -70,7 +70,7 @@ func (c clock) shift(t time.Time, n int64, unit string) driver.Value {
 		return nil
 	}
 	if step > 0 {
-		// In milliseconds, for a Duration ends after 292 years.
+		// In milliseconds, since a Duration ends after 292 years.
 		ms := t.UnixMilli() + n*step.Milliseconds()
 		if !inYears(ms) {
 			return nil
@@ -82,7 +82,7 @@ func (c clock) shift(t time.Time, n int64, unit string) driver.Value {
 		y, m, d := wall.Date()
 		last := time.Date(y, m+time.Month(n*months)+1, 0, 0, 0, 0, 0, time.UTC)
 		days = int64(min(d, last.Day()) - d)
-		wall = wall.AddDate(0, 0, 1-d) // the first, which every month has
+		wall = wall.AddDate(0, 0, 1-d) // the first of the month, which every month has
 		wall = wall.AddDate(0, int(n*months), d-1+int(days))
 	} else {
 		wall = wall.AddDate(0, 0, int(n*days))
@@ -93,7 +93,7 @@ func (c clock) shift(t time.Time, n int64, unit string) driver.Value {
 	return millis(c.instant(wall))
 }
 
-// between returns how many times a unit begins after from until to.
+// between returns how many times a unit begins after from, up to to.
 func (c clock) between(from, to time.Time, unit string, first int64) driver.Value {
 	switch unit {
 	case "hour", "minute", "second", "millisecond":

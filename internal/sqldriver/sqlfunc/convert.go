@@ -82,7 +82,7 @@ func anyDouble(args []driver.Value) driver.Value {
 	return nil
 }
 
-// scalar reads JSON; objects and lists count as null.
+// scalar parses JSON; objects and lists count as null.
 func scalar(text string) value.Value {
 	if text == "" || text[0] == '{' || text[0] == '[' {
 		return value.Value{}
@@ -106,7 +106,7 @@ func asInteger(v value.Value) driver.Value {
 
 func asDouble(v value.Value) driver.Value {
 	if f, ok := v.AsFloat(); ok && !math.IsInf(f, 0) {
-		return f + 0 // a zero has no sign
+		return f + 0 // + 0 turns negative zero into zero
 	}
 	return nil
 }
@@ -177,7 +177,7 @@ func toDecimal(v value.Value) driver.Value {
 	return asDecimal(v)
 }
 
-// near is the decimal that text writes with an exponent within a thousand.
+// near returns the decimal that text writes with an exponent within ±1000.
 func near(text string) driver.Value {
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
 		if e, err := strconv.Atoi(text[i+1:]); err != nil || e > 1000 || e < -1000 {
@@ -187,7 +187,7 @@ func near(text string) driver.Value {
 	return decimalOf(text).number()
 }
 
-// numeral returns text that writes a number as JSON does, without a leading plus; leading zeros and points are fine.
+// numeral returns text if it writes a number as JSON does, without a leading plus; leading zeros and points are allowed.
 func numeral(text string) (string, bool) {
 	rest, plus := strings.CutPrefix(text, "+")
 	if plus {
@@ -216,7 +216,7 @@ func numeral(text string) (string, bool) {
 	return text, digits(&rest) > 0 && rest == ""
 }
 
-// digits takes the leading digits off text and returns how many they were.
+// digits removes the leading digits of text and returns how many there were.
 func digits(text *string) int {
 	rest := strings.TrimLeft(*text, "0123456789")
 	n := len(*text) - len(rest)
@@ -232,7 +232,7 @@ func toString(v value.Value) driver.Value {
 	return v.String()
 }
 
-// plain writes a decimal that SQLite can hold without an exponent and without zeros at the end.
+// plain writes a decimal that SQLite can hold, without an exponent and without trailing zeros.
 func (d decimal) plain() string {
 	switch {
 	case d.digits == "":
@@ -261,7 +261,7 @@ func toBoolean(v value.Value) driver.Value {
 	return nil
 }
 
-// dateOf reads text in ISO 8601, and, with counted, numbers as milliseconds since 1970.
+// dateOf parses text in ISO 8601, and, if counted, numbers as milliseconds since 1970.
 func dateOf(v value.Value, counted bool) driver.Value {
 	ms, ok := int64(0), false
 	switch {

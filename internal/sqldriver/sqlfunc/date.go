@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The first and last milliseconds of the years 1 to 9999.
+// minMillis and maxMillis bound the years 1 to 9999.
 const (
 	minMillis = -62135596800000
 	maxMillis = 253402300799999
@@ -18,16 +18,16 @@ func inYears(ms int64) bool { return ms >= minMillis && ms <= maxMillis }
 
 const day = 86400
 
-// A clock is the wall clock of a zone. Its seconds count as if it stood in UTC.
+// A clock is the wall clock of a zone. Its times are represented as if they were in UTC.
 type clock struct{ *time.Location }
 
-// at returns what the clock shows at the instant t, in UTC's terms.
+// at returns the wall-clock time at instant t, represented in UTC.
 func (c clock) at(t time.Time) time.Time {
 	_, offset := t.In(c.Location).Zone()
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// instant returns when the clock shows wall: the first time where it does so twice, and by the offset before where it
+// instant returns when the clock shows wall: the first time if it does so twice, and by the offset before the gap if it
 // skips wall.
 func (c clock) instant(wall time.Time) time.Time {
 	_, before := wall.AddDate(0, 0, -1).In(c.Location).Zone()
@@ -42,7 +42,7 @@ func (c clock) instant(wall time.Time) time.Time {
 	return first
 }
 
-// zone reads a zone: "" for UTC, an offset as "+05:30", or a name of the IANA database; it is nil for what it doesn't know.
+// zone parses a zone: "" for UTC, an offset as "+05:30", or a name of the IANA database; it returns nil for any other.
 func zone(name string) any {
 	if name == "" || name == "UTC" {
 		return time.UTC
@@ -58,7 +58,7 @@ func zone(name string) any {
 	return loc
 }
 
-// at reads the instant and the zone of a function's arguments.
+// at parses the instant and the zone of a function's arguments.
 func (c *caches) at(ms, name driver.Value) (time.Time, clock, bool) {
 	n, ok := ms.(int64)
 	text, zok := name.(string)
@@ -150,7 +150,7 @@ func ofDate(of func(ms int64) value.Value) function {
 	}}
 }
 
-// millis is t where it is in the years 1 to 9999.
+// millis returns t in milliseconds, or null if it is outside the years 1 to 9999.
 func millis(t time.Time) driver.Value {
 	if ms := t.UnixMilli(); inYears(ms) {
 		return ms

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// A decimal is ±digits × 10^exp; digits have no zeros at either end, and are "" for 0.
+// A decimal is ±digits × 10^exp; digits have no leading or trailing zeros, and are "" for 0.
 type decimal struct {
 	neg    bool
 	digits string
 	exp    int
 }
 
-// farExponent is beyond all exponents that are told apart. Sums of two of them fit an int.
+// farExponent bounds the exponents that are told apart. The sum of two of them fits an int.
 const farExponent = 1 << 40
 
-// decimalOf reads a JSON number.
+// decimalOf parses a JSON number.
 func decimalOf(s string) decimal {
 	var d decimal
 	s, d.neg = strings.CutPrefix(s, "-")
@@ -43,7 +43,7 @@ func decimalOf(s string) decimal {
 	return d
 }
 
-// decimalOfValue reads a number of SQLite: a real as it is written in the fewest digits.
+// decimalOfValue converts a number of SQLite: a real as written in the fewest digits.
 func decimalOfValue(v driver.Value) (decimal, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -57,8 +57,8 @@ func decimalOfValue(v driver.Value) (decimal, bool) {
 	return decimal{}, false
 }
 
-// places keeps n places behind the point, before it where n is negative: the nearest, halves away from zero, or, with
-// cut, the next towards zero.
+// places rounds to n places after the point, before it if n is negative: to the nearest, halves away from zero, or, with
+// cut, towards zero.
 func (d decimal) places(n int, cut bool) decimal {
 	drop := -n - d.exp // how many digits go
 	if drop <= 0 || d.digits == "" {
@@ -84,7 +84,7 @@ func (d decimal) places(n int, cut bool) decimal {
 	return d
 }
 
-// next is the next whole number, down or up.
+// next returns the next whole number, down or up.
 func (d decimal) next(down bool) decimal {
 	w := d.places(0, true)
 	if w == d || d.neg != down {
@@ -97,7 +97,7 @@ func (d decimal) next(down bool) decimal {
 	return decimalOfBig(n.Add(n, w.scaled(0)), 0)
 }
 
-// whole reports whether d has nothing behind the point and at most 19 digits, the most that 64 bits hold.
+// whole reports whether d has no digits after the point and at most 19 digits, the most that 64 bits hold.
 func (d decimal) whole() bool { return d.exp >= 0 && len(d.digits)+d.exp <= 19 }
 
 func (d decimal) sign() string {
@@ -107,7 +107,7 @@ func (d decimal) sign() string {
 	return ""
 }
 
-// integer returns d where it is whole and within 64 bits.
+// integer returns d if it is whole and within 64 bits.
 func (d decimal) integer() (int64, bool) {
 	if !d.whole() {
 		return 0, false
@@ -116,13 +116,13 @@ func (d decimal) integer() (int64, bool) {
 	return n, err == nil
 }
 
-// float returns the double next to d, and whether one is near.
+// float returns the double nearest to d, and whether it is finite.
 func (d decimal) float() (float64, bool) {
 	f, err := strconv.ParseFloat(d.sign()+"0"+d.digits+"e"+strconv.Itoa(d.exp), 64)
 	return f + 0, err == nil
 }
 
-// number returns d as SQLite holds decimals, nil where it can't.
+// number returns d as SQLite holds decimals, nil if it can't.
 func (d decimal) number() driver.Value {
 	if n, ok := d.integer(); ok {
 		return n
@@ -137,7 +137,7 @@ func (d decimal) number() driver.Value {
 	return f
 }
 
-// real returns d as a real, nil where none is near.
+// real returns d as a real, nil if it is out of range.
 func (d decimal) real() driver.Value {
 	if f, ok := d.float(); ok {
 		return f
@@ -145,7 +145,7 @@ func (d decimal) real() driver.Value {
 	return nil
 }
 
-// scaled returns d × 10^-exp, for an exp that is at most d's.
+// scaled returns d × 10^-exp, for an exp of at most d's.
 func (d decimal) scaled(exp int) *big.Int {
 	n, _ := new(big.Int).SetString(d.sign()+"0"+d.digits, 10)
 	return n.Mul(n, power(d.exp-exp))
@@ -161,10 +161,10 @@ func decimalOfBig(n *big.Int, exp int) decimal {
 	return d
 }
 
-// key is a text that equal numbers have in common.
+// key returns a text that is the same for equal numbers.
 func (d decimal) key() string { return d.sign() + d.digits + "e" + strconv.Itoa(d.exp) }
 
-// appendOrder appends bytes that stand to each other as the numbers do.
+// appendOrder appends bytes that compare as the numbers do.
 func (d decimal) appendOrder(dst []byte) []byte {
 	if d.digits == "" {
 		return append(dst, 1)

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// ofText is a function of one text.
+// ofText makes a function of one text argument.
 func ofText(f func(text string) driver.Value) function {
 	return function{1, func(args []driver.Value) driver.Value {
 		if text, ok := args[0].(string); ok {
@@ -116,7 +116,7 @@ func path(args []driver.Value) []string {
 	return out
 }
 
-// storedJSON is what a JSON column holds. The adapter shows it in the same way.
+// storedJSON returns the JSON that a JSON column holds, as the adapter shows it.
 func storedJSON(args []driver.Value) driver.Value {
 	switch v := args[0].(type) {
 	case string:
@@ -130,13 +130,13 @@ func storedJSON(args []driver.Value) driver.Value {
 	return asJSON(args[0])
 }
 
-// plainValue is a number or text of SQLite.
+// plainValue converts a number or text of SQLite.
 func plainValue(v driver.Value) value.Value {
 	switch v := v.(type) {
 	case int64:
 		return value.OfInt(v)
 	case float64:
-		return value.OfFloat(v + 0) // a zero has no sign
+		return value.OfFloat(v + 0) // + 0 turns negative zero into zero
 	case string:
 		return value.OfString(strings.ToValidUTF8(v, "\uFFFD"))
 	case []byte:
@@ -145,7 +145,7 @@ func plainValue(v driver.Value) value.Value {
 	return value.Value{}
 }
 
-// asJSON writes what SQLite holds as JSON.
+// asJSON writes a SQLite value as JSON.
 func asJSON(v driver.Value) string {
 	if text, ok := v.(string); ok {
 		return quote(text)
@@ -160,7 +160,7 @@ func jsonOf(v driver.Value) value.Value {
 	return value.Value{}
 }
 
-// compareJSON is -1, 0 or 1, and 2 for two objects or two lists that differ.
+// compareJSON returns -1, 0 or 1, or 2 for two objects or two lists that differ.
 func compareJSON(x, y driver.Value) driver.Value {
 	s, sok := x.(string)
 	t, tok := y.(string)
@@ -278,7 +278,7 @@ func joinLists(args []driver.Value) driver.Value {
 	return out.String() + "]"
 }
 
-// items is the list of the texts of the elements, null where an element is null; null when text is no list.
+// items returns the list of the texts of the elements, with null for null; it is null if text isn't a list.
 func items(text string) driver.Value {
 	out := []byte{'['}
 	if !elements(text, func(raw string) bool {
@@ -297,7 +297,7 @@ func items(text string) driver.Value {
 	return string(append(out, ']'))
 }
 
-// list is what is made of the sum of the numbers in a list.
+// list makes a function of a list that returns result of the sum of its numbers.
 func list(result func(*sum) driver.Value) function {
 	return ofText(func(text string) driver.Value {
 		s := &sum{}
@@ -320,7 +320,7 @@ func extreme(sign float64) function {
 	})
 }
 
-// numbersIn yields the numbers in a list as doubles, and reports whether it is one.
+// numbersIn yields the numbers in a list as doubles, and reports whether text is a list.
 func numbersIn(text string, yield func(float64)) bool {
 	return elements(text, func(raw string) bool {
 		if raw != "" && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') {

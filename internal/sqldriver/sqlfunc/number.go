@@ -74,16 +74,17 @@ func numberText(args []driver.Value) driver.Value {
 	return nil
 }
 
-// limited keeps places within what a double has digits for.
+// limited bounds places to the digits that a double can have.
 func limited(places int64) int { return int(max(-400, min(400, places))) }
 
-// sized reports whether arithmetic takes x: what is so large or small that a product may be out of range is null.
+// sized reports whether x is in the range of arithmetic: the result for operands so large or small that a product may
+// overflow is null.
 func sized(x float64) bool {
 	size := math.Abs(x)
 	return size == 0 || size >= 1e-150 && size <= 1e150
 }
 
-// reals is an operation of two reals; division by zero and what is no number are null.
+// reals makes a function of two reals; division by zero and operands that aren't numbers give null.
 func reals(op func(x, y float64) float64) func(args []driver.Value) driver.Value {
 	return func(args []driver.Value) driver.Value {
 		x, xok := args[0].(float64)
@@ -92,7 +93,7 @@ func reals(op func(x, y float64) float64) func(args []driver.Value) driver.Value
 			return nil
 		}
 		if z := op(x, y); !math.IsNaN(z) && !math.IsInf(z, 0) {
-			return z + 0 // a zero has no sign
+			return z + 0 // + 0 turns negative zero into zero
 		}
 		return nil
 	}
@@ -105,7 +106,7 @@ type operation struct {
 	big      func(z, x, y *big.Int) *big.Int // nil for a product
 }
 
-// fold applies an operation to the first two arguments, then to that and the next.
+// fold applies an operation to the first two arguments, then to the result and the next.
 func (op operation) fold(two func(args []driver.Value) driver.Value) func(args []driver.Value) driver.Value {
 	return func(args []driver.Value) driver.Value {
 		if len(args) == 0 {
@@ -197,7 +198,7 @@ func absolute(args []driver.Value) driver.Value {
 	return nil
 }
 
-// whole is the next whole number up (1) or down (-1).
+// whole makes a function that rounds to the next whole number up (1) or down (-1).
 func whole(direction int) func(args []driver.Value) driver.Value {
 	return func(args []driver.Value) driver.Value {
 		switch x := args[0].(type) {
@@ -213,7 +214,7 @@ func whole(direction int) func(args []driver.Value) driver.Value {
 	}
 }
 
-// rounded is x at a number of places.
+// rounded makes a function that rounds x to a number of places, or, if cut, towards zero.
 func rounded(cut bool) func(args []driver.Value) driver.Value {
 	return func(args []driver.Value) driver.Value {
 		n, ok := args[1].(int64)

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// appendKey appends a text that v has in common with what is equal to it.
+// appendKey appends a text that is the same for equal values.
 func appendKey(dst []byte, v value.Value) []byte {
 	switch v.Kind() {
 	case value.Int, value.Decimal:
@@ -34,7 +34,7 @@ func appendKey(dst []byte, v value.Value) []byte {
 	return v.AppendJSON(dst)
 }
 
-// appendOrder appends bytes that stand to each other as value.Order has it; all objects are at one place, and all lists.
+// appendOrder appends bytes that compare as the values do in value.Order; all objects are equal, and all lists.
 func appendOrder(dst []byte, v value.Value) []byte {
 	switch v.Kind() {
 	case value.Int, value.Decimal:
@@ -54,19 +54,19 @@ func appendOrder(dst []byte, v value.Value) []byte {
 	return append(dst, 0)
 }
 
-// A document is one JSON value of a group. It stands for what is equal to it, with the least of their texts.
+// A document is one JSON value of a group. It represents all values equal to it, with the least of their texts.
 type document struct {
 	order []byte
 	key   string
 	text  string
 }
 
-// compare orders documents as value.Order does; objects among themselves, and lists, by their keys.
+// compare orders documents as value.Order does, and objects among themselves, and lists, by their keys.
 func (d *document) compare(e *document) int {
 	return cmp.Or(bytes.Compare(d.order, e.order), strings.Compare(d.key, e.key))
 }
 
-// documentOf reads JSON; it keeps nothing of text, see sqlite.FunctionImpl.VolatileArgs.
+// documentOf parses JSON; it retains nothing of text, see sqlite.FunctionImpl.VolatileArgs.
 func documentOf(text string) *document {
 	v := read(text)
 	return &document{appendOrder(nil, v), string(appendKey(nil, v)), strings.Clone(text)}

@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A scan reads JSON that is known to be valid, without making values of it. On other text it ends early.
+// A scan reads JSON that is known to be valid, without building values. On other text it ends early.
 type scan struct {
 	text string
 	at   int
@@ -95,12 +95,12 @@ func (s *scan) quoted() {
 	s.at = len(s.text)
 }
 
-// unquoted is the text that a JSON string writes.
+// unquoted returns the text of a JSON string.
 func unquoted(raw string) string {
 	if len(raw) >= 2 && !strings.Contains(raw, `\`) {
 		return raw[1 : len(raw)-1]
 	}
-	// What isn't valid leaves what was read of it.
+	// If raw isn't valid, text is what was read of it.
 	text, _ := jsontext.AppendUnquote(nil, raw)
 	return string(text)
 }
@@ -116,7 +116,7 @@ func elements(text string, yield func(raw string) bool) bool {
 	return true
 }
 
-// find returns where the value that path leads to stands in text.
+// find returns the position in text of the value at path.
 func find(text string, path []string) (from, to int, ok bool) {
 	s := scan{text: text}
 	for _, part := range path {
@@ -137,10 +137,10 @@ func find(text string, path []string) (from, to int, ok bool) {
 	return s.at - len(raw), s.at, true
 }
 
-// deepest is how deep JSON in a column may nest; the adapter shows what is deeper as text.
+// deepest is how deep JSON in a column may nest; the adapter shows deeper JSON as text.
 const deepest = 100
 
-// valid reports whether text is JSON that the adapter takes for JSON.
+// valid reports whether text is JSON that the adapter reads as JSON.
 func valid(text string) bool {
 	if !jsontext.Value(text).IsValid() {
 		return false
@@ -166,7 +166,7 @@ func valid(text string) bool {
 	return true
 }
 
-// read reads JSON however deep it nests.
+// read parses JSON of any depth.
 func read(text string) value.Value {
 	v, err := value.Read([]byte(text), 1<<20)
 	if err != nil {
@@ -175,7 +175,7 @@ func read(text string) value.Value {
 	return v
 }
 
-// jsonText is what a function gives for JSON: null for JSON's null.
+// jsonText returns the result of a function that returns JSON: null for JSON's null.
 func jsonText(raw string) any {
 	if raw == "null" || raw == "" {
 		return nil
@@ -183,7 +183,7 @@ func jsonText(raw string) any {
 	return raw
 }
 
-// quote writes text as JSON. What JSON can't hold (see value.Read), the NUL as well, becomes U+FFFD.
+// quote writes text as JSON. Characters that JSON can't hold (see value.Read), and NUL, become U+FFFD.
 func quote(s string) string {
 	return string(value.AppendQuoted(nil, strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")))
 }

@@ -1,8 +1,9 @@
 // Package sqlfunc is the functions that the SQLite adapter adds to its connections.
 //
-// SQLite has none that are total and exact for them: regular expressions, decimals, JSON by value, time zones. What each
-// gives stands beside its name in sqlgen/expr. None ever fails, whatever it is given: a failure would tell of records
-// that the asker doesn't see. None keeps what it is given beyond its return (see sqlite.FunctionImpl.VolatileArgs).
+// SQLite has none that are total and exact for regular expressions, decimals, JSON by value and time zones. Package
+// sqlgen/expr documents each result beside the function's name. No function fails, whatever its arguments: a failure
+// would reveal records that the caller can't see. None retains its arguments after it returns (see
+// sqlite.FunctionImpl.VolatileArgs).
 package sqlfunc
 
 import (
@@ -33,7 +34,7 @@ func Register(d *sqlite.Driver) error {
 	return errors.Join(errs...)
 }
 
-// A function takes int64, float64, string, []byte and nil, and gives one of them.
+// A function takes int64, float64, string, []byte and nil, and returns one of them.
 type function struct {
 	args int32 // -1 for any number
 	call func(args []driver.Value) driver.Value
@@ -67,7 +68,7 @@ func (a aggregate) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
 	return nil
 }
 
-// WindowInverse implements sqlite.AggregateFunction. SQLite calls it for windows that move; compile writes none.
+// WindowInverse implements sqlite.AggregateFunction. SQLite calls it for moving windows, which sqlgen never writes.
 func (a aggregate) WindowInverse(*sqlite.FunctionContext, []driver.Value) error {
 	return errors.New("not a window function")
 }

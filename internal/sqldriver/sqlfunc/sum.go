@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// A sum adds numbers exactly, a real as it is written in the fewest digits, so that their order means nothing. It is a
-// real, or a decimal as SQLite holds one; null where a number was infinite or the sum is out of range.
+// A sum adds numbers exactly, a real as written in the fewest digits, so that their order doesn't matter. Its value is a
+// real, or a decimal as SQLite holds one; null if a number was infinite or the sum is out of range.
 type sum struct {
 	decimal, average bool
 
@@ -18,7 +18,7 @@ type sum struct {
 	parts []part
 }
 
-// A part is the sum of what was added with one exponent.
+// A part is the sum of the numbers that were added with one exponent.
 type part struct {
 	exp       int
 	high, low uint64 // 128 bits, signed
@@ -82,7 +82,7 @@ func (s *sum) at(exp int) *part {
 	return &s.parts[len(s.parts)-1]
 }
 
-// add can't go beyond 128 bits: that would take 2^63 numbers.
+// add can't exceed 128 bits: that would take 2^63 numbers.
 func (p *part) add(n int64) {
 	var carry uint64
 	p.low, carry = bits.Add64(p.low, uint64(n), 0)
@@ -127,16 +127,16 @@ func (s *sum) value() driver.Value {
 	return d.real()
 }
 
-// A deviation is the standard deviation of reals, rounded once: it is made of exact sums, in base 2. It is null when one
-// of them is too large or small for arithmetic.
+// A deviation is the standard deviation of reals, rounded once: it is computed from exact sums, in base 2. It is null if
+// a number is too large or small for arithmetic.
 type deviation struct {
-	sample int64 // 1 for the sample's
+	sample int64 // 1 for the sample's, else 0
 	count  int64
 	wrong  bool
 	powers map[int]*power2
 }
 
-// A power2 is the sums of what has one exponent, and of its squares.
+// A power2 holds the sums of the numbers with one exponent, and of their squares.
 type power2 struct{ sum, squares big.Int }
 
 func (d *deviation) add(v driver.Value) {
@@ -158,12 +158,12 @@ func (d *deviation) add(v driver.Value) {
 		p = &power2{}
 		d.powers[exp] = p
 	}
-	n := big.NewInt(int64(math.Ldexp(fraction, 53))) // all bits of it
+	n := big.NewInt(int64(math.Ldexp(fraction, 53))) // all its bits
 	p.sum.Add(&p.sum, n)
 	p.squares.Add(&p.squares, n.Mul(n, n))
 }
 
-// value is the root of (n·Σx² - (Σx)²) / (n·(n - sample)).
+// value returns the root of (n·Σx² - (Σx)²) / (n·(n - sample)).
 func (d *deviation) value() driver.Value {
 	if d.wrong || d.count-d.sample < 1 {
 		return nil

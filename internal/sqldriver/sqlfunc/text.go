@@ -18,16 +18,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// longest is the most bytes of a text that is made; what would be longer is null. SQLite fails beyond 10^9.
+// longest is the most bytes of a text that a function returns; a longer one is null. SQLite fails beyond 10^9.
 const longest = 1 << 26
 
-// caches are what is kept between calls, of all connections: regular expressions and time zones. A statement has few,
+// caches are what is kept between calls, for all connections: regular expressions and time zones. A statement has few,
 // and each comes again with every row.
 type caches struct {
 	expressions, zones cache
 }
 
-// A cache keeps what text means. It begins anew when it is full.
+// A cache maps texts to their parsed form. It is emptied when it is full.
 type cache struct {
 	meanings sync.Map
 	kept     atomic.Int32
@@ -48,7 +48,7 @@ func (c *cache) get(text string, read func(string) any) any {
 	return have
 }
 
-// expression compiles what was checked while parsing; it is nil for what doesn't compile.
+// expression compiles a pattern that was checked when the query was parsed; it returns nil if it doesn't compile.
 func expression(pattern string) any {
 	re, err := regexp.Compile(pattern)
 	if err != nil {
@@ -130,7 +130,7 @@ func replace(args []driver.Value) driver.Value {
 	return strings.ReplaceAll(text, find, with)
 }
 
-// offset is where character n of text begins, its end when it has fewer.
+// offset returns where character n of text begins, or its end if it has fewer.
 func offset(text string, n int64) int {
 	at := 0
 	for ; n > 0 && at < len(text); n-- {
@@ -152,7 +152,7 @@ func concat(args []driver.Value) driver.Value {
 	return out.String()
 }
 
-// uuid is text in the form 8-4-4-4-12, in lower case.
+// uuid returns text in the form 8-4-4-4-12, in lower case.
 func uuid(text string) driver.Value {
 	if len(text) != 36 {
 		return nil
@@ -182,7 +182,8 @@ func digest(args []driver.Value) driver.Value {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// storedInstant is what a date column holds, as the adapter shows it: text in ISO 8601, integers that count seconds or, from 10^11 on, milliseconds, reals that are Julian days.
+// storedInstant returns the date that a column holds, as the adapter shows it: text is ISO 8601, integers count seconds
+// or, from 10^11 on, milliseconds, reals are Julian days.
 func storedInstant(v driver.Value) (time.Time, bool) {
 	const seconds = 99999999999
 	switch v := v.(type) {

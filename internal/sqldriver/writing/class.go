@@ -15,13 +15,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Holder is a Tx of a database that commits by itself with every change of the schema. Hold keeps out all others that hold
+// A Holder is a Tx of a database that commits implicitly with every schema change. Hold excludes all others that hold
 // the same name until the transaction is ended by Commit or Rollback, whatever was committed in between.
 type Holder interface {
 	Hold(ctx context.Context, name string) error
 }
 
-// schemed reports whether the plan is about classes. It then holds nothing else where the schema can't be taken back.
+// schemed reports whether the plan is about classes. Such a plan has no other items if a schema change can't be rolled
+// back.
 func (r *run) schemed() (bool, error) {
 	n := 0
 	for i := range r.plan.Items {
@@ -35,11 +36,11 @@ func (r *run) schemed() (bool, error) {
 	return n > 0, nil
 }
 
-// A classChange is one item that makes a class or takes one away.
+// A classChange is one item that creates or drops a class.
 type classChange struct {
 	effect change.Effect
-	made   []string      // the fields of the class that it makes
-	class  *schema.Class // that it takes away
+	made   []string      // the fields of the class that it creates
+	class  *schema.Class // the class that it drops
 	run    sqlgen.Statement
 }
 
@@ -65,7 +66,7 @@ func (r *run) classChange(it *writes.Item) (classChange, error) {
 	return c, err
 }
 
-// described is what a class is that goes, as far as it is seen.
+// described returns the visible description of a class that is dropped.
 func described(it *writes.Item) value.Value {
 	var fields []value.Value
 	for _, f := range it.View.Fields() {
@@ -74,7 +75,7 @@ func described(it *writes.Item) value.Value {
 	return value.OfObject([]value.Member{{Name: "fields", Value: value.OfArray(fields)}})
 }
 
-// obstacle looks why a class can't be made or taken away; nil where it can. there tells whether its table is there.
+// obstacle returns why a class can't be created or dropped, or nil. there reports whether its table exists.
 func (r *run) obstacle(ctx context.Context, c *classChange, lock bool) (why *Refusal, there bool, err error) {
 	name := c.effect.Key
 	if c.class != nil {
@@ -127,7 +128,7 @@ func (r *run) lockTable(ctx context.Context, c *schema.Class) error {
 	return err
 }
 
-// columns are those of the table called name; nil where there is none.
+// columns returns the columns of the table called name, or nil if there is none.
 func (r *run) columns(ctx context.Context, name string) ([]string, error) {
 	st, err := text.TableThere(r.db.Dialect(), name)
 	if err != nil {
@@ -141,7 +142,8 @@ func (r *run) columns(ctx context.Context, name string) ([]string, error) {
 	return out, err
 }
 
-// previewClasses tries what makes classes or takes them away: it looks whether it can, and does it where it can be taken back.
+// previewClasses previews items that create or drop classes: it checks that they are possible, and runs them if they can
+// be rolled back.
 func (r *run) previewClasses(ctx context.Context) (change.Preview, error) {
 	p := change.Preview{Kind: change.Executed}
 	_, commits := r.tx.(Holder)
@@ -176,7 +178,7 @@ func (r *run) previewClasses(ctx context.Context) (change.Preview, error) {
 	return p, nil
 }
 
-// rest adds the effects behind item i as they were asked for.
+// rest adds the effects of the items after item i, as they were requested.
 func (r *run) rest(p *change.Preview, i int) error {
 	for j := i + 1; j < len(r.plan.Items); j++ {
 		c, err := r.classChange(&r.plan.Items[j])
@@ -188,7 +190,7 @@ func (r *run) rest(p *change.Preview, i int) error {
 	return nil
 }
 
-// asClass is the class of c for those who ask about refusals.
+// asClass returns the class of c for refusals.
 func (c *classChange) asClass() *schema.Class {
 	if c.class != nil {
 		return c.class
@@ -196,7 +198,7 @@ func (c *classChange) asClass() *schema.Class {
 	return &schema.Class{Name: c.effect.Key, Table: c.effect.Key}
 }
 
-// applyClasses does all of the plan where the schema is changed in the transaction as records are.
+// applyClasses applies all of the plan, in a database whose transactions cover schema changes.
 func (r *run) applyClasses(ctx context.Context) (receipt change.Receipt, err error) {
 	for i := range r.plan.Items {
 		c, err := r.classChange(&r.plan.Items[i])
@@ -223,8 +225,9 @@ func (r *run) applyClasses(ctx context.Context) (receipt change.Receipt, err err
 	return receipt, nil
 }
 
-// applyAlone does the one item of a plan where a change of the schema commits by itself. First the marker says that it has
-// begun; who finds that looks in the catalogue how far it came, and goes on. Nobody else is about the change meanwhile.
+// applyAlone applies the one item of a plan in a database that commits with each schema change. First the marker records
+// that it has begun; a later attempt that finds it checks in the catalogue how far it came, and continues. The Hold
+// keeps out other attempts meanwhile.
 func (r *run) applyAlone(ctx context.Context, m marker) (change.Receipt, error) {
 	none := change.Receipt{}
 	c, err := r.classChange(&r.plan.Items[0])
@@ -236,7 +239,7 @@ func (r *run) applyAlone(ctx context.Context, m marker) (change.Receipt, error) 
 	if err == nil && why != nil && begun && c.class == nil {
 		columns, failed := r.columns(ctx, c.effect.Key)
 		if err = failed; slices.Equal(columns, c.made) {
-			why = nil // an earlier attempt has made it
+			why = nil // an earlier attempt has created it
 		}
 	}
 	switch {
@@ -269,7 +272,7 @@ func (r *run) applyAlone(ctx context.Context, m marker) (change.Receipt, error) 
 	return receipt, r.tx.Commit(ctx)
 }
 
-// alter makes the class, or takes it away while nobody can put a record into it.
+// alter creates the class, or drops it while no other transaction can add a record to it.
 func (r *run) alter(ctx context.Context, c *classChange) error {
 	if c.class != nil {
 		if err := r.lockTable(ctx, c.class); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// tried previews the create of a record of the class a, and says what came of it.
+// tried previews the create of a record of the class a, and returns the result.
 func tried(t *testing.T, w writing.Writable, data string) string {
 	t.Helper()
 	classes, _, err := w.Describe(t.Context())
@@ -44,8 +44,8 @@ func tried(t *testing.T, w writing.Writable, data string) string {
 	return seen.Effects[0].After.String() + " " + seen.Refusal
 }
 
-// TestDatabases shows what only one database has: engines and tables whose writes can't be taken back, and keys that are
-// checked at the end.
+// TestDatabases tests what only one database has: engines and tables whose writes can't be rolled back, and keys that
+// are checked at the end.
 func TestDatabases(t *testing.T) {
 	for _, test := range []struct {
 		name       string
@@ -78,8 +78,8 @@ func TestDatabases(t *testing.T) {
 	}
 }
 
-// TestAccounts: the account that reads may not write; another one does, and when it may not make the table of the markers, the
-// operator is told what to run.
+// TestAccounts checks that the reading account can't write; another one can, and if it may not create the marker table,
+// the error tells the operator which statement to run.
 func TestAccounts(t *testing.T) {
 	at := testservices.Postgres(t)
 	u, err := url.Parse(at)
@@ -114,7 +114,7 @@ func TestAccounts(t *testing.T) {
 	if _, err := outside.Exec(`GRANT SELECT ON bailiwick_applied TO ` + name); err != nil {
 		t.Fatal(err)
 	}
-	reader, err := s.Writable(t.Context(), "") // the table is there now
+	reader, err := s.Writable(t.Context(), "") // the table exists now
 	if err != nil {
 		t.Fatal(err)
 	}

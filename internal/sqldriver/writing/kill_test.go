@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// execute is what the test binary does as an executor: it never returns.
+// execute runs the test binary as an executor: it never returns.
 func execute(order string) {
 	var d sqlgen.Dialect
 	var at string
@@ -43,7 +43,7 @@ func execute(order string) {
 	os.Exit(1)
 }
 
-// openToWrite opens a database by its URL or path.
+// openToWrite opens a database for writing by its URL or path.
 func openToWrite(ctx context.Context, d sqlgen.Dialect, at string) (writing.Writable, error) {
 	switch d {
 	case sqlgen.SQLite:
@@ -66,7 +66,8 @@ func openToWrite(ctx context.Context, d sqlgen.Dialect, at string) (writing.Writ
 	return s.Writable(ctx, "")
 }
 
-// killed kills and stops executors, and has others write what changes write: a few times, or as often as the soak wants.
+// killed kills and suspends executors, and has others write the same records: a few times, or as often as the soak
+// requires.
 func killed(t *testing.T, d sqlgen.Dialect, fresh func(testing.TB) string) {
 	kills, stops, races := 20, 5, 40
 	if soak := os.Getenv("BAILIWICK_SOAK"); soak != "" {

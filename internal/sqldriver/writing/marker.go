@@ -15,11 +15,11 @@ import (
 type marker struct {
 	change  string
 	digest  string
-	fence   int64           // the lowest that may apply it
-	receipt *change.Receipt // nil when it wasn't applied
+	fence   int64           // the lowest fence that may apply it
+	receipt *change.Receipt // nil if it wasn't applied
 }
 
-// claim returns the marker of a change, which nobody else can write until the transaction ends: m where there was none.
+// claim locks the marker of a change until the transaction ends, and returns it; if there is none it writes m.
 func claim(ctx context.Context, d sqlgen.Dialect, tx Tx, m marker) (marker, error) {
 	st, err := dml.Claim(d, m.change, m.digest, m.fence)
 	if err != nil {
@@ -58,7 +58,7 @@ func (m marker) raise(ctx context.Context, d sqlgen.Dialect, tx Tx, fence int64)
 	return exactly(ctx, tx, st)
 }
 
-// applied gives the marker its receipt.
+// applied stores the receipt in the marker.
 func (m marker) applied(ctx context.Context, d sqlgen.Dialect, tx Tx, r change.Receipt) error {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -71,7 +71,7 @@ func (m marker) applied(ctx context.Context, d sqlgen.Dialect, tx Tx, r change.R
 	return exactly(ctx, tx, st)
 }
 
-// exactly runs a statement that must write one row of ours.
+// exactly runs a statement on the marker table, which must write one row.
 func exactly(ctx context.Context, tx Tx, st sqlgen.Statement) error {
 	n, err := tx.Exec(ctx, st)
 	if err == nil && n != 1 {

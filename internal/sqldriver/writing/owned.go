@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Declare sets the statements that actions of the configuration may run (do: sql), in the place of those before. A change names
-// its statement by the SHA-256 of its text: another text under the same name isn't what was reviewed.
+// Declare sets the statements that actions of the configuration may run (do: sql), replacing those before. A change
+// names its statement by the SHA-256 of its text: another text under the same name isn't what was reviewed.
 func (w *Writer) Declare(statements []string) {
 	known := map[string]string{}
 	for _, s := range statements {
@@ -23,7 +23,7 @@ func (w *Writer) Declare(statements []string) {
 	w.statements.Store(&known)
 }
 
-// statement finds what an action runs, and the values of its parameters.
+// statement returns what an action runs, and the values of its parameters.
 func (w *Writer) statement(it *writes.Item) (statement string, parameters value.Value, err error) {
 	asked, ok := it.Write.(*write.Action)
 	if !ok {
@@ -40,8 +40,8 @@ func (w *Writer) statement(it *writes.Item) (statement string, parameters value.
 	return statement, parameters, nil
 }
 
-// own runs the statement of an action. What it does is its owner's to say: it may write any number of records, and the one that
-// it is about may be gone behind it.
+// own runs the statement of an action. Its effect is the owner's responsibility: it may write any number of records, and
+// the record that it is about may be gone afterwards.
 func (r *run) own(ctx context.Context, it *writes.Item) (after value.Value, rows int64, err error) {
 	statement, parameters, err := r.statement(it)
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// point is the savepoint that an item which is refused goes back to.
+// point is the savepoint to which a refused item is rolled back.
 const point = "bailiwick_item"
 
-// preview runs the plan item by item and tells what it did; the caller rolls back. What the database refuses is taken back
-// alone, and the rest goes on.
+// preview runs the plan item by item and returns its effects; the caller rolls back. An item that the database refuses
+// is rolled back alone, and the rest goes on.
 func (r *run) preview(ctx context.Context) (change.Preview, error) {
 	p := change.Preview{Kind: change.Executed}
 	if classes, err := r.schemed(); err != nil || classes {
@@ -89,7 +89,7 @@ func sets(a, b *writes.Item) bool {
 	return slices.EqualFunc(id, b.ID, value.Equal)
 }
 
-// said names the item where there are several.
+// said describes a refusal, with the number of the item if there are several.
 func (r *run) said(i int, why *Refusal) string {
 	if len(r.plan.Items) == 1 {
 		return why.String()
@@ -97,7 +97,7 @@ func (r *run) said(i int, why *Refusal) string {
 	return fmt.Sprintf("write %d: %s", i+1, why)
 }
 
-// try runs an item, and takes it back where the database refuses it.
+// try runs an item, and rolls it back if the database refuses it.
 func (r *run) try(ctx context.Context, it *writes.Item, cascades *cascades) (change.Effect, *Refusal, error) {
 	e := effect(it)
 	var err error
@@ -128,8 +128,8 @@ func (r *run) try(ctx context.Context, it *writes.Item, cascades *cascades) (cha
 	return e, nil, r.do(ctx, "RELEASE SAVEPOINT "+point)
 }
 
-// undo takes an item back that failed with err. Where that was a refusal of the database it returns what the record would
-// have been and the refusal, else err.
+// undo rolls back an item that failed with err. If the database refused it, undo returns what the record would have been
+// and the refusal, else err.
 func (r *run) undo(ctx context.Context, it *writes.Item, err error, before value.Value) (value.Value, error) {
 	if meant(err) {
 		return value.Value{}, err
@@ -141,8 +141,8 @@ func (r *run) undo(ctx context.Context, it *writes.Item, err error, before value
 	if why == nil {
 		return value.Value{}, err
 	}
-	// A refusal is kept from the asker, for it may be because of hidden records. So what is refused must not be told from
-	// what isn't where both would end outside of the view.
+	// Callers don't see refusals, which may be due to hidden records. So a refused item must look like an accepted one
+	// if both would end outside of the view.
 	in, err := r.would(ctx, it)
 	if err == nil && !in {
 		err = it.NotFound()
@@ -170,7 +170,7 @@ func (r *run) would(ctx context.Context, it *writes.Item) (bool, error) {
 	return len(rows) > 0, err
 }
 
-// planned is what an item makes of a record as far as it says itself.
+// planned returns the record that an item makes of before, as far as the item sets it.
 func planned(it *writes.Item, before value.Value) value.Value {
 	if it.Op == write.OpDelete {
 		return value.Value{}
@@ -194,7 +194,7 @@ func (r *run) do(ctx context.Context, statement string) error {
 	return err
 }
 
-// counts looks what goes or changes with a record, before it does.
+// counts returns what will be deleted or changed with a record.
 func (r *run) counts(ctx context.Context, it *writes.Item) ([]change.Cascade, error) {
 	if it.Op != write.OpUpdate && it.Op != write.OpDelete {
 		return nil, nil
@@ -230,7 +230,7 @@ func (r *run) counts(ctx context.Context, it *writes.Item) ([]change.Cascade, er
 	return out, nil
 }
 
-// classNamed is the name of a table as a class.
+// classNamed returns the class name of a table.
 func classNamed(space, table string) string {
 	if space == "" {
 		return table

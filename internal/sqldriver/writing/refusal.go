@@ -6,34 +6,34 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Kind is why a database refuses to write.
+// A Kind is the reason why a database refuses to write.
 type Kind string
 
-// The kinds.
+// The kinds of refusals.
 const (
 	Unique     Kind = "unique"      // another record has the same values
-	ForeignKey Kind = "foreign_key" // a field leads to no record
-	Referenced Kind = "referenced"  // other records lead to this one
+	ForeignKey Kind = "foreign_key" // a field references no record
+	Referenced Kind = "referenced"  // other records reference this one
 	NotNull    Kind = "not_null"
 	Check      Kind = "check"
 	Exclusion  Kind = "exclusion"
 	Trigger    Kind = "trigger" // code of the application's owner
 	Misfit     Kind = "misfit"  // a value doesn't fit its column
 	Computed   Kind = "computed"
-	Denied     Kind = "denied"    // the source's account may not
-	Exists     Kind = "exists"    // there is a table of this name
-	NotEmpty   Kind = "not_empty" // a class that is to go holds records
+	Denied     Kind = "denied"    // the source's account may not do it
+	Exists     Kind = "exists"    // a table of this name exists
+	NotEmpty   Kind = "not_empty" // a class to be dropped holds records
 	LeftOut    Kind = "left_out"  // it wrote no record, or several
 )
 
-// A Refusal is what a database says about what was to be written, without its words.
+// A Refusal is a database's refusal to write, without its message.
 type Refusal struct {
 	Kind   Kind
-	Class  string   // whose rule it is, where that isn't the class that was to be written
-	Fields []string // that it is about, as far as is known
+	Class  string   // whose rule it is, if that isn't the class to be written
+	Fields []string // the fields that it is about, as far as known
 }
 
-// String says it to reviewers.
+// String describes the refusal to reviewers.
 func (r *Refusal) String() string {
 	fields := strings.Join(r.Fields, ", ")
 	or := func(otherwise string) string {
@@ -80,7 +80,7 @@ func (r *Refusal) String() string {
 	return text
 }
 
-// problem says it to whoever applies a change.
+// problem returns the error for the caller that applies a change.
 func (r *Refusal) problem() error {
 	return &problem.Error{Code: problem.Conflict, Kind: string(r.Kind), Detail: r.String()}
 }

@@ -22,10 +22,10 @@ type run struct {
 	*Writer
 	tx   Tx
 	plan *writes.Plan
-	refs []schema.Reference // once they are asked for
+	refs []schema.Reference // once they have been read
 }
 
-// apply does all of the plan and its marker, and commits.
+// apply applies the whole plan, writes its marker, and commits.
 func (r *run) apply(ctx context.Context) (change.Receipt, error) {
 	none := change.Receipt{}
 	classes, err := r.schemed()
@@ -76,7 +76,7 @@ func (r *run) apply(ctx context.Context) (change.Receipt, error) {
 	return receipt, nil
 }
 
-// records does all items of the plan, on records that are as they were reviewed.
+// records applies all items of the plan, if the records are as they were reviewed.
 func (r *run) records(ctx context.Context) (change.Receipt, error) {
 	none, receipt := change.Receipt{}, change.Receipt{}
 	now, err := r.lock(ctx)
@@ -86,7 +86,7 @@ func (r *run) records(ctx context.Context) (change.Receipt, error) {
 	for i := range r.plan.Items {
 		it := &r.plan.Items[i]
 		before := now[i].Before
-		if i > 0 { // an earlier item may have changed it, as it did when it was previewed
+		if i > 0 { // an earlier item may have changed it, as it did in the preview
 			if before, err = r.record(ctx, it, it.ID, false); err != nil {
 				return none, err
 			}
@@ -104,7 +104,7 @@ func (r *run) records(ctx context.Context) (change.Receipt, error) {
 	return receipt, nil
 }
 
-// sound refuses items that aren't ours, and those on classes whose writes can't be taken back.
+// sound refuses items of an unknown kind, and those on classes whose writes can't be rolled back.
 func (r *run) sound(ctx context.Context) error {
 	seen := map[*schema.Class]bool{}
 	for i := range r.plan.Items {
@@ -119,7 +119,7 @@ func (r *run) sound(ctx context.Context) error {
 		}
 		c := it.View.Class()
 		switch {
-		case seen[c], it.Op == write.OpAction && c.View: // what the statement of an action writes, its owner answers for
+		case seen[c], it.Op == write.OpAction && c.View: // the owner is responsible for what the statement of an action writes
 			continue
 		case it.Op == write.OpAction:
 		case c.View:
@@ -135,7 +135,7 @@ func (r *run) sound(ctx context.Context) error {
 	return nil
 }
 
-// lock reads all records that the plan names, so that nobody else writes them until the end.
+// lock reads and locks all records that the plan names, until the transaction ends.
 func (r *run) lock(ctx context.Context) ([]change.Effect, error) {
 	now := make([]change.Effect, len(r.plan.Items))
 	for i := range r.plan.Items {
@@ -152,7 +152,7 @@ func (r *run) lock(ctx context.Context) ([]change.Effect, error) {
 	return now, nil
 }
 
-// effect is what is known of an item before it ran.
+// effect returns what is known of an item before it runs.
 func effect(it *writes.Item) change.Effect {
 	e := change.Effect{Op: it.Op, Class: it.View.Class().FullName(), Key: it.Key, Version: it.View.Rule().Version}
 	for _, s := range it.Sets {
@@ -188,7 +188,7 @@ func (r *run) record(ctx context.Context, it *writes.Item, id []value.Value, loc
 	return value.OfObject(members), nil
 }
 
-// moved reports whether a record isn't any more what was reviewed.
+// moved reports whether a record is no longer what was reviewed.
 func moved(it *writes.Item, now value.Value) bool {
 	if now.IsNull() || it.Before.IsNull() {
 		return true
@@ -200,8 +200,8 @@ func moved(it *writes.Item, now value.Value) bool {
 	})
 }
 
-// write does one item, and returns the key of the record, what it is now (Null when it is gone) and how many records were
-// written. An error of the database comes as it is.
+// write runs one item, and returns the key of the record, what it is now (Null if it is gone) and how many records were
+// written. A database error is returned as it is.
 func (r *run) write(ctx context.Context, it *writes.Item) (key string, after value.Value, n int64, err error) {
 	if it.Op == write.OpAction {
 		after, n, err = r.own(ctx, it)
@@ -250,12 +250,12 @@ func (r *run) write(ctx context.Context, it *writes.Item) (key string, after val
 	return key, after, n, err
 }
 
-// refused is a Refusal that we have found ourselves.
+// refused is the error of a Refusal that this package found itself.
 type refused struct{ why Refusal }
 
 func (e *refused) Error() string { return e.why.String() }
 
-// moving is the key of a record behind an update, which may set a part of it.
+// moving returns the key of a record after an update, which may set a part of it.
 func moving(c *schema.Class, id []value.Value, sets []writes.Set) []value.Value {
 	id = slices.Clone(id)
 	for _, s := range sets {
@@ -266,7 +266,7 @@ func moving(c *schema.Class, id []value.Value, sets []writes.Set) []value.Value 
 	return id
 }
 
-// keyText is the key of a record as get_object takes it; "" for one that the asker can't see.
+// keyText returns the key of a record as get_object takes it; "" if the caller can't see the key.
 func keyText(v *policy.View, id []value.Value) string {
 	if v.Key() == nil {
 		return ""
@@ -274,7 +274,7 @@ func keyText(v *policy.View, id []value.Value) string {
 	return writes.KeyText(id)
 }
 
-// forms looks how the columns of dates hold theirs, where the database has no type for them.
+// forms returns the forms in which columns hold dates, if the database has no type for them.
 func (r *run) forms(ctx context.Context, it *writes.Item) (map[string]text.Form, error) {
 	if r.db.Dialect() != sqlgen.SQLite {
 		return nil, nil
@@ -307,7 +307,7 @@ func (r *run) forms(ctx context.Context, it *writes.Item) (map[string]text.Form,
 	return out, nil
 }
 
-// refusal returns what an error of an item means as a refusal of the database; nil for other errors.
+// refusal returns the Refusal that an error of an item means, or nil for other errors.
 func (r *run) refusal(ctx context.Context, it *writes.Item, err error) *Refusal {
 	if own, ok := err.(*refused); ok {
 		return &own.why
@@ -318,7 +318,8 @@ func (r *run) refusal(ctx context.Context, it *writes.Item, err error) *Refusal 
 	return r.db.Refusal(ctx, it.View.Class(), it.Op, err)
 }
 
-// conflict says what a refusal of the database is to whoever applies a change. Other errors stay what they are.
+// conflict turns a refusal of the database into a problem for the caller that applies a change. Other errors are
+// returned as they are.
 func (r *run) conflict(ctx context.Context, it *writes.Item, err error) error {
 	why := r.refusal(ctx, it, err)
 	if why == nil {

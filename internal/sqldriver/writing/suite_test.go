@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 )
 
-// outsiderAt opens a database as somebody else does and runs statements in it.
+// outsiderAt opens a database on another connection and runs statements in it.
 func outsiderAt(t testing.TB, d sqlgen.Dialect, at string, statements []string) *sql.DB {
 	t.Helper()
 	driver := [...]string{"sqlite", "pgx", "mysql"}[d]
@@ -41,7 +41,7 @@ func outsiderAt(t testing.TB, d sqlgen.Dialect, at string, statements []string) 
 	return db
 }
 
-// writingTarget is a kind of database; fresh gives the path or URL of an empty one.
+// writingTarget returns the target of a kind of database; fresh returns the path or URL of an empty one.
 func writingTarget(d sqlgen.Dialect, fresh func(testing.TB) string) writing.Target {
 	return writing.Target{Dialect: d, Open: func(t testing.TB, statements []string) (writing.Writable, *sql.DB) {
 		t.Helper()
@@ -56,7 +56,7 @@ func writingTarget(d sqlgen.Dialect, fresh func(testing.TB) string) writing.Targ
 	}}
 }
 
-// sqliteFile is the path of a file that isn't there yet.
+// sqliteFile returns the path of a file that doesn't exist yet.
 func sqliteFile(t testing.TB) string { return filepath.Join(t.TempDir(), "app.db") }
 
 func TestSQLiteWriting(t *testing.T) {

@@ -1,10 +1,10 @@
-// Package writing previews and applies writes in an SQL database: it is what the three adapters of sqldb have in common of
-// source.Writer.
+// Package writing previews and applies writes in a SQL database: it is the common part of source.Writer of the three
+// adapters in package sqldriver.
 //
-// All that a change does is done in one transaction, with its marker: the effect and the mark that it happened are there
-// both or neither, whatever ends the process. A record is read, locked and compared inside of its View before it is
-// written, and read through it again behind that. What a database says in refusing is turned into words of ours; what it
-// said reaches nobody. A failure that may have left something written says so: the caller asks Bar.
+// A change is applied in one transaction together with its marker: its effect and the record that it happened are there
+// both or neither, whenever the process ends. A record is read, locked and compared through its View before it is
+// written, and read through it again afterwards. A database's refusal is turned into a Refusal; its message never leaves
+// the package. A failure that may have left something written says so, and the caller calls Bar.
 package writing
 
 import (
@@ -27,33 +27,34 @@ import (
 
 // A Database is what differs between the databases.
 type Database interface {
-	// Dialect is what its statements are written in.
+	// Dialect returns the dialect of its statements.
 	Dialect() sqlgen.Dialect
-	// Begin begins a transaction that may write. Each of its statements sees what others have committed before it began.
+	// Begin begins a read-write transaction. Each of its statements sees what others have committed before it began.
 	Begin(context.Context) (Tx, error)
 	// References returns the foreign keys of the database.
 	References(context.Context, Tx) ([]schema.Reference, error)
-	// Sound fails with problem.Unsupported where what is written to c can't be taken back.
+	// Sound fails with problem.Unsupported if writes to c can't be rolled back.
 	Sound(ctx context.Context, tx Tx, c *schema.Class) error
-	// Refusal returns what an error says about what op was to do to a record of c; nil where it is about something else.
+	// Refusal returns what err means for op on a record of c, or nil if it isn't a refusal.
 	Refusal(ctx context.Context, c *schema.Class, op write.Op, err error) *Refusal
-	// Again reports whether err has rolled back the transaction only because another one was in its way.
+	// Again reports whether err has rolled back the transaction only because of a conflict with another one.
 	Again(err error) bool
-	// Problem says what an error of the database means to the asker.
+	// Problem turns an error of the database into one for the caller.
 	Problem(context.Context, error) error
 }
 
-// A Tx is a transaction. Rollback behind Commit does nothing.
+// A Tx is a transaction. Rollback after Commit does nothing.
 type Tx interface {
 	// Exec runs a statement and returns how many rows it has written.
 	Exec(context.Context, sqlgen.Statement) (int64, error)
 	// Query runs a statement and returns its rows.
 	Query(context.Context, sqlgen.Statement) ([]value.Row, error)
-	// Settle checks what the database would otherwise check at the end.
+	// Settle runs the checks that the database would otherwise defer to the commit.
 	Settle(context.Context) error
-	// Commit makes it last. Where it fails with what Refusal knows, nothing has happened; after other errors it isn't known.
+	// Commit commits. If it fails with an error that Refusal recognises, nothing has happened; after other errors the
+	// outcome is unknown.
 	Commit(context.Context) error
-	// Rollback takes all of it back, also when the context has ended.
+	// Rollback rolls back, even if the context has ended.
 	Rollback()
 }
 
@@ -63,12 +64,12 @@ type Writer struct {
 	statements atomic.Pointer[map[string]string] // of actions, by their SHA-256 in hex; nil for none
 }
 
-// New returns the Writer of a database in which the table of the markers is.
+// New returns the Writer of a database, in which the marker table must exist.
 func New(db Database) *Writer { return &Writer{db: db} }
 
 const (
-	tries = 5                     // of a transaction that others are in the way of
-	pause = 20 * time.Millisecond // before the next one, at most, for each that has failed
+	tries = 5                     // for a transaction that conflicts with others
+	pause = 20 * time.Millisecond // before the next try, at most, for each that has failed
 	most  = 300 * time.Second     // for a call without a deadline
 )
 
@@ -113,7 +114,7 @@ func (w *Writer) apply(ctx context.Context, plan *writes.Plan) (change.Receipt, 
 	if !definite(err) {
 		return receipt, err
 	}
-	// Nothing was written, and the caller will count on that: so nobody may come with an older lease and write it yet.
+	// Nothing was written, and the caller will rely on that: so no holder of an older lease may still write it.
 	earlier, applied, failed := w.raise(ctx, plan.Change, plan.Fence)
 	switch {
 	case failed != nil:
@@ -124,7 +125,7 @@ func (w *Writer) apply(ctx context.Context, plan *writes.Plan) (change.Receipt, 
 	return change.Receipt{}, err
 }
 
-// definite reports whether err says that nothing was written, and that trying again would change nothing about it.
+// definite reports whether err means that nothing was written, and that a retry wouldn't change that.
 func definite(err error) bool {
 	if _, moved := errors.AsType[*change.Moved](err); moved {
 		return true
@@ -141,11 +142,11 @@ func (w *Writer) Bar(ctx context.Context, id string, fence int64) (change.Receip
 	return w.raise(ctx, id, fence+1)
 }
 
-// raise keeps permits for a change with a fence below the given one from being applied, unless one was: then it returns the
+// raise prevents permits for a change with a lower fence from being applied, unless one already was: then it returns the
 // receipt and true.
 func (w *Writer) raise(ctx context.Context, id string, fence int64) (earlier change.Receipt, applied bool, err error) {
 	err = w.within(ctx, func(ctx context.Context, tx Tx) error {
-		if h, ok := tx.(Holder); ok { // who is about the schema has no lock on the marker
+		if h, ok := tx.(Holder); ok { // schema changes hold no lock on the marker
 			if err := h.Hold(ctx, id); err != nil {
 				return err
 			}
@@ -168,8 +169,8 @@ func (w *Writer) raise(ctx context.Context, id string, fence int64) (earlier cha
 	return earlier, applied, err
 }
 
-// within calls do in a transaction, and again while others are in the way of it. What do hasn't committed is taken back.
-// Errors that no step has said the meaning of are the database's.
+// within calls do in a transaction, and again while it conflicts with others. What do hasn't committed is rolled back.
+// Errors that aren't problems yet are the database's.
 func (w *Writer) within(ctx context.Context, do func(context.Context, Tx) error) (err error) {
 	ctx, running := trace.Start(ctx, "source")
 	defer func() { trace.End(running, err) }()
@@ -202,14 +203,14 @@ func (w *Writer) attempt(ctx context.Context, do func(context.Context, Tx) error
 	return do(ctx, tx)
 }
 
-// meant reports whether err says what it means to the asker.
+// meant reports whether err already has a meaning for the caller.
 func meant(err error) bool {
 	_, said := errors.AsType[*problem.Error](err)
 	_, moved := errors.AsType[*change.Moved](err)
 	return said || moved || errors.Is(err, change.ErrFenced)
 }
 
-// unsupported says what this source can't write.
+// unsupported returns the error for what this source can't write.
 func unsupported(format string, args ...any) error {
 	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// bound returns the place of the value of a set, or refuses one that its column can't hold.
+// bound returns the place of the value of a set, or an error if its column can't hold the value.
 func bound(d sqlgen.Dialect, t *sqlgen.Text, s writes.Set, forms map[string]Form) (string, error) {
 	arg, why := held(d, s.Field, s.Value, forms[s.Field.Name])
 	if why != "" {
@@ -35,8 +35,8 @@ func bound(d sqlgen.Dialect, t *sqlgen.Text, s writes.Set, forms map[string]Form
 	return place, nil
 }
 
-// held returns v as the driver gives it to a column of f, or why the column can't hold it. PostgreSQL is given text, which
-// it reads in the column's type.
+// held returns v as the driver takes it for a column of f, or why the column can't hold it. PostgreSQL gets text, which
+// it parses in the column's type.
 func held(d sqlgen.Dialect, f *schema.Field, v value.Value, form Form) (arg any, why string) {
 	if v.IsNull() {
 		if f.NotNull {
@@ -102,7 +102,8 @@ func heldText(f *schema.Field, v value.Value) (any, string) {
 	return v.Text(), ""
 }
 
-// ranges are the integers that columns narrower than 64 bits hold. MariaDB's may have no sign: it refuses the rest itself.
+// ranges are the integers that columns narrower than 64 bits hold. MariaDB's may be unsigned: it refuses the rest
+// itself.
 var ranges = map[string][2]int64{
 	"int2": {-1 << 15, 1<<15 - 1}, "int4": {-1 << 31, 1<<31 - 1},
 	"tinyint": {-1 << 7, 1<<8 - 1}, "smallint": {-1 << 15, 1<<16 - 1}, "mediumint": {-1 << 23, 1<<24 - 1}, "int": {-1 << 31, 1<<32 - 1},
@@ -122,7 +123,7 @@ func heldInteger(d sqlgen.Dialect, f *schema.Field, v value.Value) (any, string)
 	return n, ""
 }
 
-// heldDouble takes numbers that are shown again as they were written: 0.1 is, 0.1000000000000000055 is not.
+// heldDouble accepts numbers that read back as they were written: 0.1 does, 0.1000000000000000055 doesn't.
 func heldDouble(d sqlgen.Dialect, f *schema.Field, v value.Value) (any, string) {
 	x, ok := v.AsFloat()
 	if !ok {
@@ -131,7 +132,7 @@ func heldDouble(d sqlgen.Dialect, f *schema.Field, v value.Value) (any, string) 
 	exact := f.Native == "" || !strings.Contains(strings.ToUpper(f.Native), "REAL") && !strings.Contains(strings.ToUpper(f.Native), "FLOA") &&
 		!strings.Contains(strings.ToUpper(f.Native), "DOUB")
 	if n, whole := v.AsInt(); whole && d == sqlgen.SQLite && exact {
-		return n, "" // such a column keeps whole numbers as integers
+		return n, "" // such a column stores whole numbers as integers
 	}
 	bits := 64
 	if d == sqlgen.PostgreSQL && f.Native == "float4" || d == sqlgen.MySQL && f.Native == "float" {
@@ -149,7 +150,7 @@ func heldDouble(d sqlgen.Dialect, f *schema.Field, v value.Value) (any, string) 
 
 // same reports whether text writes the same number as v.
 func same(text string, v value.Value) bool {
-	if strings.ContainsAny(text, "NI") { // no number, or beyond all
+	if strings.ContainsAny(text, "NI") { // not a finite number
 		return false
 	}
 	if v.Kind() == value.Float {
@@ -217,7 +218,7 @@ func heldBytes(d sqlgen.Dialect, v value.Value) (any, string) {
 	return hex.EncodeToString([]byte(raw)), ""
 }
 
-// heldAny is for columns of SQLite that hold values of any type.
+// heldAny converts v for a SQLite column that holds values of any type.
 func heldAny(v value.Value) (any, string) {
 	switch v.Kind() {
 	case value.Bool:
@@ -238,7 +239,7 @@ func heldAny(v value.Value) (any, string) {
 	return nil, "can't hold " + v.Kind().String()
 }
 
-// heldDate writes instants in UTC. A day is the midnight that it begins with.
+// heldDate writes instants in UTC. A day is its midnight.
 func heldDate(d sqlgen.Dialect, f *schema.Field, v value.Value, form Form) (any, string) {
 	day := f.Type == schema.Day
 	if v.Kind() == value.String {
@@ -286,13 +287,13 @@ func pow10(n int) int64 {
 	return p
 }
 
-// formed writes an instant as the column's other values are: text of one shape or another, or a number. What such a number
-// can't hold is text: others than the asker may have chosen the form, so it refuses nothing.
+// formed writes an instant in the form of the column's other values: text of some layout, or a number. An instant that
+// such a number can't hold is written as text: others than the caller may have chosen the form, so it refuses nothing.
 func formed(f *schema.Field, at time.Time, form Form) any {
 	whole := at.UnixMicro()%1000 == 0
 	switch like := form.(type) {
 	case int64:
-		const seconds = 99999999999 // see compile: from here on an integer counts milliseconds
+		const seconds = 99999999999 // see sqlgen: above it an integer counts milliseconds
 		ms := at.UnixMilli()
 		switch {
 		case like >= -seconds && like <= seconds && whole && ms%1000 == 0:
@@ -316,7 +317,7 @@ func formed(f *schema.Field, at time.Time, form Form) any {
 	return at.Format("2006-01-02T15:04:05.999999Z")
 }
 
-// shape is the layout of an instant in UTC that looks as like does.
+// shape returns the layout of an instant in UTC that looks like the given text.
 func shape(like string, day bool) string {
 	if len(like) <= len(time.DateOnly) && day {
 		return time.DateOnly
@@ -335,7 +336,7 @@ func shape(like string, day bool) string {
 	return layout
 }
 
-// appendArray appends a list as PostgreSQL reads arrays.
+// appendArray appends a list in PostgreSQL's array syntax.
 func appendArray(dst []byte, v value.Value) []byte {
 	dst = append(dst, '{')
 	for i, e := range v.List() {

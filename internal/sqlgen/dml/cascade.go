@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	maxLevels  = 4         // how far away from a record that goes its cascades are followed
-	maxPaths   = 64        // on how many ways
+	maxLevels  = 4         // how many references away from a deleted record its cascades are followed
+	maxPaths   = 64        // over how many paths
 	maxCounted = 1_000_000 // how many records of one class are counted
 )
 
-// A Count is how many records of a table a write takes along.
+// A Count is how many records of a table a write deletes or changes through references.
 type Count struct {
 	Space, Table string
-	Effect       string           // as change.Cascade has it
+	Effect       string           // as in change.Cascade
 	Statement    sqlgen.Statement // whose row is one integer
 }
 
-// A path is references that follow each other, away from the record that is written.
+// A path is a sequence of references that lead away from the record that is written.
 type path []schema.Reference
 
-// effect is what happens to the records at the end of p.
+// effect returns what happens to the records at the end of p.
 func (p path) effect(changed bool) string {
 	switch rule := p[len(p)-1].Delete; {
 	case changed && p[0].Changed == schema.SetNull, !changed && rule == schema.SetNull:
@@ -38,8 +38,9 @@ func (p path) effect(changed bool) string {
 	return "delete"
 }
 
-// Cascades compiles what to count before the record of c with the key id goes, or gets other values for fields (nil when it
-// goes): the records that go or change with it, at most maxLevels away. refs are all of the database.
+// Cascades compiles what to count before the record of c with the key id is deleted, or gets other values for fields
+// (nil if it is deleted): the records that are deleted or changed with it, at most maxLevels references away. refs are
+// all references of the database.
 func Cascades(d sqlgen.Dialect, c *schema.Class, id []value.Value, fields []string, refs []schema.Reference) ([]Count, error) {
 	groups := map[[3]string][]path{}
 	for _, p := range paths(c, fields, refs) {
@@ -65,7 +66,7 @@ func Cascades(d sqlgen.Dialect, c *schema.Class, id []value.Value, fields []stri
 	return out, nil
 }
 
-// paths finds the ways to records that go or change with one of c, the short ones first.
+// paths returns the paths to records that are deleted or changed with one of c, the shortest first.
 func paths(c *schema.Class, fields []string, refs []schema.Reference) []path {
 	var found []path
 	for _, r := range refs {
@@ -96,7 +97,7 @@ func paths(c *schema.Class, fields []string, refs []schema.Reference) []path {
 	return found
 }
 
-// counted compiles the count of the records at the ends of ways that aren't those at the ends of but, nor the record itself.
+// counted compiles the count of the records at the ends of ways, except those at the ends of but and the record itself.
 func counted(d sqlgen.Dialect, c *schema.Class, id []value.Value, ways, but []path) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {
@@ -129,7 +130,7 @@ func counted(d sqlgen.Dialect, c *schema.Class, id []value.Value, ways, but []pa
 	return t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.Integer}}})
 }
 
-// reached appends that the record r<depth> is at the end of p.
+// reached appends the condition that the record r<depth> is at the end of p.
 func reached(t *sqlgen.Text, c *schema.Class, id []value.Value, p path, depth int) error {
 	r := p[len(p)-1]
 	t.Write(list(r.Fields, alias(t, depth)), " IN (SELECT ", joined(r.Targets, alias(t, depth+1)), " FROM ",
@@ -148,7 +149,7 @@ func reached(t *sqlgen.Text, c *schema.Class, id []value.Value, p path, depth in
 	return nil
 }
 
-// alias gives the columns of r<depth>.
+// alias returns a function that names the columns of r<depth>.
 func alias(t *sqlgen.Text, depth int) func(string) string {
 	return func(name string) string { return "r" + strconv.Itoa(depth) + "." + t.Name(name) }
 }

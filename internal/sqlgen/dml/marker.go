@@ -5,11 +5,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// The marker of a change is a row of the table bailiwick_applied in the database that the change is about: with a receipt
-// when the change was applied, for the two are written in one transaction; without one while nobody with a fence below
-// that of the row may apply it. No catalogue shows the table as a class.
+// The marker of a change is a row of the table bailiwick_applied in the database that the change is about. It has a
+// receipt if the change was applied, since the two are written in one transaction. Without one, only a permit with at
+// least the row's fence may apply the change. No catalogue lists the table as a class.
 
-// MarkerTable is the statement that makes the table of the markers where there is none. An operator can run it where the
+// MarkerTable returns the statement that creates the marker table if there is none. An operator can run it if the
 // account of the source may not.
 func MarkerTable(d sqlgen.Dialect) string {
 	switch d {
@@ -22,10 +22,11 @@ func MarkerTable(d sqlgen.Dialect) string {
 	return "CREATE TABLE IF NOT EXISTS bailiwick_applied (change_id TEXT PRIMARY KEY, digest TEXT NOT NULL, fence INTEGER NOT NULL, receipt TEXT, applied_at TEXT)"
 }
 
-// MarkerThere fails where the table of the markers isn't as it must be, and gives no rows.
+// MarkerThere fails if the marker table isn't as it must be, and returns no rows.
 const MarkerThere = "SELECT change_id, digest, fence, receipt, applied_at FROM bailiwick_applied WHERE 1 = 0"
 
-// Claim compiles the INSERT of a change's marker where there is none, which keeps others from theirs until the transaction ends.
+// Claim compiles the INSERT of a change's marker if there is none. It blocks other inserts of it until the transaction
+// ends.
 func Claim(d sqlgen.Dialect, change, digest string, fence int64) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {
@@ -40,8 +41,8 @@ func Claim(d sqlgen.Dialect, change, digest string, fence int64) (sqlgen.Stateme
 	return t.Statement(nil)
 }
 
-// Marker compiles the SELECT of a change's marker, locked: the digest, the lowest fence that may apply the change, and the
-// receipt, null when it wasn't applied.
+// Marker compiles the SELECT of a change's marker, locked: the digest, the lowest fence that may apply the change, and
+// the receipt, null if it wasn't applied.
 func Marker(d sqlgen.Dialect, change string) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {
@@ -65,7 +66,8 @@ func Raise(d sqlgen.Dialect, change string, fence int64) (sqlgen.Statement, erro
 	return t.Statement(nil)
 }
 
-// Applied compiles the UPDATE that gives a change's marker its receipt: it writes one row or none, where there is one already.
+// Applied compiles the UPDATE that stores a change's receipt in its marker: it writes one row, or none if there is a
+// receipt already.
 func Applied(d sqlgen.Dialect, change, digest string, fence int64, receipt string) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {

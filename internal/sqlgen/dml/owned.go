@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Owned compiles a statement that the application's owner has written, in which :name stands for a value: each becomes an
-// argument. What stands in quotes and comments is left alone. It refuses a text of several statements, and names that have no
+// Owned compiles a statement that the application's owner has written, in which :name is a parameter: each becomes an
+// argument. Quoted parts and comments are left alone. It refuses a text of several statements, and names without a
 // value.
 func Owned(d sqlgen.Dialect, text string, parameters value.Value) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
@@ -49,7 +49,7 @@ func Owned(d sqlgen.Dialect, text string, parameters value.Value) (sqlgen.Statem
 	return t.Statement(nil)
 }
 
-// identifier is the name that text begins with.
+// identifier returns the name that text begins with.
 func identifier(text string) string {
 	n := 0
 	for n < len(text) && (text[n] == '_' || text[n]|0x20 >= 'a' && text[n]|0x20 <= 'z' || n > 0 && text[n] >= '0' && text[n] <= '9') {
@@ -58,7 +58,7 @@ func identifier(text string) string {
 	return text[:n]
 }
 
-// passed is how much of text is a quoted part, a comment or a cast; 0 where it begins with none.
+// passed returns the length of the quoted part, comment or cast that text begins with; 0 if it begins with none.
 func passed(d sqlgen.Dialect, text string) int {
 	until := func(begin int, end string) int {
 		if i := strings.Index(text[begin:], end); i >= 0 {
@@ -79,13 +79,13 @@ func passed(d sqlgen.Dialect, text string) int {
 		if tag := "$" + identifier(text[1:]) + "$"; strings.HasPrefix(text, tag) {
 			return until(len(tag), tag)
 		}
-	case identifier(text) != "": // a word, so that what is in it begins nothing
+	case identifier(text) != "": // a whole name, so that nothing begins inside of it
 		return len(identifier(text))
 	}
 	return 0
 }
 
-// quotedPart is how long the quoted part is that text begins with.
+// quotedPart returns the length of the quoted part that text begins with.
 func quotedPart(text string, escapes bool) int {
 	for i := 1; i < len(text); i++ {
 		switch {
@@ -100,7 +100,8 @@ func quotedPart(text string, escapes bool) int {
 	return len(text)
 }
 
-// plain is a value as the driver takes it where no column tells its type. PostgreSQL reads text in the type of its place.
+// plain returns a value as the driver takes it where no column determines its type. PostgreSQL parses text in the type
+// of its place.
 func plain(d sqlgen.Dialect, v value.Value) any {
 	switch v.Kind() {
 	case value.Null:

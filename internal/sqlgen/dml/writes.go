@@ -1,8 +1,8 @@
-// Package dml turns what a Draft or a Permit lets be written into statements. It does no I/O.
+// Package dml compiles what a Draft or a Permit lets be written into statements. It does no I/O.
 //
-// It stands beside compile's SELECTs: a record is read and locked inside of its View, as everything is read; what is
-// written names one record by its key; values travel as arguments in the column's own type. It refuses, before anything
-// runs and naming the field, a value that the column can't hold exactly.
+// It complements sqlgen's SELECTs. A record is read and locked through its View; a write names one record by its key;
+// values are arguments in the column's own type. Before anything runs, it refuses a value that its column can't hold
+// exactly, and names the field.
 package dml
 
 import (
@@ -16,12 +16,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Form is how a column of SQLite, which has no type for dates, holds one: a value from it (int64, float64 or string), nil
-// when nothing is known.
+// A Form is how a column of SQLite, which has no type for dates, holds them: a value of the column (int64, float64 or
+// string), nil if unknown.
 type Form any
 
 // Record compiles the SELECT of the record of v with the key id, in the order of its class's Key. A row has the visible
-// fields in the order of v. With lock it can't change until the transaction ends, where the database has such locks.
+// fields in the order of v. With lock the record can't change until the transaction ends, if the database has row locks.
 func Record(d sqlgen.Dialect, v *policy.View, id []value.Value, lock bool) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {
@@ -53,7 +53,7 @@ func Record(d sqlgen.Dialect, v *policy.View, id []value.Value, lock bool) (sqlg
 	return t.Statement(columns)
 }
 
-// keyed appends that a record of c has the key id.
+// keyed appends the condition that a record of c has the key id.
 func keyed(t *sqlgen.Text, c *schema.Class, id []value.Value, next string, column func(string) string) error {
 	if len(c.Key) == 0 || len(id) != len(c.Key) {
 		return problem.New(problem.Unsupported, fmt.Sprintf("records of %s have no key, so none can be named to be written", c.Name))
@@ -72,7 +72,8 @@ func keyed(t *sqlgen.Text, c *schema.Class, id []value.Value, next string, colum
 	return nil
 }
 
-// Insert compiles the INSERT of a record. Its row is the key of the new record, in the order of the class's Key.
+// Insert compiles the INSERT of a record. It returns a row with the key of the new record, in the order of the class's
+// Key.
 func Insert(d sqlgen.Dialect, c *schema.Class, sets []writes.Set, forms map[string]Form) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {
@@ -146,8 +147,8 @@ func Delete(d sqlgen.Dialect, c *schema.Class, id []value.Value) (sqlgen.Stateme
 	return t.Statement(nil)
 }
 
-// Would compiles a SELECT that gives a row where the record of v with the key id, nil for a new one, would be in v if sets were
-// written to it: as far as they tell, for nothing is written and the database adds nothing.
+// Would compiles a SELECT that returns a row if the record of v with the key id, nil for a new one, would be in v after
+// sets were written to it. It considers only sets: nothing is written and the database adds nothing.
 func Would(d sqlgen.Dialect, v *policy.View, id []value.Value, sets []writes.Set, forms map[string]Form) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {
@@ -162,7 +163,7 @@ func Would(d sqlgen.Dialect, v *policy.View, id []value.Value, sets []writes.Set
 		}
 		x := before(f.Name)
 		for _, s := range sets {
-			if s.Field.Name == f.Name { // the column beside it gives the value its type
+			if s.Field.Name == f.Name { // the column in the CASE gives the value its type
 				place, err := bound(d, t, s, forms)
 				if err != nil {
 					return sqlgen.Statement{}, err
@@ -188,7 +189,7 @@ func Would(d sqlgen.Dialect, v *policy.View, id []value.Value, sets []writes.Set
 	return t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.Integer}}})
 }
 
-// Sample compiles the SELECT of some value of a column that isn't null, which shows the Form of the column.
+// Sample compiles the SELECT of one value of a column that isn't null, which shows the Form of the column.
 func Sample(d sqlgen.Dialect, c *schema.Class, field string) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {
@@ -199,5 +200,5 @@ func Sample(d sqlgen.Dialect, c *schema.Class, field string) (sqlgen.Statement, 
 		return sqlgen.Statement{}, problem.New(problem.Internal, fmt.Sprintf("no field %s in what is written", field))
 	}
 	t.Write("SELECT ", t.Read(t.Name(field), f), " FROM ", t.Table(c.Space, c.Table), " WHERE ", t.Name(field), " IS NOT NULL LIMIT 1")
-	return t.Statement([]sqlgen.Column{{Field: &schema.Field{}}}) // as it is stored, not as f sees it
+	return t.Statement([]sqlgen.Column{{Field: &schema.Field{}}}) // as it is stored, not as a value of f
 }

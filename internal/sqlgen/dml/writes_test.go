@@ -27,7 +27,7 @@ var natives = map[string][3]string{
 	"doc": {"JSON", "jsonb", "longtext"}, "tags": {"JSON", "_text", "longtext"}, "any": {"", "text", "longtext"},
 }
 
-// class is a class of the tests in a dialect.
+// class returns a class of the tests in a dialect.
 func class(d sqlgen.Dialect) *schema.Class {
 	native := func(name string) string { return natives[name][d] }
 	decimal, array, anything := schema.Decimal, schema.Array, schema.String
@@ -57,7 +57,7 @@ func class(d sqlgen.Dialect) *schema.Class {
 	return c
 }
 
-// pairs is a class in a space, with a key of two fields, whose records belong to a tenant.
+// pairs returns a class in a space, with a key of two fields, whose records belong to a tenant.
 func pairs(d sqlgen.Dialect) schema.Class {
 	text := [...]string{"TEXT", "text", "varchar"}[d]
 	return schema.Class{Source: "app", Name: "crm_pairs", Space: "crm", Table: "pairs", Key: []string{"thing", "code"}, Fields: []schema.Field{
@@ -65,7 +65,7 @@ func pairs(d sqlgen.Dialect) schema.Class {
 		{Name: "org", Type: schema.String, Native: text}, {Name: "note", Type: schema.String, Native: text}, {Name: "secret", Type: schema.String, Native: text}}}
 }
 
-// view returns the view that a principal of the tenant acme has of a class.
+// view returns the view of a class for a principal of the tenant acme.
 func view(t *testing.T, d sqlgen.Dialect, name string) *policy.View {
 	t.Helper()
 	p, err := policy.New(policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{"crm_pairs": {Tenant: &policy.TenantRule{Field: "org"}}}},
@@ -326,7 +326,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestForms writes dates into columns of SQLite as their other values are written.
+// TestForms writes dates into columns of SQLite in the form of their other values.
 func TestForms(t *testing.T) {
 	c := class(sqlgen.SQLite)
 	for _, test := range []struct {
@@ -364,8 +364,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// references are those of a small tracker: issues belong to projects, comments and the children of issues to issues, votes to
-// comments; who made an issue may go.
+// references are those of a small tracker: issues belong to projects, comments and the children of issues to issues,
+// votes to comments; the author of an issue may be deleted.
 var references = []schema.Reference{
 	{Table: "issues", Fields: []string{"project"}, To: "projects", Targets: []string{"id"}, Delete: schema.Cascade, Changed: schema.Cascade},
 	{Table: "issues", Fields: []string{"parent"}, To: "issues", Targets: []string{"id"}, Delete: schema.Cascade},
@@ -418,7 +418,7 @@ set_null links: SELECT count(*) FROM (SELECT 1 AS n FROM "links" AS r0 WHERE ((r
 func TestCreateTable(t *testing.T) {
 	for _, test := range []struct {
 		class, fields string
-		want          [3]string // one for all where they refuse
+		want          [3]string // one for all if they refuse
 	}{
 		{"notes", `[{"name":"text","type":"string","required":true},{"name":"state","type":"string","values":["new","in work"]}]`, [3]string{
 			`CREATE TABLE "notes" ("id" INTEGER PRIMARY KEY AUTOINCREMENT, "text" TEXT NOT NULL, "state" TEXT CHECK ("state" IN ('new', 'in work'))) |`,

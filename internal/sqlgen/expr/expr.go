@@ -1,9 +1,9 @@
-// Package expr writes the expressions of algebra as SQL, for each dialect.
+// Package expr writes the expressions of package plan as SQL, for each dialect.
 //
-// It stands inside of compile, which writes stages and asks it for what stands in them. Text is a plain string in which
-// a Scope's Arg has left the places of values; so texts are joined like strings, and a value never meets text. What it
-// writes is total: no text raises an error in its database, whatever the columns hold, and none gives what the comments
-// of algebra don't say. What a dialect can't do is refused by name.
+// Package sqlgen writes stages and calls it for the expressions in them. The text is a plain string in which a Scope's
+// Arg has left the places of values; so texts are joined like strings, and values stay apart from the text. What it
+// writes is total: no text raises an error in its database, whatever the columns hold, and each result is the one that
+// the comments of package plan specify. It refuses what a dialect can't do, by name.
 package expr
 
 import (
@@ -13,29 +13,30 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Scope is where an expression stands: in the columns of a stage, or in the elements of a list.
+// A Scope is the context of an expression: the columns of a stage, or the elements of a list.
 type Scope interface {
-	// Arg returns the place of a value: int64, float64, string, bool or []byte. cast is a type of the dialect, "" for none.
+	// Arg returns the place of a value: int64, float64, string, bool or []byte. cast is a type of the dialect, "" for
+	// none.
 	Arg(v any, cast string) string
-	// Alias makes a name that is unique in the statement.
+	// Alias returns a name that is unique in the statement.
 	Alias(prefix string) string
-	// Atom returns a text that may be repeated: x itself when it is short, else the name of a column that holds x. It
-	// takes texts over one record: what is computed over a group (see Accumulate) is repeated as it is.
+	// Atom returns a text that may be repeated: x itself if it is short, else the name of a column that holds x. It
+	// takes texts over one record: a text over a group (see Accumulate) is repeated as it is.
 	Atom(x string) string
-	// Column is what an expression sees of column i of the record (see Dialect.Stored).
+	// Column returns column i of the record as expressions see it (see Dialect.Stored).
 	Column(i int) string
-	// Field returns the text of the column that e, a Ref or an Outer, passes on as it is stored, and the field that it
-	// holds; nil for what is computed.
+	// Field returns the text and the field of the stored column that e, a Ref or an Outer, passes on unchanged; f is nil
+	// if e is computed.
 	Field(e plan.Expr) (x string, f *schema.Field)
-	// Outer is what an expression sees of column i of the record for which a list is made, up levels out from 1.
+	// Outer returns column i of the record for which a list is made, up levels out from 1, as expressions see it.
 	Outer(up, i int) (string, error)
 }
 
-// ShortText is how many characters a text has at most that every database sorts whole: MariaDB compares 1,024 bytes.
+// ShortText is the most characters of a text that every database sorts in full: MariaDB compares 1,024 bytes.
 const ShortText = 200
 
-// A Dialect writes operators. x, y are the texts of operands, which stand in parentheses where they need them, and so
-// does what a method returns. A computed value is held in the dialect's own type:
+// A Dialect writes operators. x and y are the texts of operands, which are in parentheses if they need them, as are
+// the texts that its methods return. A computed value is held in the dialect's own type:
 //
 //	           PostgreSQL  SQLite                                   MariaDB
 //	String     text        TEXT                                     utf8mb4_nopad_bin
@@ -49,20 +50,20 @@ const ShortText = 200
 //	Bytes      bytea       BLOB                                     VARBINARY
 //	JSON       jsonb       TEXT of valid JSON                       JSON text
 //
-// JSON's null is always SQL's null, but inside of lists and objects.
+// JSON's null is always SQL's null, except inside of lists and objects.
 type Dialect interface {
-	// Stored is what an expression sees of a column x that holds a field as it is stored: null where that isn't of the
-	// field's type, or a date outside of the years 1 to 9999. x may be repeated.
+	// Stored returns a stored column x of field f as expressions see it: null if the value isn't of the field's type, or
+	// is a date outside of the years 1 to 9999. x may be repeated.
 	Stored(s Scope, x string, f *schema.Field) string
-	// Const is a constant, as a value of type t.
+	// Const returns a constant of type t.
 	Const(s Scope, v value.Value, t schema.Type) string
-	// Compare writes x op y for operands of type t, null where one of them is null; op is Eq, Gt, Gte, Lt or Lte. Write
-	// makes the comparisons that know null of it.
+	// Compare writes x op y for operands of type t, null if one of them is null; op is Eq, Gt, Gte, Lt or Lte. Write
+	// makes of it the comparisons in which null is a value.
 	Compare(s Scope, op plan.Op, x, y string, t schema.Type) (string, error)
-	// Apply writes e, whose operands are args; those that must be constants are looked up in e. Comparisons, IsNull, And,
-	// Or, Not and IfNull don't come here: Write does them.
+	// Apply writes e, whose operands are args; those that must be constants are looked up in e. It is never called for
+	// comparisons, IsNull, And, Or, Not and IfNull: Write handles them.
 	Apply(s Scope, e plan.Apply, args []string) (string, error)
-	// Case writes a Case; otherwise is "" for null. In ifs, null doesn't hold.
+	// Case writes a Case; otherwise is "" for null. Null in ifs counts as false.
 	Case(s Scope, ifs, thens []string, otherwise string, t schema.Type) string
 	Part(s Scope, x string, path query.Path) (string, error)
 	SetPart(s Scope, x string, path query.Path, v string) (string, error)
@@ -79,20 +80,20 @@ type Dialect interface {
 	DateText(s Scope, x, format, zone string) string
 	DateShift(s Scope, x, amount, unit, zone string) string
 	DateDiff(s Scope, from, to string, e plan.DateDiff) string
-	// Over writes an Over. body writes its Body for the text of an element and, of a Reduce, of what came before; the
-	// Scope that it is given is that of the element, whose Atoms may refuse by giving back what they are given.
+	// Over writes an Over. Its body writes the text of the Body, given the text of an element and, in a Reduce, of the
+	// result so far; the Scope passed to it is that of the element, whose Atom may return its argument even if it is
+	// long.
 	Over(s Scope, o Over) (string, error)
 
-	// Find returns a condition on two columns as they are stored that holds where what expressions see of them is equal,
-	// and that an index on x serves; "" where there is none that is better than the comparison itself.
+	// Find returns a condition on two stored columns that holds if their values, as expressions see them, are equal, and
+	// that can use an index on x; "" if none is better than the comparison itself.
 	Find(x string, f *schema.Field, y string, g *schema.Field) string
-	// Order returns the terms by which x, of type t, is ordered: null first, or last when desc; each with its direction.
+	// Order returns the terms that order by x, of type t: null first, or last if desc; each with its direction.
 	Order(s Scope, x string, t schema.Type, desc bool) []string
-	// Written is the text of x, JSON, in a form that is always the same for the same value as it is held.
+	// Written returns the text of x, JSON, in a form that is the same for the same held value.
 	Written(x string) string
-	// Key returns what to group x by, and how the key is shown: an expression over the group, the same for the same
-	// records in any physical order.
-	// short tells that a text has at most ShortText characters.
+	// Key returns what to group x by, and how to show the key: an expression over the group, the same for the same
+	// records in any physical order. short reports that a text has at most ShortText characters.
 	Key(s Scope, x string, t schema.Type, short bool) (by, show string)
 	// Accumulate writes Sum, Avg, Min, Max, Count, StdDevPop or StdDevSamp over a group. x is of type from, "" for Count.
 	Accumulate(s Scope, op plan.Accumulate, x string, from schema.Type) (string, error)
@@ -104,21 +105,21 @@ type Dialect interface {
 	Distinct(s Scope, x string) string
 	// Digest writes the md5, in hex, of texts joined by U+001F after a seed. Each of xs is of the type in types.
 	Digest(s Scope, seed string, xs []string, types []schema.Type) string
-	// Elements writes a FROM item with a row for each element of the JSON x (algebra.Unwind): the texts of the element and
-	// of its position from 0. It may refer to what stands before it in the FROM clause.
+	// Elements writes a FROM item with a row for each element of the JSON x (plan.Unwind): the texts of the element and
+	// of its position from 0. It may refer to preceding items of the FROM clause.
 	Elements(s Scope, x string) (from, element, position string)
-	// Barrier is what ends a derived table that must not be merged into the statement around it.
+	// Barrier returns the end of a derived table that must not be merged into the surrounding statement.
 	Barrier() string
-	// Materialized is what makes a WITH query run once, however often it is read, or each time; "" where that can't be
-	// asked for.
+	// Materialized returns the keyword that makes a WITH query run once however often it is read (keep), or each time;
+	// "" if the dialect has none.
 	Materialized(keep bool) string
-	// Start is x, of type t, where a recursion starts: what follows may be longer, and of more digits.
+	// Start returns x, of type t, as the start of a recursion: later values may be longer, and have more digits.
 	Start(x string, t schema.Type) string
-	// Correlates reports whether a derived table may refer to what stands outside of it.
+	// Correlates reports whether a derived table may refer to the surrounding query.
 	Correlates() bool
 }
 
-// An Over is an algebra.Over with its operands as text; Initial and Limit are "" for none.
+// An Over is a plan.Over with its operands as text; Initial and Limit are "" for none.
 type Over struct {
 	Do             plan.Each
 	Input          string

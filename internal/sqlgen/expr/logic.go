@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// apply writes the operators that are the same in all dialects, and asks the dialect for the others.
+// apply writes the operators that are the same in all dialects, and calls the dialect for the others.
 func (w writer) apply(e plan.Apply) (string, error) {
 	switch e.Op {
 	case plan.And, plan.Or:
@@ -37,7 +37,7 @@ func (w writer) apply(e plan.Apply) (string, error) {
 	return w.d.Apply(w.s, e, args)
 }
 
-// logic writes an And or an Or of what one makes of each operand.
+// logic writes an And or an Or, each operand as one writes it.
 func (w writer) logic(e plan.Apply, one func(plan.Expr) (string, error)) (string, error) {
 	sep := " AND "
 	if e.Op == plan.Or {
@@ -86,8 +86,8 @@ func (w writer) condition(e plan.Expr) (string, error) {
 	return w.expr(e)
 }
 
-// Same writes that x at one place and y at another are equal, as a condition that is null where one of them is. Where
-// both are columns as they are stored, it lets an index on x find them.
+// Same writes that x in scope at equals y in scope in, as a condition that is null if one of them is. If both are stored
+// columns, it can use an index on x.
 func Same(d Dialect, at Scope, x plan.Expr, in Scope, y plan.Expr) (string, error) {
 	left, err := Write(d, at, x)
 	if err != nil {
@@ -112,7 +112,7 @@ func Same(d Dialect, at Scope, x plan.Expr, in Scope, y plan.Expr) (string, erro
 	return test, nil
 }
 
-// stored reports whether all of es are columns as they are stored.
+// stored reports whether all of es are stored columns.
 func (w writer) stored(es []plan.Expr) bool {
 	return !slices.ContainsFunc(es, func(e plan.Expr) bool {
 		_, f := w.s.Field(e)
@@ -120,7 +120,7 @@ func (w writer) stored(es []plan.Expr) bool {
 	})
 }
 
-// equal writes that two stored columns are equal, or both null, so that an index can serve.
+// equal writes that two stored columns are equal, or both null, so that an index can be used.
 func (w writer) equal(e plan.Apply) (string, error) {
 	same, err := Same(w.d, w.s, e.Args[0], w.s, e.Args[1])
 	if err != nil {
@@ -133,7 +133,7 @@ func (w writer) equal(e plan.Apply) (string, error) {
 	return "(" + same + " OR (" + args[0] + " IS NULL AND " + args[1] + " IS NULL))", nil
 }
 
-// plain reports whether e is a comparison that is null at most where it doesn't hold.
+// plain reports whether e is a comparison that is null only if it doesn't hold.
 func plain(e plan.Expr) bool {
 	a, _ := e.(plan.Apply)
 	switch a.Op {
@@ -147,14 +147,14 @@ func plain(e plan.Expr) bool {
 	return false
 }
 
-// A NullComparer is a dialect that knows null in each comparison and Cmp without an operand that stands twice. Inside
-// of an Over, where there are no Atoms, text would double with each comparison in another.
+// A NullComparer is a dialect that writes each comparison and Cmp with null as a value, without repeating an operand.
+// Inside of an Over, where there are no Atoms, text would double with each nested comparison.
 type NullComparer interface {
 	// CompareNull writes x op y for operands of type t.
 	CompareNull(op plan.Op, x, y string, t schema.Type) string
 }
 
-// compare writes a comparison that is never null: null equals null and is less than all else.
+// compare writes a comparison that is never null: null equals null and is less than all other values.
 func (w writer) compare(e plan.Apply) (string, error) {
 	args, err := w.list(e.Args)
 	if err != nil {
@@ -176,13 +176,13 @@ func (w writer) compare(e plan.Apply) (string, error) {
 			return "", err
 		}
 		more, err := w.versus(plan.Gt, x, y, t, both)
-		zero := w.d.Const(w.s, value.OfInt(0), schema.Integer) // of 64 bits, where a number written alone would have less
+		zero := w.d.Const(w.s, value.OfInt(0), schema.Integer) // of 64 bits; a literal would have fewer
 		return "(CASE WHEN " + less + " THEN -1 WHEN " + more + " THEN 1 ELSE " + zero + " END)", err
 	}
 	return w.versus(e.Op, x, y, t, both)
 }
 
-// versus writes x op y, null included; both tells that neither is ever null.
+// versus writes x op y, null included; both reports that neither is ever null.
 func (w writer) versus(op plan.Op, x, y string, t schema.Type, both bool) (string, error) {
 	if both {
 		return w.d.Compare(w.s, op, x, y, t)
@@ -192,7 +192,7 @@ func (w writer) versus(op plan.Op, x, y string, t schema.Type, both bool) (strin
 	if err != nil {
 		return "", err
 	}
-	var null string // what holds where one of the two is null
+	var null string // the result if one of the two is null
 	switch op {
 	case plan.Eq:
 		null = x + " IS NULL AND " + y + " IS NULL"
@@ -227,12 +227,12 @@ func definite(e plan.Expr) bool {
 	return false
 }
 
-// Unsupported is the problem of what a database can't do, with the nearest form that works.
+// Unsupported returns the problem for what a database can't do, with the nearest form that works.
 func Unsupported(detail, nearest string) error {
 	return &problem.Error{Code: problem.Unsupported, Detail: detail, Suggestion: nearest}
 }
 
-// Sign is how a comparison is written.
+// Sign returns the SQL operator of a comparison.
 func Sign(op plan.Op) string {
 	switch op {
 	case plan.Eq:
@@ -247,7 +247,7 @@ func Sign(op plan.Op) string {
 	return "<="
 }
 
-// Standard is what dialects write the same. A dialect embeds it.
+// Standard implements the methods that dialects share. A dialect embeds it.
 type Standard struct{}
 
 // Case implements Dialect.

@@ -1,15 +1,15 @@
 package expr
 
-// The functions that package sqldriver/sqlfunc adds to SQLite's connections, because the database has none that
-// are total and exact. None fails: each is null where it has no value, and, unless it says otherwise, where an argument
-// is. JSON is text that SQLiteJSON or another of them made; dates are milliseconds since 1970.
+// The functions that package sqldriver/sqlfunc adds to SQLite's connections, because the database has none that are
+// total and exact. None fails: each returns null if it has no result, and, unless it says otherwise, if an argument is
+// null. JSON is text that SQLiteJSON or another of them returned; dates are milliseconds since 1970.
 const (
 	SQLiteInstant = "bailiwick_instant" // (stored) the instant that a date column holds, in the years 1 to 9999
-	SQLiteDay     = "bailiwick_day"     // (stored) the same where it is a midnight
+	SQLiteDay     = "bailiwick_day"     // (stored) the same if it is a midnight
 	SQLiteUUID    = "bailiwick_uuid"    // (stored) text that is a UUID, in lower case
 	SQLiteJSON    = "bailiwick_json"    // (stored) text that is JSON as it is, other text and bytes in base64 quoted; null for JSON's null
 
-	// Arithmetic: two integers make an integer, two reals a real, by algebra's rules for each.
+	// Arithmetic: two integers give an integer, two reals a real, by plan's rules for each.
 	SQLiteAdd      = "bailiwick_add"
 	SQLiteSubtract = "bailiwick_subtract"
 	SQLiteMultiply = "bailiwick_multiply"
@@ -20,12 +20,12 @@ const (
 	SQLiteFloor    = "bailiwick_floor"
 	SQLiteTrunc    = "bailiwick_trunc" // (x, places)
 	SQLiteRound    = "bailiwick_round" // (x, places)
-	// SQLiteOfDecimals stands after the name of one of them but Divide and Modulo: its numbers, of either kind, are
-	// decimals as they are written in the fewest digits. The result is an integer where it can be.
+	// SQLiteOfDecimals is a suffix for all of them but Divide and Modulo: their numbers, of either kind, are decimals as
+	// written in the fewest digits. The result is an integer if possible.
 	SQLiteOfDecimals = "_decimal"
 
 	SQLiteCompare     = "bailiwick_compare"      // (x, y) -1, 0 or 1; null equals null and is least
-	SQLiteJSONCompare = "bailiwick_json_compare" // (x, y) the same of JSON; 2 for two objects or lists that differ
+	SQLiteJSONCompare = "bailiwick_json_compare" // (x, y) the same for JSON; 2 for two objects or lists that differ
 
 	SQLiteConcat    = "bailiwick_concat"    // (x, …)
 	SQLiteSubstring = "bailiwick_substring" // (x, from, length) in code points
@@ -37,7 +37,7 @@ const (
 	SQLiteDateText  = "bailiwick_date_text" // (date) in ISO 8601
 	SQLiteDayText   = "bailiwick_day_text"  // (day) in ISO 8601
 
-	SQLitePart      = "bailiwick_part"       // (x, name, …) what a path leads to in JSON
+	SQLitePart      = "bailiwick_part"       // (x, name, …) the value at a path in JSON
 	SQLiteSetPart   = "bailiwick_set_part"   // (x, new, name, …); new may be null
 	SQLiteSize      = "bailiwick_size"       // (list)
 	SQLiteElement   = "bailiwick_element"    // (list, place)
@@ -49,15 +49,15 @@ const (
 	SQLiteMinList   = "bailiwick_min_list"   // (list)
 	SQLiteMaxList   = "bailiwick_max_list"   // (list)
 	SQLiteTruth     = "bailiwick_truth"      // (x) 0 or 1, never null
-	SQLiteList      = "bailiwick_list"       // (x) x where it is a list
+	SQLiteList      = "bailiwick_list"       // (x) x if it is a list
 	SQLiteItems     = "bailiwick_items"      // (list) the list of the JSON texts of its elements, for json_each
-	SQLiteItem      = "bailiwick_item"       // (list, place) the same of one element or none
-	SQLiteUnwind    = "bailiwick_unwind"     // (x) as SQLiteItems; what is no list counts as a list of itself
-	SQLiteBounded   = "bailiwick_bounded"    // (x) x up to SQLiteMostBefore bytes
-	SQLiteJSONKey   = "bailiwick_json_key"   // (x) a text that equal JSON has in common
-	SQLiteJSONOrder = "bailiwick_json_order" // (x) bytes that stand to each other as value.Order has it, objects and lists at one place each
+	SQLiteItem      = "bailiwick_item"       // (list, place) the same of at most one element
+	SQLiteUnwind    = "bailiwick_unwind"     // (x) as SQLiteItems; a value that isn't a list counts as a list of itself
+	SQLiteBounded   = "bailiwick_bounded"    // (x) x if it has at most SQLiteMostBefore bytes
+	SQLiteJSONKey   = "bailiwick_json_key"   // (x) a text that is the same for equal JSON
+	SQLiteJSONOrder = "bailiwick_json_order" // (x) bytes that compare as value.Order does; all objects are equal, and all lists
 
-	// What JSON holds, where it is of the type.
+	// The value that JSON holds, null if it isn't of the type.
 	SQLiteAsString  = "bailiwick_as_string"
 	SQLiteAsInteger = "bailiwick_as_integer"
 	SQLiteAsDouble  = "bailiwick_as_double"
@@ -68,11 +68,11 @@ const (
 	SQLiteOfAny     = "bailiwick_of_any"     // (stored) any finite number, or text, as JSON
 	SQLiteAnyJSON   = "bailiwick_any_json"   // (stored) anything as JSON, bytes in base64
 
-	// Conversions of a number or a text, and, with SQLiteOfJSON after the name, of what JSON holds.
+	// Conversions of a number or a text, and, with the suffix SQLiteOfJSON, of the value that JSON holds.
 	SQLiteToInteger = "bailiwick_to_integer"
 	SQLiteToDouble  = "bailiwick_to_double"
 	SQLiteToDecimal = "bailiwick_to_decimal"
-	SQLiteToString  = "bailiwick_to_string" // with SQLiteOfDecimals after it, of a decimal
+	SQLiteToString  = "bailiwick_to_string" // with the suffix SQLiteOfDecimals, of a decimal
 	SQLiteToBoolean = "bailiwick_to_boolean"
 	SQLiteToDate    = "bailiwick_to_date"
 	SQLiteOfJSON    = "_json"
@@ -85,7 +85,7 @@ const (
 	SQLiteDateDiff  = "bailiwick_date_diff"  // (from, to, unit, zone, week start)
 
 	// Aggregates.
-	SQLiteSum        = "bailiwick_sum"         // of reals; SQLiteOfDecimals may stand after it
+	SQLiteSum        = "bailiwick_sum"         // of reals; the suffix SQLiteOfDecimals is allowed
 	SQLiteAvg        = "bailiwick_avg"         // of reals or decimals
 	SQLiteStdDevPop  = "bailiwick_stddev_pop"  // of reals
 	SQLiteStdDevSamp = "bailiwick_stddev_samp" // of reals
@@ -98,6 +98,6 @@ const (
 	SQLiteDigest = "bailiwick_digest" // (seed, x, …) the md5 in hex; null counts as ""
 )
 
-// SQLiteMostBefore is how long, in bytes, what a Reduce has computed so far may become; beyond it is null. A list that
-// doubles with every element would take all memory.
+// SQLiteMostBefore is the most bytes of the result so far of a Reduce; a longer one is null. A list that doubles with
+// every element would take all memory.
 const SQLiteMostBefore = 1 << 20

@@ -8,12 +8,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Write writes e in d, where s is the place at which it stands. It returns an Unsupported problem for what d can't do.
+// Write writes e in dialect d and scope s. It returns an Unsupported problem for what d can't do.
 func Write(d Dialect, s Scope, e plan.Expr) (string, error) {
 	return writer{d: d, s: s}.expr(e)
 }
 
-// Condition writes e, a Boolean, where null means the same as false: the test of a WHERE.
+// Condition writes e, a Boolean, as the test of a WHERE: null means the same as false.
 func Condition(d Dialect, s Scope, e plan.Expr) (string, error) {
 	return writer{d: d, s: s}.condition(e)
 }
@@ -21,10 +21,10 @@ func Condition(d Dialect, s Scope, e plan.Expr) (string, error) {
 type writer struct {
 	d     Dialect
 	s     Scope
-	overs []over // that e stands in, the innermost last
+	overs []over // the Overs around e, the innermost last
 }
 
-// An over is what the body of an Over sees: the texts of the element and of what came before.
+// An over is what the body of an Over can refer to: the texts of the element and of the result so far.
 type over struct{ element, before string }
 
 func (w writer) expr(e plan.Expr) (string, error) {
@@ -63,7 +63,7 @@ func (w writer) expr(e plan.Expr) (string, error) {
 	return w.unary(e)
 }
 
-// unary writes what has one operand that makes its value, X.
+// unary writes expressions that compute their value from one operand, X.
 func (w writer) unary(e plan.Expr) (string, error) {
 	var x string
 	var err error

@@ -17,8 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// What expressions give is tested in the packages of the dialects, in databases. Here is how null passes through logic and
-// comparisons, in text.
+// The results of expressions are tested in the packages of the dialects, in databases. The tests here are about the text
+// of null in logic and comparisons.
 
 // columns is a scope: a, b and c are integers, of which a and b are stored; p and q are booleans; j is JSON, s text, d a date.
 type columns struct{}
@@ -55,10 +55,10 @@ var (
 	one     = plan.Const{Value: value.OfInt(1), T: schema.Integer}
 	two     = plan.Const{Value: value.OfInt(2), T: schema.Integer}
 	null    = plan.Const{T: schema.Integer}
-	less    = plan.Apply{Op: plan.Sub, Args: []plan.Expr{c, one}, T: schema.Integer} // what may fail
+	less    = plan.Apply{Op: plan.Sub, Args: []plan.Expr{c, one}, T: schema.Integer} // not definite: it may be null
 )
 
-// rows are an expression, as a value and as a test, in PostgreSQL. A test may be null where it doesn't hold.
+// rows are an expression, as a value and as a test, in PostgreSQL. A test may be null if it doesn't hold.
 var rows = []struct {
 	name       string
 	e          plan.Expr
@@ -70,7 +70,8 @@ var rows = []struct {
 	{"not of and", apply(plan.Not, apply(plan.And, p, q)), "(NOT ((p IS TRUE) AND (q IS TRUE)))", "(NOT ((p IS TRUE) AND (q IS TRUE)))"},
 	{"is null", apply(plan.IsNull, p), "(p IS NULL)", "(p IS NULL)"},
 
-	// Null equals null. Of two stored columns, an index finds the rest; where one isn't null, neither is equal to it.
+	// Null equals null. Between two stored columns an index finds the equal values; if one isn't null, neither is equal
+	// to it.
 	{"equal, stored", apply(plan.Eq, a, b), "coalesce((a = b), a IS NULL AND b IS NULL)", "((a = b) OR (a IS NULL AND b IS NULL))"},
 	{"equal, computed", apply(plan.Eq, a, c), "coalesce((a = c), a IS NULL AND c IS NULL)", "coalesce((a = c), a IS NULL AND c IS NULL)"},
 	{"equal to a constant", apply(plan.Eq, c, one), "coalesce((c = <1>), c IS NULL AND <1> IS NULL)", "(c = <1>)"},
@@ -81,7 +82,7 @@ var rows = []struct {
 	{"unequal constants", apply(plan.Ne, one, two), "(NOT (<1> = <2>))", "(NOT (<1> = <2>))"},
 	{"the same", apply(plan.Same, a, b), "coalesce((a = b), FALSE)", "(a = b)"},
 
-	// And is less than all else.
+	// Null is less than all other values.
 	{"greater", apply(plan.Gt, a, c), "coalesce((a > c), a IS NOT NULL)", "coalesce((a > c), a IS NOT NULL)"},
 	{"greater than a constant", apply(plan.Gt, a, one), "coalesce((a > <1>), a IS NOT NULL)", "(a > <1>)"},
 	{"a constant greater", apply(plan.Gt, one, a), "coalesce((<1> > a), <1> IS NOT NULL)", "coalesce((<1> > a), <1> IS NOT NULL)"},
@@ -95,7 +96,7 @@ var rows = []struct {
 		"(CASE WHEN coalesce((a < c), c IS NOT NULL) THEN -1 WHEN coalesce((a > c), a IS NOT NULL) THEN 1 ELSE <0> END)"},
 	{"order of constants", apply(plan.Cmp, one, two), "(CASE WHEN (<1> < <2>) THEN -1 WHEN (<1> > <2>) THEN 1 ELSE <0> END)", "(CASE WHEN (<1> < <2>) THEN -1 WHEN (<1> > <2>) THEN 1 ELSE <0> END)"},
 
-	// In an and, null is false: a test that is never null stands as it is.
+	// In an and, null is false: a test that is never null is unchanged.
 	{"and of equal, stored", apply(plan.And, apply(plan.Eq, a, b)), "((((a = b) OR (a IS NULL AND b IS NULL)) IS TRUE))", "(((a = b) OR (a IS NULL AND b IS NULL)))"},
 	{"and of equal, computed", apply(plan.And, apply(plan.Eq, a, c)), "(coalesce((a = c), a IS NULL AND c IS NULL))", "(coalesce((a = c), a IS NULL AND c IS NULL))"},
 	{"and of equal to a constant", apply(plan.And, apply(plan.Eq, c, one)), "(((c = <1>) IS TRUE))", "((c = <1>))"},
@@ -103,7 +104,7 @@ var rows = []struct {
 	{"and of the same", apply(plan.And, apply(plan.Same, a, b)), "(((a = b) IS TRUE))", "((a = b))"},
 	{"and of is null", apply(plan.And, apply(plan.IsNull, a)), "((a IS NULL))", "((a IS NULL))"},
 
-	// An operand that stands twice is an atom.
+	// An operand that occurs twice is an atom.
 	{"equal to what is computed", apply(plan.Eq, c, less), "", ""},
 	{"order of what is computed", apply(plan.Cmp, less, c), "", ""},
 	{"order of what is computed and never null", apply(plan.Cmp, apply(plan.Truth, j), apply(plan.Eq, a, b)), "", ""},
@@ -130,7 +131,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestSame shows how columns are compared across places: where both are stored, an index may find what is equal.
+// TestSame shows how columns are compared across scopes: if both are stored, an index may find equal values.
 func TestSame(t *testing.T) {
 	for _, tt := range []struct {
 		x, y plan.Expr
@@ -144,7 +145,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestNullComparer shows a dialect that knows null in each comparison: constants, which aren't null, it compares as others do.
+// TestNullComparer shows a dialect that compares nulls itself: it compares constants, which aren't null, as others do.
 func TestNullComparer(t *testing.T) {
 	for _, tt := range []struct {
 		e    plan.Expr
@@ -160,7 +161,7 @@ func TestNullComparer(t *testing.T) {
 	}
 }
 
-// TestOperands shows what a dialect is asked to write: here each is a function.
+// TestOperands shows the calls that a dialect gets: here each is written as a function.
 func TestOperands(t *testing.T) {
 	for _, tt := range []struct {
 		e    plan.Expr
@@ -186,7 +187,7 @@ func TestOperands(t *testing.T) {
 		t.Errorf("%q, %q", keep, each)
 	}
 	if got, err := expr.Write(mariadb.Dialect(), columns{}, plan.ToJSON{X: j}); err != nil || got != "j" {
-		t.Errorf("JSON as JSON: %s, %v", got, err) // no dialect is asked
+		t.Errorf("JSON as JSON: %s, %v", got, err) // the dialect isn't called
 	}
 	if got, err := expr.Write(sqlite.Dialect(), columns{}, nil); problem.CodeOf(err) != problem.Internal {
 		t.Errorf("nothing: %s, %v", got, err)
@@ -227,7 +228,7 @@ func (d faulty) Over(s expr.Scope, o expr.Over) (string, error) {
 	return strings.Join([]string{o.Input, o.Initial, o.Limit, body}, "; "), err
 }
 
-// overs are an Over of each kind, and what its parts become.
+// overs are an Over of each kind, and the text of its parts.
 var overs = []struct {
 	e    plan.Expr
 	want string
@@ -254,7 +255,7 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// TestFaults wants no error passed over, wherever it comes from.
+// TestFaults checks that no error is ignored, wherever it comes from.
 func TestFaults(t *testing.T) {
 	asked := []plan.Expr{
 		plan.Object{Names: []string{"a"}, Values: []plan.Expr{plan.ToJSON{X: less}}}, plan.List{Elements: []plan.Expr{plan.ToJSON{X: less}}},

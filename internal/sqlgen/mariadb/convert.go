@@ -6,16 +6,16 @@ import (
 )
 
 const (
-	// The text of a number as JSON writes it, but for signs, zeros and points at its beginning.
+	// The text of a number as in JSON, except for signs, zeros and points at its beginning.
 	numeric = `^[+-]?([0-9]+(\\.[0-9]+)?|\\.[0-9]+)([eE][+-]?[0-9]+)?\\z`
-	// The forms of value.OfDateText; the server tells which of them are dates.
+	// The forms of value.OfDateText; the server decides which of them are dates.
 	isoDate = `^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([T ][0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(Z|[+-]([01][0-9]|2[0-4]):([0-5][0-9]|60))?)?\\z`
 	epoch   = "TIMESTAMP'1970-01-01 00:00:00'"
 )
 
 // As implements expr.Dialect.
 func (m dialect) As(s expr.Scope, x string, from, to schema.Type) string {
-	if from != schema.JSON { // Any, which MariaDB has no columns of
+	if from != schema.JSON { // Any, of which MariaDB has no columns
 		return m.nothing(to)
 	}
 	switch to {
@@ -28,7 +28,7 @@ func (m dialect) As(s expr.Scope, x string, from, to schema.Type) string {
 		return m.dateOf(s, m.As(s, x, from, schema.String))
 	case schema.Integer:
 		x = s.Atom(x)
-		n := "CAST(" + x + " AS " + decimal + ")" // 0 as well for what is too small
+		n := "CAST(" + x + " AS " + decimal + ")" // also 0 for a number that is too small
 		return "(CASE WHEN " + m.isNumber(x) + " AND " + n + " = TRUNCATE(" + n + ", 0) AND (" + n + " <> 0 OR " + x + " NOT REGEXP '^-?[0.]*[1-9]')" +
 			" AND " + n + " BETWEEN " + least64 + " AND " + most64 + " THEN CAST(" + n + " AS SIGNED) END)"
 	case schema.Double, schema.Decimal:
@@ -38,8 +38,8 @@ func (m dialect) As(s expr.Scope, x string, from, to schema.Type) string {
 	return m.nothing(to)
 }
 
-// numberOf is the Double or Decimal that the text x writes, which may be repeated; null when it is too large. The server
-// makes the largest Double of what is beyond it.
+// numberOf returns the Double or Decimal that the text x writes, null if it is too large. x may be repeated. For a
+// number out of range the server returns the largest Double.
 func (dialect) numberOf(x string, to schema.Type) string {
 	f := "CAST(" + x + " AS DOUBLE)"
 	if to == schema.Double {
@@ -66,10 +66,10 @@ func (m dialect) ToJSON(s expr.Scope, x string, from schema.Type) string {
 	return m.nothing(schema.JSON)
 }
 
-// base64 is one line; the server breaks it.
+// base64 encodes on one line; the server breaks lines.
 func (dialect) base64(x string) string { return `REPLACE(TO_BASE64(` + x + `), '\n', '')` }
 
-// written is the text of what isn't JSON, as value.AppendText has it.
+// written returns the text of a value that isn't JSON, as value.AppendText writes it.
 func (m dialect) written(s expr.Scope, x string, from schema.Type) string {
 	const zeros = `'(\\.[0-9]*[1-9])0+\\z|\\.0*\\z', '\\1')`
 	switch from {
@@ -77,7 +77,7 @@ func (m dialect) written(s expr.Scope, x string, from schema.Type) string {
 		return "ELT(" + x + " + 1, 'false', 'true')"
 	case schema.Decimal:
 		return "REGEXP_REPLACE(CAST(" + x + " AS CHAR), " + zeros
-	case schema.Double: // the server has the fewest digits too, and exponents from 1e15 on
+	case schema.Double: // the server writes the fewest digits too, and exponents from 1e15 on
 		x = s.Atom(x)
 		return "(CASE WHEN " + x + " = 0 THEN '0' WHEN ABS(" + x + ") >= 1e-6 AND ABS(" + x + ") < 1e21" +
 			" THEN REGEXP_REPLACE(CAST(CAST(" + x + " AS " + decimal + ") AS CHAR), " + zeros +
@@ -90,7 +90,8 @@ func (m dialect) written(s expr.Scope, x string, from schema.Type) string {
 	return "CAST(" + x + " AS CHAR)"
 }
 
-// scientific is a Double with an exponent, of two digits at least. JSON_NORMALIZE writes 1.0E-7 whatever the server writes.
+// scientific writes a Double with an exponent of at least two digits. JSON_NORMALIZE writes 1.0E-7 whatever the server
+// writes.
 func (dialect) scientific(x string) string {
 	return "REGEXP_REPLACE(REPLACE(REPLACE(REPLACE(JSON_NORMALIZE(CAST(" + x + " AS CHAR))" + nopad +
 		`, '.0E', 'E'), 'E-', 'e-'), 'E', 'e+'), 'e-([0-9])\\z', 'e-0\\1')`
@@ -157,7 +158,7 @@ func (m dialect) Convert(s expr.Scope, x string, from, to schema.Type) string {
 	return m.nothing(to)
 }
 
-// integerOf is what isn't JSON as an Integer.
+// integerOf converts a value that isn't JSON to an Integer.
 func (m dialect) integerOf(s expr.Scope, x string, from schema.Type) string {
 	switch from {
 	case schema.Boolean:
@@ -176,7 +177,7 @@ func (m dialect) integerOf(s expr.Scope, x string, from schema.Type) string {
 	return m.nothing(schema.Integer)
 }
 
-// converted is JSON in another type: as what it holds.
+// converted converts JSON to another type, according to the value that it holds.
 func (m dialect) converted(s expr.Scope, x string, to schema.Type) string {
 	text := s.Atom(m.As(s, x, schema.JSON, schema.String))
 	truth := s.Atom(m.As(s, x, schema.JSON, schema.Boolean))
@@ -197,7 +198,7 @@ func (m dialect) converted(s expr.Scope, x string, to schema.Type) string {
 	return "(CASE WHEN " + m.isNumber(x) + " THEN " + number + " ELSE COALESCE(" + m.Convert(s, text, schema.String, to) + ", " + truth + ") END)"
 }
 
-// dateOf is the date that the text x writes.
+// dateOf returns the date that the text x writes.
 func (m dialect) dateOf(s expr.Scope, x string) string {
 	x = s.Atom(x)
 	const zone = `'[+-][0-9]{2}:[0-9]{2}\\z'`

@@ -10,30 +10,30 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// begins tests the first character of JSON, which tells what it holds; null of null.
+// begins tests the first character of JSON, which determines its type; it is null for null.
 func (dialect) begins(x, with string) string { return "LEFT(" + x + ", 1) = '" + with + "'" }
 
 // isNumber tests that JSON holds a number.
 func (dialect) isNumber(x string) string { return "LEFT(" + x + ", 1) BETWEEN '-' AND '9'" }
 
-// unquoted is the text of a JSON string.
+// unquoted returns the text of a JSON string.
 func (m dialect) unquoted(x string) string { return "(JSON_UNQUOTE(" + x + ")" + nopad + ")" }
 
-// key is a text that two JSON values have in common when they are equal. Lists and objects apart, its order is theirs.
+// key returns a text that is the same for equal JSON values. Except for lists and objects, it sorts as they do.
 func (m dialect) key(s expr.Scope, x string) string {
 	x = s.Atom(x)
 	return "CASE LEFT(" + x + ", 1) WHEN '{' THEN CONCAT('3', JSON_NORMALIZE(" + x + ")" + nopad + ")" +
 		" WHEN '[' THEN CONCAT('4', JSON_NORMALIZE(" + x + ")" + nopad + ") ELSE " + m.scalar(x) + " END"
 }
 
-// place is a text by which JSON values are ordered: all objects have one place, and so have all lists.
+// place returns a text by which JSON values are ordered: all objects are equal, and so are all lists.
 func (m dialect) place(s expr.Scope, x string) string {
 	x = s.Atom(x)
 	return "CASE LEFT(" + x + ", 1) WHEN '{' THEN '3' WHEN '[' THEN '4' ELSE " + m.scalar(x) + " END"
 }
 
-// scalar is the key of a scalar. A number is its sign, its exponent and its digits as JSON_NORMALIZE writes them
-// (-1.25E4), the latter two counted backwards when it is negative.
+// scalar returns the key of a scalar. For a number it is the sign, the exponent and the digits as JSON_NORMALIZE writes
+// them (-1.25E4), the latter two complemented if it is negative.
 func (m dialect) scalar(x string) string {
 	n := "(JSON_NORMALIZE(" + x + ")" + nopad + ")"
 	exponent, digits := "LEAST(GREATEST(CAST(SUBSTRING_INDEX("+n+", 'E', -1) AS SIGNED), -400000), 400000)", "SUBSTRING_INDEX("+n+", 'E', 1)"
@@ -42,7 +42,7 @@ func (m dialect) scalar(x string) string {
 		" ELSE CASE " + n + " WHEN '0.0E0' THEN '11' ELSE CONCAT('12', LPAD(500000 + " + exponent + ", 7, '0'), " + digits + ") END END"
 }
 
-// pathTo writes where a path of objects leads to.
+// pathTo writes a path through objects.
 func pathTo(path query.Path) string {
 	var b strings.Builder
 	b.WriteByte('$')
@@ -52,8 +52,8 @@ func pathTo(path query.Path) string {
 	return b.String()
 }
 
-// notNull is what a JSON function or column gives, null for JSON's null. Beside what is JSON to the server, 'null' would be
-// the string "null" too.
+// notNull returns the result x of a JSON function or a column, null for JSON's null. If x weren't JSON to the server,
+// 'null' would also be the string "null".
 func (dialect) notNull(x string) string { return "NULLIF(" + x + nopad + ", 'null')" }
 
 // Part implements expr.Dialect.
@@ -102,15 +102,16 @@ func (m dialect) Elements(s expr.Scope, x string) (from, element, position strin
 		m.element(alias), "(CAST(" + alias + ".o AS SIGNED) - 1)"
 }
 
-// table is a FROM item with the elements e of a list and their places o from 1; none of what isn't one.
+// table returns a FROM item with the elements e of a list and their positions o from 1; it is empty if list isn't a
+// list.
 func (dialect) table(alias, list string) string {
 	return "JSON_TABLE(" + list + ", '$[*]' COLUMNS (o FOR ORDINALITY, e JSON PATH '$')) AS " + alias
 }
 
 func (m dialect) element(alias string) string { return m.notNull(alias + ".e") }
 
-// gathered is the list of x for the rows of a table of elements that pass a test, "" for none. One that had to be cut is
-// null. It is null as well where holds, a test outside of the rows, doesn't hold.
+// gathered returns the list of x for the rows of a table of elements that pass a test ("" for none), or null if the list
+// had to be cut.
 func (m dialect) gathered(s expr.Scope, alias, list, x, test string) string {
 	whole := s.Alias("l")
 	where := ""
@@ -121,7 +122,7 @@ func (m dialect) gathered(s expr.Scope, alias, list, x, test string) string {
 		" FROM " + m.table(alias, list) + where + " HAVING JSON_VALID(" + whole + "))"
 }
 
-// A within is the Scope of elements: no column can hold what is computed of one.
+// A within is the Scope of elements: no column can hold a value computed from one.
 type within struct{ expr.Scope }
 
 // Atom implements expr.Scope.
@@ -149,7 +150,7 @@ func (m dialect) Over(s expr.Scope, o expr.Over) (string, error) {
 	return "(CASE WHEN " + m.begins(list, "[") + " AND " + limit + " >= 1 THEN " + m.gathered(s, some, text, m.element(some), some+".o <= "+limit) + " END)", nil
 }
 
-// ofList is text where x is a list, else null.
+// ofList returns text if x is a list, else null.
 func (m dialect) ofList(x, text string) string {
 	return "(CASE WHEN " + m.begins(x, "[") + " THEN " + text + " END)"
 }
@@ -188,13 +189,13 @@ func (m dialect) ofLists(s expr.Scope, e plan.Apply, args []string) string {
 		op := map[plan.Op]plan.Accumulate{plan.SumList: plan.Sum, plan.AvgList: plan.Avg, plan.MinList: plan.Min, plan.MaxList: plan.Max}[e.Op]
 		element := m.element(alias)
 		number := m.As(within{s}, element, schema.JSON, schema.Double)
-		text, _ := m.Accumulate(within{s}, op, number, schema.Double) // which refuses nothing
+		text, _ := m.Accumulate(within{s}, op, number, schema.Double) // which never fails for these
 		return m.ofList(x, "(SELECT "+text+" FROM "+m.table(alias, x)+")")
 	}
 	return ""
 }
 
-// slice writes a SliceList of x from, and at most so many as, args tell.
+// slice writes a SliceList of x, with the position and length in args.
 func (m dialect) slice(s expr.Scope, x string, args []string) string {
 	from, alias := s.Atom(args[0]), s.Alias("e")
 	start := "CASE WHEN " + from + " < 0 THEN GREATEST(JSON_LENGTH(" + x + ") + " + from + ", 0) ELSE " + from + " END"
@@ -210,13 +211,13 @@ func (m dialect) slice(s expr.Scope, x string, args []string) string {
 
 // Pick implements expr.Dialect.
 func (m dialect) Pick(s expr.Scope, x, when string, t schema.Type) string {
-	if t == schema.UUID { // the greatest of them is found as for text
+	if t == schema.UUID { // its maximum is computed on text
 		return "CAST(MAX(CASE WHEN " + when + " THEN " + m.Widen(s, x, t, schema.String) + " END) AS UUID)"
 	}
 	return "MAX(CASE WHEN " + when + " THEN " + x + " END)"
 }
 
-// most is how many bytes a list gathered by a group may have (group_concat_max_len, as sqldriver sets it).
+// most is the most bytes of a list that a group gathers (group_concat_max_len, as sqldriver sets it).
 const most = "67108864"
 
 // Collect implements expr.Dialect. A list that would be cut is null.
@@ -225,7 +226,7 @@ func (m dialect) Collect(s expr.Scope, x string, terms []string) string {
 	if len(terms) > 0 {
 		order = " ORDER BY " + strings.Join(nullsApart(terms), ", ")
 	}
-	if len(x) > 4<<10 { // a column below would keep an index from finding what is collected
+	if len(x) > 4<<10 { // a column below would prevent the use of an index to find the collected records
 		x = s.Atom(x)
 	}
 	x = "COALESCE(" + x + ", 'null')"
@@ -233,7 +234,7 @@ func (m dialect) Collect(s expr.Scope, x string, terms []string) string {
 		" THEN CONCAT('[', COALESCE(GROUP_CONCAT(" + x + order + " SEPARATOR ','), ''), ']') END)"
 }
 
-// nullsApart orders nulls by terms of their own: GROUP_CONCAT has them between -1 and 1.
+// nullsApart orders nulls by terms of their own: GROUP_CONCAT sorts them between -1 and 1.
 func nullsApart(terms []string) []string {
 	var out []string
 	for _, t := range terms {
@@ -246,8 +247,9 @@ func nullsApart(terms []string) []string {
 	return out
 }
 
-// Distinct implements expr.Dialect. The values come in order, each after a mark that the same values have alike, and all but
-// the first of those with a mark are taken out. JSON text has no such characters as stand around the mark.
+// Distinct implements expr.Dialect. The values come in order, each after a mark that is the same for equal values, and
+// all but the first of those with the same mark are removed. JSON text doesn't contain the control characters that
+// enclose the mark.
 func (m dialect) Distinct(s expr.Scope, x string) string {
 	x = s.Atom(x)
 	key := m.key(s, x)

@@ -1,6 +1,6 @@
-// Package mariadb writes the expressions of algebra for MariaDB.
+// Package mariadb writes the expressions of package plan for MariaDB.
 //
-// It stands inside of compile, as one of the dialects of sqlgen/expr.
+// It is one of the dialects of sqlgen/expr.
 package mariadb
 
 import (
@@ -15,15 +15,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// dialect writes for MariaDB 10.7 or later, in sessions as sqldriver sets them: the collation of the connection is
-// utf8mb4_nopad_bin, in which literals and arguments are, and modes don't make errors of warnings. What the server could
-// raise an error for stands behind a test; it evaluates a CASE in its order.
+// dialect writes for MariaDB 10.7 or later, in sessions as sqldriver sets them: the collation of the connection, of
+// literals and of arguments is utf8mb4_nopad_bin, and no mode turns warnings into errors. An operation that could raise
+// an error comes after a test; the server evaluates a CASE in order.
 //
-//   - Texts of columns and of JSON functions are in collations of their own, and two that differ are an error: each is
-//     given the binary one where it comes in.
-//   - Decimals are DECIMAL(65,30) throughout, for the server cuts what doesn't fit the type of several: a Decimal of 1e35
-//     or more is null in an expression, and places behind the 30th are rounded.
-//   - JSON is compact text whose strings are written in one way alone, so that its first character tells what it is.
+//   - Texts of columns and of JSON functions have collations of their own, and mixing two is an error: each is converted
+//     to the binary one where it is read.
+//   - Decimals are DECIMAL(65,30) throughout, since the server truncates what doesn't fit the common type of several: a
+//     Decimal of 1e35 or more is null in an expression, and places after the 30th are rounded.
+//   - JSON is compact text in which each string has only one spelling, so that its first character determines its type.
 type dialect struct{ expr.Standard }
 
 // Dialect returns the dialect of MariaDB.
@@ -36,15 +36,15 @@ const (
 	beyondDecimal   = "100000000000000000000000000000000000" // 1e35
 )
 
-// text is x, of any character set, as text that compares by its bytes.
+// text returns x, of any character set, as text that compares by its bytes.
 func (dialect) text(x string) string { return "(CONVERT(" + x + " USING utf8mb4)" + nopad + ")" }
 
-// literal quotes a text of ours; what comes from outside is an Arg.
+// literal quotes a constant text of this package; all other texts are Args.
 func (dialect) literal(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(s) + "'"
 }
 
-// fit is the number x as a Decimal, null when it is too large for one. x may be repeated.
+// fit returns the number x as a Decimal, null if it is too large for one. x may be repeated.
 func (dialect) fit(x string) string {
 	return "(CASE WHEN ABS(" + x + ") < " + beyondDecimal + " THEN CAST(" + x + " AS " + decimal + ") END)"
 }
@@ -55,7 +55,7 @@ func (m dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 	if f.Native == "bit" {
 		number = "(" + x + " + 0)"
 	}
-	// The server holds 0000-00-00 and, when it is told to, 2026-02-31.
+	// The server can hold 0000-00-00 and, depending on sql_mode, 2026-02-31.
 	date := "(CASE WHEN YEAR(" + x + ") > 0 AND DAYOFMONTH(" + x + ") BETWEEN 1 AND DAYOFMONTH(LAST_DAY(" + x + ")) THEN "
 	switch f.Type {
 	case schema.String:
@@ -63,7 +63,7 @@ func (m dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 	case schema.Integer:
 		return "CAST(" + number + " AS SIGNED)"
 	case schema.Double:
-		return "(CAST(" + x + " AS DOUBLE) + 0e0)" // a FLOAT would be written in fewer digits; a zero has no sign
+		return "(CAST(" + x + " AS DOUBLE) + 0e0)" // + 0e0, since a FLOAT would be written in fewer digits, and to drop the sign of zero
 	case schema.Decimal:
 		return m.fit(number)
 	case schema.Boolean:
@@ -78,11 +78,11 @@ func (m dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 	return x
 }
 
-// document is stored JSON as this dialect holds it: null for what is none. Escapes that needn't be are undone, by
-// reading the document as a string in which they alone are escapes.
+// document returns stored JSON in the form of this dialect: null if it isn't valid. Unnecessary escapes are decoded, by
+// reading the document as a string in which they are the only escapes.
 func (m dialect) document(x string) string {
 	compact := "JSON_COMPACT(" + x + ")"
-	// Pairs of backslashes are passed over; one of the two before an escape to undo is taken away.
+	// Pairs of backslashes are skipped; one of the two before an escape to decode is removed.
 	const escapes = `(\\\\\\\\)|\\(?=\\(?:/|u(?!00[01]|0022|005[cC])))`
 	undone := "JSON_UNQUOTE(REGEXP_REPLACE(JSON_QUOTE(" + compact + ")" + nopad + ", " + m.literal(escapes) + `, '\\1'))`
 	return "(CASE WHEN JSON_VALID(" + x + ") THEN " + m.text("NULLIF(CASE WHEN "+m.text(x)+" REGEXP "+m.literal(`\\[/u]`)+
@@ -105,7 +105,7 @@ func (m dialect) Const(s expr.Scope, v value.Value, t schema.Type) string {
 		if text, ok := plainDecimal(v.String()); ok {
 			return "CAST(" + s.Arg(text, "") + " AS " + decimal + ")"
 		}
-		f, _ := v.AsFloat() // larger than all that columns hold here, or smaller; exact to 16 digits
+		f, _ := v.AsFloat() // out of the range of the columns here; exact to 16 digits
 		return "CAST(" + s.Arg(max(min(f, math.MaxFloat64), -math.MaxFloat64), "") + " AS DOUBLE)"
 	case schema.Boolean:
 		n := int64(0)
@@ -137,7 +137,7 @@ func (m dialect) Const(s expr.Scope, v value.Value, t schema.Type) string {
 	return m.text(s.Arg(v.String(), ""))
 }
 
-// nothing is null as a value of a type: without one it would be bytes.
+// nothing returns null as a value of a type: an untyped null would be bytes.
 func (m dialect) nothing(t schema.Type) string {
 	switch t {
 	case schema.Integer, schema.Boolean:
@@ -158,14 +158,14 @@ func (m dialect) nothing(t schema.Type) string {
 	return m.text("NULL")
 }
 
-// plainDecimal writes a number without an exponent, rounded to 30 places, and reports whether it is a Decimal: below 1e35,
-// and not so small that rounding takes its digits.
+// plainDecimal writes a number without an exponent, rounded to 30 places, and reports whether it is a Decimal: below
+// 1e35, and not so small that rounding loses its digits.
 func plainDecimal(text string) (string, bool) {
 	f, _, err := new(big.Float).Parse(text, 10)
 	if err != nil || f.IsInf() || f.MantExp(nil) > 118 || f.MantExp(nil) < -120 { // 2^118 is above 1e35
 		return "", false
 	}
-	exact, _ := new(big.Rat).SetString(text) // it has been read above
+	exact, _ := new(big.Rat).SetString(text) // parsed above, so it succeeds
 	text = exact.FloatString(30)
 	rounded, _ := new(big.Rat).SetString(text)
 	if f.MantExp(nil) < -83 && rounded.Cmp(exact) != 0 { // below 1e-25
@@ -174,7 +174,8 @@ func plainDecimal(text string) (string, bool) {
 	return text, len(strings.TrimPrefix(text, "-")) <= 35+1+30
 }
 
-// Find implements expr.Dialect. Text is equal in its collation wherever its bytes are, but two collations don't compare.
+// Find implements expr.Dialect. Text with equal bytes is equal in the column's collation too, but two different
+// collations can't be compared.
 func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) string {
 	if f.Type == g.Type && (f.Type == schema.Integer || f.Type == schema.UUID || f.Type == schema.String && !f.Unordered && !g.Unordered) {
 		return "(" + x + " = " + y + ")"
@@ -193,13 +194,13 @@ func (m dialect) Compare(s expr.Scope, op plan.Op, x, y string, t schema.Type) (
 			text += " OR " + m.key(s, x) + " = " + m.key(s, y)
 		}
 		return "(" + text + ")", nil
-	case t == schema.UUID && op != plan.Eq: // they have an order of their own
+	case t == schema.UUID && op != plan.Eq: // they sort in an order of their own
 		x, y = m.Widen(s, x, t, schema.String), m.Widen(s, y, t, schema.String)
 	}
 	return "(" + x + " " + expr.Sign(op) + " " + y + ")", nil
 }
 
-// Order implements expr.Dialect: null is least anyway.
+// Order implements expr.Dialect. Null sorts first by default.
 func (m dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []string {
 	switch t {
 	case schema.JSON:
@@ -231,8 +232,8 @@ func (m dialect) Key(s expr.Scope, x string, t schema.Type, short bool) (by, sho
 	return x, "MIN(" + x + ")"
 }
 
-// short is a text that is the same for the same x and never long: the server groups texts by their beginning alone when
-// it groups by sorting (max_sort_length).
+// short returns a text that is the same for the same x and never long: when it groups by sorting, the server compares
+// only the beginnings of texts (max_sort_length).
 func (dialect) short(s expr.Scope, x string) string {
 	x = s.Atom(x)
 	return "CONCAT(LEFT(" + x + ", 200), CASE WHEN CHAR_LENGTH(" + x + ") > 200 THEN SHA2(" + x + ", 256) ELSE '' END)"
@@ -262,11 +263,11 @@ func (m dialect) Digest(s expr.Scope, seed string, xs []string, types []schema.T
 // Barrier implements expr.Dialect.
 func (dialect) Barrier() string { return " LIMIT 18446744073709551615" }
 
-// Materialized implements expr.Dialect: MariaDB materializes what is read more than once.
+// Materialized implements expr.Dialect. MariaDB materializes what is read more than once.
 func (dialect) Materialized(bool) string { return "" }
 
-// Start implements expr.Dialect. MariaDB gives a recursion the types of where it starts, and fails for what is longer.
-// What is repeated a number of times that isn't known is of any length.
+// Start implements expr.Dialect. MariaDB gives a recursion the types of its start, and fails for longer values. A text
+// repeated an unknown number of times is of any length.
 func (dialect) Start(x string, t schema.Type) string {
 	switch t {
 	case schema.String:
@@ -281,5 +282,5 @@ func (dialect) Start(x string, t schema.Type) string {
 	return x
 }
 
-// Correlates implements expr.Dialect: MariaDB has no lateral derived tables.
+// Correlates implements expr.Dialect. MariaDB has no lateral derived tables.
 func (dialect) Correlates() bool { return false }

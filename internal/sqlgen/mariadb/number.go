@@ -60,7 +60,7 @@ func (m dialect) binary(op plan.Op, t schema.Type, x, y string) string {
 		return "(" + x + sign + y + ")"
 	case t == schema.Integer:
 		return m.within64("CAST(" + x + " AS DECIMAL(65,0))" + sign + y)
-	case t == schema.Decimal: // a constant may be larger than all that are in columns, and too large a product is an error
+	case t == schema.Decimal: // a constant may exceed all that columns hold, and too large a product is an error
 		size := "ABS(" + x + sign + y + ") < " + beyondDecimal
 		if op == plan.Mul {
 			size = "ABS(CAST(" + x + " AS DOUBLE) * CAST(" + y + " AS DOUBLE)) < 1e35"
@@ -70,17 +70,17 @@ func (m dialect) binary(op plan.Op, t schema.Type, x, y string) string {
 	return "(CASE WHEN " + m.operand(x) + " AND " + m.operand(y) + " THEN " + x + sign + y + " + 0e0 END)"
 }
 
-// within64 is a DECIMAL as an Integer, null beyond 64 bits.
+// within64 returns a DECIMAL as an Integer, null beyond 64 bits.
 func (dialect) within64(x string) string {
 	return "(CASE WHEN " + x + " BETWEEN " + least64 + " AND " + most64 + " THEN CAST(" + x + " AS SIGNED) END)"
 }
 
-// operand tests that arithmetic takes a Double, so that no result is out of range.
+// operand tests that a Double is in the range of arithmetic, so that no result overflows.
 func (dialect) operand(x string) string {
 	return "(" + x + " = 0 OR ABS(" + x + ") BETWEEN 1e-150 AND 1e150)"
 }
 
-// measured is what is made of a Double that arithmetic takes. Adding 0 takes the sign off a zero.
+// measured returns of(x) for a Double in the range of arithmetic. Adding 0 drops the sign of a zero.
 func (m dialect) measured(s expr.Scope, x string, of func(x string) string) string {
 	x = s.Atom(x)
 	return "(CASE WHEN " + m.operand(x) + " THEN " + of(x) + " + 0e0 END)"
@@ -109,7 +109,7 @@ func (m dialect) rounded(s expr.Scope, e plan.Apply, args []string) string {
 
 // Accumulate implements expr.Dialect.
 func (m dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
-	// A column below keeps all records, which costs more than to compute a short text a few times.
+	// A column below keeps all records, which costs more than computing a short text a few times.
 	if few := from != schema.Double && from != schema.JSON && len(x) < 200; op != plan.Count && !few {
 		x = s.Atom(x)
 	}
@@ -122,7 +122,7 @@ func (m dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from sch
 			call = "MAX("
 		}
 		switch from {
-		case schema.JSON: // the place, and after it the value that has it
+		case schema.JSON: // the sort key, followed by the value
 			return "SUBSTRING_INDEX(" + call + "CONCAT(" + m.place(s, x) + `, '\0', ` + x + `)), '\0', -1)`, nil
 		case schema.UUID:
 			return "CAST(" + call + m.Widen(s, x, from, schema.String) + ") AS UUID)", nil
@@ -141,9 +141,9 @@ func (m dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from sch
 	return "(CAST(" + sum + " AS DOUBLE) / COUNT(" + x + "))", nil
 }
 
-// sum writes a Sum over a group. Doubles are added as DECIMALs, so that the sum is exact and the same in any order: those
-// from 1e-13 on, and apart from them the smaller ones times 1e38. It is null where a value is smaller than 1e-51, or the
-// sum of the sizes is 1e34 or more.
+// sum writes a Sum over a group. Doubles are added as DECIMALs, so that the sum is exact and the same in any order:
+// those from 1e-13 on, and separately the smaller ones times 1e38. It is null if a value is smaller than 1e-51, or if
+// the sum of the magnitudes is 1e34 or more.
 func (m dialect) sum(x string, from schema.Type) string {
 	switch from {
 	case schema.Integer:
@@ -161,8 +161,8 @@ func (m dialect) sum(x string, from schema.Type) string {
 }
 
 // deviation writes a standard deviation of Doubles from exact sums, so that it is the same in any order: of the values
-// as they are, or 1e10 times less or more, by how large the largest is. Null beyond 1e25 and below 1e-13, and where a
-// value is none. The server's own depends on the order.
+// as they are, or scaled by 1e10 up or down, depending on the largest. It is null beyond 1e25 and below 1e-13, and if
+// there is no value. The server's own depends on the order.
 func (m dialect) deviation(op plan.Accumulate, x string) string {
 	count := "COUNT({x})"
 	if op == plan.StdDevSamp {

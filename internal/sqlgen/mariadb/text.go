@@ -24,7 +24,7 @@ func (m dialect) ofText(s expr.Scope, e plan.Apply, args []string) string {
 	switch e.Op {
 	case plan.Concat:
 		return "CONCAT(" + strings.Join(args, ", ") + ")"
-	case plan.Substr: // the server counts from 1, and takes no place beyond 64 bits
+	case plan.Substr: // the server counts from 1, and accepts no position beyond 64 bits
 		x, from, n := s.Atom(args[0]), s.Atom(args[1]), s.Atom(args[2])
 		from = "LEAST(" + from + ", 1000000000)"
 		return "(CASE WHEN " + from + " >= 0 THEN CASE WHEN " + n + " < 0 THEN SUBSTRING(" + x + ", " + from + " + 1) ELSE SUBSTRING(" + x + ", " + from + " + 1, " +
@@ -43,14 +43,14 @@ func (m dialect) ofText(s expr.Scope, e plan.Apply, args []string) string {
 	case plan.IndexOf:
 		return "(LOCATE(" + args[1] + ", " + args[0] + ") - 1)"
 	case plan.ReplaceAll:
-		with := s.Atom(args[2]) // the server doesn't look at it when there is nothing to find
+		with := s.Atom(args[2]) // the server doesn't look at it if nothing is found
 		return "(CASE WHEN " + with + " IS NOT NULL THEN REPLACE(" + args[0] + ", " + args[1] + ", " + with + ") END)"
 	}
 	return ""
 }
 
-// ascii changes the letters A to Z alone. The bytes of the text are read in a character set that has no other letters
-// with two cases, and all bytes.
+// ascii changes only the letters A to Z. The bytes of the text are read in a character set that has all bytes and no
+// other letters with two cases.
 func (m dialect) ascii(call, x string) string {
 	return m.text("CAST(" + call + "(CONVERT(CAST(" + x + " AS BINARY) USING geostd8)) AS BINARY)")
 }
@@ -61,7 +61,7 @@ func (dialect) trimmed(s expr.Scope, e plan.Apply, x string) string {
 	if set == "" {
 		return x
 	}
-	left, right := `\A[`+set+`]+`, `(?<![`+set+`])[`+set+`]+\z` // looking back keeps it from trying every end of a run
+	left, right := `\A[`+set+`]+`, `(?<![`+set+`])[`+set+`]+\z` // the look-behind avoids trying every end of a run
 	pattern := left + "|" + right
 	switch e.Op {
 	case plan.TrimLeft:
@@ -72,7 +72,7 @@ func (dialect) trimmed(s expr.Scope, e plan.Apply, x string) string {
 	return "REGEXP_REPLACE(" + x + ", " + s.Arg(pattern, "") + ", '')"
 }
 
-// escaped writes text so that each character means itself in a regular expression, inside of brackets too.
+// escaped writes text so that each character is literal in a regular expression, inside of brackets too.
 func escaped(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -81,8 +81,8 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// splitter matches a separator in text that JSON_QUOTE has quoted: where an escape begins it is that of the separator
-// or passed over, so that the separator n isn't found in \n.
+// splitter matches a separator in text that JSON_QUOTE has quoted: an escape is either part of the separator or skipped
+// as a whole, so that the separator n isn't found in \n.
 func splitter(separator string) string {
 	var quoted strings.Builder
 	for _, r := range separator {

@@ -7,31 +7,32 @@ import (
 )
 
 // A zone is the offsets of a time zone, which are written into the statement: a server may have no tables of zones, and
-// knows with them the years 1970 to 2037 alone. Its rules repeat after lastYear: a year has the offsets of one before it
-// that begins on the same day of the week and is a leap year when it is.
+// with them only knows the years 1970 to 2037. Its rules repeat after lastYear: a year has the offsets of an earlier one
+// that begins on the same day of the week and is a leap year if it is.
 type zone struct {
 	changes []change // in order
 	first   int      // the offset before the first of them, in seconds
-	varies  bool     // the offset still changes in the years that stand for later ones
+	varies  bool     // the offset still changes in the years that represent later ones
 }
 
-// A change is from the offset before to another.
+// A change is a change of the offset.
 type change struct {
 	at            int64 // seconds since 1970
 	before, after int   // seconds
 }
 
-// The years that stand for later ones hold each kind of year, for none of them is a leap year left out.
+// firstRepeated and lastYear bound the years that represent later ones. They include each kind of year, since none of
+// them is a skipped leap year.
 const firstRepeated, lastYear = 2101, 2128
 
-// offsetOf reads an offset such as +05:30, in seconds.
+// offsetOf parses an offset such as +05:30, in seconds.
 func offsetOf(name string) (int, bool) {
 	t, err := time.Parse("-07:00", name)
 	_, seconds := t.Zone()
 	return seconds, err == nil
 }
 
-// zoneOf returns the zone of that name. bind has seen that there is one.
+// zoneOf returns the zone of that name, which was checked when the query was bound.
 func zoneOf(name string) zone {
 	location, err := time.LoadLocation(name)
 	if err != nil {
@@ -48,7 +49,7 @@ func zoneOf(name string) zone {
 			have = offset
 			z.varies = t.Year() >= firstRepeated
 		}
-		if !end.After(t) && !end.IsZero() { // Go ends the rule's years a day early when they are leap years
+		if !end.After(t) && !end.IsZero() { // Go ends the rule's years a day early if they are leap years
 			end = t.Add(48 * time.Hour)
 		}
 		if end.IsZero() || end.UTC().Year() > lastYear {
@@ -58,8 +59,8 @@ func zoneOf(name string) zone {
 	}
 }
 
-// offset writes the zone's offset in seconds at the date x, which may be repeated: an instant, or when local the time
-// that its clock shows. What the clock skips has the offset before, what it shows twice that of the first time.
+// offset writes the zone's offset in seconds at the date x, which may be repeated: an instant, or, if local, a local
+// time. A skipped local time has the offset before the gap, a repeated one that of the first time.
 func (z zone) offset(x string, local bool) string {
 	if len(z.changes) == 0 {
 		return strconv.Itoa(z.first)
@@ -83,8 +84,8 @@ func (z zone) offset(x string, local bool) string {
 	return "CAST(ELT(1 + INTERVAL(" + seconds + at.String() + "), " + strconv.Itoa(z.first) + offsets.String() + ") AS SIGNED)"
 }
 
-// standIns writes when the years begin that stand for later ones, in seconds since 1970: the 7 common ones that begin on
-// Monday to Sunday, then the 7 leap years.
+// standIns writes the beginnings of the years that represent later ones, in seconds since 1970: the 7 common years that
+// begin on Monday to Sunday, then the 7 leap years.
 func standIns() string {
 	var begin [14]string
 	for year := lastYear; year >= firstRepeated; year-- {

@@ -36,7 +36,7 @@ func (p dialect) Apply(s expr.Scope, e plan.Apply, a []string) (string, error) {
 	return p.text(s, e, a)
 }
 
-// operands is the test that Doubles can be computed with.
+// operands returns the test that Doubles are in the range of arithmetic.
 func operands(xs ...string) string {
 	tests := make([]string, len(xs))
 	for i, x := range xs {
@@ -45,7 +45,7 @@ func operands(xs ...string) string {
 	return strings.Join(tests, " AND ")
 }
 
-// arithmetic folds its operands, two at a time. Integers go by way of numeric, where nothing is beyond.
+// arithmetic folds its operands, two at a time. Integers are computed as numeric, which doesn't overflow.
 func (p dialect) arithmetic(s expr.Scope, e plan.Apply, a []string) string {
 	op := map[plan.Op]string{plan.Add: " + ", plan.Sub: " - ", plan.Mul: " * "}[e.Op]
 	x := a[0]
@@ -71,7 +71,7 @@ func (p dialect) arithmetic(s expr.Scope, e plan.Apply, a []string) string {
 func (p dialect) whole(s expr.Scope, e plan.Apply, x string) string {
 	name := map[plan.Op]string{plan.Abs: "abs", plan.Ceil: "ceil", plan.Floor: "floor"}[e.Op]
 	switch e.T {
-	case schema.Integer: // of Abs alone
+	case schema.Integer: // only of Abs
 		x = s.Atom(x)
 		return "(CASE WHEN " + x + " > -9223372036854775808 THEN abs(" + x + ") END)"
 	case schema.Double:
@@ -129,7 +129,7 @@ func (p dialect) text(s expr.Scope, e plan.Apply, a []string) (string, error) {
 	case plan.IndexOf:
 		return "(strpos(" + a[0] + pgC + ", " + a[1] + ") - 1)::int8", nil
 	case plan.ReplaceAll:
-		// A text has a gigabyte at most, and would raise an error beyond.
+		// A text has at most a gigabyte; a longer one would raise an error.
 		x, z := s.Atom(a[0]), s.Atom(a[2])
 		return "(CASE WHEN octet_length(" + x + ")::int8 * (1 + octet_length(" + z + ")) < 500000000 THEN replace(" + x + pgC + ", " + a[1] + ", " + z + ") END)", nil
 	}
@@ -174,7 +174,7 @@ func (p dialect) lists(s expr.Scope, op plan.Op, a []string) string {
 	return when(p.overNumbers(op, x, e))
 }
 
-// overNumbers writes what is computed of the numbers in a list, each as a Double.
+// overNumbers writes the operators over the numbers in a list, each as a Double.
 func (dialect) overNumbers(op plan.Op, x, e string) string {
 	n := "(CASE jsonb_typeof(" + e + ".v) WHEN 'number' THEN " + e + ".v::numeric END)"
 	from := " FROM " + pgElements(x) + " AS " + e + "(v) WHERE jsonb_typeof(" + e + ".v) = 'number'"
@@ -190,7 +190,7 @@ func (dialect) overNumbers(op plan.Op, x, e string) string {
 	return "(SELECT max(" + e + ".d) FROM " + double + ")"
 }
 
-// pgElements are the elements of x, none when it is no list.
+// pgElements returns the elements of x, none if it isn't a list.
 func pgElements(x string) string {
 	return "jsonb_array_elements(CASE jsonb_typeof(" + x + ") WHEN 'array' THEN " + x + " ELSE '[]' END)"
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Casts stand behind a test of what they read, so that none raises an error.
+// Casts come after a test of their operand, so that none raises an error.
 const (
 	pgNumber = `'^[+-]?([0-9]+(\.[0-9]+)?|\.[0-9]+)([eE][+-]?0*[0-9]{1,3})?$'`
 	pgDate   = `'^([0-9]{4})-([0-9]{2})-([0-9]{2})([T ]([0-9]{1,2}):([0-9]{2})(:([0-9]{2})([.,]([0-9]+))?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?$'`
@@ -71,7 +71,7 @@ func (p dialect) convertNumber(s expr.Scope, x string, from, to schema.Type) str
 		case schema.Decimal:
 			return "(trim_scale(" + x + ")::text" + pgC + ")"
 		}
-		// As value.AppendText writes them, which is without an exponent further than PostgreSQL does.
+		// As value.AppendText writes them, without an exponent for more numbers than PostgreSQL.
 		return "(CASE WHEN abs(" + x + ") >= 1e-6 AND abs(" + x + ") < 1e21 THEN trim_scale(" + x + "::text::numeric)::text ELSE " + x + "::text END" + pgC + ")"
 	case schema.Date:
 		if from != schema.Integer {
@@ -82,7 +82,7 @@ func (p dialect) convertNumber(s expr.Scope, x string, from, to schema.Type) str
 	return pgNull(to)
 }
 
-// instant is so many milliseconds after 1970 began.
+// instant returns the time that is ms milliseconds after the beginning of 1970.
 func (dialect) instant(s expr.Scope, ms string) string {
 	ms = s.Atom(ms)
 	return "(CASE WHEN " + ms + " BETWEEN -62135596800000 AND 253402300799999 THEN timestamp '1970-01-01' + (" + ms + " / 1000) * interval '1 second' + (" +
@@ -107,7 +107,7 @@ func (p dialect) convertDate(s expr.Scope, x string, from, to schema.Type) strin
 	return pgNull(to)
 }
 
-// pgDateText is a Date or a Day in ISO 8601.
+// pgDateText returns a Date or a Day in ISO 8601.
 func pgDateText(x string, t schema.Type) string {
 	if t == schema.Day {
 		return "(to_char(" + x + ", 'YYYY-MM-DD')" + pgC + ")"
@@ -135,7 +135,8 @@ func (p dialect) convertText(s expr.Scope, x string, to schema.Type) string {
 	return pgNull(to)
 }
 
-// dateOfText reads what value.OfDateText reads. What has the form is a date only when its parts are in their ranges.
+// dateOfText parses what value.OfDateText parses. Text of the right form is a date only if its parts are in their
+// ranges.
 func (dialect) dateOfText(s expr.Scope, x string) string {
 	m := s.Atom("(regexp_match(" + x + ", " + pgDate + "))")
 	part := func(i string) string { return m + "[" + i + "]" }
@@ -151,7 +152,7 @@ func (dialect) dateOfText(s expr.Scope, x string) string {
 	return pgYears(at)
 }
 
-// convertJSON converts what x holds. Numbers that are no whole ones are Doubles, but to Decimal.
+// convertJSON converts the value that x holds. Numbers that aren't whole are Doubles, except when converted to Decimal.
 func (p dialect) convertJSON(s expr.Scope, x string, to schema.Type) string {
 	x = s.Atom(x)
 	n := s.Atom("(CASE jsonb_typeof(" + x + ") WHEN 'number' THEN " + x + "::numeric END)")

@@ -38,7 +38,7 @@ var moreAnswers = []answer{
 	{plan.DateTrunc{X: date("2026-10-25T01:30:00Z"), Unit: "hour", Zone: "Europe/Oslo"}, "2026-10-25 01:00:00"}, {plan.DateTrunc{X: date("2026-01-31T10:10:00Z"), Unit: "hour", Zone: "+05:30"}, "2026-01-31 09:30:00"},
 	{plan.DateTrunc{X: date("2026-01-31T10:00:00Z"), Unit: "week", WeekStart: 1}, "2026-01-26 00:00:00"}, {plan.DateTrunc{X: date("2026-01-31T10:00:00Z"), Unit: "week", WeekStart: 6}, "2026-01-31 00:00:00"},
 	{plan.DateShift{X: date("2026-03-28T01:30:00Z"), Amount: number(1), Unit: "day", Zone: "Europe/Oslo"}, "2026-03-29 01:30:00"},
-	{plan.DateShift{X: date("2026-10-24T00:30:00Z"), Amount: number(1), Unit: "day", Zone: "Europe/Oslo"}, "2026-10-25 00:30:00"}, // 02:30 comes twice: the first
+	{plan.DateShift{X: date("2026-10-24T00:30:00Z"), Amount: number(1), Unit: "day", Zone: "Europe/Oslo"}, "2026-10-25 00:30:00"}, // the first 02:30
 	{plan.DateShift{X: date("2026-01-31T00:00:00Z"), Amount: number(1), Unit: "month"}, "2026-02-28 00:00:00"}, {plan.DateShift{X: date("2026-01-31T00:00:00Z"), Amount: number(least), Unit: "year"}, "null"},
 	{plan.DateShift{X: date("2026-01-31T00:00:00Z"), Amount: number(most), Unit: "millisecond"}, "null"}, {plan.DateShift{X: date("0001-01-31T00:00:00Z"), Amount: number(-1), Unit: "month"}, "null"},
 	{plan.DateShift{X: date("0001-01-01T00:00:00Z"), Amount: number(315537897599999), Unit: "millisecond"}, "9999-12-31 23:59:59.999"},
@@ -62,7 +62,7 @@ var moreAnswers = []answer{
 	{plan.Over{Do: plan.ReduceEach, Input: document("[1,2,3]"), Initial: document("[]"), Body: op(plan.JoinLists, j, plan.List{Elements: []plan.Expr{plan.Element{}}}, plan.Before{})}, "[3, 2, 1]"},
 }
 
-// TestExpressions asks a server for each of them: never an error.
+// TestExpressions evaluates each of them on a server: never an error.
 func TestExpressions(t *testing.T) {
 	conn := connect(t)
 	for _, tt := range append(answers, moreAnswers...) {
@@ -79,7 +79,7 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// TestStored tests what expressions see of what only PostgreSQL stores.
+// TestStored tests how expressions see the values that only PostgreSQL stores.
 func TestStored(t *testing.T) {
 	conn := connect(t)
 	for _, tt := range []struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 )
 
-// local is an instant as the clock of a zone shows it, null where its calendar is outside of the years 1 to 9999.
+// local returns an instant in the local time of a zone, null if that is outside of the years 1 to 9999.
 func (dialect) local(s expr.Scope, x, zone string) string {
 	if zone == "" {
 		return x
@@ -16,7 +16,7 @@ func (dialect) local(s expr.Scope, x, zone string) string {
 	return pgYears(s.Atom(pgClock(s, x, zone)))
 }
 
-// shown is x where the calendar of a zone has it in the years 1 to 9999.
+// shown returns x if it is in the years 1 to 9999 in the local time of a zone.
 func (p dialect) shown(s expr.Scope, x, zone string) string {
 	x = s.Atom(x)
 	if zone == "" {
@@ -32,8 +32,8 @@ func pgClock(s expr.Scope, x, zone string) string {
 	return "(" + x + " AT TIME ZONE 'UTC' AT TIME ZONE " + s.Arg(zone, "text") + ")"
 }
 
-// instant is when the clock of a zone shows y. Of two instants PostgreSQL takes the later; the earlier has the offset
-// of the time before.
+// instantOf returns the instant at which the local time of a zone is y. Of two such instants PostgreSQL takes the later;
+// the earlier has the offset from before the change.
 func (dialect) instantOf(s expr.Scope, y, zone string) string {
 	switch minutes, ok := offset(zone); {
 	case zone == "":
@@ -48,7 +48,7 @@ func (dialect) instantOf(s expr.Scope, y, zone string) string {
 	return "(CASE WHEN " + pgClock(s, earlier, zone) + " = " + y + " THEN " + earlier + " ELSE " + later + " END)"
 }
 
-// offset is a zone of the form +05:30, in minutes.
+// offset parses a zone of the form +05:30, in minutes.
 func offset(zone string) (minutes int, ok bool) {
 	if len(zone) != 6 || zone[3] != ':' || zone[0] != '+' && zone[0] != '-' {
 		return 0, zone == ""
@@ -99,7 +99,7 @@ func (p dialect) DateTrunc(s expr.Scope, x string, e plan.DateTrunc) string {
 	return pgYears(s.Atom(p.instantOf(s, begin, e.Zone)))
 }
 
-// begin is when the hour, the minute or the second of x began, with the offset that x has.
+// begin returns when the hour, the minute or the second of x began, with the offset of x.
 func (p dialect) begin(s expr.Scope, x, unit, zone string) string {
 	if zone == "" {
 		return "date_trunc('" + unit + "', " + x + ")"
@@ -131,7 +131,7 @@ func (p dialect) DateText(s expr.Scope, x, format, zone string) string {
 			break
 		}
 		if code := pgFormats[format[1]]; code != "" {
-			f.WriteString(code + `""`) // so that the next letters don't belong to it
+			f.WriteString(code + `""`) // so that the letters that follow aren't part of it
 		} else {
 			literal(format[1:2])
 		}
@@ -140,7 +140,7 @@ func (p dialect) DateText(s expr.Scope, x, format, zone string) string {
 	return "(to_char(" + p.local(s, x, zone) + ", " + s.Arg(f.String(), "text") + ")" + pgC + ")"
 }
 
-// DateShift implements expr.Dialect. It adds only where it is known that nothing overflows.
+// DateShift implements expr.Dialect. It adds only if nothing can overflow.
 func (p dialect) DateShift(s expr.Scope, x, amount, unit, zone string) string {
 	n := s.Atom(amount)
 	months := map[string]string{"year": "12", "quarter": "3", "month": "1"}[unit]
@@ -148,7 +148,7 @@ func (p dialect) DateShift(s expr.Scope, x, amount, unit, zone string) string {
 	switch {
 	case months != "":
 		l := s.Atom(p.local(s, x, zone))
-		// The first test is of the amount alone: PostgreSQL computes what is constant before it looks at the others.
+		// The first test is of the amount alone: PostgreSQL evaluates constants before the other tests.
 		fits := n + " BETWEEN -120000 AND 120000 AND extract(year FROM " + l + ")::numeric * 12 + extract(month FROM " + l + ")::numeric - 1 + " + n + "::numeric * " + months + " BETWEEN 12 AND 119999"
 		return pgYears(s.Atom(p.instantOf(s, "(CASE WHEN "+fits+" THEN "+l+" + make_interval(months => ("+n+" * "+months+")::int4) END)", zone)))
 	case days != "":
@@ -186,7 +186,7 @@ func (p dialect) DateDiff(s expr.Scope, from, to string, e plan.DateDiff) string
 			return "(extract(year FROM " + l + ") * 4 + extract(quarter FROM " + l + "))"
 		case "month":
 			return "(extract(year FROM " + l + ") * 12 + extract(month FROM " + l + "))"
-		case "week": // 3 January of the year 0 of the calendar, and so every seventh day after, is a Sunday
+		case "week": // 3 January of the year 0, and so every seventh day after, is a Sunday
 			return "((" + l + "::date - date '0001-01-07' + " + strconv.Itoa(14-e.WeekStart) + ") / 7)"
 		}
 		return "(" + l + "::date - date '0001-01-01')"

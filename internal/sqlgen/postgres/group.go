@@ -18,7 +18,7 @@ func (dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []string 
 	}
 	switch t {
 	case schema.Boolean:
-		x += "::boolean" // a constant alone would be the number of a column
+		x += "::boolean" // a bare constant would be the number of a column
 	case schema.String:
 		if !strings.HasSuffix(x, pgC+")") {
 			x += pgC
@@ -35,13 +35,13 @@ func (dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []string 
 // Written implements expr.Dialect.
 func (dialect) Written(x string) string { return "(" + x + "::text" + pgC + ")" }
 
-// Key implements expr.Dialect. What is equal may be written in several ways; one of them is shown.
+// Key implements expr.Dialect. Equal values may be written in several ways; one of them is shown.
 func (dialect) Key(_ expr.Scope, x string, t schema.Type, _ bool) (by, show string) {
 	switch t {
 	case schema.Decimal:
 		x = "trim_scale(" + x + ")"
 	case schema.Double:
-		x = "(" + x + " + 0)" // a zero without a sign
+		x = "(" + x + " + 0)" // + 0 turns negative zero into zero
 	case schema.JSON, schema.Array:
 		return x, "min(" + x + "::text" + pgC + ")::jsonb"
 	}
@@ -65,7 +65,7 @@ func (p dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from sch
 		if op == plan.StdDevSamp {
 			name = "stddev_samp("
 		}
-		deviation := name + pgNumeric(x) + " + 0.00000000000000000000)" // the result has as many digits behind the point
+		deviation := name + pgNumeric(x) + " + 0.00000000000000000000)" // so that the result has that many digits after the point
 		return "(CASE WHEN bool_and(" + operands(x) + ") THEN " + pgDouble(deviation) + " END)", nil
 	case plan.Min, plan.Max:
 		return p.extreme(op, x, from)
@@ -73,7 +73,7 @@ func (p dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from sch
 	return "", problem.New(problem.Internal, fmt.Sprintf("sqlgen/expr can't write accumulator %d", op))
 }
 
-// pgTotal is the exact sum as PostgreSQL has it.
+// pgTotal returns the exact sum in PostgreSQL's type for it.
 func pgTotal(x string, from schema.Type) string {
 	switch from {
 	case schema.Integer:
@@ -93,13 +93,13 @@ func pgSum(x string, from schema.Type) string {
 		return "coalesce(" + total + ", 0)"
 	case from == schema.Double:
 		return "(CASE WHEN count(" + x + ") = 0 THEN 0 ELSE " + pgDouble(total) + " END)"
-	case total != "sum("+x+")": // a sum of 32 bits each
+	case total != "sum("+x+")": // a sum of 32-bit halves
 		return "coalesce(" + total + ", 0)"
 	}
 	return "(CASE WHEN count(" + x + ") = 0 THEN 0 WHEN " + total + " " + pgIntegers + " THEN " + total + "::int8 END)"
 }
 
-// pgMean divides a sum as a Double. What is so small that the division could raise an error is divided before.
+// pgMean divides a sum as a Double. Numbers so small that the division could raise an error are divided first.
 func pgMean(total, count string) string {
 	total += "::numeric"
 	return "(CASE WHEN " + count + " > 0 THEN CASE WHEN abs(" + total + ") < 1e-307 * " + count + " THEN " + pgDouble("("+total+" / "+count+")") + " ELSE " + pgDouble(total) + " / " + count + " END END)"
@@ -134,7 +134,7 @@ func (p dialect) extreme(op plan.Accumulate, x string, t schema.Type) (string, e
 	return name + "(" + x + ")", nil
 }
 
-// pgOnce is a expr.Scope of texts that are repeated as they are.
+// pgOnce is an expr.Scope in which texts are repeated as they are.
 type pgOnce struct{ expr.Scope }
 
 // Atom implements expr.Scope.

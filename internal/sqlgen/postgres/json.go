@@ -9,10 +9,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// pgArguments is the most arguments of one function that is used here; PostgreSQL takes 100.
+// pgArguments is the most arguments of one function call here; PostgreSQL takes 100.
 const pgArguments = 80
 
-// Part implements expr.Dialect. A key of text leads into objects alone.
+// Part implements expr.Dialect. A text key selects only in objects.
 func (dialect) Part(s expr.Scope, x string, path query.Path) (string, error) {
 	return "nullif(" + pgWalk(s, x, path) + ", 'null')", nil
 }
@@ -27,7 +27,7 @@ func pgWalk(s expr.Scope, x string, path query.Path) string {
 	return "(" + x + ")"
 }
 
-// SetPart implements expr.Dialect. jsonb_set would count in lists.
+// SetPart implements expr.Dialect. jsonb_set would also index lists.
 func (dialect) SetPart(s expr.Scope, x string, path query.Path, v string) (string, error) {
 	x = s.Atom(x)
 	tests, places := make([]string, len(path)), make([]string, len(path))
@@ -131,7 +131,7 @@ func (p dialect) Over(s expr.Scope, o expr.Over) (string, error) {
 		return "", err
 	}
 	from := " FROM " + pgElements(x) + " WITH ORDINALITY AS " + e + "(v, o)" + in.lets()
-	// What is collected stands in a table of its own: an aggregate of nothing but outer columns would be one of theirs.
+	// The collected values are in a derived table: an aggregate of outer columns only would belong to the outer query.
 	inner, test := body+" AS v, "+e+".o"+from, ""
 	if o.Do == plan.SelectEach {
 		inner = e + ".v, " + e + ".o" + from + " WHERE " + body
@@ -145,7 +145,7 @@ func (p dialect) Over(s expr.Scope, o expr.Over) (string, error) {
 	return "(CASE WHEN jsonb_typeof(" + x + ") = 'array'" + test + " THEN (SELECT coalesce(jsonb_agg(" + q + ".v ORDER BY " + q + ".o), '[]') FROM (SELECT " + inner + ") AS " + q + ") END)", nil
 }
 
-// reduce walks over the list, one element after the other.
+// reduce recurses over the list, one element at a time.
 func (p dialect) reduce(in *pgElement, x, e string, o expr.Over) (string, error) {
 	body, err := o.Body(in, "nullif("+x+" -> "+e+".o, 'null')", e+".v")
 	if err != nil {
@@ -155,10 +155,10 @@ func (p dialect) reduce(in *pgElement, x, e string, o expr.Over) (string, error)
 		" WHERE " + e + ".o < jsonb_array_length(" + x + ")) SELECT nullif(" + e + ".v, 'null') FROM " + e + " ORDER BY " + e + ".o DESC LIMIT 1) END)", nil
 }
 
-// A pgElement is the scope of an element: what is repeated in it is computed beside it, once.
+// A pgElement is the scope of an element: what is repeated in it is computed once, in a column beside it.
 type pgElement struct {
 	expr.Scope
-	names []string // of the element, and of what is computed beside it
+	names []string // of the element, and of the columns beside it
 	texts []string
 }
 

@@ -1,6 +1,6 @@
-// Package postgres writes the expressions of algebra for PostgreSQL.
+// Package postgres writes the expressions of package plan for PostgreSQL.
 //
-// It stands inside of compile, as one of the dialects of sqlgen/expr.
+// It is one of the dialects of sqlgen/expr.
 package postgres
 
 import (
@@ -16,9 +16,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// dialect writes for PostgreSQL 13 or later. All text that it computes is of the collation "C", so that it compares by
-// its bytes and two texts never disagree. A Decimal is below 1e600 in size: then nothing that is made of it can be more
-// than numeric holds.
+// dialect writes for PostgreSQL 13 or later. All text that it computes has the collation "C", so that it compares by its
+// bytes and collations never conflict. A Decimal is below 1e600 in magnitude: then no result computed from it can exceed
+// the range of numeric.
 type dialect struct{ expr.Standard }
 
 // Dialect returns the dialect of PostgreSQL.
@@ -35,7 +35,7 @@ const (
 // Barrier implements expr.Dialect.
 func (dialect) Barrier() string { return " OFFSET 0" }
 
-// Find implements expr.Dialect. Compare does as much.
+// Find implements expr.Dialect. Compare can use an index itself.
 func (dialect) Find(string, *schema.Field, string, *schema.Field) string { return "" }
 
 // Stored implements expr.Dialect.
@@ -51,10 +51,10 @@ func (p dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 			return "(" + x + "::int8)"
 		}
 	case schema.Double:
-		if f.Native == "float4" { // its shortest text is what the asker reads
+		if f.Native == "float4" { // its shortest text is what the caller reads
 			x += "::text::float8"
 		}
-		return "(" + x + " + 0)" // a zero has no sign
+		return "(" + x + " + 0)" // + 0 turns negative zero into zero
 	case schema.Decimal:
 		return pgDecimal(x)
 	case schema.Date:
@@ -77,8 +77,8 @@ func (p dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 	return x
 }
 
-// JSONText is a PostgreSQL column x of type json as jsonb. Its text may hold what jsonb can't (escaped NUL, lone
-// surrogates, numbers beyond numeric), and a cast would raise an error: such a document counts as null.
+// JSONText returns a PostgreSQL column x of type json as jsonb. Its text may hold what jsonb can't (escaped NUL, lone
+// surrogates, numbers beyond numeric), for which a cast would raise an error: such a document counts as null.
 func JSONText(x string) string {
 	plain := `regexp_replace(` + x + `::text, '\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}', '', 'g')`
 	return `CASE WHEN ` + plain + ` ~ '\\u(0000|[dD][89a-fA-F])|[0-9][eE][+-]?[0-9]{4}' THEN NULL ELSE ` + x + `::jsonb END`
@@ -86,7 +86,7 @@ func JSONText(x string) string {
 
 func pgDecimal(x string) string { return "(CASE WHEN abs(" + x + ") < 1e600 THEN " + x + " END)" }
 
-// pgYears is a timestamp where it is of the years 1 to 9999.
+// pgYears returns a timestamp if it is in the years 1 to 9999.
 func pgYears(x string) string {
 	return "(CASE WHEN " + x + " >= timestamp '0001-01-01' AND " + x + " < timestamp '10000-01-01' THEN " + x + " END)"
 }
@@ -119,7 +119,7 @@ func (p dialect) Const(s expr.Scope, v value.Value, t schema.Type) string {
 		}
 		return s.Arg(v.String(), "numeric")
 	case schema.Boolean:
-		return s.Arg(v.Bool(), "boolean") // a bare TRUE is refused in ORDER BY
+		return s.Arg(v.Bool(), "boolean") // ORDER BY refuses a bare TRUE
 	case schema.Date:
 		return s.Arg(time.UnixMicro(v.Micros()).UTC().Format("2006-01-02 15:04:05.999999"), "timestamp")
 	case schema.Day:
@@ -132,13 +132,13 @@ func (p dialect) Const(s expr.Scope, v value.Value, t schema.Type) string {
 	return s.Arg(string(near(v).AppendJSON(nil)), "jsonb")
 }
 
-// far reports whether a number has an exponent that a database may not take.
+// far reports whether a number has an exponent that a database may not accept.
 func far(number string) bool {
 	i := strings.IndexAny(number, "eE")
 	return i >= 0 && len(strings.TrimLeft(number[i+1:], "+-0")) > 3 || len(number) > 600
 }
 
-// near is v with null for numbers that are far.
+// near returns v with null for numbers that are far.
 func near(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Decimal:
@@ -161,14 +161,14 @@ func near(v value.Value) value.Value {
 	return v
 }
 
-// Compare implements expr.Dialect. Where two columns are compared as they are stored, or one with a constant, an index serves.
+// Compare implements expr.Dialect. Between two stored columns, or one and a constant, it can use an index.
 func (p dialect) Compare(s expr.Scope, op plan.Op, x, y string, t schema.Type) (string, error) {
 	switch {
 	case t == schema.JSON && op != plan.Eq:
 		return p.compareJSON(s, op, x, y), nil
 	case op == plan.Eq && t == schema.String:
 		if a, b := bothBare(x, y, pgC+")"); a != x {
-			x, y = a, b+` COLLATE "default"` // which the index has; two columns may be of two collations
+			x, y = a, b+` COLLATE "default"` // the collation of the index; the collations of two columns may differ
 		}
 	case t == schema.Integer:
 		x, y = bothBare(x, y, "::int8)")
@@ -176,7 +176,7 @@ func (p dialect) Compare(s expr.Scope, op plan.Op, x, y string, t schema.Type) (
 	return "(" + x + " " + expr.Sign(op) + " " + y + ")", nil
 }
 
-// bothBare takes a cast off two columns, or a column and an argument, where both can go without.
+// bothBare removes a cast from two columns, or from a column and an argument, if neither needs it.
 func bothBare(x, y, cast string) (string, string) {
 	a, okA := bare(x, cast)
 	b, okB := bare(y, cast)
@@ -186,7 +186,7 @@ func bothBare(x, y, cast string) (string, string) {
 	return x, y
 }
 
-// bare returns the column, or the argument, that stands with a cast in x.
+// bare returns the column or argument that has a cast in x.
 func bare(x, cast string) (string, bool) {
 	inner, ok := strings.CutSuffix(x, cast)
 	if !ok {
@@ -196,7 +196,7 @@ func bare(x, cast string) (string, bool) {
 	return inner, !strings.ContainsAny(inner, " ():")
 }
 
-// pgRank is the place of a JSON value's type in the order of values.
+// pgRank returns the position of a JSON value's type in the order of values.
 func pgRank(x string) string {
 	return "(CASE jsonb_typeof(" + x + ") WHEN 'number' THEN 1 WHEN 'string' THEN 2 WHEN 'object' THEN 3 WHEN 'array' THEN 4 WHEN 'boolean' THEN 6 END)"
 }
@@ -233,17 +233,17 @@ func (p dialect) Widen(s expr.Scope, x string, from, to schema.Type) string {
 	return "(" + x + "::" + pgTypes[to] + ")"
 }
 
-// pgDouble is the Double nearest to a numeric, null beyond its range. x is repeated.
+// pgDouble returns the Double nearest to a numeric, null out of range. x is repeated.
 func pgDouble(x string) string {
 	return "(CASE WHEN abs(" + x + ") < 2.5e-324 THEN 0 WHEN abs(" + x + ") <= 1.7976931348623158e308 THEN " + x + "::float8 END)"
 }
 
-// pgInteger is the Integer that a numeric is cut to, null beyond its range. x is repeated.
+// pgInteger returns the Integer to which a numeric is truncated, null out of range. x is repeated.
 func pgInteger(x string) string {
 	return "(CASE WHEN trunc(" + x + ") " + pgIntegers + " THEN trunc(" + x + ")::int8 END)"
 }
 
-// pgNumeric is a Double as the number that its fewest digits write, NaN when it isn't finite.
+// pgNumeric returns a Double as the number that its fewest digits write, NaN if it isn't finite.
 func pgNumeric(x string) string {
 	return "(CASE WHEN abs(" + x + ") = 'Infinity' THEN 'NaN' ELSE " + x + "::text END)::numeric"
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A place is a Scope in which nothing stands but constants. Arguments are numbered as they are written, and what is
-// repeated is written again.
+// A place is a Scope with only constants. Arguments are numbered as they are written, and repeated texts are written
+// again.
 type place struct {
 	args    []any
 	aliases int
@@ -27,7 +27,7 @@ func (p *place) Arg(v any, cast string) string {
 	return fmt.Sprintf("\x00%d::%s\x00", len(p.args)-1, cast)
 }
 
-// resolve numbers the arguments that text has.
+// resolve numbers the arguments in text.
 func (p *place) resolve(text string) (string, []any) {
 	var args []any
 	parts := strings.Split(text, "\x00")
@@ -114,7 +114,8 @@ type answer struct {
 
 var list = document(`[3,null,"a",1.0,{"x":[1]}]`)
 
-// answers are operators on what could make the server raise an error, or give something else than algebra says.
+// answers are operators on values for which the server could raise an error, or return something else than package plan
+// specifies.
 var answers = []answer{
 	{op(plan.Add, i, number(most), number(1)), "null"}, {op(plan.Add, i, number(1), number(2)), "3"}, {op(plan.Sub, i, number(least), number(1)), "null"},
 	{op(plan.Mul, i, number(most), number(most)), "null"}, {op(plan.Mod, i, number(-7), number(3)), "-1"}, {op(plan.Mod, i, number(least), number(-1)), "0"},

@@ -22,8 +22,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file anew")
 
-// A sheet is texts under their names. It is the scope that they are written in: values are shown as <v>, and what may stand
-// more than once is called by a name, a1 and so on, unless it is one letter. What the names are for follows a text.
+// A sheet is texts under their names. It is the scope in which they are written: values are shown as <v>, and a text
+// that may be repeated is named a1 and so on, unless it is one letter. The named texts are listed after a text.
 type sheet struct {
 	expr.Scope
 	strings.Builder
@@ -62,7 +62,7 @@ func (b *sheet) line(name, text string) {
 
 func (b *sheet) part(name string) { b.WriteString("\n# " + name + "\n") }
 
-// both passes a text on that can't fail here.
+// both returns a text whose writing can't fail here.
 func both(t *testing.T) func(string, error) string {
 	return func(x string, err error) string {
 		t.Helper()
@@ -73,10 +73,10 @@ func both(t *testing.T) func(string, error) string {
 	}
 }
 
-const long = "x y" // is no name
+const long = "x y" // it isn't a name
 
-// TestTexts shows what is written of operands that are called x, y and z, or "x y" for one that is long. What it gives is
-// tested on a server beside this (see answers); here is that it is computed once, and what columns of each type become.
+// TestTexts shows the texts for operands named x, y and z, or "x y" for a long one. Their results are tested on a server
+// (see answers); this test is about computing operands once, and about columns of each type.
 func TestTexts(t *testing.T) {
 	const file = "testdata/texts.txt"
 	golden, err := os.ReadFile(file)

@@ -1,6 +1,7 @@
-// Package regex writes regular expressions of RE2 syntax in the syntax of a database, so that both match the same texts.
+// Package regex translates regular expressions of RE2 syntax to the syntax of a database, so that both match the same
+// texts.
 //
-// It stands inside of compile. What a database's own syntax can't say, or may give up on, it refuses by name.
+// It refuses, by name, what the database's syntax can't express or its engine may give up on.
 package regex
 
 import (
@@ -13,40 +14,40 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// maxAdvanced is the most bytes of an expression sent to a database, so that it never answers "too complex".
+// maxAdvanced is the most bytes of an expression sent to PostgreSQL, so that it never answers "too complex".
 const maxAdvanced = 4096
 
-// A syntaxOf is how a database writes regular expressions, where they differ.
+// A syntaxOf is how a database's regular expressions differ.
 type syntaxOf struct {
 	database string
 	all, end string // any character, newlines too; the end of the text
 	escapes  [2]string
 	nul      rune // the least character of a text
-	repeats  int  // the most of one repetition
-	weight   int  // the most of its parts when its repetitions are written out; 0 for any
-	open     int  // the most repetitions without an end or with a far one; 0 for any
+	repeats  int  // the largest repetition count
+	weight   int  // the largest weight with repetitions expanded; 0 for any
+	open     int  // the most repetitions without an upper bound or with a high one; 0 for any
 }
 
 // advanced is PostgreSQL's (ARE); its dot matches the newline too.
 var advanced = syntaxOf{database: "PostgreSQL", all: ".", end: `\Z`, escapes: [2]string{`\u%04X`, `\U%08X`}, nul: 1, repeats: 255}
 
-// perl is MariaDB's (PCRE2), whose compiled expressions hold 64 KiB. It goes back and tries again, gives up after ten
-// million steps on a text, and then says that it doesn't match.
+// perl is MariaDB's (PCRE2), whose compiled expressions hold 64 KiB. It backtracks, gives up after ten million steps on
+// a text, and then reports no match.
 var perl = syntaxOf{database: "MariaDB", all: `(?s:.)`, end: `\z`, escapes: [2]string{`\x{%X}`, `\x{%X}`}, repeats: 1000, weight: 30_000, open: 4}
 
-// PostgreSQL writes r as PostgreSQL reads it, or returns an Unsupported problem.
+// PostgreSQL returns r in PostgreSQL's syntax, or an Unsupported problem.
 func PostgreSQL(r query.Regex) (string, error) { return advanced.translate(r) }
 
-// MariaDB writes r as MariaDB reads it, or returns an Unsupported problem.
+// MariaDB returns r in MariaDB's syntax, or an Unsupported problem.
 func MariaDB(r query.Regex) (string, error) { return perl.translate(r) }
 
 func unsupported(format string, args ...any) error {
 	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
 }
 
-// translate writes a regular expression of RE2 syntax as one of s that matches the same texts. It writes every
-// construct in full, for they differ in what short forms mean: classes by their ranges, case folding by classes,
-// anchors and word boundaries by their names or by look-around.
+// translate writes a regular expression of RE2 syntax as one of s that matches the same texts. It writes every construct
+// in full, since the meanings of short forms differ: classes as ranges, case folding as classes, anchors and word
+// boundaries by name or by look-around.
 func (s syntaxOf) translate(r query.Regex) (string, error) {
 	tree, err := r.Tree()
 	if err != nil {
@@ -202,7 +203,7 @@ func complement(ranges []rune) []rune {
 	return rest
 }
 
-// character writes one character so that it means itself inside and outside of brackets.
+// character writes one character as a literal, inside and outside of brackets.
 func (s syntaxOf) character(b *strings.Builder, r rune) {
 	switch {
 	case r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)):
@@ -214,7 +215,7 @@ func (s syntaxOf) character(b *strings.Builder, r rune) {
 	}
 }
 
-// weight is about how many bytes PCRE2 compiles re to.
+// weight estimates the bytes to which PCRE2 compiles re.
 func weight(re *syntax.Regexp) int {
 	n := 16 + 10*len(re.Rune)
 	if re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase != 0 {
@@ -226,10 +227,10 @@ func weight(re *syntax.Regexp) int {
 	for _, sub := range re.Sub {
 		n += weight(sub)
 	}
-	return n * max(1, re.Min, re.Max) // 0 but for repetitions
+	return n * max(1, re.Min, re.Max) // 0 except for repetitions
 }
 
-// open counts the repetitions of re that a text can be spread over in many ways.
+// open counts the repetitions of re that can match a text in many ways.
 func open(re *syntax.Regexp) int {
 	n := 0
 	if re.Op == syntax.OpStar || re.Op == syntax.OpPlus || re.Max < 0 || re.Max > re.Min+8 {

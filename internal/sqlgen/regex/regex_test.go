@@ -17,10 +17,10 @@ const (
 	openMy     = "refused: MariaDB can be asked for at most 4 repetitions such as * and + in a regular expression, not 5"
 )
 
-// rows are a pattern and its options, then what PostgreSQL and MariaDB get. A group is always (?:…), so parentheses of
-// the writer stand around what had none.
+// rows are a pattern and its options, then the expressions for PostgreSQL and MariaDB. A group is always (?:…), so
+// parentheses in the result may be the writer's.
 var rows = []struct{ pattern, options, postgres, mariadb string }{
-	// Characters mean themselves, and a letter its other cases where i is asked for: the Kelvin sign is a k.
+	// Literal characters, and a letter's other cases if i is set: the Kelvin sign is a k.
 	{`aZ0`, ``, `aZ0`, `aZ0`},
 	{`a.b`, ``, `(?:a[^\n]b)`, `(?:a[^\n]b)`},
 	{`-_\.\*`, ``, `\u002D\u005F\u002E\u002A`, `\x{2D}\x{5F}\x{2E}\x{2A}`},
@@ -33,7 +33,7 @@ var rows = []struct{ pattern, options, postgres, mariadb string }{
 	{``, ``, `(?:)`, `(?:)`},
 	{`()`, ``, `(?:(?:))`, `(?:(?:))`},
 
-	// Any character, and classes by their ranges: what is shorter of a class and what it leaves out. PostgreSQL has no NUL.
+	// Any character, and classes as ranges: the shorter of a class and its complement. PostgreSQL has no NUL.
 	{`(?s).`, ``, `.`, `(?s:.)`},
 	{`[a-c]`, ``, `[a-c]`, `[a-c]`},
 	{`[ab]`, ``, `[a-b]`, `[a-b]`},
@@ -50,7 +50,7 @@ var rows = []struct{ pattern, options, postgres, mariadb string }{
 	{`[\x00-\x{10FFFF}]a`, ``, `(?:.a)`, `(?:(?s:.)a)`},
 	{`[^\x00-\x{10FFFF}]`, ``, `(?!)`, `(?!)`},
 
-	// Places in the text. With m, a line ends before each newline; no database's own $ says just that.
+	// Positions in the text. With m, a line ends before each newline; no database's own $ means just that.
 	{`^a$`, ``, `(?:\Aa\Z)`, `(?:\Aa\z)`},
 	{`^a$`, `m`, `(?:(?:\A|(?<=\n))a(?:\Z|(?=\n)))`, `(?:(?:\A|(?<=\n))a(?:\z|(?=\n)))`},
 	{`\ba`, ``, `(?:(?:(?<=[A-Za-z0-9_])(?![A-Za-z0-9_])|(?<![A-Za-z0-9_])(?=[A-Za-z0-9_]))a)`,
@@ -58,7 +58,7 @@ var rows = []struct{ pattern, options, postgres, mariadb string }{
 	{`a\B`, ``, `(?:a(?:(?<=[A-Za-z0-9_])(?=[A-Za-z0-9_])|(?<![A-Za-z0-9_])(?![A-Za-z0-9_])))`,
 		`(?:a(?:(?<=[A-Za-z0-9_])(?=[A-Za-z0-9_])|(?<![A-Za-z0-9_])(?![A-Za-z0-9_])))`},
 
-	// What is joined and repeated. Lazy or not, the same texts match.
+	// Concatenation and repetition. Lazy or not, the same texts match.
 	{`ab|cd|ef`, ``, `(?:ab|cd|ef)`, `(?:ab|cd|ef)`},
 	{`(ab)c`, ``, `(?:(?:ab)c)`, `(?:(?:ab)c)`},
 	{`a*`, ``, `(?:a)*`, `(?:a)*`},
@@ -69,7 +69,7 @@ var rows = []struct{ pattern, options, postgres, mariadb string }{
 	{`a{0,3}`, ``, `(?:a){0,3}`, `(?:a){0,3}`},
 	{`a{0}`, ``, `(?:a){0}`, `(?:a){0}`},
 
-	// What a database can't do, or would do for too long.
+	// Expressions that a database can't evaluate, or that would take too long.
 	{`a{255}`, ``, `(?:a){255}`, `(?:a){255}`},
 	{`a{256}`, ``, repeatsPG, `(?:a){256}`},
 	{`a{256,}`, ``, repeatsPG, `(?:a){256,}`},
@@ -96,7 +96,7 @@ var rows = []struct{ pattern, options, postgres, mariadb string }{
 	{`\pL`, ``, tooLargePG, tooLargeMy},
 }
 
-// TestTranslate shows what expressions become, side by side.
+// TestTranslate shows translated expressions side by side.
 func TestTranslate(t *testing.T) {
 	for _, tt := range rows {
 		r, err := query.ParseRegex(tt.pattern, tt.options, "")
@@ -111,7 +111,7 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
-// TestUnchecked wants an error for what query.ParseRegex would have refused.
+// TestUnchecked expects an error for expressions that query.ParseRegex would have refused.
 func TestUnchecked(t *testing.T) {
 	if text, err := regex.PostgreSQL(query.Regex{Pattern: "("}); err == nil || text != "" {
 		t.Errorf("%q, %v", text, err)

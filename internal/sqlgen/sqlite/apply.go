@@ -38,10 +38,10 @@ var sqliteArithmetic = map[plan.Op]string{
 	plan.Abs: expr.SQLiteAbs, plan.Ceil: expr.SQLiteCeil, plan.Floor: expr.SQLiteFloor, plan.Trunc: expr.SQLiteTrunc, plan.Round: expr.SQLiteRound,
 }
 
-// sqliteCalls are the operators that are one function.
+// sqliteCalls are the operators that are calls of one function.
 var sqliteCalls = map[plan.Op]string{
 	plan.Truth: expr.SQLiteTruth, plan.Concat: expr.SQLiteConcat, plan.Substr: expr.SQLiteSubstring,
-	plan.Lower: "lower", plan.Upper: "upper", // SQLite knows no letters but A to Z
+	plan.Lower: "lower", plan.Upper: "upper", // SQLite changes only A to Z
 	plan.Trim: "trim", plan.TrimLeft: "ltrim", plan.TrimRight: "rtrim",
 	plan.Split: expr.SQLiteSplit, plan.Length: "length", plan.ReplaceAll: expr.SQLiteReplace,
 	plan.Size: expr.SQLiteSize, plan.ElemAt: expr.SQLiteElement, plan.InList: expr.SQLiteInList, plan.SliceList: expr.SQLiteSlice,
@@ -56,9 +56,9 @@ func (d dialect) Compare(_ expr.Scope, op plan.Op, x, y string, t schema.Type) (
 	return "(" + x + " " + expr.Sign(op) + " " + y + ")", nil
 }
 
-// CompareNull implements expr.NullComparer. Null becomes something below all values of the type: a number for text and
-// bytes, for whole numbers one below them all. There is nothing below a real that may be infinite, so those are compared
-// by their negatives, with text, which is above all numbers, for null.
+// CompareNull implements expr.NullComparer. It replaces null by a value below all of the type: a number for text and
+// bytes, a lower number for whole numbers. Nothing is below a real that may be infinite, so those are compared by their
+// negatives, with text, which is above all numbers, for null.
 func (dialect) CompareNull(op plan.Op, x, y string, t schema.Type) string {
 	if t == schema.JSON || t == schema.Array {
 		order := call(expr.SQLiteJSONCompare, x, y)

@@ -144,7 +144,7 @@ func TestSQLiteToJSON(t *testing.T) {
 	})
 }
 
-// TestSQLiteStored holds each thing that SQLite may store in a column of any type against each type of field.
+// TestSQLiteStored reads every kind of value that SQLite may store in a column as every type of field.
 func TestSQLiteStored(t *testing.T) {
 	db := openSQLite(t)
 	deep := strings.Repeat("[", 100) + strings.Repeat("]", 100)
@@ -152,7 +152,7 @@ func TestSQLiteStored(t *testing.T) {
 		schema.UUID, schema.Bytes, schema.JSON, schema.Any}
 	for _, tt := range []struct {
 		stored any
-		want   string // of each type in turn, apart by |
+		want   string // of each type in turn, separated by |
 	}{
 		{nil, "null|null|null|null|null|null|null|null|null|null|null"},
 		{int64(1), "null|1|1.0|1|1|1000|null|null|null|'1'|1"},
@@ -194,7 +194,7 @@ func TestSQLiteStored(t *testing.T) {
 	}
 }
 
-// TestSQLiteAffinity: what a column is declared as doesn't change how it compares.
+// TestSQLiteAffinity checks that a column's declared type doesn't change how it compares.
 func TestSQLiteAffinity(t *testing.T) {
 	db := openSQLite(t)
 	if _, err := db.Exec("CREATE TABLE t (s TEXT COLLATE NOCASE, n NUMERIC, x); INSERT INTO t VALUES ('a', '7', 5), ('B', 'b', '5')"); err != nil {

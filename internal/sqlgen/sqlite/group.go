@@ -29,7 +29,7 @@ func (dialect) Written(x string) string { return x }
 func (dialect) Key(_ expr.Scope, x string, t schema.Type, _ bool) (by, show string) {
 	switch t {
 	case schema.JSON, schema.Array:
-		return call(expr.SQLiteJSONKey, x), "min(" + x + ")" // of equal documents the one whose text is least
+		return call(expr.SQLiteJSONKey, x), "min(" + x + ")" // of equal documents the one with the least text
 	case schema.Double:
 		return x, "(min(" + x + ") + 0.0)" // 0 and -0 are one key
 	case schema.Any:
@@ -76,13 +76,14 @@ func (d dialect) Accumulate(_ expr.Scope, op plan.Accumulate, x string, from sch
 	return "", problem.New(problem.Internal, fmt.Sprintf("no accumulator %d in SQLite", op))
 }
 
-// sumOfIntegers is null beyond 64 bits. SQLite computes aggregates that are written twice once.
+// sumOfIntegers writes a sum that is null beyond 64 bits. SQLite computes an aggregate that is written twice only once.
 func sumOfIntegers(x string) string {
 	high, low := halves(x)
 	return "CASE WHEN " + high + " BETWEEN -2147483648 AND 2147483647 THEN (" + high + " << 32) | " + low + " WHEN count(" + x + ") = 0 THEN 0 END"
 }
 
-// halves adds the halves of each number apart, for sum() fails beyond 64 bits: the sum is high × 2^32 + low.
+// halves sums the high and low halves of the numbers separately, since sum() fails beyond 64 bits: the sum is high ×
+// 2^32 + low.
 func halves(x string) (high, low string) {
 	low = "sum(" + x + " & 4294967295)"
 	return "(sum(" + x + " >> 32) + (" + low + " >> 32))", "(" + low + " & 4294967295)"
@@ -122,16 +123,16 @@ func (dialect) Elements(s expr.Scope, x string) (from, element, position string)
 	return "json_each(" + call(expr.SQLiteUnwind, x) + ") AS " + e, e + ".value", e + ".key"
 }
 
-// Barrier has an offset: SQLite never merges a table that has one.
+// Barrier returns an offset: SQLite never merges a derived table that has one.
 func (dialect) Barrier() string { return " LIMIT -1 OFFSET 0" }
 
-// An inside is the scope of an element. What is computed there is no column of the stage.
+// An inside is the scope of an element. Values computed there aren't columns of the stage.
 type inside struct{ expr.Scope }
 
 func (inside) Atom(x string) string { return x }
 
-// Over has each operand once. The elements stand in a table of their own inside of the aggregate's, for an aggregate
-// that names columns of an outer statement alone would belong to that one.
+// Over uses each operand once. The elements are in a derived table inside of the aggregate's query, since an aggregate
+// that names only outer columns would belong to the outer statement.
 func (dialect) Over(s expr.Scope, o expr.Over) (string, error) {
 	e, l, r := s.Alias("e"), s.Alias("l"), s.Alias("r")
 	before := ""

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// fill makes a table t of what expressions see: x in the order of n.
+// fill creates a table t with the values x, as expressions see them, in the order of n.
 func fill(t *testing.T, db *sql.DB, values []any) {
 	t.Helper()
 	if _, err := db.Exec("DROP TABLE IF EXISTS t; CREATE TABLE t (n, x)"); err != nil {
@@ -76,7 +76,7 @@ func TestSQLiteAccumulate(t *testing.T) {
 	}
 }
 
-// TestSQLiteSumOrder adds numbers of all sizes in many orders: the sum is the same.
+// TestSQLiteSumOrder adds numbers of all magnitudes in many orders: the sum is the same.
 func TestSQLiteSumOrder(t *testing.T) {
 	db := openSQLite(t)
 	values := []any{1e15, 0.1, -1e15, 3.3e-7, 1e100, 7.0, -1e100, 123456.789}
@@ -125,8 +125,8 @@ func TestSQLiteKeyAndOrder(t *testing.T) {
 	for _, tt := range []struct {
 		t            schema.Type
 		values       []any
-		groups       string // shown, with how many
-		order, after string // places when ascending and descending
+		groups       string // as shown, with the count
+		order, after string // positions when ascending and descending
 	}{
 		{schema.Integer, []any{3, nil, -1, 3}, "null×1 -1×1 3×2", "1203", "3021"},
 		{schema.String, []any{"b", "B", "a", nil, "a "}, "null×1 'B'×1 'a'×1 'a '×1 'b'×1", "31240", "04213"},
@@ -212,14 +212,14 @@ func TestSQLiteOver(t *testing.T) {
 		{reduce(document(`[1,null,2]`), document(`[]`), plan.List{Elements: []plan.Expr{element, before}}), "'[2,[null,[1,[]]]]'"},
 		{each(document(`[[1,2],[3]]`), reduce(element, plan.Element{}, plan.List{Elements: []plan.Expr{plan.Element{Up: 1}, element, before}})),
 			`'[[[1,2],2,[[1,2],1,[1,2]]],[[3],3,[3]]]'`},
-		// What doubles with each element ends at the bound: 6 bytes are 9·2^n - 3 after n elements.
+		// A text that doubles with each element ends at the bound: 6 bytes are 9·2^n - 3 after n elements.
 		{op(plan.Size, schema.Integer, reduce(document("["+strings.Repeat("1,", 15)+"1]"), document(`"xxxx"`), twice)), "2"},
 		{reduce(document("["+strings.Repeat("1,", 16)+"1]"), document(`"xxxx"`), twice), "null"},
 	})
 }
 
-// TestSQLiteOverColumns looks at lists for each record of a statement, with columns of it alone in the body and inside
-// of an aggregate.
+// TestSQLiteOverColumns evaluates lists for each record of a statement, with only its columns in the body and inside of
+// an aggregate.
 func TestSQLiteOverColumns(t *testing.T) {
 	db := openSQLite(t)
 	fill(t, db, []any{`[1,2]`, `[3]`, nil})
@@ -276,7 +276,7 @@ func TestSQLiteDigest(t *testing.T) {
 	}
 }
 
-// TestSQLiteBarrier: what stands behind a barrier is computed once for each record, however often it is named.
+// TestSQLiteBarrier checks that a column below a barrier is computed once for each record, however often it is used.
 func TestSQLiteBarrier(t *testing.T) {
 	db := openSQLite(t)
 	fill(t, db, []any{1, 2, 3})
@@ -295,7 +295,7 @@ func TestSQLiteBarrier(t *testing.T) {
 	}
 }
 
-// TestSQLiteDeep writes the deepest expressions that may be asked for: text stays in proportion, and SQLite takes it.
+// TestSQLiteDeep writes the deepest expressions that a query may have: text stays in proportion, and SQLite accepts it.
 func TestSQLiteDeep(t *testing.T) {
 	j := schema.JSON
 	for name, deeper := range map[string]func(x plan.Expr) plan.Expr{
@@ -325,7 +325,7 @@ func TestSQLiteDeep(t *testing.T) {
 		}
 		most := query.MaxExprDepth
 		if name == "filter" {
-			most = 5 // it doubles what it is given
+			most = 5 // it doubles its operand
 		}
 		for range most {
 			e = deeper(e)

@@ -1,6 +1,6 @@
-// Package sqlite writes the expressions of algebra for SQLite.
+// Package sqlite writes the expressions of package plan for SQLite.
 //
-// It stands inside of compile, as one of the dialects of sqlgen/expr.
+// It is one of the dialects of sqlgen/expr.
 package sqlite
 
 import (
@@ -15,9 +15,9 @@ import (
 
 // Dialect returns the dialect of SQLite 3.45 or later with the functions of sqldriver/sqlfunc.
 //
-// What is asked for most often is plain SQL: stored columns, comparisons, booleans, and all of a group by whole
-// numbers, texts and dates. JSON is joined from texts and never parsed by SQLite, which fails where it nests deep.
-// No operand is repeated but those that a comment of Dialect allows, so text grows no faster than the expression.
+// The most frequent expressions are plain SQL: stored columns, comparisons, booleans, and groups by whole numbers, texts
+// and dates. JSON is joined from texts and never parsed by SQLite, which fails on deep nesting. No operand is repeated
+// except where a comment of expr.Dialect allows it, so text grows no faster than the expression.
 func Dialect() expr.Dialect { return dialect{} }
 
 type dialect struct{ expr.Standard }
@@ -36,8 +36,8 @@ func (dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 	case schema.Bytes:
 		return "CASE WHEN typeof(" + x + ") = 'blob' THEN " + x + " END"
 	case schema.Double:
-		return "CASE WHEN typeof(" + x + ") IN ('integer', 'real') THEN CAST(" + x + " AS REAL) + 0.0 END" // a zero has no sign
-	case schema.Decimal: // a real that is whole becomes an integer, so that equal decimals are the same
+		return "CASE WHEN typeof(" + x + ") IN ('integer', 'real') THEN CAST(" + x + " AS REAL) + 0.0 END" // + 0.0 turns negative zero into zero
+	case schema.Decimal: // a whole real becomes an integer, so that equal decimals are the same
 		return "CASE typeof(" + x + ") WHEN 'integer' THEN " + x + " WHEN 'real' THEN CASE WHEN " + x + " = CAST(" + x +
 			" AS INTEGER) THEN CAST(" + x + " AS INTEGER) WHEN abs(" + x + ") < 9e999 THEN " + x + " END END"
 	case schema.Date:
@@ -49,11 +49,11 @@ func (dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 	case schema.JSON, schema.Array:
 		return call(expr.SQLiteJSON, x)
 	}
-	return "+" + x // the sign takes the affinity off, so that it compares as what it is
+	return "+" + x // the sign removes the affinity, so that it compares as stored
 }
 
-// Find implements expr.Dialect. What isn't of its type is equal to nothing that is, so the columns themselves are equal; but
-// not those of Doubles, which may hold whole numbers that no Double is.
+// Find implements expr.Dialect. A value that isn't of its column's type never equals one that is, so the columns
+// themselves can be compared; but not those of Doubles, which may hold whole numbers that no Double can.
 func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) string {
 	if f.Type != g.Type || f.Unordered || g.Unordered {
 		return ""
@@ -61,7 +61,7 @@ func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) string
 	switch f.Type {
 	case schema.Integer, schema.String, schema.Boolean:
 		return "(" + x + " = " + y + ")"
-	case schema.UUID: // as it was written: in lower case or in upper, most often in the same
+	case schema.UUID: // as written: in lower or upper case, most often both in the same
 		return "(" + x + " IN (" + y + ", lower(" + y + "), upper(" + y + ")))"
 	}
 	return ""
@@ -154,7 +154,7 @@ func (dialect) List(_ expr.Scope, values []string) string {
 	return joined(append(parts, "']'"))
 }
 
-// orNull is JSON inside of JSON.
+// orNull returns a text for use inside of JSON.
 func orNull(x string) string { return "coalesce(" + x + ", 'null')" }
 
 // joined joins texts as a tree: SQLite refuses a chain of a thousand.
@@ -208,7 +208,7 @@ func (d dialect) ToJSON(s expr.Scope, x string, from schema.Type) string {
 	return `('"' || ` + d.text(x, from) + ` || '"')`
 }
 
-// text is what value.AppendText makes of x; numbers stay as they are.
+// text returns x as value.AppendText writes it; numbers stay as they are.
 func (d dialect) text(x string, from schema.Type) string {
 	switch from {
 	case schema.Boolean:

@@ -19,7 +19,7 @@ import (
 	"modernc.org/sqlite"
 )
 
-// place is a Scope without columns of a stage: expressions stand over constants, and over what columns hold.
+// place is a Scope without columns of a stage: expressions are over constants, and over stored columns.
 type place struct {
 	args    []any
 	aliases int
@@ -59,7 +59,7 @@ func openSQLite(t testing.TB) *sql.DB {
 	return db
 }
 
-// ask computes e, and writes what SQLite holds as it would be written in SQL.
+// ask computes e, and writes SQLite's value as SQL.
 func ask(t testing.TB, db *sql.DB, e plan.Expr) string {
 	t.Helper()
 	p := &place{}
@@ -98,7 +98,7 @@ func held(v any) string {
 	return fmt.Sprintf("%x", v)
 }
 
-// A constant of each type; nothing for null.
+// of returns a constant of each type; null without v.
 func of(t schema.Type, v ...value.Value) plan.Expr {
 	if len(v) == 0 {
 		return plan.Const{T: t}

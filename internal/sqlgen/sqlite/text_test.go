@@ -14,14 +14,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// literal is a scope that shows values where they stand.
+// literal is a scope that writes values in place.
 type literal struct{ expr.Scope }
 
 func (literal) Arg(v any, _ string) string { return fmt.Sprintf("<%v>", v) }
 func (literal) Alias(prefix string) string { return prefix + "1" }
 
-// TestTexts shows what can't be seen in results: what makes a statement faster, what columns of other types become, and what
-// keeps an expression flat enough.
+// TestTexts shows what can't be seen in results: texts that make a statement faster, columns of other types, and limits
+// to the depth of an expression.
 func TestTexts(t *testing.T) {
 	d, s := sqlite.Dialect(), literal{}
 	text := func(x string, err error) string { return fmt.Sprint(x, err) }
@@ -63,7 +63,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestOverBody shows what the body of an Over is told of what came before: something in a Reduce alone. Its errors arrive.
+// TestOverBody shows what the body of an Over gets of the result so far: something only in a Reduce. Its errors are
+// returned.
 func TestOverBody(t *testing.T) {
 	for do, want := range map[plan.Each]string{plan.MapEach: "e1.value ", plan.SelectEach: "e1.value ", plan.ReduceEach: "e1.value r1.v"} {
 		var got string

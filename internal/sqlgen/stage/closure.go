@@ -8,13 +8,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// closure finds what can be reached for all starts at once. Its steps go over values, so that what is reached by many
-// ways is looked at once for each start and number of steps, and a cycle ends where the steps do.
+// closure finds the records reachable from all starts at once. Its steps go over values, so that a record reached by
+// many paths is visited once for each start and number of steps, and a cycle ends with the last step. Its queries are:
 //
-//	n  the records of Right, then To and From, then the place in its order
-//	r  the records that a list is made for, then their start
-//	w  a start, a value that leads on from it, and the steps to there
-//	q  a start, the place of a record that it reaches, and the fewest steps
+//	n  the records of Right, then To and From, then the position in its order
+//	r  the records for which a list is made, then their start
+//	w  a start, a value reached from it, and the number of steps
+//	q  a start, the position of a record that it reaches, and the fewest steps
 //	m  a start, and its list
 func (b *builder) closure(r *relation, st *plan.Closure, at place) (*relation, error) {
 	n, to, from, number, err := b.nodes(st, at)
@@ -58,7 +58,7 @@ func (b *builder) closure(r *relation, st *plan.Closure, at place) (*relation, e
 	return next, nil
 }
 
-// nodes returns Right as a WITH query, whose text is its from, and the columns To, From and place.
+// nodes returns Right as a WITH query, whose text is in its from, and the columns To, From and place.
 func (b *builder) nodes(st *plan.Closure, at place) (n *relation, to, from, number string, err error) {
 	right, err := b.program(st.Right, at.input, nil)
 	if err != nil {
@@ -74,7 +74,7 @@ func (b *builder) nodes(st *plan.Closure, at place) (n *relation, to, from, numb
 	return n, all[width], all[width+1], all[width+2], nil
 }
 
-// reached writes, for each start in q, the list of the records that it reaches: by steps, then by their place.
+// reached writes, for each start in q, the list of the records that it reaches: by steps, then by their position.
 func (b *builder) reached(n *relation, number, q, depthName string) string {
 	both := &relation{shape: n.shape, from: q + " JOIN " + n.alias + " ON " + number + " = " + q + ".i"}
 	width := len(n.columns)

@@ -17,7 +17,7 @@ func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, e
 		if err != nil {
 			return nil, err
 		}
-		if _, ok := k.(plan.Const); ok { // it divides nothing, and a database may take it for a position
+		if _, ok := k.(plan.Const); ok { // it divides nothing, and a database may take it for a column number
 			next.columns = append(next.columns, x)
 			continue
 		}
@@ -27,7 +27,7 @@ func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, e
 	}
 	if r.part != nil {
 		if st.Always {
-			return nil, notApart() // there would be none where nothing is counted
+			return nil, notApart() // there would be no group where there are no records
 		}
 		by, show := b.d.Key(s, r.part.x, r.part.t, false)
 		next.group, next.part = append(next.group, by), &part{show, r.part.t}
@@ -37,7 +37,7 @@ func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, e
 	}
 	if len(next.group) == 0 && !st.Always {
 		next.having = "count(*) > 0"
-		for i := range st.Keys { // SQLite wants an aggregate beside HAVING
+		for i := range st.Keys { // SQLite requires an aggregate with HAVING
 			next.columns[i] = "CASE WHEN count(*) > 0 THEN " + next.columns[i] + " END"
 		}
 	}
@@ -54,7 +54,7 @@ func brief(r *relation, e plan.Expr) bool {
 	return n > 0 && n <= expr.ShortText
 }
 
-// accumulate adds the accumulators over s to a group of it by these texts, and closes it.
+// accumulate adds the accumulators over s to group, which is grouped by these texts, and closes it.
 func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, by []string) error {
 	xs := make([]string, len(all))
 	for i, a := range all {
@@ -65,7 +65,7 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 		if xs[i], err = expr.Write(b.d, s, a.X); err != nil {
 			return err
 		}
-		if !mentions(xs[i], s.r.alias) { // SQL takes an aggregate of no column of its own for one of a query around it
+		if !mentions(xs[i], s.r.alias) { // SQL assigns an aggregate without a column of its own to a surrounding query
 			xs[i] = b.let(s.r, xs[i])
 		}
 	}
@@ -104,7 +104,7 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 	return nil
 }
 
-// number returns the name of a column that counts the records of each group from 1 in order, or from the end.
+// number returns the name of a column that numbers the records of each group from 1 in order, or from the end.
 func (b *builder) number(s *scope, by []string, back bool) string {
 	order := slices.Clone(s.r.shape.Order)
 	for i := range order {
@@ -127,8 +127,8 @@ func ordered(terms []string) string {
 	return "ORDER BY " + joined(terms)
 }
 
-// buckets ranks the records, cuts the ranks into ranges, and groups by range; the upper end of each is the lower end
-// of the next, which a window over the groups knows.
+// buckets ranks the records, divides the ranks into ranges, and groups by range; the upper end of each is the lower end
+// of the next, which a window over the groups reads.
 func (b *builder) buckets(r *relation, st *plan.Buckets, outer *scope) (*relation, error) {
 	r = b.open(r)
 	s := &scope{b: b, r: r, outer: outer, lets: true}
@@ -142,7 +142,7 @@ func (b *builder) buckets(r *relation, st *plan.Buckets, outer *scope) (*relatio
 	rank := b.window(r, "rank() OVER (ORDER BY "+up+")")
 	count := b.add(r, len(r.levels)-1, "count(*) OVER ()")
 	scaled := "((" + rank + " - 1) * " + b.s.Arg(st.N, "int8") + ")"
-	number := "((" + scaled + " - " + scaled + " % " + count + ") / " + count + ")" // whole numbers alone, however a database divides
+	number := "((" + scaled + " - " + scaled + " % " + count + ") / " + count + ")" // only whole numbers, however a database divides
 	number = b.let(r, number)
 	least := b.window(r, "row_number() OVER (PARTITION BY "+number+" ORDER BY "+up+")")
 	most := b.add(r, len(r.levels)-1, "row_number() OVER (PARTITION BY "+number+" ORDER BY "+down+")")

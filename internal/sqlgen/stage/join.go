@@ -13,7 +13,7 @@ import (
 
 func joined(texts []string) string { return strings.Join(texts, ", ") }
 
-// alone returns r as one thing that can stand in FROM beside others, with tests of its own inside.
+// alone returns r as one FROM item that can be joined with others, with its tests inside.
 func (b *builder) alone(r *relation) *relation {
 	if r = b.open(r); len(r.where) > 0 {
 		return b.wrap(r)
@@ -21,7 +21,7 @@ func (b *builder) alone(r *relation) *relation {
 	return r
 }
 
-// held reports whether all columns are those of the one thing in FROM, so that none is computed above it.
+// held reports whether all columns are those of the one FROM item, so that none is computed above it.
 func (r *relation) held() bool {
 	return !slices.ContainsFunc(r.columns, func(x string) bool { return !strings.HasPrefix(x, r.alias+".") || !short(x) })
 }
@@ -33,7 +33,7 @@ func (b *builder) join(r *relation, st *plan.Join, at place) (*relation, error) 
 	}
 	r, right = b.open(r), b.alone(right)
 	if st.Keep && !right.held() {
-		right = b.wrap(right) // where nothing is found, what is computed of nothing would stand
+		right = b.wrap(right) // else a value computed from a missing record would remain
 	}
 	on, err := b.pairs(&scope{b: b, r: r, outer: at.outer, lets: true}, &scope{b: b, r: right, outer: at.outer, lets: true}, st.On)
 	if err != nil {
@@ -62,8 +62,8 @@ func (b *builder) pairs(left, right *scope, on []plan.Pair) ([]string, error) {
 	return tests, nil
 }
 
-// nest adds a list as a subquery over each record. Where the subquery would have to refer to the record in a derived
-// table, and the dialect can't, all lists are made at once if their records can be kept apart.
+// nest adds a list as a subquery over each record. If the subquery would have to refer to the record in a derived table,
+// and the dialect can't, all lists are made at once, if their records can be kept apart.
 func (b *builder) nest(r *relation, st *plan.Nest, at place) (*relation, error) {
 	next, err := b.nestEach(r, st, at)
 	if l, ok := leads(st.Right); ok && problem.CodeOf(err) == problem.Unsupported && !b.d.Correlates() {
@@ -72,7 +72,7 @@ func (b *builder) nest(r *relation, st *plan.Nest, at place) (*relation, error) 
 	return next, err
 }
 
-// around opens r as the record that a list is made for.
+// around opens r as the record for which a list is made.
 func (b *builder) around(r *relation, at place) *scope {
 	return &scope{b: b, r: b.open(r), outer: at.outer, lets: true, atoms: !b.d.Correlates()}
 }
@@ -86,10 +86,10 @@ func (b *builder) nestEach(r *relation, st *plan.Nest, at place) (*relation, err
 	return b.nested(st, outer, right, func(s *scope) ([]string, error) { return b.pairs(outer, s, st.On) })
 }
 
-// nested adds the list of those records of right for which what test writes holds.
+// nested adds the list of those records of right for which the condition that test writes holds.
 func (b *builder) nested(st *plan.Nest, outer *scope, right *relation, test func(*scope) ([]string, error)) (*relation, error) {
 	s := &scope{b: b, r: b.open(right), outer: outer, lets: true}
-	collected := b.collected(s) // before the tests: what it computes below must not take them along
+	collected := b.collected(s) // before the tests: the columns it computes below must not include them
 	tests, err := test(s)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (b *builder) collected(s *scope) string {
 	return b.d.Collect(s, b.object(s), b.terms(s, s.r.shape.Order))
 }
 
-// mentionsOuter reports whether text refers to a record that a list is made for.
+// mentionsOuter reports whether text refers to a record for which a list is made.
 func mentionsOuter(outer *scope, text string) bool {
 	for ; outer != nil; outer = outer.outer {
 		if mentions(text, outer.r.alias) {
@@ -126,7 +126,8 @@ func mentionsOuter(outer *scope, text string) bool {
 	return false
 }
 
-// object writes a record as a JSON object of its visible columns; more is the name and the value of one more member.
+// object writes a record as a JSON object of its visible columns; more is the name and the value of an additional
+// member.
 func (b *builder) object(s *scope, more ...string) string {
 	var visible []int
 	for i, c := range s.r.shape.Columns {
@@ -141,7 +142,7 @@ func (b *builder) object(s *scope, more ...string) string {
 	return b.d.Object(s, names, values)
 }
 
-// members are the names and values of the object at prefix, which the columns are in.
+// members returns the names and values of the object at prefix that contains the columns.
 func (b *builder) members(s *scope, columns []int, prefix query.Path) (names, values []string) {
 	shape := &s.r.shape
 	for len(columns) > 0 {
@@ -176,7 +177,7 @@ func (b *builder) members(s *scope, columns []int, prefix query.Path) (names, va
 	return names, values
 }
 
-// leaf writes column i as JSON. Ids leave as text.
+// leaf writes column i as JSON. Ids are written as text.
 func (b *builder) leaf(s *scope, i int) string {
 	c := &s.r.shape.Columns[i]
 	x, t := s.Column(i), c.Type

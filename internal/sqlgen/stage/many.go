@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 )
 
-// union adds records, with their side and their place in its order.
+// union appends records, with the number of their side and their position in its order.
 func (b *builder) union(r *relation, st *plan.Union, at place) (*relation, error) {
 	right, err := b.program(st.Right, at.input, at.outer)
 	if err != nil {
@@ -33,8 +33,8 @@ func (b *builder) union(r *relation, st *plan.Union, at place) (*relation, error
 	return &relation{shape: st.Shape, alias: alias, from: "(" + text + ") AS " + alias, columns: positions(alias, len(st.Shape.Columns))}, nil
 }
 
-// facet runs the records through its branches, each a subquery over what there is, which runs once when it isn't a view
-// that a branch reads faster by itself.
+// facet runs the records through its branches, each a subquery over the input, which runs once unless it is a view that
+// a branch reads faster by itself.
 func (b *builder) facet(r *relation, st *plan.Facet, outer *scope) (*relation, error) {
 	name := b.s.Alias("f")
 	input := &relation{shape: r.shape, alias: name, columns: r.columns}

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A lead is an equality with the record around it that a program begins with: own is over its records, around over
+// A lead is an equality with the surrounding record at the beginning of a program: own is over its records, around over
 // that record. The other conditions of the same Filter are in rest.
 type lead struct {
 	op          plan.Op // Same, or Eq: null equals null
@@ -16,7 +16,7 @@ type lead struct {
 	rest        []plan.Expr
 }
 
-// leads returns what p begins with, and whether that is a lead.
+// leads returns the lead at the beginning of p, and whether there is one.
 func leads(p *plan.Program) (lead, bool) {
 	if len(p.Stages) == 0 {
 		return lead{}, false
@@ -46,7 +46,7 @@ func leads(p *plan.Program) (lead, bool) {
 	return lead{}, false
 }
 
-// root is what e converts.
+// root returns the operand below all conversions in e.
 func root(e plan.Expr) plan.Expr {
 	switch e := e.(type) {
 	case plan.Widen:
@@ -61,7 +61,7 @@ func root(e plan.Expr) plan.Expr {
 	return e
 }
 
-// apart reports whether a stage can treat the records of each part by themselves.
+// apart reports whether a stage can process the records of each part separately.
 func apart(st plan.Stage) bool {
 	switch st.(type) {
 	case *plan.Filter, *plan.Map, *plan.Group, *plan.Slice, *plan.Unwind, *plan.Join, *plan.Nest:
@@ -75,8 +75,8 @@ func notApart() error {
 		"and use its variables only in $match stages that come first", "$unwind the looked up records and go on with them; move a $match with a variable to the front")
 }
 
-// nestParts adds a list as nest does, where the stages of Right need no more of the record than their lead: they run
-// once for all records, apart by what is to be equal, and a test picks the part.
+// nestParts adds a list as nest does, if the stages of Right use no more of the record than their lead: they run once
+// for all records, partitioned by the lead's value, and a test picks the part.
 func (b *builder) nestParts(r *relation, st *plan.Nest, l lead, at place) (*relation, error) {
 	outer := b.around(r, at)
 	right, err := b.start(st.Right, at.input)
@@ -99,7 +99,7 @@ func (b *builder) nestParts(r *relation, st *plan.Nest, l lead, at place) (*rela
 	return b.nested(st, outer, right, func(s *scope) ([]string, error) { return b.picked(s, l) })
 }
 
-// picked writes that a record is of the part that l leads to.
+// picked writes that a record is in the part selected by l.
 func (b *builder) picked(s *scope, l lead) ([]string, error) {
 	y, err := expr.Write(b.d, s, l.around)
 	if err != nil {

@@ -19,13 +19,13 @@ const all = math.MaxInt64
 type relation struct {
 	shape   plan.Shape
 	columns []string // the texts of the columns of shape
-	from    string   // what stands in FROM at the bottom
-	alias   string   // of the one thing that stands there; "" when there are several
-	names   []string // the columns that it has by names which are not ours
-	levels  []level  // derived tables around from, each under the same alias with columns more
+	from    string   // the FROM item at the bottom
+	alias   string   // of the only FROM item; "" if there are several
+	names   []string // the columns that it has under names that aren't generated here
+	levels  []level  // derived tables around from, each under the same alias with additional columns
 	where   []string
 	part    *part
-	plain   bool // a view and what is computed of each of its records: to read it twice costs less than to keep it
+	plain   bool // a view and values computed from each of its records: reading it twice costs less than keeping it
 	grouped bool
 	group   []string
 	having  string
@@ -37,20 +37,20 @@ type relation struct {
 	limit   int64
 }
 
-// A part is a value by which records are apart: stages that cut or group do it for each by itself. A database whose
-// derived tables can't refer to the record around them makes all lists of a Nest at once so.
+// A part is a value that partitions records: stages that cut or group do so for each part separately. A database whose
+// derived tables can't refer to the surrounding record makes all lists of a Nest at once this way.
 type part struct {
 	x string
 	t schema.Type
 }
 
-// A level is a derived table that adds columns: each text under its name. The tests stand in it.
+// A level is a derived table that adds columns: each text under its name. The tests are inside of it.
 type level struct {
 	where, texts, names []string
 	end                 string // the barrier
 }
 
-// field is the field that column i holds as it is stored, or nil. A join may have made it null where it can't be.
+// field returns the field that column i holds as stored, or nil. A join may have added nulls to it.
 func (r *relation) field(i int) *schema.Field {
 	c := &r.shape.Columns[i]
 	if c.Field == nil || c.NotNull {
@@ -61,7 +61,7 @@ func (r *relation) field(i int) *schema.Field {
 	return &f
 }
 
-// item is what stands in FROM: from, with its levels.
+// item returns the FROM item: from, with its levels.
 func (r *relation) item() string { return r.upTo(len(r.levels)) }
 
 func (r *relation) upTo(n int) string {
@@ -101,13 +101,13 @@ func (b *builder) let(r *relation, x string) string {
 	return b.add(r, depth, x)
 }
 
-// window returns the name of a column that holds a window function over the records as they are now.
+// window returns the name of a column that holds a window function over the current records.
 func (b *builder) window(r *relation, x string) string {
 	b.level(r)
 	return b.add(r, len(r.levels)-1, x)
 }
 
-// level puts a derived table around what there is, with the tests inside.
+// level puts a derived table around the current item, with the tests inside.
 func (b *builder) level(r *relation) {
 	r.levels = append(r.levels[:len(r.levels):len(r.levels)], level{where: r.where, end: b.d.Barrier()})
 	r.where = nil
@@ -133,7 +133,7 @@ func (r *relation) has(name string) bool {
 	return false
 }
 
-// depth is how many levels x needs below it.
+// depth returns how many levels x needs below it.
 func (r *relation) depth(x string) int {
 	for i := len(r.levels); i > 0; i-- {
 		for _, name := range r.levels[i-1].names {
@@ -145,7 +145,7 @@ func (r *relation) depth(x string) int {
 	return 0
 }
 
-// mentions reports whether name stands in text as a whole word.
+// mentions reports whether name occurs in text as a whole identifier.
 func mentions(text, name string) bool {
 	for {
 		i := strings.Index(text, name)
@@ -164,7 +164,7 @@ func word(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
 }
 
-// open returns r as a relation that expressions can be written over and tests be added to.
+// open returns r as a relation over which expressions can be written and to which tests can be added.
 func (b *builder) open(r *relation) *relation {
 	if r.grouped || r.cut || r.alias == "" {
 		return b.wrap(r)
@@ -176,7 +176,7 @@ func (b *builder) open(r *relation) *relation {
 	return &next
 }
 
-// wrap makes a derived table of r.
+// wrap makes r a derived table.
 func (b *builder) wrap(r *relation) *relation {
 	alias := b.s.Alias("t")
 	next := &relation{shape: r.shape, alias: alias, from: "(" + b.derived(r) + ") AS " + alias, columns: positions(alias, len(r.columns))}
@@ -186,7 +186,7 @@ func (b *builder) wrap(r *relation) *relation {
 	return next
 }
 
-// derived writes r with its columns called by their positions.
+// derived writes r with its columns named by their positions.
 func (b *builder) derived(r *relation) string {
 	columns := make([]string, len(r.columns))
 	for i, c := range r.columns {
@@ -198,7 +198,7 @@ func (b *builder) derived(r *relation) string {
 	return b.selected(r, columns)
 }
 
-// positions are the columns of a derived table.
+// positions returns the columns of a derived table.
 func positions(alias string, n int) []string {
 	columns := make([]string, n)
 	for i := range columns {
@@ -211,7 +211,7 @@ func positions(alias string, n int) []string {
 func (b *builder) selected(r *relation, columns []string) string {
 	switch {
 	case len(columns) == 0 && r.grouped:
-		columns = []string{"count(*)"} // without an aggregate it would be no group
+		columns = []string{"count(*)"} // without an aggregate it would not be a group
 	case len(columns) == 0:
 		columns = []string{"1"}
 	}
@@ -242,7 +242,7 @@ func (b *builder) selected(r *relation, columns []string) string {
 	return t.String()
 }
 
-// ordinal is the position of a column that is g itself, so that the database computes it once; else g.
+// ordinal returns the position of a column that is g itself, so that the database computes it once; else g.
 func ordinal(g string, columns []string) string {
 	for i, c := range columns {
 		if c == g || c == g+" AS c"+strconv.Itoa(i+1) {

@@ -15,10 +15,10 @@ type scope struct {
 	outer   *scope // the record for which r is a list
 	uses    []int  // how often each column is used; a computed one that is used twice is computed below. nil: once each
 	lets    bool   // all computed columns are computed below
-	atoms   bool   // what expressions see of a column is computed below: it is seen from inside of a subquery
-	count   []int  // not nil: what is written is thrown away, but how often it uses each column is counted here
-	closed  bool   // nothing can be put below
-	refused bool   // something had to be
+	atoms   bool   // stored columns are converted below, since they are used inside of a subquery
+	count   []int  // if not nil, what is written is discarded, but how often it uses each column is counted here
+	closed  bool   // no column can be added below
+	refused bool   // a column had to be
 }
 
 // Arg implements expr.Scope.
@@ -40,7 +40,7 @@ func (s *scope) Atom(x string) string {
 		return x
 	}
 	if !s.b.d.Correlates() && (mentionsOuter(s.outer, x) || mentionsOuter(s.outer, conditions(s.r.where))) {
-		return x // below, it could not refer to the record outside
+		return x // below, it could not refer to the surrounding record
 	}
 	return s.b.let(s.r, x)
 }
@@ -80,7 +80,7 @@ func (s *scope) Column(i int) string {
 	return s.b.d.Stored(s, x, f)
 }
 
-// raw is column i as it is held.
+// raw returns column i as it is held.
 func (s *scope) raw(i int) string {
 	x := s.r.columns[i]
 	if s.count != nil {

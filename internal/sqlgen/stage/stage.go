@@ -1,9 +1,8 @@
-// Package stage writes a Program of algebra as one SELECT.
+// Package stage writes a Program of package plan as one SELECT.
 //
-// It stands inside of compile, which gives it views, filters and places for values, and asks sqlgen/expr for what
-// stands in a stage. Stages become clauses of one SELECT as long as that means the same; where it doesn't, what there
-// is becomes a derived table whose columns are called by their positions, for the names that a pipeline gives may be
-// longer than a database takes.
+// Package sqlgen provides views, filters and places for values, and sqlgen/expr writes the expressions in a stage.
+// Stages become clauses of one SELECT as long as that means the same; otherwise the stages so far become a derived table
+// whose columns are named by their positions, since the names in a pipeline may be longer than a database accepts.
 package stage
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Statement is what stages are written into.
+// A Statement is the statement into which stages are written.
 type Statement interface {
 	// Arg and Alias are as in expr.Scope.
 	Arg(v any, cast string) string
@@ -26,22 +25,22 @@ type Statement interface {
 	View(n int, alias string) (string, error)
 	// Name writes the column of a view that holds a field.
 	Name(alias, field string) string
-	// Filter writes a filter, false or null where it doesn't hold, over columns by their keys.
+	// Filter writes a filter over columns by their keys; it is false or null where the filter doesn't hold.
 	Filter(f query.Filter, columns func(key string) (x string, f *schema.Field)) (string, error)
-	// Computed describes a value of type t that is computed, as if a field held it.
+	// Computed describes a computed value of type t, as if a field held it.
 	Computed(t schema.Type) *schema.Field
-	// Sorted writes the term by which a column of a class is ordered.
+	// Sorted writes the term that orders by a column of a class.
 	Sorted(x string, f *schema.Field, desc bool) string
-	// Long reports whether values of a field may be of any length, so that a column of it is repeated where it leaves.
+	// Long reports whether values of a field may be of any length, so that a column of it is repeated when selected.
 	Long(f *schema.Field) bool
-	// Selected writes how columns leave.
+	// Selected writes the terms that select columns.
 	Selected(xs []string, fields []*schema.Field) []string
-	// Limit is the place of a limit.
+	// Limit returns the place of a limit.
 	Limit(n int64) string
 }
 
 // Write writes p into s: at most limit records, in order. The columns that are Selected are the visible ones of p.Out in
-// turn; where there are none a row has one all the same.
+// turn; if there are none, a row still has one column.
 func Write(s Statement, d expr.Dialect, p *plan.Program, limit int64) (string, error) {
 	b := &builder{s, d}
 	r, err := b.program(p, nil, nil)
@@ -63,7 +62,7 @@ func Write(s Statement, d expr.Dialect, p *plan.Program, limit int64) (string, e
 		repeats = repeats || s.Long(f) && (r.grouped || !short(r.columns[i]))
 	}
 	r = b.slice(r, 0, limit)
-	if repeats { // what is computed shall be so once
+	if repeats { // compute it only once
 		r = b.slice(b.wrap(r), 0, all)
 	}
 	xs := make([]string, len(columns))
@@ -78,7 +77,7 @@ type builder struct {
 	d expr.Dialect
 }
 
-// program writes p. input is what Input stands for; outer is the record for which a list is made.
+// program writes p. input is the relation of Input; outer is the record for which a list is made.
 func (b *builder) program(p *plan.Program, input *relation, outer *scope) (*relation, error) {
 	r, err := b.start(p, input)
 	if err != nil {
@@ -87,7 +86,7 @@ func (b *builder) program(p *plan.Program, input *relation, outer *scope) (*rela
 	return b.stages(r, p.Stages, place{input, outer})
 }
 
-// start is what the stages of p begin with.
+// start returns the relation with which the stages of p begin.
 func (b *builder) start(p *plan.Program, input *relation) (*relation, error) {
 	switch {
 	case p.From != plan.Input:
@@ -196,7 +195,7 @@ func (b *builder) filter(r *relation, st *plan.Filter, outer *scope) (*relation,
 	return r, nil
 }
 
-// mapped computes columns. Where all are passed on as they are, a group or a cut stays open.
+// mapped computes columns. If all are passed on unchanged, a group or a cut stays open.
 func (b *builder) mapped(r *relation, st *plan.Map, outer *scope) (*relation, error) {
 	for i, e := range st.Columns {
 		if _, ok := passed(r, e, &st.Shape.Columns[i]); !ok {
@@ -215,7 +214,7 @@ func (b *builder) mapped(r *relation, st *plan.Map, outer *scope) (*relation, er
 	return &next, err
 }
 
-// sameOrder reports whether st passes the order of r on.
+// sameOrder reports whether st passes on the order of r.
 func sameOrder(r *relation, st *plan.Map) bool {
 	return slices.EqualFunc(r.shape.Order, st.Shape.Order, func(from, to plan.Place) bool {
 		ref, ok := st.Columns[to.Column].(plan.Ref)
@@ -223,7 +222,7 @@ func sameOrder(r *relation, st *plan.Map) bool {
 	})
 }
 
-// columns writes the expressions that make columns.
+// columns writes the expressions of columns.
 func (b *builder) columns(s *scope, es []plan.Expr, to []plan.Column) ([]string, error) {
 	columns := make([]string, len(es))
 	for i, e := range es {
@@ -239,7 +238,7 @@ func (b *builder) columns(s *scope, es []plan.Expr, to []plan.Column) ([]string,
 	return columns, nil
 }
 
-// passed returns the column of r that e passes on as it is held.
+// passed returns the column of r that e passes on unchanged.
 func passed(r *relation, e plan.Expr, to *plan.Column) (int, bool) {
 	ref, ok := e.(plan.Ref)
 	return ref.Column, ok && (r.shape.Columns[ref.Column].Field == nil || to.Field != nil)
@@ -268,7 +267,7 @@ func (b *builder) slice(r *relation, skip, limit int64) *relation {
 	return &next
 }
 
-// order writes the terms of the order of r's shape; nil when r is a group and they need columns below it.
+// order writes the terms of the order of r's shape; nil if r is a group and they need columns below it.
 func (b *builder) order(r *relation) []string {
 	s := &scope{b: b, r: r, closed: r.grouped || r.alias == ""}
 	terms := []string{}
@@ -282,7 +281,7 @@ func (b *builder) order(r *relation) []string {
 	return terms
 }
 
-// term writes one part of an order. JSON has no order where it is stored.
+// term writes one part of an order. JSON has no order in the form in which it is stored.
 func (b *builder) term(s *scope, p plan.Place) []string {
 	if f := s.r.field(p.Column); f != nil && !f.Type.Structured() {
 		return []string{b.s.Sorted(s.raw(p.Column), f, p.Desc)}
@@ -298,7 +297,7 @@ func (b *builder) terms(s *scope, order []plan.Place) []string {
 	return append(terms, b.ties(s, order)...)
 }
 
-// ties tells apart what JSON has at one place of an order, objects and lists, by how they are written.
+// ties orders, by their texts, the objects and lists that are equal in the order of JSON.
 func (b *builder) ties(s *scope, order []plan.Place) []string {
 	var terms []string
 	for _, p := range order {
@@ -335,7 +334,7 @@ func (b *builder) sample(r *relation, st *plan.Sample, outer *scope) (*relation,
 		xs = append(xs, s.Column(p.Column))
 		types = append(types, r.shape.Columns[p.Column].Type)
 	}
-	order := append([]string{b.d.Digest(s, st.Seed, xs, types)}, b.terms(s, r.shape.Order)...) // those of one digest in their order
+	order := append([]string{b.d.Digest(s, st.Seed, xs, types)}, b.terms(s, r.shape.Order)...) // those with equal digests in their order
 	next := *r
 	next.order, next.skip, next.limit, next.cut, next.inOrder = order, 0, st.N, true, false
 	next.shape = st.Shape

@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Whole statements are tested in package compile, side by side with their pipelines. Here is what those don't show: what
-// stages see in the texts of expressions, and values that the classes there haven't got.
+// Whole statements are tested in package sqlgen, side by side with their pipelines. The tests here are about the rest:
+// what stages find in the texts of expressions, and values that the classes there don't have.
 
 // TestShort shows which texts may be repeated: names, arguments, and casts of one.
 func TestShort(t *testing.T) {
@@ -35,7 +35,7 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// TestMentions shows where a name stands in a text: as a whole word.
+// TestMentions shows where a name occurs in a text: as a whole identifier.
 func TestMentions(t *testing.T) {
 	for _, tt := range []struct {
 		text string
@@ -55,7 +55,7 @@ func TestMentions(t *testing.T) {
 	}
 }
 
-// TestHeld shows which columns a join may make null: those that the one thing in FROM has, by their names.
+// TestHeld shows which columns a join may make null: those that the only FROM item has, by their names.
 func TestHeld(t *testing.T) {
 	for _, tt := range []struct {
 		column string
@@ -67,17 +67,17 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// plain is a statement that shows values where they stand.
+// plain is a statement that writes values in place.
 type plain struct{ Statement }
 
 func (plain) Arg(v any, _ string) string { return fmt.Sprintf("<%v>", v) }
 
-// over is a scope over t, whose columns are c1, c2, …
+// over returns a scope over t, whose columns are c1, c2, …
 func over(columns ...plan.Column) *scope {
 	return &scope{b: &builder{plain{}, postgres.Dialect()}, r: &relation{shape: plan.Shape{Columns: columns}, alias: "t", columns: positions("t", len(columns))}}
 }
 
-// TestObject shows a record as JSON: ids as text, what is JSON as it is, and objects in it, null where nothing was found.
+// TestObject shows a record as JSON: ids as text, JSON unchanged, and nested objects, null if nothing was found.
 func TestObject(t *testing.T) {
 	at := func(path string, typ schema.Type) plan.Column {
 		return plan.Column{Path: query.ParsePath(path), Type: typ}
@@ -111,7 +111,7 @@ func TestObject(t *testing.T) {
 			t.Errorf("%v\n got %s\nwant %s", tt.columns, got, tt.want)
 		}
 	}
-	// What is known to the database alone leaves as its text, which MariaDB has to be told.
+	// A value of an opaque type is written as its text, which MariaDB has to quote.
 	for typ, want := range map[schema.Type]string{schema.Opaque: "(JSON_QUOTE(t.c1) COLLATE utf8mb4_nopad_bin)", schema.Array: "t.c1", schema.JSON: "t.c1"} {
 		s := over(at("a", typ))
 		s.b.d = mariadb.Dialect()
@@ -128,7 +128,8 @@ func TestObject(t *testing.T) {
 	}
 }
 
-// TestRaw shows what is computed below: what is no name, unless it is stored, over a group or over several things.
+// TestRaw shows what is computed below: texts that aren't names, unless they are stored, over a group or over several
+// FROM items.
 func TestRaw(t *testing.T) {
 	stored := plan.Column{Field: &schema.Field{Type: schema.String, Native: "text"}}
 	for _, tt := range []struct {
@@ -161,12 +162,12 @@ func TestRaw(t *testing.T) {
 	}
 }
 
-// named is a statement that calls everything by the number 1.
+// named is a statement whose aliases all have the number 1.
 type named struct{ Statement }
 
 func (named) Alias(prefix string) string { return prefix + "1" }
 
-// TestOuter shows what a list can see of the records around it.
+// TestOuter shows how a list refers to the records around it.
 func TestOuter(t *testing.T) {
 	f := &schema.Field{Type: schema.String, Native: "text"}
 	around := over(plan.Column{}, plan.Column{Field: f})
@@ -181,7 +182,7 @@ func TestOuter(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		e    plan.Expr
-		want string // "" where no field is stored
+		want string // "" if no field is stored
 	}{
 		{plan.Ref{Column: 0}, "t.c1"}, {plan.Ref{Column: 1}, ""}, {plan.Outer{Up: 1, Column: 1}, "v1.b"}, {plan.Outer{Up: 1, Column: 0}, ""},
 		{plan.Outer{Up: 2, Column: 1}, ""}, {plan.Outer{Up: 3, Column: 1}, ""}, {plan.Const{Value: value.OfInt(1)}, ""},
@@ -197,7 +198,7 @@ func TestOuter(t *testing.T) {
 	}
 }
 
-// TestSameOrder shows which computations pass an order on: those that pass its columns on.
+// TestSameOrder shows which computations pass on an order: those that pass on its columns.
 func TestSameOrder(t *testing.T) {
 	order := func(places ...plan.Place) plan.Shape { return plan.Shape{Order: places} }
 	from := &relation{shape: order(plan.Place{Column: 0}, plan.Place{Column: 1, Desc: true})}

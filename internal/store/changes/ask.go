@@ -9,15 +9,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// A Dialect is how a database wants the statements.
+// A Dialect describes the SQL of a database.
 type Dialect struct {
-	Schema   string           // before the names of tables, with its dot
-	Contains string           // whether the first of two arguments holds the second: the name of a function that gives a number
-	Numbered bool             // arguments are $1, $2, … and not ?
-	Bytes    func(string) any // an argument for a column that can hold any bytes
+	Schema   string           // prefix of the names of tables, with its dot
+	Contains string           // the function returning a positive number if its first argument contains the second
+	Numbered bool             // placeholders are $1, $2, … instead of ?
+	Bytes    func(string) any // makes an argument for a column that can hold any bytes
 }
 
-// A CallSpec is a statement and its arguments.
+// A Lookup is a query and its arguments.
 type Lookup struct {
 	Text string
 	Args []any
@@ -30,8 +30,9 @@ const (
 
 func limit(f change.Filter) int { return min(cmp.Or(f.Limit, usually), most) }
 
-// List asks for the bodies of the changes of f, the newest first, and one more than its limit. Each state is asked for by
-// itself: then an index gives the first page of each in order, however many others there are.
+// List returns the query for the bodies of the changes that match f, newest first, one more than its limit. It
+// queries each state separately, so that an index gives the first page of each in order, however many others there
+// are.
 func (d Dialect) List(f change.Filter) Lookup {
 	var b builder
 	n := limit(f) + 1
@@ -54,7 +55,7 @@ func (d Dialect) List(f change.Filter) Lookup {
 	return b.ask(d)
 }
 
-// Counts asks how many changes f means, by state.
+// Counts returns the query for the number of changes that match f, by state.
 func (d Dialect) Counts(f change.Filter) Lookup {
 	f.States = nil
 	var b builder
@@ -68,11 +69,12 @@ func (d Dialect) Counts(f change.Filter) Lookup {
 	return b.ask(d)
 }
 
-// Due asks for the ids of changes that something is to be done with at now, an argument of the database's type for times.
-// They come in no order: so those that can't go on for long don't stand before others, and replicas seldom take the same.
+// Due returns the query for the ids of changes that need work at now, an argument of the database's type for times.
+// Their order is random, so that changes that can't make progress don't block others, and replicas seldom get the
+// same ones.
 func (d Dialect) Due(now any, limit int) Lookup {
 	var b builder
-	// Approved ones are due whether or not they have expired, but not while they wait for others.
+	// Approved ones are due if they have expired or wait for no others.
 	b.add(`SELECT id FROM (SELECT c.id FROM `+d.Schema+`change AS c WHERE c.state = 'approved' AND (c.expires <= ? OR NOT EXISTS (SELECT 1 FROM `+d.Schema+`change_after AS a
 		JOIN `+d.Schema+`change AS o ON o.id = a.other WHERE a.id = c.id AND o.state IN ('pending', 'approved', 'applying', 'stale', 'unknown')))`, now)
 	b.add(` UNION ALL SELECT id FROM `+d.Schema+`change WHERE state = 'applying' AND lease <= ?`, now)
@@ -92,7 +94,7 @@ func states(f change.Filter) []change.State {
 	return slices.Compact(out)
 }
 
-// from begins with the table whose index leads to what f means: SQLite keeps the order of a CROSS JOIN.
+// from begins with the table whose index selects the changes of f: SQLite keeps the order of a CROSS JOIN.
 func (d Dialect) from(f change.Filter) string {
 	changes, classes := d.Schema+`change AS c`, d.Schema+`change_class AS k`
 	switch {
@@ -111,7 +113,7 @@ func order(f change.Filter) string {
 	return `c.id`
 }
 
-// where writes what f asks of a change in one state.
+// where adds the conditions of f on a change in one state.
 func (d Dialect) where(b *builder, f change.Filter, state change.State) {
 	b.add(`c.state = ?`, string(state))
 	if f.Class != "" {
@@ -136,12 +138,12 @@ func (d Dialect) where(b *builder, f change.Filter, state change.State) {
 	}
 }
 
-// word keeps a word of ours as it is, without what PostgreSQL's texts can't hold: such a one finds nothing.
+// word returns s without what PostgreSQL's text type can't hold; such a value matches nothing.
 func word(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// A builder gathers text and its arguments.
+// A builder collects the text of a query and its arguments.
 type builder struct {
 	text strings.Builder
 	args []any
@@ -152,7 +154,8 @@ func (b *builder) add(text string, args ...any) {
 	b.args = append(b.args, args...)
 }
 
-// ask numbers the arguments where the dialect wants it. No text of a statement holds another question mark.
+// ask returns the query, with numbered placeholders if the dialect wants them. Question marks occur in it as
+// placeholders only.
 func (b *builder) ask(d Dialect) Lookup {
 	if !d.Numbered {
 		return Lookup{b.text.String(), b.args}

@@ -1,7 +1,5 @@
-// Package changes is what every store does with changes beside its database: how a change is written into columns, what
-// the store's clock sets in it, and the statements that ask for changes.
-//
-// It stands inside of the stores, behind change.Store. It refuses a document that is no change.
+// Package changes is the part of change.Store that all stores share: encoding a change into columns, setting the
+// times by the store's clock, and the queries for changes. It refuses a document that isn't a change.
 package changes
 
 import (
@@ -15,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// A Row is a change as it is to be stored: what can be asked for in columns, and all of it in Body.
+// A Row is a change in stored form: columns for searching, and the whole change in Body.
 type Row struct {
 	ID        string
 	Version   int64
@@ -23,22 +21,22 @@ type Row struct {
 	Op        string
 	Risk      string
 	Digest    string
-	Principal string // these come from outside, and can hold any bytes
+	Principal string // this and the next three come from outside, and can hold any bytes
 	Owner     string
 	Tenant    string
 	Source    string
-	Classes   []string // each once
-	After     []string // ids, each once
-	Account   string   // whose pending changes it counts among
+	Classes   []string // sorted, without duplicates
+	After     []string // ids, sorted, without duplicates
+	Account   string   // the account that its pending state counts against
 	Expires   time.Time
-	Lease     time.Time     // until when; zero for none
-	Search    string        // what Filter.Text looks through
+	Lease     time.Time     // end of the lease; zero for none
+	Search    string        // the text searched by Filter.Text
 	Body      string        // JSON
 	Event     string        // JSON, without its Seq
-	Record    *audit.Record // of the step that the change takes; nil for a step without one
+	Record    *audit.Record // of the last step; nil for a step without one
 }
 
-// New returns the row of a change that is filed now.
+// New returns the row of a change filed at now.
 func New(c *change.Change, now time.Time, life time.Duration) (*Row, error) {
 	kept := *c
 	kept.Version, kept.Created, kept.Updated, kept.Expires = 1, now, now, now.Add(life)
@@ -50,7 +48,7 @@ func New(c *change.Change, now time.Time, life time.Duration) (*Row, error) {
 	return row(&kept, step)
 }
 
-// Next returns the row that takes the place of the one that c was read from, now.
+// Next returns the row that replaces the one c was read from, at now.
 func Next(c *change.Change, now time.Time, g change.Guard) (*Row, error) {
 	if len(c.History) == 0 {
 		return nil, fmt.Errorf("change %s has no history", c.ID)
@@ -66,7 +64,7 @@ func Next(c *change.Change, now time.Time, g change.Guard) (*Row, error) {
 	return row(&kept, kept.History[len(kept.History)-1])
 }
 
-// stamped returns steps with the time of those at the end that have none.
+// stamped returns a copy of steps in which those at the end without a time have now.
 func stamped(steps []change.Step, now time.Time) []change.Step {
 	out := slices.Clone(steps)
 	for i := len(out) - 1; i >= 0 && out[i].At.IsZero(); i-- {
@@ -75,7 +73,7 @@ func stamped(steps []change.Step, now time.Time) []change.Step {
 	return out
 }
 
-// row writes c, which is about to take step.
+// row encodes c, whose last step is step.
 func row(c *change.Change, step change.Step) (*Row, error) {
 	body, err := json.Marshal(c)
 	if err != nil {
@@ -95,10 +93,10 @@ func row(c *change.Change, step change.Step) (*Row, error) {
 		Record: c.Record(len(c.History))}, nil
 }
 
-// lower returns s as it is searched: without case, and without what PostgreSQL's texts can't hold.
+// lower returns s in the form used for searching: lower case, and without what PostgreSQL's text type can't hold.
 func lower(s string) string { return strings.ToLower(word(s)) }
 
-// Read returns the change in the body of a row.
+// Read decodes the body of a row.
 func Read(body string) (*change.Change, error) {
 	c := new(change.Change)
 	if err := json.Unmarshal([]byte(body), c); err != nil {
@@ -107,7 +105,7 @@ func Read(body string) (*change.Change, error) {
 	return c, nil
 }
 
-// Page returns the changes of rows that were asked for with one more than the limit of f, and whether that one is there.
+// Page decodes rows queried with one more than the limit of f; more reports whether that extra one exists.
 func Page(bodies []string, f change.Filter) (found []*change.Change, more bool, err error) {
 	if more = len(bodies) > limit(f); more {
 		bodies = bodies[:limit(f)]
@@ -121,7 +119,7 @@ func Page(bodies []string, f change.Filter) (found []*change.Change, more bool, 
 	return found, more, nil
 }
 
-// Of returns the column and the value that a change must have to be of's; ok is false where it can have none.
+// Of returns the column and the value that select the changes of of; ok is false if it selects none.
 func Of(of change.Of) (column, is string, ok bool) {
 	if of.Principal != "" {
 		return "principal", of.Principal, true
@@ -129,7 +127,7 @@ func Of(of change.Of) (column, is string, ok bool) {
 	return "tenant", of.Tenant, of.Tenant != ""
 }
 
-// ReadEvent returns the event in a row.
+// ReadEvent decodes the event in a row.
 func ReadEvent(seq int64, body string) (e change.Event, err error) {
 	if err := json.Unmarshal([]byte(body), &e); err != nil {
 		return e, fmt.Errorf("event %d of changes can't be read: %w", seq, err)

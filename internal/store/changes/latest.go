@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// Latest is the number of the newest event that was seen, for those who wait for a later one. The zero Latest has seen
-// none.
+// Latest holds the Seq of the newest event seen, and wakes goroutines that wait for a later one. The zero Latest is
+// ready to use.
 type Latest struct {
 	mu   sync.Mutex
 	seq  int64
-	more chan struct{} // closed by the next one; nil when nobody waits
+	more chan struct{} // closed when a newer event is seen; nil if no goroutine waits
 }
 
-// Saw notes that there is an event seq.
+// Saw records that there is an event seq.
 func (l *Latest) Saw(seq int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -27,7 +27,7 @@ func (l *Latest) Saw(seq int64) {
 	}
 }
 
-// Await returns when an event behind after was seen, or when ctx ends.
+// Await returns when an event after Seq after was seen, or when ctx ends.
 func (l *Latest) Await(ctx context.Context, after int64) error {
 	for {
 		l.mu.Lock()

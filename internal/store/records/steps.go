@@ -6,14 +6,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// Body returns a record as an outbox keeps it: its canonical form, without a place in the chain.
+// Body returns a record as stored in an outbox: its canonical form, without a place in the chain.
 func Body(r *audit.Record) string {
 	sealed := r.Copy()
 	audit.Seal(audit.Head{Seq: -1}, &sealed)
 	return string(sealed.AppendCanonical(nil))
 }
 
-// Unrecorded reads the records of an outbox from their bodies.
+// Unrecorded decodes the records of an outbox.
 func Unrecorded(bodies []string) ([]audit.Record, error) {
 	var out []audit.Record
 	for _, body := range bodies {
@@ -26,7 +26,7 @@ func Unrecorded(bodies []string) ([]audit.Record, error) {
 	return out, nil
 }
 
-// Record returns the record of r; an error says that its text is none.
+// Record decodes r; if its text is no record, the error is an *audit.Damage.
 func (r *Row) Record() (audit.Record, error) {
 	record, err := audit.Parse(r.Body)
 	if err != nil {

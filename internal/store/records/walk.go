@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// PageSize is how many records are read at once.
+// PageSize is the number of records read at once.
 const PageSize = 500
 
 // A Row is a record as stored.
@@ -16,24 +16,24 @@ type Row struct {
 	Body       []byte // the canonical form
 }
 
-// A Page reads up to PageSize rows in order of Seq, from the one with Seq from on.
+// A Page reads up to PageSize rows in order of Seq, starting at from.
 type Page func(ctx context.Context, from int64) ([]Row, error)
 
-// Forwards gives the records of pages that go up to yield, as audit.Reader's Records does.
+// Forwards passes the records of ascending pages to yield, as audit.Reader's Records does.
 func Forwards(ctx context.Context, page Page, from int64, yield func(audit.Record) bool) error {
 	return walk(ctx, page, from, way{+1, audit.Last}, yield)
 }
 
-// Backwards gives the records of pages that go down likewise.
+// Backwards passes the records of descending pages to yield, as audit.Reader's Backwards does.
 func Backwards(ctx context.Context, page Page, from int64, yield func(audit.Record) bool) error {
 	return walk(ctx, page, from, way{-1, audit.First}, yield)
 }
 
-// A way is where the page behind the one that ends with seq begins, and beyond what nothing lies.
+// A way is a direction: the step from the last Seq of a page to the next page, and the last possible Seq.
 type way struct{ step, end int64 }
 
-// walk holds nothing of the database while yield runs. Once more than one page is wanted, the next one is read and parsed
-// while yield looks at the one before.
+// walk holds no resource of the database while yield runs. From the second page on, it reads and decodes the next
+// page while yield handles the current one.
 func walk(ctx context.Context, page Page, from int64, w way, yield func(audit.Record) bool) error {
 	at := read(ctx, page, from)
 	for first := true; ; first = false {
@@ -46,7 +46,7 @@ func walk(ctx context.Context, page Page, from int64, w way, yield func(audit.Re
 		for i := range at.records {
 			if !yield(at.records[i]) {
 				if more && !first {
-					<-ahead // nobody reads when the walk has ended
+					<-ahead // let the reading goroutine end
 				}
 				return nil
 			}
@@ -64,7 +64,7 @@ func walk(ctx context.Context, page Page, from int64, w way, yield func(audit.Re
 	}
 }
 
-// A reading is a page as records, up to the one that err is about.
+// A reading is a decoded page, up to the record that err is about.
 type reading struct {
 	records []audit.Record
 	last    int64 // the Seq of the last row

@@ -1,8 +1,6 @@
-// Package records is what every store does with audit records beside its database: it writes those that come at once
-// together, and reads the log page by page.
-//
-// It stands inside of the stores, behind audit.Log and audit.Reader. It answers an append when its record is kept, or
-// with the error; after Close it refuses.
+// Package records is the part of audit.Log and audit.Reader that all stores share: it writes records that arrive at
+// once together, and reads the log page by page. An append returns when its record is stored or has failed; after
+// Close appends are refused.
 package records
 
 import (
@@ -13,36 +11,36 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// MostAtOnce is the most records that one write gets.
+// MostAtOnce is the maximum number of records in one write.
 const MostAtOnce = 512
 
-// ErrClosed is the refusal of a Writer that was closed.
+// ErrClosed is the error of a closed Writer.
 var ErrClosed = errors.New("the store is closed")
 
-// A Writer gathers the records that come while others are being written, so that many callers share one commit.
+// A Writer collects the records that arrive while others are being written, so that many callers share one commit.
 type Writer struct {
 	write   func([]*audit.Record) error
 	appends chan *waiting
 	closing chan struct{}
-	closed  chan struct{} // the goroutine has ended
+	closed  chan struct{} // closed when the goroutine has ended
 	shut    atomic.Bool
 }
 
-// waiting is a record on its way to the disk.
+// waiting is a record to be written.
 type waiting struct {
 	record audit.Record
-	done   chan error // gets one answer
+	done   chan error // receives one result
 }
 
-// NewWriter returns a Writer over write, which is called by one goroutine: it seals all records onto the end of the
-// chain and keeps them, or none. The caller closes it.
+// NewWriter returns a Writer over write, which one goroutine calls: it must append all records to the chain, or none.
+// The caller closes the Writer.
 func NewWriter(write func([]*audit.Record) error) *Writer {
 	w := &Writer{write: write, appends: make(chan *waiting, MostAtOnce), closing: make(chan struct{}), closed: make(chan struct{})}
 	go w.run()
 	return w
 }
 
-// Append returns when r is kept, with its place in the chain.
+// Append returns when r is stored, with its place in the chain.
 func (w *Writer) Append(ctx context.Context, r *audit.Record) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -50,7 +48,7 @@ func (w *Writer) Append(ctx context.Context, r *audit.Record) error {
 	if w.shut.Load() {
 		return ErrClosed
 	}
-	one := &waiting{record: r.Copy(), done: make(chan error, 1)} // the caller may go on with r before it is written
+	one := &waiting{record: r.Copy(), done: make(chan error, 1)} // a copy, since the caller may modify r before it is written
 	select {
 	case w.appends <- one:
 	case <-ctx.Done():
@@ -76,7 +74,7 @@ func (w *Writer) Append(ctx context.Context, r *audit.Record) error {
 	return err
 }
 
-// Close waits for the records that are being appended.
+// Close waits for the appends under way.
 func (w *Writer) Close() {
 	if !w.shut.Swap(true) {
 		close(w.closing)
@@ -84,7 +82,7 @@ func (w *Writer) Close() {
 	<-w.closed
 }
 
-// run makes one write after another, each of all records that wait.
+// run writes all waiting records in one batch after another.
 func (w *Writer) run() {
 	defer close(w.closed)
 	for {
@@ -104,7 +102,7 @@ func (w *Writer) run() {
 	}
 }
 
-// batch writes first and what waits behind it, and answers them all.
+// batch writes first and the records waiting after it, and answers their callers.
 func (w *Writer) batch(first *waiting) {
 	all := []*waiting{first}
 gather:

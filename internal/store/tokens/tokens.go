@@ -1,8 +1,6 @@
-// Package tokens is what every store does with tokens beside its database: how their lists are written into columns,
-// and the number that tells when they have changed.
-//
-// It stands inside of the stores, behind identity.TokenStore. It refuses a column that it can't read back whole: a
-// narrowing that is left out would let more through.
+// Package tokens is the part of identity.TokenStore that all stores share: encoding the lists of a token into
+// columns, and the version that shows when tokens have changed. It refuses a column that it can't decode fully, since
+// dropping a restriction would grant more.
 package tokens
 
 import (
@@ -19,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Columns are the lists of a token as text.
+// Columns are the lists of a token, encoded as text.
 type Columns struct {
 	Scopes  string // separated by spaces
 	IPs     string // CIDR ranges separated by spaces
@@ -29,7 +27,7 @@ type Columns struct {
 	Filters string // JSON: class to the text of a where object
 }
 
-// Write returns the columns of t.
+// Write encodes the lists of t.
 func Write(t *identity.Token) (Columns, error) {
 	c := Columns{Scopes: words(t.Scopes), IPs: words(t.IPs)}
 	for _, f := range []struct {
@@ -69,7 +67,7 @@ func (c *Columns) Read(t *identity.Token, hash []byte) error {
 	return nil
 }
 
-// words writes a list with spaces; no scope or CIDR range has one.
+// words joins a list with spaces; no scope or CIDR range contains one.
 func words[T any](list []T) string {
 	var b strings.Builder
 	for i, w := range list {
@@ -81,18 +79,18 @@ func words[T any](list []T) string {
 	return b.String()
 }
 
-// None is the answer when there is no such token.
+// None returns the error for a token that doesn't exist.
 func None() *problem.Error { return problem.New(problem.NotFound, "There is no such token") }
 
-// Taken is the answer when the ID or the prefix of a new token is there already.
+// Taken returns the error for a new token whose ID or prefix is in use.
 func Taken(err error) *problem.Error {
 	return &problem.Error{Code: problem.Conflict, Detail: "There is such a token already", Err: err}
 }
 
-// versionAge is how old the version may be, and so how late a revocation by another process is seen.
+// versionAge is the maximum age of a cached version, and so the delay until a revocation by another process is seen.
 const versionAge = 400 * time.Millisecond
 
-// A Version remembers the number of the last change of a token for a short time. The zero Version knows nothing.
+// A Version caches the version of the tokens for a short time. The zero Version is empty.
 type Version struct{ last atomic.Pointer[version] }
 
 type version struct {
@@ -100,7 +98,7 @@ type version struct {
 	read   time.Time
 }
 
-// Get returns the number, which it has read when what it knows is old.
+// Get returns the version, calling read if the cached one is old.
 func (v *Version) Get(ctx context.Context, read func(context.Context) (int64, error)) (int64, error) {
 	if last := v.last.Load(); last != nil && time.Since(last.read) < versionAge {
 		return last.number, nil
@@ -113,7 +111,7 @@ func (v *Version) Get(ctx context.Context, read func(context.Context) (int64, er
 	return v.saw(number, now), nil
 }
 
-// saw notes a number, unless a later one was seen meanwhile, and returns the latest.
+// saw caches a version unless a later one is cached, and returns the later.
 func (v *Version) saw(number int64, at time.Time) int64 {
 	for {
 		last := v.last.Load()
@@ -126,8 +124,8 @@ func (v *Version) saw(number int64, at time.Time) int64 {
 	}
 }
 
-// Change runs do, which changes tokens and returns the number that this made. When it fails, whether the change was
-// made isn't known, and neither is the number.
+// Change runs do, which changes tokens and returns the resulting version. If do fails, the version is unknown and the
+// cache is cleared.
 func (v *Version) Change(do func() (int64, error)) error {
 	now := time.Now()
 	number, err := do()

@@ -1,7 +1,7 @@
-// Package absent says why an answer is empty, as far as the asker may know.
+// Package absent explains why an answer is empty, as far as the caller may know.
 //
-// It stands inside of package tool: after a call has found nothing it asks once more what the caller could ask too, and
-// adds what that says to the notes of the call. It changes no answer and refuses nothing.
+// After a call has found nothing, it makes one more query, which the caller could make too, and adds the result to
+// the notes of the call. It changes no answer and refuses nothing.
 package absent
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// Explain notes on c how many records the canonical filter of the class left out, where a query of c found none.
+// Explain notes on c how many records the canonical filter of the class excluded, if a query of c found none.
 func Explain(ctx context.Context, c *bailiwick.Call) {
 	asked := c.Empty()
 	if asked == nil {
@@ -25,7 +25,7 @@ func Explain(ctx context.Context, c *bailiwick.Call) {
 	}
 	n, _, err := c.Count(ctx, &query.Count{Class: asked.From(), Where: where, Raw: true})
 	if err != nil || n == 0 {
-		return // a second question that can't be answered says nothing of the first
+		return // if the second query fails, nothing is noted
 	}
 	rule := "its canonical filter"
 	if v.CanName(v.Canonical()) {
@@ -35,7 +35,8 @@ func Explain(ctx context.Context, c *bailiwick.Call) {
 		`"apply_canonical_filter": false, which asks for these too`, v.Name(), rule, n))
 }
 
-// condition returns what a query asks of the records of its class, and whether the canonical filter holds for it.
+// condition returns the filter of a query on the records of its class, and whether the canonical filter applies to
+// it.
 func condition(q query.Query) (query.Filter, bool) {
 	switch q := q.(type) {
 	case *query.Count:

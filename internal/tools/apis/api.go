@@ -1,8 +1,8 @@
-// Package apis is the tools for HTTP APIs: search_api finds and explains operations, call_api_read calls those that only
-// read, call_api_write proposes the others as changes.
+// Package apis holds the tools for HTTP APIs: search_api finds and explains operations, call_api_read calls those
+// that only read, call_api_write proposes the others as changes.
 //
-// They stand beside the data tools of package tool. There are as many at any size of the APIs: what an agent sees of one is
-// its Reach, and nothing here looks past it. Reads and writes are apart so that a client that only reads keeps the first.
+// The number of tools does not depend on the size of the APIs. They use only what the agent sees of an API, its
+// Reach. Reads and writes are separate tools, so that a client that only reads needs just the first.
 package apis
 
 import (
@@ -23,23 +23,23 @@ import (
 // A Toolset is the tools over the APIs of one gateway.
 type Toolset struct{ changes *changes.Toolset }
 
-// New returns the tools over the APIs of the gateway that c is over, which tells agents of what they propose.
+// New returns the tools over the APIs of the gateway of c, which formats proposals for agents.
 func New(c *changes.Toolset) *Toolset { return &Toolset{c} }
 
-// Tools returns the tools. Each is there for whom some API has an operation that it is for.
+// Tools returns the tools. Each is offered if some API has an operation for it.
 func (r *Toolset) Tools() []tool.Tool {
 	return []tool.Tool{r.searchAPI(), r.callAPIRead(), r.callAPIWrite()}
 }
 
-// offers returns whether who sees an API that a tool is for.
+// offers returns a function that reports whether a principal sees an API for which is returns true.
 func (r *Toolset) offers(is func(*calls.Reach) bool) func(identity.Principal) bool {
 	return func(p identity.Principal) bool { return slices.ContainsFunc(r.changes.Gateway().APIs(p), is) }
 }
 
-// The arguments of calls, as the schemas of both tools have them.
+// callArguments are the arguments of a call, shared by the schemas of both tools.
 const callArguments = `"operationId":{"type":"string"},"path":{"type":"object"},"query":{"type":"object"},"headers":{"type":"object"},"body":{},"content_type":{"type":"string"},"source":{"type":"string"}`
 
-// arguments reads what is given for a call.
+// arguments returns the arguments of an API call.
 func arguments(in value.Value) validate.Arguments {
 	var a validate.Arguments
 	a.Path, _ = in.Get("path")
@@ -50,7 +50,7 @@ func arguments(in value.Value) validate.Arguments {
 	return a
 }
 
-// named finds the API of an operation that may stand without its source: the only one that has it for the asker.
+// named returns the API of an operation. Without source, it is the only one the caller sees that has the operation.
 func named(c *bailiwick.Call, source, operation string) (*calls.Reach, error) {
 	all := c.APIs()
 	if source != "" || len(all) < 2 {
@@ -73,7 +73,7 @@ func named(c *bailiwick.Call, source, operation string) (*calls.Reach, error) {
 	return nil, several("/operationId", operation, found)
 }
 
-// nearest are the near names of what no API has, and the last error.
+// nearest returns similar names if no API has the name, and the last error.
 func nearest(all []*calls.Reach, look func(*calls.Reach) error) (near []string, err error) {
 	for _, reach := range all {
 		err = look(reach)
@@ -82,7 +82,7 @@ func nearest(all []*calls.Reach, look func(*calls.Reach) error) (near []string, 
 	return near[:min(len(near), 5)], err
 }
 
-// several refuses a name that more than one API has.
+// several returns the error for a name that more than one API has.
 func several(at, name string, found []*calls.Reach) error {
 	var sources []string
 	for _, reach := range found {
@@ -92,13 +92,13 @@ func several(at, name string, found []*calls.Reach) error {
 		Detail: fmt.Sprintf("%s is in %s: say which with source", problem.Cut(name), strings.Join(sources, " and in "))}
 }
 
-// word is the text of an argument, "" where it isn't given.
+// word returns a text argument, or "" if it isn't given.
 func word(in value.Value, name string) string {
 	v, _ := in.Get(name)
 	return v.Text()
 }
 
-// number is an argument that is a whole number, or otherwise.
+// number returns an integer argument, or otherwise if it isn't given.
 func number(in value.Value, name string, otherwise int) int {
 	v, _ := in.Get(name)
 	if n, exact := v.AsInt(); exact && !v.IsNull() {
@@ -117,12 +117,12 @@ func texts(list []string) value.Value {
 	return value.OfArray(out)
 }
 
-// again is the call that goes on: the arguments as they were, with those of more in their places.
+// again returns the call that continues: the same arguments, with those of more replaced.
 func again(name string, in, more value.Value) value.Member {
 	return value.Member{Name: "next_call", Value: value.OfObject([]value.Member{text("tool", name), {Name: "arguments", Value: over(in, more)}})}
 }
 
-// over is in with the members of more put in; objects are merged.
+// over returns in with the members of more set; objects are merged.
 func over(in, more value.Value) value.Value {
 	if in.Kind() != value.Object || more.Kind() != value.Object {
 		return more

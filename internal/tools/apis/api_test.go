@@ -34,7 +34,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// trackline answers as the API of its document would, in little.
+// trackline imitates the API of its document.
 func trackline(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	switch r.Method + " " + r.URL.Path {
@@ -48,7 +48,7 @@ func trackline(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve puts the tools over the APIs called names, whose documents are those of source/openapi.
+// serve serves the tools over the named APIs, whose documents are those of source/openapi.
 func serve(t *testing.T, names ...string) *tool.Set {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "bailiwick.db"))
@@ -97,7 +97,7 @@ func serve(t *testing.T, names ...string) *tool.Set {
 
 var varies = regexp.MustCompile(`[0-9a-z]{34}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z| UTC)`)
 
-// TestConversations plays what agents ask of one API, and of two, against the golden answers.
+// TestConversations compares calls on one API, and on two, with the golden answers.
 func TestConversations(t *testing.T) {
 	principal := identity.Principal{ID: "token:1", Kind: identity.Agent, Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write}}
 	for _, name := range []string{"one", "two"} {
@@ -128,7 +128,7 @@ func TestConversations(t *testing.T) {
 					t.Error("no JSON:", asked)
 				}
 				if tl == "search_api" {
-					answer = r.Text // the same stands in found
+					answer = r.Text // found has the same text
 				}
 				if err != nil {
 					p := problem.Of(err)
@@ -151,7 +151,7 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// TestSchemas keeps what the three tools cost at any size of the APIs: at most 600 tokens of four bytes (design 06).
+// TestSchemas limits the size of the three tools, for APIs of any size, to 600 tokens of four bytes.
 func TestSchemas(t *testing.T) {
 	size := 0
 	for _, tl := range apis.New(nil).Tools() {
@@ -167,7 +167,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestOffered wants each tool only for whom there is something to do with it.
+// TestOffered checks that each tool is only offered to principals that can use it.
 func TestOffered(t *testing.T) {
 	set := serve(t, "trackline")
 	for _, row := range []struct {

@@ -16,10 +16,10 @@ import (
 
 const readTool = "call_api_read"
 
-// maxFile is how many bytes of a file stand in an answer; of a larger one, what it is.
+// maxFile is the maximum size of a file in an answer, in bytes; a larger one is only described.
 const maxFile = 32 << 10
 
-// callAPIRead calls an operation that only reads.
+// callAPIRead returns the tool that calls an operation that only reads.
 func (r *Toolset) callAPIRead() tool.Tool {
 	return tool.Tool{
 		Name: readTool, Title: "Call an API to read",
@@ -49,7 +49,7 @@ func (r *Toolset) callAPIRead() tool.Tool {
 	}
 }
 
-// told is an answer as agents read it.
+// told returns a response as shown to agents.
 func told(c *bailiwick.Call, in value.Value, got *response.Answer) tool.Result {
 	doc := []value.Member{{Name: "status", Value: value.OfInt(int64(got.Status))}}
 	var said strings.Builder
@@ -90,7 +90,7 @@ func told(c *bailiwick.Call, in value.Value, got *response.Answer) tool.Result {
 	return tool.Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: said.String(), Class: c.From()}
 }
 
-// blob is a file: what it is, and its bytes where they are few.
+// blob describes a file, with its bytes if it is small.
 func blob(b *response.Blob) value.Value {
 	doc := []value.Member{text("media_type", b.MediaType), {Name: "bytes", Value: value.OfInt(int64(b.Size))}, text("sha256", b.SHA256)}
 	if b.Name != "" {

@@ -15,7 +15,8 @@ import (
 
 const writeTool = "call_api_write"
 
-// callAPIWrite proposes a call that doesn't only read. People see the request, and what it changes, before it is sent.
+// callAPIWrite returns the tool that proposes a call that writes. Reviewers see the request and its effect before it
+// is sent.
 func (r *Toolset) callAPIWrite() tool.Tool {
 	return tool.Tool{
 		Name: writeTool, Title: "Propose a call of an API",

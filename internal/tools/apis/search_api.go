@@ -17,7 +17,8 @@ import (
 
 const searchTool = "search_api"
 
-// searchAPI tells of APIs: what there is, what fits a task, how an operation is called, what a schema holds.
+// searchAPI returns the tool that searches APIs: lists them, finds operations for a task, and describes operations
+// and schemas.
 func (r *Toolset) searchAPI() tool.Tool {
 	return tool.Tool{
 		Name: searchTool, Title: "Search the APIs",
@@ -46,11 +47,11 @@ func (r *Toolset) searchAPI() tool.Tool {
 	}
 }
 
-// A finding is what a search has to tell.
+// A finding is the result of a search.
 type finding struct {
 	text   string
-	source string // the one API that it is of; "" for several
-	more   int    // where the next page begins; 0 for no more
+	source string // the API, or "" for several
+	more   int    // the offset of the next page; 0 if there is none
 }
 
 func searchAPI(c *bailiwick.Call, in value.Value) (finding, error) {
@@ -80,14 +81,14 @@ func searchAPI(c *bailiwick.Call, in value.Value) (finding, error) {
 	return across(all, in)
 }
 
-// at gives an error its place.
+// at sets the pointer of an error.
 func at(pointer string, err error) error {
 	p := *problem.Of(err)
 	p.Pointer = pointer
 	return &p
 }
 
-// schema looks for a schema in the API called source, or in all.
+// schema finds a schema in the API called source, or in all.
 func schema(c *bailiwick.Call, source, name string) (finding, error) {
 	all := c.APIs()
 	if source != "" || len(all) < 2 {
@@ -124,7 +125,7 @@ func within(reach *calls.Reach, in value.Value) (finding, error) {
 		return finding{text: heading(reach) + describe.Services(reach.View, reach.Index().Services()), source: reach.Name}, nil
 	}
 	if q.Limit == 0 && q.Text == "" {
-		q.Limit = search.MaxLimit // who asks for a service wants to see it
+		q.Limit = search.MaxLimit // a request for a service wants all of it
 	}
 	result, err := reach.Index().Search(q)
 	if err != nil {
@@ -137,7 +138,7 @@ func within(reach *calls.Reach, in value.Value) (finding, error) {
 	return f, nil
 }
 
-// across searches all APIs, each under its name; those where nothing fits well are left out, if there are others.
+// across searches all APIs, each under its name; those without a good match are omitted, if others have one.
 func across(all []*calls.Reach, in value.Value) (finding, error) {
 	var strong, weak strings.Builder
 	var last error
@@ -166,7 +167,7 @@ func across(all []*calls.Reach, in value.Value) (finding, error) {
 	return finding{}, at("/service", last)
 }
 
-// heading names an API and what it is for.
+// heading names an API and its purpose.
 func heading(reach *calls.Reach) string {
 	if reach.Description == "" {
 		return "source " + reach.Name + "\n"

@@ -16,16 +16,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// output is the schema of what tells of one change.
+// output is the output schema of tools that return one change.
 const output = `{"type":"object","properties":{"status":{"type":"string"}}}`
 
-// waitTool is what an agent calls next.
+// waitTool is the tool for an agent to call next.
 const waitTool = "wait_for_change"
 
-// read takes a schema as it is written here.
+// read returns a schema literal as JSON.
 func read(schema string) json.RawMessage { return json.RawMessage(schema) }
 
-// status is the word for a state that agents read.
+// status returns the name of a state as shown to agents.
 func status(s change.State) string {
 	if s == change.Pending {
 		return string(problem.PendingReview)
@@ -33,13 +33,12 @@ func status(s change.State) string {
 	return string(s)
 }
 
-// Propose files req for people to decide about, and tells the agent of it. It is for tools that make requests of their
-// own.
+// Propose files req for review, and returns the result for the agent. It is for tools that build their own requests.
 func (r *Toolset) Propose(ctx context.Context, c *bailiwick.Call, req write.Request) (tool.Result, error) {
 	return r.propose(ctx, c, req, false)
 }
 
-// propose files r, or tries it out.
+// propose files req, or only previews it if dry.
 func (r *Toolset) propose(ctx context.Context, c *bailiwick.Call, req write.Request, dry bool) (tool.Result, error) {
 	if dry {
 		s, err := c.Preview(ctx, req)
@@ -55,10 +54,10 @@ func (r *Toolset) propose(ctx context.Context, c *bailiwick.Call, req write.Requ
 	return r.answer(s), nil
 }
 
-// Answer tells an agent of a change of its own. It is for tools that file changes by themselves.
+// Answer returns the result for an agent about a change of its own. It is for tools that file changes themselves.
 func (r *Toolset) Answer(s *review.Sheet) tool.Result { return r.answer(s) }
 
-// answer tells an agent of a change of its own.
+// answer returns the result for an agent about a change of its own.
 func (r *Toolset) answer(s *review.Sheet) tool.Result {
 	link := r.link(s.ID)
 	doc := []value.Member{text("status", status(s.State)), text("change_id", s.ID), text("summary", s.Title), member("diff", diff(s.Items)),
@@ -94,7 +93,7 @@ func (r *Toolset) answer(s *review.Sheet) tool.Result {
 	return tool.Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: shown, Class: s.Source}
 }
 
-// tried tells what a change would be that was not filed.
+// tried returns the result for a change that was previewed and not filed.
 func (r *Toolset) tried(s *review.Sheet) tool.Result {
 	doc := value.OfObject([]value.Member{text("status", "dry_run"), text("summary", s.Title), member("supports_real_dry_run", value.OfBool(true)), member("diff", diff(s.Items))})
 	_, rest, _ := strings.Cut(review.Text(s), "\n")
@@ -102,7 +101,7 @@ func (r *Toolset) tried(s *review.Sheet) tool.Result {
 	return tool.Result{Structured: doc.AppendJSON(nil), Text: "Dry run: nothing was proposed.\n" + strings.TrimSuffix(rest, "\n") + "\n", Class: s.Source}
 }
 
-// diff is what happens to each record, by field.
+// diff returns what happens to each record, by field.
 func diff(items []review.Item) value.Value {
 	out := make([]value.Value, len(items))
 	for i, item := range items {
@@ -123,7 +122,7 @@ func diff(items []review.Item) value.Value {
 	return value.OfArray(out)
 }
 
-// shown is a value as agents read it: numbers and booleans as they are, all else as text.
+// shown returns a value as shown to agents: numbers and booleans as they are, everything else as text.
 func shown(s review.Shown) value.Value {
 	switch s.Kind {
 	case "absent", "null":
@@ -141,7 +140,7 @@ func shown(s review.Shown) value.Value {
 	return value.OfString(s.Text)
 }
 
-// A reader reads records as the asker of a call sees them.
+// A reader reads records as the principal of a call sees them.
 type reader struct{ *bailiwick.Call }
 
 // Record implements action.Reader.

@@ -1,8 +1,8 @@
-// Package changes is the tools by which agents propose writes, and follow what becomes of them.
+// Package changes holds the tools with which agents propose writes and follow their changes.
 //
-// They stand beside the data tools of package tool. Each decodes its arguments into a write.Request and hands it to the
-// call, which files it for people to decide about: no tool here writes, and none approves. A tool is offered only where
-// gates, scopes and the rules of some class let something be proposed by it; for everybody else it isn't there.
+// Each tool parses its arguments into a write.Request and passes it to the call, which files it for review: no tool
+// here writes, and none approves. A tool is offered only if gates, scopes and the rules of some class allow proposing
+// something with it; for other principals it does not exist.
 package changes
 
 import (
@@ -22,12 +22,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Options are what the tools work with. Gateway is needed.
+// Options configure the tools. Gateway is required.
 type Options struct {
 	Gateway *bailiwick.Gateway
-	Actions *action.Set            // nil for none
-	Link    func(id string) string // where people look at a change; nil takes its path in the console
-	Now     func() time.Time       // nil takes time.Now
+	Actions *action.Set            // may be nil
+	Link    func(id string) string // the address where people see a change; nil means its path in the console
+	Now     func() time.Time       // nil means time.Now
 }
 
 // A Toolset is the tools over one gateway. Its actions can be replaced while it serves.
@@ -38,7 +38,7 @@ type Toolset struct {
 	now     func() time.Time
 }
 
-// New returns the tools of o.
+// New returns the tools with options o.
 func New(o Options) *Toolset {
 	r := &Toolset{gateway: o.Gateway, link: o.Link, now: o.Now}
 	if r.link == nil {
@@ -51,13 +51,13 @@ func New(o Options) *Toolset {
 	return r
 }
 
-// Gateway returns what the tools are over.
+// Gateway returns the gateway of the tools.
 func (r *Toolset) Gateway() *bailiwick.Gateway { return r.gateway }
 
-// SetActions puts other actions in the place of those there were. Tools of their own change with Tools.
+// SetActions replaces the actions. The tools of actions change only when Tools is called again.
 func (r *Toolset) SetActions(s *action.Set) { r.actions.Store(cmp.Or(s, &action.Set{})) }
 
-// Tools returns the tools, those of actions among them.
+// Tools returns the tools, including those of actions.
 func (r *Toolset) Tools() []tool.Tool {
 	tools := []tool.Tool{r.createObject(), r.updateObject(), r.deleteObject(), r.proposeChanges(), r.createClass(), r.deleteClass(), r.callMethod(),
 		r.listMyChanges(), r.getChange(), r.waitForChange(), r.cancelChange()}
@@ -69,7 +69,7 @@ func (r *Toolset) Tools() []tool.Tool {
 	return tools
 }
 
-// Names are those of the tools that every Toolset has.
+// Names returns the names of the tools that every Toolset has.
 func Names() []string {
 	var names []string
 	for _, t := range New(Options{}).Tools() {
@@ -78,22 +78,22 @@ func Names() []string {
 	return names
 }
 
-// The times that calls may take.
+// Timeouts of calls.
 const (
 	proposeTimeout = 30 * time.Second
 	mineTimeout    = 10 * time.Second
 	waitTimeout    = 60 * time.Second
 )
 
-// proposes are the annotations of what files a change. It runs nothing itself; twice the same is one.
+// proposes returns the annotations of a tool that files a change. The same proposal twice is one change.
 func proposes() tool.Annotations { return tool.Annotations{Idempotent: true} }
 
-// mayWrite reports whether who may propose writes of op to records of v, as far as the rules tell before there is any.
+// mayWrite reports whether op may be proposed for records of v, as far as the rules can decide without a record.
 func mayWrite(v *policy.View, op write.Op) bool {
 	return !v.Class().View && v.Key() != nil && v.Rule().Write[op] != write.Deny
 }
 
-// offers returns whether a class of who's takes one of the writes.
+// offers returns a function that reports whether some class of a principal allows one of the writes.
 func (r *Toolset) offers(ops ...write.Op) func(identity.Principal) bool {
 	return func(p identity.Principal) bool {
 		return slices.ContainsFunc(r.gateway.Views(p), func(v *policy.View) bool {
@@ -102,7 +102,7 @@ func (r *Toolset) offers(ops ...write.Op) func(identity.Principal) bool {
 	}
 }
 
-// usable returns the actions that who may call on a class, "source.Class", or on any for "".
+// usable returns the actions that p may call on a class, "source.Class", or on any for "".
 func (r *Toolset) usable(p identity.Principal, class string) []*action.Action {
 	var out []*action.Action
 	for _, a := range r.actions.Load().All() {
@@ -113,7 +113,7 @@ func (r *Toolset) usable(p identity.Principal, class string) []*action.Action {
 	return out
 }
 
-// may reports whether who may call a: by the gates, its scope, who's list of actions and who's views.
+// may reports whether p may call a, by the gates, its scope, p's list of actions and p's views.
 func (r *Toolset) may(p identity.Principal, a *action.Action) bool {
 	ask := bailiwick.CallSpec{Tool: methodTool, Needs: a.Scope, Writes: policy.WriteAction, Proposes: true, Uses: []string{}}
 	if !p.Actions.Allows(a.Called()...) || a.Review == write.Deny || r.gateway.May(p, ask) != nil {
@@ -127,7 +127,7 @@ func (r *Toolset) may(p identity.Principal, a *action.Action) bool {
 	})
 }
 
-// anything reports whether who may propose anything: only then there are changes of who's to look at.
+// anything reports whether p may propose anything; only then can p have changes to look at.
 func (r *Toolset) anything(p identity.Principal) bool {
 	for _, t := range []tool.Tool{r.createObject(), r.updateObject(), r.deleteObject(), r.createClass(), r.callMethod()} {
 		if r.gateway.May(p, t.Ask()) == nil && t.Offered(p) {
@@ -137,13 +137,13 @@ func (r *Toolset) anything(p identity.Principal) bool {
 	return slices.ContainsFunc(r.actions.Load().All(), func(a *action.Action) bool { return a.Tool && p.Tools.Allows(a.Name) && r.may(p, a) }) || r.calls(p)
 }
 
-// calls reports whether who may propose a call of some API.
+// calls reports whether p may propose a call of some API.
 func (r *Toolset) calls(p identity.Principal) bool {
 	ask := bailiwick.CallSpec{Tool: "call_api_write", Needs: identity.Write, Writes: policy.WriteAction, Proposes: true}
 	return r.gateway.May(p, ask) == nil && slices.ContainsFunc(r.gateway.APIs(p), func(reach *calls.Reach) bool { return reach.Writes })
 }
 
-// Writable reports whether who may set a field of v by proposing it as it is: what get_schema tells.
+// Writable reports whether p may propose another value for a field of v; it implements tool.Writing.
 func (r *Toolset) Writable(p identity.Principal, v *policy.View, f *schema.Field) bool {
 	ask := bailiwick.CallSpec{Tool: "update_object", Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true}
 	switch permitted := v.Rule().Permitted; {
@@ -155,13 +155,13 @@ func (r *Toolset) Writable(p identity.Principal, v *policy.View, f *schema.Field
 	return (mayWrite(v, write.OpCreate) || mayWrite(v, write.OpUpdate)) && r.gateway.May(p, ask) == nil
 }
 
-// Actions are those that who may call on v, as get_schema tells of them; nil for none.
+// Actions lists the actions p may call on v, as get_schema shows them; nil for none. It implements tool.Writing.
 func (r *Toolset) Actions(p identity.Principal, v *policy.View) []value.Value {
 	var out []value.Value
 	for _, a := range r.usable(p, v.Class().FullName()) {
 		in, err := value.Read(a.Schema(), 0)
 		if err != nil {
-			continue // it was read when it was compiled
+			continue // compiling the action has already parsed it
 		}
 		var checked value.Value
 		if check := a.Checked(); check != nil {
@@ -187,7 +187,7 @@ func (r *Toolset) Actions(p identity.Principal, v *policy.View) []value.Value {
 	return out
 }
 
-// view returns who's view of a class, "source.Class"; nil where who sees none.
+// view returns p's view of a class, "source.Class", or nil.
 func (r *Toolset) view(p identity.Principal, class string) *policy.View {
 	views := r.gateway.Views(p)
 	if i := slices.IndexFunc(views, func(v *policy.View) bool { return v.Class().FullName() == class }); i >= 0 {

@@ -36,7 +36,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// tracker is the demo's tracker behind the whole stack, with the demo's own configuration.
+// tracker is the demo's tracker behind a complete gateway, with the demo's own configuration.
 type tracker struct {
 	*testing.T
 	gateway *bailiwick.Gateway
@@ -48,7 +48,7 @@ type tracker struct {
 	actions []action.Declaration
 }
 
-// issues are the bytes of the tracker, made once.
+// issues is the tracker's database file, made once.
 var issues = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "tracker")
 	if err != nil {
@@ -62,7 +62,7 @@ var issues = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(path)
 })
 
-// newTracker serves the tracker; more changes its configuration.
+// newTracker serves the tracker; more modifies its configuration.
 func newTracker(t *testing.T, more func(*config.Config, *bailiwick.Options)) *tracker {
 	t.Helper()
 	dir := t.TempDir()
@@ -148,7 +148,7 @@ func (x *tracker) call(p identity.Principal, name, args string) (tool.Result, er
 	return x.set.Call(x.Context(), p, tool.Request{Name: name, Arguments: v, Correlation: "c1"})
 }
 
-// first returns a field of the first record that a question finds.
+// first returns a field of the first record that matches where.
 func (x *tracker) first(where, field string) string {
 	x.Helper()
 	res, err := x.call(x.bot(), "query_class", `{"class_name":"issues","where":`+where+`,"keys":["`+field+`"],"order":"created_at,id","limit":1}`)
@@ -162,7 +162,7 @@ func (x *tracker) first(where, field string) string {
 	return page.Results[0][field]
 }
 
-// plain replaces what differs from run to run.
+// plain replaces what differs between runs.
 func plain(s string) string {
 	for _, r := range [][2]string{{`01[0-9a-z]{32}`, "ID"}, {`20[0-9]{2}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+(Z| UTC)`, "TIME"}, {`token:[0-9a-z]{16}`, "token:T"}} {
 		s = regexp.MustCompile(r[0]).ReplaceAllString(s, r[1])
@@ -182,7 +182,8 @@ func said(res tool.Result, err error) string {
 	return plain(out)
 }
 
-// TestConversation is calls → exact answers, in the order of the file. {{name}} stands for an id that is looked up.
+// TestConversation plays calls with their exact answers, in the order of the file. {{name}} is replaced by an ID that
+// is looked up.
 func TestConversation(t *testing.T) {
 	x := newTracker(t, nil)
 	bot := x.bot()
@@ -227,7 +228,8 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// TestOffered has who is offered which tools: what nobody can use isn't there, in the bytes of what never was.
+// TestOffered checks which tools each principal is offered: an unusable tool is refused with the same bytes as a
+// missing one.
 func TestOffered(t *testing.T) {
 	x := newTracker(t, nil)
 	reads := x.token(identity.Agent, "ann", identity.Read)
@@ -277,7 +279,8 @@ func TestOffered(t *testing.T) {
 	}
 }
 
-// TestApproved walks each of the tracker's tools to what is in its tables, and has another principal see none of it.
+// TestApproved follows each of the tracker's tools to the result in its tables, and checks that other principals see
+// none of it.
 func TestApproved(t *testing.T) {
 	x := newTracker(t, nil)
 	bot := x.bot()
@@ -351,7 +354,8 @@ func (x *tracker) number(id string) int {
 	return doc.Object.Number
 }
 
-// TestTransitions tries every status after every other: what the table has is proposed, all else names what may follow.
+// TestTransitions tries every pair of statuses: those in the table are proposed, for others the error names the
+// allowed ones.
 func TestTransitions(t *testing.T) {
 	x := newTracker(t, nil)
 	bot := x.bot()
@@ -371,7 +375,8 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// TestSchemas keeps the tools as agents see them, and what those for records, actions and changes cost: at most 1,500 tokens of four bytes.
+// TestSchemas compares the tools as agents see them, and limits the size of those for records, actions and changes to
+// 1,500 tokens of four bytes.
 func TestSchemas(t *testing.T) {
 	x := newTracker(t, nil)
 	size := 0
@@ -410,7 +415,7 @@ func TestSchemas(t *testing.T) {
 	t.Logf("%d bytes", size)
 }
 
-// TestWait has a wait that ends without a decision, and one whose caller goes.
+// TestWait: a wait that ends without a decision, and one whose caller disconnects.
 func TestWait(t *testing.T) {
 	x := newTracker(t, nil)
 	bot := x.bot()
@@ -432,8 +437,8 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestFunction has an action whose target is a function of the program: it runs once, behind an approval, with what was
-// approved; what it says of itself ends the change.
+// TestFunction: an action whose target is a function of the program runs once, after approval, with the approved
+// values; its outcome ends the change.
 func TestFunction(t *testing.T) {
 	var runs []functions.Run
 	var fails error
@@ -484,7 +489,7 @@ func TestFunction(t *testing.T) {
 	}
 }
 
-// TestClass has a class made and another refused: a person sees what it is made of.
+// TestClass: one class is created and another rejected; the reviewer sees the fields.
 func TestClass(t *testing.T) {
 	x := newTracker(t, func(c *config.Config, _ *bailiwick.Options) { c.Rules.Gates.SchemaWrites = policy.Review })
 	res, err := x.call(x.bot(), "create_class", `{"class_name":"notes","fields":[{"name":"id","type":"integer","required":true},{"name":"text","type":"string"}],"reason":"x"}`)

@@ -20,7 +20,7 @@ import (
 // methodTool is the tool that calls any action.
 const methodTool = "call_method"
 
-// callMethod calls an action by its name.
+// callMethod returns the tool that calls an action by its name.
 func (r *Toolset) callMethod() tool.Tool {
 	return tool.Tool{
 		Name: methodTool, Title: "Propose an action",
@@ -46,7 +46,7 @@ func (r *Toolset) callMethod() tool.Tool {
 	}
 }
 
-// named returns the action of a class that who may call.
+// named returns the named action of a class, if p may call it.
 func (r *Toolset) named(p identity.Principal, v *policy.View, name string) (*action.Action, error) {
 	var known []string
 	for _, a := range r.usable(p, v.Class().FullName()) {
@@ -60,14 +60,14 @@ func (r *Toolset) named(p identity.Principal, v *policy.View, name string) (*act
 		Detail: fmt.Sprintf("%s has no method %q%s", v.Name(), problem.Cut(name), problem.DidYouMean(near))}
 }
 
-// ofMethod is the call of an action that the arguments of call_method are.
+// ofMethod returns the call of an action from the arguments of call_method.
 func ofMethod(in value.Value) (called, error) {
 	args, _ := in.Get("arguments")
 	args, dry, err := dried(args)
 	return called{tool: methodTool, in: in, args: args, at: "/arguments", dry: dry}, err
 }
 
-// ofTool is the call of a that the arguments of its own tool are.
+// ofTool returns the call of a from the arguments of its own tool.
 func ofTool(a *action.Action, in value.Value) called {
 	var members []value.Member
 	for _, m := range in.Members() {
@@ -79,7 +79,7 @@ func ofTool(a *action.Action, in value.Value) called {
 	return called{tool: a.Name, in: in, args: value.OfObject(members), dry: dry.Bool()}
 }
 
-// dried takes dry_run out of arguments.
+// dried removes dry_run from arguments.
 func dried(args value.Value) (rest value.Value, dry bool, err error) {
 	var members []value.Member
 	for _, m := range args.Members() {
@@ -95,7 +95,7 @@ func dried(args value.Value) (rest value.Value, dry bool, err error) {
 	return value.OfObject(members), dry, nil
 }
 
-// method is an action as a tool of its own.
+// method returns the tool of an action.
 func (r *Toolset) method(a *action.Action) tool.Tool {
 	annotations := proposes()
 	annotations.Destructive = a.Scope == identity.Delete
@@ -111,7 +111,7 @@ func (r *Toolset) method(a *action.Action) tool.Tool {
 	}
 }
 
-// withArguments is the schema of a's arguments with those that every action has.
+// withArguments returns the schema of a's arguments with those that every action has.
 func withArguments(a *action.Action) []byte {
 	more := reasonArgument
 	if a.DryRun {
@@ -120,7 +120,7 @@ func withArguments(a *action.Action) []byte {
 	if a.TakesRecord() {
 		more += "," + idArgument
 	}
-	// The properties stand last.
+	// The properties are last in the schema.
 	schema := a.Schema()
 	end := bytes.LastIndex(schema, []byte("}}"))
 	comma := ","
@@ -135,11 +135,11 @@ type called struct {
 	tool string
 	in   value.Value // the arguments of the tool
 	args value.Value // those of the action
-	at   string      // where they stand
+	at   string      // their JSON pointer
 	dry  bool
 }
 
-// act takes a call of an action to a proposal.
+// act turns a call of an action into a proposal.
 func (r *Toolset) act(ctx context.Context, c *bailiwick.Call, a *action.Action, of called) (tool.Result, error) {
 	req, err := r.request(ctx, c, a, of)
 	if err != nil {
@@ -156,12 +156,13 @@ func (r *Toolset) act(ctx context.Context, c *bailiwick.Call, a *action.Action, 
 	return res, nil
 }
 
-// request is what a call of an action asks to be written.
+// request returns the write that a call of an action requests.
 func (r *Toolset) request(ctx context.Context, c *bailiwick.Call, a *action.Action, of called) (write.Request, error) {
 	return a.Request(ctx, action.Call{Who: c.Who(), Record: word(of.in, "object_id"), Input: of.args, At: of.at, Now: r.now(), Reader: reader{c}})
 }
 
-// wouldCall is the preview of what can't be tried: it would have been proposed, and this is what would be called.
+// wouldCall returns the preview of an action that can't be tried: that it would be proposed, and what would be
+// called.
 func wouldCall(a *action.Action, id string, args value.Value) tool.Result {
 	would := []value.Member{text("class_name", a.Class.Name), text("method_name", a.Name)}
 	if id != "" {

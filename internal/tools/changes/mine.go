@@ -16,7 +16,7 @@ import (
 
 const changeArgument = `"change_id":{"type":"string"}`
 
-// mine completes a tool over the changes of the asker.
+// mine completes a tool on the caller's own changes.
 func (r *Toolset) mine(t tool.Tool) tool.Tool {
 	t.Category, t.Offered = tool.Changes, r.anything
 	if t.Annotations == (tool.Annotations{}) {
@@ -56,7 +56,7 @@ func (r *Toolset) listMyChanges() tool.Tool {
 	})
 }
 
-// listed is rows of changes, one line each.
+// listed formats rows of changes, one line each.
 func listed(rows []review.Row, more bool) tool.Result {
 	list := make([]value.Value, len(rows))
 	var out strings.Builder
@@ -89,7 +89,7 @@ func (r *Toolset) getChange() tool.Tool {
 	})
 }
 
-// longest is how long wait_for_change waits at most (design 05), usual how long when nobody says.
+// longest is the maximum wait of wait_for_change in seconds, and usual the default.
 const longest, usual = 50, 30
 
 func (r *Toolset) waitForChange() tool.Tool {

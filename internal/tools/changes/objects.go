@@ -54,7 +54,7 @@ func (r *Toolset) object(t tool.Tool, op write.Op) tool.Tool {
 	return t
 }
 
-// writeOf reads the write that arguments ask for; they fit the schema.
+// writeOf returns the write that the arguments request; they are already checked against the schema.
 func writeOf(op write.Op, in value.Value) write.Write {
 	data, _ := in.Get("data")
 	class, id := word(in, "class_name"), word(in, "object_id")
@@ -67,13 +67,13 @@ func writeOf(op write.Op, in value.Value) write.Write {
 	return &write.Delete{Class: class, ID: id}
 }
 
-// word is the text of an argument, "" where it isn't given.
+// word returns a text argument, or "" if it isn't given.
 func word(in value.Value, name string) string {
 	v, _ := in.Get(name)
 	return v.Text()
 }
 
-// object is a closed input schema; must are the names of what is needed, apart by commas.
+// object returns a closed input schema; must lists the required names, separated by commas.
 func object(must string, properties ...string) []byte {
 	required := ""
 	if must != "" {
@@ -82,7 +82,7 @@ func object(must string, properties ...string) []byte {
 	return []byte(`{"type":"object","additionalProperties":false,` + required + `"properties":{` + strings.Join(properties, ",") + `}}`)
 }
 
-// proposeChanges asks for several writes at once.
+// proposeChanges returns the tool that proposes several writes at once.
 func (r *Toolset) proposeChanges() tool.Tool {
 	return tool.Tool{
 		Name: "propose_changes", Title: "Propose several writes",
@@ -117,7 +117,7 @@ func (r *Toolset) proposeChanges() tool.Tool {
 	}
 }
 
-// complete refuses an item that lacks what its op needs, or has what it doesn't take.
+// complete refuses an item that lacks something its op needs, or has something it doesn't take.
 func complete(op write.Op, item value.Value, at string) error {
 	for _, part := range []struct {
 		name  string
@@ -138,7 +138,7 @@ func invalid(at, detail string) error {
 	return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: detail}
 }
 
-// createClass asks for a new class.
+// createClass returns the tool that proposes a new class.
 func (r *Toolset) createClass() tool.Tool {
 	return tool.Tool{
 		Name: "create_class", Title: "Propose a class",
@@ -160,7 +160,7 @@ func (r *Toolset) createClass() tool.Tool {
 	}
 }
 
-// deleteClass asks for a class to go.
+// deleteClass returns the tool that proposes to remove a class.
 func (r *Toolset) deleteClass() tool.Tool {
 	return tool.Tool{
 		Name: "delete_class", Title: "Propose to drop a class",
@@ -176,7 +176,7 @@ func (r *Toolset) deleteClass() tool.Tool {
 	}
 }
 
-// sources are those that who sees something of.
+// sources returns the sources of which p sees something.
 func (r *Toolset) sources(p identity.Principal) []string {
 	var out []string
 	for _, v := range r.gateway.Views(p) { // ordered by source
@@ -187,7 +187,7 @@ func (r *Toolset) sources(p identity.Principal) []string {
 	return out
 }
 
-// source returns the source that who names, or the only one.
+// source returns the named source, or for "" the only one.
 func (r *Toolset) source(p identity.Principal, name string) (string, error) {
 	known := r.sources(p)
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Standing calls again the action that a change came from, as the asker of c is now, and proposes nothing: its error says
-// why the action would propose it no longer. It is a bailiwick.Standing.
+// Standing runs the action of a change again, for the principal of c, without proposing anything. Its error says why
+// the action would no longer propose the change. It is a bailiwick.Standing.
 func (r *Toolset) Standing(ctx context.Context, c *bailiwick.Call, found *change.Change) error {
 	gone := &problem.Error{Code: problem.PermissionDenied, Kind: "action", Detail: "the agent has no action " + problem.Cut(found.Action) + " any more"}
 	var a *action.Action

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// alter runs a statement on the tracker, as others write to it.
+// alter runs a statement on the tracker's database, as another program would.
 func (x *tracker) alter(statement string, args ...any) {
 	x.Helper()
 	db, err := sql.Open("sqlite", x.path+"?_pragma=busy_timeout(5000)")
@@ -27,7 +27,7 @@ func (x *tracker) alter(statement string, args ...any) {
 	}
 }
 
-// declare puts other actions in force.
+// declare replaces the actions.
 func (x *tracker) declare(actions []action.Declaration) {
 	x.Helper()
 	rules, err := policy.New(x.rules, x.gateway.Catalogue())
@@ -41,14 +41,14 @@ func (x *tracker) declare(actions []action.Declaration) {
 	x.room.SetActions(set)
 }
 
-// TestStanding: what an action requires is asked again when its change is reviewed, and when it is applied. What no longer
-// stands is stale, and nothing of it is written.
+// TestStanding: the requirements of an action are checked again when its change is reviewed, and when it is applied.
+// If they no longer hold, the change is stale, and nothing of it is written.
 func TestStanding(t *testing.T) {
 	const said = "; nothing was written"
 	for _, tt := range []struct {
 		name   string
 		tool   string
-		args   string // {issue} is one that is Todo, {project} is a project
+		args   string // {issue} is replaced by one that is Todo, {project} by a project
 		change func(x *tracker, issue, project string)
 		want   change.State
 		why    string

@@ -31,7 +31,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// write writes files below dir, an hour old; one whose text begins with "new " a minute.
+// write writes files below dir with an age of an hour, or of a minute if the text begins with "new ".
 func write(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for path, text := range files {
@@ -46,7 +46,7 @@ func write(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// org puts the tools on the sources of dir: each folder of it is one.
+// org serves the tools on the sources of dir: each folder of it is one.
 func org(t testing.TB, dir string, budget int, rules policy.Rules) (*tool.Set, *audit.Memory) {
 	t.Helper()
 	sources := map[string]source.Source{}
@@ -70,7 +70,7 @@ func agent() identity.Principal {
 	return identity.Principal{ID: "token:1", Owner: "ann", Scopes: []identity.Scope{identity.Read}}
 }
 
-// call returns the answer, or the error's code, detail, suggestion and near names; DIR stands for dir.
+// call returns the answer, or the error's code, detail, suggestion and near names; DIR replaces dir.
 func call(t testing.TB, set *tool.Set, principal identity.Principal, dir, name, args string) string {
 	t.Helper()
 	in, err := value.Read([]byte(strings.ReplaceAll(args, "DIR", dir)), 0)
@@ -86,7 +86,7 @@ func call(t testing.TB, set *tool.Set, principal identity.Principal, dir, name, 
 	return strings.ReplaceAll(out, dir, "DIR")
 }
 
-// desk is an organisation in the first layout, with one in the second beside it.
+// desk is an organisation in the first layout, with one in the second next to it.
 var desk = map[string]string{
 	"org/workspace-P/.metadata/.plugins/com.provar.eclipse.ui/MyOrg/default/SfObject/Account.xml":    `<sfObject><fields><sfField n="Name" type="string" required="true"/><sfField n="Fax" type="phone"/></fields></sfObject>`,
 	"org/workspace-P/.metadata/.plugins/com.provar.eclipse.ui/MyOrg/default/SfObject/Invoice__c.xml": `<sfObject detailsLoaded="false"/>`,
@@ -95,7 +95,7 @@ var desk = map[string]string{
 		{"name": "Status", "type": "picklist", "nillable": false, "defaultValue": "New"}, {"name": "Api_Key__c", "type": "string", "defaultValue": "s3cret"}]}`,
 }
 
-// TestAnswers is a call → its exact answer.
+// TestAnswers compares calls with their exact answers.
 func TestAnswers(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, desk)
@@ -178,8 +178,8 @@ no workspace with a cache was found for this project where the owner allows to l
 	}
 }
 
-// TestHiddenIsAbsent wants the same bytes of a tree that has what rules hide, and one that hasn't: of objects, fields, ages,
-// near names and counts, by every tool that tells of classes.
+// TestHiddenIsAbsent checks that answers are the same for a tree with hidden content and one without it: objects,
+// fields, ages, near names and counts, in every tool that describes classes.
 func TestHiddenIsAbsent(t *testing.T) {
 	const at = "org/workspace-P/.metadata/MyOrg/"
 	base := map[string]string{at + "Account.json": `{"fields": [{"name": "Name", "nillable": false}]}`, at + "Contact.json": "{}"}
@@ -218,7 +218,7 @@ func TestHiddenIsAbsent(t *testing.T) {
 	}
 }
 
-// TestLists is what a principal's lists and a mask leave.
+// TestLists: what remains after a principal's lists and a mask.
 func TestLists(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, desk)
@@ -243,7 +243,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestSources asks several sources: the first that has the connection answers, and each refuses what is not its own.
+// TestSources uses several sources: the first that has the connection answers, and each refuses projects of others.
 func TestSources(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"one/workspace-P/.metadata/First/A.json": "{}", "two/workspace-P/.metadata/Second/B.json": "{}", "two/workspace-P/.metadata/First/C.json": "{}"})

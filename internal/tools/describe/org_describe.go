@@ -1,8 +1,8 @@
-// Package describe holds the tools over descriptions without records: which fields an organisation's objects have, as a
-// development environment keeps them on disk.
+// Package describe holds the tools over descriptions without records: the fields of an organisation's objects, as a
+// development environment stores them on disk.
 //
-// It stands beside package tool and is served where a source keeps such descriptions. A miss is an answer that says how to
-// go on, and no error; names that could be paths are refused before anything is looked for.
+// They are served if a source has such descriptions. A missing object is not an error but an answer that suggests how
+// to go on; names that could be paths are refused before any lookup.
 package describe
 
 import (
@@ -20,10 +20,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// PageSize is the most objects of one answer.
+// PageSize is the maximum number of objects in one answer.
 const PageSize = 200
 
-// Tools returns the tools. timeouts, by their names, stand for their own.
+// Tools returns the tools. timeouts overrides their timeouts, by name.
 func Tools(timeouts map[string]time.Duration) []tool.Tool {
 	tools := []tool.Tool{orgDescribe()}
 	for i := range tools {
@@ -34,7 +34,7 @@ func Tools(timeouts map[string]time.Duration) []tool.Tool {
 	return tools
 }
 
-// orgDescribe tells which fields objects have, and need.
+// orgDescribe returns the tool that lists the fields of objects, and which of them are required.
 func orgDescribe() tool.Tool {
 	const field = `{"type": "object", "required": ["name", "type", "default_value", "nillable"], "properties": {
 		"name": {"type": "string"}, "type": {"type": "string"}, "default_value": {"type": ["string", "null"]}, "nillable": {"type": "boolean"}}}`
@@ -65,11 +65,11 @@ func orgDescribe() tool.Tool {
 	}
 }
 
-// compact drops the white space that makes a schema readable here.
+// compact removes the white space that makes a schema readable in the source.
 func compact(schema string) []byte {
 	v, err := value.Read([]byte(schema), 0)
 	if err != nil {
-		return []byte(schema) // tool.NewSet refuses it and says why
+		return []byte(schema) // tool.NewSet refuses it with a reason
 	}
 	return v.AppendJSON(nil)
 }
@@ -77,7 +77,7 @@ func compact(schema string) []byte {
 func answer(ctx context.Context, c *bailiwick.Call, args value.Value) (tool.Result, error) {
 	at := source.Place{Project: text(args, "project_path"), Connection: text(args, "connection_name")}
 	if env, ok := args.Get("environment"); ok {
-		at.Environment = cmp.Or(env.Text(), ".") // one that is written and empty is no name, and "" stands for none written
+		at.Environment = cmp.Or(env.Text(), ".") // an explicit "" is an invalid name, not an absent one
 	}
 	objects, _ := args.Get("objects")
 	for _, o := range objects.List() {
@@ -113,7 +113,7 @@ func answer(ctx context.Context, c *bailiwick.Call, args value.Value) (tool.Resu
 	return tool.Result{Structured: value.OfObject(members).AppendJSON(nil), Text: strings.Join(lines, "\n"), Class: found.Source}, nil
 }
 
-// nextCall asks for what comes after.
+// nextCall returns the call for the next objects.
 func nextCall(args value.Value, offset int) value.Value {
 	var again []value.Member
 	for _, m := range args.Members() {
@@ -132,7 +132,7 @@ func age(found bailiwick.Objects) value.Value {
 	return value.OfInt(found.Age.Milliseconds())
 }
 
-// suggest says how to go on where something is missing; "" where nothing is.
+// suggest returns how to go on if something is missing, or "".
 func suggest(connection string, found bailiwick.Objects, p *page) string {
 	const otherwise = "open the project in the IDE and load the connection, or go on without it and say that fields and types are not checked"
 	connection = problem.Cut(connection)

@@ -14,7 +14,7 @@ import (
 
 // A page is the objects of one answer, within a budget of bytes.
 type page struct {
-	all    bool // every field is asked for, not the required ones alone
+	all    bool // all fields are requested, not only the required ones
 	budget int
 
 	objects []value.Value
@@ -24,10 +24,10 @@ type page struct {
 	missing, unloaded, failed []string
 }
 
-// most is how many names a suggestion repeats.
+// most is the maximum number of names in a suggestion.
 const most = 5
 
-// add takes an object where it fits. The first one does always: what is over goes from its fields.
+// add adds an object if it fits. The first always does: its fields are cut to the budget.
 func (p *page) add(o bailiwick.Object) bool {
 	if len(p.objects) == PageSize {
 		return false
@@ -52,7 +52,7 @@ func (p *page) add(o bailiwick.Object) bool {
 	return true
 }
 
-// note keeps what a suggestion is to speak of.
+// note remembers what the suggestion must mention.
 func (p *page) note(o bailiwick.Object) {
 	switch {
 	case o.View == nil:
@@ -71,7 +71,7 @@ func meant(near []string) string {
 	return " (did you mean " + strings.Join(near, " or ") + "?)"
 }
 
-// object writes o with at most keep fields of each list, all for -1; and one line of it.
+// object returns o with at most keep fields of each list, or all for -1, and a line about it.
 func (p *page) object(o bailiwick.Object, keep int) (value.Value, string) {
 	if o.View == nil {
 		exists := value.OfBool(false)
@@ -105,7 +105,7 @@ func (p *page) object(o bailiwick.Object, keep int) (value.Value, string) {
 	return value.OfObject(doc), line + inLine(shown)
 }
 
-// inLine names fields with their types.
+// inLine formats fields with their types.
 func inLine(fields []*schema.Field) string {
 	var b strings.Builder
 	for i, f := range fields {
@@ -117,7 +117,7 @@ func inLine(fields []*schema.Field) string {
 	return b.String()
 }
 
-// listed writes fields, the first keep of them.
+// listed returns the first keep fields.
 func listed(v *policy.View, fields []*schema.Field, keep int) value.Value {
 	if keep >= 0 {
 		fields = fields[:min(keep, len(fields))]
@@ -134,7 +134,7 @@ func listed(v *policy.View, fields []*schema.Field, keep int) value.Value {
 	return value.OfArray(out)
 }
 
-// suggestion says what to do about objects that are missing, empty or broken; "" where none is.
+// suggestion returns what to do about objects that are missing, empty or broken, or "".
 func (p *page) suggestion() string {
 	var parts []string
 	add := func(names []string, what string) {

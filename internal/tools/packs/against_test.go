@@ -45,8 +45,8 @@ paths: {/crew: {post: {operationId: hire, requestBody: {content: {application/js
 		{"name": "Rank", "type": "picklist", "nillable": false, "picklistValues": [{"value": "Mate", "active": true}, {"value": "Captain", "active": true}]}]}`,
 }
 
-// TestAgainst: a tool with check_against proposes nothing that its class can't hold, as far as the caller sees the class;
-// the rest is for people.
+// TestAgainst: a tool with check_against proposes nothing that doesn't fit its class, as far as the caller sees the
+// class; the rest is left to reviewers.
 func TestAgainst(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range hiring {

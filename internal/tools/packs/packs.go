@@ -1,9 +1,9 @@
-// Package packs is tools over single operations of HTTP APIs, as packs declare them.
+// Package packs holds the tools over single operations of HTTP APIs, as packs declare them.
 //
-// It stands beside package tool/api: both call what the asker sees of an API and nothing else. A tool reads through the
-// call, and what writes is proposed: people see the request before it is sent. Scopes are those of the annotations, and
-// are looked at before anything is sent. A tool is there for whom the API has all of its operations, and hides nothing
-// that the tool would have to keep.
+// Like package apis, it calls only what the caller sees of an API. A tool that writes proposes its request, so that
+// people see it before it is sent. The scopes of the annotations are checked before anything is sent. A tool is
+// offered if the API shows the principal all operations that the tool calls, and hides nothing that the tool must
+// preserve.
 package packs
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// timeout is how long a call may take: a few reads, and one of its own.
+// timeout is the timeout of a call, which makes a few reads and a request of its own.
 const timeout = 60 * time.Second
 
 // A Toolset is the tools of packs over one gateway.
@@ -35,16 +35,16 @@ type Toolset struct {
 	now     func() time.Time
 }
 
-// New returns the tools over the gateway of c, which tells agents of what they propose; nil for tools that are named and
-// not called.
+// New returns the tools over the gateway of c, which formats proposals for agents. c may be nil if the tools are only
+// named and never called.
 func New(c *changes.Toolset) *Toolset { return &Toolset{c, time.Now} }
 
-// An API is the tools over one API.
+// An API configures the tools over one API.
 type API struct {
 	Name        string // of the source
-	Site        string // what links begin with: the address of the API
+	Site        string // the address of the API, with which links begin
 	Tools       []*pack.Tool
-	Underscores bool // names are written with letters, digits and _ alone: platform_list_teams
+	Underscores bool // tool names have only letters, digits and _: platform_list_teams
 }
 
 // Tools returns the tools over an API.
@@ -56,7 +56,7 @@ func (r *Toolset) Tools(a API) []tool.Tool {
 	return out
 }
 
-// Needs returns the scope that annotations ask for.
+// Needs returns the scope that annotations require.
 func Needs(a pack.Annotations) identity.Scope {
 	switch {
 	case a.ReadOnly:
@@ -100,7 +100,7 @@ func (r *Toolset) tool(a API, t *pack.Tool) tool.Tool {
 	return out
 }
 
-// offered returns whether an API shows who all that t calls, and what it keeps.
+// offered returns a function that reports whether an API shows a principal all that t calls and preserves.
 func (r *Toolset) offered(api string, t *pack.Tool) func(identity.Principal) bool {
 	return func(p identity.Principal) bool {
 		all := r.changes.Gateway().APIs(p)
@@ -108,7 +108,7 @@ func (r *Toolset) offered(api string, t *pack.Tool) func(identity.Principal) boo
 		if i < 0 {
 			return false
 		}
-		// The document may have been read anew since t was compiled over it.
+		// The document may have been loaded again since t was compiled over it.
 		hidden := func(op *spec.Operation) bool {
 			return !slices.ContainsFunc(all[i].View.Operations(), func(has *spec.Operation) bool {
 				return has.ID == op.ID && has.Method == op.Method && has.Path == op.Path
@@ -118,11 +118,11 @@ func (r *Toolset) offered(api string, t *pack.Tool) func(identity.Principal) boo
 	}
 }
 
-// A reader reads an API as the asker of a call may.
+// A reader reads an API as the principal of a call may.
 type reader struct {
 	call  *bailiwick.Call
 	api   string
-	notes []string // of the answers, for the agent
+	notes []string // of the responses, for the agent
 }
 
 // Read implements pack.Reader.
@@ -140,7 +140,7 @@ func (r *reader) Read(ctx context.Context, of pack.Request) (value.Value, error)
 	return got.Body, nil
 }
 
-// told is a result as agents read it.
+// told returns a result as shown to agents.
 func told(result value.Value, notes []string) tool.Result {
 	var said strings.Builder
 	said.Write(result.AppendJSON(nil))
@@ -163,10 +163,11 @@ type proposal struct {
 	of        *pack.Tool
 	done      *pack.Outcome
 	in        value.Value
-	doubts    []write.Doubt // what speaks against it and the agent may not be told
+	doubts    []write.Doubt // doubts about it that the agent may not see
 }
 
-// propose files what a tool wants written, and tells the agent of it. Where it ran at once, its result is told too.
+// propose files the write of a tool, and returns the result for the agent. If the write ran at once, that includes
+// its response.
 func (r *Toolset) propose(ctx context.Context, c *bailiwick.Call, p proposal) (tool.Result, error) {
 	reason, _ := p.in.Get(pack.ReasonArgument)
 	call := &write.Call{Source: p.api, Operation: p.done.Write.Operation, Request: calls.Kept(p.done.Write.Arguments)}
@@ -175,7 +176,7 @@ func (r *Toolset) propose(ctx context.Context, c *bailiwick.Call, p proposal) (t
 		return tool.Result{}, p.of.Place(err, p.done)
 	}
 	if sheet.State == change.Applied {
-		// What was written stays written, whatever the API answers.
+		// The write stays applied, whatever the API answers.
 		if picked, err := p.done.Applied(sheet.Answer); err == nil {
 			sheet.Answer = picked
 		}

@@ -33,7 +33,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// site is the pack's tools over a forge, behind the whole stack.
+// site is the pack's tools over a forge, behind a complete gateway.
 type site struct {
 	*testing.T
 	forge   *forge
@@ -41,7 +41,7 @@ type site struct {
 	set     *tool.Set
 }
 
-// newSite serves the tools. apis is what the configuration says of the API, and gates of writes.
+// newSite serves the tools. apis is the configuration of the API, and gates that of the gates.
 func newSite(t *testing.T, apis, gates string) *site {
 	t.Helper()
 	s := &site{T: t, forge: newForge()}
@@ -77,7 +77,7 @@ func agent(scopes ...identity.Scope) identity.Principal {
 	return identity.Principal{ID: "token:1", Kind: identity.Agent, Owner: "ana", Scopes: scopes}
 }
 
-// call calls a tool, and returns what it says: the structured result, or the code and the detail of its refusal.
+// call calls a tool, and returns the structured result, or the code and the detail of its refusal.
 func (s *site) call(principal identity.Principal, name, args string) string {
 	s.Helper()
 	in, err := value.Read([]byte(args), 0)
@@ -101,7 +101,8 @@ func (s *site) call(principal identity.Principal, name, args string) string {
 	return string(out.Structured)
 }
 
-// TestScopes wants each tier of scopes to list its own tools, and refuses all others before anything is sent.
+// TestScopes checks that each tier of scopes lists its own tools, and that others are refused before anything is
+// sent.
 func TestScopes(t *testing.T) {
 	s := newSite(t, "{}", "")
 	reads := []string{"check-name-availability", "get-instance", "get-instance-status", "list-applications", "list-blueprints", "list-instance-types", "list-instances", "list-stacks", "list-teams", "open-editor", "open-instance"}
@@ -139,7 +140,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestReads has rows of tool and arguments → what the agent is told, and what the platform was asked.
+// TestReads has rows of tool and arguments → the result for the agent, and the requests to the platform.
 func TestReads(t *testing.T) {
 	s := newSite(t, "{}", "")
 	const pump = "GET /api/v1/projects/i1"
@@ -185,9 +186,9 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// TestWrites plays what agents ask for against the golden answers: the title and the differences of the change, and what the
-// platform was asked besides being read for reviewers. Without a rule a change waits, and nothing is written; where the
-// rules let it run at once, the platform was sent just what was shown.
+// TestWrites compares calls with golden answers: the title and the differences of the change, and the requests to the
+// platform besides reads for reviewers. Without a rule a change waits, and nothing is written; if the rules let it
+// run at once, the platform receives exactly what was shown.
 func TestWrites(t *testing.T) {
 	for _, tt := range []struct{ file, apis, gates string }{
 		{"proposed.txt", "{}", ""},
@@ -227,7 +228,7 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// differences is an answer of a tool that proposes as tests write it: the status, the title, and each difference in a line.
+// differences formats an answer of a tool that proposes: the status, the title, and each difference on a line.
 func differences(said string) string {
 	v, err := value.Read([]byte(said), 0)
 	items, ok := v.Get("diff")
@@ -258,7 +259,7 @@ func differences(said string) string {
 	return strings.Join(out, "\n")
 }
 
-// TestHidden wants a tool to be absent for whom the API hides what it calls, or what it would have to keep.
+// TestHidden checks that a tool is absent if the API hides what it calls, or what it must preserve.
 func TestHidden(t *testing.T) {
 	for _, tt := range []struct {
 		apis   string
@@ -296,7 +297,7 @@ func bundled(t *testing.T) map[string]pack.Annotations {
 	return maps.Collect(p.Declared)
 }
 
-// TestCut wants nothing to be told from an answer that was cut, and what a list is cut to be told.
+// TestCut checks that nothing is derived from a cut response, and that a cut list is reported as such.
 func TestCut(t *testing.T) {
 	s := newSite(t, "{}", "")
 	for i := range 5000 {

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// call binds an operator; args are null where they were left out.
+// call binds an operator; arguments that were left out are null.
 func call(e query.Call, args []Node) (Node, error) {
 	for i := range args {
 		if err := args[i].Shown(); err != nil {
@@ -25,7 +25,7 @@ func call(e query.Call, args []Node) (Node, error) {
 	return Node{}, problem.New(problem.Internal, "bind knows no operator "+e.Op)
 }
 
-// apply makes an operator of args, each wanted in its type.
+// apply returns an operator on args, each converted to its type in types; the last type applies to all further ones.
 func apply(e query.Call, op plan.Op, t schema.Type, args []Node, types ...schema.Type) (Node, bool, error) {
 	out := make([]plan.Expr, len(args))
 	for i := range args {
@@ -72,7 +72,7 @@ func arithmetic(e query.Call, args []Node) (Node, bool, error) {
 	return Node{}, false, nil
 }
 
-// number is the numeric type that args have in common: what is known only when it runs counts as a Double.
+// Number returns the common numeric type of args; a type known only at run time counts as Double.
 func Number(args []Node) schema.Type {
 	t := schema.Integer
 	for i := range args {
@@ -87,7 +87,7 @@ func Number(args []Node) schema.Type {
 	return t
 }
 
-// fold binds $add, $subtract and $multiply, of dates as well.
+// fold binds $add, $subtract and $multiply, including those on dates.
 func fold(e query.Call, args []Node) (Node, error) {
 	dates := slices.DeleteFunc(slices.Clone(args), func(n Node) bool { return n.Kind() != schema.Date && n.Kind() != schema.Day })
 	if len(dates) > 0 && e.Op != "$multiply" {
@@ -104,7 +104,7 @@ func fold(e query.Call, args []Node) (Node, error) {
 	return Node{Expr: sum}, err
 }
 
-// moments binds sums and differences of dates: milliseconds, as in MongoDB.
+// moments binds sums and differences of dates, in milliseconds, as in MongoDB.
 func moments(e query.Call, args []Node, dates int) (Node, error) {
 	if e.Op == "$subtract" && dates == 2 || e.Op == "$subtract" && (args[0].dateText() || args[1].dateText()) {
 		n, _, err := apply(e, plan.Millis, schema.Integer, args, schema.Date)
@@ -152,7 +152,7 @@ func logic(e query.Call, args []Node) (Node, bool, error) {
 	case "$ifNull":
 		all, t, err := Together(args, e.Op)
 		n := Node{Expr: plan.Apply{Op: plan.IfNull, Args: all, T: t}, List: Lists(args)}
-		if first := args[0].Column; first != nil && first.Type == t && args[1].Constant { // of another type it is no id
+		if first := args[0].Column; first != nil && first.Type == t && args[1].Constant { // of another type it is not an id
 			n.Column = &plan.Column{ID: first.ID, Class: first.Class, ClassKey: first.ClassKey}
 		}
 		return n, true, err
@@ -165,7 +165,7 @@ func compare(e query.Call, op plan.Op, args []Node) (Node, error) {
 	if op == plan.Cmp {
 		t = schema.Integer
 	}
-	for i := range args { // null is equal to nothing but null: what the other is doesn't matter
+	for i := range args { // null equals only null, whatever the other type is
 		if args[i].IsNull() && (op == plan.Eq || op == plan.Ne) {
 			other := &args[1-i]
 			null := other.Nothing()

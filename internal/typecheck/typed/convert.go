@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// targets are the types that values convert to, by the name that $convert has for them.
+// targets maps the type names of $convert to types.
 var targets = map[string]schema.Type{"int": schema.Integer, "long": schema.Integer, "double": schema.Double, "decimal": schema.Decimal,
 	"string": schema.String, "bool": schema.Boolean, "date": schema.Date}
 
@@ -67,7 +67,7 @@ func convert(e query.Call, n *Node, t schema.Type) (Node, error) {
 	return Node{Expr: plan.Convert{X: n.Expr, T: t}}, nil
 }
 
-// fallbacks gives a $convert its onNull where the input is null, and its onError where the result is.
+// fallbacks returns a $convert with its onNull if the input is null, and its onError if the result is.
 func fallbacks(args []Node, converted Node) (Node, error) {
 	onError, onNull := args[2], args[3]
 	out, all, err := Together([]Node{onNull, onError, converted}, "$convert")
@@ -78,7 +78,7 @@ func fallbacks(args []Node, converted Node) (Node, error) {
 	return Node{Expr: plan.Case{If: []plan.Expr{input, failed}, Then: out[:2], Else: out[2], T: all}}, nil
 }
 
-// typeOf binds $type. What the type is, is known before it runs for all but JSON.
+// typeOf binds $type. The result is known in advance for all types but JSON.
 func typeOf(n *Node) (Node, error) {
 	name := func(s string) plan.Expr { return plan.Const{Value: value.OfString(s), T: schema.String} }
 	if n.IsObject() && !n.Optional {

@@ -17,7 +17,7 @@ var units = []string{"year", "quarter", "month", "week", "day", "hour", "minute"
 
 var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
 
-// offset is a time zone by its distance from UTC, as MongoDB writes one.
+// offset matches a time zone given as an offset from UTC, as MongoDB writes it.
 var offset = regexp.MustCompile(`^([+-])(0[0-9]|1[0-4])(?::?([0-5][0-9]))?$`)
 
 func date(e query.Call, args []Node) (Node, bool, error) {
@@ -81,7 +81,7 @@ func (d dated) bind() (Node, error) {
 	return Node{Expr: plan.DatePart{X: x, Part: strings.TrimPrefix(d.call.Op, "$"), Zone: zone}}, nil
 }
 
-// zone returns the time zone as algebra writes it.
+// zone returns the time zone in the form of package plan.
 func (d dated) zone() (string, error) {
 	n := d.arg("timezone")
 	if n.IsNull() {
@@ -95,8 +95,8 @@ func (d dated) zone() (string, error) {
 	return Zone(name, at)
 }
 
-// Zone reads the name of a time zone as algebra writes it: "" for UTC, an offset such as "+05:30", or an IANA name. at
-// is the JSON pointer of the name.
+// Zone converts the name of a time zone to the form of package plan: "" for UTC, an offset such as "+05:30", or an IANA
+// name. at is the JSON pointer of the name.
 func Zone(name, at string) (string, error) {
 	if m := offset.FindStringSubmatch(name); m != nil {
 		if m[3] == "" {
@@ -130,7 +130,7 @@ func (d dated) unit(known []string) (string, error) {
 	return name, nil
 }
 
-// weekStart is the first day of the week: Sunday when it isn't named, as in MongoDB.
+// weekStart returns the first day of the week, from 0 for Sunday, which is the default, as in MongoDB.
 func (d dated) weekStart() (int, error) {
 	n := d.arg("startOfWeek")
 	if n.IsNull() {

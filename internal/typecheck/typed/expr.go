@@ -10,26 +10,27 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Names tells what names in an expression mean.
+// Names resolves the names in an expression.
 type Names interface {
-	// Field returns what a path names, or refuses it for the place at.
+	// Field returns what a path refers to, or an error for the JSON pointer at.
 	Field(path query.Path, at string) (Node, error)
 	// Record returns the whole record.
 	Record(at string) Node
-	// Outer returns a variable of the record around this one, and whether there is one of that name.
+	// Outer returns a variable of the enclosing record, and whether there is one of that name.
 	Outer(name, at string) (Node, bool)
 }
 
-// Bind gives e its type.
+// Bind resolves the names in e and determines its type.
 func Bind(e query.Expr, names Names) (Node, error) { return scope{Names: names}.expr(e) }
 
-// A scope is where expressions are bound: the names, and the elements of lists that are walked.
+// A scope binds expressions: it holds the names, and the elements of the lists being iterated.
 type scope struct {
 	Names
 	elements []element // the innermost last
 }
 
-// element is a list being walked: the name of its element, and whether what came before has a name too ($reduce).
+// element is the variable of a list being iterated; before reports whether the previous result has a name, too
+// ($reduce).
 type element struct {
 	name   string
 	before bool
@@ -102,7 +103,7 @@ func (s scope) members(e query.ObjectExpr) (Node, error) {
 		}
 		n.Members = append(n.Members, Member{m.Name[0], v})
 	}
-	if n.Members == nil { // the empty object has no parts to keep apart
+	if n.Members == nil { // the empty object has no members to keep apart
 		return Node{Expr: plan.Const{Value: value.OfObject(nil), T: schema.JSON}, Constant: true, At: e.At}, nil
 	}
 	return n, nil
@@ -161,7 +162,7 @@ func (s scope) branches(e query.Switch) (Node, error) {
 	return Node{Expr: c, List: Lists(values), At: e.At}, nil
 }
 
-// together gives nodes the type that they have in common.
+// Together converts nodes to their common type.
 func Together(nodes []Node, op string) ([]plan.Expr, schema.Type, error) {
 	t := common(nodes)
 	out := make([]plan.Expr, len(nodes))
@@ -177,12 +178,12 @@ func Together(nodes []Node, op string) ([]plan.Expr, schema.Type, error) {
 	return out, t, nil
 }
 
-// lists reports whether all of nodes are lists or null.
+// Lists reports whether all of nodes are lists or null.
 func Lists(nodes []Node) bool {
 	return !slices.ContainsFunc(nodes, func(n Node) bool { return !n.List && !n.IsNull() })
 }
 
-// shown refuses what the database alone can read.
+// Shown returns an error for a value of a type that only the database knows.
 func (n *Node) Shown() error {
 	if !n.IsObject() && n.Expr.Type() == schema.Opaque {
 		return problem.NotSupported(n.At, "%s can't be computed with: its type is known to the database alone", What(n))
@@ -190,7 +191,7 @@ func (n *Node) Shown() error {
 	return nil
 }
 
-// truth returns n as a condition: null, false and 0 don't hold, all else does.
+// Truth returns n as a condition: null, false and 0 are false, everything else is true.
 func (n *Node) Truth(op string) (plan.Expr, error) {
 	if err := n.Shown(); err != nil {
 		return nil, err
@@ -258,7 +259,7 @@ func (s scope) over(e query.Lambda) (Node, error) {
 	return n, body.Shown()
 }
 
-// elements returns n as a list, as far as is known.
+// Elements returns n as a list, or an error if it is known not to be one.
 func (n *Node) Elements(op string) (plan.Expr, error) {
 	if n.IsObject() || !Dynamic(n.Kind()) || n.Constant && !n.IsNull() && n.Expr.(plan.Const).Value.Kind() != value.Array {
 		return nil, problem.Invalid(n.At, "%s takes a list, not %s", op, What(n))

@@ -1,8 +1,8 @@
-// Package typed gives expressions their types.
+// Package typed determines the types of expressions.
 //
-// It stands inside of bind, which tells it what names mean and makes stages of what it gives. A Node is an expression
-// whose type may still be open; it takes the type that is wanted of it, or is refused with the JSON pointer of its
-// place. What is known only when it runs (JSON, columns without a type) counts as null where it is of another type.
+// Package typecheck resolves names for it and builds stages from the results. A Node is an expression whose type may
+// still be open: it is converted to the type its context wants, or rejected with its JSON pointer. A value whose type
+// is known only at run time (JSON, columns without a type) gives null if it is of another type.
 package typed
 
 import (
@@ -15,30 +15,30 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Node is an expression whose type may still be open: a constant takes the type that is wanted of it, and an object
-// whose members are known stays in its parts as long as it can, so that each keeps its type.
+// A Node is an expression whose type may still be open: a constant takes the type its context wants, and an object with
+// known members is kept as its members as long as possible, so that each keeps its type.
 type Node struct {
 	Expr     plan.Expr    // nil for an object
-	Column   *plan.Column // what a plain reference refers to, or whose ids it may hold
+	Column   *plan.Column // the column of a plain reference, or whose ids it may hold
 	Constant bool         // Expr is a Const as written
 	List     bool         // JSON that is always a list or null
 	Members  []Member     // of an object
-	Optional bool         // the object is null where all of its members are
-	At       string       // the JSON pointer of the place
+	Optional bool         // the object is null if all of its members are
+	At       string       // the JSON pointer
 }
 
-// A Member is one of an object whose members are known.
+// A Member is a member of an object with known members.
 type Member struct {
 	Name string
 	Node Node
 }
 
-// Literal is a constant as it is written at a place.
+// Literal returns the constant v at the JSON pointer at.
 func Literal(v value.Value, at string) Node {
 	return Node{Expr: plan.Const{Value: v, T: Natural(v)}, Constant: true, List: v.Kind() == value.Array, At: at}
 }
 
-// IsObject reports whether n is an object whose members are known.
+// IsObject reports whether n is an object with known members.
 func (n *Node) IsObject() bool { return n.Expr == nil }
 
 // IsNull reports whether n is the constant null.
@@ -47,7 +47,7 @@ func (n *Node) IsNull() bool {
 	return ok && c.Value.IsNull()
 }
 
-// Part returns what rest leads to in n, which is called path.
+// Part returns the part rest of n, which is called path.
 func Part(n Node, path, rest query.Path, at string) (Node, error) {
 	whole := func() query.Path { return append(slices.Clone(path), rest...) }
 	switch {
@@ -68,7 +68,7 @@ func Part(n Node, path, rest query.Path, at string) (Node, error) {
 	return Node{Expr: plan.Part{X: n.Expr, Path: slices.Clone(rest)}, At: at}, nil
 }
 
-// JSON returns n as JSON. Ids are text there, as everywhere where an agent reads them.
+// JSON returns n as JSON. Ids become text, as in every answer to an agent.
 func (n *Node) JSON() plan.Expr {
 	switch {
 	case n.IsObject():
@@ -91,7 +91,7 @@ func (n *Node) JSON() plan.Expr {
 	return plan.ToJSON{X: n.Expr}
 }
 
-// absent tells that all members of an object are null.
+// absent returns the condition that all members of an object are null.
 func (n *Node) absent() plan.Expr {
 	var nulls []plan.Expr
 	var walk func(n *Node)
@@ -108,7 +108,7 @@ func (n *Node) absent() plan.Expr {
 	return plan.Apply{Op: plan.And, Args: nulls, T: schema.Boolean}
 }
 
-// Nothing tells, when it runs, that n is null.
+// Nothing returns the condition that n is null at run time.
 func (n *Node) Nothing() plan.Expr {
 	if n.IsObject() {
 		if n.Optional {
@@ -127,7 +127,7 @@ func isNull(x plan.Expr) plan.Expr {
 	return plan.Apply{Op: plan.IsNull, Args: []plan.Expr{x}, T: schema.Boolean}
 }
 
-// Constant is v as a value of type t, which it fits. In JSON, dates and bytes are their text.
+// Constant returns v as a constant of type t, which it fits. In JSON, dates and bytes become text.
 func Constant(v value.Value, t schema.Type) plan.Const {
 	switch v.Kind() {
 	case value.Date, value.Day, value.Bytes:
@@ -138,7 +138,7 @@ func Constant(v value.Value, t schema.Type) plan.Const {
 	return plan.Const{Value: v, T: t}
 }
 
-// Natural is the type of a constant as written; JSON for null, lists and objects.
+// Natural returns the type of a constant as written; JSON for null, lists and objects.
 func Natural(v value.Value) schema.Type {
 	switch v.Kind() {
 	case value.Bool:
@@ -159,7 +159,7 @@ func Natural(v value.Value) schema.Type {
 	return schema.JSON
 }
 
-// Numeric reports whether t is a type of numbers.
+// Numeric reports whether t is a numeric type.
 func Numeric(t schema.Type) bool {
 	return t == schema.Integer || t == schema.Decimal || t == schema.Double
 }
@@ -175,10 +175,10 @@ func wider(x, y schema.Type) schema.Type {
 	return schema.Integer
 }
 
-// Dynamic reports whether what an expression of type t holds is known only when it runs.
+// Dynamic reports whether the actual type of a value of type t is known only at run time.
 func Dynamic(t schema.Type) bool { return t == schema.JSON || t == schema.Any }
 
-// a names a type in a sentence.
+// a returns the name of a type with its article.
 func a(t schema.Type) string {
 	switch t {
 	case schema.Integer, schema.Any, schema.Array, schema.Opaque:

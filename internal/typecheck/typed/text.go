@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// blanks are what $trim takes off when it is told nothing: the white space of ASCII, NUL left out.
+// blanks are the characters that $trim removes by default: ASCII white space, without NUL.
 const blanks = " \t\n\v\f\r"
 
 func text(e query.Call, args []Node) (Node, bool, error) {
@@ -61,7 +61,7 @@ func (n *Node) constantText() (string, bool) {
 	return v.Text(), v.Kind() == value.String
 }
 
-// matches reads the pattern as that of a $regex in a where object.
+// matches binds $regexMatch, with the pattern checked as for a $regex in a where object.
 func matches(e query.Call, args []Node) (Node, error) {
 	x, err := args[0].Want(schema.String, e.Op)
 	if err != nil {
@@ -121,7 +121,7 @@ func array(e query.Call, args []Node) (Node, bool, error) {
 	return Node{}, false, nil
 }
 
-// overList binds what is computed of the elements of one list; of several arguments, of the list of them.
+// overList binds an operator over the elements of a list; several arguments are made into a list.
 func overList(e query.Call, args []Node, op plan.Op, t schema.Type) (Node, error) {
 	if len(args) > 1 {
 		l := plan.List{}
@@ -168,7 +168,7 @@ func fromList(e query.Call, items plan.Expr, args []Node) (Node, error) {
 	return Node{Expr: a}, nil
 }
 
-// merge binds $mergeObjects of objects whose members are known: later members take the place of earlier ones.
+// merge binds $mergeObjects of objects with known members: later members replace earlier ones.
 func merge(e query.Call, args []Node) (Node, error) {
 	out := Node{At: e.At}
 	for _, n := range args {

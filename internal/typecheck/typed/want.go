@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// want returns n as a value of type t, which an operator called op takes; or says what it is instead. What is known
-// only when it runs counts as null where it is of another type.
+// Want returns n as a value of type t, as operand of op, or an error that says what it is instead. A value whose type
+// is known only at run time gives null if it is of another type.
 func (n *Node) Want(t schema.Type, op string) (plan.Expr, error) {
 	if t == schema.JSON {
 		return n.JSON(), nil
@@ -44,7 +44,7 @@ func (n *Node) Want(t schema.Type, op string) (plan.Expr, error) {
 	return nil, problem.Invalid(n.At, "%s takes %s here, not %s", op, wanted(t), a(from))
 }
 
-// wanted names a type that an operator takes.
+// wanted names a type as an operand, for messages.
 func wanted(t schema.Type) string {
 	switch t {
 	case schema.Integer:
@@ -55,7 +55,7 @@ func wanted(t schema.Type) string {
 	return a(t)
 }
 
-// fit returns a constant as what type t holds, and whether it can be that.
+// fit converts a constant to type t, and reports whether it can.
 func fit(v value.Value, t schema.Type) (value.Value, bool) {
 	if v.IsNull() {
 		return v, true
@@ -93,8 +93,8 @@ func quoted(v value.Value) string {
 	return text
 }
 
-// id returns a constant that is compared with an id as what the column holds: ids are text to agents, and a pointer
-// may be written as an object.
+// AsID returns constant n converted to the type of the column with it is compared with, if that holds ids: agents write
+// ids as text, and pointers also as objects.
 func AsID(n Node, with *plan.Column) Node {
 	v := n.Expr.(plan.Const).Value
 	if class, ok := v.Get("className"); ok && with != nil && class.Text() == with.Class {
@@ -109,7 +109,7 @@ func AsID(n Node, with *plan.Column) Node {
 	return n
 }
 
-// alike returns two operands of op as values of one type, in which they can be compared.
+// Alike returns two operands of op converted to a type in which they can be compared.
 func Alike(x, y Node, op string) (plan.Expr, plan.Expr, error) {
 	switch {
 	case x.Constant && !y.IsObject():
@@ -158,15 +158,15 @@ func meet(x, y *Node) (schema.Type, bool) {
 	case slices.Contains(dates, ty) && x.dateText():
 		return schema.Date, true
 	case tx == schema.UUID && y.uuid(), ty == schema.UUID && x.uuid():
-		return schema.UUID, true // in either case of its letters
+		return schema.UUID, true // case-insensitively
 	case slices.Contains(texts, tx) && slices.Contains(texts, ty):
 		return schema.String, true
 	}
 	return 0, false
 }
 
-// inJSON is the type in which a value that is known only when it runs is compared with one of type t: whole numbers
-// beside it are exact, and it may be none.
+// inJSON returns the type in which a JSON value is compared with one of type t, and whether it can be: integers are
+// compared as decimals, to be exact.
 func inJSON(t schema.Type) (schema.Type, bool) {
 	switch t {
 	case schema.Integer:
@@ -188,7 +188,7 @@ func orJSON(t schema.Type) schema.Type {
 	return t
 }
 
-// kind is the type of an operand: of a constant, as it is written.
+// Kind returns the type of an operand; for a constant, its natural type.
 func (n *Node) Kind() schema.Type {
 	if n.IsObject() {
 		return schema.JSON
@@ -199,7 +199,7 @@ func (n *Node) Kind() schema.Type {
 	return n.Expr.Type()
 }
 
-// dateText reports whether n is a constant text that writes a date.
+// dateText reports whether n is a constant text with a date.
 func (n *Node) dateText() bool {
 	if !n.Constant {
 		return false
@@ -208,7 +208,7 @@ func (n *Node) dateText() bool {
 	return ok
 }
 
-// uuid reports whether n is a constant text that writes a UUID.
+// uuid reports whether n is a constant text with a UUID.
 func (n *Node) uuid() bool {
 	if !n.Constant {
 		return false
@@ -217,7 +217,7 @@ func (n *Node) uuid() bool {
 	return ok
 }
 
-// What names an operand in a message: its column and type, or the constant as written.
+// What describes an operand in a message: its column and type, or the constant as written.
 func What(n *Node) string {
 	switch {
 	case n.IsObject():
@@ -230,7 +230,7 @@ func What(n *Node) string {
 	return a(n.Expr.Type())
 }
 
-// common returns the type that all of nodes can have: JSON where they differ.
+// common returns the common type of nodes: JSON if they differ.
 func common(nodes []Node) schema.Type {
 	var t schema.Type
 	found := false

@@ -1,5 +1,6 @@
-// Package sealed seals what a client keeps for the server between two requests: the requestState of MCP tools that
-// ask back. It refuses what was not sealed here, for somebody else, for another call, too long ago, or used already.
+// Package sealed seals the requestState of MCP tools that ask back: data that the client keeps for the server between
+// two requests. It refuses state that was not sealed here, belongs to another principal or call, has expired, or was
+// used.
 package sealed
 
 import (
@@ -18,19 +19,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 )
 
-// life is how long a client may take to answer what a tool asks back.
+// life is how long a client may take to answer a question of a tool.
 const life = 10 * time.Minute
 
-// A Sealer seals the requestState of tools that ask back. The SDK sends it as it is, so a client could change it,
-// answer another's question, or answer one twice. Sealed (AES-256-GCM), it serves the same principal, tool and
-// arguments once, within life: at whichever of the replicas that share the key and what was used.
+// A Sealer seals the requestState of tools that ask back. The SDK sends it unprotected, so a client could change it,
+// use another principal's, or use one twice. Sealed state (AES-256-GCM) is valid once, within life, for the same
+// principal, tool and arguments, on all replicas that share the key and the store of used states.
 type Sealer struct {
 	aead cipher.AEAD
 	used once.Store
 	now  func() time.Time
 }
 
-// A Binding is what a state is good for.
+// A Binding is what a state is bound to.
 type Binding struct {
 	Principal string `json:"p"`
 	Tool      string `json:"t"`
@@ -43,8 +44,8 @@ type sealed struct {
 	State   string `json:"s"`
 }
 
-// New returns a sealer with a key of 32 bytes, the same on all replicas; nil takes a random one. used keeps which states
-// were used; nil keeps it in this process.
+// New returns a sealer with a key of 32 bytes, the same on all replicas; nil generates a random one. used stores
+// which states were used; nil keeps them in this process.
 func New(key []byte, used once.Store) (*Sealer, error) {
 	if used == nil {
 		used = &once.Memory{}
@@ -67,16 +68,17 @@ func New(key []byte, used once.Store) (*Sealer, error) {
 	return &Sealer{aead: aead, used: used, now: time.Now}, nil
 }
 
-// Seal returns the text that Open opens for b.
+// Seal returns state sealed for b, for Open.
 func (s *Sealer) Seal(state string, b Binding) string {
 	plain, err := json.Marshal(sealed{Binding: b, Expires: s.now().Add(life).Unix(), State: state})
 	if err != nil {
-		panic(err) // strings and an integer
+		panic(err) // marshalling strings and an integer can't fail
 	}
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, plain, nil))
 }
 
-// Open returns the state that was sealed for b, once. An error means that whether it was used before isn't known.
+// Open returns the state that was sealed for b, once. An error means that the store of used states could not be
+// asked.
 func (s *Sealer) Open(ctx context.Context, text string, b Binding) (string, bool, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil {
@@ -98,7 +100,7 @@ func (s *Sealer) Open(ctx context.Context, text string, b Binding) (string, bool
 	return v.State, true, nil
 }
 
-// SetClock sets the clock by which what is sealed expires; New takes time.Now.
+// SetClock sets the clock by which states expire; the default is time.Now.
 func (s *Sealer) SetClock(now func() time.Time) { s.now = now }
 
 // Digest returns the SHA-256 of b in hexadecimal.

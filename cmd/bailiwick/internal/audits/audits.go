@@ -1,7 +1,6 @@
-// Package audits is the commands that read and verify the record of every call.
+// Package audits implements the commands that read and verify the record of every call.
 //
-// It stands in the command line, beside the other commands. It refuses an audit that is not what was written: verify
-// names what was changed and ends with code 1.
+// If the audit was modified, verify reports what was changed and exits with code 1.
 package audits
 
 import (
@@ -24,14 +23,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// Command returns the commands.
+// Command returns the audit commands.
 func Command(t *terminal.Terminal) *cobra.Command {
 	cmd := terminal.Group(&cobra.Command{Use: "audit", Short: "Read and verify the record of every call"})
 	cmd.AddCommand(tail(t), verify(t), key(t), export(t), usage(t))
 	return cmd
 }
 
-// followEvery is how long a follower waits before it looks for new records.
+// followEvery is the interval at which a follower looks for new records.
 const followEvery = 300 * time.Millisecond
 
 func tail(t *terminal.Terminal) *cobra.Command {
@@ -73,7 +72,7 @@ func tail(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// lastRecords prints the last records, the newest last, and returns the number of the next one.
+// lastRecords prints the last records, the newest last, and returns the sequence number of the next one.
 func lastRecords(ctx context.Context, t *terminal.Terminal, log audit.Reader, most int) (next int64, err error) {
 	head, err := log.Head(ctx)
 	if err != nil {
@@ -96,7 +95,7 @@ func lastRecords(ctx context.Context, t *terminal.Terminal, log audit.Reader, mo
 // printRecord prints one call on one line.
 func printRecord(t *terminal.Terminal, r audit.Record) {
 	if t.JSON {
-		b, _ := json.Marshal(r) // plain fields always encode
+		b, _ := json.Marshal(r) // can't fail for plain fields
 		t.Printf("%s\n", b)
 		return
 	}
@@ -172,7 +171,7 @@ func verify(t *terminal.Terminal) *cobra.Command {
 					report.Damage = append(report.Damage, audit.Damage{Seq: 1, Last: report.Head.Seq, Kind: audit.Unsigned, Detail: "the log has no checkpoint that the key given has signed"})
 				}
 				held, err := change.Reconcile(cmd.Context(), log, log)
-				if err != nil && report.Whole() { // what is damaged can't all be read
+				if err != nil && report.Whole() { // a damaged log can't be read completely
 					return err
 				}
 				return printReport(t, report, held)
@@ -211,7 +210,7 @@ func key(t *terminal.Terminal) *cobra.Command {
 func printReport(t *terminal.Terminal, r audit.Report, held change.Reconciliation) error {
 	whole := r.Whole() && len(held.Lacks) == 0
 	if t.JSON {
-		r.Damage, held.Lacks = append([]audit.Damage{}, r.Damage...), append([]change.Lack{}, held.Lacks...) // written as lists when they are empty too
+		r.Damage, held.Lacks = append([]audit.Damage{}, r.Damage...), append([]change.Lack{}, held.Lacks...) // so that empty lists are written as lists
 		if err := t.PrintJSON(struct {
 			Whole bool `json:"whole"`
 			audit.Report
@@ -243,7 +242,7 @@ func printReport(t *terminal.Terminal, r audit.Report, held change.Reconciliatio
 	return terminal.ErrSaid
 }
 
-// waiting tells of steps whose records are still on their way.
+// waiting returns a note on steps whose records are not written yet.
 func waiting(n int64) string {
 	if n == 0 {
 		return ""

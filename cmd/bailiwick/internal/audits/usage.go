@@ -17,11 +17,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// A sum is what the calls of one owner, token, tool, class, conversation or day have used.
+// A sum is the usage of one owner, token, tool, class, conversation or day.
 type sum struct {
 	Name    string  `json:"name"`
-	Calls   int64   `json:"calls"`   // refused ones too
-	Refused int64   `json:"refused"` // and failed or cancelled
+	Calls   int64   `json:"calls"`   // including refused ones
+	Refused int64   `json:"refused"` // also failed or cancelled ones
 	Rows    int64   `json:"rows"`
 	Bytes   int64   `json:"bytes"`
 	Tokens  int64   `json:"tokens"`
@@ -30,13 +30,13 @@ type sum struct {
 	cost int64 // in millionths
 }
 
-// named returns what of a record names the sum that it counts to; ok is false where nothing is called what.
+// named returns the name of the sum that a record counts to when summed by what; ok is false if what is unknown.
 func named(r audit.Record, what string) (name string, ok bool) {
 	switch what {
 	case "owner":
-		return identity.Person(r.Owner), true // budgets go by it
+		return identity.Person(r.Owner), true // budgets use the same name
 	case "token":
-		// A sub-principal draws on what its origin may use, and so it counts there.
+		// A sub-principal uses its origin's budget, so it counts there.
 		parts := strings.Split(r.Principal, "/")
 		return cmp.Or(r.TokenID, strings.Join(parts[:max(len(parts)-r.Depth, 1)], "/")), true
 	case "tool":
@@ -87,14 +87,14 @@ func usage(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// sumUp reads back to since, the sums with the most calls first. Records stand in the order in which calls ended, and
-// tell when they began: the reading goes on for as long as a call can take.
+// sumUp sums the records since a time, the sums with the most calls first. Records are ordered by the end of the calls
+// but have the time of their start, so it reads further back by the longest time of a call.
 func sumUp(ctx context.Context, log audit.Reader, what string, since time.Time) ([]sum, error) {
 	const longest = time.Hour
 	sums := map[string]*sum{}
 	err := log.Backwards(ctx, audit.Last, func(r audit.Record) bool {
 		if r.Step != "" {
-			return true // no call, and its time can be long past
+			return true // not a call, and its time can be long past
 		}
 		if r.Time.Before(since) {
 			return r.Time.After(since.Add(-longest))

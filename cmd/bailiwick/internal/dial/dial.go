@@ -1,6 +1,5 @@
-// Package dial connects commands to the gateway that their flags name: one that runs, or one made for the command.
-//
-// The commands that call tools share it. It refuses flags that name two gateways.
+// Package dial connects commands that call tools to the gateway that their flags name: a running one, or one created in
+// this process. It refuses flags that name both.
 package dial
 
 import (
@@ -21,14 +20,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Dialer holds what flags say about the gateway to call: one that runs, or one made for the call.
+// A Dialer holds the flags that select the gateway to call: a running one, or one created in this process.
 type Dialer struct {
 	app.Setup
 	app.StdioFlags
 	url, token string
 }
 
-// Flags adds the flags that name a gateway, and who asks it.
+// Flags adds the flags that select a gateway and the principal.
 func (d *Dialer) Flags(f *pflag.FlagSet) {
 	d.Setup.Flags(f)
 	d.StdioFlags.Flags(f, "as")
@@ -36,8 +35,8 @@ func (d *Dialer) Flags(f *pflag.FlagSet) {
 	f.StringVar(&d.token, "token", "", "its token (default $BAILIWICK_TOKEN)")
 }
 
-// Open connects to the gateway that flags and environment name; a configuration or source in the flags stands
-// for a gateway in this process. end ends that, when the conversation is over.
+// Open connects to the gateway that flags and environment select; with a configuration or source in the flags, it is
+// created in this process. The caller calls end after the last request, which closes it.
 func (d *Dialer) Open(ctx context.Context) (c *client.Client, end func() error, err error) {
 	inProcess := d.File != "" || d.Sources != nil || d.Store != ""
 	if inProcess && (d.url != "" || d.token != "") {
@@ -57,7 +56,8 @@ func (d *Dialer) Open(ctx context.Context) (c *client.Client, end func() error, 
 	return d.inProcess(ctx)
 }
 
-// As makes the next Open connect as somebody else: with another token to a gateway that runs, and otherwise for another tenant.
+// As makes the next Open connect as another principal: with another token for a running gateway, else for another
+// tenant.
 func (d *Dialer) As(who string) {
 	if d.File == "" && d.Sources == nil && d.Store == "" && cmp.Or(d.url, os.Getenv("BAILIWICK_URL")) != "" {
 		d.token = who
@@ -78,7 +78,7 @@ func Dial(ctx context.Context, address, token string) (*client.Client, error) {
 	return client.Dial(ctx, u, token, app.Version())
 }
 
-// inProcess makes the gateway and speaks MCP with it through pipes, so that all is as over a connection.
+// inProcess creates the gateway and connects to it through pipes, with the same protocol as over a connection.
 func (d *Dialer) inProcess(ctx context.Context) (_ *client.Client, end func() error, err error) {
 	cfg, err := d.Load()
 	if err != nil {
@@ -115,10 +115,10 @@ func (d *Dialer) inProcess(ctx context.Context) (_ *client.Client, end func() er
 	return c, end, nil
 }
 
-// Timeout is how long a command waits for an answer: the longest that a gateway allows a tool.
+// Timeout is how long a command waits for an answer: the longest time that a gateway allows a tool.
 const Timeout = 300 * time.Second
 
-// With runs do on a client.
+// With connects and passes the client to do.
 func (d *Dialer) With(ctx context.Context, do func(context.Context, *client.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
@@ -129,7 +129,7 @@ func (d *Dialer) With(ctx context.Context, do func(context.Context, *client.Clie
 	return errors.Join(Advise(do(ctx, c)), c.Close(), end())
 }
 
-// Advise says which command helps with what a gateway refuses.
+// Advise adds a suggestion of a helpful command to an error of the gateway.
 func Advise(err error) error {
 	p, ok := errors.AsType[*problem.Error](err)
 	switch {
@@ -142,8 +142,9 @@ func Advise(err error) error {
 	return err
 }
 
-// Speak makes the next Open connect to a gateway of this process, as an agent of a tenant with scopes, "" for reading alone.
-// Changes and the audit of it are kept nowhere. It refuses a gateway that runs, where the token says who asks.
+// Speak makes the next Open create a gateway in this process, for an agent of a tenant with scopes; "" is read only.
+// Its changes and audit are not stored. It returns an error for a running gateway, where the token determines the
+// principal.
 func (d *Dialer) Speak(tenant, scopes string) error {
 	if d.url != "" || d.token != "" || d.File == "" && d.Sources == nil && !app.Exists(app.DefaultFile) {
 		return terminal.Usagef("the file says who asks, so it needs a gateway in this process: name a configuration with --config, or a database with --source")

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// Command returns the command that evaluates.
+// Command returns the command that evaluates a model.
 func Command(t *terminal.Terminal) *cobra.Command {
 	e := &evaluation{Terminal: t}
 	cmd := &cobra.Command{
@@ -33,14 +33,14 @@ func Command(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// An evaluation is what the flags say.
+// An evaluation holds the flags of the command.
 type evaluation struct {
 	dial.Dialer
 	*terminal.Terminal
 	against string
 }
 
-// A round is all questions behind one configuration.
+// A round is the result of all questions with one configuration.
 type round struct {
 	Config    string   `json:"config"`
 	Model     string   `json:"model"`
@@ -121,7 +121,7 @@ func (e *evaluation) run(ctx context.Context, path string) error {
 	return err
 }
 
-// round asks all questions behind the configuration.
+// round asks all questions with the current configuration.
 func (e *evaluation) round(ctx context.Context, f *file, p assistant.Provider) (round, error) {
 	r := round{Model: p.String()}
 	at := map[string]int{}
@@ -132,7 +132,7 @@ func (e *evaluation) round(ctx context.Context, f *file, p assistant.Provider) (
 		}
 		r.Questions = append(r.Questions, some...)
 	}
-	// The order of the file, whoever asked.
+	// In the order of the file.
 	byID := map[string]result{}
 	for _, q := range r.Questions {
 		byID[q.ID] = q
@@ -153,7 +153,7 @@ func (e *evaluation) round(ctx context.Context, f *file, p assistant.Provider) (
 	return r, nil
 }
 
-// asAll asks the questions of one principal, each in a conversation of its own.
+// asAll asks the questions of one principal, each in a new conversation.
 func (e *evaluation) asAll(ctx context.Context, f *file, name string, p assistant.Provider) (all []result, err error) {
 	if err := e.Speak(f.given[name].tenant, f.given[name].scopes); err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func (e *evaluation) asAll(ctx context.Context, f *file, name string, p assistan
 		return nil, dial.Advise(err)
 	}
 	defer func() { err = errors.Join(err, c.Close(), end()) }()
-	agree := func(context.Context, assistant.Call) (bool, error) { return true, nil } // what is proposed here is kept nowhere
+	agree := func(context.Context, assistant.Call) (bool, error) { return true, nil } // proposals are not stored here
 	a, err := assistant.New(assistant.Options{Client: c, Provider: p, System: howToEnd, Hooks: assistant.Hooks{Confirm: agree}})
 	if err != nil {
 		return nil, terminal.Usage(err)

@@ -1,8 +1,8 @@
-// Package evaluate is the command that has a model answer questions whose answers are known, and counts: right, wrong,
-// refused, what was called, what it cost, and what should never have been seen.
+// Package evaluate implements the command that asks a model questions with known answers and counts right, wrong and
+// refused answers, calls, cost, and leaked texts.
 //
-// It asks as an agent would, through a gateway of its own whose changes and audit are kept nowhere. It refuses files that
-// it would have to guess about.
+// It asks as an agent would, through a separate gateway whose changes and audit are not stored. It refuses ambiguous
+// files.
 package evaluate
 
 import (
@@ -14,16 +14,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A file is questions as written.
+// A file holds the questions as written.
 type file struct {
 	given     map[string]who
 	questions []question
 }
 
-// A who is who asks.
+// A who is a principal that asks.
 type who struct{ tenant, scopes string }
 
-// A question and what is known of its answer: one of value, number, set, refused and proposes.
+// A question has exactly one of value, number, set, refused and proposes as its known answer.
 type question struct {
 	id, scenario, ask, as string
 	tier                  int
@@ -33,9 +33,9 @@ type question struct {
 	within   float64
 	set      []string
 	refused  bool // the answer can't be known
-	proposes bool // a change waits afterwards
+	proposes bool // the call must leave a pending change
 
-	never []string // texts that must be in no answer and no result
+	never []string // texts that must appear in no answer and no result
 }
 
 func parse(name string, data []byte) (*file, error) {
@@ -95,7 +95,7 @@ func (q *question) shape() yamlconf.Shape {
 	}, nil)
 }
 
-// check notes names that are there twice, or not at all.
+// check reports duplicate and unknown names.
 func (f *file) check(r *yamlconf.Reader) {
 	var ids []string
 	for i, q := range f.questions {

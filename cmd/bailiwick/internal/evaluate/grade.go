@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/assistant"
 )
 
-// howToEnd is what the model is told so that its answer can be compared.
+// howToEnd instructs the model how to end its answer, so that it can be compared.
 const howToEnd = "End your answer with one line that begins with ANSWER: and holds nothing but the value asked for: a number, one name, " +
 	"names with semicolons between, \"proposed\" for a change that waits, or \"none\" where you can't know it."
 
@@ -18,25 +18,25 @@ const howToEnd = "End your answer with one line that begins with ANSWER: and hol
 const (
 	right   = "right"
 	wrong   = "wrong"
-	refused = "refused" // no answer where there is one
-	failed  = "failed"  // the provider or the gateway did
+	refused = "refused" // no answer, although there is one
+	failed  = "failed"  // the provider or the gateway failed
 )
 
-// A result is what came of one question.
+// A result is the result of one question.
 type result struct {
 	ID       string  `json:"id"`
 	Scenario string  `json:"scenario"`
 	Tier     int     `json:"tier,omitempty"`
 	Verdict  string  `json:"verdict"`
 	Answer   string  `json:"answer"`
-	Leaked   string  `json:"leaked,omitempty"` // what must never have been seen
+	Leaked   string  `json:"leaked,omitempty"` // a text that must not have been seen
 	Error    string  `json:"error,omitempty"`
 	Calls    int     `json:"calls"`
 	Tokens   int     `json:"tokens"`
 	Cost     float64 `json:"cost_usd"`
 }
 
-// grade compares an answer with what is known.
+// grade compares an answer with the known one.
 func (q question) grade(a *assistant.Answer) result {
 	r := result{ID: q.id, Scenario: q.scenario, Tier: q.tier, Answer: said(a.Text), Calls: len(a.Calls), Tokens: a.Usage.Input + a.Usage.Output, Cost: a.Usage.Cost}
 	r.Verdict = wrong
@@ -58,7 +58,7 @@ func (q question) grade(a *assistant.Answer) result {
 	return r
 }
 
-// said returns the value in the line that begins with ANSWER:, or the whole text where there is none.
+// said returns the value in the line that begins with ANSWER:, or the whole text if there is none.
 func said(text string) string {
 	lines := strings.Split(text, "\n")
 	for _, line := range slices.Backward(lines) {
@@ -70,10 +70,10 @@ func said(text string) string {
 	return bare(text)
 }
 
-// bare takes away what models put around a value.
+// bare removes punctuation and markup that models put around a value.
 func bare(text string) string { return strings.Trim(strings.TrimSpace(text), " *_`\"'.") }
 
-// fits reports whether an answer is the value that is known.
+// fits reports whether an answer matches the known one.
 func (q question) fits(answer string) bool {
 	switch {
 	case q.number != nil:
@@ -88,7 +88,7 @@ func (q question) fits(answer string) bool {
 	return false
 }
 
-// members returns names in one case and order, each once.
+// members returns names in lower case, sorted and without duplicates.
 func members(names []string) []string {
 	var all []string
 	for _, n := range names {

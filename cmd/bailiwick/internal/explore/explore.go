@@ -1,7 +1,6 @@
-// Package explore is the console in the terminal: a person tries every tool by hand, and sees what an agent would see.
+// Package explore implements the interactive console: a person calls tools by hand and sees what an agent would see.
 //
-// It reaches the application through a client of a gateway, as agents do, and needs no model. It refuses nothing itself;
-// what data holds can't control the terminal.
+// It uses a client of a gateway, as agents do, and needs no model. Data can't control the terminal.
 package explore
 
 import (
@@ -27,7 +26,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Command returns the console.
+// Command returns the console command.
 func Command(t *terminal.Terminal) *cobra.Command {
 	e := &explorer{Terminal: t}
 	cmd := &cobra.Command{
@@ -48,19 +47,19 @@ type explorer struct {
 	client   *client.Client
 	end      func() error
 	lines    *screen.Lines
-	expanded bool // one line a field
-	raw      bool // JSON as it came
+	expanded bool // one line per field
+	raw      bool // the original JSON
 	names    names
-	model    *assistant.Assistant // made by the first ask
+	model    *assistant.Assistant // created by the first ask
 }
 
-// A command is one of the console. usage shows its arguments.
+// A command is a command of the console. usage shows its arguments.
 type command struct {
 	name, usage, help string
 	run               func(e *explorer, ctx context.Context, rest string) error
 }
 
-// commands is the table of commands.
+// commands returns the table of commands.
 func commands() []command {
 	return []command{
 		{"tools", "", "list the tools that can be called", (*explorer).tools},
@@ -87,7 +86,7 @@ func commands() []command {
 }
 
 func (e *explorer) run(ctx context.Context) error {
-	// Ctrl-C ends a call and not the program.
+	// Ctrl-C ends a call, but not the program.
 	ctx = context.WithoutCancel(ctx)
 	if err := e.connect(ctx); err != nil {
 		return err
@@ -132,7 +131,7 @@ func (e *explorer) connect(ctx context.Context) error {
 
 func (e *explorer) close() error { return errors.Join(e.client.Close(), e.end()) }
 
-// do runs one line, which Ctrl-C ends.
+// do runs one line; Ctrl-C ends it.
 func (e *explorer) do(ctx context.Context, line string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
@@ -156,7 +155,7 @@ func (e *explorer) do(ctx context.Context, line string) error {
 	return fmt.Errorf("there is no command %q%s; help lists them", name, problem.DidYouMean(problem.Nearest(name, known, 1)))
 }
 
-// fail shows an error as tools and commands say it.
+// fail prints an error in the same form as tools and commands.
 func (e *explorer) fail(err error) {
 	if refusal, ok := errors.AsType[*client.Refusal](err); ok && refusal.Raw != nil && e.raw {
 		e.Printf("%s\n", screen.Inert(string(refusal.Raw)))
@@ -207,7 +206,7 @@ func (e *explorer) tools(ctx context.Context, _ string) error {
 	return nil
 }
 
-// classAnd reads CLASS [{where}].
+// classAnd parses CLASS [{where}].
 func (e *explorer) classAnd(rest string) (map[string]any, error) {
 	class, where, _ := strings.Cut(rest, " ")
 	arguments := map[string]any{"class_name": class}
@@ -318,7 +317,7 @@ func (e *explorer) as(ctx context.Context, rest string) error {
 	return errors.Join(c.Close(), end())
 }
 
-// ask goes on with one conversation; what it may propose is tried by hand instead.
+// ask continues the conversation with a model. Calls that propose changes are not made; they can be tried by hand.
 func (e *explorer) ask(ctx context.Context, rest string) error {
 	if e.model == nil {
 		p, err := talk.Provider()

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// show prints what a tool gave: its records as a table, anything else as its text.
+// show prints a tool's result: records as a table, anything else as text.
 func (e *explorer) show(a client.Answer, err error) error {
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (e *explorer) show(a client.Answer, err error) error {
 	return nil
 }
 
-// recordsOf returns the records in a result, nil where it has none, and whether there are more.
+// recordsOf returns the records in a result, nil if it has none, and whether there are more.
 func recordsOf(structured json.RawMessage) (records []value.Value, more bool) {
 	v, err := value.Read(structured, 200)
 	if err != nil {
@@ -80,7 +80,7 @@ func recordsOf(structured json.RawMessage) (records []value.Value, more bool) {
 	return nil, false
 }
 
-// columnsOf returns the names of all fields, in the order in which they come.
+// columnsOf returns the names of all fields, in order of appearance.
 func columnsOf(records []value.Value) []string {
 	var all []string
 	for _, r := range records {
@@ -118,14 +118,14 @@ func (e *explorer) printExpanded(records []value.Value, columns []string) {
 	}
 }
 
-// names are what Tab completes; they are asked for when they are first wanted.
+// names are candidates for completion, requested on first use.
 type names struct {
 	tools, classes, prompts []string
 	fields                  map[string][]string // by class
 }
 
-// complete returns what the word before the cursor can become: a command, a class, a tool, a prompt, or within the where
-// of a class one of its fields.
+// complete returns completions of the word before the cursor: a command, a class, a tool, a prompt, or, within the
+// where of a class, a field.
 func (e *explorer) complete(ctx context.Context, before string) (int, []string) {
 	at := strings.LastIndexAny(before, " {,\"") + 1
 	word := before[at:]
@@ -159,7 +159,7 @@ func (e *explorer) complete(ctx context.Context, before string) (int, []string) 
 
 func (e *explorer) toolNames(ctx context.Context) []string {
 	if e.names.tools == nil {
-		all, _ := e.client.Tools(ctx) // what can't be listed isn't completed
+		all, _ := e.client.Tools(ctx) // without a list there are no completions
 		for _, t := range all {
 			e.names.tools = append(e.names.tools, t.Name)
 		}
@@ -169,7 +169,7 @@ func (e *explorer) toolNames(ctx context.Context) []string {
 
 func (e *explorer) promptNames(ctx context.Context) []string {
 	if e.names.prompts == nil {
-		all, _ := e.client.Prompts(ctx) // likewise
+		all, _ := e.client.Prompts(ctx) // the same
 		for _, p := range all {
 			e.names.prompts = append(e.names.prompts, p.Name)
 		}
@@ -177,10 +177,10 @@ func (e *explorer) promptNames(ctx context.Context) []string {
 	return e.names.prompts
 }
 
-// classNames reads the names at the begin of each line of get_all_schemas.
+// classNames reads the names at the start of each line of get_all_schemas.
 func (e *explorer) classNames(ctx context.Context) []string {
 	if e.names.classes == nil {
-		a, _ := e.client.Call(ctx, "get_all_schemas", json.RawMessage(`{}`)) // likewise
+		a, _ := e.client.Call(ctx, "get_all_schemas", json.RawMessage(`{}`)) // the same
 		e.names.classes = lineNames(a.Text)
 	}
 	return e.names.classes
@@ -191,8 +191,8 @@ func (e *explorer) fieldNames(ctx context.Context, class string) []string {
 		e.names.fields = map[string][]string{}
 	}
 	if _, ok := e.names.fields[class]; !ok {
-		arguments, _ := json.Marshal(map[string]string{"class_name": class}) // a string always encodes
-		a, _ := e.client.Call(ctx, "get_schema", arguments)                  // what there is no schema of isn't completed
+		arguments, _ := json.Marshal(map[string]string{"class_name": class}) // can't fail for a string
+		a, _ := e.client.Call(ctx, "get_schema", arguments)                  // without a schema there are no completions
 		all := lineNames(a.Text)
 		e.names.fields[class] = all[min(1, len(all)):]
 	}

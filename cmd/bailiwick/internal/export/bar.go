@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// A bar tells a person how far an export is, on one line that it writes again.
+// A bar shows a person the progress of an export, on one line that it rewrites.
 type bar struct {
-	out   io.Writer // nil tells nobody
+	out   io.Writer // nil shows nothing
 	now   func() time.Time
 	began time.Time
-	total int64 // how many records there will be; 0 when nobody knows
+	total int64 // expected number of records; 0 if unknown
 
 	last  time.Time
-	width int // of the line that stands there, in characters
+	width int // of the current line, in characters
 }
 
 const (
-	pace = 200 * time.Millisecond // between two lines, which is as often as a person can read them
+	pace = 200 * time.Millisecond // between updates, as often as a person can read them
 	wide = 24                     // of the bar itself, in characters
 )
 
-// told notes the number of records written.
+// told updates the number of records written.
 func (b *bar) told(records int) {
 	if b.out == nil || records%100 != 0 {
-		return // to ask for the time costs more than a record
+		return // reading the time costs more than a record
 	}
 	now := b.now()
 	if now.Sub(b.last) < pace {
@@ -48,7 +48,7 @@ func (b *bar) told(records int) {
 	b.write(line, "")
 }
 
-// end writes the last line: what came of it. Nothing is said of an export that failed before its first line.
+// end prints the last line, with the totals. It prints nothing if the export failed before its first line.
 func (b *bar) end(records int, err error) {
 	if b.out == nil || err != nil && b.width == 0 {
 		return
@@ -60,7 +60,7 @@ func (b *bar) end(records int, err error) {
 	b.write(line, "\n")
 }
 
-// rate is how many records were written in a second so far; 0 when it is too early to tell.
+// rate returns the records written per second so far; 0 if it is too early.
 func (b *bar) rate(records int, now time.Time) float64 {
 	if past := now.Sub(b.began); past >= pace {
 		return float64(records) / past.Seconds()
@@ -68,13 +68,13 @@ func (b *bar) rate(records int, now time.Time) float64 {
 	return 0
 }
 
-// write puts line over the one that stands there.
+// write replaces the current line.
 func (b *bar) write(line, end string) {
 	fmt.Fprint(b.out, "\r"+line+strings.Repeat(" ", max(0, b.width-len(line)))+end)
 	b.width = len(line)
 }
 
-// percent is rounded down: all is all. There may come more records than were counted before.
+// percent is rounded down, so that 100 means all. There may be more records than were counted before.
 func percent(n, of int64) int64 { return min(100, n*100/of) }
 
 func gauge(n, of int64) string {
@@ -85,7 +85,7 @@ func gauge(n, of int64) string {
 	return strings.Repeat("=", done) + ">" + strings.Repeat(" ", wide-1-done)
 }
 
-// count writes n with commas: 1,234,567.
+// count formats n with commas: 1,234,567.
 func count(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {

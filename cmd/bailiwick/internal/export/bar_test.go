@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A step is that so many records are written, so long after the beginning.
+// A step is a number of records written at a time after the start.
 type step struct {
 	after   time.Duration
 	records int
@@ -58,7 +58,7 @@ func TestBar(t *testing.T) {
 	}
 }
 
-// TestNoBar wants nothing of a bar where no person looks.
+// TestNoBar checks that no bar is shown if the output is no terminal.
 func TestNoBar(t *testing.T) {
 	for _, w := range []io.Writer{&bytes.Buffer{}, io.Discard} {
 		if terminal(w) {

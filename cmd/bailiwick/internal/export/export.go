@@ -1,9 +1,8 @@
-// Package export is the command that writes the records of a class, or what a pipeline makes of them, to standard
-// output: all of them, as they come, without a cap.
+// Package export implements the command that writes all records of a class, or the results of a pipeline, to standard
+// output, without a limit.
 //
-// It stands in the command line, beside the other commands, and speaks with the gateway as an embedding program does:
-// what it writes went through the same policy, and is recorded as a call of export_data. It refuses arguments that it
-// would have to guess about.
+// It uses the gateway in the same way as an embedding program: the records pass the same policy, and the export is
+// recorded as a call of export_data. It refuses ambiguous arguments.
 package export
 
 import (
@@ -27,24 +26,24 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// timeout is how long an export may take.
+// timeout is the maximum duration of an export.
 const timeout = 24 * time.Hour
 
-// all is the limit of an export that has none.
+// all is the limit of an export without --limit.
 const all = 1 << 40
 
-// Options are what the command needs of the command line around it.
+// Options connect the command to the rest of the command line.
 type Options struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// Open makes the gateway, and tells who asks. Both are good until Closer is closed.
+	// Open returns the gateway and the principal. Both are valid until the Closer is closed.
 	Open func(context.Context) (*bailiwick.Gateway, identity.Principal, io.Closer, error)
-	// Usage makes the error of a command line that can't be run.
+	// Usage returns a usage error.
 	Usage func(format string, args ...any) error
 	Args  func(optional int, names ...string) cobra.PositionalArgs
 }
 
-// Command returns the command.
+// Command returns the export command.
 func Command(o Options) *cobra.Command {
 	f := &flags{}
 	cmd := &cobra.Command{
@@ -65,7 +64,7 @@ func Command(o Options) *cobra.Command {
 	return cmd
 }
 
-// flags are what a command line says of the records.
+// flags are the flags that select the records.
 type flags struct {
 	where, pipeline, order string
 	keys, include, columns []string
@@ -86,7 +85,7 @@ func (f *flags) add(s *pflag.FlagSet) {
 	s.BoolVar(&f.raw, "all", false, "also records that don't count as live")
 }
 
-// query reads the flags.
+// query parses the flags.
 func (f *flags) query(class string, o Options) (query.Query, shape.ExportOptions, error) {
 	options := shape.ExportOptions{Format: shape.Format(f.format), Budget: -1}
 	if options.Format != shape.CSV && options.Format != shape.JSONLines {
@@ -153,7 +152,7 @@ func (f *flags) find(q *query.Find, columns []shape.Selection, o Options) error 
 	return nil
 }
 
-// maxJSON bounds the JSON of a flag, in bytes.
+// maxJSON is the maximum size of the JSON in a flag, in bytes.
 const maxJSON = 1 << 20
 
 func (f *flags) json(flag, text string, o Options) (value.Value, error) {
@@ -174,7 +173,7 @@ func (f *flags) json(flag, text string, o Options) (value.Value, error) {
 	return doc, nil
 }
 
-// run writes what q asks for.
+// run writes the results of q.
 func run(ctx context.Context, o Options, q query.Query, options shape.ExportOptions) (err error) {
 	g, p, closer, err := o.Open(ctx)
 	if err != nil {
@@ -182,7 +181,7 @@ func run(ctx context.Context, o Options, q query.Query, options shape.ExportOpti
 	}
 	defer func() { err = errors.Join(err, closer.Close()) }()
 	progress := &bar{now: time.Now}
-	if terminal(o.Err) && !terminal(o.Out) { // records on the same terminal would run through it
+	if terminal(o.Err) && !terminal(o.Out) { // progress would be mixed with records on the same terminal
 		progress.out = o.Err
 	}
 	options.Progress = progress.told
@@ -205,10 +204,10 @@ func run(ctx context.Context, o Options, q query.Query, options shape.ExportOpti
 	return err
 }
 
-// patience is how long it may take to find out how long the rest takes.
+// patience is the time limit for counting the records in advance.
 const patience = 3 * time.Second
 
-// total is how many records q gives; 0 when that is not known, as of a pipeline: to count those is to run it.
+// total returns the number of records of q; 0 if unknown, as for a pipeline, which would have to be run to count them.
 func total(ctx context.Context, c *bailiwick.Call, q query.Query) int64 {
 	find, ok := q.(*query.Find)
 	if !ok {
@@ -218,12 +217,12 @@ func total(ctx context.Context, c *bailiwick.Call, q query.Query) int64 {
 	defer cancel()
 	n, _, err := c.Count(ctx, &query.Count{Class: find.Class, Where: find.Where, Raw: find.Raw})
 	if err != nil {
-		return 0 // whatever is wrong with q, the export itself tells
+		return 0 // the export itself reports the error
 	}
 	return min(n, int64(find.Limit))
 }
 
-// recorded is what the audit keeps a digest of: the arguments that a call of the tool would have.
+// recorded returns the arguments for the audit's digest, as in a call of the tool.
 func recorded(q query.Query, o shape.ExportOptions) value.Value {
 	digest, class := [32]byte{}, ""
 	switch q := q.(type) {
@@ -236,8 +235,8 @@ func recorded(q query.Query, o shape.ExportOptions) value.Value {
 		{Name: "format", Value: value.OfString(string(o.Format))}, {Name: "query", Value: value.OfBytes(string(digest[:]))}})
 }
 
-// bare is where w writes to when that is no terminal, for data must come out as it is; else w, which keeps the escape
-// sequences in data from a terminal.
+// bare returns the writer below w if it is no terminal, so that data is unchanged; else w, which removes escape
+// sequences in data.
 func bare(w io.Writer) io.Writer {
 	if styles, ok := w.(*colorprofile.Writer); ok && !terminal(w) {
 		return styles.Forward
@@ -245,7 +244,7 @@ func bare(w io.Writer) io.Writer {
 	return w
 }
 
-// terminal reports whether w is one.
+// terminal reports whether w is a terminal.
 func terminal(w io.Writer) bool {
 	if styles, ok := w.(*colorprofile.Writer); ok {
 		w = styles.Forward

@@ -1,8 +1,8 @@
-// Package oneshot is the commands that ask one thing: call a tool, list the tools, show a schema, export a class. They
-// ask a gateway that runs, or one made for the question.
+// Package oneshot implements the commands that make one request: call a tool, list the tools, show a schema, export a
+// class.
 //
-// It stands in the command line, beside the other commands, and speaks MCP with the gateway either way, so that a
-// question is answered as an agent's would be. It refuses flags that name two gateways.
+// They use a running gateway or one created for the request, and speak MCP with it in both cases, so that a request is
+// answered as for an agent. Flags that name both are refused.
 package oneshot
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// maxArguments bounds the arguments of a call, in bytes.
+// maxArguments is the maximum size of a call's arguments, in bytes.
 const maxArguments = 1 << 20
 
 // Call returns the command that calls one tool.
@@ -57,7 +57,7 @@ func Call(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// Arguments reads the JSON object in args, "-" for standard input; nothing is an empty object.
+// Arguments parses the JSON object in args, "-" for standard input; without args it returns an empty object.
 func Arguments(t *terminal.Terminal, args []string) (json.RawMessage, error) {
 	if len(args) == 0 {
 		return json.RawMessage("{}"), nil
@@ -82,7 +82,7 @@ func Arguments(t *terminal.Terminal, args []string) (json.RawMessage, error) {
 	return v.AppendJSON(nil), nil
 }
 
-// PrintAnswer prints the text for people, or the structured content for programs.
+// PrintAnswer prints the text, or with --json the structured content.
 func PrintAnswer(t *terminal.Terminal, a client.Answer) error {
 	switch {
 	case t.JSON && a.Structured == nil:

@@ -69,7 +69,7 @@ func Prompts(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// PrintPrompts lists prompts with their arguments; those in brackets can be left out.
+// PrintPrompts lists prompts with their arguments; optional ones are in brackets.
 func PrintPrompts(t *terminal.Terminal, all []client.Prompt) error {
 	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
 	for _, p := range all {
@@ -86,7 +86,7 @@ func PrintPrompts(t *terminal.Terminal, all []client.Prompt) error {
 	return w.Flush()
 }
 
-// PromptArguments reads NAME=VALUE words, or one JSON object of texts.
+// PromptArguments parses NAME=VALUE arguments, or one JSON object of strings.
 func PromptArguments(words []string) (map[string]string, error) {
 	arguments := map[string]string{}
 	if len(words) > 0 && strings.HasPrefix(words[0], "{") {
@@ -184,7 +184,7 @@ func Dispatch(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// Indented returns JSON for people, or as it came for programs. Numbers keep their digits.
+// Indented returns indented JSON, or with --json the original. Numbers keep their digits.
 func Indented(t *terminal.Terminal, raw json.RawMessage) string {
 	var b bytes.Buffer
 	if t.JSON || json.Indent(&b, raw, "", "  ") != nil {

@@ -48,7 +48,7 @@ func review(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// codes reads --fail-on.
+// codes parses --fail-on.
 func codes(names []string) ([]findings.Code, error) {
 	var out []findings.Code
 	all := []string{"any"}
@@ -67,13 +67,13 @@ func codes(names []string) ([]findings.Code, error) {
 	return out, nil
 }
 
-// A Finding is one thing to look at, and where it stands.
+// A Finding is a finding with its place in the configuration.
 type Finding struct {
 	findings.Finding
 	Place *place `json:"place,omitempty"`
 }
 
-// String returns the finding on one line, without what to do about it.
+// String returns the finding on one line, without the suggestion.
 func (f Finding) String() string {
 	at := f.Holder
 	if f.Place != nil {
@@ -85,7 +85,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: %s", at, f.Code, f.Message)
 }
 
-// Findings looks at a configuration, at what its sources have, and at the tokens in its store, if there is one.
+// Findings examines a configuration, its sources, and the tokens in its store, if it exists.
 func Findings(ctx context.Context, c *config.Config) (*app.Survey, []Finding, error) {
 	s, err := look(ctx, c)
 	if err != nil {

@@ -41,7 +41,7 @@ func describe(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// asked returns the configuration that flags name, and the principal called name.
+// asked returns the configuration that the flags name, and the principal called name.
 func asked(ctx context.Context, from *app.Setup, name string) (*scene, identity.Principal, error) {
 	c, err := from.Load()
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *scene) printAll(t *terminal.Terminal, p identity.Principal) error {
 	return nil
 }
 
-// PrintAPIs prints how much is seen of HTTP APIs; nothing where there is none.
+// PrintAPIs prints how much is visible of HTTP APIs; nothing if there are none.
 func PrintAPIs(t *terminal.Terminal, all []policyreport.API) error {
 	if len(all) == 0 {
 		return nil
@@ -148,7 +148,7 @@ func (s *scene) printClass(t *terminal.Terminal, p identity.Principal, class str
 	return nil
 }
 
-// seen is the view for JSON; nil for one that isn't there.
+// seen returns the view for JSON; nil if the class is not visible.
 func seen(v policyreport.View, verdict policyreport.Verdict) *policyreport.View {
 	if !verdict.Allowed {
 		return nil
@@ -156,7 +156,7 @@ func seen(v policyreport.View, verdict policyreport.Verdict) *policyreport.View 
 	return &v
 }
 
-// reason says why something isn't seen, and where that stands.
+// reason returns why something is not visible, and the place of the rule.
 func (s *scene) reason(v policyreport.Verdict, principal identity.Principal) string {
 	p := s.place(v.Rule, principal)
 	switch {
@@ -168,7 +168,7 @@ func (s *scene) reason(v policyreport.Verdict, principal identity.Principal) str
 	return fmt.Sprintf("%s (%s:%d)", v.Why, p.File, p.Line)
 }
 
-// records says what every record of a view satisfies.
+// records describes the conditions on every record of a view.
 func records(layers []policyreport.Layer) string {
 	parts := make([]string, len(layers))
 	for i, l := range layers {
@@ -190,7 +190,7 @@ func named(p identity.Principal) string {
 	return p.ID + " (" + terminal.Printable(p.Name) + ")"
 }
 
-// known says what narrows a principal.
+// known describes the kind, owner, tenant and scopes of a principal.
 func known(principal identity.Principal) string {
 	parts := []string{string(principal.Kind)}
 	for _, p := range [][2]string{{"owner", principal.Owner}, {"tenant", principal.Tenant}} {

@@ -38,7 +38,7 @@ func diff(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// A comparison is what a command line asks for.
+// A comparison holds the arguments of the command.
 type comparison struct {
 	old, new, store, as string
 	since               time.Time
@@ -79,7 +79,7 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 	err = keeping(ctx, c.Store, func(store app.Store) error {
 		return store.Backwards(ctx, audit.Last, func(r audit.Record) bool {
 			if r.Step != "" {
-				return true // no call, and its time can be long past
+				return true // not a call, and its time can be long past
 			}
 			if r.Time.Before(q.since) {
 				return false
@@ -96,7 +96,7 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 	return printReport(t, run.Report(), old, now, q.days)
 }
 
-// told is a change with the place of the rule that refuses.
+// told is a difference with the place of the rule that refuses.
 type told struct {
 	replay.Difference
 	Place *place `json:"place,omitempty"`
@@ -142,7 +142,7 @@ func printReport(t *terminal.Terminal, r replay.Report, old, now *scene, days in
 	return otherwise
 }
 
-// headings stand above the changes of each way.
+// headings are the headings for each kind of difference.
 var headings = map[string]string{
 	replay.NowRefused: terminal.Styled(terminal.Red, "would be refused"),
 	replay.NowAllowed: terminal.Styled(terminal.Green, "would be allowed"),

@@ -102,7 +102,7 @@ func explainCall(ctx context.Context, t *terminal.Terminal, from *app.Setup, cal
 	return s.printExplanation(t, record, replay.Explain(s.Regime, s.directory, record))
 }
 
-// find returns the call with a number, or the last one under a correlation id: one that was refused, if there is one.
+// find returns the call with that number, or the last one with that correlation id, preferably a refused one.
 func find(ctx context.Context, log audit.Reader, call string) (*audit.Record, error) {
 	var found *audit.Record
 	if n, err := strconv.ParseInt(call, 10, 64); err == nil {
@@ -164,7 +164,7 @@ func (s *scene) printExplanation(t *terminal.Terminal, r *audit.Record, e replay
 	return refused
 }
 
-// printVerdict prints what decides, and where that stands.
+// printVerdict prints a verdict and the place of the rule.
 func printVerdict(t *terminal.Terminal, v policyreport.Verdict, p *place) {
 	word := terminal.Styled(terminal.Green, "allowed")
 	if !v.Allowed {

@@ -1,8 +1,8 @@
-// Package policies is the commands about rules, for operators: what a principal may, why a call was refused, what is odd
-// in a configuration, whether it does what is expected of it, and what another one would change.
+// Package policies implements the operators' commands about rules: what a principal may do, why a call was refused,
+// what is questionable in a configuration, whether it meets its tests, and what another one would change.
 //
-// It stands in the command line, beside the other commands, and prints what exposure, trial, findings and expect find
-// out. It refuses a principal that it would have to guess about, and reads no records.
+// It prints the results of packages policyreport, replay, findings and policytest. It refuses an ambiguous principal
+// and reads no records.
 package policies
 
 import (
@@ -22,14 +22,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Command returns the commands.
+// Command returns the policy commands.
 func Command(t *terminal.Terminal) *cobra.Command {
 	cmd := terminal.Group(&cobra.Command{Use: "policy", Short: "Ask about rules: what they show, why they refuse, what is odd, what others would change"})
 	cmd.AddCommand(describe(t), explain(t), review(t), test(t), diff(t))
 	return cmd
 }
 
-// A scene is a configuration with its rules compiled, and who is known.
+// A scene is a configuration with its compiled rules and known principals.
 type scene struct {
 	*app.Survey
 	config    *config.Config
@@ -37,7 +37,7 @@ type scene struct {
 	directory replay.Directory
 }
 
-// look reads a configuration and looks at its sources.
+// look examines a configuration with its sources.
 func look(ctx context.Context, c *config.Config) (*scene, error) {
 	survey, err := app.Examine(ctx, c)
 	if err != nil {
@@ -50,7 +50,7 @@ func look(ctx context.Context, c *config.Config) (*scene, error) {
 	return s, nil
 }
 
-// know reads the tokens of a store, if there is one at url.
+// know reads the tokens of the store at url, if it exists.
 func (s *scene) know(ctx context.Context, url string) error {
 	err := keeping(ctx, url, func(store app.Store) (err error) {
 		s.tokens, err = identity.NewTokens(identity.TokenOptions{Store: store}).List(ctx, identity.Local(app.LocalUser()))
@@ -72,7 +72,7 @@ func (s *scene) know(ctx context.Context, url string) error {
 	return err
 }
 
-// keeping opens the store at url, which must be there, for do.
+// keeping opens the store at url, which must exist, for do.
 func keeping(ctx context.Context, url string, do func(app.Store) error) (err error) {
 	store, err := app.OpenStore(ctx, url, true)
 	if err != nil {
@@ -82,7 +82,7 @@ func keeping(ctx context.Context, url string, do func(app.Store) error) (err err
 	return do(store)
 }
 
-// as returns the principal that a command line names: stdio, anonymous, or a token by its ID or name.
+// as returns the principal with that name: stdio, anonymous, or a token by its ID, name or secret.
 func (s *scene) as(name string) (identity.Principal, error) {
 	switch {
 	case name == "":
@@ -121,7 +121,7 @@ func (s *scene) as(name string) (identity.Principal, error) {
 	return identity.Principal{}, terminal.Usagef("%d tokens are called %s; name one by its ID: %s", len(found), name, strings.Join(ids, ", "))
 }
 
-// A place is where a rule stands: in a file, or in the record of a token.
+// A place is the location of a rule: in a file, or in the record of a token.
 type place struct {
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
@@ -138,7 +138,7 @@ func (p *place) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Path)
 }
 
-// place finds a rule that decides for who; nil for what is built in.
+// place returns the location of a rule that applies to p; nil for a built-in rule.
 func (s *scene) place(rule []string, p identity.Principal) *place {
 	if len(rule) == 0 {
 		return nil
@@ -158,14 +158,14 @@ func (s *scene) place(rule []string, p identity.Principal) *place {
 	return s.placed(rule)
 }
 
-// placed finds keys of the configuration.
+// placed returns the location of a key in the configuration.
 func (s *scene) placed(rule []string) *place {
 	f := s.config.Wrong("", rule...)
-	if strings.Join(rule, ".") == "policy.unlisted" && f.Line <= 1 { // it isn't written: what lists the class would be
+	if strings.Join(rule, ".") == "policy.unlisted" && f.Line <= 1 { // it isn't set: point at the list of classes instead
 		f = s.config.Wrong("", "classes")
 	}
 	return &place{File: f.File, Line: f.Line, Column: f.Column, Path: strings.Join(rule, "."), Excerpt: f.Excerpt}
 }
 
-// day says when, to people.
+// day formats a time for people.
 func day(t time.Time) string { return t.Local().Format(time.DateTime) }

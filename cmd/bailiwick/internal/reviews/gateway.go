@@ -21,13 +21,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// maxAnswer bounds an answer, in bytes.
+// maxAnswer is the maximum size of a response, in bytes.
 const maxAnswer = 64 << 20
 
-// timeout is how long a command waits for an answer.
+// timeout is how long a command waits for a response.
 const timeout = 2 * time.Minute
 
-// A gateway is what flags and environment say about the gateway whose changes are meant.
+// A gateway holds the flags that name the running gateway.
 type gateway struct{ url, token string }
 
 func (g *gateway) flags(f *pflag.FlagSet) {
@@ -35,7 +35,7 @@ func (g *gateway) flags(f *pflag.FlagSet) {
 	f.StringVar(&g.token, "token", "", "the token of a human with the scope review (default $BAILIWICK_TOKEN)")
 }
 
-// address is the gateway's own address with path below it: what comes before /mcp, which other commands are given.
+// address returns the gateway's URL with path: without the /mcp that other commands' URLs have.
 func (g *gateway) address(path string) (string, error) {
 	given := cmp.Or(g.url, os.Getenv("BAILIWICK_URL"))
 	if given == "" {
@@ -48,7 +48,7 @@ func (g *gateway) address(path string) (string, error) {
 	return u.Scheme + "://" + u.Host + strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/mcp") + path, nil
 }
 
-// open sends a request and returns its answer, whose body is to be closed. A refusal is an error.
+// open sends a request and returns its response, whose body the caller closes. A refusal is an error.
 func (g *gateway) open(ctx context.Context, method, path string, body any, headers ...string) (*http.Response, error) {
 	address, err := g.address(path)
 	if err != nil {
@@ -73,7 +73,7 @@ func (g *gateway) open(ctx context.Context, method, path string, body any, heade
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	// A redirect would take the token elsewhere.
+	// A redirect would send the token elsewhere.
 	c := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := c.Do(r)
 	if err != nil {
@@ -96,7 +96,7 @@ func (g *gateway) open(ctx context.Context, method, path string, body any, heade
 	return nil, problem.New(problem.Upstream, fmt.Sprintf("the address answers %s and no changes; is it a gateway, and has it a store?", res.Status))
 }
 
-// ask sends a request and reads the JSON of its answer into out. The bytes are those of the answer.
+// ask sends a request and decodes its JSON response into out. It returns the response's bytes.
 func (g *gateway) ask(ctx context.Context, method, path string, body, out any) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -115,7 +115,7 @@ func (g *gateway) ask(ctx context.Context, method, path string, body, out any) (
 	return bytes.TrimSpace(b), nil
 }
 
-// sheet asks for one change, or does something about it.
+// sheet gets one change, or performs verb on it.
 func (g *gateway) sheet(ctx context.Context, method, id, verb string, body any) (*review.Sheet, []byte, error) {
 	if id == "" || strings.ContainsAny(id, "/?#%") {
 		return nil, nil, terminal.Usagef("%q is no id of a change", id)

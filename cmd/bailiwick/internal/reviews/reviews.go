@@ -1,8 +1,7 @@
-// Package reviews is the commands with which people look at the changes that agents propose, and decide about them.
+// Package reviews implements the commands with which people review the changes that agents propose.
 //
-// It stands in the command line, beside the other commands, and speaks with a running gateway over its JSON API, as any
-// other front end does: the token says who decides, and nothing in this program can decide without one. It refuses to
-// approve what it hasn't shown, unless the digest is given.
+// It uses the JSON API of a running gateway, like any other front end: the token determines the reviewer. It refuses to
+// approve a change that it hasn't shown, unless the digest is given.
 package reviews
 
 import (
@@ -28,7 +27,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/reviewapi"
 )
 
-// Command returns the commands.
+// Command returns the review commands.
 func Command(t *terminal.Terminal) *cobra.Command {
 	cmd := terminal.Group(&cobra.Command{Use: "changes", Short: "Look at the changes that agents propose, and decide about them",
 		Long: "Look at the changes that agents propose, and decide about them. All of it happens at a running gateway, with the token of a human that has the scope review:\n" +
@@ -40,7 +39,7 @@ func Command(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// A desk is where the commands are at home.
+// A desk holds what all commands share.
 type desk struct {
 	*gateway
 	t *terminal.Terminal
@@ -80,10 +79,10 @@ func (d desk) list() *cobra.Command {
 	return cmd
 }
 
-// A filter is what flags ask a list for, by the names of the API's parameters.
+// A filter holds the flags that filter a list, by the names of the API's parameters.
 type filter map[string]*string
 
-// filterFlags adds a flag for each parameter; that of the state begins with one.
+// filterFlags adds a flag for each parameter; state is the default of the flag state.
 func filterFlags(f *pflag.FlagSet, parameters []string, help map[string]string, state string) filter {
 	asked := filter{}
 	for _, name := range parameters {
@@ -96,7 +95,7 @@ func filterFlags(f *pflag.FlagSet, parameters []string, help map[string]string, 
 	return asked
 }
 
-// found asks for what a filter leaves of a list, into page. It is done where the answer is wanted as JSON.
+// found requests a filtered list into page. done is true if it was printed as JSON.
 func (d desk) found(ctx context.Context, path string, asked filter, page any) (done bool, err error) {
 	q := url.Values{}
 	for name, v := range asked {
@@ -126,7 +125,7 @@ func (d desk) show() *cobra.Command {
 	}
 }
 
-// print shows a sheet, as JSON where that is wanted.
+// print prints a sheet, or its JSON.
 func (d desk) print(sheet *review.Sheet, raw []byte) error {
 	if d.t.JSON {
 		d.t.Printf("%s\n", raw)
@@ -183,7 +182,7 @@ func (d desk) breakGlass() *cobra.Command {
 	return cmd
 }
 
-// look shows a change and asks about it, on a terminal and only there.
+// look shows a change and asks for confirmation, which requires a terminal unless yes is set.
 func (d desk) look(ctx context.Context, id, question string, yes bool) (*review.Sheet, error) {
 	sheet, _, err := d.sheet(ctx, http.MethodGet, id, "", nil)
 	if err != nil || d.t.JSON && yes {
@@ -209,8 +208,8 @@ func (d desk) look(ctx context.Context, id, question string, yes bool) (*review.
 	return sheet, nil
 }
 
-// decide does something about a change and says what became of it. A change that was let through and didn't come to
-// pass ends the command with code 1.
+// decide performs verb on a change and prints the result. The command exits with code 1 if an approved change was not
+// applied.
 func (d desk) decide(ctx context.Context, id, verb string, body map[string]any) error {
 	for name, v := range body {
 		if v == "" {
@@ -346,7 +345,7 @@ func (d desk) watch() *cobra.Command {
 	}
 }
 
-// follow hands each event to tell, until the stream ends, which is an error.
+// follow passes each event to tell until the stream ends, which is an error.
 func (d desk) follow(ctx context.Context, tell func(e change.Event, raw string)) error {
 	res, err := d.open(ctx, http.MethodGet, "/api/changes/events", nil)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// inert is text that does nothing to a terminal. The gateway has made invisible characters visible; this is for one that
-// didn't.
+// inert replaces characters that could control a terminal. The gateway already makes invisible characters visible; this
+// doesn't rely on it.
 func inert(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || unicode.IsPrint(r) {
@@ -24,7 +24,7 @@ func inert(text string) string {
 	}, strings.ReplaceAll(text, "\t", "    "))
 }
 
-// oneLine is inert text on one line.
+// oneLine returns inert text on one line.
 func oneLine(text string) string { return strings.Join(strings.Fields(inert(text)), " ") }
 
 // printRows lists changes.
@@ -56,8 +56,8 @@ type page struct {
 	now time.Time
 }
 
-// printSheet shows a change as a person decides by it: facts, the agent's words apart from them, what goes where, what
-// speaks against it, and what has been said.
+// printSheet prints a change for a decision: facts, the agent's own words set apart, the differences, the checks, and
+// the comments.
 func printSheet(t *terminal.Terminal, s *review.Sheet, now time.Time) {
 	p := page{t, s, now}
 	t.Printf("%s  %s  %s risk", terminal.Styled(terminal.Bold, oneLine(s.ID)), stateOf(s.State), riskOf(s.Risk))
@@ -155,7 +155,7 @@ func (p *page) item(i int, item review.Item) {
 	}
 }
 
-// field is one difference: the sign says what happens, whether colours show or not.
+// field prints one difference, marked with a sign as well as with colour.
 func (p *page) field(f review.Field) {
 	note := ""
 	if f.Source {
@@ -177,7 +177,7 @@ func (p *page) field(f review.Field) {
 	}
 }
 
-// block prints text behind a sign, each further line below the first.
+// block prints text after a sign, with further lines indented.
 func (p *page) block(style, sign, text string) {
 	for i, line := range strings.Split(text, "\n") {
 		if i > 0 {
@@ -187,7 +187,8 @@ func (p *page) block(style, sign, text string) {
 	}
 }
 
-// shown is a value: texts in quotes, so that none looks like a null or a number; those of several lines line by line.
+// shown returns a value for display: strings are quoted, to distinguish them from null and numbers; multi-line ones
+// keep their lines.
 func shown(s review.Shown) string {
 	cut := ""
 	if s.Length > 0 {
@@ -211,10 +212,10 @@ func shown(s review.Shown) string {
 	return oneLine(s.Text) + cut
 }
 
-// quoted is text as a JSON string, but for what only machines read.
+// quoted returns text as a JSON string, with inert characters.
 func quoted(text string) string { return string(value.AppendQuoted(nil, inert(text))) }
 
-// sides are the two texts that words tell apart, what differs in colour.
+// sides returns the two versions of a text from its word differences, with the differences coloured.
 func sides(words []review.Word) (before, after string) {
 	for _, w := range words {
 		text := inert(w.Text)
@@ -233,7 +234,7 @@ func sides(words []review.Word) (before, after string) {
 	return "│ " + strings.ReplaceAll(before, "\n", "\n│ "), "│ " + strings.ReplaceAll(after, "\n", "\n│ ")
 }
 
-// styledLines styles each line by itself, so that what is put before lines is not styled.
+// styledLines styles each line separately, so that prefixes of lines are not styled.
 func styledLines(style, text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
@@ -242,7 +243,7 @@ func styledLines(style, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// said is the checks, and what people have said and decided.
+// said prints the checks, and the decisions and comments of people.
 func (p *page) said() {
 	if len(p.s.Checks) > 0 {
 		p.t.Printf("\n")

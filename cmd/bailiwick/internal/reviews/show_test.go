@@ -103,7 +103,7 @@ func TestPrintRows(t *testing.T) {
 	}
 }
 
-// TestRedirectsKeepTheToken wants that a redirect isn't followed: it would be given the token.
+// TestRedirectsKeepTheToken checks that a redirect isn't followed, because it would receive the token.
 func TestRedirectsKeepTheToken(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Error("went there with", r.Header) }))
 	defer other.Close()

@@ -11,22 +11,21 @@ import (
 	"github.com/peterh/liner"
 )
 
-// ErrInterrupt is Ctrl-C at the prompt.
+// ErrInterrupt reports Ctrl-C at the prompt.
 var ErrInterrupt = errors.New("interrupted")
 
-// maxLine bounds a line that isn't typed, in bytes.
+// maxLine is the maximum length of a line that isn't typed, in bytes.
 const maxLine = 1 << 20
 
-// Lines reads what a person writes, line by line: edited, with a history and completion in a terminal, and as it comes
-// from anything else.
+// Lines reads lines of input: with editing, history and completion in a terminal, and plainly from anything else.
 type Lines struct {
 	editor  *liner.State // nil without a terminal
 	scanner *bufio.Scanner
-	history string // the file; "" keeps none
+	history string // the file; "" for none
 }
 
-// NewLines reads from in; interactive says that it is a terminal. history is the file that keeps what was written, below
-// the user's folder for state; "" keeps nothing.
+// NewLines reads from in; interactive reports whether it is a terminal. history is the name of the history file in the
+// user's state folder; "" keeps no history.
 func NewLines(in io.Reader, interactive bool, history string) *Lines {
 	l := &Lines{}
 	if !interactive {
@@ -39,14 +38,14 @@ func NewLines(in io.Reader, interactive bool, history string) *Lines {
 	l.editor.SetTabCompletionStyle(liner.TabPrints)
 	if l.history = historyFile(history); l.history != "" {
 		if f, err := os.Open(l.history); err == nil {
-			_, _ = l.editor.ReadHistory(f) // what can't be read is not there to be found again
+			_, _ = l.editor.ReadHistory(f) // an unreadable history is ignored
 			f.Close()                      //nolint:errcheck // it was only read
 		}
 	}
 	return l
 }
 
-// historyFile returns where a history is kept, or "" where there is no place.
+// historyFile returns the path of a history, or "" if there is no state folder.
 func historyFile(name string) string {
 	if name == "" {
 		return ""
@@ -61,7 +60,8 @@ func historyFile(name string) string {
 	return filepath.Join(home, ".local", "state", "bailiwick", name)
 }
 
-// Complete sets what Tab completes: from what is written before the cursor, where the word begins and what it can become.
+// Complete sets the completion function: for the text before the cursor, it returns the start of the word and its
+// completions.
 func (l *Lines) Complete(f func(before string) (at int, words []string)) {
 	if l.editor == nil {
 		return
@@ -93,7 +93,7 @@ func (l *Lines) Next(prompt string) (string, error) {
 	return line, err
 }
 
-// Secret forgets the last line, which held a credential.
+// Secret removes line, which contained a credential, from the history.
 func (l *Lines) Secret(line string) {
 	if l.editor == nil {
 		return
@@ -106,7 +106,7 @@ func (l *Lines) Secret(line string) {
 	l.keep()
 }
 
-// keep writes the history, which only its owner can read. One that can't be written isn't kept.
+// keep writes the history, readable only by its owner. Errors are ignored.
 func (l *Lines) keep() {
 	if l.history == "" || os.MkdirAll(filepath.Dir(l.history), 0o700) != nil {
 		return
@@ -119,14 +119,14 @@ func (l *Lines) keep() {
 	f.Close() //nolint:errcheck // likewise
 }
 
-// Close gives the terminal back as it was.
+// Close restores the terminal.
 func (l *Lines) Close() {
 	if l.editor != nil {
 		l.editor.Close() //nolint:errcheck // nothing more is read
 	}
 }
 
-// Answer asks a question in the middle of something; what is answered is in no history.
+// Answer asks a question; the answer is not added to the history.
 func (l *Lines) Answer(question string) (string, error) {
 	if l.editor == nil {
 		return l.Next(question)

@@ -7,22 +7,22 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// A Markdown writes Markdown to a terminal while it comes: headings and bold text stand out, code is coloured, lists have
-// dots, and tables are held back until their last row so that their columns line up.
+// A Markdown writes Markdown to a terminal as it arrives: headings and bold text are bold, code is coloured, lists have
+// bullets, and tables are held back until their last row so that columns are aligned.
 type Markdown struct {
 	Out io.Writer
 
-	line  strings.Builder // what is held back of a line whose kind is open, or that is a row of a table
+	line  strings.Builder // held back text of a line of unknown kind or of a table row
 	kind  kind
 	table [][]string
-	fence bool   // within a block of code
-	style string // of the text being written
-	star  bool   // one * has come, of which nothing is written yet
+	fence bool   // inside a code block
+	style string // of the current text
+	star  bool   // a pending * that may start a **
 	run   strings.Builder
-	in    string // the style of run, what is to be written next
+	in    string // the style of run, the text to write next
 }
 
-// A kind is what a line is, which its first characters say.
+// A kind is the kind of a line, determined by its first characters.
 type kind int
 
 const (
@@ -34,7 +34,7 @@ const (
 	fenceLine
 )
 
-// Write takes the next piece. What it holds can't control the terminal.
+// Write adds a piece of text. It can't control the terminal.
 func (m *Markdown) Write(piece string) {
 	for _, c := range Inert(piece) {
 		if c == '\n' {
@@ -51,7 +51,7 @@ func (m *Markdown) Write(piece string) {
 	m.flush()
 }
 
-// Close ends the text: what is held back is written, and the cursor is at the begin of a line.
+// Close ends the text: held back text is written, and the cursor is at the start of a line.
 func (m *Markdown) Close() {
 	if m.kind != open || m.line.Len() > 0 {
 		m.endLine()
@@ -61,7 +61,7 @@ func (m *Markdown) Close() {
 	*m = Markdown{Out: m.Out}
 }
 
-// decide finds out what the line is, once enough of it has come, and writes what it held back.
+// decide determines the kind of the line when enough of it is known, and writes the held back text.
 func (m *Markdown) decide() {
 	held := m.line.String()
 	text := strings.TrimLeft(held, " ")
@@ -96,7 +96,7 @@ func (m *Markdown) decide() {
 	m.line.Reset()
 }
 
-// rune writes one character of a line whose kind is known.
+// rune writes one character of a line of known kind.
 func (m *Markdown) rune(c rune) {
 	switch m.kind {
 	case row, fenceLine:
@@ -133,7 +133,7 @@ func (m *Markdown) toggle(style string) {
 	m.style = style
 }
 
-// styled adds text in a style, "" for none, to what is written next.
+// styled appends text in a style, "" for none, to the run.
 func (m *Markdown) styled(style, text string) {
 	if style != m.in {
 		m.flush()
@@ -152,10 +152,10 @@ func (m *Markdown) flush() {
 	if m.in != "" {
 		text = terminal.Styled(m.in, text)
 	}
-	_, _ = io.WriteString(m.Out, text) // a terminal that has gone can't be told
+	_, _ = io.WriteString(m.Out, text) // write errors are ignored
 }
 
-// putStar writes a * that was no half of a pair.
+// putStar writes a * that is not part of a pair.
 func (m *Markdown) putStar() {
 	if m.star {
 		m.star = false
@@ -181,7 +181,7 @@ func (m *Markdown) endLine() {
 	m.line.Reset()
 }
 
-// cells returns the cells of a row, without the marks of inline text.
+// cells returns the cells of a row, without inline markup.
 func cells(line string) []string {
 	all := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
 	for i, c := range all {
@@ -190,7 +190,7 @@ func cells(line string) []string {
 	return all
 }
 
-// flushTable writes the table that has come, without the row of dashes below its head.
+// flushTable writes the collected table, without the row of dashes below its head.
 func (m *Markdown) flushTable() {
 	if m.table == nil {
 		return

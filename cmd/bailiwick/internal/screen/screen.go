@@ -1,7 +1,6 @@
-// Package screen is how conversations look in a terminal: lines that a person edits, Markdown as it is written, tables, and
-// a sign that something is under way.
+// Package screen provides terminal output for conversations: line editing, streaming Markdown, tables and a spinner.
 //
-// The interactive commands share it. It refuses to let data control the terminal: what isn't printable is replaced.
+// It is shared by the interactive commands. Data can't control the terminal: unprintable characters are replaced.
 package screen
 
 import (
@@ -17,8 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// Inert returns text that does nothing to a terminal but show itself: line feeds stay, tabs become spaces, and what can't be
-// printed, the marks that turn the direction of text around among it, becomes U+FFFD.
+// Inert returns text without terminal control: line feeds stay, other white space becomes spaces, and unprintable
+// characters, including marks of text direction, become U+FFFD.
 func Inert(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	return strings.Map(func(c rune) rune {
@@ -32,12 +31,12 @@ func Inert(text string) string {
 	}, text)
 }
 
-// Line returns text in one line of at most so many columns.
+// Line returns text on one line of at most the given number of columns.
 func Line(text string, columns int) string {
 	return runewidth.Truncate(strings.ReplaceAll(Inert(text), "\n", " "), columns, "…")
 }
 
-// A Spinner shows that something is under way, where a person looks at a terminal.
+// A Spinner shows at a terminal that an operation is in progress.
 type Spinner struct {
 	Out   io.Writer
 	Shown bool // whether there is a terminal
@@ -47,7 +46,7 @@ type Spinner struct {
 	done chan struct{}
 }
 
-// Start shows what is under way, until Stop or another Start.
+// Start shows what is in progress, until Stop or another Start.
 func (s *Spinner) Start(what string) {
 	s.Stop()
 	if !s.Shown {
@@ -73,7 +72,7 @@ func (s *Spinner) Start(what string) {
 	}()
 }
 
-// Stop takes the sign away, and returns once it is gone.
+// Stop removes the spinner, and returns once it is gone.
 func (s *Spinner) Stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +83,7 @@ func (s *Spinner) Stop() {
 	}
 }
 
-// Table returns rows as a table whose first row is the head, with columns of at most maxCell.
+// Table returns rows as a table whose first row is the head; cells are cut to maxCell columns.
 func Table(rows [][]string) string {
 	const maxCell = 48
 	var widths []int

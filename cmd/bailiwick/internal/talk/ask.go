@@ -19,10 +19,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// maxQuestion bounds a question from standard input, in bytes.
+// maxQuestion is the maximum size of a question from standard input, in bytes.
 const maxQuestion = 1 << 20
 
-// A session is what the flags of ask and chat say.
+// A session holds the flags of ask and chat.
 type session struct {
 	dial.Dialer
 	*terminal.Terminal
@@ -42,7 +42,7 @@ func (s *session) flags(f *pflag.FlagSet) {
 	f.IntVar(&s.compactAt, "compact-at", 0, "compact the conversation from `N` tokens on (default never)")
 }
 
-// open connects to the gateway and returns an assistant over it. end closes both.
+// open connects to the gateway and returns an assistant for it. end closes both.
 func (s *session) open(ctx context.Context, hooks assistant.Hooks) (a *assistant.Assistant, end func() error, err error) {
 	p, err := Provider()
 	if err != nil {
@@ -121,8 +121,8 @@ func (s *session) ask(ctx context.Context, question string) error {
 	return err
 }
 
-// confirm asks the person at the terminal whether a call that proposes a write is made. Where there is none, only --yes
-// agrees.
+// confirm asks the person at the terminal whether to make a call that proposes a write. Without a terminal, only --yes
+// confirms.
 func (s *session) confirm(_ context.Context, c assistant.Call) (bool, error) {
 	if s.yes {
 		return true, nil
@@ -136,7 +136,7 @@ func (s *session) confirm(_ context.Context, c assistant.Call) (bool, error) {
 	return agreed(line), ignoreEOF(err)
 }
 
-// proposal is the question about a call that proposes a write.
+// proposal returns the question about a call that proposes a write.
 func proposal(c assistant.Call) string {
 	return "Propose " + terminal.Styled(terminal.Amber, screen.Line(c.Name, 64)) + " " + screen.Inert(string(c.Arguments)) + " ?"
 }
@@ -153,10 +153,10 @@ func ignoreEOF(err error) error {
 	return err
 }
 
-// maxTraced bounds the lines of one result in a trace.
+// maxTraced is the maximum number of lines of one result in a trace.
 const maxTraced = 12
 
-// callLines shows a call: one line, and with trace its arguments and result.
+// callLines returns a call on one line, or, with trace, its arguments and result.
 func callLines(c assistant.Call, trace bool) string {
 	mark := ""
 	if c.Refused {

@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Chat returns the command that has a conversation.
+// Chat returns the command for a conversation.
 func Chat(t *terminal.Terminal) *cobra.Command {
 	c := &chat{session: session{Terminal: t}}
 	cmd := &cobra.Command{
@@ -45,7 +45,7 @@ type chat struct {
 	last      assistant.Usage
 }
 
-// commands are the slash commands, as /help shows them.
+// commands are the slash commands as shown by /help.
 var commands = [][2]string{
 	{"/reset", "forget the conversation"},
 	{"/compact", "replace the conversation with a summary; one request"},
@@ -61,7 +61,8 @@ func (c *chat) run(ctx context.Context) error {
 	if c.JSON {
 		return terminal.Usagef("a chat is for people; \"bailiwick ask --json\" is for programs")
 	}
-	// Ctrl-C ends an answer and not the program, so signals are heard here; the command's context ends at the first.
+	// Ctrl-C ends an answer, but not the program, so signals are handled here; the command's context would end at the
+	// first one.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	heard := make(chan os.Signal, 1)
@@ -89,7 +90,7 @@ func (c *chat) connect(ctx context.Context) error {
 	return nil
 }
 
-// loop reads lines until there are no more, or somebody asks for the end.
+// loop reads lines until the end of input or /exit.
 func (c *chat) loop(ctx context.Context, heard chan os.Signal) error {
 	for {
 		line, err := c.lines.Next("> ")
@@ -124,7 +125,7 @@ func (c *chat) loop(ctx context.Context, heard chan os.Signal) error {
 	}
 }
 
-// question answers one question; ended says that the program is to end.
+// question answers one question; ended reports whether the program should end.
 func (c *chat) question(ctx context.Context, heard chan os.Signal, line string) (ended bool, err error) {
 	var answer *assistant.Answer
 	ended, err = c.interruptible(ctx, heard, func(ctx context.Context) error {
@@ -152,13 +153,13 @@ func (c *chat) question(ctx context.Context, heard chan os.Signal, line string) 
 	return ended, nil
 }
 
-// errInterrupted ends an answer when somebody presses Ctrl-C.
+// errInterrupted ends an answer after Ctrl-C.
 var errInterrupted = errors.New("interrupted")
 
-// interruptible runs do until it is done or a signal comes; ended says that it was one to end the program.
+// interruptible runs do until it returns or a signal arrives; ended reports whether that was SIGTERM.
 func (c *chat) interruptible(ctx context.Context, heard chan os.Signal, do func(context.Context) error) (ended bool, err error) {
 	select {
-	case <-heard: // one from before the question
+	case <-heard: // sent before the question
 	default:
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -288,7 +289,7 @@ func (c *chat) tools(ctx context.Context) error {
 	return nil
 }
 
-// as goes on as somebody else. The conversation so far is somebody's who may see more, so it does not come along.
+// as continues as another principal. The conversation is dropped, because the previous principal may see more.
 func (c *chat) as(ctx context.Context, line, who string) error {
 	if who == "" {
 		return errors.New("/as wants a token, or a tenant where the gateway is in this process")

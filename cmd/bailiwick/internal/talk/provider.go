@@ -1,7 +1,7 @@
-// Package talk is the commands that have a model answer: ask, for one question, and chat.
+// Package talk implements the commands that use a model: ask, for one question, and chat.
 //
-// They are agents like any other: they reach the application through a client of a gateway. They refuse to propose a write
-// that the person at the terminal did not agree to.
+// They are ordinary agents that use a client of a gateway. They propose a write only with the consent of the person at
+// the terminal.
 package talk
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// envFile is read from the working folder where the environment names no provider.
+// envFile is read from the working folder if the environment names no provider.
 const envFile = ".env"
 
-// setUp is what a person without a provider is told; what costs nothing comes first.
+// setUp is shown to a person without a provider; free options come first.
 const setUp = `no model is set up. One on this machine, free:
   ollama pull qwen2.5:7b
   export LLM_PROVIDER=ollama LLM_MODEL=qwen2.5:7b
@@ -29,8 +29,8 @@ One of a provider:
 The same lines, without export, can be in a file .env in this folder.
 Without a model, "bailiwick console" tries every tool by hand`
 
-// Provider returns the provider that the environment names, or, where it names none, .env in the working folder. The two
-// are never mixed: a file must not decide where a key of the environment is sent.
+// Provider returns the provider named by the environment or, if there is none, by .env in the working folder. The two
+// are never combined: a file must not decide where a key from the environment is sent.
 func Provider() (assistant.Provider, error) {
 	p := assistant.FromEnvironment(os.LookupEnv)
 	if p.Name != "" {
@@ -46,8 +46,8 @@ func Provider() (assistant.Provider, error) {
 	return p, nil
 }
 
-// readEnv reads lines of NAME=value: comments, quotes and export as shells have them, without substitution. A file that
-// is not there is empty.
+// readEnv reads lines of NAME=value, with comments, quotes and export as in shells, without substitution. A missing
+// file is empty.
 func readEnv(path string) (map[string]string, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -65,7 +65,7 @@ func readEnv(path string) (map[string]string, error) {
 		}
 		name, v, ok := strings.Cut(strings.TrimPrefix(text, "export "), "=")
 		if name = strings.TrimSpace(name); !ok || name == "" {
-			return nil, fmt.Errorf("%s:%d: a line must be NAME=value", path, n) // the line may hold a key, so it isn't shown
+			return nil, fmt.Errorf("%s:%d: a line must be NAME=value", path, n) // the line may contain a key, so it isn't shown
 		}
 		v = strings.TrimSpace(v)
 		if q := strings.IndexAny(v, `"'`); q == 0 {

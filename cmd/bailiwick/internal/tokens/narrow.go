@@ -17,13 +17,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A listed is a token as it is shown: its filters with digests in the place of values.
+// A listed is a token for display: its filters have digests instead of values.
 type listed struct {
 	identity.Token
 	Filters map[string]string `json:"filters,omitempty"`
 }
 
-// known refuses a list with a tool that nobody has: an except with a slip of the pen would narrow nothing.
+// known reports unknown tools in a list: a misspelt name in except would have no effect.
 func known(c *config.Config, tools identity.List) error {
 	names := app.ToolNames(c)
 	for _, n := range slices.Concat(tools.Only, tools.Except) {
@@ -34,8 +34,8 @@ func known(c *config.Config, tools identity.List) error {
 	return nil
 }
 
-// parseFilters reads CLASS=WHERE. What is wrong with a where object is found when the token is made, but for its
-// expressions: those are for policy to read, and it would refuse the class.
+// parseFilters parses CLASS=WHERE. It checks only the expressions of the where objects, which policy would find much
+// later; other faults are found when the token is created.
 func parseFilters(texts []string) (map[string]string, error) {
 	var out map[string]string
 	expressions := expression.NewCompiler()
@@ -68,7 +68,7 @@ func ruleOf(text string) (query.Filter, error) {
 	return query.ParseRule(v, "")
 }
 
-// narrowed says in words what a token may not do of what its scopes allow; "" when it may all.
+// narrowed describes what restricts a token besides its scopes; "" if nothing does.
 func narrowed(k identity.Token) string {
 	var parts []string
 	for _, l := range []struct {
@@ -92,7 +92,7 @@ func narrowed(k identity.Token) string {
 	return strings.Join(parts, "; ")
 }
 
-// digests are a token's filters as they may be shown: field names, and of values the beginning of a digest.
+// digests returns a token's filters for display: field names, with the start of a digest for each value.
 func digests(k identity.Token) map[string]string {
 	out := make(map[string]string, len(k.Filters))
 	for class, text := range k.Filters {

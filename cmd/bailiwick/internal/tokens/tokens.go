@@ -1,7 +1,6 @@
-// Package tokens is the commands that make, list and revoke the tokens that let agents in.
+// Package tokens implements the commands that create, list and revoke the tokens of agents and people.
 //
-// It stands in the command line, beside the other commands. Who may read and write the store's file may manage its
-// tokens; a token itself is shown once, when it is made.
+// Access to the store is sufficient to manage its tokens. A token's secret is shown once, when it is created.
 package tokens
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// Command returns the commands.
+// Command returns the token commands.
 func Command(t *terminal.Terminal) *cobra.Command {
 	cmd := terminal.Group(&cobra.Command{Use: "token", Short: "Make, list and revoke the tokens that let agents in"})
 	cmd.AddCommand(create(t), list(t), revoke(t))
@@ -84,7 +83,7 @@ func create(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// issue makes a token whose lists name what c has, and shows it.
+// issue creates a token after checking its lists against c, and shows it.
 func issue(ctx context.Context, t *terminal.Terminal, tokens *identity.Tokens, c *config.Config, want identity.Token) error {
 	warnings, err := app.CheckToken(ctx, c, want)
 	if err != nil {
@@ -100,7 +99,7 @@ func issue(ctx context.Context, t *terminal.Terminal, tokens *identity.Tokens, c
 	return newToken(t, made, secret)
 }
 
-// newToken shows a token for the first and last time.
+// newToken shows a new token, for the only time.
 func newToken(t *terminal.Terminal, made identity.Token, secret string) error {
 	if t.JSON {
 		return t.PrintJSON(struct {
@@ -114,7 +113,7 @@ func newToken(t *terminal.Terminal, made identity.Token, secret string) error {
 	return nil
 }
 
-// parseLife reads a time such as 90d, 12h or 1h30m.
+// parseLife parses a duration such as 90d, 12h or 1h30m.
 func parseLife(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if n, err := strconv.Atoi(days); err == nil && n > 0 && n <= 3650 {

@@ -1,5 +1,5 @@
-// Mcpgo goes through the conversation of scripts/clients with github.com/mark3labs/mcp-go, as conversation.mjs does with
-// the clients of npm. It reads URL, TOKEN, BAILIWICK and DEMO of the environment.
+// Mcpgo runs the conversation of scripts/clients with github.com/mark3labs/mcp-go, as conversation.mjs does with the
+// npm clients. It reads URL, TOKEN, BAILIWICK and DEMO from the environment.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// slow joins all issues of a project with each other: it runs for minutes where nothing ends it.
+// slow joins all issues of a project with each other, which takes minutes unless it is cancelled.
 var slow = map[string]any{"class_name": "issues", "pipeline": []any{
 	map[string]any{"$lookup": map[string]any{"from": "issues", "localField": "project_id", "foreignField": "project_id", "as": "other"}},
 	map[string]any{"$unwind": "$other"},
@@ -68,7 +68,7 @@ func connect(generation, over string) (*client.Client, error) {
 	return client.NewClient(t, client.WithProtocolVersion(generation)), nil
 }
 
-// converse goes through everything and returns what worked.
+// converse runs all steps and returns those that worked.
 func converse(generation, over string) (did []string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
@@ -151,12 +151,12 @@ func (s *session) call(ctx context.Context) error {
 	return nil
 }
 
-// page makes the next call that the first answer names.
+// page makes the follow-up call given in the first answer.
 func (s *session) page(ctx context.Context) error {
 	_, next, _ := strings.Cut(s.first, "more: query_class ")
 	next, _, _ = strings.Cut(next, "\n")
 	text, isError, err := s.tool(ctx, "query_class", json.RawMessage(next), nil)
-	if strings.Contains(text, "start again without a cursor") { // the client before has changed the rules just now
+	if strings.Contains(text, "start again without a cursor") { // the previous client has just changed the rules
 		if err := s.call(ctx); err != nil {
 			return err
 		}
@@ -191,7 +191,7 @@ func (s *session) unknown(ctx context.Context) error {
 	return nil
 }
 
-// cancel begins a call that takes minutes, waits for word of it, and gives it up.
+// cancel starts a call that takes minutes, waits for progress, and cancels it.
 func (s *session) cancel(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -239,7 +239,7 @@ func (s *session) prompts(ctx context.Context) error {
 	return nil
 }
 
-// listChanged changes the tools in the configuration and waits to be told.
+// listChanged changes the tools in the configuration and waits for the notification.
 func (s *session) listChanged(ctx context.Context) error {
 	if mcp.IsModernProtocol(s.ProtocolVersion()) {
 		stop, err := s.ListenAsync(ctx, mcp.SubscriptionFilter{ToolsListChanged: true}, nil)
