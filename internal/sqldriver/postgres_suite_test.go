@@ -3,6 +3,7 @@ package sqldriver_test
 import (
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/large"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/masks"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
@@ -11,7 +12,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
-	"github.com/bailiwick-dev/bailiwick/source/sourcetest"
 	"github.com/jackc/pgx/v5"
 )
 

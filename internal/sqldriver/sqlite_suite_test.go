@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/large"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/masks"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
@@ -15,7 +16,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/memory"
-	"github.com/bailiwick-dev/bailiwick/source/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 

@@ -3,12 +3,12 @@ package memory_test
 import (
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/large"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/masks"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/memory"
-	"github.com/bailiwick-dev/bailiwick/source/sourcetest"
 )
 
 func open(t *testing.T, d sourcetest.Dataset) source.Source {

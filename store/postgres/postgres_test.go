@@ -5,9 +5,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
-	"github.com/bailiwick-dev/bailiwick/store/storetest"
 )
 
 // places gives each place of the suite its own database.

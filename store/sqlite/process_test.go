@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
-	"github.com/bailiwick-dev/bailiwick/store/storetest"
 )
 
 func TestMain(m *testing.M) {

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
-	"github.com/bailiwick-dev/bailiwick/store/storetest"
 )
 
 func open(t *testing.T, place string) storetest.Store {

@@ -1,8 +1,8 @@
 package pipelines
 
 import (
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/source/sourcetest"
 )
 
 var id = sourcetest.Column{Name: "id", Is: schema.Integer, Required: true}
