@@ -184,6 +184,9 @@ var mayImport = map[string]string{
 	// a configuration, served inside of a program
 	"serve": ". identity internal/app tool",
 
+	// what programs without a configuration take of the tools
+	"tool/changes": "internal/tools/apis internal/tools/changes tool",
+
 	"cmd/bailiwick":                   "*",
 	"cmd/bailiwick/internal/audits":   "audit change identity internal/app internal/terminal",
 	"cmd/bailiwick/internal/export":   ". identity internal/result/shape query value",

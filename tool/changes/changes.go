@@ -1,0 +1,22 @@
+// Package changes has the tools that propose writes and follow what becomes of them, for programs that make a gateway of their own.
+// A configuration served by package serve has them already.
+package changes
+
+import (
+	"github.com/bailiwick-dev/bailiwick/internal/tools/apis"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
+	"github.com/bailiwick-dev/bailiwick/tool"
+)
+
+// Options say what a Toolset works with. Gateway is needed.
+type Options = changes.Options
+
+// A Toolset makes the tools: records as they are, a tool for each action that asks for one, and those that list, show, await and cancel
+// changes. Its Standing method belongs into bailiwick.Options.Standing: without it no change of an action is applied.
+type Toolset = changes.Toolset
+
+// New returns the Toolset of o.
+func New(o Options) *Toolset { return changes.New(o) }
+
+// APIs returns the tools that search, read and call HTTP APIs: search_api, call_api_read and call_api_write, whose calls become changes of t.
+func APIs(t *Toolset) []tool.Tool { return apis.New(t).Tools() }
