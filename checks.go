@@ -3,12 +3,10 @@ package bailiwick
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/review/visibility"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
@@ -147,9 +145,7 @@ func (c *Call) sees(ctx context.Context, e change.Effect) (bool, error) {
 	if e.Key == "" || e.Op == write.OpSchema || e.Op == write.OpCall {
 		return true, nil
 	}
-	p := c.who
-	p.Scopes = append(slices.Clone(p.Scopes), identity.Read) // the scope review suffices to read what is reviewed; classes and filters still apply
-	rows, err := c.gateway.rows(ctx, c.policy, p, &query.Find{Class: e.Class, IDs: []string{e.Key}, Limit: 1}, 0)
+	rows, err := c.gateway.rows(ctx, c.policy, c.reading(), &query.Find{Class: e.Class, IDs: []string{e.Key}, Limit: 1}, 0)
 	if err != nil {
 		return false, err
 	}

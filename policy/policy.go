@@ -58,6 +58,7 @@ type class struct {
 	canonical query.Filter // bound, unless it has expressions
 	personal  bool         // canonical has expressions
 	relations []relation   // those of a single field
+	labels    []string     // the fields that can be the label of a record, the likeliest first
 }
 
 // relation is a pointer field and its target.
@@ -115,6 +116,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	for _, c := range p.classes {
 		c.filters(p.expressions, func(format string, args ...any) { fail(ruled[c], format, args...) })
 		c.mask(p, func(format string, args ...any) { fail(ruled[c], format, args...) })
+		c.label(func(format string, args ...any) { fail(ruled[c], format, args...) })
 	}
 	apis, err := calls.New(rules.APIs, p.expressions)
 	p.apis, errs = apis, append(errs, err)

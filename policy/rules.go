@@ -42,6 +42,7 @@ type ClassRule struct {
 	Write       map[write.Op]write.Mode // how agents may create, update and delete records; write.Review if unset
 	Version     string                  // a visible field that changes with every write: a change is stale if it differs; "" for none
 	Permitted   []string                // the fields that agents may set; nil for all that they see
+	Label       string                  // the field that holds what a record is called; "" for the likeliest by name
 }
 
 // A FieldRule documents a field for agents.

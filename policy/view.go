@@ -278,6 +278,15 @@ func (v *View) Pointer(field string) (Relation, bool) {
 	return Relation{}, false
 }
 
+// Behind returns the view of the records that the pointer called field leads to; nil if there is no such pointer that
+// the principal can follow.
+func (v *View) Behind(field string) *View {
+	if p := v.pointer(field); p != nil {
+		return p.target
+	}
+	return nil
+}
+
 // CanName reports whether f names only visible fields.
 func (v *View) CanName(f query.Filter) bool {
 	_, _, err := typecheck.Filter(f, viewScope{v}, nil)

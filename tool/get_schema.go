@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -35,6 +36,7 @@ func getSchema(w Writing) Tool {
 			"fields": {"type": "array", "items": {"type": "object", "required": ["name", "type"], "properties": {
 				"name": {"type": "string"}, "type": {"type": "string"}}}},
 			"key": {"type": "array", "items": {"type": "string"}},
+			"label": {"type": "string"},
 			"relations": {"type": "array", "items": {"type": "object"}},
 			"indexes": {"type": "array", "items": {"type": "object"}},
 			"canonical_filter": {"type": "object"},
@@ -78,6 +80,9 @@ func describe(v *policy.View, others []*policy.View, writable func(*schema.Field
 	if key := v.Key(); key != nil {
 		doc = append(doc, member("key", list(key)))
 	}
+	if l := v.Label(); l != "" {
+		doc = append(doc, text("label", l))
+	}
 	doc = append(doc, member("relations", relations(v, others)), member("indexes", indexes(v)))
 	if fields := v.SearchFields(); fields != nil {
 		doc = append(doc, member("text_fields", list(fields)))
@@ -109,7 +114,8 @@ func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 	var target value.Value
 	if p, ok := v.Pointer(f.Name); ok {
 		typ, target = "pointer", value.OfString(p.Target)
-		hint = fmt.Sprintf(`the id of a record of %s: "<id>" or {"$in": ["<id>", "<id>"]}; include resolves it`, p.Target)
+		hint = fmt.Sprintf(`the id of a record of %s: "<id>" or {"$in": ["<id>", "<id>"]}; %s.%s can be named wherever a field can; include shows the record`,
+			p.Target, f.Name, cmp.Or(v.Behind(f.Name).Label(), p.TargetKey))
 	}
 	m := v.Mask(f.Name)
 	if m != nil {
@@ -241,7 +247,7 @@ func schemaText(doc value.Value) string {
 			}
 		}
 	}
-	for _, more := range []string{"description_only", "key", "relations", "indexes", "text_fields", "canonical_filter", "agent_join_fields", "actions"} {
+	for _, more := range []string{"description_only", "key", "label", "relations", "indexes", "text_fields", "canonical_filter", "agent_join_fields", "actions"} {
 		if v, ok := doc.Get(more); ok {
 			b.WriteString("\n" + more + ": " + v.String())
 		}

@@ -101,6 +101,7 @@ classes:
     lift: [token]
     large: [body]
     join: [id, title]
+    label: title
     mask: {title: {as: partial, except: operator}, org_id: hash, body: null}
     tenant: {field: org_id, is: '"org-" + principal.tenant', bypass: '"operator" in principal.scopes'}
     canonical:
@@ -304,7 +305,7 @@ func TestParse(t *testing.T) {
 			Classes: map[string]policy.ClassRule{
 				"tracker.issues": {
 					Description: "Work to do", Visible: []string{"id", "org_id", "title", "body", "token"}, Denied: []string{"note"},
-					Lift: []string{"token"}, Large: []string{"body"}, Join: []string{"id", "title"}, Mask: map[string]policy.Mask{"title": policy.Partial, "org_id": policy.Hash, "body": policy.Null},
+					Lift: []string{"token"}, Large: []string{"body"}, Join: []string{"id", "title"}, Label: "title", Mask: map[string]policy.Mask{"title": policy.Partial, "org_id": policy.Hash, "body": policy.Null},
 					MaskBut:   map[string]identity.Scope{"title": identity.Operator},
 					Tenant:    &policy.TenantRule{Field: "org_id", Is: `"org-" + principal.tenant`, Bypass: `"operator" in principal.scopes`},
 					Canonical: where(t, `{"deleted_at": null, "region": {"$in": {"$cel": "principal.claims.regions"}}, "number": {"$lte": 9007199254740993}, "rate": 1.50}`),

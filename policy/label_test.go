@@ -1,0 +1,56 @@
+package policy
+
+import (
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// TestLabel checks which field holds what a record is called, and the faults of a configured one.
+func TestLabel(t *testing.T) {
+	field := func(name string, typ schema.Type) schema.Field { return schema.Field{Name: name, Type: typ} }
+	classes := func() []schema.Class {
+		return []schema.Class{{Source: "app", Name: "projects", Key: []string{"id"}, Fields: []schema.Field{field("id", schema.Integer), field("number", schema.Integer),
+			field("title", schema.String), field("project_name", schema.String), field("name", schema.JSON), field("meta", schema.JSON)}},
+			{Source: "app", Name: "codes", Key: []string{"code"}, Fields: []schema.Field{field("code", schema.String), field("note", schema.String)}}}
+	}
+	operator := agent()
+	operator.Scopes = append(operator.Scopes, identity.Operator)
+	for _, tt := range []struct {
+		name, class string
+		rule        ClassRule
+		who         identity.Principal
+		want        string
+	}{
+		{"the class's own name", "projects", ClassRule{}, agent(), "project_name"},
+		{"the next where it is hidden", "projects", ClassRule{Denied: []string{"project_name"}}, agent(), "title"},
+		{"the next where it is masked", "projects", ClassRule{Mask: map[string]Mask{"project_name": Partial}}, agent(), "title"},
+		{"but not for those who see it whole", "projects", ClassRule{Mask: map[string]Mask{"project_name": Partial}, MaskBut: map[string]identity.Scope{"project_name": identity.Operator}}, operator, "project_name"},
+		{"a large one is no label", "projects", ClassRule{Large: []string{"project_name", "title"}}, agent(), "number"},
+		{"as configured", "projects", ClassRule{Label: "number"}, agent(), "number"},
+		{"configured and masked for the principal", "projects", ClassRule{Label: "title", Mask: map[string]Mask{"title": Partial}, MaskBut: map[string]identity.Scope{"title": identity.Operator}}, agent(), ""},
+		{"a key is no label", "codes", ClassRule{}, agent(), ""},
+		{"unknown", "projects", ClassRule{Label: "titel"}, agent(), `classes.projects: label: there is no field "titel"; did you mean title?`},
+		{"hidden", "projects", ClassRule{Label: "title", Denied: []string{"title"}}, agent(), "classes.projects: label: title can't be seen at all; take it out"},
+		{"masked for all", "projects", ClassRule{Label: "title", Mask: map[string]Mask{"title": Partial}}, agent(), "classes.projects: label: title is masked; choose a field that is seen whole"},
+		{"no text", "projects", ClassRule{Label: "meta"}, agent(), "classes.projects: label: meta is of type json; a label is a text or a number"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := New(Rules{Classes: map[string]ClassRule{tt.class: tt.rule}}, classes())
+			if err != nil {
+				if err.Error() != tt.want {
+					t.Errorf("got %v, want %s", err, tt.want)
+				}
+				return
+			}
+			v, err := p.View(tt.who, tt.class, "", false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Label() != tt.want {
+				t.Errorf("got %q, want %q", v.Label(), tt.want)
+			}
+		})
+	}
+}
