@@ -201,7 +201,7 @@ func (r *Request) setBody(c validate.Checked, o Options) error {
 	}
 	var err error
 	switch {
-	case spec.IsJSON(content.MediaType):
+	case spec.IsJSON(content.MediaType), validate.IsText(content.MediaType) && v.Kind() != value.String:
 		r.Body = v.AppendJSON(nil)
 	case spec.IsForm(content.MediaType):
 		r.Body, err = o.form(content, v)

@@ -97,8 +97,10 @@ func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 			return nil
 		}
 		if !c.o.OpenBodies {
-			c.names(f, content.Schema, a.Body, "/body", 0)
+			c.names(f, []spec.Raw{content.Schema}, a.Body, "/body", 0)
 		}
+		return c.against(f, key, content.Schema, a.Body, "/body")
+	case IsText(content.MediaType) && c.structured(content.Schema, a.Body):
 		return c.against(f, key, content.Schema, a.Body, "/body")
 	case IsText(content.MediaType):
 		if a.Body.Kind() != value.String {
@@ -110,6 +112,13 @@ func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 		}
 	}
 	return nil
+}
+
+// structured reports whether v is a list or an object and the schema r declares that type: some documents declare JSON as
+// text/plain.
+func (c *Checker) structured(r spec.Raw, v value.Value) bool {
+	s := c.v.Schema(r)
+	return len(s.Types) > 0 && (v.Kind() == value.Object && s.Is("object") || v.Kind() == value.Array && s.Is("array"))
 }
 
 // IsText reports whether a body of that media type is given as text.
@@ -146,7 +155,7 @@ func (c *Checker) parts(f *faults, out *Checked, key string) error {
 			}
 		default:
 			if !c.o.OpenBodies {
-				c.names(f, field.Schema, v, at, 1)
+				c.names(f, []spec.Raw{field.Schema}, v, at, 1)
 			}
 			if err := c.against(f, key+" "+field.Name, field.Schema, v, at); err != nil {
 				return err
@@ -196,78 +205,6 @@ func (f *faults) file(v value.Value, at string) {
 	for _, name := range []string{"name", "content"} {
 		if _, ok := v.Get(name); !ok {
 			f.add(at+"/"+name, "required", "a file has a %s", name)
-		}
-	}
-}
-
-// maxNames is the maximum depth to which names are checked; values don't nest deeper.
-const maxNames = 64
-
-// names refuses names in v that the schema r doesn't declare, at any depth.
-func (c *Checker) names(f *faults, r spec.Raw, v value.Value, at string, depth int) {
-	if r == nil || depth > maxNames {
-		return
-	}
-	switch v.Kind() {
-	case value.Array:
-		s := c.v.Schema(r)
-		for i, e := range v.List() {
-			if s.Items != nil {
-				c.names(f, s.Items, e, fmt.Sprintf("%s/%d", at, i), depth+1)
-			}
-		}
-	case value.Object:
-		k := known{fields: map[string]spec.Raw{}}
-		c.known(&k, r, 0)
-		for _, m := range v.Members() {
-			schema, ok := k.fields[m.Name]
-			switch {
-			case ok:
-				c.names(f, schema, m.Value, at+"/"+escape(m.Name), depth+1)
-			case k.open:
-				c.names(f, k.further, m.Value, at+"/"+escape(m.Name), depth+1)
-			default:
-				f.unknown(at, m.Name, "field", k.names)
-			}
-		}
-	}
-}
-
-// known holds the names an object may have: those of a schema and of its alternatives.
-type known struct {
-	fields  map[string]spec.Raw
-	names   []string
-	open    bool
-	further spec.Raw
-}
-
-func (c *Checker) known(k *known, r spec.Raw, depth int) {
-	s := c.v.Schema(r)
-	if len(s.Types) > 0 && !s.Is("object") && depth > 0 {
-		return
-	}
-	o := c.v.Object(s)
-	for _, field := range o.Fields {
-		if _, ok := k.fields[field.Name]; !ok {
-			k.fields[field.Name] = field.Schema
-			k.names = append(k.names, field.Name)
-		}
-	}
-	if o.Further != nil {
-		k.further = o.Further
-	}
-	switch {
-	case len(o.Choices) == 0:
-		k.open = k.open || o.Open
-	case o.Additional.Kind() == 't' || o.Further != nil || depth > 4:
-		k.open = true
-	default:
-		for _, choice := range o.Choices {
-			// An alternative that only lists required fields declares no names.
-			if in := c.v.Schema(choice); len(o.Fields) > 0 && len(in.Properties)+len(in.Types)+len(in.AllOf)+len(in.OneOf)+len(in.AnyOf) == 0 && in.Name == "" {
-				continue
-			}
-			c.known(k, choice, depth+1)
 		}
 	}
 }

@@ -125,13 +125,20 @@ func alternatives(all []*jsonschema.ValidationError) (n int) {
 }
 
 // far is the distance of an alternative of another type or kind than was meant.
-const far = 100
+const far = 1000
+
+// shallow is the distance of one fault of the value's own fields.
+const shallow = 20
 
 // distance returns how far an alternative is from matching a value at that depth. One that requires another type, or
-// another constant in a field, is far: it is not the alternative that was meant.
+// another constant in a field, is far: it is not the alternative that was meant. A fault of the value's own fields weighs
+// more than one inside of them, which the alternative shares.
 func distance(e *jsonschema.ValidationError, depth int) int {
-	switch e.ErrorKind.(type) {
+	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
+		if len(e.InstanceLocation) <= depth && slices.Equal(k.Want, []string{"null"}) {
+			return 2 * far
+		}
 		if len(e.InstanceLocation) <= depth {
 			return far
 		}
@@ -139,6 +146,9 @@ func distance(e *jsonschema.ValidationError, depth int) int {
 		if len(e.InstanceLocation) <= depth+1 {
 			return far
 		}
+	}
+	if len(e.Causes) == 0 && len(e.InstanceLocation) <= depth {
+		return shallow
 	}
 	n := 0
 	for _, c := range e.Causes {

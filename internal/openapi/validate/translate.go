@@ -75,6 +75,7 @@ func (t *translator) schema(p place) any {
 	for name, m := range r.Members() {
 		t.member(out, &w, name, m, p)
 	}
+	t.discriminate(out, r)
 	t.close(out, r, p)
 	w.finish(out)
 	return out
@@ -84,7 +85,7 @@ func (t *translator) schema(p place) any {
 // the properties of parts and alternatives, which authors don't intend; unevaluatedProperties is used instead. A part is
 // closed by the composition that contains it.
 func (t *translator) close(out map[string]any, r spec.Raw, p place) {
-	composed := out["allOf"] != nil || out["oneOf"] != nil || out["anyOf"] != nil
+	composed := out["allOf"] != nil || out["oneOf"] != nil || out["anyOf"] != nil || out["if"] != nil
 	closed := out["additionalProperties"] == false
 	for part := range r.Get("allOf").Elements() {
 		s := t.v.Schema(part)
@@ -257,7 +258,7 @@ func (w *written) finish(out map[string]any) {
 		out["enum"] = append(list, nil)
 	}
 	// If null doesn't match a composition, it is added as an alternative.
-	for _, name := range []string{"allOf", "oneOf", "anyOf"} {
+	for _, name := range []string{"allOf", "oneOf", "anyOf", "if"} {
 		if out[name] != nil {
 			rest := map[string]any{}
 			for k, v := range out {

@@ -162,7 +162,7 @@ func (c *Checker) parameters(f *faults, op *spec.Operation, in, at string, given
 			return nil, err
 		}
 		if p.Style == "deepObject" || p.MediaType != "" {
-			c.names(f, p.Schema, v, at+"/"+escape(p.Name), 0)
+			c.names(f, []spec.Raw{p.Schema}, v, at+"/"+escape(p.Name), 0)
 		}
 	}
 	for _, m := range given.Members() {
@@ -207,7 +207,8 @@ func member(of value.Value, name string, fold bool) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// suit converts a string to a number or boolean, or back, if the schema requires it; also in lists.
+// suit converts a string to a number or boolean, or back, if the schema requires it; also in lists. A single value for a
+// list is a list of one, as it is in the request.
 func (c *Checker) suit(r spec.Raw, v value.Value) value.Value {
 	s := c.v.Schema(r)
 	if len(s.Types) == 0 {
@@ -220,6 +221,8 @@ func (c *Checker) suit(r spec.Raw, v value.Value) value.Value {
 			list[i] = c.suit(s.Items, e)
 		}
 		return value.OfArray(list)
+	case s.Is("array") && len(s.Types) == 1 && s.Items != nil && (v.Kind() == value.String || v.IsNumber() || v.Kind() == value.Bool):
+		return value.OfArray([]value.Value{c.suit(s.Items, v)})
 	case v.Kind() == value.String && !s.Is("string"):
 		text := v.Text()
 		read, err := value.Read([]byte(text), 1)

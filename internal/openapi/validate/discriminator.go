@@ -1,0 +1,114 @@
+package validate
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A discriminator names the field whose value, a tag, selects one of several alternatives. The zero discriminator
+// selects none.
+type discriminator struct {
+	field   string
+	mapping []mapped // in the document's order
+}
+
+// mapped is a tag with the alternative that it selects: a reference, or the name of a schema.
+type mapped struct{ tag, to string }
+
+// discriminatorOf reads the discriminator of a schema: an object, or in Swagger 2.0 the name of the field.
+func discriminatorOf(r spec.Raw) discriminator {
+	written := r.Get("discriminator")
+	if written.Kind() == '"' {
+		return discriminator{field: written.Text()}
+	}
+	d := discriminator{field: written.Get("propertyName").Text()}
+	for tag, to := range written.Get("mapping").Members() {
+		d.mapping = append(d.mapping, mapped{tag, to.Text()})
+	}
+	return d
+}
+
+// tags returns the tags that select the alternative r; none if it can't be known. If nothing maps to r, its name is its
+// tag. A field that allows only some values restricts the tags to these.
+func (d discriminator) tags(v *visible.View, r spec.Raw) []string {
+	if d.field == "" {
+		return nil
+	}
+	target, name, ok := v.Follow(r)
+	if ok && target == nil {
+		return nil // hidden: its tags are not known to the caller
+	}
+	var tags []string
+	for _, m := range d.mapping {
+		if ok && (m.to == spec.Reference(r) || m.to == name || m.to == spec.ShortName(name)) {
+			tags = append(tags, m.tag)
+		}
+	}
+	for _, field := range v.Object(v.Schema(r)).Fields {
+		if field.Name == d.field && len(tags) == 0 {
+			for _, e := range v.Schema(field.Schema).Enum {
+				tags = append(tags, e.Text())
+			}
+		}
+	}
+	if len(tags) == 0 && name != "" {
+		tags = append(tags, spec.ShortName(name))
+	}
+	return tags
+}
+
+// to returns the schema that the mapping selects for v, or nil.
+func (d discriminator) to(v value.Value) spec.Raw {
+	given, _ := v.Get(d.field)
+	for _, m := range d.mapping {
+		if d.field != "" && m.tag == given.Text() && m.to != "" && m.to[0] == '#' {
+			return append(value.AppendQuoted([]byte(`{"$ref":`), m.to), '}')
+		}
+	}
+	return nil
+}
+
+// discriminate replaces the alternatives of a schema that has a discriminator by the one that the tag selects, so that
+// faults are those of the alternative that was meant. Without a tag, any alternative may
+// be meant.
+func (t *translator) discriminate(out map[string]any, r spec.Raw) {
+	d := discriminatorOf(r)
+	if d.field == "" {
+		return
+	}
+	for _, name := range []string{"oneOf", "anyOf"} {
+		list, _ := out[name].([]any)
+		if list == nil {
+			continue
+		}
+		tagged := map[string]any{"type": "object", "required": []any{d.field}}
+		selected, all, open := []any{}, []any{}, false
+		for n, choice := range slices.Collect(r.Get(name).Elements()) {
+			tags := d.tags(t.v, choice)
+			open = open || len(tags) == 0 && choice.Get("type").Text() != "null"
+			for _, tag := range tags {
+				all = append(all, tag)
+				selected = append(selected, map[string]any{"if": map[string]any{"properties": map[string]any{d.field: map[string]any{"const": tag}}}, "then": list[n]})
+			}
+		}
+		if open || len(all) == 0 {
+			return // a tag of an alternative is not known
+		}
+		delete(out, name)
+		selected = append(selected, map[string]any{"properties": map[string]any{d.field: map[string]any{"enum": unique(all)}}})
+		out["if"], out["then"], out["else"] = tagged, map[string]any{"allOf": selected}, map[string]any{"anyOf": list}
+		return
+	}
+}
+
+func unique(all []any) (out []any) {
+	for _, one := range all {
+		if !slices.Contains(out, one) {
+			out = append(out, one)
+		}
+	}
+	return out
+}

@@ -1,0 +1,144 @@
+package validate
+
+import (
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// maxNames is the maximum depth to which names are checked; values don't nest deeper.
+const maxNames = 64
+
+// names refuses names in v that none of the schemas declares, at any depth. There are several schemas if alternatives
+// declare the same field.
+func (c *Checker) names(f *faults, schemas []spec.Raw, v value.Value, at string, depth int) {
+	if len(schemas) == 0 || depth > maxNames {
+		return
+	}
+	switch v.Kind() {
+	case value.Array:
+		var items []spec.Raw
+		for _, r := range schemas {
+			if s := c.v.Schema(r); s.Items != nil {
+				items = append(items, s.Items)
+			}
+		}
+		for i, e := range v.List() {
+			c.names(f, items, e, fmt.Sprintf("%s/%d", at, i), depth+1)
+		}
+	case value.Object:
+		k := known{v: v, fields: map[string][]spec.Raw{}}
+		for _, r := range schemas {
+			c.known(&k, r, 0)
+		}
+		for _, m := range v.Members() {
+			schemas, ok := k.fields[m.Name]
+			switch {
+			case ok:
+				c.names(f, schemas, m.Value, at+"/"+escape(m.Name), depth+1)
+			case k.open:
+				c.names(f, k.further, m.Value, at+"/"+escape(m.Name), depth+1)
+			default:
+				f.unknown(at, m.Name, "field", k.names)
+			}
+		}
+	}
+}
+
+// known holds the names an object may have: those of a schema and of the alternatives that may apply to v.
+type known struct {
+	v       value.Value
+	fields  map[string][]spec.Raw
+	names   []string
+	open    bool
+	further []spec.Raw
+}
+
+func (c *Checker) known(k *known, r spec.Raw, depth int) {
+	s := c.v.Schema(r)
+	if r == nil {
+		k.open = true
+		return
+	}
+	if len(s.Types) > 0 && !s.Is("object") && depth > 0 {
+		return
+	}
+	o := c.v.Object(s)
+	for _, field := range o.Fields {
+		if k.fields[field.Name] == nil {
+			k.names = append(k.names, field.Name)
+		}
+		k.fields[field.Name] = append(k.fields[field.Name], field.Schema)
+	}
+	if o.Further != nil {
+		k.further = append(k.further, o.Further)
+	}
+	choices := c.choices(o, k.v)
+	switch {
+	case len(choices) == 0:
+		k.open = k.open || o.Open
+	case o.Additional.Kind() == 't' || o.Further != nil || depth > 4:
+		k.open = true
+	default:
+		for _, choice := range choices {
+			// An alternative that only lists required fields declares no names.
+			if in := c.v.Schema(choice); len(o.Fields) > 0 && len(in.Properties)+len(in.Types)+len(in.AllOf)+len(in.OneOf)+len(in.AnyOf) == 0 && in.Name == "" {
+				continue
+			}
+			c.known(k, choice, depth+1)
+		}
+	}
+}
+
+// choices returns the alternatives of o that v may be. An alternative is left out if a field of v has a value that the
+// alternative doesn't allow there, or if o's discriminator names another one; if none is left, all are returned. An
+// object without alternatives whose discriminator maps to other schemas has those.
+func (c *Checker) choices(o visible.Object, v value.Value) []spec.Raw {
+	d := discriminatorOf(o.Raw)
+	all := o.Choices
+	if len(all) == 0 {
+		to := d.to(v)
+		if name := c.v.Schema(to).Name; name != "" && name != o.Name { // a hidden schema has no name
+			return []spec.Raw{to}
+		}
+		return nil
+	}
+	var left []spec.Raw
+	for _, choice := range all {
+		tags := d.tags(c.v, choice)
+		given, ok := v.Get(d.field)
+		if ok && len(tags) > 0 && !contains(tags, given.Text()) || c.contradicts(choice, v) {
+			continue
+		}
+		left = append(left, choice)
+	}
+	if left == nil {
+		return all
+	}
+	return left
+}
+
+// contradicts reports whether a field of v has another value than the schema r allows.
+func (c *Checker) contradicts(r spec.Raw, v value.Value) bool {
+	for _, field := range c.v.Object(c.v.Schema(r)).Fields {
+		given, ok := v.Get(field.Name)
+		if !ok || given.Kind() == value.Object || given.Kind() == value.Array || given.Kind() == value.Null {
+			continue
+		}
+		if s := c.v.Schema(field.Schema); len(s.Enum) > 0 && !allows(s.Enum, given) {
+			return true
+		}
+	}
+	return false
+}
+
+func allows(enum []spec.Raw, v value.Value) bool {
+	for _, e := range enum {
+		if e.Kind() == '"' && e.Text() == v.Text() || e.Kind() != '"' && string(e) == v.String() {
+			return true
+		}
+	}
+	return false
+}
