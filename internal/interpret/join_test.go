@@ -1,6 +1,7 @@
-package memory
+package interpret
 
 import (
+	"context"
 	"math"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func worldOf(t *testing.T, names []string, shapes []plan.Shape, rows [][]value.R
 		}
 		w.plan.Views = append(w.plan.Views, v)
 	}
-	w.source = New(w.classes, held)
+	w.records = func(_ context.Context, n Need) ([]value.Row, error) { return held[n.View.Class().Name], nil }
 	return w
 }
 

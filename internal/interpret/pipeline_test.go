@@ -1,19 +1,33 @@
-package memory
+package interpret
 
 import (
 	"context"
+	"iter"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
+// A classRows is the records of classes, by name.
+type classRows struct{ rows map[string][]value.Row }
+
+// Read evaluates a permit over the records.
+func (h classRows) Read(ctx context.Context, p policy.Permit) (iter.Seq2[value.Row, error], error) {
+	planned, err := p.Plan()
+	if err != nil {
+		return nil, err
+	}
+	return Rows(ctx, &planned, func(ctx context.Context, n Need) ([]value.Row, error) {
+		return Visible(ctx, n.View, func(c *schema.Class) ([]value.Row, error) { return h.rows[c.Name], nil })
+	})
+}
+
 // shop returns a source with deleted orders, which are visible to no principal, and neither are their notes.
-func shop(t *testing.T) (*Source, *policy.Policy) {
+func shop(t *testing.T) (classRows, *policy.Policy) {
 	t.Helper()
 	orders := columns([]int{1}, "id integer", "customer integer", "total decimal", "at date", "lines json", "gone boolean", "note string")
 	customers := columns([]int{1}, "id integer", "name string")
@@ -41,10 +55,10 @@ func shop(t *testing.T) (*Source, *policy.Policy) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(classes, rows), p
+	return classRows{rows}, p
 }
 
-func ask(t *testing.T, s *Source, p *policy.Policy, text string) (source.Rows, error) {
+func ask(t *testing.T, s classRows, p *policy.Policy, text string) (iter.Seq2[value.Row, error], error) {
 	t.Helper()
 	v, err := value.Read([]byte(text), 0)
 	if err != nil {

@@ -1,8 +1,9 @@
-package memory
+package interpret
 
 import (
 	"slices"
 
+	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -11,23 +12,46 @@ import (
 
 // A pairing is the records to join with, and the values by which they are compared.
 type pairing struct {
-	rows []value.Row
-	keys [][]value.Value // by row: the right sides of the pairs
+	rows   []value.Row
+	keys   [][]value.Value // by row: the right sides of the pairs
+	byKeys directory
 }
 
-// right evaluates a Program, and the right sides of pairs over its records.
-func (r *reading) right(p *plan.Program, on []plan.Pair, outer *place) pairing {
-	out := pairing{rows: r.program(p, given{outer: outer})}
-	in := records{reading: r, shape: new(p.Out()), given: given{outer: outer}}
-	for _, row := range out.rows {
+// right evaluates a Program, and the right sides of pairs over its records. Records that g doesn't need may be
+// missing.
+func (r *reading) right(p *plan.Program, on []plan.Pair, g given) pairing {
+	out := pairing{rows: r.program(p, g)}
+	in := records{reading: r, shape: new(p.Out()), given: given{outer: g.outer}}
+	for i, row := range out.rows {
 		at := in.at(row)
 		keys := make([]value.Value, len(on))
 		for i, pair := range on {
 			keys[i] = at.eval(pair.Right)
 		}
 		out.keys = append(out.keys, keys)
+		out.byKeys.add(digests(keys), i)
 	}
 	return out
+}
+
+// needed returns what a Program may read to find records for left: those whose field, in one of the pairs, has the value
+// of a record. The stages between the view and the pair may only leave out records, each by itself.
+func needed(p *plan.Program, on []plan.Pair, left records) given {
+	if p.From == plan.Input || slices.ContainsFunc(p.Stages, func(s plan.Stage) bool { _, ok := s.(*plan.Filter); return !ok }) {
+		return given{}
+	}
+	for _, pair := range on {
+		ref, ok := pair.Right.(plan.Ref)
+		if !ok || ref.T != schema.String && ref.T != schema.Integer || p.Base.Columns[ref.Column].Field == nil {
+			continue
+		}
+		in := make([]value.Value, len(left.rows))
+		for i, row := range left.rows {
+			in[i] = left.at(row).eval(pair.Left)
+		}
+		return given{key: p.Base.Columns[ref.Column].Field.Name, in: distinct(in)}
+	}
+	return given{}
 }
 
 // matching returns the rows for which all pairs are equal; null equals nothing.
@@ -37,16 +61,18 @@ func (p pairing) matching(on []plan.Pair, at *place) []value.Row {
 		left[i] = at.eval(pair.Left)
 	}
 	var out []value.Row
-	for i, row := range p.rows {
+	for _, i := range p.byKeys[digests(left)] {
 		if slices.EqualFunc(left, p.keys[i], same) {
-			out = append(out, row)
+			out = append(out, p.rows[i])
 		}
 	}
 	return out
 }
 
 func (r *reading) join(s *plan.Join, in records) []value.Row {
-	right := r.right(s.Right, s.On, in.outer)
+	g := needed(s.Right, s.On, in)
+	g.outer = in.outer
+	right := r.right(s.Right, s.On, g)
 	width := len(s.Right.Out().Columns)
 	return r.each(in, func(at *place) []value.Row {
 		var out []value.Row
@@ -63,13 +89,16 @@ func (r *reading) join(s *plan.Join, in records) []value.Row {
 func (r *reading) nest(s *plan.Nest, in records) []value.Row {
 	shape := new(s.Right.Out())
 	var right pairing
+	g := needed(s.Right, s.On, in)
 	if !s.Correlated {
 		// It doesn't refer to the record, so any record will do.
-		right = r.right(s.Right, s.On, &place{reading: r, shape: in.shape, outer: in.outer})
+		g.outer = &place{reading: r, shape: in.shape, outer: in.outer}
+		right = r.right(s.Right, s.On, g)
 	}
 	return r.each(in, func(at *place) []value.Row {
 		if s.Correlated {
-			right = r.right(s.Right, s.On, at)
+			g.outer = at
+			right = r.right(s.Right, s.On, g)
 		}
 		return []value.Row{append(slices.Clone(at.row), objects(shape, right.matching(s.On, at)))}
 	})
@@ -128,9 +157,9 @@ func object(shape *plan.Shape, row value.Row) value.Value {
 		}
 		v := seen(c, row[i])
 		if c.ID && (c.Type == schema.Integer || c.Type == schema.Decimal || c.Type == schema.Double) {
-			v = converted(v, schema.String)
+			v = coerce.Convert(v, schema.String)
 		}
-		places = append(places, columnAt{c.Path, inJSON(v)})
+		places = append(places, columnAt{c.Path, coerce.JSON(v)})
 	}
 	return nested(places, nil, shape.Optional)
 }

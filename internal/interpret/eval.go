@@ -1,8 +1,9 @@
-package memory
+package interpret
 
 import (
 	"regexp"
 
+	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -60,17 +61,17 @@ func (at *place) unary(e plan.Expr) value.Value {
 	case plan.SetPart:
 		return setPart(at.eval(e.X), e.Path, at.eval(e.V))
 	case plan.As:
-		return held(at.eval(e.X), e.T)
+		return coerce.As(at.eval(e.X), e.T)
 	case plan.ToJSON:
-		return inJSON(at.eval(e.X))
+		return coerce.JSON(at.eval(e.X))
 	case plan.Convert:
 		x := at.eval(e.X)
 		if e.X.Type() == schema.JSON {
-			x = converting(x, e.T)
+			x = coerce.Converting(x, e.T)
 		}
-		return converted(x, e.T)
+		return coerce.Convert(x, e.T)
 	case plan.Widen:
-		return widened(at.eval(e.X), e.T)
+		return coerce.Widen(at.eval(e.X), e.T)
 	case plan.Matches:
 		return at.matches(at.eval(e.X), e.Regex)
 	}
@@ -81,11 +82,11 @@ func (at *place) unary(e plan.Expr) value.Value {
 func constant(e plan.Const) value.Value {
 	switch e.T {
 	case schema.JSON:
-		return inJSON(e.Value)
+		return coerce.JSON(e.Value)
 	case schema.Double, schema.Decimal:
-		return widened(e.Value, e.T)
+		return coerce.Widen(e.Value, e.T)
 	case schema.Date:
-		return seenDate(e.T, e.Value)
+		return coerce.SeenDate(e.T, e.Value)
 	}
 	return e.Value
 }

@@ -1,4 +1,4 @@
-package memory
+package interpret
 
 import (
 	"fmt"
@@ -121,7 +121,7 @@ func (r *reading) inner(f query.Filter) (test, error) {
 	case query.InQuery:
 		return r.inQuery(f)
 	}
-	return nil, problem.New(problem.Internal, fmt.Sprintf("memory knows no filter %T", f))
+	return nil, problem.New(problem.Internal, fmt.Sprintf("interpret: there is no filter %T", f))
 }
 
 // inQuery makes a test of whether a value is the key of a record of another view.
@@ -130,7 +130,7 @@ func (r *reading) inQuery(f query.InQuery) (test, error) {
 		return nil, problem.New(problem.Internal, fmt.Sprintf("the plan has no view %d with a key %q", f.View, f.Key))
 	}
 	v := r.plan.Views[f.View-1]
-	records, err := r.view(v)
+	records, err := r.view(Need{View: v})
 	if err == nil && f.Where != nil {
 		records, err = r.keep(records, f.Where, rootsOf(v.Class()))
 	}

@@ -1,8 +1,9 @@
-package memory
+package interpret
 
 import (
 	"slices"
 
+	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -69,7 +70,7 @@ func sublist(list []value.Value, from, length int64) value.Value {
 func ofNumbers(op plan.Op, list []value.Value) value.Value {
 	var numbers []value.Value
 	for _, e := range list {
-		if f := held(e, schema.Double); !f.IsNull() {
+		if f := coerce.As(e, schema.Double); !f.IsNull() {
 			numbers = append(numbers, f)
 		}
 	}

@@ -1,4 +1,4 @@
-package memory
+package interpret
 
 import (
 	"context"
@@ -274,7 +274,7 @@ func TestEnded(t *testing.T) {
 	cancel()
 	base := columns([]int{1}, "id integer")
 	r := &reading{ctx: ctx, plan: &policy.Plan{Program: &plan.Program{From: plan.Input, Base: base}}}
-	if _, err := r.leaving(); problem.CodeOf(err) != problem.Cancelled {
+	if _, err := r.leaving(r.plan.Program, given{}); problem.CodeOf(err) != problem.Cancelled {
 		t.Errorf("a cancelled query: %v", err)
 	}
 }

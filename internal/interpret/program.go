@@ -1,4 +1,4 @@
-package memory
+package interpret
 
 import (
 	"crypto/md5"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -17,6 +18,10 @@ import (
 type given struct {
 	input []value.Row // the records that a Facet passes to its branches
 	outer *place      // the record for which a Nest makes its list
+
+	// Only records of the view that the Program begins with whose field key equals one of in are needed; all if it is "".
+	key string
+	in  []value.Value
 }
 
 // fail keeps the first reason to stop; a reading that has one yields nothing.
@@ -29,15 +34,14 @@ func (r *reading) fail(format string, args ...any) {
 // stopped reports whether there is a reason to stop, or the caller no longer waits.
 func (r *reading) stopped() bool {
 	if r.err == nil {
-		r.err = ended(r.ctx)
+		r.err = Ended(r.ctx)
 	}
 	return r.err != nil
 }
 
-// leaving returns the records of a plan's Program, up to one more than the limit.
-func (r *reading) leaving() ([]value.Row, error) {
-	p := r.plan.Program
-	rows := r.program(p, given{})
+// leaving returns the visible columns of a Program's records, up to one more than the plan's limit.
+func (r *reading) leaving(p *plan.Program, g given) ([]value.Row, error) {
+	rows := r.program(p, g)
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -81,7 +85,7 @@ func (r *reading) from(p *plan.Program, g given) []value.Row {
 		return nil
 	}
 	v := r.plan.Views[p.From]
-	all, err := r.view(v)
+	all, err := r.view(Need{v, g.key, g.in})
 	if err != nil {
 		r.err = err
 		return nil
@@ -164,7 +168,7 @@ func (r *reading) stage(s plan.Stage, in records) []value.Row {
 	case *plan.Closure:
 		return r.closure(s, in)
 	}
-	r.fail("memory knows no stage %T", s)
+	r.fail("interpret: there is no stage %T", s)
 	return nil
 }
 
@@ -294,7 +298,7 @@ func digested(c *plan.Column, v value.Value) string {
 		return v.String()
 	}
 	if c.Type == schema.JSON {
-		v = converting(v, schema.String)
+		v = coerce.Converting(v, schema.String)
 	}
-	return converted(v, schema.String).Text()
+	return coerce.Convert(v, schema.String).Text()
 }

@@ -1,8 +1,9 @@
-package memory
+package interpret
 
 import (
 	"math"
 
+	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -40,7 +41,7 @@ func (at *place) apply(e plan.Apply) value.Value {
 			return v
 		}
 	}
-	at.fail("memory knows no operator %d", e.Op)
+	at.fail("interpret: there is no operator %d", e.Op)
 	return value.Value{}
 }
 
@@ -113,9 +114,9 @@ func arithmetic(e plan.Apply, args []value.Value) (value.Value, bool) {
 	case plan.Abs, plan.Ceil, plan.Floor:
 		return whole(e.Op, e.T, x), true
 	case plan.Trunc:
-		return rounded(e.T, x, args[1].Int(), cut), true
+		return rounded(e.T, x, args[1].Int(), coerce.Cut), true
 	case plan.Round:
-		return rounded(e.T, x, args[1].Int(), nearest), true
+		return rounded(e.T, x, args[1].Int(), coerce.Nearest), true
 	case plan.Millis:
 		return value.OfInt((x.Micros() - args[1].Micros()) / 1000), true
 	}
@@ -138,30 +139,22 @@ func binary(op plan.Op, t schema.Type, x, y value.Value) value.Value {
 		}
 		return value.OfInt(x.Int() % y.Int())
 	}
-	a, aok := decimalOf(x)
-	b, bok := decimalOf(y)
+	a, aok := coerce.NumberOf(x)
+	b, bok := coerce.NumberOf(y)
 	if !aok || !bok {
 		return value.Value{}
 	}
 	switch op {
 	case plan.Add:
-		a = a.plus(b)
+		a = a.Plus(b)
 	case plan.Sub:
-		a = a.minus(b)
+		a = a.Minus(b)
 	case plan.Mul:
-		a = a.times(b)
+		a = a.Times(b)
 	default: // Div is of Doubles
 		return value.Value{}
 	}
-	return a.as(t)
-}
-
-// as returns d as an Integer or a Decimal.
-func (d decimal) as(t schema.Type) value.Value {
-	if t == schema.Integer {
-		return d.integer()
-	}
-	return d.decimal()
+	return a.To(t)
 }
 
 func doubles(op plan.Op, x, y float64) value.Value {
@@ -170,16 +163,16 @@ func doubles(op plan.Op, x, y float64) value.Value {
 	}
 	switch op {
 	case plan.Add:
-		return double(x + y)
+		return coerce.Double(x + y)
 	case plan.Sub:
-		return double(x - y)
+		return coerce.Double(x - y)
 	case plan.Mul:
-		return double(x * y)
+		return coerce.Double(x * y)
 	}
 	if y == 0 || op != plan.Div {
 		return value.Value{}
 	}
-	return double(x / y)
+	return coerce.Double(x / y)
 }
 
 // whole evaluates Abs, Ceil or Floor.
@@ -187,38 +180,38 @@ func whole(op plan.Op, t schema.Type, x value.Value) value.Value {
 	if t == schema.Double && !operand(x.Float()) {
 		return value.Value{}
 	}
-	d, ok := decimalOf(x)
+	d, ok := coerce.NumberOf(x)
 	if !ok {
 		return value.Value{}
 	}
 	switch {
 	case op == plan.Ceil:
-		d = d.round(0, up)
+		d = d.Round(0, coerce.Up)
 	case op == plan.Floor:
-		d = d.round(0, down)
-	case d.units.Sign() < 0:
-		d.units = d.units.Neg(d.units)
+		d = d.Round(0, coerce.Down)
+	case op == plan.Abs:
+		d = d.Abs()
 	}
 	if t == schema.Double {
-		return d.double()
+		return d.Double()
 	}
-	return d.as(t)
+	return d.To(t)
 }
 
 // rounded evaluates Trunc or Round. A Double is rounded as it is written.
-func rounded(t schema.Type, x value.Value, places int64, how rounding) value.Value {
+func rounded(t schema.Type, x value.Value, places int64, how coerce.Rounding) value.Value {
 	if t == schema.Double && !operand(x.Float()) {
 		return value.Value{}
 	}
-	d, ok := decimalOf(x)
+	d, ok := coerce.NumberOf(x)
 	if !ok {
 		return value.Value{}
 	}
 	if t != schema.Double {
-		return d.round(int(places), how).as(t)
+		return d.Round(int(places), how).To(t)
 	}
 	if math.Abs(x.Float()) > 1e15 {
-		return double(x.Float())
+		return coerce.Double(x.Float())
 	}
-	return d.round(int(places), how).double()
+	return d.Round(int(places), how).Double()
 }

@@ -1,4 +1,6 @@
-package memory
+// Package coerce converts values between types, exactly, as package plan defines it. Where a value has no equivalent the
+// result is null.
+package coerce
 
 import (
 	"math"
@@ -13,23 +15,23 @@ import (
 // digits matches a whole number as Convert accepts it.
 var digits = regexp.MustCompile(`^[+-]?[0-9]+$`)
 
-// widened returns a number in a wider type, a day as the instant of its midnight, or a UUID as text.
-func widened(v value.Value, t schema.Type) value.Value {
+// Widen returns a number in a wider type, a day as the instant of its midnight, or a UUID as text.
+func Widen(v value.Value, t schema.Type) value.Value {
 	switch {
 	case t == schema.Date && v.Kind() == value.Day:
-		return dateOf(v.Micros())
+		return DateOf(v.Micros())
 	case t == schema.Decimal && v.IsNumber():
-		return converted(v, t)
+		return Convert(v, t)
 	case t == schema.Double && v.Kind() == value.Float:
-		return double(v.Float()) // also a NaN and the infinities
+		return Double(v.Float()) // also a NaN and the infinities
 	case t == schema.Double && v.IsNumber():
-		return converted(v, t)
+		return Convert(v, t)
 	}
 	return v
 }
 
-// held returns the result of an As of v: v if it is of that type.
-func held(v value.Value, t schema.Type) value.Value {
+// As returns the result of a plan.As of v: v if it is of that type, else null.
+func As(v value.Value, t schema.Type) value.Value {
 	switch k := v.Kind(); {
 	case t == schema.String && k == value.String, t == schema.Boolean && k == value.Bool:
 		return v
@@ -38,27 +40,27 @@ func held(v value.Value, t schema.Type) value.Value {
 			return value.OfInt(n)
 		}
 	case (t == schema.Double || t == schema.Decimal) && v.IsNumber():
-		return widened(v, t)
+		return Widen(v, t)
 	case t == schema.Date && k == value.String:
-		return converted(v, t)
+		return Convert(v, t)
 	}
 	return value.Value{}
 }
 
-// converting returns the form in which a value of JSON is converted: numbers that aren't whole are Doubles, except when
+// Converting returns the form in which a value of JSON is converted: numbers that aren't whole are Doubles, except when
 // converted to Decimal.
-func converting(v value.Value, to schema.Type) value.Value {
+func Converting(v value.Value, to schema.Type) value.Value {
 	if v.Kind() != value.Decimal || to == schema.Decimal {
 		return v
 	}
 	if n, ok := v.AsInt(); ok {
 		return value.OfInt(n)
 	}
-	return widened(v, schema.Double)
+	return Widen(v, schema.Double)
 }
 
-// converted returns v in another type, null if that is impossible.
-func converted(v value.Value, t schema.Type) value.Value {
+// Convert returns v in another type, null if that is impossible.
+func Convert(v value.Value, t schema.Type) value.Value {
 	switch t {
 	case schema.Integer:
 		if v.Kind() == value.String && !digits.MatchString(v.Text()) {
@@ -72,7 +74,7 @@ func converted(v value.Value, t schema.Type) value.Value {
 			return value.OfInt(n)
 		}
 		if d, ok := decimalFrom(v); ok {
-			return d.integer()
+			return d.Integer()
 		}
 	case schema.Double:
 		if v.Kind() == value.Float {
@@ -82,11 +84,11 @@ func converted(v value.Value, t schema.Type) value.Value {
 			return finite(strconv.ParseFloat(strings.TrimPrefix(v.Text(), "+"), 64))
 		}
 		if d, ok := decimalFrom(v); ok {
-			return d.double()
+			return d.Double()
 		}
 	case schema.Decimal:
 		if d, ok := decimalFrom(v); ok {
-			return d.decimal()
+			return d.Decimal()
 		}
 	case schema.String:
 		return written(v)
@@ -102,23 +104,23 @@ func finite(f float64, err error) value.Value {
 	if err != nil || math.IsInf(f, 0) {
 		return value.Value{}
 	}
-	return double(f)
+	return Double(f)
 }
 
 // decimalFrom returns the number that v converts to.
-func decimalFrom(v value.Value) (decimal, bool) {
+func decimalFrom(v value.Value) (Number, bool) {
 	switch v.Kind() {
 	case value.String:
-		return decimalText(v.Text())
+		return NumberText(v.Text())
 	case value.Bool:
 		if v.Bool() {
-			return decimalOf(value.OfInt(1))
+			return NumberOf(value.OfInt(1))
 		}
-		return decimalOf(value.OfInt(0))
+		return NumberOf(value.OfInt(0))
 	case value.Date, value.Day:
-		return decimalOf(value.OfInt(v.Micros() / 1000))
+		return NumberOf(value.OfInt(v.Micros() / 1000))
 	}
-	return decimalOf(v)
+	return NumberOf(v)
 }
 
 // written returns the text that v converts to.
@@ -127,7 +129,7 @@ func written(v value.Value) value.Value {
 	case value.Null, value.Bytes, value.Array, value.Object:
 		return value.Value{}
 	case value.Decimal:
-		d, ok := decimalOf(v)
+		d, ok := NumberOf(v)
 		if !ok {
 			return value.Value{}
 		}
@@ -157,16 +159,16 @@ func dateFrom(v value.Value) value.Value {
 		if !ok {
 			return value.Value{}
 		}
-		return dateOf(d.Micros())
+		return DateOf(d.Micros())
 	case value.Date, value.Day:
-		return dateOf(v.Micros())
+		return DateOf(v.Micros())
 	}
 	if !v.IsNumber() {
 		return value.Value{}
 	}
-	ms := converted(v, schema.Integer)
+	ms := Convert(v, schema.Integer)
 	if n := ms.Int(); ms.IsNull() || n > math.MaxInt64/1000 || n < math.MinInt64/1000 {
 		return value.Value{}
 	}
-	return dateOf(ms.Int() * 1000)
+	return DateOf(ms.Int() * 1000)
 }

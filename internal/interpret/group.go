@@ -1,10 +1,11 @@
-package memory
+package interpret
 
 import (
 	"math"
 	"math/big"
 	"slices"
 
+	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -19,14 +20,19 @@ func (r *reading) group(s *plan.Group, in records) []value.Row {
 		members []value.Row
 	}
 	var groups []*group
+	var byKeys directory
 	for _, row := range in.rows {
 		if r.stopped() {
 			return nil
 		}
 		keys := in.at(row).all(s.Keys)
-		i := slices.IndexFunc(groups, func(g *group) bool { return slices.EqualFunc(g.keys, keys, alike) })
-		if i < 0 {
-			i = len(groups)
+		d := digests(keys)
+		at := slices.IndexFunc(byKeys[d], func(n int) bool { return slices.EqualFunc(groups[n].keys, keys, alike) })
+		i := len(groups)
+		if at >= 0 {
+			i = byKeys[d][at]
+		} else {
+			byKeys.add(d, i)
 			groups = append(groups, &group{keys: keys})
 		}
 		groups[i].members = append(groups[i].members, row)
@@ -59,7 +65,7 @@ func (r *reading) buckets(s *plan.Buckets, in records) []value.Row {
 		if r.stopped() {
 			return nil
 		}
-		lesser := slices.IndexFunc(byOrder, func(other member) bool { return least(other, m) == 0 })
+		lesser, _ := slices.BinarySearchFunc(byOrder, m, least)
 		n := new(big.Int).Mul(big.NewInt(int64(lesser)), big.NewInt(s.N))
 		number := n.Div(n, big.NewInt(int64(len(members)))).Int64()
 		if bound, ok := bounds[number]; !ok || orderJSON(m.by, bound) < 0 {
@@ -125,20 +131,18 @@ func (in records) accumulate(a plan.Accumulator, values []value.Value) value.Val
 	case plan.StdDevSamp:
 		return deviation(values, 1)
 	}
-	in.fail("memory knows no accumulator %d", a.Op)
+	in.fail("interpret: there is no accumulator %d", a.Op)
 	return value.Value{}
 }
 
 // set returns the distinct values, in order.
 func set(values []value.Value) value.Value {
-	distinct := []value.Value{}
-	for _, v := range values {
-		if !slices.ContainsFunc(distinct, func(have value.Value) bool { return value.Equal(have, v) }) {
-			distinct = append(distinct, v)
-		}
+	all := distinct(values)
+	if slices.ContainsFunc(values, value.Value.IsNull) {
+		all = append(all, value.Value{})
 	}
-	slices.SortStableFunc(distinct, value.Order)
-	return value.OfArray(distinct)
+	slices.SortStableFunc(all, value.Order)
+	return value.OfArray(all)
 }
 
 // extreme returns the least value if sign is 1, the greatest if it is -1.
@@ -150,14 +154,14 @@ func extreme(values []value.Value, sign int) value.Value {
 }
 
 // total returns the exact sum of numbers, and false if one of them is a NaN or infinite.
-func total(numbers []value.Value) (decimal, bool) {
-	all := decimal{units: new(big.Int)}
+func total(numbers []value.Value) (coerce.Number, bool) {
+	all, _ := coerce.NumberOf(value.OfInt(0))
 	for _, v := range numbers {
-		d, ok := decimalOf(v)
+		d, ok := coerce.NumberOf(v)
 		if !ok {
-			return decimal{}, false
+			return coerce.Number{}, false
 		}
-		all = all.plus(d)
+		all = all.Plus(d)
 	}
 	return all, true
 }
@@ -169,9 +173,9 @@ func sum(numbers []value.Value, t schema.Type) value.Value {
 	case !ok:
 		return value.Value{}
 	case t == schema.Double:
-		return all.double()
+		return all.Double()
 	}
-	return all.as(t)
+	return all.To(t)
 }
 
 // average returns the exact sum as a double, divided by the count.
@@ -180,7 +184,7 @@ func average(numbers []value.Value) value.Value {
 	if len(numbers) == 0 || all.IsNull() {
 		return value.Value{}
 	}
-	return double(all.Float() / float64(len(numbers)))
+	return coerce.Double(all.Float() / float64(len(numbers)))
 }
 
 // deviation returns the standard deviation with n-free in the divisor.
@@ -209,5 +213,5 @@ func deviation(values []value.Value, free int) value.Value {
 	if math.IsInf(f, 0) {
 		return value.Value{}
 	}
-	return double(f)
+	return coerce.Double(f)
 }

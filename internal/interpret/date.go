@@ -1,10 +1,11 @@
-package memory
+package interpret
 
 import (
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -33,7 +34,7 @@ func (at *place) date(e plan.Expr) value.Value {
 			return at.onClock(e.To, e.Zone, func(to time.Time) value.Value { return at.between(from, to, e) })
 		})
 	}
-	at.fail("memory knows no expression %T", e)
+	at.fail("interpret: there is no expression %T", e)
 	return value.Value{}
 }
 
@@ -73,7 +74,7 @@ func (r *reading) located(zone string) (*time.Location, error) {
 }
 
 // instant returns t as a value: null outside of the years 1 to 9999.
-func instant(t time.Time) value.Value { return dateOf(t.UnixMicro()) }
+func instant(t time.Time) value.Value { return coerce.DateOf(t.UnixMicro()) }
 
 func (at *place) datePart(t time.Time, part string) value.Value {
 	isoYear, isoWeek := t.ISOWeek()
@@ -181,7 +182,7 @@ func (at *place) shifted(t time.Time, n int64, unit string) value.Value {
 		if n > maxMicros/length || n < -maxMicros/length {
 			return value.Value{}
 		}
-		return dateOf(t.UnixMicro() + n*length)
+		return coerce.DateOf(t.UnixMicro() + n*length)
 	}
 	months, days := map[string]int{"year": 12, "quarter": 3, "month": 1}[unit], map[string]int{"week": 7, "day": 1}[unit]
 	if months == 0 && days == 0 {

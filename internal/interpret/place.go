@@ -1,11 +1,9 @@
-package memory
+package interpret
 
 import (
-	"math"
 	"slices"
-	"strconv"
-	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -65,14 +63,14 @@ func seen(c *plan.Column, v value.Value) value.Value {
 	case schema.Any, schema.Opaque:
 		return v
 	case schema.JSON, schema.Array:
-		return inJSON(v)
+		return coerce.JSON(v)
 	case schema.Date, schema.Day:
-		return seenDate(c.Type, v)
+		return coerce.SeenDate(c.Type, v)
 	case schema.Double, schema.Decimal:
 		if !v.IsNumber() {
 			return value.Value{}
 		}
-		return widened(v, c.Type)
+		return coerce.Widen(v, c.Type)
 	case schema.UUID:
 		if id, ok := value.OfUUIDText(v.Text()); ok && v.Kind() == value.String {
 			return id
@@ -82,61 +80,6 @@ func seen(c *plan.Column, v value.Value) value.Value {
 	kinds := map[schema.Type]value.Kind{schema.String: value.String, schema.Integer: value.Int, schema.Boolean: value.Bool, schema.Bytes: value.Bytes}
 	if v.Kind() != kinds[c.Type] {
 		return value.Value{}
-	}
-	return v
-}
-
-// seenDate converts a day to its midnight, and a midnight to its day.
-func seenDate(t schema.Type, v value.Value) value.Value {
-	if v.Kind() != value.Date && v.Kind() != value.Day {
-		return value.Value{}
-	}
-	v = dateOf(v.Micros())
-	switch {
-	case v.IsNull() || t == schema.Date:
-		return v
-	case v.Micros()%day != 0:
-		return value.Value{}
-	}
-	return value.OfDay(v.Micros())
-}
-
-const day = int64(24 * time.Hour / time.Microsecond)
-
-// dateOf returns an instant in the years 1 to 9999, null outside of them.
-func dateOf(micros int64) value.Value {
-	if t := time.UnixMicro(micros).UTC(); t.Year() < 1 || t.Year() > 9999 {
-		return value.Value{}
-	}
-	return value.OfDate(micros)
-}
-
-// inJSON returns v as JSON holds it: values without a JSON type become text, and numbers Int or Decimal.
-func inJSON(v value.Value) value.Value {
-	switch v.Kind() {
-	case value.Date, value.Day, value.Bytes:
-		return value.OfString(v.String())
-	case value.Float:
-		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
-			return value.OfString(v.String())
-		}
-		d, _ := decimalOf(v)
-		if n, err := strconv.ParseInt(d.String(), 10, 64); err == nil {
-			return value.OfInt(n)
-		}
-		return d.decimal()
-	case value.Array:
-		list := make([]value.Value, len(v.List()))
-		for i, e := range v.List() {
-			list[i] = inJSON(e)
-		}
-		return value.OfArray(list)
-	case value.Object:
-		members := make([]value.Member, len(v.Members()))
-		for i, m := range v.Members() {
-			members[i] = value.Member{Name: m.Name, Value: inJSON(m.Value)}
-		}
-		return value.OfObject(members)
 	}
 	return v
 }

@@ -1,0 +1,172 @@
+package coerce
+
+import (
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Number is an exact number: units × 10^-places. The zero Number is invalid.
+type Number struct {
+	units  *big.Int
+	places int
+}
+
+// number matches a number as JSON writes it, and the other forms that Convert accepts.
+var number = regexp.MustCompile(`^([+-]?)(?:([0-9]+)(?:\.([0-9]+))?|\.([0-9]+))(?:[eE]([+-]?[0-9]+))?$`)
+
+// maxExponent keeps numbers in text small enough to compute with. The exponent of every double is far below it.
+const maxExponent = 1000
+
+// NumberText parses a number as Convert does from text.
+func NumberText(s string) (Number, bool) {
+	m := number.FindStringSubmatch(s)
+	if m == nil {
+		return Number{}, false
+	}
+	whole, fraction, exponent := m[2], m[3]+m[4], 0
+	if m[5] != "" {
+		var err error
+		if exponent, err = strconv.Atoi(m[5]); err != nil || exponent > maxExponent || exponent < -maxExponent {
+			return Number{}, false
+		}
+	}
+	units, ok := new(big.Int).SetString(m[1]+whole+fraction, 10)
+	return Number{units, len(fraction) - exponent}, ok
+}
+
+// NumberOf returns a number exactly: a double as it is written in the fewest digits. It returns false for values that
+// aren't numbers, NaN and the infinities.
+func NumberOf(v value.Value) (Number, bool) {
+	switch v.Kind() {
+	case value.Int:
+		return Number{units: big.NewInt(v.Int())}, true
+	case value.Decimal:
+		return NumberText(v.Text())
+	case value.Float:
+		return NumberText(strconv.FormatFloat(v.Float(), 'e', -1, 64)) // the text of a NaN or an infinity isn't a number
+	}
+	return Number{}, false
+}
+
+var ten = big.NewInt(10)
+
+func power(n int) *big.Int { return new(big.Int).Exp(ten, big.NewInt(int64(n)), nil) }
+
+// at returns the units of d at a larger number of places.
+func (d Number) at(places int) *big.Int {
+	return new(big.Int).Mul(d.units, power(places-d.places))
+}
+
+// Plus returns d + e.
+func (d Number) Plus(e Number) Number {
+	places := max(d.places, e.places)
+	return Number{new(big.Int).Add(d.at(places), e.at(places)), places}
+}
+
+// Minus returns d - e.
+func (d Number) Minus(e Number) Number {
+	return d.Plus(Number{new(big.Int).Neg(e.units), e.places})
+}
+
+// Times returns d × e.
+func (d Number) Times(e Number) Number {
+	return Number{new(big.Int).Mul(d.units, e.units), d.places + e.places}
+}
+
+// Abs returns d without its sign.
+func (d Number) Abs() Number { return Number{new(big.Int).Abs(d.units), d.places} }
+
+// A Rounding is how digits are removed.
+type Rounding uint8
+
+// The roundings.
+const (
+	Cut     Rounding = iota // towards zero
+	Nearest                 // halves away from zero
+	Up                      // towards positive infinity
+	Down                    // towards negative infinity
+)
+
+// Round returns d with at most that many places after the point; negative places are before it.
+func (d Number) Round(places int, how Rounding) Number {
+	if d.places <= places {
+		return d
+	}
+	step := power(d.places - places)
+	units, rest := new(big.Int).QuoRem(d.units, step, new(big.Int))
+	away := false
+	switch how {
+	case Nearest:
+		away = new(big.Int).Abs(new(big.Int).Lsh(rest, 1)).Cmp(step) >= 0
+	case Up:
+		away = rest.Sign() > 0
+	case Down:
+		away = rest.Sign() < 0
+	}
+	if away {
+		units.Add(units, big.NewInt(int64(rest.Sign())))
+	}
+	return Number{units, places}
+}
+
+// String writes d without an exponent and without trailing zeros after the point.
+func (d Number) String() string {
+	if d.places <= 0 {
+		return d.at(0).String()
+	}
+	digits := new(big.Int).Abs(d.units).String()
+	if missing := d.places + 1 - len(digits); missing > 0 {
+		digits = strings.Repeat("0", missing) + digits
+	}
+	point := len(digits) - d.places
+	whole, fraction := digits[:point], strings.TrimRight(digits[point:], "0")
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	if d.units.Sign() < 0 {
+		whole = "-" + whole
+	}
+	return whole
+}
+
+// Decimal returns d as a Decimal.
+func (d Number) Decimal() value.Value { return value.OfDecimal(d.String()) }
+
+// Integer returns d truncated towards zero, null beyond 64 bits.
+func (d Number) Integer() value.Value {
+	n := d.Round(0, Cut).at(0)
+	if !n.IsInt64() {
+		return value.Value{}
+	}
+	return value.OfInt(n.Int64())
+}
+
+// Double returns the double nearest to d, null beyond the largest.
+func (d Number) Double() value.Value {
+	f, err := strconv.ParseFloat(d.units.String()+"e"+strconv.Itoa(-d.places), 64)
+	if err != nil {
+		return value.Value{}
+	}
+	return Double(f)
+}
+
+// To returns d as an Integer or a Decimal.
+func (d Number) To(t schema.Type) value.Value {
+	if t == schema.Integer {
+		return d.Integer()
+	}
+	return d.Decimal()
+}
+
+// Double returns a Double without the sign of zero.
+func Double(f float64) value.Value {
+	if f == 0 {
+		return value.OfFloat(0)
+	}
+	return value.OfFloat(f)
+}

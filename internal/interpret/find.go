@@ -1,0 +1,197 @@
+package interpret
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// matching returns the records of the plan's view that satisfy its filter.
+func (r *reading) matching() ([]value.Row, error) {
+	records, err := r.view(Need{View: r.plan.View})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.follow(records); err != nil {
+		return nil, err
+	}
+	if r.plan.Where != nil {
+		records, err = r.keep(records, r.plan.Where, func(row value.Row) rooted { return r.led(row) })
+	}
+	if err != nil || r.plan.Search == nil {
+		return records, err
+	}
+	return slices.DeleteFunc(slices.Clone(records), func(row value.Row) bool {
+		return !found(r.plan.Search, record{r.plan.View.Class(), row})
+	}), nil
+}
+
+// follow reads the records that the pointers of records may lead to, join by join.
+func (r *reading) follow(records []value.Row) error {
+	r.targets = make([]targets, len(r.plan.Joins))
+	for i, j := range r.plan.Joins {
+		from, holders := r.plan.View.Class(), records
+		if j.From >= 0 {
+			from, holders = r.plan.Joins[j.From].View.Class(), r.targets[j.From].rows
+		}
+		need, at := Need{View: j.View, Key: j.Key}, index(from, j.Field)
+		for _, row := range holders {
+			need.In = append(need.In, row[at])
+		}
+		need.In = distinct(need.In)
+		rows, err := r.view(need)
+		if err != nil {
+			return err
+		}
+		key := index(j.View.Class(), j.Key)
+		r.targets[i] = targets{rows: rows}
+		for n, row := range rows {
+			r.targets[i].byKey.add(digest(row[key]), n)
+		}
+	}
+	return nil
+}
+
+// A led is a record of the plan's class, with the records that its pointers lead to.
+type led struct {
+	plan *policy.Plan
+	own  record
+	to   []record // by join
+}
+
+func (j led) at(join int) record {
+	if join < 0 {
+		return j.own
+	}
+	return j.to[join]
+}
+
+func (j led) leaves(path query.Path) []value.Value {
+	join, f := j.plan.Column(path[0])
+	if f == nil {
+		return nil
+	}
+	return leaves(j.at(join).value(f.Name), path[1:])
+}
+
+// led finds the records that the pointers of a record lead to.
+func (r *reading) led(row value.Row) led {
+	out := led{r.plan, record{r.plan.View.Class(), row}, make([]record, len(r.plan.Joins))}
+	for i, j := range r.plan.Joins {
+		c, t := j.View.Class(), &r.targets[i]
+		pointer, key := out.at(j.From).value(j.Field), index(c, j.Key)
+		out.to[i] = record{class: c}
+		for _, n := range t.byKey[digest(pointer)] {
+			if same(pointer, t.rows[n][key]) {
+				out.to[i].row = t.rows[n]
+				break
+			}
+		}
+	}
+	return out
+}
+
+// page returns the records that remain after the plan's order, position, skip and limit.
+func (r *reading) page(records []value.Row) []value.Row {
+	plan := r.plan
+	place := func(row value.Row) []value.Value {
+		at, of := make([]value.Value, len(plan.Order)), r.led(row)
+		for i, o := range plan.Order {
+			at[i] = of.at(o.Join).value(o.Field.Name)
+		}
+		return at
+	}
+	inOrder := func(a, b []value.Value) int {
+		for i, o := range plan.Order {
+			if d := value.Order(a[i], b[i]); d != 0 && o.Desc {
+				return -d
+			} else if d != 0 {
+				return d
+			}
+		}
+		return 0
+	}
+	records = slices.Clone(records)
+	slices.SortStableFunc(records, func(a, b value.Row) int { return inOrder(place(a), place(b)) })
+	if plan.After != nil {
+		records = slices.DeleteFunc(records, func(row value.Row) bool { return inOrder(place(row), plan.After) <= 0 })
+	}
+	records = records[min(plan.Skip, len(records)):]
+	return records[:min(plan.Limit+1, len(records))]
+}
+
+// rows yields the columns and the order's values of records, each with the records that its pointers lead to.
+func (r *reading) rows(records []value.Row) iter.Seq2[value.Row, error] {
+	return r.inTurn(records, r.columns)
+}
+
+// inTurn yields the row that leaves returns for each record, until yield returns false.
+func (r *reading) inTurn(records []value.Row, leaves func(value.Row) value.Row) iter.Seq2[value.Row, error] {
+	return func(yield func(value.Row, error) bool) {
+		for _, row := range records {
+			if err := Ended(r.ctx); err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(leaves(row), nil) {
+				return
+			}
+		}
+	}
+}
+
+// within returns a value of a row, cut if it is longer than the plan allows.
+func (r *reading) within(v value.Value) value.Value {
+	n := len(v.Text()) // of bytes as they are
+	if v.Kind() != value.Bytes {
+		n = len(v.String())
+	}
+	if n > cmp.Or(r.plan.Most, policy.MostValue) {
+		return value.OfCut(int64(n))
+	}
+	return v
+}
+
+func (r *reading) columns(row value.Row) value.Row {
+	plan, of := r.plan, r.led(row)
+	out := make(value.Row, 0, len(plan.Columns)+len(plan.Order))
+	for _, c := range plan.Columns {
+		out = append(out, part(r.within(piece(of.at(c.Join).value(c.Field.Name), c.Piece)), c.Part))
+	}
+	if plan.Unique {
+		for _, o := range plan.Order {
+			out = append(out, r.within(of.at(o.Join).value(o.Field.Name)))
+		}
+	}
+	return out
+}
+
+// part returns the value at path in v: null if there is none, and for a list the list of the values at path in its
+// elements.
+func part(v value.Value, path query.Path) value.Value {
+	if len(path) == 0 || v.Kind() == value.Cut {
+		return v
+	}
+	if v.Kind() == value.Array {
+		out := make([]value.Value, len(v.List()))
+		for i, e := range v.List() {
+			out[i] = part(e, path)
+		}
+		return value.OfArray(out)
+	}
+	inner, ok := v.Get(path[0])
+	if !ok {
+		return value.Value{}
+	}
+	return part(inner, path[1:])
+}
+
+// targets are the records that a pointer may lead to.
+type targets struct {
+	rows  []value.Row
+	byKey directory
+}

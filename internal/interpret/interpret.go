@@ -1,0 +1,222 @@
+// Package interpret evaluates a Plan over records in memory, by the definition of the query language.
+//
+// It is the oracle of the tests, through source/memory, and it runs the part of a query that a source's backend can't
+// run, over the records of views that the source has read, within a Budget. It is written from docs/query-language.md
+// and the comments of package plan, never from the output of a compiler, and refuses parts of a plan that it doesn't
+// know.
+package interpret
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Need says which records of a view an evaluation needs: all of them if Key is "", else those whose field Key equals
+// one of In.
+type Need struct {
+	View *policy.View
+	Key  string
+	In   []value.Value
+}
+
+// Records returns at least the records of a view that are needed, in any order, and none that the view doesn't show. A
+// row holds the values of the fields of the view's class, in their order; those of fields that the view hides may be
+// null.
+type Records func(context.Context, Need) ([]value.Row, error)
+
+// A Prefix is the part of a Plan's Program that the source has already run: the number of its stages, and the records
+// after them, with all columns of their shape.
+type Prefix struct {
+	Stages int
+	Rows   []value.Row
+}
+
+// Rows evaluates a plan over the records of its views. The rows are those of source.Source.
+func Rows(ctx context.Context, of *policy.Plan, from Records) (iter.Seq2[value.Row, error], error) {
+	r := &reading{ctx: ctx, records: from, plan: of}
+	if of.Program != nil {
+		return r.rest(of.Program, given{})
+	}
+	records, err := r.matching()
+	if err != nil {
+		return nil, err
+	}
+	if of.Count {
+		return func(yield func(value.Row, error) bool) {
+			yield(value.Row{value.OfInt(int64(len(records)))}, nil)
+		}, nil
+	}
+	return r.rows(r.page(records)), nil
+}
+
+// Continue evaluates the stages of a plan's Program that follow a Prefix.
+func Continue(ctx context.Context, of *policy.Plan, from Records, done Prefix) (iter.Seq2[value.Row, error], error) {
+	r := &reading{ctx: ctx, records: from, plan: of}
+	p := *of.Program
+	if done.Stages > 0 {
+		p.Base = *p.Stages[done.Stages-1].Out()
+	}
+	p.From, p.Stages = plan.Input, p.Stages[done.Stages:]
+	return r.rest(&p, given{input: done.Rows})
+}
+
+// rest yields the records that a Program ends with.
+func (r *reading) rest(p *plan.Program, g given) (iter.Seq2[value.Row, error], error) {
+	records, err := r.leaving(p, g)
+	if err != nil {
+		return nil, err
+	}
+	return r.inTurn(records, func(row value.Row) value.Row { return row }), nil
+}
+
+// Visible returns the records of a view, from all the records of its class and of those its predicate refers to.
+func Visible(ctx context.Context, v *policy.View, all func(*schema.Class) ([]value.Row, error)) ([]value.Row, error) {
+	r := &reading{ctx: ctx, plan: &policy.Plan{}}
+	return r.visible(v, all)
+}
+
+// A reading is the evaluation of one plan.
+type reading struct {
+	ctx     context.Context
+	records Records
+	plan    *policy.Plan
+	targets []targets // by join: the records that it may lead to
+	fetched map[fetched][]value.Row
+	err     error // why a Program can't be evaluated
+	zones   map[string]*time.Location
+}
+
+// A fetched names a Need whose records have been read; in is the first of its values.
+type fetched struct {
+	view *policy.View
+	key  string
+	in   *value.Value
+}
+
+// view returns the records of a view. It reads them once for each Need: a list that is made for each record asks for the
+// same ones each time.
+func (r *reading) view(n Need) ([]value.Row, error) {
+	name := fetched{view: n.View, key: n.Key}
+	if n.Key != "" {
+		if len(n.In) == 0 {
+			return nil, nil
+		}
+		name.in = &n.In[0]
+	}
+	if rows, ok := r.fetched[name]; ok {
+		return rows, nil
+	}
+	rows, err := r.records(r.ctx, n)
+	if err == nil {
+		err = Ended(r.ctx)
+	}
+	if r.fetched == nil {
+		r.fetched = map[fetched][]value.Row{}
+	}
+	r.fetched[name] = rows
+	return rows, err
+}
+
+// visible returns the records of a class for which every layer of a view holds.
+func (r *reading) visible(v *policy.View, all func(*schema.Class) ([]value.Row, error)) ([]value.Row, error) {
+	c := v.Class()
+	records, err := all(c)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range v.Layers() {
+		if l.Through == nil {
+			records, err = r.keep(records, l.Filter, rootsOf(c))
+		} else {
+			var targets []value.Row
+			if targets, err = r.visible(l.Through.View, all); err == nil {
+				records, err = r.through(records, c, l.Through, targets)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return records, nil
+}
+
+// through keeps the records whose pointer leads to one of the targets.
+func (r *reading) through(records []value.Row, c *schema.Class, t *policy.Through, targets []value.Row) ([]value.Row, error) {
+	from, key := index(c, t.Field), index(t.View.Class(), t.Key)
+	var kept []value.Row
+	for _, row := range records {
+		if err := Ended(r.ctx); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(targets, func(target value.Row) bool { return same(row[from], target[key]) }) {
+			kept = append(kept, row)
+		}
+	}
+	return kept, nil
+}
+
+// rootsOf returns a function that makes a record of a class the root of paths.
+func rootsOf(c *schema.Class) func(value.Row) rooted {
+	return func(row value.Row) rooted { return record{c, row} }
+}
+
+func (r *reading) keep(records []value.Row, f query.Filter, root func(value.Row) rooted) ([]value.Row, error) {
+	test, err := r.predicate(f)
+	if err != nil {
+		return nil, err
+	}
+	var kept []value.Row
+	for _, row := range records {
+		if err := Ended(r.ctx); err != nil {
+			return nil, err
+		}
+		if test(root(row)) {
+			kept = append(kept, row)
+		}
+	}
+	return kept, nil
+}
+
+// A record is the values of one record of a class; a nil row is the missing record of a pointer that leads nowhere.
+type record struct {
+	class *schema.Class
+	row   value.Row
+}
+
+func (r record) value(field string) value.Value {
+	if r.row == nil {
+		return value.Value{}
+	}
+	return r.row[index(r.class, field)]
+}
+
+func index(c *schema.Class, field string) int {
+	return slices.IndexFunc(c.Fields, func(f schema.Field) bool { return f.Name == field })
+}
+
+func same(a, b value.Value) bool {
+	c, alike := value.Compare(a, b)
+	return alike && c == 0
+}
+
+// Ended returns the error of a context that has ended, or nil.
+func Ended(ctx context.Context) error {
+	switch err := ctx.Err(); {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return &problem.Error{Code: problem.Timeout, Detail: "the query took too long", Err: err}
+	default:
+		return &problem.Error{Code: problem.Cancelled, Detail: "the query was cancelled", Err: err}
+	}
+}
