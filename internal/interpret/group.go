@@ -92,7 +92,7 @@ func (r *reading) buckets(s *plan.Buckets, in records) []value.Row {
 func (in records) accumulated(as []plan.Accumulator, rows []value.Row) value.Row {
 	out := make(value.Row, len(as))
 	for i, a := range as {
-		if a.Op == plan.Count {
+		if a.X == nil {
 			out[i] = value.OfInt(int64(len(rows)))
 			continue
 		}
@@ -118,6 +118,10 @@ func (in records) accumulate(a plan.Accumulator, values []value.Value) value.Val
 	}
 	values = slices.DeleteFunc(values, value.Value.IsNull)
 	switch a.Op {
+	case plan.Count:
+		return value.OfInt(int64(len(values)))
+	case plan.CountDistinct:
+		return value.OfInt(int64(len(set(values).List())))
 	case plan.Sum:
 		return sum(values, a.T)
 	case plan.Avg:

@@ -74,15 +74,37 @@ func (r *reading) join(s *plan.Join, in records) []value.Row {
 	g.outer = in.outer
 	right := r.right(s.Right, s.On, g)
 	width := len(s.Right.Out().Columns)
+	pairs := records{reading: r, shape: &s.Shape, given: in.given}
 	return r.each(in, func(at *place) []value.Row {
 		var out []value.Row
 		for _, row := range right.matching(s.On, at) {
-			out = append(out, slices.Concat(at.row, row))
+			both := slices.Concat(at.row, row)
+			if s.If == nil || pairs.at(both).eval(s.If).Bool() {
+				out = append(out, both)
+			}
 		}
 		if out == nil && s.Keep {
 			out = append(out, slices.Concat(at.row, make(value.Row, width)))
 		}
 		return out
+	})
+}
+
+func (r *reading) probe(s *plan.Probe, in records) []value.Row {
+	shape := s.Right.Out()
+	column := slices.IndexFunc(shape.Columns, func(c plan.Column) bool { return c.Path != nil })
+	return r.each(in, func(at *place) []value.Row {
+		rows := r.program(s.Right, given{outer: at})
+		var v value.Value
+		switch {
+		case s.Exists:
+			v = value.OfBool(len(rows) > 0)
+		case len(rows) > 1:
+			r.fail("a sub-query for one value has %d records", len(rows))
+		case len(rows) == 1:
+			v = seen(&shape.Columns[column], rows[0][column])
+		}
+		return []value.Row{append(slices.Clone(at.row), v)}
 	})
 }
 

@@ -52,6 +52,9 @@ func ofNull(e plan.Apply, args []value.Value) (value.Value, bool) {
 		return value.OfBool(compared(e.Op, args[0], args[1], e.Args[0].Type())), true
 	case plan.Same:
 		return value.OfBool(!args[0].IsNull() && !args[1].IsNull() && compared(plan.Eq, args[0], args[1], e.Args[0].Type())), true
+	case plan.Differ, plan.Under, plan.UpTo:
+		op := map[plan.Op]plan.Op{plan.Differ: plan.Ne, plan.Under: plan.Lt, plan.UpTo: plan.Lte}[e.Op]
+		return value.OfBool(!args[0].IsNull() && !args[1].IsNull() && compared(op, args[0], args[1], e.Args[0].Type())), true
 	case plan.Cmp:
 		return value.OfInt(int64(value.Order(args[0], args[1]))), true
 	case plan.IsNull:
@@ -111,6 +114,11 @@ func arithmetic(e plan.Apply, args []value.Value) (value.Value, bool) {
 			}
 		}
 		return so, true
+	case plan.Quo:
+		if y := args[1].Int(); y != 0 {
+			return value.OfInt(x.Int() / y), true
+		}
+		return value.Value{}, true
 	case plan.Abs, plan.Ceil, plan.Floor:
 		return whole(e.Op, e.T, x), true
 	case plan.Trunc:

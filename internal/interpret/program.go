@@ -80,6 +80,9 @@ func (r *reading) from(p *plan.Program, g given) []value.Row {
 	if p.From == plan.Input {
 		return g.input
 	}
+	if p.From == plan.Listed {
+		return p.Rows
+	}
 	if p.From < 0 || p.From >= len(r.plan.Views) {
 		r.fail("the plan has no view %d", p.From)
 		return nil
@@ -163,6 +166,8 @@ func (r *reading) stage(s plan.Stage, in records) []value.Row {
 		return r.buckets(s, in)
 	case *plan.Join:
 		return r.join(s, in)
+	case *plan.Probe:
+		return r.probe(s, in)
 	case *plan.Nest:
 		return r.nest(s, in)
 	case *plan.Closure:

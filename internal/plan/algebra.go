@@ -14,15 +14,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Input is the From of a Program in a Facet, whose input are the Facet's records.
-const Input = -1
+// The From of a Program that reads no view.
+const (
+	Input  = -1 // in a Facet: the Facet's records
+	Listed = -2 // the records of Rows
+)
 
 // A Program is a pipeline over one relation.
 type Program struct {
-	From   int   // the relation's number in the plan's Views, or Input
-	Base   Shape // its columns: for a view, the visible fields in their order, with Field set
+	From   int         // the relation's number in the plan's Views, Input or Listed
+	Rows   []value.Row // for Listed: at least one, with values of the types of Base
+	Base   Shape       // its columns: for a view, the visible fields in their order, with Field set
 	Stages []Stage
 }
 
@@ -154,13 +159,22 @@ type (
 		Shape Shape
 	}
 	// Join yields one record for each pair of a record and one of Right for which all of On are equal, where null
-	// equals nothing: the columns of the record, followed by those of Right's result. Keep keeps a record without a
-	// match, with nulls.
+	// equals nothing, and for which If holds, a Boolean over the columns of Shape (nil for none): the columns of the
+	// record, followed by those of Right's result. Keep keeps a record without a match, with nulls.
 	Join struct {
 		Right *Program
 		On    []Pair
+		If    Expr
 		Keep  bool
 		Shape Shape
+	}
+	// Probe adds a column computed from Right, which may contain Outers, as in a Nest: with Exists whether Right has a
+	// record, a Boolean that is never null; else the only visible column of Right's only record, null if there is none.
+	// Whoever makes a Probe without Exists ensures that Right has at most one record.
+	Probe struct {
+		Right  *Program
+		Exists bool
+		Shape  Shape
 	}
 	// Nest adds a column: the list, in Right's order, of the records of Right's result for which all of On are equal,
 	// as objects of its visible columns (see Object); null equals nothing. Right may contain Outers, which are columns
@@ -231,6 +245,9 @@ func (s *Unwind) Out() *Shape { return &s.Shape }
 func (s *Join) Out() *Shape { return &s.Shape }
 
 // Out implements Stage.
+func (s *Probe) Out() *Shape { return &s.Shape }
+
+// Out implements Stage.
 func (s *Nest) Out() *Shape { return &s.Shape }
 
 // Out implements Stage.
@@ -252,6 +269,7 @@ func (*Buckets) isStage() {}
 func (*Slice) isStage()   {}
 func (*Unwind) isStage()  {}
 func (*Join) isStage()    {}
+func (*Probe) isStage()   {}
 func (*Nest) isStage()    {}
 func (*Closure) isStage() {}
 func (*Union) isStage()   {}
@@ -266,17 +284,18 @@ const (
 	// Sum is exact: of Integers null beyond 64 bits; of Decimals a Decimal; of Doubles the exact sum of their shortest
 	// decimal representations, rounded once to a Double, null if a value is infinite or NaN or the sum is out of range.
 	// The sum of no values is 0.
-	Sum        Accumulate = iota
-	Avg                   // the exact sum, beyond 64 bits for Integers, as a Double divided by the number of values: a Double; null for no values
-	Min                   // the least: as in Order for JSON (of objects, or of lists, any one, deterministically); null for no values
-	Max                   // the greatest
-	Count                 // the number of records: an Integer; X is nil
-	First                 // X of the first record in order
-	Last                  // X of the last record in order
-	Push                  // the list of X, which is JSON, in order, including nulls
-	AddToSet              // the list of distinct X, which is JSON, in value.Order (objects and lists among themselves in any deterministic order)
-	StdDevPop             // the population's standard deviation: a Double, exact to 12 digits; null for no values, or if a value is no operand of Add
-	StdDevSamp            // the sample's: null for fewer than two values
+	Sum           Accumulate = iota
+	Avg                      // the exact sum, beyond 64 bits for Integers, as a Double divided by the number of values: a Double; null for no values
+	Min                      // the least: as in Order for JSON (of objects, or of lists, any one, deterministically); null for no values
+	Max                      // the greatest
+	Count                    // the number of records for which X isn't null, of all records if X is nil: an Integer
+	CountDistinct            // the number of distinct values of X other than null: an Integer
+	First                    // X of the first record in order
+	Last                     // X of the last record in order
+	Push                     // the list of X, which is JSON, in order, including nulls
+	AddToSet                 // the list of distinct X, which is JSON, in value.Order (objects and lists among themselves in any deterministic order)
+	StdDevPop                // the population's standard deviation: a Double, exact to 12 digits; null for no values, or if a value is no operand of Add
+	StdDevSamp               // the sample's: null for fewer than two values
 )
 
 // An Accumulator computes one value of a group. X is Integer, Decimal or Double for Sum; Double for the deviations.

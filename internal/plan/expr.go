@@ -189,6 +189,7 @@ const (
 	Mul
 	Div   // Doubles; null if y is 0
 	Mod   // Integers, with the sign of x; null if y is 0
+	Quo   // Integers, truncated towards zero; null if y is 0. y is never -1, for which a result could be beyond 64 bits
 	Abs   // Integer, Decimal or Double
 	Ceil  // Decimal or Double, to a whole one of the same type
 	Floor //
@@ -207,7 +208,12 @@ const (
 	Lte
 	Cmp // -1, 0 or 1: an Integer. Not for JSON
 
-	Same   // both are equal and neither is null: Boolean, never null
+	// Comparison as in SQL: both of one type, and true only if neither is null. Boolean, never null.
+	Same   // equal
+	Differ // not equal
+	Under  // less
+	UpTo   // less or equal
+
 	IsNull // Boolean, never null
 	And    // of any number of Booleans; null counts as false; never null
 	Or

@@ -57,7 +57,11 @@ func (m *masks) stage(s Stage, in *Shape) error {
 		return first(m.reads(in, s.List), stays(in, out, 0))
 	case *Join:
 		right := s.Right.Out()
-		return first(m.program(s.Right), m.pairs(s.On, in, &right), stays(in, out, 0), stays(&right, out, len(in.Columns)))
+		return first(m.program(s.Right), m.pairs(s.On, in, &right), m.reads(out, s.If), stays(in, out, 0), stays(&right, out, len(in.Columns)))
+	case *Probe:
+		inner := &masks{append(m.around[:len(m.around):len(m.around)], in)}
+		right := s.Right.Out()
+		return first(inner.program(s.Right), document(&right), stays(in, out, 0))
 	case *Nest:
 		inner := &masks{append(m.around[:len(m.around):len(m.around)], in)}
 		right := s.Right.Out()

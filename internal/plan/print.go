@@ -12,8 +12,11 @@ import (
 func (p *Program) String() string {
 	var out strings.Builder
 	in := fmt.Sprintf("view %d", p.From)
-	if p.From == Input {
+	switch p.From {
+	case Input:
 		in = "input"
+	case Listed:
+		in = fmt.Sprintf("list of %d", len(p.Rows))
 	}
 	fmt.Fprintf(&out, "%s%s\n", in, p.Base)
 	for _, s := range p.Stages {
@@ -75,7 +78,17 @@ func stageText(s Stage) string {
 	case *Unwind:
 		return "unwind" + kept(s.Keep) + " " + Text(s.List) + shape
 	case *Join:
-		return "join" + kept(s.Keep) + " on " + pairs(s.On) + shape + "\n" + s.Right.String()
+		text := "join" + kept(s.Keep) + " on " + pairs(s.On)
+		if s.If != nil {
+			text += " if " + Text(s.If)
+		}
+		return text + shape + "\n" + s.Right.String()
+	case *Probe:
+		what := "the value of"
+		if s.Exists {
+			what = "whether there is"
+		}
+		return "probe " + what + shape + "\n" + s.Right.String()
 	case *Nest:
 		return "nest on " + pairs(s.On) + shape + "\n" + s.Right.String()
 	case *Closure:
@@ -117,7 +130,7 @@ func pairs(on []Pair) string {
 }
 
 func accumulators(list []Accumulator) string {
-	names := [...]string{"sum", "avg", "min", "max", "count", "first", "last", "push", "addToSet", "stdDevPop", "stdDevSamp"}
+	names := [...]string{"sum", "avg", "min", "max", "count", "countDistinct", "first", "last", "push", "addToSet", "stdDevPop", "stdDevSamp"}
 	out := make([]string, len(list))
 	for i, a := range list {
 		out[i] = names[a.Op]
@@ -136,8 +149,8 @@ func texts(list []Expr) string {
 	return strings.Join(out, ", ")
 }
 
-var opNames = map[Op]string{Add: "add", Sub: "sub", Mul: "mul", Div: "div", Mod: "mod", Abs: "abs", Ceil: "ceil", Floor: "floor", Trunc: "trunc",
-	Round: "round", Eq: "eq", Ne: "ne", Gt: "gt", Gte: "gte", Lt: "lt", Lte: "lte", Cmp: "cmp", Same: "same", IsNull: "isNull", And: "and", Or: "or", Not: "not",
+var opNames = map[Op]string{Add: "add", Sub: "sub", Mul: "mul", Div: "div", Mod: "mod", Quo: "quo", Abs: "abs", Ceil: "ceil", Floor: "floor", Trunc: "trunc",
+	Round: "round", Eq: "eq", Ne: "ne", Gt: "gt", Gte: "gte", Lt: "lt", Lte: "lte", Cmp: "cmp", Same: "same", Differ: "differ", Under: "under", UpTo: "upTo", IsNull: "isNull", And: "and", Or: "or", Not: "not",
 	Truth: "truth", IfNull: "ifNull", Concat: "concat", Substr: "substr", Lower: "lower", Upper: "upper", Trim: "trim", TrimLeft: "trimLeft",
 	TrimRight: "trimRight", Split: "split", Length: "length", IndexOf: "indexOf", ReplaceAll: "replaceAll", Millis: "millis", Size: "size",
 	ElemAt: "elemAt", InList: "inList", SliceList: "slice", IsList: "isList", JoinLists: "joinLists", SumList: "sumList", AvgList: "avgList",

@@ -28,8 +28,8 @@ func (w writer) apply(e plan.Apply) (string, error) {
 	switch e.Op {
 	case plan.IsNull:
 		return "(" + args[0] + " IS NULL)", nil
-	case plan.Same:
-		x, err := w.d.Compare(w.s, plan.Eq, args[0], args[1], e.Args[0].Type())
+	case plan.Same, plan.Differ, plan.Under, plan.UpTo:
+		x, err := known(w, e, args)
 		return "coalesce(" + x + ", FALSE)", err
 	case plan.IfNull:
 		return "coalesce(" + strings.Join(args, ", ") + ")", nil
@@ -60,7 +60,7 @@ func (w writer) sure(e plan.Expr) (string, error) {
 		return w.logic(a, w.sure)
 	}
 	x, err := w.condition(e)
-	if err != nil || definite(e) && !plain(e) && a.Op != plan.Same && (a.Op != plan.Eq || !w.stored(a.Args)) {
+	if err != nil || definite(e) && !plain(e) && !asSQL(a.Op) && (a.Op != plan.Eq || !w.stored(a.Args)) {
 		return x, err
 	}
 	return "(" + x + " IS TRUE)", nil
@@ -74,6 +74,12 @@ func (w writer) condition(e plan.Expr) (string, error) {
 		return w.logic(a, w.condition)
 	case a.Op == plan.Same:
 		return Same(w.d, w.s, a.Args[0], w.s, a.Args[1])
+	case asSQL(a.Op) && len(a.Args) == 2:
+		args, err := w.list(a.Args)
+		if err != nil {
+			return "", err
+		}
+		return known(w, a, args)
 	case a.Op == plan.Eq && w.stored(a.Args):
 		return w.equal(a)
 	case plain(e):
@@ -84,6 +90,21 @@ func (w writer) condition(e plan.Expr) (string, error) {
 		return w.d.Compare(w.s, a.Op, args[0], args[1], a.Args[0].Type())
 	}
 	return w.expr(e)
+}
+
+// asSQL reports whether op compares as SQL does: its text is null if an operand is.
+func asSQL(op plan.Op) bool {
+	return op == plan.Same || op == plan.Differ || op == plan.Under || op == plan.UpTo
+}
+
+// known writes a comparison for which asSQL is true.
+func known(w writer, e plan.Apply, args []string) (string, error) {
+	op := map[plan.Op]plan.Op{plan.Same: plan.Eq, plan.Differ: plan.Eq, plan.Under: plan.Lt, plan.UpTo: plan.Lte}[e.Op]
+	x, err := w.d.Compare(w.s, op, args[0], args[1], e.Args[0].Type())
+	if e.Op == plan.Differ {
+		x = "(NOT " + x + ")"
+	}
+	return x, err
 }
 
 // Same writes that x in scope at equals y in scope in, as a condition that is null if one of them is. If both are stored
@@ -219,7 +240,7 @@ func definite(e plan.Expr) bool {
 		return true
 	case plan.Apply:
 		switch e.Op {
-		case plan.Eq, plan.Ne, plan.Gt, plan.Gte, plan.Lt, plan.Lte, plan.Cmp, plan.Same, plan.IsNull, plan.And,
+		case plan.Eq, plan.Ne, plan.Gt, plan.Gte, plan.Lt, plan.Lte, plan.Cmp, plan.Same, plan.Differ, plan.Under, plan.UpTo, plan.IsNull, plan.And,
 			plan.Or, plan.Not, plan.Truth, plan.InList, plan.IsList, plan.TypeOf:
 			return true
 		}

@@ -27,6 +27,8 @@ func (m dialect) arithmetic(s expr.Scope, e plan.Apply, args []string) string {
 			x = m.binary(e.Op, e.T, s.Atom(x), s.Atom(y))
 		}
 		return x
+	case plan.Quo:
+		return "(" + args[0] + " DIV " + args[1] + ")"
 	case plan.Abs:
 		switch e.T {
 		case schema.Integer:
@@ -110,12 +112,18 @@ func (m dialect) rounded(s expr.Scope, e plan.Apply, args []string) string {
 // Accumulate implements expr.Dialect.
 func (m dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
 	// A column below keeps all records, which costs more than computing a short text a few times.
-	if few := from != schema.Double && from != schema.JSON && len(x) < 200; op != plan.Count && !few {
+	if few := from != schema.Double && from != schema.JSON && len(x) < 200; x != "" && !few {
 		x = s.Atom(x)
 	}
 	switch op {
 	case plan.Count:
+		if x != "" {
+			return "COUNT(" + x + ")", nil
+		}
 		return "COUNT(*)", nil
+	case plan.CountDistinct:
+		by, _ := m.Key(s, x, from, false)
+		return "COUNT(DISTINCT " + by + ")", nil
 	case plan.Min, plan.Max:
 		call := "MIN("
 		if op == plan.Max {

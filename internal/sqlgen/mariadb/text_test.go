@@ -269,7 +269,7 @@ func groups(t *testing.T, b *sheet) {
 	for _, n := range []int{199, 200} {
 		b.line(fmt.Sprintf("max of %d bytes", n), strings.ReplaceAll(ok(d.Accumulate(b, plan.Max, strings.Repeat("x", n), schema.String)), strings.Repeat("x", n), "…"))
 	}
-	b.line("count", ok(d.Accumulate(b, plan.Count, long, schema.JSON)))
+	b.line("count", ok(d.Accumulate(b, plan.Count, "", schema.JSON)))
 	b.line("deviation", ok(d.Accumulate(b, plan.StdDevPop, long, schema.Double)))
 	b.line("deviation of a sample", ok(d.Accumulate(b, plan.StdDevSamp, long, schema.Double)))
 	for _, typ := range []schema.Type{schema.String, schema.UUID, schema.JSON} {

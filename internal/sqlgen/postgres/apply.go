@@ -21,6 +21,8 @@ func (p dialect) Apply(s expr.Scope, e plan.Apply, a []string) (string, error) {
 		return "(CASE WHEN " + operands(x, y) + " AND " + y + " <> 0 THEN " + x + " / " + y + " + 0 END)", nil
 	case plan.Mod:
 		return "(" + a[0] + " % nullif(" + a[1] + ", 0))", nil
+	case plan.Quo:
+		return "(" + a[0] + " / nullif(" + a[1] + ", 0))", nil
 	case plan.Abs, plan.Ceil, plan.Floor:
 		return p.whole(s, e, a[0]), nil
 	case plan.Trunc, plan.Round:

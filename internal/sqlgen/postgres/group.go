@@ -55,7 +55,13 @@ func (p dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from sch
 	}
 	switch op {
 	case plan.Count:
+		if x != "" {
+			return "count(" + x + ")", nil
+		}
 		return "count(*)", nil
+	case plan.CountDistinct:
+		by, _ := p.Key(s, x, from, false)
+		return "count(DISTINCT " + by + ")", nil
 	case plan.Sum:
 		return pgSum(x, from), nil
 	case plan.Avg:

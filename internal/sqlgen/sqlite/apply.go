@@ -22,6 +22,8 @@ func (d dialect) Apply(_ expr.Scope, e plan.Apply, args []string) (string, error
 	switch e.Op {
 	case plan.IndexOf:
 		return "(instr(" + args[0] + ", " + args[1] + ") - 1)", nil
+	case plan.Quo:
+		return "(" + args[0] + " / nullif(" + args[1] + ", 0))", nil
 	case plan.Millis:
 		return "(" + args[0] + " - " + args[1] + ")", nil
 	case plan.IsList:

@@ -39,11 +39,17 @@ func (dialect) Key(_ expr.Scope, x string, t schema.Type, _ bool) (by, show stri
 	return x, x
 }
 
-func (d dialect) Accumulate(_ expr.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
+func (d dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
 	structured := from == schema.JSON || from == schema.Array
 	switch op {
 	case plan.Count:
+		if x != "" {
+			return call("count", x), nil
+		}
 		return "count(*)", nil
+	case plan.CountDistinct:
+		by, _ := d.Key(s, x, from, false)
+		return "count(DISTINCT " + by + ")", nil
 	case plan.Sum:
 		switch from {
 		case schema.Integer:

@@ -65,7 +65,11 @@ func TestSQLiteAccumulate(t *testing.T) {
 			if want == "" {
 				continue
 			}
-			text, err := dialect.Dialect().Accumulate(&place{}, ops[i], "x", tt.from)
+			x := "x"
+			if ops[i] == plan.Count {
+				x = "" // all records
+			}
+			text, err := dialect.Dialect().Accumulate(&place{}, ops[i], x, tt.from)
 			if err != nil {
 				t.Fatal(err)
 			}

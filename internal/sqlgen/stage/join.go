@@ -39,6 +39,18 @@ func (b *builder) join(r *relation, st *plan.Join, at place) (*relation, error) 
 	if err != nil {
 		return nil, err
 	}
+	if len(on) == 0 {
+		on = []string{"TRUE"}
+	}
+	if st.If != nil {
+		both := &relation{shape: st.Shape, columns: append(r.columns[:len(r.columns):len(r.columns)], right.columns...)}
+		s := &scope{b: b, r: both, outer: at.outer, closed: true}
+		text, err := expr.Condition(b.d, s, st.If)
+		if err != nil {
+			return nil, err
+		}
+		on = append(on, text)
+	}
 	kind := " JOIN "
 	if st.Keep {
 		kind = " LEFT JOIN "
@@ -60,6 +72,32 @@ func (b *builder) pairs(left, right *scope, on []plan.Pair) ([]string, error) {
 		tests = append(tests, test)
 	}
 	return tests, nil
+}
+
+// probe adds a column that a subquery over each record yields.
+func (b *builder) probe(r *relation, st *plan.Probe, at place) (*relation, error) {
+	outer := b.around(r, at)
+	right, err := b.program(st.Right, at.input, outer)
+	if err != nil {
+		return nil, err
+	}
+	var text string
+	if st.Exists {
+		if right.grouped || right.cut {
+			right = b.wrap(right)
+		}
+		text = "EXISTS (" + b.selected(right, []string{"1"}) + ")"
+	} else {
+		i := slices.IndexFunc(right.shape.Columns, func(c plan.Column) bool { return c.Path != nil })
+		text = "(" + b.selected(right, []string{(&scope{b: b, r: right, outer: outer, closed: true}).Column(i)}) + ")"
+	}
+	if !b.d.Correlates() && mentionsOuter(outer, right.item()) {
+		return nil, expr.Unsupported("this source can't refer to the surrounding record from within a query in FROM, a group or a limit inside of a sub-query", "write it as a join with a grouped query")
+	}
+	next := *outer.r
+	next.columns = append(next.columns[:len(next.columns):len(next.columns)], text)
+	next.shape, next.plain = st.Shape, false
+	return &next, nil
 }
 
 // nest adds a list as a subquery over each record. If the subquery would have to refer to the record in a derived table,

@@ -186,6 +186,27 @@ func (b *builder) wrap(r *relation) *relation {
 	return next
 }
 
+// listed returns the constant records with which p begins.
+func (b *builder) listed(p *plan.Program) *relation {
+	alias := b.s.Alias("t")
+	s := &scope{b: b, r: &relation{}}
+	text := ""
+	for i, row := range p.Rows {
+		columns := make([]string, len(row))
+		for j, v := range row {
+			columns[j] = b.d.Const(s, v, p.Base.Columns[j].Type) + " AS c" + strconv.Itoa(j+1)
+		}
+		if len(row) == 0 {
+			columns = []string{"1 AS c0"}
+		}
+		if i > 0 {
+			text += " UNION ALL "
+		}
+		text += "SELECT " + strings.Join(columns, ", ")
+	}
+	return &relation{shape: p.Base, from: "(" + text + ") AS " + alias, alias: alias, columns: positions(alias, len(p.Base.Columns))}
+}
+
 // derived writes r with its columns named by their positions.
 func (b *builder) derived(r *relation) string {
 	columns := make([]string, len(r.columns))

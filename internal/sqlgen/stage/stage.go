@@ -89,6 +89,8 @@ func (b *builder) program(p *plan.Program, input *relation, outer *scope) (*rela
 // start returns the relation with which the stages of p begin.
 func (b *builder) start(p *plan.Program, input *relation) (*relation, error) {
 	switch {
+	case p.From == plan.Listed && len(p.Rows) > 0:
+		return b.listed(p), nil
 	case p.From != plan.Input:
 		alias := b.s.Alias("v")
 		from, err := b.s.View(p.From, alias)
@@ -145,6 +147,8 @@ func (b *builder) stage(r *relation, st plan.Stage, at place) (*relation, error)
 		return b.unwind(r, st, outer)
 	case *plan.Join:
 		return b.join(r, st, at)
+	case *plan.Probe:
+		return b.probe(r, st, at)
 	case *plan.Nest:
 		return b.nest(r, st, at)
 	case *plan.Closure:

@@ -1,0 +1,316 @@
+// Package sqltext parses SELECT statements.
+//
+//	text ─lexer→ tokens ─parser→ *Query
+//
+// The grammar is PostgreSQL's SELECT, with the spellings of other databases where they have one meaning only: backticks,
+// [brackets], TOP n, LIMIT a, b. Everything else that SQL can say is refused by name, with its line and column. The
+// package resolves no names: package sqlbind does, over the views of one principal.
+package sqltext
+
+// A Pos is a place in the text: line and column from 1, in characters.
+type Pos struct{ Line, Column int }
+
+// A Query is a SELECT with its set operations, order and limit.
+type Query struct {
+	With   []CTE
+	Body   Body
+	Order  []Order
+	Limit  Expr // nil for none
+	Offset Expr
+	At     Pos
+}
+
+// A CTE is a named query of a WITH clause.
+type CTE struct {
+	Name      Ident
+	Columns   []Ident
+	Query     *Query
+	Recursive bool
+}
+
+// A Body is a *Select, a *SetOp, a *Values, or a *Query in parentheses.
+type Body interface{ isBody() }
+
+// A Select is one SELECT.
+type Select struct {
+	Distinct bool
+	On       []Expr // of DISTINCT ON
+	Items    []Item
+	From     []From // joined by commas
+	Where    Expr
+	Group    []Expr
+	Having   Expr
+	Windows  []NamedWindow
+	At       Pos
+}
+
+// A SetOp combines the records of two bodies: "union", "intersect" or "except".
+type SetOp struct {
+	Op          string
+	All         bool
+	Left, Right Body
+	At          Pos
+}
+
+// Values is a VALUES list.
+type Values struct {
+	Rows [][]Expr
+	At   Pos
+}
+
+func (*Select) isBody() {}
+func (*SetOp) isBody()  {}
+func (*Values) isBody() {}
+func (*Query) isBody()  {}
+
+// An Item is an element of a select list.
+type Item struct {
+	X     Expr   // a Star for * and t.*
+	Alias *Ident // nil for none
+	Text  string // X as written, on one line
+}
+
+// An Order is a term of an ORDER BY.
+type Order struct {
+	X     Expr
+	Desc  bool
+	Nulls string // "first", "last" or ""
+}
+
+// An Ident is a name. A name that isn't quoted matches without regard to case.
+type Ident struct {
+	Text   string
+	Quoted bool
+	At     Pos
+}
+
+// A From is a *Table, a *Derived, a *Function or a *Join.
+type From interface{ isFrom() }
+
+type (
+	// Table is a class or a CTE: its Name may be qualified.
+	Table struct {
+		Name  []Ident
+		Alias Alias
+	}
+	// Derived is a query in FROM.
+	Derived struct {
+		Query   *Query
+		Lateral bool
+		Alias   Alias
+		At      Pos
+	}
+	// Function is a function in FROM, such as generate_series.
+	Function struct {
+		Call  *Call
+		Alias Alias
+	}
+	// Join is a join of kind "inner", "left", "right", "full" or "cross".
+	Join struct {
+		Kind        string
+		Natural     bool
+		Left, Right From
+		On          Expr
+		Using       []Ident
+		At          Pos
+	}
+)
+
+func (*Table) isFrom()    {}
+func (*Derived) isFrom()  {}
+func (*Function) isFrom() {}
+func (*Join) isFrom()     {}
+
+// An Alias names a FROM item and, if it has Columns, its columns.
+type Alias struct {
+	Name    *Ident
+	Columns []Ident
+}
+
+// A Window is the specification of an OVER clause.
+type Window struct {
+	Base      *Ident // a named window; nil for none
+	Partition []Expr
+	Order     []Order
+	Frame     *Frame
+	At        Pos
+}
+
+// A NamedWindow is an element of a WINDOW clause.
+type NamedWindow struct {
+	Name Ident
+	Window
+}
+
+// A Frame is the frame of a window: the Unit is "rows", "range" or "groups".
+type Frame struct {
+	Unit       string
+	Start, End Bound
+	At         Pos
+}
+
+// A Bound is an end of a frame: Offset is nil for UNBOUNDED and CURRENT ROW.
+type Bound struct {
+	Current   bool
+	Unbounded bool
+	Following bool
+	Offset    Expr
+}
+
+// An Expr is an expression. The set is closed.
+type Expr interface{ Pos() Pos }
+
+type (
+	// Name is a column, perhaps qualified.
+	Name struct{ Parts []Ident }
+	// Star is * or t.*.
+	Star struct {
+		Table []Ident
+		At    Pos
+	}
+	// Number is a number as written.
+	Number struct {
+		Text string
+		At   Pos
+	}
+	// String is a string constant; Type is the type of a typed one, such as "date" in DATE '2024-01-01'.
+	String struct {
+		Text, Type string
+		At         Pos
+	}
+	// Word is TRUE, FALSE, NULL, or a value without parentheses such as CURRENT_DATE, in lower case.
+	Word struct {
+		Text string
+		At   Pos
+	}
+	// Param is a parameter: $1, or :name.
+	Param struct {
+		Name string
+		At   Pos
+	}
+	// Unary is NOT, - or +.
+	Unary struct {
+		Op string
+		X  Expr
+		At Pos
+	}
+	// Binary is an operator between two operands, in lower case: "and", "or", "=", "||", "->", "at time zone" ….
+	Binary struct {
+		Op   string
+		L, R Expr
+		At   Pos
+	}
+	// Is is X IS [NOT] NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM Y.
+	Is struct {
+		X    Expr
+		Not  bool
+		What string
+		Y    Expr
+		At   Pos
+	}
+	// Between is X [NOT] BETWEEN [SYMMETRIC] Low AND High.
+	Between struct {
+		X, Low, High   Expr
+		Not, Symmetric bool
+		At             Pos
+	}
+	// In is X [NOT] IN a list or a query.
+	In struct {
+		X     Expr
+		Not   bool
+		List  []Expr
+		Query *Query
+		At    Pos
+	}
+	// Like is X [NOT] LIKE, ILIKE or SIMILAR TO Pattern, or a match with a regular expression; Op is "like", "ilike",
+	// "similar", "~" or "~*".
+	Like struct {
+		Op         string
+		X, Pattern Expr
+		Escape     Expr
+		Not        bool
+		At         Pos
+	}
+	// Any is X Op ANY or ALL of a query or of a list.
+	Any struct {
+		X     Expr
+		Op    string
+		All   bool
+		Query *Query
+		List  Expr
+		At    Pos
+	}
+	// Case is a CASE; Operand is nil if it has none.
+	Case struct {
+		Operand    Expr
+		When, Then []Expr
+		Else       Expr
+		At         Pos
+	}
+	// Cast converts X to a type, in lower case, with its arguments: "numeric(10,2)".
+	Cast struct {
+		X    Expr
+		Type string
+		At   Pos
+	}
+	// Call is a function with its arguments.
+	Call struct {
+		Name     string // in lower case
+		Args     []Expr
+		Star     bool
+		Distinct bool
+		Order    []Order
+		Within   []Order // WITHIN GROUP
+		Filter   Expr
+		Over     *Window
+		At       Pos
+	}
+	// Exists is EXISTS (query).
+	Exists struct {
+		Query *Query
+		At    Pos
+	}
+	// Sub is a query that yields one value.
+	Sub struct {
+		Query *Query
+		At    Pos
+	}
+	// Tuple is a list of expressions in parentheses.
+	Tuple struct {
+		Items []Expr
+		At    Pos
+	}
+	// Array is ARRAY[…].
+	Array struct {
+		Items []Expr
+		At    Pos
+	}
+	// Index is X[I].
+	Index struct {
+		X, I Expr
+		At   Pos
+	}
+)
+
+// Pos implements Expr.
+func (e *Name) Pos() Pos    { return e.Parts[0].At }
+func (e *Star) Pos() Pos    { return e.At }
+func (e *Number) Pos() Pos  { return e.At }
+func (e *String) Pos() Pos  { return e.At }
+func (e *Word) Pos() Pos    { return e.At }
+func (e *Param) Pos() Pos   { return e.At }
+func (e *Unary) Pos() Pos   { return e.At }
+func (e *Binary) Pos() Pos  { return e.L.Pos() }
+func (e *Is) Pos() Pos      { return e.X.Pos() }
+func (e *Between) Pos() Pos { return e.X.Pos() }
+func (e *In) Pos() Pos      { return e.X.Pos() }
+func (e *Like) Pos() Pos    { return e.X.Pos() }
+func (e *Any) Pos() Pos     { return e.X.Pos() }
+func (e *Case) Pos() Pos    { return e.At }
+func (e *Cast) Pos() Pos    { return e.At }
+func (e *Call) Pos() Pos    { return e.At }
+func (e *Exists) Pos() Pos  { return e.At }
+func (e *Sub) Pos() Pos     { return e.At }
+func (e *Tuple) Pos() Pos   { return e.At }
+func (e *Array) Pos() Pos   { return e.At }
+func (e *Index) Pos() Pos   { return e.X.Pos() }

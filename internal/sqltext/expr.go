@@ -1,0 +1,521 @@
+package sqltext
+
+import (
+	"slices"
+	"strings"
+)
+
+// expr reads an expression.
+func (p *parser) expr() Expr { return p.binary(0) }
+
+// The strengths of operators, as in PostgreSQL: the higher binds more tightly.
+//
+//	1 OR · 2 AND · 3 NOT · 4 IS, comparisons · 5 BETWEEN IN LIKE ~ · 6 other operators · 7 + - · 8 * / % · 9 ^ · 10 AT TIME ZONE, COLLATE · 11 unary · 12 :: []
+func (p *parser) strength() (op string, level int) {
+	t := p.peek()
+	switch t.kind {
+	case word:
+		switch t.low {
+		case "or":
+			return "or", 1
+		case "and":
+			return "and", 2
+		case "is", "isnull", "notnull":
+			return t.low, 4
+		case "between", "in", "like", "ilike", "similar", "glob", "regexp", "rlike", "not":
+			if t.low == "not" {
+				n := p.ahead(1)
+				if n.kind != word || !slices.Contains([]string{"between", "in", "like", "ilike", "similar", "regexp", "rlike", "glob"}, n.low) {
+					return "", 0
+				}
+			}
+			return t.low, 5
+		case "div", "mod":
+			return t.low, 8
+		case "at":
+			if p.is("at", "time", "zone") {
+				return "at time zone", 10
+			}
+		case "collate":
+			return "collate", 10
+		}
+	case symbol:
+		switch t.low {
+		case "=", "==", "<", ">", "<=", ">=", "<>", "!=":
+			return t.low, 4
+		case "~", "~*", "!~", "!~*":
+			return t.low, 5
+		case "||", "->", "->>", "#>", "#>>", "@>", "<@", "?", "&", "|":
+			return t.low, 6
+		case "+", "-":
+			return t.low, 7
+		case "*", "/", "%":
+			return t.low, 8
+		case "^":
+			return "^", 9
+		}
+	}
+	return "", 0
+}
+
+// binary reads operators that bind more tightly than level.
+func (p *parser) binary(level int) Expr {
+	defer p.enter()()
+	x := p.unary(level)
+	for {
+		op, strong := p.strength()
+		if op == "" || strong <= level {
+			return x
+		}
+		if p.nodes++; p.nodes > MaxNodes {
+			p.fail(p.peek().at, "the statement has more than %d expressions", MaxNodes)
+		}
+		x = p.operator(x, op, strong)
+	}
+}
+
+// operator reads op and what follows it.
+func (p *parser) operator(x Expr, op string, strong int) Expr {
+	at := p.peek().at
+	switch op {
+	case "is", "isnull", "notnull":
+		return p.isTest(x)
+	case "not", "between", "in", "like", "ilike", "similar", "glob", "regexp", "rlike":
+		return p.test(x)
+	case "~", "~*", "!~", "!~*":
+		p.i++
+		return &Like{Op: strings.TrimPrefix(op, "!"), X: x, Pattern: p.binary(strong), Not: op[0] == '!', At: at}
+	case "at time zone":
+		p.i += 3
+		return &Binary{Op: op, L: x, R: p.binary(strong), At: at}
+	case "collate":
+		p.i++
+		p.part()
+		return x
+	case "=", "==", "<", ">", "<=", ">=", "<>", "!=":
+		p.i++
+		op = map[string]string{"==": "=", "!=": "<>"}[op] + strings.NewReplacer("==", "", "!=", "").Replace(op)
+		if quantifier := p.oneOf("any", "some", "all"); quantifier != "" {
+			a := &Any{X: x, Op: op, All: quantifier == "all", At: at}
+			p.mark("(")
+			if p.queryNext() {
+				a.Query = p.query()
+			} else {
+				a.List = p.expr()
+			}
+			p.mark(")")
+			return a
+		}
+	default:
+		p.i++
+	}
+	return &Binary{Op: op, L: x, R: p.binary(strong), At: at}
+}
+
+// isTest reads IS ….
+func (p *parser) isTest(x Expr) Expr {
+	at := p.peek().at
+	switch p.next().low {
+	case "isnull":
+		return &Is{X: x, What: "null", At: at}
+	case "notnull":
+		return &Is{X: x, What: "null", Not: true, At: at}
+	}
+	e := &Is{X: x, Not: p.word("not"), At: at}
+	switch e.What = p.oneOf("null", "true", "false", "unknown"); {
+	case e.What != "":
+	case p.word("distinct", "from"):
+		e.What, e.Y = "distinct", p.binary(5)
+	default: // x IS y, as SQLite takes it, is IS NOT DISTINCT FROM
+		e.What, e.Y, e.Not = "distinct", p.binary(5), !e.Not
+	}
+	return e
+}
+
+// test reads [NOT] BETWEEN, IN, LIKE ….
+func (p *parser) test(x Expr) Expr {
+	not := p.word("not")
+	t := p.next()
+	switch t.low {
+	case "between":
+		e := &Between{X: x, Not: not, Symmetric: p.word("symmetric"), At: t.at}
+		e.Low = p.binary(5)
+		p.expect("and")
+		e.High = p.binary(5)
+		return e
+	case "in":
+		e := &In{X: x, Not: not, At: t.at}
+		p.mark("(")
+		if p.queryNext() {
+			e.Query = p.query()
+		} else {
+			e.List = p.exprs()
+		}
+		p.mark(")")
+		return e
+	case "glob":
+		p.fail(t.at, "GLOB isn't there; use LIKE, or ~ with a regular expression")
+	case "similar":
+		p.expect("to")
+	}
+	e := &Like{Op: t.low, X: x, Not: not, At: t.at}
+	if t.low == "regexp" || t.low == "rlike" {
+		e.Op = "~"
+	}
+	if p.is("any") || p.is("all") {
+		p.fail(p.peek().at, "LIKE ANY isn't there; join several LIKE with OR")
+	}
+	e.Pattern = p.binary(5)
+	if p.word("escape") {
+		e.Escape = p.binary(5)
+	}
+	return e
+}
+
+func (p *parser) unary(level int) Expr {
+	t := p.peek()
+	switch {
+	case t.kind == word && t.low == "not" && level <= 3:
+		p.i++
+		return &Unary{Op: "not", X: p.binary(3), At: t.at}
+	case t.kind == symbol && (t.low == "-" || t.low == "+"):
+		p.i++
+		return p.postfix(&Unary{Op: t.low, X: p.binary(10), At: t.at})
+	}
+	return p.postfix(p.primary())
+}
+
+// postfix reads ::type and [index].
+func (p *parser) postfix(x Expr) Expr {
+	for {
+		at := p.peek().at
+		switch {
+		case p.symbol("::"):
+			x = &Cast{X: x, Type: p.typeName(), At: at}
+		case p.symbol("["):
+			i := p.expr()
+			if p.symbol(":") {
+				p.fail(at, "a slice of a list isn't there; take single elements")
+			}
+			p.mark("]")
+			x = &Index{X: x, I: i, At: at}
+		default:
+			return x
+		}
+	}
+}
+
+// typeName reads a type, in lower case.
+func (p *parser) typeName() string {
+	t := p.peek()
+	if t.kind != word && t.kind != quoted {
+		p.unexpected("a type")
+	}
+	p.i++
+	name := strings.ToLower(t.text)
+	for p.symbol(".") { // pg_catalog.text
+		name = strings.ToLower(p.part().Text)
+	}
+	switch name {
+	case "double":
+		p.word("precision")
+	case "character", "char", "nchar":
+		p.word("varying")
+	case "unsigned", "signed":
+		p.word("integer")
+	}
+	if p.symbol("(") {
+		name += "("
+		p.commas(func() { name += p.next().text + "," })
+		p.mark(")")
+		name = strings.TrimSuffix(name, ",") + ")"
+	}
+	if name == "timestamp" || name == "time" || strings.HasPrefix(name, "timestamp(") {
+		if p.word("with", "time", "zone") {
+			name = "timestamptz"
+		} else {
+			p.word("without", "time", "zone")
+		}
+	}
+	for p.symbol("[") {
+		p.mark("]")
+		name += "[]"
+	}
+	return name
+}
+
+// primary reads a constant, a name, a call, or what parentheses hold.
+func (p *parser) primary() Expr {
+	t := p.peek()
+	switch t.kind {
+	case number:
+		p.i++
+		return &Number{Text: t.text, At: t.at}
+	case text:
+		p.i++
+		s := &String{Text: t.text, At: t.at}
+		for p.peek().kind == text { // 'a' 'b' is one string
+			s.Text += p.next().text
+		}
+		return s
+	case param:
+		p.i++
+		return &Param{Name: t.text, At: t.at}
+	case symbol:
+		return p.marked()
+	case quoted:
+		return p.named()
+	case word:
+		return p.keyword()
+	}
+	p.unexpected("an expression")
+	return nil
+}
+
+func (p *parser) marked() Expr {
+	t := p.peek()
+	switch {
+	case p.symbol("*"):
+		return &Star{At: t.at}
+	case p.symbol("?"):
+		return &Param{Name: "?", At: t.at}
+	case p.symbol(":"):
+		return &Param{Name: p.part().Text, At: t.at}
+	case p.symbol("("):
+		p.i--
+		if p.queryNext() && p.ahead(1).low != "(" {
+			p.i++
+			s := &Sub{Query: p.query(), At: t.at}
+			p.mark(")")
+			return s
+		}
+		p.i++
+		items := p.exprs()
+		p.mark(")")
+		if len(items) == 1 {
+			return items[0]
+		}
+		return &Tuple{Items: items, At: t.at}
+	}
+	p.unexpected("an expression")
+	return nil
+}
+
+// keyword reads an expression that begins with a word.
+func (p *parser) keyword() Expr {
+	t := p.peek()
+	called := p.ahead(1).kind == symbol && p.ahead(1).low == "("
+	switch t.low {
+	case "true", "false", "null", "current_date", "current_timestamp", "current_time", "localtime", "localtimestamp", "current_user", "session_user":
+		p.i++
+		if called && p.symbol("(") {
+			for !p.symbol(")") {
+				if p.next().kind == end {
+					p.unexpected(")")
+				}
+			}
+		}
+		return &Word{Text: t.low, At: t.at}
+	case "case":
+		return p.caseOf()
+	case "exists":
+		p.i++
+		p.mark("(")
+		q := p.query()
+		p.mark(")")
+		return &Exists{Query: q, At: t.at}
+	case "cast", "try_cast", "safe_cast":
+		p.i++
+		p.mark("(")
+		x := p.expr()
+		p.expect("as")
+		c := &Cast{X: x, Type: p.typeName(), At: t.at}
+		p.mark(")")
+		return c
+	case "array":
+		if p.ahead(1).low == "[" {
+			p.i += 2
+			a := &Array{At: t.at}
+			if !p.symbol("]") {
+				a.Items = p.exprs()
+				p.mark("]")
+			}
+			return a
+		}
+	case "interval", "date", "timestamp", "timestamptz", "time":
+		if n := p.ahead(1); n.kind == text {
+			p.i += 2
+			s := &String{Text: n.text, Type: t.low, At: t.at}
+			if t.low == "interval" {
+				if unit := p.oneOf("year", "month", "week", "day", "hour", "minute", "second"); unit != "" {
+					s.Text += " " + unit
+				}
+			}
+			return s
+		}
+		if n := p.ahead(1); t.low == "interval" && (n.kind == number || n.kind == symbol && n.low != "." && n.low != "," && n.low != ")") { // INTERVAL 7 DAY
+			p.i++
+			x := p.unary(10)
+			unit := p.next()
+			return &Call{Name: "make_interval", Args: []Expr{x, &String{Text: unit.low, At: unit.at}}, At: t.at}
+		}
+	}
+	if called && t.low != "in" {
+		return p.call()
+	}
+	if reserved[t.low] {
+		p.unexpected("an expression")
+	}
+	return p.named()
+}
+
+func (p *parser) named() Expr {
+	n := &Name{Parts: []Ident{p.name("an expression")}}
+	for p.symbol(".") {
+		if p.symbol("*") {
+			return &Star{Table: n.Parts, At: n.Parts[0].At}
+		}
+		n.Parts = append(n.Parts, p.part())
+	}
+	if p.peek().kind == symbol && p.peek().low == "(" { // pg_catalog.now()
+		p.i--
+		return p.call()
+	}
+	return n
+}
+
+func (p *parser) caseOf() Expr {
+	c := &Case{At: p.next().at}
+	if !p.is("when") {
+		c.Operand = p.expr()
+	}
+	for p.word("when") {
+		c.When = append(c.When, p.expr())
+		p.expect("then")
+		c.Then = append(c.Then, p.expr())
+	}
+	if c.When == nil {
+		p.unexpected("WHEN")
+	}
+	if p.word("else") {
+		c.Else = p.expr()
+	}
+	p.expect("end")
+	return c
+}
+
+// call reads a function with its arguments.
+func (p *parser) call() Expr {
+	t := p.next()
+	c := &Call{Name: strings.ToLower(t.text), At: t.at}
+	p.mark("(")
+	switch {
+	case p.symbol(")"):
+		return p.after(c)
+	case p.symbol("*"):
+		c.Star = true
+		p.mark(")")
+		return p.after(c)
+	}
+	if p.special(c) {
+		p.mark(")")
+		return p.after(c)
+	}
+	if c.Distinct = p.word("distinct"); !c.Distinct {
+		p.word("all")
+	}
+	c.Args = p.exprs()
+	if p.word("order", "by") {
+		c.Order = p.order()
+	}
+	if p.word("separator") { // GROUP_CONCAT(x SEPARATOR ', ')
+		c.Args = append(c.Args, p.expr())
+	}
+	p.mark(")")
+	return p.after(c)
+}
+
+// special reads the arguments of the functions that have words between them.
+func (p *parser) special(c *Call) bool {
+	field := func() { // a field as a word is a string
+		t := p.next()
+		c.Args = append(c.Args, &String{Text: strings.ToLower(t.text), At: t.at})
+	}
+	switch c.Name {
+	case "extract":
+		field()
+		p.expect("from")
+		c.Args = append(c.Args, p.expr())
+	case "position":
+		c.Args = append(c.Args, p.binary(5))
+		p.expect("in")
+		c.Args = append(c.Args, p.expr())
+	case "trim":
+		side := p.oneOf("leading", "trailing", "both")
+		c.Name = map[string]string{"leading": "ltrim", "trailing": "rtrim"}[side]
+		if c.Name == "" {
+			c.Name = "btrim"
+		}
+		if p.word("from") {
+			c.Args = p.exprs()
+			return true
+		}
+		c.Args = p.exprs()
+		if p.word("from") {
+			c.Args = append([]Expr{p.expr()}, c.Args...)
+		}
+	case "substring":
+		c.Args = p.exprs()
+		if p.word("from") {
+			c.Args = append(c.Args, p.expr())
+			if p.word("for") {
+				c.Args = append(c.Args, p.expr())
+			}
+		} else if p.word("for") {
+			c.Args = append(c.Args, &Number{Text: "1", At: c.At}, p.expr())
+		}
+	case "timestampdiff", "timestampadd":
+		field()
+		p.mark(",")
+		c.Args = append(c.Args, p.exprs()...)
+	case "datediff", "dateadd", "date_diff", "datetrunc":
+		if n := p.ahead(1); p.peek().kind == word && n.kind == symbol && n.low == "," && units[p.peek().low] { // DATEDIFF(day, a, b)
+			field()
+			p.mark(",")
+			c.Args = append(c.Args, p.exprs()...)
+			return true
+		}
+		c.Args = p.exprs()
+	default:
+		return false
+	}
+	return true
+}
+
+// units are the units of time as functions of other databases name them.
+var units = wordsOf("year years yy yyyy quarter qq month months mm week weeks wk day days dd hour hours hh minute minutes mi second seconds ss")
+
+// after reads WITHIN GROUP, FILTER and OVER.
+func (p *parser) after(c *Call) Expr {
+	if p.word("within", "group") {
+		p.mark("(")
+		p.expect("order", "by")
+		c.Within = p.order()
+		p.mark(")")
+	}
+	if p.word("filter") {
+		p.mark("(")
+		p.expect("where")
+		c.Filter = p.expr()
+		p.mark(")")
+	}
+	if t := p.peek(); p.word("over") {
+		if p.peek().low == "(" && p.peek().kind == symbol {
+			c.Over = p.window()
+		} else {
+			n := p.name("a window")
+			c.Over = &Window{Base: &n, At: t.at}
+		}
+	}
+	return c
+}
