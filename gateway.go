@@ -144,13 +144,18 @@ func (g *Gateway) Refresh(ctx context.Context) ([]string, error) {
 }
 
 // SetRules puts other rules into force, compiled against the classes as last described. It is atomic: on an error the
-// previous rules stay in force. A running call ends under the rules it began with, whose version its record names.
-func (g *Gateway) SetRules(rules policy.Rules) error {
+// previous rules stay in force. A running call ends under the rules it began with, whose version its record names. The
+// audit has a record of the change before it is in force.
+func (g *Gateway) SetRules(ctx context.Context, rules policy.Rules) error {
 	g.changes.Lock()
 	defer g.changes.Unlock()
 	p, err := policy.New(rules, g.policy.Load().Catalogue())
 	if err != nil {
 		return err
+	}
+	r := audit.Record{Time: g.options.Now(), Principal: "gateway", Tool: "rules/changed", Outcome: audit.OK, Policy: p.Version(), Step: "rules:" + rand.Text()}
+	if err := g.options.Audit.Append(context.WithoutCancel(ctx), &r); err != nil {
+		return fmt.Errorf("the rules stay as they were, since their change could not be recorded: %w", err)
 	}
 	g.policy.Store(p)
 	g.Announce(RulesChanged)

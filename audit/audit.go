@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -55,11 +56,14 @@ type Record struct {
 
 	Checkpoint string `json:"checkpoint,omitempty"` // "SEQ:HASH:SIGNATURE", in records of a Signer
 
-	// Step identifies the step of a change in records that are no calls: "CHANGE:N" for step N. A log keeps one
-	// record per step.
+	// Step identifies what is recorded in records that are no calls: "CHANGE:N" for step N of a change,
+	// "token:ID:created", "token:ID:revoked", "rules:…". A log keeps one record per step.
 	Step   string `json:"step,omitempty"`
-	Digest string `json:"digest,omitempty"` // of the change at that step, in hex: change.Change.Sum
+	Digest string `json:"digest,omitempty"` // in hex: of the change at that step (change.Change.Sum), or of the token
 }
+
+// Subject returns what r is a step of: a change's id or "token:ID"; "" if r is no step.
+func (r *Record) Subject() string { return r.Step[:max(strings.LastIndexByte(r.Step, ':'), 0)] }
 
 // Copy returns a copy of r that shares no slices with it.
 func (r *Record) Copy() Record {

@@ -81,7 +81,7 @@ type reconciler struct {
 // note adds a record.
 func (r *reconciler) note(rec audit.Record) bool {
 	switch {
-	case rec.Step != "":
+	case rec.Step != "" && rec.Change != "":
 		r.steps[stepKey(&rec)] = rec.Seq
 	case rec.Change != "" && rec.Outcome == audit.Approved:
 		r.approved[keyOf(rec.Change)] = true

@@ -37,7 +37,7 @@ func newWorld(t testing.TB, d *drawers, change func(*console.Options)) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	w := &world{drawers: d, tokens: identity.NewTokens(identity.TokenOptions{Store: store}), log: &strings.Builder{}}
+	w := &world{drawers: d, tokens: identity.NewTokens(identity.TokenOptions{Store: store, Audit: store}), log: &strings.Builder{}}
 	o := console.Options{
 		Reviewer:    func(p identity.Principal, _ string) bailiwick.Reviewer { return desk{d, p} },
 		Credentials: w.tokens, Tokens: w.tokens, Version: "v0.5.0", Key: make([]byte, 32), Used: store,

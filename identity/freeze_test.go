@@ -66,7 +66,7 @@ func TestToday(t *testing.T) {
 	}
 	defer store.Close()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	tokens := identity.NewTokens(identity.TokenOptions{Store: store, Now: func() time.Time { return now }})
+	tokens := identity.NewTokens(identity.TokenOptions{Store: store, Audit: store, Now: func() time.Time { return now }})
 	operator := identity.Principal{ID: "cli", Kind: identity.Human, Scopes: []identity.Scope{identity.Operator}}
 	kept, _, err := tokens.Create(t.Context(), operator, identity.Token{Name: "bot", Owner: "ana", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write}})
 	if err != nil {
@@ -96,7 +96,7 @@ func TestToday(t *testing.T) {
 		{"expired", func() { now = now.Add(2 * identity.TokenLife) }, was, "token_expired"},
 		{"revoked", func() {
 			now = now.Add(-2 * identity.TokenLife)
-			if err := store.RevokeToken(t.Context(), kept.ID, now); err != nil {
+			if err := tokens.Revoke(t.Context(), operator, kept.ID); err != nil {
 				t.Fatal(err)
 			}
 		}, child, "token_revoked"},

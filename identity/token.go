@@ -14,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -160,10 +161,11 @@ func ParseIPs(text string) ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// A TokenStore stores tokens. It returns copies.
+// A TokenStore stores tokens, and the records of what was done to them until the audit has these. It returns copies.
 type TokenStore interface {
 	TokenFinder
 	TokenKeeper
+	audit.Outbox
 }
 
 // A TokenFinder is the part of a store that authentication needs.
@@ -179,12 +181,14 @@ type TokenFinder interface {
 
 // A TokenKeeper is the part of a store that token management needs.
 type TokenKeeper interface {
-	// AddToken stores a new token; problem.Conflict if its ID or Prefix is taken.
-	AddToken(ctx context.Context, t Token) error
+	// AddToken stores a new token, and r in the outbox, in one transaction; problem.Conflict if its ID or Prefix is
+	// taken.
+	AddToken(ctx context.Context, t Token, r audit.Record) error
 	// Tokens returns all tokens, including revoked and expired ones, sorted by Created.
 	Tokens(ctx context.Context) ([]Token, error)
-	// RevokeToken sets Revoked unless it is already set; problem.NotFound if there is no such token.
-	RevokeToken(ctx context.Context, id string, at time.Time) error
+	// RevokeToken sets Revoked to r's Time and stores r in the outbox, in one transaction. It does nothing if the token
+	// is revoked already; problem.NotFound if there is no such token.
+	RevokeToken(ctx context.Context, id string, r audit.Record) error
 }
 
 // quote quotes s for a message, cut to 60 bytes.

@@ -5,18 +5,22 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TokenOptions configure Tokens. Store is required; other fields have useful zero values.
+// TokenOptions configure Tokens. Store is required, and so is Audit to create and revoke tokens; other fields have useful
+// zero values.
 type TokenOptions struct {
 	Store TokenStore
+	Audit audit.Log        // records which tokens are created and revoked; nil refuses both
 	Cache int              // the most tokens cached; 0 means 4,096
 	Touch time.Duration    // how long a last use may wait to be stored, in a batch; 0 means 30 s
 	Now   func() time.Time // nil means time.Now
@@ -25,6 +29,7 @@ type TokenOptions struct {
 // Tokens creates, authenticates and revokes the tokens of a store. Close stores pending last uses.
 type Tokens struct {
 	store TokenStore
+	log   audit.Log
 	most  int
 	touch time.Duration
 	now   func() time.Time
@@ -51,7 +56,7 @@ type entry struct {
 
 // NewTokens returns Tokens over a store.
 func NewTokens(o TokenOptions) *Tokens {
-	t := &Tokens{store: o.Store, most: cmp.Or(o.Cache, 4096), touch: cmp.Or(o.Touch, 30*time.Second), now: o.Now,
+	t := &Tokens{store: o.Store, log: o.Audit, most: cmp.Or(o.Cache, 4096), touch: cmp.Or(o.Touch, 30*time.Second), now: o.Now,
 		known: map[string]*entry{}}
 	if t.now == nil {
 		t.now = time.Now
@@ -165,7 +170,7 @@ func (t *Token) Principal() (Principal, error) {
 // for Expires TokenLife from now, for Tenant that of by. by must be a human or service with the scope operator; if it has
 // a tenant, the token must have the same one.
 func (t *Tokens) Create(ctx context.Context, by Principal, want Token) (Token, string, error) {
-	if err := mayManage(by); err != nil {
+	if err := t.mayChange(by); err != nil {
 		return Token{}, "", err
 	}
 	now := t.now().UTC().Truncate(time.Microsecond)
@@ -193,14 +198,23 @@ func (t *Tokens) Create(ctx context.Context, by Principal, want Token) (Token, s
 		var secret string
 		want.ID = newID()
 		secret, want.Prefix, want.Hash = mint()
-		if err = t.store.AddToken(ctx, want); err == nil {
-			return want, secret, nil
+		if err = t.store.AddToken(ctx, want, want.record(created, by, now)); err == nil {
+			return t.kept(ctx, by, want, secret)
 		}
 		if problem.CodeOf(err) != problem.Conflict {
 			break
 		}
 	}
 	return Token{}, "", err
+}
+
+// kept returns a new token once its creation is recorded. If that fails its secret is lost, so the token is revoked.
+func (t *Tokens) kept(ctx context.Context, by Principal, made Token, secret string) (Token, string, error) {
+	err := t.recorded(ctx, &made)
+	if err == nil {
+		return made, secret, nil
+	}
+	return Token{}, "", errors.Join(err, t.store.RevokeToken(context.WithoutCancel(ctx), made.ID, made.record(revoked, by, t.now())))
 }
 
 // List returns the tokens that by manages, sorted by Created: all of them, or those of by's tenant.
@@ -213,9 +227,9 @@ func (t *Tokens) List(ctx context.Context, by Principal) ([]Token, error) {
 }
 
 // Revoke revokes a token: immediately in this process, within a second in others. For an operator of a tenant, tokens
-// of other tenants don't exist.
+// of other tenants don't exist. If the revocation can't be recorded, it is in force and an error is returned.
 func (t *Tokens) Revoke(ctx context.Context, by Principal, id string) error {
-	if err := mayManage(by); err != nil {
+	if err := t.mayChange(by); err != nil {
 		return err
 	}
 	if by.Tenant != "" {
@@ -227,7 +241,11 @@ func (t *Tokens) Revoke(ctx context.Context, by Principal, id string) error {
 			return problem.New(problem.NotFound, "There is no such token")
 		}
 	}
-	return t.store.RevokeToken(ctx, id, t.now())
+	k := Token{ID: id}
+	if err := t.store.RevokeToken(ctx, id, k.record(revoked, by, t.now())); err != nil {
+		return err
+	}
+	return t.recorded(ctx, &k)
 }
 
 // manages reports whether by, an operator, manages a token: any, or those of by's tenant.
@@ -237,6 +255,17 @@ func manages(by Principal, k Token) bool { return by.Tenant == "" || k.Tenant ==
 // only manage tokens.
 func Local(user string) Principal {
 	return Principal{ID: "local:" + user, Name: user, Kind: Human, Owner: user, Scopes: []Scope{Operator}}
+}
+
+// mayChange returns nil if by may create and revoke tokens, and that can be recorded.
+func (t *Tokens) mayChange(by Principal) error {
+	if err := mayManage(by); err != nil {
+		return err
+	}
+	if t.log == nil {
+		return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "audit", Err: errors.New("tokens are made and revoked only where an audit log records it: set TokenOptions.Audit")}
+	}
+	return nil
 }
 
 func mayManage(by Principal) error {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -39,6 +40,7 @@ type counted struct {
 
 	add   func() error                // called before a token is added; may be nil
 	find  func(*identity.Token) error // changes the token found; may be nil
+	list  func([]identity.Token)      // changes the tokens listed; may be nil
 	touch func()                      // called before uses are stored; may be nil
 }
 
@@ -55,13 +57,13 @@ func (c *counted) TokenVersion(ctx context.Context) (int64, error) {
 	return version, err
 }
 
-func (c *counted) AddToken(ctx context.Context, t identity.Token) error {
+func (c *counted) AddToken(ctx context.Context, t identity.Token, r audit.Record) error {
 	if c.add != nil {
 		if err := c.add(); err != nil {
 			return err
 		}
 	}
-	return c.TokenStore.AddToken(ctx, t)
+	return c.TokenStore.AddToken(ctx, t, r)
 }
 
 func (c *counted) TokenByPrefix(ctx context.Context, prefix string) (identity.Token, error) {
@@ -71,6 +73,14 @@ func (c *counted) TokenByPrefix(ctx context.Context, prefix string) (identity.To
 		err = c.find(&token)
 	}
 	return token, err
+}
+
+func (c *counted) Tokens(ctx context.Context) ([]identity.Token, error) {
+	all, err := c.TokenStore.Tokens(ctx)
+	if c.list != nil {
+		c.list(all)
+	}
+	return all, err
 }
 
 func (c *counted) TouchTokens(ctx context.Context, used map[string]time.Time) error {
@@ -88,6 +98,7 @@ func (c *counted) TouchTokens(ctx context.Context, used map[string]time.Time) er
 type room struct {
 	*identity.Tokens
 	store *counted
+	log   *audit.Memory
 	now   atomic.Int64
 	t     testing.TB
 }
@@ -97,9 +108,9 @@ func newRoom(t testing.TB, o identity.TokenOptions) *room {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &room{store: &counted{TokenStore: s}, t: t}
+	r := &room{store: &counted{TokenStore: s}, log: &audit.Memory{}, t: t}
 	r.now.Store(noon.UnixMicro())
-	o.Store, o.Now = r.store, func() time.Time { return time.UnixMicro(r.now.Load()).UTC() }
+	o.Store, o.Audit, o.Now = r.store, r.log, func() time.Time { return time.UnixMicro(r.now.Load()).UTC() }
 	r.Tokens = identity.NewTokens(o)
 	t.Cleanup(func() { s.Close() })
 	return r
@@ -170,7 +181,7 @@ func TestRefusals(t *testing.T) {
 		token := identity.Token{ID: fmt.Sprint(n), Prefix: secret[3:11], Hash: sha256.Sum256([]byte(secret)), Name: "x",
 			Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}, Created: noon, Expires: noon.Add(identity.TokenLife)}
 		edit(&token)
-		if err := r.store.AddToken(t.Context(), token); err != nil {
+		if err := r.store.AddToken(t.Context(), token, audit.Record{Step: "token:" + token.ID + ":created"}); err != nil {
 			t.Fatal(err)
 		}
 		return secret
@@ -247,7 +258,7 @@ func TestRevocation(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		rooms[i] = identity.NewTokens(identity.TokenOptions{Store: s})
+		rooms[i] = identity.NewTokens(identity.TokenOptions{Store: s, Audit: s})
 		defer rooms[i].Close(t.Context())
 	}
 	token, secret, err := rooms[0].Create(t.Context(), operator, identity.Token{Name: "bot"})

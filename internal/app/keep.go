@@ -57,7 +57,7 @@ func (k *Keep) open(ctx context.Context, do func(Store, *config.Config) error) (
 // Tokens opens the store and passes its tokens to do.
 func (k *Keep) Tokens(ctx context.Context, do func(*identity.Tokens, *config.Config) error) error {
 	return k.open(ctx, func(s Store, c *config.Config) error {
-		return do(identity.NewTokens(identity.TokenOptions{Store: s}), c)
+		return do(identity.NewTokens(identity.TokenOptions{Store: s, Audit: s}), c)
 	})
 }
 

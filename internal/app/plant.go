@@ -119,6 +119,8 @@ func (p *App) openGateway(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.Tokens = identity.NewTokens(identity.TokenOptions{Store: p.Store, Audit: log})
+	p.closers = append(p.closers, func() error { return p.Tokens.Close(context.WithoutCancel(ctx)) })
 	p.Gateway, warnings, err = bailiwick.New(ctx, bailiwick.Options{
 		Sources: p.sources, Rules: c.Rules, Observer: observer, Audit: log, Args: args, Limits: limits(c.Limits, p.Store), Price: c.Limits.Price,
 		Standing: func(ctx context.Context, call *bailiwick.Call, found *change.Change) error {

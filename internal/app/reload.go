@@ -39,7 +39,7 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 		return nil, err
 	}
 	if c.Rules.Version != p.Config.Rules.Version {
-		if err := p.Gateway.SetRules(c.Rules); err != nil {
+		if err := p.Gateway.SetRules(ctx, c.Rules); err != nil {
 			return nil, RuleFaults(c, err)
 		}
 	}

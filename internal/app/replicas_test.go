@@ -80,7 +80,7 @@ func TestReplicas(t *testing.T) {
 	if passed != 6 {
 		t.Errorf("%d calls passed on two replicas, want 6", passed)
 	}
-	if report, err := audit.Verify(ctx, two.Store); err != nil || !report.Whole() || report.Records != 12 {
+	if report, err := audit.Verify(ctx, two.Store); err != nil || !report.Whole() || report.Records != 13 { // the token and 12 calls
 		t.Errorf("%+v, %v", report, err)
 	}
 

@@ -116,8 +116,7 @@ func (p *App) openStore(ctx context.Context) error {
 	if p.Store, err = OpenStore(ctx, url, false); err != nil {
 		return err
 	}
-	p.Tokens = identity.NewTokens(identity.TokenOptions{Store: p.Store})
-	p.closers = append(p.closers, p.Store.Close, func() error { return p.Tokens.Close(context.WithoutCancel(ctx)) })
+	p.closers = append(p.closers, p.Store.Close)
 	return nil
 }
 

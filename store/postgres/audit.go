@@ -96,12 +96,12 @@ func (s *Store) Find(ctx context.Context, step string) (r audit.Record, ok bool,
 }
 
 // Unrecorded implements audit.Outbox.
-func (s *Store) Unrecorded(ctx context.Context, change string, limit int) ([]audit.Record, error) {
-	if !text(change) {
+func (s *Store) Unrecorded(ctx context.Context, subject string, limit int) ([]audit.Record, error) {
+	if !text(subject) {
 		return nil, nil
 	}
 	bodies, err := column(ctx, s, "read the outbox of the audit log",
-		changes.Lookup{Text: `SELECT body FROM bailiwick.outbox WHERE change = $1 OR $1 = '' ORDER BY id LIMIT $2`, Args: []any{change, limit}})
+		changes.Lookup{Text: `SELECT body FROM bailiwick.outbox WHERE change = $1 OR $1 = '' ORDER BY id LIMIT $2`, Args: []any{subject, limit}})
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func TestOutage(t *testing.T) {
 	ctx := t.Context()
 	l := limit.New(limit.Options{PerMinute: 1000, Burst: 1000, Store: s, Ledger: s, Daily: limit.Use{Calls: 1000}})
 	defer l.Close(context.WithoutCancel(ctx))
-	tokens := identity.NewTokens(identity.TokenOptions{Store: s})
+	tokens := identity.NewTokens(identity.TokenOptions{Store: s, Audit: s})
 	_, secret, err := tokens.Create(ctx, identity.Local("ana"), identity.Token{Name: "bot"})
 	if err != nil {
 		t.Fatal(err)

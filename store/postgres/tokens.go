@@ -10,24 +10,27 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/store/records"
 	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 const tokenColumns = `id, prefix, hash, name, kind, owner, tenant, scopes, tools, actions, classes, filters, ips, created, expires, used, revoked`
 
-// counted completes a statement that changes tokens in the CTE "changed": it increments and returns the version. It
-// locks the version's row, so versions are in commit order.
-const counted = `UPDATE bailiwick.token_version SET version = version + 1 WHERE EXISTS (SELECT FROM changed) RETURNING version`
+// counted completes a statement that changes tokens in the CTE "changed": it puts the record $1, $2, $3 into the outbox, whose
+// column change has the subject, and increments and returns the version. It locks the version's row, so versions are in commit order.
+const counted = `, posted AS (INSERT INTO bailiwick.outbox (step, change, body) SELECT $1, $2, $3 FROM changed) UPDATE bailiwick.token_version SET version = version + 1 WHERE EXISTS (SELECT FROM changed) RETURNING version`
 
 // AddToken implements identity.TokenStore.
-func (s *Store) AddToken(ctx context.Context, t identity.Token) error {
+func (s *Store) AddToken(ctx context.Context, t identity.Token, r audit.Record) error {
 	c, err := tokens.Write(&t)
 	if err != nil {
 		return err
 	}
-	err = s.changeTokens(ctx, "add a token", `WITH changed AS (INSERT INTO bailiwick.token (`+tokenColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) RETURNING 1) `+counted,
+	err = s.changeTokens(ctx, "add a token", r, `WITH changed AS (INSERT INTO bailiwick.token (`+tokenColumns+`)
+		VALUES ($4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) RETURNING 1)`+counted,
 		t.ID, t.Prefix, t.Hash[:], t.Name, string(t.Kind), t.Owner, t.Tenant, c.Scopes, c.Tools, c.Actions, c.Classes, c.Filters, c.IPs,
 		t.Created, t.Expires, instant(t.LastUsed), instant(t.Revoked))
 	if state(err) == "23505" {
@@ -64,18 +67,29 @@ func (s *Store) Tokens(ctx context.Context) (all []identity.Token, err error) {
 	return all, err
 }
 
-// RevokeToken implements identity.TokenStore; a token revoked already is left as it is.
-func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error {
+// RevokeToken implements identity.TokenStore.
+func (s *Store) RevokeToken(ctx context.Context, id string, r audit.Record) error {
 	if !text(id) {
 		return tokens.None()
 	}
-	return s.changeTokens(ctx, "revoke a token",
-		`WITH changed AS (UPDATE bailiwick.token SET revoked = coalesce(revoked, $2) WHERE id = $1 RETURNING 1) `+counted, id, at)
+	err := s.changeTokens(ctx, "revoke a token", r,
+		`WITH changed AS (UPDATE bailiwick.token SET revoked = $5 WHERE id = $4 AND revoked IS NULL RETURNING 1)`+counted, id, r.Time)
+	if problem.CodeOf(err) != problem.NotFound {
+		return err
+	}
+	return s.again(ctx, "revoke a token", func(ctx context.Context) error {
+		var there bool
+		if err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM bailiwick.token WHERE id = $1)`, id).Scan(&there); err != nil || there {
+			return err
+		}
+		return tokens.None()
+	})
 }
 
-// changeTokens runs a statement that changes tokens and records their new version. It fails with tokens.None if the
-// statement found no token.
-func (s *Store) changeTokens(ctx context.Context, doing, text string, args ...any) error {
+// changeTokens runs a statement that changes tokens, stores r in the outbox and increments the version. It fails with
+// tokens.None if the statement changed no token. args are $4 and further.
+func (s *Store) changeTokens(ctx context.Context, doing string, r audit.Record, text string, args ...any) error {
+	args = append([]any{r.Step, r.Subject(), records.Body(&r)}, args...)
 	return s.tokens.Change(func() (version int64, err error) {
 		err = s.try(ctx, doing, func(ctx context.Context) error {
 			err := s.pool.QueryRow(ctx, text, args...).Scan(&version)

@@ -126,8 +126,8 @@ func (s *Store) Find(ctx context.Context, step string) (audit.Record, bool, erro
 }
 
 // Unrecorded implements audit.Outbox.
-func (s *Store) Unrecorded(ctx context.Context, change string, limit int) ([]audit.Record, error) {
-	bodies, err := column[string](ctx, s.read, changes.Lookup{Text: `SELECT body FROM outbox WHERE change = ?1 OR ?1 = '' ORDER BY id LIMIT ?2`, Args: []any{change, limit}})
+func (s *Store) Unrecorded(ctx context.Context, subject string, limit int) ([]audit.Record, error) {
+	bodies, err := column[string](ctx, s.read, changes.Lookup{Text: `SELECT body FROM outbox WHERE change = ?1 OR ?1 = '' ORDER BY id LIMIT ?2`, Args: []any{subject, limit}})
 	if err != nil {
 		return nil, s.failed("read the outbox of the audit log", err)
 	}
@@ -151,12 +151,12 @@ func (s *Store) Recorded(ctx context.Context, steps ...string) error {
 	return nil
 }
 
-// post puts a record into the outbox, in the transaction that stores its step.
+// post puts a record into the outbox, in the transaction that stores its step. The column change has the subject.
 func post(ctx context.Context, tx *sql.Tx, r *audit.Record) error {
 	if r == nil {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO outbox (step, change, body) VALUES (?, ?, ?)`, r.Step, r.Change, records.Body(r))
+	_, err := tx.ExecContext(ctx, `INSERT INTO outbox (step, change, body) VALUES (?, ?, ?)`, r.Step, r.Subject(), records.Body(r))
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	code "modernc.org/sqlite/lib"
 
+	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -16,7 +17,7 @@ import (
 const tokenColumns = `id, prefix, hash, name, kind, owner, tenant, scopes, tools, classes, filters, ips, created, expires, used, revoked, actions`
 
 // AddToken implements identity.TokenStore.
-func (s *Store) AddToken(ctx context.Context, t identity.Token) error {
+func (s *Store) AddToken(ctx context.Context, t identity.Token, r audit.Record) error {
 	c, err := tokens.Write(&t)
 	if err != nil {
 		return err
@@ -25,7 +26,7 @@ func (s *Store) AddToken(ctx context.Context, t identity.Token) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO token (`+tokenColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			t.ID, t.Prefix, t.Hash[:], t.Name, string(t.Kind), t.Owner, t.Tenant, c.Scopes, c.Tools, c.Classes, c.Filters,
 			c.IPs, t.Created.UnixMicro(), t.Expires.UnixMicro(), micros(t.LastUsed), micros(t.Revoked), c.Actions)
-		return err
+		return errors.Join(err, post(ctx, tx, &r))
 	})
 	if primary(err) == code.SQLITE_CONSTRAINT {
 		return tokens.Taken(err)
@@ -60,17 +61,19 @@ func (s *Store) Tokens(ctx context.Context) ([]identity.Token, error) {
 	return out, s.tokenFailure("list the tokens", rows.Err())
 }
 
-// RevokeToken implements identity.TokenStore; a token revoked already is left as it is.
-func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error {
+// RevokeToken implements identity.TokenStore.
+func (s *Store) RevokeToken(ctx context.Context, id string, r audit.Record) error {
 	err := s.changeTokens(ctx, func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `UPDATE token SET revoked = coalesce(revoked, ?) WHERE id = ?`, at.UnixMicro(), id)
-		if err != nil {
+		var was sql.NullInt64
+		err := tx.QueryRowContext(ctx, `SELECT revoked FROM token WHERE id = ?`, id).Scan(&was)
+		if errors.Is(err, sql.ErrNoRows) {
+			return tokens.None()
+		}
+		if err != nil || was.Valid {
 			return err
 		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(tokens.None(), err)
-		}
-		return nil
+		_, err = tx.ExecContext(ctx, `UPDATE token SET revoked = ? WHERE id = ?`, r.Time.UnixMicro(), id)
+		return errors.Join(err, post(ctx, tx, &r))
 	})
 	return s.tokenFailure("revoke a token", err)
 }

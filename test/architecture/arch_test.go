@@ -39,7 +39,7 @@ var mayImport = map[string]string{
 	"internal/trace": "problem",
 
 	// the steps of a call
-	"identity":                    "problem query value",
+	"identity":                    "audit problem query value",
 	"internal/oidc":               "identity problem query value",
 	"internal/typecheck":          "internal/plan internal/result/mask internal/typecheck/typed problem query schema value",
 	"internal/typecheck/typed":    "internal/plan problem query schema value",

@@ -114,7 +114,8 @@ func echo() tool.Tool {
 // token.
 func door(t testing.TB) (url, token string) {
 	t.Helper()
-	tokens := identity.NewTokens(identity.TokenOptions{Store: store(t)})
+	kept := store(t)
+	tokens := identity.NewTokens(identity.TokenOptions{Store: kept, Audit: kept})
 	t.Cleanup(func() { tokens.Close(context.Background()) })
 	_, token, err := tokens.Create(t.Context(), identity.Local("bench"), identity.Token{Name: "bench", Owner: "ann", Tenant: demo.Acme})
 	if err != nil {

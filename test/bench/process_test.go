@@ -103,7 +103,7 @@ func served(t testing.TB) (file, token string) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	tokens := identity.NewTokens(identity.TokenOptions{Store: s})
+	tokens := identity.NewTokens(identity.TokenOptions{Store: s, Audit: s})
 	defer tokens.Close(context.Background())
 	_, token, err = tokens.Create(t.Context(), identity.Local("bench"), identity.Token{Name: "bench", Owner: "ann", Tenant: demo.Acme})
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"database/sql"
 
@@ -73,7 +72,7 @@ func newOffice(t *testing.T, more func(*bailiwick.Options, *change.Options)) *of
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { src.Close() })
-	o := &office{T: t, path: filepath.Join(dir, "bailiwick.db"), store: store, db: db, tokens: identity.NewTokens(identity.TokenOptions{Store: store})}
+	o := &office{T: t, path: filepath.Join(dir, "bailiwick.db"), store: store, db: db, tokens: identity.NewTokens(identity.TokenOptions{Store: store, Audit: store})}
 	o.rules = policy.Rules{Version: "v1", Gates: policy.Gates{RawWrites: policy.Review}, Classes: map[string]policy.ClassRule{
 		"issues":   {Tenant: &policy.TenantRule{Field: "org"}, Denied: []string{"secret_note"}},
 		"comments": {Tenant: &policy.TenantRule{Through: "issue_id"}},
@@ -293,17 +292,17 @@ func TestChangeMoved(t *testing.T) {
 			return err
 		}, change.Pending, "sight"},
 		{"the agent's token was revoked", func(o *office, bot identity.Principal, s *review.Sheet) error {
-			return o.store.RevokeToken(o.Context(), bot.TokenID, time.Now())
+			return o.tokens.Revoke(o.Context(), identity.Local("ops"), bot.TokenID)
 		}, change.Pending, "policy"},
 		{"the class is hidden now", func(o *office, bot identity.Principal, s *review.Sheet) error {
 			rules := o.rules
 			rules.Version, rules.Classes = "v2", map[string]policy.ClassRule{"issues": {Hidden: true}}
-			return o.gateway.SetRules(rules)
+			return o.gateway.SetRules(o.Context(), rules)
 		}, change.Pending, "sight"},
 		{"the gate is shut now", func(o *office, bot identity.Principal, s *review.Sheet) error {
 			rules := o.rules
 			rules.Version, rules.Gates.RawWrites = "v2", policy.Off
-			return o.gateway.SetRules(rules)
+			return o.gateway.SetRules(o.Context(), rules)
 		}, change.Pending, "policy"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

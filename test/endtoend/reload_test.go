@@ -73,7 +73,7 @@ func TestReload(t *testing.T) {
 		defer mu.Unlock()
 		in++
 		rules, _ := regime(in)
-		if err := g.SetRules(rules); err != nil {
+		if err := g.SetRules(t.Context(), rules); err != nil {
 			t.Error(err)
 		}
 		close(next)
@@ -150,6 +150,36 @@ func TestReload(t *testing.T) {
 	t.Logf("%d calls by %d rules: %v; %d ran on over a reload", total, len(used), seen, crossed.Load())
 }
 
+// TestRulesRecorded checks that other rules are in the audit before they are in force, and that the old ones stay if that
+// can't be recorded.
+func TestRulesRecorded(t *testing.T) {
+	kept := &audit.Memory{}
+	log := &sink{Log: kept}
+	first, _ := regime(0)
+	second, _ := regime(1)
+	g := gateway(t, bailiwick.Options{Audit: log, Rules: first})
+	log.fail(every)
+	if err := g.SetRules(t.Context(), second); err == nil || g.PolicyVersion() != first.Version {
+		t.Errorf("unrecorded: %v, in force: %s", err, g.PolicyVersion())
+	}
+	log.fail(func(r *audit.Record) bool {
+		if g.PolicyVersion() != first.Version {
+			t.Error("in force before its record:", r)
+		}
+		return false
+	})
+	if err := g.SetRules(t.Context(), second); err != nil || g.PolicyVersion() != second.Version {
+		t.Errorf("recorded: %v, in force: %s", err, g.PolicyVersion())
+	}
+	var got []string
+	if err := kept.Records(t.Context(), audit.First, func(r audit.Record) bool {
+		got = append(got, r.Tool+" "+r.Outcome+" "+r.Policy)
+		return true
+	}); err != nil || len(got) != 1 || got[0] != "rules/changed ok "+second.Version {
+		t.Error(got, err)
+	}
+}
+
 // TestSetRules checks that rules that don't fit leave all unchanged, and that a reload of the sources keeps the rules in
 // force.
 func TestSetRules(t *testing.T) {
@@ -168,12 +198,12 @@ func TestSetRules(t *testing.T) {
 		return got
 	}
 	second, want := regime(1)
-	if err := g.SetRules(second); err != nil || look() != want {
+	if err := g.SetRules(t.Context(), second); err != nil || look() != want {
 		t.Errorf("%v, and then %q, want %q", err, look(), want)
 	}
 	bad, _ := regime(2)
 	bad.Classes["nots"] = policy.ClassRule{}
-	if err := g.SetRules(bad); err == nil || err.Error() != "classes.nots: there is no such class; did you mean notes?" {
+	if err := g.SetRules(t.Context(), bad); err == nil || err.Error() != "classes.nots: there is no such class; did you mean notes?" {
 		t.Errorf("rules of a class that isn't there: %v", err)
 	}
 	if _, err := g.Refresh(t.Context()); err != nil || look() != want {
@@ -190,7 +220,7 @@ func TestSetRules(t *testing.T) {
 		t.Errorf("a write under review: %v", p)
 	}
 	second.Gates.Writes = policy.On
-	if err := g.SetRules(second); err != nil {
+	if err := g.SetRules(t.Context(), second); err != nil {
 		t.Fatal(err)
 	}
 	if err := g.Do(t.Context(), writer, write, run); err != nil || g.May(writer, write) != nil {

@@ -257,7 +257,7 @@ func (o *office) review(approvals int) {
 	o.Helper()
 	rules := o.rules
 	rules.Version, rules.Review = "v2", []change.Rule{{Name: "review[0]", Approvals: approvals}}
-	if err := o.gateway.SetRules(rules); err != nil {
+	if err := o.gateway.SetRules(o.Context(), rules); err != nil {
 		o.Fatal(err)
 	}
 }

@@ -24,7 +24,7 @@ func TestRevokedWhileRunning(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { s.Close() })
-		return identity.NewTokens(identity.TokenOptions{Store: s})
+		return identity.NewTokens(identity.TokenOptions{Store: s, Audit: s})
 	}
 	here, there := open(), open()
 	log := &audit.Memory{}

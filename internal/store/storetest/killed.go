@@ -15,6 +15,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
 // writesTo is the environment variable with the place that a child process of the test writes to.
@@ -35,7 +36,7 @@ func Main(m *testing.M, open func(ctx context.Context, place string) (Store, err
 	os.Exit(1)
 }
 
-// writeForever appends records, and files changes and applies them.
+// writeForever appends records, files changes and applies them, and creates and revokes tokens.
 func writeForever(s Store) error {
 	ctx := context.Background()
 	failed := make(chan error)
@@ -59,7 +60,30 @@ func writeForever(s Store) error {
 			}
 		}
 	}()
+	go func() {
+		for {
+			if err := tokenOnce(ctx, s); err != nil {
+				failed <- err
+				return
+			}
+		}
+	}()
 	return <-failed
+}
+
+// tokenOnce creates a token and revokes it, as an operator does.
+func tokenOnce(ctx context.Context, s Store) error {
+	tokens := identity.NewTokens(identity.TokenOptions{Store: s, Audit: s})
+	made, _, err := tokens.Create(ctx, identity.Local("ops"), identity.Token{Name: "bot", Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write}})
+	if err != nil {
+		return err
+	}
+	fmt.Println("token", made.ID, 1)
+	if err := tokens.Revoke(ctx, identity.Local("ops"), made.ID); err != nil {
+		return err
+	}
+	fmt.Println("token", made.ID, 2)
+	return nil
 }
 
 // liveOnce takes a change from its filing to its end, recording its steps as an executor does.
@@ -115,6 +139,7 @@ func kills() int {
 type promises struct {
 	records map[int64]bool
 	changes map[string]int64 // by id: the version that was reached
+	tokens  map[string]int64 // by id: 1 created, 2 revoked
 }
 
 // note parses a line printed by a child process.
@@ -132,6 +157,8 @@ func (p *promises) note(t *testing.T, line string) {
 		p.records[n] = true
 	case words[0] == "change" && len(words) == 3 && len(words[1]) == 26:
 		p.changes[words[1]] = n
+	case words[0] == "token" && len(words) == 3:
+		p.tokens[words[1]] = n
 	}
 }
 
@@ -141,7 +168,7 @@ func (p *promises) note(t *testing.T, line string) {
 // round also stops a process first, and checks that the store still works.
 func Killed(t *testing.T, open Open, place string, stop bool) {
 	s := handle(t, open, place)
-	p := promises{map[int64]bool{}, map[string]int64{}}
+	p := promises{map[int64]bool{}, map[string]int64{}, map[string]int64{}}
 	for round := range kills() {
 		a, outA := writer(t, place)
 		b, outB := writer(t, place)
@@ -181,18 +208,48 @@ func Killed(t *testing.T, open Open, place string, stop bool) {
 			}
 		}
 	}
+	t.Logf("promised: %d records, %d changes, %d tokens", len(p.records), len(p.changes), len(p.tokens))
 	wantVersions(t, s, p.changes)
+	wantTokens(t, s, p.tokens)
 	wantReconciled(t, s)
-	t.Logf("%d records and %d changes promised, none lost", len(p.records), len(p.changes))
 }
 
-// wantReconciled fails unless each step of a change has its audit record, possibly still in the outbox, and in the
-// log once the outbox is drained.
+// wantTokens fails unless the store has the promised tokens, revoked where that was promised, and the log has a record of
+// each.
+func wantTokens(t *testing.T, s Store, promised map[string]int64) {
+	t.Helper()
+	all, err := s.Tokens(t.Context())
+	if err != nil || len(promised) == 0 {
+		t.Fatal(len(promised), err)
+	}
+	for _, k := range all {
+		n := promised[k.ID]
+		delete(promised, k.ID)
+		if n == 2 && k.Revoked.IsZero() {
+			t.Errorf("token %s was revoked, and is good", k.ID)
+		}
+		for i, event := range []string{"created", "revoked"} {
+			if _, ok, err := s.Find(t.Context(), "token:"+k.ID+":"+event); err != nil || int64(i) < n && !ok {
+				t.Errorf("token %s: %d steps were promised, and the log lacks that it was %s (%v)", k.ID, n, event, err)
+			}
+		}
+	}
+	for id := range promised {
+		t.Errorf("token %s was promised and is gone", id)
+	}
+}
+
+// wantReconciled fails unless each step of a change, and what was done to each token, has its audit record, possibly
+// still in the outbox, and in the log once the outbox is drained.
 func wantReconciled(t *testing.T, s Store) {
 	t.Helper()
 	held, err := change.Reconcile(t.Context(), s, s)
 	if err != nil || len(held.Lacks) > 0 {
 		t.Fatalf("%+v, %v", held, err)
+	}
+	tokens, err := identity.Reconcile(t.Context(), s, s)
+	if err != nil || len(tokens.Lacks) > 0 || tokens.Older > 0 || tokens.Tokens == 0 {
+		t.Fatalf("%+v, %v", tokens, err)
 	}
 	for left := 1; left > 0; left = len(unrecorded(t, s, "")) {
 		drain(t, s, "")
@@ -201,7 +258,10 @@ func wantReconciled(t *testing.T, s Store) {
 	if err != nil || len(after.Lacks) > 0 || after.Waiting > 0 || after.Steps == 0 {
 		t.Fatalf("%+v, %v", after, err)
 	}
-	t.Logf("%d changes, %d steps; %d records were waiting", after.Changes, after.Steps, held.Waiting)
+	if after, err := identity.Reconcile(t.Context(), s, s); err != nil || len(after.Lacks) > 0 || after.Waiting > 0 {
+		t.Fatalf("%+v, %v", after, err)
+	}
+	t.Logf("%d changes, %d steps, %d tokens; %d and %d records were waiting", after.Changes, after.Steps, tokens.Tokens, held.Waiting, tokens.Waiting)
 }
 
 // wantVersions fails unless each change has at least its confirmed version, with an event for each step.

@@ -96,7 +96,7 @@ func newTracker(t *testing.T, more func(*config.Config, *bailiwick.Options)) *tr
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	x := &tracker{T: t, rules: c.Rules, path: path, actions: c.Actions, tokens: identity.NewTokens(identity.TokenOptions{Store: store})}
+	x := &tracker{T: t, rules: c.Rules, path: path, actions: c.Actions, tokens: identity.NewTokens(identity.TokenOptions{Store: store, Audit: store})}
 	options.Sources, options.Rules, options.Audit = map[string]source.Source{"tracker": src}, c.Rules, store
 	options.Changes, options.Refresher = change.NewQueue(change.Options{Store: store}), x.tokens
 	options.Standing = func(ctx context.Context, c *bailiwick.Call, found *change.Change) error {
@@ -256,7 +256,7 @@ func TestOffered(t *testing.T) {
 	} {
 		rules := x.rules
 		rules.Gates = tt.gates
-		if err := x.gateway.SetRules(rules); err != nil {
+		if err := x.gateway.SetRules(x.Context(), rules); err != nil {
 			t.Fatal(err)
 		}
 		var got []string

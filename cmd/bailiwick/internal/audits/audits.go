@@ -19,6 +19,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
@@ -138,7 +139,8 @@ func verify(t *terminal.Terminal) *cobra.Command {
 			"that was written anew, by somebody who has not the key (see audit key); with --key, one at least must be by that key. It prints\n" +
 			"the end of the audit; kept elsewhere and given as --head later, it finds that too, and a tail that was cut off.\n\n" +
 			"It holds the changes of the store against the audit as well, and names each change that lacks the record of a step: who proposed,\n" +
-			"approved, rejected or cancelled it, that it expired, and what was applied.",
+			"approved, rejected or cancelled it, that it expired, and what was applied; and each token that lacks the record of who made or\n" +
+			"revoked it, or that allows other things than its record.",
 		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var kept []audit.Head
@@ -171,10 +173,11 @@ func verify(t *terminal.Terminal) *cobra.Command {
 					report.Damage = append(report.Damage, audit.Damage{Seq: 1, Last: report.Head.Seq, Kind: audit.Unsigned, Detail: "the log has no checkpoint that the key given has signed"})
 				}
 				held, err := change.Reconcile(cmd.Context(), log, log)
-				if err != nil && report.Whole() { // a damaged log can't be read completely
+				tokens, failed := identity.Reconcile(cmd.Context(), log, log)
+				if err = errors.Join(err, failed); err != nil && report.Whole() { // a damaged log can't be read completely
 					return err
 				}
-				return printReport(t, report, held)
+				return printReport(t, report, held, tokens)
 			})
 		},
 	}
@@ -207,15 +210,17 @@ func key(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-func printReport(t *terminal.Terminal, r audit.Report, held change.Reconciliation) error {
-	whole := r.Whole() && len(held.Lacks) == 0
+func printReport(t *terminal.Terminal, r audit.Report, held change.Reconciliation, tokens identity.Reconciliation) error {
+	whole := r.Whole() && len(held.Lacks) == 0 && len(tokens.Lacks) == 0
 	if t.JSON {
-		r.Damage, held.Lacks = append([]audit.Damage{}, r.Damage...), append([]change.Lack{}, held.Lacks...) // so that empty lists are written as lists
+		r.Damage, held.Lacks = append([]audit.Damage{}, r.Damage...), append([]change.Lack{}, held.Lacks...)
+		tokens.Lacks = append([]identity.Lack{}, tokens.Lacks...) // so that empty lists are written as lists
 		if err := t.PrintJSON(struct {
 			Whole bool `json:"whole"`
 			audit.Report
-			Changes change.Reconciliation `json:"changes"`
-		}{whole, r, held}); err != nil || whole {
+			Changes change.Reconciliation   `json:"changes"`
+			Tokens  identity.Reconciliation `json:"tokens"`
+		}{whole, r, held, tokens}); err != nil || whole {
 			return err
 		}
 		return terminal.ErrSaid
@@ -225,6 +230,12 @@ func printReport(t *terminal.Terminal, r audit.Report, held change.Reconciliatio
 		if held.Changes > 0 {
 			t.Printf("       %d changes, each of their %d steps recorded%s\n", held.Changes, held.Steps, waiting(held.Waiting))
 		}
+		if n := tokens.Tokens - tokens.Older; n > 0 {
+			t.Printf("       %d tokens, each recorded%s\n", n, waiting(tokens.Waiting))
+		}
+		if tokens.Older > 0 {
+			t.Printf("       %d tokens are older than such records\n", tokens.Older)
+		}
 		return nil
 	}
 	for i := range r.Damage {
@@ -233,11 +244,17 @@ func printReport(t *terminal.Terminal, r audit.Report, held change.Reconciliatio
 	for i := range held.Lacks {
 		t.Notef("%s", terminal.Styled(terminal.Red, held.Lacks[i].Error()))
 	}
+	for i := range tokens.Lacks {
+		t.Notef("%s", terminal.Styled(terminal.Red, tokens.Lacks[i].Error()))
+	}
 	if !r.Whole() {
 		t.Notef("%d records read; the audit is not what was written", r.Records)
 	}
 	if n := len(held.Lacks); n > 0 {
 		t.Notef("%d changes read; what the audit says of them and what the store has differ in %d places", held.Changes, n)
+	}
+	if n := len(tokens.Lacks); n > 0 {
+		t.Notef("%d tokens read; what the audit says of them and what the store has differ in %d places", tokens.Tokens, n)
 	}
 	return terminal.ErrSaid
 }

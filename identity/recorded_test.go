@@ -1,0 +1,138 @@
+package identity_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A failing log refuses records of some tools.
+type failing struct {
+	audit.Log
+	tool string
+}
+
+func (f *failing) Append(ctx context.Context, r *audit.Record) error {
+	if f.tool != "" && strings.HasPrefix(r.Tool, f.tool) {
+		return errDisk
+	}
+	return f.Log.Append(ctx, r)
+}
+
+// TestRecorded checks that what is done to tokens is in the audit before it is answered: a token whose creation can't be
+// recorded is revoked, and a revocation that can't be recorded is in force.
+func TestRecorded(t *testing.T) {
+	r := newRoom(t, identity.TokenOptions{})
+	log := &failing{Log: r.log}
+	r.Tokens = identity.NewTokens(identity.TokenOptions{Store: r.store, Audit: log})
+	good, secret, err := r.Create(t.Context(), operator, identity.Token{Name: "bot"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.tool = "tokens/"
+	if made, secret, err := r.Create(t.Context(), operator, identity.Token{Name: "lost"}); !errors.Is(err, errDisk) || secret != "" || made.ID != "" || problem.Of(err).Kind != "audit" {
+		t.Error(made, secret, err)
+	}
+	if err := r.Revoke(t.Context(), operator, good.ID); !errors.Is(err, errDisk) {
+		t.Error(err)
+	}
+	if _, err := r.Authenticate(t.Context(), secret, nowhere); problem.CodeOf(err) != problem.Unauthorized {
+		t.Error("a revoked token:", err)
+	}
+	all, err := r.List(t.Context(), operator)
+	if err != nil || len(all) != 2 || slices.ContainsFunc(all, func(k identity.Token) bool { return k.Revoked.IsZero() }) {
+		t.Error(all, err)
+	}
+	held, err := identity.Reconcile(t.Context(), r.store, r.log)
+	if err != nil || held.Tokens != 2 || held.Waiting != 3 || held.Lacks != nil || held.Older != 0 {
+		t.Errorf("%+v, %v", held, err)
+	}
+	log.tool = ""
+	if _, err := audit.Drain(t.Context(), r.store, "", log); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	if err := r.log.Records(t.Context(), audit.First, func(rec audit.Record) bool {
+		got = append(got, rec.Tool+" by "+rec.Principal)
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"tokens/created by local:root", "tokens/created by local:root", "tokens/revoked by local:root", "tokens/revoked by local:root"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	// Without a log nothing is done.
+	r.Tokens = identity.NewTokens(identity.TokenOptions{Store: r.store})
+	_, _, made := r.Create(t.Context(), operator, identity.Token{Name: "x"})
+	for _, err := range []error{made, r.Revoke(t.Context(), operator, good.ID)} {
+		if problem.Of(err) == nil || problem.Of(err).Kind != "audit" {
+			t.Error(err)
+		}
+	}
+}
+
+// TestReconcile checks that tokens without a record, or that allow other things than theirs, are named.
+func TestReconcile(t *testing.T) {
+	r, ctx := newRoom(t, identity.TokenOptions{}), t.Context()
+	old := identity.Token{ID: "old", Prefix: "AAAAAAAA", Name: "old", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}, Created: noon.Add(-1e9), Expires: noon.Add(1e15)}
+	add := func(k identity.Token) {
+		t.Helper()
+		step := "token:" + k.ID + ":created"
+		if err := errors.Join(r.store.AddToken(ctx, k, audit.Record{Time: noon, Step: step}), r.store.Recorded(ctx, step)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(old)
+	lacks := func() (out []string) {
+		t.Helper()
+		held, err := identity.Reconcile(ctx, r.store, r.log)
+		if err != nil || held.Older != 1 {
+			t.Fatalf("%+v, %v", held, err)
+		}
+		for _, l := range held.Lacks {
+			out = append(out, l.Error())
+		}
+		return out
+	}
+	if got := lacks(); got != nil {
+		t.Error(got)
+	}
+	made, _ := r.create(identity.Token{})
+	if err := r.Revoke(ctx, operator, old.ID); err != nil { // it has a record of its end alone
+		t.Fatal(err)
+	}
+	if got := lacks(); got != nil {
+		t.Error(got)
+	}
+	forged := old
+	forged.ID, forged.Prefix, forged.Created = "forged", "BBBBBBBB", noon.Add(1e9)
+	add(forged)
+	for _, rec := range []audit.Record{{Tool: "tokens/revoked", Step: "token:" + made.ID + ":revoked"}, {Tool: "tokens/created", Step: "token:gone:created", Principal: "eve", Time: noon}} {
+		if err := r.log.Append(ctx, &rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wider, _ := r.create(identity.Token{Scopes: []identity.Scope{identity.Read}})
+	r.store.list = func(all []identity.Token) {
+		for i := range all {
+			if all[i].ID == wider.ID {
+				all[i].Scopes = []identity.Scope{identity.Read, identity.Write}
+			}
+		}
+	}
+	want := []string{"token forged: no record says who created it", "token gone: record 4 says tokens/created by eve, and no such token is kept",
+		"token " + made.ID + ": record 3 says that it was revoked, and it is good", "token " + wider.ID + ": it allows other things than record 5 says"}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, lacks()); diff != "" {
+		t.Error(diff)
+	}
+}
