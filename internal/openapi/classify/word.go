@@ -10,13 +10,16 @@ import (
 
 // Verbs in names of operations that indicate a class, whatever the method.
 var (
-	destroys = []string{"delete", "destroy", "purge", "prune", "wipe", "erase", "revoke", "cancel", "terminate", "truncate", "uninstall"}
-	acts     = []string{"logout", "signout", "unsubscribe", "restart", "reset", "trigger", "run", "accept", "confirm", "execute", "start", "stop"}
-	tunnels  = []string{"exec", "attach", "portforward", "proxy", "websocket", "ws", "shell"}
+	destroys = []string{"delete", "destroy", "purge", "prune", "wipe", "erase", "revoke", "cancel", "terminate", "truncate", "uninstall", "remove", "kill", "drop", "evict", "eviction", "execute", "eval"}
+	acts     = []string{"logout", "signout", "unsubscribe", "restart", "reset", "trigger", "run", "accept", "confirm", "execute", "start", "stop", "send", "approve", "reject", "rotate", "renew",
+		"generate", "regenerate", "unlock", "disable", "enable", "join", "leave", "kick", "resend", "retry", "redeliver"}
+	tunnels = []string{"exec", "attach", "portforward", "proxy", "websocket", "ws", "shell", "eval"}
+	fillers = []string{"batch", "bulk", "mass", "force", "admin", "async"}
 )
 
 // byWord returns the least class that the verbs in op's name require, or false if there is none. A verb counts at the
-// start of the last path segment or of the id that the document declares; a tunnel name must be the whole segment.
+// start of the last path segment or of the id that the document declares, and of the summary of a GET; a tunnel name
+// must be the whole segment.
 func byWord(op *spec.Operation) (Class, bool) {
 	path, _ := op.Target()
 	segments := strings.Split(strings.Trim(path, "/"), "/")
@@ -25,27 +28,45 @@ func byWord(op *spec.Operation) (Class, bool) {
 	if len(segments) > 1 && strings.HasPrefix(last, "{") {
 		inner = segments[len(segments)-2]
 	}
-	verbs := []string{""}
+	var names []string
 	if !strings.HasPrefix(last, "{") {
-		verbs = append(verbs, denylist.Words(last)[0])
+		names = append(names, last[strings.LastIndexByte(last, '.')+1:])
 	}
 	if _, verb, ok := strings.Cut(last, "}:"); ok {
-		verbs = append(verbs, denylist.Words(verb)[0])
+		names = append(names, verb)
 	}
 	if op.Declared {
-		verbs = append(verbs, denylist.Words(spec.ShortName(op.ID))[0])
-	}
-	says := func(words []string) bool {
-		return slices.ContainsFunc(verbs, func(verb string) bool { return slices.Contains(words, verb) })
+		names = append(names, spec.ShortName(op.ID))
 	}
 	reads := op.Method == "GET" || op.Method == "HEAD"
+	says := func(words []string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(words, verb(name)) }) ||
+			reads && slices.Contains(words, strings.TrimSuffix(verb(op.Summary), "s"))
+	}
 	switch {
 	case says(destroys):
 		return Destructive, true
-	case slices.Contains(tunnels, strings.ToLower(last)) || strings.EqualFold(inner, "proxy") || slices.ContainsFunc(op.Responses, func(r spec.Response) bool { return r.Status == "101" }):
+	case slices.Contains(tunnels, strings.ToLower(last)) || strings.EqualFold(inner, "proxy") || upgrades(op):
+		return Destructive, true
+	case !reads && slices.Contains(tunnels, strings.ToLower(segments[0])) && says([]string{"start"}): // POST /exec/{id}/start
 		return Destructive, true
 	case reads && says(acts):
 		return Write, true
 	}
 	return 0, false
+}
+
+// upgrades reports whether op becomes a channel.
+func upgrades(op *spec.Operation) bool {
+	return slices.ContainsFunc(op.Responses, func(r spec.Response) bool { return r.Status == "101" })
+}
+
+// verb returns the first word of a name, without words that only say how much or how.
+func verb(name string) string {
+	for _, word := range denylist.Words(name) {
+		if !slices.Contains(fillers, word) {
+			return word
+		}
+	}
+	return ""
 }

@@ -6,6 +6,7 @@
 package suspect
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -53,15 +54,22 @@ var words = []struct {
 }{
 	{Credentials, []string{"token", "secret", "credential", "cred", "auth", "password", "passwd", "passphrase", "passkey", "apikey", "api key", "access key", "private key", "ssh key", "recovery code",
 		"mfa", "otp", "totp", "2fa", "two factor", "webauthn", "login", "logout", "signin", "sign in", "signout", "sign out", "signup", "sign up", "oauth", "sso", "saml",
-		"impersonate", "impersonation", "account register", "user register", "auth register", "user session", "auth session", "account session"}},
-	{Approvals, []string{"approve", "approval", "reject", "rejection"}},
-	{Rights, []string{"iam", "permission", "role", "grant", "acl", "service account", "identity provider", "workload identity", "workload identitie"}},
+		"impersonate", "impersonation", "unlockkey", "unlock key", "unseal", "seal", "rekey", "rotate", "unwrap", "generate root", "kubeconfig", "account register", "user register", "auth register", "user session", "auth session", "account session"}},
+	{Approvals, []string{"approve", "approval", "reject", "rejection", "review pending"}},
+	{Rights, []string{"iam", "permission", "role", "grant", "acl", "service account", "identity provider", "workload identity", "workload identitie", "site admin",
+		"ownership", "set admin", "set owner", "make admin", "transfer owner", "impersonator"}},
 	{Limits, []string{"quota", "rate limit", "limit", "license", "licence", "entitlement"}},
 }
 
 // Of returns what op, of the given class, is suspected of.
 func Of(op *spec.Operation, class classify.Class) Kind {
-	name, summary := spoken(op)
+	name, summary := spoken(op, class == classify.Read)
+	if slices.ContainsFunc(op.Tags, func(tag string) bool { return slices.Contains(vaults, singular(strings.ToLower(tag))) }) {
+		name += "secret "
+	}
+	if class == classify.Read && strings.HasSuffix(lastOf(op.Path), "public-key") {
+		return ""
+	}
 	for _, w := range words {
 		said := name
 		if w.kind == Credentials || w.kind == Rights {
@@ -80,6 +88,15 @@ func Of(op *spec.Operation, class classify.Class) Kind {
 	return ""
 }
 
+// vaults are groups of operations that are about nothing but credentials.
+var vaults = []string{"secret", "credential", "token", "access token", "api key"}
+
+// lastOf returns the last segment of a path.
+func lastOf(path string) string {
+	path = strings.TrimSuffix(path, "/")
+	return path[strings.LastIndexByte(path, '/')+1:]
+}
+
 // Writes reports whether op looks as if it changed something although its method is GET.
 func Writes(op *spec.Operation) bool {
 	return op.Method == "GET" && says(op, "logout", "verify", "confirm", "unsubscribe", "accept", "cancel", "delete", "remove", "reset", "restart", "run", "trigger", "callback")
@@ -92,7 +109,7 @@ func Reads(op *spec.Operation) bool {
 
 // says reports whether the last segment of the path, or of the declared id, begins with one of those words.
 func says(op *spec.Operation, any ...string) bool {
-	last := op.Path[strings.LastIndexByte(strings.TrimSuffix(op.Path, "/"), '/')+1:]
+	last := lastOf(op.Path)
 	if op.Declared && slices.Contains(any, first(spec.ShortName(op.ID))) {
 		return true
 	}
@@ -106,30 +123,49 @@ func first(name string) string {
 	return ""
 }
 
-// spoken returns the words of op's path and id, and of its summary, in the singular and separated by spaces.
-func spoken(op *spec.Operation) (name, summary string) {
+// spoken returns the words of op's path and id, and of its summary, in the singular and separated by spaces. With own,
+// only those of the operation itself count, not those of the service that contains it (AuthService/GetRestriction).
+func spoken(op *spec.Operation, own bool) (name, summary string) {
 	var b strings.Builder
 	add := func(text string) {
 		for _, w := range denylist.Words(text) {
-			if len(w) > 3 && !strings.HasSuffix(w, "ss") {
-				w = strings.TrimSuffix(w, "s")
-			}
-			b.WriteString(w + " ")
+			b.WriteString(singular(w) + " ")
 		}
 	}
 	b.WriteByte(' ')
 	for part := range strings.SplitSeq(op.Path, "/") {
-		if !strings.Contains(part, "{") {
+		if !strings.Contains(part, "{") && !(own && service.MatchString(part)) {
 			add(part)
 		}
 	}
 	if op.Declared {
 		b.WriteString("/ ") // so that words of two names don't match as one term
-		add(op.ID)
+		id := op.ID
+		if own && service.MatchString(id) {
+			id = spec.ShortName(id)
+		}
+		add(id)
 	}
-	name = b.String()
+	name = harmless.Replace(b.String())
 	b.Reset()
 	b.WriteString("/ ")
-	add(op.Summary)
-	return name, b.String()
+	add(aside.ReplaceAllString(op.Summary, ""))
+	return name, harmless.Replace(b.String())
+}
+
+// service matches the name of a service of remote procedures: bytebase.v1.AuthService.
+var service = regexp.MustCompile(`\.v[0-9]\w*\.\w+Service\b`)
+
+// aside matches what a summary says in parentheses: mostly who may call.
+var aside = regexp.MustCompile(`\([^)]*\)`)
+
+// harmless removes terms that contain one of the words but mean something else.
+var harmless = strings.NewReplacer(" secret scanning alert ", " secret alert ", " secret scanning ", " scanning ", " input token ", " input ", " output token ", " output ", " credit grant ", " credit ", " page token ", " page ", " token count ", " count ")
+
+// singular returns a word without the plural's s.
+func singular(w string) string {
+	if len(w) > 3 && !strings.HasSuffix(w, "ss") {
+		return strings.TrimSuffix(w, "s")
+	}
+	return w
 }

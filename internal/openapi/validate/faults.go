@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -19,6 +20,7 @@ const MaxFaults = 20
 // faults collects the faults of arguments.
 type faults struct {
 	printer *message.Printer
+	name    func(url string) string // the name of the schema with that URL; "" if it has none
 	all     []problem.Fault
 	near    []string
 }
@@ -101,8 +103,8 @@ func (f *faults) leaves(e *jsonschema.ValidationError, at string) {
 			best = together(best, e.Causes)
 		}
 		f.leaves(best, at)
-		if n := alternatives(e.Causes); n > 1 && len(f.all) > before && distance(best, depth) < far {
-			f.hint(fmt.Sprintf(" (by the nearest of %d alternatives)", n))
+		if n := countOf(e.Causes); n > 1 && len(f.all) > before && distance(best, depth) < far {
+			f.hint(fmt.Sprintf(" (by the nearest of %d alternatives%s)", n, f.alternatives(e.Causes)))
 		}
 	default:
 		for _, c := range e.Causes {
@@ -111,8 +113,27 @@ func (f *faults) leaves(e *jsonschema.ValidationError, at string) {
 	}
 }
 
-// alternatives counts the alternatives except null.
-func alternatives(all []*jsonschema.ValidationError) (n int) {
+// alternatives returns the names of the alternatives, if all have one; at most six.
+func (f *faults) alternatives(all []*jsonschema.ValidationError) string {
+	var names []string
+	for _, e := range all {
+		if k, ok := e.ErrorKind.(*kind.Reference); ok {
+			if name := f.name(k.URL); name != "" {
+				names = append(names, spec.ShortName(name))
+			}
+		}
+	}
+	switch {
+	case len(names) < countOf(all):
+		return ""
+	case len(names) > 6:
+		names = append(names[:6], "…")
+	}
+	return ": " + strings.Join(names, ", ")
+}
+
+// countOf counts the alternatives except null.
+func countOf(all []*jsonschema.ValidationError) (n int) {
 	for _, e := range all {
 		for len(e.Causes) == 1 {
 			e = e.Causes[0]

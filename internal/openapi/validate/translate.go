@@ -49,6 +49,15 @@ func (t *translator) refer(key string, p place) string {
 	return scheme + strconv.Itoa(n)
 }
 
+// name returns the name of the schema at a URL that refer returned; "" if it has none.
+func (t *translator) name(url string) string {
+	at, _, _ := strings.Cut(strings.TrimPrefix(url, scheme), "#")
+	if n, err := strconv.Atoi(at); err == nil && n >= 0 && n < len(t.at) {
+		return t.at[n].of
+	}
+	return ""
+}
+
 // schema translates p; p.of is the named schema of which p is an allOf part, or "".
 func (t *translator) schema(p place) any {
 	r, out := p.raw, map[string]any{}

@@ -104,7 +104,7 @@ func (c *Checker) Check(op *spec.Operation, a Arguments) (Checked, error) {
 	if op == nil || !c.v.Has(op) {
 		return Checked{}, &problem.Error{Code: problem.NotFound, Detail: "unknown operation"}
 	}
-	f := &faults{printer: c.printer}
+	f := &faults{printer: c.printer, name: c.name}
 	out := Checked{op: op}
 	for _, place := range []struct {
 		in, name string
@@ -254,6 +254,13 @@ func (c *Checker) against(f *faults, key string, r spec.Raw, v value.Value, at s
 	}
 	f.schema(schema.Validate(instance), at)
 	return nil
+}
+
+// name returns the name of the schema at a URL of the translator.
+func (c *Checker) name(url string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t.name(url)
 }
 
 func (c *Checker) compile(key string, r spec.Raw) (*jsonschema.Schema, error) {

@@ -95,7 +95,7 @@ func TestCheck(t *testing.T) {
 /body/password unknown unknown field "password"; it takes action, bad, extra, free, kind, map, name, nick, parent, self, share, size and 1 more
 /body/share exclusiveMinimum body/share is more than 0
 /body/size maximum body/size is at most 9223372036854775807`},
-		{"op", body(`,"action":{"kind":"mail","to":5}`), `/body/action/to type body/action/to is of type string, not number (by the nearest of 2 alternatives)`},
+		{"op", body(`,"action":{"kind":"mail","to":5}`), `/body/action/to type body/action/to is of type string, not number (by the nearest of 2 alternatives: Mail, Call)`},
 		{"op", body(`,"action":{"kind":"call","number":5,"tw":1}`), `/body/action/tw unknown unknown field "tw"; it takes kind, number`},
 		{"op", body(`,"size":1e999999999`), `/body number a number is larger than can be sent`},
 		{"op", `{` + ok + `,"body":null}`, `/body type body is of type object, not null`},

@@ -1,0 +1,77 @@
+package suspect
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+)
+
+// TestTable checks what init writes for operations of well-known APIs: at least 99 % as people labelled them, and no
+// dangerous one as a read. The table has: label | method and path | id | tags | summary | statuses.
+func TestTable(t *testing.T) {
+	b, err := os.ReadFile("testdata/operations.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, right := 0, 0
+	for line := range strings.Lines(string(b)) {
+		f := strings.Split(strings.TrimRight(line, "\n"), " | ")
+		if strings.HasPrefix(line, "#") || len(f) != 6 {
+			continue
+		}
+		rows++
+		got := label(t, f)
+		if got == f[0] {
+			right++
+			continue
+		}
+		t.Logf("%s %s is %s, labelled %s", f[1], f[2], got, f[0])
+		if got == "read" {
+			t.Errorf("%s %s is a read, labelled %s", f[1], f[2], f[0])
+		}
+	}
+	t.Logf("%d of %d as labelled", right, rows)
+	if rows < 400 || right*100 < rows*99 {
+		t.Errorf("%d of %d are as labelled", right, rows)
+	}
+}
+
+// label returns what init writes for the operation of a row.
+func label(t *testing.T, f []string) string {
+	t.Helper()
+	method, path, _ := strings.Cut(f[1], " ")
+	op := map[string]any{"summary": f[4], "responses": map[string]any{}}
+	if f[2] != "" {
+		op["operationId"] = f[2]
+	}
+	if f[3] != "" {
+		op["tags"] = strings.Split(f[3], ",")
+	}
+	for status := range strings.FieldsSeq(f[5]) {
+		op["responses"].(map[string]any)[status] = map[string]any{"description": ""}
+	}
+	text, err := json.Marshal(map[string]any{"openapi": "3.0.0", "paths": map[string]any{path: map[string]any{strings.ToLower(method): op}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := spec.Load(text)
+	if err != nil || len(d.Operations) != 1 {
+		t.Fatalf("%s: %v %v", f[1], err, d.Warnings)
+	}
+	rules, err := classify.New(d, classify.Options{RPCNames: service.MatchString(f[2])})
+	if err != nil {
+		t.Fatal(err)
+	}
+	class := rules.Of(d.Operations[0]).Class
+	switch Of(d.Operations[0], class) {
+	case "":
+		return class.String()
+	case Shows:
+		return "excluded"
+	}
+	return "forbidden"
+}
