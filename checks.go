@@ -3,6 +3,9 @@ package bailiwick
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
@@ -24,8 +27,12 @@ func (c *Call) sheet(ctx context.Context, found *change.Change) (*review.Sheet, 
 	_, rejectable := found.State.Next(change.EventRejected)
 	eligible := queue.Eligible(c.who, found)
 	s.CanReject = rejectable && (eligible == nil || problem.Of(eligible).Kind == "four_eyes")
+	unopened, err := c.opened(ctx, s)
+	if err != nil {
+		return nil, err
+	}
 	if found.State == change.Pending || found.State == change.Stale {
-		s.Checks = c.checks(ctx, found, eligible)
+		s.Checks = slices.Insert(c.checks(ctx, found, eligible), 2, unopened...)
 		s.CanApprove = found.State == change.Pending
 		for _, check := range s.Checks {
 			s.CanApprove = s.CanApprove && check.OK
@@ -137,7 +144,7 @@ func (c *Call) sighted(ctx context.Context, found *change.Change) (review.Check,
 	if unseen > 0 {
 		return review.Check{Name: "sight", Detail: "it writes what you may not see: somebody who sees all of it decides"}, nil
 	}
-	return review.Check{Name: "sight", OK: true, Detail: "you see all that it writes"}, nil
+	return review.Check{Name: "sight", OK: true, Detail: "no part of it is hidden from you"}, nil
 }
 
 // sees reports whether the reviewer sees the record of an effect.
@@ -153,6 +160,56 @@ func (c *Call) sees(ctx context.Context, e change.Effect) (bool, error) {
 		return err == nil, err
 	}
 	return false, nil
+}
+
+// opened marks the fields of a sheet that the reviewer has opened whole. It returns the check of it; none if the sheet
+// shows everything.
+func (c *Call) opened(ctx context.Context, s *review.Sheet) ([]review.Check, error) {
+	longs := s.Longs()
+	if longs == nil {
+		return nil, nil
+	}
+	var left []string
+	for _, l := range longs {
+		read, err := c.read(ctx, l)
+		if err != nil {
+			return nil, err
+		}
+		if s.Items[l.Item].Fields[l.Field].Opened = read; !read {
+			left = append(left, fmt.Sprintf("%s (%d characters more)", l.Path, l.Unread))
+		}
+	}
+	switch {
+	case left == nil:
+		return []review.Check{{Name: "opened", OK: true, Detail: "you have opened the long values"}}, nil
+	case len(left) > 3:
+		left = append(left[:3], fmt.Sprintf("%d more", len(left)-3))
+	}
+	return []review.Check{{Name: "opened", Detail: "you haven't opened all that it writes: " + strings.Join(left, ", ")}}, nil
+}
+
+// read reports whether the reviewer has opened a long field whole: each of its pages, or each of its sides.
+func (c *Call) read(ctx context.Context, l review.Long) (bool, error) {
+	all := func(parts []string) (bool, error) {
+		for _, part := range parts {
+			used, err := c.gateway.options.Used.UsedUp(ctx, l.Mark(c.who.Person(), part))
+			if err != nil {
+				return false, storeFailed(err)
+			}
+			if !used {
+				return false, nil
+			}
+		}
+		return true, nil
+	}
+	if read, err := all(l.Sides); err != nil || read && l.Sides != nil {
+		return read, err
+	}
+	var pages []string
+	for n := range l.Pages {
+		pages = append(pages, strconv.Itoa(n+1))
+	}
+	return all(pages)
 }
 
 // history adds to a sheet what the audit log has: the record that ended the change, and the agent's calls before it.

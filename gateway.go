@@ -26,6 +26,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/functions"
+	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
 	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
@@ -56,6 +57,7 @@ type Options struct {
 	Changes   *change.Queue               // keeps the proposed changes that await review; nil accepts no changes
 	Standing  Standing                    // rechecks an action's requirements at review and apply; nil applies no changes of actions
 	Refresher identity.PrincipalRefresher // returns the current principal during a call and at apply; nil keeps the given one
+	Used      once.Store                  // keeps which long values reviewers have opened; nil keeps it in memory
 	History   audit.Reader                // reads back what Audit keeps, for reviewers; nil shows them no history
 	Actions   map[string]Function         // by action name (do: go): run when their changes are approved; may be nil
 	Audit     audit.Log                   // records calls; required, because a call that can't be recorded isn't answered
@@ -94,6 +96,9 @@ func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Used == nil {
+		o.Used = &once.Memory{}
 	}
 	if o.Secret == nil {
 		o.Secret = make([]byte, 32)

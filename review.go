@@ -21,6 +21,9 @@ type Reviewer interface {
 	Counts(ctx context.Context, f change.Filter) (map[change.State]int, error)
 	// Sheet returns a change with its live checks.
 	Sheet(ctx context.Context, id string) (*review.Sheet, error)
+	// Value returns a page of a field that a sheet shows in part, or one of its values, and records that the reviewer has
+	// opened it: what was never opened can't be approved.
+	Value(ctx context.Context, id string, at review.Place) (*review.Whole, error)
 	// Approve approves the content that digest identifies, and waits up to a few seconds for the outcome.
 	Approve(ctx context.Context, id, digest, comment string) (*review.Sheet, error)
 	// BreakGlass approves alone and at once a change that needs more people or was proposed by the reviewer's own

@@ -1,7 +1,10 @@
 package bailiwick
 
 import (
+	"cmp"
 	"context"
+	"strconv"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -121,6 +124,35 @@ func (d *desk) Sheet(ctx context.Context, id string) (*review.Sheet, error) {
 	return d.sheet(ctx, "show", id, "", nil)
 }
 
+// Value implements Reviewer.
+func (d *desk) Value(ctx context.Context, id string, at review.Place) (w *review.Whole, err error) {
+	err = d.do(ctx, "value", func(ctx context.Context, c *Call) error {
+		found, err := c.reviewable(ctx, id)
+		if err != nil {
+			return err
+		}
+		c.record.Change = found.ID
+		s := review.New(found, visibility.Of(c.policy, c.who, d.gateway.masks), d.viewer())
+		if w, err = s.Whole(at); err != nil {
+			return err
+		}
+		part := cmp.Or(at.Side, strconv.Itoa(w.Page))
+		for _, l := range s.Longs() {
+			if l.Item != at.Item || l.Field != at.Field {
+				continue
+			}
+			if _, err := d.gateway.options.Used.UseUp(ctx, l.Mark(d.who.Person(), part), found.Expires.Add(24*time.Hour)); err != nil {
+				return storeFailed(err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
 // Approve implements Reviewer.
 func (d *desk) Approve(ctx context.Context, id, digest, comment string) (*review.Sheet, error) {
 	return d.approve(ctx, "approve", id, change.Verdict{Digest: digest, Comment: comment})
@@ -133,18 +165,8 @@ func (d *desk) BreakGlass(ctx context.Context, id, digest, reason string) (*revi
 
 func (d *desk) approve(ctx context.Context, name, id string, v change.Verdict) (*review.Sheet, error) {
 	return d.sheet(ctx, name, id, audit.Approved, func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
-		if check, err := c.sighted(ctx, found); err != nil {
-			p := *problem.Of(err) // a copy: the same call may succeed later, when the source can be reached
-			p.Detail, p.Suggestion = "what you see of it can't be looked at now ("+p.Detail+"); nothing was decided", "Send the same again later"
-			return nil, &p
-		} else if !check.OK {
-			return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "sight", Detail: check.Detail}
-		}
-		if doubts := c.doubts(found); doubts != nil && !v.Broken {
-			return nil, &problem.Error{Code: problem.Conflict, Kind: "described", Detail: doubts[0].Detail}
-		}
-		if _, err := c.draft(ctx, found); err != nil {
-			return nil, &problem.Error{Code: problem.Conflict, Kind: "policy", Detail: allowed(err).Detail}
+		if err := c.approvable(ctx, found, v); err != nil {
+			return nil, err
 		}
 		done, err := c.changes().Approve(ctx, id, d.who, v)
 		if err != nil || done.State != change.Granted {
@@ -155,6 +177,34 @@ func (d *desk) approve(ctx context.Context, name, id string, v change.Verdict) (
 		}
 		return d.gateway.settleSoon(ctx, done)
 	})
+}
+
+// approvable returns nil if the reviewer sees all of a change, has opened what its sheet cuts, and nothing else that the
+// queue doesn't know speaks against v.
+func (c *Call) approvable(ctx context.Context, found *change.Change, v change.Verdict) error {
+	if check, err := c.sighted(ctx, found); err != nil {
+		p := *problem.Of(err) // a copy: the same call may succeed later, when the source can be reached
+		p.Detail, p.Suggestion = "what you see of it can't be looked at now ("+p.Detail+"); nothing was decided", "Send the same again later"
+		return &p
+	} else if !check.OK {
+		return &problem.Error{Code: problem.PermissionDenied, Kind: "sight", Detail: check.Detail}
+	}
+	unopened, err := c.opened(ctx, review.New(found, visibility.Of(c.policy, c.who, c.gateway.masks), review.Viewer{Human: c.who.Owner, Reviewer: true}))
+	if err != nil {
+		return err
+	}
+	for _, check := range unopened {
+		if !check.OK {
+			return &problem.Error{Code: problem.Conflict, Kind: "unopened", Detail: check.Detail, Suggestion: `open it in the console, or with "bailiwick changes value"`}
+		}
+	}
+	if doubts := c.doubts(found); doubts != nil && !v.Broken {
+		return &problem.Error{Code: problem.Conflict, Kind: "described", Detail: doubts[0].Detail}
+	}
+	if _, err := c.draft(ctx, found); err != nil {
+		return &problem.Error{Code: problem.Conflict, Kind: "policy", Detail: allowed(err).Detail}
+	}
+	return nil
 }
 
 // Reject implements Reviewer.

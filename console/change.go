@@ -25,7 +25,13 @@ type changePage struct {
 	Settle  bool
 	Glass   bool // the viewer could approve it by break-glass
 	Written string
-	Long    bool // some values are cut
+}
+
+// An effect is an item of a change, with what its links need.
+type effect struct {
+	Change string
+	N      int // from 0
+	review.Item
 }
 
 // A stage is one step in a change's life. At is "done", "now", "bad", or "" for a future step.
@@ -62,9 +68,6 @@ func (c *Console) showSheet(v *visit, s *review.Sheet, f frame) error {
 	p.Renew = s.State == change.Stale || s.State == change.Pending && slices.ContainsFunc(p.Against, func(k review.Check) bool { return k.Name == "target" })
 	p.Settle = s.State == change.Unknown
 	p.Glass = p.Open && !s.CanApprove && !p.Mine && v.who.Has(identity.Operator)
-	for _, item := range s.Items {
-		p.Long = p.Long || slices.ContainsFunc(item.Fields, func(f review.Field) bool { return f.Before.Length+f.After.Length > 0 })
-	}
 	f.Title, f.At, f.Page, f.Live = s.Title, Path+"/changes", p, true
 	return c.render(v, "change", f)
 }

@@ -100,18 +100,27 @@ func (h *house) issue(t testing.TB, n int) (id, title string) {
 	return id, title
 }
 
-func (h *house) title(t testing.TB, id string) (title string) {
+func (h *house) title(t testing.TB, id string) string { t.Helper(); return h.read(t, "title", id) }
+
+// read returns a field of an issue as text.
+func (h *house) read(t testing.TB, field, id string) (text string) {
 	t.Helper()
-	if err := h.db.QueryRow(`SELECT title FROM issues WHERE id = ?`, id).Scan(&title); err != nil {
+	if err := h.db.QueryRow(`SELECT `+field+` FROM issues WHERE id = ?`, id).Scan(&text); err != nil {
 		t.Fatal(err)
 	}
-	return title
+	return text
 }
 
 // retitle has the agent propose another title, and returns the change's ID.
 func (h *house) retitle(t testing.TB, issue, title string) (change string) {
 	t.Helper()
-	doc := value.OfObject([]value.Member{{Name: "title", Value: value.OfString(title)}})
+	return h.set(t, issue, "title", title)
+}
+
+// set has the agent propose a text for a field of an issue, and returns the change's ID.
+func (h *house) set(t testing.TB, issue, field, text string) (change string) {
+	t.Helper()
+	doc := value.OfObject([]value.Member{{Name: field, Value: value.OfString(text)}})
 	w := &write.Update{Class: "issues", ID: issue, Data: doc}
 	err := h.plant.Gateway.Do(t.Context(), h.agent, bailiwick.CallSpec{Tool: "update_object", Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true, Correlation: "c1"},
 		func(ctx context.Context, c *bailiwick.Call) (int, error) {

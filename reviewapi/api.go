@@ -72,9 +72,10 @@ func New(o Options) *API {
 func (a *API) Handler() http.Handler {
 	mux := http.NewServeMux()
 	routes := map[string]map[string]answer{
-		"/api/changes":        {http.MethodGet: list},
-		"/api/changes/counts": {http.MethodGet: counts},
-		"/api/changes/{id}":   {http.MethodGet: show},
+		"/api/changes":            {http.MethodGet: list},
+		"/api/changes/counts":     {http.MethodGet: counts},
+		"/api/changes/{id}":       {http.MethodGet: show},
+		"/api/changes/{id}/value": {http.MethodGet: whole},
 	}
 	for verb, d := range decisions {
 		routes["/api/changes/{id}/"+verb] = map[string]answer{http.MethodPost: d.answer}
@@ -180,6 +181,10 @@ func (a *API) ask(methods map[string]answer) func(http.ResponseWriter, *http.Req
 		out, err := do(r.Context(), desk, &request{who: p, correlation: c.correlation, id: r.PathValue("id"), http: r, body: body})
 		if err != nil {
 			return err
+		}
+		if f, ok := out.(file); ok {
+			f.write(w)
+			return nil
 		}
 		b, err := json.Marshal(out)
 		if err != nil {

@@ -3,6 +3,8 @@ package reviewapi
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net/http"
@@ -57,6 +59,13 @@ func (d desk) Counts(_ context.Context, f change.Filter) (map[change.State]int, 
 func (d desk) Sheet(_ context.Context, id string) (*review.Sheet, error) {
 	return d.did("sheet %s", id)
 }
+func (d desk) Value(_ context.Context, id string, at review.Place) (*review.Whole, error) {
+	if _, err := d.did("value %s %+v", id, at); err != nil {
+		return nil, err
+	}
+	return &review.Whole{Change: id, Page: 1, Pages: 1, Exact: "exactly"}, nil
+}
+
 func (d desk) Approve(_ context.Context, id, digest, comment string) (*review.Sheet, error) {
 	return d.did("approve %s %q %q", id, digest, comment)
 }
@@ -213,6 +222,10 @@ func TestRequests(t *testing.T) {
 		{"GET", "/api/changes/counts?state=pending", "", `200 {"pending":3}`, "counts [pending]"},
 		{"GET", "/api/changes/01AB?x=1", "", invalid(`there is no parameter "x" here`, ""), ""},
 		{"GET", "/api/changes/01AB", "", sheet, "sheet 01AB"},
+		{"GET", at + "value?item=0&field=2&page=3&digest=d", "", `200 {"change_id":"01AB","digest":"","title":"","class":"","item":0,"field":0,"path":"","words":null,"page":1,"pages":1}`,
+			"value 01AB {Item:0 Field:2 Page:3 Side: Digest:d}"},
+		{"GET", at + "value?field=-1", "", invalid("field must be a number", ""), ""},
+		{"GET", at + "value?fields=1", "", invalid(`there is no parameter "fields" here; did you mean field?`, `,"details":{"near":["field"]}`), ""},
 		{"POST", at + "approve", `{"digest":"d","comment":"ok"}`, sheet, `approve 01AB "d" "ok"`},
 		{"POST", at + "approve", `{"digest":"d"}`, sheet, `approve 01AB "d" ""`},
 		{"POST", at + "approve", `{}`, invalid("digest is missing", `,"details":{"pointer":"/digest"}`), ""},
@@ -266,13 +279,35 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// TestExactValue checks that a value comes as a file, with its hash.
+func TestExactValue(t *testing.T) {
+	s, _, _ := serve(t, 0)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/api/changes/01AB/value?item=1&field=2&side=after", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer rita")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	sum := sha256.Sum256(body)
+	if err != nil || string(body) != "exactly" || res.Header.Get("Content-Type") != "text/plain; charset=utf-8" ||
+		res.Header.Get("Content-Disposition") != `attachment; filename="01AB-1-2-after.txt"` ||
+		res.Header.Get("Repr-Digest") != "sha-256=:"+base64.StdEncoding.EncodeToString(sum[:])+":" {
+		t.Errorf("%q %v %v", body, res.Header, err)
+	}
+}
+
 // TestOnlyPeopleDecide tries every path with every other credential.
 func TestOnlyPeopleDecide(t *testing.T) {
 	s, d, _ := serve(t, 0)
 	denied := `403 {"error":"changes are decided about by people: this needs the credential of a human with the scope review","error_code":"permission_denied",` +
 		`"details":{"scope":"review"},"retryable":false,"suggestion":"make one with \"bailiwick token create --kind human --owner YOU --scopes review\"","correlation_id":"C"}`
 	unknown := "401 WWW-Authenticate=Bearer" + refusal("", "unauthorized", "Unauthorized", "")
-	paths := []string{"GET /api/changes", "GET /api/changes/counts", "GET /api/changes/events", "GET /api/changes/01AB", "POST /api/nothing", "DELETE /api/changes"}
+	paths := []string{"GET /api/changes", "GET /api/changes/counts", "GET /api/changes/events", "GET /api/changes/01AB", "GET /api/changes/01AB/value", "POST /api/nothing", "DELETE /api/changes"}
 	for verb := range decisions {
 		paths = append(paths, "POST /api/changes/01AB/"+verb)
 	}

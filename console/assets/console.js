@@ -48,6 +48,12 @@
     const row = rows()[current()];
     if (row) location.href = row.querySelector(".title").href + hash;
   };
+  const part = (by) => {
+    const all = every("[data-part]");
+    const at = all.indexOf(document.activeElement);
+    const to = all[at < 0 ? 0 : Math.max(0, Math.min(all.length - 1, at + by))];
+    if (to) { to.focus(); to.scrollIntoView({ block: "center" }); }
+  };
   const keys = {
     j: () => go(current() + 1),
     k: () => go(current() - 1),
@@ -59,6 +65,8 @@
     r: () => { if (!reveal("reject", "reject-text")) openAt("#to-reject"); },
     c: () => reveal("comment-text"),
     u: () => { const up = one("[data-up]"); if (up) location.href = up.href; },
+    n: () => part(1),
+    p: () => part(-1),
     "/": () => { const box = one("[data-search]"); if (box) { const within = box.closest("details"); if (within) within.open = true; box.focus(); } },
     "?": () => one("#keys")?.showModal(),
   };

@@ -126,7 +126,7 @@ func (p *App) openGateway(ctx context.Context) error {
 		Standing: func(ctx context.Context, call *bailiwick.Call, found *change.Change) error {
 			return p.room.Standing(ctx, call, found)
 		},
-		Secret: keys["cursors"], Budget: c.Budget, Changes: p.queue(), Refresher: p.Tokens, History: p.Store,
+		Secret: keys["cursors"], Budget: c.Budget, Changes: p.queue(), Refresher: p.Tokens, History: p.Store, Used: p.Store,
 	})
 	if err != nil {
 		return RuleFaults(c, err)

@@ -14,11 +14,30 @@ import (
 // maxParts is the number of differences within one field that are listed; a field with more is shown whole.
 const maxParts = 100
 
-// A differ makes the items of one sheet. cells is the remaining work for words.
+// A differ makes the items of one sheet.
 type differ struct {
 	change *change.Change
 	viewer Viewer
-	cells  int
+	cells  int // remaining comparisons of words
+	room   int // remaining characters of values shown whole
+}
+
+// show returns a value in readable form: whole, as far as a reviewer's sheet has room.
+func (d *differ) show(v value.Value, t schema.Type) Shown {
+	s := showIn(v, t, d.extent())
+	d.room -= len(s.Text)
+	return s
+}
+
+// extent returns how much of the next value is shown.
+func (d *differ) extent() extent {
+	switch {
+	case !d.viewer.Reviewer:
+		return extent{characters: MaxShown}
+	case d.room <= 0:
+		return extent{characters: MaxShown, breaks: maxBreaks}
+	}
+	return extent{characters: maxWhole, breaks: maxBreaks}
 }
 
 // item returns the i-th effect as the viewer sees it.
@@ -36,7 +55,9 @@ func (d *differ) item(i int, e change.Effect, s Sight) Item {
 			asked = input
 		} else {
 			for _, m := range input.Members() {
-				item.Fields = append(item.Fields, Field{Path: label(pointer(name, m.Name)), Type: m.Value.Kind().String(), Before: Shown{Kind: "absent"}, After: show(m.Value, schema.Any)})
+				f := Field{Path: label(pointer(name, m.Name)), Type: m.Value.Kind().String(), Before: Shown{Kind: "absent"}, is: &m.Value}
+				d.fill(&f, schema.Any)
+				item.Fields = append(item.Fields, f)
 			}
 		}
 	}
@@ -130,17 +151,14 @@ type side struct {
 	hadBefore, hasAfter bool
 }
 
-// show returns a value of the field in readable form.
-func (s side) show(v value.Value, there bool) Shown {
-	switch {
-	case !there:
+// masked returns a value of the field as its mask leaves it.
+func (s side) masked(v value.Value, there bool) Shown {
+	if !there {
 		return Shown{Kind: "absent"}
-	case s.mask != nil:
-		shown := show(s.mask(v), s.typ)
-		shown.Kind = "masked"
-		return shown
 	}
-	return show(v, s.typ)
+	shown := show(s.mask(v), s.typ)
+	shown.Kind = "masked"
+	return shown
 }
 
 // now returns the value at path in record.
@@ -157,7 +175,13 @@ func (s side) now(record value.Value, path string) *Shown {
 		}
 		return &shown
 	}
-	shown := s.show(v, there)
+	shown := Shown{Kind: "absent"}
+	switch {
+	case s.mask != nil:
+		shown = s.masked(v, there)
+	case there:
+		shown = show(v, s.typ)
+	}
 	return &shown
 }
 
@@ -173,21 +197,49 @@ func step(v value.Value, part string) (value.Value, bool) {
 
 // field returns the differences of one field: one for each differing part, if both sides have parts.
 func (d *differ) field(s side) []Field {
-	if s.mask == nil && s.hadBefore && s.hasAfter && structured(s.before, s.after) && !same(s.before, s.after) {
+	f := Field{Path: pointer(s.field), Type: s.kind()}
+	if s.mask != nil {
+		f.Before, f.After = s.masked(s.before, s.hadBefore), s.masked(s.after, s.hasAfter)
+		return []Field{f}
+	}
+	if s.hadBefore && s.hasAfter && structured(s.before, s.after) && !same(s.before, s.after) {
 		parts := nested{}
 		parts.walk(pointer(s.field), s.before, s.after)
-		if len(parts.found) <= maxParts {
-			for i, p := range parts.found {
-				parts.found[i].Words = d.words(p.before, p.after)
+		if len(parts.found) <= maxParts && !slices.ContainsFunc(parts.found, Field.unnamed) {
+			for i := range parts.found {
+				d.fill(&parts.found[i], schema.Any)
 			}
-			return parts.fields()
+			return parts.found
 		}
 	}
-	f := Field{Path: pointer(s.field), Type: s.kind(), Before: s.show(s.before, s.hadBefore), After: s.show(s.after, s.hasAfter)}
-	if s.mask == nil {
-		f.Words = d.words(s.before, s.after)
+	if s.hadBefore {
+		f.was = &s.before
 	}
+	if s.hasAfter {
+		f.is = &s.after
+	}
+	d.fill(&f, s.typ)
 	return []Field{f}
+}
+
+// unnamed reports whether the path of f is too long to be shown whole, so that two paths could look the same.
+func (f Field) unnamed() bool { return len(first(f.Path, maxLine)) < len(f.Path) }
+
+// fill sets what f shows of its two values.
+func (d *differ) fill(f *Field, t schema.Type) {
+	f.Before, f.After = Shown{Kind: "absent"}, Shown{Kind: "absent"}
+	if f.was != nil && f.is != nil {
+		f.Words, f.Unread = d.words(*f.was, *f.is)
+	}
+	if f.was != nil {
+		f.Before = d.show(*f.was, t)
+	}
+	if f.is != nil {
+		f.After = d.show(*f.is, t)
+	}
+	if f.Words == nil && !(f.was != nil && f.is != nil && same(*f.was, *f.is)) {
+		f.Unread = f.Before.cut + f.After.cut
+	}
 }
 
 // kind returns the type of the field, or of the value if the field has type Any.
@@ -206,22 +258,8 @@ func structured(a, b value.Value) bool {
 	return a.Kind() == b.Kind() && (a.Kind() == value.Object || a.Kind() == value.Array)
 }
 
-// A part is a difference within a field.
-type part struct {
-	Field
-	before, after value.Value
-}
-
 // nested collects the differences within a field, until there are too many.
-type nested struct{ found []part }
-
-func (n *nested) fields() []Field {
-	out := make([]Field, len(n.found))
-	for i, p := range n.found {
-		out[i] = p.Field
-	}
-	return out
-}
+type nested struct{ found []Field }
 
 func (n *nested) walk(path string, before, after value.Value) {
 	switch {
@@ -237,21 +275,13 @@ func (n *nested) walk(path string, before, after value.Value) {
 
 // add adds one difference; nil means absent.
 func (n *nested) add(path string, before, after *value.Value) {
-	if len(n.found) > maxParts {
-		return
-	}
-	p := part{Field: Field{Path: path, Before: Shown{Kind: "absent"}, After: Shown{Kind: "absent"}}}
-	for _, of := range []struct {
-		v     *value.Value
-		shown *Shown
-		keep  *value.Value
-	}{{before, &p.Before, &p.before}, {after, &p.After, &p.after}} {
-		if of.v != nil {
-			*of.shown, *of.keep = show(*of.v, schema.Any), *of.v
-			p.Type = of.v.Kind().String()
+	f := Field{Path: path, was: before, is: after}
+	for _, v := range []*value.Value{before, after} {
+		if v != nil {
+			f.Type = v.Kind().String()
 		}
 	}
-	n.found = append(n.found, p)
+	n.found = append(n.found, f)
 }
 
 func (n *nested) objects(path string, before, after []value.Member) {

@@ -35,7 +35,7 @@ func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet
 	if c.Asker != nil {
 		sheet.Asker = person(*c.Asker)
 	}
-	d := differ{change: c, viewer: viewer, cells: maxCells}
+	d := differ{change: c, viewer: viewer, cells: maxCells, room: maxRoom}
 	for i, e := range c.Effects {
 		sheet.Items = append(sheet.Items, d.item(i, e, through(e, sight)))
 	}
@@ -198,7 +198,7 @@ func key(c *change.Change, i int, s Sight) string {
 		id = c.Outcome.Receipt.Keys[i]
 	}
 	if s.Call != nil {
-		return line(id)
+		return identifier(id)
 	}
 	for _, field := range s.Key {
 		if _, seen := s.Fields[field]; !seen || s.Masks[field] != nil {
@@ -208,7 +208,7 @@ func key(c *change.Change, i int, s Sight) string {
 	if len(s.Key) == 0 {
 		return ""
 	}
-	return line(id)
+	return identifier(id)
 }
 
 func name(p change.Party) string { return line(cmp.Or(p.Name, p.Owner, p.Principal)) }

@@ -137,6 +137,10 @@ type Field struct {
 	Now    *Shown `json:"now,omitzero"`       // of a stale change: the current value
 	Source bool   `json:"by_source,omitzero"` // set by the source, such as a default or a trigger; it may differ when it runs
 	Words  []Word `json:"words,omitzero"`     // the difference of the two texts word by word, if both are texts
+	Unread int    `json:"unread,omitzero"`    // characters of what changes that are not shown here; see Sheet.Whole
+	Opened bool   `json:"opened,omitzero"`    // the viewer has opened all of what is unread
+
+	was, is *value.Value // the values themselves; nil if absent or masked
 }
 
 // A Shown is a value in readable form.
@@ -145,10 +149,19 @@ type Shown struct {
 	Text   string `json:"text,omitzero"`   // as Visible returns it; cut at MaxShown characters of the value. Of a masked one: what the mask leaves
 	Length int    `json:"length,omitzero"` // characters of the whole value, if Text was cut
 	Digest string `json:"sha256,omitzero"` // of the whole value as UTF-8, in hex, if Text was cut
+
+	cut int // characters that are not in Text
 }
 
-// MaxShown is the number of characters shown of a value.
+// MaxShown is the number of characters shown of a value to agents, and to reviewers when a sheet has no room for more.
 const MaxShown = 500
+
+// Limits of what a reviewer's sheet shows. What is over them is opened with Sheet.Whole.
+const (
+	maxWhole  = 4000    // characters of one value, or of one changed part of a text
+	maxBreaks = 59      // line breaks in it
+	maxRoom   = 100_000 // bytes of all values
+)
 
 // A Word is a part of two compared texts: in both, only before (removed), or only after (added).
 type Word struct {

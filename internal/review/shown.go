@@ -21,9 +21,33 @@ const (
 // maxMarks is the number of combining marks left on one letter: more of them would cover neighbouring text.
 const maxMarks = 4
 
-// show returns v in readable form. t distinguishes texts that are dates or bytes, since a stored change has both as
+// An extent is how much of a text is shown: a number of characters, and of line breaks if that isn't 0.
+type extent struct{ characters, breaks int }
+
+// of returns the beginning of text that is shown.
+func (e extent) of(text string) string {
+	out := first(text, e.characters)
+	if e.breaks == 0 {
+		return out
+	}
+	breaks := 0
+	for i := range len(out) {
+		if out[i] != '\n' {
+			continue
+		}
+		if breaks++; breaks > e.breaks {
+			return out[:i]
+		}
+	}
+	return out
+}
+
+// show returns v in readable form, cut at MaxShown characters.
+func show(v value.Value, t schema.Type) Shown { return showIn(v, t, extent{characters: MaxShown}) }
+
+// showIn returns v in readable form. t distinguishes texts that are dates or bytes, since a stored change has both as
 // texts.
-func show(v value.Value, t schema.Type) Shown {
+func showIn(v value.Value, t schema.Type, most extent) Shown {
 	s := Shown{Kind: "text"}
 	switch v.Kind() {
 	case value.Null:
@@ -51,13 +75,19 @@ func show(v value.Value, t schema.Type) Shown {
 	if text == "" {
 		return Shown{Kind: "empty"}
 	}
-	cut := first(text, MaxShown)
-	s.Text = Visible(cut)
-	if len(cut) < len(text) {
-		sum := sha256.Sum256([]byte(text))
-		s.Length, s.Digest = utf8.RuneCountInString(text), hex.EncodeToString(sum[:])
+	head := most.of(text)
+	s.Text = Visible(head)
+	if len(head) < len(text) {
+		s.Length, s.Digest = utf8.RuneCountInString(text), sumOf(text)
+		s.cut = s.Length - utf8.RuneCountInString(head)
 	}
 	return s
+}
+
+// sumOf returns the SHA-256 of text, in hex.
+func sumOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
 }
 
 func base64Only(text string) bool {
@@ -117,6 +147,15 @@ func hidden(r rune) bool {
 // label returns a path or a name as one line.
 func label(text string) string {
 	return capped(strings.NewReplacer("\n", "⟨U+000A⟩", "\t", "⟨U+0009⟩").Replace(Visible(first(text, maxLine))), text, maxLine)
+}
+
+// identifier returns the key of a record as one line. Of one that is too long it has the length and the hash, so that no two
+// look the same.
+func identifier(text string) string {
+	if len(first(text, maxLine)) == len(text) {
+		return line(text)
+	}
+	return fmt.Sprintf("%s (%d characters, SHA-256 %s)", line(text), utf8.RuneCountInString(text), sumOf(text))
 }
 
 // line returns a text written by a person, or by the server, as one line.

@@ -18,62 +18,59 @@ const (
 )
 
 // words compares two texts word by word. It returns nil if that adds nothing to the texts themselves: if one isn't a
-// text, or they have nothing in common.
-func (d *differ) words(before, after value.Value) []Word {
+// text, or they have nothing in common. unread is the number of characters of changed parts that are cut.
+func (d *differ) words(before, after value.Value) (out []Word, unread int) {
 	if before.Kind() != value.String || after.Kind() != value.String || before.Text() == after.Text() {
-		return nil
+		return nil, 0
 	}
-	a, b := before.Text(), after.Text()
-	head, tail := ends(a, b)
-	a, b, last := a[head:len(a)-tail], b[head:len(b)-tail], a[len(a)-tail:]
-	parts := []run{{before.Text()[:head], "same"}}
-	x, y := split(a), split(b)
-	if cells := len(x) * len(y); cells <= maxFieldCells && cells <= d.cells {
-		d.cells -= cells
-		parts = append(parts, compare(x, y)...)
-	} else {
-		parts = append(parts, run{a, "removed"}, run{b, "added"})
-	}
-	parts = merge(append(parts, run{last, "same"}))
+	parts := d.runs(before.Text(), after.Text())
 	if !slices.ContainsFunc(parts, func(r run) bool { return r.kind == "same" && strings.TrimSpace(r.text) != "" }) {
-		return nil
+		return nil, 0
 	}
-	var out []Word
 	for i, p := range parts {
-		out = append(out, p.shown(i > 0, i < len(parts)-1)...)
+		if p.kind == "same" {
+			out = append(out, p.ends(i > 0, i < len(parts)-1)...)
+			continue
+		}
+		head := d.extent().of(p.text)
+		d.room -= len(head)
+		out = append(out, Word{Visible(head), p.kind})
+		if left := utf8.RuneCountInString(p.text[len(head):]); left > 0 {
+			out, unread = append(out, Word{strconv.Itoa(left), "cut"}), unread+left
+		}
 	}
-	return out
+	return out, unread
+}
+
+// runs returns the parts of two texts, unchanged and changed ones, in order.
+func (d *differ) runs(a, b string) []run {
+	head, tail := ends(a, b)
+	parts := []run{{a[:head], "same"}}
+	parts = append(parts, d.compare(split(a[head:len(a)-tail]), split(b[head:len(b)-tail]))...)
+	return merge(append(parts, run{a[len(a)-tail:], "same"}))
 }
 
 // A run is a part of two compared texts, uncut.
 type run struct{ text, kind string }
 
-// shown returns the run as displayed: an unchanged run is cut to the parts next to its neighbours, any other run to
-// its beginning.
-func (r run) shown(before, after bool) []Word {
+// ends returns an unchanged run as displayed: the parts next to its neighbours.
+func (r run) ends(before, after bool) []Word {
 	head, tail := "", ""
-	most := MaxShown
-	if r.kind == "same" {
-		most = maxSame
+	if before {
+		head = first(r.text, maxSame)
 	}
-	switch {
-	case r.kind != "same" || before:
-		head = first(r.text, most)
-	}
-	if r.kind == "same" && after {
-		tail = end(r.text[len(head):], most)
+	if after {
+		tail = end(r.text[len(head):], maxSame)
 	}
 	left := r.text[len(head) : len(r.text)-len(tail)]
-	if utf8.RuneCountInString(left) <= 20 && r.kind == "same" {
+	if utf8.RuneCountInString(left) <= 20 {
 		return []Word{{Visible(r.text), r.kind}}
 	}
 	var out []Word
 	if head != "" {
 		out = append(out, Word{Visible(head), r.kind})
 	}
-	if left != "" {
-		out = append(out, Word{strconv.Itoa(utf8.RuneCountInString(left)), "cut"})
-	}
+	out = append(out, Word{strconv.Itoa(utf8.RuneCountInString(left)), "cut"})
 	if tail != "" {
 		out = append(out, Word{Visible(tail), r.kind})
 	}
@@ -147,8 +144,91 @@ func split(text string) []string {
 	return out
 }
 
-// compare finds the longest common subsequence of words of a and b, and the runs between them.
-func compare(a, b []string) []run {
+// compare returns the runs of two lists of words. Short lists are compared by their longest common subsequence, long
+// ones in sections between the words that occur once in both.
+func (d *differ) compare(a, b []string) []run {
+	if cells := len(a) * len(b); cells <= maxFieldCells && cells <= d.cells {
+		d.cells -= cells
+		return common(a, b)
+	}
+	var out []run
+	i, j := 0, 0
+	for _, at := range anchors(a, b) {
+		out = append(append(out, d.section(a[i:at.a], b[j:at.b])...), run{a[at.a], "same"})
+		i, j = at.a+1, at.b+1
+	}
+	if i == 0 {
+		return []run{{strings.Join(a, ""), "removed"}, {strings.Join(b, ""), "added"}}
+	}
+	return append(out, d.section(a[i:], b[j:])...)
+}
+
+// section compares two lists of words without what they have in common at both ends.
+func (d *differ) section(a, b []string) []run {
+	head, tail := 0, 0
+	for head < min(len(a), len(b)) && a[head] == b[head] {
+		head++
+	}
+	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	out := []run{{strings.Join(a[:head], ""), "same"}}
+	out = append(out, d.compare(a[head:len(a)-tail], b[head:len(b)-tail])...)
+	return append(out, run{strings.Join(a[len(a)-tail:], ""), "same"})
+}
+
+// An anchor is the place of a word that occurs once in each of two lists.
+type anchor struct{ a, b int }
+
+// anchors returns the longest series of anchors that is in order in both lists.
+func anchors(a, b []string) []anchor {
+	count := func(words []string) map[string]int { // the place of a word, or -1 if it occurs again
+		at := make(map[string]int, len(words))
+		for i, w := range words {
+			if _, again := at[w]; again {
+				i = -1
+			}
+			at[w] = i
+		}
+		return at
+	}
+	inA, inB := count(a), count(b)
+	var piles []anchor // the last of the best series of each length, by b
+	var ends []int     // its place in all
+	type link struct {
+		anchor
+		before int
+	}
+	var all []link
+	for i, w := range a {
+		j, there := inB[w]
+		if inA[w] < 0 || !there || j < 0 {
+			continue
+		}
+		n, _ := slices.BinarySearchFunc(piles, j, func(p anchor, j int) int { return p.b - j })
+		before := -1
+		if n > 0 {
+			before = ends[n-1]
+		}
+		all = append(all, link{anchor{i, j}, before})
+		if n == len(piles) {
+			piles, ends = append(piles, anchor{}), append(ends, 0)
+		}
+		piles[n], ends[n] = anchor{i, j}, len(all)-1
+	}
+	out := make([]anchor, len(piles))
+	at := -1
+	if len(ends) > 0 {
+		at = ends[len(ends)-1]
+	}
+	for i := len(out) - 1; i >= 0; i-- {
+		out[i], at = all[at].anchor, all[at].before
+	}
+	return out
+}
+
+// common finds the longest common subsequence of words of a and b, and the runs between them.
+func common(a, b []string) []run {
 	width := len(b) + 1
 	longest := make([]uint32, (len(a)+1)*width) // of a[i:] and b[j:]
 	for i := len(a) - 1; i >= 0; i-- {

@@ -8,6 +8,7 @@ package sanitize
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"regexp"
 	"strings"
 	"unicode"
@@ -15,10 +16,13 @@ import (
 )
 
 // Line returns text on one line, at most most characters of it.
-func Line(text string, most int) template.HTML { return write(text, most, false) }
+func Line(text string, most int) template.HTML { return write(text, extent{most, lines, false}) }
 
 // Block returns text with its line breaks, at most most characters of it.
-func Block(text string, most int) template.HTML { return write(text, most, true) }
+func Block(text string, most int) template.HTML { return write(text, extent{most, lines, true}) }
+
+// Text returns all of text, with its line breaks.
+func Text(text string) template.HTML { return write(text, extent{math.MaxInt, math.MaxInt, true}) }
 
 // Plain returns text on one line without markup, for titles and attributes: odd characters become U+FFFD.
 func Plain(text string, most int) string {
@@ -49,11 +53,20 @@ var marked = regexp.MustCompile(`^⟨U\+[0-9A-F]{4,6}⟩`)
 // lines is the maximum number of line breaks kept by Block, so that a text can't push the rest off the page.
 const lines = 60
 
-func write(text string, most int, breaks bool) template.HTML {
+// An extent is how much of a text is written: characters and line breaks, if line breaks are kept.
+type extent struct {
+	most, lines int
+	breaks      bool
+}
+
+func write(text string, e extent) template.HTML {
 	var b strings.Builder
 	n, broken, skip, piled := 0, 0, 0, 0
 	for i, r := range text {
-		if n == most || broken == lines {
+		if skip > i {
+			continue // within a mark, which is one character
+		}
+		if n == e.most || broken == e.lines {
 			fmt.Fprintf(&b, `<span class="cut">… %s more characters</span>`, Count(utf8.RuneCountInString(text[i:])))
 			break
 		}
@@ -67,13 +80,12 @@ func write(text string, most int, breaks bool) template.HTML {
 			continue
 		}
 		switch {
-		case r == '\n' && breaks:
+		case r == '\n' && e.breaks:
 			broken++
 			b.WriteByte('\n')
 		case r == '\n' || r == '\t':
 			b.WriteByte(' ')
-		case r == '\r' && breaks && strings.HasPrefix(text[i:], "\r\n"):
-		case skip > i:
+		case r == '\r' && e.breaks && strings.HasPrefix(text[i:], "\r\n"):
 		case r == '⟨' && marked.MatchString(text[i:]):
 			// A mark of review.Visible is one character; in text that only looks like a mark, Visible has escaped the
 			// bracket.

@@ -35,7 +35,7 @@ func Command(t *terminal.Terminal) *cobra.Command {
 	var g gateway
 	g.flags(cmd.PersistentFlags())
 	d := desk{&g, t}
-	cmd.AddCommand(d.list(), d.show(), d.approve(), d.breakGlass(), d.reject(), d.comment(), d.renew(), d.revert(), d.settle(), d.watch(), d.deliveries(), d.redeliver())
+	cmd.AddCommand(d.list(), d.show(), d.value(), d.approve(), d.breakGlass(), d.reject(), d.comment(), d.renew(), d.revert(), d.settle(), d.watch(), d.deliveries(), d.redeliver())
 	return cmd
 }
 

@@ -175,6 +175,12 @@ func (p *page) field(f review.Field) {
 	if f.Now != nil {
 		p.block(terminal.Amber, "now", shown(*f.Now))
 	}
+	switch {
+	case f.Unread > 0 && f.Opened:
+		p.t.Printf("    %s\n", terminal.Styled(terminal.Faint, fmt.Sprintf("%d characters more, which you have opened", f.Unread)))
+	case f.Unread > 0:
+		p.t.Printf("    %s\n", terminal.Styled(terminal.Amber, fmt.Sprintf("! %d characters more: bailiwick changes value %s %s", f.Unread, oneLine(p.s.ID), oneLine(f.Path))))
+	}
 }
 
 // block prints text after a sign, with further lines indented.

@@ -1,0 +1,104 @@
+package console
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A valuePage shows a field whole, a page at a time.
+type valuePage struct {
+	*review.Whole
+	Parts   []part
+	Changed int // parts of this page that differ
+	Of      []exact
+	Pages   []chip
+	Back    string // the change
+}
+
+// A part is a Word, numbered if it differs.
+type part struct {
+	review.Word
+	N, Prev, Next int // from 1; 0 for none
+}
+
+// An exact is a value that can be downloaded.
+type exact struct {
+	Name, Href string
+	Size       *review.Size
+}
+
+// value shows a field of a change whole, or sends one of its values as a file. The reviewer has opened it then.
+func (c *Console) value(v *visit) error {
+	q := v.r.URL.Query()
+	at := review.Place{Side: q.Get("side"), Digest: q.Get("digest")}
+	for name, n := range map[string]*int{"item": &at.Item, "field": &at.Field, "page": &at.Page} {
+		if text := q.Get(name); text != "" {
+			var err error
+			if *n, err = strconv.Atoi(text); err != nil || *n < 0 {
+				return problem.New(problem.InvalidArgument, "The address is not one of a value.")
+			}
+		}
+	}
+	id := v.r.PathValue("id")
+	w, err := c.desk(v).Value(v.ctx(), id, at)
+	if err != nil {
+		return err
+	}
+	if at.Side != "" {
+		sendFile(v.w, fmt.Sprintf("%s-%d-%d-%s.txt", w.Change, at.Item, at.Field, at.Side), w.Exact)
+		return nil
+	}
+	base := Path + "/changes/" + url.PathEscape(w.Change)
+	href := func(name, value string) string {
+		q := url.Values{"item": {strconv.Itoa(at.Item)}, "field": {strconv.Itoa(at.Field)}, "digest": {w.Digest}, name: {value}}
+		return base + "/value?" + q.Encode()
+	}
+	p := valuePage{Whole: w, Back: base}
+	p.Parts, p.Changed = parts(w.Words)
+	for _, s := range []exact{{"before", href("side", "before"), w.Before}, {"after", href("side", "after"), w.After}} {
+		if s.Size != nil {
+			p.Of = append(p.Of, s)
+		}
+	}
+	for n := 1; n <= w.Pages && w.Pages > 1; n++ {
+		p.Pages = append(p.Pages, chip{Href: href("page", strconv.Itoa(n)), Label: "Page", Count: n, Here: n == w.Page})
+	}
+	return c.render(v, "value", frame{Title: w.Path + " of " + w.Title, At: Path + "/changes", Page: p})
+}
+
+// parts numbers the words that differ.
+func parts(words []review.Word) (out []part, changed int) {
+	for _, w := range words {
+		p := part{Word: w}
+		if w.Kind != "same" {
+			changed++
+			p.N, p.Prev = changed, changed-1
+		}
+		out = append(out, p)
+	}
+	for i := range out {
+		if n := out[i].N; n > 0 && n < changed {
+			out[i].Next = n + 1
+		}
+	}
+	return out, changed
+}
+
+// sendFile sends text to be kept, never to be shown by the browser.
+func sendFile(w http.ResponseWriter, name, text string) {
+	sum := sha256.Sum256([]byte(text))
+	head := w.Header()
+	head.Set("Content-Type", "text/plain; charset=utf-8")
+	head.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	head.Set("Content-Length", strconv.Itoa(len(text)))
+	head.Set("Repr-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(sum[:])+":")
+	_, _ = io.WriteString(w, text) // an error means that the client has disconnected
+}

@@ -1,0 +1,172 @@
+package review
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// pageSize is the number of characters on a page of a Whole.
+const pageSize = 50_000
+
+// A Place names a field of a sheet, and how to open it. Item and Field count from 0, as in Sheet.Items.
+type Place struct {
+	Item, Field int
+	Page        int    // from 1; 0 means 1
+	Side        string // "before" or "after" for the exact value on this side; "" for a page of their difference
+	Digest      string // of the change as the viewer saw it; "" for any
+}
+
+// A Whole is a page of a field whose values a sheet shows in part: both values, uncut, and how they differ.
+type Whole struct {
+	Change string `json:"change_id"`
+	Digest string `json:"digest"`
+	Title  string `json:"title"`
+	Class  string `json:"class"`
+	Key    string `json:"key,omitzero"`
+	Item   int    `json:"item"`
+	Field  int    `json:"field"`
+	Path   string `json:"path"`
+	Before *Size  `json:"before,omitzero"` // nil if absent
+	After  *Size  `json:"after,omitzero"`  // nil if absent
+	Words  []Word `json:"words"`           // the difference, uncut; of kind "same", "removed" or "added"
+	Page   int    `json:"page"`
+	Pages  int    `json:"pages"`
+	Exact  string `json:"-"` // the value on the side of Place.Side, as it is
+}
+
+// A Size describes a value.
+type Size struct {
+	Length int    `json:"length"` // in characters
+	Digest string `json:"sha256"` // of the value as UTF-8, in hex
+}
+
+func sizeOf(v *value.Value) *Size {
+	if v == nil {
+		return nil
+	}
+	text := v.String()
+	return &Size{utf8.RuneCountInString(text), sumOf(text)}
+}
+
+// Whole returns what at names, of a sheet that New has made. It fails with a problem.NotFound for a field that the
+// sheet doesn't have, or that is masked for its viewer.
+func (s *Sheet) Whole(at Place) (*Whole, error) {
+	if at.Digest != "" && at.Digest != s.Digest {
+		return nil, &problem.Error{Code: problem.Conflict, Kind: "digest", Detail: "the change is not what you looked at", Suggestion: "look at it again"}
+	}
+	none := problem.New(problem.NotFound, "the change has no such field")
+	if at.Item < 0 || at.Item >= len(s.Items) || at.Field < 0 || at.Field >= len(s.Items[at.Item].Fields) {
+		return nil, none
+	}
+	item := s.Items[at.Item]
+	f := item.Fields[at.Field]
+	if f.was == nil && f.is == nil {
+		return nil, none
+	}
+	w := &Whole{Change: s.ID, Digest: s.Digest, Title: s.Title, Class: item.Class, Key: item.Key, Item: at.Item, Field: at.Field, Path: f.Path,
+		Before: sizeOf(f.was), After: sizeOf(f.is), Page: max(at.Page, 1)}
+	side := map[string]*value.Value{"before": f.was, "after": f.is}
+	switch v, known := side[at.Side]; {
+	case v != nil:
+		w.Exact = v.String()
+		return w, nil
+	case known:
+		return nil, none
+	case at.Side != "":
+		return nil, problem.New(problem.InvalidArgument, "side must be before or after")
+	}
+	pages := paged(f.runs())
+	if w.Page > len(pages) {
+		return nil, problem.New(problem.NotFound, fmt.Sprintf("it has %d pages", len(pages)))
+	}
+	w.Words, w.Pages = pages[w.Page-1], len(pages)
+	return w, nil
+}
+
+// runs returns how the values of f differ.
+func (f Field) runs() []run {
+	switch {
+	case f.was == nil:
+		return []run{{f.is.String(), "added"}}
+	case f.is == nil:
+		return []run{{f.was.String(), "removed"}}
+	case f.was.String() == f.is.String():
+		return []run{{f.is.String(), "same"}}
+	case f.was.Kind() == value.String && f.is.Kind() == value.String:
+		d := differ{cells: maxCells}
+		return d.runs(f.was.Text(), f.is.Text())
+	}
+	return []run{{f.was.String(), "removed"}, {f.is.String(), "added"}}
+}
+
+// paged returns runs as words, on pages of pageSize characters; at least one page.
+func paged(runs []run) [][]Word {
+	pages := [][]Word{{}}
+	left := pageSize
+	for _, r := range runs {
+		for r.text != "" {
+			if left == 0 {
+				pages, left = append(pages, []Word{}), pageSize
+			}
+			head := first(r.text, left)
+			at := len(pages) - 1
+			pages[at] = append(pages[at], Word{Visible(head), r.kind})
+			r.text, left = r.text[len(head):], left-utf8.RuneCountInString(head)
+		}
+	}
+	return pages
+}
+
+// A Long is a field with something unread.
+type Long struct {
+	Item, Field int
+	Path        string
+	Unread      int // characters
+	Pages       int
+	Sides       []string // those of which a part isn't shown
+
+	name string // of the change, the version and the values
+}
+
+// Longs returns the fields of a sheet with something unread. New must have made the sheet.
+func (s *Sheet) Longs() []Long {
+	var out []Long
+	for i, item := range s.Items {
+		for k, f := range item.Fields {
+			if f.Unread == 0 {
+				continue
+			}
+			l := Long{Item: i, Field: k, Path: f.Path, Unread: f.Unread, Pages: len(paged(f.runs()))}
+			var sums []string
+			for _, side := range []struct {
+				name string
+				of   *value.Value
+				cut  int
+			}{{"before", f.was, f.Before.cut}, {"after", f.is, f.After.cut}} {
+				sum := ""
+				if side.of != nil {
+					sum = sumOf(side.of.String())
+				}
+				if side.cut > 0 {
+					l.Sides = append(l.Sides, side.name)
+				}
+				sums = append(sums, sum)
+			}
+			l.name = fmt.Sprintf("%s %s %d %d %s", s.ID, s.Digest, i, k, strings.Join(sums, " "))
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// Mark returns the name under which it is recorded that a person has opened a part of l: a page ("1"), or a side.
+func (l Long) Mark(person, part string) string {
+	sum := sha256.Sum256([]byte(l.name + "\x00" + person + "\x00" + part))
+	return "opened:" + hex.EncodeToString(sum[:])
+}
