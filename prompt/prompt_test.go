@@ -19,13 +19,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/prompt"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
@@ -85,7 +85,7 @@ func open(t testing.TB, more ...prompt.Prompt) *stand {
 		t.Fatal(err)
 	}
 	db.Close()
-	src, err := sqldriver.OpenSQLite(t.Context(), "shop", path)
+	src, err := sqlite.Open(t.Context(), "shop", path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,10 +10,10 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -38,7 +38,7 @@ func library(t *testing.T) *tool.Set {
 		t.Fatal(err)
 	}
 	db.Close()
-	src, err := sqldriver.OpenSQLite(t.Context(), "library", path)
+	src, err := sqlite.Open(t.Context(), "library", path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,11 +19,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -87,7 +87,7 @@ func newGateway(t testing.TB, budget int, rules policy.Rules) (*bailiwick.Gatewa
 		t.Fatal(err)
 	}
 	db.Close()
-	src, err := sqldriver.OpenSQLite(t.Context(), "shop", path)
+	src, err := sqlite.Open(t.Context(), "shop", path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,11 +15,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/source/metadata"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 )
 
 // An Opened is an open source. It must be closed.
@@ -51,11 +53,11 @@ func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened,
 	var opened Adapter
 	var err error
 	if path, ok := s.SQLite(); ok {
-		opened, err = sqldriver.OpenSQLite(ctx, s.Name, path)
+		opened, err = sqlite.Open(ctx, s.Name, path)
 	} else if s.MariaDB() {
-		opened, err = sqldriver.OpenMySQL(ctx, s.Name, s.URL)
+		opened, err = mariadb.Open(ctx, s.Name, s.URL)
 	} else {
-		opened, err = sqldriver.OpenPostgres(ctx, s.Name, s.URL)
+		opened, err = postgres.Open(ctx, s.Name, s.URL)
 	}
 	if err != nil {
 		return nil, unreachable(s, err)

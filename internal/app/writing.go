@@ -7,8 +7,10 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/mariadb"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 )
 
 // A writable is a source that can be written to; reads use read-only connections.
@@ -63,11 +65,11 @@ func openWritable(ctx context.Context, src config.Source, opened Opened) (Opened
 	var w writable
 	var err error
 	switch s := k.Adapter.(type) {
-	case *sqldriver.SQLite:
+	case *sqlite.Source:
 		w, err = s.Writable(ctx)
-	case *sqldriver.Postgres:
+	case *postgres.Source:
 		w, err = s.Writable(ctx, src.WriteURL)
-	case *sqldriver.MySQL:
+	case *mariadb.Source:
 		w, err = s.Writable(ctx, src.WriteURL)
 	}
 	if err != nil {

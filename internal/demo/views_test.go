@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 )
 
 // TestViews compiles Config against the tracker and lists what an agent of one tenant sees: each class with its fields.
@@ -25,7 +25,7 @@ func TestViews(t *testing.T) {
 	if !ok || file != path {
 		t.Fatalf("the configuration's source is %q, want %q", file, path)
 	}
-	db, err := sqldriver.OpenSQLite(ctx, c.Sources[0].Name, file)
+	db, err := sqlite.Open(ctx, c.Sources[0].Name, file)
 	if err != nil {
 		t.Fatal(err)
 	}

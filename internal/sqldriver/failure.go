@@ -1,7 +1,6 @@
 package sqldriver
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -12,28 +11,68 @@ import (
 	"io"
 	"io/fs"
 	"net"
-	"slices"
 	"strings"
 
-	"github.com/go-sql-driver/mysql"
-	"github.com/jackc/pgx/v5/pgconn"
-	"modernc.org/sqlite"
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
+
+// Errors are how the errors of one driver are read.
+type Errors struct {
+	// Plain returns what logs may hold of an error of the driver, with Coded; "" for other errors.
+	Plain func(error) string
+	// TimedOut reports whether the server ended a statement because it ran too long; nil if the server never does.
+	TimedOut func(error) bool
+}
+
+// Refuse turns an error of the database into one for the caller, whose Err is what operators may see.
+func (e Errors) Refuse(ctx context.Context, err error) error { return e.refuse(ctx, err, "") }
+
+func (e Errors) refuse(ctx context.Context, err error, statement string) error {
+	p := &problem.Error{Code: problem.Upstream, Detail: "the source could not answer", Err: e.loggable(err, statement),
+		Suggestion: "try again later; if it stays, tell the operator the correlation id"}
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		p.Code, p.Detail = problem.Timeout, "the query took too long and was stopped"
+		p.Suggestion = "ask for less: a narrower where, fewer keys, a smaller limit"
+	case ctx.Err() != nil:
+		p.Code, p.Detail, p.Suggestion = problem.Cancelled, "the call was cancelled", ""
+	case e.TimedOut != nil && e.TimedOut(err):
+		p.Code, p.Detail = problem.Timeout, "the query took too long and was stopped"
+	}
+	return p
+}
+
+// RefuseWrite is Refuse for an error of a write.
+func (e Errors) RefuseWrite(ctx context.Context, err error) error {
+	out := e.Refuse(ctx, err)
+	if ctx.Err() == nil && e.TimedOut != nil && e.TimedOut(err) {
+		problem.Of(out).Detail = "the write took too long and was stopped"
+	}
+	return out
+}
+
+// loggable returns err without the database's message, unless it already is.
+func (e Errors) loggable(err error, statement string) error {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	return &failure{err, e.plainly(err), statement}
+}
 
 // A failure is a database error in a form that may be logged: its kind, and the statement's digest. A database's
 // messages can hold values of records and of rules ("duplicate key value (email)=(…)", "invalid input syntax: …"), so
 // only messages that can't are repeated; the error itself is available to errors.As.
 type failure struct {
 	err       error
+	text      string
 	statement string // the digest of its text; "" if there was none
 }
 
 func (f *failure) Error() string {
-	text := plainly(f.err)
-	if f.statement != "" {
-		text += " (statement " + f.statement + ")"
+	if f.statement == "" {
+		return f.text
 	}
-	return text
+	return f.text + " (statement " + f.statement + ")"
 }
 
 // LogText returns Error, for logs that leave out the text of other errors.
@@ -48,19 +87,9 @@ func digest(text string) string {
 }
 
 // plainly returns the kind of err without its message, or with it if it is about a connection or a missing right.
-func plainly(err error) string {
-	if e, ok := errors.AsType[*failure](err); ok {
-		return e.Error()
-	}
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return said("SQLSTATE "+e.Code, e.Message, slices.Contains(tellingStates, e.Code) || slices.Contains(tellingClasses, e.Code[:min(2, len(e.Code))]))
-	}
-	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
-		return said(fmt.Sprintf("MariaDB error %d, SQLSTATE %s", e.Number, e.SQLState[:]), e.Message, slices.Contains(tellingNumbers, e.Number))
-	}
-	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		meaning := cmp.Or(sqlite.ErrorCodeString[e.Code()], sqlite.ErrorCodeString[e.Code()&0xff]) // an extended code contains its primary code
-		return said(fmt.Sprintf("SQLite error %d", e.Code()), meaning, meaning != "")
+func (e Errors) plainly(err error) string {
+	if text := e.Plain(err); text != "" {
+		return text
 	}
 	if e, ok := errors.AsType[*net.OpError](err); ok {
 		return e.Error()
@@ -68,7 +97,7 @@ func plainly(err error) string {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Error()
 	}
-	for _, known := range []error{context.Canceled, context.DeadlineExceeded, io.ErrUnexpectedEOF, io.EOF, driver.ErrBadConn, sql.ErrConnDone, mysql.ErrInvalidConn} {
+	for _, known := range []error{context.Canceled, context.DeadlineExceeded, io.ErrUnexpectedEOF, io.EOF, driver.ErrBadConn, sql.ErrConnDone} {
 		if errors.Is(err, known) {
 			return known.Error()
 		}
@@ -76,11 +105,12 @@ func plainly(err error) string {
 	return fmt.Sprintf("an error of the driver (%T)", innermost(err))
 }
 
-func said(code, words string, tell bool) string {
-	if !tell {
+// Coded returns the code of a database error, followed by its message if that holds no value.
+func Coded(code, message string, harmless bool) string {
+	if !harmless {
 		return code
 	}
-	return code + ": " + strings.ToValidUTF8(words, "\uFFFD")
+	return code + ": " + strings.ToValidUTF8(message, "\uFFFD")
 }
 
 func innermost(err error) error {
@@ -89,10 +119,3 @@ func innermost(err error) error {
 	}
 	return err
 }
-
-// In these cases, databases' messages name hosts, users and tables, but no values.
-var (
-	tellingClasses = []string{"08", "28", "3D", "53", "57", "58"} // connection, authorisation, database, resources, operator, system
-	tellingStates  = []string{"42501", "42P01"}                   // no right, no table
-	tellingNumbers = []uint16{1040, 1044, 1045, 1046, 1049, 1053, 1129, 1130, 1142, 1146, 1205, 1213, 1317, 1969, 3024}
-)

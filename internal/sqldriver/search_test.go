@@ -5,12 +5,12 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/internal/textquery"
@@ -19,6 +19,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/memory"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
@@ -112,7 +114,7 @@ func sqliteNotes(t *testing.T, before []string, after ...string) source.Source {
 	for _, s := range after {
 		exec(s)
 	}
-	src, err := sqldriver.OpenSQLite(t.Context(), "s", path)
+	src, err := sqlite.Open(t.Context(), "s", path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +139,7 @@ func postgresNotes(t *testing.T, statements ...string) source.Source {
 			t.Fatal(err)
 		}
 	}
-	src, err := sqldriver.OpenPostgres(t.Context(), "s", url)
+	src, err := postgres.Open(t.Context(), "s", url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +224,7 @@ func TestSearchPlan(t *testing.T) {
 			t.Fatalf("%v in %s", err, s)
 		}
 	}
-	src, err := sqldriver.OpenPostgres(t.Context(), "s", url)
+	src, err := postgres.Open(t.Context(), "s", url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,4 +276,10 @@ func TestSearchNeverFails(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	testservices.Stop()
+	os.Exit(code)
 }

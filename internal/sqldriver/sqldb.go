@@ -1,18 +1,16 @@
-// Package sqldriver is the adapter for SQL databases: SQLite, PostgreSQL and MariaDB.
+// Package sqldriver holds what the sources in SQL databases share.
 //
-// It implements source.Source. The Open functions connect read-only; Describe reads the catalogue, with package
-// catalogue; Read compiles a permit and streams the rows of the database. What Writable returns implements source.Writer
-// as well, with package writing, over connections of its own. No message of a database reaches a caller, and a statement
-// ends in the database when its context does.
+// source/sqlite, source/postgres and source/mariadb are the adapters: each has its driver, its catalogue and its errors,
+// and this package links none of them. Read compiles a permit and streams the rows that the adapter's database returns;
+// the values of a driver of database/sql become values with Stream; package writing previews and applies changes over a
+// Transaction. No message of a database reaches a caller, and a statement ends in the database when its context does.
 package sqldriver
 
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"strconv"
 	"strings"
-	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	oteltrace "go.opentelemetry.io/otel/trace"
@@ -20,8 +18,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/policy"
-	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -29,19 +25,21 @@ import (
 // jsonDepth is how deep the JSON of a column may nest to be read as JSON; deeper JSON is shown as text.
 const jsonDepth = 100
 
-// A database is what differs between the adapters once a permit is compiled.
-type database interface {
-	// run passes the rows of a statement to yield until the end, or until yield returns false. It returns the database's
+// A Database is what differs between the adapters once a permit is compiled.
+type Database interface {
+	// Dialect returns the dialect of its statements.
+	Dialect() sqlgen.Dialect
+	// Run passes the rows of a statement to yield until the end, or until yield returns false. It returns the database's
 	// error.
-	run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error
-	// refuse turns an error of run into one for the caller.
-	refuse(ctx context.Context, err error) error
+	Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error
+	// Errors returns how the errors of its driver are read.
+	Errors() Errors
 }
 
-// read compiles p for db. The statement runs when the rows are ranged over.
-func read(ctx context.Context, db database, d sqlgen.Dialect, p policy.Permit) (source.Rows, error) {
+// Read compiles p for db. The statement runs when the rows are ranged over.
+func Read(ctx context.Context, db Database, p policy.Permit) (source.Rows, error) {
 	_, compiling := trace.Start(ctx, "compile")
-	st, err := sqlgen.SQL(p, d)
+	st, err := sqlgen.SQL(p, db.Dialect())
 	trace.End(compiling, err)
 	if err != nil {
 		return nil, err
@@ -52,18 +50,18 @@ func read(ctx context.Context, db database, d sqlgen.Dialect, p policy.Permit) (
 	}
 	return func(yield func(value.Row, error) bool) {
 		ctx, running := trace.Start(ctx, "source")
-		describe(running, d, st.Text, &plan)
-		err := db.run(ctx, &st, &plan, yield)
+		describe(running, db.Dialect(), st.Text, &plan)
+		err := db.Run(ctx, &st, &plan, yield)
 		if err != nil {
-			err = db.refuse(ctx, &failure{err, digest(st.Text)})
+			err = db.Errors().refuse(ctx, err, digest(st.Text))
 			yield(nil, err)
 		}
 		trace.End(running, err)
 	}, nil
 }
 
-// textOf returns the text of the statement that a permit runs.
-func textOf(p policy.Permit, d sqlgen.Dialect) (string, error) {
+// Text returns the text of the statement that a permit runs.
+func Text(p policy.Permit, d sqlgen.Dialect) (string, error) {
 	st, err := sqlgen.SQL(p, d)
 	return st.Text, err
 }
@@ -80,31 +78,9 @@ func describe(s oteltrace.Span, d sqlgen.Dialect, text string, plan *policy.Plan
 		attribute.String("bailiwick.class", plan.View.Class().Name), attribute.String("bailiwick.statement", digest(text)))
 }
 
-// loggable returns err without the database's message, unless it has none.
-func loggable(err error) error {
-	if f, ok := err.(*failure); ok {
-		return f
-	}
-	return &failure{err: err}
-}
-
-// refuse turns a database error into one for the caller, whose Err is what operators may see.
-func refuse(ctx context.Context, err error) error {
-	p := &problem.Error{Code: problem.Upstream, Detail: "the source could not answer", Err: loggable(err),
-		Suggestion: "try again later; if it stays, tell the operator the correlation id"}
-	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		p.Code, p.Detail = problem.Timeout, "the query took too long and was stopped"
-		p.Suggestion = "ask for less: a narrower where, fewer keys, a smaller limit"
-	case ctx.Err() != nil:
-		p.Code, p.Detail, p.Suggestion = problem.Cancelled, "the call was cancelled", ""
-	}
-	return p
-}
-
-// row turns a row of the database into a row of the plan: its columns, then the values of its order. sizes is the
+// Row turns a row of the database into a row of the plan: its columns, then the values of its order. sizes is the
 // statement's last column, the sizes of its Bounded columns; "" if none is too long.
-func row(st *sqlgen.Statement, columns int, decode func(i int) value.Value, sizes string, out value.Row) value.Row {
+func Row(st *sqlgen.Statement, columns int, decode func(i int) value.Value, sizes string, out value.Row) value.Row {
 	out = out[:0]
 	for i := range st.Columns {
 		out = append(out, decode(i))
@@ -131,66 +107,76 @@ func row(st *sqlgen.Statement, columns int, decode func(i int) value.Value, size
 	return out
 }
 
-// jsonOf parses the text of a JSON column. Text that our strict reader doesn't accept is shown as it is.
-func jsonOf(text string) value.Value {
+// JSON parses the text of a JSON column. Text that our strict reader doesn't accept is shown as it is.
+func JSON(text string) value.Value {
 	v, err := value.Read([]byte(text), jsonDepth)
 	if err != nil {
-		return stringOf(text)
+		return String(text)
 	}
 	return v
 }
 
-func stringOf(text string) value.Value { return value.OfString(strings.ToValidUTF8(text, "\uFFFD")) }
+// String returns text as a value, with the replacement character for bytes that aren't UTF-8.
+func String(text string) value.Value { return value.OfString(strings.ToValidUTF8(text, "\uFFFD")) }
 
-// textValue parses the text that PostgreSQL writes for a value of a field's type. Text that can't be parsed as the type
-// (an infinite date) is shown as it is.
-func textValue(f *schema.Field, text string) value.Value {
-	switch f.Type {
-	case schema.Integer:
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return value.OfInt(n)
-		}
-	case schema.Double:
-		if x, err := strconv.ParseFloat(text, 64); err == nil {
-			return value.OfFloat(x)
-		}
-	case schema.Decimal:
-		if x, err := strconv.ParseFloat(text, 64); err == nil && (x != x || text[len(text)-1] == 'y') {
-			return value.OfFloat(x) // NaN and the infinities aren't decimals
-		}
-		return value.OfDecimal(text)
-	case schema.Boolean:
-		return value.OfBool(text == "t")
-	case schema.Date:
-		if t, err := time.Parse("2006-01-02 15:04:05Z07", text); err == nil {
-			return value.OfTime(t)
-		}
-		if t, err := time.Parse("2006-01-02 15:04:05", text); err == nil {
-			return value.OfTime(t)
-		}
-	case schema.Day:
-		if t, err := time.Parse(time.DateOnly, text); err == nil {
-			return value.OfDay(t.UnixMicro())
-		}
-	case schema.JSON, schema.Array:
-		return jsonOf(text)
-	}
-	return stringOf(text)
-}
-
-// pool converts the connection statistics of database/sql.
-func pool(s sql.DBStats) source.Pool {
+// Pool converts the connection statistics of database/sql.
+func Pool(s sql.DBStats) source.Pool {
 	return source.Pool{Used: s.InUse, Idle: s.Idle, Most: s.MaxOpenConnections, Waits: s.WaitCount, Waited: s.WaitDuration}
 }
 
-// Pool implements source.Pooled.
-func (s *SQLite) Pool() source.Pool { return pool(s.db.Stats()) }
+// A Decoder converts what a driver returned for a column to a value.
+type Decoder func(*sqlgen.Column, any) value.Value
 
-// Pool implements source.Pooled.
-func (s *MySQL) Pool() source.Pool { return pool(s.db.Stats()) }
+// Stream yields rows until the end, until yield returns false, or until the first error, which it returns.
+func Stream(rows *sql.Rows, st *sqlgen.Statement, plan *policy.Plan, decode Decoder, yield func(value.Row, error) bool) error {
+	width := max(1, len(st.Columns)+min(1, len(st.Bounded)))
+	cells, into := make([]any, width), make([]any, width)
+	for i := range cells {
+		into[i] = &cells[i]
+	}
+	out := make(value.Row, 0, width+len(st.Order))
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		if plan.Count {
+			n, _ := cells[0].(int64)
+			out = append(out[:0], value.OfInt(n))
+		} else {
+			out = Row(st, len(plan.Columns), func(i int) value.Value { return decode(&st.Columns[i], cells[i]) }, sizes(st, cells), out)
+		}
+		if !yield(out, nil) {
+			return nil
+		}
+	}
+	return rows.Err()
+}
 
-// Pool implements source.Pooled.
-func (s *Postgres) Pool() source.Pool {
-	p := s.pool.Stat()
-	return source.Pool{Used: int(p.AcquiredConns()), Idle: int(p.IdleConns()), Most: int(p.MaxConns()), Waits: p.EmptyAcquireCount(), Waited: p.EmptyAcquireWaitTime()}
+// sizes returns the last column of st.
+func sizes(st *sqlgen.Statement, cells []any) string {
+	if st.Bounded == nil {
+		return ""
+	}
+	switch v := cells[len(st.Columns)].(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	}
+	return ""
+}
+
+// Estimates reads rows of a name and a number, and closes them. It returns the driver's error.
+func Estimates(rows *sql.Rows) (map[string]int64, error) {
+	defer rows.Close()
+	out := map[string]int64{}
+	for rows.Next() {
+		var table string
+		var count int64
+		if err := rows.Scan(&table, &count); err != nil {
+			return nil, err
+		}
+		out[table] = count
+	}
+	return out, rows.Err()
 }

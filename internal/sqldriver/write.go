@@ -17,39 +17,39 @@ import (
 // errEnd makes database/sql end a connection.
 var errEnd = driver.ErrBadConn
 
-// marked creates the marker table if there is none. If the account may not create it, the error contains the statement
+// MakeMarker creates the marker table if there is none. If the account may not create it, the error contains the statement
 // to run.
-func marked(ctx context.Context, name string, d sqlgen.Dialect, exec func(context.Context, string) error) error {
+func MakeMarker(ctx context.Context, name string, db Database, exec func(context.Context, string) error) error {
 	if exec(ctx, dml.MarkerThere) == nil {
 		return nil
 	}
-	err := exec(ctx, dml.MarkerTable(d))
+	err := exec(ctx, dml.MarkerTable(db.Dialect()))
 	if err == nil {
 		err = exec(ctx, dml.MarkerThere)
 	}
 	if err != nil {
 		return fmt.Errorf("source %s: the table bailiwick_applied, which writing needs, can't be made (%w); make it by hand: %s",
-			name, loggable(err), dml.MarkerTable(d))
+			name, db.Errors().loggable(err, ""), dml.MarkerTable(db.Dialect()))
 	}
 	return nil
 }
 
-// unwritable returns the error that refuses to write to a class.
-func unwritable(c *schema.Class, why string) error {
+// Unwritable returns the error that refuses to write to a class.
+func Unwritable(c *schema.Class, why string) error {
 	return &problem.Error{Code: problem.Unsupported, Kind: "unwritable", Detail: fmt.Sprintf("%s can't be written to: %s", c.Name, why)}
 }
 
-// A transaction is a connection of database/sql with an open transaction.
-type transaction struct {
-	conn   *sql.Conn
-	decode decoder
+// A Transaction is a connection of database/sql with an open transaction.
+type Transaction struct {
+	Conn   *sql.Conn
+	Decode Decoder
+	Once   bool // the connection is closed with it
 	done   bool
-	once   bool // the connection is closed with it
 }
 
 // Exec implements writing.Tx.
-func (t *transaction) Exec(ctx context.Context, st sqlgen.Statement) (int64, error) {
-	r, err := t.conn.ExecContext(ctx, st.Text, st.Args...)
+func (t *Transaction) Exec(ctx context.Context, st sqlgen.Statement) (int64, error) {
+	r, err := t.Conn.ExecContext(ctx, st.Text, st.Args...)
 	if err != nil {
 		return 0, err
 	}
@@ -57,17 +57,17 @@ func (t *transaction) Exec(ctx context.Context, st sqlgen.Statement) (int64, err
 }
 
 // Query implements writing.Tx.
-func (t *transaction) Query(ctx context.Context, st sqlgen.Statement) ([]value.Row, error) {
-	rows, err := t.conn.QueryContext(ctx, st.Text, st.Args...)
+func (t *Transaction) Query(ctx context.Context, st sqlgen.Statement) ([]value.Row, error) {
+	rows, err := t.Conn.QueryContext(ctx, st.Text, st.Args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	return gathered(rows, &st, t.decode)
+	return gathered(rows, &st, t.Decode)
 }
 
 // gathered reads all rows of a statement.
-func gathered(rows *sql.Rows, st *sqlgen.Statement, decode decoder) ([]value.Row, error) {
+func gathered(rows *sql.Rows, st *sqlgen.Statement, decode Decoder) ([]value.Row, error) {
 	var out []value.Row
 	cells, into := make([]any, len(st.Columns)), make([]any, len(st.Columns))
 	for i := range cells {
@@ -87,10 +87,10 @@ func gathered(rows *sql.Rows, st *sqlgen.Statement, decode decoder) ([]value.Row
 }
 
 // Commit implements writing.Tx. It isn't cancelled: then it would only be harder to know whether it happened.
-func (t *transaction) Commit(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
+func (t *Transaction) Commit(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CommitTime)
 	defer cancel()
-	_, err := t.conn.ExecContext(ctx, "COMMIT")
+	_, err := t.Conn.ExecContext(ctx, "COMMIT")
 	if err == nil {
 		t.done = true
 		t.close()
@@ -98,27 +98,27 @@ func (t *transaction) Commit(ctx context.Context) error {
 	return err
 }
 
-// commitTime is how long a commit or rollback may take.
-const commitTime = 30 * time.Second
+// CommitTime is how long a commit or rollback may take.
+const CommitTime = 30 * time.Second
 
 // Rollback implements writing.Tx. A connection that can't roll back is closed, which rolls back.
-func (t *transaction) Rollback() {
+func (t *Transaction) Rollback() {
 	if t.done {
 		return
 	}
 	t.done = true
-	ctx, cancel := context.WithTimeout(context.Background(), commitTime)
+	ctx, cancel := context.WithTimeout(context.Background(), CommitTime)
 	defer cancel()
-	if _, err := t.conn.ExecContext(ctx, "ROLLBACK"); err != nil {
-		t.once = true
+	if _, err := t.Conn.ExecContext(ctx, "ROLLBACK"); err != nil {
+		t.Once = true
 	}
 	t.close()
 }
 
 // close returns the connection to the pool, or closes it.
-func (t *transaction) close() {
-	if t.once {
-		t.conn.Raw(func(any) error { return errEnd })
+func (t *Transaction) close() {
+	if t.Once {
+		t.Conn.Raw(func(any) error { return errEnd })
 	}
-	t.conn.Close()
+	t.Conn.Close()
 }

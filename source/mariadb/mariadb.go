@@ -3,16 +3,320 @@ package mariadb
 
 import (
 	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/go-sql-driver/mysql"
 )
 
 // A Source reads one MariaDB database. Its Writable method opens it for writing as well. It is safe for concurrent use.
-type Source = sqldriver.MySQL
+type Source struct {
+	name string
+	url  string
+	db   *sql.DB
+	// control has connections that only end statements: they must be available when all others are busy.
+	control *sql.DB
+}
 
-// Open connects to the database at url, such as mariadb://user:password@host/database, as the source called name. Its
-// sessions are read-only. The query of the URL may have tls (true, skip-verify or preferred) and socket (a path); if the
-// URL has no password, the environment variable MYSQL_PWD is used. Errors don't quote the URL.
-func Open(ctx context.Context, name, url string) (*Source, error) {
-	return sqldriver.OpenMySQL(ctx, name, url)
+// Open connects to the database at rawURL, which begins with mysql:// or mariadb://, as the source called name. It
+// opens a read-only session and checks that the server answers and is MariaDB 10.7 or later. The query of the URL may
+// set tls=true, skip-verify or preferred, and socket=path. If the URL has no password, MYSQL_PWD is used.
+func Open(ctx context.Context, name, rawURL string) (*Source, error) {
+	cfg, err := parseURL(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %w", name, err)
+	}
+	driverConnector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("source %s: the database url can't be read", name) // the error may repeat the password
+	}
+	s := &Source{name: name, url: rawURL, control: sql.OpenDB(driverConnector)}
+	s.db = sql.OpenDB(&connector{driverConnector, reads})
+	s.db.SetMaxOpenConns(16)
+	s.db.SetMaxIdleConns(4)
+	s.db.SetConnMaxIdleTime(5 * time.Minute)
+	s.control.SetMaxOpenConns(4)
+	s.control.SetMaxIdleConns(1)
+	s.control.SetConnMaxIdleTime(time.Minute)
+	var version string
+	if err := s.db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+		return nil, errors.Join(fmt.Errorf("source %s: can't connect to %s: %w", name, cfg.Addr, err), s.Close())
+	}
+	if !isMariaDB(version) {
+		return nil, errors.Join(fmt.Errorf("source %s: the server is %s; this version reads MariaDB 10.7 or later", name, version), s.Close())
+	}
+	return s, nil
+}
+
+// isMariaDB reports whether version is a MariaDB with the functions that package sqlgen uses: UUIDs came with 10.7.
+func isMariaDB(version string) bool {
+	version = strings.TrimPrefix(version, "5.5.5-")
+	parts := strings.SplitN(version, ".", 3)
+	if len(parts) < 3 || !strings.Contains(version, "MariaDB") {
+		return false
+	}
+	major, _ := strconv.Atoi(parts[0])
+	minor, _ := strconv.Atoi(parts[1])
+	return major > 10 || major == 10 && minor >= 7
+}
+
+var errURL = errors.New("the database url is not such as mariadb://user:password@host/database")
+
+// parseURL parses a URL. Its errors don't quote it, since it may hold a password.
+func parseURL(rawURL string) (*mysql.Config, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Scheme != "mysql" && u.Scheme != "mariadb" || len(u.Path) < 2 {
+		return nil, errURL
+	}
+	cfg := mysql.NewConfig()
+	cfg.Net, cfg.Addr, cfg.DBName = "tcp", u.Host, strings.TrimPrefix(u.Path, "/")
+	cfg.User = u.User.Username()
+	var given bool
+	if cfg.Passwd, given = u.User.Password(); !given {
+		cfg.Passwd = os.Getenv("MYSQL_PWD") // as MariaDB's own clients do
+	}
+	if u.Port() == "" {
+		cfg.Addr += ":3306"
+	}
+	for key, values := range u.Query() {
+		switch key {
+		case "tls":
+			cfg.TLSConfig = values[0]
+		case "socket":
+			cfg.Net, cfg.Addr = "unix", values[0]
+		default:
+			return nil, fmt.Errorf("the database url has the option %s; it may have tls and socket", key)
+		}
+	}
+	cfg.Timeout = 10 * time.Second
+	cfg.Logger = &mysql.NopLogger{}
+	return cfg, nil
+}
+
+// Close closes all connections.
+func (s *Source) Close() error { return errors.Join(s.db.Close(), s.control.Close()) }
+
+// Ping implements source.Pinger.
+func (s *Source) Ping(ctx context.Context) error {
+	if err := s.db.PingContext(ctx); err != nil {
+		return refuse(ctx, err)
+	}
+	return nil
+}
+
+// Describe implements source.Source.
+func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
+	return describe(ctx, s.db, s.name)
+}
+
+// Read implements source.Source. The statement runs when the rows are ranged over.
+func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
+	return sqldriver.Read(ctx, engine{s}, p)
+}
+
+// Compile implements source.Compiler.
+func (s *Source) Compile(p policy.Permit) (string, error) { return sqldriver.Text(p, sqlgen.MySQL) }
+
+// grace is how long a statement may run on after KILL QUERY before its connection is ended.
+const grace = 2 * time.Second
+
+// again is the interval between two KILLs of the same statement.
+const again = 100 * time.Millisecond
+
+// engine implements sqldriver.Database.
+type engine struct{ *Source }
+
+// Dialect implements sqldriver.Database.
+func (engine) Dialect() sqlgen.Dialect { return sqlgen.MySQL }
+
+// Errors implements sqldriver.Database.
+func (engine) Errors() sqldriver.Errors { return sqldriver.Errors{Plain: plain, TimedOut: timedOut} }
+
+func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }
+
+// plain implements sqldriver.Errors.
+func plain(err error) string {
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		return sqldriver.Coded(fmt.Sprintf("MariaDB error %d, SQLSTATE %s", e.Number, e.SQLState[:]), e.Message, slices.Contains(harmlessNumbers, e.Number))
+	}
+	if errors.Is(err, mysql.ErrInvalidConn) {
+		return mysql.ErrInvalidConn.Error()
+	}
+	return ""
+}
+
+// harmlessNumbers are of errors whose messages name hosts, users and tables, but no values.
+var harmlessNumbers = []uint16{1040, 1044, 1045, 1046, 1049, 1053, 1129, 1130, 1142, 1146, 1205, 1213, 1317, 1969, 3024}
+
+// timedOut implements sqldriver.Errors.
+func timedOut(err error) bool {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok && e.Number == 1969 // max_statement_time
+}
+
+// Run implements sqldriver.Database.
+func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+	return s.query(ctx, st.Text, st.Args, func(rows *sql.Rows) error {
+		var ended error // the result of a statement that was killed may be wrong
+		err := sqldriver.Stream(rows, st, plan, valueOf, func(r value.Row, err error) bool {
+			ended = ctx.Err()
+			return ended == nil && yield(r, err)
+		})
+		if err != nil {
+			return err
+		}
+		return ended
+	})
+}
+
+// query holds one connection for one statement, until take returns.
+func (s *Source) query(ctx context.Context, text string, args []any, take func(*sql.Rows) error) error {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return s.held(ctx, conn, func(own context.Context) error {
+		rows, err := conn.QueryContext(own, text, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		return take(rows)
+	})
+}
+
+// held runs one statement on a connection. When its context ends, the driver would close the connection and leave the
+// statement running; so the statement gets a context of its own, and held tells the server to end it. A connection whose
+// statement was ended this way is closed.
+func (s *Source) held(ctx context.Context, conn *sql.Conn, do func(own context.Context) error) error {
+	id, err := hold(ctx, conn)
+	if err != nil {
+		return err
+	}
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	killed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(killed)
+		s.end(own, id)
+		cancel()
+	})
+	defer func() {
+		if !stop() { // the KILL may arrive after the statement, and must not hit the next one
+			cancel()
+			<-killed
+			conn.Raw(func(any) error { return driver.ErrBadConn })
+		}
+	}()
+	return do(own)
+}
+
+// end tells the server to end the statement of a connection until own is done, or else ends the connection.
+func (s *Source) end(own context.Context, id int64) {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	for own.Err() == nil && ctx.Err() == nil { // a KILL that arrives before its statement does nothing
+		s.kill(ctx, "QUERY", id)
+		select {
+		case <-own.Done():
+		case <-ctx.Done():
+		case <-time.After(again):
+		}
+	}
+	if own.Err() == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), grace)
+		defer cancel()
+		s.kill(ctx, "CONNECTION", id)
+	}
+}
+
+// kill ends the statement that runs on connection id (what is QUERY) or the connection itself (CONNECTION).
+func (s *Source) kill(ctx context.Context, what string, id int64) {
+	s.control.ExecContext(ctx, "KILL "+what+" "+strconv.FormatInt(id, 10)) // if it fails, it is sent again, or the connection is closed
+}
+
+// valueOf converts v, as the driver returned it, to a value of the column's field.
+func valueOf(c *sqlgen.Column, v any) value.Value {
+	f := c.Field
+	switch v := v.(type) {
+	case nil:
+		return value.Value{}
+	case int64:
+		if f.Type == schema.Boolean && (v == 0 || v == 1) {
+			return value.OfBool(v == 1)
+		}
+		return value.OfInt(v)
+	case uint64:
+		return value.OfDecimal(strconv.FormatUint(v, 10))
+	case float32:
+		return value.OfFloat(float64(v)) // as it compares
+	case float64:
+		return value.OfFloat(v)
+	case []byte:
+		return textValue(f, string(v))
+	case string:
+		return textValue(f, v)
+	}
+	return sqldriver.String(fmt.Sprint(v))
+}
+
+// textValue converts a value that the driver returns as text. An invalid date (0000-00-00) is shown as it is.
+func textValue(f *schema.Field, text string) value.Value {
+	switch f.Type {
+	case schema.Bytes:
+		return value.OfBytes(text)
+	case schema.Decimal:
+		if strings.Contains(text, ".") {
+			text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+		}
+		return value.OfDecimal(text)
+	case schema.Integer:
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return value.OfInt(n)
+		}
+	case schema.Boolean:
+		if text == "0" || text == "1" {
+			return value.OfBool(text == "1")
+		}
+	case schema.Date:
+		if t, err := time.Parse("2006-01-02 15:04:05", text); err == nil {
+			return value.OfTime(t)
+		}
+	case schema.Day:
+		if t, err := time.Parse(time.DateOnly, text); err == nil {
+			return value.OfDay(t.UnixMicro())
+		}
+	case schema.JSON:
+		return sqldriver.JSON(text)
+	}
+	return sqldriver.String(text)
+}
+
+// Estimate implements source.Estimator from the statistics of the storage engines.
+func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT TABLE_NAME, TABLE_ROWS FROM information_schema.TABLES
+		WHERE TABLE_SCHEMA = DATABASE() AND TABLE_ROWS IS NOT NULL AND TABLE_TYPE <> 'VIEW'`)
+	if err != nil {
+		return nil, refuse(ctx, err)
+	}
+	out, err := sqldriver.Estimates(rows)
+	if err != nil {
+		return nil, refuse(ctx, err)
+	}
+	return out, nil
 }

@@ -3,16 +3,257 @@ package postgres
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // A Source reads one PostgreSQL database. Its Writable method opens it for writing as well. It is safe for concurrent
 // use.
-type Source = sqldriver.Postgres
+type Source struct {
+	name string
+	pool *pgxpool.Pool
+}
 
-// Open connects to the database at url, such as postgres://user:password@host/database, as the source called name. Its sessions are
-// read-only. Errors don't quote the URL, which may hold a password.
+// settings are those of every session: read-only, and output that doesn't depend on the server's configuration.
+var settings = map[string]string{
+	"default_transaction_read_only": "on",
+	"timezone":                      "UTC",
+	"datestyle":                     "ISO",
+	"intervalstyle":                 "iso_8601",
+	"extra_float_digits":            "1",
+	"bytea_output":                  "hex",
+	"standard_conforming_strings":   "on",
+	"statement_timeout":             milliseconds(sqldriver.MaxTime),
+	"application_name":              "bailiwick",
+}
+
+// Open connects to the database at url, such as postgres://user:password@host/database, as the source called name. It
+// checks that the server answers. Its sessions are read-only. Errors don't quote the URL, which may hold a password.
 func Open(ctx context.Context, name, url string) (*Source, error) {
-	return sqldriver.OpenPostgres(ctx, name, url)
+	cfg, err := parseURL(url)
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %w", name, err)
+	}
+	pool, err := connected(ctx, name, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &Source{name, pool}, nil
+}
+
+// parseURL parses a URL. Its error doesn't quote it, since it may hold a password.
+func parseURL(url string) (*pgxpool.Config, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("the database url can't be read")
+	}
+	maps.Copy(cfg.ConnConfig.RuntimeParams, settings)
+	if cfg.ConnConfig.ConnectTimeout == 0 {
+		cfg.ConnConfig.ConnectTimeout = 10 * time.Second
+	}
+	cfg.MaxConnIdleTime = 5 * time.Minute
+	// When a context ends, cancel the statement on the server and keep the connection.
+	cfg.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 2 * time.Second}
+	}
+	return cfg, nil
+}
+
+// connected opens a pool and checks that the server answers.
+func connected(ctx context.Context, name string, cfg *pgxpool.Config) (*pgxpool.Pool, error) {
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %w", name, err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("source %s: can't connect to %s:%d: %w", name, cfg.ConnConfig.Host, cfg.ConnConfig.Port, err)
+	}
+	return pool, nil
+}
+
+// Close closes all connections.
+func (s *Source) Close() error {
+	s.pool.Close()
+	return nil
+}
+
+// Ping implements source.Pinger.
+func (s *Source) Ping(ctx context.Context) error {
+	if err := s.pool.Ping(ctx); err != nil {
+		return refuse(ctx, err)
+	}
+	return nil
+}
+
+// Describe implements source.Source.
+func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
+	return describe(ctx, s.pool, s.name)
+}
+
+// Read implements source.Source. The statement runs when the rows are ranged over.
+func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
+	return sqldriver.Read(ctx, engine{s}, p)
+}
+
+// Compile implements source.Compiler.
+func (s *Source) Compile(p policy.Permit) (string, error) {
+	return sqldriver.Text(p, sqlgen.PostgreSQL)
+}
+
+// engine implements sqldriver.Database.
+type engine struct{ *Source }
+
+// Dialect implements sqldriver.Database.
+func (engine) Dialect() sqlgen.Dialect { return sqlgen.PostgreSQL }
+
+// Errors implements sqldriver.Database.
+func (engine) Errors() sqldriver.Errors { return sqldriver.Errors{Plain: plain, TimedOut: timedOut} }
+
+func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }
+
+// plain implements sqldriver.Errors.
+func plain(err error) string {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return ""
+	}
+	return sqldriver.Coded("SQLSTATE "+e.Code, e.Message, slices.Contains(harmlessStates, e.Code) || slices.Contains(harmlessClasses, e.Code[:min(2, len(e.Code))]))
+}
+
+// In these cases messages name hosts, users and tables, but no values.
+var (
+	harmlessClasses = []string{"08", "28", "3D", "53", "57", "58"} // connection, authorisation, database, resources, operator, system
+	harmlessStates  = []string{"42501", "42P01"}                   // no right, no table
+)
+
+// timedOut implements sqldriver.Errors.
+func timedOut(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == "57014" // query_canceled, by statement_timeout
+}
+
+// Run implements sqldriver.Database.
+func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+	return s.query(ctx, st.Text, st.Args, func(rows pgx.Rows) error { return s.stream(rows, st, plan, yield) })
+}
+
+// query requests text for every column: its formats are few and fixed by settings.
+func (s *Source) query(ctx context.Context, text string, args []any, take func(pgx.Rows) error) error {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	if err := limitTime(ctx, conn.Conn().PgConn()); err != nil {
+		return err
+	}
+	rows, err := conn.Query(ctx, text, append([]any{pgx.QueryResultFormats{pgx.TextFormatCode}}, args...)...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	return take(rows)
+}
+
+// limitTime tells the server how long a statement of ctx may run, unless that limit is already set: it costs a round
+// trip.
+func limitTime(ctx context.Context, conn *pgconn.PgConn) error {
+	const key = "bailiwick.statement_timeout"
+	want := sqldriver.ServerTime(ctx)
+	if have, ok := conn.CustomData()[key]; have == want || !ok && want == sqldriver.MaxTime {
+		return nil
+	}
+	conn.CustomData()[key] = time.Duration(0) // until the statement has succeeded
+	if _, err := conn.Exec(ctx, "SET statement_timeout = "+milliseconds(want)).ReadAll(); err != nil {
+		return err
+	}
+	conn.CustomData()[key] = want
+	return nil
+}
+
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+func (s *Source) stream(rows pgx.Rows, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+	out := make(value.Row, 0, len(st.Columns)+len(st.Order)+1)
+	count := &schema.Field{Type: schema.Integer}
+	for rows.Next() {
+		raw := rows.RawValues()
+		if plan.Count {
+			out = append(out[:0], textValue(count, string(raw[0])))
+		} else {
+			var sizes string
+			if st.Bounded != nil {
+				sizes = string(raw[len(st.Columns)])
+			}
+			out = sqldriver.Row(st, len(plan.Columns), func(i int) value.Value { return valueOf(&st.Columns[i], raw[i]) }, sizes, out)
+		}
+		if !yield(out, nil) {
+			return nil
+		}
+	}
+	return rows.Err()
+}
+
+// Estimate implements source.Estimator from the planner's statistics.
+func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
+	rows, err := s.pool.Query(ctx, `SELECT CASE n.nspname WHEN 'public' THEN c.relname ELSE n.nspname || '_' || c.relname END, c.reltuples::int8
+		FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+		WHERE c.relkind IN ('r', 'p', 'm') AND c.reltuples >= 0`)
+	if err != nil {
+		return nil, refuse(ctx, err)
+	}
+	defer rows.Close()
+	out := map[string]int64{}
+	for rows.Next() {
+		var name string
+		var n int64
+		if err := rows.Scan(&name, &n); err != nil {
+			return nil, refuse(ctx, err)
+		}
+		out[name] = n
+	}
+	if err := rows.Err(); err != nil {
+		return nil, refuse(ctx, err)
+	}
+	return out, nil
+}
+
+// Explain implements source.Explainer. It returns PostgreSQL's own text, for the values of this query.
+func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
+	st, err := sqlgen.SQL(p, sqlgen.PostgreSQL)
+	if err != nil {
+		return "", err
+	}
+	var lines []string
+	err = s.query(ctx, "EXPLAIN "+st.Text, st.Args, func(rows pgx.Rows) error {
+		lines, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	if err != nil {
+		return "", refuse(ctx, err)
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// Pool implements source.Pooled.
+func (s *Source) Pool() source.Pool {
+	p := s.pool.Stat()
+	return source.Pool{Used: int(p.AcquiredConns()), Idle: int(p.IdleConns()), Most: int(p.MaxConns()), Waits: p.EmptyAcquireCount(), Waited: p.EmptyAcquireWaitTime()}
 }

@@ -2,15 +2,278 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/sqlfunc"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"modernc.org/sqlite"
 )
 
 // A Source reads one SQLite file. Its Writable method opens it for writing as well. It is safe for concurrent use.
-type Source = sqldriver.SQLite
+type Source struct {
+	name string
+	path string
+	db   *sql.DB
+
+	mu       sync.Mutex
+	prepared map[string]*sql.Stmt
+}
+
+// maxPrepared is how many statements are kept prepared. Their text is deterministic, so an application's agents use few.
+const maxPrepared = 256
 
 // Open opens the SQLite file at path, which must exist, as the source called name. The connections can't write.
 func Open(ctx context.Context, name, path string) (*Source, error) {
-	return sqldriver.OpenSQLite(ctx, name, path)
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("source %s: %w", name, err)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %w", name, err)
+	}
+	conn, err := newConnector(abs, "mode=ro&_dqs=0&_pragma=query_only(1)&_pragma=busy_timeout(5000)&_pragma=trusted_schema(0)")
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %w", name, err)
+	}
+	s := &Source{name: name, path: abs, db: sql.OpenDB(conn), prepared: map[string]*sql.Stmt{}}
+	s.db.SetMaxOpenConns(8)
+	s.db.SetMaxIdleConns(4)
+	s.db.SetConnMaxIdleTime(5 * time.Minute)
+	// Read the catalogue to check that this is a database at all: SQLite opens any file.
+	var n int
+	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {
+		return nil, errors.Join(fmt.Errorf("source %s: %s can't be read as an SQLite database: %w", name, path, err), s.db.Close())
+	}
+	return s, nil
 }
+
+// A connector opens connections that have the functions that package sqlgen uses.
+type connector struct {
+	dsn    string
+	path   string
+	driver sqlite.Driver
+}
+
+// newConnector returns a connector to the file at an absolute path, with options for the driver.
+func newConnector(path, options string) (*connector, error) {
+	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: options}
+	c := &connector{dsn: dsn.String(), path: path}
+	return c, sqlfunc.Register(&c.driver)
+}
+
+func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	file, err := os.Stat(c.path)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := c.driver.Open(c.dsn)
+	if err != nil {
+		return nil, err
+	}
+	return &fileConn{opened, c.path, file}, nil
+}
+
+func (c *connector) Driver() driver.Driver { return &c.driver }
+
+// Close closes all connections.
+func (s *Source) Close() error { return s.db.Close() }
+
+// Ping implements source.Pinger.
+func (s *Source) Ping(ctx context.Context) error {
+	var n int
+	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {
+		return refuse(ctx, err)
+	}
+	return nil
+}
+
+// Describe implements source.Source.
+func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
+	return describe(ctx, s.db, s.name)
+}
+
+// Read implements source.Source. The statement runs when the rows are ranged over.
+func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
+	return sqldriver.Read(ctx, engine{s}, p)
+}
+
+// Compile implements source.Compiler.
+func (s *Source) Compile(p policy.Permit) (string, error) { return sqldriver.Text(p, sqlgen.SQLite) }
+
+// engine implements sqldriver.Database.
+type engine struct{ *Source }
+
+// Dialect implements sqldriver.Database.
+func (engine) Dialect() sqlgen.Dialect { return sqlgen.SQLite }
+
+// Errors implements sqldriver.Database.
+func (engine) Errors() sqldriver.Errors { return sqldriver.Errors{Plain: plain} }
+
+func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }
+
+// plain implements sqldriver.Errors. The meaning of a code holds no values; the message may.
+func plain(err error) string {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return ""
+	}
+	meaning := cmp.Or(sqlite.ErrorCodeString[e.Code()], sqlite.ErrorCodeString[e.Code()&0xff]) // an extended code contains its primary code
+	return sqldriver.Coded(fmt.Sprintf("SQLite error %d", e.Code()), meaning, meaning != "")
+}
+
+// Run implements sqldriver.Database.
+func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+	rows, err := s.query(ctx, st)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	return sqldriver.Stream(rows, st, plan, stored, yield)
+}
+
+func (s *Source) query(ctx context.Context, st *sqlgen.Statement) (*sql.Rows, error) {
+	s.mu.Lock()
+	stmt := s.prepared[st.Text]
+	s.mu.Unlock()
+	if stmt == nil {
+		fresh, err := s.db.PrepareContext(ctx, st.Text)
+		if err != nil {
+			return nil, err
+		}
+		stmt = s.keep(st.Text, fresh)
+	}
+	return stmt.QueryContext(ctx, st.Args...)
+}
+
+// keep stores a prepared statement, or closes it if another goroutine has stored one meanwhile, and returns the stored
+// one. When there are too many, all are dropped: a statement closes when its last rows do.
+func (s *Source) keep(text string, fresh *sql.Stmt) *sql.Stmt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if have := s.prepared[text]; have != nil {
+		fresh.Close()
+		return have
+	}
+	if len(s.prepared) >= maxPrepared {
+		for _, old := range s.prepared {
+			old.Close()
+		}
+		clear(s.prepared)
+	}
+	s.prepared[text] = fresh
+	return fresh
+}
+
+// stored converts v, as SQLite holds it, to a value of the column's field. The type of the value decides, the declared
+// type only says how to read it: a column declared DATETIME that holds "soon" gives "soon".
+func stored(c *sqlgen.Column, v any) value.Value {
+	switch v := v.(type) {
+	case nil:
+		return value.Value{}
+	case int64:
+		return storedInt(c, v)
+	case float64:
+		if c.Field.Type == schema.Date || c.Field.Type == schema.Day {
+			return value.OfDate(int64(math.Round((v-2440587.5)*86400000)) * 1000) // a Julian day
+		}
+		return value.OfFloat(v)
+	case []byte:
+		return value.OfBytes(string(v))
+	case string:
+		switch c.Field.Type {
+		case schema.JSON, schema.Array:
+			return sqldriver.JSON(v)
+		case schema.Date, schema.Day:
+			if date, ok := value.OfDateText(v); ok {
+				return date
+			}
+		}
+		return sqldriver.String(v)
+	}
+	return sqldriver.String(fmt.Sprint(v))
+}
+
+func storedInt(c *sqlgen.Column, n int64) value.Value {
+	const seconds = 99999999999 // see sqlgen: above it an integer counts milliseconds
+	switch t := c.Field.Type; {
+	case c.Day:
+		return value.OfDay(n * 1000)
+	case c.Millis:
+		return value.OfDate(n * 1000)
+	case t == schema.Boolean && (n == 0 || n == 1):
+		return value.OfBool(n == 1)
+	case (t == schema.Date || t == schema.Day) && n >= -seconds && n <= seconds:
+		return value.OfDate(n * 1e6)
+	case t == schema.Date || t == schema.Day:
+		return value.OfDate(n * 1000)
+	}
+	return value.OfInt(n)
+}
+
+// Estimate implements source.Estimator from the statistics of ANALYZE, if any.
+func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
+	out := map[string]int64{}
+	var n int
+	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_stat1'").Scan(&n); err != nil || n == 0 {
+		return out, err
+	}
+	rows, err := s.db.QueryContext(ctx, "SELECT tbl, max(CAST(stat AS INTEGER)) FROM sqlite_stat1 GROUP BY tbl")
+	if err != nil {
+		return nil, refuse(ctx, err)
+	}
+	if out, err = sqldriver.Estimates(rows); err != nil {
+		return nil, refuse(ctx, err)
+	}
+	return out, nil
+}
+
+// Explain implements source.Explainer. It returns one line per step, each below its parent.
+func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
+	st, err := sqlgen.SQL(p, sqlgen.SQLite)
+	if err != nil {
+		return "", err
+	}
+	rows, err := s.db.QueryContext(ctx, "EXPLAIN QUERY PLAN "+st.Text, st.Args...)
+	if err != nil {
+		return "", refuse(ctx, err)
+	}
+	defer rows.Close()
+	var lines []string
+	depths := map[int]int{}
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+			return "", refuse(ctx, err)
+		}
+		depths[id] = depths[parent] + 1
+		lines = append(lines, strings.Repeat("  ", depths[parent])+detail)
+	}
+	if err := rows.Err(); err != nil {
+		return "", refuse(ctx, err)
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// Pool implements source.Pooled.
+func (s *Source) Pool() source.Pool { return sqldriver.Pool(s.db.Stats()) }

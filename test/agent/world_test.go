@@ -12,10 +12,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -41,7 +41,7 @@ func tracker(t *testing.T) (*tool.Set, *sql.DB) {
 // served returns the tools over a SQLite database.
 func served(t *testing.T, name, path string, rules policy.Rules) (*tool.Set, *sql.DB) {
 	t.Helper()
-	src, err := sqldriver.OpenSQLite(t.Context(), name, path)
+	src, err := sqlite.Open(t.Context(), name, path)
 	if err != nil {
 		t.Fatal(err)
 	}

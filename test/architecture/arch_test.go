@@ -71,15 +71,14 @@ var mayImport = map[string]string{
 
 	// sources and clients
 	"internal/functions":            "change internal/rules/writes problem source value write",
-	"internal/sqldriver":            "internal/sqldriver/catalogue internal/sqldriver/sqlfunc internal/sqldriver/writing internal/sqlgen internal/sqlgen/dml internal/sqlgen/expr internal/trace policy problem query schema source value write",
+	"internal/sqldriver":            "internal/sqlgen internal/sqlgen/dml internal/trace policy problem schema source value",
 	"internal/sqldriver/writing":    "change internal/rules/writes internal/sqlgen internal/sqlgen/dml internal/trace policy problem schema value write",
-	"internal/sqldriver/catalogue":  "internal/sqldriver/fulltext schema value",
-	"internal/sqldriver/fulltext":   "schema",
+	"internal/sqldriver/catalogue":  "schema value",
 	"internal/sqldriver/sqlfunc":    "internal/sqlgen internal/sqlgen/expr value",
 	"internal/openapi/spec":         "problem",
-	"source/sqlite":                 "internal/sqldriver",
-	"source/postgres":               "internal/sqldriver",
-	"source/mariadb":                "internal/sqldriver",
+	"source/sqlite":                 "internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/sqlfunc internal/sqldriver/writing internal/sqlgen policy schema source value write",
+	"source/postgres":               "internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/writing internal/sqlgen policy schema source value write",
+	"source/mariadb":                "internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/writing internal/sqlgen policy problem schema source value write",
 	"source/openapi":                "change internal/openapi/classify internal/openapi/client internal/openapi/credential internal/openapi/request internal/openapi/response internal/openapi/spec internal/rules/calls internal/rules/writes policy problem query schema source value write",
 	"internal/openapi/classify":     "internal/openapi/spec internal/rules/denylist problem",
 	"internal/openapi/suspect":      "internal/openapi/classify internal/openapi/spec internal/rules/denylist",
@@ -101,6 +100,7 @@ var mayImport = map[string]string{
 	"internal/sourcetest":           "identity internal/sqlgen policy problem query schema source value",
 	"internal/sourcetest/large":     "identity internal/sourcetest policy query schema source value",
 	"internal/sourcetest/masks":     "identity internal/result/mask internal/result/redact internal/result/shape internal/sourcetest policy query schema source value",
+	"internal/sourcetest/database":  "identity internal/rules/writes internal/sourcetest internal/sourcetest/large internal/sourcetest/masks internal/sourcetest/pipelines internal/sourcetest/writing internal/sqlgen internal/testservices policy problem query schema source source/memory value write",
 	"internal/sourcetest/writing":   "change identity internal/rules/writes internal/sqlgen policy problem query schema source value write",
 	"internal/sourcetest/pipelines": "identity internal/plan internal/sourcetest policy problem query schema source value",
 
@@ -260,6 +260,37 @@ func TestExamplesArePublic(t *testing.T) {
 			to := strings.Trim(spec.Path.Value, `"`)
 			if strings.HasPrefix(to, module+"/internal/") && to != module+"/internal/demo" {
 				t.Errorf("%s imports %s, which no other module can", path, to)
+			}
+		}
+	}
+}
+
+// TestOneDriverEach checks that a program that embeds one kind of database links the driver of that one, and that the
+// library itself links none.
+func TestOneDriverEach(t *testing.T) {
+	t.Chdir("../..")
+	drivers := map[string]string{"sqlite": "modernc.org/sqlite", "postgres": "github.com/jackc/pgx/v5", "mariadb": "github.com/go-sql-driver/mysql"}
+	linked := func(pkg string) []string {
+		out, err := exec.Command("go", "list", "-deps", pkg).Output()
+		if err != nil {
+			t.Fatal(pkg, err)
+		}
+		return strings.Fields(string(out))
+	}
+	for own := range drivers {
+		deps := linked("./source/" + own)
+		for name, driver := range drivers {
+			if slices.Contains(deps, driver) != (name == own) {
+				t.Errorf("source/%s: links %s: %t", own, driver, name != own)
+			}
+		}
+	}
+	for _, pkg := range []string{".", "./mcp", "./tool", "./console", "./reviewapi", "./tool/changes"} {
+		for _, dep := range linked(pkg) {
+			for _, driver := range drivers {
+				if dep == driver {
+					t.Errorf("%s links %s", pkg, driver)
+				}
 			}
 		}
 	}

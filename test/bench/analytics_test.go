@@ -17,10 +17,11 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/mariadb"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
@@ -127,13 +128,13 @@ func analysts(t testing.TB) []struct {
 
 	address := testservices.Postgres(t)
 	pool := pool(t, address)
-	postgres := stdlib.OpenDBFromPool(pool)
-	t.Cleanup(func() { postgres.Close() })
-	shop(t, postgres, map[string]string{"%int": "bigint", "%text": "text", "%time": "timestamptz"})
+	outside := stdlib.OpenDBFromPool(pool)
+	t.Cleanup(func() { outside.Close() })
+	shop(t, outside, map[string]string{"%int": "bigint", "%text": "text", "%time": "timestamptz"})
 	if _, err := pool.Exec(t.Context(), "VACUUM ANALYZE"); err != nil {
 		t.Fatal(err)
 	}
-	pg, err := sqldriver.OpenPostgres(t.Context(), "tracker", address)
+	pg, err := postgres.Open(t.Context(), "tracker", address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +144,7 @@ func analysts(t testing.TB) []struct {
 	address = testservices.MariaDB(t)
 	maria := openMariaDB(t, address)
 	shop(t, maria, map[string]string{"%int": "bigint", "%text": "varchar(40)", "%time": "datetime"})
-	my, err := sqldriver.OpenMySQL(t.Context(), "tracker", address)
+	my, err := mariadb.Open(t.Context(), "tracker", address)
 	if err != nil {
 		t.Fatal(err)
 	}

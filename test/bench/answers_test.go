@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
@@ -47,7 +47,7 @@ func onPostgres(t testing.TB) *side {
 	t.Helper()
 	url := testservices.Postgres(t)
 	fill(t, tracker(t), url)
-	s, err := sqldriver.OpenPostgres(t.Context(), "tracker", url)
+	s, err := postgres.Open(t.Context(), "tracker", url)
 	if err != nil {
 		t.Fatal(err)
 	}

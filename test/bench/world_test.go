@@ -16,10 +16,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -109,9 +109,9 @@ func request(t testing.TB, name, arguments string) tool.Request {
 }
 
 // sqliteSource opens the file as the gateway does.
-func sqliteSource(t testing.TB, path string) *sqldriver.SQLite {
+func sqliteSource(t testing.TB, path string) *sqlite.Source {
 	t.Helper()
-	s, err := sqldriver.OpenSQLite(t.Context(), "tracker", path)
+	s, err := sqlite.Open(t.Context(), "tracker", path)
 	if err != nil {
 		t.Fatal(err)
 	}

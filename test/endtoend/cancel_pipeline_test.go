@@ -13,11 +13,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/mariadb"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/jackc/pgx/v5"
@@ -136,7 +138,7 @@ func watchSQLite(t *testing.T) watched {
 		}
 	}
 	db.Close()
-	src, err := sqldriver.OpenSQLite(t.Context(), "app", path)
+	src, err := sqlite.Open(t.Context(), "app", path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +167,7 @@ func watchPostgres(t *testing.T) watched {
 			t.Fatal(err)
 		}
 	}
-	src, err := sqldriver.OpenPostgres(t.Context(), "app", url)
+	src, err := postgres.Open(t.Context(), "app", url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +203,7 @@ func watchMariaDB(t *testing.T) watched {
 			t.Fatal(err)
 		}
 	}
-	src, err := sqldriver.OpenMySQL(t.Context(), "app", u)
+	src, err := mariadb.Open(t.Context(), "app", u)
 	if err != nil {
 		t.Fatal(err)
 	}

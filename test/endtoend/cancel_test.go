@@ -11,11 +11,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/jackc/pgx/v5"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -34,7 +34,7 @@ func TestClientStopsStatement(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "CREATE VIEW slow AS SELECT n, pg_sleep(0.01)::text AS nap FROM generate_series(1, 10000) AS n"); err != nil {
 		t.Fatal(err)
 	}
-	src, err := sqldriver.OpenPostgres(t.Context(), "app", url)
+	src, err := postgres.Open(t.Context(), "app", url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/memory"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -47,7 +47,7 @@ func claimSources(t *testing.T) map[string]source.Source {
 		INSERT INTO comments VALUES (11, 1), (12, 2), (13, 3), (14, 4), (15, 5), (16, NULL)`); err != nil {
 		t.Fatal(err)
 	}
-	lite, err := sqldriver.OpenSQLite(t.Context(), "app", path)
+	lite, err := sqlite.Open(t.Context(), "app", path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,10 +15,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
@@ -72,7 +72,7 @@ func TestBudgets(t *testing.T) {
 	if _, err := db.Exec("CREATE TABLE a (id INTEGER PRIMARY KEY)"); err != nil {
 		t.Fatal(err)
 	}
-	src, err := sqldriver.OpenSQLite(t.Context(), "app", path)
+	src, err := sqlite.Open(t.Context(), "app", path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,11 +18,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
+	sqlitesource "github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -43,7 +43,7 @@ func decider(ctx context.Context, place, tracker string) (g *bailiwick.Gateway, 
 	if err != nil {
 		return nil, nil, err
 	}
-	reads, err := sqldriver.OpenSQLite(ctx, "app", tracker)
+	reads, err := sqlitesource.Open(ctx, "app", tracker)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,12 +17,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/prompt"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/mariadb"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/jackc/pgx/v5"
@@ -71,7 +73,7 @@ func sqliteSide(t *testing.T, name string, twin bool) side {
 	if _, err := db.ExecContext(t.Context(), ddl(map[string]string{"%json": "JSON", "%time": "TIMESTAMP", "%uuid": "UUID", "%double": "DOUBLE"}, twin)+words); err != nil {
 		t.Fatal(err)
 	}
-	src, err := sqldriver.OpenSQLite(t.Context(), "app", path)
+	src, err := sqlite.Open(t.Context(), "app", path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +101,7 @@ func postgresSide(t *testing.T, twin bool) side {
 		"SET session_replication_role = replica"}); err != nil {
 		t.Fatal(err)
 	}
-	src, err := sqldriver.OpenPostgres(t.Context(), "app", url)
+	src, err := postgres.Open(t.Context(), "app", url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +135,7 @@ func mariadbSide(t *testing.T, twin bool) side {
 		ddl(map[string]string{" text": " varchar(190)", "%json": "json", "%time": "datetime", "%uuid": "uuid", "%double": "double"}, twin) + "SELECT 1"}); err != nil {
 		t.Fatal(err)
 	}
-	src, err := sqldriver.OpenMySQL(t.Context(), "app", u)
+	src, err := mariadb.Open(t.Context(), "app", u)
 	if err != nil {
 		t.Fatal(err)
 	}

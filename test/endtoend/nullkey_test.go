@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 )
 
 // TestNullKeys pages over a table in which SQLite allows several null keys: no record is lost, none is repeated.
@@ -26,7 +26,7 @@ func TestNullKeys(t *testing.T) {
 		INSERT INTO a VALUES (NULL, 1), (NULL, 2), ('x', 3), (NULL, 2), ('y', 1), (NULL, 5)`); err != nil {
 		t.Fatal(err)
 	}
-	src, err := sqldriver.OpenSQLite(t.Context(), "app", path)
+	src, err := sqlite.Open(t.Context(), "app", path)
 	if err != nil {
 		t.Fatal(err)
 	}

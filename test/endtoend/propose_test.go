@@ -15,10 +15,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
+	sqlitesource "github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -63,7 +63,7 @@ func newOffice(t *testing.T, more func(*bailiwick.Options, *change.Options)) *of
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	reads, err := sqldriver.OpenSQLite(t.Context(), "app", path)
+	reads, err := sqlitesource.Open(t.Context(), "app", path)
 	if err != nil {
 		t.Fatal(err)
 	}

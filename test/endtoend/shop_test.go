@@ -8,11 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/source/memory"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/jackc/pgx/v5"
 )
@@ -122,7 +124,7 @@ func openSQLiteShop(t *testing.T, shop []shopTable) source.Source {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	src, err := sqldriver.OpenSQLite(t.Context(), "shop", path)
+	src, err := sqlite.Open(t.Context(), "shop", path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +146,7 @@ func openPostgresShop(t *testing.T, shop []shopTable) source.Source {
 	if err := conn.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	src, err := sqldriver.OpenPostgres(t.Context(), "shop", url)
+	src, err := postgres.Open(t.Context(), "shop", url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +176,7 @@ func openMariaDBShop(t *testing.T, shop []shopTable) source.Source {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	src, err := sqldriver.OpenMySQL(t.Context(), "shop", u)
+	src, err := mariadb.Open(t.Context(), "shop", u)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -27,7 +27,7 @@ func TestSecondTenant(t *testing.T) {
 		t.Fatal(err)
 	}
 	canaries, ids := ofAcme(t, path)
-	src, err := sqldriver.OpenSQLite(t.Context(), "tracker", path)
+	src, err := sqlite.Open(t.Context(), "tracker", path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,17 +18,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A found is a class as read from the catalogue, before names, keys and relations are settled.
-type found struct {
+// A Found is a class as read from the catalogue, before names, keys and relations are settled.
+type Found struct {
 	schema.Class
-	primary []string // the columns of its primary key, hidden ones too
-	links   []link
+	Primary []string // the columns of its primary key, hidden ones too
+	Links   []Link
 }
 
-// A link is a foreign key. A column that isn't a field is "".
-type link struct {
-	fields, targets []string
-	to              *found
+// A Link is a foreign key. A column that isn't a field is "".
+type Link struct {
+	Fields, Targets []string
+	To              *Found
 }
 
 // addressable reports whether a path can name a field called name.
@@ -37,18 +37,18 @@ func addressable(name string) bool {
 	return name != "" && utf8.ValidString(name) && !strings.Contains(name, ".") && first != '$' && !unicode.IsControl(first)
 }
 
-// add appends field to f, or returns a warning if its name can't be addressed.
-func (f *found) add(field schema.Field) (warning string) {
+// Add appends field to f, or returns a warning if its name can't be addressed.
+func (f *Found) Add(field schema.Field) (warning string) {
 	if !addressable(field.Name) {
-		return fmt.Sprintf("field %q of %s left out: no path can name it", field.Name, f.place())
+		return fmt.Sprintf("field %q of %s left out: no path can name it", field.Name, f.Place())
 	}
 	f.Fields = append(f.Fields, field)
 	return ""
 }
 
-// index adds an access path over columns, in order; a column that is an expression or not a field is "". more reports
+// Index adds an access path over columns, in order; a column that is an expression or not a field is "". more reports
 // whether the index has other parts, such as a predicate.
-func (f *found) index(name string, columns []string, unique, more bool) {
+func (f *Found) Index(name string, columns []string, unique, more bool) {
 	n := len(columns)
 	for i, c := range columns {
 		if f.Field(c) == nil {
@@ -61,41 +61,41 @@ func (f *found) index(name string, columns []string, unique, more bool) {
 	}
 }
 
-// place returns the quoted table name of f for warnings, with its space if it has one.
-func (f *found) place() string {
+// Place returns the quoted table name of f for warnings, with its space if it has one.
+func (f *Found) Place() string {
 	if f.Space == "" {
 		return fmt.Sprintf("%q", f.Table)
 	}
 	return fmt.Sprintf("%q.%q", f.Space, f.Table)
 }
 
-// settle turns what was read into the classes of source, sorted by name, and warnings.
-func settle(source string, list []*found) ([]schema.Class, []string, error) {
+// Settle turns what was read into the classes of source, sorted by name, and warnings.
+func Settle(source string, list []*Found) ([]schema.Class, []string, error) {
 	var warnings []string
-	list = slices.DeleteFunc(list, func(f *found) bool {
+	list = slices.DeleteFunc(list, func(f *Found) bool {
 		f.Source, f.Name = source, f.Table
 		if f.Space != "" {
 			f.Name = f.Space + "_" + f.Table
 		}
 		switch {
 		case !utf8.ValidString(f.Name):
-			warnings = append(warnings, fmt.Sprintf("class %s left out: its name is not UTF-8", f.place()))
+			warnings = append(warnings, fmt.Sprintf("class %s left out: its name is not UTF-8", f.Place()))
 		case len(f.Fields) == 0:
-			warnings = append(warnings, fmt.Sprintf("class %s left out: it has no field", f.place()))
+			warnings = append(warnings, fmt.Sprintf("class %s left out: it has no field", f.Place()))
 		default:
 			return false
 		}
 		return true
 	})
-	slices.SortFunc(list, func(a, b *found) int {
+	slices.SortFunc(list, func(a, b *Found) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Space, b.Space))
 	})
 	for i := 1; i < len(list); i++ {
 		if a, b := list[i-1], list[i]; a.Name == b.Name {
-			return nil, nil, fmt.Errorf("source %s: %s and %s would both be the class %q", source, a.place(), b.place(), a.Name)
+			return nil, nil, fmt.Errorf("source %s: %s and %s would both be the class %q", source, a.Place(), b.Place(), a.Name)
 		}
 	}
-	named := map[*found]bool{}
+	named := map[*Found]bool{}
 	for _, f := range list {
 		named[f] = true
 		slices.SortFunc(f.Indexes, func(a, b schema.Index) int { return cmp.Compare(a.Name, b.Name) })
@@ -111,9 +111,9 @@ func settle(source string, list []*found) ([]schema.Class, []string, error) {
 }
 
 // settleKey sets the primary key, or else the first unique index over fields that are never null. A view has neither.
-func (f *found) settleKey() {
-	if len(f.primary) > 0 && f.hasFields(f.primary) {
-		f.Key = f.primary
+func (f *Found) settleKey() {
+	if len(f.Primary) > 0 && f.hasFields(f.Primary) {
+		f.Key = f.Primary
 		return
 	}
 	for _, x := range f.Indexes {
@@ -125,12 +125,12 @@ func (f *found) settleKey() {
 }
 
 // settleRelations keeps the links that lead to at most one record of a class in named.
-func (f *found) settleRelations(named map[*found]bool) {
-	for _, l := range f.links {
-		if !named[l.to] || !f.hasFields(l.fields) || !l.to.hasFields(l.targets) || !l.to.identified(l.targets) {
+func (f *Found) settleRelations(named map[*Found]bool) {
+	for _, l := range f.Links {
+		if !named[l.To] || !f.hasFields(l.Fields) || !l.To.hasFields(l.Targets) || !l.To.identified(l.Targets) {
 			continue
 		}
-		f.Relations = append(f.Relations, schema.Relation{Fields: l.fields, Target: l.to.Name, TargetFields: l.targets})
+		f.Relations = append(f.Relations, schema.Relation{Fields: l.Fields, Target: l.To.Name, TargetFields: l.Targets})
 	}
 	order := func(a, b schema.Relation) int {
 		return cmp.Or(slices.Compare(a.Fields, b.Fields), cmp.Compare(a.Target, b.Target), slices.Compare(a.TargetFields, b.TargetFields))
@@ -139,14 +139,21 @@ func (f *found) settleRelations(named map[*found]bool) {
 	f.Relations = slices.CompactFunc(f.Relations, func(a, b schema.Relation) bool { return order(a, b) == 0 })
 }
 
-func (f *found) hasFields(names []string) bool {
+func (f *Found) hasFields(names []string) bool {
 	return !slices.ContainsFunc(names, func(n string) bool { return f.Field(n) == nil })
 }
 
 // identified reports whether values of fields identify at most one record.
-func (f *found) identified(fields []string) bool {
+func (f *Found) identified(fields []string) bool {
 	within := func(names []string) bool {
 		return len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(fields, n) })
 	}
 	return within(f.Key) || slices.ContainsFunc(f.Indexes, func(x schema.Index) bool { return x.Unique && within(x.Fields) })
+}
+
+// SortText sorts the full-text indexes of each class by name.
+func SortText(classes []schema.Class) {
+	for i := range classes {
+		slices.SortStableFunc(classes[i].Text, func(a, b schema.TextIndex) int { return cmp.Compare(a.Name, b.Name) })
+	}
 }

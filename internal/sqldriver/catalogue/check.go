@@ -11,12 +11,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A rule is what a check constraint requires of one column: one of the literals, or JSON.
-type rule struct {
-	column   token
+// A Rule is what a check constraint requires of one column: one of the literals, or JSON.
+type Rule struct {
+	Column   Token
 	cast     bool // the column is compared as text
 	literals []literal
-	json     bool
+	JSON     bool
 }
 
 // A literal is a constant as written; cast reports that it has an explicit type.
@@ -25,35 +25,35 @@ type literal struct {
 	str, cast bool
 }
 
-// rules returns the parts of a check constraint that it understands. It ignores parts of any other form.
-func rules(ts []token) []rule {
-	ts = strip(ts)
-	if parts := split(ts, "OR"); len(parts) > 1 {
+// Rules returns the parts of a check constraint that it understands. It ignores parts of any other form.
+func Rules(ts []Token) []Rule {
+	ts = Strip(ts)
+	if parts := Split(ts, "OR"); len(parts) > 1 {
 		return nullOr(parts)
 	}
-	if len(split(ts, "BETWEEN")) > 1 || len(split(ts, "CASE")) > 1 { // the AND inside is not a conjunction
+	if len(Split(ts, "BETWEEN")) > 1 || len(Split(ts, "CASE")) > 1 { // the AND inside is not a conjunction
 		return nil
 	}
-	if parts := split(ts, "AND"); len(parts) > 1 {
-		var out []rule
+	if parts := Split(ts, "AND"); len(parts) > 1 {
+		var out []Rule
 		for _, p := range parts {
-			out = append(out, rules(p)...)
+			out = append(out, Rules(p)...)
 		}
 		return out
 	}
 	if r, ok := ruleOf(ts); ok {
-		return []rule{r}
+		return []Rule{r}
 	}
 	return nil
 }
 
 // nullOr reads "c IS NULL OR rule of c", which is equivalent to the rule: null passes every check.
-func nullOr(parts [][]token) []rule {
-	var null token
-	var rest []rule
+func nullOr(parts [][]Token) []Rule {
+	var null Token
+	var rest []Rule
 	for _, p := range parts {
-		p = strip(p)
-		if len(p) == 3 && p[1].is("IS") && p[2].is("NULL") {
+		p = Strip(p)
+		if len(p) == 3 && p[1].Is("IS") && p[2].Is("NULL") {
 			null = p[0]
 			continue
 		}
@@ -63,73 +63,73 @@ func nullOr(parts [][]token) []rule {
 		}
 		rest = append(rest, r)
 	}
-	if len(rest) != 1 || len(parts) != 2 || rest[0].column != null {
+	if len(rest) != 1 || len(parts) != 2 || rest[0].Column != null {
 		return nil
 	}
 	return rest
 }
 
 // ruleOf reads "c IN (literals)", "c = literal" and "c = ANY (ARRAY[literals])".
-func ruleOf(ts []token) (r rule, ok bool) {
-	if len(ts) > 1 && ts[0].is("JSON_VALID") {
+func ruleOf(ts []Token) (r Rule, ok bool) {
+	if len(ts) > 1 && ts[0].Is("JSON_VALID") {
 		return jsonRule(ts)
 	}
 	for _, op := range []string{"IN", "=", "=="} {
-		sides := split(ts, op)
+		sides := Split(ts, op)
 		if len(sides) == 1 {
 			continue
 		}
 		if len(sides) > 2 {
-			return rule{}, false
+			return Rule{}, false
 		}
-		if r.column, r.cast, ok = columnOf(sides[0]); ok {
+		if r.Column, r.cast, ok = columnOf(sides[0]); ok {
 			r.literals, ok = listOf(op, sides[1])
 		}
 		return r, ok
 	}
-	return rule{}, false
+	return Rule{}, false
 }
 
 // jsonRule reads json_valid(c), optionally compared to 1.
-func jsonRule(ts []token) (rule, bool) {
-	inner, rest, ok := group(ts[1:])
-	if !ok || len(inner) != 1 || inner[0].kind > quoted {
-		return rule{}, false
+func jsonRule(ts []Token) (Rule, bool) {
+	inner, rest, ok := Group(ts[1:])
+	if !ok || len(inner) != 1 || inner[0].Kind > Quoted {
+		return Rule{}, false
 	}
-	whole := len(rest) == 0 || len(rest) == 2 && (rest[0].is("=") || rest[0].is("==")) && rest[1] == token{number, "1"}
-	return rule{column: inner[0], json: true}, whole
+	whole := len(rest) == 0 || len(rest) == 2 && (rest[0].Is("=") || rest[0].Is("==")) && rest[1] == Token{Number, "1"}
+	return Rule{Column: inner[0], JSON: true}, whole
 }
 
 // listOf reads the operand of op.
-func listOf(op string, ts []token) ([]literal, bool) {
+func listOf(op string, ts []Token) ([]literal, bool) {
 	if op == "IN" {
-		if len(ts) == 0 || !ts[0].is("(") {
+		if len(ts) == 0 || !ts[0].Is("(") {
 			return nil, false
 		}
-		inner, rest, ok := group(ts)
+		inner, rest, ok := Group(ts)
 		if !ok || len(rest) > 0 {
 			return nil, false
 		}
 		return literalsOf(inner)
 	}
-	if len(ts) == 0 || !ts[0].is("ANY") {
+	if len(ts) == 0 || !ts[0].Is("ANY") {
 		l, ok := literalOf(ts)
 		return []literal{l}, ok
 	}
-	ts = uncastArray(strip(ts[1:]))
-	if len(ts) < 2 || !ts[0].is("ARRAY") || !ts[1].is("[") {
+	ts = uncastArray(Strip(ts[1:]))
+	if len(ts) < 2 || !ts[0].Is("ARRAY") || !ts[1].Is("[") {
 		return nil, false
 	}
-	inner, rest, ok := group(ts[1:])
+	inner, rest, ok := Group(ts[1:])
 	if !ok || len(rest) > 0 {
 		return nil, false
 	}
 	return literalsOf(inner)
 }
 
-func literalsOf(ts []token) ([]literal, bool) {
+func literalsOf(ts []Token) ([]literal, bool) {
 	var out []literal
-	for _, p := range split(ts, ",") {
+	for _, p := range Split(ts, ",") {
 		l, ok := literalOf(p)
 		if !ok {
 			return nil, false
@@ -139,9 +139,9 @@ func literalsOf(ts []token) ([]literal, bool) {
 	return out, true
 }
 
-func literalOf(ts []token) (literal, bool) {
-	ts = strip(ts)
-	if parts := split(ts, "::"); len(parts) > 1 {
+func literalOf(ts []Token) (literal, bool) {
+	ts = Strip(ts)
+	if parts := Split(ts, "::"); len(parts) > 1 {
 		l, ok := literalOf(parts[0])
 		for _, typ := range parts[1:] {
 			ok = ok && slices.Contains(plainTypes, typeName(typ))
@@ -150,13 +150,13 @@ func literalOf(ts []token) (literal, bool) {
 		return l, ok
 	}
 	sign := ""
-	if len(ts) == 2 && ts[0].is("-") && ts[1].kind == number {
+	if len(ts) == 2 && ts[0].Is("-") && ts[1].Kind == Number {
 		sign, ts = "-", ts[1:]
 	}
-	if len(ts) != 1 || ts[0].kind != text && ts[0].kind != number {
+	if len(ts) != 1 || ts[0].Kind != Text && ts[0].Kind != Number {
 		return literal{}, false
 	}
-	return literal{text: sign + ts[0].text, str: ts[0].kind == text}, true
+	return literal{text: sign + ts[0].Text, str: ts[0].Kind == Text}, true
 }
 
 // textTypes and plainTypes are the types in PostgreSQL's casts that leave a value unchanged.
@@ -165,40 +165,40 @@ var (
 	plainTypes = append([]string{"smallint", "integer", "bigint", "numeric", "double precision"}, textTypes...)
 )
 
-func typeName(ts []token) string {
+func typeName(ts []Token) string {
 	words := make([]string, len(ts))
 	for i, t := range ts {
-		words[i] = t.text
+		words[i] = t.Text
 	}
 	return strings.Join(words, " ")
 }
 
 // columnOf reads a column, optionally cast to text.
-func columnOf(ts []token) (column token, cast, ok bool) {
-	ts = strip(ts)
-	if parts := split(ts, "::"); len(parts) == 2 {
+func columnOf(ts []Token) (column Token, cast, ok bool) {
+	ts = Strip(ts)
+	if parts := Split(ts, "::"); len(parts) == 2 {
 		c, _, ok := columnOf(parts[0])
 		return c, true, ok && slices.Contains(textTypes, typeName(parts[1]))
 	}
-	if len(ts) != 1 || ts[0].kind > quoted {
-		return token{}, false, false
+	if len(ts) != 1 || ts[0].Kind > Quoted {
+		return Token{}, false, false
 	}
 	return ts[0], false, true
 }
 
 // uncastArray removes a cast of a whole array to text.
-func uncastArray(ts []token) []token {
-	if parts := split(ts, "::"); len(parts) == 2 {
+func uncastArray(ts []Token) []Token {
+	if parts := Split(ts, "::"); len(parts) == 2 {
 		if t := typeName(parts[1]); strings.HasSuffix(t, " [ ]") && slices.Contains(textTypes, strings.TrimSuffix(t, " [ ]")) {
-			return strip(parts[0])
+			return Strip(parts[0])
 		}
 	}
 	return ts
 }
 
-// restrict applies rule r to field. Literals that the field would hold as another value are ignored.
-func restrict(field *schema.Field, r rule) {
-	if r.json {
+// Restrict applies rule r to field. Literals that the field would hold as another value are ignored.
+func Restrict(field *schema.Field, r Rule) {
+	if r.JSON {
 		if field.Type == schema.String {
 			field.Type = schema.JSON
 		}

@@ -2,30 +2,32 @@ package catalogue
 
 import "strings"
 
-// A token is one token of SQL as stored in a catalogue.
-type token struct {
-	kind tokenKind
-	text string // text string // without its quotes
+// A Token is one token of SQL as stored in a catalogue.
+type Token struct {
+	Kind Kind
+	Text string // without its quotes
 }
 
-type tokenKind uint8
+// A Kind is a kind of token.
+type Kind uint8
 
+// The kinds.
 const (
-	word   tokenKind = iota // as written
-	quoted                  // an identifier in quotes
-	text                    // a string
-	number
-	punct // one character, or "::" or "=="
+	Word   Kind = iota // as written
+	Quoted             // an identifier in quotes
+	Text               // a string
+	Number
+	Punct // one character, or "::" or "=="
 )
 
-// is reports whether t is the keyword or punctuation s, which is in upper case.
-func (t token) is(s string) bool {
-	return (t.kind == word || t.kind == punct) && strings.EqualFold(t.text, s)
+// Is reports whether t is the keyword or punctuation s, which is in upper case.
+func (t Token) Is(s string) bool {
+	return (t.Kind == Word || t.Kind == Punct) && strings.EqualFold(t.Text, s)
 }
 
-// lex splits sql, in SQLite's dialect or PostgreSQL's. It returns false if a quote isn't closed.
-func lex(sql string, sqlite bool) ([]token, bool) {
-	var out []token
+// Lex splits sql, in SQLite's dialect or PostgreSQL's. It returns false if a quote isn't closed.
+func Lex(sql string, sqlite bool) ([]Token, bool) {
+	var out []Token
 	for i := 0; i < len(sql); {
 		c, rest := sql[i], sql[i:]
 		switch {
@@ -40,20 +42,20 @@ func lex(sql string, sqlite bool) ([]token, bool) {
 			if n < 0 {
 				return nil, false
 			}
-			out, i = append(out, token{quoted, rest[1:n]}), i+n+1
+			out, i = append(out, Token{Quoted, rest[1:n]}), i+n+1
 		case c == '\'' || c == '"' || sqlite && c == '`':
 			s, n := unquote(rest)
 			if n == 0 {
 				return nil, false
 			}
-			kind := quoted
+			kind := Quoted
 			if c == '\'' {
-				kind = text
+				kind = Text
 			}
-			out, i = append(out, token{kind, s}), i+n
+			out, i = append(out, Token{kind, s}), i+n
 		case '0' <= c && c <= '9' || c == '.' && len(rest) > 1 && '0' <= rest[1] && rest[1] <= '9':
 			n := numberLength(rest)
-			out, i = append(out, token{number, rest[:n]}), i+n
+			out, i = append(out, Token{Number, rest[:n]}), i+n
 		case inWord(c):
 			n := 1
 			for n < len(rest) && (inWord(rest[n]) || '0' <= rest[n] && rest[n] <= '9' || rest[n] == '$') {
@@ -64,20 +66,20 @@ func lex(sql string, sqlite bool) ([]token, bool) {
 				if m == 0 {
 					return nil, false
 				}
-				t := token{punct, rest[:1+m]} // as punctuation it matches no form
+				t := Token{Punct, rest[:1+m]} // as punctuation it matches no form
 				if !sqlite && c == 'E' && !strings.Contains(strings.ReplaceAll(s, `\\`, ""), `\`) {
-					t = token{text, strings.ReplaceAll(s, `\\`, `\`)}
+					t = Token{Text, strings.ReplaceAll(s, `\\`, `\`)}
 				}
 				out, i = append(out, t), i+1+m
 				continue
 			}
-			out, i = append(out, token{word, rest[:n]}), i+n
+			out, i = append(out, Token{Word, rest[:n]}), i+n
 		default:
 			n := 1
 			if strings.HasPrefix(rest, "::") || strings.HasPrefix(rest, "==") {
 				n = 2
 			}
-			out, i = append(out, token{punct, rest[:n]}), i+n
+			out, i = append(out, Token{Punct, rest[:n]}), i+n
 		}
 	}
 	return out, true
@@ -127,15 +129,15 @@ func numberLength(s string) int {
 	return n
 }
 
-// group returns the tokens between the bracket that ts starts with and its closing bracket, and the tokens after it.
-func group(ts []token) (inner, rest []token, ok bool) {
+// Group returns the tokens between the bracket that ts starts with and its closing bracket, and the tokens after it.
+func Group(ts []Token) (inner, rest []Token, ok bool) {
 	depth := 0
 	for i, t := range ts {
 		switch {
-		case t.kind != punct:
-		case t.text == "(" || t.text == "[":
+		case t.Kind != Punct:
+		case t.Text == "(" || t.Text == "[":
 			depth++
-		case t.text == ")" || t.text == "]":
+		case t.Text == ")" || t.Text == "]":
 			depth--
 		}
 		if depth == 0 {
@@ -145,10 +147,10 @@ func group(ts []token) (inner, rest []token, ok bool) {
 	return nil, nil, false
 }
 
-// strip removes the parentheses around the whole of ts.
-func strip(ts []token) []token {
-	for len(ts) > 0 && ts[0].is("(") {
-		inner, rest, ok := group(ts)
+// Strip removes the parentheses around the whole of ts.
+func Strip(ts []Token) []Token {
+	for len(ts) > 0 && ts[0].Is("(") {
+		inner, rest, ok := Group(ts)
 		if !ok || len(rest) > 0 {
 			return ts
 		}
@@ -157,19 +159,30 @@ func strip(ts []token) []token {
 	return ts
 }
 
-// split cuts ts at every sep outside brackets.
-func split(ts []token, sep string) [][]token {
-	var out [][]token
+// Split cuts ts at every sep outside brackets.
+func Split(ts []Token, sep string) [][]Token {
+	var out [][]Token
 	depth, start := 0, 0
 	for i, t := range ts {
 		switch {
-		case t.is("(") || t.is("["):
+		case t.Is("(") || t.Is("["):
 			depth++
-		case t.is(")") || t.is("]"):
+		case t.Is(")") || t.Is("]"):
 			depth--
-		case depth == 0 && t.is(sep):
+		case depth == 0 && t.Is(sep):
 			out, start = append(out, ts[start:i]), i+1
 		}
 	}
 	return append(out, ts[start:])
+}
+
+// LowerASCII returns s with the letters A to Z in lower case, as SQL compares unquoted names.
+func LowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
 }

@@ -24,11 +24,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 	"github.com/bailiwick-dev/bailiwick/internal/functions"
-	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
+	sqlitesource "github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -82,7 +82,7 @@ func newTracker(t *testing.T, more func(*config.Config, *bailiwick.Options)) *tr
 	if more != nil {
 		more(c, &options)
 	}
-	reads, err := sqldriver.OpenSQLite(t.Context(), "tracker", path)
+	reads, err := sqlitesource.Open(t.Context(), "tracker", path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,40 @@
+package database
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Described checks what a catalogue was read as: the classes, in which empty and nil lists are the same, and a part of
+// each warning, in order.
+func Described(t *testing.T, classes, want []schema.Class, warnings, parts []string) {
+	t.Helper()
+	if d := cmp.Diff(want, classes, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b value.Value) bool { return reflect.DeepEqual(a, b) })); d != "" {
+		t.Error(d)
+	}
+	if len(warnings) != len(parts) {
+		t.Errorf("warnings %q, want %d", warnings, len(parts))
+		return
+	}
+	for i, part := range parts {
+		if !strings.Contains(warnings[i], part) {
+			t.Errorf("warning %q, want it to contain %q", warnings[i], part)
+		}
+	}
+}
+
+// Values returns a list of values, each made by of.
+func Values[T any](of func(T) value.Value, list ...T) []value.Value {
+	out := make([]value.Value, len(list))
+	for i, x := range list {
+		out[i] = of(x)
+	}
+	return out
+}

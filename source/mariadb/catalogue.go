@@ -1,0 +1,255 @@
+package mariadb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// reader reads the catalogue of one database: the classes first, then their keys, indexes and relations.
+type reader struct {
+	db       *sql.DB
+	list     []*catalogue.Found
+	byName   map[string]*catalogue.Found
+	warnings []string
+}
+
+// describe returns the classes of a MariaDB database that the database user may see, under source's name, sorted, and
+// warnings about what it left out.
+func describe(ctx context.Context, db *sql.DB, source string) ([]schema.Class, []string, error) {
+	r := &reader{db: db, byName: map[string]*catalogue.Found{}}
+	for _, step := range []struct {
+		name, query string
+		take        func(text []string)
+	}{
+		{"classes", selectClasses, r.class}, {"columns", selectColumns, r.column}, {"checks", selectChecks, r.check},
+		{"indexes", selectIndexes, r.index}, {"foreign keys", selectForeign, r.foreign},
+	} {
+		if err := r.each(ctx, step.query, step.take); err != nil {
+			return nil, nil, fmt.Errorf("describe %s: %s: %w", source, step.name, err)
+		}
+	}
+	for _, f := range r.list {
+		raw := f.Indexes
+		f.Indexes = nil
+		for _, x := range raw {
+			// MariaDB makes such an index for each foreign key: it would reveal a foreign key to a hidden class.
+			if x.Unique || !slices.ContainsFunc(f.Links, func(l catalogue.Link) bool { return slices.Equal(l.Fields, x.Fields) }) {
+				f.Index(x.Name, x.Fields, x.Unique, false)
+			}
+		}
+	}
+	classes, more, err := catalogue.Settle(source, r.list)
+	return classes, append(r.warnings, more...), err
+}
+
+// each runs a query and passes each of its rows to take as texts, with "" for null.
+func (r *reader) each(ctx context.Context, query string, take func([]string)) error {
+	rows, err := r.db.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	cells, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
+	for i := range cells {
+		into[i] = &cells[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		text := make([]string, len(cells))
+		for i, c := range cells {
+			text[i] = c.String
+		}
+		take(text)
+	}
+	return rows.Err()
+}
+
+const selectClasses = `
+SELECT TABLE_NAME, TABLE_TYPE, IF(TABLE_TYPE = 'VIEW', '', TABLE_COMMENT) FROM information_schema.TABLES
+WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW') AND TABLE_NAME NOT LIKE 'bailiwick\_%'
+ORDER BY TABLE_NAME`
+
+func (r *reader) class(x []string) {
+	f := &catalogue.Found{}
+	f.Table, f.View, f.Description = x[0], x[1] == "VIEW", x[2]
+	r.list, r.byName[x[0]] = append(r.list, f), f
+}
+
+// selectColumns omits columns that the database user may not select: information_schema doesn't list them.
+const selectColumns = `
+SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, COLLATION_NAME,
+	CHARACTER_MAXIMUM_LENGTH, COLUMN_COMMENT, PRIVILEGES, NUMERIC_PRECISION, NUMERIC_SCALE, DATETIME_PRECISION
+FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION`
+
+func (r *reader) column(x []string) {
+	f := r.byName[x[0]]
+	if f == nil || !slices.Contains(strings.Split(x[10], ","), "select") {
+		return
+	}
+	field := schema.Field{Name: x[1], Description: x[9], NotNull: x[4] == "NO" && !f.View}
+	field.Generated = strings.Contains(x[6], "auto_increment") || strings.Contains(x[6], "GENERATED")
+	if x[5] != "NULL" && !field.Generated {
+		field.Default = x[5]
+	}
+	field.Required = field.NotNull && !field.Generated && field.Default == ""
+	typed(&field, x[2], x[3])
+	if field.Type == schema.String {
+		field.Unordered = x[7] != "utf8mb4_nopad_bin" || field.Native == "enum" || field.Native == "set"
+		if field.Native == "char" || field.Native == "varchar" {
+			fmt.Sscan(x[8], &field.Length)
+		}
+	}
+	switch {
+	case field.Native == "decimal":
+		field.Scaled = true
+		fmt.Sscan(x[11], &field.Digits)
+		fmt.Sscan(x[12], &field.Scale)
+	case field.Type == schema.Date:
+		field.Scaled = true
+		fmt.Sscan(x[13], &field.Scale)
+	}
+	if warning := f.Add(field); warning != "" {
+		r.warnings = append(r.warnings, warning)
+	}
+}
+
+// types are the types that filters support. Every other one is Opaque.
+var types = map[string]schema.Type{
+	"tinyint": schema.Integer, "smallint": schema.Integer, "mediumint": schema.Integer, "int": schema.Integer, "bigint": schema.Integer,
+	"year": schema.Integer, "decimal": schema.Decimal, "float": schema.Double, "double": schema.Double,
+	"char": schema.String, "varchar": schema.String, "tinytext": schema.String, "text": schema.String, "mediumtext": schema.String,
+	"longtext": schema.String, "enum": schema.String, "set": schema.String,
+	"binary": schema.Bytes, "varbinary": schema.Bytes, "tinyblob": schema.Bytes, "blob": schema.Bytes, "mediumblob": schema.Bytes,
+	"longblob": schema.Bytes, "date": schema.Day, "datetime": schema.Date, "timestamp": schema.Date, "uuid": schema.UUID,
+}
+
+// typed sets the type of field: data is the bare type name, full has its length and attributes.
+func typed(field *schema.Field, data, full string) {
+	field.Native, field.Type = data, schema.Opaque
+	if t, ok := types[data]; ok {
+		field.Type = t
+	}
+	switch {
+	case full == "tinyint(1)", full == "bit(1)":
+		field.Type = schema.Boolean
+	case data == "bit" && full != "bit(64)":
+		field.Type = schema.Integer
+	case data == "bit", data == "bigint" && strings.Contains(full, "unsigned"):
+		field.Type = schema.Decimal // it exceeds 64 bits with a sign
+	case data == "enum":
+		if ts, ok := catalogue.Lex(full, true); ok && len(ts) > 2 {
+			for _, t := range ts[2:] {
+				if t.Kind == catalogue.Text {
+					field.Values = append(field.Values, value.OfString(t.Text))
+				}
+			}
+		}
+	case slices.Contains([]string{"geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection"}, data):
+		field.Native = "geometry"
+	}
+}
+
+// selectChecks reads the checks that turn text into JSON. Other checks are ignored: existing rows may violate them.
+const selectChecks = `
+SELECT TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = DATABASE() ORDER BY TABLE_NAME, CONSTRAINT_NAME`
+
+func (r *reader) check(x []string) {
+	f := r.byName[x[0]]
+	ts, ok := catalogue.Lex(x[1], true)
+	if f == nil || !ok {
+		return
+	}
+	for _, said := range catalogue.Rules(ts) {
+		if field := f.Field(said.Column.Text); field != nil && said.JSON {
+			catalogue.Restrict(field, said)
+		}
+	}
+}
+
+const selectIndexes = `
+SELECT TABLE_NAME, INDEX_NAME, NON_UNIQUE, SUB_PART IS NULL, INDEX_TYPE, COLUMN_NAME
+FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND INDEX_TYPE IN ('BTREE', 'HASH')
+ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`
+
+// index adds one column of an index; it ignores a column that is indexed by a prefix.
+func (r *reader) index(x []string) {
+	f := r.byName[x[0]]
+	if f == nil {
+		return
+	}
+	column := x[5]
+	if x[3] != "1" || f.Field(column) == nil {
+		column = ""
+	}
+	if x[1] == "PRIMARY" {
+		f.Primary = append(f.Primary, column)
+	}
+	if n := len(f.Indexes); n == 0 || f.Indexes[n-1].Name != x[1] {
+		f.Indexes = append(f.Indexes, schema.Index{Name: x[1], Unique: x[2] == "0"})
+	}
+	last := &f.Indexes[len(f.Indexes)-1]
+	last.Fields = append(last.Fields, column)
+}
+
+const selectForeign = `
+SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, IF(REFERENCED_TABLE_SCHEMA = DATABASE(), REFERENCED_TABLE_NAME, ''), REFERENCED_COLUMN_NAME, ORDINAL_POSITION
+FROM information_schema.KEY_COLUMN_USAGE
+WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME IS NOT NULL
+ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`
+
+func (r *reader) foreign(x []string) {
+	f, to := r.byName[x[0]], r.byName[x[3]]
+	if f == nil {
+		return
+	}
+	if x[5] == "1" { // the target may be unknown to us
+		f.Links = append(f.Links, catalogue.Link{To: to})
+	} else if len(f.Links) == 0 {
+		return
+	}
+	last := &f.Links[len(f.Links)-1]
+	last.Fields, last.Targets = append(last.Fields, x[2]), append(last.Targets, x[4])
+}
+
+const selectReferences = `
+SELECT k.TABLE_NAME, k.CONSTRAINT_NAME, k.COLUMN_NAME, k.REFERENCED_TABLE_NAME, k.REFERENCED_COLUMN_NAME, r.DELETE_RULE, r.UPDATE_RULE
+FROM information_schema.KEY_COLUMN_USAGE AS k
+JOIN information_schema.REFERENTIAL_CONSTRAINTS AS r
+	ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME
+WHERE k.TABLE_SCHEMA = DATABASE() AND k.REFERENCED_TABLE_SCHEMA = DATABASE()
+ORDER BY k.TABLE_NAME, k.CONSTRAINT_NAME, k.ORDINAL_POSITION`
+
+// references returns the foreign keys within a MariaDB database.
+func references(ctx context.Context, conn *sql.DB) ([]schema.Reference, error) {
+	rows, err := conn.QueryContext(ctx, selectReferences)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []schema.Reference
+	for rows.Next() {
+		var table, name, from, to, target, delete, update string
+		if err := rows.Scan(&table, &name, &from, &to, &target, &delete, &update); err != nil {
+			return nil, err
+		}
+		if n := len(out); n == 0 || out[n-1].Name != name || out[n-1].Table != table {
+			out = append(out, schema.Reference{Name: name, Table: table, To: to, Delete: catalogue.ReferenceRule(delete), Changed: catalogue.ReferenceRule(update)})
+		}
+		r := &out[len(out)-1]
+		r.Fields, r.Targets = append(r.Fields, from), append(r.Targets, target)
+	}
+	return out, rows.Err()
+}

@@ -1,0 +1,87 @@
+package mariadb_test
+
+import (
+	"context"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/source/mariadb"
+)
+
+var suite = database.Database{
+	Dialect: sqlgen.MySQL,
+	Tables: sourcetest.Limits{
+		sourcetest.Untyped:     "its columns have types",
+		sourcetest.NaN:         "it stores none",
+		sourcetest.Infinities:  "it stores none",
+		sourcetest.Lists:       "it has none",
+		sourcetest.OpenRepeats: "its regular expressions go back and try again, up to a limit",
+	},
+	Pipelines: pipelines.Limits{
+		pipelines.Reduce:     "it has no recursion inside of an expression",
+		pipelines.Digits:     "its decimals have 65 digits; others are null",
+		pipelines.Spread:     "its decimals have 65 digits",
+		pipelines.Correlated: "its derived tables see nothing of the statement around them",
+	},
+	Fresh: testservices.MariaDB,
+	Driver: func(at string) (string, string) {
+		u, err := url.Parse(at)
+		if err != nil {
+			return "mysql", at
+		}
+		password, _ := u.User.Password()
+		return "mysql", u.User.Username() + ":" + password + "@tcp(" + u.Host + ")" + u.Path + "?clientFoundRows=true&charset=utf8mb4"
+	},
+	Open: func(ctx context.Context, name, at string) (database.Source, error) {
+		return mariadb.Open(ctx, name, at)
+	},
+	Writable: func(ctx context.Context, at string) (writing.Writable, error) {
+		s, err := mariadb.Open(ctx, "app", at)
+		if err != nil {
+			return nil, err
+		}
+		return s.Writable(ctx, "")
+	},
+}
+
+func TestMain(m *testing.M) { suite.Main(m) }
+
+func TestQueries(t *testing.T)               { suite.TestQueries(t) }
+func TestLarge(t *testing.T)                 { suite.TestLarge(t) }
+func TestMasks(t *testing.T)                 { suite.TestMasks(t) }
+func TestDifferential(t *testing.T)          { suite.TestDifferential(t) }
+func TestPipelines(t *testing.T)             { suite.TestPipelines(t) }
+func TestPipelinesDifferential(t *testing.T) { suite.TestPipelinesDifferential(t) }
+func TestGoldenPipelines(t *testing.T)       { suite.TestGoldenPipelines(t) }
+func TestWriting(t *testing.T)               { suite.TestWriting(t) }
+func TestKilled(t *testing.T)                { suite.TestKilled(t) }
+
+func TestExplain(t *testing.T) {
+	suite.TestExplain(t, []database.Explanation{
+		{Pipeline: database.ByIndex, Parts: []string{"select_type", "key", "| by_team | "}},
+		{Pipeline: database.ByScan, Parts: []string{"ALL", "900"}},
+		{Pipeline: database.Joined, Parts: []string{"PRIMARY", "const", "SUBQUERY"}},
+	}, `CREATE TABLE users (id int PRIMARY KEY, team int NOT NULL, name varchar(20))`, `CREATE INDEX by_team ON users (team)`,
+		`INSERT INTO users SELECT seq, seq % 300, 'u' FROM seq_1_to_900`, `ANALYZE TABLE users`)
+}
+
+func TestPreviews(t *testing.T) {
+	suite.TestPreviews(t, []database.Preview{
+		{Name: "engine", Statements: []string{`CREATE TABLE a (id int PRIMARY KEY) ENGINE=MyISAM`},
+			Data: `{"id":"1"}`, Want: `unsupported_by_source: a can't be written to: its storage engine has no transactions`},
+	})
+}
+
+// TestTimeouts checks that the server ends statements by itself soon after the deadline of their context.
+func TestTimeouts(t *testing.T) {
+	suite.TestTimeouts(t, map[time.Duration]string{0: "300", 9500 * time.Millisecond: "11", 29500 * time.Millisecond: "31", 24*time.Hour - time.Second/2: "86401"},
+		`CREATE FUNCTION setting() RETURNS text RETURN @@session.max_statement_time`, `CREATE VIEW setting AS SELECT setting() AS s`,
+		`CREATE FUNCTION nap() RETURNS int RETURN SLEEP(20)`, `CREATE VIEW slow AS SELECT nap() AS nap`)
+}

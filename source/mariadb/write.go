@@ -1,0 +1,237 @@
+package mariadb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/writing"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A WritableSource is a MariaDB source that can be written to. Reads stay in read-only sessions.
+type WritableSource struct {
+	*Source
+	*writing.Writer
+	db *sql.DB
+}
+
+// Writable opens s for writing as well, with the account in url, or the reading account if url is "". It creates the
+// marker table if there is none.
+func (s *Source) Writable(ctx context.Context, url string) (*WritableSource, error) {
+	if url == "" {
+		url = s.url
+	}
+	cfg, err := parseURL(url)
+	if err != nil {
+		return nil, fmt.Errorf("source %s: for writing: %w", s.name, err)
+	}
+	cfg.ClientFoundRows = true // an update counts the records it matches, changed or not
+	driverConnector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("source %s: the database url for writing can't be read", s.name) // the error may repeat the password
+	}
+	db := sql.OpenDB(&connector{driverConnector, writes})
+	db.SetMaxOpenConns(4)
+	db.SetMaxIdleConns(2)
+	db.SetConnMaxIdleTime(time.Minute)
+	w := &WritableSource{Source: s, Writer: writing.New(writer{engine{s}, db}), db: db}
+	if err := sqldriver.MakeMarker(ctx, s.name, engine{s}, func(ctx context.Context, text string) error {
+		_, err := db.ExecContext(ctx, text)
+		return err
+	}); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return w, nil
+}
+
+// Close closes all connections.
+func (w *WritableSource) Close() error { return errors.Join(w.db.Close(), w.Source.Close()) }
+
+// writer implements writing.Database.
+type writer struct {
+	engine
+	db *sql.DB // shadows the connections that read
+}
+
+// Begin implements writing.Database.
+func (w writer) Begin(ctx context.Context) (writing.Tx, error) {
+	conn, err := w.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := &tx{sqldriver.Transaction{Conn: conn, Decode: valueOf}, w.Source}
+	if _, err := t.Exec(ctx, sqlgen.Statement{Text: "START TRANSACTION READ WRITE"}); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return t, nil
+}
+
+// A tx is a transaction whose statements end on the server when their context ends.
+type tx struct {
+	sqldriver.Transaction
+	reads *Source
+}
+
+// Exec implements writing.Tx.
+func (t *tx) Exec(ctx context.Context, st sqlgen.Statement) (n int64, err error) {
+	err = t.reads.held(ctx, t.Conn, func(own context.Context) error {
+		n, err = t.Transaction.Exec(own, st)
+		return err
+	})
+	return n, err
+}
+
+// Query implements writing.Tx.
+func (t *tx) Query(ctx context.Context, st sqlgen.Statement) (rows []value.Row, err error) {
+	err = t.reads.held(ctx, t.Conn, func(own context.Context) error {
+		rows, err = t.Transaction.Query(own, st)
+		return err
+	})
+	return rows, err
+}
+
+// Hold implements writing.Holder. A session that has held a name is closed with the transaction, which releases the
+// name.
+func (t *tx) Hold(ctx context.Context, name string) error {
+	rows, err := t.Query(ctx, sqlgen.Statement{Text: "SELECT GET_LOCK(CONCAT('bailiwick:', ?), 20)", Args: []any{name},
+		Columns: []sqlgen.Column{{Field: &schema.Field{Type: schema.Integer}}}})
+	if err != nil {
+		return err
+	}
+	t.Once = true
+	if len(rows) != 1 || rows[0][0].Int() != 1 {
+		return &problem.Error{Code: problem.Timeout, Detail: "another executor is about the change"}
+	}
+	return nil
+}
+
+// Settle implements writing.Tx. MariaDB defers no checks.
+func (t *tx) Settle(context.Context) error { return nil }
+
+// References implements writing.Database.
+func (w writer) References(ctx context.Context, _ writing.Tx) ([]schema.Reference, error) {
+	return references(ctx, w.Source.db)
+}
+
+// Sound implements writing.Database. Writes to an engine without transactions can't be rolled back.
+func (w writer) Sound(ctx context.Context, _ writing.Tx, c *schema.Class) error {
+	var transactions sql.NullString
+	err := w.Source.db.QueryRowContext(ctx, `SELECT e.TRANSACTIONS FROM information_schema.TABLES AS t JOIN information_schema.ENGINES AS e ON e.ENGINE = t.ENGINE
+		WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_NAME = ?`, c.Table).Scan(&transactions)
+	if errors.Is(err, sql.ErrNoRows) {
+		return sqldriver.Unwritable(c, "it isn't there any more")
+	}
+	if err == nil && transactions.String != "YES" {
+		return sqldriver.Unwritable(c, "its storage engine has no transactions")
+	}
+	return err
+}
+
+// Again implements writing.Database.
+func (writer) Again(err error) bool {
+	my, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok && (my.Number == 1213 || my.Number == 1020) // a deadlock; a record that has changed since it was read
+}
+
+// Problem implements writing.Database. It adds the lock that wasn't released in time.
+func (w writer) Problem(ctx context.Context, err error) error {
+	e := w.Errors().RefuseWrite(ctx, err)
+	if my, ok := errors.AsType[*mysql.MySQLError](err); ok && my.Number == 1205 && ctx.Err() == nil {
+		p := problem.Of(e)
+		p.Code, p.Detail = problem.Timeout, "others kept what was to be written for too long"
+	}
+	return e
+}
+
+// kinds are the refusals that an error number identifies.
+var kinds = map[uint16]writing.Kind{
+	1062: writing.Unique, 1169: writing.Unique, 1586: writing.Unique,
+	1216: writing.ForeignKey, 1452: writing.ForeignKey, 1217: writing.Referenced, 1451: writing.Referenced,
+	1048: writing.NotNull, 1364: writing.NotNull, 4025: writing.Check, 3819: writing.Check, 1369: writing.Check, 1644: writing.Trigger, 1643: writing.Trigger,
+	1264: writing.Misfit, 1265: writing.Misfit, 1292: writing.Misfit, 1366: writing.Misfit, 1406: writing.Misfit, 1411: writing.Misfit, 1416: writing.Misfit,
+	1690: writing.Misfit, 1118: writing.Misfit, 1153: writing.Misfit, 4037: writing.Misfit, 4038: writing.Misfit,
+	1050: writing.Exists, 1906: writing.Computed, 3105: writing.Computed, 1142: writing.Denied, 1143: writing.Denied, 1290: writing.Denied,
+}
+
+// Refusal implements writing.Database. MariaDB names columns, keys and tables only in its messages; of those, only names
+// at the positions where it writes one are used, and only fields of c.
+func (writer) Refusal(_ context.Context, c *schema.Class, _ write.Op, err error) *writing.Refusal {
+	my, ok := errors.AsType[*mysql.MySQLError](err)
+	if !ok {
+		return nil
+	}
+	kind, ok := kinds[my.Number]
+	if !ok {
+		if string(my.SQLState[:]) == "45000" { // SIGNAL
+			return &writing.Refusal{Kind: writing.Trigger}
+		}
+		return nil
+	}
+	r := &writing.Refusal{Kind: kind}
+	words := my.Message
+	switch kind {
+	case writing.Unique:
+		i := strings.LastIndex(words, " for key ")
+		name := strings.Trim(words[i+1:][strings.LastIndexByte(words[i+1:], ' ')+1:], "'")
+		r.Fields = indexed(c, name[strings.LastIndexByte(name, '.')+1:])
+	case writing.ForeignKey:
+		_, names, _ := strings.Cut(words, "FOREIGN KEY (")
+		names, _, _ = strings.Cut(names, ")")
+		r.Fields = fieldsIn(c, strings.Split(names, ", "))
+	case writing.Referenced:
+		_, names, _ := strings.Cut(words, "(`")
+		if names, _, ok = strings.Cut(names, "`, CONSTRAINT"); ok {
+			r.Class = names[strings.LastIndexByte(names, '`')+1:]
+		}
+	case writing.NotNull, writing.Misfit, writing.Check, writing.Computed:
+		r.Fields = fieldsIn(c, []string{quotedBehind(words, "olumn "), quotedBehind(words, "Field "), quotedBehind(words, "CONSTRAINT ")})
+	}
+	return r
+}
+
+// indexed returns the fields of an index, by MariaDB's name of it.
+func indexed(c *schema.Class, name string) []string {
+	if name == "PRIMARY" {
+		return c.Key
+	}
+	for _, x := range c.Indexes {
+		if strings.EqualFold(x.Name, name) {
+			return x.Fields
+		}
+	}
+	return nil
+}
+
+// fieldsIn returns the names, without their quotes, that are fields of c, each once.
+func fieldsIn(c *schema.Class, names []string) []string {
+	var out []string
+	for _, n := range names {
+		if n = strings.Trim(n, "'`"); c.Field(n) != nil && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// quotedBehind returns the last part of the quoted name that follows word in words, or "".
+func quotedBehind(words, word string) string {
+	_, rest, ok := strings.Cut(words, word)
+	if !ok || rest == "" {
+		return ""
+	}
+	rest, _, _ = strings.Cut(rest, " ")
+	rest = strings.Trim(rest, "'`")
+	return rest[strings.LastIndexAny(rest, "`.")+1:]
+}

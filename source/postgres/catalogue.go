@@ -1,0 +1,360 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A querier is what describe needs: a connection, a pool or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// reader reads a catalogue: the classes first, then their constraints and indexes.
+type reader struct {
+	conn     querier
+	oids     []uint32
+	byOID    map[uint32]*class
+	warnings []string
+}
+
+// A class is a found class with what only PostgreSQL has.
+type class struct {
+	catalogue.Found
+	foreign bool             // a foreign table: its constraints aren't enforced here
+	parent  bool             // its rows include those of tables that inherit from it, which its indexes don't cover
+	fields  map[int16]string // by attribute number, only those that are fields
+}
+
+// describe returns the classes of a PostgreSQL database that the role of conn may select from, under source's name,
+// sorted, and warnings about what it left out. If the role may select only some columns, the class has only those.
+func describe(ctx context.Context, conn querier, source string) ([]schema.Class, []string, error) {
+	r := &reader{conn: conn, byOID: map[uint32]*class{}}
+	for _, step := range []struct {
+		name string
+		read func(context.Context) error
+	}{{"classes", r.classes}, {"columns", r.columns}, {"constraints", r.constraints}, {"indexes", r.indexes}} {
+		if err := step.read(ctx); err != nil {
+			return nil, nil, fmt.Errorf("describe %s: %s: %w", source, step.name, err)
+		}
+	}
+	list := make([]*catalogue.Found, 0, len(r.oids))
+	for _, oid := range r.oids {
+		list = append(list, &r.byOID[oid].Found)
+	}
+	classes, more, err := catalogue.Settle(source, list)
+	if err == nil {
+		err = fullText(ctx, conn, classes)
+	}
+	return classes, append(r.warnings, more...), err
+}
+
+// collect reads all rows of a query into structs, by position.
+func collect[T any](ctx context.Context, conn querier, query string, args ...any) ([]T, error) {
+	rows, err := conn.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[T])
+}
+
+const selectClasses = `
+SELECT c.oid, n.nspname::text, c.relname::text, c.relkind::text, coalesce(d.description, ''),
+	c.relkind IN ('r', 'f') AND EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid)
+FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+LEFT JOIN pg_catalog.pg_description d
+	ON d.objoid = c.oid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = 0
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
+	AND left(n.nspname::text, 3) <> 'pg_' AND n.nspname <> 'information_schema' AND left(c.relname::text, 10) <> 'bailiwick_'
+	AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend e
+		WHERE e.classid = 'pg_catalog.pg_class'::regclass AND e.objid = c.oid AND e.deptype = 'e')
+	AND has_schema_privilege(n.oid, 'USAGE')
+	AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))
+ORDER BY 2, 3`
+
+func (r *reader) classes(ctx context.Context) error {
+	type row struct {
+		OID                           uint32
+		Space, Table, Kind, Described string
+		Parent                        bool
+	}
+	rows, err := collect[row](ctx, r.conn, selectClasses)
+	for _, x := range rows {
+		c := &class{foreign: x.Kind == "f", parent: x.Parent, fields: map[int16]string{}}
+		c.Table, c.Description, c.View = x.Table, x.Described, x.Kind == "v" || x.Kind == "m"
+		if x.Space != "public" {
+			c.Space = x.Space
+		}
+		if c.parent {
+			r.warnings = append(r.warnings, fmt.Sprintf(
+				"class %s has no key: tables inherit from it, and no index covers their rows", c.Place()))
+		}
+		r.oids, r.byOID[x.OID] = append(r.oids, x.OID), c
+	}
+	return err
+}
+
+// selectColumns follows each column's type down to the base type of its domain.
+const selectColumns = `
+WITH RECURSIVE a AS (
+	SELECT * FROM pg_catalog.pg_attribute
+	WHERE attrelid = ANY ($1::oid[]) AND attnum > 0 AND NOT attisdropped AND has_column_privilege(attrelid, attnum, 'SELECT')
+), walk (start, oid, typmod, never, preset, depth) AS (
+	SELECT DISTINCT atttypid, atttypid, -1, false, NULL::text, 0 FROM a
+	UNION ALL
+	SELECT w.start, t.typbasetype, CASE WHEN w.typmod = -1 THEN t.typtypmod ELSE w.typmod END,
+		w.never OR t.typnotnull, coalesce(w.preset, t.typdefault COLLATE "default"), w.depth + 1
+	FROM walk w JOIN pg_catalog.pg_type t ON t.oid = w.oid WHERE t.typtype = 'd'
+)
+SELECT a.attrelid, a.attnum, a.attname::text, t.typname::text, n.nspname::text, t.typtype::text, e.oid IS NOT NULL,
+	CASE WHEN a.atttypmod = -1 THEN w.typmod ELSE a.atttypmod END,
+	a.attnotnull AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint u WHERE u.conrelid = a.attrelid
+		AND u.contype = 'n' AND u.conkey[1] = a.attnum AND NOT u.convalidated),
+	a.attnotnull OR w.never, a.attidentity <> '' OR a.attgenerated <> '',
+	coalesce(CASE WHEN a.attgenerated = '' THEN pg_get_expr(f.adbin, f.adrelid) END, w.preset, ''),
+	coalesce(NOT o.collisdeterministic, false), coalesce(d.description, ''),
+	CASE WHEN t.typtype = 'e' THEN ARRAY(SELECT l.enumlabel::text FROM pg_catalog.pg_enum l
+		WHERE l.enumtypid = t.oid ORDER BY l.enumsortorder) END,
+	CASE WHEN w.depth > 0 THEN ARRAY(SELECT pg_get_expr(k.conbin, 0) FROM walk v
+		JOIN pg_catalog.pg_constraint k ON k.contypid = v.oid
+		WHERE v.start = a.atttypid AND k.contype = 'c' AND k.convalidated ORDER BY v.depth DESC, k.conname) END
+FROM a
+JOIN walk w ON w.start = a.atttypid
+JOIN pg_catalog.pg_type t ON t.oid = w.oid AND t.typtype <> 'd'
+JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
+LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem AND e.typarray = t.oid
+LEFT JOIN pg_catalog.pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
+LEFT JOIN pg_catalog.pg_collation o ON o.oid = a.attcollation
+LEFT JOIN pg_catalog.pg_description d
+	ON d.objoid = a.attrelid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = a.attnum
+ORDER BY a.attrelid, a.attnum`
+
+type column struct {
+	Class                           uint32
+	At                              int16
+	Name, Type, TypeSpace, TypeKind string
+	Array                           bool
+	Modifier                        int32
+	Never, Given, Generated         bool
+	Default                         string
+	Unordered                       bool
+	Described                       string
+	Labels, Checks                  []string
+}
+
+func (r *reader) columns(ctx context.Context) error {
+	rows, err := collect[column](ctx, r.conn, selectColumns, r.oids)
+	for i := range rows {
+		x, c := &rows[i], r.byOID[rows[i].Class]
+		field := schema.Field{Name: x.Name, Description: x.Described, Generated: x.Generated, Default: x.Default, Unordered: x.Unordered}
+		field.Required = x.Given && !x.Generated && x.Default == ""
+		// A domain's NOT NULL binds writers, but nulls can get past it, and past NOT NULL of a foreign or parent table.
+		field.NotNull = x.Never && !c.foreign && !c.parent
+		x.typed(&field)
+		if warning := c.Add(field); warning != "" {
+			r.warnings = append(r.warnings, warning)
+			continue
+		}
+		c.fields[x.At] = x.Name
+	}
+	return err
+}
+
+// types are the built-in types that filters support. Every other one is Opaque.
+var types = map[string]schema.Type{
+	"int2": schema.Integer, "int4": schema.Integer, "int8": schema.Integer,
+	"numeric": schema.Decimal, "float4": schema.Double, "float8": schema.Double,
+	"bool": schema.Boolean, "bytea": schema.Bytes, "uuid": schema.UUID,
+	"text": schema.String, "varchar": schema.String, "bpchar": schema.String, "name": schema.String,
+	"date": schema.Day, "timestamp": schema.Date, "timestamptz": schema.Date,
+	"json": schema.JSON, "jsonb": schema.JSON,
+}
+
+// typed sets on field what x's base type and its domain say. Native is the base type's name: "enum" for every enum, and
+// schema-qualified for a type that is not built in, so that no two types share a name.
+func (x *column) typed(field *schema.Field) {
+	field.Native, field.Type = x.Type, schema.Opaque
+	switch {
+	case x.TypeKind == "e":
+		field.Native, field.Type = "enum", schema.String
+		for _, l := range x.Labels {
+			field.Values = append(field.Values, value.OfString(l))
+		}
+	case x.Type == "citext" && x.TypeKind == "b":
+		field.Type, field.Unordered = schema.String, true
+	case x.TypeSpace != "pg_catalog":
+		field.Native = x.TypeSpace + "." + x.Type
+	default:
+		if t, ok := types[x.Type]; ok {
+			field.Type = t
+		}
+	}
+	if x.Array {
+		field.Type = schema.Array
+	}
+	if (field.Native == "varchar" || field.Native == "bpchar") && x.Modifier > 4 {
+		field.Length = int(x.Modifier) - 4
+	}
+	x.scaled(field)
+	for _, check := range x.Checks {
+		for _, said := range checkRules(check) {
+			if said.Column == (catalogue.Token{Kind: catalogue.Word, Text: "VALUE"}) {
+				restrict(field, said)
+			}
+		}
+	}
+}
+
+// scaled sets the precision of field. A scale below 0, which rounds whole numbers, is left out.
+func (x *column) scaled(field *schema.Field) {
+	switch {
+	case x.Modifier < 0 || x.Array:
+	case field.Native == "numeric":
+		if scale := int(x.Modifier-4) & 0x7ff; scale < 0x400 {
+			field.Digits, field.Scaled, field.Scale = int(x.Modifier-4)>>16&0xffff, true, scale
+		}
+	case field.Native == "timestamp" || field.Native == "timestamptz":
+		field.Scaled, field.Scale = true, int(x.Modifier)
+	}
+}
+
+func checkRules(expr string) []catalogue.Rule {
+	ts, ok := catalogue.Lex(expr, false)
+	if !ok {
+		return nil
+	}
+	return catalogue.Rules(ts)
+}
+
+// restrict applies a rule if its comparison is by bytes and of the values themselves.
+func restrict(field *schema.Field, said catalogue.Rule) {
+	if !said.JSON && !field.Unordered && field.Native != "enum" {
+		catalogue.Restrict(field, said)
+	}
+}
+
+// selectConstraints reads the checks that hold for every row, and the foreign keys that are plain equality.
+const selectConstraints = `
+SELECT k.conrelid, k.contype::text, coalesce(k.conkey, '{}'), k.confrelid, coalesce(k.confkey, '{}'),
+	coalesce(pg_get_expr(k.conbin, k.conrelid), ''), k.connoinherit
+FROM pg_catalog.pg_constraint k
+WHERE k.conrelid = ANY ($1::oid[]) AND (k.contype = 'c' AND k.convalidated
+	OR k.contype = 'f' AND NOT EXISTS (
+		SELECT FROM unnest(k.conpfeqop) q JOIN pg_catalog.pg_operator o ON o.oid = q WHERE o.oprname <> '='))
+ORDER BY k.conrelid, k.contype, k.conname`
+
+func (r *reader) constraints(ctx context.Context) error {
+	type row struct {
+		Class     uint32
+		Kind      string
+		Columns   []int16
+		Target    uint32
+		Targets   []int16
+		Check     string
+		NoInherit bool
+	}
+	rows, err := collect[row](ctx, r.conn, selectConstraints, r.oids)
+	for _, x := range rows {
+		c := r.byOID[x.Class]
+		if x.Kind == "c" {
+			if !c.foreign && !(c.parent && x.NoInherit) {
+				c.check(x.Check)
+			}
+			continue
+		}
+		if to := r.byOID[x.Target]; to != nil {
+			c.Links = append(c.Links, catalogue.Link{Fields: c.names(x.Columns), To: &to.Found, Targets: to.names(x.Targets)})
+		}
+	}
+	return err
+}
+
+func (c *class) check(expr string) {
+	for _, said := range checkRules(expr) {
+		if said.Column.Kind == catalogue.Word && said.Column.Text != catalogue.LowerASCII(said.Column.Text) {
+			continue // CURRENT_USER and the like: PostgreSQL writes a column with capitals in quotes
+		}
+		if field := c.Field(said.Column.Text); field != nil {
+			restrict(field, said)
+		}
+	}
+}
+
+// names returns the fields at these attribute numbers, with "" for a number that isn't a field.
+func (c *class) names(at []int16) []string {
+	out := make([]string, len(at))
+	for i, n := range at {
+		out[i] = c.fields[n]
+	}
+	return out
+}
+
+// selectIndexes reads the indexes that support equality on their leading columns, and every primary key.
+const selectIndexes = `
+SELECT i.indrelid, c.relname::text, i.indisunique AND i.indpred IS NULL, i.indisprimary, i.indkey::int2[], i.indnkeyatts, i.indpred IS NOT NULL
+FROM pg_catalog.pg_index i
+JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+JOIN pg_catalog.pg_am m ON m.oid = c.relam
+WHERE i.indrelid = ANY ($1::oid[]) AND i.indisvalid AND (m.amname IN ('btree', 'hash') OR i.indisprimary)
+ORDER BY i.indrelid, c.relname`
+
+func (r *reader) indexes(ctx context.Context) error {
+	type row struct {
+		Class           uint32
+		Name            string
+		Unique, Primary bool
+		Columns         []int16
+		Keys            int16
+		Partial         bool
+	}
+	rows, err := collect[row](ctx, r.conn, selectIndexes, r.oids)
+	for _, x := range rows {
+		c := r.byOID[x.Class]
+		columns := c.names(x.Columns[:x.Keys])
+		c.Index(x.Name, columns, x.Unique && !c.parent, x.Partial || int(x.Keys) < len(x.Columns))
+		if x.Primary && !c.parent && !slices.Contains(columns, "") {
+			c.Primary = columns
+		}
+	}
+	return err
+}
+
+const selectReferences = `
+SELECT k.conname::text, CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname::text END, c.relname::text,
+	ARRAY(SELECT a.attname::text FROM unnest(k.conkey) WITH ORDINALITY AS u (at, i)
+		JOIN pg_catalog.pg_attribute AS a ON a.attrelid = k.conrelid AND a.attnum = u.at ORDER BY u.i),
+	CASE m.nspname WHEN 'public' THEN '' ELSE m.nspname::text END, d.relname::text,
+	ARRAY(SELECT a.attname::text FROM unnest(k.confkey) WITH ORDINALITY AS u (at, i)
+		JOIN pg_catalog.pg_attribute AS a ON a.attrelid = k.confrelid AND a.attnum = u.at ORDER BY u.i),
+	k.confdeltype::text, k.confupdtype::text
+FROM pg_catalog.pg_constraint AS k
+JOIN pg_catalog.pg_class AS c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+JOIN pg_catalog.pg_class AS d ON d.oid = k.confrelid JOIN pg_catalog.pg_namespace AS m ON m.oid = d.relnamespace
+WHERE k.contype = 'f' AND k.conparentid = 0
+ORDER BY 2, 3, 1`
+
+// references returns the foreign keys of a PostgreSQL database.
+func references(ctx context.Context, conn querier) ([]schema.Reference, error) {
+	type row struct {
+		Name, Space, Table string
+		Fields             []string
+		ToSpace, To        string
+		Targets            []string
+		Delete, Update     string
+	}
+	rows, err := collect[row](ctx, conn, selectReferences)
+	out := make([]schema.Reference, 0, len(rows))
+	for _, x := range rows {
+		out = append(out, schema.Reference{Name: x.Name, Space: x.Space, Table: x.Table, Fields: x.Fields, ToSpace: x.ToSpace, To: x.To, Targets: x.Targets,
+			Delete: catalogue.ReferenceRule(x.Delete), Changed: catalogue.ReferenceRule(x.Update)})
+	}
+	return out, err
+}

@@ -1,0 +1,78 @@
+package postgres
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// TestSinglePrecision checks that a real is found by its shown value, and that pages over it lose no record.
+func TestSinglePrecision(t *testing.T) {
+	url := testservices.Postgres(t)
+	run(t, connect(t, url), `CREATE TABLE m (id int PRIMARY KEY, x real); INSERT INTO m VALUES (1, 0.1), (2, 0.2), (3, 'NaN'), (4, 16777217), (5, NULL)`)
+	src, err := Open(t.Context(), "app", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	classes, _, err := src.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.New(policy.Rules{Unlisted: true}, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := func(q *query.Find, at *policy.Position) (out []string, place value.Row) {
+		permit, err := p.Read(identity.Principal{Scopes: []identity.Scope{identity.Read}}, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at != nil {
+			if permit, err = permit.From(*at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rows, err := src.Read(t.Context(), permit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for row, err := range rows {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(out) < q.Limit {
+				out = append(out, row[0].String())
+				place = append(place[:0], row[2:]...)
+			}
+		}
+		return out, place
+	}
+	for _, tt := range []struct {
+		op   query.Op
+		x    string
+		want string
+	}{{query.Eq, "0.1", "[1]"}, {query.Gt, "0.1", "[2 3 4]"}, {query.Lt, "0.2", "[1]"}, {query.Eq, "16777216", "[4]"}, {query.Ne, "0.1", "[2 3 4 5]"}} {
+		where := query.Compare{Path: query.Path{"x"}, Op: tt.op, Value: value.OfDecimal(tt.x)}
+		if got, _ := ids(&query.Find{Class: "m", Where: where, Limit: 9}, nil); fmt.Sprint(got) != tt.want {
+			t.Errorf("x %s %s: %v, want %s", tt.op, tt.x, got, tt.want)
+		}
+	}
+	var all []string
+	q := &query.Find{Class: "m", Order: []query.Sort{{Path: query.Path{"x"}}}, Limit: 1}
+	for at := (*policy.Position)(nil); len(all) < 9; {
+		page, place := ids(q, at)
+		if page == nil {
+			break
+		}
+		all, at = append(all, page...), &policy.Position{After: place}
+	}
+	if fmt.Sprint(all) != "[5 1 2 4 3]" {
+		t.Errorf("page by page in the order of x: %v", all)
+	}
+}

@@ -1,0 +1,147 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// indexed reads what full-text indexes cover: an expression, or a generated column. It omits indexes with a predicate,
+// invalid ones, and those of a table that others inherit from: they haven't computed the expression for every record, so
+// it could raise an error for a hidden one.
+const indexed = `
+SELECT CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname::text END, t.relname::text, c.relname::text, coalesce(a.attname::text, ''),
+	coalesce(pg_catalog.pg_get_expr(d.adbin, d.adrelid, true), pg_catalog.pg_get_indexdef(i.indexrelid, k.at, true), '')
+FROM pg_catalog.pg_index i
+JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+JOIN pg_catalog.pg_am m ON m.oid = c.relam
+JOIN pg_catalog.pg_class t ON t.oid = i.indrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
+CROSS JOIN generate_series(1, i.indnkeyatts::int) AS k (at)
+LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[k.at - 1] AND a.attnum > 0
+LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+WHERE m.amname IN ('gin', 'gist') AND i.indisvalid AND i.indpred IS NULL
+	AND (a.attnum IS NULL OR a.attgenerated = 's' AND a.atttypid = 'pg_catalog.tsvector'::regtype)
+	AND (t.relkind = 'p' OR NOT EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = t.oid))
+ORDER BY 1, 2, 3, k.at`
+
+// fullText adds to classes their full-text indexes: GIN and GiST indexes of to_tsvector('configuration', field), with or
+// without coalesce(field, ”), and of stored generated columns that consist only of fields and their lexemes. It ignores
+// all others.
+func fullText(ctx context.Context, conn querier, classes []schema.Class) error {
+	type row struct{ Space, Table, Name, Column, Expression string }
+	rows, err := conn.Query(ctx, indexed)
+	if err != nil {
+		return fmt.Errorf("full-text indexes: %w", err)
+	}
+	indexes, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])
+	if err != nil {
+		return fmt.Errorf("full-text indexes: %w", err)
+	}
+	for _, found := range indexes {
+		i := slices.IndexFunc(classes, func(c schema.Class) bool { return c.Space == found.Space && c.Table == found.Table })
+		x, ok := vector(found.Expression)
+		if found.Column != "" {
+			x, ok = generated(found.Expression)
+		}
+		if i < 0 || !ok || slices.ContainsFunc(x.Fields, func(name string) bool { return !textual(classes[i].Field(name)) }) ||
+			found.Column != "" && classes[i].Field(found.Column) == nil {
+			continue
+		}
+		x.Name, x.Column = found.Name, found.Column
+		classes[i].Text = append(classes[i].Text, x)
+	}
+	catalogue.SortText(classes)
+	return nil
+}
+
+// textual reports whether f is a field that to_tsvector may index as text.
+func textual(f *schema.Field) bool {
+	return f != nil && f.Type == schema.String && slices.Contains([]string{"text", "varchar", "bpchar"}, f.Native)
+}
+
+// vectorOf and the others match to_tsvector('english'::regconfig, …) as PostgreSQL writes it back.
+var (
+	vectorOf  = regexp.MustCompile(`^to_tsvector\('([a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)?)'::regconfig, (.*)\)$`)
+	textOf    = regexp.MustCompile(`^(?:\((.*)\)|(.*))::text$`)
+	orEmptyOf = regexp.MustCompile(`^COALESCE\((.*), ''::(?:text|character varying|bpchar)\)$`)
+	columnOf  = regexp.MustCompile(`^(?:([a-z_][a-z0-9_]*)|"((?:[^"]|"")+)")$`)
+)
+
+// vector parses the expression of an index.
+func vector(expression string) (schema.TextIndex, bool) {
+	m := vectorOf.FindStringSubmatch(expression)
+	if m == nil {
+		return schema.TextIndex{}, false
+	}
+	x := schema.TextIndex{Config: m[1]}
+	text := uncast(m[2])
+	if m := orEmptyOf.FindStringSubmatch(text); m != nil {
+		x.NoNulls, text = true, uncast(m[1])
+	}
+	if !columnOf.MatchString(text) {
+		return schema.TextIndex{}, false
+	}
+	x.Fields = []string{unquoted(text)}
+	return x, true
+}
+
+// uncast removes a cast to text.
+func uncast(expression string) string {
+	if m := textOf.FindStringSubmatch(expression); m != nil {
+		return m[1] + m[2]
+	}
+	return expression
+}
+
+func unquoted(name string) string {
+	if inner, ok := strings.CutPrefix(name, `"`); ok {
+		return strings.ReplaceAll(strings.TrimSuffix(inner, `"`), `""`, `"`)
+	}
+	return name
+}
+
+// partOf matches the parts that the expression of a generated column may have, including the names of fields.
+var partOf = regexp.MustCompile(`^(?:` + strings.Join([]string{
+	`\s+|\|\||[(),]`,
+	`::(?:text|character varying|bpchar|"char")`,
+	`'([a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)?)'::regconfig`, // 1: a configuration
+	`'(?:[^']|'')*'`,
+	`(?:to_tsvector|setweight|COALESCE)\(`,
+	`([a-z_][a-z0-9_]*|"(?:[^"]|"")+")(?:[^(."a-zA-Z0-9_$]|$)`, // 2: a field, and what follows it
+}, "|") + `)`)
+
+// generated parses the expression of a generated column that consists of fields, literals and the functions that make a
+// tsvector of them, with one configuration. An expression with any other part might hold something that no field shows.
+func generated(expression string) (schema.TextIndex, bool) {
+	var x schema.TextIndex
+	for rest := expression; rest != ""; {
+		m := partOf.FindStringSubmatchIndex(rest)
+		if m == nil {
+			return x, false
+		}
+		end := m[1]
+		switch {
+		case m[2] >= 0:
+			config := rest[m[2]:m[3]]
+			if x.Config != "" && x.Config != config {
+				return x, false
+			}
+			x.Config = config
+		case m[4] >= 0:
+			end = m[5]
+			if name := unquoted(rest[m[4]:end]); !slices.Contains(x.Fields, name) {
+				x.Fields = append(x.Fields, name)
+			}
+		}
+		rest = rest[end:]
+	}
+	return x, x.Config != "" && x.Fields != nil
+}

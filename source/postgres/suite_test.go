@@ -1,0 +1,141 @@
+package postgres_test
+
+import (
+	"context"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // for database/sql
+
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/source/postgres"
+)
+
+var suite = database.Database{
+	Dialect: sqlgen.PostgreSQL,
+	Tables: sourcetest.Limits{
+		sourcetest.Untyped:    "its columns have types",
+		sourcetest.LongRepeat: "its regular expressions repeat at most 255 times",
+	},
+	Fresh:  testservices.Postgres,
+	Driver: func(at string) (string, string) { return "pgx", at },
+	Open: func(ctx context.Context, name, at string) (database.Source, error) {
+		return postgres.Open(ctx, name, at)
+	},
+	Writable: func(ctx context.Context, at string) (writing.Writable, error) {
+		s, err := postgres.Open(ctx, "app", at)
+		if err != nil {
+			return nil, err
+		}
+		return s.Writable(ctx, "")
+	},
+}
+
+func TestMain(m *testing.M) { suite.Main(m) }
+
+func TestQueries(t *testing.T)               { suite.TestQueries(t) }
+func TestLarge(t *testing.T)                 { suite.TestLarge(t) }
+func TestMasks(t *testing.T)                 { suite.TestMasks(t) }
+func TestDifferential(t *testing.T)          { suite.TestDifferential(t) }
+func TestPipelines(t *testing.T)             { suite.TestPipelines(t) }
+func TestPipelinesDifferential(t *testing.T) { suite.TestPipelinesDifferential(t) }
+func TestGoldenPipelines(t *testing.T)       { suite.TestGoldenPipelines(t) }
+func TestWriting(t *testing.T)               { suite.TestWriting(t) }
+func TestKilled(t *testing.T)                { suite.TestKilled(t) }
+
+func TestExplain(t *testing.T) {
+	suite.TestExplain(t, []database.Explanation{
+		{Pipeline: database.ByIndex, Parts: []string{"by_team", "rows=3", "team = '7'"}},
+		{Pipeline: database.ByScan, Parts: []string{"Seq Scan on users", "rows=900"}},
+		{Pipeline: database.Joined, Parts: []string{"users_pkey", "id = '7'", "SubPlan", "by_team"}},
+	})
+}
+
+func TestPreviews(t *testing.T) {
+	suite.TestPreviews(t, []database.Preview{
+		{Name: "late key", Statements: []string{`CREATE TABLE b (id int PRIMARY KEY)`, `CREATE TABLE a (id int PRIMARY KEY, b int REFERENCES b DEFERRABLE INITIALLY DEFERRED)`},
+			Data: `{"id":"1","b":"2"}`, Want: `{"id":1,"b":2} b leads to no record`},
+		{Name: "exclusion", Statements: []string{`CREATE TABLE a (id int PRIMARY KEY, b int, EXCLUDE USING btree (b WITH =))`, `INSERT INTO a VALUES (1, 2)`},
+			Data: `{"id":"3","b":2}`, Want: `{"id":3,"b":2} it is in conflict with another record in b`},
+		{Name: "domain", Statements: []string{`CREATE DOMAIN positive AS int CHECK (VALUE > 0)`, `CREATE TABLE a (id int PRIMARY KEY, b positive)`},
+			Data: `{"id":"3","b":-2}`, Want: `{"id":3,"b":-2} a constraint on the record doesn't hold`},
+		{Name: "hidden field that is needed", Statements: []string{`CREATE TABLE a (id int PRIMARY KEY, password_hash text NOT NULL)`},
+			Data: `{"id":"3"}`, Want: `{"id":3} password_hash can't be null`},
+	})
+}
+
+// TestAccounts checks that the reading account can't write; another one can, and if it may not create the marker table,
+// the error names the statement that the operator must run.
+func TestAccounts(t *testing.T) {
+	at := testservices.Postgres(t)
+	u, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "reader_" + filepath.Base(u.Path)
+	outside := suite.Outside(t, at, `CREATE TABLE a (id int PRIMARY KEY)`, `CREATE ROLE `+name+` LOGIN PASSWORD 'reader'`,
+		`GRANT SELECT ON ALL TABLES IN SCHEMA public TO `+name)
+	t.Cleanup(func() {
+		outside.Exec(`DROP OWNED BY ` + name)
+		outside.Exec(`DROP ROLE ` + name)
+	})
+	u.User = url.UserPassword(name, "reader")
+	s, err := postgres.Open(t.Context(), "app", u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	_, err = s.Writable(t.Context(), "")
+	if err == nil || !strings.Contains(err.Error(), "make it by hand: CREATE TABLE IF NOT EXISTS bailiwick_applied (") || strings.Contains(err.Error(), "reader:reader") {
+		t.Errorf("an account that may not make the table: %v", err)
+	}
+	w, err := s.Writable(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if got := database.Previewed(t, w, `{"id":"1"}`); got != `{"id":1} ` {
+		t.Error(got)
+	}
+	if _, err := outside.Exec(`GRANT SELECT ON bailiwick_applied TO ` + name); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := s.Writable(t.Context(), "") // the table exists now
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if got := database.Previewed(t, reader, `{"id":"1"}`); got != `{"id":1} the source's account may not write it` {
+		t.Error(got)
+	}
+}
+
+// TestTimeouts checks that the server ends statements by itself soon after the deadline of their context.
+func TestTimeouts(t *testing.T) {
+	suite.TestTimeouts(t, map[time.Duration]string{0: "5min", 9500 * time.Millisecond: "11s", 29500 * time.Millisecond: "31s", 24*time.Hour - time.Second/2: "86401s"},
+		"CREATE VIEW setting AS SELECT current_setting('statement_timeout') AS s", "CREATE VIEW slow AS SELECT pg_sleep(20)::text AS nap")
+}
+
+// TestStopsEarly cancels readings at every moment of their beginning.
+func TestStopsEarly(t *testing.T) {
+	at := testservices.Postgres(t)
+	outside := suite.Outside(t, at, "CREATE VIEW slow AS SELECT pg_sleep(30)::text AS nap")
+	src, err := postgres.Open(t.Context(), "app", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	database.StopEarly(t, src, 40) // each takes the 100 ms for which the driver waits for the server
+	var n int
+	err = outside.QueryRow("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'active'").Scan(&n)
+	if err != nil || n != 0 {
+		t.Errorf("%d statements still run, %v", n, err)
+	}
+}

@@ -1,0 +1,377 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// reader reads one schema of a SQLite database within one transaction.
+type reader struct {
+	tx       *sql.Tx
+	space    string // the name SQLite uses: main for the default one
+	byName   map[string]*catalogue.Found
+	list     []*catalogue.Found
+	ddl      map[*catalogue.Found]string
+	rowid    map[*catalogue.Found]string // the field that is an alias of the rowid
+	foreign  bool                        // some DDL names a collation
+	warnings []string
+}
+
+// describe returns the classes of a SQLite database under source's name, sorted, and warnings about what it left out.
+// Attached databases are spaces; temporary tables aren't classes. A field's length is the declared one, which SQLite
+// doesn't enforce.
+func describe(ctx context.Context, db *sql.DB, source string) ([]schema.Class, []string, error) {
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, nil, fmt.Errorf("describe %s: %w", source, err)
+	}
+	defer tx.Rollback()
+	var spaces []string
+	err = scan(ctx, tx, `SELECT name FROM pragma_database_list WHERE name <> 'temp' ORDER BY seq`, nil, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		spaces = append(spaces, name)
+		return err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("describe %s: databases: %w", source, err)
+	}
+	var list []*catalogue.Found
+	var warnings []string
+	for _, space := range spaces {
+		r := &reader{tx: tx, space: space, byName: map[string]*catalogue.Found{}, ddl: map[*catalogue.Found]string{}, rowid: map[*catalogue.Found]string{}}
+		if err := r.read(ctx); err != nil {
+			return nil, nil, fmt.Errorf("describe %s: database %s: %w", source, space, err)
+		}
+		list, warnings = append(list, r.list...), append(warnings, r.warnings...)
+	}
+	classes, more, err := catalogue.Settle(source, list)
+	warnings = append(warnings, more...)
+	if err != nil {
+		return nil, nil, err
+	}
+	more, err = fullText(ctx, tx, classes)
+	return classes, append(warnings, more...), err
+}
+
+// scan calls each for every row of a query.
+func scan(ctx context.Context, tx *sql.Tx, query string, args []any, each func(*sql.Rows) error) error {
+	rows, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func (r *reader) read(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{r.tables, r.columns, r.indexes, r.foreignKeys} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	for _, f := range r.list {
+		r.settleDDL(f)
+	}
+	return nil
+}
+
+// from returns the FROM operand for the catalogue of this schema.
+func (r *reader) from() string {
+	return `"` + strings.ReplaceAll(r.space, `"`, `""`) + `".sqlite_schema AS s`
+}
+
+func (r *reader) tables(ctx context.Context) error {
+	query := `SELECT s.name, l.type, coalesce(s.sql, '') FROM ` + r.from() + `
+		JOIN pragma_table_list AS l ON l.schema = ?1 AND l.name = s.name
+		WHERE s.type IN ('table', 'view') AND l.type <> 'shadow'
+		AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND s.name NOT LIKE 'bailiwick\_%' ESCAPE '\'
+		ORDER BY s.name`
+	made := map[string]string{} // the virtual tables
+	err := scan(ctx, r.tx, query, []any{r.space}, func(rows *sql.Rows) error {
+		var name, kind, ddl string
+		if err := rows.Scan(&name, &kind, &ddl); err != nil {
+			return err
+		}
+		f := &catalogue.Found{}
+		f.Table, f.View = name, kind == "view"
+		if r.space != "main" {
+			f.Space = r.space
+		}
+		r.byName[catalogue.LowerASCII(name)] = f
+		r.list = append(r.list, f)
+		if r.ddl[f] = ddl; kind == "virtual" {
+			r.ddl[f], made[name] = "", ddl
+		}
+		r.foreign = r.foreign || strings.Contains(strings.ToUpper(ddl), "COLLATE")
+		return nil
+	})
+	internal := textTables(made)
+	r.list = slices.DeleteFunc(r.list, func(f *catalogue.Found) bool { return internal[catalogue.LowerASCII(f.Table)] })
+	maps.DeleteFunc(r.byName, func(name string, _ *catalogue.Found) bool { return internal[name] })
+	return err
+}
+
+// columns reads the columns of all tables at once. Columns of views and virtual tables can't be read if a table they
+// depend on is gone: then the tables are read one by one, and the broken ones are left out.
+func (r *reader) columns(ctx context.Context) error {
+	base := `SELECT s.name, c.name, coalesce(c.type, ''), c."notnull", coalesce(c.dflt_value, ''), c.pk, c.hidden
+		FROM ` + r.from() + `, pragma_table_xinfo(s.name, ?1) AS c WHERE s.type IN ('table', 'view') `
+	if err := r.columnsOf(ctx, base+`AND s.type = 'table' AND s.rootpage > 0 ORDER BY s.name, c.cid`, r.space); err != nil {
+		return err
+	}
+	warned := len(r.warnings)
+	if r.columnsOf(ctx, base+`AND coalesce(s.rootpage, 0) = 0 ORDER BY s.name, c.cid`, r.space) == nil {
+		return nil
+	}
+	r.warnings = r.warnings[:warned]
+	for _, f := range slices.Clone(r.list) {
+		if !f.View && r.ddl[f] != "" {
+			continue
+		}
+		f.Fields = nil
+		err := r.columnsOf(ctx, base+`AND s.name = ?2 ORDER BY c.cid`, r.space, f.Table)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			r.warnings = append(r.warnings, fmt.Sprintf("class %s left out: %v", f.Place(), err))
+			r.list = slices.DeleteFunc(r.list, func(x *catalogue.Found) bool { return x == f })
+			delete(r.byName, catalogue.LowerASCII(f.Table))
+		}
+	}
+	return nil
+}
+
+func (r *reader) columnsOf(ctx context.Context, query string, args ...any) error {
+	type part struct {
+		at   int
+		name string
+	}
+	keys := map[*catalogue.Found][]part{}
+	err := scan(ctx, r.tx, query, args, func(rows *sql.Rows) error {
+		var table string
+		var field schema.Field
+		var pk, hidden int
+		if err := rows.Scan(&table, &field.Name, &field.Native, &field.NotNull, &field.Default, &pk, &hidden); err != nil {
+			return err
+		}
+		f := r.byName[catalogue.LowerASCII(table)]
+		if f == nil || hidden == 1 {
+			return nil
+		}
+		field.Generated = hidden > 1
+		field.Required = field.NotNull && !field.Generated && field.Default == ""
+		field.Type, field.Length = typeOf(field.Native)
+		if pk > 0 {
+			keys[f] = append(keys[f], part{pk, field.Name})
+		}
+		if warning := f.Add(field); warning != "" {
+			r.warnings = append(r.warnings, warning)
+		}
+		return nil
+	})
+	for f, parts := range keys {
+		slices.SortFunc(parts, func(a, b part) int { return a.at - b.at })
+		f.Primary = nil
+		for _, p := range parts {
+			f.Primary = append(f.Primary, p.name)
+		}
+		if len(parts) == 1 {
+			r.rowid[f] = parts[0].name // unless the table has an index for its key, which is found later
+		}
+	}
+	return err
+}
+
+// An index is an index as the pragmas return it.
+type index struct {
+	of       *catalogue.Found
+	name     string
+	columns  []string // rowidColumn for the rowid, "" for an expression
+	collated []string // those of columns with a collation other than BINARY
+	unique   bool
+	partial  bool
+}
+
+const rowidColumn = "\x00rowid" // no column can have this name
+
+func (r *reader) indexes(ctx context.Context) error {
+	var all []*index
+	var last *index
+	query := `SELECT s.name, i.name, i."unique" AND NOT i.partial, i.partial, i.origin = 'pk', c.cid, coalesce(c.name, ''), c.coll
+		FROM ` + r.from() + `, pragma_index_list(s.name, ?1) AS i, pragma_index_xinfo(i.name, ?1) AS c
+		WHERE s.type = 'table' AND c.key ORDER BY s.name, i.name, c.seqno`
+	err := scan(ctx, r.tx, query, []any{r.space}, func(rows *sql.Rows) error {
+		var table, name, column, collation string
+		var unique, partial, primary bool
+		var cid int
+		if err := rows.Scan(&table, &name, &unique, &partial, &primary, &cid, &column, &collation); err != nil {
+			return err
+		}
+		f := r.byName[catalogue.LowerASCII(table)]
+		if f == nil {
+			return nil
+		}
+		if last == nil || last.of != f || last.name != name {
+			last = &index{of: f, name: name, unique: unique, partial: partial}
+			all = append(all, last)
+		}
+		if primary {
+			delete(r.rowid, f)
+		}
+		if cid == -1 {
+			column = rowidColumn
+		}
+		last.columns = append(last.columns, column)
+		if !strings.EqualFold(collation, "BINARY") {
+			last.collated = append(last.collated, column)
+		}
+		return nil
+	})
+	r.settleIndexes(all)
+	return err
+}
+
+// settleIndexes adds the indexes once it is known which field, if any, is an alias of the rowid.
+func (r *reader) settleIndexes(all []*index) {
+	for _, x := range all {
+		for i, c := range x.columns {
+			if c == rowidColumn {
+				x.columns[i] = r.rowid[x.of]
+			}
+		}
+		x.of.Index(x.name, x.columns, x.unique, x.partial)
+		for _, c := range x.collated {
+			r.foreign = true
+			if field := x.of.Field(c); field != nil {
+				field.Unordered = true
+			}
+		}
+	}
+	for f, name := range r.rowid {
+		if r.ddl[f] == "" {
+			continue // a virtual table
+		}
+		if field := f.Field(name); field != nil {
+			field.Generated, field.Required, field.NotNull = true, false, true
+		}
+	}
+}
+
+func (r *reader) foreignKeys(ctx context.Context) error {
+	var last *catalogue.Link
+	var lastOf *catalogue.Found
+	lastID := -1
+	query := `SELECT s.name, k.id, k."table", k."from", coalesce(k."to", ''), k.seq
+		FROM ` + r.from() + `, pragma_foreign_key_list(s.name, ?1) AS k WHERE s.type = 'table' ORDER BY s.name, k.id, k.seq`
+	return scan(ctx, r.tx, query, []any{r.space}, func(rows *sql.Rows) error {
+		var table, target, from, to string
+		var id, seq int
+		if err := rows.Scan(&table, &id, &target, &from, &to, &seq); err != nil {
+			return err
+		}
+		f, parent := r.byName[catalogue.LowerASCII(table)], r.byName[catalogue.LowerASCII(target)]
+		if f == nil || parent == nil {
+			return nil
+		}
+		if f != lastOf || id != lastID {
+			f.Links = append(f.Links, catalogue.Link{To: parent})
+			last, lastOf, lastID = &f.Links[len(f.Links)-1], f, id
+		}
+		if to == "" && seq < len(parent.Primary) {
+			to = parent.Primary[seq]
+		}
+		last.Fields, last.Targets = append(last.Fields, spelt(f, from)), append(last.Targets, spelt(parent, to))
+		return nil
+	})
+}
+
+// spelt returns the field that SQLite finds by name, whose case may differ, or "".
+func spelt(f *catalogue.Found, name string) string {
+	for i := range f.Fields {
+		if sameName(f.Fields[i].Name, name) {
+			return f.Fields[i].Name
+		}
+	}
+	return ""
+}
+
+// types are the substrings of a declared type that determine what it holds; the first match counts.
+var types = []struct {
+	words []string
+	is    schema.Type
+}{
+	{[]string{"BOOL"}, schema.Boolean},
+	{[]string{"DATE", "TIMESTAMP"}, schema.Date},
+	{[]string{"JSON"}, schema.JSON},
+	{[]string{"UUID"}, schema.UUID},
+	{[]string{"DECIMAL", "NUM"}, schema.Double},
+	{[]string{"INT"}, schema.Integer},
+	{[]string{"CHAR", "CLOB", "TEXT"}, schema.String},
+	{[]string{"BLOB"}, schema.Bytes},
+	{[]string{"REAL", "FLOA", "DOUB"}, schema.Double},
+}
+
+// typeOf returns the type of a column declared as native, and its declared length. A type that matches none may hold
+// any value.
+func typeOf(native string) (schema.Type, int) {
+	upper := strings.ToUpper(strings.TrimSpace(native))
+	if upper == "DATE" {
+		return schema.Day, 0
+	}
+	for _, t := range types {
+		if !slices.ContainsFunc(t.words, func(w string) bool { return strings.Contains(upper, w) }) {
+			continue
+		}
+		length := 0
+		if _, size, ok := strings.Cut(upper, "("); ok && t.is == schema.String {
+			length, _ = strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(size, ")")))
+		}
+		return t.is, max(length, 0)
+	}
+	return schema.Any, 0
+}
+
+const selectReferences = `SELECT s.name, k.id, p.name, k."from", coalesce(k."to", (SELECT i.name FROM pragma_table_info(k."table") AS i WHERE i.pk = k.seq + 1)),
+	k.on_delete, k.on_update
+FROM main.sqlite_schema AS s, pragma_foreign_key_list(s.name) AS k JOIN main.sqlite_schema AS p ON p.type = 'table' AND lower(p.name) = lower(k."table")
+WHERE s.type = 'table' ORDER BY s.name, k.id, k.seq`
+
+// references returns the foreign keys of the tables of the main file.
+func references(ctx context.Context, conn *sql.Conn) ([]schema.Reference, error) {
+	rows, err := conn.QueryContext(ctx, selectReferences)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []schema.Reference
+	last := ""
+	for rows.Next() {
+		var table, id, to, from, target, delete, update sql.NullString
+		if err := rows.Scan(&table, &id, &to, &from, &target, &delete, &update); err != nil {
+			return nil, err
+		}
+		if at := table.String + "\x00" + id.String; at != last || out == nil {
+			last = at
+			out = append(out, schema.Reference{Table: table.String, To: to.String, Delete: catalogue.ReferenceRule(strings.ToUpper(delete.String)),
+				Changed: catalogue.ReferenceRule(strings.ToUpper(update.String))})
+		}
+		r := &out[len(out)-1]
+		r.Fields, r.Targets = append(r.Fields, from.String), append(r.Targets, target.String)
+	}
+	return out, rows.Err()
+}

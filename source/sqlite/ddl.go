@@ -1,0 +1,110 @@
+package sqlite
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A declaration is what SQLite's catalogue keeps only as text: the collation of each column, and the checks.
+type declaration struct {
+	columns    []string
+	collations []string // "" if none is named
+	checks     [][]catalogue.Token
+}
+
+// constraintWords are the keywords that begin a table constraint. They are reserved, so a column of such a name is
+// quoted.
+var constraintWords = []string{"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"}
+
+// parseDDL reads a CREATE TABLE statement as SQLite stores it.
+func parseDDL(ddl string) (declaration, bool) {
+	var d declaration
+	ts, ok := catalogue.Lex(ddl, true)
+	open := slices.IndexFunc(ts, func(t catalogue.Token) bool { return t.Is("(") })
+	if !ok || open < 0 {
+		return d, false
+	}
+	body, _, ok := catalogue.Group(ts[open:])
+	if !ok {
+		return d, false
+	}
+	for _, item := range catalogue.Split(body, ",") {
+		if len(item) == 0 {
+			return d, false
+		}
+		first := item[0]
+		table := slices.ContainsFunc(constraintWords, first.Is)
+		collation := ""
+		for i := 0; i < len(item); i++ {
+			switch {
+			case item[i].Is("("):
+				_, rest, ok := catalogue.Group(item[i:])
+				if !ok {
+					return d, false
+				}
+				i = len(item) - len(rest) - 1
+			case item[i].Is("COLLATE") && i+1 < len(item):
+				collation = item[i+1].Text
+			case item[i].Is("CHECK") && i+1 < len(item) && item[i+1].Is("("):
+				inner, _, ok := catalogue.Group(item[i+1:])
+				if !ok {
+					return d, false
+				}
+				d.checks = append(d.checks, inner)
+			}
+		}
+		if !table {
+			d.columns, d.collations = append(d.columns, first.Text), append(d.collations, collation)
+		}
+	}
+	return d, true
+}
+
+// settleDDL sets on f what its DDL contains and no pragma reports. If the DDL can't be parsed, every field is marked Unordered,
+// which is always safe.
+func (r *reader) settleDDL(f *catalogue.Found) {
+	if f.View {
+		for i := range f.Fields {
+			f.Fields[i].Unordered = r.foreign // a view's column may compare as the column it comes from
+		}
+		return
+	}
+	if r.ddl[f] == "" {
+		return // a virtual table
+	}
+	d, ok := parseDDL(r.ddl[f])
+	if !ok || slices.ContainsFunc(f.Fields, func(x schema.Field) bool { return d.column(x.Name) < 0 }) {
+		for i := range f.Fields {
+			f.Fields[i].Unordered = true
+		}
+		return
+	}
+	binary := map[string]bool{}
+	for i := range f.Fields {
+		c := d.collations[d.column(f.Fields[i].Name)]
+		if binary[f.Fields[i].Name] = c == "" || strings.EqualFold(c, "BINARY"); !binary[f.Fields[i].Name] {
+			f.Fields[i].Unordered = true
+		}
+	}
+	for _, check := range d.checks {
+		for _, said := range catalogue.Rules(check) {
+			name := spelt(f, said.Column.Text)
+			if field := f.Field(name); field != nil && (binary[name] || said.JSON) {
+				catalogue.Restrict(field, said)
+			}
+		}
+	}
+}
+
+// column returns the index of the column that SQLite finds by name, or -1.
+func (d *declaration) column(name string) int {
+	return slices.IndexFunc(d.columns, func(c string) bool { return sameName(c, name) })
+}
+
+// sameName compares names as SQLite does: ignoring the case of ASCII letters.
+func sameName(a, b string) bool {
+	return len(a) == len(b) && catalogue.LowerASCII(a) == catalogue.LowerASCII(b)
+}

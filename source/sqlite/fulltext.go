@@ -1,0 +1,150 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// shadows are the name suffixes of the tables in which a module keeps its index, the index itself first. SQLite knows
+// them too, but only for modules that it has loaded.
+var shadows = map[string][]string{
+	"fts5": {"", "_data", "_idx", "_content", "_docsize", "_config"}, "fts5vocab": {""},
+	"fts4": {"", "_content", "_docsize", "_segdir", "_segments", "_stat"}, "fts4aux": {""},
+	"fts3": {"", "_content", "_docsize", "_segdir", "_segments", "_stat"}, "fts3tokenize": {""},
+}
+
+// textTables returns the tables of a SQLite schema that are full-text indexes or parts of one, in lower case: they aren't
+// classes. made holds the CREATE statements of the virtual tables, by name.
+func textTables(made map[string]string) map[string]bool {
+	out := map[string]bool{}
+	for name, ddl := range made {
+		module, _, _ := virtual(ddl)
+		for _, end := range shadows[catalogue.LowerASCII(module)] {
+			out[catalogue.LowerASCII(name+end)] = true
+		}
+	}
+	return out
+}
+
+// fullText adds to classes their FTS5 indexes, and returns warnings about those that it can't use. An index belongs to a
+// class if it is an external-content table (content=…) over it, by the integer key of the class. Each of its columns is
+// taken to index the field of the same name; keeping it up to date is the owner's responsibility.
+func fullText(ctx context.Context, tx *sql.Tx, classes []schema.Class) ([]string, error) {
+	spaces := map[string][]*schema.Class{}
+	for i := range classes {
+		spaces[classes[i].Space] = append(spaces[classes[i].Space], &classes[i])
+	}
+	var warnings []string
+	for space, in := range spaces {
+		made, err := virtuals(ctx, tx, space)
+		if err != nil {
+			return nil, fmt.Errorf("full-text indexes: %w", err)
+		}
+		for name, ddl := range made {
+			module, args, ok := virtual(ddl)
+			if !ok || catalogue.LowerASCII(module) != "fts5" {
+				continue
+			}
+			c, x, ok := external(name, args, in)
+			if !ok {
+				continue
+			}
+			if err := probe(ctx, tx, space, x); err != nil {
+				if ctx.Err() != nil {
+					return nil, ctx.Err()
+				}
+				warnings = append(warnings, fmt.Sprintf("full-text index %q of class %q left out: %v", name, c.Name, err))
+				continue
+			}
+			c.Text = append(c.Text, x)
+		}
+	}
+	catalogue.SortText(classes)
+	return warnings, nil
+}
+
+// virtuals returns the CREATE statements of the virtual tables of a schema, by table name.
+func virtuals(ctx context.Context, tx *sql.Tx, space string) (map[string]string, error) {
+	if space == "" {
+		space = "main"
+	}
+	rows, err := tx.QueryContext(ctx, "SELECT s.name, s.sql FROM "+quote(space)+".sqlite_schema AS s WHERE s.type = 'table' AND s.sql LIKE 'CREATE VIRTUAL%'")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	made := map[string]string{}
+	for rows.Next() {
+		var name, ddl string
+		if err := rows.Scan(&name, &ddl); err != nil {
+			return nil, err
+		}
+		made[name] = ddl
+	}
+	return made, rows.Err()
+}
+
+// external parses the arguments of an FTS5 table as an index of one of classes.
+func external(name string, args []string, classes []*schema.Class) (*schema.Class, schema.TextIndex, bool) {
+	x := schema.TextIndex{Name: name}
+	content, rowid := "", "rowid"
+	var columns []string
+	for _, arg := range args {
+		option, v, is := assignment(arg)
+		column, rest, ok := token(arg)
+		switch {
+		case is && option == "content":
+			content = v
+		case is && option == "content_rowid":
+			rowid = v
+		case is && (option == "tokenize" || option == "prefix" || option == "columnsize" || option == "detail" && catalogue.LowerASCII(v) == "full"):
+		case is, !ok:
+			return nil, x, false // with less detail an index raises errors for phrases and columns
+		case catalogue.LowerASCII(strings.TrimSpace(rest)) == "unindexed":
+		case strings.TrimSpace(rest) == "" && catalogue.LowerASCII(column) != catalogue.LowerASCII(name): // a column of this name hides what MATCH is asked of
+			columns = append(columns, column)
+		default:
+			return nil, x, false
+		}
+	}
+	for _, c := range classes {
+		if content == "" || catalogue.LowerASCII(c.Table) != catalogue.LowerASCII(content) || c.View || len(c.Key) != 1 {
+			continue
+		}
+		key := c.Field(c.Key[0])
+		if key.Type != schema.Integer || !key.Generated || catalogue.LowerASCII(rowid) != "rowid" && catalogue.LowerASCII(rowid) != catalogue.LowerASCII(key.Name) {
+			return nil, x, false
+		}
+		x.Key = key.Name
+		for _, column := range columns {
+			for _, f := range c.Fields {
+				if catalogue.LowerASCII(f.Name) == catalogue.LowerASCII(column) && (f.Type == schema.String || f.Type == schema.Any) {
+					x.Fields = append(x.Fields, f.Name)
+				}
+			}
+		}
+		return c, x, len(x.Fields) > 0
+	}
+	return nil, x, false
+}
+
+// probe runs a search in x, so that an index that can't be read here is left out: a tokenizer or a table is missing.
+func probe(ctx context.Context, tx *sql.Tx, space string, x schema.TextIndex) error {
+	if space == "" {
+		space = "main"
+	}
+	columns := make([]string, len(x.Fields))
+	for i, f := range x.Fields {
+		columns[i] = quote(f)
+	}
+	var n int
+	return tx.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT f.rowid FROM "+quote(space)+"."+quote(x.Name)+" AS f WHERE f."+quote(x.Name)+" MATCH ? LIMIT 1)",
+		"{"+strings.Join(columns, " ")+`} : ("two words")`).Scan(&n)
+}
+
+func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

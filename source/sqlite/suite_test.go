@@ -1,0 +1,107 @@
+package sqlite_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+var suite = database.Database{
+	Dialect: sqlgen.SQLite,
+	Tables: sourcetest.Limits{
+		sourcetest.NaN:           "it stores a NaN as null",
+		sourcetest.ExactDecimals: "its numbers are 64-bit integers and doubles",
+		sourcetest.AnyKey:        "its JSON paths have no escapes",
+		sourcetest.Microseconds:  "its date functions count milliseconds",
+		sourcetest.Lists:         "it keeps them as JSON",
+	},
+	Pipelines: pipelines.Limits{
+		pipelines.Decimals: "its numbers are 64-bit integers and doubles",
+		pipelines.Digits:   "its numbers are 64-bit integers and doubles",
+	},
+	Fresh: func(t testing.TB) string { return filepath.Join(t.TempDir(), "app.db") },
+	Driver: func(at string) (string, string) {
+		return "sqlite", "file:" + at + "?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)"
+	},
+	Unchecked: "PRAGMA foreign_keys = OFF",
+	Open:      func(ctx context.Context, name, at string) (database.Source, error) { return sqlite.Open(ctx, name, at) },
+	Writable: func(ctx context.Context, at string) (writing.Writable, error) {
+		s, err := sqlite.Open(ctx, "app", at)
+		if err != nil {
+			return nil, err
+		}
+		return s.Writable(ctx)
+	},
+}
+
+func TestMain(m *testing.M) { suite.Main(m) }
+
+func TestQueries(t *testing.T)               { suite.TestQueries(t) }
+func TestLarge(t *testing.T)                 { suite.TestLarge(t) }
+func TestMasks(t *testing.T)                 { suite.TestMasks(t) }
+func TestDifferential(t *testing.T)          { suite.TestDifferential(t) }
+func TestPipelines(t *testing.T)             { suite.TestPipelines(t) }
+func TestPipelinesDifferential(t *testing.T) { suite.TestPipelinesDifferential(t) }
+func TestGoldenPipelines(t *testing.T)       { suite.TestGoldenPipelines(t) }
+func TestWriting(t *testing.T)               { suite.TestWriting(t) }
+func TestKilled(t *testing.T)                { suite.TestKilled(t) }
+
+func TestExplain(t *testing.T) {
+	suite.TestExplain(t, []database.Explanation{
+		{Pipeline: database.ByIndex, Parts: []string{"USING COVERING INDEX by_team (team=?)"}},
+		{Pipeline: database.ByScan, Parts: []string{"SCAN t"}},
+		{Pipeline: database.Joined, Parts: []string{"SEARCH t USING INDEX sqlite_autoindex_users_1 (id=?)", "\n  CORRELATED", "\n    SEARCH t USING INDEX by_team (team=?)"}},
+	})
+}
+
+func TestPreviews(t *testing.T) {
+	suite.TestPreviews(t, []database.Preview{
+		{Name: "late key", Statements: []string{`CREATE TABLE b (id INT PRIMARY KEY)`, `CREATE TABLE a (id INT PRIMARY KEY, b INT REFERENCES b DEFERRABLE INITIALLY DEFERRED)`},
+			Data: `{"id":"1","b":"2"}`, Want: `{"id":1,"b":2} a field leads to no record`},
+		{Name: "strict types", Statements: []string{`CREATE TABLE a (id INT PRIMARY KEY, b ANY, c TEXT) STRICT`},
+			Data: `{"id":"1","b":"x","c":"y"}`, Want: `{"id":1,"b":"x","c":"y"} `},
+		{Name: "dates as they are", Statements: []string{`CREATE TABLE a (id INT PRIMARY KEY, at DATETIME, CHECK (typeof(at) = 'integer'))`, `INSERT INTO a VALUES (1, 1700000000)`},
+			Data: `{"id":"2","at":"2026-01-01T00:00:00Z"}`, Want: `{"id":2,"at":"2026-01-01T00:00:00Z"} `},
+	})
+}
+
+// TestWordsOfTypes checks that a column's declared type has no other meaning: sqlgen uses the same name for
+// computed dates.
+func TestWordsOfTypes(t *testing.T) {
+	d := sourcetest.Dataset{Tables: []sourcetest.Table{{Name: "t", Key: []string{"id"}, Columns: []sourcetest.Column{{Name: "id", Is: schema.Integer}, {Name: "took", Is: schema.Any, SQLite: "milliseconds"}},
+		Rows: `[1,250]`}}}
+	src := suite.Load(t, d)
+	classes, _, err := src.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.New(policy.Rules{Unlisted: true}, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, q := range map[string]query.Query{"find": &query.Find{Class: "t", Limit: 1}, "pipeline": &query.Pipeline{Class: "t", Stages: []query.Stage{query.Limit{N: 1}}, Limit: 1}} {
+		permit, err := p.Read(identity.Principal{ID: "t", Scopes: []identity.Scope{identity.Read}}, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := sourcetest.Collect(t.Context(), src, permit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rows[0][1]; got.Kind() != value.Int || got.Int() != 250 {
+			t.Errorf("%s: %s %s, want 250", name, got.Kind(), got)
+		}
+	}
+}

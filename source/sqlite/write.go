@@ -1,0 +1,180 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/writing"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A WritableSource is a SQLite source that can be written to. Reads stay on read-only connections.
+type WritableSource struct {
+	*Source
+	*writing.Writer
+	db *sql.DB
+}
+
+// Writable opens s for writing as well. It creates the marker table if there is none.
+func (s *Source) Writable(ctx context.Context) (*WritableSource, error) {
+	conn, err := newConnector(s.path, "mode=rw&_dqs=0&_pragma=busy_timeout(50)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&_pragma=trusted_schema(0)")
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %w", s.name, err)
+	}
+	db := sql.OpenDB(conn)
+	db.SetMaxOpenConns(4)
+	db.SetMaxIdleConns(1)
+	db.SetConnMaxIdleTime(time.Minute)
+	w := &WritableSource{Source: s, Writer: writing.New(writer{engine{s}, db}), db: db}
+	if err := sqldriver.MakeMarker(ctx, s.name, engine{s}, func(ctx context.Context, text string) error {
+		return patient(ctx, func() error { _, err := db.ExecContext(ctx, text); return err })
+	}); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return w, nil
+}
+
+// Close closes all connections.
+func (w *WritableSource) Close() error { return errors.Join(w.db.Close(), w.Source.Close()) }
+
+// writer implements writing.Database.
+type writer struct {
+	engine
+	db *sql.DB // shadows the connections that read
+}
+
+// Begin implements writing.Database. The transaction holds the write lock from the start, so that what it reads can't
+// change before it commits.
+func (w writer) Begin(ctx context.Context) (writing.Tx, error) {
+	conn, err := w.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := &tx{sqldriver.Transaction{Conn: conn, Decode: stored}}
+	if err := patient(ctx, func() error { _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); return err }); err != nil {
+		t.Rollback() // it may have begun when the context ended
+		return nil, err
+	}
+	return t, nil
+}
+
+// patient retries do while another connection holds a lock. SQLite can wait by itself, but no context could end that.
+func patient(ctx context.Context, do func() error) error {
+	for {
+		err := do()
+		if !(writer{}).Again(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// Commit implements writing.Tx. It waits for readers that block it: the transaction stays open.
+func (t *tx) Commit(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sqldriver.CommitTime)
+	defer cancel()
+	return patient(ctx, func() error { return t.Transaction.Commit(ctx) })
+}
+
+type tx struct{ sqldriver.Transaction }
+
+// Settle implements writing.Tx. SQLite reports that deferred foreign keys are violated, but not which.
+func (t *tx) Settle(context.Context) error {
+	return t.Conn.Raw(func(c any) error {
+		f, ok := c.(*fileConn)
+		if !ok {
+			return fmt.Errorf("a connection is a %T", c)
+		}
+		if s, ok := f.Conn.(sqlite.DBStatus); ok {
+			if n, _, err := s.Status(sqlite.DBStatusDeferredFKs, false); err != nil || n == 0 {
+				return err
+			}
+			return errDeferred
+		}
+		return fmt.Errorf("the driver's connection is a %T, which tells nothing of deferred keys", f.Conn)
+	})
+}
+
+var errDeferred = errors.New("a deferred foreign key doesn't hold")
+
+// References implements writing.Database.
+func (writer) References(ctx context.Context, t writing.Tx) ([]schema.Reference, error) {
+	return references(ctx, t.(*tx).Conn)
+}
+
+// Sound implements writing.Database.
+func (writer) Sound(_ context.Context, _ writing.Tx, c *schema.Class) error {
+	if c.Space != "" {
+		return sqldriver.Unwritable(c, "it stands in an attached file, which can't be written together with the main one")
+	}
+	return nil
+}
+
+// Again implements writing.Database.
+func (writer) Again(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && (e.Code()&0xff == sqlite3.SQLITE_BUSY || e.Code()&0xff == sqlite3.SQLITE_LOCKED)
+}
+
+// Problem implements writing.Database.
+func (w writer) Problem(ctx context.Context, err error) error {
+	return w.Errors().RefuseWrite(ctx, err)
+}
+
+// kinds are the refusals that a code identifies.
+var kinds = map[int]writing.Kind{
+	sqlite3.SQLITE_CONSTRAINT_UNIQUE: writing.Unique, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY: writing.Unique, sqlite3.SQLITE_CONSTRAINT_ROWID: writing.Unique,
+	sqlite3.SQLITE_CONSTRAINT_NOTNULL: writing.NotNull, sqlite3.SQLITE_CONSTRAINT_CHECK: writing.Check, sqlite3.SQLITE_CONSTRAINT_TRIGGER: writing.Trigger,
+	sqlite3.SQLITE_CONSTRAINT_DATATYPE: writing.Misfit, sqlite3.SQLITE_MISMATCH: writing.Misfit, sqlite3.SQLITE_TOOBIG: writing.Misfit,
+	sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY: writing.ForeignKey,
+}
+
+// Refusal implements writing.Database. SQLite names columns as "table.column" after a colon; nothing else of its message
+// is used, and of those only names of fields.
+func (writer) Refusal(_ context.Context, c *schema.Class, op write.Op, err error) *writing.Refusal {
+	if errors.Is(err, errDeferred) {
+		return &writing.Refusal{Kind: writing.ForeignKey}
+	}
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return nil
+	}
+	kind, ok := kinds[e.Code()]
+	switch {
+	case kind == writing.ForeignKey && op == write.OpDelete:
+		kind = writing.Referenced
+	case ok:
+	case e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT:
+		kind = writing.Check
+	case strings.Contains(e.Error(), "cannot INSERT into generated column"), strings.Contains(e.Error(), "cannot UPDATE generated column"):
+		kind = writing.Computed
+	default:
+		return nil
+	}
+	r := &writing.Refusal{Kind: kind}
+	_, names, _ := strings.Cut(e.Error(), "constraint failed: ")
+	if i := strings.LastIndex(names, "constraint failed: "); i >= 0 {
+		names = names[i+len("constraint failed: "):]
+	}
+	for name := range strings.SplitSeq(names, ", ") {
+		name, _, _ = strings.Cut(name, " (")
+		table, column, ok := strings.Cut(name, ".")
+		if f := c.Field(column); ok && f != nil && strings.EqualFold(table, c.Table) {
+			r.Fields = append(r.Fields, f.Name)
+		}
+	}
+	return r
+}
