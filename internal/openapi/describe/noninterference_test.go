@@ -132,11 +132,18 @@ func (w world) answers(t *rapid.T, text string, f visible.Filter) string {
 		op, err := v.Operation(id)
 		if err == nil {
 			b.WriteString(Operation(v, op))
+			for _, at := range append([]string{"body", "response", "query", "body.nme"}, slices.Sorted(maps.Keys(w.hidden))...) {
+				field := at[strings.LastIndexByte(at, '.')+1:]
+				for _, part := range []string{at, "body." + field, "response." + field, "body." + field + "." + field} {
+					say(Part(v, op, part))
+				}
+			}
 		}
 		say("", err)
 	}
 	for _, name := range append(slices.Sorted(maps.Keys(w.schemas)), "Team0", "Secret1", "Vualt1", "x.Nobody") {
 		say(Schema(v, name))
+		say(SchemaPart(v, name, "name"))
 	}
 	say(strings.Join(v.Schemas(), " "), nil)
 	return b.String()

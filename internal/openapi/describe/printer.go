@@ -3,6 +3,7 @@ package describe
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
@@ -17,6 +18,8 @@ type printer struct {
 	request bool     // describes what is sent: read-only fields are omitted
 	whole   bool     // describes a schema: all fields are included
 	past    []string // the named schemas that enclose the current one
+	at      []string // the path of the current part: body, line_items; see Part
+	cut     string   // the path of the first part that is not shown whole
 }
 
 func (p *printer) line(indent int, text string) {
@@ -33,36 +36,66 @@ const maxEnum = 12
 var placeNames = []struct{ in, title string }{{"path", "Path:"}, {"query", "Query:"}, {"header", "Headers:"}}
 
 func (p *printer) parameters(op *spec.Operation) {
-	all := p.v.Parameters(op)
-	slices.SortStableFunc(all, func(a, b spec.Parameter) int { return order(b.Required) - order(a.Required) })
 	for _, place := range placeNames {
-		n := 0
-		for _, q := range all {
-			if q.In != place.in || p.v.Fixed(q) != nil {
-				continue
+		p.place(op, place.in)
+	}
+}
+
+// place describes the parameters in one place: path, query or header.
+func (p *printer) place(op *spec.Operation, in string) {
+	all := slices.DeleteFunc(p.v.Parameters(op), func(q spec.Parameter) bool { return q.In != in || p.v.Fixed(q) != nil })
+	if len(all) == 0 {
+		return
+	}
+	slices.SortStableFunc(all, func(a, b spec.Parameter) int { return order(b.Required) - order(a.Required) })
+	title := placeNames[slices.IndexFunc(placeNames, func(n struct{ in, title string }) bool { return n.in == in })].title
+	p.line(0, title)
+	defer p.enter(strings.ToLower(strings.TrimSuffix(title, ":")))()
+	for i, q := range all {
+		if i >= p.fields && !q.Required {
+			var left []string
+			for _, q := range all[i:] {
+				left = append(left, q.Name)
 			}
-			if n == 0 {
-				p.line(0, place.title)
-			}
-			if n++; n > p.fields && !q.Required {
-				continue
-			}
-			text := q.Description
-			s := p.v.Schema(q.Schema)
-			if text != "" {
-				s.Description = text
-			}
-			if s.Example == nil {
-				s.Example = q.Example
-			}
-			p.field(1, q.Name, q.Required, s)
-			if q.Style == "deepObject" || q.MediaType != "" {
-				p.inside(2, s, 1)
-			}
+			p.left(1, left)
+			return
 		}
-		if n > p.fields {
-			p.line(1, fmt.Sprintf("… %d in all", n))
+		s := p.v.Schema(q.Schema)
+		if q.Description != "" {
+			s.Description = q.Description
 		}
+		if s.Example == nil {
+			s.Example = q.Example
+		}
+		leave := p.enter(q.Name)
+		p.field(1, q.Name, q.Required, s)
+		if q.Style == "deepObject" || q.MediaType != "" {
+			p.inside(2, s, 1)
+		}
+		leave()
+	}
+}
+
+// enter adds a name to the path of the current part, and returns a function that removes it.
+func (p *printer) enter(name string) func() {
+	p.at = append(p.at, name)
+	return func() { p.at = p.at[:len(p.at)-1] }
+}
+
+// left names the fields that are left out, and notes the part that has them.
+func (p *printer) left(indent int, names []string) {
+	p.omit()
+	text := strings.Join(names[:min(len(names), maxEnum)], ", ")
+	if len(names) > maxEnum {
+		text += ", …"
+	}
+	p.line(indent, fmt.Sprintf("… %d more: %s", len(names), oneLine(text, 3*maxText)))
+}
+
+// omit notes that the current part is not shown whole.
+func (p *printer) omit() {
+	if p.cut == "" {
+		p.cut = strings.Join(p.at, ".")
 	}
 }
 
@@ -87,6 +120,7 @@ func (p *printer) body(b *spec.Body) {
 	if b.Required {
 		text += ", required"
 	}
+	defer p.enter("body")()
 	p.content(fmt.Sprintf("Body (%s)", oneLine(text, 200)), c)
 }
 
@@ -106,7 +140,9 @@ func (p *printer) answers(op *spec.Operation) {
 		if !spec.IsJSON(c.MediaType) {
 			title += fmt.Sprintf(" (%s)", oneLine(c.MediaType, 100))
 		}
+		leave := p.enter("response")
 		p.content(title, c)
+		leave()
 	}
 	var rest []string
 	for i := range op.Responses {
@@ -126,7 +162,7 @@ func (p *printer) content(title string, c *spec.Content) {
 	s := p.v.Schema(c.Schema)
 	text := title + ": " + p.kind(s, 0)
 	if s.Description != "" && p.descriptions && len(s.Properties) == 0 {
-		text += " // " + oneLine(s.Description, maxText)
+		text += " // " + prose(s.Description, maxText)
 	}
 	if e, ok := short(c.Example); ok {
 		text += " // e.g. " + e
@@ -142,7 +178,13 @@ func (p *printer) inside(indent int, s spec.Schema, level int) {
 			s = p.v.Schema(s.Items)
 		}
 	}
-	if level >= p.depth || known[s.Name] != "" {
+	if known[s.Name] != "" {
+		return
+	}
+	if level >= p.depth {
+		if s.Name == "" && (len(s.Properties) > 0 || len(s.AllOf) > 0) {
+			p.omit()
+		}
 		return
 	}
 	if s.Name != "" {
@@ -164,27 +206,49 @@ func (p *printer) inside(indent int, s spec.Schema, level int) {
 	}
 	for i, f := range all {
 		if i >= most && !(p.request && f.Required) {
-			p.line(indent, fmt.Sprintf("… %d fields in all%s", len(all), opens(s.Name)))
+			var left []string
+			for _, f := range all[i:] {
+				if !p.request || !f.Required {
+					left = append(left, f.Name)
+				}
+			}
+			p.left(indent, left)
 			break
 		}
 		in := p.v.Schema(f.Schema)
+		leave := p.enter(f.Name)
 		p.field(indent, f.Name, f.Required, in)
 		p.inside(indent+1, in, level+1)
+		leave()
 	}
 	if len(o.Choices) > 0 && len(all) > 0 {
 		p.line(indent, "and "+p.choices(o.Schema, o.Choices))
 	}
+	p.alternatives(indent, o, level+1)
 	if o.Further != nil && len(all) > 0 {
 		p.line(indent, "and further names: "+p.kind(p.v.Schema(o.Further), 0))
 	}
 }
 
-// opens returns how to see all of a named schema.
-func opens(schema string) string {
-	if schema == "" {
-		return ""
+// alternatives describes the fields of each alternative of o that has some, under its name or its number.
+func (p *printer) alternatives(indent int, o visible.Object, level int) {
+	if level >= p.depth || len(o.Choices) > maxEnum {
+		return
 	}
-	return fmt.Sprintf(`: schema=%q`, oneLine(schema, 200))
+	for i, r := range o.Choices {
+		in := p.v.Schema(r)
+		if len(in.Properties)+len(in.AllOf) == 0 || slices.Contains(p.past, in.Name) && in.Name != "" {
+			continue
+		}
+		called := spec.ShortName(in.Name)
+		if called == "" {
+			called = strconv.Itoa(i + 1)
+		}
+		leave := p.enter(called)
+		p.line(indent, name(called)+":")
+		p.inside(indent+1, in, level)
+		leave()
+	}
 }
 
 func (p *printer) field(indent int, called string, required bool, s spec.Schema) {
@@ -203,7 +267,7 @@ func (p *printer) field(indent int, called string, required bool, s spec.Schema)
 	case known[s.Name] != "":
 		notes = append(notes, known[s.Name])
 	case p.descriptions:
-		if d := oneLine(s.Description, maxText); d != "" {
+		if d := prose(s.Description, maxText); d != "" {
 			notes = append(notes, d)
 		}
 		if e, ok := short(s.Example); ok && len(s.Enum) == 0 && s.Default == nil {
@@ -296,7 +360,7 @@ func (p *printer) choices(s spec.Schema, all []spec.Raw) string {
 			var fields []string
 			for _, f := range p.v.Object(in).Fields {
 				if f.Required || len(in.Required) == 0 {
-					fields = append(fields, oneLine(f.Name, 60))
+					fields = append(fields, oneLine(f.Name, 60)+": "+p.kind(p.v.Schema(f.Schema), 3))
 				}
 			}
 			text = "{" + strings.Join(fields[:min(len(fields), 4)], ", ") + "}"
@@ -329,19 +393,11 @@ func (p *printer) schema(s spec.Schema) {
 		p.line(0, text)
 		return
 	}
-	if text := oneLine(s.Description, maxText); text != "" {
+	if text := prose(s.Description, maxText); text != "" {
 		p.line(0, text)
 	}
 	if len(s.Enum) > 0 {
-		var values []string
-		for i, e := range s.Enum {
-			if i == 200 {
-				values = append(values, fmt.Sprintf("… %d in all", len(s.Enum)))
-				break
-			}
-			values = append(values, value(e))
-		}
-		p.line(0, "**Enum values:** "+strings.Join(values, ", "))
+		p.values(s)
 		return
 	}
 	if len(s.Properties) == 0 && len(s.AllOf) == 0 {
@@ -350,4 +406,17 @@ func (p *printer) schema(s spec.Schema) {
 		p.line(0, p.kind(shown, 0))
 	}
 	p.inside(0, s, 0)
+}
+
+// values lists the values of an enum.
+func (p *printer) values(s spec.Schema) {
+	var values []string
+	for i, e := range s.Enum {
+		if i == 200 {
+			values = append(values, fmt.Sprintf("… %d in all", len(s.Enum)))
+			break
+		}
+		values = append(values, value(e))
+	}
+	p.line(0, "**Enum values:** "+strings.Join(values, ", "))
 }

@@ -1,13 +1,15 @@
 // Package describe renders an HTTP API as short text for agents: operations, schemas, services and search results.
 //
 // It renders a View, so it can't show anything hidden. The detail of an operation describes first the request, required
-// parts first, then the response, two levels deep; deeper schemas are named, and Schema describes a named one. A detail
+// parts first, then the response, two levels deep; deeper schemas are named, and Schema describes a named one. Part
+// describes any part of an operation. A detail
 // is at most about MaxDetail bytes: the response is shortened before the request. Texts of the document are untrusted
 // data: they are flattened to one line and cut, so they can't break out of their line.
 package describe
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
@@ -57,7 +59,7 @@ func Operation(v *visible.View, op *spec.Operation) string {
 func detail(v *visible.View, op *spec.Operation, request, answer measure) string {
 	p := &printer{v: v}
 	p.line(0, Line(v, op))
-	if text := oneLine(op.Description, maxText); text != "" && text != summary(op) {
+	if text := prose(op.Description, maxText); text != "" && text != summary(op) {
 		p.line(0, text)
 	}
 	p.measure, p.request = request, true
@@ -65,6 +67,9 @@ func detail(v *visible.View, op *spec.Operation, request, answer measure) string
 	p.body(op.Body)
 	p.measure, p.request = answer, false
 	p.answers(op)
+	if p.cut != "" {
+		p.line(0, fmt.Sprintf("A part in full: at=%q", oneLine(p.cut, 300)))
+	}
 	return p.b.String()
 }
 
@@ -86,11 +91,41 @@ func Line(v *visible.View, op *spec.Operation) string {
 	return fmt.Sprintf("%s: %s %s%s [%s]", name(op.ID), op.Method, oneLine(op.Path, 300), text, mark)
 }
 
+// needs returns what a read requires besides its path, so that a simple one can be made from a search result.
+func needs(v *visible.View, op *spec.Operation) string {
+	if v.Class(op) != classify.Read {
+		return ""
+	}
+	var names []string
+	for _, q := range v.Parameters(op) {
+		if q.Required && (q.In == "query" || q.In == "header") && v.Fixed(q) == nil {
+			names = append(names, strings.Replace(q.In, "header", "headers", 1)+"."+q.Name)
+		}
+	}
+	if op.Body != nil {
+		for _, f := range v.Object(v.Schema(op.Body.Preferred().Schema)).Fields {
+			if f.Required && !v.Schema(f.Schema).ReadOnly {
+				names = append(names, "body."+f.Name)
+			}
+		}
+		if op.Body.Required && !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "body.") }) {
+			names = append(names, "body")
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	if len(names) > 6 {
+		names = append(names[:6], "…")
+	}
+	return " needs " + oneLine(strings.Join(names, ", "), 3*maxText)
+}
+
 // summary returns the summary of an operation, or its description if there is none or it only repeats the name.
 func summary(op *spec.Operation) string {
-	text := oneLine(op.Summary, maxText)
+	text := prose(op.Summary, maxText)
 	if text == "" || strings.EqualFold(text, spec.ShortName(op.ID)) {
-		text = oneLine(op.Description, maxText)
+		text = prose(op.Description, maxText)
 	}
 	return text
 }
@@ -109,7 +144,7 @@ func Found(v *visible.View, r search.Result) string {
 		p.line(0, fmt.Sprintf("%s of %d operations:", span(r), r.Total))
 	}
 	for _, op := range r.Operations {
-		p.line(0, Line(v, op))
+		p.line(0, Line(v, op)+needs(v, op))
 	}
 	if r.Weak && len(r.Operations) > 0 {
 		p.line(0, "Services:")
@@ -147,7 +182,7 @@ func (p *printer) services(all []search.Service) {
 			p.line(0, fmt.Sprintf("… and %d more", len(all)-i))
 			break
 		}
-		text := oneLine(s.Description, maxText)
+		text := prose(s.Description, maxText)
 		if text != "" {
 			text = " - " + text
 		}

@@ -2,6 +2,8 @@ package describe
 
 import (
 	"bytes"
+	"html"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -29,6 +31,21 @@ func oneLine(s string, most int) string {
 	}
 	return strings.TrimRight(string(runes), " ,;:.") + "…"
 }
+
+// prose returns a description on one line, without HTML and Markdown, cut at a word.
+func prose(s string, most int) string {
+	if len(s) > 16*most {
+		s = s[:16*most]
+	}
+	s = link.ReplaceAllString(html.UnescapeString(tag.ReplaceAllString(s, " ")), "$1")
+	return oneLine(emphasis.ReplaceAllString(s, ""), most)
+}
+
+var (
+	tag      = regexp.MustCompile(`</?[a-zA-Z][^<>]*(>|$)`)                           // an HTML element, also one that was cut
+	link     = regexp.MustCompile(`!?\[([^\]\n]*)\]\([^)\n]*(?:\)|$)`)                // [text](address)
+	emphasis = regexp.MustCompile("(?m)^\\s*(?:#+|[*-]|>|```\\w*)\\s+|\\*\\*|__|```") // headings, items, bold, fences
+)
 
 // name returns a name of the document, quoted if it is empty, too long or has unprintable characters.
 func name(s string) string {

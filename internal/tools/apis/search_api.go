@@ -22,8 +22,8 @@ const searchTool = "search_api"
 func (r *Toolset) searchAPI() tool.Tool {
 	return tool.Tool{
 		Name: searchTool, Title: "Search the APIs",
-		Description: "Find and explain operations of HTTP APIs. query: a verb and an object in the API's words (\"create instance\"). service: its operations. operationId: how to call it. schema: fields of a message, values of an enum. Nothing: the services.",
-		Input: []byte(`{"type":"object","additionalProperties":false,"properties":{"query":{"type":"string","maxLength":400},"service":{"type":"string"},"operationId":{"type":"string"},"schema":{"type":"string"},` +
+		Description: "Find and explain operations of HTTP APIs. query: a verb and an object in the API's words (\"create instance\"). service: its operations. operationId: how to call it; at: one part (body.items). schema: its fields or values. Nothing: the services.",
+		Input: []byte(`{"type":"object","additionalProperties":false,"properties":{"query":{"type":"string","maxLength":400},"service":{"type":"string"},"operationId":{"type":"string"},"schema":{"type":"string"},"at":{"type":"string"},` +
 			`"source":{"type":"string"},"limit":{"type":"integer","minimum":1,"maximum":50},"offset":{"type":"integer","minimum":0}}}`),
 		Output:      []byte(`{"type":"object","required":["found"],"properties":{"found":{"type":"string"}}}`),
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
@@ -55,7 +55,10 @@ type finding struct {
 }
 
 func searchAPI(c *bailiwick.Call, in value.Value) (finding, error) {
-	source := word(in, "source")
+	source, part := word(in, "source"), word(in, "at")
+	if err := together(in); err != nil {
+		return finding{}, err
+	}
 	if id := word(in, "operationId"); id != "" {
 		reach, err := named(c, source, id)
 		if err != nil {
@@ -65,10 +68,28 @@ func searchAPI(c *bailiwick.Call, in value.Value) (finding, error) {
 		if err != nil {
 			return finding{}, at("/operationId", err)
 		}
+		if part != "" {
+			text, err := describe.Part(reach.View, op, part)
+			if err != nil {
+				return finding{}, at("/at", err)
+			}
+			return finding{text: text, source: reach.Name}, nil
+		}
 		return finding{text: describe.Operation(reach.View, op), source: reach.Name}, nil
 	}
 	if name := word(in, "schema"); name != "" {
-		return schema(c, source, name)
+		found, err := schema(c, source, name)
+		if err != nil || part == "" {
+			return found, err
+		}
+		reach, err := c.API(found.source)
+		if err != nil {
+			return finding{}, err
+		}
+		if found.text, err = describe.SchemaPart(reach.View, name, part); err != nil {
+			return finding{}, at("/at", err)
+		}
+		return found, nil
 	}
 	all := c.APIs()
 	if source != "" || len(all) < 2 {
@@ -79,6 +100,18 @@ func searchAPI(c *bailiwick.Call, in value.Value) (finding, error) {
 		return within(reach, in)
 	}
 	return across(all, in)
+}
+
+// together refuses arguments that exclude each other, since one of them would be ignored.
+func together(in value.Value) error {
+	given := func(name string) bool { return word(in, name) != "" }
+	switch {
+	case given("operationId") && given("schema"):
+		return &problem.Error{Code: problem.InvalidArgument, Pointer: "/schema", Detail: "operationId and schema are two questions: give one of them", Suggestion: "at shows a part of an operation: at=\"body\""}
+	case given("at") && !given("operationId") && !given("schema"):
+		return &problem.Error{Code: problem.InvalidArgument, Pointer: "/at", Detail: "at is a part of an operation or a schema: give operationId or schema as well"}
+	}
+	return nil
 }
 
 // at sets the pointer of an error.

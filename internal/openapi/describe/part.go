@@ -1,0 +1,209 @@
+package describe
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// partMeasures are tried in order until a part is short enough.
+var partMeasures = []measure{{3, 200, true}, {2, 200, true}, {1, 200, true}, {1, 200, false}, {1, 100, false}, {1, 60, false}, {1, 25, false}}
+
+// Part returns the description of one part of op, an operation visible in v: path, query, headers, body or response, and
+// dotted names below (body.line_items.price_data). Lists are passed through; an alternative is named by its schema or by
+// its number, from 1. It returns problem.NotFound with near names for a part that is not there.
+func Part(v *visible.View, op *spec.Operation, at string) (string, error) {
+	place, rest, _ := strings.Cut(at, ".")
+	s, section, err := top(v, op, place, &rest)
+	if err != nil {
+		return "", err
+	}
+	request := place != "response"
+	if section != nil {
+		return shortest(func(m measure) string {
+			p := &printer{v: v, measure: m, request: request}
+			section(p)
+			return p.b.String()
+		}), nil
+	}
+	below := strings.TrimSuffix(strings.TrimSuffix(at, rest), ".")
+	return described(v, s, below, rest, request)
+}
+
+// SchemaPart returns the description of the part at of the schema with that full or short name.
+func SchemaPart(v *visible.View, called, at string) (string, error) {
+	s, err := v.Named(called)
+	if err != nil {
+		return "", err
+	}
+	return described(v, s, "", at, false)
+}
+
+// top returns the schema at the top of a part, or the function that writes a whole section. It removes the name of a
+// parameter from rest.
+func top(v *visible.View, op *spec.Operation, place string, rest *string) (s spec.Schema, section func(*printer), err error) {
+	switch place {
+	case "path", "query", "headers":
+		in := strings.TrimSuffix(place, "s")
+		var names []string
+		for _, q := range v.Parameters(op) {
+			if q.In != in || v.Fixed(q) != nil {
+				continue
+			}
+			if after, ok := below(*rest, q.Name); ok {
+				*rest = after
+				s := v.Schema(q.Schema)
+				if q.Description != "" {
+					s.Description = q.Description
+				}
+				return s, nil, nil
+			}
+			names = append(names, q.Name)
+		}
+		if *rest == "" {
+			return s, func(p *printer) { p.place(op, in) }, nil
+		}
+		return s, nil, noPart(place, *rest, names)
+	case "body":
+		if op.Body == nil {
+			return s, nil, &problem.Error{Code: problem.NotFound, Detail: oneLine(op.ID, 200) + " takes no body"}
+		}
+		return v.Schema(op.Body.Preferred().Schema), nil, nil
+	case "response":
+		if best := op.Success(); best != nil && best.Preferred() != nil {
+			return v.Schema(best.Preferred().Schema), nil, nil
+		}
+		return s, nil, &problem.Error{Code: problem.NotFound, Detail: "the document doesn't describe what " + oneLine(op.ID, 200) + " answers"}
+	}
+	places := []string{"path", "query", "headers", "body", "response"}
+	return s, nil, &problem.Error{Code: problem.NotFound, Near: problem.Nearest(place, places, 2),
+		Detail: fmt.Sprintf("no part %q%s", problem.Cut(place), problem.DidYouMean(problem.Nearest(place, places, 2))), Suggestion: "a part begins with path, query, headers, body or response"}
+}
+
+func noPart(at, name string, names []string) error {
+	name, _, _ = strings.Cut(name, ".")
+	near := problem.Nearest(name, names, 3)
+	hint := problem.DidYouMean(near)
+	if hint == "" && len(names) > 0 {
+		hint = "; it has " + strings.Join(names[:min(len(names), 12)], ", ")
+	}
+	if at == "" {
+		at = "it"
+	}
+	return &problem.Error{Code: problem.NotFound, Near: near, Detail: fmt.Sprintf("%s has no %q%s", problem.Cut(at), problem.Cut(name), hint)}
+}
+
+// below returns what follows name in a dotted path, and whether the path begins with it.
+func below(path, name string) (string, bool) {
+	if path == name {
+		return "", true
+	}
+	if rest, ok := strings.CutPrefix(path, name+"."); ok && name != "" {
+		return rest, true
+	}
+	return path, false
+}
+
+// described follows rest from s, which is at the path at, and describes what it leads to.
+func described(v *visible.View, s spec.Schema, at, rest string, request bool) (string, error) {
+	for range 64 {
+		if rest == "" {
+			break
+		}
+		next, left, names := step(v, s, rest, 0)
+		if left == rest {
+			return "", noPart(at, rest, names)
+		}
+		at = strings.TrimPrefix(at+"."+strings.TrimSuffix(strings.TrimSuffix(rest, left), "."), ".")
+		s, rest = next, left
+	}
+	return shortest(func(m measure) string {
+		p := &printer{v: v, measure: m, request: request, at: strings.Split(at, ".")}
+		p.part(at, s)
+		return p.b.String()
+	}), nil
+}
+
+// step returns the schema of the first name in rest, in s or in what s is a list of, and what is left of rest: all of it
+// if there is no such name, with the names that there are.
+func step(v *visible.View, s spec.Schema, rest string, depth int) (spec.Schema, string, []string) {
+	for range 4 {
+		if s.Items != nil && s.Is("array") {
+			s = v.Schema(s.Items)
+		}
+	}
+	o := v.Object(s)
+	var names []string
+	best, left, found := s, rest, false
+	for _, f := range o.Fields {
+		names = append(names, f.Name)
+		if after, ok := below(rest, f.Name); ok && (!found || len(after) < len(left)) {
+			best, left, found = v.Schema(f.Schema), after, true
+		}
+	}
+	if found {
+		return best, left, nil
+	}
+	for i, c := range o.Choices {
+		in := v.Schema(c)
+		for _, called := range []string{in.Name, spec.ShortName(in.Name), strconv.Itoa(i + 1)} {
+			if after, ok := below(rest, called); ok && called != "" {
+				return in, after, nil
+			}
+		}
+		if in.Name != "" {
+			names = append(names, spec.ShortName(in.Name))
+		}
+	}
+	for _, c := range o.Choices {
+		if depth > 4 {
+			break
+		}
+		in, after, more := step(v, v.Schema(c), rest, depth+1)
+		if after != rest {
+			return in, after, nil
+		}
+		names = append(names, more...)
+	}
+	if o.Further != nil { // any name leads to a value of a map
+		_, after, _ := strings.Cut(rest, ".")
+		return v.Schema(o.Further), after, nil
+	}
+	slices.Sort(names)
+	return s, rest, slices.Compact(names)
+}
+
+// shortest describes with less and less until the text is short enough.
+func shortest(describe func(measure) string) string {
+	text := ""
+	for _, m := range partMeasures {
+		if text = describe(m); len(text) <= MaxDetail {
+			break
+		}
+	}
+	return text
+}
+
+// part describes s, which is at the path at.
+func (p *printer) part(at string, s spec.Schema) {
+	text := p.kind(s, 0)
+	if at != "" {
+		text = oneLine(at, 300) + ": " + text
+	}
+	if d, ok := short(s.Default); ok {
+		text += " = " + d
+	}
+	p.line(0, text)
+	if said := prose(s.Description, 10*maxText); said != "" {
+		p.line(0, said)
+	}
+	if len(s.Enum) > maxEnum {
+		p.values(s)
+	}
+	p.inside(1, s, 0)
+}
