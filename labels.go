@@ -7,6 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -34,10 +35,17 @@ func (c *Call) Labels(ctx context.Context, of Labelled) (map[string]string, erro
 	if own := v.Key(); key == "" && len(own) == 1 {
 		key = own[0]
 	}
-	if v.Field(key) == nil || v.Mask(key) != nil || len(of.Values) == 0 {
+	f := v.Field(key)
+	if f == nil || v.Mask(key) != nil || len(of.Values) == 0 {
 		return nil, nil
 	}
-	q := &query.Find{Class: v.Class().FullName(), Where: query.In{Path: query.Path{key}, Values: of.Values[:min(len(of.Values), maxLabels)]},
+	values := slices.Clone(of.Values[:min(len(of.Values), maxLabels)])
+	for i, id := range values { // ids are texts in answers, whatever type the source has
+		if n, err := value.Read([]byte(id.Text()), 0); f.Type == schema.Integer && err == nil && n.Kind() == value.Int {
+			values[i] = n
+		}
+	}
+	q := &query.Find{Class: v.Class().FullName(), Where: query.In{Path: query.Path{key}, Values: values},
 		Keys: []query.Path{{key}, {v.Label()}}, Limit: maxLabels, Raw: of.Raw}
 	rows, err := c.gateway.rows(ctx, c.policy, who, q, 0)
 	if err != nil {

@@ -113,11 +113,11 @@ func (g *Gateway) writer(name string) (source.Writer, error) {
 func (c *Call) pointers(ctx context.Context, plan *writes.Plan) error {
 	for i := range plan.Items {
 		for _, s := range plan.Items[i].Sets {
-			if s.Points == "" || s.Forced {
+			if s.Points.Target == "" || s.Forced {
 				continue
 			}
-			id := s.Value.String()
-			rows, err := c.gateway.rows(ctx, c.policy, c.who, &query.Find{Class: s.Points, IDs: []string{id}, Limit: 1}, 0)
+			where := query.Compare{Path: query.Path{s.Points.TargetKey}, Op: query.Eq, Value: s.Value}
+			rows, err := c.gateway.rows(ctx, c.policy, c.who, &query.Find{Class: s.Points.Target, Where: where, Limit: 1, Raw: true}, 0)
 			if err != nil {
 				return err
 			}
@@ -130,7 +130,7 @@ func (c *Call) pointers(ctx context.Context, plan *writes.Plan) error {
 			}
 			if !there {
 				return &problem.Error{Code: problem.InvalidArgument, Kind: "dangling", Pointer: "/data/" + s.Field.Name,
-					Detail: fmt.Sprintf("%s leads to no record of %s", s.Field.Name, s.Points)}
+					Detail: fmt.Sprintf("%s leads to no record of %s", s.Field.Name, s.Points.Target)}
 			}
 		}
 	}

@@ -80,37 +80,30 @@ func (f *RuleFault) Error() string { return "classes." + f.Class + ": " + f.Mess
 // New compiles rules against the catalogue. The error joins every RuleFault found.
 func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}, refuseScans: rules.RefuseScans,
-		disclose: rules.Disclose, expressions: expression.NewCompiler(), rules: rules, catalogue: catalogue, fields: map[*schema.Field]string{}}
-	for i := range catalogue {
-		c := &class{Class: &catalogue[i], full: catalogue[i].FullName(), listed: rules.Unlisted || catalogue[i].Recordless}
-		for j := range c.Fields {
-			p.fields[&c.Fields[j]] = c.full + "." + c.Fields[j].Name
-		}
-		p.classes = append(p.classes, c)
-		p.byFull[c.FullName()] = c
-		p.byName[c.Name] = append(p.byName[c.Name], c)
-	}
-	sort.Slice(p.classes, func(i, j int) bool { return p.classes[i].FullName() < p.classes[j].FullName() })
+		disclose: rules.Disclose, expressions: expression.NewCompiler(), rules: rules, catalogue: slices.Clone(catalogue), fields: map[*schema.Field]string{}}
 	errs := []error{rules.Gates.check()}
 	fail := func(name, format string, args ...any) {
 		errs = append(errs, &RuleFault{name, fmt.Sprintf(format, args...)})
 	}
-	ruled := map[*class]string{}
-	for _, name := range slices.Sorted(maps.Keys(rules.Classes)) {
-		c, err := p.named(name)
-		switch {
-		case err != nil:
-			fail(name, "%v", err)
-		case ruled[c] != "":
-			fail(name, "the class has another rule already, %s", ruled[c])
-		default:
-			c.rule, c.listed, ruled[c] = rules.Classes[name], true, name
+	for i := range p.catalogue {
+		p.catalogue[i].Relations = slices.DeleteFunc(slices.Clone(catalogue[i].Relations), func(r schema.Relation) bool { return r.Declared }) // by earlier rules
+		c := &class{Class: &p.catalogue[i], full: catalogue[i].FullName(), listed: rules.Unlisted || catalogue[i].Recordless}
+		p.classes = append(p.classes, c)
+		p.byFull[c.full] = c
+		p.byName[c.Name] = append(p.byName[c.Name], c)
+	}
+	sort.Slice(p.classes, func(i, j int) bool { return p.classes[i].full < p.classes[j].full })
+	ruled := p.rule(fail)
+	for _, c := range p.classes {
+		for j := range c.Fields {
+			p.fields[&c.Fields[j]] = c.full + "." + c.Fields[j].Name
 		}
 	}
 	for _, c := range p.classes {
 		c.fields(func(format string, args ...any) { fail(ruled[c], format, args...) })
 	}
 	for _, c := range p.classes {
+		c.declared(p, func(format string, args ...any) { fail(ruled[c], format, args...) })
 		c.relate(p)
 	}
 	for _, c := range p.classes {
@@ -128,6 +121,23 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	return p, errors.Join(errs...)
 }
 
+// rule gives each class its rule, and returns the names by which the rules name the classes.
+func (p *Policy) rule(fail func(name, format string, args ...any)) map[*class]string {
+	ruled := map[*class]string{}
+	for _, name := range slices.Sorted(maps.Keys(p.rules.Classes)) {
+		c, err := p.named(name)
+		switch {
+		case err != nil:
+			fail(name, "%v", err)
+		case ruled[c] != "":
+			fail(name, "the class has another rule already, %s", ruled[c])
+		default:
+			c.rule, c.listed, ruled[c] = p.rules.Classes[name], true, name
+		}
+	}
+	return ruled
+}
+
 // APIs returns the compiled rules for HTTP APIs.
 func (p *Policy) APIs() *calls.APIs { return p.apis }
 
@@ -137,7 +147,7 @@ func (p *Policy) Version() string { return p.version }
 // Rules returns the rules in force as given, for operators. The caller must not change them.
 func (p *Policy) Rules() Rules { return p.rules }
 
-// Catalogue returns the catalogue the rules were compiled against, for operators. The caller must not change it.
+// Catalogue returns the catalogue with what the rules declare about it, for operators. The caller must not change it.
 func (p *Policy) Catalogue() []schema.Class { return p.catalogue }
 
 // Shown returns the class that a rule names, its fields that the rules leave visible, and the sorted names of those
@@ -163,7 +173,8 @@ func (p *Policy) named(name string) (*class, error) {
 		for _, c := range p.classes {
 			all = append(all, c.FullName(), c.Name)
 		}
-		return nil, fmt.Errorf("there is no such class%s", problem.DidYouMean(problem.Nearest(name, all, 2)))
+		slices.Sort(all)
+		return nil, fmt.Errorf("there is no such class%s", problem.DidYouMean(problem.Nearest(name, slices.Compact(all), 2)))
 	default:
 		return nil, fmt.Errorf("%d sources have such a class; write source.Class", len(cs))
 	}

@@ -42,7 +42,14 @@ type ClassRule struct {
 	Write       map[write.Op]write.Mode // how agents may create, update and delete records; write.Review if unset
 	Version     string                  // a visible field that changes with every write: a change is stale if it differs; "" for none
 	Permitted   []string                // the fields that agents may set; nil for all that they see
+	Pointers    map[string]Pointer      // by field: pointers that the source doesn't declare
 	Label       string                  // the field that holds what a record is called; "" for the likeliest by name
+}
+
+// A Pointer is a pointer that the source doesn't declare. It counts as a foreign key does, except that it isn't enforced.
+type Pointer struct {
+	Class string // the class it points to, of the same source: its name, or "source.Class"
+	Key   string // the unique field of Class whose value the pointer holds; "" for the key of the class
 }
 
 // A FieldRule documents a field for agents.

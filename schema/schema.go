@@ -104,6 +104,7 @@ type Relation struct {
 	Fields       []string
 	Target       string // the name of a class of the same source
 	TargetFields []string
+	Declared     bool // by the owner's rules, not by the source, which doesn't enforce it
 }
 
 // An Index is an index of a Class that queries can use.

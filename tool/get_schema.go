@@ -114,8 +114,12 @@ func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 	var target value.Value
 	if p, ok := v.Pointer(f.Name); ok {
 		typ, target = "pointer", value.OfString(p.Target)
-		hint = fmt.Sprintf(`the id of a record of %s: "<id>" or {"$in": ["<id>", "<id>"]}; %s.%s can be named wherever a field can; include shows the record`,
-			p.Target, f.Name, cmp.Or(v.Behind(f.Name).Label(), p.TargetKey))
+		to, id := v.Behind(f.Name), "id"
+		if !slices.Equal(to.Key(), []string{p.TargetKey}) {
+			id = p.TargetKey
+		}
+		hint = fmt.Sprintf(`the %[1]s of a record of %[2]s: "<%[1]s>" or {"$in": ["<%[1]s>", "<%[1]s>"]}; %[3]s.%[4]s can be named wherever a field can; include shows the record`,
+			id, p.Target, f.Name, cmp.Or(to.Label(), p.TargetKey))
 	}
 	m := v.Mask(f.Name)
 	if m != nil {

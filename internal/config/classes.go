@@ -37,6 +37,7 @@ func (c *Config) classRule(class string, rule *policy.ClassRule) yamlconf.Shape 
 		{Name: "large", Doc: "Heavy fields, left out of includes and samples unless named", Shape: yamlconf.List(&rule.Large, "field names", nil)},
 		{Name: "join", Doc: "The fields that are shown where a pointer to the class is included, besides the key and the timestamps; without it all but the large", Shape: yamlconf.List(&rule.Join, "field names", nil)},
 		{Name: "label", Doc: "The field that holds what a record is called, shown beside ids; without it name, title, subject, number or the like", Shape: yamlconf.Words(&rule.Label)},
+		{Name: "pointers", Doc: "Pointers that the source doesn't declare, by field: the class whose key it holds, or {class, key} for another unique field. They count as foreign keys do", Shape: pointers(rule)},
 		{Name: "mask", Doc: "By field: its value leaves as partial, hash or null, or {as, except: operator} for operators to see it whole; it can't be filtered, sorted, grouped or joined on", Shape: masks(rule)},
 		{Name: "tenant", Doc: "Which records belong to whom: by a field, or through a pointer to a class that has a tenant", Shape: c.tenantRule(rule, &tenant)},
 		{Name: "canonical", Doc: "What counts as a live record: a where object, in which {$cel: principal.claims.region} can stand for a value", Shape: c.where(&rule.Canonical)},
@@ -78,6 +79,23 @@ func masks(rule *policy.ClassRule) yamlconf.Shape {
 				rule.MaskBut = map[string]identity.Scope{}
 			}
 			rule.MaskBut[name] = but
+		}
+	}})
+}
+
+// pointers is the shape of the pointers that a source doesn't declare.
+func pointers(rule *policy.ClassRule) yamlconf.Shape {
+	return yamlconf.Each(yamlconf.Table{Names: "field", Of: func(name string) (yamlconf.Shape, func()) {
+		var p policy.Pointer
+		whole := yamlconf.Object([]yamlconf.Key{
+			{Name: "class", Doc: "The class it points to, of the same source", Must: true, Shape: yamlconf.Words(&p.Class)},
+			{Name: "key", Doc: "The unique field whose value it holds", Must: true, Shape: yamlconf.Words(&p.Key)},
+		}, nil)
+		return yamlconf.Either(yamlconf.Words(&p.Class), whole), func() {
+			if rule.Pointers == nil {
+				rule.Pointers = map[string]policy.Pointer{}
+			}
+			rule.Pointers[name] = p
 		}
 	}})
 }

@@ -102,6 +102,7 @@ classes:
     large: [body]
     join: [id, title]
     label: title
+    pointers: {org_id: orgs, number: {class: tracker.numbers, key: code}}
     mask: {title: {as: partial, except: operator}, org_id: hash, body: null}
     tenant: {field: org_id, is: '"org-" + principal.tenant', bypass: '"operator" in principal.scopes'}
     canonical:
@@ -305,7 +306,7 @@ func TestParse(t *testing.T) {
 			Classes: map[string]policy.ClassRule{
 				"tracker.issues": {
 					Description: "Work to do", Visible: []string{"id", "org_id", "title", "body", "token"}, Denied: []string{"note"},
-					Lift: []string{"token"}, Large: []string{"body"}, Join: []string{"id", "title"}, Label: "title", Mask: map[string]policy.Mask{"title": policy.Partial, "org_id": policy.Hash, "body": policy.Null},
+					Lift: []string{"token"}, Large: []string{"body"}, Join: []string{"id", "title"}, Label: "title", Pointers: map[string]policy.Pointer{"org_id": {Class: "orgs"}, "number": {Class: "tracker.numbers", Key: "code"}}, Mask: map[string]policy.Mask{"title": policy.Partial, "org_id": policy.Hash, "body": policy.Null},
 					MaskBut:   map[string]identity.Scope{"title": identity.Operator},
 					Tenant:    &policy.TenantRule{Field: "org_id", Is: `"org-" + principal.tenant`, Bypass: `"operator" in principal.scopes`},
 					Canonical: where(t, `{"deleted_at": null, "region": {"$in": {"$cel": "principal.claims.regions"}}, "number": {"$lte": 9007199254740993}, "rate": 1.50}`),
@@ -509,6 +510,8 @@ func TestDigest(t *testing.T) {
 			f.Set(reflect.ValueOf(map[string]identity.Scope{"x": identity.Operator}))
 		case map[write.Op]write.Mode:
 			f.Set(reflect.ValueOf(map[write.Op]write.Mode{write.OpCreate: write.Allow}))
+		case map[string]policy.Pointer:
+			f.Set(reflect.ValueOf(map[string]policy.Pointer{"x": {Class: "y"}}))
 		case map[string]policy.Mask:
 			f.Set(reflect.ValueOf(map[string]policy.Mask{"x": policy.Hash}))
 		default:

@@ -90,6 +90,7 @@ type differential struct {
 func (s *subject) scoped(t *testing.T) map[string]policy.ClassRule {
 	return map[string]policy.ClassRule{
 		"users":    {Tenant: &policy.TenantRule{Field: "org"}},
+		"visits":   {Pointers: declared.Pointers, Tenant: &policy.TenantRule{Through: "who"}},
 		"comments": {Tenant: &policy.TenantRule{Through: "author"}, Canonical: where(t, `{"hidden":{"$ne":true}}`)},
 		"posts":    {Canonical: where(t, `{"$or":[{"meta.tags":"x"},{"deleted":null}]}`)},
 		"docs":     {Canonical: where(t, `{"doc.a":{"$ne":1}}`)},

@@ -291,6 +291,8 @@ func (g *generator) follow() query.Path {
 	switch g.view.Name() {
 	case "users":
 		return pick(g, "pointer", query.Path{"boss"}, query.Path{"org"}, query.Path{"boss", "org"}, query.Path{"boss", "boss", "org"})
+	case "visits":
+		return pick(g, "pointer", query.Path{"who"}, query.Path{"who", "boss"}, query.Path{"who", "org"})
 	case "comments", "posts":
 		return pick(g, "pointer", query.Path{"author"}, query.Path{"author", "org"}, query.Path{"author", "boss"})
 	}

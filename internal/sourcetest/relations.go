@@ -1,6 +1,9 @@
 package sourcetest
 
-import "github.com/bailiwick-dev/bailiwick/schema"
+import (
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
 
 func to(field, target, key string) schema.Relation {
 	return schema.Relation{Fields: []string{field}, Target: target, TargetFields: []string{key}}
@@ -74,3 +77,21 @@ func parts() Table {
 [4, null,     1]
 `}
 }
+
+// visits have pointers that no source declares, one of them to a text of another type and collation.
+func visits() Table {
+	return Table{Name: "visits", Key: []string{"id"},
+		Columns: []Column{id, {Name: "who", Is: schema.Integer, Postgres: "integer", MySQL: "integer unsigned"},
+			{Name: "kind", Is: schema.String, SQLite: "CHAR(4) COLLATE NOCASE", Postgres: "char(4)", MySQL: "char(4) CHARACTER SET latin1"},
+			{Name: "mood", Is: schema.String, Postgres: "text COLLATE nocase"}},
+		Rows: `
+[1, 1,    "k1", "K1"]
+[2, 3,    "K1", "9"]
+[3, null, "é",  "É"]
+[4, 77,   "k3", null]
+[5, 2,    null, "k1"]
+`}
+}
+
+// declared are the pointers of visits, as rules declare them.
+var declared = policy.ClassRule{Pointers: map[string]policy.Pointer{"who": {Class: "users"}, "kind": {Class: "kinds", Key: "id"}, "mood": {Class: "kinds"}}}

@@ -8,6 +8,7 @@ package sourcetest
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -94,7 +95,14 @@ func newSubject(t *testing.T, open Open, limits Limits) *subject {
 // rules makes a policy in which all classes are visible, subject to rules.
 func (s *subject) rules(t *testing.T, rules map[string]policy.ClassRule) *policy.Policy {
 	t.Helper()
-	p, err := policy.New(policy.Rules{Unlisted: true, Classes: rules}, s.classes)
+	all := maps.Clone(rules)
+	if all == nil {
+		all = map[string]policy.ClassRule{}
+	}
+	if _, ruled := rules["visits"]; !ruled && slices.ContainsFunc(s.classes, func(c schema.Class) bool { return c.Name == "visits" }) {
+		all["visits"] = declared
+	}
+	p, err := policy.New(policy.Rules{Unlisted: true, Classes: all}, s.classes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,11 @@ func (s *subject) include(t *testing.T) {
 			"globex,1,First,3,3,2,2,acme,acme,Acme", "globex,2,Other,77,null,null,null,null,null,null"}},
 		{"comments", "", "author", `{"id":{"$in":[1,6,7]}}`, []string{
 			"1,1,one,5,false,1,Ann,acme,null", "6,null,six,null,false,null,null,null,null", "7,99,seven,2,false,null,null,null,null"}},
+		{"visits", "who.boss.name", "", "", []string{
+			"1,1,1,null,null,null", "2,3,3,2,2,Bob", "3,null,null,null,null,null", "4,77,null,null,null,null", "5,2,2,1,1,Ann"}},
+		{"visits", "kind.b,mood.b", "", "", []string{
+			"1,k1,k1,true,K1,K1,false", "2,K1,K1,false,9,9,true", "3,é,é,true,É,null,null", "4,k3,null,null,null,null,null", "5,null,null,null,k1,k1,true"}},
+		{"visits", "id", "", `{"who.name":"Cat"}`, []string{"2"}},
 	} {
 		q := &query.Find{Class: tt.class, Keys: paths(tt.keys), Include: paths(tt.include), Where: where(t, tt.where), Limit: 100}
 		plan, rows, err := s.read(t.Context(), s.policy, reader, q)

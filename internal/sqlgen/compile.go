@@ -337,8 +337,6 @@ func (standard) quote(name string) string {
 
 func (standard) missing(x string, _ *schema.Field) string { return x + " IS NULL" }
 
-func (standard) key(x string, _, _ *schema.Field) string { return x }
-
 func unsupported(format string, args ...any) error {
 	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
 }

@@ -35,6 +35,15 @@ func (p postgres) same(x string, f, other *schema.Field) string {
 	return p.text(x, f)
 }
 
+// key compares texts of unlike types or collations as same does: PostgreSQL refuses some of them. A foreign key's are
+// alike.
+func (p postgres) key(x string, f, other *schema.Field) string {
+	if f.Type == schema.String && (f.Unordered != other.Unordered || f.Native != other.Native && (f.Native == "bpchar" || other.Native == "bpchar")) {
+		return p.same(x, f, other)
+	}
+	return x
+}
+
 func (postgres) counts() bool { return true }
 
 func (postgres) longest() int { return maxText }

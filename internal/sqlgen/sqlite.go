@@ -41,6 +41,8 @@ func (sqlite) same(x string, f, other *schema.Field) string {
 	return x
 }
 
+func (sqlite) key(x string, _, _ *schema.Field) string { return x }
+
 func (sqlite) counts() bool { return false }
 
 func (sqlite) longest() int { return maxText }

@@ -74,7 +74,7 @@ type Item struct {
 // A Set is a value for a field.
 type Set struct {
 	Field  *schema.Field
-	Value  value.Value // of the field's type, as far as the type determines it: an array or object for JSON, Null for null
-	Points string      // the class that the value points to, as the principal addresses it; "" if the field is no pointer that it can follow
-	Forced bool        // set by the rules, not by the principal: the tenant of a new record. The field may be hidden
+	Value  value.Value     // of the field's type, as far as the type determines it: an array or object for JSON, Null for null
+	Points policy.Relation // the pointer that the field is; zero if it is none that the principal can follow
+	Forced bool            // set by the rules, not by the principal: the tenant of a new record. The field may be hidden
 }

@@ -104,8 +104,8 @@ func shown(plan writes.Plan) string {
 			if s.Forced {
 				text += " (forced)"
 			}
-			if s.Points != "" {
-				text += " → " + s.Points
+			if s.Points.Target != "" {
+				text += " → " + s.Points.Target
 			}
 		}
 		out = append(out, text)

@@ -73,8 +73,8 @@ func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, *fieldch
 		return Set{}, fault, nil
 	}
 	s := Set{Field: f, Value: fitted}
-	if to, _ := v.Pointer(f.Name); !fitted.IsNull() {
-		s.Points = to.Target // "" if it is no pointer
+	if !fitted.IsNull() {
+		s.Points, _ = v.Pointer(f.Name)
 	}
 	return s, nil, nil
 }
