@@ -521,16 +521,6 @@ func TestSending(t *testing.T) {
 	}
 }
 
-// TestParseRisk checks the values of a configuration.
-func TestParseRisk(t *testing.T) {
-	for text, want := range map[string]string{"low": "", "medium": "", "high": "", "": `must be low, medium or high, not ""`, "Low": `must be low, medium or high, not "Low"`} {
-		got, err := change.ParseRisk(text)
-		if err == nil && (want != "" || string(got) != text) || err != nil && err.Error() != want {
-			t.Errorf("%q: %q %v", text, got, err)
-		}
-	}
-}
-
 // TestExpiry checks that a change expires by the store's clock before applying begins, and not after.
 func TestExpiry(t *testing.T) {
 	h, ctx := newHall(t, change.Options{}), t.Context()

@@ -2,7 +2,6 @@ package change
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -124,14 +123,4 @@ func Stricter(a, b write.Mode) write.Mode {
 		return b
 	}
 	return a
-}
-
-// ParseRisk parses a risk: low, medium or high.
-func ParseRisk(s string) (Risk, error) {
-	for _, r := range []Risk{Low, Medium, High} {
-		if s == string(r) {
-			return r, nil
-		}
-	}
-	return "", fmt.Errorf("must be low, medium or high, not %q", s)
 }

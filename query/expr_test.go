@@ -7,7 +7,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
+
+// parsed parses an expression in which only the variables ROOT and CURRENT are defined.
+func parsed(v value.Value, at string) (Expr, error) {
+	o := operand{parser: &parser{}, v: v, site: site{at: at}}
+	x := o.expr()
+	return x, o.err
+}
 
 func TestParseExpr(t *testing.T) {
 	rows := []struct{ in, out string }{
@@ -51,12 +59,12 @@ func TestParseExpr(t *testing.T) {
 		}
 	}
 	for _, tt := range rows {
-		x, err := ParseExpr(read(t, tt.in), "")
+		x, err := parsed(read(t, tt.in), "")
 		if err != nil || string(PrintExpr(x).AppendJSON(nil)) != tt.out {
-			t.Errorf("ParseExpr(%s) = %s, %v; want %s", tt.in, PrintExpr(x).AppendJSON(nil), err, tt.out)
+			t.Errorf("parsed(%s) = %s, %v; want %s", tt.in, PrintExpr(x).AppendJSON(nil), err, tt.out)
 			continue
 		}
-		again, err := ParseExpr(PrintExpr(x), "")
+		again, err := parsed(PrintExpr(x), "")
 		if diff := cmp.Diff(x, again, noPlace); err != nil || diff != "" {
 			t.Errorf("%s reads back otherwise: %v %s", tt.out, err, diff)
 		}
@@ -154,10 +162,10 @@ func TestParseExprRefuses(t *testing.T) {
 		{deep, strings.Repeat("/$not", MaxExprDepth), "a pipeline is nested deeper than 20"},
 		{wide, "/$add/399", "a pipeline has at most 400 stages, fields and expressions in all"},
 	} {
-		x, err := ParseExpr(read(t, tt.in), "")
+		x, err := parsed(read(t, tt.in), "")
 		p := problem.Of(err)
 		if err == nil || p.Pointer != tt.pointer || p.Detail != tt.detail {
-			t.Errorf("ParseExpr(%.80s) = %v, %s %v; want %s %s", tt.in, x, p.Pointer, err, tt.pointer, tt.detail)
+			t.Errorf("parsed(%.80s) = %v, %s %v; want %s %s", tt.in, x, p.Pointer, err, tt.pointer, tt.detail)
 		}
 	}
 }

@@ -9,17 +9,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// ParseExpr parses an expression at the JSON pointer at, in which only the variables ROOT and CURRENT are defined.
-// Errors are as for ParsePipeline.
-func ParseExpr(v value.Value, at string) (Expr, error) {
-	o := operand{parser: &parser{}, v: v, site: site{at: at}}
-	x := o.expr()
-	if o.err != nil {
-		return nil, o.err
-	}
-	return x, nil
-}
-
 // expr parses an expression, one level deeper than its parent.
 func (o operand) expr() Expr {
 	o.depth++

@@ -63,9 +63,6 @@ func within(networks []string, a netip.Addr) bool {
 	return slices.ContainsFunc(networks, func(s string) bool { return netip.MustParsePrefix(s).Contains(a) })
 }
 
-// Is reports whether a is an address of the Internet.
-func Is(a netip.Addr) bool { return Of(a) == Internet }
-
 // Dialer returns a dialer for addresses of the Internet, or for any address if private is true.
 func Dialer(private bool) *net.Dialer {
 	if private {

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-func TestIs(t *testing.T) {
+func TestInternet(t *testing.T) {
 	for text, want := range map[string]bool{
 		"8.8.8.8": true, "2606:4700::1": true, "::ffff:8.8.8.8": true, "100.63.255.255": true, "172.32.0.1": true,
 		"127.0.0.1": false, "10.0.0.1": false, "172.16.0.1": false, "192.168.1.1": false, "169.254.169.254": false, "100.64.0.1": false, "0.0.0.0": false, "0.1.2.3": false,
 		"255.255.255.255": false, "240.0.0.1": false, "224.0.0.1": false, "198.18.0.1": false, "192.0.2.1": false, "192.0.0.170": false,
 		"::1": false, "::": false, "fe80::1": false, "fc00::1": false, "ff02::1": false, "::ffff:127.0.0.1": false, "::127.0.0.1": false, "64:ff9b::7f00:1": false, "2002:7f00:1::": false, "2001::1": false, "2001:db8::1": false,
 	} {
-		if got := Is(netip.MustParseAddr(text)); got != want {
+		if got := Of(netip.MustParseAddr(text)) == Internet; got != want {
 			t.Errorf("%s: %v", text, got)
 		}
 	}

@@ -225,15 +225,6 @@ func (s *Sender) again(n int) time.Duration {
 	return d/2 + rand.N(d)
 }
 
-// Waits returns about how long it takes until a delivery is dead after n attempts, for display.
-func Waits(n int) time.Duration {
-	total := time.Duration(0)
-	for i := range max(cmp.Or(n, attempts)-1, 0) {
-		total += min(5*time.Second<<min(i, 20), longest)
-	}
-	return total
-}
-
 // Names returns the names of hooks, sorted.
 func Names(hooks []Hook) []string {
 	names := make([]string, len(hooks))

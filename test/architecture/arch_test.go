@@ -50,6 +50,7 @@ var mayImport = map[string]string{
 	"internal/rules/expression":   "identity problem query value",
 	"internal/sqlgen":             "internal/plan internal/sqlgen/expr internal/sqlgen/mariadb internal/sqlgen/postgres internal/sqlgen/regex internal/sqlgen/sqlite internal/sqlgen/stage policy problem query schema value",
 	"internal/sqlgen/dml":         "internal/rules/writes internal/sqlgen policy problem schema value write",
+	"internal/sqlgen/exprtest":    "internal/sqlgen/expr",
 	"internal/sqlgen/expr":        "internal/plan problem query schema value",
 	"internal/sqlgen/mariadb":     "internal/plan internal/sqlgen/expr internal/sqlgen/regex problem query schema value",
 	"internal/sqlgen/postgres":    "internal/plan internal/sqlgen/expr internal/sqlgen/regex problem query schema value",

@@ -93,7 +93,7 @@ type chatChunk struct {
 
 // Generate implements [llm.Model].
 func (m *Chat) Generate(ctx context.Context, r llm.Request, text func(string)) (llm.Reply, error) {
-	out := chatReply{text: text}
+	out := chatReply{reply: reply{text: text}}
 	out.Message.Role = llm.Assistant
 	if err := m.Stream(ctx, "chat/completions", bearer(m.Key), m.request(r), out.read); err != nil {
 		return llm.Reply{}, err
@@ -154,10 +154,8 @@ func chatTurn(turn llm.Message) []chatMessage {
 
 // A chatReply grows with the events of the answer.
 type chatReply struct {
-	llm.Reply
-	text    func(string)
-	at      []int // the index of each call
-	refused bool
+	reply
+	at []int // the index of each call
 }
 
 func (out *chatReply) read(e sse.Event) error {
@@ -223,15 +221,5 @@ func (out *chatReply) end() (llm.Reply, error) {
 			c.ID = "call_" + strconv.Itoa(i+1)
 		}
 	}
-	switch {
-	case out.Reason == "length":
-		out.Stop = llm.Length
-	case out.Reason == "content_filter" || out.refused:
-		out.Stop = llm.Declined
-	case len(out.Message.Calls) > 0:
-		out.Stop = llm.Calling
-	default:
-		out.Stop = llm.Done
-	}
-	return out.Reply, nil
+	return out.stopped(out.Reason == "length"), nil
 }

@@ -87,7 +87,7 @@ type responsesEvent struct {
 
 // Generate implements [llm.Model].
 func (m *Responses) Generate(ctx context.Context, r llm.Request, text func(string)) (llm.Reply, error) {
-	out := responsesReply{text: text}
+	out := responsesReply{reply: reply{text: text}}
 	out.Message.Role = llm.Assistant
 	if err := m.Stream(ctx, "responses", bearer(m.Key), m.request(r), out.read); err != nil {
 		return llm.Reply{}, err
@@ -147,11 +147,9 @@ func responsesTurn(turn llm.Message) []json.RawMessage {
 
 // A responsesReply grows with the events of the answer.
 type responsesReply struct {
-	llm.Reply
-	text    func(string)
-	items   []json.RawMessage
-	refused bool
-	ended   bool
+	reply
+	items []json.RawMessage
+	ended bool
 }
 
 func (out *responsesReply) read(ev sse.Event) error {
@@ -215,15 +213,5 @@ func (out *responsesReply) end() (llm.Reply, error) {
 		return llm.Reply{}, llm.CutOff()
 	}
 	out.Message.Raw, _ = json.Marshal(out.items) // each was decoded
-	switch {
-	case out.Reason == "max_output_tokens":
-		out.Stop = llm.Length
-	case out.Reason == "content_filter" || out.refused:
-		out.Stop = llm.Declined
-	case len(out.Message.Calls) > 0:
-		out.Stop = llm.Calling
-	default:
-		out.Stop = llm.Done
-	}
-	return out.Reply, nil
+	return out.stopped(out.Reason == "max_output_tokens"), nil
 }

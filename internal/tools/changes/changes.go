@@ -69,15 +69,6 @@ func (r *Toolset) Tools() []tool.Tool {
 	return tools
 }
 
-// Names returns the names of the tools that every Toolset has.
-func Names() []string {
-	var names []string
-	for _, t := range New(Options{}).Tools() {
-		names = append(names, t.Name)
-	}
-	return names
-}
-
 // Timeouts of calls.
 const (
 	proposeTimeout = 30 * time.Second
