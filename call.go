@@ -77,7 +77,7 @@ func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask Call
 		ctx = g.options.Observer.Begin(ctx, principal, ask)
 	}
 	c := &Call{gateway: g, who: principal, progress: ask.Progress, tools: ask.Tools}
-	c.policy = g.policy.Load().Noting(&c.uses)
+	c.policy = g.rules(ctx).Noting(&c.uses)
 	c.record = &audit.Record{Time: start.UTC(), Principal: principal.ID, Owner: principal.Owner, Tenant: principal.Tenant, TokenID: principal.TokenID,
 		Correlation: ask.Correlation, Tool: ask.Tool, Policy: c.policy.Version(), Parent: principal.Parent, Depth: principal.Depth, Scopes: principal.ScopeNames()}
 	c.record.ArgKeys = ask.keys()

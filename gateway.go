@@ -30,6 +30,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
 	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -165,6 +166,18 @@ func (g *Gateway) SetRules(ctx context.Context, rules policy.Rules) error {
 	g.policy.Store(p)
 	g.Announce(RulesChanged)
 	return nil
+}
+
+// rules returns the policy in force, with the groups that sources know principals by. A source has a timeout of its own
+// if ctx has none.
+func (g *Gateway) rules(ctx context.Context) *policy.Policy {
+	return g.policy.Load().Under(func(p identity.Principal, name string) (guard.Groups, error) {
+		s, ok := g.options.Sources[name].(source.Guarded)
+		if !ok {
+			return guard.Groups{}, problem.New(problem.Internal, "the source does not say who is in which group")
+		}
+		return s.Groups(ctx, p)
+	})
 }
 
 // Catalogue returns the classes as the sources last described them. Callers must not modify it.

@@ -50,11 +50,13 @@ func (g *Gateway) WouldPermit(p identity.Principal, tools []policyreport.Tool, t
 }
 
 // Views returns every view visible to p under the rules in force, ordered by source and name.
-func (g *Gateway) Views(p identity.Principal) []*policy.View { return g.policy.Load().Views(p) }
+func (g *Gateway) Views(p identity.Principal) []*policy.View {
+	return g.rules(context.Background()).Views(p)
+}
 
 // Regime returns the rules in force, for operators to query.
 func (g *Gateway) Regime(tools []policyreport.Tool) (*policyreport.Regime, error) {
-	return policyreport.Over(g.policy.Load(), tools)
+	return policyreport.Over(g.rules(context.Background()), tools)
 }
 
 // Access returns how the first records of q are found, and whether that would be refused as a scan.

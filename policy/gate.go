@@ -4,171 +4,41 @@ import (
 	"fmt"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/gates"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Gate is an operator's switch over one kind of write.
-type Gate string
+type (
+	// A Gate is an operator's switch over one kind of write: Off, Review or On.
+	Gate = gates.Gate
+	// Gates are the operator's switches over writes. "" selects the default.
+	Gates = gates.Gates
+	// A Write is a kind of write that gates distinguish. "" means no write.
+	Write = gates.Write
+	// A Use describes the use of a tool, for gates, scopes and tool lists.
+	Use = gates.Use
+)
 
-// The gates, from the most to the least restrictive.
+// The gates and the kinds of write of package gates.
 const (
-	Off    Gate = "off"    // no writes
-	Review Gate = "review" // a human approves each write first
-	On     Gate = "on"     // any principal with the scope may write
+	Off    = gates.Off
+	Review = gates.Review
+	On     = gates.On
+
+	WriteAction = gates.WriteAction
+	WriteRaw    = gates.WriteRaw
+	WriteSchema = gates.WriteSchema
 )
 
 // AllGates returns the gates, from the most to the least restrictive.
-func AllGates() []Gate { return []Gate{Off, Review, On} }
+func AllGates() []Gate { return gates.All() }
 
-// Less returns the more restrictive of two gates.
-func (g Gate) Less(other Gate) Gate {
-	if g == Off || other == Off {
-		return Off
-	}
-	if g == Review || other == Review {
-		return Review
-	}
-	return On
-}
-
-// A Write is a kind of write that gates distinguish. "" means no write.
-type Write string
-
-// The kinds of write.
-const (
-	WriteAction Write = "action" // operations the application defines: actions, APIs, custom tools
-	WriteRaw    Write = "raw"    // records of a class, directly: create_object, update_object, delete_object
-	WriteSchema Write = "schema" // the classes and fields themselves
-)
-
-// Gates are the operator's switches over writes. "" selects the default.
-type Gates struct {
-	Writes       Gate // all writes; default review
-	RawWrites    Gate // raw writes, in addition to Writes; default off
-	SchemaWrites Gate // schema writes, in addition to Writes; default off
-}
-
-// Filled returns g with the defaults filled in.
-func (g Gates) Filled() Gates {
-	fill := func(gate *Gate, by Gate) {
-		if *gate == "" {
-			*gate = by
-		}
-	}
-	fill(&g.Writes, Review)
-	fill(&g.RawWrites, Off)
-	fill(&g.SchemaWrites, Off)
-	return g
-}
-
-// check returns an error for the first value that is not a valid gate.
-func (g Gates) check() error {
-	for _, s := range g.switches(WriteRaw, WriteSchema) {
-		if s.gate != Off && s.gate != Review && s.gate != On {
-			return fmt.Errorf("%s: must be off, review or on, not %q", s.key, problem.Cut(string(s.gate)))
-		}
-	}
-	return nil
-}
-
-// A gateSwitch is one of the gates with its configuration key.
-type gateSwitch struct {
-	key  string
-	gate Gate
-}
-
-// written describes, for messages, the writes that a switch controls.
-func written(key string) string {
-	switch key {
-	case "gates.raw_writes":
-		return "raw writes"
-	case "gates.schema_writes":
-		return "writes to the schema"
-	}
-	return "writes"
-}
-
-// switches returns the switches that control writes of the given kinds, the most general first.
-func (g Gates) switches(kinds ...Write) []gateSwitch {
-	g = g.Filled()
-	out := []gateSwitch{{"gates.writes", g.Writes}}
-	for _, kind := range kinds {
-		switch kind {
-		case WriteRaw:
-			out = append(out, gateSwitch{"gates.raw_writes", g.RawWrites})
-		case WriteSchema:
-			out = append(out, gateSwitch{"gates.schema_writes", g.SchemaWrites})
-		}
-	}
-	return out
-}
+// ParseGate parses a gate: "off", "review" or "on".
+func ParseGate(s string) (Gate, error) { return gates.Parse(s) }
 
 // Gate returns the gate in force for a kind of write and the key of the switch that decides it, such as "gates.writes".
 // An unknown kind is Off, with no key; the empty kind is On.
-func (p *Policy) Gate(kind Write) (Gate, string) {
-	switch kind {
-	case "":
-		return On, ""
-	case WriteAction, WriteRaw, WriteSchema:
-	default:
-		return Off, ""
-	}
-	switches := p.rules.Gates.switches(kind)
-	least := switches[0]
-	for _, s := range switches[1:] {
-		if least.gate.Less(s.gate) != least.gate {
-			least = s
-		}
-	}
-	return least.gate, least.key
-}
-
-// passes returns nil if the gates allow u, else a PermissionDenied error that names the switch to change.
-func (p *Policy) passes(u Use) error {
-	gate, key := p.Gate(u.Kind())
-	refused := &problem.Error{Code: problem.PermissionDenied, Kind: "gate", Detail: u.Tool + " makes writes of no known kind"}
-	switch {
-	case gate == On, gate == Review && u.Proposes:
-		return nil
-	case gate == Review:
-		refused.Detail = fmt.Sprintf("%s need a review (%s: review), which %s doesn't offer", written(key), key, u.Tool)
-	case key != "":
-		refused.Detail = fmt.Sprintf("%s are switched off (%s)", written(key), key)
-	}
-	// List the other switches that would have to change as well.
-	for _, s := range p.rules.Gates.switches(u.Kind()) {
-		if s.key != key && s.gate != On && !(s.gate == Review && u.Proposes) {
-			refused.Detail += fmt.Sprintf("; %s (%s) has to change too", s.key, s.gate)
-		}
-	}
-	return refused
-}
-
-// A Use describes the use of a tool, for gates, scopes and tool lists.
-type Use struct {
-	Tool   string
-	Needs  identity.Scope
-	Writes Write // the kind of write it makes directly; "" selects WriteAction or WriteSchema if Needs is more than reading
-
-	Proposes bool // its writes wait for review
-
-	// Through lists the tool names to look up in the principal's tool list, if Tool is not itself a tool but gives
-	// access to several. Nil means Tool.
-	Through []string
-}
-
-// Kind returns the kind of write u makes.
-func (u Use) Kind() Write {
-	if u.Writes == "" {
-		switch u.Needs {
-		case identity.Write, identity.Delete:
-			return WriteAction
-		case identity.Schema:
-			return WriteSchema
-		}
-	}
-	return u.Writes
-}
+func (p *Policy) Gate(kind Write) (Gate, string) { return p.rules.Gates.Of(kind) }
 
 // May returns nil if the principal may make use u, according to the gates, its scopes and its tool list. A tool that is
 // not in the list is refused first, with the same error as one that doesn't exist, so that neither its existence nor
@@ -178,7 +48,7 @@ func (p *Policy) May(principal identity.Principal, u Use) error {
 	if u.Through == nil && !principal.Tools.Allows(u.Tool) {
 		return Unknown("tool_filtered")
 	}
-	if err := p.passes(u); err != nil {
+	if err := p.rules.Gates.Passes(u); err != nil {
 		return err
 	}
 	if !principal.Has(u.Needs) {
@@ -191,16 +61,6 @@ func (p *Policy) May(principal identity.Principal, u Use) error {
 		}
 	}
 	return nil
-}
-
-// ParseGate parses a gate: "off", "review" or "on".
-func ParseGate(s string) (Gate, error) {
-	for _, g := range AllGates() {
-		if s == string(g) {
-			return g, nil
-		}
-	}
-	return "", fmt.Errorf("must be off, review or on, not %q", problem.Cut(s))
 }
 
 // Unknown returns the refusal of a tool that doesn't exist for the principal; kind is the true reason, for the audit

@@ -26,6 +26,9 @@ type relations struct {
 func (r *relations) Open(name, at string) (*typecheck.Relation, error) {
 	asked := r.plan.View
 	v, err := asked.policy.View(asked.who, name, at, r.raw)
+	if err == nil {
+		v, err = v.to(schema.Find, at)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +41,7 @@ func (r *relations) Open(name, at string) (*typecheck.Relation, error) {
 
 // add adds a view to the plan, once for each class.
 func (r *relations) add(v *View, at string) (*typecheck.Relation, error) {
-	n := slices.IndexFunc(r.plan.Views, func(have *View) bool { return have.class == v.class })
+	n := slices.IndexFunc(r.plan.Views, func(have *View) bool { return have.class.full == v.class.full })
 	if n < 0 {
 		if n = len(r.plan.Views); n == MaxRelations {
 			return nil, &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: "the query names too many classes"}
@@ -50,7 +53,7 @@ func (r *relations) add(v *View, at string) (*typecheck.Relation, error) {
 
 // pipeline narrows every class that a pipeline names to a view, and limits the result.
 func (p *Policy) pipeline(principal identity.Principal, q *query.Pipeline) (Permit, error) {
-	v, err := p.readable(principal, q.Class, q.Raw)
+	v, err := p.readable(principal, q.Class, q.Raw, schema.Find)
 	if err != nil {
 		return Permit{}, err
 	}

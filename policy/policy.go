@@ -35,6 +35,9 @@ type Policy struct {
 	expressions *expression.Compiler
 	apis        *calls.APIs
 
+	guarded   []string  // the sources that have classes with a guard, sorted
+	directory Directory // the groups of principals in these; nil hides their classes
+
 	rules     Rules          // as given, for operators
 	catalogue []schema.Class // likewise
 
@@ -81,7 +84,7 @@ func (f *RuleFault) Error() string { return "classes." + f.Class + ": " + f.Mess
 func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}, refuseScans: rules.RefuseScans,
 		disclose: rules.Disclose, expressions: expression.NewCompiler(), rules: rules, catalogue: slices.Clone(catalogue), fields: map[*schema.Field]string{}}
-	errs := []error{rules.Gates.check()}
+	errs := []error{rules.Gates.Check()}
 	fail := func(name, format string, args ...any) {
 		errs = append(errs, &RuleFault{name, fmt.Sprintf(format, args...)})
 	}
@@ -91,6 +94,9 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 		p.classes = append(p.classes, c)
 		p.byFull[c.full] = c
 		p.byName[c.Name] = append(p.byName[c.Name], c)
+		if c.Guard != nil && !slices.Contains(p.guarded, c.Source) {
+			p.guarded = append(p.guarded, c.Source)
+		}
 	}
 	sort.Slice(p.classes, func(i, j int) bool { return p.classes[i].full < p.classes[j].full })
 	ruled := p.rule(fail)

@@ -44,17 +44,20 @@ func (p *Policy) narrow(principal identity.Principal, q query.Query) (Permit, er
 }
 
 // readable is View for a class to be read: a visible class without records is refused as Unsupported.
-func (p *Policy) readable(principal identity.Principal, name string, raw bool) (*View, error) {
+func (p *Policy) readable(principal identity.Principal, name string, raw bool, op schema.Operation) (*View, error) {
 	v, err := p.View(principal, name, "/class_name", raw)
 	if err == nil && v.class.Recordless {
 		return nil, &problem.Error{Code: problem.Unsupported, Kind: "recordless_class", Pointer: "/class_name",
 			Detail: v.name + " is a description without records: nothing can be read from it", Suggestion: "get_schema tells its fields"}
 	}
-	return v, err
+	if err != nil {
+		return nil, err
+	}
+	return v.to(op, "/class_name")
 }
 
 func (p *Policy) count(principal identity.Principal, q *query.Count) (Permit, error) {
-	v, err := p.readable(principal, q.Class, q.Raw)
+	v, err := p.readable(principal, q.Class, q.Raw, schema.Count)
 	if err != nil {
 		return Permit{}, err
 	}
@@ -65,7 +68,11 @@ func (p *Policy) count(principal identity.Principal, q *query.Count) (Permit, er
 
 func (p *Policy) find(principal identity.Principal, q *query.Find) (Permit, error) {
 	// A lookup by id ignores the canonical filter.
-	v, err := p.readable(principal, q.Class, q.Raw || q.IDs != nil)
+	op := schema.Find
+	if q.IDs != nil {
+		op = schema.Get
+	}
+	v, err := p.readable(principal, q.Class, q.Raw || q.IDs != nil, op)
 	if err != nil {
 		return Permit{}, err
 	}

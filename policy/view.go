@@ -20,6 +20,7 @@ type View struct {
 	who    identity.Principal
 	policy *Policy
 	raw    bool                  // the canonical filters are switched off
+	op     schema.Operation      // what the view is for, if its source grants operations
 	layers []Layer               // every record satisfies all of them
 	masks  map[string]*mask.Mask // by field; nil for none
 
@@ -37,7 +38,7 @@ type pointer struct {
 // A Layer is one part of a view's predicate, kept separate so that it can be explained: a filter over the whole class,
 // hidden fields included, or a pointer whose target must be in another view.
 type Layer struct {
-	Name    string // "tenant", "principal" or "canonical"
+	Name    string // "source", "tenant", "principal" or "canonical"
 	Filter  query.Filter
 	Through *Through
 }
@@ -58,7 +59,12 @@ type Relation struct {
 // view returns the principal's view of c, or the kind of refusal. If raw is set, the canonical filters are left out, of
 // c and of the classes it is scoped through. The caller has checked visibleTo.
 func (p *Policy) view(c *class, principal identity.Principal, raw bool) (*View, string) {
-	v := &View{class: c, who: principal, policy: p, raw: raw, masks: c.masked(principal)}
+	return p.viewFor(c, principal, raw, schema.Find)
+}
+
+// viewFor is view for an operation of the class's source.
+func (p *Policy) viewFor(c *class, principal identity.Principal, raw bool, op schema.Operation) (*View, string) {
+	v := &View{class: c, who: principal, policy: p, raw: raw, op: op, masks: c.masked(principal)}
 	if kind := v.scope(); kind != "" {
 		return nil, kind
 	}
@@ -70,6 +76,9 @@ func (p *Policy) view(c *class, principal identity.Principal, raw bool) (*View, 
 func (v *View) scope() string {
 	if v.class.Recordless {
 		return "" // there are no records to filter
+	}
+	if kind := v.guarded(); kind != "" {
+		return kind
 	}
 	if kind := v.tenant(); kind != "" {
 		return kind
@@ -114,7 +123,7 @@ func (p *Policy) View(principal identity.Principal, name, at string, raw bool) (
 			kind = why
 			continue
 		}
-		v, why := p.view(c, principal, raw)
+		v, why := p.anyView(c, principal, raw)
 		if why != "" {
 			kind = why
 			continue
@@ -128,6 +137,9 @@ func (p *Policy) View(principal identity.Principal, name, at string, raw bool) (
 	case 1:
 		return found[0], nil
 	case 0:
+		if err := p.directoryFails(principal); err != nil {
+			return nil, err
+		}
 		for _, c := range candidates {
 			p.uses.names(c)
 		}
@@ -150,7 +162,7 @@ func (p *Policy) Views(principal identity.Principal) []*View {
 		if _, ok := c.visibleTo(principal); !ok {
 			continue
 		}
-		if v, kind := p.view(c, principal, false); kind == "" {
+		if v, kind := p.anyView(c, principal, false); kind == "" {
 			out = append(out, v)
 		}
 	}
@@ -174,6 +186,9 @@ func (v *View) Name() string { return v.name }
 
 // Source returns the name of the source that the class is in.
 func (v *View) Source() string { return v.class.Source }
+
+// Principal returns the principal whose view it is.
+func (v *View) Principal() identity.Principal { return v.who }
 
 // Class returns the whole class, for predicates and for the names in the source. It includes fields that are not
 // visible.

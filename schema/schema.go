@@ -57,6 +57,7 @@ type Class struct {
 	Relations   []Relation
 	Indexes     []Index
 	Text        []TextIndex
+	Guard       *Guard // what the source itself grants; nil if it leaves that to the owner's rules
 }
 
 // FullName returns "source.Class".

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -55,6 +57,12 @@ type Compiler interface {
 // answer. Its errors are those of Read.
 type Explainer interface {
 	Explain(context.Context, policy.Permit) (string, error)
+}
+
+// A Guarded is a Source that has users and permissions of its own: its classes have a schema.Guard. Groups returns what it
+// knows of a principal, from memory where that is fresh enough. Its errors may be shown to the principal.
+type Guarded interface {
+	Groups(context.Context, identity.Principal) (guard.Groups, error)
 }
 
 // A Pool is the state of a source's connections at one moment.

@@ -1,0 +1,127 @@
+// Package guard applies the permissions that a source itself keeps, such as the access lists and class-level permissions
+// of Parse Server, to a principal.
+//
+// It is a pure function of the permissions, which a class carries as a schema.Guard, and of the principal's groups in the
+// source. Package policy adds the result to its views, so that a view is what both the owner's rules and the source
+// allow.
+package guard
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Groups are what a source knows of a principal. The zero Groups belong to nobody, who may do nothing.
+type Groups struct {
+	All   bool     // it may do everything, as the master of the source
+	Names []string // its groups: schema.Everybody, the id of its user, its roles
+	User  string   // the id of its user; "" for none
+	Users string   // the class of its user
+}
+
+// member reports whether g is in a group.
+func (g Groups) member(group string) bool {
+	if group == schema.Authenticated {
+		return g.authenticated()
+	}
+	return slices.Contains(g.Names, group)
+}
+
+// authenticated reports whether g is a user or a role, and not just everybody.
+func (g Groups) authenticated() bool { return len(g.Names) > 1 }
+
+// Access is what a Guard leaves of a class for one principal and operation.
+type Access struct {
+	Hidden  []string       // the fields that are not visible
+	Filters []query.Filter // every record satisfies all of them; they may name fields that are not visible
+}
+
+// Of returns what g may do with records of c, and whether it may do op at all. A class without a Guard is open to all.
+func Of(c *schema.Class, g Groups, op schema.Operation) (Access, bool) {
+	rule := c.Guard
+	if rule == nil || g.All {
+		return Access{}, true
+	}
+	if len(g.Names) == 0 {
+		return Access{}, false
+	}
+	users, ok := granted(c, g, op)
+	if !ok {
+		return Access{}, false
+	}
+	a := Access{Hidden: hidden(rule.Protected, g)}
+	if users != nil {
+		a.Filters = append(a.Filters, users)
+	}
+	list := rule.Readers
+	switch op {
+	case schema.Create: // there is no record yet
+		list = ""
+	case schema.Update, schema.Delete:
+		list = rule.Writers
+	}
+	if list != "" {
+		a.Filters = append(a.Filters, listed(list, g))
+	}
+	return a, true
+}
+
+// granted reports whether g may do op on some records of c; users is the condition on them, nil for all.
+func granted(c *schema.Class, g Groups, op schema.Operation) (users query.Filter, ok bool) {
+	grant, limited := c.Guard.Grants[op]
+	switch {
+	case !limited, slices.ContainsFunc(grant.Groups, g.member):
+		return nil, true
+	case grant.Authenticated && g.authenticated() && len(grant.Users) == 0:
+		return nil, true
+	case len(grant.Users) == 0, g.User == "":
+		return nil, false
+	}
+	var any query.Or
+	for _, name := range grant.Users {
+		f := c.Field(name)
+		switch {
+		case f == nil:
+		case f.Type == schema.Array: // of pointers, as the source writes them
+			pointer := value.OfObject([]value.Member{{Name: "__type", Value: value.OfString("Pointer")},
+				{Name: "className", Value: value.OfString(g.Users)}, {Name: "objectId", Value: value.OfString(g.User)}})
+			any = append(any, query.Compare{Path: query.Path{name}, Op: query.Eq, Value: pointer})
+		case f.Type == schema.String:
+			any = append(any, query.Compare{Path: query.Path{name}, Op: query.Eq, Value: value.OfString(g.User)})
+		}
+	}
+	if any == nil {
+		return query.Never{}, true // no field can name a user
+	}
+	return any, true
+}
+
+// listed returns the condition that a list of groups is null or names one of g.
+func listed(list string, g Groups) query.Filter {
+	names := make([]value.Value, len(g.Names))
+	for i, n := range g.Names {
+		names[i] = value.OfString(n)
+	}
+	path := query.Path{list}
+	return query.Or{query.Exists{Path: path}, query.In{Path: path, Values: names}}
+}
+
+// hidden returns the fields that every group of g that is named in protected is denied.
+func hidden(protected map[string][]string, g Groups) []string {
+	var out []string
+	first := true
+	for group, fields := range protected {
+		switch {
+		case !g.member(group):
+		case first:
+			out, first = slices.Clone(fields), false
+		default:
+			out = slices.DeleteFunc(out, func(f string) bool { return !slices.Contains(fields, f) })
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,118 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A Directory returns the groups of a principal in a source whose classes have a schema.Guard. Its errors are those of
+// the source, for the caller.
+type Directory func(p identity.Principal, source string) (guard.Groups, error)
+
+// Under returns a copy of p that asks d for groups. Without a Directory, classes with a guard are hidden.
+func (p *Policy) Under(d Directory) *Policy {
+	if len(p.guarded) == 0 {
+		return p
+	}
+	under := *p
+	under.directory = d
+	return &under
+}
+
+// guarded narrows v to what the source grants to the principal and to those it was derived from, or returns the kind of
+// refusal.
+func (v *View) guarded() string {
+	if v.class.Guard == nil {
+		return ""
+	}
+	if v.policy.directory == nil {
+		return "unenforceable_scope"
+	}
+	for g := range v.who.Line() {
+		groups, err := v.policy.directory(g, v.class.Source)
+		if err != nil {
+			return "unenforceable_scope"
+		}
+		access, ok := guard.Of(v.class.Class, groups, cmp.Or(v.op, schema.Find))
+		if !ok {
+			return "clp_denied"
+		}
+		for _, f := range access.Filters {
+			v.narrow(Layer{Name: "source", Filter: f})
+		}
+		v.class = v.class.without(access.Hidden)
+	}
+	if len(v.class.visible) == 0 {
+		return "no_visible_field"
+	}
+	return ""
+}
+
+// without returns c without some of its visible fields.
+func (c *class) without(names []string) *class {
+	hidden := func(f *schema.Field) bool { return slices.Contains(names, f.Name) }
+	if !slices.ContainsFunc(c.visible, hidden) {
+		return c
+	}
+	less := *c
+	less.visible = slices.DeleteFunc(slices.Clone(c.visible), hidden)
+	less.included = slices.DeleteFunc(slices.Clone(c.included), hidden)
+	less.dropped = slices.DeleteFunc(slices.Clone(c.dropped), func(n string) bool { return slices.Contains(names, n) })
+	less.seen = map[string]*schema.Field{}
+	for _, f := range less.visible {
+		less.seen[f.Name] = f
+	}
+	return &less
+}
+
+// anyView is view for the first operation of reading that the source grants.
+func (p *Policy) anyView(c *class, principal identity.Principal, raw bool) (*View, string) {
+	v, kind := p.view(c, principal, raw)
+	if kind == "" || c.Guard == nil {
+		return v, kind
+	}
+	for _, op := range []schema.Operation{schema.Get, schema.Count} {
+		if v, also := p.viewFor(c, principal, raw, op); also == "" {
+			return v, ""
+		}
+	}
+	return nil, kind
+}
+
+// to returns v for an operation, or a refusal if the source grants the principal others alone.
+func (v *View) to(op schema.Operation, at string) (*View, error) {
+	if v.class.Guard == nil || v.op == op {
+		return v, nil
+	}
+	for _, c := range v.policy.byName[v.class.Name] {
+		if c.full != v.class.full {
+			continue
+		}
+		if other, kind := v.policy.viewFor(c, v.who, v.raw, op); kind == "" {
+			return other, nil
+		}
+	}
+	return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "clp_denied", Pointer: at,
+		Detail:     fmt.Sprintf("the class-level permissions of %s don't grant %s", v.name, op),
+		Suggestion: "they grant " + string(v.op) + ": find is query_class and pipelines, get is get_object, count is count_objects"}
+}
+
+// directoryFails returns why the groups of a principal in one of the sources aren't known. Then no class can be told from
+// one that doesn't exist.
+func (p *Policy) directoryFails(principal identity.Principal) error {
+	if p.directory == nil {
+		return nil
+	}
+	for _, source := range p.guarded {
+		if _, err := p.directory(principal, source); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package schema
+
+// A Guard is what a source itself grants of the records and fields of a class to the users it knows, beside the owner's
+// rules. A class with a Guard is visible only to a principal whose groups in the source are known.
+type Guard struct {
+	// Readers and Writers are the fields of type Array that list the groups that may read and write a record. Null lets
+	// all. "" means that records have no such list.
+	Readers, Writers string
+
+	Grants map[Operation]Grant // an operation that is missing is granted to all
+
+	// Protected are the fields hidden from the members of a group. A member of several groups is denied the fields that
+	// all of them are denied. Unless a group of Protected applies, all fields are visible.
+	Protected map[string][]string
+}
+
+// An Operation is what a Guard grants.
+type Operation string
+
+// The operations. Find lists records, and Get reads one by its key.
+const (
+	Find   Operation = "find"
+	Get    Operation = "get"
+	Count  Operation = "count"
+	Create Operation = "create"
+	Update Operation = "update"
+	Delete Operation = "delete"
+)
+
+// A Grant names those who may do an operation.
+type Grant struct {
+	Groups        []string // their members may
+	Authenticated bool     // every user may, and every role
+	Users         []string // pointers to users, or lists of them: the users may, on the records that name them
+}
+
+// Everybody is the group of a Guard that everyone is in, and Authenticated the one that every user is in.
+const (
+	Everybody     = "*"
+	Authenticated = "authenticated"
+)

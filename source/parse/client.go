@@ -1,0 +1,186 @@
+package parse
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A credential is what a request carries beside the keys of the application.
+type credential struct{ header, value string }
+
+// nobody is the credential of a client without a session.
+var nobody = credential{}
+
+// master returns the credential of the master key.
+func (s *Source) master() credential { return credential{"X-Parse-Master-Key", s.options.MasterKey} }
+
+// A request is one call of the REST API.
+type request struct {
+	method, path string
+	query        url.Values
+	body         value.Value
+	as           credential
+	id           string // Parse answers a request with the same id once, if it is configured to; "" for none
+}
+
+// An answer of Parse Server that isn't a success.
+type refusal struct {
+	status, code int // code is Parse's own; 0 if the answer has none
+}
+
+// Error returns the numbers alone: Parse's message can quote records.
+func (r *refusal) Error() string {
+	return fmt.Sprintf("Parse Server answered %d, code %d", r.status, r.code)
+}
+
+// maxAnswer is the most bytes of one answer that are read.
+const maxAnswer = 64 << 20
+
+// askTime is the timeout of a request whose context has none.
+const askTime = 30 * time.Second
+
+// ask sends a request and returns the JSON that answers it. Its errors may be shown to the caller; a *refusal is in
+// their chain if Parse Server answered.
+func (s *Source) ask(ctx context.Context, r request) (value.Value, error) {
+	if _, limited := ctx.Deadline(); !limited {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, askTime)
+		defer cancel()
+	}
+	status, body, err := s.send(ctx, r)
+	if err != nil {
+		return value.Value{}, unreachable(ctx, err)
+	}
+	var answer value.Value
+	if err := json.Unmarshal(body, &answer); err != nil || answer.Kind() != value.Object {
+		return value.Value{}, broken(&refusal{status: status}, "its answer is not JSON of Parse Server")
+	}
+	if status == http.StatusOK || status == http.StatusCreated {
+		return answer, nil
+	}
+	code, _ := answer.Get("code")
+	return value.Value{}, s.refused(&refusal{status, int(code.Int())})
+}
+
+// send returns the status and the body that answer a request.
+func (s *Source) send(ctx context.Context, r request) (int, []byte, error) {
+	u := *s.base
+	u.Path += r.path
+	var body io.Reader
+	if !r.body.IsNull() {
+		body = bytes.NewReader(r.body.AppendJSON(nil))
+	}
+	query := r.query.Encode()
+	if len(query) > 4000 && r.method == http.MethodGet { // servers limit the length of a URL
+		body = strings.NewReader(query + "&_method=GET")
+	} else {
+		u.RawQuery = query
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, u.String(), body)
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if u.RawQuery == "" && query != "" {
+		req.Method = http.MethodPost
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	req.Header.Set("X-Parse-Application-Id", s.options.AppID)
+	if s.options.RESTKey != "" {
+		req.Header.Set("X-Parse-REST-API-Key", s.options.RESTKey)
+	}
+	if r.as != nobody {
+		req.Header.Set(r.as.header, r.as.value)
+	}
+	if r.id != "" {
+		req.Header.Set("X-Parse-Request-Id", r.id)
+	}
+	resp, err := s.http.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	read, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err == nil && len(read) > maxAnswer {
+		err = errors.New("the answer is too long")
+	}
+	return resp.StatusCode, read, err
+}
+
+const tryLater = "try again later; if it stays, tell the operator the correlation id"
+
+// unreachable returns the error for a request without an answer.
+func unreachable(ctx context.Context, err error) error {
+	if e := new(url.Error); errors.As(err, &e) {
+		err = e.Err // without the URL, which can hold values
+	}
+	p := &problem.Error{Code: problem.Upstream, Kind: "unreachable", Detail: "the source could not be reached", Err: err, Suggestion: tryLater}
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		p.Code, p.Detail = problem.Timeout, "the query took too long and was stopped"
+		p.Suggestion = "ask for less: a narrower where, fewer keys, a smaller limit"
+	case ctx.Err() != nil:
+		p.Code, p.Detail, p.Suggestion = problem.Cancelled, "the call was cancelled", ""
+	}
+	return p
+}
+
+// broken returns the error for an answer that Parse Server doesn't give when all is well.
+func broken(r *refusal, why string) error {
+	return &problem.Error{Code: problem.Upstream, Kind: "parse_broken", Detail: "the source could not answer", Err: fmt.Errorf("%s: %w", why, r), Suggestion: tryLater}
+}
+
+// Codes of Parse Server.
+const (
+	codeNotFound   = 101
+	codeQuery      = 102
+	codeForbidden  = 119
+	codeTimeout    = 124
+	codeDuplicate  = 137
+	codeScript     = 141
+	codeValidation = 142
+	codeRate       = 155
+	codeRepeated   = 159 // a request id that was used before
+	codeSession    = 209
+)
+
+// refused turns an answer of Parse Server into an error for the caller. What is remembered of classes and users is
+// dropped if the answer says that it may be out of date.
+func (s *Source) refused(r *refusal) error {
+	p := &problem.Error{Code: problem.Upstream, Kind: fmt.Sprintf("parse_%d", r.code), Detail: "the source could not answer", Err: r, Suggestion: tryLater}
+	switch r.code {
+	case codeForbidden, codeQuery, codeSession:
+		s.forget()
+	}
+	switch {
+	case r.status >= 500:
+	case r.code == codeForbidden:
+		p.Code, p.Detail, p.Suggestion = problem.PermissionDenied, "the permissions of the Parse application don't allow it", "get_schema shows what can be read"
+	case r.code == codeNotFound:
+		p.Code, p.Detail, p.Suggestion = problem.NotFound, "there is no such record", ""
+	case r.code == codeSession:
+		p.Code, p.Detail, p.Suggestion = problem.PermissionDenied, "the Parse session of this credential has ended", "sign in to the application again"
+	case r.code == codeTimeout:
+		p.Code, p.Detail, p.Suggestion = problem.Timeout, "the query took too long and was stopped", "ask for less: a narrower where, a smaller limit"
+	case r.code == codeRate || r.status == http.StatusTooManyRequests:
+		p.Code, p.Detail, p.RetryAfter = problem.RateLimited, "the source takes no more requests for now", time.Second
+	case r.code == codeDuplicate:
+		p.Code, p.Detail, p.Suggestion = problem.Conflict, "the source refuses it: another record has the same value", ""
+	case r.code == codeValidation || r.code == codeScript:
+		p.Code, p.Detail, p.Suggestion = problem.Conflict, "the code of the Parse application refuses it", "tell the operator the correlation id"
+	case r.status == http.StatusUnauthorized || r.status == http.StatusForbidden:
+		p.Kind, p.Detail = "parse_keys", "the source refuses the keys that it was configured with"
+	}
+	return p
+}

@@ -1,0 +1,212 @@
+package parse
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// readers and writers are the columns of a record's access list.
+const (
+	readers = "_rperm"
+	writers = "_wperm"
+)
+
+// A class is what the source remembers of a class of Parse Server.
+type class struct {
+	*schema.Class
+	types map[string]string // Parse's type by field
+}
+
+// hidden are Parse's own classes that aren't shown unless Options.System names them. They hold tokens of sessions,
+// parameters of jobs and settings of the server.
+var hidden = []string{"_Session", "_Product", "_JobStatus", "_JobSchedule", "_Hooks", "_GlobalConfig", "_GraphQLConfig", "_PushStatus",
+	"_PushCampaign", "_Idempotency", "_Audience", "_ExportProgress", "_Join"}
+
+// secret are fields that no rule can show.
+var secret = []string{"ACL", "password", "authData", "sessionToken", "session_token"}
+
+// Describe implements source.Source. With a direct connection, a class has the types of its columns there.
+func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
+	answer, err := s.ask(ctx, request{method: http.MethodGet, path: "/schemas", as: s.master()})
+	if err != nil {
+		if p := problem.Of(err); p.Code == problem.PermissionDenied {
+			return nil, nil, &problem.Error{Code: problem.Upstream, Kind: "parse_keys", Detail: "Parse Server refuses the master key", Err: p.Err}
+		}
+		return nil, nil, err
+	}
+	var stored map[string]*schema.Class
+	if s.direct != nil {
+		if stored, err = s.stored(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	var out []schema.Class
+	var warnings []string
+	results, _ := answer.Get("results")
+	for _, described := range results.List() {
+		name := text(described, "className")
+		if name == "" || slices.Contains(hidden, name) && !slices.Contains(s.options.System, name) {
+			continue
+		}
+		c, warned := s.class(described)
+		warnings = append(warnings, warned...)
+		if s.direct != nil {
+			table := stored[name]
+			if table == nil {
+				warnings = append(warnings, fmt.Sprintf("class %s is left out: the database has no such table, or the account may not read it", name))
+				continue
+			}
+			warnings = append(warnings, placed(&c, table)...)
+		}
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b schema.Class) int { return strings.Compare(a.Name, b.Name) })
+	s.remember(out, results)
+	return out, warnings, nil
+}
+
+// remember keeps the classes for reading, and drops what is known of users.
+func (s *Source) remember(classes []schema.Class, described value.Value) {
+	known := map[string]*class{}
+	for i := range classes {
+		known[classes[i].Name] = &class{&classes[i], map[string]string{}}
+	}
+	for _, d := range described.List() {
+		if c := known[text(d, "className")]; c != nil {
+			fields, _ := d.Get("fields")
+			for _, f := range fields.Members() {
+				c.types[f.Name] = text(f.Value, "type")
+			}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.classes = known
+	clear(s.known)
+}
+
+// text returns a member of an object that is a text; "" if there is none.
+func text(v value.Value, name string) string {
+	member, _ := v.Get(name)
+	if member.Kind() != value.String {
+		return ""
+	}
+	return member.Text()
+}
+
+// types are the types of Parse in ours. A Relation is no field: its records are found from the other side.
+var types = map[string]schema.Type{"String": schema.String, "Number": schema.Double, "Boolean": schema.Boolean, "Date": schema.Date, "Pointer": schema.String,
+	"Array": schema.Array, "Object": schema.JSON, "File": schema.JSON, "GeoPoint": schema.JSON, "Polygon": schema.JSON, "Bytes": schema.Bytes}
+
+// class returns a class as /schemas describes it, and warnings about what is left out.
+func (s *Source) class(described value.Value) (schema.Class, []string) {
+	c := schema.Class{Source: s.options.Name, Name: text(described, "className"), Table: text(described, "className"), Key: []string{"objectId"}}
+	var warnings []string
+	fields, _ := described.Get("fields")
+	members := slices.Clone(fields.Members())
+	slices.SortFunc(members, func(a, b value.Member) int {
+		if place(a.Name) != place(b.Name) {
+			return place(a.Name) - place(b.Name)
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	for _, m := range members {
+		kind := text(m.Value, "type")
+		t, known := types[kind]
+		switch {
+		case slices.Contains(secret, m.Name) || kind == "Relation" || strings.HasPrefix(m.Name, "_"):
+			continue
+		case !known:
+			warnings = append(warnings, fmt.Sprintf("field %s.%s is left out: its type %s is not known", c.Name, m.Name, kind))
+			continue
+		}
+		required, _ := m.Value.Get("required")
+		f := schema.Field{Name: m.Name, Type: t, Native: kind, NotNull: m.Name == "objectId", Generated: place(m.Name) != 1, Required: required.Bool()}
+		if standard, ok := m.Value.Get("defaultValue"); ok {
+			f.Default, f.Required = standard.String(), false
+		}
+		c.Fields = append(c.Fields, f)
+		if kind == "Pointer" {
+			c.Relations = append(c.Relations, schema.Relation{Fields: []string{m.Name}, Target: text(m.Value, "targetClass"), TargetFields: []string{"objectId"}})
+		}
+	}
+	c.Fields = append(c.Fields, schema.Field{Name: readers, Type: schema.Array, Generated: true})
+	c.Guard = permissions(described, c.Name)
+	return c, warnings
+}
+
+// place orders the fields of a class: the key first, then its own, then the times.
+func place(field string) int {
+	switch field {
+	case "objectId":
+		return 0
+	case "createdAt", "updatedAt":
+		return 2
+	}
+	return 1
+}
+
+// operations are those that class-level permissions name.
+var operations = []schema.Operation{schema.Find, schema.Get, schema.Count, schema.Create, schema.Update, schema.Delete}
+
+// permissions returns the guard of a class.
+func permissions(described value.Value, name string) *schema.Guard {
+	g := &schema.Guard{Readers: readers, Grants: map[schema.Operation]schema.Grant{}, Protected: map[string][]string{}}
+	clp, _ := described.Get("classLevelPermissions")
+	for _, op := range operations {
+		granted, limited := clp.Get(string(op))
+		if !limited {
+			continue
+		}
+		var grant schema.Grant
+		for _, m := range granted.Members() {
+			switch {
+			case m.Name == "requiresAuthentication":
+				grant.Authenticated = m.Value.Bool()
+			case m.Name == "pointerFields":
+				grant.Users = append(grant.Users, texts(m.Value)...)
+			case m.Value.Bool():
+				grant.Groups = append(grant.Groups, m.Name)
+			}
+		}
+		users := "writeUserFields"
+		if op == schema.Find || op == schema.Get || op == schema.Count {
+			users = "readUserFields"
+		}
+		if op != schema.Create {
+			fields, _ := clp.Get(users)
+			grant.Users = append(grant.Users, texts(fields)...)
+		}
+		g.Grants[op] = grant
+	}
+	protected, _ := clp.Get("protectedFields")
+	for _, m := range protected.Members() {
+		// A field protected with userField: is shown on some records to some users. It stays hidden by the other groups.
+		if !strings.HasPrefix(m.Name, "userField:") {
+			g.Protected[m.Name] = texts(m.Value)
+		}
+	}
+	if name == "_User" && !slices.Contains(g.Protected[schema.Everybody], "email") {
+		// Parse Server's default, which /schemas doesn't show.
+		g.Protected[schema.Everybody] = append(g.Protected[schema.Everybody], "email")
+	}
+	return g
+}
+
+// texts returns the texts of a list.
+func texts(v value.Value) []string {
+	out := []string{}
+	for _, e := range v.List() {
+		if e.Kind() == value.String {
+			out = append(out, e.Text())
+		}
+	}
+	return out
+}

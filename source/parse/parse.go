@@ -1,0 +1,160 @@
+// Package parse is the source for applications on Parse Server.
+//
+// It reads classes over Parse's REST API, or, if it is given a read-only connection to Parse's own PostgreSQL database,
+// from there. Parse's permissions become part of every view as a schema.Guard: class-level permissions, protected
+// fields, pointer permissions and the access list of each record, for the groups of the user or role that the source
+// acts as. Over REST with a session, Parse Server checks them again.
+//
+// What Parse can't do exactly is evaluated here, over at most Options.LocalRows records. Its endpoint for aggregation is
+// never used: it ignores the stages that it doesn't know and returns raw records.
+package parse
+
+import (
+	"cmp"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/source"
+)
+
+// A Posture is whom a source acts as when it asks Parse Server.
+type Posture string
+
+// The postures. There is no default: acting as master is asked for by name.
+const (
+	Session Posture = "session" // a session that the principal brings
+	User    Posture = "user"    // a user, in a session that the master key opens
+	Role    Posture = "role"    // a role, as if a user had it and no other
+	Public  Posture = "public"  // nobody in particular
+	Master  Posture = "master"  // the master: only the owner's rules narrow what is seen
+)
+
+// DefaultLocalRows is the default of Options.LocalRows, and maxLocalBytes the most bytes that they may take.
+const (
+	DefaultLocalRows = 10_000
+	maxLocalBytes    = 64 << 20
+)
+
+// Options name a Parse Server. Name, URL, AppID, MasterKey and As are required.
+type Options struct {
+	Name string
+	URL  string // https://host/parse; http:// for loopback alone
+
+	AppID, RESTKey string
+	MasterKey      string // or the read-only master key, if nothing is written and As isn't User
+
+	As      Posture
+	Session string // As Session: a CEL expression over the principal that yields its session token
+	User    string // As User: a CEL expression over the principal that yields the user's objectId
+	Role    string // As Role: the role's name
+
+	Direct    Direct         // Parse's own PostgreSQL database, opened for an account that may only read; nil reads over REST
+	LocalRows int            // the most records that are evaluated here for one query; 0 means DefaultLocalRows
+	Strict    bool           // a pointer in another shape than Parse's own is refused, not understood
+	System    []string       // the classes of Parse itself to show, of those that are hidden by default
+	Roots     *x509.CertPool // trusted certificates; nil is the system's
+}
+
+// A Direct is a source over Parse's own database, such as that of source/postgres. Close closes it.
+type Direct interface {
+	source.Source
+	source.Pinger
+	io.Closer
+}
+
+// A Source is an application on a Parse Server. It is safe for concurrent use.
+type Source struct {
+	options Options
+	base    *url.URL
+	http    *http.Client
+	direct  Direct // nil without one
+	whose   *expression.Expression
+
+	mu      sync.Mutex
+	classes map[string]*class // by name, as last described
+	known   map[string]*person
+}
+
+// Open checks the options. It asks Parse Server nothing yet.
+func Open(o Options) (*Source, error) {
+	wrong := func(format string, args ...any) (*Source, error) {
+		return nil, fmt.Errorf("source %s: %s", o.Name, fmt.Sprintf(format, args...))
+	}
+	u, err := netguard.Parse(o.URL)
+	if err != nil {
+		return wrong("the url %v", err)
+	}
+	if host := u.Hostname(); u.Scheme == "http" && host != "localhost" && host != "127.0.0.1" && host != "::1" {
+		return wrong("keys are sent over https alone, except to this machine; write parse+https://%s", u.Host)
+	}
+	u.Path = strings.TrimSuffix(u.Path, "/")
+	if o.AppID == "" || o.MasterKey == "" {
+		return wrong("Parse Server needs app_id and master_key: its classes and their permissions can't be read without")
+	}
+	s := &Source{options: o, base: u, classes: map[string]*class{}, known: map[string]*person{}, direct: o.Direct}
+	s.options.LocalRows = cmp.Or(o.LocalRows, DefaultLocalRows)
+	if s.whose, err = o.posture(); err != nil {
+		return wrong("%v", err)
+	}
+	s.http = &http.Client{Transport: netguard.Transport(u, netguard.Options{Roots: o.Roots}), Timeout: 60 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return s, nil
+}
+
+// posture checks the posture and returns the expression that yields whom to act as; nil if it doesn't depend on the
+// principal.
+func (o Options) posture() (*expression.Expression, error) {
+	for _, other := range []struct {
+		as  Posture
+		key string
+	}{{Session, o.Session}, {User, o.User}, {Role, o.Role}} {
+		switch {
+		case other.key != "" && o.As != other.as:
+			return nil, fmt.Errorf("%s is for as: %s, and this is as: %s; a source acts as one", other.as, other.as, cmp.Or(o.As, "(none)"))
+		case other.key == "" && o.As == other.as:
+			return nil, fmt.Errorf("as: %s needs the key %s", other.as, other.as)
+		}
+	}
+	switch o.As {
+	case Session:
+		return expression.NewCompiler().Compile(o.Session, expression.Scalar)
+	case User:
+		return expression.NewCompiler().Compile(o.User, expression.Scalar)
+	case Role, Public, Master:
+		return nil, nil
+	case "":
+		return nil, errors.New("the key as is missing: session, user, role, public or master")
+	}
+	return nil, fmt.Errorf("as: there is no %q; session, user, role, public and master are", o.As)
+}
+
+// As returns the posture of the source.
+func (s *Source) As() Posture { return s.options.As }
+
+// Close closes all connections.
+func (s *Source) Close() error {
+	s.http.CloseIdleConnections()
+	if s.direct != nil {
+		return s.direct.Close()
+	}
+	return nil
+}
+
+// Ping implements source.Pinger.
+func (s *Source) Ping(ctx context.Context) error {
+	_, err := s.ask(ctx, request{method: http.MethodGet, path: "/health", as: nobody})
+	if err == nil && s.direct != nil {
+		return s.direct.Ping(ctx)
+	}
+	return err
+}

@@ -1,0 +1,380 @@
+package parse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/interpret"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Read implements source.Source. Over REST, Parse Server finds records by as much of the filters as it can, and the rest
+// of the query is evaluated here.
+func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
+	plan, err := p.Plan()
+	if err != nil {
+		return nil, err
+	}
+	if s.direct != nil {
+		return s.direct.Read(ctx, p)
+	}
+	return func(yield func(value.Row, error) bool) {
+		rows, err := s.over(ctx, &plan)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for row, err := range rows {
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}, nil
+}
+
+// over reads a plan over REST.
+func (s *Source) over(ctx context.Context, plan *policy.Plan) (source.Rows, error) {
+	if err := interpret.Ended(ctx); err != nil {
+		return nil, err
+	}
+	who, err := s.person(ctx, plan.View.Principal())
+	if err != nil {
+		return nil, err
+	}
+	r := &reading{source: s, plan: plan, who: who, budget: interpret.Budget{Rows: s.options.LocalRows, Bytes: maxLocalBytes}}
+	switch {
+	case plan.Program != nil:
+		return r.program(ctx)
+	case plan.Count:
+		return r.count(ctx)
+	}
+	return r.find(ctx)
+}
+
+// A reading is the evaluation of one plan over REST.
+type reading struct {
+	source *Source
+	plan   *policy.Plan
+	who    *person
+	budget interpret.Budget
+}
+
+// trusted reports whether requests bypass Parse's permissions, so that the conditions on access lists have to be sent.
+func (r *reading) trusted() bool { return r.who.as == r.source.master() }
+
+// class returns what the source knows of a view's class.
+func (r *reading) class(v *policy.View) (*class, error) {
+	r.source.mu.Lock()
+	defer r.source.mu.Unlock()
+	known := r.source.classes[v.Class().Name]
+	if known == nil {
+		return nil, problem.New(problem.Internal, "the plan names a class that is not in this source")
+	}
+	return &class{v.Class(), known.types}, nil
+}
+
+// viewed returns the condition that a view's layers put on its class.
+func (r *reading) viewed(v *policy.View) (*class, condition, error) {
+	c, err := r.class(v)
+	if err != nil {
+		return nil, condition{}, err
+	}
+	access, _ := guard.Of(c.Class, r.who.groups, schema.Find)
+	out := condition{exact: true}
+	var parts []value.Value
+	for _, l := range v.Layers() {
+		if l.Through != nil {
+			out.exact = false
+			continue
+		}
+		if l.Name != "source" && !r.trusted() {
+			if err := unreadable(l.Filter, access.Hidden); err != nil {
+				return nil, out, err
+			}
+		}
+		part := c.condition(l.Filter, r.trusted())
+		if l.Name == "source" && !r.trusted() && namesReaders(l.Filter) {
+			part = all // Parse Server adds it by itself
+		}
+		out.exact = out.exact && part.exact
+		if !part.where.IsNull() {
+			parts = append(parts, part.where)
+		}
+	}
+	out.where = joined("$and", parts)
+	return c, out, nil
+}
+
+// unreadable refuses a filter of the owner's rules over a field that Parse Server would not return in this session: it
+// could not be checked.
+func unreadable(f query.Filter, protected []string) error {
+	var err error
+	filterfields.Fields(f, func(name string) {
+		if slices.Contains(protected, name) {
+			err = &problem.Error{Code: problem.Unsupported, Kind: "unenforceable_scope", Detail: "the owner's rules can't be applied to this class in this session",
+				Err: fmt.Errorf("a rule filters by %s, which is a protected field; read over direct, or act as a role", name)}
+		}
+	})
+	return err
+}
+
+// namesReaders reports whether a filter is over the access list.
+func namesReaders(f query.Filter) (names bool) {
+	filterfields.Fields(f, func(name string) { names = names || name == readers })
+	return names
+}
+
+// count has Parse Server count where it can do so exactly.
+func (r *reading) count(ctx context.Context) (source.Rows, error) {
+	c, viewed, err := r.viewed(r.plan.View)
+	if err != nil {
+		return nil, err
+	}
+	asked := c.condition(r.plan.Where, r.trusted())
+	if !viewed.exact || !asked.exact || len(r.plan.Joins) > 0 || r.plan.Search != nil {
+		return interpret.Rows(ctx, r.plan, r.records)
+	}
+	// Without a condition, Parse Server estimates.
+	where := conjunction(object("objectId", object("$exists", value.OfBool(true))), viewed.where, asked.where)
+	answer, err := r.source.ask(ctx, request{method: http.MethodGet, path: "/classes/" + c.Table, as: r.who.as,
+		query: url.Values{"where": {string(where.AppendJSON(nil))}, "count": {"1"}, "limit": {"0"}}})
+	if err != nil {
+		return nil, err
+	}
+	n, ok := answer.Get("count")
+	if !ok || n.Kind() != value.Int {
+		return nil, broken(&refusal{status: http.StatusOK}, "an answer without a count")
+	}
+	return func(yield func(value.Row, error) bool) { yield(value.Row{n}, nil) }, nil
+}
+
+// program evaluates a pipeline over the records that its first stages keep.
+func (r *reading) program(ctx context.Context) (source.Rows, error) {
+	p := r.plan.Program
+	v := r.plan.Views[p.From]
+	records, err := r.fetch(ctx, v, query.And(p.Leading()))
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]value.Row, len(records))
+	for i, record := range records {
+		for _, c := range p.Base.Columns {
+			rows[i] = append(rows[i], record[slices.IndexFunc(v.Class().Fields, func(f schema.Field) bool { return f.Name == c.Field.Name })])
+		}
+	}
+	return interpret.Continue(ctx, r.plan, r.records, interpret.Prefix{Rows: rows})
+}
+
+// records implements interpret.Records.
+func (r *reading) records(ctx context.Context, n interpret.Need) ([]value.Row, error) {
+	if n.Key == "" {
+		var where query.Filter
+		if n.View == r.plan.View && r.plan.Program == nil {
+			where = r.plan.Where
+		}
+		return r.fetch(ctx, n.View, where)
+	}
+	var out []value.Row
+	in := slices.DeleteFunc(slices.Clone(n.In), value.Value.IsNull)
+	for some := range slices.Chunk(in, mostEqual) {
+		rows, err := r.fetch(ctx, n.View, query.In{Path: query.Path{n.Key}, Values: some})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rows...)
+	}
+	return out, nil
+}
+
+// fetch returns the records of a view, without some for which where doesn't hold.
+func (r *reading) fetch(ctx context.Context, v *policy.View, where query.Filter) ([]value.Row, error) {
+	w, err := r.walk(v, where)
+	if err != nil {
+		return nil, err
+	}
+	var out []value.Row
+	for !w.ended {
+		rows, err := w.next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rows...)
+	}
+	return out, nil
+}
+
+// A walk reads records of a view page by page, in the order that Parse Server has them by a field and the objectId.
+type walk struct {
+	*reading
+	view  *policy.View
+	class *class
+	where value.Value // null for all
+	keys  string
+	by    string // the field; "" for the objectId alone
+	desc  bool
+
+	after value.Value // a condition that continues after the last page
+	ended bool
+}
+
+// pageSize is the number of records that are asked for at once. A Parse Server may return fewer, so only an empty page
+// is the last one.
+const pageSize = 1000
+
+func (r *reading) walk(v *policy.View, where query.Filter) (*walk, error) {
+	c, viewed, err := r.viewed(v)
+	if err != nil {
+		return nil, err
+	}
+	keys := []string{"ACL"}
+	for _, f := range v.Fields() {
+		keys = append(keys, f.Name)
+	}
+	for _, l := range v.Layers() {
+		if l.Through != nil {
+			keys = append(keys, l.Through.Field)
+		} else {
+			filterfields.Fields(l.Filter, func(name string) { keys = append(keys, name) })
+		}
+	}
+	slices.Sort(keys)
+	keys = slices.DeleteFunc(slices.Compact(keys), func(k string) bool { return k == readers })
+	return &walk{reading: r, view: v, class: c, keys: strings.Join(keys, ","),
+		where: conjunction(viewed.where, c.condition(where, r.trusted()).where)}, nil
+}
+
+// conjunction returns the condition that all the given ones hold; null ones hold.
+func conjunction(conditions ...value.Value) value.Value {
+	return joined("$and", slices.DeleteFunc(conditions, value.Value.IsNull))
+}
+
+// next returns the records of the next page that are in the view.
+func (w *walk) next(ctx context.Context) ([]value.Row, error) {
+	page, err := w.page(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return w.visible(ctx, page)
+}
+
+// page returns the next page as Parse Server has it.
+func (w *walk) page(ctx context.Context) ([]value.Row, error) {
+	query := url.Values{"limit": {strconv.Itoa(pageSize)}, "order": {"objectId"}, "keys": {w.keys}}
+	if w.by != "" {
+		query.Set("order", map[bool]string{true: "-"}[w.desc]+w.by+",objectId")
+	}
+	if where := conjunction(w.where, w.after); !where.IsNull() {
+		query.Set("where", string(where.AppendJSON(nil)))
+	}
+	answer, err := w.source.ask(ctx, request{method: http.MethodGet, path: "/classes/" + w.class.Table, query: query, as: w.who.as})
+	if err != nil {
+		return nil, err
+	}
+	results, ok := answer.Get("results")
+	if !ok || results.Kind() != value.Array {
+		return nil, broken(&refusal{status: http.StatusOK}, "an answer without results")
+	}
+	rows := make([]value.Row, len(results.List()))
+	for i, record := range results.List() {
+		rows[i] = row(w.class.Class, record)
+		if w.value(rows[i], "objectId").IsNull() {
+			return nil, broken(&refusal{status: http.StatusOK}, "a record without an objectId")
+		}
+	}
+	if w.ended = len(rows) == 0; !w.ended {
+		w.goOn(rows[len(rows)-1])
+	}
+	return rows, nil
+}
+
+// goOn continues after a record.
+func (w *walk) goOn(last value.Row) {
+	id := object("objectId", object("$gt", w.value(last, "objectId")))
+	if w.by == "" {
+		w.after = id
+		return
+	}
+	at, _ := w.class.operand(w.class.Field(w.by), w.value(last, w.by))
+	same := object(w.by, value.OfObject([]value.Member{{Name: "$gte", Value: at}, {Name: "$lte", Value: at}}))
+	beyond := object(w.by, object(map[bool]string{true: "$lt", false: "$gt"}[w.desc], at))
+	w.after = joined("$or", []value.Value{beyond, conjunction(same, id)})
+}
+
+func (w *walk) value(row value.Row, field string) value.Value {
+	return row[slices.IndexFunc(w.class.Fields, func(f schema.Field) bool { return f.Name == field })]
+}
+
+// visible returns those of a page's records that are in the view. Only these count against the budget.
+func (w *walk) visible(ctx context.Context, page []value.Row) ([]value.Row, error) {
+	rows, err := interpret.Visible(ctx, w.view, func(c *schema.Class) ([]value.Row, error) {
+		if c == w.view.Class() {
+			return page, nil
+		}
+		return w.parents(ctx, w.view, c, page)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		if err := w.budget.Take(w.view.Name(), row); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// errNoParent is the error for a class that no layer of a view leads to.
+var errNoParent = errors.New("no layer leads to the class")
+
+// parents returns the records of class c that a layer of v leads to from rows. They don't count against the budget: a
+// principal may not see them.
+func (w *walk) parents(ctx context.Context, v *policy.View, c *schema.Class, rows []value.Row) ([]value.Row, error) {
+	for _, l := range v.Layers() {
+		if l.Through == nil {
+			continue
+		}
+		at := slices.IndexFunc(v.Class().Fields, func(f schema.Field) bool { return f.Name == l.Through.Field })
+		var ids []value.Value
+		seen := map[string]bool{}
+		for _, row := range rows {
+			if id := row[at]; !id.IsNull() && !seen[id.Text()] {
+				seen[id.Text()] = true
+				ids = append(ids, id)
+			}
+		}
+		var found []value.Row
+		for some := range slices.Chunk(ids, mostEqual) {
+			up, err := w.walk(l.Through.View, query.In{Path: query.Path{l.Through.Key}, Values: some})
+			if err != nil {
+				return nil, err
+			}
+			for !up.ended {
+				page, err := up.page(ctx)
+				if err != nil {
+					return nil, err
+				}
+				found = append(found, page...)
+			}
+		}
+		if l.Through.View.Class() == c {
+			return found, nil
+		}
+		if above, err := w.parents(ctx, l.Through.View, c, found); !errors.Is(err, errNoParent) {
+			return above, err
+		}
+	}
+	return nil, errNoParent
+}
