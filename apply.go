@@ -248,7 +248,7 @@ func refused(why error) (change.EventKind, change.Outcome, error) {
 	if detail == "" || p.Code == problem.Internal {
 		detail = "it could not be written"
 	}
-	return change.EventFailed, change.Outcome{Detail: strings.TrimSuffix(detail, ".") + "; nothing was written", Code: string(p.Code), Kind: p.Kind}, nil
+	return change.EventFailed, change.Outcome{Detail: strings.TrimSuffix(detail, ".") + "; nothing was written", Code: string(p.Code), Kind: p.Kind, Reply: p.Reply}, nil
 }
 
 // permitted takes an approved change through the rules again, with the agent and the reviewers as they are now.

@@ -10,6 +10,7 @@ package change
 import (
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -148,12 +149,13 @@ type Lease struct {
 
 // An Outcome is how a change ended.
 type Outcome struct {
-	Detail  string   `json:"detail,omitzero"` // in our own text, for every reader
-	Code    string   `json:"code,omitzero"`   // the error_code of a failure
-	Kind    string   `json:"kind,omitzero"`   // the actual reason of a failure, for operators
-	Receipt *Receipt `json:"receipt,omitzero"`
-	Now     []Effect `json:"now,omitzero"`     // of a stale change: the current records, in Before
-	Settled *Party   `json:"settled,omitzero"` // the person who settled an unknown outcome
+	Detail  string         `json:"detail,omitzero"` // in our own text, for every reader
+	Code    string         `json:"code,omitzero"`   // the error_code of a failure
+	Kind    string         `json:"kind,omitzero"`   // the actual reason of a failure, for operators
+	Receipt *Receipt       `json:"receipt,omitzero"`
+	Reply   *problem.Reply `json:"reply,omitzero"`   // of a call: the API's refusal
+	Now     []Effect       `json:"now,omitzero"`     // of a stale change: the current records, in Before
+	Settled *Party         `json:"settled,omitzero"` // the person who settled an unknown outcome
 }
 
 // A Receipt is what a source reports that it has done.

@@ -48,7 +48,7 @@ func (s *Server) call(ctx context.Context, x *exchange, a asked) outcome {
 	if err != nil {
 		return s.failed(ctx, x, a, err)
 	}
-	out := outcome{}
+	out := outcome{isError: res.Failed}
 	if a.form != Structured {
 		out.text = res.Text
 	}

@@ -97,4 +97,5 @@ type Result struct {
 	Structured json.RawMessage // one JSON object
 	Text       string          // a short rendering of the same content for the model
 	Class      string          // the source of its data, as "source.Class" or a source; "" if it contains none
+	Failed     bool            // what the tool was to do was refused elsewhere: an API refused a write; the result says why
 }

@@ -96,6 +96,23 @@ func (o *Outcome) Applied(body value.Value) (value.Value, error) {
 	return o.of.answer(o.scene)
 }
 
+// Applied returns the result of a write of an earlier call c that has run, given its operation and the body of its
+// response. It fails if the result needs what the call had read.
+func (t *Tool) Applied(c Call, operation string, body value.Value) (value.Value, error) {
+	s := &template.Scene{Who: c.Who, Variables: map[string]value.Value{inputName: t.Filled(c.Input), nowName: value.OfTime(c.Now.UTC()), answerName: body}}
+	for i := range t.cases {
+		one := &t.cases[i]
+		if one.op == nil || one.op.ID != operation {
+			continue
+		}
+		if is, err := holds(one.when, s); err == nil && !is {
+			continue // a condition over what was read can't be evaluated again, and then any case of the operation is meant
+		}
+		return one.answer(s)
+	}
+	return value.Value{}, problem.New(problem.NotFound, "the tool has no such case")
+}
+
 // Filled returns the arguments of a call with defaults for the missing ones, and without the reason.
 func (t *Tool) Filled(in value.Value) value.Value {
 	members := slices.Clone(in.Members())

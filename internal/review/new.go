@@ -29,7 +29,7 @@ func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet
 	sheet := &Sheet{
 		Row:  NewRow(c, sight, viewer),
 		Tool: c.Tool, Action: c.Action, Preview: c.Preview, Rule: c.Rule, Policy: c.Policy,
-		Correlation: c.Correlation, After: c.After, Reverts: c.Reverts,
+		Correlation: c.Correlation, After: c.After, Reverts: c.Reverts, Input: c.Input,
 		Decisions: decisions(c), Outcome: outcome(c, viewer.Reviewer),
 	}
 	if c.Asker != nil {
@@ -58,7 +58,7 @@ func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet
 		sheet.History = append(sheet.History, step)
 	}
 	if c.Outcome != nil {
-		sheet.Answer = answered(c, sight)
+		sheet.Answer, sheet.Refusal = answered(c, sight), c.Outcome.Reply
 	}
 	return sheet
 }

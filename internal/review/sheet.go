@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -114,6 +115,8 @@ type Sheet struct {
 	History     []change.Step    `json:"history"`
 	Outcome     string           `json:"outcome,omitzero"` // one sentence; "" until it ended
 	Answer      value.Value      `json:"answer,omitzero"`  // of a call that was made: the API's response, if the viewer sees all of it
+	Refusal     *problem.Reply   `json:"refusal,omitzero"` // of a call that the API refused: its response
+	Input       value.Value      `json:"-"`                // the arguments of Tool
 	Record      int64            `json:"audit_seq,omitzero"`
 	RecordHash  string           `json:"audit_hash,omitzero"`
 	Trail       []Read           `json:"read_trail,omitzero"` // calls of the agent before it proposed; reviewers only

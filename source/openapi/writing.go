@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
@@ -202,6 +203,9 @@ func (a *API) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error
 		return change.Receipt{}, err
 	}
 	r, err := a.write(ctx, call, plan.Change)
+	if errors.Is(err, change.ErrUnknown) && a.happened(ctx, call, now) {
+		return change.Receipt{Rows: 1}, nil
+	}
 	if err != nil {
 		return change.Receipt{}, err
 	}
@@ -219,6 +223,26 @@ func (a *API) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error
 		receipt.After = []value.Value{object(got.Body)}
 	}
 	return receipt, nil
+}
+
+// lookTime is the timeout for reading back what became of a call.
+const lookTime = 10 * time.Second
+
+// happened reports whether a call whose outcome is unknown was carried out: whether what it deletes is gone, or has the
+// values that it sets and didn't have before. The read operation of the same path says so. Otherwise the outcome stays
+// unknown, since the API may still carry the call out.
+func (a *API) happened(ctx context.Context, call *calls.Plan, reviewed change.Effect) bool {
+	if call.Before == nil || reviewed.Before.IsNull() || call.Request.Method == "POST" {
+		return false
+	}
+	looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTime)
+	defer cancel()
+	is, err := a.before(looking, call)
+	if call.Request.Method == "DELETE" {
+		return problem.CodeOf(err) == problem.NotFound
+	}
+	want := reviewed.After.Members()
+	return err == nil && !change.Same(keep(reviewed.Before, reviewed.After), reviewed.After) && len(want) > 0 && change.Same(keep(is.whole, reviewed.After), reviewed.After)
 }
 
 // Bar implements source.Writer. An API stores no marker that could bar a change; a pending send is instead prevented by

@@ -46,7 +46,7 @@ type hall struct {
 	mu      sync.Mutex
 	machine map[string]any // nil once it was deleted
 	asked   []string       // method, path, key and body of each request except GETs
-	fails   int            // the status of the next write's response; -1 hangs up without a response
+	fails   int            // the status of the next write's response; -1 hangs up without a response, -2 does so after the write
 }
 
 func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -59,8 +59,10 @@ func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case r.Header.Get("Idempotency-Key") == "":
 			w.WriteHeader(400)
 			return
-		case fails < 0:
+		case fails == -1:
 			panic(http.ErrAbortHandler)
+		case fails < 0:
+			defer panic(http.ErrAbortHandler) // once the write is made
 		case fails > 0:
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(fails)
@@ -252,7 +254,11 @@ func TestCallHidden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sheets[note] = fmt.Sprint(s.Title, s.Fields, s.Items)
+		items, err := json.Marshal(s.Items)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sheets[note] = fmt.Sprint(s.Title, s.Fields, string(items))
 		if !note {
 			continue
 		}
@@ -283,6 +289,7 @@ func TestCallEnds(t *testing.T) {
 		{"the API refuses", func(_ *office, h *hall) { h.fails = 409 }, "failed the API found a conflict: 409 name_taken: the name is taken; nothing was written", 1},
 		{"the API breaks", func(_ *office, h *hall) { h.fails = 500 }, "unknown ", 1},
 		{"the API hangs up", func(_ *office, h *hall) { h.fails = -1 }, "unknown ", 1},
+		{"the API does it and hangs up", func(_ *office, h *hall) { h.fails = -2 }, "applied ", 1},
 		{"the machine has changed", func(_ *office, h *hall) { h.machine["size"] = 7 }, "stale ", 0},
 		{"what the agent doesn't see has changed", func(_ *office, h *hall) { h.machine["adminNote"] = "another" }, "applied ", 1},
 		{"the machine is gone", func(_ *office, h *hall) { h.machine = nil }, "failed ", 0},

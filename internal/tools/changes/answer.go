@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -51,7 +52,15 @@ func (r *Toolset) propose(ctx context.Context, c *bailiwick.Call, req write.Requ
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return r.answer(s), nil
+	return r.picked(c.Who(), s), nil
+}
+
+// picked returns the result about a change of p, with what the tool that filed it shows of the API's answer.
+func (r *Toolset) picked(p identity.Principal, s *review.Sheet) tool.Result {
+	if pick, ok := r.pickers.Load(s.Tool); ok && s.State == change.Applied {
+		s.Answer = pick.(Picker)(p, s)
+	}
+	return r.answer(s)
 }
 
 // Answer returns the result for an agent about a change of its own. It is for tools that file changes themselves.
@@ -82,6 +91,9 @@ func (r *Toolset) answer(s *review.Sheet) tool.Result {
 		doc = append(doc, text("outcome", s.Outcome))
 	}
 	shown := review.Text(s)
+	if f := s.Refusal; f != nil {
+		doc = append(doc, member("refusal", value.OfObject([]value.Member{member("status", value.OfInt(int64(f.Status))), text("upstream_code", f.UpstreamCode), text("message", f.Message)})))
+	}
 	if !s.Answer.IsNull() {
 		doc = append(doc, member("answer", s.Answer))
 		shown = strings.TrimSuffix(shown, "\n") + "\nThe API answered: " + s.Answer.String() + "\n"
@@ -90,7 +102,7 @@ func (r *Toolset) answer(s *review.Sheet) tool.Result {
 		doc = append(doc, text("next", waitTool))
 		shown = strings.TrimSuffix(shown, "\n") + "\nReview: " + link + "\n"
 	}
-	return tool.Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: shown, Class: s.Source}
+	return tool.Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: shown, Class: s.Source, Failed: s.Refusal != nil}
 }
 
 // tried returns the result for a change that was previewed and not filed.

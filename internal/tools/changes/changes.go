@@ -8,12 +8,14 @@ package changes
 import (
 	"cmp"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -34,6 +36,7 @@ type Options struct {
 type Toolset struct {
 	gateway *bailiwick.Gateway
 	actions atomic.Pointer[action.Set]
+	pickers sync.Map // of Picker, by the name of the tool
 	link    func(string) string
 	now     func() time.Time
 }
@@ -56,6 +59,13 @@ func (r *Toolset) Gateway() *bailiwick.Gateway { return r.gateway }
 
 // SetActions replaces the actions. The tools of actions change only when Tools is called again.
 func (r *Toolset) SetActions(s *action.Set) { r.actions.Store(cmp.Or(s, &action.Set{})) }
+
+// A Picker returns what the tool that filed the change shows of the API's answer: the sheet's Answer itself if it picks
+// nothing.
+type Picker func(p identity.Principal, s *review.Sheet) value.Value
+
+// Pick has pick make the answers of changes that the tool with that name filed, as agents see them.
+func (r *Toolset) Pick(tool string, pick Picker) { r.pickers.Store(tool, pick) }
 
 // Tools returns the tools, including those of actions.
 func (r *Toolset) Tools() []tool.Tool {

@@ -84,7 +84,7 @@ func (r *Toolset) getChange() tool.Tool {
 		Name: "get_change", Title: "Get a change", Description: "A change of yours, and what people said.",
 		Input: object("change_id", changeArgument), Output: read(output),
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
-			return r.told(c.Change(ctx, word(in, "change_id")))
+			return r.told(c)(c.Change(ctx, word(in, "change_id")))
 		},
 	})
 }
@@ -102,7 +102,7 @@ func (r *Toolset) waitForChange() tool.Tool {
 			if v, ok := in.Get("timeout"); ok {
 				seconds, _ = v.AsInt()
 			}
-			return r.told(c.WaitForChange(ctx, word(in, "change_id"), time.Duration(seconds)*time.Second))
+			return r.told(c)(c.WaitForChange(ctx, word(in, "change_id"), time.Duration(seconds)*time.Second))
 		},
 	})
 }
@@ -112,14 +112,17 @@ func (r *Toolset) cancelChange() tool.Tool {
 		Name: "cancel_change", Title: "Cancel a change", Description: "Take back a change of yours.",
 		Input: object("change_id", changeArgument), Output: read(output), Scope: identity.Read, Annotations: tool.Annotations{Idempotent: true},
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
-			return r.told(c.CancelChange(ctx, word(in, "change_id")))
+			return r.told(c)(c.CancelChange(ctx, word(in, "change_id")))
 		},
 	})
 }
 
-func (r *Toolset) told(s *review.Sheet, err error) (tool.Result, error) {
-	if err != nil {
-		return tool.Result{}, err
+// told returns a function that makes the result for the caller of c about a change of its own.
+func (r *Toolset) told(c *bailiwick.Call) func(*review.Sheet, error) (tool.Result, error) {
+	return func(s *review.Sheet, err error) (tool.Result, error) {
+		if err != nil {
+			return tool.Result{}, err
+		}
+		return r.picked(c.Who(), s), nil
 	}
-	return r.answer(s), nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -52,8 +53,25 @@ func (r *Toolset) Tools(a API) []tool.Tool {
 	out := make([]tool.Tool, len(a.Tools))
 	for i, t := range a.Tools {
 		out[i] = r.tool(a, t)
+		if r.changes != nil && t.Writes {
+			r.changes.Pick(out[i].Name, picker(a.Name, t))
+		}
 	}
 	return out
+}
+
+// picker returns what t shows of the answer to a write of its own that ran after the call.
+func picker(api string, t *pack.Tool) changes.Picker {
+	return func(p identity.Principal, s *review.Sheet) value.Value {
+		if len(s.Items) != 1 {
+			return s.Answer
+		}
+		operation := strings.TrimPrefix(s.Items[0].Class, api+".")
+		if picked, err := t.Applied(pack.Call{Who: p, Input: s.Input, Now: s.Created}, operation, s.Answer); err == nil {
+			return picked
+		}
+		return s.Answer
+	}
 }
 
 // Needs returns the scope that annotations require.

@@ -66,8 +66,9 @@ func newSite(t *testing.T, apis, gates string) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	room := packs.New(changes.New(changes.Options{Gateway: s.gateway}))
-	if s.set, err = tool.NewSet(s.gateway, room.Tools(packs.API{Name: "flow", Site: "https://forge.example.com", Tools: c.Packs["flow"]})...); err != nil {
+	all := changes.New(changes.Options{Gateway: s.gateway})
+	tools := packs.New(all).Tools(packs.API{Name: "flow", Site: "https://forge.example.com", Tools: c.Packs["flow"]})
+	if s.set, err = tool.NewSet(s.gateway, append(tools, all.Tools()...)...); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -225,6 +226,51 @@ func TestWrites(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestApprovedLater checks what the agent gets of a change that a person approved after the call: the result that the
+// tool picks, as at once, and a refusal of the platform as an error with its status and message.
+func TestApprovedLater(t *testing.T) {
+	s := newSite(t, "{}", "gates: {writes: review}\n")
+	bot := agent(identity.Read, identity.Write, identity.Delete)
+	ben := s.gateway.Reviewer(identity.Principal{ID: "token:2", Kind: identity.Human, Owner: "ben", Scopes: []identity.Scope{identity.Read, identity.Review, identity.Operator}}, "visit")
+	for _, tt := range []struct {
+		tool, args, want string
+		failed           bool
+	}{
+		{"create-instance", `{"name":"valve","applicationId":"a1","projectType":"p1","stack":"s1","template":"x1"}`,
+			`{"id":"inew1","name":"valve","url":"https://valve.example.com","navigation":{"suggestion":"Open the editor of the new instance with platform.open-editor","target":"inew1","label":"Open editor"}}`, false},
+		{"create-instance", `{"name":"vane","applicationId":"a1","projectType":"p1","stack":"s1"}`, // it reads the templates
+			`{"id":"inew2","name":"vane","url":"https://vane.example.com","navigation":{"suggestion":"Open the editor of the new instance with platform.open-editor","target":"inew2","label":"Open editor"}}`, false},
+		{"manage-instance", `{"instanceId":"i1","action":"stop"}`, `{"status":"okay","instanceId":"i1","action":"stop"}`, false},
+		{"delete-application", `{"applicationId":"a2"}`, `{"status":"okay","message":"The application a2 is deleted"}`, false},
+		{"create-instance", `{"name":"pump","applicationId":"a1","projectType":"p1","stack":"s1"}`, `{"status":409,"upstream_code":"invalid_project_name","message":"name in use"}`, true},
+	} {
+		said, err := value.Read([]byte(s.call(bot, tt.tool, tt.args)), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, _ := said.Get("change_id")
+		sheet, err := ben.Sheet(t.Context(), id.Text())
+		if err != nil {
+			t.Fatal(tt.tool, said, err)
+		}
+		if _, err := ben.Approve(t.Context(), sheet.ID, sheet.Digest, ""); err != nil {
+			t.Fatal(tt.tool, err)
+		}
+		out, err := s.set.Call(t.Context(), bot, tool.Request{Name: "get_change", Arguments: value.OfObject([]value.Member{{Name: "change_id", Value: id}})})
+		if err != nil {
+			t.Fatal(tt.tool, err)
+		}
+		v, _ := value.Read(out.Structured, 0)
+		got, ok := v.Get("answer")
+		if !ok {
+			got, _ = v.Get("refusal")
+		}
+		if got.String() != tt.want || out.Failed != tt.failed {
+			t.Errorf("%s %s\n got %s %t\nwant %s", tt.tool, tt.args, got, out.Failed, tt.want)
+		}
 	}
 }
 
