@@ -22,12 +22,15 @@ import (
 
 func initCommand(t *terminal.Terminal) *cobra.Command {
 	var out, base string
+	var answers scaffold.Answers
+	var yes bool
 	cmd := &cobra.Command{
 		Use:   "init DATABASE|DOCUMENT|FOLDER",
 		Short: "Look at a database or an HTTP API and write a configuration with safe rules",
-		Long: "Look at a database and write a configuration with safe rules: credentials denied, credential stores hidden, tenants\n" +
-			"guessed. Of an OpenAPI document, a file or an https URL, it classes every operation. What is guessed is marked\n" +
-			"\"confirm\". Of a folder, a project with what the Provar IDE keeps of its connections, it writes the descriptions\n" +
+		Long: "Look at a database and write a configuration with safe rules: credentials denied, credential stores hidden, personal data\n" +
+			"masked, tenants guessed. It reads the schema and a sample of records, of which nothing is kept. On a terminal it asks\n" +
+			"three questions; flags answer them as well. What is guessed is marked \"confirm\".\n\n" +
+			"Of an OpenAPI document, a file or an https URL, it classes every operation. Of a folder, a project with what the Provar IDE keeps of its connections, it writes the descriptions\n" +
 			"of objects as sources.",
 		Example: "  bailiwick init app.db --out bailiwick.yaml\n  bailiwick init postgres://reader@db.example/shop --out bailiwick.yaml\n" +
 			"  bailiwick init openapi.json --base-url https://app.example --out bailiwick.yaml\n  bailiwick init ./Billing --out bailiwick.yaml",
@@ -39,11 +42,15 @@ func initCommand(t *terminal.Terminal) *cobra.Command {
 			if base != "" {
 				return terminal.Usagef("--base-url goes with an OpenAPI document: a .json, .yaml or .yml file, or an https URL")
 			}
-			return writeConfig(cmd.Context(), t, args[0], out)
+			return writeConfig(cmd.Context(), t, place{args[0], out}, answers, !yes)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`FILE` to write (default standard output)")
 	cmd.Flags().StringVar(&base, "base-url", "", "the `URL` that the API's calls go to (default what the document says)")
+	cmd.Flags().StringVar(&answers.Tenant, "tenant", "", "the `FIELD` that says which tenant a record belongs to, such as org_id, or none (default a guess)")
+	cmd.Flags().StringVar(&answers.Personal, "personal", "", "what agents see of personal data: mask, hide or show (default mask)")
+	cmd.Flags().StringVar(&answers.Writes, "writes", "", "what agents may change: off, or review for what people approve (default off)")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "ask nothing, and take the guesses")
 	return cmd
 }
 
@@ -75,7 +82,16 @@ func writeAPI(t *terminal.Terminal, from, base, out string) error {
 	return keepDraft(t, out, d, nil)
 }
 
-func writeConfig(ctx context.Context, t *terminal.Terminal, database, out string) error {
+// place is what a configuration is made from, and the file it is written to; "" for standard output.
+type place struct{ from, out string }
+
+// writeConfig writes a configuration for a database. If asks is set, a person at a terminal answers what answers leaves
+// open.
+func writeConfig(ctx context.Context, t *terminal.Terminal, at place, answers scaffold.Answers, asks bool) error {
+	database, out := at.from, at.out
+	if err := answers.Known(); err != nil {
+		return terminal.Usagef("%v", err)
+	}
 	if info, err := os.Stat(database); err == nil && info.IsDir() {
 		return writeCaches(t, database, out)
 	}
@@ -83,11 +99,19 @@ func writeConfig(ctx context.Context, t *terminal.Terminal, database, out string
 	if err != nil {
 		return err
 	}
-	classes, warnings, err := app.Describe(ctx, &config.Config{}, s)
+	if out != "" && app.Exists(out) { // before questions are asked
+		return alreadyThere(out)
+	}
+	classes, warnings, seen, err := app.Look(ctx, s)
 	if err != nil {
 		return err
 	}
-	d, err := scaffold.Of(written(s, out), classes)
+	d, err := scaffold.Of(written(s, out), classes, seen, answers)
+	if err == nil && asks && t.Interactive() && !t.JSON && len(classes) > 0 {
+		if err = ask(t, &answers, d.Tenancies); err == nil {
+			d, err = scaffold.Of(written(s, out), classes, seen, answers)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -174,11 +198,15 @@ func written(s config.Source, out string) scaffold.Source {
 	return as
 }
 
+func alreadyThere(path string) error {
+	return fmt.Errorf("there is a file %s already; name another one with --out", path)
+}
+
 // writeNew writes a file that must not exist.
 func writeNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("there is a file %s already; name another one with --out", path)
+		return alreadyThere(path)
 	}
 	if err != nil {
 		return fmt.Errorf("write the configuration: %w", err)

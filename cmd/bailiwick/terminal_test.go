@@ -244,3 +244,29 @@ func TestConsoleTerminal(t *testing.T) {
 		t.Errorf("%v, the history: %q", err, kept)
 	}
 }
+
+// TestInitAsks answers the three questions of init at a terminal, wrongly first.
+func TestInitAsks(t *testing.T) {
+	p := sitDown(t, scripted.Play(), "init", "tracker.db", "--out", "new.yaml")
+	p.sees("Which field says whose a record is?")
+	p.sees("1  org_id")
+	p.sees("2  none")
+	p.types("7\r")
+	p.sees("7 is none of them; write a number from 1 to 2")
+	p.types("\r")
+	p.sees("personal data")
+	p.types("hide\r")
+	p.sees("May agents change records?")
+	p.types("2\r")
+	p.sees("wrote new.yaml")
+	p.ends()
+	text, err := os.ReadFile(filepath.Join(p.dir, "new.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"tenant: {field: org_id, is: principal.tenant}", "gates: {writes: review, raw_writes: review}", "denied: [email, name]"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+}

@@ -166,7 +166,7 @@ func (w *apiWriter) owner() (name string, of int) {
 	count := map[string]int{}
 	for _, op := range w.d.Operations {
 		for _, p := range op.Parameters {
-			if ws := words(p.Name); p.In == "path" && (slices.Contains(tenantWords, ws[0]) || ws[0] == "team") {
+			if ws := denylist.Words(p.Name); p.In == "path" && (slices.Contains(tenantWords, ws[0])) {
 				count[p.Name]++
 			}
 		}

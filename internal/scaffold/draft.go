@@ -1,12 +1,14 @@
 // Package scaffold generates a first configuration for a database or an HTTP API, by looking at its structure.
 //
-// It guesses from names and types only: the owner of a record, what counts as live, what is heavy, what holds
-// credentials; and it marks guesses with "confirm". It hides what it can't classify. It never returns a configuration
-// that doesn't compile.
+// It guesses from names, types and sampled values: the tenant of a record, what counts as live, what is heavy, what holds
+// credentials or personal data; and it marks guesses with "confirm". It hides what it can't classify. It never returns a
+// configuration that doesn't compile, and no value of a record is in one.
 package scaffold
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
@@ -28,20 +30,82 @@ type Draft struct {
 
 	Operations int // number of operations of an API with a class
 	Confirm    int // number of guesses marked
+
+	Tenancies []Tenancy // the ways to tell tenants that were found, the likeliest first
 }
 
-// Of returns the configuration of a source with these classes, as the source describes them.
-func Of(s Source, classes []schema.Class) (Draft, error) {
+// The answers about personal data, and about who writes.
+const (
+	Mask   = "mask"
+	Show   = "show"
+	Hide   = "hide"
+	Off    = "off"
+	Review = "review"
+	None   = "none"
+)
+
+// Answers are what people know better than names and values. The zero Answers take the best guess at tenants, mask
+// personal data and let agents read only.
+type Answers struct {
+	Tenant   string // the field that says which tenant a record belongs to, such as org_id; None; "" for the best guess
+	Personal string // Mask, Show or Hide; "" means Mask
+	Writes   string // Off: agents read only; Review: they propose, and a person approves; "" means Off
+}
+
+// Known returns what is wrong with a, or nil.
+func (a Answers) Known() error {
+	if !slices.Contains([]string{"", Mask, Show, Hide}, a.Personal) {
+		return fmt.Errorf("personal data: %q; write mask, show or hide", a.Personal)
+	}
+	if !slices.Contains([]string{"", Off, Review}, a.Writes) {
+		return fmt.Errorf("writes: %q; write off or review", a.Writes)
+	}
+	return nil
+}
+
+// Of returns the configuration of a source with these classes, as the source describes them, given what a look at its
+// records found.
+func Of(s Source, classes []schema.Class, e Evidence, a Answers) (Draft, error) {
+	if err := a.Known(); err != nil {
+		return Draft{}, err
+	}
+
 	floor, err := policyreport.Floor(classes)
 	if err != nil {
 		return Draft{}, err
 	}
-	guesses := guessRules(classes, floor)
-	text := writeRules(s, tenantWord(classes), guesses)
+	guesses := guessRules(classes, floor, e, a)
+	found := tenancies(guesses, e)
+	chosen, err := choose(found, a.Tenant)
+	if err != nil {
+		return Draft{}, err
+	}
+	if chosen != nil {
+		chosen.apply(guesses)
+	}
+	text := (&writer{source: s, guesses: guesses, tenancies: found, tenancy: chosen, answers: a, missed: e.Missed}).rules()
 	if err := sound(text, s.Name, classes); err != nil {
 		return Draft{}, err
 	}
-	return Draft{Text: text, Classes: len(classes), Confirm: strings.Count(text, "# confirm")}, nil
+	return Draft{Text: text, Classes: len(classes), Confirm: strings.Count(text, "# confirm"), Tenancies: found}, nil
+}
+
+// choose returns the tenancy whose field is called answer; nil for none.
+func choose(found []Tenancy, answer string) (*Tenancy, error) {
+	switch {
+	case answer == None, answer == "" && (len(found) == 0 || !found[0].likely):
+		return nil, nil
+	case answer == "":
+		return &found[0], nil
+	}
+	var names []string
+	for i := range found {
+		if t := &found[i]; t.Field == answer || t.word == answer {
+			return t, nil
+		}
+		names = append(names, found[i].Field)
+	}
+	return nil, fmt.Errorf("no class has a field %s that could name a tenant; such fields are: %s", answer, cmp.Or(strings.Join(names, ", "), "none"))
 }
 
 // sound checks that the generated configuration can be parsed and compiled.

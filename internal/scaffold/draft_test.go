@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // table makes a class from fields written as "name:type", with "!" after a type that is never null, or as
@@ -30,7 +31,7 @@ func table(name string, fields ...string) schema.Class {
 // rules returns the rule of each class on one line, without comments.
 func rules(t *testing.T, classes ...schema.Class) string {
 	t.Helper()
-	d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, classes)
+	d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, classes, Evidence{}, Answers{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,18 +59,25 @@ func TestGuesses(t *testing.T) {
 		{"nothing to guess", []schema.Class{table("notes", "id:int", "title:text")}, `notes: {}`},
 		{"spellings of a tenant", []schema.Class{table("a", "id:int", "organisation_id:int"), table("b", "id:int", "organisationId:int"), table("c", "id:int", "OrganisationID:int")},
 			"a: tenant: {field: organisation_id, is: principal.tenant}\nb: tenant: {field: organisationId, is: principal.tenant}\nc: tenant: {field: OrganisationID, is: principal.tenant}"},
-		{"the word of most classes", []schema.Class{table("a", "id:int", "account_id:int", "tenant_id:int"), table("b", "id:int", "account_id:int")},
+		{"the word of most classes", []schema.Class{table("a", "id:int", "account_id:int", "shop_id:int"), table("b", "id:int", "account_id:int")},
 			"a: tenant: {field: account_id, is: principal.tenant}\nb: tenant: {field: account_id, is: principal.tenant}"},
-		{"the tenant itself, by what points to it", []schema.Class{table("firms", "id:int"), table("a", "id:int", "company_id>firms!")},
-			"firms: tenant: {field: id, is: principal.tenant}\na: tenant: {field: company_id, is: principal.tenant}"},
+		{"the tenant itself, by what points to it", []schema.Class{table("firms", "id:int"), table("a", "id:int", "company_id>firms!"), table("b", "id:int", "company_id>firms!")},
+			"firms: tenant: {field: id, is: principal.tenant}\na: tenant: {field: company_id, is: principal.tenant}\nb: tenant: {field: company_id, is: principal.tenant}"},
+		{"a text is no tenant", []schema.Class{table("a", "id:int", "company:text"), table("b", "id:int", "company:text"), table("c", "id:int", "a_id>a")}, "a: {}\nb: {}\nc: {}"},
+		{"a customer's company is no tenant", []schema.Class{table("companies", "id:int"), table("contacts", "id:int", "company_id>companies!"), table("deals", "id:int", "contact_id>contacts!"), table("notes", "id:int", "deal_id>deals!")},
+			"companies: {}\ncontacts: {}\ndeals: {}\nnotes: {}"},
+		{"a store that most classes don't lead to", []schema.Class{table("store", "id:int"), table("staff", "id:int", "store_id>store!"), table("inventory", "id:int", "store_id>store!"), table("film", "id:int"), table("actor", "id:int"), table("city", "id:int")},
+			"store: {}\nstaff: {}\ninventory: {}\nfilm: {}\nactor: {}\ncity: {}"},
+		{"a team", []schema.Class{table("teams", "id:int"), table("members", "id:int", "team_id>teams!"), table("boards", "id:int", "team_id>teams!"), table("cards", "id:int", "board_id>boards!")},
+			"teams: tenant: {field: id, is: principal.tenant}\nmembers: tenant: {field: team_id, is: principal.tenant}\nboards: tenant: {field: team_id, is: principal.tenant}\ncards: tenant: {through: board_id}"},
 		{"a chain, the shortest way", []schema.Class{table("a", "id:int", "org_id:int"), table("b", "id:int", "a_id>a!"), table("c", "id:int", "b_id>b!"), table("d", "id:int", "c_id>c!", "b_id>b")},
 			"a: tenant: {field: org_id, is: principal.tenant}\nb: tenant: {through: a_id}\nc: tenant: {through: b_id}\nd: tenant: {through: b_id}"},
 		{"through a thing before a person", []schema.Class{table("users", "id:int", "org_id:int"), table("jobs", "id:int", "org_id:int"), table("logs", "id:int", "user_id>users!", "job_id>jobs!")},
 			"users: tenant: {field: org_id, is: principal.tenant}\njobs: tenant: {field: org_id, is: principal.tenant}\nlogs: tenant: {through: job_id}"},
-		{"a ring without a tenant is hidden", []schema.Class{table("a", "id:int", "org_id:int"), table("x", "id:int", "y_id>y!"), table("y", "id:int", "x_id>x!", "y_id>y")},
-			"a: tenant: {field: org_id, is: principal.tenant}\nx: hidden: true\ny: hidden: true"},
-		{"a pointer to a hidden class is no way", []schema.Class{table("sessions", "id:int", "org_id:int"), table("x", "id:int", "s_id>sessions!")},
-			"sessions: hidden: true\nx: hidden: true"},
+		{"a ring without a tenant is hidden", []schema.Class{table("a", "id:int", "org_id:int"), table("b", "id:int", "org_id:int"), table("x", "id:int", "y_id>y!"), table("y", "id:int", "x_id>x!", "y_id>y")},
+			"a: tenant: {field: org_id, is: principal.tenant}\nb: tenant: {field: org_id, is: principal.tenant}\nx: hidden: true\ny: hidden: true"},
+		{"a pointer to a hidden class is no way", []schema.Class{table("sessions", "id:int", "org_id:int"), table("a", "id:int", "org_id:int"), table("b", "id:int", "org_id:int"), table("x", "id:int", "s_id>sessions!")},
+			"sessions: hidden: true\na: tenant: {field: org_id, is: principal.tenant}\nb: tenant: {field: org_id, is: principal.tenant}\nx: hidden: true"},
 		{"credential stores", []schema.Class{table("ApiKeys", "id:int"), table("oauth_grants", "id:int"), table("password_resets", "id:int"), table("tokens", "id:int"), table("tokenised_cards", "id:int")},
 			"ApiKeys: hidden: true\noauth_grants: hidden: true\npassword_resets: hidden: true\ntokens: hidden: true\ntokenised_cards: {}"},
 		{"nothing but credentials", []schema.Class{table("x", "password:text", "api_token:text")}, "x: hidden: true"},
@@ -77,6 +85,11 @@ func TestGuesses(t *testing.T) {
 			"a: canonical: {deletedAt: null, archived: {$ne: true}}\nb: canonical: {is_deleted: {$ne: 1}}\nc: {}"},
 		{"heavy fields, never keys and pointers", []schema.Class{table("a", "body:text", "html:text", "raw_payload:json", "scan:bytes", "content>b"), table("b", "id:int")},
 			"a: large: [html, raw_payload, scan]\nb: {}"},
+		{"settings and connections", []schema.Class{table("app_settings", "id:int", "name:text", "value:text", "updated:date"), table("sso_connectors", "id:int", "name:text", "config:json")},
+			"app_settings: denied: [value]\nsso_connectors: denied: [config]"},
+		{"personal data", []schema.Class{table("users", "id:int", "name:text", "e_mail:text", "phoneNumber:text", "date_of_birth:date", "ip_address:text", "email_verified:bool", "login:text"), table("shops", "name:text", "street:text")},
+			"users: mask: {name: partial, e_mail: partial, phoneNumber: partial, date_of_birth: null}\nshops: mask: {street: partial}"},
+		{"personal data as a key stays", []schema.Class{table("people", "email:text", "salary:int")}, "people: mask: {salary: null}"},
 		{"not for outsiders", []schema.Class{table("a", "id:int", "internal_note:text", "internal:text")}, "a: denied: [internal_note]"},
 	} {
 		if got := rules(t, tt.classes...); got != tt.want {
@@ -86,8 +99,73 @@ func TestGuesses(t *testing.T) {
 }
 
 func TestNoTables(t *testing.T) {
-	d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, nil)
+	d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, nil, Evidence{}, Answers{})
 	if err != nil || d.Classes != 0 || d.Confirm != 0 || strings.Contains(d.Text, "\nclasses:") {
 		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+// TestAnswers checks what the answers of a person change, and that others are refused with what there is.
+func TestAnswers(t *testing.T) {
+	classes := []schema.Class{table("store", "id:int"), table("staff", "id:int", "email:text", "store_id>store!"), table("film", "id:int"), table("actor", "id:int")}
+	of := func(a Answers) string {
+		t.Helper()
+		d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, classes, Evidence{}, a)
+		if err != nil {
+			return err.Error()
+		}
+		return d.Text
+	}
+	for _, tt := range []struct {
+		answers  Answers
+		has, not string
+	}{
+		{Answers{}, "# Not taken: store_id is in 1 of 4 classes, and means a record of store; 2 others lead to none, and it hides them: film, actor.", "tenant: {field"},
+		{Answers{Tenant: "store_id"}, "tenant: {field: store_id, is: principal.tenant}", "# Not taken"},
+		{Answers{Tenant: None}, "# There are no tenants", "Not taken"},
+		{Answers{Tenant: "org_id"}, "no class has a field org_id that could name a tenant; such fields are: store_id", "listen"},
+		{Answers{}, "mask: {email: partial}", "denied:"},
+		{Answers{Personal: Hide}, "denied: [email]", "mask:"},
+		{Answers{Personal: Show}, "app.staff: {}", "mask:"},
+		{Answers{Personal: "x"}, "write mask, show or hide", "listen"},
+		{Answers{}, "gates: {writes: off}", "gates: {writes: review"},
+		{Answers{Writes: Review}, "gates: {writes: review, raw_writes: review}", "off"},
+		{Answers{Writes: "on"}, "write off or review", "listen"},
+	} {
+		if got := of(tt.answers); !strings.Contains(got, tt.has) || strings.Contains(got, tt.not) {
+			t.Errorf("%+v:\n%s", tt.answers, got)
+		}
+	}
+}
+
+// TestEvidence checks what sampled values change.
+func TestEvidence(t *testing.T) {
+	class := table("notes", "id:int", "memo:text", "extra:json", "code_word:text", "body_md:text", "contact:text", "sha:text")
+	e := Evidence{Fields: map[string]Seen{}}
+	tally := func(field string, values ...string) {
+		var y Tally
+		for _, v := range values {
+			y.Add(value.OfString(v))
+		}
+		e.Fields["app.notes."+field] = y.Seen()
+	}
+	tally("memo", "hello", "$2b$12$KIXQ4b0eC1Jq8Qh3nV5o3uO9u5Hq0m1s3b8i7o6y5t4r3e2w1q0pa")
+	tally("extra", `{"a": 1}`, `{"google": {"access_token": "ya29.x"}}`)
+	tally("code_word", "x9K2mQ7pL4vT8nR3wY6zB1cD5", "Zm9vYmFyMTIzNDU2Nzg5MDEyMzQ1Njc4OTA=")
+	tally("sha", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b", "d41d8cd98f00b204e9800998ecf8427e00000000")
+	prose := []string{"a text of people about ghp_0123456789abcdef0123 and more"}
+	for range 20 {
+		prose = append(prose, "a text of people about this and that")
+	}
+	tally("body_md", prose...)
+	tally("contact", "ada@example.com", "bob@example.com")
+	d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, []schema.Class{class}, e, Answers{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"denied: [memo, extra, code_word]", "1 of 2 sampled values look like credentials", "2 of 2 sampled values look like keys or hashes", "mask: {contact: partial}"} {
+		if !strings.Contains(d.Text, want) {
+			t.Errorf("no %q in\n%s", want, d.Text)
+		}
 	}
 }

@@ -10,88 +10,152 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// writeRules returns the configuration of one source. word is the name for a tenant; "" if none was found.
-func writeRules(s Source, word string, guesses []guess) string {
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line(`# Written by "bailiwick init". What is marked "confirm" was guessed from names: read it before agents are let in.`)
-	line(`#   bailiwick check                                          what agents would see`)
-	if word == "" {
-		line(`#   bailiwick token create --name my-agent                   a token for an agent`)
-	} else {
-		line(`#   bailiwick token create --name my-agent --tenant TENANT   a token for an agent`)
-	}
-	line(`#   bailiwick serve                                          let it in`)
-	line("listen: %s   # where agents connect; only this machine can reach it", config.DefaultListen)
-	line("store: %s   # Bailiwick's own memory: tokens and the audit", config.DefaultStore)
-	line("sources:")
-	if s.WithPassword {
-		variable := "PGPASSWORD"
-		if (config.Source{URL: s.URL}).MariaDB() {
-			variable = "MYSQL_PWD"
-		}
-		line("  # The password is taken from the environment variable %s. Let the user be one that can only read.", variable)
-	}
-	line("  %s: {url: %s}", s.Name, yamlQuoted(s.URL))
-	line("")
-	line("# A class that no rule names is hidden, so a table that is made later stays hidden until somebody decides.")
-	switch {
-	case len(guesses) == 0:
-		line("# The database has no tables yet. A rule looks like this:")
-		line("#classes:\n#  %s.issues: {tenant: {field: org_id, is: principal.tenant}}", s.Name)
-		return b.String()
-	case word == "":
-		line("# confirm: no field was found that says whose a record is, so every agent sees every record of a class.")
-	}
-	line("classes:")
-	for i := range guesses {
-		writeRule(line, s.Name, &guesses[i])
-	}
-	return b.String()
+// A writer writes the configuration of one source.
+type writer struct {
+	b         strings.Builder
+	source    Source
+	guesses   []guess
+	tenancies []Tenancy // all that were found
+	tenancy   *Tenancy  // the one that is taken; nil for none
+	answers   Answers
+	missed    []string // classes whose records could not be sampled
 }
 
-// writeRule writes the rule of one class; a comment precedes what it is about.
-func writeRule(line func(string, ...any), source string, g *guess) {
-	name := yamlText(source + "." + g.class.Name)
+func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
+
+// rules returns the whole configuration.
+func (w *writer) rules() string {
+	w.line(`# Written by "bailiwick init". What is marked "confirm" was guessed from names and values: read it before agents are let in.`)
+	w.line(`#   bailiwick check                                          what agents would see`)
+	if w.tenancy == nil {
+		w.line(`#   bailiwick token create --name my-agent                   a token for an agent`)
+	} else {
+		w.line(`#   bailiwick token create --name my-agent --tenant TENANT   a token for an agent`)
+	}
+	w.line(`#   bailiwick serve                                          let it in`)
+	w.line("listen: %s   # where agents connect; only this machine can reach it", config.DefaultListen)
+	w.line("store: %s   # Bailiwick's own memory: tokens and the audit", config.DefaultStore)
+	w.line("sources:")
+	if w.source.WithPassword {
+		variable := "PGPASSWORD"
+		if (config.Source{URL: w.source.URL}).MariaDB() {
+			variable = "MYSQL_PWD"
+		}
+		w.line("  # The password is taken from the environment variable %s. Let the user be one that can only read.", variable)
+	}
+	w.line("  %s: {url: %s}", w.source.Name, yamlQuoted(w.source.URL))
+	if w.answers.Writes == Review {
+		w.line("gates: {writes: review, raw_writes: review}   # agents with the scope write propose; nothing runs before a person approves")
+	} else {
+		w.line("gates: {writes: off}   # agents only read; {writes: review, raw_writes: review} lets them propose changes that people approve")
+	}
+	w.line("")
+	w.line("# A class that no rule names is hidden, so a table that is made later stays hidden until somebody decides.")
+	if len(w.guesses) == 0 {
+		w.line("# The database has no tables yet. A rule looks like this:")
+		w.line("#classes:\n#  %s.issues: {tenant: {field: org_id, is: principal.tenant}}", w.source.Name)
+		return w.b.String()
+	}
+	w.tenants()
+	if len(w.missed) > 0 {
+		w.line("# confirm: records of these classes could not be sampled, so that their fields were judged by name alone: %s.", some(w.missed))
+	}
+	w.line("classes:")
+	for i := range w.guesses {
+		w.class(&w.guesses[i])
+	}
+	return w.b.String()
+}
+
+// tenants says which tenants there are and what that rests on.
+func (w *writer) tenants() {
+	switch {
+	case w.tenancy != nil:
+		w.line("# confirm: an agent sees the records of its tenant alone. %s.", w.tenancy)
+	case w.answers.Tenant == None:
+		w.line("# There are no tenants: every agent sees every record of a class.")
+	default:
+		w.line("# confirm: nothing says for certain which tenant a record belongs to, so every agent sees every record of the classes below.")
+		w.line("# That is right within one company. If records belong to customers who must not see each other's, decide before agents are let in.")
+		for i := range w.tenancies {
+			if t := &w.tenancies[i]; i < 3 {
+				w.line("# Not taken: %s. To take it: bailiwick init --tenant %s", t, t.Field)
+			}
+		}
+	}
+}
+
+// class writes the rule of one class; a comment precedes what it is about.
+func (w *writer) class(g *guess) {
+	name := yamlText(w.source.Name + "." + g.class.Name)
 	if g.hidden != "" {
-		line("  %s:", name)
-		line("    # confirm: %s.", g.hidden)
-		line("    hidden: true")
-		line("")
+		w.line("  %s:", name)
+		w.line("    # confirm: %s.", g.hidden)
+		w.line("    hidden: true")
+		w.line("")
 		return
 	}
-	if g.field == "" && g.through == "" && g.canonical == nil && g.large == nil && g.denied == nil {
-		line("  %s: {}", name)
-		writeFloor(line, g)
-		line("")
+	if w.plain(g) {
+		w.line("  %s: {}", name)
+		w.comments(g)
+		w.line("")
 		return
 	}
-	line("  %s:", name)
+	w.line("  %s:", name)
 	switch {
 	case g.field != "" && slices.Contains(g.class.Key, g.field) && len(g.class.Key) == 1:
-		line("    # confirm: a record is a tenant; an agent sees its own.")
-		line("    tenant: {field: %s, is: principal.tenant}", yamlText(g.field))
+		w.line("    # confirm: a record is a tenant; an agent sees its own.")
+		w.line("    tenant: {field: %s, is: principal.tenant}", yamlText(g.field))
 	case g.field != "":
-		line("    # confirm: this field says whose a record is.")
-		line("    tenant: {field: %s, is: principal.tenant}", yamlText(g.field))
+		w.line("    # confirm: this field says whose a record is.")
+		w.line("    tenant: {field: %s, is: principal.tenant}", yamlText(g.field))
 	case g.through != "":
-		line("    # confirm: a record belongs to whoever what it points to belongs to%s.", unlessNull(g))
-		line("    tenant: {through: %s}", yamlText(g.through))
+		w.line("    # confirm: a record belongs to whoever what it points to belongs to%s.", unlessNull(g))
+		w.line("    tenant: {through: %s}", yamlText(g.through))
 	}
 	if g.canonical != nil {
-		line("    # confirm: what counts as a live record; a caller may switch it off.")
-		line("    canonical: {%s}", strings.Join(g.canonical, ", "))
+		w.line("    # confirm: what counts as a live record; a caller may switch it off.")
+		w.line("    canonical: {%s}", strings.Join(g.canonical, ", "))
+	}
+	if g.masked != nil {
+		w.line("    # confirm: personal data leaves masked, and nothing can be found, sorted or counted by it: %s.", reasons(g.masked))
+		w.line("    mask: {%s}", strings.Join(namesOf(g.masked), ", "))
 	}
 	if g.denied != nil {
-		line("    # confirm: not for agents, by its name.")
-		line("    denied: %s", yamlList(g.denied))
+		w.line("    # confirm: not for agents: %s.", reasons(g.denied))
+		w.line("    denied: %s", yamlList(namesOf(g.denied)))
 	}
 	if g.large != nil {
-		line("    # Heavy fields: shown when named, left out of samples and includes.")
-		line("    large: %s", yamlList(g.large))
+		w.line("    # Heavy fields: shown when named, left out of samples and includes.")
+		w.line("    large: %s", yamlList(g.large))
 	}
-	writeFloor(line, g)
-	line("")
+	w.comments(g)
+	w.line("")
+}
+
+// plain reports whether the rule of g says nothing.
+func (w *writer) plain(g *guess) bool {
+	return g.field == "" && g.through == "" && g.canonical == nil && g.large == nil && g.denied == nil && g.masked == nil
+}
+
+// namesOf returns the names of a list.
+func namesOf(list []noted) []string {
+	names := make([]string, len(list))
+	for i, n := range list {
+		names[i] = n.name
+	}
+	return names
+}
+
+// reasons returns the reasons of a list, each once, in their order.
+func reasons(list []noted) string {
+	var out []string
+	for _, n := range list {
+		if !slices.Contains(out, n.why) {
+			out = append(out, n.why)
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 // unlessNull returns a warning if the pointer may be null: such records belong to no tenant.
@@ -102,14 +166,17 @@ func unlessNull(g *guess) string {
 	return ""
 }
 
-// writeFloor lists the fields that are denied by name, whatever the rule says.
-func writeFloor(line func(string, ...any), g *guess) {
+// comments says what no rule does: which fields are denied by name alone, which personal data shows, and which field may
+// name the owner of a record.
+func (w *writer) comments(g *guess) {
 	if g.floor != nil {
-		names := make([]string, len(g.floor))
-		for i, n := range g.floor {
-			names[i] = yamlText(n)
-		}
-		line("    # Denied by their names, without a rule: %s.", strings.Join(names, ", "))
+		w.line("    # Denied by their names, without a rule: %s.", strings.Join(yamlTexts(g.floor), ", "))
+	}
+	for _, n := range g.personal {
+		w.line("    # confirm: %s is %s, and is shown because records are known by it.", yamlText(n.name), n.why)
+	}
+	if f := ownerField(g.class); f != "" && w.tenancy == nil && !slices.Contains(g.floor, f) {
+		w.line("    # To let each agent see only the records of its owner: tenant: {field: %s, is: principal.owner}", yamlText(f))
 	}
 }
 
@@ -133,10 +200,12 @@ func yamlQuoted(s string) string {
 	return string(b)
 }
 
-func yamlList(names []string) string {
+func yamlList(names []string) string { return "[" + strings.Join(yamlTexts(names), ", ") + "]" }
+
+func yamlTexts(names []string) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
 		out[i] = yamlText(n)
 	}
-	return "[" + strings.Join(out, ", ") + "]"
+	return out
 }

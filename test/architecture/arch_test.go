@@ -162,7 +162,7 @@ var mayImport = map[string]string{
 	"internal/policyreport/findings": "identity internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/policyreport internal/rules/calls policy problem schema value write",
 
 	"internal/replay":   "audit identity internal/policyreport internal/rules/expression problem",
-	"internal/scaffold": "internal/config internal/config/apis internal/netguard internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/openapi/visible internal/policyreport internal/rules/denylist policy schema",
+	"internal/scaffold": "internal/config internal/config/apis internal/netguard internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/openapi/visible internal/policyreport internal/rules/denylist policy schema value",
 
 	// used by the steps of a call
 	"internal/telemetry": ". audit identity internal/mcpobserve internal/trace problem source",

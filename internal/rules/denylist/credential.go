@@ -8,11 +8,13 @@ import (
 // credentialParts lists parts of names, without separators, that mark a credential.
 var credentialParts = []string{"password", "passwd", "passphrase", "passcode", "apikey", "privatekey", "accesskey", "signingkey", "encryptionkey", "masterkey", "unlockkey", "sshkey",
 	"deploykey", "secretkey", "sharedkey", "consumerkey", "licensekey", "sessionkey", "sessionid", "authdata", "recoverycode", "backupcode", "connectionstring", "connectionurl", "connectionuri",
-	"databaseurl", "databaseuri", "redisurl", "mongourl", "mongouri", "amqpurl", "kubeconfig", "keytab", "seedphrase", "mnemonic", "webhookheader"}
+	"databaseurl", "databaseuri", "redisurl", "mongourl", "mongouri", "amqpurl", "kubeconfig", "keytab", "seedphrase", "mnemonic", "webhookheader",
+	"accesscode", "claimcode", "confirmcode", "confirmationcode", "deeplinkcode", "downloadkey", "protectcode", "sharekey", "unlockcode", "activationkey", "activationcode", "authcode", "authorizationcode", "hmackey", "invitekey", "loginkey", "logincode", "resetcode", "securitycode",
+	"snmpcommunity", "verificationcode"}
 
 // credentialWords mark a credential anywhere in a name, credentialEnds as its last word.
 var (
-	credentialWords = []string{"secret", "secrets", "token", "salt", "ssn", "totp", "credential", "credentials", "jwt", "pwd", "cvv", "cvc", "pin"}
+	credentialWords = []string{"secret", "secrets", "token", "salt", "ssn", "totp", "credential", "credentials", "jwt", "pwd", "cvv", "cvc", "pin", "psk"}
 	credentialEnds  = []string{"authorization", "cookie", "cookies", "bearer", "dsn"}
 	passOf          = []string{"user", "usr", "db", "database", "smtp", "mail", "email", "auth", "root", "admin", "login", "ftp", "sftp", "ssh", "proxy", "redis", "http", "ldap", "mysql", "pg", "postgres"}
 )
@@ -26,18 +28,27 @@ func Credential(name string) bool {
 		return true
 	}
 	for _, w := range words {
-		if slices.Contains(credentialWords, w) || strings.HasPrefix(w, "otp") {
+		if slices.Contains(credentialWords, w) || strings.HasPrefix(w, "otp") || strings.HasSuffix(w, "secret") || strings.HasSuffix(w, "token") {
 			return true
 		}
 	}
 	last := words[len(words)-1]
-	switch {
+	switch before, ok := strings.CutSuffix(last, "pass"); {
+	case ok && slices.Contains(passOf, before), encrypted(words):
+		return true
 	case slices.Contains(credentialEnds, last):
 		return true
 	case last == "pass":
 		return len(words) == 1 || slices.Contains(passOf, words[len(words)-2])
 	}
 	return len(words) > 1 && (last == "hash" || last == "digest")
+}
+
+// encrypted reports whether a name of several words calls what it holds encrypted: encrypted_value, token_enc, but not
+// is_encrypted. Why else would it be?
+func encrypted(words []string) bool {
+	last := words[len(words)-1]
+	return len(words) > 1 && (words[0] == "encrypted" || (last == "encrypted" || last == "enc") && !slices.Contains([]string{"is", "was", "has", "are"}, words[0]))
 }
 
 // Carrier reports whether texts under a name are credentials, even if numbers and objects under it aren't: the names of

@@ -1,0 +1,100 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/scaffold"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+)
+
+// The bounds of a look at records: for one class, and for all of them.
+const (
+	lookOne = 3 * time.Second
+	lookAll = 30 * time.Second
+	lookMax = 64 << 10 // bytes of one value
+)
+
+// Look opens a database temporarily, and returns its classes, the warnings about what it left out, and what a sample of
+// its records tells. Classes that can't be read in time are named in the evidence; they are no error. Fields and classes
+// that are hidden by name are not read.
+func Look(ctx context.Context, s config.Source) (classes []schema.Class, warnings []string, e scaffold.Evidence, err error) {
+	e = scaffold.Evidence{Fields: map[string]scaffold.Seen{}, Counts: map[string]int64{}}
+	opened, err := OpenSource(ctx, &config.Config{}, s)
+	if err != nil {
+		return nil, nil, e, err
+	}
+	defer CloseAfter(opened, &err)
+	if classes, warnings, err = opened.Describe(ctx); err != nil {
+		return nil, nil, e, err
+	}
+	rules, err := policy.New(policy.Rules{Unlisted: true}, classes)
+	if err != nil {
+		return nil, nil, e, err
+	}
+	if counter, ok := opened.(source.Estimator); ok {
+		if counts, err := counter.Estimate(ctx); err == nil { // without an estimate, the sample alone counts
+			for name, n := range counts {
+				e.Counts[s.Name+"."+name] = n
+			}
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookAll)
+	defer cancel()
+	for i := range classes {
+		c := &classes[i]
+		if scaffold.Hides(c) {
+			continue
+		}
+		if err := sample(ctx, opened, rules, c, &e); err != nil {
+			e.Missed = append(e.Missed, c.FullName())
+		}
+	}
+	return classes, warnings, e, nil
+}
+
+// sample adds to e what the first records of c tell.
+func sample(ctx context.Context, s source.Source, rules *policy.Policy, c *schema.Class, e *scaffold.Evidence) error {
+	ctx, cancel := context.WithTimeout(ctx, lookOne)
+	defer cancel()
+	permit, err := rules.Read(identity.Principal{ID: "init", Kind: identity.Human, Scopes: []identity.Scope{identity.Read}}, &query.Find{Class: c.FullName(), Limit: scaffold.SampleSize})
+	if err != nil {
+		return nil //nolint:nilerr // no field of the class can be seen
+	}
+	if permit, err = permit.Within(lookMax); err != nil {
+		return err
+	}
+	plan, err := permit.Plan()
+	if err != nil {
+		return err
+	}
+	rows, err := s.Read(ctx, permit)
+	if err != nil {
+		return err
+	}
+	tallies := make([]scaffold.Tally, len(plan.Columns))
+	n := int64(0)
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		if n++; n > scaffold.SampleSize {
+			break
+		}
+		for i := range tallies {
+			tallies[i].Add(row[i])
+		}
+	}
+	for i, col := range plan.Columns {
+		e.Fields[c.FullName()+"."+col.Field.Name] = tallies[i].Seen()
+	}
+	if n < scaffold.SampleSize {
+		e.Counts[c.FullName()] = n
+	}
+	return nil
+}

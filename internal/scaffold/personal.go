@@ -1,0 +1,68 @@
+package scaffold
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A kind of personal data: how names of its fields look, as lower-case words joined by "_", and what it is.
+type personalKind struct {
+	names *regexp.Regexp
+	what  string
+	whole bool // no part of a value may show
+}
+
+// personalKinds are looked through in order.
+var personalKinds = []personalKind{
+	{regexp.MustCompile(`(?:^|_)(?:e_?mails?|mail|e_?mail_?address|mail_?address)(?:_(?:normali[sz]ed|lower|canonical|new|old|[12]))?$`), "an e-mail address", false},
+	{regexp.MustCompile(`(?:^|_)(?:phone|telephone|tel|mobile|fax|cell|cell_?phone|phone_?number|mobile_?(?:number|phone)|telephone_?number|msisdn|whatsapp)(?:_(?:sanitized|normali[sz]ed|number|home|work|[12]))?$`), "a telephone number", false},
+	{regexp.MustCompile(`(?:^|_)(?:first|last|middle|given|family|full|real|maiden|sur|nick)_?name$|(?:^|_)surname$`), "the name of a person", false},
+	{regexp.MustCompile(`(?:^|_)(?:street|street_?\d|street_?address|address|address_?(?:line_?)?\d|(?:home|billing|shipping|postal|mailing|private|delivery|invoice)_?(?:address|street)|post_?code|zip|zip_?code|postal_?code)$`), "an address", false},
+	{regexp.MustCompile(`(?:^|_)(?:birth_?(?:day|date)|date_of_birth|dob|born|born_on|birth)$`), "a date of birth", true},
+	{regexp.MustCompile(`(?:^|_)(?:national_?id|national_?insurance|passport|passport_?(?:no|number|id)|tax_?id|tax_?number|taxvat|identification_?id|identity_?(?:card|number)|personal_?number|social_?security(?:_?number)?|driving_?licen[cs]e|nin|cpf|bsn|dni|sinid|permit_no|visa_no)$`), "a number by which a state knows a person", true},
+	{regexp.MustCompile(`(?:^|_)(?:iban|account_?number|acc_?number|bank_?account(?:_?number)?|card_?number|cc_?number|credit_?card(?:_?number)?|routing_?number|sort_?code)$`), "a bank account or card", false},
+	{regexp.MustCompile(`(?:^|_)(?:salary|wage|wages|income|compensation|pay_?rate|hourly_?rate|bonus)(?:_(?:amount|gross|net))?$`), "what a person earns", true},
+	{regexp.MustCompile(`(?:^|_)(?:diagnos[ie]s|medical_\w+|medication|allerg(?:y|ies)|blood_?(?:type|group)|disabilit(?:y|ies)|health_\w+|illness|symptoms?|insurance_number|pregnan\w+)$`), "about a person's health", true},
+	{regexp.MustCompile(`(?:^|_)(?:religion|ethnicity|ethnic_group|sexual_orientation|political_\w+|marital|marital_?status|gender|sex)$`), "of a person's private life", true},
+}
+
+// people lists the names of classes of people, in the singular.
+var people = []string{"user", "people", "person", "customer", "contact", "patient", "employee", "member", "subscriber", "lead", "candidate", "applicant", "student", "guest",
+	"teacher", "driver", "client", "staff", "profile", "partner", "client", "recipient", "attendee", "visitor", "owner"}
+
+// person reports whether the records of a class are people, by its name.
+func person(class string) bool {
+	words := denylist.Words(class)
+	last := words[len(words)-1]
+	return slices.Contains(people, last) || slices.Contains(people, strings.TrimSuffix(last, "s"))
+}
+
+// personal returns what personal data f is, by its name, by the class or by its values; "" if it doesn't look like any.
+// whole reports that no part of its values may show.
+func personal(c *schema.Class, f *schema.Field, seen Seen) (what string, whole bool) {
+	name := strings.Join(denylist.Words(f.Name), "_")
+	if f.Type == schema.Boolean || technical.MatchString(name) {
+		return "", false
+	}
+	for _, k := range personalKinds {
+		if k.names.MatchString(name) {
+			return k.what, k.whole
+		}
+	}
+	switch {
+	case name == "name" && person(c.Name), name == "display_name" && person(c.Name):
+		return "the name of a person", false
+	case seen.Mails > 0 && seen.Mails*2 >= seen.Values:
+		return "an e-mail address, by its values", false
+	case seen.Phones > 0 && seen.Phones*5 >= seen.Values*4:
+		return "a telephone number, by its values", false
+	}
+	return "", false
+}
+
+// technical matches names of addresses and settings that aren't of people.
+var technical = regexp.MustCompile(`(?:^|_)(?:ip|mac|memory|web|host|server|proxy|wallet|contract|callback|smtp|imap|from|reply_to|sender|listen|bind|remote|peer)_?(?:address|mail|e_?mail)$`)

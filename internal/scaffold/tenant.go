@@ -1,0 +1,261 @@
+package scaffold
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// tenantWords are common names for a tenant, the likeliest first. The first plain of them mean nothing else; the others
+// are as often a fact about a record (a customer's company), so that they need more evidence.
+var tenantWords = []string{"tenant", "organisation", "organization", "org", "workspace", "team", "account", "company", "store", "shop", "site", "customer", "client"}
+
+const plainWords = 5
+
+// A Tenancy is a way to tell which tenant a record belongs to.
+type Tenancy struct {
+	Field  string   // as most classes call it, such as org_id
+	Target string   // the class whose records are the tenants; "" if there is none
+	Direct []string // the classes that have the field
+	Lost   []string // the classes that lead to no tenant, which would be hidden
+	Total  int      // the number of classes that can be seen otherwise
+	Count  int64    // the number of tenants; 0 if it isn't known
+
+	word   string
+	fields map[string]string // by class: the field that holds the tenant
+	paths  map[string]string // by class: the pointer to a class with a tenant
+	likely bool
+}
+
+// Likely reports whether init takes t unless it is told otherwise.
+func (t Tenancy) Likely() bool { return t.likely }
+
+// String describes what t rests on and what it would hide.
+func (t Tenancy) String() string {
+	text := fmt.Sprintf("%s is in %d of %d classes", t.Field, len(t.Direct), t.Total)
+	if t.Target != "" {
+		text += ", and means a record of " + t.Target
+	}
+	if t.Count > 0 {
+		text += fmt.Sprintf(" (%d known)", t.Count)
+	}
+	switch len(t.Lost) {
+	case 0:
+	case 1:
+		text += "; " + t.Lost[0] + " leads to none, and it hides it"
+	default:
+		text += fmt.Sprintf("; %d others lead to none, and it hides them: %s", len(t.Lost), some(t.Lost))
+	}
+	return text
+}
+
+// some joins the first names of a list.
+func some(names []string) string {
+	if len(names) > 6 {
+		return strings.Join(names[:6], ", ") + " and others"
+	}
+	return strings.Join(names, ", ")
+}
+
+// tenancies returns the ways to tell tenants, the likeliest first: a field that means the same in several classes. It is
+// likely only if its name says tenant, or it points at a class of them, and if few classes would be hidden by it.
+func tenancies(guesses []guess, e Evidence) []Tenancy {
+	var out []Tenancy
+	for i, word := range tenantWords {
+		t := Tenancy{word: word, fields: map[string]string{}, paths: map[string]string{}}
+		t.find(guesses)
+		if len(t.Direct) == 0 {
+			continue
+		}
+		t.reach(guesses)
+		counts := func(class string) int64 { return e.Counts[guesses[0].class.Source+"."+class] }
+		t.Count = counts(t.Target)
+		t.likely = t.supported(i < plainWords, counts)
+		out = append(out, t)
+	}
+	slices.SortStableFunc(out, func(a, b Tenancy) int {
+		switch {
+		case a.likely != b.likely && a.likely:
+			return -1
+		case a.likely != b.likely:
+			return 1
+		case len(a.Lost) != len(b.Lost):
+			return len(a.Lost) - len(b.Lost)
+		}
+		return len(b.Direct) - len(a.Direct)
+	})
+	return out
+}
+
+// supported reports whether the evidence is enough to propose t. plain reports that the word means nothing but a tenant.
+func (t *Tenancy) supported(plain bool, counts func(class string) int64) bool {
+	lost, direct := len(t.Lost), len(t.Direct)
+	switch {
+	case plain:
+		return lost*2 <= t.Total && (direct > 1 || lost+direct < t.Total)
+	case direct < 2:
+		return false
+	case t.Target == "":
+		return direct*4 >= t.Total*3
+	}
+	most := int64(0)
+	for _, name := range t.Direct {
+		most = max(most, counts(name))
+	}
+	many := t.Count > 20 && t.Count*5 > most // tenants have many records each
+	return !many && direct*3 >= t.Total && lost*4 <= t.Total
+}
+
+// find fills in the classes that have a field for the tenant, and the class of tenants.
+func (t *Tenancy) find(guesses []guess) {
+	names := map[string]int{}
+	byName := classesByName(guesses)
+	for i := range guesses {
+		g := &guesses[i]
+		if g.hidden == "" {
+			t.Total++
+		}
+		f := tenantField(g.class, t.word, byName)
+		if f == "" || g.hidden != "" || slices.Contains(g.floor, f) {
+			continue
+		}
+		t.fields[g.class.Name] = f
+		t.Direct = append(t.Direct, g.class.Name)
+		if names[f]++; names[f] > names[t.Field] || t.Field == "" {
+			t.Field = f
+		}
+	}
+	for _, name := range t.Direct {
+		target, key := pointsAt(byName[name].class, t.fields[name])
+		if g := byName[target]; g != nil && g.hidden == "" && tenantField(g.class, t.word, byName) == "" {
+			t.Target, t.fields[target] = target, key
+		}
+	}
+	if t.Target == "" { // no pointers are declared: the class that is called so
+		for i := range guesses {
+			if g := &guesses[i]; len(t.Direct) > 0 && g.hidden == "" && called(g.class.Name, t.word) && len(g.class.Key) == 1 && t.fields[g.class.Name] == "" {
+				t.Target, t.fields[g.class.Name] = g.class.Name, g.class.Key[0]
+				break
+			}
+		}
+	}
+}
+
+// reach fills in the classes that lead to a tenant through pointers, and those that lead to none.
+func (t *Tenancy) reach(guesses []guess) {
+	byName := classesByName(guesses)
+	for found := true; found; {
+		next := map[string]string{} // a new map each round, so that the shortest path wins
+		for i := range guesses {
+			g := &guesses[i]
+			if name := g.class.Name; g.hidden == "" && t.fields[name] == "" && t.paths[name] == "" {
+				if pointer := t.parent(g.class, byName); pointer != "" && !slices.Contains(g.floor, pointer) {
+					next[name] = pointer
+				}
+			}
+		}
+		for name, pointer := range next {
+			t.paths[name] = pointer
+		}
+		found = len(next) > 0
+	}
+	for i := range guesses {
+		if g := &guesses[i]; g.hidden == "" && t.fields[g.class.Name] == "" && t.paths[g.class.Name] == "" {
+			t.Lost = append(t.Lost, g.class.Name)
+		}
+	}
+}
+
+// parent returns the pointer of c to a class that has a tenant. It prefers one that is never null, and one to a thing
+// over one to a person, since a person may change tenants.
+func (t *Tenancy) parent(c *schema.Class, byName map[string]*guess) string {
+	best, score := "", -1
+	for _, f := range c.Fields {
+		for _, r := range c.Relations {
+			target := byName[r.Target]
+			if len(r.Fields) != 1 || r.Fields[0] != f.Name || target == nil || target.class == c || target.hidden != "" || t.fields[r.Target] == "" && t.paths[r.Target] == "" {
+				continue
+			}
+			n := 0
+			if f.NotNull {
+				n += 2
+			}
+			if !person(r.Target) {
+				n++
+			}
+			if n > score {
+				best, score = f.Name, n
+			}
+		}
+	}
+	return best
+}
+
+// apply writes t into the guesses.
+func (t *Tenancy) apply(guesses []guess) {
+	for i := range guesses {
+		g := &guesses[i]
+		if g.field, g.through = t.fields[g.class.Name], t.paths[g.class.Name]; g.hidden == "" && g.field == "" && g.through == "" {
+			g.hidden = "it leads to no tenant, so it may hold everybody's records; if all tenants may share it, write {} instead"
+		}
+	}
+}
+
+// tenantField returns the field of c that holds a tenant called word: org_id, orgId, or org if it is a pointer or a class
+// is called so. A text such as a customer's company name is no tenant.
+func tenantField(c *schema.Class, word string, byName map[string]*guess) string {
+	for _, f := range c.Fields {
+		switch strings.Join(denylist.Words(f.Name), "_") {
+		case word + "_id", word + "_uuid":
+			return f.Name
+		case word:
+			if target, _ := pointsAt(c, f.Name); target != "" || f.Type == schema.UUID {
+				return f.Name
+			}
+		}
+	}
+	return ""
+}
+
+// called reports whether a class is called by word, in the singular or plural.
+func called(class, word string) bool {
+	words := denylist.Words(class)
+	last := words[len(words)-1]
+	return last == word || last == word+"s" || last == strings.TrimSuffix(word, "y")+"ies"
+}
+
+// pointsAt returns the class that a field points at and its key; "" if it is no pointer.
+func pointsAt(c *schema.Class, field string) (target, key string) {
+	for _, r := range c.Relations {
+		if len(r.Fields) == 1 && r.Fields[0] == field {
+			return r.Target, r.TargetFields[0]
+		}
+	}
+	return "", ""
+}
+
+func classesByName(guesses []guess) map[string]*guess {
+	byName := make(map[string]*guess, len(guesses))
+	for i := range guesses {
+		byName[guesses[i].class.Name] = &guesses[i]
+	}
+	return byName
+}
+
+// ownerField returns the field of c that names the person a record belongs to; "" if there is none.
+func ownerField(c *schema.Class) string {
+	for _, name := range []string{"owner_id", "owner", "user_id", "user", "author_id", "created_by_id", "created_by", "assignee_id"} {
+		for _, f := range c.Fields {
+			if strings.Join(denylist.Words(f.Name), "_") != name {
+				continue
+			}
+			if target, _ := pointsAt(c, f.Name); target != "" && person(target) || target == "" && strings.HasSuffix(name, "_id") {
+				return f.Name
+			}
+		}
+	}
+	return ""
+}
