@@ -4,13 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
-	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/internal/review/evidence"
 	"github.com/bailiwick-dev/bailiwick/internal/review/visibility"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -27,9 +24,9 @@ func (c *Call) sheet(ctx context.Context, found *change.Change) (*review.Sheet, 
 	_, rejectable := found.State.Next(change.EventRejected)
 	eligible := queue.Eligible(c.who, found)
 	s.CanReject = rejectable && (eligible == nil || problem.Of(eligible).Kind == "four_eyes")
-	unopened, err := c.opened(ctx, s)
+	unopened, err := evidence.Opened(ctx, g.options.Used, c.who.Person(), s)
 	if err != nil {
-		return nil, err
+		return nil, storeFailed(err)
 	}
 	if found.State == change.Pending || found.State == change.Stale {
 		s.Checks = slices.Insert(c.checks(ctx, found, eligible), 2, unopened...)
@@ -39,10 +36,15 @@ func (c *Call) sheet(ctx context.Context, found *change.Change) (*review.Sheet, 
 		}
 	}
 	if found.State == change.Applied {
-		_, err := found.Inverse()
-		s.CanRevert = err == nil
+		_, err := c.reverting(ctx, found, "")
+		if s.CanRevert = err == nil; err != nil {
+			s.NoRevert = said("revert", err, "").Detail
+		}
 	}
-	return s, c.history(ctx, found, s)
+	if err := evidence.History(ctx, g.options.History, found, s); err != nil {
+		return nil, storeFailed(err)
+	}
+	return s, nil
 }
 
 // checks returns the live checks of a change that awaits review.
@@ -126,9 +128,12 @@ func (c *Call) target(ctx context.Context, found *change.Change, draft writes.Dr
 	return []review.Check{unchanged, said("constraints", refusal, "the source takes it")}
 }
 
+// deniedCheck is the name of the check that fails for a delete of fields that nobody may see. Breaking the glass passes it.
+const deniedCheck = "denied"
+
 // sighted checks that the reviewer sees everything that would be written; without that they can't approve it.
 func (c *Call) sighted(ctx context.Context, found *change.Change) (review.Check, error) {
-	unseen := review.Unseen(found, visibility.Of(c.policy, c.who, c.gateway.masks))
+	unseen, denied := review.Unseen(found, visibility.Of(c.policy, c.who, c.gateway.masks))
 	for _, e := range found.Effects {
 		if unseen > 0 {
 			break
@@ -143,6 +148,9 @@ func (c *Call) sighted(ctx context.Context, found *change.Change) (review.Check,
 	}
 	if unseen > 0 {
 		return review.Check{Name: "sight", Detail: "it writes what you may not see: somebody who sees all of it decides"}, nil
+	}
+	if denied > 0 {
+		return review.Check{Name: deniedCheck, Detail: fmt.Sprintf("what it deletes has %d fields that the rules show to nobody: only breaking the glass approves that", denied)}, nil
 	}
 	return review.Check{Name: "sight", OK: true, Detail: "no part of it is hidden from you"}, nil
 }
@@ -160,99 +168,4 @@ func (c *Call) sees(ctx context.Context, e change.Effect) (bool, error) {
 		return err == nil, err
 	}
 	return false, nil
-}
-
-// opened marks the fields of a sheet that the reviewer has opened whole. It returns the check of it; none if the sheet
-// shows everything.
-func (c *Call) opened(ctx context.Context, s *review.Sheet) ([]review.Check, error) {
-	longs := s.Longs()
-	if longs == nil {
-		return nil, nil
-	}
-	var left []string
-	for _, l := range longs {
-		read, err := c.read(ctx, l)
-		if err != nil {
-			return nil, err
-		}
-		if s.Items[l.Item].Fields[l.Field].Opened = read; !read {
-			left = append(left, fmt.Sprintf("%s (%d characters more)", l.Path, l.Unread))
-		}
-	}
-	switch {
-	case left == nil:
-		return []review.Check{{Name: "opened", OK: true, Detail: "you have opened the long values"}}, nil
-	case len(left) > 3:
-		left = append(left[:3], fmt.Sprintf("%d more", len(left)-3))
-	}
-	return []review.Check{{Name: "opened", Detail: "you haven't opened all that it writes: " + strings.Join(left, ", ")}}, nil
-}
-
-// read reports whether the reviewer has opened a long field whole: each of its pages, or each of its sides.
-func (c *Call) read(ctx context.Context, l review.Long) (bool, error) {
-	all := func(parts []string) (bool, error) {
-		for _, part := range parts {
-			used, err := c.gateway.options.Used.UsedUp(ctx, l.Mark(c.who.Person(), part))
-			if err != nil {
-				return false, storeFailed(err)
-			}
-			if !used {
-				return false, nil
-			}
-		}
-		return true, nil
-	}
-	if read, err := all(l.Sides); err != nil || read && l.Sides != nil {
-		return read, err
-	}
-	var pages []string
-	for n := range l.Pages {
-		pages = append(pages, strconv.Itoa(n+1))
-	}
-	return all(pages)
-}
-
-// history adds to a sheet what the audit log has: the record that ended the change, and the agent's calls before it.
-func (c *Call) history(ctx context.Context, found *change.Change, s *review.Sheet) error {
-	reader := c.gateway.options.History
-	if reader == nil {
-		return nil
-	}
-	if found.State.Ended() {
-		if last := found.Last(change.EventApplied, change.EventFailed); last != nil {
-			r, _, err := reader.Find(ctx, last.Step)
-			if err != nil {
-				return storeFailed(err)
-			}
-			s.Record, s.RecordHash = r.Seq, r.Hash
-		}
-	}
-	return c.trail(ctx, reader, found, s)
-}
-
-// Limits of a trail.
-const (
-	trailReads  = 20   // maximum calls shown
-	trailLooked = 5000 // maximum records read
-	trailTime   = 30 * time.Minute
-)
-
-// trail adds the agent's calls in the half hour before it proposed the change.
-func (c *Call) trail(ctx context.Context, reader audit.Reader, found *change.Change, s *review.Sheet) error {
-	last := audit.Last
-	looked := 0
-	err := reader.Backwards(ctx, last, func(r audit.Record) bool {
-		looked++
-		if r.Step != "" || r.Time.After(found.Created) {
-			return looked < trailLooked
-		}
-		if r.Principal == found.Agent.Principal && r.Change == "" {
-			s.Trail = append(s.Trail, review.Read{Tool: r.Tool, Class: r.Class, Outcome: r.Outcome, Rows: r.Rows, At: r.Time})
-		}
-		return len(s.Trail) < trailReads && looked < trailLooked && found.Created.Sub(r.Time) < trailTime
-	})
-	if err != nil {
-		return fmt.Errorf("read the trail of %s: %w", found.ID, storeFailed(err))
-	}
-	return nil
 }

@@ -63,14 +63,8 @@ func (c *Call) reverting(ctx context.Context, found *change.Change, reason strin
 // whole refuses to recreate a record of a class that has fields no view shows: their values were not kept.
 func whole(plan *writes.Plan) error {
 	for i := range plan.Items {
-		v := plan.Items[i].View
-		if plan.Items[i].Op != write.OpCreate {
-			continue
-		}
-		for _, f := range v.Class().Fields {
-			if v.Field(f.Name) == nil && !f.Generated {
-				return &problem.Error{Code: problem.Conflict, Kind: "not_whole", Detail: "the record had more than is ever shown: it can't be brought back whole"}
-			}
+		if plan.Items[i].Op == write.OpCreate && plan.Items[i].View.Denied() != nil {
+			return &problem.Error{Code: problem.Conflict, Kind: "not_whole", Detail: "the record had more than is ever shown: it can't be brought back whole"}
 		}
 	}
 	return nil

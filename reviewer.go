@@ -1,15 +1,13 @@
 package bailiwick
 
 import (
-	"cmp"
 	"context"
-	"strconv"
-	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/internal/review/evidence"
 	"github.com/bailiwick-dev/bailiwick/internal/review/visibility"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -136,14 +134,8 @@ func (d *desk) Value(ctx context.Context, id string, at review.Place) (w *review
 		if w, err = s.Whole(at); err != nil {
 			return err
 		}
-		part := cmp.Or(at.Side, strconv.Itoa(w.Page))
-		for _, l := range s.Longs() {
-			if l.Item != at.Item || l.Field != at.Field {
-				continue
-			}
-			if _, err := d.gateway.options.Used.UseUp(ctx, l.Mark(d.who.Person(), part), found.Expires.Add(24*time.Hour)); err != nil {
-				return storeFailed(err)
-			}
+		if err := evidence.Open(ctx, d.gateway.options.Used, d.who.Person(), s, w); err != nil {
+			return storeFailed(err)
 		}
 		return nil
 	})
@@ -186,12 +178,13 @@ func (c *Call) approvable(ctx context.Context, found *change.Change, v change.Ve
 		p := *problem.Of(err) // a copy: the same call may succeed later, when the source can be reached
 		p.Detail, p.Suggestion = "what you see of it can't be looked at now ("+p.Detail+"); nothing was decided", "Send the same again later"
 		return &p
-	} else if !check.OK {
-		return &problem.Error{Code: problem.PermissionDenied, Kind: "sight", Detail: check.Detail}
+	} else if !check.OK && !(v.Broken && check.Name == deniedCheck) {
+		return &problem.Error{Code: problem.PermissionDenied, Kind: check.Name, Detail: check.Detail}
 	}
-	unopened, err := c.opened(ctx, review.New(found, visibility.Of(c.policy, c.who, c.gateway.masks), review.Viewer{Human: c.who.Owner, Reviewer: true}))
+	s := review.New(found, visibility.Of(c.policy, c.who, c.gateway.masks), review.Viewer{Human: c.who.Owner, Reviewer: true})
+	unopened, err := evidence.Opened(ctx, c.gateway.options.Used, c.who.Person(), s)
 	if err != nil {
-		return err
+		return storeFailed(err)
 	}
 	for _, check := range unopened {
 		if !check.OK {

@@ -81,7 +81,7 @@ func sums(s *review.Sheet) []sum {
 		}
 		out[i].Records++
 		out[i].Fields += len(item.Fields)
-		out[i].Hidden += item.Hidden
+		out[i].Hidden += item.Hidden + item.Denied
 	}
 	return out
 }

@@ -47,6 +47,9 @@ func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet
 			}
 		}
 	}
+	if viewer.Reviewer && !c.State.Ended() {
+		sheet.Lasting = sheet.lasting(c.Effects)
+	}
 	for _, said := range c.Comments {
 		sheet.Comments = append(sheet.Comments, Said{By: person(said.By), Text: words(said.Text), At: said.At})
 	}
@@ -131,29 +134,32 @@ func through(e change.Effect, sight func(class string) Sight) Sight {
 }
 
 // Unseen returns how many things in c a reviewer with this sight does not see whole: written fields that are hidden
-// or masked, and hidden classes of cascades. A reviewer may approve only if it is 0.
-func Unseen(c *change.Change, sight func(class string) Sight) int {
-	n := 0
+// or masked, and hidden classes of cascades. A reviewer may approve only if it is 0. denied is the number of deleted
+// fields that the rules show to nobody.
+func Unseen(c *change.Change, sight func(class string) Sight) (hidden, denied int) {
 	for _, e := range c.Effects {
 		s := through(e, sight)
 		if s.Class == "" {
-			n++
+			hidden++
 			continue
+		}
+		if e.Op == write.OpDelete {
+			denied += s.Denied
 		}
 		for _, field := range written(e, true) {
 			before, _ := e.Before.Get(field)
 			after, _ := e.After.Get(field)
 			if _, seen := s.field(field, before, after); !seen || s.Masks[field] != nil {
-				n++
+				hidden++
 			}
 		}
 	}
 	for _, cascade := range c.Cascades {
 		if sight(cascade.Class).Class == "" {
-			n++
+			hidden++
 		}
 	}
-	return n
+	return hidden, denied
 }
 
 // title returns the title of c for a viewer. The title of the change itself may contain any value of its records, so

@@ -231,7 +231,7 @@ func TestSight(t *testing.T) {
 			if got != r.want {
 				t.Errorf("got  %s\nwant %s", got, r.want)
 			}
-			if n := Unseen(c, sight); n != r.unseen {
+			if n, _ := Unseen(c, sight); n != r.unseen {
 				t.Errorf("%d unseen, want %d", n, r.unseen)
 			}
 		})

@@ -27,6 +27,8 @@ type Sight struct {
 	// Call replaces Fields for a call: it reports whether the viewer sees members of this name, anywhere in what is
 	// sent and in what changes; nil for a class.
 	Call func(name string) bool
+	// Denied is the number of fields of the class that the rules show to nobody. A delete removes them too.
+	Denied int
 }
 
 // field returns the type of a field with these values, and whether the viewer sees it.
@@ -110,6 +112,8 @@ type Sheet struct {
 	CanApprove  bool             `json:"can_approve"`
 	CanReject   bool             `json:"can_reject"`
 	CanRevert   bool             `json:"can_revert"`
+	NoRevert    string           `json:"no_revert,omitzero"`    // of an applied change: why it can't be taken back
+	Lasting     []string         `json:"irreversible,omitzero"` // before it is applied: what a revert couldn't bring back; reviewers only
 	Decisions   []Said           `json:"decisions,omitzero"`
 	Comments    []Said           `json:"comments,omitzero"`
 	History     []change.Step    `json:"history"`
@@ -129,6 +133,7 @@ type Item struct {
 	Key    string  `json:"key,omitzero"` // of the record, as text; "" for one not created yet
 	Fields []Field `json:"fields"`
 	Hidden int     `json:"hidden_fields,omitzero"` // number of written fields that the viewer may not see
+	Denied int     `json:"denied_fields,omitzero"` // of a delete, for reviewers: number of its fields that the rules show to nobody
 }
 
 // A Field is one difference.

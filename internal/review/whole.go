@@ -37,7 +37,8 @@ type Whole struct {
 	Words  []Word `json:"words"`           // the difference, uncut; of kind "same", "removed" or "added"
 	Page   int    `json:"page"`
 	Pages  int    `json:"pages"`
-	Exact  string `json:"-"` // the value on the side of Place.Side, as it is
+	Side   string `json:"-"` // Place.Side
+	Exact  string `json:"-"` // the value on this side, as it is; "" for a page
 }
 
 // A Size describes a value.
@@ -70,7 +71,7 @@ func (s *Sheet) Whole(at Place) (*Whole, error) {
 		return nil, none
 	}
 	w := &Whole{Change: s.ID, Digest: s.Digest, Title: s.Title, Class: item.Class, Key: item.Key, Item: at.Item, Field: at.Field, Path: f.Path,
-		Before: sizeOf(f.was), After: sizeOf(f.is), Page: max(at.Page, 1)}
+		Before: sizeOf(f.was), After: sizeOf(f.is), Page: max(at.Page, 1), Side: at.Side}
 	side := map[string]*value.Value{"before": f.was, "after": f.is}
 	switch v, known := side[at.Side]; {
 	case v != nil:

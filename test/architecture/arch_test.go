@@ -62,6 +62,7 @@ var mayImport = map[string]string{
 	"write":                       "problem value",
 	"change":                      "audit identity internal/rules/expression problem value write",
 	"internal/review":             "change problem schema value write",
+	"internal/review/evidence":    "audit change internal/once internal/review",
 	"internal/review/visibility":  "identity internal/result/mask internal/review policy schema value",
 	"internal/rules/schemacheck":  "internal/fieldcheck policy problem schema value write",
 	"internal/rules/writes":       "change identity internal/fieldcheck internal/rules/calls policy problem query schema value write",
@@ -70,7 +71,7 @@ var mayImport = map[string]string{
 	"internal/result/shape":       "internal/result/redact policy problem value",
 	"audit":                       "problem value",
 	"limit":                       "problem",
-	".":                           "audit change identity internal/fair internal/functions internal/once internal/openapi/response internal/openapi/validate internal/policyreport internal/remark internal/result/mask internal/result/redact internal/result/shape internal/review internal/review/visibility internal/rules/calls internal/rules/guard internal/rules/schemacheck internal/rules/writes internal/trace limit policy problem query schema source value write",
+	".":                           "audit change identity internal/fair internal/functions internal/once internal/openapi/response internal/openapi/validate internal/policyreport internal/remark internal/result/mask internal/result/redact internal/result/shape internal/review internal/review/evidence internal/review/visibility internal/rules/calls internal/rules/guard internal/rules/schemacheck internal/rules/writes internal/trace limit policy problem query schema source value write",
 
 	// sources and clients
 	"internal/functions":            "change internal/rules/writes problem source value write",

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -82,5 +83,74 @@ func TestUnopened(t *testing.T) {
 				t.Error("an agent opens a value:", err)
 			}
 		})
+	}
+}
+
+// TestDeniedDelete checks that a delete of a record with fields that the rules show to nobody counts them for people, that no
+// reviewer can approve it, that breaking the glass does, and that no revert is offered afterwards. The agent learns of
+// none of it.
+func TestDeniedDelete(t *testing.T) {
+	o := newOffice(t, nil)
+	s, err := o.propose(o.bot(), `{"op": "delete", "class": "issues", "id": "2"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Items[0].Denied != 0 || s.Lasting != nil || strings.Contains(review.Text(s), "show to nobody") {
+		t.Errorf("the agent learns of denied fields: %+v", s)
+	}
+	sheet, err := o.person("ben").Sheet(t.Context(), s.ID)
+	if err != nil || sheet.CanApprove || sheet.Items[0].Denied != 1 || strings.Join(sheet.Lasting, ";") != "a record of issues, which has fields that are never shown" {
+		t.Errorf("%+v %v", sheet, err)
+	}
+	if _, err := o.person("ben").Approve(t.Context(), s.ID, s.Digest, ""); kindOf(err) != "denied" {
+		t.Error("approved:", err)
+	}
+	operator := o.gateway.Reviewer(o.token(identity.Human, "rita", "acme", identity.Read, identity.Review, identity.Operator), "visit")
+	if _, err := operator.Approve(t.Context(), s.ID, s.Digest, ""); kindOf(err) != "denied" {
+		t.Error("approved:", err)
+	}
+	done, err := operator.BreakGlass(t.Context(), s.ID, s.Digest, "the note is kept elsewhere")
+	if err != nil || done.State != change.Applied || done.CanRevert || done.NoRevert == "" {
+		t.Errorf("%+v %v", done, err)
+	}
+}
+
+// TestRevertIsWhole checks that a deleted record comes back with its id, that a revert is offered only while it would be
+// whole, and that people are told before what it could not bring back.
+func TestRevertIsWhole(t *testing.T) {
+	o := newOffice(t, nil)
+	apply := func(writes string) (before, after *review.Sheet) {
+		t.Helper()
+		s, err := o.propose(o.bot(), writes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ben := o.person("ben")
+		if before, err = ben.Sheet(t.Context(), s.ID); err == nil {
+			after, err = ben.Approve(t.Context(), s.ID, s.Digest, "")
+		}
+		if err != nil || after.State != change.Applied {
+			t.Fatalf("%+v %v", after, err)
+		}
+		return before, after
+	}
+	before, after := apply(`{"op": "delete", "class": "comments", "id": "1"}`)
+	if before.Lasting != nil || !after.CanRevert {
+		t.Errorf("%v %+v", before.Lasting, after)
+	}
+	back, err := o.person("ben").Revert(t.Context(), after.ID, "needed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.person("cleo").Approve(t.Context(), back.ID, back.Digest, ""); err != nil || o.holds("SELECT id || body FROM comments WHERE body = 'hm'") != "1hm" {
+		t.Error(err, o.holds("SELECT group_concat(id || body) FROM comments"))
+	}
+	// What others did since would be lost: no revert is offered.
+	_, after = apply(`{"op": "update", "class": "issues", "id": "1", "data": {"n": 5}}`)
+	if _, err := o.db.Exec("UPDATE issues SET n = 6 WHERE id = 1"); err != nil {
+		t.Fatal(err)
+	}
+	if after, err = o.person("ben").Sheet(t.Context(), after.ID); err != nil || after.CanRevert || !strings.Contains(after.NoRevert, "has changed since") {
+		t.Errorf("%+v %v", after, err)
 	}
 }

@@ -39,6 +39,7 @@ func sees(p *policy.Policy, principal identity.Principal, key mask.Key, class st
 		return review.Sight{}
 	}
 	s := review.Sight{Class: v.Name(), Key: v.Key(), Fields: map[string]schema.Type{}, Masks: map[string]review.Masked{}}
+	s.Denied = len(v.Denied())
 	for _, f := range v.Fields() {
 		s.Fields[f.Name] = f.Type
 		m := v.Mask(f.Name)

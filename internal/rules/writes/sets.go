@@ -20,7 +20,7 @@ func (w *writer) sets(v *policy.View, data value.Value, op write.Op) ([]Set, err
 	given := map[string]Set{}
 	var faults []fieldcheck.ValueFault
 	for _, m := range data.Members() {
-		if f := v.Field(m.Name); w.action == Revert && f != nil && f.Generated {
+		if f := v.Field(m.Name); w.action == Revert && f != nil && f.Generated && !(op == write.OpCreate && returns(v, f)) {
 			continue // the source generates it again
 		}
 		s, fault, err := w.set(v, m, op)
@@ -47,6 +47,12 @@ func (w *writer) sets(v *policy.View, data value.Value, op write.Op) ([]Set, err
 	return out, nil
 }
 
+// returns reports whether a source takes the former value of a generated field for a record that a revert brings back: of
+// the id that the database counts up.
+func returns(v *policy.View, f *schema.Field) bool {
+	return f.Type == schema.Integer && slices.Contains(v.Key(), f.Name)
+}
+
 // set checks one member of data. It returns a fault if the value is invalid, and an error if the field may not be set.
 func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, *fieldcheck.ValueFault, error) {
 	at := fieldcheck.Pointer(w.at+"/data", m.Name)
@@ -61,7 +67,7 @@ func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, *fieldch
 	switch {
 	case permitted != nil && w.action == "" && !slices.Contains(permitted, f.Name):
 		return refuse(problem.PermissionDenied, "not_permitted", "%s of %s can't be set; those that can are %s", f.Name, v.Name(), strings.Join(permitted, ", "))
-	case f.Generated:
+	case f.Generated && w.action != Revert:
 		return refuse(problem.InvalidArgument, "generated", "%s is filled in by the source", f.Name)
 	case f.Type == schema.Opaque:
 		return refuse(problem.Unsupported, "opaque", "%s is of a type that can only be read", f.Name)

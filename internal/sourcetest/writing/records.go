@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
@@ -92,6 +93,22 @@ func records(t *testing.T, d *database) {
 			t.Errorf("%s: %d, want %d", query, got, want)
 		}
 	}
+}
+
+// revived tests that a record which a revert brings back has the id that it had, also where the database alone counts ids,
+// and that it takes no id that is used again.
+func revived(t *testing.T, d *database) {
+	d.run(t, [3]string{"CREATE TABLE counted (id INTEGER PRIMARY KEY, n INT, twice INT GENERATED ALWAYS AS (n * 2) VIRTUAL)",
+		"CREATE TABLE counted (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, n int4, twice int4 GENERATED ALWAYS AS (n * 2) STORED)",
+		"CREATE TABLE counted (id bigint AUTO_INCREMENT PRIMARY KEY, n int, twice int AS (n * 2) STORED)"}[d.Dialect])
+	d.look(t)
+	back := one(`{"op":"create","class":"counted","data":{"id":41,"n":4,"twice":8}}`)
+	d.rows(t, []row{{writes: back, want: "invalid_argument: id is filled in by the source"}})
+	d.action = writes.Revert
+	d.rows(t, []row{
+		{writes: back, want: ` → {"id":41,"n":4,"twice":8}; applied 41`},
+		{writes: back, want: ` → {"id":41,"n":4,"twice":null}; refused: another record has the same id; conflict: another record has the same id`},
+	})
 }
 
 var (

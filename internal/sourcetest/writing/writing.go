@@ -44,7 +44,7 @@ func Run(t *testing.T, target Target) {
 		name string
 		run  func(*testing.T, *database)
 	}{
-		{"Types", types}, {"Values", misfits}, {"Records", records}, {"Groups", groups}, {"Stale", stale}, {"Versioned", versioned}, {"Fences", fences}, {"Races", races},
+		{"Types", types}, {"Values", misfits}, {"Records", records}, {"Revived", revived}, {"Groups", groups}, {"Stale", stale}, {"Versioned", versioned}, {"Fences", fences}, {"Races", races},
 		{"Cancelled", cancelled}, {"Catalogue", catalogue}, {"Classes", classes}, {"Owned", owned},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, open(t, target)) })
@@ -59,6 +59,7 @@ type database struct {
 	policy  *policy.Policy
 	classes []schema.Class
 	changes int
+	action  string // of the changes
 }
 
 // open creates the tables of the suite, and the rules: projects belong to a tenant, and all else to a project.
@@ -114,7 +115,7 @@ func asked(t testing.TB, texts ...string) []write.Write {
 // previewed proposes and previews writes.
 func (d *database) previewed(t testing.TB, texts ...string) (change.Preview, error) {
 	t.Helper()
-	draft, err := writes.Propose(d.policy, asker, write.Request{Writes: asked(t, texts...)})
+	draft, err := writes.Propose(d.policy, asker, write.Request{Writes: asked(t, texts...), Action: d.action})
 	if err != nil {
 		return change.Preview{}, err
 	}
@@ -125,7 +126,7 @@ func (d *database) previewed(t testing.TB, texts ...string) (change.Preview, err
 func (d *database) approved(t testing.TB, seen change.Preview, texts ...string) *change.Change {
 	t.Helper()
 	d.changes++
-	c := &change.Change{ID: fmt.Sprintf("change%d", d.changes), State: change.Granted, Source: "app", Effects: slices.Clone(seen.Effects)}
+	c := &change.Change{ID: fmt.Sprintf("change%d", d.changes), State: change.Granted, Source: "app", Action: d.action, Effects: slices.Clone(seen.Effects)}
 	for _, w := range asked(t, texts...) {
 		c.Writes = append(c.Writes, write.Print(w))
 	}

@@ -7,6 +7,7 @@ package dml
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
@@ -92,7 +93,11 @@ func Insert(d sqlgen.Dialect, c *schema.Class, sets []writes.Set, forms map[stri
 		for i, s := range sets {
 			t.Write([]string{" (", ", "}[min(i, 1)], t.Name(s.Field.Name))
 		}
-		t.Write(") VALUES ")
+		t.Write(")")
+		if d == sqlgen.PostgreSQL && slices.ContainsFunc(sets, func(s writes.Set) bool { return s.Field.Generated }) {
+			t.Write(" OVERRIDING SYSTEM VALUE") // the id of a record that a revert brings back
+		}
+		t.Write(" VALUES ")
 		for i, s := range sets {
 			place, err := bound(d, t, s, forms)
 			if err != nil {

@@ -72,6 +72,7 @@ func printSheet(t *terminal.Terminal, s *review.Sheet, now time.Time) {
 	for _, c := range s.Cascades {
 		t.Printf("%s %d records of %s: %s\n", terminal.Styled(terminal.Amber, "also"), c.Records, oneLine(c.Class), oneLine(c.Effect))
 	}
+	p.lasting()
 	p.said()
 	if s.Outcome != "" {
 		t.Printf("\n%s\n", oneLine(s.Outcome))
@@ -152,6 +153,19 @@ func (p *page) item(i int, item review.Item) {
 	}
 	if item.Hidden > 0 {
 		p.t.Printf("  %s\n", terminal.Styled(terminal.Amber, fmt.Sprintf("! %d more that you may not see: somebody who sees them must approve this", item.Hidden)))
+	}
+	if item.Denied > 0 {
+		p.t.Printf("  %s\n", terminal.Styled(terminal.Amber, fmt.Sprintf("! %d fields that the rules show to nobody are deleted too", item.Denied)))
+	}
+}
+
+// lasting prints what a revert couldn't bring back.
+func (p *page) lasting() {
+	for _, text := range p.s.Lasting {
+		p.t.Printf("%s %s\n", terminal.Styled(terminal.Amber, "no revert brings back"), oneLine(text))
+	}
+	if p.s.NoRevert != "" {
+		p.t.Printf("\nit can't be taken back: %s\n", oneLine(p.s.NoRevert))
 	}
 }
 

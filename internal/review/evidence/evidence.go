@@ -1,0 +1,124 @@
+// Package evidence adds to a sheet what was recorded about it: which long values its reviewer has opened, and what the audit
+// log holds of the change and of the agent's calls before it.
+package evidence
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/once"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+)
+
+// Open records that a person has opened what at names, of a sheet that review.New has made; w is what they were shown.
+// The record may be dropped a day after the change has expired.
+func Open(ctx context.Context, used once.Store, person string, s *review.Sheet, w *review.Whole) error {
+	part := w.Side
+	if part == "" {
+		part = strconv.Itoa(w.Page)
+	}
+	for _, l := range s.Longs() {
+		if l.Item != w.Item || l.Field != w.Field {
+			continue
+		}
+		if _, err := used.UseUp(ctx, l.Mark(person, part), s.Expires.Add(24*time.Hour)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Opened marks the fields of a sheet that a person has opened whole. It returns the check of it; none if the sheet
+// shows everything.
+func Opened(ctx context.Context, used once.Store, person string, s *review.Sheet) ([]review.Check, error) {
+	longs := s.Longs()
+	if longs == nil {
+		return nil, nil
+	}
+	var left []string
+	for _, l := range longs {
+		read, err := read(ctx, used, person, l)
+		if err != nil {
+			return nil, err
+		}
+		if s.Items[l.Item].Fields[l.Field].Opened = read; !read {
+			left = append(left, fmt.Sprintf("%s (%d characters more)", l.Path, l.Unread))
+		}
+	}
+	switch {
+	case left == nil:
+		return []review.Check{{Name: "opened", OK: true, Detail: "you have opened the long values"}}, nil
+	case len(left) > 3:
+		left = append(left[:3], fmt.Sprintf("%d more", len(left)-3))
+	}
+	return []review.Check{{Name: "opened", Detail: "you haven't opened all that it writes: " + strings.Join(left, ", ")}}, nil
+}
+
+// read reports whether a person has opened a long field whole: each of its pages, or each of its sides.
+func read(ctx context.Context, used once.Store, person string, l review.Long) (bool, error) {
+	all := func(parts []string) (bool, error) {
+		for _, part := range parts {
+			if there, err := used.UsedUp(ctx, l.Mark(person, part)); err != nil || !there {
+				return false, err
+			}
+		}
+		return true, nil
+	}
+	if read, err := all(l.Sides); err != nil || read && l.Sides != nil {
+		return read, err
+	}
+	var pages []string
+	for n := range l.Pages {
+		pages = append(pages, strconv.Itoa(n+1))
+	}
+	return all(pages)
+}
+
+// History adds to a sheet what the audit log has, if reader isn't nil: the record that ended the change, and the agent's calls before it.
+func History(ctx context.Context, reader audit.Reader, found *change.Change, s *review.Sheet) error {
+	if reader == nil {
+		return nil
+	}
+	if found.State.Ended() {
+		if last := found.Last(change.EventApplied, change.EventFailed); last != nil {
+			r, _, err := reader.Find(ctx, last.Step)
+			if err != nil {
+				return fmt.Errorf("find the record of %s: %w", found.ID, err)
+			}
+			s.Record, s.RecordHash = r.Seq, r.Hash
+		}
+	}
+	return trail(ctx, reader, found, s)
+}
+
+// Limits of a trail.
+const (
+	trailReads  = 20   // maximum calls shown
+	trailLooked = 5000 // maximum records read
+	trailTime   = 30 * time.Minute
+)
+
+// trail adds the agent's calls in the half hour before it proposed the change.
+func trail(ctx context.Context, reader audit.Reader, found *change.Change, s *review.Sheet) error {
+	last := audit.Last
+	looked := 0
+	err := reader.Backwards(ctx, last, func(r audit.Record) bool {
+		looked++
+		if r.Step != "" || r.Time.After(found.Created) {
+			return looked < trailLooked
+		}
+		if r.Principal == found.Agent.Principal && r.Change == "" {
+			s.Trail = append(s.Trail, review.Read{Tool: r.Tool, Class: r.Class, Outcome: r.Outcome, Rows: r.Rows, At: r.Time})
+		}
+		return len(s.Trail) < trailReads && looked < trailLooked && found.Created.Sub(r.Time) < trailTime
+	})
+	if err != nil {
+		return fmt.Errorf("read the trail of %s: %w", found.ID, err)
+	}
+	return nil
+}
