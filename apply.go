@@ -206,7 +206,7 @@ func (e *execution) write(ctx context.Context, a change.Approved) (change.EventK
 		}
 		return g.barred(ctx, w, c, err)
 	}
-	if err := g.stands(ctx, e.policy, c); err != nil {
+	if err := g.recheck(ctx, e.policy, c); err != nil {
 		return e.fallen(ctx, w, c, err)
 	}
 	if c.Op == write.OpCall { // an API keeps no marker of the change: a request that may have been sent is never sent again

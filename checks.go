@@ -56,8 +56,8 @@ func (c *Call) checks(ctx context.Context, found *change.Change, eligible error)
 		sight = said("sight", failed, "")
 	}
 	out = append(out, sight, allowed(err))
-	if c.gateway.ofAction(found) {
-		out = append(out, said("action", c.gateway.stands(ctx, c.policy, found), "the action would propose it still"))
+	if ofAction(found) {
+		out = append(out, said("action", c.gateway.recheck(ctx, c.policy, found), "the action would propose it still"))
 	}
 	out = append(out, c.target(ctx, found, draft, err)...)
 	out = append(out, c.doubts(found)...)

@@ -21,6 +21,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -56,11 +57,11 @@ type Options struct {
 	Sources   map[string]source.Source    // by name: the part of a class name before the dot
 	Rules     policy.Rules                // the zero Rules show nothing
 	Changes   *change.Queue               // keeps the proposed changes that await review; nil accepts no changes
-	Standing  Standing                    // rechecks an action's requirements at review and apply; nil applies no changes of actions
-	Refresher identity.PrincipalRefresher // returns the current principal during a call and at apply; nil keeps the given one
+	Refresher identity.PrincipalRefresher // returns the current principal during a call and at apply; required with Changes, and nil ends no call
 	Used      once.Store                  // keeps which long values reviewers have opened; nil keeps it in memory
 	History   audit.Reader                // reads back what Audit keeps, for reviewers; nil shows them no history
-	Actions   map[string]Function         // by action name (do: go): run when their changes are approved; may be nil
+	Actions   []action.Declaration        // what agents can call by name; checked again at review and at apply
+	Functions map[string]Function         // by action name (do: go): run when their changes are approved; may be nil
 	Audit     audit.Log                   // records calls; required, because a call that can't be recorded isn't answered
 	Args      audit.ArgHasher             // hashes arguments for the record; the zero value omits the hash
 	Limits    limit.Options               // the zero value takes the defaults
@@ -83,9 +84,11 @@ type Gateway struct {
 	cursors *shape.Cursors
 	masks   mask.Key
 	policy  atomic.Pointer[policy.Policy]
-	changes sync.Mutex            // held while policy is replaced
-	holder  string                // the unique name of this gateway as a lease holder
-	slots   map[string]*fair.Gate // by source: shares a source's connections fairly between callers
+	actions atomic.Pointer[action.Set] // compiled against policy
+	declare []action.Declaration       // the actions in force
+	changes sync.Mutex                 // held while these are replaced
+	holder  string                     // the unique name of this gateway as a lease holder
+	slots   map[string]*fair.Gate      // by source: shares a source's connections fairly between callers
 
 	subscribers subscribers
 }
@@ -94,6 +97,10 @@ type Gateway struct {
 func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 	if o.Audit == nil {
 		return nil, nil, errors.New("a gateway needs an audit log")
+	}
+	if o.Changes != nil && o.Refresher == nil {
+		return nil, nil, errors.New("a gateway that keeps changes needs a Refresher, which says who their agents and reviewers are when they are applied: identity.Tokens is one; " +
+			"identity.Fixed is one for principals that never change")
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -112,7 +119,7 @@ func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	g := &Gateway{options: o, limits: limit.New(o.Limits), memory: limit.NewMemory(o.Memory), cursors: cursors, masks: mask.NewKey(o.Secret), holder: rand.Text(), slots: map[string]*fair.Gate{}}
+	g := &Gateway{options: o, limits: limit.New(o.Limits), memory: limit.NewMemory(o.Memory), cursors: cursors, masks: mask.NewKey(o.Secret), declare: o.Actions, holder: rand.Text(), slots: map[string]*fair.Gate{}}
 	for name, s := range o.Sources {
 		if p, ok := s.(source.Pooled); ok {
 			g.slots[name] = fair.Reserving(p.Pool().Most)
@@ -140,22 +147,33 @@ func (g *Gateway) Refresh(ctx context.Context) ([]string, error) {
 	if p := g.policy.Load(); p != nil {
 		rules = p.Rules()
 	}
-	p, err := policy.New(rules, catalogue)
+	p, actions, err := compile(rules, g.declare, catalogue)
 	if err != nil {
 		return warnings, err
 	}
 	g.policy.Store(p)
+	g.actions.Store(actions)
 	g.Announce(CatalogueChanged)
 	return warnings, nil
 }
 
-// SetRules puts other rules into force, compiled against the classes as last described. It is atomic: on an error the
-// previous rules stay in force. A running call ends under the rules it began with, whose version its record names. The
+// compile compiles rules and actions against a catalogue.
+func compile(rules policy.Rules, declared []action.Declaration, catalogue []schema.Class) (*policy.Policy, *action.Set, error) {
+	p, err := policy.New(rules, catalogue)
+	if err != nil {
+		return nil, nil, err
+	}
+	actions, err := action.Compile(declared, p)
+	return p, actions, err
+}
+
+// SetRules puts other rules and actions into force, compiled against the classes as last described. It is atomic: on an
+// error the previous ones stay in force. A running call ends under the rules it began with, whose version its record names. The
 // audit has a record of the change before it is in force.
-func (g *Gateway) SetRules(ctx context.Context, rules policy.Rules) error {
+func (g *Gateway) SetRules(ctx context.Context, rules policy.Rules, declared []action.Declaration) error {
 	g.changes.Lock()
 	defer g.changes.Unlock()
-	p, err := policy.New(rules, g.policy.Load().Catalogue())
+	p, actions, err := compile(rules, declared, g.policy.Load().Catalogue())
 	if err != nil {
 		return err
 	}
@@ -164,6 +182,8 @@ func (g *Gateway) SetRules(ctx context.Context, rules policy.Rules) error {
 		return fmt.Errorf("the rules stay as they were, since their change could not be recorded: %w", err)
 	}
 	g.policy.Store(p)
+	g.actions.Store(actions)
+	g.declare = declared
 	g.Announce(RulesChanged)
 	return nil
 }

@@ -103,8 +103,8 @@ func (g *Gateway) writer(name string) (source.Writer, error) {
 	if !ok {
 		return nil, &problem.Error{Code: problem.Unsupported, Kind: "read_only", Detail: fmt.Sprintf("the source %s can only be read", name)}
 	}
-	if g.options.Actions != nil {
-		return functions.Over(w, g.options.Actions), nil
+	if g.options.Functions != nil {
+		return functions.Over(w, g.options.Functions), nil
 	}
 	return w, nil
 }

@@ -226,7 +226,7 @@ func (d *desk) Renew(ctx context.Context, id string) (*review.Sheet, error) {
 	return d.sheet(ctx, "renew", id, "", func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
 		draft, err := c.draft(ctx, found)
 		if err == nil {
-			err = d.gateway.stands(ctx, c.policy, found)
+			err = d.gateway.recheck(ctx, c.policy, found)
 		}
 		if err != nil {
 			return nil, err

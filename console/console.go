@@ -40,7 +40,7 @@ const streams = 500
 type Options struct {
 	Reviewer    func(who identity.Principal, correlation string) bailiwick.Reviewer
 	Credentials identity.Authenticator    // checked again for each request
-	Allow       func(*http.Request) error // refuses Host headers that /mcp would refuse; nil allows all
+	Allow       func(*http.Request) error // refuses Host headers that /mcp would refuse: mcp.Server.Allow
 	Admit       Admit                     // admits, limits and records pages that don't use a Reviewer
 
 	Audit    audit.Reader
@@ -52,7 +52,7 @@ type Options struct {
 	Hooks      []string // the names of the webhooks in Deliveries
 
 	Key     []byte        // 32 bytes that seal sessions, the same on all replicas; nil generates random ones
-	Used    once.Store    // stores which sessions were signed out, for all replicas with the same Key; nil keeps them in this process
+	Used    once.Store    // stores which sessions were signed out, for all replicas with the same Key; required with Key
 	Idle    time.Duration // maximum time without a request; 0 means session.Idle
 	Life    time.Duration // maximum duration of a session; 0 means session.Life
 	Version string        // of this program, shown at the bottom of pages
@@ -95,8 +95,11 @@ type Console struct {
 
 // New returns a Console with options o. It opens no connections; see Handler.
 func New(o Options) (*Console, error) {
-	if o.Reviewer == nil || o.Credentials == nil || o.Admit == nil {
-		return nil, errors.New("console: Desk, Credentials and Admit must be set")
+	if o.Reviewer == nil || o.Credentials == nil || o.Allow == nil || o.Admit == nil {
+		return nil, errors.New("console: Reviewer, Credentials, Allow and Admit must be set")
+	}
+	if o.Key != nil && o.Used == nil {
+		return nil, errors.New("console: a Key that replicas share needs a store, Used, that they share too: a session that was signed out would be good at the others")
 	}
 	c := &Console{options: o, log: cmp.Or(o.Log, slog.Default()), now: o.Now}
 	if c.now == nil {
@@ -138,12 +141,10 @@ func (c *Console) Handler() http.Handler {
 	return edge.Timed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		harden(w.Header())
 		defer c.recovered(w, r)
-		if c.options.Allow != nil {
-			if err := c.options.Allow(r); err != nil {
-				c.log.InfoContext(r.Context(), "console: refused", "error", err, "host", problem.Cut(r.Host))
-				http.Error(w, http.StatusText(http.StatusForbidden), http.StatusForbidden)
-				return
-			}
+		if err := c.options.Allow(r); err != nil {
+			c.log.InfoContext(r.Context(), "console: refused", "error", err, "host", problem.Cut(r.Host))
+			http.Error(w, http.StatusText(http.StatusForbidden), http.StatusForbidden)
+			return
 		}
 		inner.ServeHTTP(w, r)
 	}), edge.Options{})

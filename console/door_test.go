@@ -55,7 +55,7 @@ func TestSignedOutEverywhere(t *testing.T) {
 	var used once.Store
 	w := newWorld(t, newDrawers(), func(o *console.Options) { used = o.Used })
 	again := func(s once.Store) *browser {
-		o := console.Options{Reviewer: func(p identity.Principal, _ string) bailiwick.Reviewer { return desk{w.drawers, p} }, Credentials: w.tokens, Tokens: w.tokens,
+		o := console.Options{Reviewer: func(p identity.Principal, _ string) bailiwick.Reviewer { return desk{w.drawers, p} }, Credentials: w.tokens, Tokens: w.tokens, Allow: func(*http.Request) error { return nil },
 			Key: make([]byte, 32), Used: s, Log: slog.New(slog.DiscardHandler), Admit: func(ctx context.Context, _ identity.Principal, _ bailiwick.CallSpec, run func(context.Context) error) error {
 				return run(ctx)
 			}}

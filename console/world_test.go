@@ -40,6 +40,7 @@ func newWorld(t testing.TB, d *drawers, change func(*console.Options)) *world {
 	w := &world{drawers: d, tokens: identity.NewTokens(identity.TokenOptions{Store: store, Audit: store}), log: &strings.Builder{}}
 	o := console.Options{
 		Reviewer:    func(p identity.Principal, _ string) bailiwick.Reviewer { return desk{d, p} },
+		Allow:       func(*http.Request) error { return nil },
 		Credentials: w.tokens, Tokens: w.tokens, Version: "v0.5.0", Key: make([]byte, 32), Used: store,
 		Log: slog.New(slog.NewTextHandler(w.log, nil)),
 		Admit: func(ctx context.Context, p identity.Principal, ask bailiwick.CallSpec, run func(context.Context) error) error {

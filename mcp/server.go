@@ -102,8 +102,7 @@ type Options struct {
 	// random one.
 	StateKey []byte
 
-	// Used stores which requestStates were used, for all replicas with the same StateKey. Nil keeps them in this
-	// process.
+	// Used stores which requestStates were used, for all replicas with the same StateKey; required with StateKey.
 	Used once.Store
 }
 
@@ -171,6 +170,9 @@ func New(o Options) (*Server, error) {
 	o.ShutdownTimeout = cmp.Or(o.ShutdownTimeout, 10*time.Second)
 	if o.Refused == nil {
 		o.Refused = refused.New(o.Logger, nil)
+	}
+	if o.StateKey != nil && o.Used == nil {
+		return nil, errors.New("server: a StateKey that replicas share needs a store, Options.Used, that they share too: one answer would be good once at each")
 	}
 	states, err := sealed.New(o.StateKey, o.Used)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
@@ -123,10 +123,8 @@ func (p *App) openGateway(ctx context.Context) error {
 	p.closers = append(p.closers, func() error { return p.Tokens.Close(context.WithoutCancel(ctx)) })
 	p.Gateway, warnings, err = bailiwick.New(ctx, bailiwick.Options{
 		Sources: p.sources, Rules: c.Rules, Observer: observer, Audit: log, Args: args, Limits: limits(c.Limits, p.Store), Price: c.Limits.Price,
-		Standing: func(ctx context.Context, call *bailiwick.Call, found *change.Change) error {
-			return p.room.Standing(ctx, call, found)
-		},
-		Secret: keys["cursors"], Budget: c.Budget, Changes: p.queue(), Refresher: p.Tokens, History: p.Store, Used: p.Store,
+		Actions: c.Actions,
+		Secret:  keys["cursors"], Budget: c.Budget, Changes: p.queue(), Refresher: p.Tokens, History: p.Store, Used: p.Store,
 	})
 	if err != nil {
 		return RuleFaults(c, err)
@@ -145,18 +143,17 @@ func (p *App) openGateway(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	actions, err := compileActions(c, rules)
-	if err != nil {
+	if err := checkActions(c, rules); err != nil {
 		return err
 	}
-	p.room = changes.New(changes.Options{Gateway: p.Gateway, Actions: actions, Link: p.link})
+	p.room = changes.New(changes.Options{Gateway: p.Gateway, Link: p.link})
 	if p.Tools, err = tool.NewSet(p.Gateway, tools(c, p.opened, p.room)...); err != nil {
 		return err
 	}
 	return p.openPrompts()
 }
 
-// RuleFaults converts faults of rules to faults at their positions in the file. Other errors are returned unchanged.
+// RuleFaults converts faults of rules and actions to faults at their positions in the file. Other errors are returned unchanged.
 func RuleFaults(c *config.Config, err error) error {
 	var faults []config.Fault
 	var walk func(error) bool
@@ -167,6 +164,10 @@ func RuleFaults(c *config.Config, err error) error {
 		}
 		if f, ok := err.(*calls.RuleFault); ok {
 			faults = append(faults, c.WrongAPI(f))
+			return true
+		}
+		if f, ok := err.(*action.DeclarationFault); ok {
+			faults = append(faults, c.WrongAction(f))
 			return true
 		}
 		joined, ok := err.(interface{ Unwrap() []error })

@@ -27,19 +27,18 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	catalogue := p.Gateway.Catalogue()
 	warnings, listed := c.CheckLists(namesOf(c, catalogue))
 	rules, ruled := policy.New(c.Rules, catalogue)
-	var actions *action.Set
 	var acted error
 	if ruled != nil {
 		ruled = RuleFaults(c, ruled)
 	} else {
-		actions, acted = compileActions(c, rules)
+		acted = checkActions(c, rules)
 	}
 	prompts, prompted := Prompts(c)
 	if err := merge(&config.Config{}, []error{CheckTools(c), listed, ruled, acted, prompted}); err != nil {
 		return nil, err
 	}
 	if c.Rules.Version != p.Config.Rules.Version {
-		if err := p.Gateway.SetRules(ctx, c.Rules); err != nil {
+		if err := p.Gateway.SetRules(ctx, c.Rules, c.Actions); err != nil {
 			return nil, RuleFaults(c, err)
 		}
 	}
@@ -49,7 +48,6 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 		out = append(out, t.Name)
 	}
 	p.declare(c)
-	p.room.SetActions(actions)
 	if !reflect.DeepEqual(served(before), served(c)) {
 		if err := p.Tools.Replace(out, tools(c, p.opened, p.room)); err != nil {
 			return nil, err

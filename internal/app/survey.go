@@ -38,7 +38,7 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 		if s.Policy, err = policy.New(c.Rules, catalogue); err != nil {
 			errs = append(errs, RuleFaults(c, err))
 		} else {
-			_, err := compileActions(c, s.Policy)
+			err := checkActions(c, s.Policy)
 			errs = append(errs, err)
 		}
 		warnings, err := c.CheckLists(namesOf(c, catalogue))

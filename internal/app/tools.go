@@ -24,21 +24,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// compileActions compiles the actions of c against p. Faults have their positions in the file.
-func compileActions(c *config.Config, p *policy.Policy) (*action.Set, error) {
+// checkActions checks that the actions of c compile against p and can run. Faults have their positions in the file.
+func checkActions(c *config.Config, p *policy.Policy) error {
 	set, err := action.Compile(c.Actions, p)
-	if err == nil {
-		return set, merge(&config.Config{}, []error{runnable(c, set), checkedPacks(c, p)})
+	if err != nil {
+		return RuleFaults(c, err)
 	}
-	faults := &config.Error{}
-	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
-		f, ok := errors.AsType[*action.DeclarationFault](e)
-		if !ok {
-			return nil, err
-		}
-		faults.Faults = append(faults.Faults, c.WrongAction(f))
-	}
-	return nil, faults
+	return merge(&config.Config{}, []error{runnable(c, set), checkedPacks(c, p)})
 }
 
 // checkedPacks reports tools of packs whose arguments can't be checked against the class they name.
@@ -123,7 +115,7 @@ func allTools(c *config.Config, room *changes.Toolset) []tool.Tool {
 	o := tool.Options{QueryRows: c.Limits.QueryRows, SampleRows: c.Limits.SampleRows, Timeouts: c.Limits.Timeouts}
 	var more []tool.Tool
 	if room == nil {
-		more = changes.New(changes.Options{}).Tools()
+		more = changes.Fixed()
 		for _, a := range c.Actions {
 			scope := cmp.Or(a.Permission, identity.Write)
 			if a.Do == action.Delete {

@@ -88,7 +88,7 @@ func tools() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(generated + "# Tools\n\nWhat an agent can call. Names, inputs and answers are the same over HTTP, stdio and in process.\n" +
 		"`org_describe` is served where a source has `metadata`.\n")
-	for _, t := range slices.Concat(tool.Data(tool.Options{}), describe.Tools(nil), changes.New(changes.Options{}).Tools()) {
+	for _, t := range slices.Concat(tool.Data(tool.Options{}), describe.Tools(nil), changes.Fixed()) {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", t.Name, t.Description)
 		fmt.Fprintf(&b, "Category %s, needs the scope `%s`, takes at most %s.\n\n", t.Category, t.Needs(), t.Timeout)
 		input, err := value.Read(t.Input, 0)

@@ -298,7 +298,7 @@ func TestCallEnds(t *testing.T) {
 			api := rules.APIs["flow"]
 			api.Hidden = append(api.Hidden, calls.Hidden{Operations: []string{"patchMachine"}, When: `!("review" in principal.scopes)`})
 			rules.APIs = map[string]calls.Rules{"flow": api}
-			if err := o.gateway.SetRules(o.Context(), rules); err != nil {
+			if err := o.gateway.SetRules(o.Context(), rules, nil); err != nil {
 				o.Fatal(err)
 			}
 		}, `conflict conflict: unknown operation "patchMachine"`, 0},

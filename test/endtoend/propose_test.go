@@ -297,12 +297,12 @@ func TestChangeMoved(t *testing.T) {
 		{"the class is hidden now", func(o *office, bot identity.Principal, s *review.Sheet) error {
 			rules := o.rules
 			rules.Version, rules.Classes = "v2", map[string]policy.ClassRule{"issues": {Hidden: true}}
-			return o.gateway.SetRules(o.Context(), rules)
+			return o.gateway.SetRules(o.Context(), rules, nil)
 		}, change.Pending, "sight"},
 		{"the gate is shut now", func(o *office, bot identity.Principal, s *review.Sheet) error {
 			rules := o.rules
 			rules.Version, rules.Gates.RawWrites = "v2", policy.Off
-			return o.gateway.SetRules(o.Context(), rules)
+			return o.gateway.SetRules(o.Context(), rules, nil)
 		}, change.Pending, "policy"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -347,7 +347,7 @@ func TestWokenReplica(t *testing.T) {
 		}
 		stop := a.execute(a.gateway)
 		<-s.wrote
-		if err := a.gateway.SetRules(a.Context(), rules); err != nil {
+		if err := a.gateway.SetRules(a.Context(), rules, nil); err != nil {
 			t.Fatal(err)
 		}
 		other, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: a.sources, Rules: rules, Audit: a.log, History: a.kept, Refresher: a.tokens, Changes: a.queue})
@@ -385,7 +385,7 @@ func TestRulesOfRecord(t *testing.T) {
 		}
 		a.execute(a.gateway)
 		<-s.wrote
-		if err := a.gateway.SetRules(a.Context(), rules); err != nil {
+		if err := a.gateway.SetRules(a.Context(), rules, nil); err != nil {
 			t.Fatal(err)
 		}
 		close(s.goes)

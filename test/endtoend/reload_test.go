@@ -73,7 +73,7 @@ func TestReload(t *testing.T) {
 		defer mu.Unlock()
 		in++
 		rules, _ := regime(in)
-		if err := g.SetRules(t.Context(), rules); err != nil {
+		if err := g.SetRules(t.Context(), rules, nil); err != nil {
 			t.Error(err)
 		}
 		close(next)
@@ -159,7 +159,7 @@ func TestRulesRecorded(t *testing.T) {
 	second, _ := regime(1)
 	g := gateway(t, bailiwick.Options{Audit: log, Rules: first})
 	log.fail(every)
-	if err := g.SetRules(t.Context(), second); err == nil || g.PolicyVersion() != first.Version {
+	if err := g.SetRules(t.Context(), second, nil); err == nil || g.PolicyVersion() != first.Version {
 		t.Errorf("unrecorded: %v, in force: %s", err, g.PolicyVersion())
 	}
 	log.fail(func(r *audit.Record) bool {
@@ -168,7 +168,7 @@ func TestRulesRecorded(t *testing.T) {
 		}
 		return false
 	})
-	if err := g.SetRules(t.Context(), second); err != nil || g.PolicyVersion() != second.Version {
+	if err := g.SetRules(t.Context(), second, nil); err != nil || g.PolicyVersion() != second.Version {
 		t.Errorf("recorded: %v, in force: %s", err, g.PolicyVersion())
 	}
 	var got []string
@@ -198,12 +198,12 @@ func TestSetRules(t *testing.T) {
 		return got
 	}
 	second, want := regime(1)
-	if err := g.SetRules(t.Context(), second); err != nil || look() != want {
+	if err := g.SetRules(t.Context(), second, nil); err != nil || look() != want {
 		t.Errorf("%v, and then %q, want %q", err, look(), want)
 	}
 	bad, _ := regime(2)
 	bad.Classes["nots"] = policy.ClassRule{}
-	if err := g.SetRules(t.Context(), bad); err == nil || err.Error() != "classes.nots: there is no such class; did you mean notes?" {
+	if err := g.SetRules(t.Context(), bad, nil); err == nil || err.Error() != "classes.nots: there is no such class; did you mean notes?" {
 		t.Errorf("rules of a class that isn't there: %v", err)
 	}
 	if _, err := g.Refresh(t.Context()); err != nil || look() != want {
@@ -220,7 +220,7 @@ func TestSetRules(t *testing.T) {
 		t.Errorf("a write under review: %v", p)
 	}
 	second.Gates.Writes = policy.On
-	if err := g.SetRules(t.Context(), second); err != nil {
+	if err := g.SetRules(t.Context(), second, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := g.Do(t.Context(), writer, write, run); err != nil || g.May(writer, write) != nil {

@@ -128,7 +128,7 @@ func TestReplicas(t *testing.T) {
 			if o != nil {
 				options.Sources = o.sources // both write to the same tracker
 			}
-			options.Refresher, options.Audit, options.History, changes.Store = nil, s, s, s
+			options.Refresher, options.Audit, options.History, changes.Store = identity.Fixed{}, s, s, s
 		})
 		if o == nil {
 			o = at
@@ -257,7 +257,7 @@ func (o *office) review(approvals int) {
 	o.Helper()
 	rules := o.rules
 	rules.Version, rules.Review = "v2", []change.Rule{{Name: "review[0]", Approvals: approvals}}
-	if err := o.gateway.SetRules(o.Context(), rules); err != nil {
+	if err := o.gateway.SetRules(o.Context(), rules, nil); err != nil {
 		o.Fatal(err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 // Options say what a Toolset works with. Gateway is needed.
 type Options = changes.Options
 
-// A Toolset makes the tools: records as they are, a tool for each action that asks for one, and those that list, show, await and cancel
-// changes. Its Standing method belongs into bailiwick.Options.Standing: without it no change of an action is applied.
+// A Toolset makes the tools: records as they are, a tool for each action of the gateway that asks for one, and those that
+// list, show, await and cancel changes.
 type Toolset = changes.Toolset
 
 // New returns the Toolset of o.

@@ -59,7 +59,7 @@ func serve(t *testing.T, names ...string) *tool.Set {
 	server := httptest.NewServer(http.HandlerFunc(trackline))
 	t.Cleanup(server.Close)
 	files := map[string]string{"trackline": "trackline.json", "fleet": "fleet.yaml"}
-	o := bailiwick.Options{Sources: map[string]source.Source{}, Audit: store, Changes: change.NewQueue(change.Options{Store: store}),
+	o := bailiwick.Options{Sources: map[string]source.Source{}, Audit: store, Changes: change.NewQueue(change.Options{Store: store}), Refresher: identity.Fixed{},
 		Rules: policy.Rules{Version: "v1", APIs: map[string]calls.Rules{}}}
 	for _, name := range names {
 		b, err := os.ReadFile(filepath.Join("..", "..", "openapi", "testdata", files[name]))

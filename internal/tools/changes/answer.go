@@ -11,7 +11,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -150,16 +149,4 @@ func shown(s review.Shown) value.Value {
 		return value.OfString(fmt.Sprintf("%s… (%d characters)", s.Text, s.Length))
 	}
 	return value.OfString(s.Text)
-}
-
-// A reader reads records as the principal of a call sees them.
-type reader struct{ *bailiwick.Call }
-
-// Record implements action.Reader.
-func (r reader) Record(ctx context.Context, class, id string) (value.Value, error) {
-	page, err := r.Get(ctx, &query.Find{Class: class, IDs: []string{id}, Limit: 1})
-	if err != nil || page.Count == 0 {
-		return value.Value{}, err
-	}
-	return value.Read(page.Record(0), 0)
 }

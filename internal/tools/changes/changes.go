@@ -6,10 +6,8 @@
 package changes
 
 import (
-	"cmp"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
@@ -27,38 +25,27 @@ import (
 // Options configure the tools. Gateway is required.
 type Options struct {
 	Gateway *bailiwick.Gateway
-	Actions *action.Set            // may be nil
 	Link    func(id string) string // the address where people see a change; nil means its path in the console
-	Now     func() time.Time       // nil means time.Now
 }
 
-// A Toolset is the tools over one gateway. Its actions can be replaced while it serves.
+// A Toolset is the tools over one gateway.
 type Toolset struct {
 	gateway *bailiwick.Gateway
-	actions atomic.Pointer[action.Set]
 	pickers sync.Map // of Picker, by the name of the tool
 	link    func(string) string
-	now     func() time.Time
 }
 
 // New returns the tools with options o.
 func New(o Options) *Toolset {
-	r := &Toolset{gateway: o.Gateway, link: o.Link, now: o.Now}
+	r := &Toolset{gateway: o.Gateway, link: o.Link}
 	if r.link == nil {
 		r.link = func(id string) string { return "/console/changes/" + id }
 	}
-	if r.now == nil {
-		r.now = time.Now
-	}
-	r.SetActions(o.Actions)
 	return r
 }
 
 // Gateway returns the gateway of the tools.
 func (r *Toolset) Gateway() *bailiwick.Gateway { return r.gateway }
-
-// SetActions replaces the actions. The tools of actions change only when Tools is called again.
-func (r *Toolset) SetActions(s *action.Set) { r.actions.Store(cmp.Or(s, &action.Set{})) }
 
 // A Picker returns what the tool that filed the change shows of the API's answer: the sheet's Answer itself if it picks
 // nothing.
@@ -67,16 +54,23 @@ type Picker func(p identity.Principal, s *review.Sheet) value.Value
 // Pick has pick make the answers of changes that the tool with that name filed, as agents see them.
 func (r *Toolset) Pick(tool string, pick Picker) { r.pickers.Store(tool, pick) }
 
-// Tools returns the tools, including those of actions.
+// Tools returns the tools, including those of the gateway's actions.
 func (r *Toolset) Tools() []tool.Tool {
-	tools := []tool.Tool{r.createObject(), r.updateObject(), r.deleteObject(), r.proposeChanges(), r.createClass(), r.deleteClass(), r.callMethod(),
-		r.listMyChanges(), r.getChange(), r.waitForChange(), r.cancelChange()}
-	for _, a := range r.actions.Load().All() {
+	tools := r.fixed()
+	for _, a := range r.gateway.AllActions() {
 		if a.Tool {
 			tools = append(tools, r.method(a))
 		}
 	}
 	return tools
+}
+
+// Fixed returns the tools that every Toolset has, for their names and properties.
+func Fixed() []tool.Tool { return New(Options{}).fixed() }
+
+func (r *Toolset) fixed() []tool.Tool {
+	return []tool.Tool{r.createObject(), r.updateObject(), r.deleteObject(), r.proposeChanges(), r.createClass(), r.deleteClass(), r.callMethod(),
+		r.listMyChanges(), r.getChange(), r.waitForChange(), r.cancelChange()}
 }
 
 // Timeouts of calls.
@@ -103,31 +97,6 @@ func (r *Toolset) offers(ops ...write.Op) func(identity.Principal) bool {
 	}
 }
 
-// usable returns the actions that p may call on a class, "source.Class", or on any for "".
-func (r *Toolset) usable(p identity.Principal, class string) []*action.Action {
-	var out []*action.Action
-	for _, a := range r.actions.Load().All() {
-		if (class == "" || a.Class.FullName() == class) && r.may(p, a) {
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
-// may reports whether p may call a, by the gates, its scope, p's list of actions and p's views.
-func (r *Toolset) may(p identity.Principal, a *action.Action) bool {
-	ask := bailiwick.CallSpec{Tool: methodTool, Needs: a.Scope, Writes: policy.WriteAction, Proposes: true, Uses: []string{}}
-	if !p.Actions.Allows(a.Called()...) || a.Review == write.Deny || r.gateway.May(p, ask) != nil {
-		return false
-	}
-	return slices.ContainsFunc(r.gateway.Views(p), func(v *policy.View) bool {
-		if v.Class().FullName() != a.Class.FullName() {
-			return false
-		}
-		return v.Rule().Write[a.Op()] != write.Deny
-	})
-}
-
 // anything reports whether p may propose anything; only then can p have changes to look at.
 func (r *Toolset) anything(p identity.Principal) bool {
 	for _, t := range []tool.Tool{r.createObject(), r.updateObject(), r.deleteObject(), r.createClass(), r.callMethod()} {
@@ -135,7 +104,7 @@ func (r *Toolset) anything(p identity.Principal) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(r.actions.Load().All(), func(a *action.Action) bool { return a.Tool && p.Tools.Allows(a.Name) && r.may(p, a) }) || r.calls(p)
+	return slices.ContainsFunc(r.gateway.Actions(p, ""), func(a *action.Action) bool { return a.Tool && p.Tools.Allows(a.Name) }) || r.calls(p)
 }
 
 // calls reports whether p may propose a call of some API.
@@ -159,7 +128,7 @@ func (r *Toolset) Writable(p identity.Principal, v *policy.View, f *schema.Field
 // Actions lists the actions p may call on v, as get_schema shows them; nil for none. It implements tool.Writing.
 func (r *Toolset) Actions(p identity.Principal, v *policy.View) []value.Value {
 	var out []value.Value
-	for _, a := range r.usable(p, v.Class().FullName()) {
+	for _, a := range r.gateway.Actions(p, v.Class().FullName()) {
 		in, err := value.Read(a.Schema(), 0)
 		if err != nil {
 			continue // compiling the action has already parsed it

@@ -99,22 +99,12 @@ func newTracker(t *testing.T, more func(*config.Config, *bailiwick.Options)) *tr
 	x := &tracker{T: t, rules: c.Rules, path: path, actions: c.Actions, tokens: identity.NewTokens(identity.TokenOptions{Store: store, Audit: store})}
 	options.Sources, options.Rules, options.Audit = map[string]source.Source{"tracker": src}, c.Rules, store
 	options.Changes, options.Refresher = change.NewQueue(change.Options{Store: store}), x.tokens
-	options.Standing = func(ctx context.Context, c *bailiwick.Call, found *change.Change) error {
-		return x.room.Standing(ctx, c, found)
-	}
+	options.Actions = c.Actions
 	x.gateway, _, err = bailiwick.New(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, err := policy.New(c.Rules, x.gateway.Catalogue())
-	if err != nil {
-		t.Fatal(err)
-	}
-	actions, err := action.Compile(c.Actions, rules)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x.room = changes.New(changes.Options{Gateway: x.gateway, Actions: actions, Link: func(id string) string { return "https://b.example/console/changes/" + id }})
+	x.room = changes.New(changes.Options{Gateway: x.gateway, Link: func(id string) string { return "https://b.example/console/changes/" + id }})
 	if x.set, err = tool.NewSet(x.gateway, append(tool.Data(tool.Options{Writing: x.room}), x.room.Tools()...)...); err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +246,7 @@ func TestOffered(t *testing.T) {
 	} {
 		rules := x.rules
 		rules.Gates = tt.gates
-		if err := x.gateway.SetRules(x.Context(), rules); err != nil {
+		if err := x.gateway.SetRules(x.Context(), rules, x.actions); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
@@ -452,7 +442,7 @@ func TestFunction(t *testing.T) {
 		}
 		c.Actions = append(c.Actions, action.Declaration{Name: "remind", On: "tracker.issues", Do: action.Go, Tool: true, Input: object(`{"properties":{"text":{"type":"string"}}}`),
 			Set: object(`{"text":{"$cel":"input.text"},"title":{"$cel":"record == null ? \"\" : record.title"},"by":{"$cel":"principal.owner"}}`)})
-		o.Actions = map[string]functions.Function{"remind": func(_ context.Context, r functions.Run) error {
+		o.Functions = map[string]functions.Function{"remind": func(_ context.Context, r functions.Run) error {
 			runs = append(runs, r)
 			return fails
 		}}

@@ -76,7 +76,7 @@ func TestAgainst(t *testing.T) {
 		t.Fatal(err)
 	}
 	gateway, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"api": openapi.New("api", sender), "org": org}, Rules: c.Rules, Audit: store,
-		Changes: change.NewQueue(change.Options{Store: store})})
+		Changes: change.NewQueue(change.Options{Store: store}), Refresher: identity.Fixed{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func newSite(t *testing.T, apis, gates string) *site {
 	}
 	t.Cleanup(sender.Close)
 	s.gateway, _, err = bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"flow": openapi.New("flow", sender)}, Rules: c.Rules, Audit: store,
-		Changes: change.NewQueue(change.Options{Store: store})})
+		Changes: change.NewQueue(change.Options{Store: store}), Refresher: identity.Fixed{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -30,20 +29,14 @@ func (x *tracker) alter(statement string, args ...any) {
 // declare replaces the actions.
 func (x *tracker) declare(actions []action.Declaration) {
 	x.Helper()
-	rules, err := policy.New(x.rules, x.gateway.Catalogue())
-	if err != nil {
+	if err := x.gateway.SetRules(x.Context(), x.rules, actions); err != nil {
 		x.Fatal(err)
 	}
-	set, err := action.Compile(actions, rules)
-	if err != nil {
-		x.Fatal(err)
-	}
-	x.room.SetActions(set)
 }
 
-// TestStanding: the requirements of an action are checked again when its change is reviewed, and when it is applied.
+// TestRecheck: the requirements of an action are checked again when its change is reviewed, and when it is applied.
 // If they no longer hold, the change is stale, and nothing of it is written.
-func TestStanding(t *testing.T) {
+func TestRecheck(t *testing.T) {
 	const said = "; nothing was written"
 	for _, tt := range []struct {
 		name   string

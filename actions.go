@@ -1,0 +1,145 @@
+package bailiwick
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// AllActions returns the actions in force, sorted by name, whoever may call them.
+func (g *Gateway) AllActions() []*action.Action { return g.actions.Load().All() }
+
+// Actions returns the actions that p may call on a class, "source.Class", or on any for "", under the rules in force.
+func (g *Gateway) Actions(p identity.Principal, class string) []*action.Action {
+	return g.usable(g.policy.Load(), p, class)
+}
+
+// MayAct reports whether p may call a under the rules in force: by the gates, its scope, its list of actions and its
+// views.
+func (g *Gateway) MayAct(p identity.Principal, a *action.Action) bool {
+	return mayAct(g.policy.Load(), p, a)
+}
+
+func (g *Gateway) usable(rules *policy.Policy, p identity.Principal, class string) []*action.Action {
+	return slices.DeleteFunc(g.AllActions(), func(a *action.Action) bool {
+		return class != "" && a.Class.FullName() != class || !mayAct(rules, p, a)
+	})
+}
+
+func mayAct(rules *policy.Policy, p identity.Principal, a *action.Action) bool {
+	ask := CallSpec{Tool: action.MethodTool, Needs: a.Scope, Writes: policy.WriteAction, Proposes: true, Uses: []string{}}
+	if !p.Actions.Allows(a.Called()...) || a.Review == write.Deny || rules.May(p, ask.use()) != nil {
+		return false
+	}
+	return slices.ContainsFunc(rules.Views(p), func(v *policy.View) bool {
+		return v.Class().FullName() == a.Class.FullName() && v.Rule().Write[a.Op()] != write.Deny
+	})
+}
+
+// Actions returns the actions that the caller may call on a class, "source.Class", or on any for "".
+func (c *Call) Actions(class string) []*action.Action {
+	return c.gateway.usable(c.policy, c.who, class)
+}
+
+// Invoke returns the request that a call of an action makes, to be proposed. It reads records and writes nothing.
+func (c *Call) Invoke(ctx context.Context, a *action.Action, by action.Invocation) (write.Request, error) {
+	return a.Request(ctx, action.Call{Who: c.who, Record: by.Record, Input: by.Args, At: by.At, Now: c.gateway.options.Now(), Reader: reader{c}})
+}
+
+// A reader reads records as the principal of a call sees them.
+type reader struct{ *Call }
+
+// Record implements action.Reader.
+func (r reader) Record(ctx context.Context, class, id string) (value.Value, error) {
+	page, err := r.Get(ctx, &query.Find{Class: class, IDs: []string{id}, Limit: 1})
+	if err != nil || page.Count == 0 {
+		return value.Value{}, err
+	}
+	return value.Read(page.Record(0), 0)
+}
+
+// ofAction reports whether c came from an action.
+func ofAction(c *change.Change) bool { return c.Action != "" && c.Action != writes.Revert }
+
+// recheck returns nil if c comes from no action, or if its action would still propose it for its agent as of now. The
+// target's transaction compares only what a write sets, not what an action requires of other fields and records, nor
+// whether the action still exists. A change whose action is unknown is refused.
+func (g *Gateway) recheck(ctx context.Context, p *policy.Policy, c *change.Change) error {
+	if !ofAction(c) {
+		return nil
+	}
+	principal, err := g.today(ctx, c.Agent)
+	if err != nil {
+		return gone(err, "the credential of the agent is no longer good")
+	}
+	call := &Call{gateway: g, who: principal, policy: p, record: &audit.Record{}}
+	a, by, err := call.invoked(c)
+	if err != nil {
+		return err
+	}
+	_, err = call.Invoke(ctx, a, by)
+	return err
+}
+
+// invoked returns the action that a change came from, and how it was called.
+func (c *Call) invoked(found *change.Change) (*action.Action, action.Invocation, error) {
+	gone := &problem.Error{Code: problem.PermissionDenied, Kind: "action", Detail: "the agent has no action " + problem.Cut(found.Action) + " any more"}
+	if found.Tool != action.MethodTool {
+		usable := c.Actions("")
+		i := slices.IndexFunc(usable, func(a *action.Action) bool { return a.Tool && a.Name == found.Tool })
+		if i < 0 {
+			return nil, action.Invocation{}, gone
+		}
+		return usable[i], usable[i].OfTool(found.Input), nil
+	}
+	class, _ := found.Input.Get("class_name")
+	v, err := c.View(class.Text())
+	if err != nil {
+		return nil, action.Invocation{}, gone
+	}
+	usable := c.Actions(v.Class().FullName())
+	i := slices.IndexFunc(usable, func(a *action.Action) bool { return a.Name == found.Action })
+	if i < 0 {
+		return nil, action.Invocation{}, gone
+	}
+	by, err := action.OfMethod(found.Input)
+	return usable[i], by, err
+}
+
+// fallen returns the outcome of a change that its action would no longer propose: it is stale, since the records may
+// change back and a reviewer may renew it. If it was already written, it is applied.
+func (e *execution) fallen(ctx context.Context, w source.Writer, c *change.Change, why error) (change.EventKind, change.Outcome, error) {
+	if problem.CodeOf(why) == problem.Internal {
+		return "", change.Outcome{}, why // it could not be checked: try again later
+	}
+	event, o, err := e.gateway.barred(ctx, w, c, why)
+	if err != nil || event != change.EventFailed {
+		return event, o, err
+	}
+	return change.EventStale, change.Outcome{Detail: o.Detail, Now: e.moved(ctx, w, c)}, nil
+}
+
+// moved returns the current records of c, for reviewers, if they differ from what was reviewed; else, or if they
+// can't be read, nil.
+func (e *execution) moved(ctx context.Context, w source.Writer, c *change.Change) []change.Effect {
+	draft, err := (&Call{gateway: e.gateway, policy: e.policy}).draft(ctx, c)
+	if err != nil {
+		return nil
+	}
+	now, err := w.Preview(ctx, draft)
+	if err != nil || c.Moved(now.Effects) == "" {
+		return nil
+	}
+	return now.Effects
+}
