@@ -193,6 +193,12 @@ func (g generator) accumulators(least int) []Accumulator {
 		if a.Op != "$count" {
 			a.X = g.expr(1)
 		}
+		switch a.Op {
+		case "$median":
+			a.Points = []int64{500_000}
+		case "$percentile":
+			a.Points = []int64{0, int64(g.n(1_000_000)), 1_000_000}
+		}
 		out = append(out, a)
 	}
 	return out
@@ -207,7 +213,7 @@ func (g generator) stages(least, most, depth int) []Stage {
 }
 
 func (g generator) stage(depth int) Stage {
-	switch g.n(16) {
+	switch g.n(17) {
 	case 0:
 		m := Match{Where: g.filter(1)}
 		if g.n(1) == 0 {
@@ -284,8 +290,37 @@ func (g generator) stage(depth int) Stage {
 		return BucketAuto{By: g.expr(1), Buckets: 1 + int64(g.n(9)), Output: g.accumulators(0)}
 	case 15:
 		return SortByCount{By: g.expr(2)}
+	case 16:
+		return g.windows()
 	}
 	return Sample{N: 1 + int64(g.n(9))}
+}
+
+func (g generator) windows() Stage {
+	s := SetWindowFields{Order: []Sort{{Path: Path{g.name()}, Desc: g.n(1) == 0}}}
+	if g.n(1) == 0 {
+		s.By = g.expr(1)
+	}
+	for _, n := range g.names(1, 3) {
+		w := Window{Accumulator: Accumulator{Name: n, Op: g.pick("function", WindowFunctions...)}, First: true, Last: true}
+		switch w.Op {
+		case "$rank", "$denseRank", "$documentNumber":
+		case "$shift":
+			w.X, w.By, w.Default = g.expr(1), int64(g.n(4)-2), value.OfInt(1)
+		default:
+			if w.Op != "$count" {
+				w.X = g.expr(1)
+			}
+			if w.First = g.n(1) == 0; !w.First {
+				w.From = int64(g.n(4) - 5)
+			}
+			if w.Last = g.n(1) == 0; !w.Last {
+				w.To = int64(g.n(4))
+			}
+		}
+		s.Output = append(s.Output, w)
+	}
+	return s
 }
 
 // isObject reports whether x would be parsed as fields of an object.

@@ -44,6 +44,8 @@ func (o operand) accumulator(name string) Accumulator {
 	switch {
 	case !slices.Contains(Accumulators, o.name):
 		o.refuse(unknown("accumulator", o.name, o.at, Accumulators))
+	case o.name == "$percentile" || o.name == "$median":
+		o.percentile(&a)
 	case o.name != "$count":
 		a.X = o.expr()
 	case !o.is(value.Object) || len(o.v.Members()) > 0:

@@ -132,6 +132,13 @@ type (
 		Output  []Accumulator
 		At      string
 	}
+	// SetWindowFields adds columns that are computed from the records with the same By, sorted by Order.
+	SetWindowFields struct {
+		By     Expr // nil for one partition of all records
+		Order  []Sort
+		Output []Window
+		At     string
+	}
 	// SortByCount groups by By, counts, and sorts by the count, largest first.
 	SortByCount struct {
 		By Expr
@@ -169,26 +176,39 @@ type Accumulator struct {
 	Op   string // "$sum", "$avg", …
 	X    Expr
 	At   string
+
+	Points []int64 // of a $percentile or a $median: where, in millionths
+}
+
+// A Window is one function of a $setWindowFields: an accumulator over the records From to To (counted from the record;
+// First and Last stand for the ends of its partition), a ranking without X, or "$shift".
+type Window struct {
+	Accumulator
+	From, To    int64
+	First, Last bool
+	By          int64       // of a $shift
+	Default     value.Value // of a $shift
 }
 
 // Accumulators lists the operators of a group.
-var Accumulators = []string{"$sum", "$avg", "$min", "$max", "$count", "$first", "$last", "$push", "$addToSet", "$stdDevPop", "$stdDevSamp"}
+var Accumulators = []string{"$sum", "$avg", "$min", "$max", "$count", "$first", "$last", "$push", "$addToSet", "$stdDevPop", "$stdDevSamp", "$percentile", "$median"}
 
-func (Match) isStage()       {}
-func (Project) isStage()     {}
-func (AddFields) isStage()   {}
-func (Group) isStage()       {}
-func (SortStage) isStage()   {}
-func (Skip) isStage()        {}
-func (Limit) isStage()       {}
-func (CountStage) isStage()  {}
-func (Unwind) isStage()      {}
-func (Lookup) isStage()      {}
-func (GraphLookup) isStage() {}
-func (UnionWith) isStage()   {}
-func (Facet) isStage()       {}
-func (Bucket) isStage()      {}
-func (BucketAuto) isStage()  {}
-func (SortByCount) isStage() {}
-func (ReplaceRoot) isStage() {}
-func (Sample) isStage()      {}
+func (Match) isStage()           {}
+func (Project) isStage()         {}
+func (AddFields) isStage()       {}
+func (Group) isStage()           {}
+func (SortStage) isStage()       {}
+func (Skip) isStage()            {}
+func (Limit) isStage()           {}
+func (CountStage) isStage()      {}
+func (Unwind) isStage()          {}
+func (Lookup) isStage()          {}
+func (GraphLookup) isStage()     {}
+func (UnionWith) isStage()       {}
+func (Facet) isStage()           {}
+func (Bucket) isStage()          {}
+func (BucketAuto) isStage()      {}
+func (SetWindowFields) isStage() {}
+func (SortByCount) isStage()     {}
+func (ReplaceRoot) isStage()     {}
+func (Sample) isStage()          {}

@@ -126,7 +126,25 @@ func TestParsePipelineRefuses(t *testing.T) {
 		{`[{"$currentOp":{}}]`, "/0/$currentOp", "$currentOp is not supported"},
 		{`[{"$search":{}}]`, "/0/$search", "$search is not supported"},
 		{`[{"$searchMeta":{}}]`, "/0/$searchMeta", "$searchMeta is not supported"},
-		{`[{"$setWindowFields":{}}]`, "/0/$setWindowFields", "$setWindowFields is not supported"},
+		{`[{"$setWindowFields":{}}]`, "/0/$setWindowFields", "$setWindowFields needs output"},
+		{`[{"$setWindowFields":{"output":{}}}]`, "/0/$setWindowFields/output", `output takes an object of functions, as in {"place": {"$rank": {}}}`},
+		{`[{"$setWindowFields":{"output":{"a":{"$rank":{}}}}}]`, "/0/$setWindowFields/output/a", "$rank needs sortBy"},
+		{`[{"$setWindowFields":{"sortBy":{"a":2},"output":{"a":{"$rank":{}}}}}]`, "/0/$setWindowFields/sortBy/a", "a field of sortBy is 1 for ascending or -1 for descending"},
+		{`[{"$setWindowFields":{"sortBy":{"a":1},"output":{"a":{"$rank":1}}}}]`, "/0/$setWindowFields/output/a/$rank", "$rank takes an empty object"},
+		{`[{"$setWindowFields":{"sortBy":{"a":1},"output":{"a":{"$rank":{},"window":{"documents":["current",1]}}}}}]`, "/0/$setWindowFields/output/a", "$rank takes no window"},
+		{`[{"$setWindowFields":{"output":{"a":{}}}}]`, "/0/$setWindowFields/output/a", `"a" takes a function, as in {"$sum": "$amount", "window": {"documents": ["unbounded", "current"]}}`},
+		{`[{"$setWindowFields":{"output":{"a":{"$sum":1,"$avg":1}}}}]`, "/0/$setWindowFields/output/a/$avg", "a takes one function and a window"},
+		{`[{"$setWindowFields":{"output":{"a":{"$push":"$b"}}}}]`, "/0/$setWindowFields/output/a/$push", "$push is not a function of $setWindowFields"},
+		{`[{"$setWindowFields":{"output":{"a":{"$derivative":{}}}}}]`, "/0/$setWindowFields/output/a/$derivative", "$derivative is not supported"},
+		{`[{"$setWindowFields":{"output":{"a":{"$summ":"$b"}}}}]`, "/0/$setWindowFields/output/a/$summ", `unknown window function "$summ"`},
+		{`[{"$setWindowFields":{"output":{"a":{"$sum":"$b","window":{"documents":[-1,0]}}}}}]`, "/0/$setWindowFields/output/a/window/documents", "bounds other than unbounded need sortBy"},
+		{`[{"$setWindowFields":{"sortBy":{"a":1},"output":{"a":{"$sum":"$b","window":{"documents":[1,0]}}}}}]`, "/0/$setWindowFields/output/a/window/documents", "the lower bound is above the upper one"},
+		{`[{"$setWindowFields":{"sortBy":{"a":1},"output":{"a":{"$sum":"$b","window":{"documents":["now",0]}}}}}]`, "/0/$setWindowFields/output/a/window/documents/0", "documents takes a whole number from -1000000 to 1000000"},
+		{`[{"$setWindowFields":{"sortBy":{"a":1},"output":{"a":{"$sum":"$b","window":{"range":[-1,0]}}}}}]`, "/0/$setWindowFields/output/a/window", "a window by range is not supported"},
+		{`[{"$setWindowFields":{"sortBy":{"a":1},"output":{"a":{"$shift":{"output":"$b"}}}}}]`, "/0/$setWindowFields/output/a/$shift", "$shift needs by"},
+		{`[{"$group":{"_id":1,"a":{"$percentile":{"input":"$b","p":[]}}}}]`, "/0/$group/a/$percentile/p", "p takes a list of numbers from 0 to 1, as in [0.5, 0.95]"},
+		{`[{"$group":{"_id":1,"a":{"$percentile":{"input":"$b","p":[95]}}}}]`, "/0/$group/a/$percentile/p/0", "p takes numbers from 0 to 1 with at most 6 decimal places"},
+		{`[{"$group":{"_id":1,"a":{"$median":{"input":"$b","method":"continuous"}}}}]`, "/0/$group/a/$median/method", "the method is approximate or discrete"},
 		{`[{"$densify":{}}]`, "/0/$densify", "$densify is not supported"},
 		{`[{"$fill":{}}]`, "/0/$fill", "$fill is not supported"},
 		{`[{"$geoNear":{}}]`, "/0/$geoNear", "$geoNear is not supported"},
@@ -273,7 +291,11 @@ func TestStagesAreRead(t *testing.T) {
 		}
 	}
 	for _, name := range Accumulators {
-		group := fmt.Sprintf(`[{"$group":{"_id":null,"n":{%q:{}}}}]`, name)
+		operand := "{}"
+		if name == "$percentile" || name == "$median" {
+			operand = map[bool]string{true: `{"input":"$a"}`, false: `{"input":"$a","p":[0.5]}`}[name == "$median"]
+		}
+		group := fmt.Sprintf(`[{"$group":{"_id":null,"n":{%q:%s}}}]`, name, operand)
 		if _, err := ParsePipeline(read(t, group), ""); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

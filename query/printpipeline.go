@@ -71,6 +71,8 @@ func printStage(s Stage) value.Member {
 			when(!s.Default.IsNull(), "default", printLiteral(s.Default)), printOutput(s.Output))
 	case BucketAuto:
 		return object("$bucketAuto", expr("groupBy", s.By), whole("buckets", s.Buckets), printOutput(s.Output))
+	case SetWindowFields:
+		return printWindows(s)
 	case SortByCount:
 		return expr("$sortByCount", s.By)
 	case ReplaceRoot:
@@ -124,6 +126,9 @@ func printAccumulators(accumulators []Accumulator) []value.Member {
 	for i, a := range accumulators {
 		if out[i] = object(a.Name, expr(a.Op, a.X)); a.X == nil {
 			out[i].Value = one(a.Op, value.OfObject(nil))
+		}
+		if a.Points != nil {
+			out[i] = object(a.Name, printPercentile(a))
 		}
 	}
 	return out

@@ -28,7 +28,7 @@ func unknown(kind, name, at string, known []string) error {
 			return &problem.Error{Code: problem.Unsupported, Pointer: at, Detail: name + " is not supported", Suggestion: strings.TrimSpace(instead)}
 		}
 	}
-	what := map[string]string{"condition": "operator", "expression": "operator"}[kind]
+	what := map[string]string{"condition": "operator", "expression": "operator", "windows": "window function"}[kind]
 	if what == "" {
 		what = kind
 	}

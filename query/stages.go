@@ -10,7 +10,7 @@ import (
 
 // Stages lists the stages of pipelines, in the order of docs/pipelines.md.
 var Stages = []string{"$match", "$project", "$addFields", "$set", "$unset", "$group", "$sort", "$skip", "$limit", "$count",
-	"$unwind", "$lookup", "$graphLookup", "$unionWith", "$facet", "$bucket", "$bucketAuto", "$sortByCount", "$replaceRoot",
+	"$unwind", "$lookup", "$graphLookup", "$unionWith", "$facet", "$bucket", "$bucketAuto", "$setWindowFields", "$sortByCount", "$replaceRoot",
 	"$replaceWith", "$sample", "$redact"}
 
 // ParsePipeline parses a list of 1 to MaxStages stages at the JSON pointer at. Errors are problem.InvalidQuery,
@@ -83,6 +83,8 @@ func (o operand) stage() Stage {
 		return o.bucket()
 	case "$bucketAuto":
 		return o.bucketAuto()
+	case "$setWindowFields":
+		return o.windows()
 	case "$sortByCount":
 		return SortByCount{By: o.expr(), At: o.at}
 	case "$replaceRoot":
@@ -120,9 +122,9 @@ func (o operand) filter() Stage {
 func (o operand) sort() Stage {
 	s := SortStage{At: o.at}
 	if n := len(o.v.Members()); n > MaxSort {
-		o.refuse(invalid(o.at, fmt.Sprintf("$sort takes at most %d fields; got %d", MaxSort, n)))
+		o.refuse(invalid(o.at, fmt.Sprintf("%s takes at most %d fields; got %d", o.name, MaxSort, n)))
 	} else if n == 0 {
-		o.refuse(invalid(o.at, `$sort takes an object of fields, as in {"created_at": -1}`))
+		o.refuse(invalid(o.at, o.name+` takes an object of fields, as in {"created_at": -1}`))
 	}
 	for f := range o.members {
 		path, err := CheckPath(f.name, f.at)
@@ -132,7 +134,7 @@ func (o operand) sort() Stage {
 		}
 		n, ok := f.v.AsInt()
 		if !ok || n != 1 && n != -1 {
-			o.refuse(invalid(f.at, "a field of $sort is 1 for ascending or -1 for descending"))
+			o.refuse(invalid(f.at, "a field of "+o.name+" is 1 for ascending or -1 for descending"))
 		}
 		s.Order = append(s.Order, Sort{Path: path, Desc: n < 0})
 	}

@@ -130,6 +130,12 @@ func (in records) accumulate(a plan.Accumulator, values []value.Value) value.Val
 		return extreme(values, 1)
 	case plan.Max:
 		return extreme(values, -1)
+	case plan.Percentile:
+		slices.SortFunc(values, value.Order)
+		if n := int64(len(values)); n > 0 {
+			return values[max(0, (n*a.Point+plan.Points-1)/plan.Points-1)]
+		}
+		return value.Value{}
 	case plan.StdDevPop:
 		return deviation(values, 0)
 	case plan.StdDevSamp:

@@ -164,6 +164,8 @@ func (r *reading) stage(s plan.Stage, in records) []value.Row {
 		return r.group(s, in)
 	case *plan.Buckets:
 		return r.buckets(s, in)
+	case *plan.Windows:
+		return r.windows(s, in)
 	case *plan.Join:
 		return r.join(s, in)
 	case *plan.Probe:

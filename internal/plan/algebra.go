@@ -145,6 +145,14 @@ type (
 		Accumulators []Accumulator
 		Shape        Shape
 	}
+	// Windows adds a column for each of Functions, computed from the record's partition: the records with equal values in
+	// the columns By (null equals null), sorted by Order and then in the order of the stage before.
+	Windows struct {
+		By        []int
+		Order     []Place
+		Functions []Window
+		Shape     Shape
+	}
 	// Slice keeps at most Limit records after skipping Skip, in the order of the stage before. Limit -1 keeps all.
 	Slice struct {
 		Skip, Limit int64
@@ -236,6 +244,9 @@ func (s *Group) Out() *Shape { return &s.Shape }
 func (s *Buckets) Out() *Shape { return &s.Shape }
 
 // Out implements Stage.
+func (s *Windows) Out() *Shape { return &s.Shape }
+
+// Out implements Stage.
 func (s *Slice) Out() *Shape { return &s.Shape }
 
 // Out implements Stage.
@@ -266,6 +277,7 @@ func (*Filter) isStage()  {}
 func (*Map) isStage()     {}
 func (*Group) isStage()   {}
 func (*Buckets) isStage() {}
+func (*Windows) isStage() {}
 func (*Slice) isStage()   {}
 func (*Unwind) isStage()  {}
 func (*Join) isStage()    {}
@@ -296,11 +308,50 @@ const (
 	AddToSet                 // the list of distinct X, which is JSON, in value.Order (objects and lists among themselves in any deterministic order)
 	StdDevPop                // the population's standard deviation: a Double, exact to 12 digits; null for no values, or if a value is no operand of Add
 	StdDevSamp               // the sample's: null for fewer than two values
+	Percentile               // the value at the Point, exactly: of n values other than null, the one with number ⌈n·Point⌉ from the least, or the least; null for none
 )
 
 // An Accumulator computes one value of a group. X is Integer, Decimal or Double for Sum; Double for the deviations.
 type Accumulator struct {
-	Op Accumulate
-	X  Expr
-	T  schema.Type // of the result
+	Op    Accumulate
+	X     Expr
+	T     schema.Type // of the result
+	Point int64       // of a Percentile: 0 to Points
 }
+
+// Points is the Point of the greatest value.
+const Points = 1_000_000
+
+// A Rank is the kind of a Window.
+type Rank uint8
+
+// The kinds of Window.
+const (
+	Accumulated Rank = iota // the Accumulator over the Frame
+	RowNumber               // the record's number in its partition, from 1: an Integer
+	Ranked                  // 1 and the number of records before it in Order: an Integer, the same for records that are equal in Order
+	DenseRanked             // 1 and the number of distinct places before it in Order: an Integer
+	Shifted                 // X of the record that is Offset records after this one (before it, if negative), or Default if there is none
+)
+
+// A Window computes a value from a record's partition. An Accumulator is Sum, Avg, Count, First, Last or a deviation, or
+// Min or Max of other than JSON.
+type Window struct {
+	Kind Rank
+	Accumulator
+	Frame   Frame
+	Offset  int64
+	Default Expr // a Const, of the type of X; nil for null
+}
+
+// A Frame is the records around a record that an Accumulator takes: From and To are counted from the record, negative
+// before it. Peers counts records that are equal in Order as the record itself; then
+// To is 0 and First is set.
+type Frame struct {
+	From, To    int64
+	First, Last bool // the frame begins with the partition, ends with it
+	Peers       bool
+}
+
+// Whole reports whether the frame is the whole partition.
+func (f Frame) Whole() bool { return f.First && f.Last }

@@ -51,6 +51,18 @@ func (m *masks) stage(s Stage, in *Shape) error {
 		return first(m.reads(in, s.Keys...), m.accumulators(s.Accumulators, in))
 	case *Buckets:
 		return first(m.reads(in, s.By), m.accumulators(s.Accumulators, in))
+	case *Windows:
+		var by []Expr
+		for _, c := range s.By {
+			by = append(by, Ref{Column: c})
+		}
+		for _, o := range s.Order {
+			by = append(by, Ref{Column: o.Column})
+		}
+		for _, f := range s.Functions {
+			by = append(by, f.X, f.Default)
+		}
+		return first(m.reads(in, by...), stays(in, out, 0))
 	case *Slice, *Sample:
 		return stays(in, out, 0)
 	case *Unwind:

@@ -73,6 +73,8 @@ func stageText(s Stage) string {
 		return "group [" + texts(s.Keys) + "] " + accumulators(s.Accumulators) + always(s.Always) + shape
 	case *Buckets:
 		return fmt.Sprintf("buckets %d of %s %s%s", s.N, Text(s.By), accumulators(s.Accumulators), shape)
+	case *Windows:
+		return windows(s) + shape
 	case *Slice:
 		return fmt.Sprintf("slice %d, %d", s.Skip, s.Limit)
 	case *Unwind:
@@ -130,15 +132,35 @@ func pairs(on []Pair) string {
 }
 
 func accumulators(list []Accumulator) string {
-	names := [...]string{"sum", "avg", "min", "max", "count", "countDistinct", "first", "last", "push", "addToSet", "stdDevPop", "stdDevSamp"}
+	names := [...]string{"sum", "avg", "min", "max", "count", "countDistinct", "first", "last", "push", "addToSet", "stdDevPop", "stdDevSamp", "percentile"}
 	out := make([]string, len(list))
 	for i, a := range list {
 		out[i] = names[a.Op]
 		if a.X != nil {
 			out[i] += " " + Text(a.X)
 		}
+		if a.Op == Percentile {
+			out[i] += fmt.Sprintf(" at %d", a.Point)
+		}
 	}
 	return "[" + strings.Join(out, ", ") + "]"
+}
+
+// windows describes s: what each function computes, then the partition and the order.
+func windows(s *Windows) string {
+	out := make([]string, len(s.Functions))
+	for i, f := range s.Functions {
+		switch f.Kind {
+		case Accumulated:
+			out[i] = strings.Trim(accumulators([]Accumulator{f.Accumulator}), "[]") + fmt.Sprintf(" over %+v", f.Frame)
+		case Shifted:
+			out[i] = fmt.Sprintf("shift %s by %d or %s", Text(f.X), f.Offset, Text(f.Default))
+		default:
+			out[i] = [...]string{RowNumber: "number", Ranked: "rank", DenseRanked: "dense rank"}[f.Kind]
+		}
+	}
+	by := Shape{Order: s.Order}
+	return fmt.Sprintf("windows [%s] by %v%s", strings.Join(out, ", "), s.By, strings.TrimPrefix(by.String(), " ()"))
 }
 
 func texts(list []Expr) string {

@@ -46,43 +46,53 @@ func (r *records) grouped(key definition, accumulators []query.Accumulator) erro
 		}
 		g.Shape.Optional = m.stage.Shape.Optional
 	}
-	if err := r.accumulate(&g.Accumulators, &g.Shape, accumulators); err != nil {
+	lists, err := r.accumulate(&g.Accumulators, &g.Shape, accumulators)
+	if err != nil {
 		return err
 	}
 	r.add(g)
 	r.unknown, r.keep = r.computed, nil
+	defs := append(r.all(), lists...)
 	if constant {
-		return r.project(append([]definition{key}, r.all()...))
+		defs = append([]definition{key}, defs...)
+	}
+	if constant || lists != nil {
+		return r.project(defs)
 	}
 	return nil
 }
 
-// accumulate binds accumulators, each as a column. An accumulator of an object becomes one for each of its members.
-func (r *records) accumulate(out *[]plan.Accumulator, shape *plan.Shape, accumulators []query.Accumulator) error {
+// accumulate binds accumulators, each as a column. An accumulator of an object becomes one for each of its members. It
+// returns the lists of percentiles, whose elements are hidden columns of the stage.
+func (r *records) accumulate(out *[]plan.Accumulator, shape *plan.Shape, accumulators []query.Accumulator) (lists []definition, err error) {
 	for _, a := range accumulators {
 		n := typed.Node{At: a.At, Expr: plan.Const{T: schema.JSON}, Constant: true}
 		if a.X != nil {
-			var err error
 			if n, err = typed.Bind(a.X, r); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		path := query.Path{a.Name}
 		for _, c := range shape.Columns {
 			if begins(c.Path, path) {
-				return problem.Invalid(a.At, "%s is there already", a.Name)
+				return nil, problem.Invalid(a.At, "%s is there already", a.Name)
 			}
 		}
+		var list plan.List
 		if err := accumulator(a, path, &n, func(acc plan.Accumulator, c plan.Column) {
+			list.Elements = append(list.Elements, plan.ToJSON{X: plan.Ref{Column: len(shape.Columns), T: c.Type}})
 			*out, shape.Columns = append(*out, acc), append(shape.Columns, c)
 		}); err != nil {
-			return err
+			return nil, err
+		}
+		if a.Op == "$percentile" {
+			lists = append(lists, definition{path: path, node: typed.Node{Expr: list, List: true, At: a.At}, at: a.At})
 		}
 		if n.IsObject() && n.Optional && (a.Op == "$first" || a.Op == "$last") {
 			shape.Optional = append(shape.Optional, path)
 		}
 	}
-	return nil
+	return lists, nil
 }
 
 func accumulator(a query.Accumulator, path query.Path, n *typed.Node, add func(plan.Accumulator, plan.Column)) error {
@@ -108,6 +118,19 @@ func accumulator(a query.Accumulator, path query.Path, n *typed.Node, add func(p
 			acc.Op = plan.StdDevSamp
 		}
 		acc.X, err = n.Want(schema.Double, a.Op)
+	case "$percentile", "$median":
+		acc.Op, c.Type = plan.Percentile, schema.Double
+		if acc.X, err = n.Want(schema.Double, a.Op); err != nil {
+			return err
+		}
+		acc.T = c.Type
+		if a.Op == "$percentile" {
+			c.Path = nil // see percentiles
+		}
+		for _, acc.Point = range a.Points {
+			add(acc, c)
+		}
+		return nil
 	case "$push", "$addToSet":
 		acc.Op, c.Type, c.List, c.NotNull = plan.Push, schema.JSON, true, true
 		if a.Op == "$addToSet" {
@@ -249,10 +272,14 @@ func (r *records) bucketAuto(s query.BucketAuto) error {
 		b.Shape.Columns = append(b.Shape.Columns, c)
 	}
 	b.Shape.Order = []plan.Place{{Column: 0}}
-	if err := r.accumulate(&b.Accumulators, &b.Shape, counted(s.Output, s.At)); err != nil {
+	lists, err := r.accumulate(&b.Accumulators, &b.Shape, counted(s.Output, s.At))
+	if err != nil {
 		return err
 	}
 	r.add(b)
 	r.unknown, r.keep = r.computed, nil
+	if lists != nil {
+		return r.project(append(r.all(), lists...))
+	}
 	return nil
 }

@@ -69,6 +69,8 @@ func (r *records) stage(s query.Stage) error {
 		return r.bucket(s)
 	case query.BucketAuto:
 		return r.bucketAuto(s)
+	case query.SetWindowFields:
+		return r.setWindowFields(s)
 	case query.SortByCount:
 		return r.sortByCount(s)
 	case query.ReplaceRoot:
@@ -106,29 +108,9 @@ func (r *records) match(s query.Match) error {
 
 // sort orders by s, and then by the previous order.
 func (r *records) sort(s query.SortStage) error {
-	var nodes []typed.Node
-	var desc []bool
-	var add func(n typed.Node, down bool) error
-	add = func(n typed.Node, down bool) error {
-		for _, m := range n.Members { // an object sorts by its members in turn
-			if err := add(m.Node, down); err != nil {
-				return err
-			}
-		}
-		if n.IsObject() {
-			return nil
-		}
-		nodes, desc = append(nodes, n), append(desc, down)
-		return n.Shown()
-	}
-	for _, o := range s.Order {
-		n, err := r.Field(o.Path, query.Pointer(s.At, o.Path.String()))
-		if err == nil {
-			err = add(n, o.Desc)
-		}
-		if err != nil {
-			return err
-		}
+	nodes, desc, err := r.sorting(s.Order, s.At)
+	if err != nil {
+		return err
 	}
 	at := r.hidden(nodes)
 	sorted := &plan.Map{Shape: *r.shape}
@@ -149,6 +131,33 @@ func (r *records) sort(s query.SortStage) error {
 	sorted.Shape.Order = order
 	r.add(sorted)
 	return nil
+}
+
+// sorting binds the fields of an order. An object sorts by its members in turn.
+func (r *records) sorting(order []query.Sort, at string) (nodes []typed.Node, desc []bool, err error) {
+	var add func(n typed.Node, down bool) error
+	add = func(n typed.Node, down bool) error {
+		for _, m := range n.Members {
+			if err := add(m.Node, down); err != nil {
+				return err
+			}
+		}
+		if n.IsObject() {
+			return nil
+		}
+		nodes, desc = append(nodes, n), append(desc, down)
+		return n.Shown()
+	}
+	for _, o := range order {
+		n, err := r.Field(o.Path, query.Pointer(at, o.Path.String()))
+		if err == nil {
+			err = add(n, o.Desc)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return nodes, desc, nil
 }
 
 func (r *records) unwind(s query.Unwind) error {

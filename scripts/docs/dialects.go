@@ -35,6 +35,7 @@ var probes = []struct{ group, name, stages string }{
 	{"stages", "$facet", `{"$facet": {"a": [{"$sortByCount": "$text"}], "b": [{"$limit": 3}]}}`},
 	{"stages", "$bucket", `{"$bucket": {"groupBy": "$double", "boundaries": [0, 1, 2], "default": "else"}}`},
 	{"stages", "$bucketAuto", `{"$bucketAuto": {"groupBy": "$double", "buckets": 4}}`},
+	{"stages", "$setWindowFields", `{"$setWindowFields": {"partitionBy": "$text", "sortBy": {"date": 1}, "output": {"a": {"$rank": {}}, "b": {"$sum": "$double", "window": {"documents": [-6, 0]}}, "c": {"$shift": {"output": "$whole", "by": -1, "default": 0}}}}}`},
 	{"stages", "$sortByCount", `{"$sortByCount": "$text"}`},
 	{"stages", "$replaceRoot, $replaceWith", `{"$replaceWith": {"$mergeObjects": [{"a": "$text"}, {"b": "$whole"}]}}`},
 	{"stages", "$sample", `{"$sample": {"size": 3}}`},
@@ -46,6 +47,7 @@ var probes = []struct{ group, name, stages string }{
 	{"accumulators", "$count", accumulate(`{"$count": {}}`)},
 	{"accumulators", "$first, $last", accumulate(`{"$first": "$text"}`, `{"$last": "$json.a"}`)},
 	{"accumulators", "$push, $addToSet", accumulate(`{"$push": "$date"}`, `{"$addToSet": "$json.a"}`)},
+	{"accumulators", "$percentile, $median", accumulate(`{"$percentile": {"input": "$double", "p": [0.5, 0.95]}}`, `{"$median": {"input": "$decimal"}}`)},
 	{"accumulators", "$stdDevPop, $stdDevSamp", accumulate(`{"$stdDevPop": "$double"}`, `{"$stdDevSamp": "$whole"}`)},
 
 	{"expressions", "$add, $subtract, $multiply, $divide, $mod", expressions(`{"$add": ["$whole", "$decimal", 1]}`, `{"$divide": [{"$multiply": ["$double", 2]}, "$whole"]}`, `{"$mod": ["$whole", 3]}`)},

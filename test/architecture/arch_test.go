@@ -57,7 +57,7 @@ var mayImport = map[string]string{
 	"internal/sqlgen/mariadb":     "internal/plan internal/sqlgen/expr internal/sqlgen/regex problem query schema value",
 	"internal/sqlgen/postgres":    "internal/plan internal/sqlgen/expr internal/sqlgen/regex problem query schema value",
 	"internal/sqlgen/sqlite":      "internal/plan internal/sqlgen/expr problem query schema value",
-	"internal/sqlgen/stage":       "internal/plan internal/sqlgen/expr problem query schema",
+	"internal/sqlgen/stage":       "internal/plan internal/sqlgen/expr problem query schema value",
 	"internal/sqlgen/regex":       "problem query",
 	"write":                       "problem value",
 	"change":                      "audit identity internal/rules/expression problem value write",

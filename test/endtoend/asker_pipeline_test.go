@@ -100,6 +100,8 @@ func (a *asker) accumulators() string {
 			parts[i] = fmt.Sprintf(`"v%d": {"$sum": 1}`, i)
 		case 1:
 			parts[i] = fmt.Sprintf(`"v%d": {%q: %s}`, i, pick(a.Rand, "$first", "$last", "$push", "$addToSet", "$min", "$max"), a.expression())
+		case 2:
+			parts[i] = fmt.Sprintf(`"v%d": {"$percentile": {"input": %s, "p": [0, 0.5, 0.9]}}`, i, a.number(2))
 		default:
 			parts[i] = fmt.Sprintf(`"v%d": {%q: %s}`, i, pick(a.Rand, "$sum", "$avg", "$min", "$max", "$stdDevPop"), a.number(2))
 		}
@@ -134,7 +136,7 @@ func (a *asker) lookup() string {
 }
 
 func (a *asker) stage() string {
-	switch a.IntN(14) {
+	switch a.IntN(15) {
 	case 0, 1:
 		return `{"$match": ` + a.where(1) + `}`
 	case 2, 3:
@@ -155,6 +157,10 @@ func (a *asker) stage() string {
 		return fmt.Sprintf(`{"$unionWith": %q}`, pick(a.Rand, "users", "labels", "vaults", "comments"))
 	case 11:
 		return fmt.Sprintf(`{"$facet": {"a": [{"$sortByCount": %s}], "b": [{"$group": {"_id": null, %s}}]}}`, a.expression(), a.accumulators())
+	case 13:
+		return fmt.Sprintf(`{"$setWindowFields": {"partitionBy": %s, "sortBy": {%q: 1}, "output": {"w": %s, "v": {"$sum": %s, "window": {"documents": [-1, %s]}}}}}`, a.expression(), a.field(),
+			pick(a.Rand, `{"$rank": {}}`, `{"$denseRank": {}}`, `{"$documentNumber": {}}`, `{"$avg": `+a.number(1)+`}`, `{"$shift": {"output": `+a.expression()+`, "by": -1}}`), a.number(2),
+			pick(a.Rand, "0", "1", `"unbounded"`))
 	case 12:
 		return fmt.Sprintf(`{"$bucketAuto": {"groupBy": %s, "buckets": 3}}`, a.number(1))
 	}

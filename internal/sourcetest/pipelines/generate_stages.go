@@ -14,7 +14,7 @@ const deviation = "deviation"
 // stage draws a stage, or two that belong together, over the columns of d.
 func (g *generator) stage(d *draft, nests bool) []value.Value {
 	kinds := []string{"$match", "$match", "$project", "$addFields", "$unset", "$group", "$group", "$sort", "$sort", "$skip", "$limit", "$unwind", "$unwind",
-		"$bucket", "$bucketAuto", "$sortByCount", "$replaceWith", "$sample", "$count", "$addFields", "$project"}
+		"$bucket", "$bucketAuto", "$setWindowFields", "$sortByCount", "$replaceWith", "$sample", "$count", "$addFields", "$project"}
 	if nests {
 		kinds = append(kinds, "$lookup", "$lookup", "join", "$graphLookup", "$unionWith", "$facet")
 	}
@@ -146,6 +146,8 @@ func (g *generator) grouping(s scope, name string) []value.Value {
 		return one(m)
 	case "$bucketAuto":
 		return one(members("groupBy", g.key(s), "buckets", whole(pick(g, "buckets", 1, 2, 3, 10)), "output", g.accumulators(s)))
+	case "$setWindowFields":
+		return one(g.windows(s))
 	case "$sortByCount":
 		return one(g.key(s))
 	}
@@ -176,7 +178,7 @@ func (g *generator) key(s scope) value.Value {
 func (g *generator) accumulators(s scope) value.Value {
 	var out []value.Member
 	for range g.times("accumulators", 1, 3) {
-		op := pick(g, "accumulator", "$sum", "$sum", "$avg", "$min", "$max", "$count", "$first", "$last", "$push", "$addToSet", "$stdDevPop", "$stdDevSamp")
+		op := pick(g, "accumulator", "$sum", "$sum", "$avg", "$min", "$max", "$count", "$first", "$last", "$push", "$addToSet", "$stdDevPop", "$stdDevSamp", "$percentile", "$median")
 		name, operand := g.fresh(), value.Value{}
 		switch op {
 		case "$sum", "$avg":
@@ -187,6 +189,11 @@ func (g *generator) accumulators(s scope) value.Value {
 			operand = g.expr(k, s, 2)
 		case "$stdDevPop", "$stdDevSamp":
 			name, operand = deviation+name, g.expr(number, s.typed(schema.Integer), 0)
+		case "$percentile", "$median":
+			operand = members("input", g.expr(number, s, 1))
+			if op == "$percentile" {
+				operand = members("input", g.expr(number, s, 1), "p", list(value.OfDecimal(pick(g, "point", "0", "0.05", "0.5", "0.75", "0.999999", "1")), value.OfDecimal("0.5")))
+			}
 		case "$count":
 			operand = members()
 		case "$min", "$max", "$addToSet": // objects are equal in the order, and so are lists
@@ -281,4 +288,49 @@ func (g *generator) inner(s scope, m value.Value, target string) value.Value {
 		stages = append(list(first).List(), stages...)
 	}
 	return value.OfObject(append(with, value.Member{Name: "pipeline", Value: value.OfArray(stages)}))
+}
+
+// windows draws the operand of a $setWindowFields.
+func (g *generator) windows(s scope) value.Value {
+	var output []value.Member
+	ordered := len(s.scalar()) > 0 && g.chance("sorted", 2)
+	functions := []string{"$sum", "$avg", "$min", "$max", "$count", "$first", "$last"}
+	if ordered {
+		functions = append(functions, "$rank", "$denseRank", "$documentNumber", "$shift", "$sum", "$avg")
+	}
+	for range g.times("functions", 1, 3) {
+		op, operand := pick(g, "function", functions...), members()
+		switch op {
+		case "$sum", "$avg":
+			k := number
+			if g.d.lacks(Spread) {
+				k = integer
+			}
+			operand = g.expr(k, s, 2)
+		case "$min", "$max":
+			operand = g.expr(pick(g, "kind", number, textual, integer, condition, instant), s.scalar(), 2)
+		case "$first", "$last":
+			operand = g.value(s, 1)
+		case "$shift":
+			operand = members("output", g.expr(number, s, 1), "by", whole(pick(g, "by", -2, -1, 0, 1, 3)))
+			if g.chance("default", 2) {
+				operand = members("output", g.expr(integer, s, 1), "by", whole(pick(g, "by", -2, -1, 1)), "default", whole(7))
+			}
+		}
+		f := members(op, operand)
+		if ordered && slices.Contains(functions[:7], op) && g.chance("framed", 1) {
+			lower, upper := pick(g, "lower", value.OfString("unbounded"), whole(-3), whole(-1), value.OfString("current"), whole(1)),
+				pick(g, "upper", value.OfString("unbounded"), whole(1), whole(2), whole(4))
+			f = members(op, operand, "window", members("documents", list(lower, upper)))
+		}
+		output = append(output, value.Member{Name: g.fresh(), Value: f})
+	}
+	m := []value.Member{{Name: "output", Value: value.OfObject(output)}}
+	if g.chance("partition", 1) {
+		m = append(m, value.Member{Name: "partitionBy", Value: g.key(s)})
+	}
+	if ordered {
+		m = append(m, value.Member{Name: "sortBy", Value: g.sort(s.scalar())})
+	}
+	return value.OfObject(m)
 }

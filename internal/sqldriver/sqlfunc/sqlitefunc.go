@@ -68,9 +68,17 @@ func (a aggregate) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
 	return nil
 }
 
-// WindowInverse implements sqlite.AggregateFunction. SQLite calls it for moving windows, which sqlgen never writes.
-func (a aggregate) WindowInverse(*sqlite.FunctionContext, []driver.Value) error {
-	return errors.New("not a window function")
+// A sliding is an accumulator from which values can be taken again, for moving windows.
+type sliding interface{ remove(v driver.Value) }
+
+// WindowInverse implements sqlite.AggregateFunction.
+func (a aggregate) WindowInverse(_ *sqlite.FunctionContext, args []driver.Value) error {
+	s, ok := a.accumulator.(sliding)
+	if !ok {
+		return errors.New("not a window function") // sqlgen writes none of it
+	}
+	s.remove(args[0])
+	return nil
 }
 
 // WindowValue implements sqlite.AggregateFunction.

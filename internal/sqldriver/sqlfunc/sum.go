@@ -14,7 +14,7 @@ type sum struct {
 	decimal, average bool
 
 	count int64
-	wrong bool // a number was infinite
+	wrong int // how many numbers are infinite
 	parts []part
 }
 
@@ -24,7 +24,12 @@ type part struct {
 	high, low uint64 // 128 bits, signed
 }
 
-func (s *sum) add(v driver.Value) {
+func (s *sum) add(v driver.Value) { s.move(v, 1) }
+
+func (s *sum) remove(v driver.Value) { s.move(v, -1) }
+
+// move adds v if sign is 1, and removes it if sign is -1.
+func (s *sum) move(v driver.Value, sign int64) {
 	var mantissa int64
 	exp := 0
 	switch v := v.(type) {
@@ -32,15 +37,20 @@ func (s *sum) add(v driver.Value) {
 		mantissa = v
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			s.wrong = true
+			s.wrong += int(sign)
 			break
 		}
 		mantissa, exp = fewest(v)
 	default:
 		return
 	}
-	s.count++
-	s.at(exp).add(mantissa)
+	s.count += sign
+	if sign < 0 && mantissa == math.MinInt64 { // its negative is beyond 64 bits
+		s.at(exp).add(math.MaxInt64)
+		s.at(exp).add(1)
+		return
+	}
+	s.at(exp).add(sign * mantissa)
 }
 
 // fewest returns x as the fewest digits × 10^exp.
@@ -110,7 +120,7 @@ func (s *sum) total() (n *big.Int, exp int) {
 }
 
 func (s *sum) value() driver.Value {
-	if s.wrong || s.average && s.count == 0 {
+	if s.wrong > 0 || s.average && s.count == 0 {
 		return nil
 	}
 	d := decimalOfBig(s.total())
@@ -132,21 +142,26 @@ func (s *sum) value() driver.Value {
 type deviation struct {
 	sample int64 // 1 for the sample's, else 0
 	count  int64
-	wrong  bool
+	wrong  int // how many numbers are too large or small
 	powers map[int]*power2
 }
 
 // A power2 holds the sums of the numbers with one exponent, and of their squares.
 type power2 struct{ sum, squares big.Int }
 
-func (d *deviation) add(v driver.Value) {
+func (d *deviation) add(v driver.Value) { d.move(v, 1) }
+
+func (d *deviation) remove(v driver.Value) { d.move(v, -1) }
+
+// move adds v if sign is 1, and removes it if sign is -1.
+func (d *deviation) move(v driver.Value, sign int64) {
 	x, ok := v.(float64)
 	if !ok {
 		return
 	}
-	d.count++
+	d.count += sign
 	if !sized(x) {
-		d.wrong = true
+		d.wrong += int(sign)
 		return
 	}
 	fraction, exp := math.Frexp(x)
@@ -159,13 +174,13 @@ func (d *deviation) add(v driver.Value) {
 		d.powers[exp] = p
 	}
 	n := big.NewInt(int64(math.Ldexp(fraction, 53))) // all its bits
-	p.sum.Add(&p.sum, n)
-	p.squares.Add(&p.squares, n.Mul(n, n))
+	p.sum.Add(&p.sum, new(big.Int).Mul(n, big.NewInt(sign)))
+	p.squares.Add(&p.squares, n.Mul(n.Mul(n, n), big.NewInt(sign)))
 }
 
 // value returns the root of (n·Σx² - (Σx)²) / (n·(n - sample)).
 func (d *deviation) value() driver.Value {
-	if d.wrong || d.count-d.sample < 1 {
+	if d.wrong > 0 || d.count-d.sample < 1 {
 		return nil
 	}
 	least := 0

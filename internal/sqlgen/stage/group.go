@@ -2,6 +2,7 @@ package stage
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
@@ -84,6 +85,8 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 			text = b.d.Pick(s, xs[i], first+" = 1", a.X.Type())
 		case plan.Last:
 			text = b.d.Pick(s, xs[i], last+" = 1", a.X.Type())
+		case plan.Percentile:
+			text = b.percentile(s, xs[i], a, by)
 		case plan.Push:
 			text = b.d.Collect(s, xs[i], b.terms(s, s.r.shape.Order))
 		case plan.AddToSet:
@@ -111,6 +114,19 @@ func (b *builder) number(s *scope, by []string, back bool) string {
 		order[i].Desc = order[i].Desc != back
 	}
 	return b.window(s.r, "row_number() OVER ("+partition(by)+ordered(b.terms(s, order))+")")
+}
+
+// percentile picks the value whose number among those of its group that aren't null is the least at or above the point.
+func (b *builder) percentile(s *scope, x string, a plan.Accumulator, by []string) string {
+	x = s.Atom(x)
+	t := a.X.Type()
+	number := b.window(s.r, "row_number() OVER ("+partition(by)+ordered(b.d.Order(s, x, t, true))+")") // nulls come last
+	count := b.add(s.r, len(s.r.levels)-1, "count("+x+") OVER ("+partition(by)+")")
+	// The least is number count. Whole numbers are divided, and their remainders taken out first.
+	scaled := "(" + count + " * " + strconv.FormatInt(plan.Points-a.Point, 10) + ")"
+	points := strconv.Itoa(plan.Points)
+	place := "((" + scaled + " - " + scaled + " % " + points + ") / " + points + " + 1)"
+	return b.d.Pick(s, x, number+" = (CASE WHEN "+place+" > "+count+" THEN "+count+" ELSE "+place+" END)", t)
 }
 
 func partition(by []string) string {

@@ -64,7 +64,7 @@ func root(e plan.Expr) plan.Expr {
 // apart reports whether a stage can process the records of each part separately.
 func apart(st plan.Stage) bool {
 	switch st.(type) {
-	case *plan.Filter, *plan.Map, *plan.Group, *plan.Slice, *plan.Unwind, *plan.Join, *plan.Nest:
+	case *plan.Filter, *plan.Map, *plan.Group, *plan.Windows, *plan.Slice, *plan.Unwind, *plan.Join, *plan.Nest:
 		return true
 	}
 	return false

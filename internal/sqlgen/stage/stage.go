@@ -134,6 +134,8 @@ func (b *builder) stage(r *relation, st plan.Stage, at place) (*relation, error)
 		return b.group(r, st, outer)
 	case *plan.Buckets:
 		return b.buckets(r, st, outer)
+	case *plan.Windows:
+		return b.windows(r, st, outer)
 	case *plan.Slice:
 		limit := st.Limit
 		if limit < 0 {

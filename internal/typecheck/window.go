@@ -1,0 +1,143 @@
+package typecheck
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// setWindowFields adds a Windows. The records come by partition, each in the order of the stage.
+func (r *records) setWindowFields(s query.SetWindowFields) error {
+	nodes, desc, err := r.sorting(s.Order, query.Pointer(s.At, "sortBy"))
+	if err != nil {
+		return err
+	}
+	var by []typed.Node
+	if s.By != nil {
+		if by, err = r.divided(s); err != nil {
+			return err
+		}
+	}
+	w := &plan.Windows{}
+	var added []plan.Column
+	for _, f := range s.Output {
+		path := query.Path{f.Name}
+		if slices.ContainsFunc(added, func(c plan.Column) bool { return begins(c.Path, path) }) {
+			return problem.Invalid(f.At, "%s is there already", f.Name)
+		}
+		if err := r.function(f, path, func(made plan.Window, c plan.Column) {
+			w.Functions, added = append(w.Functions, made), append(added, c)
+		}); err != nil {
+			return err
+		}
+	}
+	at := r.hidden(append(slices.Clone(by), nodes...))
+	w.By = at[:len(by)]
+	var order []plan.Place
+	for i, c := range at {
+		p := plan.Place{Column: c, Desc: i >= len(by) && desc[i-len(by)]}
+		if slices.ContainsFunc(order, func(have plan.Place) bool { return have.Column == c }) {
+			continue
+		}
+		order = append(order, p)
+		if i >= len(by) {
+			w.Order = append(w.Order, p)
+		}
+	}
+	for _, f := range s.Output {
+		next := r.without(query.Path{f.Name})
+		r.shape = &next
+	}
+	w.Shape = *r.shape
+	w.Shape.Columns = append(slices.Clone(w.Shape.Columns), added...)
+	w.Shape.Order = append(order, slices.DeleteFunc(slices.Clone(w.Shape.Order), func(before plan.Place) bool {
+		return slices.Contains(at, before.Column)
+	})...)
+	r.add(w)
+	r.unknown = r.computed
+	return nil
+}
+
+// divided binds the partition: the members of an object each, nothing for a constant.
+func (r *records) divided(s query.SetWindowFields) ([]typed.Node, error) {
+	n, err := typed.Bind(s.By, r)
+	if err != nil || n.Constant {
+		return nil, err
+	}
+	m := &mapping{records: r}
+	if err := m.define(id_, &n, query.Pointer(s.At, "partitionBy")); err != nil {
+		return nil, err
+	}
+	out := make([]typed.Node, len(m.stage.Columns))
+	for i, e := range m.stage.Columns {
+		out[i] = typed.Node{Expr: e, At: query.Pointer(s.At, "partitionBy")}
+		if err := out[i].Shown(); err != nil {
+			return nil, err
+		}
+		if e.Type() == schema.Any {
+			out[i].Expr = plan.ToJSON{X: e}
+		}
+	}
+	return out, nil
+}
+
+// function binds one function, whose columns are below path.
+func (r *records) function(f query.Window, path query.Path, add func(plan.Window, plan.Column)) error {
+	n := typed.Node{At: f.At, Expr: plan.Const{T: schema.JSON}, Constant: true}
+	if f.X != nil {
+		var err error
+		if n, err = typed.Bind(f.X, r); err != nil {
+			return err
+		}
+	}
+	kinds := map[string]plan.Rank{"$rank": plan.Ranked, "$denseRank": plan.DenseRanked, "$documentNumber": plan.RowNumber}
+	if kind, ok := kinds[f.Op]; ok {
+		add(plan.Window{Kind: kind, Accumulator: plan.Accumulator{T: schema.Integer}}, plan.Column{Path: path, Type: schema.Integer, NotNull: true})
+		return nil
+	}
+	if f.Op == "$shift" {
+		return shift(f, path, &n, add)
+	}
+	frame := plan.Frame{From: f.From, To: f.To, First: f.First, Last: f.Last}
+	structured := false
+	err := accumulator(f.Accumulator, path, &n, func(a plan.Accumulator, c plan.Column) {
+		structured = structured || (a.Op == plan.Min || a.Op == plan.Max) && c.Type == schema.JSON
+		add(plan.Window{Accumulator: a, Frame: frame}, c)
+	})
+	if err == nil && structured {
+		err = problem.NotSupported(f.At, "%s of a window takes a value of a known type: convert it, as in {\"$toDouble\": …}", f.Op)
+	}
+	return err
+}
+
+func shift(f query.Window, path query.Path, n *typed.Node, add func(plan.Window, plan.Column)) error {
+	if n.IsObject() {
+		return problem.Invalid(f.At, "$shift takes a single value, not an object")
+	}
+	if err := n.Shown(); err != nil {
+		return err
+	}
+	w := plan.Window{Kind: plan.Shifted, Offset: f.By}
+	c := named(n, path)
+	c.Field, c.NotNull = nil, false
+	w.X = n.Expr
+	if c.Type == schema.Any {
+		w.X, c.Type = n.JSON(), schema.JSON
+	}
+	if !f.Default.IsNull() {
+		other := typed.Node{Expr: plan.Const{Value: f.Default, T: typed.Natural(f.Default)}, Constant: true, At: query.Pointer(f.At, "default")}
+		both, t, err := typed.Together([]typed.Node{*n, other}, "$shift")
+		if err != nil {
+			return err
+		}
+		w.X, w.Default, c.Type = both[0], both[1], t
+		c.List = c.List && t == schema.JSON
+	}
+	w.T = c.Type
+	add(w, c)
+	return nil
+}
