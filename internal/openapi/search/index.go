@@ -2,7 +2,7 @@
 //
 // An Index is built from a View, so it contains nothing that its principal may not see: hidden operations affect no
 // result, count, near name or statistic. Texts are ranked with BM25 over weighted fields (id, path, summary, tags,
-// parameters, fields of the body, description), by the stems of their words. A verb that fits the operation, and
+// parameters, fields of the body and the answer, description), by the stems of their words. A verb that fits the operation, and
 // matches that cover its title, raise the score. An unknown service is refused with near names.
 package search
 
@@ -27,7 +27,8 @@ type Index struct {
 	v        *visible.View
 	entries  []entry
 	terms    map[string][]posting
-	words    []string // all terms, sorted
+	answers  map[string][]posting // likewise of the fields of answers
+	words    []string             // all terms, sorted
 	services []Service
 	synonyms map[string][]string // stems of both
 }
@@ -77,7 +78,7 @@ const (
 
 // New returns an index of the operations in v.
 func New(v *visible.View, o Options) *Index {
-	ix := &Index{v: v, terms: map[string][]posting{}, synonyms: map[string][]string{}}
+	ix := &Index{v: v, terms: map[string][]posting{}, answers: map[string][]posting{}, synonyms: map[string][]string{}}
 	st := stemmer{}
 	all := make([][fields][]string, len(v.Operations()))
 	var total [fields]int
@@ -89,6 +90,7 @@ func New(v *visible.View, o Options) *Index {
 	}
 	for i, op := range v.Operations() {
 		ix.add(op, all[i], total, len(all))
+		ix.answer(i, op, st)
 	}
 	for term := range ix.terms {
 		ix.words = append(ix.words, term)
@@ -131,8 +133,34 @@ func texts(v *visible.View, op *spec.Operation, st stemmer) (out [fields][]strin
 		}
 		out[fieldSchemas] = append(out[fieldSchemas], st.stems(spec.ShortName(s.Name))...)
 	}
+	if slices.Contains(strings.Split(op.Path, "/"), own) {
+		out[fieldPath] = append(out[fieldPath], own)
+	}
 	return out
 }
+
+// answer adds the stems of the fields of op's answer, which is the i-th operation. They are kept apart: otherwise every
+// noun of the API would seem to be common.
+func (ix *Index) answer(i int, op *spec.Operation, st stemmer) {
+	r := op.Success()
+	if r == nil || len(r.Contents) == 0 {
+		return
+	}
+	s := ix.v.Schema(r.Contents[0].Schema)
+	if s.Items != nil {
+		s = ix.v.Schema(s.Items)
+	}
+	for _, f := range ix.v.Object(s).Fields {
+		for _, w := range st.stems(f.Name) {
+			if all := ix.answers[w]; len(all) == 0 || all[len(all)-1].entry != int32(i) {
+				ix.answers[w] = append(all, posting{entry: int32(i), weight: 1})
+			}
+		}
+	}
+}
+
+// own is the segment of paths, and the term, of what belongs to the caller; as a word it is a stop word.
+const own = "me"
 
 func (ix *Index) add(op *spec.Operation, text [fields][]string, total [fields]int, n int) {
 	weight, title := map[string]float32{}, map[string]bool{}

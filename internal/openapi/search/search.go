@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
@@ -126,6 +128,9 @@ func (ix *Index) ask(text string) asked {
 		for _, s := range ix.synonyms[stem] {
 			ix.form(&t, s, 0.8)
 		}
+		for _, s := range general()[stem] {
+			ix.form(&t, s, related)
+		}
 		if t.verb {
 			for w := range strings.FieldsSeq(wordsOf(verb)) {
 				ix.form(&t, st.stem(w), 0.5)
@@ -142,12 +147,62 @@ func (ix *Index) ask(text string) asked {
 		}
 		a.terms = append(a.terms, t)
 	}
+	if ix.names(text) {
+		var t term
+		ix.form(&t, st.stem("search"), named)
+		if len(t.also) > 0 {
+			a.terms = append(a.terms, t)
+		}
+	}
+	if slices.ContainsFunc(split(text), func(w string) bool { return w == own || w == "my" || w == "mine" || w == "i" }) {
+		var t term
+		ix.form(&t, own, 1)
+		if len(t.also) > 0 {
+			a.terms = append(a.terms, t)
+		}
+	}
+	for _, stems := range ix.phrases(st.whole(text)) {
+		var t term
+		for _, s := range stems {
+			ix.form(&t, s, phrased)
+		}
+		if len(t.also) > 0 {
+			a.terms = append(a.terms, t)
+		}
+	}
 	return a
+}
+
+// related and phrased are the weights of a stem that the thesaurus has for a word, and for several words together.
+const related, phrased = 0.45, 0.7
+
+// inAnswer is the weight of a word of the query that only an answer has.
+const inAnswer = 0.3
+
+// named is the weight of a search where the query names a thing, which has to be found first.
+const named = 0.6
+
+// names reports whether a query contains a name: a capitalized word that no operation has, not at its beginning.
+func (ix *Index) names(text string) bool {
+	st := stemmer{}
+	for i, word := range strings.Fields(text) {
+		r, _ := utf8.DecodeRuneInString(strings.TrimLeft(word, `"'(`))
+		plain := split(word)
+		if i > 0 && unicode.IsUpper(r) && len(plain) > 0 && !slices.Contains(silent, plain[0]) && len(ix.terms[st.stem(plain[0])]) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // form adds a stem as a form of the term, with a part of its idf.
 func (ix *Index) form(t *term, stem string, part float64) {
 	postings := ix.terms[stem]
+	if answers := ix.answers[stem]; len(answers) > 0 && part == 1 {
+		value := ix.idf(len(answers)) * inAnswer
+		t.also = append(t.also, also{"", answers, value})
+		t.most = max(t.most, value)
+	}
 	if len(postings) == 0 || slices.ContainsFunc(t.also, func(a also) bool { return a.stem == stem }) {
 		return
 	}

@@ -205,6 +205,9 @@ func (v *View) Named(name string) (spec.Schema, error) {
 			break
 		}
 	}
+	if used := slices.DeleteFunc(slices.Clone(found), func(full string) bool { return !v.used(full) }); len(found) > 1 && len(used) == 1 {
+		found = used
+	}
 	switch {
 	case len(found) == 1:
 		return v.Schema(v.d.Named(found[0])), nil
@@ -223,6 +226,18 @@ func (v *View) Named(name string) (spec.Schema, error) {
 	return spec.Schema{}, &problem.Error{Code: problem.NotFound, Near: near,
 		Detail:     fmt.Sprintf("unknown schema %q%s", problem.Cut(name), problem.DidYouMean(near)),
 		Suggestion: "the detail of an operation names the schemas it takes and answers with"}
+}
+
+// used reports whether a visible operation takes or returns the schema with that full name, itself or in a list.
+func (v *View) used(full string) bool {
+	is := func(c spec.Content) bool {
+		s := v.Schema(c.Schema)
+		return s.Name == full || s.Items != nil && v.Schema(s.Items).Name == full
+	}
+	return slices.ContainsFunc(v.operations, func(op *spec.Operation) bool {
+		return op.Body != nil && slices.ContainsFunc(op.Body.Contents, is) ||
+			slices.ContainsFunc(op.Responses, func(r spec.Response) bool { return slices.ContainsFunc(r.Contents, is) })
+	})
 }
 
 // Schemas returns the names of the visible schemas, in the document's order. Callers must not modify it.

@@ -76,7 +76,7 @@ func (v *View) Has(op *spec.Operation) bool { return v.has[op] }
 func (v *View) Class(op *spec.Operation) classify.Class { return v.rules.Of(op).Class }
 
 // Operation returns the operation with that id, or that method and path, or whose id ends with that name after a dot or
-// slash if it is unique (SQLService/Query for bytebase.v1.SQLService.Query). It returns problem.NotFound with near
+// slash if it is unique (SQLService/Query for bytebase.v1.SQLService.Query), in any case. It returns problem.NotFound with near
 // names, or problem.SecurityBlocked with where a person can do it if the operation is forbidden to all agents.
 func (v *View) Operation(name string) (*spec.Operation, error) {
 	if op := v.d.Called(name); op != nil {
@@ -88,22 +88,33 @@ func (v *View) Operation(name string) (*spec.Operation, error) {
 				Detail: fmt.Sprintf("%s is not for agents: %s", op.ID, d.Reason)}
 		}
 	}
-	var found []*spec.Operation
-	for _, op := range v.operations {
-		if ending(op.ID, name) {
-			found = append(found, op)
-		}
-	}
+	found := v.called(name)
 	if len(found) == 1 {
 		return found[0], nil
 	}
 	near := ids(found)
 	if len(found) == 0 {
-		near = problem.Nearest(name, v.shortIDs(), 3)
+		near = problem.Nearest(name, v.shortIDs(strings.Contains(name, " ")), 3)
 	}
 	return nil, &problem.Error{Code: problem.NotFound, Near: near[:min(len(near), 5)],
 		Detail:     fmt.Sprintf("unknown operation %q%s", problem.Cut(name), problem.DidYouMean(near[:min(len(near), 5)])),
 		Suggestion: "search_api finds operations: a verb and an object in the words of the API"}
+}
+
+// called returns the visible operations whose id ends with name; if there are none, those whose id, or method and path,
+// is name in another case or ends with it.
+func (v *View) called(name string) (found []*spec.Operation) {
+	for _, fold := range []func(string) string{func(s string) string { return s }, strings.ToLower} {
+		for _, op := range v.operations {
+			if id, n := fold(op.ID), fold(name); ending(id, n) || id == n || fold(op.Name()) == n {
+				found = append(found, op)
+			}
+		}
+		if found != nil {
+			return found
+		}
+	}
+	return nil
 }
 
 // ending reports whether id ends with name at the start of a part; dots and slashes are the same.
@@ -124,12 +135,19 @@ func ids(ops []*spec.Operation) []string {
 	return out
 }
 
-// shortIDs returns the ids and their last parts, as candidates for near names.
-func (v *View) shortIDs() []string {
-	out := ids(v.operations)
-	for _, id := range out[:len(v.operations):len(v.operations)] {
-		if short := spec.ShortName(id); short != id {
+// shortIDs returns the ids and their last one and two parts, as candidates for near names; or methods and paths.
+func (v *View) shortIDs(paths bool) (out []string) {
+	for _, op := range v.operations {
+		if paths {
+			out = append(out, op.Name())
+			continue
+		}
+		out = append(out, op.ID)
+		if short := spec.ShortName(op.ID); short != op.ID {
 			out = append(out, short)
+			if rest := spec.ShortName(op.ID[:len(op.ID)-len(short)-1]); len(rest)+len(short)+1 < len(op.ID) {
+				out = append(out, op.ID[len(op.ID)-len(short)-len(rest)-1:])
+			}
 		}
 	}
 	slices.Sort(out)

@@ -1,0 +1,71 @@
+package search
+
+import (
+	_ "embed" // the thesaurus
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed thesaurus.txt
+var thesaurusText string
+
+// general is the thesaurus, read once.
+var general = sync.OnceValue(func() thesaurus { return readThesaurus(thesaurusText) })
+
+// A thesaurus has the stems that mean nearly the same as a stem, or as several stems with spaces between.
+type thesaurus map[string][]string
+
+// longest is the maximum number of words of an entry.
+const longest = 3
+
+func readThesaurus(text string) thesaurus {
+	st, out := stemmer{}, thesaurus{}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		var entries, words []string
+		for entry := range strings.SplitSeq(line, ",") {
+			stems := st.whole(entry)
+			entries = append(entries, strings.Join(stems, " "))
+			if len(stems) == 1 {
+				words = append(words, stems[0])
+			}
+		}
+		for _, entry := range entries {
+			for _, w := range words {
+				if w != entry && !slices.Contains(out[entry], w) {
+					out[entry] = append(out[entry], w)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// whole returns the stems of all words of a text, stop words included.
+func (st stemmer) whole(text string) []string {
+	words := split(text)
+	for i, w := range words {
+		words[i] = st.stem(w)
+	}
+	return words
+}
+
+// phrases returns, for each entry of several words in the query and for each pair of words that documents write as one,
+// the stems it stands for.
+func (ix *Index) phrases(words []string) [][]string {
+	var out [][]string
+	for i := range words {
+		for n := 2; n <= longest && i+n <= len(words); n++ {
+			if to := general()[strings.Join(words[i:i+n], " ")]; to != nil {
+				out = append(out, to)
+			}
+		}
+		if i+1 < len(words) && len(ix.terms[words[i]+words[i+1]]) > 0 {
+			out = append(out, []string{words[i] + words[i+1]})
+		}
+	}
+	return out
+}
