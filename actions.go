@@ -1,6 +1,7 @@
 package bailiwick
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -18,21 +19,22 @@ import (
 )
 
 // AllActions returns the actions in force, sorted by name, whoever may call them.
-func (g *Gateway) AllActions() []*action.Action { return g.actions.Load().All() }
+func (g *Gateway) AllActions() []*action.Action { return g.force.Load().actions.All() }
 
 // Actions returns the actions that p may call on a class, "source.Class", or on any for "", under the rules in force.
 func (g *Gateway) Actions(p identity.Principal, class string) []*action.Action {
-	return g.usable(g.policy.Load(), p, class)
+	now := g.force.Load()
+	return usable(now.policy, now.actions, p, class)
 }
 
 // MayAct reports whether p may call a under the rules in force: by the gates, its scope, its list of actions and its
 // views.
 func (g *Gateway) MayAct(p identity.Principal, a *action.Action) bool {
-	return mayAct(g.policy.Load(), p, a)
+	return mayAct(g.force.Load().policy, p, a)
 }
 
-func (g *Gateway) usable(rules *policy.Policy, p identity.Principal, class string) []*action.Action {
-	return slices.DeleteFunc(g.AllActions(), func(a *action.Action) bool {
+func usable(rules *policy.Policy, actions *action.Set, p identity.Principal, class string) []*action.Action {
+	return slices.DeleteFunc(actions.All(), func(a *action.Action) bool {
 		return class != "" && a.Class.FullName() != class || !mayAct(rules, p, a)
 	})
 }
@@ -49,7 +51,7 @@ func mayAct(rules *policy.Policy, p identity.Principal, a *action.Action) bool {
 
 // Actions returns the actions that the caller may call on a class, "source.Class", or on any for "".
 func (c *Call) Actions(class string) []*action.Action {
-	return c.gateway.usable(c.policy, c.who, class)
+	return usable(c.policy, cmp.Or(c.actions, c.gateway.force.Load().actions), c.who, class)
 }
 
 // Invoke returns the request that a call of an action makes, to be proposed. It reads records and writes nothing.

@@ -137,7 +137,7 @@ func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err e
 		return found, err
 	}
 	// One version of the rules decides until the end, and the records of the steps name it.
-	e := execution{g, g.rules(ctx), queue}
+	e := execution{g, g.rules(ctx, g.force.Load().policy), queue}
 	e.queue = queue.Under(e.policy.Version())
 	if err := g.record(ctx, id); err != nil { // record the decisions before applying
 		return nil, err

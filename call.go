@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/remark"
@@ -42,6 +43,8 @@ type CallSpec struct {
 	// prompt or a resource. If not nil, it replaces the check of Tool against the caller's list.
 	Uses []string
 
+	Moment Moment // the rules under which it runs; zero means those in force when it begins
+
 	Tools func() []string // returns the names of the tools the caller may call, for Call.Derive; nil disables the check of names
 }
 
@@ -54,6 +57,7 @@ func (a CallSpec) use() policy.Use {
 type Call struct {
 	gateway *Gateway
 	policy  *policy.Policy
+	actions *action.Set // nil means those in force
 	who     identity.Principal
 	record  *audit.Record
 	uses    policy.Uses
@@ -77,7 +81,8 @@ func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask Call
 		ctx = g.options.Observer.Begin(ctx, principal, ask)
 	}
 	c := &Call{gateway: g, who: principal, progress: ask.Progress, tools: ask.Tools}
-	c.policy = g.rules(ctx).Noting(&c.uses)
+	in := cmp.Or(ask.Moment.force, g.force.Load())
+	c.policy, c.actions = g.rules(ctx, in.policy).Noting(&c.uses), in.actions
 	c.record = &audit.Record{Time: start.UTC(), Principal: principal.ID, Owner: principal.Owner, Tenant: principal.Tenant, TokenID: principal.TokenID,
 		Correlation: ask.Correlation, Tool: ask.Tool, Policy: c.policy.Version(), Parent: principal.Parent, Depth: principal.Depth, Scopes: principal.ScopeNames()}
 	c.record.ArgKeys = ask.keys()

@@ -83,12 +83,11 @@ type Gateway struct {
 	memory  *limit.Memory
 	cursors *shape.Cursors
 	masks   mask.Key
-	policy  atomic.Pointer[policy.Policy]
-	actions atomic.Pointer[action.Set] // compiled against policy
-	declare []action.Declaration       // the actions in force
-	changes sync.Mutex                 // held while these are replaced
-	holder  string                     // the unique name of this gateway as a lease holder
-	slots   map[string]*fair.Gate      // by source: shares a source's connections fairly between callers
+	force   atomic.Pointer[force]
+	changes sync.Mutex            // held while what is in force is replaced
+	turn    atomic.Uint64         // odd while what is in force, and what goes with it, is replaced
+	holder  string                // the unique name of this gateway as a lease holder
+	slots   map[string]*fair.Gate // by source: shares a source's connections fairly between callers
 
 	subscribers subscribers
 }
@@ -119,7 +118,7 @@ func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	g := &Gateway{options: o, limits: limit.New(o.Limits), memory: limit.NewMemory(o.Memory), cursors: cursors, masks: mask.NewKey(o.Secret), declare: o.Actions, holder: rand.Text(), slots: map[string]*fair.Gate{}}
+	g := &Gateway{options: o, limits: limit.New(o.Limits), memory: limit.NewMemory(o.Memory), cursors: cursors, masks: mask.NewKey(o.Secret), holder: rand.Text(), slots: map[string]*fair.Gate{}}
 	for name, s := range o.Sources {
 		if p, ok := s.(source.Pooled); ok {
 			g.slots[name] = fair.Reserving(p.Pool().Most)
@@ -143,55 +142,23 @@ func (g *Gateway) Refresh(ctx context.Context) ([]string, error) {
 	}
 	g.changes.Lock()
 	defer g.changes.Unlock()
-	rules := g.options.Rules
-	if p := g.policy.Load(); p != nil {
-		rules = p.Rules()
+	rules, declared := g.options.Rules, g.options.Actions
+	if now := g.force.Load(); now != nil {
+		rules, declared = now.policy.Rules(), now.declared
 	}
-	p, actions, err := compile(rules, g.declare, catalogue)
+	next, err := compile(rules, declared, catalogue)
 	if err != nil {
 		return warnings, err
 	}
-	g.policy.Store(p)
-	g.actions.Store(actions)
+	g.replace(func() { g.force.Store(next) })
 	g.Announce(CatalogueChanged)
 	return warnings, nil
 }
 
-// compile compiles rules and actions against a catalogue.
-func compile(rules policy.Rules, declared []action.Declaration, catalogue []schema.Class) (*policy.Policy, *action.Set, error) {
-	p, err := policy.New(rules, catalogue)
-	if err != nil {
-		return nil, nil, err
-	}
-	actions, err := action.Compile(declared, p)
-	return p, actions, err
-}
-
-// SetRules puts other rules and actions into force, compiled against the classes as last described. It is atomic: on an
-// error the previous ones stay in force. A running call ends under the rules it began with, whose version its record names. The
-// audit has a record of the change before it is in force.
-func (g *Gateway) SetRules(ctx context.Context, rules policy.Rules, declared []action.Declaration) error {
-	g.changes.Lock()
-	defer g.changes.Unlock()
-	p, actions, err := compile(rules, declared, g.policy.Load().Catalogue())
-	if err != nil {
-		return err
-	}
-	r := audit.Record{Time: g.options.Now(), Principal: "gateway", Tool: "rules/changed", Outcome: audit.OK, Policy: p.Version(), Step: "rules:" + rand.Text()}
-	if err := g.options.Audit.Append(context.WithoutCancel(ctx), &r); err != nil {
-		return fmt.Errorf("the rules stay as they were, since their change could not be recorded: %w", err)
-	}
-	g.policy.Store(p)
-	g.actions.Store(actions)
-	g.declare = declared
-	g.Announce(RulesChanged)
-	return nil
-}
-
-// rules returns the policy in force, with the groups that sources know principals by. A source has a timeout of its own
+// rules returns p with the groups that sources know principals by. A source has a timeout of its own
 // if ctx has none.
-func (g *Gateway) rules(ctx context.Context) *policy.Policy {
-	return g.policy.Load().Under(func(p identity.Principal, name string) (guard.Groups, error) {
+func (g *Gateway) rules(ctx context.Context, p *policy.Policy) *policy.Policy {
+	return p.Under(func(p identity.Principal, name string) (guard.Groups, error) {
 		s, ok := g.options.Sources[name].(source.Guarded)
 		if !ok {
 			return guard.Groups{}, problem.New(problem.Internal, "the source does not say who is in which group")
@@ -201,14 +168,14 @@ func (g *Gateway) rules(ctx context.Context) *policy.Policy {
 }
 
 // Catalogue returns the classes as the sources last described them. Callers must not modify it.
-func (g *Gateway) Catalogue() []schema.Class { return g.policy.Load().Catalogue() }
+func (g *Gateway) Catalogue() []schema.Class { return g.force.Load().policy.Catalogue() }
 
 // Close stores how much of the daily budgets calls have used. It does not end calls: wait for them first.
 func (g *Gateway) Close(ctx context.Context) error { return g.limits.Close(ctx) }
 
 // May returns nil if p may make the call under the rules in force now: by the gates, scopes and lists.
 func (g *Gateway) May(p identity.Principal, ask CallSpec) error {
-	return g.policy.Load().May(p, ask.use())
+	return g.force.Load().policy.May(p, ask.use())
 }
 
 // Ping returns an error for each source that implements source.Pinger and is unreachable.

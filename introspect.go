@@ -51,12 +51,12 @@ func (g *Gateway) WouldPermit(p identity.Principal, tools []policyreport.Tool, t
 
 // Views returns every view visible to p under the rules in force, ordered by source and name.
 func (g *Gateway) Views(p identity.Principal) []*policy.View {
-	return g.rules(context.Background()).Views(p)
+	return g.rules(context.Background(), g.force.Load().policy).Views(p)
 }
 
 // Regime returns the rules in force, for operators to query.
 func (g *Gateway) Regime(tools []policyreport.Tool) (*policyreport.Regime, error) {
-	return policyreport.Over(g.rules(context.Background()), tools)
+	return policyreport.Over(g.rules(context.Background(), g.force.Load().policy), tools)
 }
 
 // Access returns how the first records of q are found, and whether that would be refused as a scan.

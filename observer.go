@@ -39,4 +39,4 @@ func (a *CallSpec) keys() []string {
 }
 
 // PolicyVersion identifies the rules in force.
-func (g *Gateway) PolicyVersion() string { return g.policy.Load().Version() }
+func (g *Gateway) PolicyVersion() string { return g.force.Load().policy.Version() }

@@ -27,7 +27,7 @@ type APIRead struct {
 
 // APIs returns what p sees of each HTTP API under the rules in force now, ordered by name.
 func (g *Gateway) APIs(p identity.Principal) []*calls.Reach {
-	return g.policy.Load().APIs().All(p)
+	return g.force.Load().policy.APIs().All(p)
 }
 
 // APIs returns what the caller sees of each HTTP API, ordered by name.

@@ -42,20 +42,28 @@ type Set struct {
 // and duplicate names of prompts or arguments; the error lists everything that is wrong.
 func NewSet(g *bailiwick.Gateway, tools *tool.Set, prompts ...Prompt) (*Set, error) {
 	s := &Set{gateway: g, tools: tools}
-	return s, s.put(prompts)
+	put, err := s.Prepare(prompts...)
+	if err == nil {
+		put()
+	}
+	return s, err
 }
 
 // Replace replaces the prompts, checked as NewSet checks them. On an error the set stays as it was. Subscribers of
 // the gateway are notified of the change.
 func (s *Set) Replace(prompts ...Prompt) error {
-	if err := s.put(prompts); err != nil {
+	put, err := s.Prepare(prompts...)
+	if err != nil {
 		return err
 	}
+	put()
 	s.gateway.Announce(bailiwick.PromptsChanged)
 	return nil
 }
 
-func (s *Set) put(prompts []Prompt) error {
+// Prepare is Replace in two parts, for Gateway.Install: it checks the prompts, and returns a function that replaces
+// them. Subscribers are not notified.
+func (s *Set) Prepare(prompts ...Prompt) (put func(), err error) {
 	sorted := make([]*Prompt, len(prompts))
 	for i := range prompts {
 		p := prompts[i]
@@ -79,10 +87,9 @@ func (s *Set) put(prompts []Prompt) error {
 		}
 	}
 	if errs != nil {
-		return errors.Join(errs...)
+		return nil, errors.Join(errs...)
 	}
-	s.prompts.Store(&sorted)
-	return nil
+	return func() { s.prompts.Store(&sorted) }, nil
 }
 
 // can reports whether the set has the named tool and p may call it.
@@ -103,11 +110,14 @@ func (s *Set) find(name string) *Prompt {
 // List returns the prompts that principal may use, sorted by name.
 func (s *Set) List(principal identity.Principal) []*Prompt {
 	var out []*Prompt
-	for _, p := range *s.prompts.Load() {
-		if principal.Has(identity.Read) && !slices.ContainsFunc(p.Uses, func(t string) bool { return !s.can(principal, t) }) {
-			out = append(out, p)
+	s.gateway.Moment(func() {
+		out = nil
+		for _, p := range *s.prompts.Load() {
+			if principal.Has(identity.Read) && !slices.ContainsFunc(p.Uses, func(t string) bool { return !s.can(principal, t) }) {
+				out = append(out, p)
+			}
 		}
-	}
+	})
 	return out
 }
 
@@ -124,8 +134,9 @@ func (p *Prompt) takes() []string {
 
 // Get returns a prompt. Errors carry a *problem.Error: UnknownTool for a prompt that is not in List.
 func (s *Set) Get(ctx context.Context, principal identity.Principal, r Request) (Result, error) {
-	p := s.find(r.Name)
-	ask := bailiwick.CallSpec{Tool: "prompt:" + short(r.Name), Needs: identity.Read, Uses: uses(p), Arguments: object(r.Arguments),
+	var p *Prompt
+	moment := s.gateway.Moment(func() { p = s.find(r.Name) })
+	ask := bailiwick.CallSpec{Moment: moment, Tool: "prompt:" + short(r.Name), Needs: identity.Read, Uses: uses(p), Arguments: object(r.Arguments),
 		Correlation: r.Correlation, Progress: r.Progress, Timeout: timeout}
 	ask.Unknown, ask.Takes = p == nil, p.takes()
 	var res Result

@@ -50,10 +50,12 @@ type checked struct {
 // whose schema some client can't load, and duplicate names; the error lists everything that is wrong.
 func NewSet(g *bailiwick.Gateway, tools ...Tool) (*Set, error) {
 	s := &Set{gateway: g}
-	s.registry.Store(&registry{})
-	if err := s.replace(nil, tools); err != nil {
+	s.registry.Store(&registry{byName: map[string]*checked{}})
+	put, err := s.Prepare(nil, tools)
+	if err != nil {
 		return nil, err
 	}
+	put()
 	return s, nil
 }
 
@@ -66,47 +68,58 @@ func (s *Set) Remove(names ...string) error { return s.Replace(names, nil) }
 // Replace removes tools by name and adds others in one step: no call sees a state in between. On an error, which
 // lists everything that is wrong, the set stays as it was. Subscribers of the gateway are notified of the change.
 func (s *Set) Replace(out []string, in []Tool) error {
-	if err := s.replace(out, in); err != nil {
+	put, err := s.Prepare(out, in)
+	if err != nil {
 		return err
 	}
+	put()
 	s.gateway.Announce(bailiwick.ToolsChanged)
 	return nil
 }
 
-func (s *Set) replace(out []string, in []Tool) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	next := &registry{byName: maps.Clone(s.registry.Load().byName)}
-	if next.byName == nil {
-		next.byName = map[string]*checked{}
-	}
+// Prepare is Replace in two parts, for Gateway.Install: it checks everything, and returns a function that replaces the
+// tools. Subscribers are not notified.
+func (s *Set) Prepare(out []string, in []Tool) (put func(), err error) {
+	byName := maps.Clone(s.registry.Load().byName)
 	var errs []error
 	for _, name := range out {
-		if next.byName[name] == nil {
+		if byName[name] == nil {
 			errs = append(errs, fmt.Errorf("there is no tool %s to take out", name))
 		}
-		delete(next.byName, name)
+		delete(byName, name)
 	}
 	in = slices.Clone(in)
+	added := map[string]*checked{}
 	for i := range in {
 		c, err := s.check(&in[i])
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("tool %s: %w", in[i].Name, err))
-		case next.byName[c.Name] != nil:
+		case byName[c.Name] != nil || added[c.Name] != nil:
 			errs = append(errs, fmt.Errorf("tool %s stands twice", c.Name))
 		default:
-			next.byName[c.Name] = c
+			added[c.Name] = c
 		}
 	}
 	if errs != nil {
-		return errors.Join(errs...)
+		return nil, errors.Join(errs...)
 	}
+	return func() { s.change(out, added) }, nil
+}
+
+// change takes out and adds checked tools.
+func (s *Set) change(out []string, added map[string]*checked) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := &registry{byName: maps.Clone(s.registry.Load().byName)}
+	for _, name := range out {
+		delete(next.byName, name)
+	}
+	maps.Copy(next.byName, added)
 	for _, name := range slices.Sorted(maps.Keys(next.byName)) {
 		next.tools = append(next.tools, next.byName[name].Tool)
 	}
 	s.registry.Store(next)
-	return nil
 }
 
 // check returns t with its compiled schema, or what is wrong with it.
@@ -166,18 +179,25 @@ func (t *Tool) Ask() bailiwick.CallSpec {
 // none.
 func (s *Set) List(p identity.Principal, category string) []*Tool {
 	var out []*Tool
-	for _, t := range s.registry.Load().tools {
-		if (category == "" || string(t.Category) == category) && s.gateway.May(p, t.Ask()) == nil && s.offered(t, p) {
-			out = append(out, t)
+	s.gateway.Moment(func() {
+		out = nil
+		for _, t := range s.registry.Load().tools {
+			if (category == "" || string(t.Category) == category) && s.gateway.May(p, t.Ask()) == nil && s.offered(t, p) {
+				out = append(out, t)
+			}
 		}
-	}
+	})
 	return out
 }
 
 // May reports whether p may call the named tool.
 func (s *Set) May(p identity.Principal, name string) bool {
-	t := s.Tool(name)
-	return t != nil && s.gateway.May(p, t.Ask()) == nil && s.offered(t, p)
+	may := false
+	s.gateway.Moment(func() {
+		t := s.Tool(name)
+		may = t != nil && s.gateway.May(p, t.Ask()) == nil && s.offered(t, p)
+	})
+	return may
 }
 
 // offered reports whether t is offered to p.
@@ -195,16 +215,18 @@ func (s *Set) Tool(name string) *Tool {
 
 // Call answers one call. It is the in-process interface, which all transports use. Errors carry a *problem.Error.
 func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Result, err error) {
-	t := s.registry.Load().byName[r.Name]
-	if t != nil && !s.offered(t.Tool, p) {
-		t = nil // treat it as unregistered from here on
-	}
+	var t *checked
+	moment := s.gateway.Moment(func() {
+		if t = s.registry.Load().byName[r.Name]; t != nil && !s.offered(t.Tool, p) {
+			t = nil // treat it as unregistered from here on
+		}
+	})
 	ask := bailiwick.CallSpec{Tool: short(r.Name), Unknown: t == nil, Needs: identity.Read, Takes: []string{}}
 	if t != nil {
 		ask = t.Ask()
 		ask.Takes = t.input.Names()
 	}
-	ask.Arguments, ask.Correlation, ask.Progress = r.Arguments, r.Correlation, r.Progress
+	ask.Arguments, ask.Correlation, ask.Progress, ask.Moment = r.Arguments, r.Correlation, r.Progress, moment
 	ask.Tools = func() []string { return s.names(p) }
 	err = s.gateway.Do(ctx, p, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		if t == nil {

@@ -139,15 +139,15 @@ func (p *App) openGateway(ctx context.Context) error {
 		return err
 	}
 	p.Warnings = slices.Concat(c.Notes, warnings, listed, strays)
-	rules, err := policy.New(c.Rules, p.Gateway.Catalogue())
-	if err != nil {
-		return err
-	}
-	if err := checkActions(c, rules); err != nil {
-		return err
-	}
 	p.room = changes.New(changes.Options{Gateway: p.Gateway, Link: p.link})
-	if p.Tools, err = tool.NewSet(p.Gateway, tools(c, p.opened, p.room)...); err != nil {
+	err = p.Gateway.Renew(func(rules *policy.Policy, actions *action.Set) (func(), error) {
+		if err := checkActions(c, rules, actions); err != nil {
+			return nil, err
+		}
+		p.Tools, err = tool.NewSet(p.Gateway, tools(c, p.opened, p.room, actions.All())...)
+		return func() {}, err
+	})
+	if err != nil {
 		return err
 	}
 	return p.openPrompts()

@@ -11,52 +11,50 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/prompt"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // Reload applies the parts of c that can change while calls run: rules and gates, the served tools with their timeouts
-// and rows, and prompts. If any part of c is invalid, nothing changes. It returns warnings.
+// and rows, actions, and prompts. They are replaced in one step. If any part of c is invalid, nothing changes. It
+// returns warnings.
 func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	p.opens(c)
-	catalogue := p.Gateway.Catalogue()
-	warnings, listed := c.CheckLists(namesOf(c, catalogue))
-	rules, ruled := policy.New(c.Rules, catalogue)
-	var acted error
-	if ruled != nil {
-		ruled = RuleFaults(c, ruled)
-	} else {
-		acted = checkActions(c, rules)
-	}
+	warnings, listed := c.CheckLists(namesOf(c, p.Gateway.Catalogue()))
 	prompts, prompted := Prompts(c)
-	if err := merge(&config.Config{}, []error{CheckTools(c), listed, ruled, acted, prompted}); err != nil {
+	named := []error{CheckTools(c), listed, prompted}
+	checked := false
+	with := func(rules *policy.Policy, actions *action.Set) (func(), error) {
+		checked = true
+		if err := merge(&config.Config{}, append(named, checkActions(c, rules, actions))); err != nil {
+			return nil, err
+		}
+		return p.replacing(c, actions.All(), prompts)
+	}
+	var err error
+	if c.Rules.Version != p.Config.Rules.Version || !reflect.DeepEqual(c.Actions, p.Config.Actions) {
+		err = RuleFaults(c, p.Gateway.Install(ctx, c.Rules, c.Actions, with))
+	} else {
+		err = p.Gateway.Renew(with)
+	}
+	if err != nil && !checked { // the rules have faults: name the others with them
+		err = merge(&config.Config{}, append(named, err))
+	}
+	if err != nil {
 		return nil, err
 	}
-	if c.Rules.Version != p.Config.Rules.Version {
-		if err := p.Gateway.SetRules(ctx, c.Rules, c.Actions); err != nil {
-			return nil, RuleFaults(c, err)
-		}
-	}
-	before := p.Config
-	var out []string
-	for _, t := range tools(before, p.opened, p.room) {
-		out = append(out, t.Name)
-	}
-	p.declare(c)
-	if !reflect.DeepEqual(served(before), served(c)) {
-		if err := p.Tools.Replace(out, tools(c, p.opened, p.room)); err != nil {
-			return nil, err
-		}
+	if !reflect.DeepEqual(served(p.Config), served(c)) {
+		p.Gateway.Announce(bailiwick.ToolsChanged)
 	}
 	if !reflect.DeepEqual(p.Config.Prompts, c.Prompts) {
-		if err := p.Prompts.Replace(prompts...); err != nil {
-			return nil, err
-		}
+		p.Gateway.Announce(bailiwick.PromptsChanged)
 	}
 	p.Config = c
 	p.latest.Store(c)
@@ -65,6 +63,31 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 		strays = []string{"the lists of tokens could not be checked: " + err.Error()}
 	}
 	return slices.Concat(c.Notes, warnings, strays), nil
+}
+
+// replacing returns what puts the tools and prompts of c into force.
+func (p *App) replacing(c *config.Config, actions []*action.Action, prompts []prompt.Prompt) (func(), error) {
+	putTools, putPrompts := func() {}, func() {}
+	var err error
+	if !reflect.DeepEqual(served(p.Config), served(c)) {
+		var out []string
+		for _, t := range tools(p.Config, p.opened, p.room, p.Gateway.AllActions()) {
+			out = append(out, t.Name)
+		}
+		if putTools, err = p.Tools.Prepare(out, tools(c, p.opened, p.room, actions)); err != nil {
+			return nil, err
+		}
+	}
+	if !reflect.DeepEqual(p.Config.Prompts, c.Prompts) {
+		if putPrompts, err = p.Prompts.Prepare(prompts...); err != nil {
+			return nil, err
+		}
+	}
+	return func() {
+		p.declare(c)
+		putTools()
+		putPrompts()
+	}, nil
 }
 
 // served returns the parts of c that determine the tools and what they do.

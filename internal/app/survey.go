@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -38,7 +39,11 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 		if s.Policy, err = policy.New(c.Rules, catalogue); err != nil {
 			errs = append(errs, RuleFaults(c, err))
 		} else {
-			err := checkActions(c, s.Policy)
+			set, err := action.Compile(c.Actions, s.Policy)
+			if err == nil {
+				err = checkActions(c, s.Policy, set)
+			}
+			err = RuleFaults(c, err)
 			errs = append(errs, err)
 		}
 		warnings, err := c.CheckLists(namesOf(c, catalogue))

@@ -24,12 +24,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// checkActions checks that the actions of c compile against p and can run. Faults have their positions in the file.
-func checkActions(c *config.Config, p *policy.Policy) error {
-	set, err := action.Compile(c.Actions, p)
-	if err != nil {
-		return RuleFaults(c, err)
-	}
+// checkActions checks that actions, which are those of c, can run. Faults have their positions in the file.
+func checkActions(c *config.Config, p *policy.Policy, set *action.Set) error {
 	return merge(&config.Config{}, []error{runnable(c, set), checkedPacks(c, p)})
 }
 
@@ -109,9 +105,9 @@ func callable(c *config.Config, a *action.Action) (key, message string) {
 	return "operation", fmt.Sprintf("%s has no operation %q%s", a.API, a.Operation, problem.DidYouMean(problem.Nearest(a.Operation, ids, 3)))
 }
 
-// allTools returns all tools that a configuration can name, bound to room. If room is nil, the tools are only for their
-// names and properties.
-func allTools(c *config.Config, room *changes.Toolset) []tool.Tool {
+// allTools returns all tools that a configuration can name, bound to room, with those of its compiled actions. If room
+// is nil, the tools are only for their names and properties.
+func allTools(c *config.Config, room *changes.Toolset, actions []*action.Action) []tool.Tool {
 	o := tool.Options{QueryRows: c.Limits.QueryRows, SampleRows: c.Limits.SampleRows, Timeouts: c.Limits.Timeouts}
 	var more []tool.Tool
 	if room == nil {
@@ -126,7 +122,7 @@ func allTools(c *config.Config, room *changes.Toolset) []tool.Tool {
 			}
 		}
 	} else {
-		o.Writing, more = room, room.Tools()
+		o.Writing, more = room, room.ToolsOf(actions)
 	}
 	more = append(append(more, apis.New(room).Tools()...), packed(c, room)...)
 	for i := range more {
@@ -151,7 +147,7 @@ func packed(c *config.Config, room *changes.Toolset) []tool.Tool {
 // ToolNames returns the names of all existing tools, served or not.
 func ToolNames(c *config.Config) []string {
 	names := []string{"list_tools"} // in every set
-	for _, t := range allTools(c, nil) {
+	for _, t := range allTools(c, nil, nil) {
 		names = append(names, t.Name)
 	}
 	return names
@@ -161,7 +157,7 @@ func ToolNames(c *config.Config) []string {
 func CheckTools(c *config.Config) error { return c.CheckTools(ToolNames(c)) }
 
 // tools returns the tools that c serves over sources. Tools for one kind of source are served only if there is one.
-func tools(c *config.Config, sources []config.Source, room *changes.Toolset) []tool.Tool {
+func tools(c *config.Config, sources []config.Source, room *changes.Toolset, actions []*action.Action) []tool.Tool {
 	var classes, described, called bool
 	for _, s := range sources {
 		classes, described, called = classes || s.OpenAPI == nil, described || s.Metadata != nil, called || s.OpenAPI != nil
@@ -170,7 +166,7 @@ func tools(c *config.Config, sources []config.Source, room *changes.Toolset) []t
 		return slices.ContainsFunc(all, func(t tool.Tool) bool { return t.Name == name })
 	}
 	data, describes := tool.Data(tool.Options{}), describe.Tools(nil)
-	return slices.DeleteFunc(allTools(c, room), func(t tool.Tool) bool {
+	return slices.DeleteFunc(allTools(c, room, actions), func(t tool.Tool) bool {
 		switch {
 		case !c.Tools.Allows(t.Name):
 			return true
@@ -188,10 +184,10 @@ func tools(c *config.Config, sources []config.Source, room *changes.Toolset) []t
 // Offers returns all tools and whether c serves them.
 func Offers(c *config.Config) []policyreport.Tool {
 	served := map[string]bool{}
-	for _, t := range tools(c, c.Sources, nil) {
+	for _, t := range tools(c, c.Sources, nil, nil) {
 		served[t.Name] = true
 	}
-	all := allTools(c, nil)
+	all := allTools(c, nil, nil)
 	out := make([]policyreport.Tool, len(all))
 	for i := range all {
 		out[i] = policyreport.Tool{Name: all[i].Name, Needs: all[i].Needs(), Writes: all[i].Writes, Proposes: all[i].Proposes, Off: !served[all[i].Name]}

@@ -55,9 +55,12 @@ type Picker func(p identity.Principal, s *review.Sheet) value.Value
 func (r *Toolset) Pick(tool string, pick Picker) { r.pickers.Store(tool, pick) }
 
 // Tools returns the tools, including those of the gateway's actions.
-func (r *Toolset) Tools() []tool.Tool {
+func (r *Toolset) Tools() []tool.Tool { return r.ToolsOf(r.gateway.AllActions()) }
+
+// ToolsOf is Tools for actions that are not in force yet.
+func (r *Toolset) ToolsOf(actions []*action.Action) []tool.Tool {
 	tools := r.fixed()
-	for _, a := range r.gateway.AllActions() {
+	for _, a := range actions {
 		if a.Tool {
 			tools = append(tools, r.method(a))
 		}

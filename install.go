@@ -1,0 +1,104 @@
+package bailiwick
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"runtime"
+
+	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A force is the rules and actions in force at one moment. It never changes.
+type force struct {
+	policy   *policy.Policy
+	actions  *action.Set // compiled against policy
+	declared []action.Declaration
+}
+
+// compile compiles rules and actions against a catalogue.
+func compile(rules policy.Rules, declared []action.Declaration, catalogue []schema.Class) (*force, error) {
+	p, err := policy.New(rules, catalogue)
+	if err != nil {
+		return nil, err
+	}
+	actions, err := action.Compile(declared, p)
+	return &force{p, actions, declared}, err
+}
+
+// A With makes other parts from compiled rules and actions, such as tools: it checks them and returns a function that
+// replaces them, which must neither fail nor wait.
+type With func(*policy.Policy, *action.Set) (put func(), err error)
+
+// SetRules puts other rules and actions into force, compiled against the classes as last described. It is atomic: on an
+// error the previous ones stay in force. A running call ends under the rules it began with, whose version its record
+// names. The audit has a record of the change before it is in force.
+func (g *Gateway) SetRules(ctx context.Context, rules policy.Rules, declared []action.Declaration) error {
+	return g.Install(ctx, rules, declared, func(*policy.Policy, *action.Set) (func(), error) { return func() {}, nil })
+}
+
+// Install is SetRules for a program that makes other parts from the rules. Rules, actions and parts are replaced in one
+// step (see Moment). An error of with leaves all as it was.
+func (g *Gateway) Install(ctx context.Context, rules policy.Rules, declared []action.Declaration, with With) error {
+	g.changes.Lock()
+	defer g.changes.Unlock()
+	next, err := compile(rules, declared, g.Catalogue())
+	if err != nil {
+		return err
+	}
+	put, err := with(next.policy, next.actions)
+	if err != nil {
+		return err
+	}
+	r := audit.Record{Time: g.options.Now(), Principal: "gateway", Tool: "rules/changed", Outcome: audit.OK, Policy: next.policy.Version(), Step: "rules:" + rand.Text()}
+	if err := g.options.Audit.Append(context.WithoutCancel(ctx), &r); err != nil {
+		return fmt.Errorf("the rules stay as they were, since their change could not be recorded: %w", err)
+	}
+	g.replace(func() { g.force.Store(next); put() })
+	g.Announce(RulesChanged)
+	return nil
+}
+
+// Renew is Install of parts alone, made from the rules and actions in force.
+func (g *Gateway) Renew(with With) error {
+	g.changes.Lock()
+	defer g.changes.Unlock()
+	now := g.force.Load()
+	put, err := with(now.policy, now.actions)
+	if err != nil {
+		return err
+	}
+	g.replace(put)
+	return nil
+}
+
+// replace calls put with changes held.
+func (g *Gateway) replace(put func()) {
+	g.turn.Add(1)
+	defer g.turn.Add(1)
+	put()
+}
+
+// A Moment is the rules and actions that were in force at one moment. The zero Moment is the present.
+type Moment struct{ *force }
+
+// Moment calls look and returns the rules in force meanwhile: nothing that Install replaces together was replaced while
+// look ran, or look is called again. With CallSpec.Moment, a call runs under the rules of the moment in which its tool
+// was looked up.
+func (g *Gateway) Moment(look func()) Moment {
+	for {
+		turn := g.turn.Load()
+		if turn%2 != 0 {
+			runtime.Gosched() // a few pointers are being stored
+			continue
+		}
+		m := Moment{g.force.Load()}
+		look()
+		if g.turn.Load() == turn {
+			return m
+		}
+	}
+}
