@@ -20,6 +20,7 @@ import (
 func (c *Call) sheet(ctx context.Context, found *change.Change) (*review.Sheet, error) {
 	g := c.gateway
 	s := review.New(found, visibility.Of(c.policy, c.who, g.masks), review.Viewer{Human: c.who.Owner, Reviewer: true})
+	c.refer(ctx, s, true)
 	queue := g.options.Changes
 	_, rejectable := found.State.Next(change.EventRejected)
 	eligible := queue.Eligible(c.who, found)

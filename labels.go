@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -66,6 +67,19 @@ func (c *Call) Labels(ctx context.Context, of Labelled) (map[string]string, erro
 		}
 	}
 	return out, nil
+}
+
+// refer sets the labels of pointers in a sheet. Without them a sheet has ids alone.
+//
+// raw also gives those of records that the canonical filter leaves out, which only people see here.
+func (c *Call) refer(ctx context.Context, s *review.Sheet, raw bool) {
+	s.Refer(func(to review.Pointer, values []value.Value) map[string]string {
+		found, err := c.Labels(ctx, Labelled{Class: to.Class, Key: to.Key, Values: values, Raw: raw})
+		if err != nil {
+			return nil
+		}
+		return found
+	})
 }
 
 // reading returns the caller with the scope read: for a reviewer, the scope review suffices to read what is reviewed.

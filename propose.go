@@ -38,7 +38,7 @@ func (c *Call) Propose(ctx context.Context, r write.Request) (*review.Sheet, err
 			return nil, err
 		}
 	}
-	return c.own(kept), nil
+	return c.own(ctx, kept), nil
 }
 
 // Preview returns the change that Propose would file for r, without filing it.
@@ -51,7 +51,7 @@ func (c *Call) Preview(ctx context.Context, r write.Request) (*review.Sheet, err
 		return nil, change.Denied()
 	}
 	filed.State, filed.Digest = change.Pending, filed.Sum()
-	return c.own(filed), nil
+	return c.own(ctx, filed), nil
 }
 
 // drafted returns the change that r asks for, judged by the rules but not filed.
@@ -158,7 +158,7 @@ func (c *Call) dependences(ctx context.Context, after []string) error {
 func (c *Call) change(r write.Request, plan *writes.Plan, p change.Preview) *change.Change {
 	out := &change.Change{
 		Source: plan.Source, Effects: p.Effects, Cascades: p.Cascades, Preview: p.Kind, Refusal: p.Refusal, Doubts: r.Doubts,
-		Tool: r.Tool, Action: r.Action, Title: r.Title, Policy: plan.Version, Agent: change.PartyOf(c.who),
+		Tool: r.Tool, Action: r.Action, Title: r.Title, Says: r.Says, Policy: plan.Version, Agent: change.PartyOf(c.who),
 		Reason: r.Reason, Input: r.Input, Correlation: c.record.Correlation, After: r.After,
 	}
 	for i := range plan.Items {
@@ -209,7 +209,7 @@ func (c *Call) Change(ctx context.Context, id string) (*review.Sheet, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.own(found), nil
+	return c.own(ctx, found), nil
 }
 
 // mine returns the change with the given ID if the caller proposed it.
@@ -235,7 +235,7 @@ func (c *Call) CancelChange(ctx context.Context, id string) (*review.Sheet, erro
 		return nil, err
 	}
 	c.record.Change, c.did = done.ID, audit.Withdrawn
-	return c.own(done), nil
+	return c.own(ctx, done), nil
 }
 
 // WaitForChange returns a change of the caller once it is no longer pending, granted or being applied, or as it is
@@ -261,7 +261,7 @@ func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration)
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case waiting.Err() != nil:
-			return c.own(found), nil
+			return c.own(ctx, found), nil
 		case err != nil && !errors.Is(err, context.DeadlineExceeded):
 			return nil, storeFailed(err)
 		}
@@ -269,12 +269,14 @@ func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration)
 	if err != nil {
 		return nil, err
 	}
-	return c.own(found), nil
+	return c.own(ctx, found), nil
 }
 
 // own returns a change as shown to the agent that proposed it.
-func (c *Call) own(found *change.Change) *review.Sheet {
-	return review.New(found, visibility.Of(c.policy, c.who, c.gateway.masks), review.Viewer{})
+func (c *Call) own(ctx context.Context, found *change.Change) *review.Sheet {
+	s := review.New(found, visibility.Of(c.policy, c.who, c.gateway.masks), review.Viewer{})
+	c.refer(ctx, s, false)
+	return s
 }
 
 // file files a judged change, or returns the same one if it is already pending. A change that can't be recorded, or

@@ -139,8 +139,8 @@ func TestRequest(t *testing.T) {
 	}
 	principal := identity.Principal{ID: "token:1", Kind: identity.Agent, Owner: "ann"}
 	for _, tt := range []struct{ name, record, in, want string }{
-		{"create_issue", "", `{"title": "A", "type": "Epic"}`, `{"op":"create","class":"app.issues","data":{"title":"A","type":"Epic","status":"Todo","author":"token:1","custom":{"made":{"by":"agent","size":1},"tags":["x",null]}}} title Create Epic: A mode review`},
-		{"create_issue", "", `{"title": "A", "type": "Story", "parentId": "` + a1 + `", "hours": 0.1}`, `{"op":"create","class":"app.issues","data":{"title":"A","type":"Story","status":"Todo","parent_id":"` + a1 + `","hours":0.1,"author":"token:1","project_id":"p1","custom":{"made":{"by":"agent","size":1},"tags":["x",0.1]}}} title Create Story: A mode review`},
+		{"create_issue", "", `{"title": "A", "type": "Epic"}`, `{"op":"create","class":"app.issues","data":{"title":"A","type":"Epic","status":"Todo","author":"token:1","custom":{"made":{"by":"agent","size":1},"tags":["x",null]}}} says Create Epic: A mode review`},
+		{"create_issue", "", `{"title": "A", "type": "Story", "parentId": "` + a1 + `", "hours": 0.1}`, `{"op":"create","class":"app.issues","data":{"title":"A","type":"Story","status":"Todo","parent_id":"` + a1 + `","hours":0.1,"author":"token:1","project_id":"p1","custom":{"made":{"by":"agent","size":1},"tags":["x",0.1]}}} says Create Story: A mode review`},
 		{"create_issue", "", `{"title": "A", "type": "Task"}`, `invalid_argument /parentId: a Task needs a parent [/parentId require]`},
 		{"create_issue", "", `{"title": "A", "type": "Epic", "parentId": "` + a1 + `"}`, `invalid_argument /parentId: an Epic stands under nothing [/parentId require]`},
 		{"create_issue", "", `{"title": "A", "type": "Story", "parentId": "` + a2 + `"}`, `invalid_argument : a Story stands under an Epic [ require]`},
@@ -185,8 +185,8 @@ func TestRequest(t *testing.T) {
 			}
 		} else {
 			got = write.Print(r.Writes[0]).String()
-			if r.Title != "" {
-				got += " title " + r.Title
+			if r.Says != "" {
+				got += " says " + r.Says
 			}
 			if r.Mode != "" {
 				got += " mode " + string(r.Mode)

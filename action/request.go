@@ -66,7 +66,7 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	r := write.Request{Writes: []write.Write{w}, Action: a.Name, Mode: a.Review, Doubts: doubts}
 	if a.summary != nil {
 		if v, err := a.summary.Eval(s); err == nil && v.Kind() == value.String {
-			r.Title = v.Text()
+			r.Says = v.Text()
 		}
 	}
 	return r, nil

@@ -36,7 +36,7 @@ type Change struct {
 	// Facts worked out by the server.
 	Tool    string     `json:"tool"`
 	Action  string     `json:"action,omitzero"` // the action that made Writes
-	Title   string     `json:"title"`           // one line
+	Title   string     `json:"title"`           // one line, by the gateway; of older changes it may be what Says is now
 	Classes []string   `json:"classes"`         // "source.Class", sorted
 	Fields  []string   `json:"fields"`          // those that are set, sorted, without duplicates
 	Rows    int        `json:"rows"`            // number of records that Writes name
@@ -50,6 +50,7 @@ type Change struct {
 	Agent       Party       `json:"agent"`
 	Asker       *Party      `json:"asked_by,omitzero"` // the person who asked for it in the agent's name (a revert); nil if the agent did
 	Reason      string      `json:"reason,omitzero"`   // as the agent wrote it; untrusted
+	Says        string      `json:"says,omitzero"`     // one sentence by the agent, or by the template of Action with the agent's values; untrusted
 	Input       value.Value `json:"input"`             // the arguments of the tool call
 	Correlation string      `json:"correlation_id"`
 	After       []string    `json:"after,omitzero"`   // changes that must be applied before this one

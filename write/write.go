@@ -142,7 +142,8 @@ type Request struct {
 	Tool   string      // the tool that was called
 	Action string      // the action that made the writes; "" if they were requested directly
 	Mode   Mode        // the mode set by the owner of the action; "" leaves it to the rules
-	Title  string      // the title shown to people; "" derives one from the writes
+	Title  string      // the gateway's own title; "" derives one from the writes
+	Says   string      // one sentence about the writes, by the caller or by the template of an action; unchecked
 	Input  value.Value // the arguments of the tool call, for the record
 	Reason string      // the caller's reason; unchecked
 	After  []string    // changes that must be applied first

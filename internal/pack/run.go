@@ -43,7 +43,7 @@ type Reader interface {
 type Outcome struct {
 	Result value.Value // an Object; Null if Write is set
 	Write  *Request    // the call to be proposed; nil for none
-	Title  string      // of Write: the title shown to people; "" for none
+	Title  string      // of Write: one sentence for people; "" for none
 
 	of    *choice
 	scene *template.Scene

@@ -47,7 +47,7 @@ func (d *differ) item(i int, e change.Effect, s Sight) Item {
 		item.Hidden = max(1, len(written(e, d.viewer.Reviewer)))
 		return item
 	}
-	item.Key = key(d.change, i, s)
+	item.Key, item.Label, item.points = key(d.change, i, s), called(labelOf(e, s, d.viewer)), s.Points
 	if e.Op == write.OpDelete && d.viewer.Reviewer {
 		item.Denied = s.Denied
 	}

@@ -2,13 +2,11 @@ package review
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -78,13 +76,25 @@ func answered(c *change.Change, sight func(class string) Sight) value.Value {
 	return after
 }
 
+// groupTool is the tool whose sentence about a change is the agent's own; that of another tool is from its template.
+const groupTool = "propose_changes"
+
 // NewRow returns c as a row of the queue.
 func NewRow(c *change.Change, sight func(class string) Sight, viewer Viewer) Row {
 	row := Row{
-		ID: c.ID, State: c.State, Title: title(c, sight), Op: string(c.Op), Source: c.Source, Rows: c.Rows, Risk: c.Risk, Need: c.Need,
+		ID: c.ID, State: c.State, Title: title(c, sight, viewer), Says: line(c.Says), Op: string(c.Op), Source: c.Source, Rows: c.Rows, Risk: c.Risk, Need: c.Need,
 		Agent: name(c.Agent), Owner: line(c.Agent.Owner), Reason: words(c.Reason), Digest: c.Digest,
 		Created: c.Created, Updated: c.Updated, Expires: c.Expires,
 		Classes: []string{}, Fields: []string{},
+	}
+	switch {
+	case row.Says == "":
+	case c.Action != "":
+		row.SaidBy = "the action " + line(c.Action)
+	case c.Tool != groupTool:
+		row.SaidBy = "the tool " + line(c.Tool)
+	default:
+		row.SaidBy = name(c.Agent)
 	}
 	seen := map[string]bool{}
 	for _, class := range c.Classes {
@@ -130,7 +140,7 @@ func through(e change.Effect, sight func(class string) Sight) Sight {
 	if s.Class == "" && e.Before.IsNull() {
 		_, s.Class, _ = strings.Cut(e.Class, ".")
 	}
-	return Sight{Class: s.Class, Fields: map[string]schema.Type{"fields": schema.JSON}}
+	return fieldsOf(s.Class)
 }
 
 // Unseen returns how many things in c a reviewer with this sight does not see whole: written fields that are hidden
@@ -160,40 +170,6 @@ func Unseen(c *change.Change, sight func(class string) Sight) (hidden, denied in
 		}
 	}
 	return hidden, denied
-}
-
-// title returns the title of c for a viewer. The title of the change itself may contain any value of its records, so
-// it is only for viewers who see them whole.
-func title(c *change.Change, sight func(class string) Sight) string {
-	whole := true
-	var classes []string
-	for _, e := range c.Effects {
-		s := through(e, sight)
-		whole = whole && sees(s, e)
-		if class := cmp.Or(s.Class, "what you don't see"); !slices.Contains(classes, class) {
-			classes = append(classes, class)
-		}
-	}
-	if whole && c.Title != "" {
-		return line(c.Title)
-	}
-	if len(c.Effects) == 1 {
-		return line(strings.TrimSpace(fmt.Sprintf("%s %s %s", verb(c.Op), classes[0], key(c, 0, through(c.Effects[0], sight)))))
-	}
-	return line(fmt.Sprintf("%s %d records of %s", verb(c.Op), len(c.Effects), strings.Join(classes, ", ")))
-}
-
-// sees reports whether every field of e is visible and unmasked.
-func sees(s Sight, e change.Effect) bool {
-	if s.Call != nil {
-		return true // the title of a call is its operation and its path
-	}
-	for _, m := range slices.Concat(e.Before.Members(), e.After.Members()) {
-		if _, seen := s.field(m.Name, m.Value); !seen || s.Masks[m.Name] != nil {
-			return false
-		}
-	}
-	return s.Class != ""
 }
 
 // key returns the key of the i-th record as text; "" for a record not created yet, and if a key field is hidden or

@@ -22,6 +22,8 @@ type Sight struct {
 	Class  string                 // as the viewer addresses it; "" if the viewer doesn't see it at all. Of a call: the operation
 	Key    []string               // the fields that identify a record (policy.View.Key); if empty, no key is shown
 	Fields map[string]schema.Type // the visible fields, by name; nil for none
+	Label  string                 // the field that holds what a record is called; "" for none
+	Points map[string]Pointer     // what the pointers among Fields lead to, by name
 	Masks  map[string]Masked      // the masks of Fields, by name; a masked field blocks an approval as a hidden one does
 
 	// Call replaces Fields for a call: it reports whether the viewer sees members of this name, anywhere in what is
@@ -30,6 +32,9 @@ type Sight struct {
 	// Denied is the number of fields of the class that the rules show to nobody. A delete removes them too.
 	Denied int
 }
+
+// A Pointer is what a field leads to: the record of Class whose Key it holds.
+type Pointer struct{ Class, Key string }
 
 // field returns the type of a field with these values, and whether the viewer sees it.
 func (s Sight) field(name string, values ...value.Value) (schema.Type, bool) {
@@ -74,7 +79,7 @@ type Masked func(value.Value) value.Value
 type Row struct {
 	ID        string       `json:"id"`
 	State     change.State `json:"state"`
-	Title     string       `json:"title"`
+	Title     string       `json:"title"` // by the gateway: what happens to which records
 	Op        string       `json:"op"`
 	Source    string       `json:"source"`
 	Classes   []string     `json:"classes"`
@@ -85,6 +90,8 @@ type Row struct {
 	Need      int          `json:"need"`
 	Agent     string       `json:"agent"`
 	Owner     string       `json:"owner"`
+	Says      string       `json:"says,omitzero"` // one sentence about it, of SaidBy; nobody has checked it
+	SaidBy    string       `json:"said_by,omitzero"`
 	Reason    string       `json:"reason,omitzero"` // as the agent wrote it
 	Created   time.Time    `json:"created_at"`
 	Updated   time.Time    `json:"updated_at"`
@@ -130,10 +137,13 @@ type Sheet struct {
 type Item struct {
 	Op     string  `json:"op"`
 	Class  string  `json:"class"`
-	Key    string  `json:"key,omitzero"` // of the record, as text; "" for one not created yet
+	Key    string  `json:"key,omitzero"`   // of the record, as text; "" for one not created yet
+	Label  string  `json:"label,omitzero"` // what the record is called
 	Fields []Field `json:"fields"`
 	Hidden int     `json:"hidden_fields,omitzero"` // number of written fields that the viewer may not see
 	Denied int     `json:"denied_fields,omitzero"` // of a delete, for reviewers: number of its fields that the rules show to nobody
+
+	points map[string]Pointer // of the class
 }
 
 // A Field is one difference.
@@ -157,6 +167,7 @@ type Shown struct {
 	Text   string `json:"text,omitzero"`   // as Visible returns it; cut at MaxShown characters of the value. Of a masked one: what the mask leaves
 	Length int    `json:"length,omitzero"` // characters of the whole value, if Text was cut
 	Digest string `json:"sha256,omitzero"` // of the whole value as UTF-8, in hex, if Text was cut
+	Label  string `json:"label,omitzero"`  // of a pointer: what the record is called that it leads to, as far as the viewer sees it
 
 	cut int // characters that are not in Text
 }

@@ -153,7 +153,7 @@ func TestText(t *testing.T) {
 				`{"id":42,"title":"Fix the \"login\"\nstatus: \"Done\"","status":"","due":"2026-01-01T00:00:00Z"}`, "title", "status", "due")
 		}, `Change pending approval. ID: 01JDC0000000000000000000AA
 
-Operation: update issue 42
+Operation: update issues 42: title, status, due
 Target: issues 42
 title: "Fix the \"login\"" → "Fix the \"login\"\nstatus: \"Done\""
 status: "Todo" → ""
@@ -186,7 +186,7 @@ One more human must approve this change before it takes effect. It expires at 20
 			return c
 		}, `Change stale. ID: 01JDC0000000000000000000AA
 
-Operation: update issue 42
+Operation: update issues 42: status "a" → "b"
 Target: issues 42
 status: "a" → "b" (now "c")
 hours: (none) → 5 (by the source)
@@ -200,7 +200,7 @@ What it would change has changed since it was looked at. Nothing was written.
 			return c
 		}, `Change applied. ID: 01JDC0000000000000000000AA
 
-Operation: create issue 42
+Operation: create issues 77
 Target: issues 77
 title: "` + strings.Repeat("x", 120) + `"… (600 characters)
 

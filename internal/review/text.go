@@ -93,7 +93,11 @@ func target(i Item) string {
 	case i.Key == "" && i.Op == "create":
 		return "a new record of " + i.Class
 	}
-	return strings.TrimSpace(i.Class + " " + i.Key)
+	out := strings.TrimSpace(i.Class + " " + i.Key)
+	if i.Label != "" {
+		out += " " + quote(i.Label)
+	}
+	return out
 }
 
 // line returns f as "status: "Todo" → "Done"".
@@ -117,6 +121,11 @@ func (f Field) line(op string) string {
 
 // quoted returns s on one line. Texts are quoted, so that none looks like a null, a number or a line of the server.
 func (s Shown) quoted() string {
+	if s.Label != "" {
+		label := s.Label
+		s.Label = ""
+		return s.quoted() + " (" + quote(label) + ")"
+	}
 	text := first(s.Text, textValue)
 	cut := ""
 	if n := max(s.Length, utf8.RuneCountInString(s.Text)); len(text) < len(s.Text) || s.Length > 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// updated returns a change that sets the title of an issue.
-func updated(t testing.TB, before, after string) *change.Change {
+// retitled returns a change that sets the title of an issue.
+func retitled(t testing.TB, before, after string) *change.Change {
 	return of(t, write.OpUpdate, `{"id":42,"title":`+string(value.AppendQuoted(nil, before))+`}`, `{"id":42,"title":`+string(value.AppendQuoted(nil, after))+`}`, "title")
 }
 
@@ -35,7 +35,7 @@ func TestUnread(t *testing.T) {
 		{"a long part comes into a text", "begin end", "begin " + long + "!!! end", 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := New(updated(t, c.before, c.after), issues, Viewer{Human: "rita", Reviewer: true})
+			s := New(retitled(t, c.before, c.after), issues, Viewer{Human: "rita", Reviewer: true})
 			if got := s.Items[0].Fields[0].Unread; got != c.unread {
 				t.Errorf("%d unread, want %d", got, c.unread)
 			}
@@ -86,7 +86,7 @@ func TestWhole(t *testing.T) {
 			return strings.Join(words, "")
 		})
 		a, b := text.Draw(rt, "a"), text.Draw(rt, "b")
-		s := New(updated(t, a, b), issues, Viewer{Human: "rita", Reviewer: true})
+		s := New(retitled(t, a, b), issues, Viewer{Human: "rita", Reviewer: true})
 		before, after := "", ""
 		for page, pages := 1, 1; page <= pages; page++ {
 			w, err := s.Whole(Place{Page: page})
@@ -141,7 +141,7 @@ func TestWholeRefuses(t *testing.T) {
 // TestMarks checks that what one person opened of one version counts for nothing else.
 func TestMarks(t *testing.T) {
 	mark := func(id, digest, after, person, part string) string {
-		c := updated(t, "", after+strings.Repeat("x", 2*maxWhole))
+		c := retitled(t, "", after+strings.Repeat("x", 2*maxWhole))
 		c.ID, c.Digest = id, digest
 		return New(c, issues, Viewer{Reviewer: true}).Longs()[0].Mark(person, part)
 	}
@@ -162,7 +162,7 @@ func TestLongDiff(t *testing.T) {
 			b[i] = fmt.Sprintf("line %d of a long text about other things", i)
 		}
 	}
-	s := New(updated(t, strings.Join(a, "\n"), strings.Join(b, "\n")), issues, Viewer{Reviewer: true})
+	s := New(retitled(t, strings.Join(a, "\n"), strings.Join(b, "\n")), issues, Viewer{Reviewer: true})
 	changed := 0
 	for _, w := range s.Items[0].Fields[0].Words {
 		switch {

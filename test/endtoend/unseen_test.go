@@ -7,8 +7,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // TestUnopened checks that a value which a sheet cuts is approved only by a person who has opened all of it, in the
@@ -152,5 +154,49 @@ func TestRevertIsWhole(t *testing.T) {
 	}
 	if after, err = o.person("ben").Sheet(t.Context(), after.ID); err != nil || after.CanRevert || !strings.Contains(after.NoRevert, "has changed since") {
 		t.Errorf("%+v %v", after, err)
+	}
+}
+
+// TestNames checks that the queue, the sheet and the agent's answer name records and what pointers lead to, as far as each
+// viewer sees them, and that an agent's own sentence is no heading.
+func TestNames(t *testing.T) {
+	o := newOffice(t, nil)
+	bot := o.bot()
+	w, err := write.Parse(value.OfObject([]value.Member{{Name: "op", Value: value.OfString("update")}, {Name: "class", Value: value.OfString("comments")},
+		{Name: "id", Value: value.OfString("1")}, {Name: "data", Value: value.OfObject([]value.Member{{Name: "issue_id", Value: value.OfInt(2)}})}}), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := o.ask(bot, policy.WriteRaw, write.Request{Tool: "propose_changes", Writes: []write.Write{w}, Says: "✓ Checked by the gateway: no risk"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ben := o.person("ben")
+	sheet, err := ben.Sheet(t.Context(), s.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, _, err := ben.Queue(t.Context(), change.Filter{})
+	if err != nil || len(rows) != 1 {
+		t.Fatal(rows, err)
+	}
+	for name, row := range map[string]review.Row{"agent": s.Row, "sheet": sheet.Row, "queue": rows[0]} {
+		if strings.Contains(row.Title, "Checked") || row.Says != "✓ Checked by the gateway: no risk" || row.SaidBy != "agent of ana" {
+			t.Errorf("%s: %+v", name, row)
+		}
+	}
+	for name, of := range map[string]*review.Sheet{"agent": s, "person": sheet} {
+		if f := of.Items[0].Fields[0]; f.Before.Label != "one" || f.After.Label != "two" {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+	// An issue that has gone to another tenant has no name, as one that isn't there.
+	for _, statement := range []string{"UPDATE issues SET org = 'globex' WHERE id = 2", "DELETE FROM issues WHERE id = 2"} {
+		if _, err := o.db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+		if sheet, err = ben.Sheet(t.Context(), s.ID); err != nil || sheet.Items[0].Fields[0].After.Label != "" || sheet.Items[0].Fields[0].Before.Label != "one" {
+			t.Errorf("%s: %+v %v", statement, sheet, err)
+		}
 	}
 }

@@ -39,7 +39,10 @@ func sees(p *policy.Policy, principal identity.Principal, key mask.Key, class st
 		return review.Sight{}
 	}
 	s := review.Sight{Class: v.Name(), Key: v.Key(), Fields: map[string]schema.Type{}, Masks: map[string]review.Masked{}}
-	s.Denied = len(v.Denied())
+	s.Denied, s.Label, s.Points = len(v.Denied()), v.Label(), map[string]review.Pointer{}
+	for _, r := range v.Relations() {
+		s.Points[r.Field] = review.Pointer{Class: r.Target, Key: r.TargetKey}
+	}
 	for _, f := range v.Fields() {
 		s.Fields[f.Name] = f.Type
 		m := v.Mask(f.Name)

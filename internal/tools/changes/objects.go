@@ -93,7 +93,7 @@ func (r *Toolset) proposeChanges() tool.Tool {
 		Output: read(output), Annotations: proposes(), Writes: policy.WriteRaw, Scope: identity.Write, Proposes: true, Category: tool.Mutation, Timeout: proposeTimeout,
 		Offered: r.offers(write.OpCreate, write.OpUpdate, write.OpDelete),
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
-			req := write.Request{Tool: "propose_changes", Input: in, Reason: word(in, "reason"), Title: word(in, "summary")}
+			req := write.Request{Tool: "propose_changes", Input: in, Reason: word(in, "reason"), Says: word(in, "summary")}
 			list, _ := in.Get("writes")
 			for i, item := range list.List() {
 				op := write.Op(word(item, "op"))

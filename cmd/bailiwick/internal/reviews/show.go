@@ -88,6 +88,9 @@ func (p *page) fact(name, text string) {
 func (p *page) facts() {
 	s := p.s
 	p.fact("agent", oneLine(s.Agent+" for "+s.Owner))
+	if s.Says != "" {
+		p.fact("says", quoted(s.Says)+terminal.Styled(terminal.Faint, " (the words of "+oneLine(s.SaidBy)+"; not checked)"))
+	}
 	if s.Reason != "" {
 		whose := " (the agent's words)"
 		if s.Asker != "" {
@@ -142,6 +145,9 @@ func (p *page) item(i int, item review.Item) {
 		number = fmt.Sprintf("%d. ", i+1)
 	}
 	name := item.Class + " " + item.Key
+	if item.Label != "" {
+		name += " " + quoted(item.Label)
+	}
 	if item.Class == "" {
 		name = "something that you don't see"
 	} else if item.Key == "" && item.Op == "create" {
@@ -211,8 +217,11 @@ func (p *page) block(style, sign, text string) {
 // keep their lines.
 func shown(s review.Shown) string {
 	cut := ""
+	if s.Label != "" {
+		cut = " (" + quoted(s.Label) + ")"
+	}
 	if s.Length > 0 {
-		cut = terminal.Styled(terminal.Faint, fmt.Sprintf("… (%d characters, sha256 %s)", s.Length, oneLine(s.Digest)))
+		cut += terminal.Styled(terminal.Faint, fmt.Sprintf("… (%d characters, sha256 %s)", s.Length, oneLine(s.Digest)))
 	}
 	switch s.Kind {
 	case "absent":

@@ -1,0 +1,160 @@
+package review
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// maxLabel is the number of characters shown of what a record is called.
+const maxLabel = 80
+
+// title returns what happens to which records, in the gateway's words: never in those of an agent.
+func title(c *change.Change, sight func(class string) Sight, viewer Viewer) string {
+	var classes []string
+	for _, e := range c.Effects {
+		if class := cmp.Or(through(e, sight).Class, "what you don't see"); !slices.Contains(classes, class) {
+			classes = append(classes, class)
+		}
+	}
+	out := ""
+	switch {
+	case len(c.Effects) != 1:
+		out = fmt.Sprintf("%s %d records of %s", verb(c.Op), len(c.Effects), strings.Join(classes, ", "))
+	case (c.Op == write.OpCall || c.Op == write.OpSchema) && classes[0] == through(c.Effects[0], sight).Class && c.Title != "":
+		out = c.Title
+	default:
+		out = one(c, sight, viewer)
+	}
+	if fields := updated(c, sight); len(c.Effects) != 1 && c.Op == write.OpUpdate && len(fields) > 0 {
+		out += ": " + strings.Join(fields, ", ")
+	}
+	switch {
+	case c.Reverts != "":
+		out = "revert " + c.Reverts + ": " + out
+	case c.Action != "":
+		out = c.Action + ": " + out
+	}
+	return line(out)
+}
+
+// one returns what happens to the only record of a change: with its name if it has one, else its id, or both if the id is
+// short.
+func one(c *change.Change, sight func(class string) Sight, viewer Viewer) string {
+	const shortKey = 12
+	e := c.Effects[0]
+	s := through(e, sight)
+	out := verb(c.Op) + " " + cmp.Or(s.Class, "what you don't see")
+	id, label := key(c, 0, s), short(labelOf(e, s, viewer))
+	if id != "" && (label == "" || len(id) <= shortKey) {
+		out += " " + id
+	}
+	if label != "" {
+		out += " " + quote(label)
+	}
+	fields := updated(c, sight)
+	if c.Op != write.OpUpdate || len(fields) == 0 {
+		return out
+	}
+	out += ": " + strings.Join(fields, ", ")
+	if f := fields[0]; len(fields) == 1 && viewer.Reviewer && s.Masks[f] == nil {
+		before, _ := e.Before.Get(f)
+		after, _ := e.After.Get(f)
+		if from, to := brief(before), brief(after); from != "" && to != "" {
+			out += " " + from + " → " + to
+		}
+	}
+	return out
+}
+
+// brief returns a short value for a heading; "" for a long one.
+func brief(v value.Value) string {
+	const most = 24
+	if text := v.String(); len(text) > most || structured(v, v) || strings.ContainsAny(text, "\n\t") {
+		return ""
+	}
+	if v.Kind() == value.String {
+		return quote(v.Text())
+	}
+	if v.IsNull() {
+		return "null"
+	}
+	return v.String()
+}
+
+// updated returns the fields that are set, as far as the viewer sees them: of one record in the order of its class.
+func updated(c *change.Change, sight func(class string) Sight) []string {
+	all := c.Fields
+	if len(c.Effects) == 1 {
+		all = c.Effects[0].Asked
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(f string) bool {
+		return !slices.ContainsFunc(c.Effects, func(e change.Effect) bool { _, seen := sight(e.Class).Fields[f]; return seen })
+	})
+}
+
+// labelOf returns what the record of e is called, as far as the viewer sees that; "" if it has no label. The name that an
+// agent gives a new record is a label only if it asked for it: one that the source makes up is for reviewers.
+func labelOf(e change.Effect, s Sight, viewer Viewer) string {
+	_, seen := s.Fields[s.Label]
+	if s.Label == "" || !seen || s.Masks[s.Label] != nil {
+		return ""
+	}
+	v, there := e.Before.Get(s.Label)
+	if !there && (viewer.Reviewer || slices.Contains(e.Asked, s.Label)) {
+		v, _ = e.After.Get(s.Label)
+	}
+	return v.String()
+}
+
+// short returns a label as one short line, as it is.
+func short(text string) string {
+	return capped(strings.Join(strings.Fields(first(text, maxLabel)), " "), text, maxLabel)
+}
+
+// called returns a label as one short line, readable.
+func called(text string) string { return Visible(short(text)) }
+
+// quote returns a label in quotes that it can't end itself.
+func quote(label string) string { return string(value.AppendQuoted(nil, label)) }
+
+// Refer sets the labels of pointers. labels returns what the records of a class are called whose key has one of values,
+// by the text of the key, as far as the viewer sees them.
+func (s *Sheet) Refer(labels func(to Pointer, values []value.Value) map[string]string) {
+	type place struct {
+		shown *Shown
+		key   string
+	}
+	places, values := map[Pointer][]place{}, map[Pointer][]value.Value{}
+	for i := range s.Items {
+		for k := range s.Items[i].Fields {
+			f := &s.Items[i].Fields[k]
+			to, points := s.Items[i].points[f.Path]
+			if !points {
+				continue
+			}
+			for v, shown := range map[*value.Value]*Shown{f.was: &f.Before, f.is: &f.After} {
+				if v != nil && !v.IsNull() {
+					places[to], values[to] = append(places[to], place{shown, v.String()}), append(values[to], *v)
+				}
+			}
+		}
+	}
+	for to, all := range places {
+		found := labels(to, values[to])
+		for _, p := range all {
+			p.shown.Label = called(found[p.key])
+		}
+	}
+}
+
+// fieldsOf returns the sight of a class definition.
+func fieldsOf(class string) Sight {
+	return Sight{Class: class, Fields: map[string]schema.Type{"fields": schema.JSON}}
+}
