@@ -31,7 +31,7 @@ func TestDeclaredFaults(t *testing.T) {
 		{"issues", "org", Pointer{Class: "pairs", Key: "m"}, `app.pairs has no field "m"`},
 		{"issues", "org", Pointer{Class: "pairs", Key: "n"}, "n of app.pairs isn't unique by a key or an index, so it could lead to several records"},
 		{"comments", "body", Pointer{Class: "issues", Key: "title"}, "title of app.issues isn't unique by a key or an index, so it could lead to several records"},
-		{"comments", "body", Pointer{Class: "issues"}, "it is of type string, and id of app.issues is of type uuid; types can convert it"},
+		{"comments", "body", Pointer{Class: "issues"}, "it is of type string, and id of app.issues is of type uuid"},
 		{"issues", "owner", Pointer{Class: "nodes"}, "the source says that it points to id of users"},
 	} {
 		rules := Rules{Classes: map[string]ClassRule{"app." + tt.class: {Pointers: map[string]Pointer{tt.field: tt.to}}}}

@@ -52,17 +52,7 @@ func (m *masks) stage(s Stage, in *Shape) error {
 	case *Buckets:
 		return first(m.reads(in, s.By), m.accumulators(s.Accumulators, in))
 	case *Windows:
-		var by []Expr
-		for _, c := range s.By {
-			by = append(by, Ref{Column: c})
-		}
-		for _, o := range s.Order {
-			by = append(by, Ref{Column: o.Column})
-		}
-		for _, f := range s.Functions {
-			by = append(by, f.X, f.Default)
-		}
-		return first(m.reads(in, by...), stays(in, out, 0))
+		return first(m.reads(in, s.reads()...), stays(in, out, 0))
 	case *Slice, *Sample:
 		return stays(in, out, 0)
 	case *Unwind:
@@ -97,6 +87,21 @@ func (m *masks) stage(s Stage, in *Shape) error {
 		return nil
 	}
 	return fmt.Errorf("masks know no stage %T", s)
+}
+
+// reads returns what s reads of each record.
+func (s *Windows) reads() []Expr {
+	var out []Expr
+	for _, c := range s.By {
+		out = append(out, Ref{Column: c})
+	}
+	for _, o := range s.Order {
+		out = append(out, Ref{Column: o.Column})
+	}
+	for _, f := range s.Functions {
+		out = append(out, f.X, f.Default)
+	}
+	return out
 }
 
 func first(errs ...error) error {

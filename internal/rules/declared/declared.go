@@ -1,0 +1,77 @@
+// Package declared is what a class says of its records that its source doesn't: pointers, and the fields that hold what
+// a record is called.
+package declared
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// Pointer returns the relation that the field called name of from points to the record of to whose field key has its
+// value; "" stands for the key of to. At most one record may have a value of key, and both fields must be of one type, or
+// values that differ would be taken as equal. wrong says which of it doesn't hold, and is "" if all does.
+func Pointer(from *schema.Class, name string, to *schema.Class, key string) (r schema.Relation, wrong string) {
+	if key == "" && len(to.Key) == 1 {
+		key = to.Key[0]
+	}
+	f, k, class := from.Field(name), to.Field(key), to.FullName()
+	switch {
+	case f == nil:
+		wrong = "there is no such field" + problem.DidYouMean(problem.Nearest(name, from.FieldNames(), 2))
+	case to.Source != from.Source:
+		wrong = class + " is in another source; a pointer leads to a class of its own"
+	case from.Recordless || to.Recordless:
+		wrong = "a description without records has no pointers"
+	case key == "":
+		wrong = fmt.Sprintf("%s has no key of one field; write {class: %s, key: …}", class, to.Name)
+	case k == nil:
+		wrong = fmt.Sprintf("%s has no field %q%s", class, key, problem.DidYouMean(problem.Nearest(key, to.FieldNames(), 2)))
+	case !unique(to, key):
+		wrong = fmt.Sprintf("%s of %s isn't unique by a key or an index, so it could lead to several records", key, class)
+	case f.Type != k.Type:
+		wrong = fmt.Sprintf("it is of type %s, and %s of %s is of type %s", f.Type, key, class, k.Type)
+	case !slices.Contains([]schema.Type{schema.Integer, schema.String, schema.UUID, schema.Decimal, schema.Any}, k.Type):
+		wrong = fmt.Sprintf("%s of %s is of type %s; a pointer holds a number, a text or a UUID", key, class, k.Type)
+	}
+	for _, have := range from.Relations {
+		if same := have.Target == to.Name && slices.Equal(have.TargetFields, []string{key}); slices.Equal(have.Fields, []string{name}) && !same && wrong == "" {
+			wrong = fmt.Sprintf("the source says that it points to %s of %s", have.TargetFields[0], have.Target)
+		}
+	}
+	return schema.Relation{Fields: []string{name}, Target: to.Name, TargetFields: []string{key}, Declared: true}, wrong
+}
+
+// unique reports whether at most one record of c has a value of the field.
+func unique(c *schema.Class, field string) bool {
+	only := []string{field}
+	return slices.Equal(c.Key, only) || slices.ContainsFunc(c.Indexes, func(x schema.Index) bool { return x.Unique && !x.More && slices.Equal(x.Fields, only) })
+}
+
+// callings returns the names, without case and separators, of fields that hold what a record is called, the likeliest
+// first.
+func callings() []string {
+	return []string{"name", "title", "subject", "displayname", "fullname", "label", "headline", "key", "number", "code", "slug", "username", "login", "email"}
+}
+
+// Labels returns the fields among some of c whose names say that they hold what a record is called, the likeliest first.
+func Labels(c *schema.Class, some []*schema.Field) []string {
+	var own string // projects have a project_name
+	if w := denylist.Words(c.Name); len(w) > 0 {
+		own = strings.TrimSuffix(w[len(w)-1], "s") + "name"
+	}
+	var out []string
+	for _, calling := range append([]string{own}, callings()...) {
+		for _, f := range some {
+			plain := f.Type == schema.String || f.Type == schema.Integer
+			if plain && !slices.Contains(c.Key, f.Name) && strings.Join(denylist.Words(f.Name), "") == calling {
+				out = append(out, f.Name)
+			}
+		}
+	}
+	return out
+}
