@@ -3,9 +3,15 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -47,13 +53,31 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 			errs = append(errs, err)
 		}
 		warnings, err := c.CheckLists(namesOf(c, catalogue))
-		s.Warnings, errs = append(s.Warnings, warnings...), append(errs, err)
+		s.Warnings, errs = slices.Concat(s.Warnings, warnings, tooDeep(c)), append(errs, err)
 	}
 	if err := merge(c, errs); err != nil {
 		return nil, err
 	}
 	s.Regime, err = policyreport.Over(s.Policy, Offers(c))
 	return s, err
+}
+
+// tooDeep names the operations whose arguments can't be checked, since their schemas nest in too many ways.
+func tooDeep(c *config.Config) (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Rules.APIs)) {
+		rules := c.Rules.APIs[name]
+		if rules.Document == nil {
+			continue // a fault of its own
+		}
+		v := visible.New(rules.Document, nil, visible.Filter{})
+		checker := validate.New(v, validate.Options{OpenBodies: rules.OpenBodies})
+		for _, op := range v.Operations() {
+			if deep := checker.TooDeep(op); deep != nil {
+				out = append(out, fmt.Sprintf("%s.%s: calls are refused: the schemas of %s nest so that checking a value takes more than %d comparisons", name, op.ID, strings.Join(deep, ", "), validate.MaxSteps))
+			}
+		}
+	}
+	return out
 }
 
 // merge combines all faults of the file in one error. Another error at index i becomes a fault of source i.

@@ -20,7 +20,12 @@ type printer struct {
 	past    []string // the named schemas that enclose the current one
 	at      []string // the path of the current part: body, line_items; see Part
 	cut     string   // the path of the first part that is not shown whole
+	kinds   int      // types described
 }
+
+// maxKinds is the maximum number of types that a printer describes; further ones are any. A schema of a kilobyte can nest
+// alternatives of alternatives in more ways than there is time for.
+const maxKinds = 100_000
 
 func (p *printer) line(indent int, text string) {
 	for range indent {
@@ -222,7 +227,7 @@ func (p *printer) inside(indent int, s spec.Schema, level int) {
 		leave()
 	}
 	if len(o.Choices) > 0 && len(all) > 0 {
-		p.line(indent, "and "+p.choices(o.Schema, o.Choices))
+		p.line(indent, "and "+p.choices(o.Schema, o.Choices, 0))
 	}
 	p.alternatives(indent, o, level+1)
 	if o.Further != nil && len(all) > 0 {
@@ -283,15 +288,15 @@ func (p *printer) field(indent int, called string, required bool, s spec.Schema)
 // kind returns a type, such as string, array<Team>, map<integer> or "one of A, B".
 func (p *printer) kind(s spec.Schema, depth int) string {
 	text := ""
-	switch {
-	case depth > 4:
+	switch p.kinds++; {
+	case depth > 4 || p.kinds > maxKinds:
 		text = "any"
 	case len(s.Enum) > 0:
 		text = p.enum(s)
 	case s.Name != "" && (len(s.Properties) > 0 || len(s.AllOf) > 0 || known[s.Name] != ""):
 		text = name(s.Name)
 	case len(s.Properties) == 0 && len(s.OneOf)+len(s.AnyOf) > 0:
-		if text = p.choices(s, append(slices.Clone(s.OneOf), s.AnyOf...)); s.Name != "" && depth == 0 {
+		if text = p.choices(s, append(slices.Clone(s.OneOf), s.AnyOf...), depth); s.Name != "" && depth == 0 {
 			text = name(s.Name) + ", " + text
 		}
 	case s.Items != nil && s.Is("array"):
@@ -347,8 +352,10 @@ func value(e spec.Raw) string {
 	return oneLine(string(e), 60)
 }
 
-// choices lists the alternatives of a schema by name, and unnamed ones by their fields.
-func (p *printer) choices(s spec.Schema, all []spec.Raw) string {
+// choices lists the alternatives of a schema by name, and unnamed ones by their fields. They are of fewer levels than
+// other types, as there may be many on each.
+func (p *printer) choices(s spec.Schema, all []spec.Raw, depth int) string {
+	depth = max(depth+1, 3)
 	var names []string
 	for _, r := range all {
 		in := p.v.Schema(r)
@@ -360,7 +367,7 @@ func (p *printer) choices(s spec.Schema, all []spec.Raw) string {
 			var fields []string
 			for _, f := range p.v.Object(in).Fields {
 				if f.Required || len(in.Required) == 0 {
-					fields = append(fields, oneLine(f.Name, 60)+": "+p.kind(p.v.Schema(f.Schema), 3))
+					fields = append(fields, oneLine(f.Name, 60)+": "+p.kind(p.v.Schema(f.Schema), depth))
 				}
 			}
 			text = "{" + strings.Join(fields[:min(len(fields), 4)], ", ") + "}"
@@ -370,7 +377,7 @@ func (p *printer) choices(s spec.Schema, all []spec.Raw) string {
 			hidden := func(f string) bool { return !p.v.Field(s.Name, f) || !p.v.Field("", f) }
 			text = "with " + oneLine(strings.Join(slices.DeleteFunc(slices.Clone(in.Required), hidden), ", "), 60)
 		default:
-			text = p.kind(in, 3)
+			text = p.kind(in, depth)
 		}
 		if !slices.Contains(names, text) {
 			names = append(names, text)

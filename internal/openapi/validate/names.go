@@ -17,6 +17,7 @@ func (c *Checker) names(f *faults, schemas []spec.Raw, v value.Value, at string,
 	if len(schemas) == 0 || depth > maxNames {
 		return
 	}
+	schemas = distinct(schemas)
 	switch v.Kind() {
 	case value.Array:
 		var items []spec.Raw
@@ -29,7 +30,7 @@ func (c *Checker) names(f *faults, schemas []spec.Raw, v value.Value, at string,
 			c.names(f, items, e, fmt.Sprintf("%s/%d", at, i), depth+1)
 		}
 	case value.Object:
-		k := known{v: v, fields: map[string][]spec.Raw{}}
+		k := known{v: v, fields: map[string][]spec.Raw{}, past: map[string]bool{}}
 		for _, r := range schemas {
 			c.known(&k, r, 0)
 		}
@@ -47,6 +48,19 @@ func (c *Checker) names(f *faults, schemas []spec.Raw, v value.Value, at string,
 	}
 }
 
+// distinct returns each of the schemas once.
+func distinct(schemas []spec.Raw) []spec.Raw {
+	past := map[string]bool{}
+	var out []spec.Raw
+	for _, r := range schemas {
+		if !past[string(r)] {
+			past[string(r)] = true
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 // known holds the names an object may have: those of a schema and of the alternatives that may apply to v.
 type known struct {
 	v       value.Value
@@ -54,6 +68,7 @@ type known struct {
 	names   []string
 	open    bool
 	further []spec.Raw
+	past    map[string]bool // the schemas that were read, by their text
 }
 
 func (c *Checker) known(k *known, r spec.Raw, depth int) {
@@ -62,6 +77,10 @@ func (c *Checker) known(k *known, r spec.Raw, depth int) {
 		k.open = true
 		return
 	}
+	if k.past[string(r)] { // by another way, of which there may be more than can be gone
+		return
+	}
+	k.past[string(r)] = true
 	if len(s.Types) > 0 && !s.Is("object") && depth > 0 {
 		return
 	}

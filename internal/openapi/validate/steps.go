@@ -1,0 +1,125 @@
+package validate
+
+import (
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// MaxSteps is the maximum number of times that a value and its parts are compared with schemas. A few hundred bytes of
+// nested allOf can ask for more comparisons than there is time for.
+const MaxSteps = 200_000
+
+// steps counts the comparisons that checking a value takes, before it is checked. The library that checks compares a
+// value again for each path through the schemas that leads to it; steps visits each pair of value and schema once.
+type steps map[pair]int
+
+// A pair is a schema and a part of the value, identified by an arbitrary number.
+type pair struct {
+	schema *jsonschema.Schema
+	at     int
+}
+
+// A node is a part of a value.
+type node struct {
+	id    int
+	value any
+	parts []node          // of a list
+	named map[string]node // of an object
+}
+
+// nodes numbers the parts of v, from *next on.
+func nodes(v any, next *int) node {
+	n := node{id: *next, value: v}
+	*next++
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			n.parts = append(n.parts, nodes(e, next))
+		}
+	case map[string]any:
+		n.named = map[string]node{}
+		for name, e := range v {
+			n.named[name] = nodes(e, next)
+		}
+	}
+	return n
+}
+
+// count returns the number of comparisons of n with s, at least; more than MaxSteps is as much as MaxSteps+1.
+func (c steps) count(s *jsonschema.Schema, n node) int {
+	if s == nil || s.Bool != nil {
+		return 1
+	}
+	at := pair{s, n.id}
+	if made, ok := c[at]; ok {
+		return made
+	}
+	if len(c) > MaxSteps {
+		return MaxSteps + 1
+	}
+	c[at] = 1 // a reference to itself in place is refused by the library
+	sum := 1
+	add := func(s *jsonschema.Schema, n node) {
+		if s != nil && sum <= MaxSteps {
+			sum = min(sum+c.count(s, n), MaxSteps+1)
+		}
+	}
+	for _, in := range [][]*jsonschema.Schema{{s.Ref, s.Not, s.If, s.Then, s.Else}, s.AllOf, s.AnyOf, s.OneOf} {
+		for _, s := range in {
+			add(s, n)
+		}
+	}
+	for name, part := range n.named {
+		add(s.PropertyNames, node{id: part.id})
+		if of, ok := s.Properties[name]; ok {
+			add(of, part)
+		} else if of, ok := s.AdditionalProperties.(*jsonschema.Schema); ok {
+			add(of, part)
+		}
+	}
+	for i, part := range n.parts {
+		if i < len(s.PrefixItems) {
+			add(s.PrefixItems[i], part)
+		} else {
+			add(s.Items2020, part)
+		}
+	}
+	c[at] = sum
+	return sum
+}
+
+// bounded returns a refusal if checking instance against s takes more than MaxSteps.
+func bounded(s *jsonschema.Schema, instance any, at string) error {
+	next := 0
+	if (steps{}).count(s, nodes(instance, &next)) <= MaxSteps {
+		return nil
+	}
+	return &problem.Error{Code: problem.Unsupported, Kind: "schema_too_deep", Pointer: at,
+		Detail:     fmt.Sprintf("its schemas nest so that checking this value takes more than %d comparisons", MaxSteps),
+		Suggestion: "give a smaller value; whoever runs this gateway finds the schema with bailiwick check"}
+}
+
+// TooDeep returns the places of op whose schema can't be checked within MaxSteps, whatever the value: "body", or a
+// parameter's name.
+func (c *Checker) TooDeep(op *spec.Operation) (out []string) {
+	deep := func(name, key string, r spec.Raw) {
+		if r == nil {
+			return
+		}
+		if s, err := c.compile(key, r); err == nil && bounded(s, map[string]any{}, "") != nil {
+			out = append(out, name)
+		}
+	}
+	for _, p := range c.v.Parameters(op) {
+		deep(p.Name, fmt.Sprintf("%s %s %s", op.ID, p.In, p.Name), p.Schema)
+	}
+	if op.Body != nil {
+		for _, content := range op.Body.Contents {
+			deep("body", fmt.Sprintf("%s body %s", op.ID, content.MediaType), content.Schema)
+		}
+	}
+	return out
+}

@@ -1,0 +1,67 @@
+package validate
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// nested returns a document whose operation takes W0; W0 to W11 are made by level from the reference to the next one.
+func nested(level func(n int, next string) string, last string) string {
+	var all strings.Builder
+	for n := range 12 {
+		fmt.Fprintf(&all, `"W%d":%s,`, n, level(n, fmt.Sprintf(`{"$ref":"#/components/schemas/W%d"}`, n+1)))
+	}
+	return `{"openapi":"3.1.0","paths":{"/w":{"post":{"operationId":"op","requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/W0"}}}},
+		"responses":{"200":{"description":"ok"}}}}},"components":{"schemas":{` + all.String() + `"W12":` + last + `}}}`
+}
+
+func times(n int, one string) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
+
+// TestSteps checks that schemas of a kilobyte can't make the check of a small value take longer than a moment.
+func TestSteps(t *testing.T) {
+	deep := `{"a":` + strings.Repeat(`{"a":`, 15) + `1` + strings.Repeat(`}`, 15) + `}`
+	for name, tt := range map[string]struct {
+		doc, body string
+		deep      string // what is always refused, as check names it
+		refused   bool
+	}{
+		"allOf":                    {nested(func(_ int, next string) string { return `{"allOf":[` + times(10, next) + `]}` }, `{"type":"object"}`), `{"x":1}`, "body", true},
+		"allOf of another type":    {nested(func(_ int, next string) string { return `{"allOf":[` + times(10, next) + `]}` }, `{"type":"string"}`), `{"x":1}`, "body", true},
+		"oneOf":                    {nested(func(_ int, next string) string { return `{"oneOf":[` + times(10, next) + `]}` }, `{"type":"object"}`), `{"x":1}`, "body", true},
+		"anyOf of none":            {nested(func(_ int, next string) string { return `{"anyOf":[` + times(10, next) + `]}` }, `{"type":"string"}`), `{"x":1}`, "body", true},
+		"not":                      {nested(func(_ int, next string) string { return `{"not":{"anyOf":[` + times(10, next) + `]}}` }, `{"type":"string"}`), `{"x":1}`, "body", true},
+		"ten ways to each field":   {nested(func(_ int, next string) string { return `{"allOf":[` + times(10, `{"properties":{"a":`+next+`}}`) + `]}` }, `{}`), deep, "", true},
+		"ten alternatives a field": {nested(func(_ int, next string) string { return `{"oneOf":[` + times(10, `{"type":"object","properties":{"a":`+next+`}}`) + `]}` }, `{}`), deep, "", true},
+		"a list of each":           {nested(func(_ int, next string) string { return `{"anyOf":[` + times(10, `{"type":"array","items":`+next+`}`) + `]}` }, `{}`), strings.Repeat("[", 15) + strings.Repeat("]", 15), "", true},
+		"as deep, and one way":     {nested(func(_ int, next string) string { return `{"allOf":[` + next + `]}` }, `{"type":"object"}`), `{}`, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, v := checker(t, tt.doc, Options{})
+			op, err := v.Operation("op")
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan error, 1)
+			go func() {
+				_, err := c.Check(op, arguments(t, `{"body":`+tt.body+`}`))
+				done <- err
+			}()
+			select {
+			case err := <-done:
+				p := problem.Of(err)
+				if tt.refused && (p == nil || p.Code == problem.Internal) || !tt.refused && err != nil {
+					t.Error(err)
+				}
+			case <-time.After(time.Minute): // it takes milliseconds, or longer than any machine lasts
+				t.Fatal("it is still checked")
+			}
+			if got := strings.Join(c.TooDeep(op), " "); got != tt.deep {
+				t.Errorf("too deep: %q, want %q", got, tt.deep)
+			}
+		})
+	}
+}
