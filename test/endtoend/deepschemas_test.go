@@ -21,11 +21,13 @@ import (
 func TestDeepSchemas(t *testing.T) {
 	times := func(n int, one string) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
 	for name, level := range map[string]func(next string) string{
-		"allOf":        func(next string) string { return `{"allOf":[` + times(10, next) + `]}` },
-		"oneOf":        func(next string) string { return `{"oneOf":[` + times(10, next) + `]}` },
-		"alternatives": func(next string) string { return `{"anyOf":[` + times(10, `{"type":"object","properties":{"a":`+next+`}}`) + `]}` },
-		"parts":        func(next string) string { return `{"allOf":[` + times(10, `{"properties":{"a":`+next+`}}`) + `]}` },
-		"lists":        func(next string) string { return `{"oneOf":[` + times(10, `{"type":"array","items":`+next+`}`) + `]}` },
+		"allOf": func(next string) string { return `{"allOf":[` + times(10, next) + `]}` },
+		"oneOf": func(next string) string { return `{"oneOf":[` + times(10, next) + `]}` },
+		"alternatives": func(next string) string {
+			return `{"anyOf":[` + times(10, `{"type":"object","properties":{"a":`+next+`}}`) + `]}`
+		},
+		"parts": func(next string) string { return `{"allOf":[` + times(10, `{"properties":{"a":`+next+`}}`) + `]}` },
+		"lists": func(next string) string { return `{"oneOf":[` + times(10, `{"type":"array","items":`+next+`}`) + `]}` },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var all strings.Builder

@@ -29,15 +29,21 @@ func TestSteps(t *testing.T) {
 		deep      string // what is always refused, as check names it
 		refused   bool
 	}{
-		"allOf":                    {nested(func(_ int, next string) string { return `{"allOf":[` + times(10, next) + `]}` }, `{"type":"object"}`), `{"x":1}`, "body", true},
-		"allOf of another type":    {nested(func(_ int, next string) string { return `{"allOf":[` + times(10, next) + `]}` }, `{"type":"string"}`), `{"x":1}`, "body", true},
-		"oneOf":                    {nested(func(_ int, next string) string { return `{"oneOf":[` + times(10, next) + `]}` }, `{"type":"object"}`), `{"x":1}`, "body", true},
-		"anyOf of none":            {nested(func(_ int, next string) string { return `{"anyOf":[` + times(10, next) + `]}` }, `{"type":"string"}`), `{"x":1}`, "body", true},
-		"not":                      {nested(func(_ int, next string) string { return `{"not":{"anyOf":[` + times(10, next) + `]}}` }, `{"type":"string"}`), `{"x":1}`, "body", true},
-		"ten ways to each field":   {nested(func(_ int, next string) string { return `{"allOf":[` + times(10, `{"properties":{"a":`+next+`}}`) + `]}` }, `{}`), deep, "", true},
-		"ten alternatives a field": {nested(func(_ int, next string) string { return `{"oneOf":[` + times(10, `{"type":"object","properties":{"a":`+next+`}}`) + `]}` }, `{}`), deep, "", true},
-		"a list of each":           {nested(func(_ int, next string) string { return `{"anyOf":[` + times(10, `{"type":"array","items":`+next+`}`) + `]}` }, `{}`), strings.Repeat("[", 15) + strings.Repeat("]", 15), "", true},
-		"as deep, and one way":     {nested(func(_ int, next string) string { return `{"allOf":[` + next + `]}` }, `{"type":"object"}`), `{}`, "", false},
+		"allOf":                 {nested(func(_ int, next string) string { return `{"allOf":[` + times(10, next) + `]}` }, `{"type":"object"}`), `{"x":1}`, "body", true},
+		"allOf of another type": {nested(func(_ int, next string) string { return `{"allOf":[` + times(10, next) + `]}` }, `{"type":"string"}`), `{"x":1}`, "body", true},
+		"oneOf":                 {nested(func(_ int, next string) string { return `{"oneOf":[` + times(10, next) + `]}` }, `{"type":"object"}`), `{"x":1}`, "body", true},
+		"anyOf of none":         {nested(func(_ int, next string) string { return `{"anyOf":[` + times(10, next) + `]}` }, `{"type":"string"}`), `{"x":1}`, "body", true},
+		"not":                   {nested(func(_ int, next string) string { return `{"not":{"anyOf":[` + times(10, next) + `]}}` }, `{"type":"string"}`), `{"x":1}`, "body", true},
+		"ten ways to each field": {nested(func(_ int, next string) string {
+			return `{"allOf":[` + times(10, `{"properties":{"a":`+next+`}}`) + `]}`
+		}, `{}`), deep, "", true},
+		"ten alternatives a field": {nested(func(_ int, next string) string {
+			return `{"oneOf":[` + times(10, `{"type":"object","properties":{"a":`+next+`}}`) + `]}`
+		}, `{}`), deep, "", true},
+		"a list of each": {nested(func(_ int, next string) string {
+			return `{"anyOf":[` + times(10, `{"type":"array","items":`+next+`}`) + `]}`
+		}, `{}`), strings.Repeat("[", 15) + strings.Repeat("]", 15), "", true},
+		"as deep, and one way": {nested(func(_ int, next string) string { return `{"allOf":[` + next + `]}` }, `{"type":"object"}`), `{}`, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, v := checker(t, tt.doc, Options{})
