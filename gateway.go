@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,6 +33,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
 	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
+	"github.com/bailiwick-dev/bailiwick/internal/subscribers"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -89,7 +91,7 @@ type Gateway struct {
 	holder  string                // the unique name of this gateway as a lease holder
 	slots   map[string]*fair.Gate // by source: shares a source's connections fairly between callers
 
-	subscribers subscribers
+	subscribers subscribers.List[Event]
 }
 
 // New describes the sources and compiles the rules against them. It returns warnings about what the sources left out.
@@ -249,4 +251,50 @@ func (g *Gateway) rows(ctx context.Context, p *policy.Policy, principal identity
 	}
 	by := fair.Who{Tenant: principal.Tenant, Owner: principal.Account(), Credential: principal.Origin()}
 	return redact.Apply(permit, g.masks, fair.InTurn(ctx, g.slots[plan.View.Source()], by, rows, func(err error) (value.Row, error) { return nil, ended(ctx, err) }))
+}
+
+// An Observer is notified of every call, for metrics, traces and logs. It decides nothing, and it must not keep the
+// principal or the arguments after the call.
+type Observer interface {
+	// Begin is called before anything is decided about a call. The context that it returns becomes the call's
+	// context, so the spans of its steps (package span) are children of the span in it.
+	Begin(ctx context.Context, who identity.Principal, ask CallSpec) context.Context
+	// End is called with the record of a call, after the log has kept it, and the call's error.
+	End(ctx context.Context, who identity.Principal, r *audit.Record, err error)
+}
+
+// keys returns the argument names for the record, sorted. A name that the tool doesn't take is recorded as "?",
+// because it could contain anything.
+func (a *CallSpec) keys() []string {
+	var out []string
+	strange := false
+	for _, m := range a.Arguments.Members() {
+		if a.Takes == nil || slices.Contains(a.Takes, m.Name) {
+			out = append(out, m.Name)
+		} else {
+			strange = true
+		}
+	}
+	if strange {
+		out = append(out, "?")
+	}
+	sort.Strings(out)
+	return out
+}
+
+// PolicyVersion identifies the rules in force.
+func (g *Gateway) PolicyVersion() string { return g.force.Load().policy.Version() }
+
+// tokenBytes is the approximate number of bytes in a token of a language model.
+const tokenBytes = 4
+
+// asker returns whose allowances p draws from: its credential's, also for a derived principal.
+func asker(p identity.Principal) limit.Asker {
+	return limit.Asker{Owner: p.Account(), Token: p.Origin(), Depth: p.Depth}
+}
+
+// used returns what the call has used, given an answer of so many bytes.
+func (c *Call) used(bytes int) limit.Use {
+	tokens := int64(bytes / tokenBytes)
+	return limit.Use{Rows: int64(c.record.Rows), Bytes: int64(bytes), Tokens: tokens, Cost: limit.Cost(tokens, c.gateway.options.Price)}
 }

@@ -5,11 +5,15 @@ import (
 	"crypto/rand"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // A force is the rules and actions in force at one moment. It never changes.
@@ -101,4 +105,73 @@ func (g *Gateway) Moment(look func()) Moment {
 			return m
 		}
 	}
+}
+
+// follow reads the change events after Seq after, of this and other processes, and describes the sources again if a
+// class was created or removed. It returns the last Seq it read. An error is reported once: the classes in force
+// stay, and the next change of a class or Refresh tries again.
+func (g *Gateway) follow(ctx context.Context, after int64) (int64, error) {
+	const most = 200
+	queue, outdated := g.options.Changes, false
+	for more := true; more; {
+		events, err := queue.Store().Events(ctx, after, most)
+		if err != nil {
+			return after, err
+		}
+		for _, e := range events {
+			if e.Kind == change.EventApplied && !outdated {
+				c, err := queue.Get(ctx, e.Change)
+				if err != nil {
+					return after, err
+				}
+				outdated = ofClass(c)
+			}
+		}
+		for _, e := range events {
+			after = e.Seq
+		}
+		more = len(events) == most
+	}
+	if outdated {
+		return after, g.described(ctx)
+	}
+	return after, nil
+}
+
+// described describes the sources again after a change that created or removed a class.
+func (g *Gateway) described(ctx context.Context) error {
+	if _, err := g.Refresh(ctx); err != nil {
+		return fmt.Errorf("a class has come or gone, and what was in force stays: %w", err)
+	}
+	return nil
+}
+
+// ofClass reports whether c creates or removes a class.
+func ofClass(c *change.Change) bool {
+	return slices.ContainsFunc(c.Effects, func(e change.Effect) bool { return e.Op == write.OpSchema })
+}
+
+// An Event names what changed in a gateway.
+type Event string
+
+// The events that Subscribe reports.
+const (
+	RulesChanged     Event = "rules"     // other rules are in force
+	CatalogueChanged Event = "catalogue" // the sources were described again
+	ToolsChanged     Event = "tools"     // tools were added or removed
+	PromptsChanged   Event = "prompts"   // prompts were added or removed
+)
+
+// Subscribe calls f for every event from now on, until stop is called. f is called in the goroutine that makes the
+// change, after it is in force, one event at a time: it must return quickly and must not make changes itself.
+func (g *Gateway) Subscribe(f func(Event)) (stop func()) { return g.subscribers.Subscribe(f) }
+
+// Announce notifies all subscribers of an event. The owner of the changed state calls it: the gateway for its rules
+// and sources, a tool.Set for its tools.
+func (g *Gateway) Announce(e Event) {
+	g.subscribers.Announce(e, func(panicked any) {
+		if g.options.Log != nil {
+			g.options.Log.Error("a subscriber panicked", "change", string(e), "error", problem.Panicked(panicked).Err)
+		}
+	})
 }

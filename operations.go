@@ -1,12 +1,16 @@
 package bailiwick
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/objects"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
+	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -88,3 +92,38 @@ func (c *Call) permitted(r APIRead) (calls.Permit, calls.Plan, error) {
 	plan, err := permit.Plan()
 	return permit, plan, err
 }
+
+type (
+	// An Object is what a cache has of one recordless class, as far as the caller may see it.
+	Object = objects.Object
+
+	// Objects describes where objects were found.
+	Objects = objects.Objects
+)
+
+// Objects finds descriptions in a place and passes them to visit, from index skip on, until it returns false: those
+// asked for, each once and in that order, or all by name. Objects that the caller may not see appear as missing.
+func (c *Call) Objects(ctx context.Context, at source.Place, skip int, visit func(Object) bool) (Objects, error) {
+	seer := objects.Seer{Policy: c.policy, Who: c.who, Sources: c.gateway.options.Sources, Now: c.gateway.options.Now}
+	found, err := seer.Find(ctx, at, skip, func(o Object) bool {
+		more := visit(o)
+		if more && !o.Unknown {
+			c.record.Rows++
+		}
+		return more
+	})
+	if found.Source == "" {
+		return found, err
+	}
+	c.asked(found.Source)
+	if names := at.Objects; len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return n != names[0] }) {
+		c.asked(found.Source + "." + names[0])
+	}
+	if found.Cached {
+		c.from = found.Source
+	}
+	return found, err
+}
+
+// Budget returns the maximum bytes of read data in an answer.
+func (c *Call) Budget() int { return cmp.Or(c.gateway.options.Budget, shape.DefaultBudget) }

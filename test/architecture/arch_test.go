@@ -72,9 +72,11 @@ var mayImport = map[string]string{
 	"internal/result/shape":       "internal/result/redact policy problem value",
 	"audit":                       "problem value",
 	"limit":                       "problem",
-	".":                           "action audit change identity internal/fair internal/functions internal/once internal/openapi/response internal/openapi/validate internal/policyreport internal/remark internal/result/mask internal/result/redact internal/result/shape internal/review internal/review/evidence internal/review/visibility internal/rules/calls internal/rules/guard internal/rules/schemacheck internal/rules/writes internal/trace limit policy problem query schema source value write",
+	".":                           "action audit change identity internal/fair internal/functions internal/objects internal/once internal/openapi/response internal/openapi/validate internal/policyreport internal/remark internal/result/mask internal/result/redact internal/result/shape internal/review internal/review/evidence internal/review/visibility internal/rules/calls internal/rules/guard internal/rules/schemacheck internal/rules/writes internal/subscribers internal/trace limit policy problem query schema source value write",
 
 	// sources and clients
+	"internal/objects":              "identity policy problem schema source",
+	"internal/subscribers":          "",
 	"internal/functions":            "change internal/rules/writes problem source value write",
 	"internal/sqldriver":            "internal/sqlgen internal/sqlgen/dml internal/trace policy problem schema source value",
 	"internal/sqldriver/writing":    "change internal/rules/writes internal/sqlgen internal/sqlgen/dml internal/trace policy problem schema value write",

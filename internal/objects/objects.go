@@ -1,13 +1,13 @@
-package bailiwick
+// Package objects finds the descriptions of classes without records in metadata caches, as one principal may see them.
+package objects
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -33,56 +33,53 @@ type Objects struct {
 	Total       int           // how many objects were asked for, or exist
 }
 
-// Objects finds descriptions in a place and passes them to visit, from index skip on, until it returns false: those
-// asked for, each once and in that order, or all by name. Each is read when it is visited. Objects that the caller
+// A Seer is who looks, by which rules, and where.
+type Seer struct {
+	Policy  *policy.Policy
+	Who     identity.Principal
+	Sources map[string]source.Source
+	Now     func() time.Time
+}
+
+// Find finds descriptions in a place and passes them to visit, from index skip on, until it returns false: those
+// asked for, each once and in that order, or all by name. Each is read when it is visited. Objects that the principal
 // may not see appear as missing. Sources are asked in the order of their names; the first that has the connection
 // answers.
-func (c *Call) Objects(ctx context.Context, at source.Place, skip int, visit func(Object) bool) (Objects, error) {
-	from, cache, err := c.look(ctx, at)
+func (s Seer) Find(ctx context.Context, at source.Place, skip int, visit func(Object) bool) (Objects, error) {
+	from, cache, err := s.look(ctx, at)
 	if err != nil {
 		return Objects{}, err
 	}
 	out := Objects{Source: from, Workspace: cache.Workspace, Connections: cache.Connections, Age: -1}
 	names := unique(at.Objects)
-	if c.asked(from); len(names) == 1 {
-		c.asked(from + "." + names[0])
-	}
-	if cache.Reader == nil {
-		out.Total = len(names)
-		for _, name := range names[min(skip, len(names)):] {
-			if !visit(Object{Name: name, Unknown: true}) {
-				break
-			}
+	object := func(name string) Object { return Object{Name: name, Unknown: true} }
+	if cache.Reader != nil {
+		defer cache.Reader.Close() //nolint:errcheck // it was only read
+		seen := s.seen(from, cache.Objects)
+		out.Cached, out.Age = true, s.age(cache.Reader, seen)
+		if at.Objects == nil {
+			names = seen
 		}
-		return out, nil
-	}
-	defer cache.Reader.Close() //nolint:errcheck // it was only read
-	c.from, out.Cached = from, true
-	seen := c.seen(from, cache.Objects)
-	out.Age = c.age(cache.Reader, seen)
-	if at.Objects == nil {
-		names = seen
+		object = func(name string) Object { return s.object(from, cache.Reader, name, seen) }
 	}
 	out.Total = len(names)
 	for _, name := range names[min(skip, len(names)):] {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		o := c.object(from, cache.Reader, name, seen)
-		if !visit(o) {
+		if !visit(object(name)) {
 			break
 		}
-		c.record.Rows++
 	}
 	return out, nil
 }
 
 // look asks the sources that keep descriptions. If all of them block the project, it returns their error.
-func (c *Call) look(ctx context.Context, at source.Place) (from string, best *source.Cache, err error) {
+func (s Seer) look(ctx context.Context, at source.Place) (from string, best *source.Cache, err error) {
 	var there []string
 	refused := error(problem.New(problem.Unsupported, "no source keeps descriptions of objects"))
-	for _, name := range slices.Sorted(maps.Keys(c.gateway.options.Sources)) {
-		d, ok := c.gateway.options.Sources[name].(source.Describer)
+	for _, name := range slices.Sorted(maps.Keys(s.Sources)) {
+		d, ok := s.Sources[name].(source.Describer)
 		if !ok {
 			continue
 		}
@@ -110,15 +107,15 @@ func (c *Call) look(ctx context.Context, at source.Place) (from string, best *so
 }
 
 // seen returns those of names that the caller may see.
-func (c *Call) seen(from string, names []string) []string {
-	quiet := c.policy.Noting(nil) // listing names must not add classes to the record
+func (s Seer) seen(from string, names []string) []string {
+	quiet := s.Policy.Noting(nil) // listing names must not add classes to the record
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		return quiet.Fresh(c.who, &schema.Class{Source: from, Name: name, Recordless: true}) == nil
+		return quiet.Fresh(s.Who, &schema.Class{Source: from, Name: name, Recordless: true}) == nil
 	})
 }
 
 // age returns how long ago the newest description was written, or -1 if there is none.
-func (c *Call) age(r source.ObjectReader, names []string) time.Duration {
+func (s Seer) age(r source.ObjectReader, names []string) time.Duration {
 	var newest time.Time
 	for _, name := range names {
 		if t := r.Modified(name); t.After(newest) {
@@ -128,14 +125,14 @@ func (c *Call) age(r source.ObjectReader, names []string) time.Duration {
 	if newest.IsZero() {
 		return -1
 	}
-	return max(c.gateway.options.Now().Sub(newest), 0)
+	return max(s.Now().Sub(newest), 0)
 }
 
 // object reads one description.
-func (c *Call) object(from string, r source.ObjectReader, name string, seen []string) Object {
+func (s Seer) object(from string, r source.ObjectReader, name string, seen []string) Object {
 	o := Object{Name: name}
 	if _, found := slices.BinarySearch(seen, name); !found {
-		c.policy.Fresh(c.who, &schema.Class{Source: from, Name: name, Recordless: true}) // for the record: it notes the named class
+		s.Policy.Fresh(s.Who, &schema.Class{Source: from, Name: name, Recordless: true}) // for the record: it notes the named class
 		o.Near = problem.Nearest(name, seen, 3)
 		return o
 	}
@@ -144,7 +141,7 @@ func (c *Call) object(from string, r source.ObjectReader, name string, seen []st
 		o.Failed = problem.Of(err).Detail
 		class = schema.Class{Source: from, Name: name, Recordless: true}
 	}
-	o.View = c.policy.Fresh(c.who, &class)
+	o.View = s.Policy.Fresh(s.Who, &class)
 	return o
 }
 
@@ -157,6 +154,3 @@ func unique(names []string) []string {
 		return again
 	})
 }
-
-// Budget returns the maximum bytes of read data in an answer.
-func (c *Call) Budget() int { return cmp.Or(c.gateway.options.Budget, shape.DefaultBudget) }

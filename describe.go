@@ -1,0 +1,263 @@
+package bailiwick
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/internal/review/visibility"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// Describe returns, for operators, everything p may see and do under the rules in force: classes with fields, masks
+// and layers, the given tools, scopes and limits. Filter values are shown as digests. Never show the result to
+// agents.
+func (g *Gateway) Describe(p identity.Principal, tools []policyreport.Tool) (policyreport.Description, error) {
+	r, err := g.Regime(tools)
+	if err != nil {
+		return policyreport.Description{}, err
+	}
+	d := r.Describe(p)
+	o := g.options.Limits
+	d.Limits = &policyreport.Limits{PerMinute: float64(o.PerMinute), Burst: o.Burst, Concurrency: o.Concurrency}
+	if o.Every > 0 {
+		d.Limits.PerMinute = float64(time.Minute) / float64(o.Every)
+	}
+	return d, nil
+}
+
+// DescribeClass returns, for operators, p's view of one class, named as "source.Class" or by its bare name. If p
+// doesn't see the class, the View is empty and the Verdict says why.
+func (g *Gateway) DescribeClass(p identity.Principal, class string) (policyreport.View, policyreport.Verdict, error) {
+	r, err := g.Regime(nil)
+	if err != nil {
+		return policyreport.View{}, policyreport.Verdict{}, err
+	}
+	v, verdict := r.DescribeClass(p, class)
+	return v, verdict, nil
+}
+
+// WouldPermit reports to operators whether p could call one of tools on a class ("" for none), and if not, why and
+// which rule decides. It does not check whether a query is valid or what it costs.
+func (g *Gateway) WouldPermit(p identity.Principal, tools []policyreport.Tool, tool, class string) (policyreport.Verdict, error) {
+	r, err := g.Regime(tools)
+	if err != nil {
+		return policyreport.Verdict{}, err
+	}
+	return r.WouldPermit(p, tool, class), nil
+}
+
+// Views returns every view visible to p under the rules in force, ordered by source and name.
+func (g *Gateway) Views(p identity.Principal) []*policy.View {
+	return g.rules(context.Background(), g.force.Load().policy).Views(p)
+}
+
+// Regime returns the rules in force, for operators to query.
+func (g *Gateway) Regime(tools []policyreport.Tool) (*policyreport.Regime, error) {
+	return policyreport.Over(g.rules(context.Background(), g.force.Load().policy), tools)
+}
+
+// Access returns how the first records of q are found, and whether that would be refused as a scan.
+func (c *Call) Access(q query.Query) (policy.Access, error) {
+	c.asked(q.From())
+	return c.policy.Access(c.who, q)
+}
+
+// Statement returns the text that q would run, with placeholders instead of values, without running it. Where q would
+// be refused, so is Statement. The text names what views are made of, so it is "" for a caller that neither has the
+// scope explain nor sees all of the source, and for a source without such a text.
+func (c *Call) Statement(q query.Query) (string, error) {
+	permit, s, told, err := c.prepared(q)
+	if err != nil {
+		return "", err
+	}
+	compiler, ok := s.(source.Compiler)
+	if !ok {
+		return "", nil
+	}
+	text, err := compiler.Compile(permit)
+	if err != nil || !told {
+		return "", err
+	}
+	return text, nil
+}
+
+// Explain returns the database's own query plan for q, with values of rules and its estimates. It is "", and the
+// database is not asked, for a caller that may not have the Statement.
+func (c *Call) Explain(ctx context.Context, q query.Query) (string, error) {
+	permit, s, told, err := c.prepared(q)
+	if err != nil {
+		return "", err
+	}
+	explainer, ok := s.(source.Explainer)
+	if !ok || !told {
+		return "", nil
+	}
+	return explainer.Explain(ctx, permit)
+}
+
+// prepared takes q to where it could be run, and reports whether the caller may see what would run.
+func (c *Call) prepared(q query.Query) (policy.Permit, source.Source, bool, error) {
+	c.asked(q.From())
+	permit, s, err := c.gateway.prepare(c.policy, c.who, q, 0)
+	if err != nil {
+		return permit, nil, false, err
+	}
+	plan, err := permit.Plan()
+	if err != nil {
+		return permit, nil, false, err
+	}
+	c.from = plan.View.Class().FullName()
+	return permit, s, c.who.Has(identity.Explain) || c.policy.SeesAll(c.who, plan.View.Source()), nil
+}
+
+// maxLabels is the number of records that Labels asks for at once.
+const maxLabels = 1000
+
+// Labelled are records whose labels are asked for: those of Class whose Key has one of Values.
+type Labelled struct {
+	Class  string        // as the caller addresses it, or "source.Class"
+	Key    string        // a field of Class, as of policy.Relation.TargetKey; "" means its id
+	Values []value.Value // ids, as texts or as the source has them
+	Raw    bool          // also records that the canonical filter leaves out
+}
+
+// Labels returns what records are called (policy.View.Label), by the text of their key, as far as the caller sees
+// them. A record that the caller doesn't see, that doesn't exist or that has no label is absent. At most the first
+// 1,000 values are looked up.
+func (c *Call) Labels(ctx context.Context, of Labelled) (map[string]string, error) {
+	who := c.reading()
+	v, err := c.policy.View(who, of.Class, "", of.Raw)
+	if err != nil || v.Label() == "" || v.Class().Recordless {
+		return nil, nil //nolint:nilerr // a class that the caller doesn't see has no labels
+	}
+	key := of.Key
+	if own := v.Key(); key == "" && len(own) == 1 {
+		key = own[0]
+	}
+	f := v.Field(key)
+	if f == nil || v.Mask(key) != nil || len(of.Values) == 0 {
+		return nil, nil
+	}
+	values := slices.Clone(of.Values[:min(len(of.Values), maxLabels)])
+	for i, id := range values { // ids are texts in answers, whatever type the source has
+		if n, err := value.Read([]byte(id.Text()), 0); f.Type == schema.Integer && err == nil && n.Kind() == value.Int {
+			values[i] = n
+		}
+	}
+	q := &query.Find{Class: v.Class().FullName(), Where: query.In{Path: query.Path{key}, Values: values},
+		Keys: []query.Path{{key}, {v.Label()}}, Limit: maxLabels, Raw: of.Raw}
+	rows, err := c.gateway.rows(ctx, c.policy, who, q, 0)
+	if err != nil {
+		return nil, err
+	}
+	plan := rows.Plan()
+	at := func(name string) int {
+		return slices.IndexFunc(plan.Columns, func(col policy.Column) bool { return col.Join < 0 && col.Field.Name == name })
+	}
+	id, label := at(key), at(v.Label())
+	out := map[string]string{}
+	for row, err := range rows.All() {
+		if err != nil {
+			return nil, err
+		}
+		if text := row.Values[label].String(); !row.Values[label].IsNull() && text != "" {
+			out[row.Values[id].String()] = text
+		}
+	}
+	return out, nil
+}
+
+// refer sets the labels of pointers in a sheet. Without them a sheet has ids alone.
+//
+// raw also gives those of records that the canonical filter leaves out, which only people see here.
+func (c *Call) refer(ctx context.Context, s *review.Sheet, raw bool) {
+	s.Refer(func(to review.Pointer, values []value.Value) map[string]string {
+		found, err := c.Labels(ctx, Labelled{Class: to.Class, Key: to.Key, Values: values, Raw: raw})
+		if err != nil {
+			return nil
+		}
+		return found
+	})
+}
+
+// reading returns the caller with the scope read: for a reviewer, the scope review suffices to read what is reviewed.
+// Classes, tenants and filters still apply.
+func (c *Call) reading() identity.Principal {
+	who := c.who
+	if who.Has(identity.Review) && !who.Has(identity.Read) {
+		who.Scopes = append(slices.Clone(who.Scopes), identity.Read)
+	}
+	return who
+}
+
+// Described returns a class, "source.Class", to check arguments against: the whole class, as its source describes it
+// now if it implements source.Live, and the caller's view of it. A missing class is not an error: Why says so.
+func (c *Call) Described(ctx context.Context, class string) (schemacheck.Described, error) {
+	from, name, _ := strings.Cut(class, ".")
+	live, ok := c.gateway.options.Sources[from].(source.Live)
+	if !ok {
+		known, _, _, err := c.policy.Shown(class)
+		if err != nil {
+			return schemacheck.Described{Why: "it isn't there any more"}, nil
+		}
+		v, err := c.policy.View(c.who, class, "", true)
+		if err != nil {
+			v = nil // the caller has no view, for whatever reason
+		}
+		return schemacheck.Described{Class: known, View: v}, nil
+	}
+	now, err := live.Class(ctx, name)
+	switch {
+	case ctx.Err() != nil:
+		return schemacheck.Described{}, ctx.Err()
+	case err != nil:
+		return schemacheck.Described{Why: problem.Of(err).Detail}, nil
+	}
+	return schemacheck.Described{Class: &now, View: c.policy.Fresh(c.who, &now)}, nil
+}
+
+// Fits checks the arguments of a call against the class that a declaration names; names lists the possible arguments.
+// It returns the doubts for write.Request.Doubts, which the caller may not be allowed to see.
+func (c *Call) Fits(ctx context.Context, d schemacheck.Declaration, names []string, args value.Value) ([]write.Doubt, error) {
+	wrong := ""
+	check := schemacheck.Compile(c.policy, d, names, func(_ []string, format string, args ...any) { wrong = fmt.Sprintf(format, args...) })
+	if wrong != "" || check == nil { // it compiled when the rules were loaded
+		return []write.Doubt{{Class: d.Class, Text: "the arguments could not be checked: " + wrong}}, nil
+	}
+	class, err := c.Described(ctx, check.Class)
+	if err != nil {
+		return nil, err
+	}
+	return check.Arguments(class, args, "")
+}
+
+// doubts returns the doubts recorded when a change was proposed, with details only if the reviewer sees the class and
+// field.
+func (c *Call) doubts(found *change.Change) []review.Check {
+	seen := visibility.Of(c.policy, c.who, c.gateway.masks)
+	var out []review.Check
+	for _, d := range found.Doubts {
+		detail := "a value doesn't fit a class that you may not see"
+		s := seen(d.Class)
+		_, seen := s.Fields[d.Field]
+		if s.Class != "" && s.Masks[d.Field] == nil && (seen || d.Field == "") {
+			detail = s.Class + ": " + d.Text
+		}
+		out = append(out, review.Check{Name: "described", Detail: detail})
+	}
+	return out
+}

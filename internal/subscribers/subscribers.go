@@ -1,0 +1,44 @@
+// Package subscribers calls functions for every event.
+package subscribers
+
+import (
+	"slices"
+	"sync"
+)
+
+// A List is the functions to call. The zero List has none. It is safe for concurrent use.
+type List[E any] struct {
+	mu  sync.Mutex
+	all []*func(E)
+}
+
+// Subscribe calls f for every event from now on, until stop is called.
+func (l *List[E]) Subscribe(f func(E)) (stop func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, &f)
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.all = slices.DeleteFunc(l.all, func(other *func(E)) bool { return other == &f })
+	}
+}
+
+// Announce calls all functions with e, one at a time. If one panics, the others are still called, and panicked gets
+// what it panicked with.
+func (l *List[E]) Announce(e E, panicked func(any)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range l.all {
+		call(*f, e, panicked)
+	}
+}
+
+func call[E any](f func(E), e E, panicked func(any)) {
+	defer func() {
+		if r := recover(); r != nil {
+			panicked(r)
+		}
+	}()
+	f(e)
+}
