@@ -1,0 +1,151 @@
+// Package bsonvalue converts between BSON and values.
+//
+// A value keeps the type that it is stored with, whatever type its field is described with; only a whole number in a
+// field of Integers is an Int even if it is stored as a double, since many drivers store all numbers so.
+package bsonvalue
+
+import (
+	"encoding/hex"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/bailiwick-dev/bailiwick/internal/coerce"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// maxDepth is the nesting that MongoDB allows; what is deeper is cut.
+const maxDepth = 100
+
+// Decode returns a stored value of a field of type t. ObjectIds and UUIDs become text, and, in a field of JSON or of
+// lists, everything else that JSON doesn't have as well. BSON that can't be read is a Cut.
+func Decode(v bson.RawValue, t schema.Type) value.Value {
+	out := decode(v, 0)
+	switch {
+	case t.Structured():
+		return coerce.JSON(out)
+	case t == schema.Integer && out.IsNumber():
+		if n, ok := out.AsInt(); ok {
+			return value.OfInt(n)
+		}
+	}
+	return out
+}
+
+func decode(v bson.RawValue, depth int) value.Value {
+	switch v.Type {
+	case bson.TypeNull, bson.TypeUndefined, 0:
+		return value.Value{}
+	case bson.TypeBoolean:
+		if b, ok := v.BooleanOK(); ok {
+			return value.OfBool(b)
+		}
+	case bson.TypeInt32:
+		if n, ok := v.Int32OK(); ok {
+			return value.OfInt(int64(n))
+		}
+	case bson.TypeInt64:
+		if n, ok := v.Int64OK(); ok {
+			return value.OfInt(n)
+		}
+	case bson.TypeDouble:
+		if f, ok := v.DoubleOK(); ok {
+			return value.OfFloat(f)
+		}
+	case bson.TypeDecimal128:
+		if d, ok := v.Decimal128OK(); ok {
+			return decimal(d)
+		}
+	case bson.TypeString:
+		if s, ok := v.StringValueOK(); ok {
+			return value.OfString(strings.ToValidUTF8(s, "\uFFFD"))
+		}
+	case bson.TypeObjectID:
+		if id, ok := v.ObjectIDOK(); ok {
+			return value.OfString(id.Hex())
+		}
+	case bson.TypeDateTime:
+		if ms, ok := v.DateTimeOK(); ok {
+			return date(ms)
+		}
+	case bson.TypeBinary:
+		if kind, data, ok := v.BinaryOK(); ok {
+			if depth > 0 && kind != 0 && kind != uuidSubtype {
+				break // its text in JSON must not be that of other bytes
+			}
+			return binary(kind, data)
+		}
+	case bson.TypeEmbeddedDocument:
+		if doc, ok := v.DocumentOK(); ok {
+			return object(doc, depth)
+		}
+	case bson.TypeArray:
+		if list, ok := v.ArrayOK(); ok {
+			return array(list, depth)
+		}
+	}
+	if v.Validate() != nil {
+		return value.OfCut(int64(len(v.Value)))
+	}
+	return value.OfString(strings.ToValidUTF8(v.String(), "\uFFFD")) // extended JSON, of what only the database knows
+}
+
+func decimal(d bson.Decimal128) value.Value {
+	switch {
+	case d.IsNaN():
+		return value.OfFloat(math.NaN())
+	case d.IsInf() != 0:
+		return value.OfFloat(math.Inf(d.IsInf()))
+	}
+	return value.OfDecimal(d.String())
+}
+
+// date returns an instant of milliseconds; text if it is beyond what a Date holds.
+func date(ms int64) value.Value {
+	if ms > math.MaxInt64/1000 || ms < math.MinInt64/1000 {
+		return value.OfString("Date(" + strconv.FormatInt(ms, 10) + ")")
+	}
+	return value.OfDate(ms * 1000)
+}
+
+const uuidSubtype = 4
+
+func binary(kind byte, data []byte) value.Value {
+	if kind != uuidSubtype || len(data) != 16 {
+		return value.OfBytes(string(data))
+	}
+	x := hex.EncodeToString(data)
+	return value.OfString(strings.Join([]string{x[:8], x[8:12], x[12:16], x[16:20], x[20:]}, "-"))
+}
+
+// object decodes a document. Of members with the same name the first counts, as in MongoDB's own expressions.
+func object(doc bson.Raw, depth int) value.Value {
+	elements, err := doc.Elements()
+	if err != nil || depth >= maxDepth {
+		return value.OfCut(int64(len(doc)))
+	}
+	members := make([]value.Member, 0, len(elements))
+	for _, e := range elements {
+		name := strings.ToValidUTF8(e.Key(), "\uFFFD")
+		if !slices.ContainsFunc(members, func(m value.Member) bool { return m.Name == name }) {
+			members = append(members, value.Member{Name: name, Value: decode(e.Value(), depth+1)})
+		}
+	}
+	return value.OfObject(members)
+}
+
+func array(list bson.RawArray, depth int) value.Value {
+	values, err := list.Values()
+	if err != nil || depth >= maxDepth {
+		return value.OfCut(int64(len(list)))
+	}
+	out := make([]value.Value, len(values))
+	for i, v := range values {
+		out[i] = decode(v, depth+1)
+	}
+	return value.OfArray(out)
+}

@@ -1,0 +1,158 @@
+package bsonvalue
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"math"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/bailiwick-dev/bailiwick/internal/coerce"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// ObjectID is the Native of a field that holds ObjectIds alone; natives of fields with several types are joined by "|".
+const ObjectID = "objectId"
+
+// Holds reports whether the values of a field are, as far as its description says, of a BSON type, as $type names it.
+func Holds(f *schema.Field, native string) bool {
+	return slices.Contains(strings.Split(f.Native, "|"), native)
+}
+
+// Number returns a number as BSON compares it exactly with the values of a field: for a field of Doubles as a double, else
+// as a long, a double with the same decimal value, or a Decimal128. It reports false if none is exact.
+func Number(v value.Value, t schema.Type, decimals bool) (any, bool) {
+	f, _ := v.AsFloat()
+	switch {
+	case t == schema.Double:
+		return f, !math.IsInf(f, 0) || v.Kind() == value.Float
+	case v.Kind() == value.Int:
+		return v.Int(), true
+	case v.Kind() == value.Float:
+		return f, true
+	}
+	if n, ok := v.AsInt(); ok {
+		return n, true
+	}
+	exact, ok := coerce.NumberOf(v)
+	if near, is := coerce.NumberOf(value.OfFloat(f)); ok && is && t != schema.Decimal && near.String() == exact.String() {
+		return f, true
+	}
+	if !ok || !decimals {
+		return nil, false
+	}
+	d, err := bson.ParseDecimal128(v.Text())
+	if err != nil {
+		return nil, false
+	}
+	back, ok := coerce.NumberText(d.String())
+	return d, ok && back.String() == exact.String()
+}
+
+// Scalar returns a value other than null as BSON, for a field of type t; false if it has no exact form.
+func Scalar(v value.Value, t schema.Type, decimals bool) (any, bool) {
+	switch v.Kind() {
+	case value.Bool:
+		return v.Bool(), true
+	case value.Int, value.Float, value.Decimal:
+		return Number(v, t, decimals)
+	case value.String:
+		if t == schema.UUID {
+			return UUID(v.Text())
+		}
+		return v.Text(), true
+	case value.Date, value.Day:
+		ms := v.Micros() / 1000
+		return bson.DateTime(ms), ms*1000 == v.Micros()
+	case value.Bytes:
+		return bson.Binary{Data: []byte(v.Text())}, true
+	}
+	return nil, false
+}
+
+// UUID returns the binary form of a UUID in text.
+func UUID(text string) (any, bool) {
+	raw, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
+	return bson.Binary{Subtype: uuidSubtype, Data: raw}, err == nil && len(raw) == 16 && len(text) == 36
+}
+
+// OID returns the ObjectId that is written as text; Decode returns it as the same text.
+func OID(text string) (bson.ObjectID, bool) {
+	id, err := bson.ObjectIDFromHex(text)
+	return id, err == nil && id.Hex() == text
+}
+
+// Texts returns all values of BSON that Decode returns as a text in a field of JSON.
+func Texts(text string) []any {
+	out := []any{text}
+	if id, ok := OID(text); ok {
+		out = append(out, id)
+	}
+	if id, ok := UUID(text); ok && strings.ToLower(text) == text {
+		out = append(out, id)
+	}
+	if d, ok := value.OfDateText(text); ok && value.OfDate(d.Micros()).String() == text && d.Micros()%1000 == 0 {
+		out = append(out, bson.DateTime(d.Micros()/1000))
+	}
+	if raw, err := base64.StdEncoding.DecodeString(text); err == nil && base64.StdEncoding.EncodeToString(raw) == text {
+		out = append(out, bson.Binary{Data: raw})
+	}
+	return out
+}
+
+// Stored returns a value in the form in which a field of a class stores it, for a new or changed document: ObjectIds and
+// UUIDs from their text, and JSON as documents. It reports false for what has no exact form.
+func Stored(v value.Value, f *schema.Field) (any, bool) {
+	switch {
+	case v.IsNull():
+		return nil, true
+	case v.Kind() == value.String && Holds(f, ObjectID):
+		if id, ok := OID(v.Text()); ok {
+			return id, true
+		}
+		return v.Text(), f.Native != ObjectID
+	case v.Kind() == value.String && f.Type == schema.Date:
+		d, ok := value.OfDateText(v.Text())
+		return bson.DateTime(d.Micros() / 1000), ok && d.Micros()%1000 == 0
+	case v.Kind() == value.Array || v.Kind() == value.Object:
+		return nested(v)
+	case v.Kind() == value.Int && Holds(f, "int") && v.Int() == int64(int32(v.Int())):
+		return int32(v.Int()), true
+	}
+	return Scalar(v, f.Type, true)
+}
+
+func nested(v value.Value) (any, bool) {
+	switch v.Kind() {
+	case value.Null:
+		return nil, true
+	case value.Array:
+		out := make(bson.A, len(v.List()))
+		for i, e := range v.List() {
+			var ok bool
+			if out[i], ok = nested(e); !ok {
+				return nil, false
+			}
+		}
+		return out, true
+	case value.Object:
+		out := make(bson.D, len(v.Members()))
+		for i, m := range v.Members() {
+			inner, ok := nested(m.Value)
+			if !ok || strings.ContainsRune(m.Name, 0) {
+				return nil, false
+			}
+			out[i] = bson.E{Key: m.Name, Value: inner}
+		}
+		return out, true
+	case value.Decimal:
+		if f, ok := Number(v, schema.JSON, false); ok {
+			return f, true
+		}
+	}
+	return Scalar(v, schema.JSON, true)
+}
+

@@ -1,0 +1,289 @@
+// Package mongogen writes the commands by which MongoDB, and servers that speak its protocol, run a Permit. It does no I/O.
+//
+// Wherever the plan names a class it writes the view: a $match of the view's predicate and a $project of the visible
+// fields, before anything else, so that hidden fields and records have no part in the rest of the pipeline. Values are
+// always operands, in expressions under $literal; names of members pass one function. Every expression is total: none can
+// raise an error, whatever a record holds.
+//
+// What a server can't do with the same meaning isn't written: a Command says how far it goes, and package interpret does
+// the rest over its records.
+package mongogen
+
+import (
+	"fmt"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
+	"github.com/bailiwick-dev/bailiwick/internal/interpret"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A Level is what a server can do.
+type Level uint8
+
+// The levels. The zero Level is the lesser one.
+const (
+	FerretDB Level = iota // find, $match, $sort, $skip, $limit, $project of fields, $count
+	MongoDB               // 7.0 and later: the whole aggregation language
+)
+
+// String returns the name of l as explanations show it.
+func (l Level) String() string {
+	if l == MongoDB {
+		return "MongoDB"
+	}
+	return "FerretDB"
+}
+
+// A Command is one aggregation, and what its documents hold.
+type Command struct {
+	Collection string
+	Pipeline   bson.A
+	Columns    []Column // of a document, in turn
+	// Stages is how many stages of the plan's Program it runs.
+	Stages int
+	// Whole means that no other record is needed, so that there are at most as many as the plan asks for, and one more.
+	Whole bool
+}
+
+// A Column is a member of the documents that a Command returns.
+type Column struct {
+	Name string
+	Type schema.Type
+}
+
+// Keys returns the values of the key of a Through that its view shows, for servers without $lookup.
+type Keys func(*policy.Through) (bson.A, error)
+
+// A Writer writes the commands of one plan.
+type Writer struct {
+	Level Level
+	Plan  *policy.Plan
+	Keys  Keys // must be set for FerretDB
+}
+
+// Records writes the command that reads the records of a view that are needed. Of the view that a find or a count is over
+// it reads only what the caller's filter may find and, if it can, no more than a page.
+func (w *Writer) Records(n interpret.Need) (Command, error) {
+	c := n.View.Class()
+	extra := []cond{}
+	if n.Key != "" {
+		extra = append(extra, w.keyed(c, n))
+	}
+	own := n.View == w.Plan.View && w.Plan.Program == nil
+	if own {
+		extra = append(extra, w.own(c, w.Plan.Where))
+	}
+	out := Command{Collection: c.Table}
+	var err error
+	if out.Pipeline, err = w.view(n.View, extra, w.Plan.Search); err != nil {
+		return out, err
+	}
+	for _, f := range c.Fields {
+		out.Columns = append(out.Columns, Column{f.Name, f.Type})
+	}
+	if own && n.Key == "" && w.Plan.Search == nil && exact(extra) && w.Plan.After == nil {
+		if by, ok := w.order(); ok {
+			out.Pipeline = append(out.Pipeline, stage("$sort", by), stage("$limit", int64(w.Plan.Skip)+int64(w.Plan.Limit)+1))
+			out.Whole = true
+		}
+	}
+	return out, nil
+}
+
+// Count writes the command that counts the records of a plan; false if the records must be read to count them.
+func (w *Writer) Count() (Command, bool, error) {
+	c := w.Plan.View.Class()
+	where := w.own(c, w.Plan.Where)
+	if !where.exact || w.Plan.Search != nil {
+		return Command{}, false, nil
+	}
+	stages, err := w.view(w.Plan.View, []cond{where}, nil)
+	if err != nil {
+		return Command{}, false, err
+	}
+	return Command{Collection: c.Table, Pipeline: append(stages, stage("$count", "n")), Columns: []Column{{"n", schema.Integer}}, Whole: true}, true, nil
+}
+
+func exact(conds []cond) bool {
+	for _, c := range conds {
+		if !c.exact {
+			return false
+		}
+	}
+	return true
+}
+
+// own writes a filter over the records of a plan's view, and those that their pointers lead to.
+func (w *Writer) own(c *schema.Class, f query.Filter) cond {
+	return matcher{w.Level, func(key string) (string, *schema.Field) {
+		if join, field := w.Plan.Column(key); join >= 0 || field == nil {
+			return "", nil
+		}
+		return membersOf(c)(key)
+	}}.match(f)
+}
+
+// keyed writes that the key of a Need is one of its values.
+func (w *Writer) keyed(c *schema.Class, n interpret.Need) cond {
+	return matcher{w.Level, membersOf(c)}.in(query.In{Path: query.Path{n.Key}, Values: n.In})
+}
+
+// membersOf returns the names of the members of a class's documents.
+func membersOf(c *schema.Class) columns {
+	return func(key string) (string, *schema.Field) {
+		f := c.Field(key)
+		if f == nil || !nameable(f.Name) {
+			return "", nil
+		}
+		return f.Name, f
+	}
+}
+
+// nameable reports whether name can be written as the name of a member. No other is ever written.
+func nameable(name string) bool {
+	return name != "" && !strings.HasPrefix(name, "$") && !strings.ContainsAny(name, ".\x00")
+}
+
+// stage is one stage of a pipeline.
+func stage(name string, operand any) bson.D { return bson.D{{Key: name, Value: operand}} }
+
+// view writes the stages that leave the visible fields of a view's records. extra are further conditions, over visible
+// fields alone.
+func (w *Writer) view(v *policy.View, extra []cond, search *policy.Search) (bson.A, error) {
+	c := v.Class()
+	var docs, joins bson.A
+	for _, l := range v.Layers() {
+		if l.Through != nil {
+			doc, more, err := w.through(l.Through)
+			if err != nil {
+				return nil, err
+			}
+			docs, joins = append(docs, doc), append(joins, more...)
+			continue
+		}
+		is := matcher{w.Level, membersOf(c)}.match(l.Filter)
+		if !is.exact {
+			return nil, &problem.Error{Code: problem.Unsupported, Detail: fmt.Sprintf("the rules of %s can't be run in this source", v.Name()),
+				Suggestion: "tell the operator: the tenant, filter or canonical rule of the class must compare fields by equality or order", Kind: "rule_not_native"}
+		}
+		if is.doc != nil {
+			docs = append(docs, is.doc)
+		}
+	}
+	var stages bson.A
+	if search != nil {
+		stages = append(stages, stage("$match", bson.D{{Key: "$text", Value: bson.D{{Key: "$search", Value: searched(search)}}}}))
+	}
+	for _, e := range extra {
+		if e.doc != nil {
+			docs = append(docs, e.doc)
+		}
+	}
+	if len(docs) == 1 {
+		stages = append(stages, stage("$match", docs[0]))
+	} else if len(docs) > 1 {
+		stages = append(stages, stage("$match", bson.D{{Key: "$and", Value: docs}}))
+	}
+	return append(append(stages, joins...), stage("$project", visible(v))), nil
+}
+
+// searched writes terms for a text index; in quotes each is required.
+func searched(s *policy.Search) string {
+	var out []string
+	for _, t := range s.Terms {
+		out = append(out, `"`+strings.ReplaceAll(t, `"`, " ")+`"`)
+	}
+	return strings.Join(out, " ")
+}
+
+// visible writes the projection of the fields of a view.
+func visible(v *policy.View) bson.D {
+	out := bson.D{}
+	own := false
+	for _, f := range v.Fields() {
+		if nameable(f.Name) {
+			out = append(out, bson.E{Key: f.Name, Value: int32(1)})
+			own = own || f.Name == "_id"
+		}
+	}
+	if len(out) == 0 {
+		return bson.D{{Key: "_id", Value: int32(1)}} // no field is read from it
+	}
+	if !own {
+		out = append(out, bson.E{Key: "_id", Value: int32(0)})
+	}
+	return out
+}
+
+// joined is the member that holds the records found by a Through until they are projected away.
+const joined = "~through"
+
+// through writes the condition that a pointer leads into a view: before the projection of the view, and the stages after
+// the condition.
+func (w *Writer) through(t *policy.Through) (bson.D, bson.A, error) {
+	if !nameable(t.Field) || !nameable(t.Key) {
+		return nil, nil, problem.New(problem.Unsupported, "a rule names a field that can't be named in this source")
+	}
+	if w.Level == FerretDB {
+		keys, err := w.Keys(t)
+		return bson.D{{Key: t.Field, Value: bson.D{{Key: "$in", Value: keys}}}}, nil, err
+	}
+	stages, err := w.view(t.View, nil, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	stages = stages[:len(stages)-1] // the key may be hidden
+	same := bson.D{{Key: "$eq", Value: bson.A{"$" + t.Key, "$$k"}}}
+	stages = append(stages, stage("$match", bson.D{{Key: "$expr", Value: same}}), stage("$limit", int64(1)), stage("$project", bson.D{{Key: "_id", Value: int32(1)}}))
+	lookup := bson.D{{Key: "from", Value: t.View.Class().Table}, {Key: "let", Value: bson.D{{Key: "k", Value: "$" + t.Field}}}, {Key: "pipeline", Value: stages}, {Key: "as", Value: joined}}
+	return bson.D{{Key: t.Field, Value: bson.D{{Key: "$ne", Value: nil}}}},
+		bson.A{stage("$lookup", lookup), stage("$match", bson.D{{Key: joined, Value: bson.D{{Key: "$ne", Value: bson.A{}}}}})}, nil
+}
+
+// order writes the order of a plan; false if the server's isn't the same.
+func (w *Writer) order() (bson.D, bool) {
+	by := bson.D{}
+	for _, o := range w.Plan.Order {
+		if o.Join >= 0 || !sortable(o.Field) {
+			return nil, false
+		}
+		by = append(by, term(o.Field.Name, o.Desc))
+	}
+	return by, len(by) > 0
+}
+
+func term(name string, desc bool) bson.E {
+	if desc {
+		return bson.E{Key: name, Value: int32(-1)}
+	}
+	return bson.E{Key: name, Value: int32(1)}
+}
+
+// sortable reports whether a server orders the values of a field as the query language does.
+func sortable(f *schema.Field) bool {
+	if !nameable(f.Name) {
+		return false
+	}
+	switch f.Type {
+	case schema.Integer, schema.Double, schema.Decimal, schema.Boolean, schema.Date, schema.UUID:
+		return true
+	case schema.String:
+		return f.Native == bsonvalue.ObjectID || plainText(f)
+	}
+	return false
+}
+
+// sortableColumn reports the same of a column between stages.
+func sortableColumn(c *plan.Column) bool {
+	if c.Field != nil {
+		return sortable(c.Field)
+	}
+	return sortable(&schema.Field{Name: "x", Type: c.Type})
+}

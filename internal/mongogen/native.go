@@ -1,0 +1,290 @@
+package mongogen
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A cond is a filter in the query language of MongoDB. It finds every record for which the filter holds; if exact is set,
+// it finds no other. A nil doc finds all records.
+type cond struct {
+	doc   bson.D
+	exact bool
+}
+
+var (
+	anything = cond{}                                                                                     // that can't be said
+	always   = cond{exact: true}                                                                          // no condition
+	never    = cond{doc: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{}}}}}, exact: true} // no record
+)
+
+// columns returns the name of the member that holds the values of a column, by the column's key, and the field that
+// describes them; "" if there is none.
+type columns func(key string) (name string, f *schema.Field)
+
+// A matcher writes filters in the query language.
+type matcher struct {
+	level   Level
+	columns columns
+}
+
+// match writes a filter. Only conditions whose meaning is the same are exact: a comparison with a part of JSON isn't if a
+// stored value that JSON doesn't have may satisfy it in another way.
+func (m matcher) match(f query.Filter) cond {
+	switch f := f.(type) {
+	case nil:
+		return always
+	case query.And:
+		return m.all(f)
+	case query.Or:
+		return m.some(f)
+	case query.Not:
+		return m.not(f.Part)
+	case query.Never:
+		return never
+	case query.Compare:
+		return m.compare(f)
+	case query.In:
+		if f.Not {
+			f.Not = false
+			return m.not(f)
+		}
+		return m.in(f)
+	case query.Exists:
+		return m.exists(f)
+	case query.StartsWith:
+		return m.startsWith(f)
+	case query.Regex:
+		return m.regex(f)
+	}
+	return anything
+}
+
+// all joins conditions that must all hold.
+func (m matcher) all(parts []query.Filter) cond {
+	out := always
+	var docs bson.A
+	for _, p := range parts {
+		c := m.match(p)
+		out.exact = out.exact && c.exact
+		if c.doc != nil {
+			docs = append(docs, c.doc)
+		}
+	}
+	switch len(docs) {
+	case 0:
+	case 1:
+		out.doc = docs[0].(bson.D)
+	default:
+		out.doc = bson.D{{Key: "$and", Value: docs}}
+	}
+	return out
+}
+
+func (m matcher) some(parts []query.Filter) cond {
+	out := always
+	var docs bson.A
+	for _, p := range parts {
+		c := m.match(p)
+		out.exact = out.exact && c.exact
+		if c.doc == nil {
+			return cond{exact: c.exact} // of everything, or of what can't be said
+		}
+		docs = append(docs, c.doc)
+	}
+	out.doc = bson.D{{Key: "$or", Value: docs}}
+	return out
+}
+
+func (m matcher) not(part query.Filter) cond {
+	c := m.match(part)
+	switch {
+	case !c.exact:
+		return anything
+	case c.doc == nil:
+		return never
+	}
+	return cond{doc: bson.D{{Key: "$nor", Value: bson.A{c.doc}}}, exact: true}
+}
+
+// A spot is where a condition applies.
+type spot struct {
+	name   string // dotted
+	field  *schema.Field
+	inside bool // a part of JSON, or an element of a list
+}
+
+// at returns the spot of a path, and whether the query language follows it as ours does: by names, not by positions.
+func (m matcher) at(path query.Path) (spot, bool) {
+	if len(path) == 0 {
+		return spot{}, false
+	}
+	name, f := m.columns(path[0])
+	if name == "" {
+		return spot{}, false
+	}
+	for _, part := range path[1:] {
+		if !nameable(part) || numeric(part) {
+			return spot{}, false
+		}
+		name += "." + part
+	}
+	return spot{name, f, f.Type.Structured()}, true
+}
+
+func numeric(name string) bool {
+	_, err := strconv.ParseUint(name, 10, 64)
+	return err == nil
+}
+
+func (m matcher) compare(f query.Compare) cond {
+	switch {
+	case f.Op == query.Ne:
+		f.Op = query.Eq
+		return m.not(f)
+	case f.Op == query.Eq:
+		return m.in(query.In{Path: f.Path, Values: []value.Value{f.Value}})
+	}
+	s, ok := m.at(f.Path)
+	if !ok || f.Value.IsNull() {
+		return anything
+	}
+	return m.ranged(s, f.Op, f.Value)
+}
+
+var rangeOps = map[query.Op]string{query.Gt: "$gt", query.Gte: "$gte", query.Lt: "$lt", query.Lte: "$lte"}
+
+// ranged writes a comparison by order.
+func (m matcher) ranged(s spot, op query.Op, v value.Value) cond {
+	x, ok := bsonvalue.Scalar(v, s.field.Type, m.level == MongoDB)
+	if !ok || v.Kind() == value.Bytes || !s.inside && v.Kind() == value.String && s.field.Type == schema.String && !plainText(s.field) {
+		return anything
+	}
+	if f, is := x.(float64); is && math.IsNaN(f) {
+		return anything
+	}
+	doc := bson.D{{Key: s.name, Value: bson.D{{Key: rangeOps[op], Value: x}}}}
+	switch {
+	case s.inside && v.Kind() == value.String: // dates and ids are text in JSON
+		special := bson.D{{Key: s.name, Value: bson.D{{Key: "$type", Value: bson.A{"date", "objectId", "binData", "timestamp", "regex", "double", "decimal"}}}}}
+		if m.level == FerretDB {
+			return anything // it doesn't look into lists by type
+		}
+		return cond{doc: bson.D{{Key: "$or", Value: bson.A{doc, special}}}}
+	case s.inside:
+		return cond{doc: doc} // an infinity is text in JSON
+	case s.field.Type == schema.Any:
+		return cond{doc: doc}
+	}
+	return cond{doc: doc, exact: true}
+}
+
+// plainText reports whether the texts of a field are stored as strings.
+func plainText(f *schema.Field) bool { return !bsonvalue.Holds(f, bsonvalue.ObjectID) }
+
+// in writes that a value, or an element of a list, equals one of a list.
+func (m matcher) in(f query.In) cond {
+	s, ok := m.at(f.Path)
+	if !ok {
+		return anything
+	}
+	list := bson.A{}
+	for _, v := range f.Values {
+		xs, ok := m.equals(s, v)
+		if !ok || v.IsNull() && strings.Contains(s.name, ".") {
+			return anything
+		}
+		list = append(list, xs...)
+	}
+	if len(list) == 1 {
+		return cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$eq", Value: list[0]}}}}, exact: true}
+	}
+	return cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$in", Value: list}}}}, exact: true}
+}
+
+// equals returns the stored values that equal v.
+func (m matcher) equals(s spot, v value.Value) ([]any, bool) {
+	switch {
+	case v.IsNull():
+		return []any{nil}, true
+	case v.Kind() == value.Array || v.Kind() == value.Object:
+		return nil, false // the order of members counts in MongoDB
+	case v.Kind() == value.Bytes:
+		return nil, false // of any subtype
+	case s.inside && v.Kind() == value.String:
+		if _, err := strconv.ParseFloat(v.Text(), 64); err == nil && !finite(v.Text()) {
+			return nil, false // an infinity, or no number, which are text in JSON
+		}
+		return bsonvalue.Texts(v.Text()), true
+	case v.Kind() == value.String && s.field.Type == schema.Any:
+		return nil, false
+	case v.Kind() == value.String && bsonvalue.Holds(s.field, bsonvalue.ObjectID):
+		if id, ok := bsonvalue.OID(v.Text()); ok && s.field.Native == bsonvalue.ObjectID {
+			return []any{id}, true
+		} else if ok {
+			return []any{id, v.Text()}, true
+		}
+		return []any{v.Text()}, true
+	case v.IsNumber() && s.inside:
+		if x, ok := v.AsFloat(); !ok || math.Abs(x) >= 1<<53 {
+			return nil, false // doubles compare by the digits that they are written with
+		}
+	}
+	x, ok := bsonvalue.Scalar(v, s.field.Type, m.level == MongoDB)
+	if f, is := x.(float64); is && math.IsNaN(f) {
+		return nil, false
+	}
+	return []any{x}, ok
+}
+
+func finite(number string) bool {
+	f, err := strconv.ParseFloat(number, 64)
+	return err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
+}
+
+// exists writes that a value isn't null. $ne looks into lists, where a null is an element.
+func (m matcher) exists(f query.Exists) cond {
+	s, ok := m.at(f.Path)
+	if !ok || s.inside {
+		return anything
+	}
+	isNull := cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$eq", Value: nil}}}}, exact: true}
+	if !f.Want {
+		return isNull
+	}
+	return cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$ne", Value: nil}}}}, exact: true}
+}
+
+// startsWith writes a regular expression without options, which an index can serve.
+func (m matcher) startsWith(f query.StartsWith) cond {
+	s, ok := m.at(f.Path)
+	if !ok || s.inside || s.field.Type != schema.String || !plainText(s.field) || !portable(f.Prefix) {
+		return anything
+	}
+	return cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$regex", Value: "^" + regexp.QuoteMeta(f.Prefix)}}}}, exact: true}
+}
+
+// portable reports whether a text means itself in regular expressions of every kind, once its special characters are
+// quoted.
+func portable(text string) bool {
+	return !slices.ContainsFunc([]rune(text), func(r rune) bool { return r < ' ' || r > 0xFFFF || r == '\uFFFD' })
+}
+
+// regex writes a regular expression for FerretDB, which evaluates them as we do. MongoDB evaluates another language.
+func (m matcher) regex(f query.Regex) cond {
+	s, ok := m.at(f.Path)
+	if !ok || s.inside || m.level != FerretDB || s.field.Type != schema.String || !plainText(s.field) {
+		return anything
+	}
+	return cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$regex", Value: f.Expression()}}}}, exact: true}
+}

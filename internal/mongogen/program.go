@@ -1,0 +1,180 @@
+package mongogen
+
+import (
+	"strconv"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// Program writes the longest part of the plan's Program that the server runs with the same meaning. The documents hold
+// all columns of the shape after it.
+func (w *Writer) Program() (Command, error) {
+	p := w.Plan.Program
+	if p.From < 0 || p.From >= len(w.Plan.Views) {
+		return Command{}, problem.New(problem.Internal, "the program begins with no view of the plan")
+	}
+	v := w.Plan.Views[p.From]
+	f := &flow{w: w, shape: &p.Base}
+	for i := range p.Base.Columns {
+		f.names = append(f.names, p.Base.Columns[i].Field.Name)
+	}
+	done, leading := f.leading(p.Stages)
+	stages, err := w.view(v, leading, nil)
+	if err != nil {
+		return Command{}, err
+	}
+	f.stages = stages
+	if exact(leading) {
+		for done < len(p.Stages) && f.stage(p.Stages[done]) {
+			f.shape = p.Stages[done].Out()
+			done++
+		}
+	}
+	out := Command{Collection: v.Class().Table, Stages: done}
+	if done == len(p.Stages) {
+		if by, ok := f.order(f.shape); ok {
+			f.add("$sort", by)
+			f.add("$limit", int64(w.Plan.Limit)+1)
+			out.Whole = true
+		}
+	}
+	out.Pipeline = f.stages
+	for i := range f.shape.Columns {
+		out.Columns = append(out.Columns, Column{f.names[i], f.shape.Columns[i].Type})
+	}
+	return out, nil
+}
+
+// A flow is the records between two stages, as documents.
+type flow struct {
+	w      *Writer
+	stages bson.A
+	shape  *plan.Shape
+	names  []string // of the members that hold the columns
+}
+
+func (f *flow) add(name string, operand any) { f.stages = append(f.stages, stage(name, operand)) }
+
+// leading returns the conditions of the filters that a Program begins with, and how many of them are exact. What follows
+// one that isn't can only be done elsewhere.
+func (f *flow) leading(stages []plan.Stage) (int, []cond) {
+	var out []cond
+	for i, s := range stages {
+		filter, ok := s.(*plan.Filter)
+		if !ok || filter.If != nil {
+			return i, out
+		}
+		is := f.match(filter.Where)
+		if !is.exact && f.w.Level == MongoDB {
+			return i, out // it may be written as an expression
+		}
+		out = append(out, is)
+		if !is.exact {
+			return i, out
+		}
+	}
+	return len(stages), out
+}
+
+// match writes a filter over the columns.
+func (f *flow) match(where query.Filter) cond {
+	return matcher{f.w.Level, func(key string) (string, *schema.Field) {
+		i := f.shape.Find(key)
+		if i < 0 || !nameable(f.names[i]) {
+			return "", nil
+		}
+		if c := &f.shape.Columns[i]; c.Field == nil {
+			return f.names[i], &schema.Field{Name: f.names[i], Type: c.Type}
+		}
+		return f.names[i], f.shape.Columns[i].Field
+	}}.match(where)
+}
+
+// stage writes a stage, and reports whether the server can run it.
+func (f *flow) stage(s plan.Stage) bool {
+	switch s := s.(type) {
+	case *plan.Filter:
+		return f.filter(s)
+	case *plan.Slice:
+		return f.slice(s)
+	}
+	return false
+}
+
+// filter writes a condition. One that isn't exact still leaves out records, but must be evaluated again.
+func (f *flow) filter(s *plan.Filter) bool {
+	is := f.match(s.Where)
+	if is.doc != nil {
+		f.add("$match", is.doc)
+	}
+	return is.exact && s.If == nil
+}
+
+func (f *flow) slice(s *plan.Slice) bool {
+	by, ok := f.order(f.shape)
+	if !ok || s.Limit == 0 {
+		return false
+	}
+	f.add("$sort", by)
+	if s.Skip > 0 {
+		f.add("$skip", s.Skip)
+	}
+	if s.Limit > 0 {
+		f.add("$limit", s.Limit)
+	}
+	return true
+}
+
+// order writes the order of a shape; false if the server's isn't the same.
+func (f *flow) order(s *plan.Shape) (bson.D, bool) {
+	by := bson.D{}
+	for _, p := range s.Order {
+		if !nameable(f.names[p.Column]) || !sortableColumn(&s.Columns[p.Column]) {
+			return nil, false
+		}
+		by = append(by, term(f.names[p.Column], p.Desc))
+	}
+	return by, len(by) > 0
+}
+
+// Text returns a command as a person reads it: extended JSON, a stage in each line. Values are left out: an operand of a
+// comparison is shown as ?.
+func (c Command) Text() string {
+	out := c.Collection + ".aggregate([\n"
+	for _, s := range c.Pipeline {
+		out += "  " + shown(s) + ",\n"
+	}
+	return out + "])"
+}
+
+// shown writes a part of a command with its values replaced. Names of operators and members stay.
+func shown(v any) string {
+	switch v := v.(type) {
+	case bson.D:
+		out := "{"
+		for i, e := range v {
+			if i > 0 {
+				out += ", "
+			}
+			out += strconv.Quote(e.Key) + ": " + shown(e.Value)
+		}
+		return out + "}"
+	case bson.A:
+		out := "["
+		for i, e := range v {
+			if i > 0 {
+				out += ", "
+			}
+			out += shown(e)
+		}
+		return out + "]"
+	case int32:
+		return strconv.Itoa(int(v)) // a sign of $project or $sort
+	}
+	return "?"
+}
