@@ -28,6 +28,8 @@ func Decode(v bson.RawValue, t schema.Type) value.Value {
 	switch {
 	case t.Structured():
 		return coerce.JSON(out)
+	case t == schema.Day && out.Kind() == value.Date && out.Micros()%(24*3600e6) == 0:
+		return value.OfDay(out.Micros())
 	case t == schema.Integer && out.IsNumber():
 		if n, ok := out.AsInt(); ok {
 			return value.OfInt(n)

@@ -28,7 +28,7 @@ func Number(v value.Value, t schema.Type, decimals bool) (any, bool) {
 	f, _ := v.AsFloat()
 	switch {
 	case t == schema.Double:
-		return f, !math.IsInf(f, 0) || v.Kind() == value.Float
+		return f, v.Kind() == value.Float || math.Abs(f) < 1<<53
 	case v.Kind() == value.Int:
 		return v.Int(), true
 	case v.Kind() == value.Float:
@@ -122,7 +122,11 @@ func Stored(v value.Value, f *schema.Field) (any, bool) {
 	case v.Kind() == value.Int && Holds(f, "int") && v.Int() == int64(int32(v.Int())):
 		return int32(v.Int()), true
 	}
-	return Scalar(v, f.Type, true)
+	x, ok := Scalar(v, f.Type, true)
+	if !ok && v.Kind() == value.Int {
+		return v.Int(), true // more digits than a double has
+	}
+	return x, ok
 }
 
 func nested(v value.Value) (any, bool) {
@@ -155,4 +159,3 @@ func nested(v value.Value) (any, bool) {
 	}
 	return Scalar(v, schema.JSON, true)
 }
-

@@ -287,3 +287,39 @@ func sortableColumn(c *plan.Column) bool {
 	}
 	return sortable(&schema.Field{Name: "x", Type: c.Type})
 }
+
+// KeysOf writes the command that reads the keys to which a Through leads.
+func (w *Writer) KeysOf(t *policy.Through) (Command, error) {
+	stages, err := w.view(t.View, nil, nil)
+	if err != nil {
+		return Command{}, err
+	}
+	stages[len(stages)-1] = stage("$project", bson.D{{Key: t.Key, Value: int32(1)}})
+	if t.Key != "_id" {
+		stages[len(stages)-1] = stage("$project", bson.D{{Key: t.Key, Value: int32(1)}, {Key: "_id", Value: int32(0)}})
+	}
+	return Command{Collection: t.View.Class().Table, Pipeline: stages}, nil
+}
+
+// Find writes the first command of a find or a count whose records must be read, and what is done with them here; "" if
+// nothing but following pointers.
+func (w *Writer) Find() (Command, string, error) {
+	c, err := w.Records(interpret.Need{View: w.Plan.View})
+	if err != nil || c.Whole {
+		return c, "", err
+	}
+	var rest []string
+	where := w.own(w.Plan.View.Class(), w.Plan.Where)
+	if !where.exact {
+		rest = append(rest, "the conditions of where")
+	}
+	if w.Plan.Search != nil {
+		rest = append(rest, "the search")
+	}
+	if w.Plan.Count {
+		rest = append(rest, "the count")
+	} else {
+		rest = append(rest, "the order and the page")
+	}
+	return c, strings.Join(rest, ", "), nil
+}

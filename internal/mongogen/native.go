@@ -235,7 +235,7 @@ func (m matcher) equals(s spot, v value.Value) ([]any, bool) {
 			return []any{id, v.Text()}, true
 		}
 		return []any{v.Text()}, true
-	case v.IsNumber() && s.inside:
+	case v.IsNumber() && (s.inside || s.field.Type == schema.Double):
 		if x, ok := v.AsFloat(); !ok || math.Abs(x) >= 1<<53 {
 			return nil, false // doubles compare by the digits that they are written with
 		}

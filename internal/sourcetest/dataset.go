@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -124,6 +125,52 @@ func (t *Table) Records(tb testing.TB) []value.Row {
 			tb.Fatalf("%s: %s: %d values for %d columns, %v", t.Name, line, len(v.List()), len(t.Columns), err)
 		}
 		out = append(out, v.List())
+	}
+	return out
+}
+
+// leave leaves out the records that a source with limits can't hold, and returns the abilities that they need.
+func (t *Table) leave(tb testing.TB, limits Limits) []Ability {
+	var kept strings.Builder
+	var lost []Ability
+	rows := t.Records(tb)
+	for i, line := range slices.Collect(strings.Lines(strings.TrimSpace(t.Rows))) {
+		needs := slices.DeleteFunc(needed(value.OfArray(rows[i]), -1), func(a Ability) bool { return limits[a] == "" })
+		if lost = append(lost, needs...); len(needs) == 0 {
+			kept.WriteString(strings.TrimSpace(line) + "\n")
+		}
+	}
+	t.Rows = kept.String()
+	return lost
+}
+
+// Leave returns the dataset without the records that a source with limits can't hold.
+func (d Dataset) Leave(tb testing.TB, limits Limits) Dataset {
+	out := Dataset{slices.Clone(d.Tables)}
+	for i := range out.Tables {
+		out.Tables[i].leave(tb, limits)
+	}
+	return out
+}
+
+// needed returns the abilities that a source needs to hold a record, if lists is -1, a column of it, if it is 0, or a part
+// of that.
+func needed(v value.Value, lists int) []Ability {
+	var out []Ability
+	if x, _ := v.AsFloat(); v.Kind() == value.Decimal && lists >= 1 && len(value.OfFloat(x).String()) < len(v.Text()) {
+		out = append(out, JSONDigits)
+	}
+	for _, e := range v.List() {
+		if e.Kind() == value.Array && lists >= 0 && v.Kind() == value.Array {
+			out = append(out, ListsInLists)
+		}
+		out = append(out, needed(e, lists+1)...)
+	}
+	for _, m := range v.Members() {
+		if strings.Contains(m.Name, ".") || strings.HasPrefix(m.Name, "$") && m.Name != "$sql" {
+			out = append(out, DottedKeys)
+		}
+		out = append(out, needed(m.Value, 1)...)
 	}
 	return out
 }

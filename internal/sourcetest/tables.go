@@ -150,7 +150,7 @@ func lists() Table {
 
 // odd has names that must always be quoted.
 func odd() Table {
-	return Table{Name: `odd "table"`, Key: []string{`key "one"`, "select"},
+	return Table{Name: `odd "table"`, Needs: OddNames, Key: []string{`key "one"`, "select"},
 		Columns: []Column{{Name: `key "one"`, Is: schema.String, Required: true}, {Name: "select", Is: schema.Integer, Required: true},
 			{Name: "größe", Is: schema.Integer}, {Name: "a b", Is: schema.String}, {Name: "it's", Is: schema.String}, {Name: "Case", Is: schema.String}},
 		Rows: `

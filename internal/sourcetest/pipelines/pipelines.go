@@ -70,6 +70,7 @@ func newSubject(t *testing.T, target Target) *subject {
 			s.data.Tables = append(s.data.Tables, table)
 		}
 	}
+	s.data = s.data.Leave(t, target.Tables)
 	s.source = target.Open(t, s.data)
 	var err error
 	if s.classes, _, err = s.source.Describe(t.Context()); err != nil {

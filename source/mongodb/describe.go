@@ -1,0 +1,362 @@
+package mongodb
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// The bounds of a look at a collection.
+const (
+	sampled   = 1000 // documents at random, or the first if the server can't choose
+	newest    = 100  // documents with the greatest _id
+	maxFields = 500  // of a class; more are names that data chose
+)
+
+// Describe implements source.Source. The fields of a collection are those that its validator ($jsonSchema) names, then
+// those of a bounded sample; a field that neither has is absent until it is declared.
+func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
+	all, err := s.collections(ctx)
+	if err != nil {
+		return nil, nil, refuse(ctx, err)
+	}
+	var classes []schema.Class
+	var warnings []string
+	for _, c := range all {
+		if !strings.HasPrefix(c.Name, "$") && !strings.ContainsRune(c.Name, 0) {
+			class, more, err := s.class(ctx, c)
+			if err != nil {
+				return nil, nil, refuse(ctx, err)
+			}
+			classes, warnings = append(classes, class), append(warnings, more...)
+		}
+	}
+	slices.SortFunc(classes, func(a, b schema.Class) int { return strings.Compare(a.Name, b.Name) })
+	return classes, warnings, nil
+}
+
+// class describes one collection.
+func (s *Source) class(ctx context.Context, c found) (schema.Class, []string, error) {
+	class := schema.Class{Source: s.options.Name, Name: c.Name, Table: c.Name, View: c.Type == "view"}
+	var indexes []index
+	var err error
+	if !class.View {
+		if indexes, err = s.indexes(ctx, c.Name); err != nil {
+			return class, nil, err
+		}
+	}
+	look := &sample{name: c.Name}
+	if d, ok := s.options.Declared[c.Name]; ok {
+		class.Fields, class.Relations, class.Description = d.Fields, d.Relations, d.Description
+		class.Name = cmp.Or(d.Name, class.Name)
+		class.Key = d.Key
+		if !slices.Equal(d.Key, []string{"_id"}) && !slices.ContainsFunc(indexes, func(x index) bool { return x.unique(d.Key) }) {
+			class.Key = nil
+		}
+	} else {
+		closed := look.validator(c.Options.Validator.Schema)
+		if !closed {
+			if err := s.look(ctx, c.Name, look); err != nil {
+				return class, nil, err
+			}
+		}
+		class.Fields = look.fields()
+		if f := class.Field("_id"); f != nil && !f.Type.Structured() && f.Type != schema.Any && f.Type != schema.Opaque {
+			class.Key = []string{"_id"}
+		}
+	}
+	for _, x := range indexes {
+		x.describe(&class)
+	}
+	return class, look.warnings, nil
+}
+
+// look reads a bounded sample of a collection.
+func (s *Source) look(ctx context.Context, name string, into *sample) error {
+	some := bson.A{bson.D{{Key: "$limit", Value: int64(sampled)}}}
+	if s.level == mongogen.MongoDB {
+		some = bson.A{bson.D{{Key: "$sample", Value: bson.D{{Key: "size", Value: int64(sampled)}}}}}
+	}
+	last := bson.A{bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: int32(-1)}}}}, bson.D{{Key: "$limit", Value: int64(newest)}}}
+	for _, stages := range []bson.A{some, last} {
+		if err := s.aggregate(ctx, name, stages, func(doc bson.Raw) error { return into.document(doc) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A sample is what is known of the fields of a collection.
+type sample struct {
+	name     string
+	order    []string // of the names, as they were seen
+	known    map[string]*seen
+	dropped  map[string]bool // names that no field can have
+	warnings []string
+}
+
+// seen are the types with which a field was seen, and what the validator says of it.
+type seen struct {
+	schema.Field
+	types map[string]int
+	bound []string // types of the validator
+}
+
+func (s *sample) field(name string) *seen {
+	if s.known == nil {
+		s.known, s.dropped = map[string]*seen{}, map[string]bool{}
+	}
+	f := s.known[name]
+	if f == nil {
+		f = &seen{Field: schema.Field{Name: name}, types: map[string]int{}}
+		s.known[name] = f
+		s.order = append(s.order, name)
+	}
+	return f
+}
+
+func (s *sample) document(doc bson.Raw) error {
+	elements, err := doc.Elements()
+	if err != nil {
+		return nil // a document that isn't valid has no fields
+	}
+	for _, e := range elements {
+		name := e.Key()
+		if name == "" || strings.HasPrefix(name, "$") || strings.ContainsAny(name, ".\x00") || len(name) > 128 || strings.ToValidUTF8(name, "") != name {
+			s.field("_id")
+			s.dropped[name] = true
+			continue
+		}
+		s.field(name).types[native(e.Value())]++
+	}
+	return nil
+}
+
+// validator takes the fields of a $jsonSchema, and reports whether documents can have no others.
+func (s *sample) validator(v bson.Raw) bool {
+	properties, ok := v.Lookup("properties").DocumentOK()
+	if !ok {
+		return false
+	}
+	required := names(v.Lookup("required"))
+	elements, _ := properties.Elements()
+	for _, e := range elements {
+		p, ok := e.Value().DocumentOK()
+		if !ok || strings.HasPrefix(e.Key(), "$") || strings.ContainsAny(e.Key(), ".\x00") || e.Key() == "" {
+			continue
+		}
+		f := s.field(e.Key())
+		f.bound = names(p.Lookup("bsonType"))
+		if f.bound == nil {
+			f.bound = jsonTypes(names(p.Lookup("type")))
+		}
+		f.Description, _ = p.Lookup("description").StringValueOK()
+		f.NotNull = f.bound != nil && slices.Contains(required, f.Name) && !slices.Contains(f.bound, "null")
+		f.Required = f.NotNull && f.Name != "_id"
+	}
+	more, is := v.Lookup("additionalProperties").BooleanOK()
+	if closed := is && !more; !closed {
+		return false
+	}
+	id := s.field("_id")
+	if id.bound == nil {
+		id.bound = []string{"objectId"}
+	}
+	return true
+}
+
+// names returns the texts of a list, or a text alone.
+func names(v bson.RawValue) []string {
+	if one, ok := v.StringValueOK(); ok {
+		return []string{one}
+	}
+	list, ok := v.ArrayOK()
+	if !ok {
+		return nil
+	}
+	var out []string
+	values, _ := list.Values()
+	for _, v := range values {
+		if one, ok := v.StringValueOK(); ok {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// jsonTypes returns the types of BSON for those of JSON Schema.
+func jsonTypes(types []string) []string {
+	of := map[string][]string{"boolean": {"bool"}, "number": {"double"}, "integer": {"long"}, "string": {"string"}, "object": {"object"}, "array": {"array"}, "null": {"null"}}
+	var out []string
+	for _, t := range types {
+		out = append(out, of[t]...)
+	}
+	return out
+}
+
+// fields returns the fields, _id first.
+func (s *sample) fields() []schema.Field {
+	id := s.field("_id")
+	id.NotNull, id.Generated = true, true
+	s.order = append([]string{"_id"}, slices.DeleteFunc(s.order, func(n string) bool { return n == "_id" })...)
+	if len(s.order) > maxFields {
+		s.warnings = append(s.warnings, fmt.Sprintf("%s: %d names of fields were found; the first %d are described. Declare the fields that are meant", s.name, len(s.order), maxFields))
+		s.order = s.order[:maxFields]
+	}
+	for _, name := range slices.Sorted(func(yield func(string) bool) {
+		for n := range s.dropped {
+			if !yield(n) {
+				return
+			}
+		}
+	}) {
+		s.warnings = append(s.warnings, fmt.Sprintf("%s: documents have members called %q, which can't be a field; they are left out", s.name, name))
+	}
+	out := make([]schema.Field, len(s.order))
+	for i, name := range s.order {
+		f := s.known[name]
+		types := f.bound
+		if types == nil {
+			for t := range f.types {
+				types = append(types, t)
+			}
+		}
+		types = slices.DeleteFunc(slices.Sorted(slices.Values(types)), func(t string) bool { return t == "null" })
+		f.Type, f.Native = typeOf(types), strings.Join(types, "|")
+		if len(types) > 1 && f.bound == nil {
+			var mixed []string
+			for _, t := range types {
+				mixed = append(mixed, fmt.Sprintf("%s %d times", t, f.types[t]))
+			}
+			s.warnings = append(s.warnings, fmt.Sprintf("%s.%s: the sample has values of several types (%s); it is described as %s", s.name, name, strings.Join(mixed, ", "), f.Type))
+		}
+		out[i] = f.Field
+	}
+	return out
+}
+
+// fieldTypes are the types of fields that hold values of one BSON type.
+var fieldTypes = map[string]schema.Type{"double": schema.Double, "string": schema.String, "object": schema.JSON, "array": schema.Array,
+	"binData": schema.Bytes, "uuid": schema.UUID, "objectId": schema.String, "bool": schema.Boolean, "date": schema.Date, "int": schema.Integer,
+	"long": schema.Integer, "decimal": schema.Decimal, "number": schema.Double}
+
+// typeOf returns the type of a field whose values are of several BSON types.
+func typeOf(types []string) schema.Type {
+	var of []schema.Type
+	for _, name := range types {
+		t, ok := fieldTypes[name]
+		if !ok {
+			t = schema.Opaque
+		}
+		if !slices.Contains(of, t) {
+			of = append(of, t)
+		}
+	}
+	numeric := []schema.Type{schema.Integer, schema.Double, schema.Decimal}
+	only := func(ts ...schema.Type) bool {
+		return !slices.ContainsFunc(of, func(t schema.Type) bool { return !slices.Contains(ts, t) })
+	}
+	switch {
+	case len(of) == 0:
+		return schema.Any
+	case len(of) == 1:
+		return of[0]
+	case only(numeric...) && slices.Contains(of, schema.Decimal):
+		return schema.Decimal
+	case only(numeric...):
+		return schema.Double
+	case slices.Contains(of, schema.Opaque):
+		return schema.Opaque
+	case slices.Contains(of, schema.JSON) || slices.Contains(of, schema.Array):
+		return schema.JSON
+	}
+	return schema.Any
+}
+
+// native returns the name of a BSON type, as $type has it; UUIDs count as a type of their own.
+func native(v bson.RawValue) string {
+	if kind, data, ok := v.BinaryOK(); ok && kind == 4 && len(data) == 16 {
+		return "uuid"
+	}
+	of := map[bson.Type]string{bson.TypeDouble: "double", bson.TypeString: "string", bson.TypeEmbeddedDocument: "object", bson.TypeArray: "array",
+		bson.TypeBinary: "binData", bson.TypeObjectID: "objectId", bson.TypeBoolean: "bool", bson.TypeDateTime: "date", bson.TypeNull: "null",
+		bson.TypeUndefined: "null", bson.TypeInt32: "int", bson.TypeInt64: "long", bson.TypeDecimal128: "decimal", bson.TypeTimestamp: "timestamp",
+		bson.TypeRegex: "regex", bson.TypeJavaScript: "javascript", bson.TypeSymbol: "symbol"}
+	if name, ok := of[v.Type]; ok {
+		return name
+	}
+	return "other"
+}
+
+// An index is one index of a collection.
+type index struct {
+	Name    string   `bson:"name"`
+	Key     bson.D   `bson:"key"`
+	Unique  bool     `bson:"unique"`
+	Sparse  bool     `bson:"sparse"`
+	Hidden  bool     `bson:"hidden"`
+	Partial bson.Raw `bson:"partialFilterExpression"`
+	Weights bson.D   `bson:"weights"`
+}
+
+func (s *Source) indexes(ctx context.Context, collection string) ([]index, error) {
+	cursor, err := s.db.RunCommandCursor(ctx, bson.D{{Key: "listIndexes", Value: collection}})
+	if err != nil {
+		return nil, err
+	}
+	var out []index
+	return out, cursor.All(ctx, &out)
+}
+
+// unique reports whether no two records have the same values of fields.
+func (x *index) unique(fields []string) bool {
+	names, more := x.leading()
+	return len(fields) > 0 && !more && (x.Unique || x.Name == "_id_") && !x.Sparse && x.Partial == nil && slices.Equal(names, fields)
+}
+
+// leading returns the fields that an index orders by, up to the first of another kind.
+func (x *index) leading() (fields []string, more bool) {
+	for _, k := range x.Key {
+		switch v := k.Value.(type) {
+		case int32, int64, float64:
+			if !strings.Contains(k.Key, ".") {
+				fields = append(fields, k.Key)
+				continue
+			}
+		default:
+			_ = v
+		}
+		return fields, true
+	}
+	return fields, x.Partial != nil
+}
+
+// describe adds the index to a class.
+func (x *index) describe(c *schema.Class) {
+	if x.Hidden {
+		return
+	}
+	if len(x.Weights) > 0 {
+		var in []string
+		for _, w := range x.Weights {
+			if f := c.Field(w.Key); f == nil || f.Type != schema.String {
+				return // it searches parts of documents, or whatever they hold
+			}
+			in = append(in, w.Key)
+		}
+		slices.Sort(in)
+		c.Text = append(c.Text, schema.TextIndex{Name: x.Name, Fields: in, Column: in[0]})
+		return
+	}
+	fields, more := x.leading()
+	if len(fields) > 0 {
+		c.Indexes = append(c.Indexes, schema.Index{Name: x.Name, Fields: fields, More: more, Unique: x.unique(fields)})
+	}
+}

@@ -1,0 +1,223 @@
+// Package mongodb is the source for MongoDB, and for servers that speak its protocol.
+//
+// What agents ask becomes one aggregation that begins with the view, written by internal/mongogen. What the server can't
+// do with the same meaning is done here, over the records of views that are left, within a bound. No message of the
+// server reaches a caller.
+package mongodb
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
+
+	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// Options are how a database is opened. The zero value of each but Name and URL is the safe one.
+type Options struct {
+	Name string // of the source
+	URL  string // mongodb://user:password@host/database, or mongodb+srv://…; it must name the database
+
+	// LocalRows is the most records that a query may read here to finish what the server can't do; 0 for 10,000.
+	LocalRows int
+	// Full says that the server runs the whole aggregation language of MongoDB 7.0, although it doesn't report so.
+	Full bool
+	// Declared are descriptions of classes that replace what is found, by the collection's name. A key that isn't _id counts
+	// only if a unique index is on it.
+	Declared map[string]schema.Class
+}
+
+// A Source is one database. It is safe for concurrent use.
+type Source struct {
+	options Options
+	client  *mongo.Client
+	db      *mongo.Database
+	level   mongogen.Level
+	sets    bool // transactions work: it is a replica set or a sharded cluster
+}
+
+// Open connects to a database. MongoDB has no connections that can't write: use an account that may only read.
+func Open(ctx context.Context, o Options) (*Source, error) {
+	parsed, err := connstring.ParseAndValidate(o.URL)
+	if err != nil { // the error would quote the URL with its password
+		return nil, fmt.Errorf("source %s: the URL is not of the form mongodb://user:password@host/database", o.Name)
+	}
+	if parsed.Database == "" {
+		return nil, fmt.Errorf("source %s: the URL names no database: mongodb://host/database", o.Name)
+	}
+	settings := options.Client().ApplyURI(o.URL).SetAppName("bailiwick").SetRetryWrites(false)
+	if parsed.ServerSelectionTimeout == 0 {
+		settings.SetServerSelectionTimeout(10 * time.Second)
+	}
+	client, err := mongo.Connect(settings)
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %w", o.Name, unquoted(err))
+	}
+	s := &Source{options: o, client: client, db: client.Database(parsed.Database)}
+	if err := s.greet(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("source %s: %w", o.Name, unquoted(err)), s.Close())
+	}
+	return s, nil
+}
+
+// greet asks the server what it is.
+func (s *Source) greet(ctx context.Context) error {
+	var is struct {
+		Version  string `bson:"version"`
+		FerretDB any    `bson:"ferretdb"`
+		Ferret   string `bson:"ferretdbVersion"`
+	}
+	if err := s.db.RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&is); err != nil {
+		return err
+	}
+	major, _, _ := strings.Cut(is.Version, ".")
+	if n, err := strconv.Atoi(major); s.options.Full || err == nil && n >= 7 && is.FerretDB == nil && is.Ferret == "" {
+		s.level = mongogen.MongoDB
+	}
+	var hello struct {
+		Set string `bson:"setName"`
+		Msg string `bson:"msg"`
+	}
+	if err := s.db.RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Decode(&hello); err != nil {
+		return err
+	}
+	s.sets = s.level == mongogen.MongoDB && (hello.Set != "" || hello.Msg == "isdbgrid")
+	return nil
+}
+
+// unquoted returns the reason of an error of the driver in one line, without the server's message.
+func unquoted(err error) error {
+	if c, ok := errors.AsType[mongo.CommandError](err); ok {
+		return fmt.Errorf("the server refuses (%s, code %d)", c.Name, c.Code)
+	}
+	if mongo.IsTimeout(err) || errors.Is(err, context.DeadlineExceeded) {
+		return errors.New("no server answers in time")
+	}
+	if s, ok := errors.AsType[mongo.ServerError](err); ok && s != nil {
+		return errors.New("the server refuses")
+	}
+	return errors.New("no server can be reached, or it refuses the account")
+}
+
+// Close closes all connections.
+func (s *Source) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	return s.client.Disconnect(ctx)
+}
+
+// Ping implements source.Pinger.
+func (s *Source) Ping(ctx context.Context) error {
+	if err := s.db.RunCommand(ctx, bson.D{{Key: "ping", Value: 1}}).Err(); err != nil {
+		return refuse(ctx, err)
+	}
+	return nil
+}
+
+// Estimate implements source.Estimator, from the counts that the server keeps.
+func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
+	out := map[string]int64{}
+	names, err := s.collections(ctx)
+	if err != nil {
+		return nil, refuse(ctx, err)
+	}
+	for _, c := range names {
+		if c.Type == "view" {
+			continue
+		}
+		var n struct {
+			N int64 `bson:"n"`
+		}
+		if err := s.db.RunCommand(ctx, bson.D{{Key: "count", Value: c.Name}}).Decode(&n); err != nil {
+			return nil, refuse(ctx, err)
+		}
+		out[c.Name] = n.N
+	}
+	return out, nil
+}
+
+// A found is a collection or a view of the database.
+type found struct {
+	Name    string `bson:"name"`
+	Type    string `bson:"type"`
+	Options struct {
+		Validator struct {
+			Schema bson.Raw `bson:"$jsonSchema"`
+		} `bson:"validator"`
+	} `bson:"options"`
+}
+
+// collections lists the collections and views, without the server's own and ours.
+func (s *Source) collections(ctx context.Context) ([]found, error) {
+	cursor, err := s.db.ListCollections(ctx, bson.D{})
+	if err != nil {
+		return nil, err
+	}
+	var all []found
+	if err := cursor.All(ctx, &all); err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(c found) bool { return strings.HasPrefix(c.Name, "system.") || strings.HasPrefix(c.Name, own) })
+	slices.SortFunc(all, func(a, b found) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// own begins the names of the collections in which writes keep their markers.
+const own = "bailiwick_"
+
+// failure is an error without the server's message.
+type failure struct{ err error }
+
+func (f *failure) Error() string {
+	if c, ok := errors.AsType[mongo.CommandError](f.err); ok {
+		return fmt.Sprintf("the server refused the command: %s, code %d", c.Name, c.Code)
+	}
+	if w, ok := errors.AsType[mongo.WriteException](f.err); ok && len(w.WriteErrors) > 0 {
+		return fmt.Sprintf("the server refused the write: code %d", w.WriteErrors[0].Code)
+	}
+	return "the server can't be reached, or doesn't answer"
+}
+
+// refuse turns an error of the driver into one for the caller.
+func refuse(ctx context.Context, err error) error {
+	if p, ok := errors.AsType[*problem.Error](err); ok {
+		return p
+	}
+	p := &problem.Error{Code: problem.Upstream, Detail: "the source could not answer", Err: &failure{err},
+		Suggestion: "try again later; if it stays, tell the operator the correlation id"}
+	command, is := errors.AsType[mongo.CommandError](err)
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded), ctx.Err() == nil && is && command.Code == maxTimeExpired,
+		ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
+		p.Code, p.Detail = problem.Timeout, "the query took too long and was stopped"
+		p.Suggestion = "ask for less: a narrower where, fewer keys, a smaller limit"
+	case ctx.Err() != nil:
+		p.Code, p.Detail, p.Suggestion = problem.Cancelled, "the call was cancelled", ""
+	}
+	return p
+}
+
+// maxTimeExpired is the code of MaxTimeMSExpired.
+const maxTimeExpired = 50
+
+// comment returns a new name for a command, by which it is found among those that run.
+func comment() string {
+	b := make([]byte, 12)
+	if _, err := rand.Read(b); err != nil {
+		panic(err) // never fails
+	}
+	return "bailiwick " + hex.EncodeToString(b)
+}

@@ -1,0 +1,203 @@
+package mongodb
+
+import (
+	"context"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
+	"github.com/bailiwick-dev/bailiwick/internal/interpret"
+	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A reading is the read of one plan.
+type reading struct {
+	s      *Source
+	plan   *policy.Plan
+	writer *mongogen.Writer
+	budget interpret.Budget
+	limit  time.Duration
+}
+
+func (s *Source) reading(ctx context.Context, p policy.Permit) (*reading, error) {
+	planned, err := p.Plan()
+	if err != nil {
+		return nil, err
+	}
+	r := &reading{s: s, plan: &planned, budget: interpret.Budget{Rows: s.options.LocalRows}}
+	r.writer = &mongogen.Writer{Level: s.level, Plan: &planned, Keys: func(t *policy.Through) (bson.A, error) { return r.keys(ctx, t) }}
+	return r, nil
+}
+
+// Read implements source.Source. The records are read before it returns, as many as the plan asks for.
+func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
+	r, err := s.reading(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case r.plan.Program != nil && r.plan.Program.From >= 0:
+		return r.program(ctx)
+	case r.plan.Count:
+		c, ok, err := r.writer.Count()
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return r.count(ctx, c)
+		}
+	}
+	return interpret.Rows(ctx, r.plan, r.records)
+}
+
+// program runs what the server can do of a pipeline, and the rest here.
+func (r *reading) program(ctx context.Context) (source.Rows, error) {
+	c, err := r.writer.Program()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.run(ctx, c, r.plan.Views[r.plan.Program.From].Name())
+	if err != nil {
+		return nil, err
+	}
+	return interpret.Continue(ctx, r.plan, r.records, interpret.Prefix{Stages: c.Stages, Rows: rows})
+}
+
+// count returns the only value of the only document of c; there is none if there are no records.
+func (r *reading) count(ctx context.Context, c mongogen.Command) (source.Rows, error) {
+	rows, err := r.run(ctx, c, "")
+	if err != nil {
+		return nil, err
+	}
+	n := value.OfInt(0)
+	if len(rows) > 0 {
+		n = rows[0][0]
+	}
+	return func(yield func(value.Row, error) bool) { yield(value.Row{n}, nil) }, nil
+}
+
+// records implements interpret.Records.
+func (r *reading) records(ctx context.Context, n interpret.Need) ([]value.Row, error) {
+	c, err := r.writer.Records(n)
+	if err != nil {
+		return nil, err
+	}
+	return r.run(ctx, c, n.View.Name())
+}
+
+// run runs a command and decodes its documents. Those of a command that reads more than the plan asks for count in the
+// budget, under the name of the view.
+func (r *reading) run(ctx context.Context, c mongogen.Command, view string) ([]value.Row, error) {
+	var out []value.Row
+	err := r.s.aggregate(ctx, c.Collection, c.Pipeline, func(doc bson.Raw) error {
+		row := decode(doc, c.Columns)
+		out = append(out, row)
+		if c.Whole {
+			return nil
+		}
+		return r.budget.Take(view, row)
+	})
+	if err != nil {
+		return nil, refuse(ctx, err)
+	}
+	return out, nil
+}
+
+// decode returns the values of the columns in a document.
+func decode(doc bson.Raw, columns []mongogen.Column) value.Row {
+	row := make(value.Row, len(columns))
+	for i, c := range columns {
+		if v, err := doc.LookupErr(c.Name); err == nil {
+			row[i] = bsonvalue.Decode(v, c.Type)
+		}
+	}
+	return row
+}
+
+// keys returns the values of the key that a Through leads to.
+func (r *reading) keys(ctx context.Context, t *policy.Through) (bson.A, error) {
+	c, err := r.writer.KeysOf(t)
+	if err != nil {
+		return nil, err
+	}
+	out := bson.A{}
+	err = r.s.aggregate(ctx, c.Collection, c.Pipeline, func(doc bson.Raw) error {
+		v, err := doc.LookupErr(t.Key)
+		if err != nil || v.Type == bson.TypeNull {
+			return nil
+		}
+		out = append(out, bson.RawValue{Type: v.Type, Value: append([]byte(nil), v.Value...)})
+		return r.budget.Take(t.View.Name(), value.Row{bsonvalue.Decode(v, schema.Any)})
+	})
+	if err != nil {
+		return nil, refuse(ctx, err)
+	}
+	return out, nil
+}
+
+// aggregate runs a pipeline and passes its documents to each until the end or the first error. It ends on the server
+// when ctx does; the driver sends the deadline as maxTimeMS.
+func (s *Source) aggregate(ctx context.Context, collection string, pipeline bson.A, each func(bson.Raw) error) error {
+	name := comment()
+	command := bson.D{{Key: "aggregate", Value: collection}, {Key: "pipeline", Value: pipeline}, {Key: "cursor", Value: bson.D{{Key: "batchSize", Value: int32(batch)}}},
+		{Key: "allowDiskUse", Value: true}, {Key: "comment", Value: name}}
+	if s.level == mongogen.MongoDB {
+		command = append(command, bson.E{Key: "collation", Value: bson.D{{Key: "locale", Value: "simple"}}})
+	}
+	stopped := make(chan struct{})
+	defer close(stopped)
+	go s.watch(ctx, stopped, name)
+	cursor, err := s.db.RunCommandCursor(ctx, command)
+	if err != nil {
+		return err
+	}
+	defer closed(cursor)
+	for cursor.Next(ctx) {
+		if err := each(cursor.Current); err != nil {
+			return err
+		}
+	}
+	return cursor.Err()
+}
+
+// batch is the number of documents that the server returns at a time.
+const batch = 1000
+
+func closed(c *mongo.Cursor) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	c.Close(ctx)
+}
+
+// watch ends a command on the server if ctx ends before it does. The server may also notice by itself that the connection
+// is closed; the account may lack the right.
+func (s *Source) watch(ctx context.Context, stopped <-chan struct{}, name string) {
+	select {
+	case <-stopped:
+		return
+	case <-ctx.Done():
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	admin := s.client.Database("admin")
+	var running struct {
+		Ops []struct {
+			ID      any      `bson:"opid"`
+			Command bson.Raw `bson:"command"`
+		} `bson:"inprog"`
+	}
+	if err := admin.RunCommand(ctx, bson.D{{Key: "currentOp", Value: 1}, {Key: "command.comment", Value: name}}).Decode(&running); err != nil {
+		return
+	}
+	for _, op := range running.Ops {
+		if c, ok := op.Command.Lookup("comment").StringValueOK(); ok && c == name {
+			admin.RunCommand(ctx, bson.D{{Key: "killOp", Value: 1}, {Key: "op", Value: op.ID}})
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package mongodb_test
+
+import (
+	"context"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/large"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/masks"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/memory"
+	"github.com/bailiwick-dev/bailiwick/source/mongodb"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// database returns the database of a URL, for a test's own work.
+func database(t *testing.T, url string) *mongo.Database {
+	t.Helper()
+	o := options.Client().ApplyURI(url)
+	client, err := mongo.Connect(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Disconnect(context.Background()) })
+	return client.Database(name(url))
+}
+
+// name returns the database that a URL names.
+func name(url string) string {
+	i := len(url) - 1
+	for url[i] != '/' {
+		i--
+	}
+	return url[i+1:]
+}
+
+// load writes the tables of a dataset into collections, and returns them as they are declared.
+func load(t *testing.T, url string, d sourcetest.Dataset, adapt func(*schema.Field)) map[string]schema.Class {
+	t.Helper()
+	db := database(t, url)
+	declared := map[string]schema.Class{}
+	classes := d.Classes("suite")
+	for i := range classes {
+		for f := range classes[i].Fields {
+			adapt(&classes[i].Fields[f])
+		}
+	}
+	rows := d.Rows(t, classes)
+	for _, c := range classes {
+		declared[c.Name] = c
+		if err := db.CreateCollection(t.Context(), c.Name); err != nil {
+			t.Fatal(err)
+		}
+		if c.Key != nil {
+			keys := bson.D{}
+			for _, k := range c.Key {
+				keys = append(keys, bson.E{Key: k, Value: 1})
+			}
+			if _, err := db.Collection(c.Name).Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: keys, Options: options.Index().SetUnique(true)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, row := range rows[c.Name] {
+			if _, err := db.Collection(c.Name).InsertOne(t.Context(), document(t, &c, row)); err != nil {
+				t.Fatalf("%s %v: %v", c.Name, row, err)
+			}
+		}
+	}
+	return declared
+}
+
+// document returns a record as a document. Null is sometimes stored, and sometimes absent.
+func document(t *testing.T, c *schema.Class, row value.Row) bson.D {
+	t.Helper()
+	out := bson.D{}
+	for i, v := range row {
+		f := c.Fields[i]
+		if v.IsNull() && i%2 == 0 {
+			continue
+		}
+		x, ok := bsonvalue.Stored(v, &f)
+		if !ok && v.Kind() == value.String {
+			x, ok = v.Text(), true // a text where dates are declared
+		}
+		if !ok {
+			t.Fatalf("%s.%s: %v has no form in BSON", c.Name, f.Name, v)
+		}
+		out = append(out, bson.E{Key: f.Name, Value: x})
+	}
+	return out
+}
+
+// ferretLimits are what FerretDB can't hold, and what MongoDB's types don't have.
+var ferretLimits = sourcetest.Limits{
+	sourcetest.NaN:           "it stores none",
+	sourcetest.Infinities:    "it stores none",
+	sourcetest.ExactDecimals: "it has no decimals",
+	sourcetest.Microseconds:  "dates count milliseconds",
+	sourcetest.ListsInLists:  "it stores none",
+	sourcetest.DottedKeys:    "it stores none",
+	sourcetest.OddNames:      "it writes the names of collections and indexes into SQL without quoting them",
+	sourcetest.JSONDigits:    "it has no decimals",
+}
+
+// ferretField makes a field one that FerretDB can hold: the suite knows them by the types of databases with the same limits.
+func ferretField(f *schema.Field) {
+	switch f.Type {
+	case schema.Decimal:
+		f.Type, f.Native = schema.Double, "NUMERIC"
+	case schema.Double:
+		f.Native = "double"
+	}
+}
+
+func openFerretDB(t *testing.T, d sourcetest.Dataset) source.Source {
+	t.Helper()
+	return openSuite(t, testservices.FerretDB(t), d.Leave(t, ferretLimits), mongodb.Options{}, ferretField)
+}
+
+func openSuite(t *testing.T, url string, d sourcetest.Dataset, o mongodb.Options, adapt func(*schema.Field)) source.Source {
+	t.Helper()
+	o.Name, o.URL = "suite", url
+	o.Declared = load(t, url, d, adapt)
+	s, err := mongodb.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func oracle(classes []schema.Class, rows map[string][]value.Row) source.Source {
+	return memory.New(classes, rows)
+}
+
+// shown writes the command that a source runs for a permit.
+func shown(s *source.Source) func(policy.Permit) string {
+	return func(p policy.Permit) string {
+		text, err := (*s).(source.Compiler).Compile(p)
+		if err != nil {
+			return err.Error()
+		}
+		return text
+	}
+}
+
+func TestFerretDBSuite(t *testing.T) { sourcetest.Run(t, openFerretDB, ferretLimits) }
+
+func TestFerretDBLarge(t *testing.T) { large.Run(t, openFerretDB) }
+
+func TestFerretDBMasks(t *testing.T) { masks.Run(t, openFerretDB, ferretLimits) }
+
+func TestFerretDBDifferential(t *testing.T) {
+	var opened source.Source
+	open := func(t *testing.T, d sourcetest.Dataset) source.Source { opened = openFerretDB(t, d); return opened }
+	sourcetest.Differential(t, open, ferretLimits, oracle, shown(&opened))
+}
+
+func TestFerretDBPipelines(t *testing.T) {
+	var opened source.Source
+	open := func(t *testing.T, d sourcetest.Dataset) source.Source { opened = openFerretDB(t, d); return opened }
+	pipelines.Differential(t, pipelines.Target{Open: open, Tables: ferretLimits, Oracle: oracle, Show: shown(&opened)})
+}
