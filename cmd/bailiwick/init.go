@@ -34,7 +34,7 @@ func initCommand(t *terminal.Terminal) *cobra.Command {
 			"of objects as sources.",
 		Example: "  bailiwick init app.db --out bailiwick.yaml\n  bailiwick init postgres://reader@db.example/shop --out bailiwick.yaml\n" +
 			"  bailiwick init openapi.json --base-url https://app.example --out bailiwick.yaml\n  bailiwick init ./Billing --out bailiwick.yaml",
-		Args: terminal.These(1, "the database: sqlite:app.db, postgres://… or mariadb://…, an OpenAPI document, or a project's folder"),
+		Args: terminal.These(1, "the database: sqlite:app.db, postgres://…, mariadb://… or mongodb://…, an OpenAPI document, or a project's folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if isDocument(args[0]) {
 				return writeAPI(t, args[0], base, out)
@@ -180,6 +180,10 @@ func written(s config.Source, out string) scaffold.Source {
 		}
 		return as
 	}
+	if s.MongoDB() {
+		as.URL, as.WithPassword = withoutPassword(s.URL)
+		return as
+	}
 	u, err := url.Parse(s.URL)
 	if err != nil {
 		return as // SourceOf parsed it before
@@ -200,6 +204,18 @@ func written(s config.Source, out string) scaffold.Source {
 
 func alreadyThere(path string) error {
 	return fmt.Errorf("there is a file %s already; name another one with --out", path)
+}
+
+// withoutPassword returns a connection string of MongoDB, which may name several hosts, with its password replaced by the
+// variable that holds it, and whether it has one.
+func withoutPassword(raw string) (string, bool) {
+	scheme, rest, _ := strings.Cut(raw, "://")
+	user, hosts, ok := strings.Cut(rest, "@")
+	name, _, has := strings.Cut(user, ":")
+	if !ok || !has {
+		return raw, false
+	}
+	return scheme + "://" + name + ":${MONGODB_PASSWORD}@" + hosts, true
 }
 
 // writeNew writes a file that must not exist.

@@ -32,7 +32,7 @@ type Setup struct {
 // Flags adds the flags that name a configuration.
 func (s *Setup) Flags(f *pflag.FlagSet) {
 	f.StringVarP(&s.File, "config", "c", "", "configuration `FILE` (default "+DefaultFile+" when it is there)")
-	f.StringArrayVar(&s.Sources, "source", nil, "a database instead of a configuration: sqlite:app.db, postgres://… or mariadb://… (repeatable; name=`URL` names it)")
+	f.StringArrayVar(&s.Sources, "source", nil, "a database instead of a configuration: sqlite:app.db, postgres://…, mariadb://… or mongodb://… (repeatable; name=`URL` names it)")
 	f.StringVar(&s.Store, "store", "", "where tokens, changes and the audit are kept: sqlite:FILE or postgres://`…`")
 }
 

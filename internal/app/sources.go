@@ -20,6 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/source/metadata"
+	"github.com/bailiwick-dev/bailiwick/source/mongodb"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 )
@@ -56,6 +57,8 @@ func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened,
 		opened, err = sqlite.Open(ctx, s.Name, path)
 	} else if s.MariaDB() {
 		opened, err = mariadb.Open(ctx, s.Name, s.URL)
+	} else if s.MongoDB() {
+		opened, err = mongodb.Open(ctx, mongodb.Options{Name: s.Name, URL: s.URL, LocalRows: s.LocalRows})
 	} else {
 		opened, err = postgres.Open(ctx, s.Name, s.URL)
 	}
@@ -144,12 +147,18 @@ func SourceOf(text string) (config.Source, error) {
 			return s, terminal.Usagef("the source is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %%XX")
 		}
 		base = u.Path
+	case scheme == "mongodb" || scheme == "mongodb+srv":
+		_, hosts, _ := strings.Cut(rest, "//")
+		_, base, _ = strings.Cut(hosts, "/")
+		if base, _, _ = strings.Cut(base, "?"); base == "" {
+			return s, terminal.Usagef("the source names no database; write mongodb://user:password@host/database")
+		}
 	case hasScheme && !strings.ContainsAny(scheme, "./\\") && len(scheme) > 1 && !Exists(s.URL):
-		return s, terminal.Usagef("%s: sources are not supported by this version; a source begins with sqlite:, postgres:// or mariadb://", scheme)
+		return s, terminal.Usagef("%s: sources are not supported by this version; a source begins with sqlite:, postgres://, mariadb:// or mongodb://", scheme)
 	case s.URL != "":
 		s.URL, base = "sqlite:"+s.URL, s.URL
 	default:
-		return s, terminal.Usagef("the source is empty; write sqlite:app.db, postgres://user:password@host/database or mariadb://user:password@host/database")
+		return s, terminal.Usagef("the source is empty; write sqlite:app.db, or postgres://, mariadb:// or mongodb://user:password@host/database")
 	}
 	if s.Name == "" {
 		base = filepath.Base(base)

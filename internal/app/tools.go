@@ -62,6 +62,10 @@ func runnable(c *config.Config, set *action.Set) error {
 		if a.Do != action.SQL || i < 0 {
 			continue
 		}
+		if c.Sources[i].MongoDB() {
+			wrong(a, "do", "sql runs a statement, and the source is no SQL database")
+			continue
+		}
 		dialect := sqlgen.PostgreSQL
 		if _, ok := c.Sources[i].SQLite(); ok {
 			dialect = sqlgen.SQLite

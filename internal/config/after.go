@@ -10,12 +10,17 @@ import (
 )
 
 // SQLite returns the path of the source's file, and whether the source is an SQLite file. Sources that are neither
-// SQLite nor MariaDB are PostgreSQL databases.
+// SQLite nor MariaDB nor MongoDB are PostgreSQL databases.
 func (s Source) SQLite() (path string, ok bool) { return strings.CutPrefix(s.URL, "sqlite:") }
 
 // MariaDB reports whether the source is a MariaDB database.
 func (s Source) MariaDB() bool {
 	return strings.HasPrefix(s.URL, "mariadb://") || strings.HasPrefix(s.URL, "mysql://")
+}
+
+// MongoDB reports whether the source is a MongoDB database.
+func (s Source) MongoDB() bool {
+	return strings.HasPrefix(s.URL, "mongodb://") || strings.HasPrefix(s.URL, "mongodb+srv://")
 }
 
 // space returns the schema of a class, as the key schemas names it.

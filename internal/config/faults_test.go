@@ -209,7 +209,7 @@ f.yaml:4:28: sources.c.write_url: the source is read_only; take one of the two o
     4 |   c: {url: 'mysql://h/db', write_url: 'mysql://h/db', read_only: true}
       |                            ^`},
 		{"sources:\n  a: {url: 'postgres://u:p\u00e4ss@w0rd@h:port/db?password=more', write_url: 'postgres://u:hunter2@w0rd@h:port/db', read_only: true}\n" +
-			"  b: {url: mongodb://u:hunter2@h/db}\n  c: {url: 'postgres://u:${PG_PASSWORD}@h:x/db'}\n  d: {url: 'sqlite:'}\n  e: {url: x.db}\n" +
+			"  b: {url: mongodb://u:hunter2@h, local_rows: 5}\n  c: {url: 'postgres://u:${PG_PASSWORD}@h:x/db'}\n  d: {url: 'sqlite:'}\n  e: {url: x.db}\n" +
 			"  f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}\n", `
 f.yaml:2:12: sources.a.url: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
     2 |   a: {url: 'postgres://u:*********@h:port/db?password=****', write_url: 'postgres://u:************@h:port/db', read_only: true}
@@ -217,8 +217,8 @@ f.yaml:2:12: sources.a.url: is not a URL such as postgres://user:password@host/d
 f.yaml:2:73: sources.a.write_url: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
     2 |   a: {url: 'postgres://u:*********@h:port/db?password=****', write_url: 'postgres://u:************@h:port/db', read_only: true}
       |                                                                         ^
-f.yaml:3:12: sources.b.url: mongodb sources are not supported yet by this version
-    3 |   b: {url: mongodb://u:*******@h/db}
+f.yaml:3:12: sources.b.url: is not a URL such as mongodb://user:password@host/database; write reserved characters in a password as %XX
+    3 |   b: {url: mongodb://u:*******@h, local_rows: 5}
       |            ^
 f.yaml:4:12: sources.c.url: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
     4 |   c: {url: 'postgres://u:${PG_PASSWORD}@h:x/db'}
@@ -226,7 +226,7 @@ f.yaml:4:12: sources.c.url: is not a URL such as postgres://user:password@host/d
 f.yaml:5:12: sources.d.url: needs a path after sqlite:
     5 |   d: {url: 'sqlite:'}
       |            ^
-f.yaml:6:12: sources.e.url: must begin with sqlite:, postgres:// or mariadb://
+f.yaml:6:12: sources.e.url: must begin with sqlite:, postgres://, mariadb:// or mongodb://
     6 |   e: {url: x.db}
       |            ^
 f.yaml:7:22: sources.f.schemas: only PostgreSQL has schemas; take it out

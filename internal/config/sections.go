@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -174,12 +175,13 @@ func (c *Config) sources() yamlconf.Shape {
 			s.OpenAPI.Shape(c.contents[name]).Read(r, n, at)
 		}
 		keys := []yamlconf.Key{
-			{Name: "url", Doc: "sqlite:path, postgres://user:${PASSWORD}@host/database or mariadb://user:${PASSWORD}@host/database (mysql:// is the same)", Shape: is.of("url", yamlconf.Secret("a URL", s.setURL))},
+			{Name: "url", Doc: "sqlite:path, postgres://user:${PASSWORD}@host/database or mariadb://user:${PASSWORD}@host/database (mysql:// is the same), or mongodb://user:${PASSWORD}@host/database (also mongodb+srv://)", Shape: is.of("url", yamlconf.Secret("a URL", s.setURL))},
 			{Name: "metadata", Doc: "Instead of url: descriptions of objects that the Provar IDE keeps on disk. They are classes without records, and the tool org_describe is served", Shape: is.of("metadata", yamlconf.Shape{Schema: (&Metadata{}).shape().Schema, Read: metadata})},
 			{Name: "openapi", Doc: "Instead of url: an HTTP API, from its OpenAPI document. What agents may call of it is said in apis", Shape: is.of("openapi", yamlconf.Shape{Schema: (&apis.Source{}).Shape(nil).Schema, Read: openapi})},
 			{Name: "description", Doc: "For agents", Shape: yamlconf.Words(&s.Description)},
 			{Name: "schemas", Doc: "PostgreSQL schemas to look into; all that the user may read unless named", Shape: yamlconf.List(&s.Schemas, "schema names", nil)},
 			{Name: "tables", Doc: "Which tables and views become classes", Shape: yamlconf.Object(listKeys(&s.Tables, "table names"), yamlconf.NotEmpty)},
+			{Name: "local_rows", Doc: "MongoDB: the most records that one query may read to finish here what the server can't do. Default 10,000", Shape: yamlconf.Count(&s.LocalRows, 1, many)},
 			{Name: "write_url", Doc: "The url of an account that may write, for what is written alone; that of url unless named", Shape: yamlconf.Secret("a URL", s.setWriteURL)},
 			{Name: "read_only", Doc: "Nothing is ever written to it, whatever gates and rules say", Shape: yamlconf.Flag(&s.ReadOnly)},
 		}
@@ -220,11 +222,20 @@ func (s *Source) setURL(folder, raw string) string {
 		}
 		s.URL = raw
 		return ""
-	case "mongodb", "mongodb+srv", "parse", "parse+http", "parse+https":
+	case "mongodb", "mongodb+srv":
+		if !mongoURL.MatchString(raw) {
+			return "is not a URL such as mongodb://user:password@host/database; write reserved characters in a password as %XX"
+		}
+		s.URL = raw
+		return ""
+	case "parse", "parse+http", "parse+https":
 		return scheme + " sources are not supported yet by this version"
 	}
-	return "must begin with sqlite:, postgres:// or mariadb://"
+	return "must begin with sqlite:, postgres://, mariadb:// or mongodb://"
 }
+
+// mongoURL matches a connection string of MongoDB, which may name several hosts.
+var mongoURL = regexp.MustCompile(`^mongodb(\+srv)?://[^/?#]+/[^/?#]+(\?.*)?$`)
 
 // listKeys returns the keys of an object that restricts a set of names.
 func listKeys(l *identity.List, of string) []yamlconf.Key {

@@ -130,7 +130,7 @@ func (s *Source) wrongWriteURL() string {
 		return "the source is read_only; take one of the two out"
 	case file || otherFile:
 		return "an SQLite file has no accounts; take it out"
-	case s.MariaDB() != other.MariaDB():
+	case s.MariaDB() != other.MariaDB() || s.MongoDB() != other.MongoDB():
 		return "must be of the same kind of database as url"
 	}
 	return ""

@@ -41,6 +41,9 @@ func (w *writer) rules() string {
 		if (config.Source{URL: w.source.URL}).MariaDB() {
 			variable = "MYSQL_PWD"
 		}
+		if (config.Source{URL: w.source.URL}).MongoDB() {
+			variable = "MONGODB_PASSWORD"
+		}
 		w.line("  # The password is taken from the environment variable %s. Let the user be one that can only read.", variable)
 	}
 	w.line("  %s: {url: %s}", w.source.Name, yamlQuoted(w.source.URL))

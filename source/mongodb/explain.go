@@ -3,6 +3,7 @@ package mongodb
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -55,3 +56,43 @@ func (s *Source) Compile(p policy.Permit) (string, error) {
 
 // Pool implements source.Pooled. The driver doesn't report on its connections.
 func (s *Source) Pool() source.Pool { return source.Pool{} }
+
+// Explain implements source.Explainer: the server's plan for the first command, as extended JSON, and what is done here.
+func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
+	r, err := s.reading(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	c, rest, err := r.commands()
+	if err != nil {
+		return "", err
+	}
+	text := ""
+	if c.Collection != "" {
+		aggregate := bson.D{{Key: "aggregate", Value: c.Collection}, {Key: "pipeline", Value: c.Pipeline}, {Key: "cursor", Value: bson.D{}}}
+		plan, err := s.db.RunCommand(ctx, bson.D{{Key: "explain", Value: aggregate}, {Key: "verbosity", Value: "queryPlanner"}}).Raw()
+		if err != nil {
+			return "", refuse(ctx, err)
+		}
+		if text, err = planText(plan); err != nil {
+			return "", refuse(ctx, err)
+		}
+	}
+	if rest != "" {
+		text += "\ndone here, over the records that this returns: " + rest
+	}
+	return text, nil
+}
+
+// planText writes a plan without the names of the server and its build.
+func planText(plan bson.Raw) (string, error) {
+	var doc bson.D
+	if err := bson.Unmarshal(plan, &doc); err != nil {
+		return "", err
+	}
+	doc = slices.DeleteFunc(doc, func(e bson.E) bool {
+		return slices.Contains([]string{"serverInfo", "serverParameters", "$clusterTime", "operationTime", "command", "ok"}, e.Key)
+	})
+	text, err := bson.MarshalExtJSONIndent(doc, false, false, "", "  ")
+	return string(text), err
+}
