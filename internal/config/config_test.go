@@ -52,6 +52,7 @@ sources:
     write_url: postgres://writer:${PG_PASSWORD}@db/tracker
     read_only: false
   local: {url: "sqlite:app.db"}
+  docs: {url: "mongodb://reader:${PG_PASSWORD}@a.example:27017,b.example:27017/shop?replicaSet=r0", local_rows: 500}
   org:
     metadata: {roots: [workspaces, /srv/provar], connection: MyOrg, environment: UAT, objects: {except: [Secret__c]}}
   flow:
@@ -278,6 +279,7 @@ func TestParse(t *testing.T) {
 			{Name: "tracker", URL: "postgres://app:hunter2@db/tracker", WriteURL: "postgres://writer:hunter2@db/tracker", Description: "Where work is planned", Schemas: []string{"public", "crm"},
 				Tables: identity.List{Only: []string{"issues", "comments"}, Except: []string{"drafts"}}},
 			{Name: "local", URL: "sqlite:/etc/bailiwick/app.db"},
+			{Name: "docs", URL: "mongodb://reader:hunter2@a.example:27017,b.example:27017/shop?replicaSet=r0", LocalRows: 500},
 			{Name: "org", Metadata: &config.Metadata{Roots: []string{"/etc/bailiwick/workspaces", "/srv/provar"}, Connection: "MyOrg", Environment: "UAT",
 				Objects: identity.List{Except: []string{"Secret__c"}}}},
 			{Name: "flow", OpenAPI: &apis.Source{Document: "https://flow.example/openapi.json", BaseURL: "https://flow.example/v2", Timeout: 20 * time.Second,

@@ -194,7 +194,7 @@ f.yaml:1:33: sources.9: a source is named with letters, digits, - and _, a lette
 f.yaml:1:58: sources.c: needs the key url, metadata or openapi
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
       |                                                          ^
-f.yaml:1:65: sources.d: must be an object with url, metadata, openapi, description, schemas, tables, write_url or read_only, not text
+f.yaml:1:65: sources.d: must be an object with url, metadata, openapi, description, schemas, tables, local_rows, write_url or read_only, not text
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
       |                                                                 ^`},
 		{"sources:\n  a: {url: 'postgres://h/db', write_url: 'mysql://h/db'}\n  b: {url: sqlite:x, write_url: sqlite:y}\n" +
@@ -209,8 +209,8 @@ f.yaml:4:28: sources.c.write_url: the source is read_only; take one of the two o
     4 |   c: {url: 'mysql://h/db', write_url: 'mysql://h/db', read_only: true}
       |                            ^`},
 		{"sources:\n  a: {url: 'postgres://u:p\u00e4ss@w0rd@h:port/db?password=more', write_url: 'postgres://u:hunter2@w0rd@h:port/db', read_only: true}\n" +
-			"  b: {url: mongodb://u:hunter2@h, local_rows: 5}\n  c: {url: 'postgres://u:${PG_PASSWORD}@h:x/db'}\n  d: {url: 'sqlite:'}\n  e: {url: x.db}\n" +
-			"  f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}\n", `
+			"  b: {url: mongodb://u:hunter2@h}\n  c: {url: 'postgres://u:${PG_PASSWORD}@h:x/db'}\n  d: {url: 'sqlite:'}\n  e: {url: x.db}\n" +
+			"  f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}\n  g: {url: sqlite:x, local_rows: 5}\n", `
 f.yaml:2:12: sources.a.url: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
     2 |   a: {url: 'postgres://u:*********@h:port/db?password=****', write_url: 'postgres://u:************@h:port/db', read_only: true}
       |            ^
@@ -218,7 +218,7 @@ f.yaml:2:73: sources.a.write_url: is not a URL such as postgres://user:password@
     2 |   a: {url: 'postgres://u:*********@h:port/db?password=****', write_url: 'postgres://u:************@h:port/db', read_only: true}
       |                                                                         ^
 f.yaml:3:12: sources.b.url: is not a URL such as mongodb://user:password@host/database; write reserved characters in a password as %XX
-    3 |   b: {url: mongodb://u:*******@h, local_rows: 5}
+    3 |   b: {url: mongodb://u:*******@h}
       |            ^
 f.yaml:4:12: sources.c.url: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
     4 |   c: {url: 'postgres://u:${PG_PASSWORD}@h:x/db'}
@@ -240,7 +240,10 @@ f.yaml:7:38: sources.f.schemas.2: is empty
       |                                      ^
 f.yaml:7:51: sources.f.tables: is empty; leave it out
     7 |   f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}
-      |                                                   ^`},
+      |                                                   ^
+f.yaml:8:34: sources.g.local_rows: only MongoDB takes it; take it out
+    8 |   g: {url: sqlite:x, local_rows: 5}
+      |                                  ^`},
 		{src + "store: postgres:db\n", `
 f.yaml:2:8: store: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
     2 | store: postgres:db

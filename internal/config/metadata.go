@@ -77,7 +77,7 @@ func (k *kinds) check(s *Source) func(r *yamlconf.Reader, n yamlconf.Node, at st
 		if s.Schemas != nil && !strings.HasPrefix(s.URL, "postgres") && (s.URL != "" || s.Metadata != nil) {
 			r.WrongAt(at+"/schemas", "only PostgreSQL has schemas; take it out")
 		}
-		if s.LocalRows > 0 && !s.MongoDB() {
+		if s.LocalRows > 0 && s.URL != "" && !s.MongoDB() {
 			r.WrongAt(at+"/local_rows", "only MongoDB takes it; take it out")
 		}
 		if why := s.wrongWriteURL(); why != "" && s.Metadata == nil {
