@@ -241,9 +241,9 @@ f.yaml:7:38: sources.f.schemas.2: is empty
 f.yaml:7:51: sources.f.tables: is empty; leave it out
     7 |   f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}
       |                                                   ^
-f.yaml:8:34: sources.g.local_rows: only MongoDB takes it; take it out
+f.yaml:8:22: sources.g.local_rows: only MongoDB takes it; take it out
     8 |   g: {url: sqlite:x, local_rows: 5}
-      |                                  ^`},
+      |                      ^`},
 		{src + "store: postgres:db\n", `
 f.yaml:2:8: store: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
     2 | store: postgres:db
