@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
 	"github.com/bailiwick-dev/bailiwick/internal/scaffold"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
@@ -57,32 +58,36 @@ func fetchDocument(transport http.RoundTripper) func(address string) ([]byte, er
 	}
 }
 
+// readDocument reads a file of a document.
+func readDocument(file string) ([]byte, error) {
+	if info, err := os.Stat(file); err == nil && info.Size() > yamlconf.MaxLarge {
+		return nil, fmt.Errorf("the document %s is larger than %d bytes", file, yamlconf.MaxLarge)
+	}
+	return os.ReadFile(file)
+}
+
 // ReadAPI reads the OpenAPI document at from, a file or an https URL, and derives a source name from it.
 func ReadAPI(from string) (scaffold.API, error) {
 	a := scaffold.API{Document: from}
 	var err error
 	name := filepath.Base(from)
 	switch u, perr := url.Parse(from); {
-	case strings.HasPrefix(from, "http://"):
-		return a, terminal.Usagef("a document is read over https alone; save it and name the file")
-	case !strings.HasPrefix(from, "https://"):
-		var info os.FileInfo
-		if info, err = os.Stat(from); err == nil && info.Size() > yamlconf.MaxLarge {
-			err = fmt.Errorf("the document %s is larger than %d bytes", from, yamlconf.MaxLarge)
-		}
-		if err == nil {
-			a.Data, err = os.ReadFile(from)
-		}
-		if err != nil {
+	case strings.HasPrefix(from, "http://") && !apis.Loopback(from):
+		return a, terminal.Usagef("a document is read over https, or over http from this machine; save it and name the file")
+	case !strings.HasPrefix(from, "https://") && !apis.Loopback(from):
+		if a.Data, err = readDocument(from); err != nil {
 			return a, fmt.Errorf("the document can't be read: %w", err)
 		}
+		a.Open = apis.InFolder(filepath.Dir(from), readDocument)
 	case perr != nil || u.Host == "" || u.User != nil:
 		return a, terminal.Usagef("the document is not a URL such as https://app.example/openapi.json")
 	default:
 		name = u.Hostname()
-		if a.Data, err = fetchDocument(nil)(from); err != nil {
+		get := fetchDocument(nil)
+		if a.Data, err = get(from); err != nil {
 			return a, err
 		}
+		a.Open = apis.OfOrigin(from, get)
 	}
 	name = strings.TrimSuffix(name, filepath.Ext(name))
 	for _, end := range []string{"openapi", "swagger"} {

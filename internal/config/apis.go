@@ -155,7 +155,7 @@ func (c *Config) Fetch(get func(url string) ([]byte, error)) error {
 		data, err := get(s.OpenAPI.Document)
 		of := apis.Contents{}
 		if err == nil {
-			of, err = apis.Read(data)
+			of, err = apis.Read(data, apis.OfOrigin(s.OpenAPI.Document, get))
 		}
 		if err != nil {
 			faults = append(faults, c.Wrong(err.Error(), "sources", s.Name, "openapi", "document"))

@@ -53,7 +53,7 @@ func TestAPIFaults(t *testing.T) {
 		{"sources: {flow: {openapi: {document: ., base_url: https://x.example}}}", "1:38: sources.flow.openapi.document: the document . can't be read: it is not an ordinary file"},
 		{"sources: {flow: {openapi: {document: broken.json, base_url: https://x.example}}}", "1:38: sources.flow.openapi.document: the document is not right: not a JSON or YAML document: jsontext: unexpected EOF within \"/paths\" after offset 31"},
 		{"sources: {flow: {openapi: {document: other.json, base_url: https://x.example}}}", `1:38: sources.flow.openapi.document: the document is not right: not an OpenAPI document: it needs "openapi": "3.0…" or "3.1…", or "swagger": "2.0"`},
-		{"sources: {flow: {openapi: {document: 'http://x.example/a.json', base_url: https://x.example}}}", "1:38: sources.flow.openapi.document: must be a file, or a URL that begins with https://"},
+		{"sources: {flow: {openapi: {document: 'http://x.example/a.json', base_url: https://x.example}}}", "1:38: sources.flow.openapi.document: must be a file, or a URL that begins with https://; http:// only on this machine (127.0.0.1, localhost)"},
 		{"sources: {flow: {openapi: {document: 'https://u:p@x.example/a.json', base_url: https://x.example}}}", "1:38: sources.flow.openapi.document: must be a URL such as https://app.example/openapi.json, without user and password"},
 		{"sources: {flow: {openapi: {document: flow.json}}}", "1:27: sources.flow.openapi: needs the key base_url"},
 		{"sources: {flow: {openapi: {document: flow.json, base_url: 'https://u:p@x.example'}}}", "1:59: sources.flow.openapi.base_url: holds a name or a password; give these as a credential"},

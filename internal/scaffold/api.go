@@ -20,15 +20,16 @@ import (
 
 // An API is the HTTP API to configure.
 type API struct {
-	Name     string // of the source
-	Document string // as in the configuration: a path relative to its folder, or a URL
-	BaseURL  string // "" means that of the document
-	Data     []byte // the content of the document
+	Name     string      // of the source
+	Document string      // as in the configuration: a path relative to its folder, or a URL
+	BaseURL  string      // "" means that of the document
+	Data     []byte      // the content of the document
+	Open     spec.Opener // opens the files that the document refers to; nil for none
 }
 
 // OfAPI returns the configuration of an HTTP API, with a class for each operation of its document.
 func OfAPI(a API) (Draft, error) {
-	contents, err := apis.Read(a.Data)
+	contents, err := apis.Read(a.Data, a.Open)
 	if err != nil {
 		return Draft{}, err
 	}
@@ -54,7 +55,12 @@ func (w *apiWriter) sound() error {
 		return "", false
 	})
 	if err == nil {
-		err = c.Fetch(func(string) ([]byte, error) { return w.Data, nil })
+		err = c.Fetch(func(address string) ([]byte, error) {
+			if name := strings.TrimPrefix(address, elsewhere); name != "" && w.Open != nil {
+				return w.Open(name)
+			}
+			return w.Data, nil
+		})
 	}
 	if err == nil {
 		_, err = policy.New(c.Rules, nil)

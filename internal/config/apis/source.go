@@ -9,8 +9,11 @@ package apis
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"net/netip"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,12 +51,24 @@ type Contents struct {
 }
 
 // Remote reports whether the document is at a URL.
-func (s *Source) Remote() bool { return strings.HasPrefix(s.Document, "https://") }
+func (s *Source) Remote() bool {
+	return strings.HasPrefix(s.Document, "https://") || Loopback(s.Document)
+}
+
+// Loopback reports whether a URL is one of this machine by http, which no network can read or alter.
+func Loopback(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" {
+		return false
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+}
 
 // Shape is the shape of the section openapi of a source. A document that is a file is read into contents.
 func (s *Source) Shape(contents *Contents) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
-		{Name: "document", Doc: "The OpenAPI document, 3.0, 3.1 or Swagger 2.0: a file, whose relative path starts at this file's folder, or an https URL, which is read when the configuration is loaded. Not needed where a pack brings one", Shape: s.document(contents)},
+		{Name: "document", Doc: "The OpenAPI document, 3.0, 3.1 or Swagger 2.0: a file, whose relative path starts at this file's folder, or a URL by https (http on this machine), which is read when the configuration is loaded; with the files that it refers to in its folder or on its host. Not needed where a pack brings one", Shape: s.document(contents)},
 		{Name: "base_url", Doc: "What the paths of the document begin with: https://app.example/api. No call leaves its host", Must: true, Shape: yamlconf.Text("a URL", func(t string) string { s.BaseURL = strings.TrimSuffix(t, "/"); return baseURL(t) })},
 		{Name: "credential", Doc: "Who the gateway is to the API. The token that an agent comes with is never passed on", Shape: yamlconf.Covered(credential(&s.Credential, true))},
 		{Name: "timeout", Doc: "Of one request. Default 30s", Shape: yamlconf.Span(&s.Timeout, time.Second, 5*time.Minute)},
@@ -72,7 +87,7 @@ func (s *Source) documentOfPack(contents *Contents, r *yamlconf.Reader, n yamlco
 	i := slices.IndexFunc(contents.Packs, func(p *pack.Pack) bool { return p.Document != nil })
 	switch {
 	case i >= 0:
-		read, err := Read(contents.Packs[i].Document)
+		read, err := Read(contents.Packs[i].Document, nil)
 		if err != nil {
 			r.WrongAt(at+"/packs", contents.Packs[i].Name+": "+err.Error())
 			return
@@ -91,11 +106,11 @@ func (s *Source) document(contents *Contents) yamlconf.Shape {
 		yamlconf.Text(what, func(t string) string {
 			scheme, _, _ := strings.Cut(t, "://")
 			switch {
-			case strings.HasPrefix(t, "https://"):
+			case strings.HasPrefix(t, "https://") || Loopback(t):
 				s.Document = t
 				return documentURL(t)
 			case scheme != t:
-				return "must be a file, or a URL that begins with https://"
+				return "must be a file, or a URL that begins with https://; http:// only on this machine (127.0.0.1, localhost)"
 			case strings.HasPrefix(t, "~"):
 				return "~ is not expanded; write ${HOME} for it"
 			}
@@ -106,7 +121,7 @@ func (s *Source) document(contents *Contents) yamlconf.Shape {
 			if err != nil {
 				return fmt.Sprintf("the document %s can't be read: %v", problem.Cut(t), err)
 			}
-			read, err := Read(data)
+			read, err := Read(data, InFolder(filepath.Dir(s.Document), func(file string) ([]byte, error) { return r.Large(n, file) }))
 			if err != nil {
 				return err.Error()
 			}
@@ -116,15 +131,55 @@ func (s *Source) document(contents *Contents) yamlconf.Shape {
 	}}
 }
 
-// Read reads the bytes of a document, which must not be modified afterwards. Its error is a message for operators.
-func Read(data []byte) (Contents, error) {
-	d, err := spec.Load(data)
+// InFolder returns an Opener of the files in a folder, also through links that stay in it; read reads one.
+func InFolder(folder string, read func(file string) ([]byte, error)) spec.Opener {
+	return func(name string) ([]byte, error) {
+		name, err := spec.Folder(name)
+		if err != nil {
+			return nil, err
+		}
+		root, err := os.OpenRoot(folder)
+		if err != nil {
+			return nil, errors.New("there is no such folder")
+		}
+		defer root.Close() //nolint:errcheck // it was only looked at
+		if info, err := root.Stat(filepath.FromSlash(name)); err != nil || !info.Mode().IsRegular() {
+			return nil, errors.New("there is no such file in the document's folder")
+		}
+		return read(filepath.Join(folder, filepath.FromSlash(name)))
+	}
+}
+
+// OfOrigin returns an Opener of the URLs of a document's origin; get fetches one.
+func OfOrigin(document string, get func(url string) ([]byte, error)) spec.Opener {
+	return func(name string) ([]byte, error) {
+		to, err := spec.Origin(document, name)
+		if err != nil {
+			return nil, err
+		}
+		return get(to)
+	}
+}
+
+// Read reads the bytes of a document, which must not be modified afterwards, and with open the files it refers to. Its
+// error is a message for operators.
+func Read(data []byte, open spec.Opener) (Contents, error) {
+	sum := sha256.New()
+	sum.Write(data)
+	noted := open
+	if open != nil {
+		noted = func(name string) ([]byte, error) {
+			b, err := open(name)
+			sum.Write(b)
+			return b, err
+		}
+	}
+	d, err := spec.LoadFiles(data, noted)
 	if err != nil {
 		p := problem.Of(err)
 		return Contents{}, fmt.Errorf("the document is not right: %s", strings.TrimSpace(p.Pointer+" "+p.Detail))
 	}
-	sum := sha256.Sum256(data)
-	return Contents{Document: d, Digest: hex.EncodeToString(sum[:16])}, nil
+	return Contents{Document: d, Digest: hex.EncodeToString(sum.Sum(nil)[:16])}, nil
 }
 
 func documentURL(s string) string {

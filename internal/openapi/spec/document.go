@@ -4,7 +4,7 @@
 // and responses; schemas remain raw JSON, and references are resolved on demand (Document.Schema). Swagger 2.0 is
 // mapped to OpenAPI 3: body and form parameters become a Body, basePath becomes part of a server's URL. An invalid
 // operation is left out with a warning that names it; an invalid document is refused with the location of the error.
-// The package accesses no files and no network, so references to other documents are not resolved.
+// The package accesses no files and no network; what opens the files that a document refers to is an argument.
 //
 // It does not decide who may see a document; that is package visible.
 package spec
@@ -41,6 +41,7 @@ type Document struct {
 	Warnings    []Warning // what was left out or changed, in order
 
 	root    Raw
+	files   map[string]Raw    // the other files, by name; nil for one that can't be read
 	parts   map[string]Raw    // by reference: "#/components/schemas/Team"
 	names   map[string]string // the schema's name for agents, by reference
 	schemas []string          // references of the schemas, in order
@@ -63,13 +64,20 @@ func (w Warning) String() string { return w.Where + ": " + w.Text }
 
 // Load reads the document in b, which must not be modified afterwards. It returns problem.InvalidArgument if b is not
 // an OpenAPI document.
-func Load(b []byte) (*Document, error) {
+func Load(b []byte) (*Document, error) { return LoadFiles(b, nil) }
+
+// LoadFiles reads like Load the document in b, and with open the files that it refers to. A file that can't be read gets
+// one warning; a nil open reads none.
+func LoadFiles(b []byte, open Opener) (*Document, error) {
 	root, warnings, err := parse(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
 	if err != nil {
 		return nil, &problem.Error{Code: problem.InvalidArgument, Detail: "not a JSON or YAML document: " + err.Error(), Err: err}
 	}
 	d := &Document{root: root, Warnings: warnings, parts: map[string]Raw{}, names: map[string]string{}, byName: map[string]string{},
 		byID: map[string]*Operation{}}
+	more := &files{d: d, open: open}
+	root = more.follow(root)
+	d.root = root
 	var paths Raw
 	sections := map[string]Raw{}
 	for name, v := range root.Members() {
@@ -95,6 +103,7 @@ func Load(b []byte) (*Document, error) {
 		return nil, problem.New(problem.InvalidArgument, "/paths must be an object")
 	}
 	d.components(sections)
+	more.name()
 	d.nameSchemas()
 	if d.Dialect == Swagger2 {
 		d.Servers = host(sections)

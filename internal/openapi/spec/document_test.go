@@ -105,6 +105,7 @@ get_r = GET /r
 			`ok = POST /a
 get_k_a = GET /k/{a}
   path a simple explode=false required=true 
+! other.yaml: can't be read, and what it describes is unknown: other files are not read here
 ! GET /a: left out: a parameter: "#/components/parameters/gone" is not in the document
 ! GET /b: left out: its request body: "other.yaml#/x" is not in the document
 ! PUT /b: left out: must be an object

@@ -37,17 +37,21 @@ func Reference(r Raw) string {
 	return ref
 }
 
-// Lookup returns the value that a reference within the document names, or nil.
+// Lookup returns the value that a reference in the document, or into one of its files, names; or nil.
 func (d *Document) Lookup(ref string) Raw {
 	if r, ok := d.parts[ref]; ok {
 		return r
 	}
-	rest, ok := strings.CutPrefix(ref, "#")
+	file, rest, ok := strings.Cut(ref, "#")
 	if !ok {
 		return nil
 	}
+	root := d.root
+	if file != "" {
+		root = d.files[file]
+	}
 	if rest == "" {
-		return d.root
+		return root
 	}
 	if rest[0] != '/' {
 		return nil
@@ -58,12 +62,12 @@ func (d *Document) Lookup(ref string) Raw {
 		tokens[i] = unescape(t)
 	}
 	// The known parts are found without scanning the whole document again.
-	for n := min(3, len(tokens)); n > 1; n-- {
+	for n := min(3, len(tokens)); n > 1 && file == ""; n-- {
 		if r, ok := d.parts["#/"+strings.Join(written[:n], "/")]; ok {
 			return r.pointer(tokens[n:])
 		}
 	}
-	return d.root.pointer(tokens)
+	return root.pointer(tokens)
 }
 
 // escape and unescape convert a name to and from a token of an RFC 6901 pointer.

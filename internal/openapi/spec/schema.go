@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -170,7 +171,14 @@ func (d *Document) nameSchemas() {
 	}
 }
 
-func keyOf(ref string) string { return unescape(ref[strings.LastIndexByte(ref, '/')+1:]) }
+// keyOf returns the last part of a reference; that of a whole file is the file's name without its ending.
+func keyOf(ref string) string {
+	if file, ok := strings.CutSuffix(ref, "#"); ok {
+		file = path.Base(file)
+		return strings.TrimSuffix(file, path.Ext(file))
+	}
+	return unescape(ref[strings.LastIndexAny(ref, "/#")+1:])
+}
 
 // Names returns the names of all schemas in the document, in order.
 func (d *Document) Names() []string {

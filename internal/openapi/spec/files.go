@@ -1,0 +1,185 @@
+package spec
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// maxFiles is the maximum number of files that a document refers to.
+const maxFiles = 500
+
+// An Opener returns the bytes of a file that a document refers to: a slash-separated path relative to the document, or a
+// URL. It decides what may be read; its error is a message for operators.
+type Opener func(name string) ([]byte, error)
+
+// ErrElsewhere is the error of an Opener for a file outside of the document's folder or host.
+var ErrElsewhere = errors.New("it is outside of the document's folder or host")
+
+// Folder returns the name of a file that may be read by an Opener of files: a path within the document's folder.
+func Folder(name string) (string, error) {
+	if u, err := url.Parse(name); err != nil || u.Scheme != "" || u.Host != "" || path.IsAbs(name) || name == ".." || strings.HasPrefix(name, "../") {
+		return "", ErrElsewhere
+	}
+	return name, nil
+}
+
+// Origin returns the URL of a file that may be read by an Opener of URLs: one with the scheme, host and port of the
+// document's URL.
+func Origin(document, name string) (string, error) {
+	base, err := url.Parse(document)
+	if err != nil {
+		return "", ErrElsewhere
+	}
+	to, err := base.Parse(name)
+	if err != nil || to.Scheme != base.Scheme || to.Host != base.Host || to.User != nil {
+		return "", ErrElsewhere
+	}
+	return to.String(), nil
+}
+
+// files reads the files that a document refers to. In each, references are made absolute: the name of the file, #, and
+// the place in it.
+type files struct {
+	d     *Document
+	open  Opener
+	to    []string // references into files, in order, without duplicates
+	known map[string]bool
+}
+
+// external reports whether a JSON text refers to another file. It doesn't parse the text.
+func external(b []byte) bool {
+	for {
+		at := bytes.Index(b, []byte(`"$ref"`))
+		if at < 0 {
+			return false
+		}
+		b = bytes.TrimLeft(b[at+len(`"$ref"`):], " \t\r\n:")
+		if len(b) > 1 && b[0] == '"' && b[1] != '#' {
+			return true
+		}
+	}
+}
+
+// follow reads the files that root refers to, and returns root with absolute references.
+func (f *files) follow(root Raw) Raw {
+	if !external(root) {
+		return root
+	}
+	f.d.files, f.known = map[string]Raw{}, map[string]bool{}
+	root = f.absolute(nil, root, "")
+	for at := 0; at < len(f.to); at++ { // reading a file adds more
+		file, _, _ := strings.Cut(f.to[at], "#")
+		if _, read := f.d.files[file]; read {
+			continue
+		}
+		f.d.files[file] = nil
+		raw, err := f.read(file)
+		if err != nil {
+			f.d.warn(file, "can't be read, and what it describes is unknown: %v", err)
+			continue
+		}
+		f.d.files[file] = f.absolute(nil, raw, file)
+	}
+	return root
+}
+
+func (f *files) read(name string) (Raw, error) {
+	if f.open == nil {
+		return nil, errors.New("other files are not read here")
+	}
+	if len(f.d.files) > maxFiles {
+		return nil, fmt.Errorf("there are more than %d files", maxFiles)
+	}
+	b, err := f.open(name)
+	if err != nil {
+		return nil, err
+	}
+	raw, _, err := parse(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
+	return raw, err
+}
+
+// absolute appends r, which is in the file cur, with absolute references.
+func (f *files) absolute(dst []byte, r Raw, cur string) Raw {
+	switch r.Kind() {
+	case '{':
+		dst = append(dst, '{')
+		first := true
+		for name, m := range r.Members() {
+			if !first {
+				dst = append(dst, ',')
+			}
+			first = false
+			dst = append(value.AppendQuoted(dst, name), ':')
+			if m.Kind() == '"' && (name == "$ref" || strings.HasPrefix(m.Text(), "#/")) {
+				dst = value.AppendQuoted(dst, f.refer(m.Text(), cur))
+				continue
+			}
+			dst = f.absolute(dst, m, cur)
+		}
+		return append(dst, '}')
+	case '[':
+		dst = append(dst, '[')
+		for e := range r.Elements() {
+			if dst[len(dst)-1] != '[' {
+				dst = append(dst, ',')
+			}
+			dst = f.absolute(dst, e, cur)
+		}
+		return append(dst, ']')
+	}
+	return append(dst, r...)
+}
+
+// refer returns the absolute form of a reference in the file cur; "" is the document itself.
+func (f *files) refer(ref, cur string) string {
+	file, place, _ := strings.Cut(ref, "#")
+	switch u, err := url.Parse(cur); {
+	case file == "":
+		file = cur
+	case err == nil && u.Scheme != "":
+		if to, err := u.Parse(file); err == nil {
+			file = to.String()
+		}
+	case !strings.Contains(file, "://"):
+		if plain, err := url.PathUnescape(file); err == nil {
+			file = plain
+		}
+		file = path.Join(path.Dir(cur), file)
+	}
+	if file == "" {
+		return ref
+	}
+	ref = file + "#" + place
+	if !f.known[ref] {
+		f.known[ref] = true
+		f.to = append(f.to, ref)
+	}
+	return ref
+}
+
+// name adds the schemas in files to those of the document: the values that look like schemas, by the last part of their
+// reference or the name of the file, unless a schema has that name already.
+func (f *files) name() {
+	taken := map[string]bool{}
+	for _, ref := range f.d.schemas {
+		taken[keyOf(ref)] = true
+	}
+	for _, ref := range f.to {
+		r := f.d.Lookup(ref)
+		if !slices.ContainsFunc([]string{"type", "properties", "allOf", "oneOf", "anyOf", "enum", "items"}, func(name string) bool { return r.Get(name) != nil }) || r.Get("in") != nil {
+			continue
+		}
+		if key := keyOf(ref); !taken[key] && key != "" {
+			taken[key] = true
+			f.d.parts[ref] = r
+			f.d.schemas = append(f.d.schemas, ref)
+		}
+	}
+}

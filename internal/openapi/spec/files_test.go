@@ -1,0 +1,123 @@
+package spec
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// several is a document in files, by name.
+var several = map[string]string{
+	"api.yaml": `openapi: 3.0.0
+info: {title: Pets}
+paths:
+  /pets: {$ref: "paths/pets.yaml"}
+  /gone: {$ref: "paths/none.yaml"}
+  /out: {get: {operationId: out, responses: {"200": {description: ok, content: {application/json: {schema: {$ref: "../secret.yaml#/Key"}}}}}}}
+  /far: {get: {operationId: far, responses: {"200": {description: ok, content: {application/json: {schema: {$ref: "https://elsewhere.example/x.json"}}}}}}}
+components: {schemas: {Own: {type: object, properties: {id: {type: integer}}}}}
+`,
+	"paths/pets.yaml": `get:
+  operationId: listPets
+  parameters: [{$ref: "../common.json#/limit"}]
+  responses: {"200": {description: ok, content: {application/json: {schema: {type: array, items: {$ref: "../schemas/Pet.yaml"}}}}}}
+post:
+  operationId: makePet
+  requestBody: {content: {application/json: {schema: {$ref: "../schemas/Pet.yaml"}}}}
+  responses: {"200": {description: ok, content: {application/json: {schema: {$ref: "../api.yaml#/components/schemas/Own"}}}}}
+`,
+	"common.json":      `{"limit":{"name":"limit","in":"query","schema":{"$ref":"#/defs/Limit"}},"defs":{"Limit":{"type":"integer","maximum":50}}}`,
+	"schemas/Pet.yaml": "type: object\nproperties:\n  name: {type: string}\n  parent: {$ref: '#'}\n  owner: {$ref: 'people.yaml#/Person'}\n",
+	"schemas/people.yaml": `Person: {type: object, properties: {pets: {type: array, items: {$ref: Pet.yaml}}, boss: {$ref: "#/Person"}}}
+`,
+}
+
+// TestFiles checks a document in several files: references are relative to the file that has them, each file is read
+// once, schemas have names, and what can't be read has one warning.
+func TestFiles(t *testing.T) {
+	asked := map[string]int{}
+	d, err := LoadFiles([]byte(several["api.yaml"]), func(name string) ([]byte, error) {
+		asked[name]++
+		if _, err := Folder(name); err != nil {
+			return nil, err
+		}
+		if text, ok := several[name]; ok {
+			return []byte(text), nil
+		}
+		return nil, errors.New("there is no such file")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range asked {
+		if n != 1 {
+			t.Errorf("%s is read %d times", name, n)
+		}
+	}
+	if got, want := strings.Join(d.Names(), " "), "Own Pet Limit Person"; got != want {
+		t.Errorf("schemas %s, want %s", got, want)
+	}
+	for path, want := range map[string]string{
+		"listPets query limit": "[integer]", "makePet body name": "[string]", "makePet body parent": "Pet", "makePet body owner": "Person", "makePet answer id": "[integer]",
+	} {
+		f := strings.Fields(path)
+		op := d.Operation(f[0])
+		if op == nil {
+			t.Fatal(path, d.Warnings)
+		}
+		var r Raw
+		switch f[1] {
+		case "query":
+			r = op.Parameters[0].Schema
+		case "body":
+			r = d.Schema(op.Body.Contents[0].Schema).property(f[2])
+		default:
+			r = d.Schema(op.Success().Contents[0].Schema).property(f[2])
+		}
+		s := d.Schema(r)
+		got := fmt.Sprint(s.Types)
+		if s.Name != "" && s.Name != "Limit" {
+			got = s.Name
+		}
+		if got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+	warnings := map[string]int{}
+	for _, w := range d.Warnings {
+		warnings[w.Where]++
+	}
+	for _, where := range []string{"paths/none.yaml", "../secret.yaml", "https://elsewhere.example/x.json"} {
+		if warnings[where] != 1 {
+			t.Errorf("%s has %d warnings: %v", where, warnings[where], d.Warnings)
+		}
+	}
+	if d.Operation("out") != nil || d.Operation("far") != nil {
+		t.Error("an operation with a schema from outside is there")
+	}
+}
+
+func (s Schema) property(name string) Raw {
+	for _, p := range s.Properties {
+		if p.Name == name {
+			return p.Schema
+		}
+	}
+	return nil
+}
+
+// TestConfined checks which files may be opened: those in the folder of a file, and those of the origin of a URL.
+func TestConfined(t *testing.T) {
+	for name, want := range map[string]bool{"a.yaml": true, "x/a.yaml": true, "../a.yaml": false, "..": false, "/etc/passwd": false, "file:///etc/passwd": false, "https://a.example/x": false, "//host/x": false} {
+		if _, err := Folder(name); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, want := range map[string]string{"b.yaml": "https://a.example/v1/b.yaml", "../b.yaml": "https://a.example/b.yaml", "https://a.example/z": "https://a.example/z",
+		"https://b.example/z": "", "http://a.example/z": "", "//b.example/z": "", "https://u@a.example/z": "", "file:///etc/passwd": ""} {
+		if got, err := Origin("https://a.example/v1/api.yaml", name); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %s %v", name, got, err)
+		}
+	}
+}
