@@ -116,7 +116,9 @@ func (at *place) overEach(e plan.Over) value.Value {
 	if e.Do == plan.ReduceEach {
 		so := at.eval(e.Initial)
 		for _, element := range list.List() {
-			so = at.within(over{element, so}).eval(e.Body)
+			if so = at.within(over{element, so}).eval(e.Body); len(so.AppendJSON(nil)) > plan.MostBefore {
+				so = value.Value{}
+			}
 		}
 		return so
 	}

@@ -158,7 +158,7 @@ type (
 	//
 	//	Map     the list of the Bodies, which are JSON
 	//	Select  the list of the elements for which Body, Boolean, holds; at most Limit of them (nil: all; null or less than 1: null)
-	//	Reduce  Body, JSON, for the last element; Before{0} is Body for the previous one, or Initial
+	//	Reduce  Body, JSON, for the last element; Before{0} is Body for the previous one, or Initial; null where that has more than MostBefore bytes
 	Over struct {
 		Do             Each
 		Input          Expr
@@ -336,3 +336,8 @@ func (DateText) isExpr()  {}
 func (DateShift) isExpr() {}
 func (DateDiff) isExpr()  {}
 func (Over) isExpr()      {}
+
+// MostBefore is the maximum size of the result so far of a Reduce, in bytes as JSON; a larger one is null. A list that
+// doubles with every element would take all memory. Sources write JSON with spaces or without, so the bound is between
+// one and two thirds of it.
+const MostBefore = 1 << 20

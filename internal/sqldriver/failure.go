@@ -22,6 +22,8 @@ type Errors struct {
 	Plain func(error) string
 	// TimedOut reports whether the server ended a statement because it ran too long; nil if the server never does.
 	TimedOut func(error) bool
+	// TooLarge reports whether a value would be larger than the database can hold; nil if that is never so.
+	TooLarge func(error) bool
 }
 
 // Refuse turns an error of the database into one for the caller, whose Err is what operators may see.
@@ -38,6 +40,9 @@ func (e Errors) refuse(ctx context.Context, err error, statement string) error {
 		p.Code, p.Detail, p.Suggestion = problem.Cancelled, "the call was cancelled", ""
 	case e.TimedOut != nil && e.TimedOut(err):
 		p.Code, p.Detail = problem.Timeout, "the query took too long and was stopped"
+	case e.TooLarge != nil && e.TooLarge(err):
+		p.Code, p.Detail = problem.BudgetExceeded, "the query makes a value that is larger than the source can hold"
+		p.Suggestion = "make less of it: $slice and $filter for lists, $substrCP for texts, a narrower $match before $push"
 	}
 	return p
 }

@@ -124,7 +124,7 @@ type engine struct{ *Source }
 func (engine) Dialect() sqlgen.Dialect { return sqlgen.PostgreSQL }
 
 // Errors implements sqldriver.Database.
-func (engine) Errors() sqldriver.Errors { return sqldriver.Errors{Plain: plain, TimedOut: timedOut} }
+func (engine) Errors() sqldriver.Errors { return sqldriver.Errors{Plain: plain, TimedOut: timedOut, TooLarge: tooLarge} }
 
 func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }
 
@@ -147,6 +147,11 @@ var (
 func timedOut(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && e.Code == "57014" // query_canceled, by statement_timeout
+}
+
+func tooLarge(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == "54000" // program_limit_exceeded
 }
 
 // Run implements sqldriver.Database.

@@ -81,7 +81,7 @@ var mayImport = map[string]string{
 	"internal/sqldriver":            "internal/sqlgen internal/sqlgen/dml internal/trace policy problem schema source value",
 	"internal/sqldriver/writing":    "change internal/rules/writes internal/sqlgen internal/sqlgen/dml internal/trace policy problem schema value write",
 	"internal/sqldriver/catalogue":  "schema value",
-	"internal/sqldriver/sqlfunc":    "internal/sqlgen internal/sqlgen/expr value",
+	"internal/sqldriver/sqlfunc":    "internal/plan internal/sqlgen internal/sqlgen/expr value",
 	"internal/openapi/spec":         "problem",
 	"source/sqlite":                 "internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/sqlfunc internal/sqldriver/writing internal/sqlgen policy schema source value write",
 	"source/postgres":               "internal/sqldriver internal/sqldriver/catalogue internal/sqldriver/writing internal/sqlgen policy schema source value write",

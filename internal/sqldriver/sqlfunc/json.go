@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -48,7 +49,7 @@ func json() map[string]function {
 		expr.SQLiteItem:   {2, item},
 		expr.SQLiteUnwind: ofText(unwind),
 		expr.SQLiteBounded: ofText(func(text string) driver.Value {
-			if len(text) > expr.SQLiteMostBefore {
+			if len(text) > plan.MostBefore {
 				return nil
 			}
 			return text

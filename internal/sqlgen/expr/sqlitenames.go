@@ -53,7 +53,7 @@ const (
 	SQLiteItems     = "bailiwick_items"      // (list) the list of the JSON texts of its elements, for json_each
 	SQLiteItem      = "bailiwick_item"       // (list, place) the same of at most one element
 	SQLiteUnwind    = "bailiwick_unwind"     // (x) as SQLiteItems; a value that isn't a list counts as a list of itself
-	SQLiteBounded   = "bailiwick_bounded"    // (x) x if it has at most SQLiteMostBefore bytes
+	SQLiteBounded   = "bailiwick_bounded"    // (x) x if it has at most plan.MostBefore bytes
 	SQLiteJSONKey   = "bailiwick_json_key"   // (x) a text that is the same for equal JSON
 	SQLiteJSONOrder = "bailiwick_json_order" // (x) bytes that compare as value.Order does; all objects are equal, and all lists
 
@@ -97,7 +97,3 @@ const (
 
 	SQLiteDigest = "bailiwick_digest" // (seed, x, …) the md5 in hex; null counts as ""
 )
-
-// SQLiteMostBefore is the most bytes of the result so far of a Reduce; a longer one is null. A list that doubles with
-// every element would take all memory.
-const SQLiteMostBefore = 1 << 20

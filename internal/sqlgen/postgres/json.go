@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
@@ -151,7 +152,10 @@ func (p dialect) reduce(in *pgElement, x, e string, o expr.Over) (string, error)
 	if err != nil {
 		return "", err
 	}
-	return "(CASE WHEN jsonb_typeof(" + x + ") = 'array' THEN (WITH RECURSIVE " + e + "(o, v) AS (SELECT 0, " + o.Initial + " UNION ALL SELECT " + e + ".o + 1, " + body + " FROM " + e + in.lets() +
+	next := in.Alias("e")
+	bounded := "CASE WHEN octet_length(" + next + ".v::text) <= " + strconv.Itoa(plan.MostBefore) + " THEN " + next + ".v END"
+	return "(CASE WHEN jsonb_typeof(" + x + ") = 'array' THEN (WITH RECURSIVE " + e + "(o, v) AS (SELECT 0, " + o.Initial + " UNION ALL SELECT " + e + ".o + 1, " + bounded + " FROM " + e + in.lets() +
+		" CROSS JOIN LATERAL (SELECT " + body + " AS v OFFSET 0) AS " + next +
 		" WHERE " + e + ".o < jsonb_array_length(" + x + ")) SELECT nullif(" + e + ".v, 'null') FROM " + e + " ORDER BY " + e + ".o DESC LIMIT 1) END)", nil
 }
 
