@@ -124,7 +124,9 @@ type engine struct{ *Source }
 func (engine) Dialect() sqlgen.Dialect { return sqlgen.PostgreSQL }
 
 // Errors implements sqldriver.Database.
-func (engine) Errors() sqldriver.Errors { return sqldriver.Errors{Plain: plain, TimedOut: timedOut, TooLarge: tooLarge} }
+func (engine) Errors() sqldriver.Errors {
+	return sqldriver.Errors{Plain: plain, TimedOut: timedOut, TooLarge: tooLarge}
+}
 
 func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }
 
