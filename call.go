@@ -101,8 +101,7 @@ func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask Call
 	}
 	// The record is written even if the caller has disconnected.
 	if aerr := g.options.Audit.Append(context.WithoutCancel(ctx), c.record); aerr != nil {
-		p := &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "audit",
-			Err: fmt.Errorf("the call could not be recorded: %w", aerr)}
+		p := unrecorded(c, aerr)
 		c.conclude(p)
 		err = p
 	}
@@ -113,6 +112,15 @@ func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask Call
 		g.options.Observer.End(ctx, principal, c.record, err)
 	}
 	return err
+}
+
+// unrecorded returns the error of a call that the audit log can't keep. A call that wrote nothing may be made again.
+func unrecorded(c *Call, err error) *problem.Error {
+	err = fmt.Errorf("the call could not be recorded: %w", err)
+	if c.did != "" {
+		return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "audit", Err: err}
+	}
+	return &problem.Error{Code: problem.Upstream, Detail: "the gateway can't keep its records, so it answers no calls", Kind: "audit", Err: err}
 }
 
 func (g *Gateway) admitted(ctx context.Context, c *Call, ask CallSpec, run func(context.Context, *Call) (int, error)) (n int, err error) {

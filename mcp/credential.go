@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/oauthmeta"
@@ -71,6 +72,7 @@ func (s *Server) Identify(r *http.Request) (identity.Principal, error) {
 // send no Origin, the endpoint itself must keep other sites out.
 func (s *Server) Allow(r *http.Request) error {
 	if !s.hostAllowed(r) {
+		s.strange(r, strangeHost, "host", r.Host)
 		return problem.New(problem.SecurityBlocked, "Forbidden: Host")
 	}
 	return nil
@@ -120,6 +122,7 @@ func remoteOf(r *http.Request) netip.Addr {
 // machine, and by DNS rebinding even under its own name. A request without Origin does not come from a browser.
 func (s *Server) fromElsewhere(r *http.Request) *wire.RPCFault {
 	if !s.hostAllowed(r) {
+		s.strange(r, strangeHost, "host", r.Host)
 		return forbidden("Forbidden: Host")
 	}
 	origins := r.Header.Values("Origin")
@@ -133,7 +136,19 @@ func (s *Server) fromElsewhere(r *http.Request) *wire.RPCFault {
 			return nil
 		}
 	}
+	s.strange(r, "a request is refused because it comes from a page of another site; sites that may call are listed in server.origins", "origin", origin)
 	return forbidden("Forbidden: Origin")
+}
+
+const strangeHost = "a request is refused because its Host header names another server; names of this one are listed in server.hosts"
+
+// strange logs a refused Host or Origin header, at most once a minute: a server behind a proxy that isn't configured
+// refuses everything, and its operator has to learn why.
+func (s *Server) strange(r *http.Request, message, header, value string) {
+	now, last := time.Now().Unix(), s.strangeAt.Load()
+	if now-last >= 60 && s.strangeAt.CompareAndSwap(last, now) {
+		s.log.WarnContext(r.Context(), message, header, problem.Cut(value))
+	}
 }
 
 func forbidden(message string) *wire.RPCFault {

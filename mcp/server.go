@@ -132,6 +132,8 @@ type Server struct {
 	watched  gate.Watched
 	changes  atomic.Int64 // how often rules, sources or tools have changed
 
+	strangeAt  atomic.Int64           // when a refused Host or Origin was last logged, in seconds since 1970
+	unready    atomic.Pointer[string] // why /readyz last refused; "" if it didn't
 	results    atomic.Pointer[map[string]Form]
 	shown      sync.Map // *tool.Tool to *mcp.Tool: converted once
 	categories sync.Map // tool name to tool.Category

@@ -123,6 +123,9 @@ func announce(ctx context.Context, t *terminal.Terminal, p *app.App, open bool) 
 	for _, w := range p.Warnings {
 		t.Notef("warning: %s", w)
 	}
+	if !app.Loopback(p.Config.Listen) {
+		t.Notef("warning: %s is reached without encryption, so that tokens can be read on the way: put a proxy with TLS in front of it (docs/operating.md)", p.Config.Listen)
+	}
 	if p.Config.Rules.Unlisted && p.Config.Rules.Classes == nil {
 		t.Notef("no rules: every table is visible, read-only; fields that look like credentials are not shown (\"bailiwick init\" writes rules)")
 	}
@@ -150,6 +153,9 @@ type serving struct {
 
 // load reads the configuration again.
 func (r *serving) load() (*config.Config, error) {
+	if _, err := os.Stat(r.from.Path()); err != nil {
+		return nil, r.told(err)
+	}
 	c, err := r.from.Load()
 	if err != nil {
 		return nil, r.told(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
@@ -113,14 +114,33 @@ func (p *App) openStore(ctx context.Context) error {
 		url = "sqlite:" + filepath.Join(dir, "bailiwick.db")
 	}
 	var err error
-	if p.Store, err = OpenStore(ctx, url, false); err != nil {
+	p.Store, err = OpenStore(ctx, url, true)
+	if errors.Is(err, ErrNoStore) {
+		if storePath(p.Config.Store) != sqlite.Memory {
+			p.Warnings = append(p.Warnings, fmt.Sprintf("the store %s is new: it has no tokens, no changes and no audit. If there was one, stop this server and put it back", StoreName(url)))
+		}
+		p.Store, err = OpenStore(ctx, url, false)
+	}
+	if err != nil {
 		return err
 	}
 	p.closers = append(p.closers, p.Store.Close)
 	return nil
 }
 
-// ready reports whether sources and store answer.
+// ready returns a *problem.Error if a source doesn't answer, or the store can't be written. Its Detail names which without
+// saying why, for anyone; its Err says why, for operators.
 func (p *App) ready(ctx context.Context) error {
-	return errors.Join(p.Gateway.Ping(ctx), p.Store.Ping(ctx))
+	sources, store := p.Gateway.Ping(ctx), p.Store.Ping(ctx)
+	var what []string
+	if store != nil {
+		what = append(what, "the store can't be written")
+	}
+	if sources != nil {
+		what = append(what, "a source doesn't answer")
+	}
+	if what == nil {
+		return nil
+	}
+	return &problem.Error{Code: problem.Upstream, Detail: strings.Join(what, "; "), Err: errors.Join(store, sources)}
 }

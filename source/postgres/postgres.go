@@ -70,7 +70,7 @@ func parseURL(url string) (*pgxpool.Config, error) {
 	cfg.MaxConnIdleTime = 5 * time.Minute
 	// When a context ends, cancel the statement on the server and keep the connection.
 	cfg.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
-		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 2 * time.Second}
+		return &canceller{conn: c}
 	}
 	return cfg, nil
 }

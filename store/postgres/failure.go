@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/store/failure"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -33,30 +34,31 @@ func (s *Store) failed(doing string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	var why string
+	f := &failure.Error{Doing: doing, At: "PostgreSQL at " + s.at, Err: err}
+	if code := state(err); code != "" {
+		f.Code = "SQLSTATE " + code
+	}
 	switch code := state(err); {
 	case code == "28P01" || code == "28000":
-		why = "the database refuses the user or the password"
+		f.Why = "the database refuses the user or the password"
 	case code == "3D000":
-		why = "there is no such database"
+		f.Why = "there is no such database"
 	case code == "42501":
-		why = "the user lacks a right; the schema bailiwick must be its own, or it must be allowed to make it"
+		f.Why = "the user lacks a right; the schema bailiwick must be its own, or it must be allowed to make it"
 	case code == "53100":
-		why = "the disk is full"
+		f.Why = "the disk is full"
 	case code == "53300":
-		why = "the database has too many connections"
+		f.Why = "the database has too many connections"
 	case code == "25006":
-		why = "the database is read-only"
+		f.Why = "the database is read-only"
 	case strings.HasPrefix(code, "57P0"):
-		why = "the database is being stopped or started"
+		f.Why = "the database is being stopped or started"
 	case code == "57014" || errors.Is(err, context.DeadlineExceeded):
-		why = "the database did not answer in time"
+		f.Why = "the database did not answer in time"
 	case lost(err):
-		why = "the database can't be reached"
-	default:
-		return fmt.Errorf("%s in PostgreSQL at %s: %w", doing, s.at, err)
+		f.Why = "the database can't be reached"
 	}
-	return fmt.Errorf("%s in PostgreSQL at %s: %s: %w", doing, s.at, why, err)
+	return f
 }
 
 // state returns the SQLSTATE of err; "" if it isn't an error of the database.

@@ -133,7 +133,14 @@ func (s *Store) Close() error {
 
 // Ping returns nil if the database answers.
 func (s *Store) Ping(ctx context.Context) error {
-	return s.try(ctx, "reach the store", func(ctx context.Context) error { return s.pool.Ping(ctx) })
+	return s.try(ctx, "write", func(ctx context.Context) error {
+		var readOnly bool
+		err := s.pool.QueryRow(ctx, `SELECT current_setting('transaction_read_only')::boolean`).Scan(&readOnly)
+		if err == nil && readOnly {
+			err = &pgconn.PgError{Code: "25006", Message: "the server takes no writes"}
+		}
+		return err
+	})
 }
 
 // try calls do once, limited to patience, and turns its error into one for operators.

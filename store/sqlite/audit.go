@@ -26,6 +26,7 @@ func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 func (s *Store) appendBatch(batch []*audit.Record) error {
 	ctx := context.Background()
 	err := s.transact(ctx, func(tx *sql.Tx) error { return s.chain.appendRecords(ctx, tx, batch) })
+	s.probe.appended(err)
 	if err != nil {
 		return s.failed("append to the audit log", err)
 	}

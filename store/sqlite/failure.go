@@ -4,35 +4,48 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/bailiwick-dev/bailiwick/internal/store/failure"
 	driver "modernc.org/sqlite"
 	code "modernc.org/sqlite/lib"
 )
 
+// Reasons that are the store's own.
+var (
+	errNewer = errors.New("a newer Bailiwick made it; use that one, or another file")
+	errMoved = errors.New("the file was removed or replaced while it was in use; put it back and restart, or restart to begin an empty one")
+)
+
 // failed returns an operator's error: what could not be done, with which file, and why.
 func (s *Store) failed(doing string, err error) error {
-	if errors.Is(err, errNewer) {
-		return fmt.Errorf("%s %s: %w", doing, s.path, err)
+	f := &failure.Error{Doing: doing, At: s.path, Err: err}
+	if n := primary(err); n != 0 {
+		f.Code = fmt.Sprint("SQLite error ", n)
 	}
-	var why string
+	for _, known := range []error{errNewer, errMoved} {
+		if errors.Is(err, known) {
+			f.Why = known.Error()
+			return f
+		}
+	}
 	switch primary(err) {
 	case code.SQLITE_FULL:
-		why = "the disk is full"
+		f.Why = "the disk is full"
 	case code.SQLITE_READONLY:
-		why = "the file or its disk is read-only"
+		f.Why = "the file or its disk is read-only"
 	case code.SQLITE_BUSY, code.SQLITE_LOCKED:
-		why = "another process has kept it locked for 10 s"
+		f.Why = "another process has kept it locked for 10 s"
 	case code.SQLITE_CORRUPT:
-		why = "the file is damaged"
+		f.Why = "the file is damaged"
 	case code.SQLITE_NOTADB:
-		why = "the file is no SQLite database"
+		f.Why = "the file is no SQLite database"
 	case code.SQLITE_CANTOPEN:
-		why = "the file can't be opened"
+		f.Why = "the file can't be opened"
 	case code.SQLITE_IOERR:
-		why = "the disk fails"
-	default:
-		return fmt.Errorf("%s in %s: %w", doing, s.path, err)
+		f.Why = "the disk fails"
+	case code.SQLITE_PERM, code.SQLITE_AUTH:
+		f.Why = "this user may not write it"
 	}
-	return fmt.Errorf("%s in %s: %s: %w", doing, s.path, why, err)
+	return f
 }
 
 // primary returns SQLite's primary result code of err; 0 if it isn't an error of SQLite.

@@ -41,6 +41,8 @@ var migrations embed.FS
 // A Store is an open file. It is safe for use by several goroutines.
 type Store struct {
 	path  string
+	file  os.FileInfo // of path when it was opened; nil for Memory
+	probe probe
 	write *sql.DB // one connection; every transaction takes the write lock at its start
 	read  *sql.DB // equal to write for Memory
 
@@ -107,6 +109,10 @@ func (s *Store) open(ctx context.Context) error {
 	}
 	if s.path == Memory {
 		return nil
+	}
+	if s.file, err = os.Stat(s.path); err != nil {
+		s.write.Close()
+		return s.failed("open", err)
 	}
 	if s.read, err = sql.Open("sqlite", source(s.path, true)); err != nil {
 		s.write.Close()
@@ -175,8 +181,6 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 }
 
-var errNewer = errors.New("a newer Bailiwick made it; use that one, or another file")
-
 func migrateOnce(ctx context.Context, db *sql.DB, dir fs.FS) error {
 	p, err := goose.NewProvider(goose.DialectSQLite3, db, dir, goose.WithDisableGlobalRegistry(true))
 	if err != nil {
@@ -209,15 +213,6 @@ func (s *Store) Close() error {
 	return errors.Join(s.read.Close(), s.write.Close())
 }
 
-// Ping returns nil if the file can be read.
-func (s *Store) Ping(ctx context.Context) error {
-	var n int
-	if err := s.read.QueryRowContext(ctx, `SELECT 1 FROM token_version`).Scan(&n); err != nil {
-		return s.failed("read", err)
-	}
-	return nil
-}
-
 // Secret returns the random key of 32 bytes with this name, and makes it on first use. All processes that have the
 // file open get the same key.
 func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
@@ -246,6 +241,9 @@ func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 
 // transact runs do in a transaction that holds the write lock from its start.
 func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
+	if err := s.there(); err != nil {
+		return err
+	}
 	tx, err := s.write.BeginTx(ctx, nil)
 	if err != nil {
 		return err

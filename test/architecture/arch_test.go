@@ -177,9 +177,10 @@ var mayImport = map[string]string{
 	// storage
 	"internal/once":            "",
 	"internal/store/changes":   "audit change",
-	"store/postgres":           "audit change identity internal/once internal/store/changes internal/store/records internal/store/tokens internal/webhook limit problem",
+	"internal/store/failure":   "",
+	"store/postgres":           "audit change identity internal/once internal/store/changes internal/store/failure internal/store/records internal/store/tokens internal/webhook limit problem",
 	"internal/store/records":   "audit",
-	"store/sqlite":             "audit change identity internal/once internal/store/changes internal/store/records internal/store/tokens internal/webhook limit problem",
+	"store/sqlite":             "audit change identity internal/once internal/store/changes internal/store/failure internal/store/records internal/store/tokens internal/webhook limit problem",
 	"internal/store/storetest": "audit change identity internal/once internal/webhook limit problem value write",
 	"internal/store/tokens":    "identity problem",
 

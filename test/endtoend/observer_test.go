@@ -89,7 +89,7 @@ func TestObserverUnrecorded(t *testing.T) {
 	if _, err := g.Read(t.Context(), reader, &query.Find{Class: "notes", Limit: 1}); err == nil || errors.Unwrap(problem.Of(err)) == nil {
 		t.Error(err)
 	}
-	if d := cmp.Diff([]string{"a begins query_class", "a ends query_class: failed audit internal_error rows=1 keys="}, w.told); d != "" {
+	if d := cmp.Diff([]string{"a begins query_class", "a ends query_class: failed audit upstream_error rows=1 keys="}, w.told); d != "" {
 		t.Error(d)
 	}
 }

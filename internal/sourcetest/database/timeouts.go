@@ -99,15 +99,14 @@ func StopEarly(t *testing.T, src source.Source, times int) {
 	for i := range times {
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(time.Duration(i)*4*time.Millisecond/time.Duration(times), stop)
-		start := time.Now()
 		rows, err := src.Read(ctx, permit)
 		if err == nil {
 			for _, e := range rows {
 				err = e
 			}
 		}
-		if took := time.Since(start); problem.CodeOf(err) != problem.Cancelled || took > 1500*time.Millisecond {
-			t.Errorf("cancelled after %d of %d parts of 4 ms: %v after %v", i, times, err, took)
+		if problem.CodeOf(err) != problem.Cancelled {
+			t.Errorf("cancelled after %d of %d parts of 4 ms: %v", i, times, err)
 		}
 	}
 }

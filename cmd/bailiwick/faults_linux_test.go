@@ -1,0 +1,233 @@
+package main
+
+import (
+	"database/sql"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite"
+
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+)
+
+// A fault breaks a running server. answer, ready and log match what an agent, a probe and the log get.
+type fault struct {
+	name               string
+	store              func(t *testing.T) string // the store's URL; nil for a file in the folder
+	breaks             func(b *box) (mend func())
+	answer, ready, log string
+}
+
+// The answers of agents.
+const (
+	answered  = `^200 .*"(?:text|count)"[^}]*2972`
+	retryable = `(?s)upstream_error.*the gateway can't keep its records.*the same call may succeed later`
+)
+
+func faults() []fault {
+	var line *testservices.Line
+	return []fault{
+		{name: "store removed", breaks: func(b *box) func() { return b.moved("bailiwick.db", "") },
+			answer: retryable, ready: `^503 not ready: the store can't be written\n$`, log: `write in bailiwick.db: the file was removed or replaced while it was in use; put it back`},
+		{name: "store replaced", breaks: func(b *box) func() { return b.moved("bailiwick.db", "SQLite format 3\x00") },
+			answer: retryable, ready: `^503 not ready: the store can't be written\n$`, log: `the file was removed or replaced while it was in use`},
+		{name: "disk full", store: smallDisk, breaks: (*box).fillDisk,
+			answer: retryable, ready: `^503 not ready: the store can't be written\n$`, log: `the disk is full \(SQLite error 13\)`},
+		{name: "audit refused", breaks: func(b *box) func() {
+			b.sqlite("CREATE TRIGGER no BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'canary-4711'); END")
+			return func() { b.sqlite("DROP TRIGGER no") }
+		}, answer: retryable, ready: `^503 not ready: the store can't be written\n$`, log: `append to the audit log in bailiwick.db \(SQLite error 19\)`},
+		{name: "source removed", breaks: func(b *box) func() { return b.moved("tracker.db", "") },
+			answer: `upstream_error|` + answered, ready: `^(?:503 not ready: a source doesn't answer|200 ready)`, log: ``},
+		{name: "configuration removed", breaks: func(b *box) func() { return b.moved("bailiwick.yaml", "") },
+			answer: answered, ready: `^200 ready\nconfig: the changed configuration is refused`, log: `the configuration is refused; what was in force stays.*bailiwick.yaml: no such file`},
+		{name: "configuration broken", breaks: func(b *box) func() { return b.moved("bailiwick.yaml", "stroe: x\n") },
+			answer: answered, ready: `^200 ready\nconfig: the changed configuration is refused`, log: `the configuration is refused; what was in force stays.*stroe`},
+		{name: "PostgreSQL gone", store: func(t *testing.T) string {
+			line = testservices.Through(t, testservices.Postgres(t))
+			return line.URL
+		}, breaks: func(*box) func() {
+			line.Cut()
+			return line.Mend
+		}, answer: `upstream_error|internal_error|503|500`, ready: `^503 not ready: the store can't be written\n$`, log: `write in PostgreSQL at \S+: the database can't be reached`},
+		{name: "PostgreSQL refuses records", store: func(t *testing.T) string { return testservices.Postgres(t) }, breaks: func(b *box) func() {
+			b.postgres("ALTER TABLE bailiwick.audit ADD CONSTRAINT no CHECK (body <> body) NOT VALID")
+			return func() { b.postgres("ALTER TABLE bailiwick.audit DROP CONSTRAINT no") }
+		}, answer: retryable, ready: `^200 ready\n$`, log: `append to the audit log in PostgreSQL at \S+ \(SQLSTATE 23514\)`},
+		{name: "PostgreSQL ends its connections", store: func(t *testing.T) string { return testservices.Postgres(t) }, breaks: func(b *box) func() {
+			b.postgres("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+			return func() {}
+		}, answer: answered, ready: `^200 ready\n$`, log: ``},
+	}
+}
+
+// TestFaults breaks what a server rests on, and checks what agents, probes and the log get, that it recovers, and that the
+// log names no type of an error and no text of a database.
+func TestFaults(t *testing.T) {
+	for _, f := range faults() {
+		t.Run(f.name, func(t *testing.T) {
+			store := "sqlite:bailiwick.db"
+			if f.store != nil {
+				store = f.store(t)
+			}
+			b := newBox(t, store)
+			b.serve()
+			b.until(b.ask, answered)
+			b.until(b.ready, `^200 ready\n$`)
+			mend := f.breaks(b)
+			b.until(b.ask, f.answer)
+			b.until(b.ready, f.ready)
+			b.until(b.logged, f.log)
+			if got := b.ask(); strings.Contains(got, "SQL") || strings.Contains(got, b.dir) || strings.Contains(got, "disk") {
+				t.Errorf("an agent gets %s", got)
+			}
+			mend()
+			b.until(b.ready, `^200 ready\n$`)
+			b.until(b.ask, answered)
+			log := b.logged()
+			for _, bad := range []string{"*sqlite.Error", "*errors.", "*fmt.", "canary-4711", "PgError"} {
+				if strings.Contains(log, bad) {
+					t.Errorf("the log has %s:\n%s", bad, log)
+				}
+			}
+			if n := strings.Count(log, `"not ready"`); n > 3 {
+				t.Errorf("%d lines say that it is not ready:\n%s", n, log)
+			}
+		})
+	}
+}
+
+// TestStoreFaults starts with a store that can't be used, or that is missing.
+func TestStoreFaults(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		breaks func(b *box)
+		want   string
+	}{
+		{"newer", func(b *box) { b.sqlite("INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)") }, `open in bailiwick.db: a newer Bailiwick made it`},
+		{"no database", func(b *box) { b.write("bailiwick.db", []byte(strings.Repeat("no database ", 1000))) }, `open in bailiwick.db: the file is no SQLite database`},
+		{"a folder", func(b *box) {
+			b.moved("bailiwick.db", "")
+			if err := os.Mkdir(filepath.Join(b.dir, "bailiwick.db"), 0o700); err != nil {
+				b.t.Fatal(err)
+			}
+		}, `bailiwick.db`},
+		{"immutable", func(b *box) {
+			at := filepath.Join(b.dir, "bailiwick.db")
+			if out, err := exec.Command("chattr", "+i", at).CombinedOutput(); err != nil {
+				b.t.Skipf("LEFT OUT: a file can't be made immutable here: %s", out)
+			}
+			b.t.Cleanup(func() { exec.Command("chattr", "-i", at).Run() }) //nolint:errcheck // the folder is temporary
+		}, `bailiwick.db: operation not permitted`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBox(t, "sqlite:bailiwick.db")
+			b.serve()
+			b.stop()
+			tt.breaks(b)
+			_, stderr, err := b.run("serve", "--listen", "127.0.0.1:0")
+			if err == nil || !strings.Contains(stderr, tt.want) || strings.Contains(stderr, "*") {
+				t.Errorf("%v, %s; want %s", err, stderr, tt.want)
+			}
+		})
+	}
+	b := newBox(t, "sqlite:bailiwick.db")
+	b.serve()
+	b.stop()
+	b.moved("bailiwick.db", "")
+	b.start()
+	b.until(b.logged, `warning: the store bailiwick.db is new: it has no tokens, no changes and no audit`)
+	if got := b.ask(); !strings.HasPrefix(got, "401 ") {
+		t.Errorf("a token of a store that is gone: %s", got)
+	}
+}
+
+// moved replaces a file by one with this text, or removes it, and returns what puts it back.
+func (b *box) moved(name, text string) func() {
+	b.t.Helper()
+	at := filepath.Join(b.dir, name)
+	if err := os.Rename(at, at+".kept"); err != nil {
+		b.t.Fatal(err)
+	}
+	if text != "" {
+		b.write(name, []byte(text))
+	}
+	return func() {
+		if err := os.Rename(at+".kept", at); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// sqlite runs a statement in the store.
+func (b *box) sqlite(statement string) {
+	b.t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(b.dir, "bailiwick.db")+"?_busy_timeout=10000")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(statement); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// postgres runs a statement in the store, which is a database of PostgreSQL.
+func (b *box) postgres(statement string) {
+	b.t.Helper()
+	text, err := os.ReadFile(filepath.Join(b.dir, "bailiwick.yaml"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	_, url, _ := strings.Cut(string(text), "\nstore: ")
+	url, _, _ = strings.Cut(url, " ")
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(statement); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// smallDisk mounts a small disk and returns the URL of a store on it.
+func smallDisk(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=4m"); err != nil {
+		t.Skipf("LEFT OUT: no disk can be mounted here: %v", err)
+	}
+	t.Cleanup(func() { syscall.Unmount(dir, 0) }) //nolint:errcheck // the folder is temporary
+	return "sqlite:" + dir + "/bailiwick.db"
+}
+
+// fillDisk fills the disk of the store, and returns what frees it.
+func (b *box) fillDisk() func() {
+	b.t.Helper()
+	text, err := os.ReadFile(filepath.Join(b.dir, "bailiwick.yaml"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	_, at, _ := strings.Cut(string(text), "\nstore: sqlite:")
+	at, _, _ = strings.Cut(at, " ")
+	filler := filepath.Join(filepath.Dir(at), "filler")
+	f, err := os.Create(filler)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer f.Close()
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	return func() {
+		if err := os.Remove(filler); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}

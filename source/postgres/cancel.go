@@ -1,0 +1,50 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Times of a cancellation.
+const (
+	cancelAgain  = 100 * time.Millisecond // between requests, and after the last one
+	cancelWithin = 10 * time.Second       // then the connection is given up
+)
+
+// A canceller cancels the statement of a connection on the server when its context ends, and keeps the connection. It
+// implements ctxwatch.Handler.
+//
+// The server drops a request that arrives before the statement has begun, so that one request isn't enough: it is sent
+// again until the connection answers.
+type canceller struct {
+	conn    *pgconn.PgConn
+	answers context.CancelFunc // stops sending
+	stopped chan struct{}      // closed when nothing more is sent
+}
+
+// HandleCancel begins to cancel the statement under way.
+func (c *canceller) HandleCancel(context.Context) {
+	deadline := time.Now().Add(cancelWithin)
+	ctx, answers := context.WithDeadline(context.Background(), deadline)
+	stopped := make(chan struct{})
+	c.answers, c.stopped = answers, stopped
+	_ = c.conn.Conn().SetDeadline(deadline) // else the statement ends when the server answers
+	go func() {
+		defer close(stopped)
+		for ctx.Err() == nil {
+			_ = c.conn.CancelRequest(ctx) // it is tried again
+			// The server passes a request on after it has taken it. Without a pause, the last one could cancel the next
+			// statement of this connection.
+			time.Sleep(cancelAgain)
+		}
+	}()
+}
+
+// HandleUnwatchAfterCancel ends what HandleCancel began, when the connection has answered.
+func (c *canceller) HandleUnwatchAfterCancel() {
+	c.answers()
+	<-c.stopped
+	_ = c.conn.Conn().SetDeadline(time.Time{}) // a closed connection is noticed when it is used
+}
