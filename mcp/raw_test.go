@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bailiwick-dev/bailiwick/internal/extension"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -20,8 +21,8 @@ import (
 )
 
 // asks returns an extension with a tool that asks back and keeps state, one that panics, and one of the SDK alone.
-func asks(runs *int) mcp.Extension {
-	return mcp.Extension{Mount: func(s *sdk.Server, raw mcp.Raw) {
+func asks(runs *int) extension.Extension {
+	return extension.Extension{Mount: func(s *sdk.Server, raw extension.Raw) {
 		empty := json.RawMessage(`{"type":"object"}`)
 		raw(&sdk.Tool{Name: "ask", InputSchema: empty}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			*runs++
@@ -113,7 +114,7 @@ func TestRequestState(t *testing.T) {
 	if got := answer(retry("ask", `"n":1`, state), ""); got != refused {
 		t.Errorf("late: %s", got)
 	}
-	if _, err := mcp.New(mcp.Options{Tools: &shelf{}, StateKey: []byte("short")}); err == nil {
+	if _, err := mcp.New(mcp.Options{Tools: &shelf{}, Extend: extension.Extension{StateKey: []byte("short")}}); err == nil {
 		t.Error("a short key was taken")
 	}
 }
@@ -121,12 +122,16 @@ func TestRequestState(t *testing.T) {
 // TestStateOfReplicas: with the same key, every replica accepts the states of others, but each state is accepted only
 // once, also when it is sent to all at the same time. If the store of used states fails, no state is accepted.
 func TestStateOfReplicas(t *testing.T) {
-	o := mcp.Options{StateKey: []byte(strings.Repeat("k", 32)), Used: &once.Memory{}}
+	used := &once.Memory{}
+	sharing := func(runs *int, used once.Store) mcp.Options {
+		e := asks(runs)
+		e.StateKey, e.Used = []byte(strings.Repeat("k", 32)), used
+		return mcp.Options{Extend: e}
+	}
 	var runs [3]int
 	var urls [3]string
 	for i := range urls {
-		o.Extend = asks(&runs[i])
-		_, urls[i] = start(t, o)
+		_, urls[i] = start(t, sharing(&runs[i], used))
 	}
 	_, body := send(t, urls[0], modern("ask", "", ""))
 	state := stateOf(t, body)
@@ -145,8 +150,7 @@ func TestStateOfReplicas(t *testing.T) {
 		t.Errorf("one state was taken %d times", answered.Load())
 	}
 	var never int
-	o.Extend, o.Used = asks(&never), down{}
-	_, there := start(t, o)
+	_, there := start(t, sharing(&never, down{}))
 	_, body = send(t, urls[0], modern("ask", "", ""))
 	if _, body := send(t, there, retry("ask", "", stateOf(t, body))); !strings.Contains(body, "-32603") || strings.Contains(body, "fire") || never != 0 {
 		t.Error(never, body)

@@ -21,11 +21,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/extension"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/gate"
 	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
 	"github.com/bailiwick-dev/bailiwick/internal/oauthmeta"
-	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/mcp/internal/sealed"
 	"github.com/bailiwick-dev/bailiwick/tool"
@@ -96,26 +96,8 @@ type Options struct {
 
 	Ready  func(context.Context) error // for /readyz; nil is always ready
 	Notes  func() []string             // further text of /readyz, shown to anyone; may be nil
-	Extend Extension
-
-	// StateKey seals the requestState of tools that ask back: 32 bytes, the same on all replicas. Nil generates a
-	// random one.
-	StateKey []byte
-
-	// Used stores which requestStates were used, for all replicas with the same StateKey; required with StateKey.
-	Used once.Store
+	Extend extension.Extension         // for tests; programs leave it zero
 }
-
-// An Extension adds tools and features made with the SDK alone, such as the fixtures of the conformance suites.
-type Extension struct {
-	Options func(*sdk.ServerOptions) // modifies the SDK's options; may be nil
-	Mount   func(*sdk.Server, Raw)   // adds features; may be nil
-}
-
-// A Raw adds a tool made with the SDK behind the server's tools: each run of its handler is admitted and audited as
-// one call, and its requestState is sealed. Of the SDK's tools, only those added with Raw are listed and can be
-// called.
-type Raw func(*sdk.Tool, sdk.ToolHandler)
 
 // A Server is the MCP transport. It is safe for concurrent use.
 type Server struct {
@@ -173,10 +155,10 @@ func New(o Options) (*Server, error) {
 	if o.Refused == nil {
 		o.Refused = refused.New(o.Logger, nil)
 	}
-	if o.StateKey != nil && o.Used == nil {
-		return nil, errors.New("server: a StateKey that replicas share needs a store, Options.Used, that they share too: one answer would be good once at each")
+	if o.Extend.StateKey != nil && o.Extend.Used == nil {
+		return nil, errors.New("server: a StateKey that replicas share needs a store, Used, that they share too: one answer would be good once at each")
 	}
-	states, err := sealed.New(o.StateKey, o.Used)
+	states, err := sealed.New(o.Extend.StateKey, o.Extend.Used)
 	if err != nil {
 		return nil, err
 	}

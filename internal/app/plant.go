@@ -42,7 +42,6 @@ type App struct {
 	Prompts  *prompt.Set
 	Warnings []string // about what sources left out
 	Address  string   // "http://host:port" for links, set before serving; "" for links without a host
-	stateKey []byte
 	serves   bool                          // long-running: signs what it and others recorded
 	latest   atomic.Pointer[config.Config] // Config, for readers that run concurrently with Reload; nil until Console
 
@@ -100,7 +99,7 @@ func (p *App) Close() error {
 }
 
 func (p *App) openGateway(ctx context.Context) error {
-	keys := map[string][]byte{"audit arguments": nil, "cursors": nil, "request state": nil}
+	keys := map[string][]byte{"audit arguments": nil, "cursors": nil}
 	for name := range keys {
 		key, err := p.Store.Secret(ctx, name)
 		if err != nil {
@@ -112,7 +111,6 @@ func (p *App) openGateway(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.stateKey = keys["request state"]
 	c := p.Config
 	var warnings []string
 	observer, log, err := p.observers(ctx)
@@ -204,7 +202,7 @@ func daily(d config.Daily) limit.Use {
 func (p *App) Door() mcp.Options {
 	c := p.Config
 	o := mcp.Options{
-		Tools: p.Tools, Prompts: p.Prompts, Version: Version(), Instructions: instructions(c), Ready: p.ready, StateKey: p.stateKey, Used: p.Store,
+		Tools: p.Tools, Prompts: p.Prompts, Version: Version(), Instructions: instructions(c), Ready: p.ready,
 		Anonymous: c.Auth.Anonymous, AllowedOrigins: c.Server.Origins, AllowedHosts: c.Server.Hosts,
 		MaxBody: int64(c.Server.MaxBody), Concurrency: c.Server.Concurrency, ConcurrencyEach: cmp.Or(c.Limits.Concurrency, limit.Concurrency), Queue: c.Server.Queue, Heartbeat: c.Server.Heartbeat,
 		Sessions: c.Server.Sessions.Max, SessionsEach: c.Server.Sessions.Each, SessionTimeout: c.Server.Sessions.Idle,

@@ -3,8 +3,8 @@
 //
 // They are ported from the everything-server of go-sdk v1.8.0 (conformance/everything-server/main.go, Copyright 2025 The
 // Go MCP SDK Authors, MIT licence), which mirrors the one of github.com/modelcontextprotocol/conformance. Every tool
-// among them passes through server.Raw, so that the suites meet the same authentication, limits and audit as agents do.
-// They access no data, and only `bailiwick conformance` serves them.
+// among them passes through extension.Raw, so that the suites meet the same authentication, limits and audit as agents do.
+// They access no data, and only the program in test/conformance/server serves them.
 package conformance
 
 //lint:file-ignore SA1019 the suites want logging, sampling and roots, which 2026-07-28 deprecates
@@ -21,7 +21,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/bailiwick-dev/bailiwick/mcp"
+	"github.com/bailiwick-dev/bailiwick/internal/extension"
 )
 
 const watchedResource = "test://watched-resource"
@@ -30,15 +30,15 @@ const watchedResource = "test://watched-resource"
 const watchInterval = 3 * time.Second
 
 // Extension returns the fixtures. Until ctx ends, subscribers are notified every three seconds that a resource changed.
-func Extension(ctx context.Context) mcp.Extension {
-	return mcp.Extension{
+func Extension(ctx context.Context) extension.Extension {
+	return extension.Extension{
 		Options: func(o *sdk.ServerOptions) {
 			o.Capabilities.Logging = &sdk.LoggingCapabilities{}
 			o.CompletionHandler = complete
 			o.SubscribeHandler = func(context.Context, *sdk.SubscribeRequest) error { return nil }
 			o.UnsubscribeHandler = func(context.Context, *sdk.UnsubscribeRequest) error { return nil }
 		},
-		Mount: func(s *sdk.Server, raw mcp.Raw) {
+		Mount: func(s *sdk.Server, raw extension.Raw) {
 			add := func(t *sdk.Tool, h sdk.ToolHandler) {
 				if t.InputSchema == nil {
 					t.InputSchema = noArguments

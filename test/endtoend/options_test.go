@@ -17,6 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/extension"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
 	"github.com/bailiwick-dev/bailiwick/limit"
@@ -52,10 +53,10 @@ var nils = map[reflect.Type]map[string]string{
 	reflect.TypeFor[limit.Options]():         {"Store": local, "Ledger": local, "Now": usual},
 	reflect.TypeFor[tool.Options]():          {"Timeouts": usual, "Writing": without},
 	reflect.TypeFor[mcp.Options](): {
-		"Tools": needed, "Used": needed, // with StateKey
+		"Tools":  needed,
 		"Tokens": needed, "Authenticate": needed, "Anonymous": needed, // without all three every request is refused
 		"Prompts": without, "Logger": without, "Observer": without, "Metrics": without, "Resource": without, "Notes": without, "Refused": usual,
-		"AllowedOrigins": without, "AllowedHosts": usual, "Results": usual, "Ready": usual, "StateKey": local},
+		"AllowedOrigins": without, "AllowedHosts": usual, "Results": usual, "Ready": usual},
 	reflect.TypeFor[console.Options](): {
 		"Reviewer": needed, "Credentials": needed, "Allow": needed, "Admit": needed, "Used": needed,
 		"Audit": without, "Exposure": without, "Tokens": without, "Sources": without, "Deliveries": without, "Hooks": without, "Log": usual, "Now": usual, "Key": local},
@@ -133,7 +134,7 @@ func TestNilRefuses(t *testing.T) {
 		"changes without a refresher":                 gateway(bailiwick.Options{Audit: store, Changes: change.NewQueue(change.Options{Store: store})}),
 		"tokens without an audit":                     unrecorded,
 		"mcp without tools":                           of(mcp.New(mcp.Options{})),
-		"a shared state key without a shared store":   of(mcp.New(mcp.Options{Tools: shelf, StateKey: make([]byte, 32)})),
+		"a shared state key without a shared store":   of(mcp.New(mcp.Options{Tools: shelf, Extend: extension.Extension{StateKey: make([]byte, 32)}})),
 		"mcp without credentials":                     answers(closed.Handler(), "POST", "/mcp", http.StatusUnauthorized),
 		"a console without Allow":                     page(func(o *console.Options) { o.Allow = nil }),
 		"a console without Admit":                     page(func(o *console.Options) { o.Admit = nil }),

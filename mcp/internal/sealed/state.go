@@ -55,7 +55,7 @@ func New(key []byte, used once.Store) (*Sealer, error) {
 		rand.Read(key) // never fails: crypto/rand ends the process instead
 	}
 	if len(key) != 32 {
-		return nil, errors.New("server: Options.StateKey must be 32 bytes")
+		return nil, errors.New("server: a StateKey must be 32 bytes")
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
