@@ -40,8 +40,8 @@ type App struct {
 	Tools    *tool.Set
 	room     *changes.Toolset
 	Prompts  *prompt.Set
-	Warnings []string // about what sources left out
-	Address  string   // "http://host:port" for links, set before serving; "" for links without a host
+	Warnings []string                      // about what sources left out
+	Address  string                        // "http://host:port" for links, set before serving; "" for links without a host
 	serves   bool                          // long-running: signs what it and others recorded
 	latest   atomic.Pointer[config.Config] // Config, for readers that run concurrently with Reload; nil until Console
 
