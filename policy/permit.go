@@ -64,7 +64,10 @@ type Column struct {
 	ID    bool          // the value is an id and is returned as text
 	Mask  *mask.Mask    // the mask applied; nil for none
 	Piece *Piece        // the piece of Field to return; nil for the whole value
-	Leads int           // for a pointer that is followed: the index of its join, else -1
+	// Implied is set for a pointer, and the key of its target, that are returned because a path leads through them: text
+	// leaves them out.
+	Implied bool
+	Leads   int // for a pointer that is followed: the index of its join, else -1
 }
 
 // A Piece is a range of a field's text, of its JSON as written, or of its bytes: Length characters, or bytes, after the

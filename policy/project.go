@@ -118,6 +118,9 @@ func (p *projection) key(path query.Path, at place) error {
 		case len(rest) == 0:
 			v.policy.uses.reads(f)
 			p.add(Column{Path: path, Join: join, Field: f})
+			if join >= 0 && f.Name == p.plan.Joins[join].Key { // the pointer shows it
+				p.ask(path[:i])
+			}
 			return nil
 		case f.Type.Structured():
 			v.policy.uses.reads(f)
@@ -146,8 +149,8 @@ func (p *projection) join(path query.Path, at place) (int, error) {
 	}
 	to := p.plan.Joins[j]
 	p.shown[j] = true
-	p.add(Column{Path: path, Join: to.From, Field: p.view(to.From).Field(to.Field)})
-	p.add(Column{Path: append(slices.Clone(path), to.Key), Join: j, Field: to.View.Field(to.Key)})
+	p.add(Column{Path: path, Join: to.From, Field: p.view(to.From).Field(to.Field), Implied: true})
+	p.add(Column{Path: append(slices.Clone(path), to.Key), Join: j, Field: to.View.Field(to.Key), Implied: true})
 	return j, nil
 }
 
@@ -222,6 +225,7 @@ func (v *View) pointerNames() []string {
 // included adds the columns of an included record, and records in the plan which fields are left out.
 func (p *projection) included(path query.Path) {
 	j := p.joined[path.String()]
+	p.ask(path) // with the record, its id is asked for
 	c := p.plan.Joins[j].View.class
 	for _, f := range c.included {
 		p.add(Column{Path: append(slices.Clone(path), f.Name), Join: j, Field: f})
@@ -239,6 +243,7 @@ func (p *projection) add(c Column) {
 	for i := range p.plan.Columns {
 		have := &p.plan.Columns[i]
 		if have.Join == c.Join && have.Field == c.Field && (have.Part == nil || slices.Equal(have.Part, c.Part)) {
+			have.Implied = have.Implied && c.Implied
 			return
 		}
 	}
@@ -250,6 +255,15 @@ func (p *projection) add(c Column) {
 	c.Mask = p.view(c.Join).Mask(c.Field.Name)
 	c.ID = c.Field.Type == schema.Integer && p.view(c.Join).ID(c.Field.Name)
 	p.plan.Columns = append(p.plan.Columns, c)
+}
+
+// ask marks the column at path as asked for.
+func (p *projection) ask(path query.Path) {
+	for i := range p.plan.Columns {
+		if c := &p.plan.Columns[i]; slices.Equal(c.Path, path) {
+			c.Implied = false
+		}
+	}
 }
 
 func (p *projection) view(join int) *View {

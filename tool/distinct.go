@@ -56,7 +56,7 @@ func distinct() Tool {
 }
 
 // values returns the keys of a page as a result.
-func (g *grouping) values(page *shape.Page) Result {
+func (g *grouping) values(page *shape.Page) (Result, error) {
 	values := make([]value.Value, page.Count)
 	for i := range values {
 		values[i] = page.Values(i)[0]
@@ -66,5 +66,5 @@ func (g *grouping) values(page *shape.Page) Result {
 	doc = fmt.Appendf(doc, `,"count":%d`, page.Count)
 	said := value.OfArray(values).AppendJSON(nil)
 	said = append(append(said, '\n'), many(page.Count, "value", "values")...)
-	return g.closing(doc, said, page)
+	return g.closing(doc, said, page), nil
 }

@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
@@ -62,19 +63,54 @@ func groupBy() Tool {
 				sort = "value_desc"
 			}
 			q := g.query(query.FieldRef{Path: g.field, At: "/field"}, accumulators, sort, unwind...)
-			return g.run(ctx, c, q, func(page *shape.Page) Result { return g.result(page, pageGroups(page)) })
+			return g.run(ctx, c, q, func(page *shape.Page) (Result, error) {
+				groups := pageGroups(page)
+				err := g.label(ctx, c, groups)
+				return g.result(page, groups), err
+			})
 		},
 	}
 }
 
-// A bucket is one key and its value.
-type bucket struct{ key, value value.Value }
+// A bucket is one key and its value. label is what the record is called that the key, a pointer, leads to; "" for none.
+type bucket struct {
+	key, value value.Value
+	label      string
+}
+
+// label adds the labels of groups by a pointer.
+func (g *grouping) label(ctx context.Context, c *bailiwick.Call, groups []bucket) error {
+	v, err := c.View(g.class)
+	if err != nil {
+		return err
+	}
+	for _, name := range g.field[:len(g.field)-1] {
+		if v = v.Behind(name); v == nil {
+			return nil
+		}
+	}
+	to, ok := v.Pointer(g.field[len(g.field)-1])
+	if !ok {
+		return nil
+	}
+	of := bailiwick.Labelled{Class: to.Target, Key: to.TargetKey}
+	for _, one := range groups {
+		if !one.key.IsNull() {
+			of.Values = append(of.Values, one.key)
+		}
+	}
+	labels, err := c.Labels(ctx, of)
+	for i := range groups {
+		groups[i].label = labels[groups[i].key.String()]
+	}
+	return err
+}
 
 func pageGroups(page *shape.Page) []bucket {
 	out := make([]bucket, page.Count)
 	for i := range out {
 		row := page.Values(i)
-		out[i] = bucket{row[0], row[1]}
+		out[i] = bucket{key: row[0], value: row[1]}
 	}
 	return out
 }
@@ -83,14 +119,24 @@ func pageGroups(page *shape.Page) []bucket {
 func (g *grouping) result(page *shape.Page, groups []bucket) Result {
 	doc := append([]byte(`{"class_name":`), value.AppendQuoted(nil, g.class)...)
 	doc = append(doc, `,"groups":[`...)
+	labelled := slices.ContainsFunc(groups, func(b bucket) bool { return b.label != "" })
 	said := []byte("key,value\n")
+	if labelled {
+		said = []byte("key,label,value\n")
+	}
 	for i, one := range groups {
 		if i > 0 {
 			doc = append(doc, ',')
 		}
 		doc = one.key.AppendJSON(append(doc, `{"key":`...))
+		if one.label != "" {
+			doc = value.AppendQuoted(append(doc, `,"label":`...), one.label)
+		}
 		doc = append(one.value.AppendJSON(append(doc, `,"value":`...)), '}')
 		said = append(one.key.AppendJSON(said), ',')
+		if labelled {
+			said = append(value.AppendQuoted(said, one.label), ',')
+		}
 		said = append(one.value.AppendJSON(said), '\n')
 	}
 	doc = append(doc, ']')

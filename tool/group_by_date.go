@@ -43,12 +43,12 @@ func groupByDate() Tool {
 			if err != nil {
 				return Result{}, err
 			}
-			return g.run(ctx, c, q, func(page *shape.Page) Result {
+			return g.run(ctx, c, q, func(page *shape.Page) (Result, error) {
 				groups := pageGroups(page)
 				if g.args.flag("fill", false) {
 					groups = g.fill(page, groups)
 				}
-				return g.result(page, groups)
+				return g.result(page, groups), nil
 			})
 		},
 	}
@@ -115,7 +115,7 @@ func (g *grouping) fill(page *shape.Page, groups []bucket) []bucket {
 		}
 		between := k.Between(from, to, g.limit-len(out)+1, down)
 		for _, b := range between {
-			out = append(out, bucket{value.OfString(b), empty})
+			out = append(out, bucket{key: value.OfString(b), value: empty})
 		}
 		out = append(out, one)
 		last = key

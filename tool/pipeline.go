@@ -104,7 +104,7 @@ func (g *grouping) query(key query.Expr, accumulators []query.Accumulator, sort 
 }
 
 // run runs q and makes the result with answer, or describes q for a dry run.
-func (g *grouping) run(ctx context.Context, c *bailiwick.Call, q *query.Pipeline, answer func(*shape.Page) Result) (Result, error) {
+func (g *grouping) run(ctx context.Context, c *bailiwick.Call, q *query.Pipeline, answer func(*shape.Page) (Result, error)) (Result, error) {
 	if g.args.flag("dry_run", false) {
 		return dryRun(c, q)
 	}
@@ -112,7 +112,7 @@ func (g *grouping) run(ctx context.Context, c *bailiwick.Call, q *query.Pipeline
 	if err != nil {
 		return Result{}, err
 	}
-	return answer(page), nil
+	return answer(page)
 }
 
 // accumulator parses operation and value_field.

@@ -26,6 +26,8 @@ func textSearch() Tool {
 			"class_name": {"type": "string"},
 			"query": {"type": "string"},
 			"fields": {"type": "array", "items": {"type": "string"}},
+			"where": {"type": "object"},
+			"keys": {"type": "array", "maxItems": 64, "items": {"type": "string"}},
 			"limit": {"type": "integer", "minimum": 1, "maximum": 20}}}`),
 		Output: compact(`{"type": "object", "required": ["class_name", "results"], "properties": {
 			"class_name": {"type": "string"}, "results": {"type": "array"}, "has_more": {"type": "boolean"}}}`),
@@ -43,6 +45,12 @@ func textSearch() Tool {
 			}
 			words.Fields = args.texts("fields")
 			q := &query.Find{Class: args.text("class_name"), Search: words, Limit: args.number("limit", maxSearchRows), Sample: true}
+			if q.Where, err = args.where(); err != nil {
+				return Result{}, err
+			}
+			if q.Keys, err = args.paths("keys"); err != nil {
+				return Result{}, err
+			}
 			page, err := c.Read(ctx, q)
 			if err != nil {
 				return Result{}, err

@@ -18,6 +18,7 @@ func manyQuestions() []question {
 	or := func(condition, last string) string {
 		return `{"$or":[` + strings.Repeat(condition+",", 190) + last + "]}"
 	}
+	among := func(where string) string { return `{"boss":{"$inQuery":{"className":"users","where":` + where + `}}}` }
 	return []question{
 		{"texts", `{"s":` + in(`"x%d"`, `"apple"`) + `}`, "1", ""},
 		{"texts", `{"s":` + in(`"x%d"`, "null") + `}`, "4", ""},
@@ -31,5 +32,12 @@ func manyQuestions() []question {
 		{"docs", `{"doc.a":` + in(`{"b":%d}`, `{"b":2}`) + `}`, "4", ""},
 		{"docs", or(`{"doc.a":"nothing"}`, `{"doc.a":true}`), "17 28", ""},
 		{"texts", or(`{"s":"nothing"}`, `{"s":"apple"}`), "1", ""},
+		{"users", among(`{"boss.name":"Ann"}`), "3", ""},
+		{"users", among(`{"boss.name":{"$ne":"Ann"}}`), "2 4 9007199254740993", ""}, // no boss, or no such boss, isn't Ann
+		{"users", among(`{"boss.name":null}`), "2 4", ""},
+		{"users", among(`{"boss.name":{"$in":[null,"Bob"]}}`), "2 4", ""},
+		{"users", among(`{"boss.name":{"$nin":[null,"Ann"]}}`), "9007199254740993", ""},
+		{"users", among(`{"boss.name":{"$exists":true},"boss.org.name":{"$regex":"^A"}}`), "3", ""},
+		{"users", among(`{"$not":{"boss.org.name":{"$startsWith":"A"}}}`), "2 4 9007199254740993", ""},
 	}
 }

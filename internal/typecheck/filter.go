@@ -40,9 +40,13 @@ type filters struct {
 	scope     Scope
 	relations Relations
 	notes     []string
+	within    bool // the where of an $inQuery
 }
 
 func (b *filters) filter(f query.Filter) (query.Filter, error) {
+	if q := b.led(f); q != nil {
+		return b.filter(q)
+	}
 	switch f := f.(type) {
 	case nil:
 		return nil, nil

@@ -99,7 +99,7 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 	if len(f.Path) > 1 || len(f.Key) > 1 || field.Type.Structured() || target.Type.Structured() {
 		return nil, &problem.Error{Code: problem.Unsupported, Pointer: f.At, Detail: op + " compares whole fields, not JSON or parts of it"}
 	}
-	inner := &filters{scope: other.Scope, relations: b.relations}
+	inner := &filters{scope: other.Scope, relations: b.relations, within: true}
 	if f.Where, err = inner.filter(f.Where); err != nil {
 		return nil, err
 	}

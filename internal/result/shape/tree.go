@@ -15,6 +15,7 @@ type node struct {
 	present  int    // for a followed pointer: the column that is null if the caller doesn't see its target; else -1
 	children []*node
 	dropped  bool
+	implied  bool   // its own column isn't shown in text (policy.Column.Implied)
 	columns  []int  // of this node and its descendants
 	optional bool   // it is null if all of its columns are
 	class    string // the class that its value, a pointer, is encoded with; "" for a bare id
@@ -30,7 +31,7 @@ func treeOf(plan *policy.Plan) *node {
 			at = room.child(at, name)
 			at.columns = append(at.columns, i)
 		}
-		at.column = i
+		at.column, at.implied = i, c.Implied
 		if c.Leads >= 0 {
 			at.present = slices.IndexFunc(plan.Columns, func(d policy.Column) bool {
 				return d.Join == c.Leads && d.Part == nil && d.Field.Name == plan.Joins[c.Leads].Key
@@ -178,7 +179,7 @@ func (n *node) shown(i int) bool {
 		if !slices.Contains(c.columns, i) {
 			continue
 		}
-		if c.dropped || c.repeats(i) || c.children != nil && c.column != i && !c.shown(i) {
+		if c.dropped || c.repeats(i) || c.implied && c.column == i || c.children != nil && c.column != i && !c.shown(i) {
 			return false
 		}
 	}

@@ -1,0 +1,60 @@
+package typecheck
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// led turns a condition on a field behind a pointer into an $inQuery on the pointer, for scopes that join no records: the
+// where of an $inQuery. It returns nil for other conditions. A condition that null satisfies holds as well where there is
+// no record, so the records that don't satisfy it are looked for.
+func (b *filters) led(f query.Filter) query.Filter {
+	if !b.within {
+		return nil
+	}
+	path, rest, at, missing := behindOf(f)
+	if len(path) < 2 {
+		return nil
+	}
+	class, _ := b.scope.Pointer(path[0])
+	if class == "" {
+		return nil
+	}
+	q := query.InQuery{Path: path[:1], Class: class, Where: rest(slices.Clone(path[1:])), At: at}
+	if missing {
+		q.Where = query.Not{Part: q.Where}
+		return query.Not{Part: q}
+	}
+	return q
+}
+
+// behindOf returns the path of a condition on one field, the same condition on another path, its place, and whether null
+// satisfies it.
+func behindOf(f query.Filter) (path query.Path, on func(query.Path) query.Filter, at string, missing bool) {
+	switch f := f.(type) {
+	case query.Compare:
+		missing = f.Op == query.Ne
+		if f.Value.IsNull() { // null is at least and at most null
+			missing = f.Op == query.Eq || f.Op == query.Gte || f.Op == query.Lte
+		}
+		return f.Path, func(p query.Path) query.Filter { f.Path = p; return f }, f.At, missing
+	case query.In:
+		missing = slices.ContainsFunc(f.Values, value.Value.IsNull) != f.Not
+		return f.Path, func(p query.Path) query.Filter { f.Path = p; return f }, f.At, missing
+	case query.Exists:
+		return f.Path, func(p query.Path) query.Filter { f.Path = p; return f }, f.At, !f.Want
+	case query.Regex:
+		return f.Path, func(p query.Path) query.Filter { f.Path = p; return f }, f.At, false
+	case query.StartsWith:
+		return f.Path, func(p query.Path) query.Filter { f.Path = p; return f }, f.At, false
+	case query.Size:
+		return f.Path, func(p query.Path) query.Filter { f.Path = p; return f }, f.At, false
+	case query.ElemMatch:
+		return f.Path, func(p query.Path) query.Filter { f.Path = p; return f }, f.At, false
+	case query.InQuery:
+		return f.Path, func(p query.Path) query.Filter { f.Path = p; return f }, f.At, f.Not
+	}
+	return nil, nil, "", false
+}
