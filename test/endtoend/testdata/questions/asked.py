@@ -162,6 +162,14 @@ def upper(s):
     return None if s is None else "".join(chr(ord(c) - 32) if "a" <= c <= "z" else c for c in s)
 
 
+def called(key, records, value):
+    """Returns a group by a pointer, with the name of the record that it leads to."""
+    out = {"key": ident(key), "value": value}
+    if records.get(key, {}).get("name"):
+        out["label"] = records[key]["name"]
+    return out
+
+
 def ident(v):
     """An id as it leaves."""
     return None if v is None else str(v)

@@ -33,14 +33,14 @@ def _():
 {"class_name": "orders", "field": "customer_id", "operation": "count", "where": {"customer_id": {"$exists": true}}, "sort": "value_desc", "limit": 5}""")
 def _():
     found = ordered(groups([o for o in ORDERS if o["customer_id"]], lambda o: o["customer_id"]), desc(lambda p: len(p[1])))
-    return {"groups": [{"key": ident(k), "value": len(g)} for k, g in found[:5]], "truncated": True}
+    return {"groups": [called(k, CUSTOMER, len(g)) for k, g in found[:5]], "truncated": True}
 
 
 @ask("Which three products were sold in the greatest number?", "group_by", """
 {"class_name": "order_items", "field": "product_id", "operation": "sum", "value_field": "quantity", "sort": "value_desc", "limit": 3}""")
 def _():
     found = [(k, sum(i["quantity"] for i in g)) for k, g in groups(ITEMS, lambda i: i["product_id"])]
-    return {"groups": [{"key": ident(k), "value": n} for k, n in ordered(found, desc(lambda p: p[1]))[:3]], "truncated": True}
+    return {"groups": [called(k, PRODUCT, n) for k, n in ordered(found, desc(lambda p: p[1]))[:3]], "truncated": True}
 
 
 @ask("What is the average discount by coupon, orders without one as well?", "group_by", """
@@ -52,7 +52,7 @@ def _():
 @ask("What is the highest price that each product was sold for, the first ten products?", "group_by", """
 {"class_name": "order_items", "field": "product_id", "operation": "max", "value_field": "unit_price", "sort": "key_asc", "limit": 10}""")
 def _():
-    return {"groups": [{"key": ident(k), "value": most(i["unit_price"] for i in g)} for k, g in groups(ITEMS, lambda i: i["product_id"])[:10]], "truncated": True}
+    return {"groups": [called(k, PRODUCT, most(i["unit_price"] for i in g)) for k, g in groups(ITEMS, lambda i: i["product_id"])[:10]], "truncated": True}
 
 
 @ask("What is the smallest discount that was given, status by status, the smallest first?", "group_by", """

@@ -21,7 +21,7 @@ def _():
 {"class_name": "issues", "field": "assignee_id", "operation": "sum", "value_field": "estimate", "sort": "value_desc"}""")
 def _():
     found = [(k, sum(there(i["estimate"] for i in g))) for k, g in groups(ISSUES, lambda i: i["assignee_id"])]
-    return {"groups": [{"key": ident(k), "value": v} for k, v in ordered(found, desc(lambda f: f[1]))]}
+    return {"groups": [called(k, EMPLOYEE, v) for k, v in ordered(found, desc(lambda f: f[1]))]}
 
 
 @ask("How many issues were closed in each week of Oslo, empty weeks too?", "group_by_date", """
