@@ -209,7 +209,8 @@ func (e *execution) write(ctx context.Context, a change.Approved) (change.EventK
 	if err := g.recheck(ctx, e.policy, c); err != nil {
 		return e.fallen(ctx, w, c, err)
 	}
-	if c.Op == write.OpCall { // an API keeps no marker of the change: a request that may have been sent is never sent again
+	_, unmarked := g.options.Sources[c.Source].(source.Unmarked)
+	if unmarked || c.Op == write.OpCall { // the target keeps no marker of the change: a request that may have been sent is never sent again
 		if err := e.queue.Sending(ctx, a); err != nil {
 			return "", change.Outcome{}, err
 		}

@@ -24,7 +24,7 @@ import (
 type Kind string
 
 // The kinds. HTTP calls an operation of an API source, SQL runs a statement of the owner's, Go calls a function of
-// the program.
+// the program, Cloud a cloud function of an application on Parse Server.
 const (
 	Create Kind = "create"
 	Update Kind = "update"
@@ -32,10 +32,11 @@ const (
 	SQL    Kind = "sql"
 	HTTP   Kind = "http"
 	Go     Kind = "go"
+	Cloud  Kind = "cloud"
 )
 
 // Dos returns all kinds.
-func Dos() []Kind { return []Kind{Create, Update, Delete, SQL, HTTP, Go} }
+func Dos() []Kind { return []Kind{Create, Update, Delete, SQL, HTTP, Go, Cloud} }
 
 // A Declaration is an action as its owner declares it. A template is a value in which {"$cel": text} is replaced by
 // the value of a CEL expression over input, record, the lookups, now and principal.
@@ -66,6 +67,7 @@ type Declaration struct {
 	Statement string // for SQL: the text, with :name for each parameter
 	API       string // for HTTP: the source
 	Operation string // for HTTP: the operation of API
+	Function  string // for Cloud: the cloud function
 }
 
 // A Requirement is a condition that a call must meet.
@@ -147,8 +149,8 @@ func (a *Action) WantsRecord() bool { return a.record == nil && (a.Do == Update 
 // TakesRecord reports whether the caller can give the id of a record.
 func (a *Action) TakesRecord() bool { return a.record == nil && a.Do != Create && !a.Class.Recordless }
 
-// Tries reports whether a dry run executes it and rolls it back: always, except for HTTP and Go without DryRun.
-func (a *Action) Tries() bool { return a.DryRun || a.Do != HTTP && a.Do != Go }
+// Tries reports whether a dry run executes it and rolls it back: always, except for HTTP, Go and Cloud without DryRun.
+func (a *Action) Tries() bool { return a.DryRun || a.Do != HTTP && a.Do != Go && a.Do != Cloud }
 
 // Op returns the operation of the write that it makes.
 func (a *Action) Op() write.Op {

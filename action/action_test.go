@@ -265,7 +265,7 @@ func TestCompileRefuses(t *testing.T) {
 		want string
 	}{
 		{Declaration{On: "isues", Do: Create}, "classes.isues.actions.x: there is no such class; did you mean issues?"},
-		{Declaration{On: "issues", Do: "make"}, "classes.issues.actions.x.do: must be create, update, delete, sql, http or go"},
+		{Declaration{On: "issues", Do: "make"}, "classes.issues.actions.x.do: must be create, update, delete, sql, http, go or cloud"},
 		{Declaration{On: "issues", Do: Create}, "classes.issues.actions.x: needs set, or permitted"},
 		{Declaration{On: "board", Do: Create, Set: set, Input: in}, "classes.board.actions.x.do: board is a view of the database: its records can't be written"},
 		{Declaration{On: "Account", Do: Delete}, "classes.Account.actions.x.do: Account is a description without records: only do: http can be about it"},

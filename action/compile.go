@@ -117,7 +117,7 @@ func (b *builder) build() {
 		return
 	}
 	if !slices.Contains(Dos(), b.Do) {
-		b.wrong([]string{"do"}, "must be create, update, delete, sql, http or go")
+		b.wrong([]string{"do"}, "must be create, update, delete, sql, http, go or cloud")
 		return
 	}
 	if b.Name == revert {
@@ -191,6 +191,10 @@ func (b *builder) target() {
 	needs("statement", b.Statement, SQL)
 	needs("api", b.API, HTTP)
 	needs("operation", b.Operation, HTTP)
+	needs("function", b.Function, Cloud)
+	if b.Do == Cloud && b.Class.Guard == nil {
+		b.wrong([]string{"do"}, "cloud functions are of an application on Parse Server, and %s is of another source", b.Class.Name)
+	}
 	if b.Do == SQL {
 		sum := sha256.Sum256([]byte(b.Statement))
 		b.statement = hex.EncodeToString(sum[:])
@@ -202,7 +206,7 @@ func (b *builder) target() {
 	if b.Class.View && (b.Do == Create || b.Do == Update || b.Do == Delete) {
 		b.wrong([]string{"do"}, "%s is a view of the database: its records can't be written", b.Class.Name)
 	}
-	if !b.Class.View && len(b.Class.Key) == 0 && b.Do != HTTP && b.Do != Go && b.Do != SQL {
+	if !b.Class.View && len(b.Class.Key) == 0 && b.Do != HTTP && b.Do != Go && b.Do != SQL && b.Do != Cloud {
 		b.wrong([]string{"do"}, "records of %s have no id: they can't be written one by one", b.Class.Name)
 	}
 }

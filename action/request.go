@@ -244,6 +244,9 @@ func (a *Action) write(id string, sets []value.Member) (write.Write, error) {
 		// was reviewed.
 		data = value.OfObject([]value.Member{{Name: "statement", Value: value.OfString(a.statement)}, {Name: "parameters", Value: data}})
 	}
+	if a.Do == Cloud {
+		data = value.OfObject([]value.Member{{Name: "function", Value: value.OfString(a.Function)}, {Name: "parameters", Value: data}})
+	}
 	return &write.Action{Class: class, Name: a.Name, ID: id, Input: data, Source: a.Class.Source}, nil
 }
 

@@ -86,6 +86,13 @@ type Caller interface {
 	Call(context.Context, calls.Permit) (calls.Permit, *client.Response, error)
 }
 
+// An Unmarked is a Writer that can't keep a marker of a change together with its effect, as one over an API. A change that
+// may have been sent to it is never sent again: its outcome is unknown until it is settled.
+type Unmarked interface {
+	Writer
+	Unmarked()
+}
+
 // A Writer is a Source that can write.
 //
 // Preview reports what a draft would do, without leaving any effect: if possible, it runs the draft in a transaction

@@ -96,6 +96,9 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 		case records == "":
 			records = "all, for every tenant"
 		}
+		if e.Guarded != "" {
+			records += "; as " + e.Guarded
+		}
 		if e.Canonical {
 			records += "; canonical"
 		}

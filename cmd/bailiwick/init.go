@@ -33,8 +33,9 @@ func initCommand(t *terminal.Terminal) *cobra.Command {
 			"Of an OpenAPI document, a file or an https URL, it classes every operation. Of a folder, a project with what the Provar IDE keeps of its connections, it writes the descriptions\n" +
 			"of objects as sources.",
 		Example: "  bailiwick init app.db --out bailiwick.yaml\n  bailiwick init postgres://reader@db.example/shop --out bailiwick.yaml\n" +
+			"  PARSE_APP_ID=… PARSE_MASTER_KEY=… bailiwick init parse+https://app.example/parse --out bailiwick.yaml\n" +
 			"  bailiwick init openapi.json --base-url https://app.example --out bailiwick.yaml\n  bailiwick init ./Billing --out bailiwick.yaml",
-		Args: terminal.These(1, "the database: sqlite:app.db, postgres://…, mariadb://… or mongodb://…, an OpenAPI document, or a project's folder"),
+		Args: terminal.These(1, "the database: sqlite:app.db, postgres://…, mariadb://…, mongodb://… or parse+https://…, an OpenAPI document, or a project's folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if isDocument(args[0]) {
 				return writeAPI(t, args[0], base, out)
@@ -168,7 +169,7 @@ func keepDraft(t *terminal.Terminal, out string, d scaffold.Draft, warnings []st
 
 // written returns s as written in the file at out: with a path relative to that file, and without a password.
 func written(s config.Source, out string) scaffold.Source {
-	as := scaffold.Source{Name: s.Name, URL: s.URL}
+	as := scaffold.Source{Name: s.Name, URL: s.URL, RESTKey: s.Parse != nil && s.Parse.RESTKey != ""}
 	path, ok := s.SQLite()
 	if ok {
 		dir, err := filepath.Abs(filepath.Dir(out))

@@ -37,6 +37,7 @@ func Look(ctx context.Context, s config.Source) (classes []schema.Class, warning
 	if err != nil {
 		return nil, nil, e, err
 	}
+	rules = rules.AtMost()
 	if counter, ok := opened.(source.Estimator); ok {
 		if counts, err := counter.Estimate(ctx); err == nil { // without an estimate, the sample alone counts
 			for name, n := range counts {

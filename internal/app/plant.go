@@ -136,7 +136,7 @@ func (p *App) openGateway(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.Warnings = slices.Concat(p.Warnings, c.Notes, warnings, listed, strays)
+	p.Warnings = slices.Concat(p.Warnings, c.Notes, c.Postures(), warnings, listed, strays)
 	p.room = changes.New(changes.Options{Gateway: p.Gateway, Link: p.link})
 	err = p.Gateway.Renew(func(rules *policy.Policy, actions *action.Set) (func(), error) {
 		if err := checkActions(c, rules, actions); err != nil {

@@ -51,6 +51,9 @@ func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened,
 		return metadata.New(metadata.Options{Name: s.Name, Roots: m.Roots, Connection: m.Connection, Environment: m.Environment,
 			Allows: func(object string) bool { return m.Objects.Allows(object) }})
 	}
+	if s.Parse != nil {
+		return openParse(ctx, c, s)
+	}
 	var opened Adapter
 	var err error
 	if path, ok := s.SQLite(); ok {
@@ -153,12 +156,21 @@ func SourceOf(text string) (config.Source, error) {
 		if base, _, _ = strings.Cut(base, "?"); base == "" {
 			return s, terminal.Usagef("the source names no database; write mongodb://user:password@host/database")
 		}
+	case scheme == "parse+https" || scheme == "parse+http":
+		if s.Parse = parseOf(os.Getenv); s.Parse.AppID == "" || s.Parse.MasterKey == "" {
+			return s, terminal.Usagef("a Parse Server is asked with its keys: set PARSE_APP_ID and PARSE_MASTER_KEY (and PARSE_REST_KEY, if it wants one)")
+		}
+		u, err := url.Parse(s.URL)
+		if err != nil || u.Hostname() == "" || u.User != nil {
+			return s, terminal.Usagef("the source is not a URL such as parse+https://host/parse")
+		}
+		base = u.Hostname()
 	case hasScheme && !strings.ContainsAny(scheme, "./\\") && len(scheme) > 1 && !Exists(s.URL):
-		return s, terminal.Usagef("%s: sources are not supported by this version; a source begins with sqlite:, postgres://, mariadb:// or mongodb://", scheme)
+		return s, terminal.Usagef("%s: sources are not supported by this version; a source begins with sqlite:, postgres://, mariadb://, mongodb:// or parse+https://", scheme)
 	case s.URL != "":
 		s.URL, base = "sqlite:"+s.URL, s.URL
 	default:
-		return s, terminal.Usagef("the source is empty; write sqlite:app.db, or postgres://, mariadb:// or mongodb://user:password@host/database")
+		return s, terminal.Usagef("the source is empty; write sqlite:app.db, postgres://, mariadb:// or mongodb://user:password@host/database, or parse+https://host/parse")
 	}
 	if s.Name == "" {
 		base = filepath.Base(base)

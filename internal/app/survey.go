@@ -45,6 +45,7 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 		if s.Policy, err = policy.New(c.Rules, catalogue); err != nil {
 			errs = append(errs, RuleFaults(c, err))
 		} else {
+			s.Policy = s.Policy.AtMost()
 			set, err := action.Compile(c.Actions, s.Policy)
 			if err == nil {
 				err = checkActions(c, s.Policy, set)

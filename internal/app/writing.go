@@ -58,6 +58,13 @@ func (p *App) link(id string) string { return p.Address + "/console/changes/" + 
 // openWritable opens src for writing as well, if possible. A source that can only be read is returned unchanged, with a
 // warning that gives the reason.
 func openWritable(ctx context.Context, src config.Source, opened Opened) (Opened, string) {
+	if k, ok := opened.(*keptParse); ok {
+		w, err := k.Writable()
+		if err != nil {
+			return opened, fmt.Sprintf("source %s can only be read: %v", src.Name, err)
+		}
+		return &keptParseWritable{*k, w}, ""
+	}
 	k, ok := opened.(*kept)
 	if !ok {
 		return opened, ""

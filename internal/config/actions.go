@@ -65,7 +65,7 @@ func (c *Config) actionKeys(d *action.Declaration) []yamlconf.Key {
 	return []yamlconf.Key{
 		{Name: "title", Doc: "For people", Shape: yamlconf.Words(&d.Title)},
 		{Name: "description", Doc: "For agents: what it does and when to use it", Shape: yamlconf.Words(&d.Description)},
-		{Name: "do", Doc: "create, update or delete a record; sql runs a statement, http an operation of an API, go a function of the embedding program", Must: true,
+		{Name: "do", Doc: "create, update or delete a record; sql runs a statement, http an operation of an API, go a function of the embedding program, cloud a cloud function of Parse Server", Must: true,
 			Shape: yamlconf.OneOf(&d.Do, action.Dos()...)},
 		{Name: "input", Doc: "The arguments: a JSON Schema of an object", Shape: yamlconf.Data(&d.Input)},
 		{Name: "record", Doc: "The id of the record that it is about: {$cel: input.issueId}. Without it callers say object_id", Shape: yamlconf.Any(&d.Record)},
@@ -84,6 +84,7 @@ func (c *Config) actionKeys(d *action.Declaration) []yamlconf.Key {
 		{Name: "statement", Doc: "Of do: sql: the statement, with :name for each value of set", Shape: yamlconf.Words(&d.Statement)},
 		{Name: "api", Doc: "Of do: http: the source", Shape: yamlconf.Words(&d.API)},
 		{Name: "operation", Doc: "Of do: http: the operation of the source", Shape: yamlconf.Words(&d.Operation)},
+		{Name: "function", Doc: "Of do: cloud: the cloud function, which gets the values of set", Shape: yamlconf.Words(&d.Function)},
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// SQLite returns the path of the source's file, and whether the source is an SQLite file. Sources that are neither
-// SQLite nor MariaDB nor MongoDB are PostgreSQL databases.
+// SQLite returns the path of the source's file, and whether the source is an SQLite file. Sources with a URL that are
+// neither SQLite, MariaDB, MongoDB nor Parse Server are PostgreSQL databases.
 func (s Source) SQLite() (path string, ok bool) { return strings.CutPrefix(s.URL, "sqlite:") }
 
 // MariaDB reports whether the source is a MariaDB database.

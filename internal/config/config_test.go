@@ -53,6 +53,11 @@ sources:
     read_only: false
   local: {url: "sqlite:app.db"}
   docs: {url: "mongodb://reader:${PG_PASSWORD}@a.example:27017,b.example:27017/shop?replicaSet=r0", local_rows: 500}
+  shop:
+    url: parse+https://parse.example/parse
+    parse: {app_id: a, master_key: "${PG_PASSWORD}", rest_key: r, as: session, session: principal.claims.parse_session, direct: "postgres://reader@db/parse", system_classes: [_Session]}
+  shop-user: {url: parse+http://127.0.0.1:1337/parse, parse: {app_id: a, master_key: m, as: user, user: principal.claims.sub}}
+  shop-role: {url: parse+https://parse.example/parse, parse: {app_id: a, master_key: m, as: role, role: support}}
   org:
     metadata: {roots: [workspaces, /srv/provar], connection: MyOrg, environment: UAT, objects: {except: [Secret__c]}}
   flow:
@@ -144,6 +149,7 @@ review:
   rules:
     - {when: 'change.op == "delete"', approvals: 2, risk: high, mode: review}
 actions:
+  repay: {on: comments, do: cloud, function: refund}
   refund: {on: comments, do: http, api: billing, operation: refund, check_against: {class: issues, fields: {why: body, who: owner}, record: new}}
 tools: {profile: lean, only: [get_object, query_class], except: [get_object]}
 results:
@@ -280,6 +286,10 @@ func TestParse(t *testing.T) {
 				Tables: identity.List{Only: []string{"issues", "comments"}, Except: []string{"drafts"}}},
 			{Name: "local", URL: "sqlite:/etc/bailiwick/app.db"},
 			{Name: "docs", URL: "mongodb://reader:hunter2@a.example:27017,b.example:27017/shop?replicaSet=r0", LocalRows: 500},
+			{Name: "shop", URL: "parse+https://parse.example/parse", Parse: &config.ParseServer{AppID: "a", MasterKey: "hunter2", RESTKey: "r", As: "session",
+				Session: "principal.claims.parse_session", Direct: "postgres://reader@db/parse", System: []string{"_Session"}}},
+			{Name: "shop-user", URL: "parse+http://127.0.0.1:1337/parse", Parse: &config.ParseServer{AppID: "a", MasterKey: "m", As: "user", User: "principal.claims.sub"}},
+			{Name: "shop-role", URL: "parse+https://parse.example/parse", Parse: &config.ParseServer{AppID: "a", MasterKey: "m", As: "role", Role: "support"}},
 			{Name: "org", Metadata: &config.Metadata{Roots: []string{"/etc/bailiwick/workspaces", "/srv/provar"}, Connection: "MyOrg", Environment: "UAT",
 				Objects: identity.List{Except: []string{"Secret__c"}}}},
 			{Name: "flow", OpenAPI: &apis.Source{Document: "https://flow.example/openapi.json", BaseURL: "https://flow.example/v2", Timeout: 20 * time.Second,
@@ -362,6 +372,7 @@ func TestParse(t *testing.T) {
 				Require:     []action.Requirement{{That: "parent == null", Message: "it has a parent", Field: "issue"}},
 				Summary:     object(t, `{"$cel": "\"Close \" + record.title"}`)},
 			{Name: "recount", On: "tracker.issues", Do: action.SQL, Statement: "UPDATE issues SET n = 1", CheckAgainst: schemacheck.Declaration{Class: "local.keys"}},
+			{Name: "repay", On: "comments", Do: action.Cloud, Function: "refund"},
 			{Name: "refund", On: "comments", Do: action.HTTP, API: "billing", Operation: "refund",
 				CheckAgainst: schemacheck.Declaration{Class: "issues", Fields: map[string]string{"why": "body", "who": "owner"}, Record: schemacheck.New}},
 		},

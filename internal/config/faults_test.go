@@ -145,7 +145,7 @@ f.yaml:4:77: classes.s.a.write.create: must be allow, review or deny
 f.yaml:7:7: classes.s.b.actions.x y: an action is named with letters, digits, _ and -, a letter first, at most 63
     7 |       x y: {do: delete}
       |       ^
-f.yaml:8:15: classes.s.b.actions.z.do: must be create, update, delete, sql, http or go
+f.yaml:8:15: classes.s.b.actions.z.do: must be create, update, delete, sql, http, go or cloud
     8 |       z: {do: make, transitions: {a: {}}, lookup: {p: {class: q}}}
       |               ^
 f.yaml:8:38: classes.s.b.actions.z.transitions.a: is empty; name a value or leave it out
@@ -194,7 +194,7 @@ f.yaml:1:33: sources.9: a source is named with letters, digits, - and _, a lette
 f.yaml:1:58: sources.c: needs the key url, metadata or openapi
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
       |                                                          ^
-f.yaml:1:65: sources.d: must be an object with url, metadata, openapi, description, schemas, tables, local_rows, write_url or read_only, not text
+f.yaml:1:65: sources.d: must be an object with url, metadata, openapi, parse, description, schemas, tables, local_rows, write_url or read_only, not text
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
       |                                                                 ^`},
 		{"sources:\n  a: {url: 'postgres://h/db', write_url: 'mysql://h/db'}\n  b: {url: sqlite:x, write_url: sqlite:y}\n" +
@@ -226,7 +226,7 @@ f.yaml:4:12: sources.c.url: is not a URL such as postgres://user:password@host/d
 f.yaml:5:12: sources.d.url: needs a path after sqlite:
     5 |   d: {url: 'sqlite:'}
       |            ^
-f.yaml:6:12: sources.e.url: must begin with sqlite:, postgres://, mariadb:// or mongodb://
+f.yaml:6:12: sources.e.url: must begin with sqlite:, postgres://, mariadb://, mongodb:// or parse+https://
     6 |   e: {url: x.db}
       |            ^
 f.yaml:7:22: sources.f.schemas: only PostgreSQL has schemas; take it out
@@ -241,7 +241,7 @@ f.yaml:7:38: sources.f.schemas.2: is empty
 f.yaml:7:51: sources.f.tables: is empty; leave it out
     7 |   f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}
       |                                                   ^
-f.yaml:8:22: sources.g.local_rows: only MongoDB takes it; take it out
+f.yaml:8:22: sources.g.local_rows: only MongoDB and Parse Server take it; take it out
     8 |   g: {url: sqlite:x, local_rows: 5}
       |                      ^`},
 		{src + "store: postgres:db\n", `

@@ -107,7 +107,7 @@ main.yaml:2:17: classes.s.a: unknown key "visibel"; did you mean visible?
 b.yaml:1:1: unknown key "clases"; did you mean classes?
     1 | clases: {}
       | ^
-b.yaml:2:20: sources.s.url: must begin with sqlite:, postgres://, mariadb:// or mongodb://
+b.yaml:2:20: sources.s.url: must begin with sqlite:, postgres://, mariadb://, mongodb:// or parse+https://
     2 | sources: {s: {url: oracle:x}}
       |                    ^
 c.yaml: the file says nothing; take it away or give it a key

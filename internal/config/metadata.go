@@ -66,6 +66,7 @@ func (k *kinds) check(s *Source) func(r *yamlconf.Reader, n yamlconf.Node, at st
 		default:
 			r.WrongAt(at+"/"+k.given[1], "the source has "+k.given[0]+" already, and is one thing")
 		}
+		s.parses(r, n, at)
 		if s.OpenAPI != nil {
 			for _, key := range []string{"schemas", "tables", "write_url"} {
 				if r.Given(at + "/" + key) {
@@ -77,8 +78,8 @@ func (k *kinds) check(s *Source) func(r *yamlconf.Reader, n yamlconf.Node, at st
 		if s.Schemas != nil && !strings.HasPrefix(s.URL, "postgres") && (s.URL != "" || s.Metadata != nil) {
 			r.WrongAt(at+"/schemas", "only PostgreSQL has schemas; take it out")
 		}
-		if s.LocalRows > 0 && s.URL != "" && !s.MongoDB() {
-			r.WrongAt(at+"/local_rows", "only MongoDB takes it; take it out")
+		if s.LocalRows > 0 && s.URL != "" && !s.MongoDB() && !s.IsParse() {
+			r.WrongAt(at+"/local_rows", "only MongoDB and Parse Server take it; take it out")
 		}
 		if why := s.wrongWriteURL(); why != "" && s.Metadata == nil {
 			r.WrongAt(at+"/write_url", why)
@@ -88,6 +89,23 @@ func (k *kinds) check(s *Source) func(r *yamlconf.Reader, n yamlconf.Node, at st
 		}
 		if s.Metadata != nil && (s.Tables.Only != nil || s.Tables.Except != nil) {
 			r.WrongAt(at+"/tables", "only databases have tables; write metadata.objects")
+		}
+	}
+}
+
+// parses checks the section parse, which goes with the url of a Parse Server.
+func (s *Source) parses(r *yamlconf.Reader, n yamlconf.Node, at string) {
+	switch {
+	case s.Parse == nil && s.IsParse():
+		r.Wrong(n.Start(), at, "needs the key parse: app_id, master_key, and whom agents act as")
+	case s.Parse == nil:
+	case !s.IsParse():
+		r.WrongAt(at+"/parse", "is for a Parse Server, whose url begins with parse+https://")
+	case s.WriteURL != "":
+		r.WrongAt(at+"/write_url", "Parse Server is written to over its API; take it out")
+	default:
+		if key, why := s.Parse.check(); why != "" {
+			r.WrongAt(at+"/parse/"+key, why)
 		}
 	}
 }

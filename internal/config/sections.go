@@ -174,14 +174,19 @@ func (c *Config) sources() yamlconf.Shape {
 			c.contents[name] = &apis.Contents{}
 			s.OpenAPI.Shape(c.contents[name]).Read(r, n, at)
 		}
+		parse := func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+			s.Parse = &ParseServer{}
+			s.Parse.shape(c.expressions).Read(r, n, at)
+		}
 		keys := []yamlconf.Key{
-			{Name: "url", Doc: "sqlite:path, postgres://user:${PASSWORD}@host/database or mariadb://user:${PASSWORD}@host/database (mysql:// is the same), or mongodb://user:${PASSWORD}@host/database (also mongodb+srv://)", Shape: is.of("url", yamlconf.Secret("a URL", s.setURL))},
+			{Name: "url", Doc: "sqlite:path, postgres://user:${PASSWORD}@host/database or mariadb://user:${PASSWORD}@host/database (mysql:// is the same), or mongodb://user:${PASSWORD}@host/database (also mongodb+srv://), or parse+https://host/parse", Shape: is.of("url", yamlconf.Secret("a URL", s.setURL))},
 			{Name: "metadata", Doc: "Instead of url: descriptions of objects that the Provar IDE keeps on disk. They are classes without records, and the tool org_describe is served", Shape: is.of("metadata", yamlconf.Shape{Schema: (&Metadata{}).shape().Schema, Read: metadata})},
 			{Name: "openapi", Doc: "Instead of url: an HTTP API, from its OpenAPI document. What agents may call of it is said in apis", Shape: is.of("openapi", yamlconf.Shape{Schema: (&apis.Source{}).Shape(nil).Schema, Read: openapi})},
+			{Name: "parse", Doc: "With the url of a Parse Server: its keys, and whom agents act as", Shape: yamlconf.Shape{Schema: (&ParseServer{}).shape(nil).Schema, Read: parse}},
 			{Name: "description", Doc: "For agents", Shape: yamlconf.Words(&s.Description)},
 			{Name: "schemas", Doc: "PostgreSQL schemas to look into; all that the user may read unless named", Shape: yamlconf.List(&s.Schemas, "schema names", nil)},
 			{Name: "tables", Doc: "Which tables and views become classes", Shape: yamlconf.Object(listKeys(&s.Tables, "table names"), yamlconf.NotEmpty)},
-			{Name: "local_rows", Doc: "MongoDB: the most records that one query may read to finish here what the server can't do. Default 10,000", Shape: yamlconf.Count(&s.LocalRows, 1, many)},
+			{Name: "local_rows", Doc: "MongoDB and Parse Server: the most records that one query may read to finish here what the server can't do. Default 10,000", Shape: yamlconf.Count(&s.LocalRows, 1, many)},
 			{Name: "write_url", Doc: "The url of an account that may write, for what is written alone; that of url unless named", Shape: yamlconf.Secret("a URL", s.setWriteURL)},
 			{Name: "read_only", Doc: "Nothing is ever written to it, whatever gates and rules say", Shape: yamlconf.Flag(&s.ReadOnly)},
 		}
@@ -228,10 +233,10 @@ func (s *Source) setURL(folder, raw string) string {
 		}
 		s.URL = raw
 		return ""
-	case "parse", "parse+http", "parse+https":
-		return scheme + " sources are not supported yet by this version"
+	case "parse+http", "parse+https":
+		return s.setParse(raw)
 	}
-	return "must begin with sqlite:, postgres://, mariadb:// or mongodb://"
+	return "must begin with sqlite:, postgres://, mariadb://, mongodb:// or parse+https://"
 }
 
 // mongoURL matches a connection string of MongoDB, which may name several hosts.

@@ -30,7 +30,8 @@ type Class struct {
 	Tenant    string                 `json:"tenant"` // "" if the class is shared by all tenants
 	Canonical bool                   `json:"canonical"`
 
-	Recordless bool `json:"recordless,omitempty"` // only a description, without records
+	Recordless bool   `json:"recordless,omitempty"` // only a description, without records
+	Guarded    string `json:"as,omitempty"`         // whom the source acts as, whose own permissions narrow the class further; "" for none
 }
 
 // Floor returns the fields visible without any rule, by class as "source.Class": all except those named like
@@ -62,6 +63,9 @@ func Of(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
 		}
 		e := Class{Name: class.FullName(), Visible: []string{}, Hidden: []string{}, Denied: []string{}, Floor: []string{},
 			Masked: rule.Mask, Tenant: tenantOf(rule.Tenant), Canonical: rule.Canonical != nil, Recordless: class.Recordless}
+		if class.Guard != nil {
+			e.Guarded = class.Guard.As
+		}
 		fields, shown := seen[class.FullName()]
 		e.Shown = shown
 		switch {
@@ -104,7 +108,7 @@ func visible(rules policy.Rules, catalogue []schema.Class, change func(*policy.C
 		return nil, fmt.Errorf("compile the rules: %w", err)
 	}
 	out := map[string][]string{}
-	for _, v := range p.Views(identity.Principal{ID: "check", Kind: identity.Human, Scopes: everyScope}) {
+	for _, v := range p.AtMost().Views(identity.Principal{ID: "check", Kind: identity.Human, Scopes: everyScope}) {
 		names := []string{}
 		for _, f := range v.Fields() {
 			names = append(names, f.Name)

@@ -21,6 +21,7 @@ import (
 type Source struct {
 	Name, URL    string // as in config.Source; the URL contains no password
 	WithPassword bool   // a password was removed from the URL, and will come from the environment
+	RESTKey      bool   // of a Parse Server: it wants a REST API key
 }
 
 // A Draft is a generated configuration.
@@ -110,7 +111,12 @@ func choose(found []Tenancy, answer string) (*Tenancy, error) {
 
 // sound checks that the generated configuration can be parsed and compiled.
 func sound(text, source string, classes []schema.Class) error {
-	c, err := config.Parse("bailiwick.yaml", []byte(text), func(string) (string, bool) { return "", false })
+	c, err := config.Parse("bailiwick.yaml", []byte(text), func(name string) (string, bool) {
+		if strings.HasPrefix(name, "PARSE_") {
+			return "key", true
+		}
+		return "", false
+	})
 	if err == nil {
 		_, err = policy.New(c.Rules, classes)
 	}

@@ -46,7 +46,11 @@ func (w *writer) rules() string {
 		}
 		w.line("  # The password is taken from the environment variable %s. Let the user be one that can only read.", variable)
 	}
-	w.line("  %s: {url: %s}", w.source.Name, yamlQuoted(w.source.URL))
+	if strings.HasPrefix(w.source.URL, "parse+") {
+		w.parse()
+	} else {
+		w.line("  %s: {url: %s}", w.source.Name, yamlQuoted(w.source.URL))
+	}
 	if w.answers.Writes == Review {
 		w.line("gates: {writes: review, raw_writes: review}   # agents with the scope write propose; nothing runs before a person approves")
 	} else {
@@ -68,6 +72,22 @@ func (w *writer) rules() string {
 		w.class(&w.guesses[i])
 	}
 	return w.b.String()
+}
+
+// parse writes the source of a Parse Server. Agents act as the user that they work for: then they see what that user sees.
+func (w *writer) parse() {
+	w.line("  %s:", w.source.Name)
+	w.line("    url: %s", yamlQuoted(w.source.URL))
+	w.line("    parse:")
+	w.line("      app_id: ${PARSE_APP_ID}")
+	w.line("      master_key: ${PARSE_MASTER_KEY}   # reads classes and permissions, and opens sessions for users")
+	if w.source.RESTKey {
+		w.line("      rest_key: ${PARSE_REST_KEY}")
+	}
+	w.line("      # confirm: whom agents act as. Each sees what the Parse user sees whom it works for: token create --owner OBJECT_ID.")
+	w.line("      # See docs/parse.md for session, role, public and master.")
+	w.line("      as: user")
+	w.line("      user: principal.owner")
 }
 
 // tenants says which tenants there are and what that rests on.

@@ -6,8 +6,7 @@ Parse.Cloud.define('refund', async request => {
   const options = request.master ? { useMasterKey: true } : { sessionToken: request.user && request.user.getSessionToken() }
   const order = await new Parse.Query('Order').get(request.params.order, options)
   if (order.get('status') === 'refunded') throw new Parse.Error(Parse.Error.SCRIPT_FAILED, 'the order was refunded already')
-  order.set('status', 'refunded')
-  await order.save(null, options)
+  await order.save({ status: 'refunded' }, options)
   return { order: order.id, status: 'refunded', amount: order.get('total') }
 })
 

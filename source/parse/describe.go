@@ -138,7 +138,7 @@ func (s *Source) class(described value.Value) (schema.Class, []string) {
 		}
 	}
 	c.Fields = append(c.Fields, schema.Field{Name: readers, Type: schema.Array, Generated: true})
-	c.Guard = permissions(described, c.Name)
+	c.Guard = permissions(described, c.Name, s.options.As)
 	return c, warnings
 }
 
@@ -157,8 +157,8 @@ func place(field string) int {
 var operations = []schema.Operation{schema.Find, schema.Get, schema.Count, schema.Create, schema.Update, schema.Delete}
 
 // permissions returns the guard of a class.
-func permissions(described value.Value, name string) *schema.Guard {
-	g := &schema.Guard{Readers: readers, Grants: map[schema.Operation]schema.Grant{}, Protected: map[string][]string{}}
+func permissions(described value.Value, name string, as Posture) *schema.Guard {
+	g := &schema.Guard{As: string(as), Readers: readers, Grants: map[schema.Operation]schema.Grant{}, Protected: map[string][]string{}}
 	clp, _ := described.Get("classLevelPermissions")
 	for _, op := range operations {
 		granted, limited := clp.Get(string(op))

@@ -18,8 +18,11 @@ import (
 // fresh is how long what Parse Server said of a user is believed.
 const fresh = 30 * time.Second
 
-// maxRoles is the most roles that are followed for one user.
-const maxRoles = 1000
+// maxRoles is the most roles that are followed for one user, and mostKnown the most users that are remembered.
+const (
+	maxRoles  = 1000
+	mostKnown = 10_000
+)
 
 // A person is what Parse Server knows of whom a source acts as.
 type person struct {
@@ -55,18 +58,28 @@ func (s *Source) person(ctx context.Context, p identity.Principal) (*person, err
 	if who != nil && time.Now().Before(who.until) {
 		return who, nil
 	}
+	if who != nil && s.options.As == User { // a further loginAs would make a further session
+		if again, err := s.meetSession(ctx, who.as.value); err == nil && again.groups.User == who.groups.User {
+			return s.know(at, again), nil
+		}
+	}
 	who, err := s.meet(ctx, key)
 	if err != nil {
 		return nil, err
 	}
+	return s.know(at, who), nil
+}
+
+// know remembers who for a while.
+func (s *Source) know(at string, who *person) *person {
 	who.until = time.Now().Add(fresh)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.known) > maxRoles {
+	if len(s.known) > mostKnown {
 		clear(s.known)
 	}
 	s.known[at] = who
-	return who, nil
+	return who
 }
 
 // forget drops what is remembered of users.
@@ -93,11 +106,7 @@ func (s *Source) meet(ctx context.Context, key string) (*person, error) {
 		}
 		return &person{groups: guard.Groups{Names: append([]string{schema.Everybody}, roles...), Users: "_User"}, as: s.master()}, nil
 	case Session:
-		me, err := s.ask(ctx, request{method: http.MethodGet, path: "/users/me", as: session(key)})
-		if err != nil {
-			return nil, err
-		}
-		return s.user(ctx, me, key)
+		return s.meetSession(ctx, key)
 	}
 	body := object("userId", value.OfString(key))
 	in, err := s.ask(ctx, request{method: http.MethodPost, path: "/loginAs", body: body, as: s.master()})
@@ -109,6 +118,15 @@ func (s *Source) meet(ctx context.Context, key string) (*person, error) {
 	}
 	token, _ := in.Get("sessionToken")
 	return s.user(ctx, in, token.Text())
+}
+
+// meetSession asks Parse Server who a session belongs to.
+func (s *Source) meetSession(ctx context.Context, token string) (*person, error) {
+	me, err := s.ask(ctx, request{method: http.MethodGet, path: "/users/me", as: session(token)})
+	if err != nil {
+		return nil, err
+	}
+	return s.user(ctx, me, token)
 }
 
 func session(token string) credential { return credential{"X-Parse-Session-Token", token} }

@@ -2,7 +2,6 @@ package parse
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -100,15 +99,15 @@ func (r *reading) viewed(v *policy.View) (*class, condition, error) {
 			out.exact = false
 			continue
 		}
-		if l.Name != "source" && !r.trusted() {
+		if l.Name == "source" && !r.trusted() {
+			continue // Parse Server adds it by itself, for the operation that it takes this for
+		}
+		if !r.trusted() {
 			if err := unreadable(l.Filter, access.Hidden); err != nil {
 				return nil, out, err
 			}
 		}
 		part := c.condition(l.Filter, r.trusted())
-		if l.Name == "source" && !r.trusted() && namesReaders(l.Filter) {
-			part = all // Parse Server adds it by itself
-		}
 		out.exact = out.exact && part.exact
 		if !part.where.IsNull() {
 			parts = append(parts, part.where)
@@ -129,12 +128,6 @@ func unreadable(f query.Filter, protected []string) error {
 		}
 	})
 	return err
-}
-
-// namesReaders reports whether a filter is over the access list.
-func namesReaders(f query.Filter) (names bool) {
-	filterfields.Fields(f, func(name string) { names = names || name == readers })
-	return names
 }
 
 // count has Parse Server count where it can do so exactly.
@@ -201,10 +194,34 @@ func (r *reading) records(ctx context.Context, n interpret.Need) ([]value.Row, e
 
 // fetch returns the records of a view, without some for which where doesn't hold.
 func (r *reading) fetch(ctx context.Context, v *policy.View, where query.Filter) ([]value.Row, error) {
+	in, ok := where.(query.In)
+	if !ok || in.Not || in.Path.String() != "objectId" {
+		return r.all(ctx, v, where, 0)
+	}
+	// Parse Server takes a request for one id for a get, and one for several for a find, which it may not grant.
+	size := mostEqual
+	if _, may := guard.Of(v.Class(), r.who.groups, schema.Find); !may {
+		size = 1
+	}
+	var out []value.Row
+	for some := range slices.Chunk(in.Values, size) {
+		rows, err := r.all(ctx, v, query.In{Path: in.Path, Values: some}, len(some))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rows...)
+	}
+	return out, nil
+}
+
+// all returns the records of a view, without some for which where doesn't hold. There are at most as many; 0 if that
+// isn't known.
+func (r *reading) all(ctx context.Context, v *policy.View, where query.Filter, most int) ([]value.Row, error) {
 	w, err := r.walk(v, where)
 	if err != nil {
 		return nil, err
 	}
+	w.most = most
 	var out []value.Row
 	for !w.ended {
 		rows, err := w.next(ctx)
@@ -226,6 +243,8 @@ type walk struct {
 	by    string // the field; "" for the objectId alone
 	desc  bool
 
+	most  int // how many records there are at most; 0 if that isn't known
+	seen  int
 	after value.Value // a condition that continues after the last page
 	ended bool
 }
@@ -294,7 +313,8 @@ func (w *walk) page(ctx context.Context) ([]value.Row, error) {
 			return nil, broken(&refusal{status: http.StatusOK}, "a record without an objectId")
 		}
 	}
-	if w.ended = len(rows) == 0; !w.ended {
+	w.seen += len(rows)
+	if w.ended = len(rows) == 0 || w.seen == w.most; !w.ended {
 		w.goOn(rows[len(rows)-1])
 	}
 	return rows, nil
@@ -315,66 +335,4 @@ func (w *walk) goOn(last value.Row) {
 
 func (w *walk) value(row value.Row, field string) value.Value {
 	return row[slices.IndexFunc(w.class.Fields, func(f schema.Field) bool { return f.Name == field })]
-}
-
-// visible returns those of a page's records that are in the view. Only these count against the budget.
-func (w *walk) visible(ctx context.Context, page []value.Row) ([]value.Row, error) {
-	rows, err := interpret.Visible(ctx, w.view, func(c *schema.Class) ([]value.Row, error) {
-		if c == w.view.Class() {
-			return page, nil
-		}
-		return w.parents(ctx, w.view, c, page)
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range rows {
-		if err := w.budget.Take(w.view.Name(), row); err != nil {
-			return nil, err
-		}
-	}
-	return rows, nil
-}
-
-// errNoParent is the error for a class that no layer of a view leads to.
-var errNoParent = errors.New("no layer leads to the class")
-
-// parents returns the records of class c that a layer of v leads to from rows. They don't count against the budget: a
-// principal may not see them.
-func (w *walk) parents(ctx context.Context, v *policy.View, c *schema.Class, rows []value.Row) ([]value.Row, error) {
-	for _, l := range v.Layers() {
-		if l.Through == nil {
-			continue
-		}
-		at := slices.IndexFunc(v.Class().Fields, func(f schema.Field) bool { return f.Name == l.Through.Field })
-		var ids []value.Value
-		seen := map[string]bool{}
-		for _, row := range rows {
-			if id := row[at]; !id.IsNull() && !seen[id.Text()] {
-				seen[id.Text()] = true
-				ids = append(ids, id)
-			}
-		}
-		var found []value.Row
-		for some := range slices.Chunk(ids, mostEqual) {
-			up, err := w.walk(l.Through.View, query.In{Path: query.Path{l.Through.Key}, Values: some})
-			if err != nil {
-				return nil, err
-			}
-			for !up.ended {
-				page, err := up.page(ctx)
-				if err != nil {
-					return nil, err
-				}
-				found = append(found, page...)
-			}
-		}
-		if l.Through.View.Class() == c {
-			return found, nil
-		}
-		if above, err := w.parents(ctx, l.Through.View, c, found); !errors.Is(err, errNoParent) {
-			return above, err
-		}
-	}
-	return nil, errNoParent
 }

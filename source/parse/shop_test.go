@@ -2,6 +2,7 @@ package parse_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -39,7 +40,7 @@ func (s *server) ask(method, path string, body any, headers ...string) (int, map
 		}
 		sent = bytes.NewReader(text)
 	}
-	r, err := http.NewRequestWithContext(s.t.Context(), method, s.URL()+path, sent)
+	r, err := http.NewRequestWithContext(context.WithoutCancel(s.t.Context()), method, s.URL()+path, sent)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ const (
 	Dead               Code = "dead"                // a rule has no effect
 	Drift              Code = "drift"               // documented values differ from those of the database
 	Unscoped           Code = "unscoped"            // a class with tenants is related to one without; an operation has no bound parameter
-	Open               Code = "open"                // an operation of an API that may not be meant for agents
+	Open               Code = "open"                // an operation of an API that may not be meant for agents; a source that acts as master
 	Uncallable         Code = "uncallable"          // agents see an operation that can't be called
 )
 
@@ -72,6 +72,7 @@ func Of(regime *policyreport.Regime, holders []Holder) ([]Finding, error) {
 	for _, name := range regime.Names() {
 		l.class(regime.Class(name))
 	}
+	l.masters()
 	l.apis()
 	for _, h := range holders {
 		l.holder(h)
@@ -85,6 +86,19 @@ type look struct {
 	rules  policy.Rules
 	shown  map[string]policyreport.Class
 	out    []Finding
+}
+
+// masters reports the sources that act as the master of an application, once each.
+func (l *look) masters() {
+	told := map[string]bool{}
+	for _, c := range l.regime.Policy().Catalogue() {
+		if c.Guard != nil && c.Guard.As == "master" && !told[c.Source] {
+			told[c.Source] = true
+			l.out = append(l.out, Finding{Code: Open, Class: c.Source, Path: []string{"sources", c.Source, "parse", "as"},
+				Message:    c.Source + " acts as master: the access lists and class-level permissions of the application bind no agent, only the rules here do",
+				Suggestion: "act as a session, a user or a role, unless every class has a tenant rule"})
+		}
+	}
 }
 
 // of adds a finding about a class; keys is the path within its rule.

@@ -85,10 +85,10 @@ func granted(c *schema.Class, g Groups, op schema.Operation) (users query.Filter
 		f := c.Field(name)
 		switch {
 		case f == nil:
-		case f.Type == schema.Array: // of pointers, as the source writes them
+		case f.Type == schema.Array, f.Type == schema.JSON: // a list of pointers, as the source writes them
 			pointer := value.OfObject([]value.Member{{Name: "__type", Value: value.OfString("Pointer")},
 				{Name: "className", Value: value.OfString(g.Users)}, {Name: "objectId", Value: value.OfString(g.User)}})
-			any = append(any, query.Compare{Path: query.Path{name}, Op: query.Eq, Value: pointer})
+			any = append(any, query.ElemMatch{Path: query.Path{name}, Match: query.Compare{Op: query.Eq, Value: pointer}})
 		case f.Type == schema.String:
 			any = append(any, query.Compare{Path: query.Path{name}, Op: query.Eq, Value: value.OfString(g.User)})
 		}

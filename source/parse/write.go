@@ -1,0 +1,331 @@
+package parse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/interpret"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A Writable is a Source that can be written to, over REST and as whom the source acts as.
+//
+// Parse Server has no transactions over REST and keeps no marker: a write is one record, compared just before it is sent,
+// and sent at most once. If no answer comes, the record is read back; a write that can't be seen there is unknown.
+type Writable struct{ *Source }
+
+// Writable returns the source for writing too. A role has no session, so a source that acts as one can't be written to.
+func (s *Source) Writable() (*Writable, error) {
+	if s.options.As == Role {
+		return nil, fmt.Errorf("source %s acts as a role, for which Parse Server has no session; act as a user or a session", s.options.Name)
+	}
+	return &Writable{s}, nil
+}
+
+// Unmarked implements source.Unmarked.
+func (*Writable) Unmarked() {}
+
+// single returns the only item of a plan.
+func single(plan *writes.Plan) (*writes.Item, error) {
+	if len(plan.Items) != 1 {
+		return nil, problem.New(problem.Unsupported, "Parse Server has no transactions over REST: propose one write at a time")
+	}
+	it := &plan.Items[0]
+	switch it.Op {
+	case write.OpCreate, write.OpUpdate, write.OpDelete, write.OpAction:
+	default:
+		return nil, problem.New(problem.Unsupported, fmt.Sprintf("Parse Server has no write of the kind %s here", it.Op))
+	}
+	if it.View == nil {
+		return nil, problem.New(problem.Internal, "a write without a view")
+	}
+	if name := it.View.Class().Table; it.Op != write.OpAction && name[0] == '_' {
+		return nil, problem.New(problem.Unsupported, it.View.Name()+" is a class of Parse itself; its records aren't written here, cloud functions can")
+	}
+	return it, nil
+}
+
+// Preview implements source.Writer. Nothing is tried: Parse Server can't roll back.
+func (w *Writable) Preview(ctx context.Context, d writes.Draft) (change.Preview, error) {
+	plan, err := d.Plan()
+	if err != nil {
+		return change.Preview{}, err
+	}
+	it, err := single(&plan)
+	if err != nil {
+		return change.Preview{}, err
+	}
+	e, _, err := w.effect(ctx, it)
+	if err != nil {
+		return change.Preview{}, err
+	}
+	return change.Preview{Kind: change.Computed, Effects: []change.Effect{e}}, nil
+}
+
+// effect returns what an item would do, and the record that it is about; nil for none.
+func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, value.Row, error) {
+	e := change.Effect{Op: it.Op, Class: it.View.Class().FullName(), Key: it.Key, Version: it.View.Rule().Version}
+	r, err := w.reading(ctx, it)
+	if err != nil {
+		return e, nil, err
+	}
+	if op, known := operationOf[it.Op]; known {
+		if _, may := guard.Of(it.View.Class(), r.who.groups, op); !may {
+			return e, nil, &problem.Error{Code: problem.PermissionDenied, Kind: "clp_denied",
+				Detail: fmt.Sprintf("the class-level permissions of %s don't grant %s", it.View.Name(), op)}
+		}
+	}
+	now := make(value.Row, len(it.View.Class().Fields))
+	if it.ID != nil {
+		if now, err = r.record(ctx, it, it.ID[0]); err != nil {
+			return e, nil, err
+		}
+		if now == nil {
+			return e, nil, it.NotFound()
+		}
+		e.Before = shownOf(it, now)
+	}
+	switch it.Op {
+	case write.OpAction: // what a cloud function does isn't known
+		e.Before = value.Value{}
+		return e, now, nil
+	case write.OpDelete:
+		return e, now, nil
+	}
+	after := slices.Clone(now)
+	for _, s := range it.Sets {
+		after[fieldAt(it, s.Field.Name)] = s.Value
+		if !s.Forced {
+			e.Asked = append(e.Asked, s.Field.Name)
+		}
+	}
+	stays, err := r.stays(ctx, it, after)
+	if err == nil && !stays {
+		err = it.NotFound()
+	}
+	e.After = shownOf(it, after)
+	return e, now, err
+}
+
+// operationOf are the operations of class-level permissions that writes need.
+var operationOf = map[write.Op]schema.Operation{write.OpCreate: schema.Create, write.OpUpdate: schema.Update, write.OpDelete: schema.Delete}
+
+// reading returns a reading of the views of an item.
+func (w *Writable) reading(ctx context.Context, it *writes.Item) (*reading, error) {
+	who, err := w.person(ctx, it.View.Principal())
+	if err != nil {
+		return nil, err
+	}
+	return &reading{source: w.Source, who: who, budget: interpret.Budget{Bytes: maxLocalBytes}}, nil
+}
+
+// record returns a record of an item's view over REST, as the values of the class; nil if the view has none.
+func (r *reading) record(ctx context.Context, it *writes.Item, id value.Value) (value.Row, error) {
+	rows, err := r.fetch(ctx, it.View, query.In{Path: query.Path{"objectId"}, Values: []value.Value{id}})
+	if err != nil || len(rows) != 1 {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
+// stays reports whether a record as it would be written is in the item's view.
+func (r *reading) stays(ctx context.Context, it *writes.Item, after value.Row) (bool, error) {
+	w, err := r.walk(it.View, nil)
+	if err != nil {
+		return false, err
+	}
+	rows, err := w.visible(ctx, []value.Row{after})
+	return len(rows) == 1, err
+}
+
+func fieldAt(it *writes.Item, name string) int {
+	return slices.IndexFunc(it.View.Class().Fields, func(f schema.Field) bool { return f.Name == name })
+}
+
+// shownOf returns the visible fields of a record as an Object.
+func shownOf(it *writes.Item, row value.Row) value.Value {
+	fields := it.View.Fields()
+	members := make([]value.Member, len(fields))
+	for i, f := range fields {
+		members[i] = value.Member{Name: f.Name, Value: row[fieldAt(it, f.Name)]}
+	}
+	return value.OfObject(members)
+}
+
+// Apply implements source.Writer. A record that is changed by somebody else between the comparison and the write is not
+// noticed; Parse Server has no conditional writes.
+func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error) {
+	none := change.Receipt{}
+	plan, err := p.Plan()
+	if err != nil {
+		return none, err
+	}
+	if plan.Change == "" || plan.Fence < 1 {
+		return none, problem.New(problem.Internal, "a permit without a change or a lease")
+	}
+	it, err := single(&plan)
+	if err != nil {
+		return none, err
+	}
+	now, _, err := w.effect(ctx, it)
+	if err != nil {
+		return none, err
+	}
+	if it.ID != nil && it.Op != write.OpAction && moved(it, now.Before) {
+		return none, &change.Moved{Now: []change.Effect{{Op: it.Op, Class: now.Class, Key: it.Key, Before: now.Before, Version: now.Version}}}
+	}
+	r, err := w.reading(ctx, it)
+	if err != nil {
+		return none, err
+	}
+	sends, err := r.sends(it)
+	if err != nil {
+		return none, err
+	}
+	sends.id = plan.Change
+	answer, err := w.once(ctx, sends)
+	if errors.Is(err, change.ErrUnknown) {
+		return r.settle(ctx, it, err)
+	}
+	if err != nil {
+		return none, err
+	}
+	return r.receipt(ctx, it, answer)
+}
+
+// moved reports whether a record is no longer what was reviewed.
+func moved(it *writes.Item, now value.Value) bool {
+	return slices.ContainsFunc(it.Concerned, func(field string) bool {
+		was, had := it.Before.Get(field)
+		is, has := now.Get(field)
+		return had != has || !change.Same(was, is)
+	})
+}
+
+// sends returns the request of an item.
+func (r *reading) sends(it *writes.Item) (request, error) {
+	c, err := r.class(it.View)
+	if err != nil {
+		return request{}, err
+	}
+	path := "/classes/" + c.Table
+	if it.ID != nil {
+		path += "/" + url.PathEscape(it.ID[0].Text())
+	}
+	var members []value.Member
+	for _, s := range it.Sets {
+		if it.Op == write.OpCreate && s.Value.IsNull() {
+			continue
+		}
+		members = append(members, value.Member{Name: s.Field.Name, Value: c.written(s.Field, s.Value)})
+	}
+	out := request{path: path, body: value.OfObject(members), as: r.who.as}
+	switch it.Op {
+	case write.OpCreate:
+		out.method = http.MethodPost
+	case write.OpUpdate:
+		out.method = http.MethodPut
+	case write.OpDelete:
+		out.method, out.body = http.MethodDelete, value.Value{}
+	case write.OpAction:
+		action, ok := it.Write.(*write.Action)
+		if !ok {
+			return out, problem.New(problem.Internal, "an action that is none")
+		}
+		function := text(action.Input, "function")
+		if function == "" {
+			return out, problem.New(problem.Unsupported, "on Parse Server an action runs a cloud function (do: cloud), or writes a record")
+		}
+		out.method, out.path = http.MethodPost, "/functions/"+url.PathEscape(function)
+		out.body, _ = action.Input.Get("parameters")
+	}
+	return out, nil
+}
+
+// once sends a request that writes. Its error wraps change.ErrUnknown if Parse Server may have carried it out.
+func (w *Writable) once(ctx context.Context, r request) (value.Value, error) {
+	answer, err := w.ask(ctx, r)
+	if err == nil {
+		return answer, nil
+	}
+	if no := new(refusal); errors.As(err, &no) && no.status >= 400 && no.status < 500 && no.code != codeRepeated && no.code != codeTimeout {
+		return answer, err
+	}
+	if dial := new(net.OpError); errors.As(err, &dial) && dial.Op == "dial" {
+		return answer, err // nothing was sent
+	}
+	return answer, &problem.Error{Code: problem.Upstream, Kind: "unknown_outcome", Detail: "no answer came to the write: it may have happened or not", Err: errors.Join(change.ErrUnknown, err)}
+}
+
+// receipt returns what a write did.
+func (r *reading) receipt(ctx context.Context, it *writes.Item, answer value.Value) (change.Receipt, error) {
+	out := change.Receipt{Rows: 1, Keys: []string{it.Key}}
+	id := value.Value{}
+	switch it.Op {
+	case write.OpCreate:
+		id, _ = answer.Get("objectId")
+		out.Keys[0] = id.Text()
+	case write.OpUpdate:
+		id = it.ID[0]
+	}
+	if id.IsNull() {
+		return out, nil
+	}
+	// It was carried out, even if the record can't be read now.
+	if row, err := r.record(ctx, it, id); err == nil && row != nil {
+		out.After = []value.Value{shownOf(it, row)}
+	}
+	return out, nil
+}
+
+// How often and how long apart a record is read back.
+const (
+	settleTries = 4
+	settlePause = 500 * time.Millisecond
+	settleTime  = 10 * time.Second
+)
+
+// settle reads back whether a write happened to which no answer came. Only what can be seen counts: a write that isn't
+// there yet may still be under way.
+func (r *reading) settle(ctx context.Context, it *writes.Item, unknown error) (change.Receipt, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
+	for n := 0; n < settleTries && it.ID != nil && it.Op != write.OpAction; n++ {
+		now, err := r.record(ctx, it, it.ID[0])
+		if err == nil && stands(it, now) {
+			return r.receipt(ctx, it, value.Value{})
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(settlePause):
+		}
+	}
+	return change.Receipt{}, unknown
+}
+
+// stands reports whether a record is as an item leaves it.
+func stands(it *writes.Item, now value.Row) bool {
+	if now == nil || it.Op == write.OpDelete {
+		return now == nil && it.Op == write.OpDelete
+	}
+	return !slices.ContainsFunc(it.Sets, func(s writes.Set) bool { return !change.Same(now[fieldAt(it, s.Field.Name)], s.Value) })
+}
+
+// Bar implements source.Writer. Parse Server keeps nothing that could bar a change: one that may have been sent is never
+// sent again.
+func (*Writable) Bar(context.Context, string, int64) (change.Receipt, bool, error) {
+	return change.Receipt{}, false, nil
+}

@@ -1,0 +1,154 @@
+package parse_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/source/parse"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A front is a proxy before Parse Server that can swallow answers, or requests, of writes.
+type front struct {
+	swallow atomic.Value // "", "answer" or "request"
+	sent    atomic.Int64 // how many writes came to it
+	server  *httptest.Server
+}
+
+func newFront(t *testing.T, s *server) *front {
+	f := &front{}
+	f.swallow.Store("")
+	to, err := url.Parse(strings.TrimSuffix(s.URL(), "/parse"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	f.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet || strings.HasSuffix(r.URL.Path, "/loginAs") {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		f.sent.Add(1)
+		switch f.swallow.Load() {
+		case "answer":
+			proxy.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler)
+		case "request":
+			panic(http.ErrAbortHandler)
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(f.server.Close)
+	return f
+}
+
+func number(field string, n float64) value.Value {
+	return value.OfObject([]value.Member{{Name: field, Value: value.OfFloat(n)}})
+}
+
+// TestWriteOnce checks that a write whose answer is lost is sent once, and settled by reading the record back.
+func TestWriteOnce(t *testing.T) {
+	s := start(t)
+	m := newMatrix(t)
+	open := m.names[slicesIndex(m.names, "Open")]
+	f := newFront(t, s)
+	o, p := s.options("user alice")
+	o.URL = f.server.URL + "/parse"
+	src, err := parse.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	into, err := src.Writable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWriter(t, into, p)
+	id := m.records[open][0]
+	for _, tt := range []struct {
+		name, swallow string
+		write         write.Write
+		want          change.State
+	}{
+		{"answered", "", &write.Update{Class: open, ID: id, Data: data("note", "a")}, change.Applied},
+		{"the answer is lost", "answer", &write.Update{Class: open, ID: id, Data: data("note", "b")}, change.Applied},
+		{"the request is lost", "request", &write.Update{Class: open, ID: id, Data: data("note", "c")}, change.Unknown},
+		{"a create whose answer is lost", "answer", &write.Create{Class: open, Data: data("note", "d")}, change.Unknown},
+		{"a delete whose answer is lost", "answer", &write.Delete{Class: open, ID: m.records[open][3]}, change.Applied},
+	} {
+		f.swallow.Store(tt.swallow)
+		before := f.sent.Load()
+		sheet, err := w.write(tt.write)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if sent := f.sent.Load() - before; sheet.State != tt.want || sent != 1 {
+			t.Errorf("%s: %s after %d requests, want %s after 1", tt.name, sheet.State, sent, tt.want)
+		}
+	}
+	f.swallow.Store("")
+	if record := s.must("GET", "/classes/"+open+"/"+id, nil); record["note"] != "b" {
+		t.Errorf("the record holds %v", record["note"])
+	}
+}
+
+func slicesIndex(names []string, prefix string) int {
+	for i, n := range names {
+		if strings.HasPrefix(n, prefix) {
+			return i
+		}
+	}
+	return -1
+}
+
+// TestWriteRefuses checks what can't be written.
+func TestWriteRefuses(t *testing.T) {
+	s := start(t)
+	o, p := s.options("user alice")
+	src, err := parse.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	into, err := src.Writable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWriter(t, into, p)
+	orders := w.orders(t)
+	for _, tt := range []struct {
+		write write.Write
+		want  string
+	}{
+		{&write.Update{Class: "_User", ID: "x", Data: data("username", "x")}, "class of Parse itself"},
+		{&write.Update{Class: "Product", ID: "x", Data: number("stock", 1)}, "don't grant update"},
+		{&write.Update{Class: "Order", ID: "nothere", Data: number("quantity", 1)}, "nothere"},
+		{&write.Update{Class: "Order", ID: orders, Data: number("margin", 1)}, "unknown field"},
+		{&write.Create{Class: "Note", Data: data("text", "x")}, "there is no class"},
+	} {
+		if _, err := w.write(tt.write); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v: %v; want %s", tt.write, err, tt.want)
+		}
+	}
+	if role, err := parse.Open(parse.Options{Name: "shop", URL: s.URL(), AppID: "a", MasterKey: "m", As: parse.Role, Role: "support"}); err != nil {
+		t.Fatal(err)
+	} else if _, err := role.Writable(); err == nil || !strings.Contains(err.Error(), "acts as a role") {
+		t.Errorf("a role writes: %v", err)
+	}
+}
+
+// orders returns the id of an order that the user alice sees.
+func (w *writer) orders(t *testing.T) string {
+	m := start(t)
+	_, token := m.session("alice")
+	_, found := m.found("Order", `{}`, "X-Parse-Session-Token: "+token)
+	return idsOf(found)[0]
+}
