@@ -353,7 +353,7 @@ func (c *Call) reverting(ctx context.Context, found *change.Change, reason strin
 // whole refuses to recreate a record of a class that has fields no view shows: their values were not kept.
 func whole(plan *writes.Plan) error {
 	for i := range plan.Items {
-		if plan.Items[i].Op == write.OpCreate && plan.Items[i].View.Denied() != nil {
+		if plan.Items[i].Op == write.OpCreate && visibility.Denied(plan.Items[i].View) > 0 {
 			return &problem.Error{Code: problem.Conflict, Kind: "not_whole", Detail: "the record had more than is ever shown: it can't be brought back whole"}
 		}
 	}

@@ -91,6 +91,7 @@ type Effect struct {
 	After    value.Value `json:"after"`             // likewise; Null for a deleted record
 	Version  string      `json:"version,omitzero"`  // the field of Before that changes whenever the record does, if the rules name one
 	Destroys bool        `json:"destroys,omitzero"` // of a call: it may destroy data for good
+	About    value.Value `json:"about,omitzero"`    // of a call: what it acts on, as it was read for the preview; Null if that is Before, or unknown
 	Asked    []string    `json:"asked"`             // the requested fields, in class order; others that differ in After are set by the source
 }
 

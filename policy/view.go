@@ -197,17 +197,6 @@ func (v *View) Class() *schema.Class { return v.class.Class }
 // Fields returns the visible fields in the order of the class.
 func (v *View) Fields() []*schema.Field { return v.class.visible }
 
-// Denied returns the fields of the class that the rules show to nobody, without those that the source generates.
-func (v *View) Denied() []string {
-	var out []string
-	for i := range v.class.Fields {
-		if f := &v.class.Fields[i]; v.class.seen[f.Name] == nil && !f.Generated {
-			out = append(out, f.Name)
-		}
-	}
-	return out
-}
-
 // Field returns the visible field called name, or nil.
 func (v *View) Field(name string) *schema.Field { return v.class.seen[name] }
 

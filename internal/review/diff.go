@@ -48,6 +48,9 @@ func (d *differ) item(i int, e change.Effect, s Sight) Item {
 		return item
 	}
 	item.Key, item.Label, item.points = key(d.change, i, s), called(labelOf(e, s, d.viewer)), s.Points
+	if d.viewer.Reviewer {
+		item.About = facts(e, s)
+	}
 	if e.Op == write.OpDelete && d.viewer.Reviewer {
 		item.Denied = s.Denied
 	}

@@ -29,6 +29,9 @@ func title(c *change.Change, sight func(class string) Sight, viewer Viewer) stri
 		out = fmt.Sprintf("%s %d records of %s", verb(c.Op), len(c.Effects), strings.Join(classes, ", "))
 	case (c.Op == write.OpCall || c.Op == write.OpSchema) && classes[0] == through(c.Effects[0], sight).Class && c.Title != "":
 		out = c.Title
+		if label := short(labelOf(c.Effects[0], through(c.Effects[0], sight), viewer)); label != "" {
+			out += " " + quote(label)
+		}
 	default:
 		out = one(c, sight, viewer)
 	}
@@ -102,6 +105,9 @@ func updated(c *change.Change, sight func(class string) Sight) []string {
 // labelOf returns what the record of e is called, as far as the viewer sees that; "" if it has no label. The name that an
 // agent gives a new record is a label only if it asked for it: one that the source makes up is for reviewers.
 func labelOf(e change.Effect, s Sight, viewer Viewer) string {
+	if s.Call != nil {
+		return calledBy(acted(e, s))
+	}
 	_, seen := s.Fields[s.Label]
 	if s.Label == "" || !seen || s.Masks[s.Label] != nil {
 		return ""
@@ -111,6 +117,47 @@ func labelOf(e change.Effect, s Sight, viewer Viewer) string {
 		v, _ = e.After.Get(s.Label)
 	}
 	return v.String()
+}
+
+// acted returns what a call acts on, as far as the viewer sees it.
+func acted(e change.Effect, s Sight) value.Value {
+	about := e.About
+	if about.IsNull() {
+		about = e.Before
+	}
+	return s.without(about)
+}
+
+// calledBy returns the member of an object that holds what it is called; "" for none.
+func calledBy(object value.Value) string {
+	for _, name := range []string{"name", "displayName", "display_name", "title", "subject", "label", "key", "slug", "username", "email"} {
+		if v, _ := object.Get(name); v.Kind() == value.String && v.Text() != "" {
+			return v.Text()
+		}
+	}
+	return ""
+}
+
+// facts returns the short members of what a call acts on, its state first; nil if nothing is known of it.
+func facts(e change.Effect, s Sight) []Fact {
+	const most = 8
+	if s.Call == nil || e.About.IsNull() {
+		return nil
+	}
+	var first, rest []Fact
+	for _, m := range acted(e, s).Members() {
+		if structured(m.Value, m.Value) || m.Value.IsNull() {
+			continue
+		}
+		f := Fact{label(m.Name), show(m.Value, schema.Any)}
+		if name := strings.ToLower(m.Name); strings.Contains(name, "state") || strings.Contains(name, "status") || name == "name" {
+			first = append(first, f)
+		} else {
+			rest = append(rest, f)
+		}
+	}
+	all := append(first, rest...)
+	return all[:min(len(all), most)]
 }
 
 // short returns a label as one short line, as it is.

@@ -139,11 +139,18 @@ type Item struct {
 	Class  string  `json:"class"`
 	Key    string  `json:"key,omitzero"`   // of the record, as text; "" for one not created yet
 	Label  string  `json:"label,omitzero"` // what the record is called
+	About  []Fact  `json:"about,omitzero"` // of a call, for reviewers: what it acts on
 	Fields []Field `json:"fields"`
 	Hidden int     `json:"hidden_fields,omitzero"` // number of written fields that the viewer may not see
 	Denied int     `json:"denied_fields,omitzero"` // of a delete, for reviewers: number of its fields that the rules show to nobody
 
 	points map[string]Pointer // of the class
+}
+
+// A Fact is a member of what a call acts on.
+type Fact struct {
+	Name  string `json:"name"`
+	Value Shown  `json:"value"`
 }
 
 // A Field is one difference.

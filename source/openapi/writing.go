@@ -40,6 +40,11 @@ func (a *API) Preview(ctx context.Context, d writes.Draft) (change.Preview, erro
 	if err != nil {
 		return change.Preview{}, err
 	}
+	if call.About != nil {
+		if about, err := a.read(ctx, call.About); err == nil { // without it people see the path alone
+			effect.About = gist(about.whole)
+		}
+	}
 	return change.Preview{Kind: change.Computed, Effects: []change.Effect{effect}}, nil
 }
 
@@ -65,6 +70,7 @@ func (a *API) effect(ctx context.Context, call *calls.Plan) (change.Effect, *mas
 		return e, nil, m.err
 	}
 	e.Before, e.After = differs(call, was.whole)
+	e.About = gist(was.whole)
 	for _, m := range e.After.Members() {
 		e.Asked = append(e.Asked, m.Name)
 	}
@@ -74,6 +80,21 @@ func (a *API) effect(ctx context.Context, call *calls.Plan) (change.Effect, *mas
 		}
 	}
 	return e, m, nil
+}
+
+// gist returns the first short members of an object: enough for people to recognise it by.
+func gist(v value.Value) value.Value {
+	const most, longest = 20, 200
+	var members []value.Member
+	for _, m := range v.Members() {
+		if k := m.Value.Kind(); k != value.Object && k != value.Array && k != value.Null && len(m.Value.String()) <= longest && len(members) < most {
+			members = append(members, m)
+		}
+	}
+	if members == nil {
+		return value.Value{}
+	}
+	return value.OfObject(members)
 }
 
 // differs returns the fields that a call changes, before and after.
@@ -102,7 +123,12 @@ func (a *API) before(ctx context.Context, call *calls.Plan) (state, error) {
 	if call.Before == nil {
 		return state{}, nil
 	}
-	answered, r, err := a.Call(ctx, *call.Before)
+	return a.read(ctx, call.Before)
+}
+
+// read makes a call that reads, and returns the resource that it answers with.
+func (a *API) read(ctx context.Context, permit *calls.Permit) (state, error) {
+	answered, r, err := a.Call(ctx, *permit)
 	if err != nil {
 		return state{}, err
 	}

@@ -30,6 +30,17 @@ func Of(p *policy.Policy, principal identity.Principal, key mask.Key) func(class
 	}
 }
 
+// Denied returns the number of fields of v's class that the rules show to nobody, without those that the source generates.
+func Denied(v *policy.View) int {
+	n := 0
+	for i := range v.Class().Fields {
+		if f := &v.Class().Fields[i]; v.Field(f.Name) == nil && !f.Generated {
+			n++
+		}
+	}
+	return n
+}
+
 func sees(p *policy.Policy, principal identity.Principal, key mask.Key, class string) review.Sight {
 	if api, operation, _ := strings.Cut(class, "."); p.APIs().Has(api) {
 		return called(p, principal, api, operation)
@@ -39,7 +50,7 @@ func sees(p *policy.Policy, principal identity.Principal, key mask.Key, class st
 		return review.Sight{}
 	}
 	s := review.Sight{Class: v.Name(), Key: v.Key(), Fields: map[string]schema.Type{}, Masks: map[string]review.Masked{}}
-	s.Denied, s.Label, s.Points = len(v.Denied()), v.Label(), map[string]review.Pointer{}
+	s.Denied, s.Label, s.Points = Denied(v), v.Label(), map[string]review.Pointer{}
 	for _, r := range v.Relations() {
 		s.Points[r.Field] = review.Pointer{Class: r.Target, Key: r.TargetKey}
 	}

@@ -27,6 +27,8 @@ const teams = `{"openapi": "3.0.3", "info": {"title": "Teams", "version": "1"},
     "get": {"operationId": "listTeams", "parameters": [{"name": "teamId", "in": "query", "schema": {"type": "string"}}], "responses": {"200": {"description": "ok"}}},
     "post": {"operationId": "makeTeam", "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Team"}}}}, "responses": {"201": {"description": "ok"}}}},
   "/invoices": {"get": {"operationId": "listInvoices", "responses": {"200": {"description": "ok", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Invoice"}}}}}}},
+  "/teams/{teamId}/pause/{how}": {"post": {"operationId": "pauseTeam", "parameters": [{"name": "teamId", "in": "path", "required": true, "schema": {"type": "string"}},
+    {"name": "how", "in": "path", "required": true, "schema": {"type": "string"}}], "responses": {"204": {"description": "paused"}}}},
   "/tokens": {"post": {"operationId": "mintToken", "responses": {"200": {"description": "ok"}}}}}}`
 
 func compiled(t *testing.T, change func(*calls.Rules)) *calls.APIs {
@@ -151,6 +153,7 @@ func TestBefore(t *testing.T) {
 		{"setTeam", `{"path": {"teamId": "a/b"}, "body": {}}`, "GET /teams/a%2Fb"},
 		{"deleteTeam", `{"path": {"teamId": "t"}}`, "GET /teams/t"},
 		{"makeTeam", `{"body": {}}`, ""},
+		{"pauseTeam", `{"path": {"teamId": "a/b", "how": "now"}}`, "about GET /teams/a%2Fb"},
 	} {
 		p := agent("", identity.Read, identity.Write, identity.Delete)
 		r, err := all.Reach(p, "flow", "")
@@ -170,6 +173,10 @@ func TestBefore(t *testing.T) {
 		if plan.Before != nil {
 			before, _ := plan.Before.Plan()
 			got = before.Request.Method + " " + before.Request.Target()
+		}
+		if plan.About != nil {
+			about, _ := plan.About.Plan()
+			got = "about " + about.Request.Method + " " + about.Request.Target()
 		}
 		if got != row.want {
 			t.Errorf("%s: %q, want %q", row.operation, got, row.want)

@@ -42,6 +42,7 @@ type Plan struct {
 	Whole     *visible.View      // the API without what is hidden from every principal: a change records this much, as reviewers may see more
 	Request   *request.Request   // without credentials
 	Before    *Permit            // reads the resource before the change, by the same path; nil if the principal has no such read
+	About     *Permit            // reads what the call acts on, by the path before it: /jobs/7 of /jobs/7/stop; nil if there is no such read, or Before
 	Who       identity.Principal // the principal that makes the call
 }
 
@@ -73,7 +74,9 @@ func (r *Reach) Permit(p identity.Principal, ask Request) (Permit, error) {
 	if err != nil {
 		return Permit{}, err
 	}
-	plan.Before = r.before(p, op, ask.Arguments)
+	if plan.Before = r.before(p, op, ask.Arguments); plan.Before == nil {
+		plan.About = r.about(p, op, ask.Arguments)
+	}
 	return Permit{plan, r}, nil
 }
 
@@ -126,6 +129,32 @@ func (r *Reach) before(p identity.Principal, op *spec.Operation, args validate.A
 		}
 	}
 	return nil
+}
+
+// about returns the permit to read what a call of op acts on: by the GET of the longest path before op's that ends with a
+// parameter; nil for none.
+func (r *Reach) about(p identity.Principal, op *spec.Operation, args validate.Arguments) *Permit {
+	if op.Method == "GET" || op.Method == "HEAD" || !p.Has(identity.Read) {
+		return nil
+	}
+	var found *Permit
+	longest := ""
+	for _, reads := range r.View.Operations() {
+		path := strings.TrimSuffix(reads.Path, "/")
+		if reads.Method != "GET" || !strings.HasSuffix(path, "}") || len(path) <= len(longest) || !strings.HasPrefix(op.Path, path+"/") || r.View.Class(reads) != classify.Read {
+			continue
+		}
+		var given []value.Member
+		for _, m := range args.Path.Members() {
+			if strings.Contains(path, "{"+m.Name+"}") {
+				given = append(given, m)
+			}
+		}
+		if plan, err := r.plan(p, reads, validate.Arguments{Path: value.OfObject(given)}); err == nil {
+			found, longest = &Permit{plan, r}, path
+		}
+	}
+	return found
 }
 
 // bind sets the arguments that the parameter rules determine, and refuses arguments that contradict them.

@@ -154,6 +154,9 @@ func (p *page) item(i int, item review.Item) {
 		name = "new record of " + item.Class
 	}
 	p.t.Printf("\n%s%s %s\n", number, oneLine(item.Op), terminal.Styled(terminal.Bold, oneLine(name)))
+	for _, f := range item.About {
+		p.t.Printf("  it is now: %s %s\n", oneLine(f.Name), shown(f.Value))
+	}
 	for _, f := range item.Fields {
 		p.field(f)
 	}
