@@ -298,6 +298,18 @@ func (c *Call) Count(ctx context.Context, q *query.Count) (n int64, notes []stri
 // Aggregate answers q with a page, cut to the byte budget. The page's Full reports that cut, and its More that the
 // automatic limit of q left records out.
 func (c *Call) Aggregate(ctx context.Context, q *query.Pipeline) (*shape.Page, error) {
+	return c.computed(ctx, q)
+}
+
+// SQL answers a SELECT statement with a page, as Aggregate does. It sets q's Now if that is zero.
+func (c *Call) SQL(ctx context.Context, q *query.SQL) (*shape.Page, error) {
+	if q.Now.IsZero() {
+		q.Now = c.Time()
+	}
+	return c.computed(ctx, q)
+}
+
+func (c *Call) computed(ctx context.Context, q query.Query) (*shape.Page, error) {
 	return answered(ctx, c, q, 0, func(rows redact.Rows) (*shape.Page, error) {
 		page, err := shape.Rows(rows, c.gateway.options.Budget)
 		if err == nil {

@@ -32,6 +32,12 @@ func (r *relations) Open(name, at string) (*typecheck.Relation, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.open(v, at)
+}
+
+// open adds a view of the source that the query reads.
+func (r *relations) open(v *View, at string) (*typecheck.Relation, error) {
+	asked := r.plan.View
 	if v.Source() != asked.Source() {
 		return nil, &problem.Error{Code: problem.Unsupported, Pointer: at,
 			Detail: v.name + " is in another source than " + asked.name + "; ask for each by itself"}
@@ -66,24 +72,25 @@ func (p *Policy) pipeline(principal identity.Principal, q *query.Pipeline) (Perm
 	if planned.Program, planned.Notes, err = typecheck.Pipeline(q, from, views); err != nil {
 		return Permit{}, err
 	}
-	if slices.ContainsFunc(planned.Views, func(v *View) bool { return v.masks != nil }) {
-		if err := plan.CheckMasks(planned.Program); err != nil {
-			return Permit{}, fmt.Errorf("bind made what tells of a masked value: %w", err)
-		}
-	}
 	if planned.Limit, planned.Auto, err = bound(q); err != nil {
 		return Permit{}, err
 	}
-	for _, c := range planned.Program.Out().Columns {
+	return planned.computed()
+}
+
+// columnsOf returns the columns that a program returns.
+func columnsOf(p *plan.Program) []Column {
+	var out []Column
+	for _, c := range p.Out().Columns {
 		if c.Path != nil {
 			f := c.Field
 			if f == nil { // a computed column
 				f = &schema.Field{Name: c.Key(), Type: c.Type}
 			}
-			planned.Columns = append(planned.Columns, Column{Path: c.Path, Join: -1, Field: f, ID: c.ID, Mask: c.Mask, Leads: -1})
+			out = append(out, Column{Path: c.Path, Join: -1, Field: f, ID: c.ID, Mask: c.Mask, Leads: -1})
 		}
 	}
-	return Permit{planned}, nil
+	return out
 }
 
 // bound returns the most records to return, and whether that is the default limit, not the pipeline's own.

@@ -39,6 +39,8 @@ func (p *Policy) narrow(principal identity.Principal, q query.Query) (Permit, er
 		return p.find(principal, q)
 	case *query.Pipeline:
 		return p.pipeline(principal, q)
+	case *query.SQL:
+		return p.sql(principal, q)
 	}
 	return Permit{}, problem.New(problem.Internal, fmt.Sprintf("policy can't read %T", q))
 }
@@ -46,14 +48,19 @@ func (p *Policy) narrow(principal identity.Principal, q query.Query) (Permit, er
 // readable is View for a class to be read: a visible class without records is refused as Unsupported.
 func (p *Policy) readable(principal identity.Principal, name string, raw bool, op schema.Operation) (*View, error) {
 	v, err := p.View(principal, name, "/class_name", raw)
-	if err == nil && v.class.Recordless {
-		return nil, &problem.Error{Code: problem.Unsupported, Kind: "recordless_class", Pointer: "/class_name",
-			Detail: v.name + " is a description without records: nothing can be read from it", Suggestion: "get_schema tells its fields"}
-	}
 	if err != nil {
 		return nil, err
 	}
-	return v.to(op, "/class_name")
+	return v.read(op, "/class_name")
+}
+
+// read returns v for reading its records by op.
+func (v *View) read(op schema.Operation, at string) (*View, error) {
+	if v.class.Recordless {
+		return nil, &problem.Error{Code: problem.Unsupported, Kind: "recordless_class", Pointer: at,
+			Detail: v.name + " is a description without records: nothing can be read from it", Suggestion: "get_schema tells its fields"}
+	}
+	return v.to(op, at)
 }
 
 func (p *Policy) count(principal identity.Principal, q *query.Count) (Permit, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Query is a request before policy applies: *Find, *Count or *Pipeline. From returns the class it starts from. The
+// A Query is a request before policy applies: *Find, *Count, *Pipeline or *SQL. From returns the class it starts from. The
 // set is closed.
 type Query interface {
 	From() string

@@ -31,7 +31,7 @@ type Options struct {
 // Data returns the tools that read data.
 func Data(o Options) []Tool {
 	tools := []Tool{listTools(), getAllSchemas(), getSchema(o.Writing), queryClass(cmp.Or(o.QueryRows, 100)), countObjects(), getObject(), getObjects(),
-		getSampleObjects(cmp.Or(o.SampleRows, 5)), aggregate(), groupBy(), groupByDate(), distinct(), exportData(), explainQuery(), textSearch()}
+		getSampleObjects(cmp.Or(o.SampleRows, 5)), aggregate(), groupBy(), groupByDate(), distinct(), exportData(), querySQL(), explainQuery(), textSearch()}
 	for i := range tools {
 		if d, ok := o.Timeouts[tools[i].Name]; ok {
 			tools[i].Timeout = d

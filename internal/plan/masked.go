@@ -61,13 +61,11 @@ func (m *masks) stage(s Stage, in *Shape) error {
 		right := s.Right.Out()
 		return first(m.program(s.Right), m.pairs(s.On, in, &right), m.reads(out, s.If), stays(in, out, 0), stays(&right, out, len(in.Columns)))
 	case *Probe:
-		inner := &masks{append(m.around[:len(m.around):len(m.around)], in)}
 		right := s.Right.Out()
-		return first(inner.program(s.Right), document(&right), stays(in, out, 0))
+		return first(m.within(in).program(s.Right), document(&right), stays(in, out, 0))
 	case *Nest:
-		inner := &masks{append(m.around[:len(m.around):len(m.around)], in)}
 		right := s.Right.Out()
-		return first(inner.program(s.Right), m.pairs(s.On, in, &right), document(&right), stays(in, out, 0))
+		return first(m.within(in).program(s.Right), m.pairs(s.On, in, &right), document(&right), stays(in, out, 0))
 	case *Closure:
 		right := s.Right.Out()
 		if right.Columns[s.From].Mask != nil || right.Columns[s.To].Mask != nil {
@@ -102,6 +100,11 @@ func (s *Windows) reads() []Expr {
 		out = append(out, f.X, f.Default)
 	}
 	return out
+}
+
+// within returns m for programs over a record of in.
+func (m *masks) within(in *Shape) *masks {
+	return &masks{append(m.around[:len(m.around):len(m.around)], in)}
 }
 
 func first(errs ...error) error {

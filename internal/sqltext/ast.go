@@ -35,6 +35,7 @@ type Body interface{ isBody() }
 type Select struct {
 	Distinct bool
 	On       []Expr // of DISTINCT ON
+	Top      Expr   // the limit of a SELECT TOP n; nil for none
 	Items    []Item
 	From     []From // joined by commas
 	Where    Expr
@@ -293,24 +294,64 @@ type (
 )
 
 // Pos implements Expr.
-func (e *Name) Pos() Pos    { return e.Parts[0].At }
-func (e *Star) Pos() Pos    { return e.At }
-func (e *Number) Pos() Pos  { return e.At }
-func (e *String) Pos() Pos  { return e.At }
-func (e *Word) Pos() Pos    { return e.At }
-func (e *Param) Pos() Pos   { return e.At }
-func (e *Unary) Pos() Pos   { return e.At }
-func (e *Binary) Pos() Pos  { return e.L.Pos() }
-func (e *Is) Pos() Pos      { return e.X.Pos() }
+func (e *Name) Pos() Pos { return e.Parts[0].At }
+
+// Pos implements Expr.
+func (e *Star) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Number) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *String) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Word) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Param) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Unary) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Binary) Pos() Pos { return e.L.Pos() }
+
+// Pos implements Expr.
+func (e *Is) Pos() Pos { return e.X.Pos() }
+
+// Pos implements Expr.
 func (e *Between) Pos() Pos { return e.X.Pos() }
-func (e *In) Pos() Pos      { return e.X.Pos() }
-func (e *Like) Pos() Pos    { return e.X.Pos() }
-func (e *Any) Pos() Pos     { return e.X.Pos() }
-func (e *Case) Pos() Pos    { return e.At }
-func (e *Cast) Pos() Pos    { return e.At }
-func (e *Call) Pos() Pos    { return e.At }
-func (e *Exists) Pos() Pos  { return e.At }
-func (e *Sub) Pos() Pos     { return e.At }
-func (e *Tuple) Pos() Pos   { return e.At }
-func (e *Array) Pos() Pos   { return e.At }
-func (e *Index) Pos() Pos   { return e.X.Pos() }
+
+// Pos implements Expr.
+func (e *In) Pos() Pos { return e.X.Pos() }
+
+// Pos implements Expr.
+func (e *Like) Pos() Pos { return e.X.Pos() }
+
+// Pos implements Expr.
+func (e *Any) Pos() Pos { return e.X.Pos() }
+
+// Pos implements Expr.
+func (e *Case) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Cast) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Call) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Exists) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Sub) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Tuple) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Array) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Index) Pos() Pos { return e.X.Pos() }

@@ -70,8 +70,8 @@ type records struct {
 	used    bool                                   // the program refers to outer
 }
 
-// start begins a program over a view.
-func (b *binder) start(from *Relation) *records {
+// Base returns the columns of a view as a program reads them, in the order of its key.
+func Base(from *Relation) plan.Shape {
 	shape := plan.Shape{Columns: make([]plan.Column, len(from.Fields))}
 	for i, f := range from.Fields {
 		c := plan.Column{Path: query.Path{f.Name}, Type: f.Type, Field: f, NotNull: f.NotNull, ID: from.Scope.ID(f.Name), Mask: from.Masks[f.Name]}
@@ -91,7 +91,12 @@ func (b *binder) start(from *Relation) *records {
 			}
 		}
 	}
-	r := &records{binder: b, program: &plan.Program{From: from.Number, Base: shape}}
+	return shape
+}
+
+// start begins a program over a view.
+func (b *binder) start(from *Relation) *records {
+	r := &records{binder: b, program: &plan.Program{From: from.Number, Base: Base(from)}}
 	r.shape = &r.program.Base
 	if len(from.Key) == 1 {
 		r.key = from.Key[0]

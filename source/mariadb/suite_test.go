@@ -9,6 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/statements"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
@@ -30,7 +31,8 @@ var suite = database.Database{
 		pipelines.Spread:     "its decimals have 65 digits",
 		pipelines.Correlated: "its derived tables see nothing of the statement around them",
 	},
-	Fresh: testservices.MariaDB,
+	Statements: statements.Limits{"Reduce": "it has no form of $reduce, which string_agg becomes"},
+	Fresh:      testservices.MariaDB,
 	Driver: func(at string) (string, string) {
 		u, err := url.Parse(at)
 		if err != nil {
@@ -57,6 +59,7 @@ func TestQueries(t *testing.T)               { suite.TestQueries(t) }
 func TestLarge(t *testing.T)                 { suite.TestLarge(t) }
 func TestMasks(t *testing.T)                 { suite.TestMasks(t) }
 func TestDifferential(t *testing.T)          { suite.TestDifferential(t) }
+func TestStatements(t *testing.T)            { suite.TestStatements(t) }
 func TestPipelines(t *testing.T)             { suite.TestPipelines(t) }
 func TestPipelinesDifferential(t *testing.T) { suite.TestPipelinesDifferential(t) }
 func TestGoldenPipelines(t *testing.T)       { suite.TestGoldenPipelines(t) }

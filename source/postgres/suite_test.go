@@ -12,9 +12,11 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/database"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/statements"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
 )
 
@@ -44,6 +46,7 @@ func TestQueries(t *testing.T)               { suite.TestQueries(t) }
 func TestLarge(t *testing.T)                 { suite.TestLarge(t) }
 func TestMasks(t *testing.T)                 { suite.TestMasks(t) }
 func TestDifferential(t *testing.T)          { suite.TestDifferential(t) }
+func TestStatements(t *testing.T)            { suite.TestStatements(t) }
 func TestPipelines(t *testing.T)             { suite.TestPipelines(t) }
 func TestPipelinesDifferential(t *testing.T) { suite.TestPipelinesDifferential(t) }
 func TestGoldenPipelines(t *testing.T)       { suite.TestGoldenPipelines(t) }
@@ -138,4 +141,32 @@ func TestStopsEarly(t *testing.T) {
 	if err != nil || n != 0 {
 		t.Errorf("%d statements still run, %v", n, err)
 	}
+}
+
+// TestStatementsRaw compares the corpus of SQL with what PostgreSQL itself answers.
+func TestStatementsRaw(t *testing.T) {
+	var at string
+	statements.Raw(t, func(t *testing.T, data sourcetest.Dataset) source.Source {
+		opened := suite
+		opened.Fresh = func(t testing.TB) string { at = testservices.Postgres(t); return at }
+		return opened.Load(t, data)
+	}, func(text string) ([]string, error) {
+		db := suite.Outside(t, at, "SET timezone = 'UTC'")
+		db.SetMaxOpenConns(1)
+		defer db.Close()
+		rows, err := db.Query("SELECT row_to_json(whole_row)::text FROM (" + text + ") AS whole_row")
+		if err != nil {
+			return nil, err
+		}
+		defer rows.Close()
+		out := []string{}
+		for rows.Next() {
+			var line string
+			if err := rows.Scan(&line); err != nil {
+				return nil, err
+			}
+			out = append(out, line)
+		}
+		return out, rows.Err()
+	})
 }

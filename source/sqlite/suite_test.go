@@ -52,6 +52,7 @@ func TestQueries(t *testing.T)               { suite.TestQueries(t) }
 func TestLarge(t *testing.T)                 { suite.TestLarge(t) }
 func TestMasks(t *testing.T)                 { suite.TestMasks(t) }
 func TestDifferential(t *testing.T)          { suite.TestDifferential(t) }
+func TestStatements(t *testing.T)            { suite.TestStatements(t) }
 func TestPipelines(t *testing.T)             { suite.TestPipelines(t) }
 func TestPipelinesDifferential(t *testing.T) { suite.TestPipelinesDifferential(t) }
 func TestGoldenPipelines(t *testing.T)       { suite.TestGoldenPipelines(t) }

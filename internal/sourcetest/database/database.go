@@ -15,6 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/large"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/masks"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/statements"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -33,9 +34,10 @@ type Source interface {
 
 // A Database is a kind of database with its adapter.
 type Database struct {
-	Dialect   sqlgen.Dialect
-	Tables    sourcetest.Limits // what it can't do
-	Pipelines pipelines.Limits  // the parts of pipelines that it can't do
+	Dialect    sqlgen.Dialect
+	Tables     sourcetest.Limits // what it can't do
+	Pipelines  pipelines.Limits  // the parts of pipelines that it can't do
+	Statements statements.Limits // the parts of SQL that it can't do
 	// Fresh returns the path or URL of an empty database, which is deleted after the test.
 	Fresh func(testing.TB) string
 	// Driver returns the driver of database/sql, and its data source name, for connections beside the source's.
@@ -143,3 +145,6 @@ func (d *Database) TestPipelines(t *testing.T) { pipelines.Run(t, d.target()) }
 
 // TestPipelinesDifferential compares pipelines with the oracle.
 func (d *Database) TestPipelinesDifferential(t *testing.T) { pipelines.Differential(t, d.target()) }
+
+// TestStatements asks every statement of the corpus.
+func (d *Database) TestStatements(t *testing.T) { statements.Run(t, d.Load, d.Statements) }

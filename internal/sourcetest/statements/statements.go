@@ -1,0 +1,251 @@
+// Package statements is the part of the suite that tests SQL.
+//
+// corpus.txt holds statements over a small shop and the answers that PostgreSQL gives to their text. Run asks a source
+// each of them; Raw compares the answers in the file with those of a PostgreSQL that runs the text itself. errors.txt
+// holds statements that are refused, with the refusals. Only tests import it.
+package statements
+
+import (
+	"context"
+	_ "embed"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+//go:embed corpus.txt
+var corpus string
+
+//go:embed errors.txt
+var refused string
+
+var update = flag.Bool("update-statements", false, "rewrite corpus.txt with the answers of PostgreSQL")
+
+// now is the time of the calls.
+var now = time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
+
+// A statement is one of the corpus. Own means that only we take this form.
+type statement struct {
+	text  string
+	own   bool
+	needs string // what a source may lack
+	rows  []string
+}
+
+// read parses a file: a line is a statement, the indented lines after it are its answer. A statement after "? " is
+// written in a form that PostgreSQL doesn't take; "! Name" before it names what a source may lack.
+func read(t *testing.T, file string) []statement {
+	t.Helper()
+	var out []statement
+	needs := ""
+	for line := range strings.Lines(file) {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case strings.HasPrefix(line, "! "):
+			needs = line[2:]
+		case strings.HasPrefix(line, "  "):
+			s := &out[len(out)-1]
+			s.rows = append(s.rows, line[2:])
+		default:
+			text, own := strings.CutPrefix(line, "? ")
+			out = append(out, statement{text: text, own: own, needs: needs})
+			needs = ""
+		}
+	}
+	return out
+}
+
+// A Limits names what a source can't do, each with the reason.
+type Limits map[string]string
+
+var reader = identity.Principal{ID: "test", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
+
+// A subject is a source with the shop in it.
+type subject struct {
+	source source.Source
+	policy *policy.Policy
+}
+
+func open(t *testing.T, open sourcetest.Open) *subject {
+	t.Helper()
+	s := open(t, sourcetest.Dataset{Tables: shop()})
+	classes, _, err := s.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.New(policy.Rules{Unlisted: true}, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &subject{s, p}
+}
+
+// ask returns the records of a statement as text.
+func (s *subject) ask(ctx context.Context, text string) ([]string, error) {
+	q, err := query.ParseSQL(text)
+	if err != nil {
+		return nil, err
+	}
+	q.Limit, q.Now = 1000, now
+	permit, err := s.policy.Read(reader, q)
+	if err != nil {
+		return nil, err
+	}
+	planned, err := permit.Plan()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := sourcetest.Collect(ctx, s.source, permit)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(rows))
+	for i, row := range rows {
+		var members []value.Member
+		for j, c := range planned.Columns {
+			members = append(members, value.Member{Name: c.Path[0], Value: plain(row[j])})
+		}
+		out[i] = value.OfObject(members).String()
+	}
+	return out, nil
+}
+
+func plain(v value.Value) value.Value {
+	switch v.Kind() {
+	case value.Date, value.Day, value.Bytes:
+		return value.OfString(v.String())
+	}
+	return sourcetest.Canonical(v)
+}
+
+// Run asks a source every statement.
+func Run(t *testing.T, o sourcetest.Open, limits Limits) {
+	s := open(t, o)
+	for _, st := range read(t, corpus) {
+		got, err := s.ask(t.Context(), st.text)
+		if why, lacks := limits[st.needs]; lacks {
+			if problem.CodeOf(err) != problem.Unsupported {
+				t.Errorf("%s: %v; the source is said to lack %s (%s)", st.text, err, st.needs, why)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s\n%s", st.text, said(err))
+			continue
+		}
+		if !same(got, st.rows) {
+			t.Errorf("%s\n got %s\nwant %s", st.text, strings.Join(got, "\n     "), strings.Join(st.rows, "\n     "))
+		}
+	}
+	for _, st := range read(t, refused) {
+		got, err := s.ask(t.Context(), st.text)
+		if err == nil {
+			t.Errorf("%s is answered: %s", st.text, got)
+		} else if want := strings.Join(st.rows, "\n"); said(err) != want {
+			t.Errorf("%s\n got %s\nwant %s", st.text, said(err), want)
+		}
+	}
+}
+
+// said returns the text of a refusal.
+func said(err error) string {
+	p := problem.Of(err)
+	text := p.Text()
+	if p.Code == problem.Internal || p.Code == problem.Upstream {
+		text += fmt.Sprint(" ", p.Err)
+	}
+	return text
+}
+
+// Raw compares the answers in the corpus with those of a PostgreSQL that holds the shop and runs their text: raw returns
+// the records as JSON. With the flag it writes what the source answers, where both agree.
+func Raw(t *testing.T, o sourcetest.Open, raw func(text string) ([]string, error)) {
+	s := open(t, o)
+	all := read(t, corpus)
+	for i := range all {
+		st := &all[i]
+		got, err := s.ask(t.Context(), st.text)
+		if err != nil {
+			t.Errorf("%s\n%s", st.text, said(err))
+			continue
+		}
+		if !st.own {
+			want, err := raw(strings.NewReplacer("now()", "timestamptz '2026-06-15 12:00:00Z'", "current_date", "date '2026-06-15'").Replace(st.text))
+			if err != nil {
+				t.Errorf("%s: PostgreSQL: %v", st.text, err)
+				continue
+			}
+			if !same(got, want) {
+				t.Errorf("%s\n got %s\nwant %s", st.text, strings.Join(got, "\n     "), strings.Join(want, "\n     "))
+				continue
+			}
+		}
+		st.rows = got
+	}
+	if *update {
+		write(t, all)
+	}
+}
+
+// write replaces the answers in corpus.txt.
+func write(t *testing.T, all []statement) {
+	t.Helper()
+	var b strings.Builder
+	i := 0
+	for line := range strings.Lines(corpus) {
+		if strings.HasPrefix(line, "  ") {
+			continue
+		}
+		b.WriteString(line)
+		if line != "\n" && line[0] != '#' && line[0] != '!' {
+			for _, r := range all[i].rows {
+				b.WriteString("  " + r + "\n")
+			}
+			i++
+		}
+	}
+	if err := os.WriteFile("../../internal/sourcetest/statements/corpus.txt", []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// same compares records: numbers as numbers, with fifteen digits of those that aren't whole, dates as instants.
+func same(a, b []string) bool {
+	return slices.EqualFunc(a, b, func(x, y string) bool {
+		vx, errX := value.Read([]byte(x), 20)
+		vy, errY := value.Read([]byte(y), 20)
+		return errX == nil && errY == nil && alike(vx, vy)
+	})
+}
+
+func alike(a, b value.Value) bool {
+	switch {
+	case a.Kind() == value.Object && b.Kind() == value.Object:
+		return slices.EqualFunc(a.Members(), b.Members(), func(x, y value.Member) bool { return x.Name == y.Name && alike(x.Value, y.Value) })
+	case a.Kind() == value.Array && b.Kind() == value.Array:
+		return slices.EqualFunc(a.List(), b.List(), alike)
+	case a.IsNumber() && b.IsNumber():
+		x, _ := a.AsFloat()
+		y, _ := b.AsFloat()
+		return value.Equal(a, b) || math.Abs(x-y) <= 1e-12*math.Max(math.Abs(x), math.Abs(y))
+	case a.Kind() == value.String && b.Kind() == value.String:
+		x, okX := value.OfDateText(a.Text())
+		y, okY := value.OfDateText(b.Text())
+		return a.Text() == b.Text() || okX && okY && len(a.Text()) > 10 && len(b.Text()) > 10 && x.Micros() == y.Micros()
+	}
+	return value.Equal(a, b)
+}

@@ -1,0 +1,215 @@
+// Package sqlaggregate binds the aggregates of SQL to accumulators of package plan.
+//
+// An accumulator isn't always what SQL asks for: a sum of nothing is null in SQL, a median of an even number of values
+// lies between two of them. An Aggregate is the accumulators that a call needs, and what makes its value of theirs.
+package sqlaggregate
+
+import (
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Bind binds a call of an aggregate over the records that b knows. The flags of the second result are those of its value.
+func Bind(b *sqlexpr.Binder, c *sqltext.Call) (Aggregate, sqlexpr.Node, error) {
+	return (&binder{b}).aggregate(c)
+}
+
+type binder struct{ *sqlexpr.Binder }
+
+func first(refs []plan.Expr) plan.Expr { return refs[0] }
+
+// An Aggregate is what a group computes for a call.
+type Aggregate struct {
+	Accumulators []plan.Accumulator
+	Value        func(refs []plan.Expr) plan.Expr // of the accumulators
+	List         bool                             // it is a list or null
+}
+
+func one(op plan.Accumulate, x plan.Expr, t schema.Type) Aggregate {
+	return Aggregate{Accumulators: []plan.Accumulator{{Op: op, X: x, T: t}}, Value: func(refs []plan.Expr) plan.Expr { return refs[0] }}
+}
+
+// Aggregate binds a call.
+func (b *binder) aggregate(c *sqltext.Call) (Aggregate, sqlexpr.Node, error) {
+	args, err := b.arguments(c)
+	if err != nil {
+		return Aggregate{}, sqlexpr.Node{}, err
+	}
+	if c.Name == "count" {
+		a, err := b.count(c, args)
+		return a, sqlexpr.Node{}, err
+	}
+	switch c.Name {
+	case "percentile_cont", "percentile_disc", "median", "mode":
+		a, flags, err := b.percentile(c, args)
+		return a, flags, err
+	}
+	if most := map[string]int{"string_agg": 2, "group_concat": 2, "listagg": 2}[c.Name]; len(args) == 0 || len(args) > max(1, most) {
+		return Aggregate{}, sqlexpr.Node{}, sqlexpr.Invalid(c.At, "%s takes %d argument", c.Name, max(1, most))
+	}
+	x := args[0]
+	switch c.Name {
+	case "sum", "total", "avg", "stddev", "stddev_samp", "stddev_pop", "std", "variance", "var_samp", "var_pop":
+		if c.Distinct {
+			return Aggregate{}, sqlexpr.Node{}, sqlexpr.Unsupported(c.At, fmt.Sprintf("write SELECT %s(x) FROM (SELECT DISTINCT %s AS x FROM …) AS d", c.Name, "…"), "%s(DISTINCT …) isn't there", c.Name)
+		}
+		a, err := b.sums(c, &x)
+		return a, sqlexpr.Node{Span: x.Span && c.Name != "variance"}, err
+	case "min", "max":
+		op := plan.Min
+		if c.Name == "max" {
+			op = plan.Max
+		}
+		e := x.JSONOr()
+		a := one(op, e, e.Type())
+		a.List = x.List
+		return a, sqlexpr.Node{Day: x.Day, Span: x.Span}, nil
+	case "bool_and", "every", "bool_or":
+		e, err := x.Want(schema.Boolean, c.Name)
+		op := plan.Min
+		if c.Name == "bool_or" {
+			op = plan.Max
+		}
+		return one(op, e, schema.Boolean), sqlexpr.Node{}, err
+	case "array_agg", "json_agg", "jsonb_agg", "json_group_array":
+		op := plan.Push
+		if c.Distinct {
+			op = plan.AddToSet
+		}
+		a := one(op, x.JSON(), schema.JSON)
+		a.List = true
+		return a, sqlexpr.Node{}, nil
+	case "string_agg", "group_concat", "listagg":
+		a, err := b.joined(c, args)
+		return a, sqlexpr.Node{}, err
+	}
+	return Aggregate{}, sqlexpr.Node{}, sqlexpr.Unsupported(c.At, "", "%s isn't there", c.Name)
+}
+
+// arguments binds the arguments of an aggregate; with FILTER the first is null where the condition doesn't hold.
+func (b *binder) arguments(c *sqltext.Call) ([]sqlexpr.Node, error) {
+	var args []sqlexpr.Node
+	for _, e := range c.Args {
+		if _, star := e.(*sqltext.Star); star {
+			return nil, sqlexpr.Invalid(e.Pos(), "%s takes an expression, not *", c.Name)
+		}
+		x, err := b.Value(e)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, x)
+	}
+	if c.Filter == nil {
+		return args, nil
+	}
+	holds, err := b.Cond(c.Filter)
+	if err != nil {
+		return nil, err
+	}
+	if c.Star {
+		args = []sqlexpr.Node{sqlexpr.Literal(value.OfInt(1), c.At)}
+	}
+	if len(args) > 0 {
+		e := args[0].JSONOr()
+		args[0].Expr = plan.Case{If: []plan.Expr{holds.Yes}, Then: []plan.Expr{e}, Else: plan.Const{T: e.Type()}, T: e.Type()}
+		args[0].Column, args[0].Constant = nil, false
+	}
+	return args, nil
+}
+
+func (b *binder) count(c *sqltext.Call, args []sqlexpr.Node) (Aggregate, error) {
+	switch {
+	case len(args) == 0:
+		return one(plan.Count, nil, schema.Integer), nil
+	case len(args) > 1:
+		return Aggregate{}, sqlexpr.Unsupported(c.At, "count a query in FROM with SELECT DISTINCT", "count takes one expression")
+	}
+	x := args[0].JSONOr()
+	if k, constant := x.(plan.Const); constant && !k.Value.IsNull() && !c.Distinct {
+		return one(plan.Count, nil, schema.Integer), nil
+	}
+	if c.Distinct {
+		return one(plan.CountDistinct, x, schema.Integer), nil
+	}
+	return one(plan.Count, x, schema.Integer), nil
+}
+
+// sums binds sums, means and deviations: null for no values, unlike the accumulators.
+func (b *binder) sums(c *sqltext.Call, x *sqlexpr.Node) (Aggregate, error) {
+	t := schema.Double
+	if k := x.Kind(); k == schema.Integer || k == schema.Decimal {
+		t = k
+	}
+	deviation := c.Name[0] == 's' && c.Name != "sum" || c.Name[0] == 'v'
+	if deviation {
+		t = schema.Double
+	}
+	e, err := x.Want(t, c.Name)
+	if err != nil {
+		return Aggregate{}, err
+	}
+	switch c.Name {
+	case "avg":
+		a := one(plan.Avg, e, schema.Double)
+		if x.Span { // in whole milliseconds
+			a.Value = func(refs []plan.Expr) plan.Expr { return plan.Convert{X: refs[0], T: schema.Integer} }
+		}
+		return a, nil
+	case "sum":
+		return Aggregate{Accumulators: []plan.Accumulator{{Op: plan.Sum, X: e, T: t}, {Op: plan.Count, X: e, T: schema.Integer}}, Value: func(refs []plan.Expr) plan.Expr {
+			none := plan.Apply{Op: plan.Same, Args: []plan.Expr{refs[1], sqlexpr.Whole(0)}, T: schema.Boolean}
+			return plan.Case{If: []plan.Expr{none}, Then: []plan.Expr{plan.Const{T: t}}, Else: refs[0], T: t}
+		}}, nil
+	case "total": // SQLite's sum: a Double, 0 for no values
+		return one(plan.Sum, plan.Widen{X: e, T: schema.Double}, schema.Double), nil
+	}
+	op := plan.StdDevSamp
+	if c.Name == "stddev_pop" || c.Name == "var_pop" || c.Name == "std" {
+		op = plan.StdDevPop
+	}
+	a := one(op, e, schema.Double)
+	if c.Name[0] == 'v' {
+		a.Value = func(refs []plan.Expr) plan.Expr {
+			return plan.Apply{Op: plan.Mul, Args: []plan.Expr{refs[0], refs[0]}, T: schema.Double}
+		}
+	}
+	return a, nil
+}
+
+// joined binds string_agg: the texts that aren't null, in order, with a separator between them.
+func (b *binder) joined(c *sqltext.Call, args []sqlexpr.Node) (Aggregate, error) {
+	separator := ","
+	if len(args) == 2 {
+		k, ok := args[1].Expr.(plan.Const)
+		if !ok || k.Value.Kind() != value.String {
+			return Aggregate{}, problem.Invalid(args[1].At, "%s takes a constant text as separator", c.Name)
+		}
+		separator = k.Value.Text()
+	}
+	x, err := b.Text(&args[0], c.Name)
+	if err != nil {
+		return Aggregate{}, err
+	}
+	op := plan.Push
+	if c.Distinct {
+		op = plan.AddToSet
+	}
+	a := one(op, plan.ToJSON{X: x}, schema.JSON)
+	a.Value = func(refs []plan.Expr) plan.Expr { return joinTexts(refs[0], separator) }
+	return a, nil
+}
+
+// joinTexts joins the texts of a list, leaving nulls out; null for none.
+func joinTexts(list plan.Expr, separator string) plan.Expr {
+	text := func(x plan.Expr) plan.Expr { return plan.As{X: x, T: schema.String} }
+	some := plan.Over{Do: plan.SelectEach, Input: list, Body: plan.Apply{Op: plan.Not, Args: []plan.Expr{sqlexpr.IsNull(plan.Element{})}, T: schema.Boolean}}
+	more := plan.Apply{Op: plan.Concat, T: schema.String, Args: []plan.Expr{text(plan.Before{}), plan.Const{Value: value.OfString(separator), T: schema.String}, text(plan.Element{})}}
+	body := plan.Case{If: []plan.Expr{sqlexpr.IsNull(plan.Before{})}, Then: []plan.Expr{plan.Element{}}, Else: plan.ToJSON{X: more}, T: schema.JSON}
+	return text(plan.Over{Do: plan.ReduceEach, Input: some, Initial: plan.Const{T: schema.JSON}, Body: body})
+}

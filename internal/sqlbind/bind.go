@@ -1,0 +1,355 @@
+// Package sqlbind binds a SELECT statement to the views of one principal.
+//
+//	*sqltext.Query ─names, types→ plan.Program
+//
+// The program is the one that pipelines become, so masks, tenants, canonical filters, totality, limits and the oracle
+// hold for it without more. Every table is opened by Tables, as a view; a name that no view has is refused in the same
+// bytes whether it is hidden or has never existed.
+//
+// SQL's conditions have three values. A sqlexpr.Cond holds two conditions of package plan, which have two: when the condition
+// is true, and when it is false; it is unknown if neither holds.
+package sqlbind
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Tables opens the classes that a statement names.
+type Tables interface {
+	typecheck.Relations
+	// All returns the views of the source that the statement reads, ordered by name. They aren't opened: their Number
+	// is meaningless.
+	All() []*typecheck.Relation
+}
+
+// Options are the values that a statement doesn't contain.
+type Options struct {
+	Now    time.Time              // of now() and CURRENT_DATE
+	Params map[string]value.Value // by name: "1" for $1, "status" for :status
+}
+
+// A Bound is a statement bound to views.
+type Bound struct {
+	Program *plan.Program
+	Notes   []string // what the caller should know about how the statement was read
+	Limit   int64    // the statement's own closing limit; -1 for none
+	Single  bool     // the result has one record at most
+}
+
+// Bind binds a statement. Errors name the line and the column.
+func Bind(q *sqltext.Query, tables Tables, o Options) (Bound, error) {
+	b := &binder{tables: tables, o: o}
+	r, err := b.query(q, nil, nil)
+	if err != nil {
+		return Bound{}, placed(err)
+	}
+	out := Bound{Limit: -1, Single: r.single}
+	if n := len(r.program.Stages); n > 0 {
+		if s, ok := r.program.Stages[n-1].(*plan.Slice); ok {
+			out.Limit = s.Limit
+		}
+	}
+	r.shown()
+	out.Program, out.Notes = r.program, b.notes
+	return out, nil
+}
+
+// shown makes texts of days and seconds of lengths of time.
+func (r *rel) shown() {
+	m := r.same()
+	changed := false
+	for _, c := range r.cols {
+		var x plan.Expr = plan.Ref{Column: c.at, T: r.shape.Columns[c.at].Type}
+		switch {
+		case c.day:
+			x = plan.DateText{X: x, Format: "%Y-%m-%d"}
+		case c.span:
+			thousand := plan.Const{Value: value.OfFloat(1000), T: schema.Double}
+			x = plan.Apply{Op: plan.Div, Args: []plan.Expr{plan.Widen{X: x, T: schema.Double}, thousand}, T: schema.Double}
+			r.binder.notes = append(r.binder.notes, c.name+" is a length of time, in seconds")
+		default:
+			continue
+		}
+		changed = true
+		m.Columns[c.at] = x
+		m.Shape.Columns[c.at] = plan.Column{Path: query.Path{c.name}, Type: x.Type()}
+		// The order needs the value itself.
+		keep := -1
+		for i := range m.Shape.Order {
+			if m.Shape.Order[i].Column == c.at {
+				if keep < 0 {
+					keep = m.column(plan.Ref{Column: c.at, T: r.shape.Columns[c.at].Type}, r.shape.Columns[c.at])
+				}
+				m.Shape.Order[i].Column = keep
+			}
+		}
+	}
+	if changed {
+		r.add(&m.Map)
+	}
+}
+
+// placed returns err with the place in its text.
+func placed(err error) error {
+	p := problem.Of(err)
+	if !strings.HasPrefix(p.Pointer, "line ") {
+		return err
+	}
+	moved := *p
+	moved.Detail, moved.Pointer = p.Pointer+": "+p.Detail, "/sql"
+	return &moved
+}
+
+// A binder binds one statement.
+type binder struct {
+	tables Tables
+	o      Options
+	notes  []string
+	known  sqlexpr.Functions
+	alias  int // numbers of FROM items without a name
+}
+
+func (b *binder) note(p sqltext.Pos, format string, args ...any) {
+	n := sqlexpr.At(p) + ": " + fmt.Sprintf(format, args...)
+	if !slices.Contains(b.notes, n) {
+		b.notes = append(b.notes, n)
+	}
+}
+
+// with are the queries of WITH clauses in force.
+type with struct {
+	sqltext.CTE
+	around *with
+	scope  *with // those that the query itself sees
+}
+
+// A rel is a list of records with names for their columns: a program under construction.
+type rel struct {
+	*binder
+	program  *plan.Program
+	shape    *plan.Shape
+	cols     []col
+	outer    *rel                    // the record around a correlated sub-query; nil for none
+	with     *with                   // for sub-queries in expressions
+	used     bool                    // the program refers to outer
+	single   bool                    // it has one record at most
+	computed map[string]sqlexpr.Node // by key: what a group or a window has computed
+	windows  []sqltext.NamedWindow
+}
+
+// A col is a column that can be named.
+type col struct {
+	table     string // the alias of its FROM item
+	name      string
+	at        int  // its number in the shape; -1 if a group has left it out
+	key       bool // part of the key of its table
+	hidden    bool // USING has merged it into another: only a qualified name finds it
+	day, span bool // see sqlexpr.Node
+}
+
+func (b *binder) table(from *typecheck.Relation, alias string, outer *rel, w *with) *rel {
+	shape := typecheck.Base(from)
+	r := &rel{binder: b, program: &plan.Program{From: from.Number, Base: shape}, outer: outer, with: w}
+	r.shape = &r.program.Base
+	for i, f := range from.Fields {
+		r.cols = append(r.cols, col{table: alias, name: f.Name, at: i, key: slices.Contains(from.Key, f.Name)})
+	}
+	r.rename()
+	return r
+}
+
+// rename gives each visible column a path of its own, so that filters can name it.
+func (r *rel) rename() {
+	for i := range r.shape.Columns {
+		r.shape.Columns[i].Path, r.shape.Columns[i].Behind = nil, nil
+	}
+	for _, c := range r.cols {
+		if c.at < 0 {
+			continue
+		}
+		r.shape.Columns[c.at].Path = query.Path{fmt.Sprintf("%s.%s", c.table, c.name)}
+	}
+	r.shape.Optional = nil
+}
+
+// listed begins with constant records.
+func (b *binder) listed(rows []value.Row, types []schema.Type, outer *rel, w *with) *rel {
+	r := &rel{binder: b, outer: outer, with: w, program: &plan.Program{From: plan.Listed, Rows: rows}, single: len(rows) == 1}
+	for _, t := range types {
+		r.program.Base.Columns = append(r.program.Base.Columns, plan.Column{Type: t})
+	}
+	r.shape = &r.program.Base
+	if len(rows) > 1 { // they keep their order
+		n := len(types)
+		r.shape.Columns = append(r.shape.Columns, plan.Column{Type: schema.Integer, NotNull: true})
+		r.shape.Order = []plan.Place{{Column: n}}
+		for i := range rows {
+			rows[i] = append(rows[i][:n:n], value.OfInt(int64(i)))
+		}
+	}
+	return r
+}
+
+func (r *rel) add(s plan.Stage) {
+	r.program.Stages = append(r.program.Stages, s)
+	r.shape = s.Out()
+}
+
+// column returns a reference to column i.
+func (r *rel) column(i int, p sqltext.Pos) typed.Node {
+	c := &r.shape.Columns[i]
+	return typed.Node{Expr: plan.Ref{Column: i, T: c.Type}, Column: c, List: c.List, At: sqlexpr.At(p)}
+}
+
+// find returns the column that a name means, and how many queries out it is.
+func (r *rel) find(n *sqltext.Name) (up int, c *col, err error) {
+	parts := n.Parts
+	for len(parts) > 2 { // schema.table.column
+		parts = parts[1:]
+	}
+	for at := r; at != nil; at, up = at.outer, up+1 {
+		found := at.matching(parts)
+		if len(found) > 1 {
+			var names []string
+			for _, c := range found {
+				names = append(names, c.table+"."+c.name)
+			}
+			return 0, nil, sqlexpr.Invalid(n.Pos(), "%s is in several tables: write one of %s", written(n), strings.Join(names, ", "))
+		}
+		if len(found) == 1 {
+			return up, found[0], nil
+		}
+	}
+	return 0, nil, r.unknown(n, parts)
+}
+
+// matching returns the columns that parts name.
+func (r *rel) matching(parts []sqltext.Ident) []*col {
+	name := parts[len(parts)-1]
+	for _, same := range []func(i sqltext.Ident, s string) bool{exact, folded} {
+		var found []*col
+		for i := range r.cols {
+			c := &r.cols[i]
+			if same(name, c.name) && (len(parts) == 1 && !c.hidden || len(parts) == 2 && folded(parts[0], c.table)) {
+				found = append(found, c)
+			}
+		}
+		if found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+func exact(i sqltext.Ident, s string) bool  { return i.Text == s }
+func folded(i sqltext.Ident, s string) bool { return strings.EqualFold(i.Text, s) }
+
+// written returns a name as text.
+func written(n *sqltext.Name) string {
+	parts := make([]string, len(n.Parts))
+	for i, p := range n.Parts {
+		parts[i] = problem.Cut(p.Text)
+	}
+	return strings.Join(parts, ".")
+}
+
+// unknown returns the error for a name that no column has.
+func (r *rel) unknown(n *sqltext.Name, parts []sqltext.Ident) error {
+	var names, tables []string
+	for at := r; at != nil; at = at.outer {
+		for _, c := range at.cols {
+			if !slices.Contains(tables, c.table) {
+				tables = append(tables, c.table)
+			}
+			if len(parts) == 1 || folded(parts[0], c.table) {
+				names = append(names, c.name)
+			}
+		}
+	}
+	if len(parts) == 2 && names == nil {
+		return &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_field", Pointer: sqlexpr.At(n.Pos()), Near: problem.Nearest(parts[0].Text, tables, 3),
+			Detail: fmt.Sprintf("unknown table or alias %q", problem.Cut(parts[0].Text))}
+	}
+	return &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_field", Pointer: sqlexpr.At(n.Pos()), Near: problem.Nearest(parts[len(parts)-1].Text, names, 3),
+		Detail: fmt.Sprintf("unknown column %q", written(n))}
+}
+
+// Column implements sqlexpr.Names: a column of this query or of one around it.
+func (r *rel) Column(n *sqltext.Name) (sqlexpr.Node, error) {
+	x, err := r.Passed(n)
+	if err == nil && x.Column != nil && x.Column.Mask != nil {
+		return sqlexpr.Node{}, mask.Refuse(written(n), sqlexpr.At(n.Pos()))
+	}
+	if err == nil {
+		err = x.Shown()
+	}
+	return x, err
+}
+
+// Passed implements sqlexpr.Names.
+func (r *rel) Passed(n *sqltext.Name) (sqlexpr.Node, error) {
+	up, c, err := r.find(n)
+	if err != nil {
+		if last := n.Parts[len(n.Parts)-1]; len(n.Parts) == 1 && last.Quoted {
+			r.note(last.At, `there is no column "%s", so it is taken as text; write it in single quotes`, problem.Cut(last.Text))
+			return sqlexpr.Literal(value.OfString(last.Text), last.At), nil
+		}
+		return sqlexpr.Node{}, err
+	}
+	from := r
+	for range up {
+		from.used = true
+		from = from.outer
+	}
+	if c.at < 0 {
+		return sqlexpr.Node{}, sqlexpr.Unsupported(n.Pos(), "add it to GROUP BY, or take min("+written(n)+")", "%s is neither in GROUP BY nor inside of an aggregate", written(n))
+	}
+	x := from.column(c.at, n.Pos())
+	if x.Column.Field != nil {
+		r.tables.Named(x.Column.Field)
+	}
+	if up > 0 {
+		x.Expr = plan.Outer{Up: up, Column: c.at, T: x.Column.Type}
+	}
+	return sqlexpr.Node{Node: x, Day: c.day, Span: c.span}, nil
+}
+
+// extended adds a hidden column for x, and returns its number.
+func (r *rel) extended(xs []sqlexpr.Node) []int {
+	out := make([]int, len(xs))
+	var m *plan.Map
+	for i, x := range xs {
+		if ref, ok := x.Expr.(plan.Ref); ok {
+			out[i] = ref.Column
+			continue
+		}
+		if m == nil {
+			m = &plan.Map{Shape: *r.shape}
+			m.Shape.Columns = slices.Clone(r.shape.Columns)
+			for j, c := range r.shape.Columns {
+				m.Columns = append(m.Columns, plan.Ref{Column: j, T: c.Type})
+			}
+		}
+		out[i] = len(m.Columns)
+		m.Columns = append(m.Columns, x.JSONOr())
+		m.Shape.Columns = append(m.Shape.Columns, plan.Column{Type: m.Columns[out[i]].Type(), List: x.List})
+	}
+	if m != nil {
+		r.add(m)
+	}
+	return out
+}

@@ -1,0 +1,127 @@
+package sqlbind
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/query"
+)
+
+// distinctOn keeps the first record, in order, for each value of the expressions of DISTINCT ON.
+func (r *rel) distinctOn(s *sqltext.Select, outputs []output, order []sqltext.Order) error {
+	var on []sqlexpr.Node
+	for i, e := range s.On {
+		e = meant(e, outputs, r, false)
+		if i < len(order) && r.key(order[i].X) != r.key(e) {
+			return sqlexpr.Invalid(order[i].X.Pos(), "the ORDER BY of DISTINCT ON begins with its expressions")
+		}
+		x, err := r.value(e)
+		if err != nil {
+			return err
+		}
+		on = append(on, x)
+	}
+	terms, err := r.terms(order)
+	if err != nil {
+		return err
+	}
+	var all []sqlexpr.Node
+	for _, o := range outputs {
+		x, err := r.value(o.x)
+		if err != nil {
+			return err
+		}
+		all = append(all, x)
+	}
+	if err := r.sort(terms); err != nil { // columns only come behind those that on and all refer to
+		return err
+	}
+	r.firsts(on, all, outputs)
+	var after []term
+	for i := range min(len(terms), len(on)) {
+		after = append(after, term{sqlexpr.Node{Node: r.column(i, s.At)}, terms[i].desc, terms[i].nulls})
+	}
+	return r.sort(after)
+}
+
+// firsts groups by on; the first record of a group gives the outputs.
+func (r *rel) firsts(on, all []sqlexpr.Node, outputs []output) {
+	g := &plan.Group{}
+	for i := range on {
+		e := on[i].JSONOr()
+		c := grouped(defined(&on[i], e), e)
+		c.Path = nil
+		g.Keys, g.Shape.Columns = append(g.Keys, e), append(g.Shape.Columns, c)
+		g.Shape.Order = append(g.Shape.Order, plan.Place{Column: i})
+	}
+	flags := make([]sqlexpr.Node, len(all))
+	for i := range all {
+		e := all[i].JSONOr()
+		c := grouped(defined(&all[i], e), e)
+		c.Path, c.NotNull = query.Path{outputs[i].name}, false
+		g.Accumulators = append(g.Accumulators, plan.Accumulator{Op: plan.First, X: e, T: e.Type()})
+		g.Shape.Columns = append(g.Shape.Columns, c)
+		flags[i] = sqlexpr.Node{Day: all[i].Day, Span: all[i].Span}
+	}
+	r.add(g)
+	r.named(outputs, flags)
+	for i := range r.cols {
+		r.cols[i].at = len(on) + i
+	}
+}
+
+// distinct adds the select list of a SELECT DISTINCT, whose order may only name columns of the list.
+func (r *rel) distinct(outputs []output, order []sqltext.Order) error {
+	keys := make([]string, len(outputs))
+	for i, o := range outputs {
+		keys[i] = r.key(o.x)
+	}
+	var at []int
+	for _, o := range order {
+		i := slices.Index(keys, r.key(o.X))
+		if i < 0 {
+			return sqlexpr.Unsupported(o.X.Pos(), "add it to the select list", "SELECT DISTINCT can only be ordered by what it selects")
+		}
+		at = append(at, i)
+	}
+	m, err := r.selection(outputs)
+	if err != nil {
+		return err
+	}
+	m.order(r, nil)
+	r.finish(m, outputs)
+	flags := m.flags
+	if err := r.distinctRecords(); err != nil {
+		return err
+	}
+	r.named(outputs, flags)
+	var terms []term
+	for i, o := range order {
+		terms = append(terms, term{sqlexpr.Node{Node: r.column(at[i], o.X.Pos())}, o.Desc, o.Nulls})
+	}
+	return r.sort(terms)
+}
+
+// distinctRecords keeps one of the records whose visible columns are equal. The visible columns are the first ones.
+func (r *rel) distinctRecords() error {
+	g := &plan.Group{}
+	for i, c := range r.shape.Columns {
+		if c.Path == nil {
+			continue
+		}
+		if c.Mask != nil {
+			return mask.Refuse(c.Key(), "/sql")
+		}
+		x := r.column(i, sqltext.Pos{})
+		n := sqlexpr.Node{Node: x}
+		e := n.JSONOr()
+		g.Keys = append(g.Keys, e)
+		g.Shape.Columns = append(g.Shape.Columns, grouped(c, e))
+		g.Shape.Order = append(g.Shape.Order, plan.Place{Column: len(g.Keys) - 1})
+	}
+	r.add(g)
+	return nil
+}

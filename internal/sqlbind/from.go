@@ -1,0 +1,193 @@
+package sqlbind
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlschema"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// from binds the FROM of a SELECT: one record without columns if there is none.
+func (b *binder) from(s *sqltext.Select, outer *rel, w *with) (*rel, error) {
+	if s.From == nil {
+		return b.listed([]value.Row{{}}, nil, outer, w), nil
+	}
+	var r *rel
+	for _, f := range s.From {
+		next, err := b.fromItem(f, outer, w)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil {
+			r = next
+			continue
+		}
+		if r, err = b.pair(r, next, &sqltext.Join{Kind: "cross", At: s.At}); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (b *binder) fromItem(f sqltext.From, outer *rel, w *with) (*rel, error) {
+	switch f := f.(type) {
+	case *sqltext.Table:
+		return b.tableNamed(f, outer, w)
+	case *sqltext.Derived:
+		if f.Lateral {
+			return nil, sqlexpr.Unsupported(f.At, "use a sub-query in the select list, or a join with a grouped query", "LATERAL isn't there")
+		}
+		r, err := b.query(f.Query, nil, w)
+		if err != nil {
+			return nil, err
+		}
+		r.outer = outer
+		return r, b.aliased(r, f.Alias, "")
+	case *sqltext.Join:
+		return b.join(f, outer, w)
+	case *sqltext.Function:
+		return b.fromFunction(f, outer, w)
+	}
+	return nil, problem.New(problem.Internal, fmt.Sprintf("sqlbind knows no %T", f))
+}
+
+// tableNamed opens a class, a query of a WITH clause, or a table of information_schema.
+func (b *binder) tableNamed(t *sqltext.Table, outer *rel, w *with) (*rel, error) {
+	last := t.Name[len(t.Name)-1]
+	if len(t.Name) == 1 {
+		for c := w; c != nil; c = c.around {
+			if folded(last, c.Name.Text) {
+				r, err := b.query(c.Query, nil, c.scope)
+				if err != nil {
+					return nil, err
+				}
+				r.outer, r.with = outer, w
+				if len(c.Columns) > 0 {
+					if err := b.aliased(r, sqltext.Alias{Name: &c.Name, Columns: c.Columns}, ""); err != nil {
+						return nil, err
+					}
+				}
+				return r, b.aliased(r, t.Alias, c.Name.Text)
+			}
+		}
+	}
+	if len(t.Name) > 1 {
+		if catalogue := strings.ToLower(t.Name[len(t.Name)-2].Text); catalogue == "information_schema" || catalogue == "pg_catalog" {
+			r, err := b.described(last, catalogue, outer, w)
+			if err != nil {
+				return nil, err
+			}
+			return r, b.aliased(r, t.Alias, last.Text)
+		}
+	}
+	from, err := b.open(t.Name)
+	if err != nil {
+		return nil, err
+	}
+	name := from.Name[strings.LastIndexByte(from.Name, '.')+1:]
+	r := b.table(from, name, outer, w)
+	return r, b.aliased(r, t.Alias, name)
+}
+
+// open opens the class that a name means: as it is written, without the name of a schema before it, or, without quotes,
+// in other case.
+func (b *binder) open(name []sqltext.Ident) (*typecheck.Relation, error) {
+	parts := make([]string, len(name))
+	for i, p := range name {
+		parts[i] = p.Text
+	}
+	whole, last := strings.Join(parts, "."), name[len(name)-1]
+	place := sqlexpr.At(name[0].At)
+	from, err := b.tables.Open(whole, place)
+	if err == nil {
+		return from, nil
+	}
+	candidates := []string{}
+	if len(name) > 1 && slices.Contains([]string{"public", "main", "dbo"}, strings.ToLower(parts[len(parts)-2])) {
+		candidates = append(candidates, last.Text)
+		whole = last.Text
+	}
+	for _, r := range b.tables.All() {
+		if strings.EqualFold(r.Name, whole) && r.Name != whole {
+			candidates = append(candidates, r.Name)
+		}
+	}
+	for _, c := range candidates {
+		if from, other := b.tables.Open(c, place); other == nil {
+			return from, nil
+		}
+	}
+	return nil, err
+}
+
+// aliased gives the columns of r the name of their FROM item.
+func (b *binder) aliased(r *rel, a sqltext.Alias, name string) error {
+	if a.Name != nil {
+		name = a.Name.Text
+	}
+	if name == "" {
+		b.alias++
+		name = fmt.Sprintf("query %d", b.alias)
+	}
+	if len(a.Columns) > len(r.cols) {
+		return sqlexpr.Invalid(a.Columns[0].At, "%s has %d columns, and %d names are given", name, len(r.cols), len(a.Columns))
+	}
+	for i := range r.cols {
+		r.cols[i].table = name
+		if i < len(a.Columns) {
+			r.cols[i].name = a.Columns[i].Text
+		}
+	}
+	r.rename()
+	return nil
+}
+
+// fromFunction binds a function in FROM.
+func (b *binder) fromFunction(f *sqltext.Function, outer *rel, w *with) (*rel, error) {
+	c := f.Call
+	if c.Name != "generate_series" {
+		return nil, sqlexpr.Unsupported(c.At, "", "%s can't be in FROM", c.Name)
+	}
+	rows, t, days, err := (&rel{binder: b}).exprs().Series(c)
+	if err != nil {
+		return nil, err
+	}
+	none := len(rows) == 0
+	if none {
+		rows = []value.Row{{{}}}
+	}
+	r := b.listed(rows, []schema.Type{t}, outer, w)
+	r.called(0, "generate_series")
+	r.cols[0].day = days
+	if none {
+		r.add(&plan.Filter{If: sqlexpr.Constantly(false), Shape: *r.shape})
+	}
+	if f.Alias.Name != nil && f.Alias.Columns == nil { // generate_series(…) AS n names the column, too
+		f.Alias.Columns = []sqltext.Ident{*f.Alias.Name}
+	}
+	return r, b.aliased(r, f.Alias, "generate_series")
+}
+
+// described returns a table of information_schema or of pg_catalog, made of the caller's own views.
+func (b *binder) described(name sqltext.Ident, catalogue string, outer *rel, w *with) (*rel, error) {
+	t, names := sqlschema.Of(catalogue, name.Text, b.tables.All())
+	if t == nil {
+		return nil, &problem.Error{Code: problem.NotFound, Kind: "unknown_class", Pointer: sqlexpr.At(name.At), Detail: "unknown table " + catalogue + "." + problem.Cut(name.Text), Near: names}
+	}
+	if len(t.Rows) == 0 {
+		return nil, sqlexpr.Invalid(name.At, "there is nothing that you may read")
+	}
+	r := b.listed(t.Rows, t.Types, outer, w)
+	for i, n := range t.Names {
+		r.called(i, n)
+	}
+	return r, nil
+}

@@ -1,0 +1,291 @@
+package sqlbind
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlaggregate"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/query"
+)
+
+// key returns a text that is the same for the same expression over r.
+func (r *rel) key(e sqltext.Expr) string {
+	return sqltext.Key(e, func(n *sqltext.Name) string {
+		up, c, err := r.find(n)
+		if err != nil {
+			return "?" + written(n)
+		}
+		return fmt.Sprintf("%d:%s.%s", up, c.table, c.name)
+	})
+}
+
+// groups adds the groups of a SELECT, if it has any: by GROUP BY, or all records for an aggregate.
+func (r *rel) groups(s *sqltext.Select, outputs []output, order []sqltext.Order) error {
+	over := []any{s.Having}
+	for _, o := range outputs {
+		over = append(over, o.x)
+	}
+	for _, o := range order {
+		over = append(over, o.X)
+	}
+	for _, e := range s.On {
+		over = append(over, e)
+	}
+	if s.Group == nil && s.Having == nil && !slices.ContainsFunc(over, func(x any) bool { return sqlexpr.AggregateIn(x) != nil }) {
+		return nil
+	}
+	g := &grouping{rel: r, computed: map[string]sqlexpr.Node{}, plain: map[string]int{}}
+	for _, e := range s.Group {
+		if t, ok := e.(*sqltext.Tuple); ok { // GROUP BY (a, b)
+			for _, e := range t.Items {
+				if err := g.key(meant(e, outputs, r, false)); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if c, ok := e.(*sqltext.Call); ok && (c.Name == "rollup" || c.Name == "cube" || c.Name == "grouping") {
+			return sqlexpr.Unsupported(c.At, "UNION ALL one grouped query for each level", "%s isn't there", c.Name)
+		}
+		if err := g.key(meant(e, outputs, r, false)); err != nil {
+			return err
+		}
+	}
+	for _, x := range over {
+		if err := g.aggregatesIn(x); err != nil {
+			return err
+		}
+	}
+	for _, x := range over {
+		if err := g.determined(x); err != nil {
+			return err
+		}
+	}
+	g.finish(len(s.Group) == 0)
+	return nil
+}
+
+// A grouping is a Group under construction.
+type grouping struct {
+	*rel
+	stage    plan.Group
+	keys     []string       // of stage.Keys
+	flags    []sqlexpr.Node // likewise
+	plain    map[string]int // by key of a name: the number of its key
+	calls    []aggregation
+	taken    []taken
+	computed map[string]sqlexpr.Node
+	sorted   string // the key of the order in which lists are made
+}
+
+// An aggregation is a call with the place of its first accumulator and what makes its value of them.
+type aggregation struct {
+	key   string
+	from  int
+	of    sqlaggregate.Aggregate
+	flags sqlexpr.Node
+	at    sqltext.Pos
+}
+
+// A taken column is one that the keys determine.
+type taken struct{ column, accumulator int }
+
+func (g *grouping) key(e sqltext.Expr) error {
+	if c := sqlexpr.AggregateIn(e); c != nil {
+		return sqlexpr.Invalid(c.At, "%s(…) can't be in GROUP BY", c.Name)
+	}
+	k := g.rel.key(e)
+	if slices.Contains(g.keys, k) {
+		return nil
+	}
+	x, err := g.value(e)
+	if err != nil {
+		return err
+	}
+	g.stage.Keys, g.keys, g.flags = append(g.stage.Keys, x.JSONOr()), append(g.keys, k), append(g.flags, x)
+	return nil
+}
+
+// aggregatesIn binds the aggregates in x.
+func (g *grouping) aggregatesIn(x any) error {
+	var err error
+	sqltext.Walk(x, func(e sqltext.Expr) bool {
+		c, ok := e.(*sqltext.Call)
+		if err != nil || !ok || c.Over != nil || sqlexpr.AggregateIn(c) != c {
+			return err == nil
+		}
+		if inner := sqlexpr.AggregateIn(c.Args); inner != nil {
+			err = sqlexpr.Invalid(inner.At, "%s(…) can't be inside of another aggregate", inner.Name)
+			return false
+		}
+		k := g.rel.key(c)
+		if !slices.ContainsFunc(g.calls, func(a aggregation) bool { return a.key == k }) {
+			err = g.call(c, k)
+		}
+		return false
+	})
+	return err
+}
+
+func (g *grouping) call(c *sqltext.Call, k string) error {
+	if len(c.Order) > 0 {
+		if err := g.inOrder(c); err != nil {
+			return err
+		}
+	}
+	a, flags, err := sqlaggregate.Bind(g.exprs(), c)
+	if err != nil {
+		return err
+	}
+	g.calls = append(g.calls, aggregation{k, len(g.stage.Accumulators), a, flags, c.At})
+	g.stage.Accumulators = append(g.stage.Accumulators, a.Accumulators...)
+	return nil
+}
+
+// inOrder sorts the records as an aggregate takes them; there is one order for all of them.
+func (g *grouping) inOrder(c *sqltext.Call) error {
+	k := ""
+	var terms []term
+	for _, o := range c.Order {
+		k += g.rel.key(o.X) + fmt.Sprint(o.Desc, o.Nulls)
+		x, err := g.value(o.X)
+		if err != nil {
+			return err
+		}
+		terms = append(terms, term{x, o.Desc, o.Nulls})
+	}
+	if g.sorted != "" && g.sorted != k {
+		return sqlexpr.Unsupported(c.At, "compute one of them in a query in FROM", "two aggregates with different orders can't be in one SELECT")
+	}
+	g.sorted = k
+	return g.sort(terms)
+}
+
+// determined adds the columns outside of aggregates that the keys determine, because the key of their table is among
+// them.
+func (g *grouping) determined(x any) error {
+	var err error
+	sqltext.Walk(x, func(e sqltext.Expr) bool {
+		if err != nil {
+			return false
+		}
+		if slices.Contains(g.keys, g.rel.key(e)) {
+			return false
+		}
+		if c, ok := e.(*sqltext.Call); ok && sqlexpr.AggregateIn(c) == c {
+			return false
+		}
+		n, ok := e.(*sqltext.Name)
+		if !ok {
+			return true
+		}
+		err = g.take(n)
+		return false
+	})
+	return err
+}
+
+func (g *grouping) take(n *sqltext.Name) error {
+	up, c, err := g.find(n)
+	if err != nil || up > 0 || c.at < 0 {
+		return nil // found later, with its error
+	}
+	if slices.ContainsFunc(g.taken, func(t taken) bool { return t.column == c.at }) {
+		return nil
+	}
+	found := false
+	for _, other := range g.cols {
+		if other.table == c.table && other.key {
+			found = true
+			if !slices.Contains(g.keys, fmt.Sprintf("0:%s.%s", other.table, other.name)) {
+				return nil
+			}
+		}
+	}
+	if !found {
+		return nil
+	}
+	x, err := g.Column(n)
+	if err != nil {
+		return err
+	}
+	e := x.JSONOr()
+	g.taken = append(g.taken, taken{c.at, len(g.stage.Accumulators)})
+	g.stage.Accumulators = append(g.stage.Accumulators, plan.Accumulator{Op: plan.Min, X: e, T: e.Type()})
+	return nil
+}
+
+// finish adds the Group. From now on keys, aggregates and determined columns are computed; no other column has a value.
+func (g *grouping) finish(always bool) {
+	before := *g.shape
+	g.stage.Always = always
+	for i, e := range g.stage.Keys {
+		c := plan.Column{Type: e.Type()}
+		if ref, ok := e.(plan.Ref); ok {
+			c = grouped(before.Columns[ref.Column], e)
+		}
+		c.Path = query.Path{fmt.Sprintf("key %d", i)}
+		g.stage.Shape.Columns = append(g.stage.Shape.Columns, c)
+		g.stage.Shape.Order = append(g.stage.Shape.Order, plan.Place{Column: i})
+	}
+	width := len(g.stage.Keys)
+	for i, a := range g.stage.Accumulators {
+		c := plan.Column{Type: a.T, Path: query.Path{fmt.Sprintf("value %d", i)}}
+		if ref, ok := a.X.(plan.Ref); ok && (a.Op == plan.Min || a.Op == plan.Max || a.Op == plan.First) {
+			of := before.Columns[ref.Column]
+			c.ID, c.Class, c.ClassKey, c.List = of.ID, of.Class, of.ClassKey, of.List
+		}
+		c.NotNull = a.Op == plan.Count || a.Op == plan.CountDistinct
+		g.stage.Shape.Columns = append(g.stage.Shape.Columns, c)
+	}
+	g.rel.add(&g.stage)
+	g.columns(width)
+	g.values(width)
+	g.rel.single = g.rel.single || always
+}
+
+// columns finds the columns that keep a value.
+func (g *grouping) columns(width int) {
+	r := g.rel
+	for i := range r.cols {
+		c := &r.cols[i]
+		was := c.at
+		c.at = -1
+		if k := slices.Index(g.keys, fmt.Sprintf("0:%s.%s", c.table, c.name)); k >= 0 {
+			c.at = k
+			continue
+		}
+		for _, t := range g.taken {
+			if t.column == was {
+				c.at = width + t.accumulator
+			}
+		}
+	}
+}
+
+// values sets what keys and aggregates are worth.
+func (g *grouping) values(width int) {
+	r := g.rel
+	r.computed = map[string]sqlexpr.Node{}
+	for i, k := range g.keys {
+		x := g.flags[i]
+		x.Node = r.column(i, sqltext.Pos{})
+		r.computed[k] = x
+	}
+	for _, a := range g.calls {
+		refs := make([]plan.Expr, len(a.of.Accumulators))
+		for i := range refs {
+			refs[i] = plan.Ref{Column: width + a.from + i, T: a.of.Accumulators[i].T}
+		}
+		x := a.flags
+		x.Node.Expr, x.Node.At = a.of.Value(refs), sqlexpr.At(a.at)
+		if ref, ok := x.Expr.(plan.Ref); ok {
+			x.Column = &r.shape.Columns[ref.Column]
+		}
+		x.List = a.of.List
+		r.computed[a.key] = x
+	}
+}

@@ -1,0 +1,275 @@
+package sqlbind
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// join binds a join.
+func (b *binder) join(j *sqltext.Join, outer *rel, w *with) (*rel, error) {
+	if j.Kind == "full" {
+		return b.fullJoin(j, outer, w)
+	}
+	left, err := b.fromItem(j.Left, outer, w)
+	if err != nil {
+		return nil, err
+	}
+	right, err := b.fromItem(j.Right, outer, w)
+	if err != nil {
+		return nil, err
+	}
+	if j.Kind != "right" {
+		return b.pair(left, right, j)
+	}
+	n := len(right.shape.Columns)
+	r, err := b.pair(right, left, j)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(r.cols, func(x, y col) int { // those of the left side come first, as written
+		switch {
+		case x.at >= n && y.at < n:
+			return -1
+		case x.at < n && y.at >= n:
+			return 1
+		}
+		return 0
+	})
+	return r, nil
+}
+
+// pair joins two FROM items.
+func (b *binder) pair(left, right *rel, j *sqltext.Join) (*rel, error) {
+	for _, c := range right.cols {
+		if slices.ContainsFunc(left.cols, func(have col) bool { return have.table == c.table }) {
+			return nil, sqlexpr.Invalid(j.At, "%s is in FROM twice; give each an alias", c.table)
+		}
+	}
+	width := len(left.shape.Columns)
+	st := &plan.Join{Right: right.program, Keep: j.Kind == "left" || j.Kind == "right"}
+	st.Shape.Columns = slices.Clone(left.shape.Columns)
+	for _, c := range right.shape.Columns {
+		c.NotNull = c.NotNull && !st.Keep
+		st.Shape.Columns = append(st.Shape.Columns, c)
+	}
+	st.Shape.Order = slices.Clone(left.shape.Order)
+	for _, o := range right.shape.Order {
+		st.Shape.Order = append(st.Shape.Order, plan.Place{Column: width + o.Column, Desc: o.Desc})
+	}
+	both := *left
+	both.shape = &st.Shape
+	both.cols = slices.Clone(left.cols)
+	for _, c := range right.cols {
+		c.at += width
+		both.cols = append(both.cols, c)
+	}
+	both.single = left.single && right.single
+	if err := both.using(left, right, j, st); err != nil {
+		return nil, err
+	}
+	if err := both.on(left, right, j.On, st); err != nil {
+		return nil, err
+	}
+	r := left
+	r.add(st)
+	r.cols, r.single, r.used = both.cols, both.single, left.used || right.used || both.used
+	return r, nil
+}
+
+// using adds the equalities of USING and NATURAL; the column is named once from then on.
+func (r *rel) using(left, right *rel, j *sqltext.Join, st *plan.Join) error {
+	names := j.Using
+	if j.Natural {
+		for _, c := range left.cols {
+			if slices.ContainsFunc(right.cols, func(other col) bool { return strings.EqualFold(other.name, c.name) }) {
+				names = append(names, sqltext.Ident{Text: c.name, Quoted: true, At: j.At})
+			}
+		}
+	}
+	for _, n := range names {
+		name := &sqltext.Name{Parts: []sqltext.Ident{n}}
+		x, err := left.Column(name)
+		if err != nil {
+			return err
+		}
+		y, err := right.Column(name)
+		if err != nil {
+			return err
+		}
+		ex, ey, err := typed.Alike(x.Node, y.Node, "USING")
+		if err != nil {
+			return err
+		}
+		st.On = append(st.On, plan.Pair{Left: ex, Right: ey})
+		hide := right.matching(name.Parts)[0]
+		for i := range r.cols {
+			if r.cols[i].table == hide.table && r.cols[i].name == hide.name {
+				r.cols[i].hidden = true
+			}
+		}
+	}
+	return nil
+}
+
+// on binds the condition of a join: equalities of a value of each side are pairs, the rest is a condition over both.
+func (r *rel) on(left, right *rel, e sqltext.Expr, st *plan.Join) error {
+	var rest []plan.Expr
+	for _, part := range conjuncts(e) {
+		done, err := paired(left, right, part, st)
+		if err != nil {
+			return err
+		}
+		if done {
+			continue
+		}
+		stages := len(r.program.Stages)
+		c, err := r.cond(part)
+		if err != nil {
+			return err
+		}
+		if len(r.program.Stages) > stages {
+			return sqlexpr.Unsupported(part.Pos(), "move it to WHERE, or join with the query itself", "a sub-query can't be in ON")
+		}
+		rest = append(rest, c.Yes)
+	}
+	st.If = sqlexpr.All(rest)
+	return nil
+}
+
+// paired adds part to the pairs of a join if it is an equality of a value of each side.
+func paired(left, right *rel, part sqltext.Expr, st *plan.Join) (bool, error) {
+	eq, ok := part.(*sqltext.Binary)
+	if !ok || eq.Op != "=" {
+		return false, nil
+	}
+	x, y := eq.L, eq.R
+	if sideOf(left, right, x) == 2 && sideOf(left, right, y) == 1 {
+		x, y = y, x
+	}
+	if sideOf(left, right, x) != 1 || sideOf(left, right, y) != 2 {
+		return false, nil
+	}
+	nx, err := left.value(x)
+	if err != nil {
+		return false, err
+	}
+	ny, err := right.value(y)
+	if err != nil {
+		return false, err
+	}
+	ex, ey, err := sqlexpr.Alike(&nx, &ny, "=")
+	if err != nil {
+		return false, err
+	}
+	if ex.Type() == schema.JSON {
+		return false, nil
+	}
+	st.On = append(st.On, plan.Pair{Left: ex, Right: ey})
+	return true, nil
+}
+
+// sideOf returns the side whose columns e names: 1 or 2; 0 if it names none, both, or is more than names and constants.
+func sideOf(left, right *rel, e sqltext.Expr) int {
+	side := 0
+	sqltext.Walk(e, func(e sqltext.Expr) bool {
+		s := side
+		switch e := e.(type) {
+		case *sqltext.Name:
+			inLeft, inRight := left.matching(e.Parts), right.matching(e.Parts)
+			for n := len(e.Parts); n > 2; n-- {
+				inLeft, inRight = left.matching(e.Parts[n-2:]), right.matching(e.Parts[n-2:])
+			}
+			switch {
+			case inLeft != nil && inRight == nil:
+				s = 1
+			case inRight != nil && inLeft == nil:
+				s = 2
+			default:
+				s = 3
+			}
+		case *sqltext.Sub, *sqltext.Exists, *sqltext.In, *sqltext.Any:
+			s = 3
+		}
+		if side != 0 && s != side {
+			s = 3
+		}
+		side = s
+		return true
+	})
+	return side % 3
+}
+
+// conjuncts returns the parts of e that AND joins; none for nil.
+func conjuncts(e sqltext.Expr) []sqltext.Expr {
+	if e == nil {
+		return nil
+	}
+	if and, ok := e.(*sqltext.Binary); ok && and.Op == "and" {
+		return append(conjuncts(and.L), conjuncts(and.R)...)
+	}
+	return []sqltext.Expr{e}
+}
+
+// fullJoin is a left join, followed by the records of the right side that no record of the left one matches.
+func (b *binder) fullJoin(j *sqltext.Join, outer *rel, w *with) (*rel, error) {
+	if j.Natural || j.Using != nil {
+		return nil, sqlexpr.Unsupported(j.At, "write ON, and coalesce(a.x, b.x) for the columns", "FULL JOIN … USING isn't there")
+	}
+	half := *j
+	half.Kind = "left"
+	r, err := b.join(&half, outer, w)
+	if err != nil {
+		return nil, err
+	}
+	right, err := b.fromItem(j.Right, outer, w)
+	if err != nil {
+		return nil, err
+	}
+	left, err := b.fromItem(j.Left, right, w)
+	if err != nil {
+		return nil, err
+	}
+	if err := left.where(j.On); err != nil {
+		return nil, err
+	}
+	none, err := right.probe(left, true, j.At)
+	if err != nil {
+		return nil, err
+	}
+	right.add(&plan.Filter{If: sqlexpr.Not(none), Shape: *right.shape})
+	u := &plan.Union{Right: right.program}
+	width := len(r.cols) - len(right.cols)
+	for i, c := range r.cols {
+		column := r.shape.Columns[c.at]
+		column.NotNull = false
+		u.Left = append(u.Left, plan.Ref{Column: c.at, T: column.Type})
+		if i < width {
+			u.Added = append(u.Added, plan.Const{T: column.Type})
+		} else {
+			u.Added = append(u.Added, plan.Ref{Column: right.cols[i-width].at, T: column.Type})
+		}
+		if column.Mask != nil && i < width {
+			return nil, sqlexpr.Unsupported(j.At, "name the columns that you want in a query in FROM", "a FULL JOIN can't have the masked column %s", c.name)
+		}
+		column.Field = nil
+		u.Shape.Columns = append(u.Shape.Columns, column)
+		r.cols[i].at = i
+	}
+	r.sides(u)
+	return r, nil
+}
+
+// sides adds a union, whose last columns are the side and the position.
+func (r *rel) sides(u *plan.Union) {
+	n := len(u.Shape.Columns)
+	u.Shape.Columns = append(u.Shape.Columns, plan.Column{Type: schema.Integer, NotNull: true}, plan.Column{Type: schema.Integer, NotNull: true})
+	u.Shape.Order = []plan.Place{{Column: n}, {Column: n + 1}}
+	r.add(u)
+	r.single = false
+}

@@ -1,0 +1,241 @@
+package sqlbind
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// query binds a query inside of outer.
+func (b *binder) query(q *sqltext.Query, outer *rel, w *with) (*rel, error) {
+	for _, c := range q.With {
+		if c.Recursive && c.Query.RefersTo(c.Name) {
+			return nil, sqlexpr.Unsupported(c.Name.At, "follow the pointer with aggregate and $graphLookup", "a recursive query isn't there in SQL")
+		}
+		w = &with{CTE: c, around: w, scope: w}
+	}
+	r, err := b.body(q, outer, w)
+	if err != nil {
+		return nil, err
+	}
+	if _, is := q.Body.(*sqltext.Select); !is && q.Order != nil {
+		if err := r.orderBy(q.Order); err != nil {
+			return nil, err
+		}
+	}
+	return r, r.limit(q)
+}
+
+func (b *binder) body(q *sqltext.Query, outer *rel, w *with) (*rel, error) {
+	switch body := q.Body.(type) {
+	case *sqltext.Select:
+		return b.selected(body, q.Order, outer, w)
+	case *sqltext.SetOp:
+		return b.combined(body, outer, w)
+	case *sqltext.Values:
+		return b.values(body, outer, w)
+	case *sqltext.Query:
+		return b.query(body, outer, w)
+	}
+	return nil, sqlexpr.Unsupported(q.At, "", "this query can't be read")
+}
+
+// values binds a VALUES list of constants.
+func (b *binder) values(v *sqltext.Values, outer *rel, w *with) (*rel, error) {
+	width := len(v.Rows[0])
+	none := b.listed([]value.Row{{}}, nil, outer, w)
+	nodes := make([][]typed.Node, width) // by column
+	for _, row := range v.Rows {
+		if len(row) != width {
+			return nil, sqlexpr.Invalid(row[0].Pos(), "this row of VALUES has %d values; the first has %d", len(row), width)
+		}
+		for i, e := range row {
+			n, err := none.value(e)
+			if err != nil {
+				return nil, err
+			}
+			if _, constant := n.Expr.(plan.Const); !constant {
+				return nil, sqlexpr.Unsupported(e.Pos(), "use SELECT … UNION ALL SELECT …", "VALUES takes constants")
+			}
+			nodes[i] = append(nodes[i], n.Node)
+		}
+	}
+	rows, types := make([]value.Row, len(v.Rows)), make([]schema.Type, width)
+	for i := range nodes {
+		es, t, err := typed.Together(nodes[i], "VALUES")
+		if err != nil {
+			return nil, err
+		}
+		types[i] = t
+		for j, e := range es {
+			rows[j] = append(rows[j], e.(plan.Const).Value)
+		}
+	}
+	r := b.listed(rows, types, outer, w)
+	for i := range types {
+		r.called(i, "column"+strconv.Itoa(i+1))
+	}
+	return r, nil
+}
+
+// called gives hidden column i a name.
+func (r *rel) called(i int, name string) {
+	r.cols = append(r.cols, col{name: name, at: i})
+	r.shape.Columns[i].Path = query.Path{name}
+}
+
+// limit adds the LIMIT and the OFFSET of q.
+func (r *rel) limit(q *sqltext.Query) error {
+	s := &plan.Slice{Limit: -1}
+	for _, part := range []struct {
+		x  sqltext.Expr
+		to *int64
+	}{{q.Limit, &s.Limit}, {q.Offset, &s.Skip}} {
+		if part.x == nil {
+			continue
+		}
+		n, err := r.constant(part.x)
+		if err != nil {
+			return err
+		}
+		if n.IsNull() {
+			continue
+		}
+		whole, ok := n.AsInt()
+		if !ok || whole < 0 {
+			return sqlexpr.Invalid(part.x.Pos(), "LIMIT and OFFSET take a whole number of 0 or more")
+		}
+		*part.to = whole
+	}
+	if s.Limit >= 0 || s.Skip > 0 {
+		s.Shape = *r.shape
+		r.add(s)
+		r.single = r.single || s.Limit == 1
+	}
+	return nil
+}
+
+// A term is a term of an order.
+type term struct {
+	x     sqlexpr.Node
+	desc  bool
+	nulls string
+}
+
+// orderBy sorts records by their columns.
+func (r *rel) orderBy(list []sqltext.Order) error {
+	var terms []term
+	for _, o := range list {
+		x, err := r.ordinal(o.X)
+		if err != nil {
+			return err
+		}
+		if x == nil {
+			n, err := r.value(o.X)
+			if err != nil {
+				return err
+			}
+			x = &n
+		}
+		terms = append(terms, term{*x, o.Desc, o.Nulls})
+	}
+	return r.sort(terms)
+}
+
+// ordinal returns the column that a number in ORDER BY means; nil if e is no number.
+func (r *rel) ordinal(e sqltext.Expr) (*sqlexpr.Node, error) {
+	n, ok := e.(*sqltext.Number)
+	if !ok {
+		return nil, nil
+	}
+	i, err := strconv.Atoi(n.Text)
+	if err != nil || i < 1 || i > len(r.cols) {
+		return nil, sqlexpr.Invalid(n.At, "there is no column %s: there are %d", n.Text, len(r.cols))
+	}
+	x, err := r.Column(&sqltext.Name{Parts: []sqltext.Ident{{Text: r.cols[i-1].name, At: n.At}}})
+	return &x, err
+}
+
+// sort orders the records by terms, then by their order so far.
+func (r *rel) sort(terms []term) error {
+	m := r.same()
+	m.order(r, terms)
+	r.add(&m.Map)
+	return nil
+}
+
+// A mapping is a Map under construction.
+type mapping struct{ plan.Map }
+
+// same returns a mapping that keeps all columns.
+func (r *rel) same() *mapping {
+	m := &mapping{}
+	m.Shape.Order = slices.Clone(r.shape.Order)
+	for i, c := range r.shape.Columns {
+		m.Columns = append(m.Columns, plan.Ref{Column: i, T: c.Type})
+		m.Shape.Columns = append(m.Shape.Columns, c)
+	}
+	return m
+}
+
+// column returns the number of the column that holds x: a hidden one, if there is none.
+func (m *mapping) column(x plan.Expr, c plan.Column) int {
+	if ref, ok := x.(plan.Ref); ok {
+		for i, have := range m.Columns {
+			if have, is := have.(plan.Ref); is && have.Column == ref.Column {
+				return i
+			}
+		}
+	}
+	c.Path, c.Behind = nil, nil
+	m.Columns = append(m.Columns, x)
+	m.Shape.Columns = append(m.Shape.Columns, c)
+	return len(m.Columns) - 1
+}
+
+// order sets the order of m, a mapping of r. Null is the least value, as in pipelines; NULLS LAST and NULLS FIRST change
+// that.
+func (m *mapping) order(r *rel, terms []term) {
+	has := map[int]bool{}
+	put := func(i int, desc bool) {
+		if !has[i] {
+			has[i] = true
+			m.Shape.Order = append(m.Shape.Order, plan.Place{Column: i, Desc: desc})
+		}
+	}
+	m.Shape.Order = nil
+	for _, t := range terms {
+		x := t.x.JSONOr()
+		if _, constant := x.(plan.Const); constant {
+			continue
+		}
+		if t.nulls == "last" && !t.desc || t.nulls == "first" && t.desc {
+			null := plan.Apply{Op: plan.IsNull, Args: []plan.Expr{x}, T: schema.Boolean}
+			put(m.column(null, plan.Column{Type: schema.Boolean, NotNull: true}), t.desc)
+		}
+		put(m.column(x, defined(&t.x, x)), t.desc)
+	}
+	for _, o := range r.shape.Order {
+		c := r.shape.Columns[o.Column]
+		put(m.column(plan.Ref{Column: o.Column, T: c.Type}, c), o.Desc)
+	}
+}
+
+// defined returns the column that x, the expression of n, defines.
+func defined(n *sqlexpr.Node, x plan.Expr) plan.Column {
+	if _, plain := x.(plan.Ref); plain && n.Column != nil {
+		return *n.Column
+	}
+	c := plan.Column{Type: x.Type(), List: n.List}
+	if n.Column != nil {
+		c.ID, c.Class, c.ClassKey = n.Column.ID, n.Column.Class, n.Column.ClassKey
+	}
+	return c
+}

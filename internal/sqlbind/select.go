@@ -1,0 +1,235 @@
+package sqlbind
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// An output is a column of a select list.
+type output struct {
+	x    sqltext.Expr
+	name string
+}
+
+// selected binds one SELECT and the ORDER BY that follows it.
+func (b *binder) selected(s *sqltext.Select, order []sqltext.Order, outer *rel, w *with) (*rel, error) {
+	r, err := b.from(s, outer, w)
+	if err != nil {
+		return nil, err
+	}
+	r.windows = s.Windows
+	if s.Where != nil {
+		if c := sqlexpr.AggregateIn(s.Where); c != nil {
+			return nil, sqlexpr.Unsupported(c.At, "use HAVING", "%s(…) can't be in WHERE, which comes before groups are made", c.Name)
+		}
+		if err := r.where(s.Where); err != nil {
+			return nil, err
+		}
+	}
+	outputs, err := r.outputs(s.Items)
+	if err != nil {
+		return nil, err
+	}
+	order = slices.Clone(order)
+	for i := range order {
+		order[i].X = meant(order[i].X, outputs, r, true)
+	}
+	if err := r.groups(s, outputs, order); err != nil {
+		return nil, err
+	}
+	if s.Having != nil {
+		if err := r.where(s.Having); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.windowed(outputs, order); err != nil {
+		return nil, err
+	}
+	switch {
+	case s.On != nil:
+		return r, r.distinctOn(s, outputs, order)
+	case s.Distinct:
+		return r, r.distinct(outputs, order)
+	}
+	return r, r.projected(outputs, order)
+}
+
+// meant returns the expression of an output that e, in ORDER BY or GROUP BY, names or numbers; else e. In ORDER BY a
+// name means an output first, in GROUP BY a column.
+func meant(e sqltext.Expr, outputs []output, r *rel, ordering bool) sqltext.Expr {
+	switch e := e.(type) {
+	case *sqltext.Number:
+		for i := range outputs {
+			if fmt.Sprint(i+1) == e.Text {
+				return outputs[i].x
+			}
+		}
+	case *sqltext.Name:
+		if len(e.Parts) > 1 || !ordering && r.matching(e.Parts) != nil {
+			return e
+		}
+		for _, o := range outputs {
+			if folded(e.Parts[0], o.name) {
+				return o.x
+			}
+		}
+	}
+	return e
+}
+
+// outputs expands the stars of a select list and names its columns.
+func (r *rel) outputs(items []sqltext.Item) ([]output, error) {
+	var out []output
+	for _, it := range items {
+		star, ok := it.X.(*sqltext.Star)
+		if !ok {
+			out = append(out, output{it.X, r.nameOf(it)})
+			continue
+		}
+		n := len(out)
+		for _, c := range r.cols {
+			if c.hidden || star.Table != nil && !folded(star.Table[len(star.Table)-1], c.table) {
+				continue
+			}
+			out = append(out, output{&sqltext.Name{Parts: []sqltext.Ident{{Text: c.table, At: star.At}, {Text: c.name, Quoted: true, At: star.At}}}, c.name})
+		}
+		if star.Table != nil && len(out) == n {
+			return nil, r.unknown(&sqltext.Name{Parts: append(slices.Clone(star.Table), sqltext.Ident{Text: "*"})}, append(slices.Clone(star.Table[len(star.Table)-1:]), sqltext.Ident{Text: "*"}))
+		}
+		if star.Table == nil && len(r.cols) == 0 {
+			return nil, sqlexpr.Invalid(star.At, "* needs a FROM")
+		}
+	}
+	if len(out) > maxColumns {
+		return nil, sqlexpr.Invalid(items[0].X.Pos(), "the records would have %d columns; at most %d", len(out), maxColumns)
+	}
+	taken := map[string]bool{}
+	for i := range out {
+		name := out[i].name
+		for n := 2; taken[out[i].name]; n++ {
+			out[i].name = fmt.Sprintf("%s_%d", name, n)
+		}
+		taken[out[i].name] = true
+	}
+	return out, nil
+}
+
+// maxColumns is the most columns of a select list, within PostgreSQL's limit of 1,664.
+const maxColumns = 800
+
+// nameOf names a column as PostgreSQL does.
+func (r *rel) nameOf(it sqltext.Item) string {
+	if it.Alias != nil {
+		return it.Alias.Text
+	}
+	x := it.X
+	for {
+		switch e := x.(type) {
+		case *sqltext.Name:
+			if _, c, err := r.find(e); err == nil {
+				return c.name
+			}
+			return e.Parts[len(e.Parts)-1].Text
+		case *sqltext.Cast:
+			x = e.X
+			continue
+		case *sqltext.Call:
+			return e.Name
+		case *sqltext.Case:
+			return "case"
+		case *sqltext.Exists:
+			return "exists"
+		case *sqltext.Word:
+			return e.Text
+		}
+		text := it.Text
+		if len(text) > 60 || strings.ContainsAny(text, "\"\x00") {
+			text = "column"
+		}
+		return text
+	}
+}
+
+// projected adds the select list, and orders by order, then by the order so far.
+func (r *rel) projected(outputs []output, order []sqltext.Order) error {
+	m, err := r.selection(outputs)
+	if err != nil {
+		return err
+	}
+	terms, err := r.terms(order)
+	if err != nil {
+		return err
+	}
+	m.order(r, terms)
+	r.finish(m, outputs)
+	return nil
+}
+
+// terms binds the terms of an order.
+func (r *rel) terms(order []sqltext.Order) ([]term, error) {
+	var terms []term
+	for _, o := range order {
+		x, err := r.value(o.X)
+		if err != nil {
+			return nil, err
+		}
+		terms = append(terms, term{x, o.Desc, o.Nulls})
+	}
+	return terms, nil
+}
+
+// A selection is a mapping whose first columns are those of a select list.
+type selection struct {
+	mapping
+	flags []sqlexpr.Node // whether they are days or spans
+}
+
+func (r *rel) selection(outputs []output) (*selection, error) {
+	m := &selection{}
+	for _, o := range outputs {
+		var x sqlexpr.Node
+		var err error
+		if n, plain := o.x.(*sqltext.Name); plain && !r.has(o.x) {
+			x, err = r.Passed(n)
+		} else {
+			x, err = r.value(o.x)
+		}
+		if err != nil {
+			return nil, err
+		}
+		e := x.Expr
+		if x.IsObject() || e.Type() == schema.Any && x.Column == nil {
+			e = x.JSON()
+		}
+		c := defined(&x, e)
+		c.Path, c.Behind = query.Path{o.name}, nil
+		m.Columns, m.Shape.Columns = append(m.Columns, e), append(m.Shape.Columns, c)
+		m.flags = append(m.flags, sqlexpr.Node{Day: x.Day, Span: x.Span})
+	}
+	return m, nil
+}
+
+// finish adds m; its outputs are the columns that can be named from now on.
+func (r *rel) finish(m *selection, outputs []output) {
+	r.add(&m.Map)
+	r.named(outputs, m.flags)
+}
+
+func (r *rel) named(outputs []output, flags []sqlexpr.Node) {
+	r.cols, r.computed = nil, nil
+	for i, o := range outputs {
+		r.cols = append(r.cols, col{name: o.name, at: i, day: flags[i].Day, span: flags[i].Span})
+	}
+}
+
+// grouped returns the column of a group's key e over column c.
+func grouped(c plan.Column, e plan.Expr) plan.Column {
+	return plan.Column{Path: c.Path, Type: e.Type(), List: c.List, NotNull: c.NotNull, ID: c.ID, Class: c.Class, ClassKey: c.ClassKey}
+}

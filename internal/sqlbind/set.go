@@ -1,0 +1,105 @@
+package sqlbind
+
+import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// combined binds UNION, INTERSECT and EXCEPT. The names are those of the left side.
+func (b *binder) combined(s *sqltext.SetOp, outer *rel, w *with) (*rel, error) {
+	if s.All && s.Op != "union" {
+		return nil, sqlexpr.Unsupported(s.At, "leave ALL out", "%s ALL isn't there", strings.ToUpper(s.Op))
+	}
+	left, err := b.body(&sqltext.Query{Body: s.Left, At: s.At}, outer, w)
+	if err != nil {
+		return nil, err
+	}
+	right, err := b.body(&sqltext.Query{Body: s.Right, At: s.At}, outer, w)
+	if err != nil {
+		return nil, err
+	}
+	if len(left.cols) != len(right.cols) {
+		return nil, sqlexpr.Invalid(s.At, "each side of %s has the same number of columns; here %d and %d", strings.ToUpper(s.Op), len(left.cols), len(right.cols))
+	}
+	u := &plan.Union{Right: right.program}
+	for i := range left.cols {
+		c, err := united(left, right, i, u, s)
+		if err != nil {
+			return nil, err
+		}
+		u.Shape.Columns = append(u.Shape.Columns, c)
+	}
+	cols := left.cols
+	used := left.used || right.used
+	left.sides(u)
+	left.used = used
+	if !s.All {
+		if err := left.distinctSides(s); err != nil {
+			return nil, err
+		}
+	}
+	left.cols = cols
+	for i := range left.cols {
+		left.cols[i].at = i
+		left.cols[i].table = ""
+	}
+	return left, nil
+}
+
+// united adds column i of both sides to u.
+func united(left, right *rel, i int, u *plan.Union, s *sqltext.SetOp) (plan.Column, error) {
+	var sides [2]typed.Node
+	for n, r := range []*rel{left, right} {
+		sides[n] = r.column(r.cols[i].at, s.At)
+		if sides[n].Column.Mask != nil {
+			return plan.Column{}, sqlexpr.Unsupported(s.At, "read each side by itself", "%s can't combine the masked column %s", strings.ToUpper(s.Op), r.cols[i].name)
+		}
+	}
+	es, t, err := typed.Together(sides[:], strings.ToUpper(s.Op))
+	if err != nil {
+		return plan.Column{}, err
+	}
+	if a, b := sides[0].Kind(), sides[1].Kind(); a != b && t == schema.JSON && !(typed.Dynamic(a) || typed.Dynamic(b)) {
+		return plan.Column{}, sqlexpr.Invalid(s.At, "column %d of %s is %s on one side and %s on the other; CAST one of them", i+1, strings.ToUpper(s.Op), a, b)
+	}
+	u.Left, u.Added = append(u.Left, es[0]), append(u.Added, es[1])
+	c := plan.Column{Path: query.Path{left.cols[i].name}, Type: t, List: typed.Lists(sides[:]), ID: sides[0].Column.ID && sides[1].Column.ID}
+	if sides[0].Column.Class == sides[1].Column.Class {
+		c.Class, c.ClassKey = sides[0].Column.Class, sides[0].Column.ClassKey
+	}
+	return c, nil
+}
+
+// distinctSides groups the records of both sides and keeps those that op keeps.
+func (r *rel) distinctSides(s *sqltext.SetOp) error {
+	side := len(r.shape.Columns) - 2
+	g := &plan.Group{}
+	for i, c := range r.shape.Columns[:side] {
+		n := sqlexpr.Node{Node: r.column(i, s.At)}
+		e := n.JSONOr()
+		g.Keys = append(g.Keys, e)
+		g.Shape.Columns = append(g.Shape.Columns, grouped(c, e))
+		g.Shape.Order = append(g.Shape.Order, plan.Place{Column: i})
+	}
+	ref := plan.Ref{Column: side, T: schema.Integer}
+	g.Accumulators = []plan.Accumulator{{Op: plan.Min, X: ref, T: schema.Integer}, {Op: plan.Max, X: ref, T: schema.Integer}}
+	g.Shape.Columns = append(g.Shape.Columns, plan.Column{Type: schema.Integer}, plan.Column{Type: schema.Integer})
+	r.add(g)
+	least, most := plan.Ref{Column: side, T: schema.Integer}, plan.Ref{Column: side + 1, T: schema.Integer}
+	is := func(x plan.Expr, n int64) plan.Expr {
+		return plan.Apply{Op: plan.Same, Args: []plan.Expr{x, sqlexpr.Whole(n)}, T: schema.Boolean}
+	}
+	switch s.Op {
+	case "intersect":
+		r.add(&plan.Filter{If: sqlexpr.All([]plan.Expr{is(least, 0), is(most, 1)}), Shape: *r.shape})
+	case "except":
+		r.add(&plan.Filter{If: is(most, 0), Shape: *r.shape})
+	}
+	return nil
+}

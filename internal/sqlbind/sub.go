@@ -1,0 +1,162 @@
+package sqlbind
+
+import (
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// Exists implements sqlexpr.Names.
+func (r *rel) Exists(e *sqltext.Exists) (plan.Expr, error) {
+	sub, err := r.binder.query(e.Query, r, r.with)
+	if err != nil {
+		return nil, err
+	}
+	return r.probe(sub, true, e.At)
+}
+
+// In implements sqlexpr.Names with two sub-queries: one asks for a value for which sign holds, the other for one for which
+// it could hold.
+func (r *rel) In(sign string, x sqltext.Expr, q *sqltext.Query, p sqltext.Pos) (sqlexpr.Cond, error) {
+	ask := func(no bool) (plan.Expr, error) {
+		sub, err := r.binder.query(q, r, r.with)
+		if err != nil {
+			return nil, err
+		}
+		if len(sub.cols) != 1 {
+			return nil, sqlexpr.Invalid(q.At, "this query has %d columns, and one is compared", len(sub.cols))
+		}
+		c0 := sub.cols[0]
+		y := sqlexpr.Node{Node: sub.column(c0.at, q.At), Day: c0.day, Span: c0.span}
+		if y.Column.Mask != nil {
+			return nil, sqlexpr.Unsupported(q.At, "", "a masked column can't be compared")
+		}
+		// The value is bound outside, and referred to from within.
+		out, err := r.value(x)
+		if err != nil {
+			return nil, err
+		}
+		if !out.Constant {
+			at := r.extended([]sqlexpr.Node{out})[0]
+			out.Expr = plan.Outer{Up: 1, Column: at, T: r.shape.Columns[at].Type}
+		}
+		c, err := sqlexpr.Compared(sign, out, y, p)
+		if err != nil {
+			return nil, err
+		}
+		keep := c.Yes
+		if no {
+			keep = sqlexpr.Not(c.No)
+		}
+		sub.add(&plan.Filter{If: keep, Shape: *sub.shape})
+		return r.probe(sub, true, p)
+	}
+	yes, err := ask(false)
+	if err != nil {
+		return sqlexpr.Cond{}, err
+	}
+	perhaps, err := ask(true)
+	return sqlexpr.Cond{Yes: yes, No: sqlexpr.Not(perhaps)}, err
+}
+
+// probe adds the column that a sub-query yields for each record, and returns it.
+func (r *rel) probe(sub *rel, exists bool, p sqltext.Pos) (plan.Expr, error) {
+	s := &plan.Probe{Right: sub.program, Exists: exists, Shape: *r.shape}
+	c := plan.Column{Type: schema.Boolean, NotNull: true}
+	if !exists {
+		of := sub.shape.Columns[sub.cols[0].at]
+		c = plan.Column{Type: of.Type, List: of.List, ID: of.ID, Class: of.Class, ClassKey: of.ClassKey}
+	}
+	n := len(r.shape.Columns)
+	s.Shape.Columns = append(r.shape.Columns[:n:n], c)
+	if sub.used && r.outer != nil {
+		r.used = true
+	}
+	r.add(s)
+	return plan.Ref{Column: n, T: c.Type}, nil
+}
+
+// Scalar implements sqlexpr.Names.
+func (r *rel) Scalar(e *sqltext.Sub) (sqlexpr.Node, error) {
+	sub, err := r.binder.query(e.Query, r, r.with)
+	if err != nil {
+		return sqlexpr.Node{}, err
+	}
+	if len(sub.cols) != 1 {
+		return sqlexpr.Node{}, sqlexpr.Invalid(e.At, "this sub-query has %d columns; as a value it has one", len(sub.cols))
+	}
+	if !sub.single && !sub.unique() {
+		return sqlexpr.Node{}, sqlexpr.Unsupported(e.At, "add LIMIT 1, or take an aggregate such as max(…)", "this sub-query may have more than one record; as a value it has one")
+	}
+	c := sub.cols[0]
+	if sub.shape.Columns[c.at].Mask != nil {
+		return sqlexpr.Node{}, sqlexpr.Unsupported(e.At, "join with the table", "a sub-query can't yield a masked column")
+	}
+	for i := range sub.shape.Columns {
+		if i != c.at {
+			sub.shape.Columns[i].Path = nil
+		} else {
+			sub.shape.Columns[i].Path = query.Path{"value"}
+		}
+	}
+	x, err := r.probe(sub, false, e.At)
+	if err != nil {
+		return sqlexpr.Node{}, err
+	}
+	n := sqlexpr.Node{Node: r.column(x.(plan.Ref).Column, e.At), Day: c.day, Span: c.span}
+	return n, nil
+}
+
+// unique reports whether the first stage of r keeps one record at most, because it names the key.
+func (r *rel) unique() bool {
+	if len(r.program.Base.Order) != 1 || r.program.From < 0 {
+		return false
+	}
+	key := r.program.Base.Order[0].Column
+	if !r.program.Base.Columns[key].NotNull {
+		return false
+	}
+	for _, s := range r.program.Stages {
+		f, ok := s.(*plan.Filter)
+		if !ok {
+			_, passes := s.(*plan.Map)
+			if !passes {
+				return false
+			}
+			continue
+		}
+		tests := []plan.Expr{f.If}
+		if a, ok := f.If.(plan.Apply); ok && a.Op == plan.And {
+			tests = a.Args
+		}
+		for _, t := range tests {
+			a, ok := t.(plan.Apply)
+			if !ok || a.Op != plan.Same {
+				continue
+			}
+			for i, x := range a.Args {
+				ref, is := x.(plan.Ref)
+				_, around := a.Args[1-i].(plan.Outer)
+				if is && around && ref.Column == key {
+					return true
+				}
+			}
+		}
+		for _, w := range parts(f.Where) {
+			if c, ok := w.(query.Compare); ok && c.Op == query.Eq && c.Path.String() == r.program.Base.Columns[key].Key() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// parts returns the parts of a conjunction.
+func parts(f query.Filter) []query.Filter {
+	if and, ok := f.(query.And); ok {
+		return and
+	}
+	return []query.Filter{f}
+}

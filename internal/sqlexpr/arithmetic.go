@@ -1,0 +1,50 @@
+package sqlexpr
+
+import (
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// arithmetic binds an operator on numbers, dates and lengths of time.
+func (b *Binder) arithmetic(sign string, x, y Node, p sqltext.Pos) (Node, error) {
+	if n, done, err := b.withTimes(sign, &x, &y, p); done || err != nil {
+		return n, err
+	}
+	t := typed.Number([]typed.Node{x.Node, y.Node})
+	if sign == "%" || sign == "mod" || sign == "div" {
+		t = schema.Integer
+	}
+	if sign == "/" && t != schema.Integer {
+		t = schema.Double
+	}
+	x.At, y.At = At(p), At(p)
+	ex, err := x.Want(t, sign)
+	if err != nil {
+		return Node{}, err
+	}
+	ey, err := y.Want(t, sign)
+	if err != nil {
+		return Node{}, err
+	}
+	of := func(o plan.Op, a, b plan.Expr) plan.Expr { return plan.Apply{Op: o, Args: []plan.Expr{a, b}, T: t} }
+	switch sign {
+	case "+":
+		return computedOf(of(plan.Add, ex, ey), p), nil
+	case "-":
+		return computedOf(of(plan.Sub, ex, ey), p), nil
+	case "*":
+		return computedOf(of(plan.Mul, ex, ey), p), nil
+	case "%", "mod":
+		return computedOf(of(plan.Mod, ex, ey), p), nil
+	}
+	if t != schema.Integer {
+		return computedOf(of(plan.Div, ex, ey), p), nil
+	}
+	if k, ok := ey.(plan.Const); ok && k.Value.Int() != -1 {
+		return computedOf(of(plan.Quo, ex, ey), p), nil
+	}
+	minus := plan.Apply{Op: plan.Same, Args: []plan.Expr{ey, Whole(-1)}, T: schema.Boolean}
+	return computedOf(plan.Case{If: []plan.Expr{minus}, Then: []plan.Expr{of(plan.Sub, Whole(0), ex)}, Else: of(plan.Quo, ex, ey), T: t}, p), nil
+}

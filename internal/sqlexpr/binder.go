@@ -1,0 +1,151 @@
+// Package sqlexpr binds the expressions of SELECT statements.
+//
+// A Binder resolves names with Names, which package sqlbind implements for the records that a SELECT is over, and
+// determines types with package typed. SQL's conditions have three values: a Cond holds two conditions of package plan,
+// which have two.
+package sqlexpr
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Names resolves what an expression refers to outside of itself.
+type Names interface {
+	// Column returns what a name means; not a column with a mask.
+	Column(*sqltext.Name) (Node, error)
+	// Passed is Column for a column that is only passed on: it may have a mask.
+	Passed(*sqltext.Name) (Node, error)
+	// Computed returns what a group or a window has computed for an expression, and whether there is such a thing.
+	Computed(sqltext.Expr) (Node, bool)
+	// Exists returns whether a query has a record.
+	Exists(*sqltext.Exists) (plan.Expr, error)
+	// In compares x with the values of a query: whether sign holds for any of them.
+	In(sign string, x sqltext.Expr, q *sqltext.Query, at sqltext.Pos) (Cond, error)
+	// Scalar returns the value of a query.
+	Scalar(*sqltext.Sub) (Node, error)
+}
+
+// A Binder binds expressions over the records that Names knows.
+type Binder struct {
+	Names
+	Now    time.Time              // of now() and CURRENT_DATE
+	Params map[string]value.Value // by name: "1" for $1, "status" for :status
+	Known  *Functions
+}
+
+// Functions are the functions by name, made when they are first asked for.
+type Functions struct{ all map[string]function }
+
+// A Node is a typed expression. With Day it is a Date at midnight that is shown as a day; with Span it is a length of
+// time, an Integer in milliseconds, and for a constant perhaps months.
+type Node struct {
+	typed.Node
+	Day, Span bool
+	Months    int64 // of a constant length of time, besides the milliseconds
+}
+
+// At returns a place as the text that placed moves into a message.
+func At(p sqltext.Pos) string { return fmt.Sprintf("line %d, column %d", p.Line, p.Column) }
+
+// Invalid returns the error for a place in the statement.
+func Invalid(p sqltext.Pos, format string, args ...any) *problem.Error {
+	return problem.Invalid(At(p), format, args...)
+}
+
+// Unsupported returns the error for what the language doesn't have, and how to write it.
+func Unsupported(p sqltext.Pos, instead, format string, args ...any) *problem.Error {
+	return &problem.Error{Code: problem.Unsupported, Pointer: At(p), Detail: fmt.Sprintf(format, args...), Suggestion: instead}
+}
+
+// Literal returns a constant.
+func Literal(v value.Value, p sqltext.Pos) Node { return Node{Node: typed.Literal(v, At(p))} }
+
+// computedOf returns the Node of a computed expression.
+func computedOf(x plan.Expr, p sqltext.Pos) Node { return Node{Node: typed.Node{Expr: x, At: At(p)}} }
+
+// JSONOr returns the expression of x: an object with known members as JSON.
+func (x *Node) JSONOr() plan.Expr {
+	if x.IsObject() || x.Expr.Type() == schema.Any {
+		return x.JSON()
+	}
+	return x.Expr
+}
+
+// Constant returns the value of a constant expression.
+func (b *Binder) Constant(e sqltext.Expr) (value.Value, error) {
+	n, err := b.alone().Value(e)
+	if err != nil {
+		return value.Value{}, err
+	}
+	c, ok := n.Expr.(plan.Const)
+	if !ok {
+		return value.Value{}, Invalid(e.Pos(), "a constant is expected here")
+	}
+	return c.Value, nil
+}
+
+// Aggregates are the functions over the records of a group.
+var Aggregates = map[string]bool{"count": true, "sum": true, "avg": true, "min": true, "max": true, "total": true, "string_agg": true, "group_concat": true,
+	"listagg": true, "array_agg": true, "json_agg": true, "jsonb_agg": true, "json_group_array": true, "bool_and": true, "bool_or": true, "every": true,
+	"stddev": true, "stddev_samp": true, "stddev_pop": true, "std": true, "variance": true, "var_samp": true, "var_pop": true,
+	"percentile_cont": true, "percentile_disc": true, "median": true, "mode": true}
+
+// AggregateIn returns the first aggregate in x that is no window function; nil if there is none.
+func AggregateIn(x any) *sqltext.Call {
+	var found *sqltext.Call
+	sqltext.Walk(x, func(e sqltext.Expr) bool {
+		c, ok := e.(*sqltext.Call)
+		if ok && found == nil && c.Over == nil && Aggregates[c.Name] {
+			if (c.Name == "min" || c.Name == "max") && len(c.Args) > 1 { // SQLite's scalar min and max
+				return true
+			}
+			found = c
+		}
+		return found == nil
+	})
+	return found
+}
+
+// Whole returns a constant whole number.
+func Whole(n int64) plan.Const { return plan.Const{Value: value.OfInt(n), T: schema.Integer} }
+
+// alone returns a binder that knows no names, for constants.
+func (b *Binder) alone() *Binder {
+	return &Binder{Names: nothing{}, Now: b.Now, Params: b.Params, Known: b.Known}
+}
+
+// nothing is the Names of a constant expression.
+type nothing struct{}
+
+func (nothing) Column(n *sqltext.Name) (Node, error) {
+	return Node{}, Invalid(n.Pos(), "a constant is expected here, not a column")
+}
+func (nothing) Passed(n *sqltext.Name) (Node, error) { return nothing{}.Column(n) }
+func (nothing) Computed(sqltext.Expr) (Node, bool)   { return Node{}, false }
+func (nothing) Exists(e *sqltext.Exists) (plan.Expr, error) {
+	return nil, Invalid(e.At, "a constant is expected here, not a sub-query")
+}
+func (nothing) In(_ string, _ sqltext.Expr, _ *sqltext.Query, at sqltext.Pos) (Cond, error) {
+	return Cond{}, Invalid(at, "a constant is expected here, not a sub-query")
+}
+func (nothing) Scalar(e *sqltext.Sub) (Node, error) {
+	return Node{}, Invalid(e.At, "a constant is expected here, not a sub-query")
+}
+
+// Kept returns what a value that is passed on keeps of x: everything but the expression.
+func Kept(x *Node) Node {
+	n := Node{Day: x.Day, Span: x.Span}
+	n.List = x.List
+	if x.Column != nil {
+		n.Column = &plan.Column{ID: x.Column.ID, Class: x.Column.Class, ClassKey: x.Column.ClassKey}
+	}
+	return n
+}

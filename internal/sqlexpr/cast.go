@@ -1,0 +1,115 @@
+package sqlexpr
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// cast binds a conversion. What can't be converted is null.
+func (b *Binder) cast(e *sqltext.Cast) (Node, error) {
+	x, err := b.Value(e.X)
+	if err != nil {
+		return Node{}, err
+	}
+	name, _, _ := strings.Cut(e.Type, "(")
+	switch name {
+	case "date":
+		return b.asDay(x, e.At)
+	case "timestamp", "timestamptz", "datetime":
+		d, err := b.date(&x, "CAST")
+		return computedOf(d, e.At), err
+	case "interval":
+		if k, ok := intervalOf(&x); ok {
+			return k, nil
+		}
+		return Node{}, Unsupported(e.At, "write interval '7 days'", "only a constant can be made a length of time")
+	case "json", "jsonb":
+		if x.Kind() == schema.String {
+			return Node{}, Unsupported(e.At, "", "a text can't be made JSON")
+		}
+		return Node{Node: typed.Node{Expr: x.JSON(), List: x.List}}, nil
+	case "text", "varchar", "char", "character", "string", "nvarchar", "bpchar", "name", "nchar", "clob", "uuid":
+		t, err := b.Text(&x, "CAST")
+		return computedOf(t, e.At), err
+	}
+	t, ok := map[string]schema.Type{"int": schema.Integer, "integer": schema.Integer, "bigint": schema.Integer, "smallint": schema.Integer, "int2": schema.Integer,
+		"int4": schema.Integer, "int8": schema.Integer, "signed": schema.Integer, "unsigned": schema.Integer, "tinyint": schema.Integer, "real": schema.Double,
+		"float": schema.Double, "float4": schema.Double, "float8": schema.Double, "double": schema.Double, "numeric": schema.Decimal, "decimal": schema.Decimal,
+		"dec": schema.Decimal, "number": schema.Decimal, "bool": schema.Boolean, "boolean": schema.Boolean}[name]
+	if !ok {
+		return Node{}, &problem.Error{Code: problem.InvalidQuery, Pointer: At(e.At), Detail: fmt.Sprintf("unknown type %q", problem.Cut(e.Type)),
+			Near: problem.Nearest(name, []string{"integer", "bigint", "numeric", "double", "text", "boolean", "date", "timestamp"}, 2)}
+	}
+	out, err := b.converted(&x, t, e)
+	if err != nil || t != schema.Decimal {
+		return computedOf(out, e.At), err
+	}
+	if _, args, scaled := strings.Cut(e.Type, "("); scaled {
+		places := int64(0)
+		if _, scale, ok := strings.Cut(strings.TrimSuffix(args, ")"), ","); ok {
+			_, _ = fmt.Sscanf(scale, "%d", &places)
+		}
+		out = plan.Apply{Op: plan.Round, Args: []plan.Expr{out, Whole(min(max(places, -20), 20))}, T: t}
+	}
+	return computedOf(out, e.At), nil
+}
+
+func (b *Binder) converted(x *Node, t schema.Type, e *sqltext.Cast) (plan.Expr, error) {
+	from := x.Kind()
+	switch {
+	case x.IsNull():
+		return plan.Const{T: t}, nil
+	case x.Span || from == schema.Date || from == schema.Day:
+		return nil, Unsupported(e.At, "extract(epoch FROM …) gives seconds", "a time can't be cast to %s", e.Type)
+	case x.IsObject() || x.List || from == schema.Bytes || from == schema.Opaque || from == schema.UUID:
+		return nil, Unsupported(e.At, "", "%s can't be cast to %s", typed.What(&x.Node), e.Type)
+	case t == schema.Boolean && from == schema.String:
+		return textTruth(x.Expr), nil
+	case from == schema.Any:
+		return plan.Convert{X: x.JSON(), T: t}, nil
+	}
+	if from == schema.Double && t == schema.Integer || from == schema.Decimal && t == schema.Integer { // rounded, as PostgreSQL does
+		wide := plan.Expr(x.Expr)
+		if k, ok := wide.(plan.Const); ok {
+			wide = typed.Constant(k.Value, from)
+		}
+		return plan.Convert{X: nearest(wide, from), T: t}, nil
+	}
+	if x.Kind() == t {
+		return x.Want(t, "CAST")
+	}
+	return plan.Convert{X: x.Expr, T: t}, nil
+}
+
+// nearest rounds to a whole number: a half of a Double to the even one, a half of a Decimal away from zero.
+func nearest(x plan.Expr, t schema.Type) plan.Expr {
+	of := func(o plan.Op, args ...plan.Expr) plan.Expr { return plan.Apply{Op: o, Args: args, T: t} }
+	rounded := of(plan.Round, x, Whole(0))
+	if t != schema.Double {
+		return rounded
+	}
+	number := func(f float64) plan.Expr { return plan.Const{Value: value.OfFloat(f), T: schema.Double} }
+	half := Test(plan.Same, of(plan.Abs, of(plan.Sub, x, of(plan.Trunc, x, Whole(0)))), number(0.5))
+	even := of(plan.Mul, number(2), of(plan.Round, of(plan.Div, x, number(2)), Whole(0)))
+	return plan.Case{If: []plan.Expr{half}, Then: []plan.Expr{even}, Else: rounded, T: t}
+}
+
+// textTruth reads a text as a boolean, as PostgreSQL does; other texts are null.
+func textTruth(x plan.Expr) plan.Expr {
+	x = plan.Apply{Op: plan.Lower, Args: []plan.Expr{x}, T: schema.String}
+	oneOf := func(words ...string) plan.Expr {
+		var tests []plan.Expr
+		for _, w := range words {
+			tests = append(tests, Test(plan.Same, x, plan.Const{Value: value.OfString(w), T: schema.String}))
+		}
+		return Test(plan.Or, tests...)
+	}
+	return Cond{oneOf("true", "t", "yes", "y", "on", "1"), oneOf("false", "f", "no", "n", "off", "0")}.value()
+}

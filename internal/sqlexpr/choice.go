@@ -1,0 +1,133 @@
+package sqlexpr
+
+import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// among returns the first argument that isn't null.
+func among(f *called, a []Node) (Node, error) {
+	values := make([]typed.Node, len(a))
+	days := true
+	for i := range a {
+		if a[i].Span {
+			return Node{}, Unsupported(f.place(), "extract(epoch FROM …) gives seconds", "%s can't take lengths of time", f.Call.Name)
+		}
+		days = days && (a[i].Day || a[i].IsNull())
+		values[i] = a[i].Node
+	}
+	all, t, err := f.together(values, f.Call.Name, f.place())
+	n := Node{Node: typed.Node{Expr: plan.Apply{Op: plan.IfNull, Args: all, T: t}, List: typed.Lists(values)}, Day: days && t == schema.Date}
+	return n, err
+}
+
+// extreme returns the greatest or the least argument, nulls left out.
+func extreme(o plan.Op) func(*called, []Node) (Node, error) {
+	return func(f *called, a []Node) (Node, error) {
+		values := make([]typed.Node, len(a))
+		days := true
+		for i := range a {
+			days = days && a[i].Day
+			values[i] = a[i].Node
+		}
+		all, t, err := f.together(values, f.Call.Name, f.place())
+		if err != nil {
+			return Node{}, err
+		}
+		if t == schema.JSON {
+			return Node{}, Unsupported(f.place(), "CAST the values", "%s can't compare JSON", f.Call.Name)
+		}
+		best := all[0]
+		for _, x := range all[1:] {
+			better := Test(o, x, best)
+			best = plan.Case{If: []plan.Expr{IsNull(x), Test(plan.Or, better, IsNull(best))}, Then: []plan.Expr{best, x}, Else: best, T: t}
+		}
+		return Node{Node: typed.Node{Expr: best}, Day: days}, nil
+	}
+}
+
+func ofValues() map[string]function {
+	return map[string]function{
+		"coalesce": {1, -1, among}, "ifnull": {2, 2, among}, "nvl": {2, 2, among},
+		"greatest": {2, 8, extreme(plan.Gt)}, "least": {2, 8, extreme(plan.Lt)}, "max": {2, 8, extreme(plan.Gt)}, "min": {2, 8, extreme(plan.Lt)},
+		"nullif": {2, 2, func(f *called, a []Node) (Node, error) {
+			c, err := Compared("=", a[0], a[1], f.place())
+			if err != nil {
+				return Node{}, err
+			}
+			e := a[0].JSONOr()
+			n := computedOf(plan.Case{If: []plan.Expr{c.Yes}, Then: []plan.Expr{plan.Const{T: e.Type()}}, Else: e, T: e.Type()}, f.place())
+			n.Day = a[0].Day
+			return n, nil
+		}},
+		"iif": {3, 3, choose}, "if": {3, 3, choose},
+		"json_extract": {2, 2, extracted(false)}, "jsonb_extract": {2, 2, extracted(false)}, "json_value": {2, 2, extracted(true)},
+		"json_extract_path":      {2, -1, extractedPath(false)},
+		"jsonb_extract_path":     {2, -1, extractedPath(false)},
+		"json_extract_path_text": {2, -1, extractedPath(true)}, "jsonb_extract_path_text": {2, -1, extractedPath(true)},
+		"json_array_length": {1, 1, listLength}, "jsonb_array_length": {1, 1, listLength}, "cardinality": {1, 1, listLength}, "array_length": {1, 2, listLength},
+		"json_typeof": {1, 1, kindOf}, "jsonb_typeof": {1, 1, kindOf}, "json_type": {1, 1, kindOf},
+		"typeof": {1, 1, func(f *called, a []Node) (Node, error) {
+			return Node{}, Unsupported(f.place(), "information_schema.columns lists the types", "typeof isn't there: each column has one type")
+		}},
+	}
+}
+
+func choose(f *called, a []Node) (Node, error) {
+	return f.caseOf(&sqltext.Case{When: f.Call.Args[:1], Then: f.Call.Args[1:2], Else: f.Call.Args[2], At: f.place()})
+}
+
+// extracted takes a JSON path such as '$.a.b[0]'.
+func extracted(asText bool) func(*called, []Node) (Node, error) {
+	return func(f *called, a []Node) (Node, error) {
+		k, ok := a[1].Expr.(plan.Const)
+		path, isPath := strings.CutPrefix(k.Value.Text(), "$")
+		if !ok || !isPath || !typed.Dynamic(a[0].Kind()) {
+			return Node{}, Invalid(f.place(), "%s takes JSON and a constant path such as '$.a.b'", f.Call.Name)
+		}
+		var x plan.Expr = a[0].JSON()
+		for _, p := range strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
+			x = step(x, strings.Trim(p, `"'`))
+		}
+		return f.leaf(x, asText), nil
+	}
+}
+
+func extractedPath(asText bool) func(*called, []Node) (Node, error) {
+	return func(f *called, a []Node) (Node, error) {
+		var x plan.Expr = a[0].JSON()
+		for _, p := range a[1:] {
+			k, ok := p.Expr.(plan.Const)
+			if !ok {
+				return Node{}, Invalid(f.place(), "%s takes constant names", f.Call.Name)
+			}
+			x = step(x, k.Value.Text())
+		}
+		return f.leaf(x, asText), nil
+	}
+}
+
+func listLength(f *called, a []Node) (Node, error) {
+	items, err := a[0].Elements(f.Call.Name)
+	return computedOf(plan.Apply{Op: plan.Size, Args: []plan.Expr{items}, T: schema.Integer}, f.place()), err
+}
+
+func kindOf(f *called, a []Node) (Node, error) {
+	if !typed.Dynamic(a[0].Kind()) {
+		return Node{}, Invalid(f.place(), "%s takes JSON", f.Call.Name)
+	}
+	x := a[0].JSON()
+	is := func(kind, name string) (plan.Expr, plan.Expr) {
+		return Test(plan.Same, plan.Apply{Op: plan.TypeOf, Args: []plan.Expr{x}, T: schema.String}, plan.Const{Value: value.OfString(kind), T: schema.String}),
+			plan.Const{Value: value.OfString(name), T: schema.String}
+	}
+	c := plan.Case{T: schema.String, Else: plan.Apply{Op: plan.TypeOf, Args: []plan.Expr{x}, T: schema.String}}
+	test, name := is("bool", "boolean")
+	c.If, c.Then = []plan.Expr{IsNull(x), test}, []plan.Expr{plan.Const{T: schema.String}, name}
+	return computedOf(c, f.place()), nil
+}

@@ -1,0 +1,351 @@
+package sqlexpr
+
+import (
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Cond is a condition: Yes holds if it is true, No if it is false. Neither is ever null, and at most one holds.
+type Cond struct{ Yes, No plan.Expr }
+
+// Constantly returns a constant condition.
+func Constantly(b bool) plan.Expr { return plan.Const{Value: value.OfBool(b), T: schema.Boolean} }
+
+// Test returns a condition.
+func Test(o plan.Op, args ...plan.Expr) plan.Expr {
+	return plan.Apply{Op: o, Args: args, T: schema.Boolean}
+}
+
+// Not returns the condition that x, which is never null, doesn't hold.
+func Not(x plan.Expr) plan.Expr { return Test(plan.Not, x) }
+
+// IsNull returns the condition that x is null.
+func IsNull(x plan.Expr) plan.Expr { return Test(plan.IsNull, x) }
+
+// All returns the condition that every x holds; nil for none.
+func All(xs []plan.Expr) plan.Expr {
+	switch len(xs) {
+	case 0:
+		return nil
+	case 1:
+		return xs[0]
+	}
+	return Test(plan.And, xs...)
+}
+
+func and(a, b Cond) Cond { return Cond{Test(plan.And, a.Yes, b.Yes), Test(plan.Or, a.No, b.No)} }
+func or(a, b Cond) Cond  { return Cond{Test(plan.Or, a.Yes, b.Yes), Test(plan.And, a.No, b.No)} }
+
+// Negated returns c or its negation.
+func (c Cond) Negated(not bool) Cond {
+	if not {
+		return Cond{c.No, c.Yes}
+	}
+	return c
+}
+
+// sure returns the condition that is true or false, never unknown.
+func sure(x plan.Expr) Cond { return Cond{x, Not(x)} }
+
+var unknown = Cond{Constantly(false), Constantly(false)}
+
+// value returns c as a Boolean that is null if it is unknown.
+func (c Cond) value() plan.Expr {
+	return plan.Case{If: []plan.Expr{c.Yes, c.No}, Then: []plan.Expr{Constantly(true), Constantly(false)}, Else: plan.Const{T: schema.Boolean}, T: schema.Boolean}
+}
+
+// Cond binds a condition.
+func (b *Binder) Cond(e sqltext.Expr) (Cond, error) {
+	if _, ok := b.Names.Computed(e); ok {
+		return b.truth(e)
+	}
+	switch e := e.(type) {
+	case *sqltext.Binary:
+		switch e.Op {
+		case "and", "or":
+			return b.logic(e)
+		case "=", "<>", "<", "<=", ">", ">=":
+			return b.comparison(e.Op, e.L, e.R, e.At)
+		}
+	case *sqltext.Unary:
+		if e.Op == "not" {
+			c, err := b.Cond(e.X)
+			return c.Negated(true), err
+		}
+	case *sqltext.Is:
+		return b.is(e)
+	case *sqltext.Between:
+		return b.between(e)
+	case *sqltext.In:
+		return b.in(e)
+	case *sqltext.Like:
+		return b.like(e)
+	case *sqltext.Any:
+		return b.any(e)
+	case *sqltext.Exists:
+		x, err := b.Names.Exists(e)
+		return sure(x), err
+	case *sqltext.Word:
+		switch e.Text {
+		case "true", "false":
+			return sure(Constantly(e.Text == "true")), nil
+		case "null":
+			return unknown, nil
+		}
+	}
+	return b.truth(e)
+}
+
+// truth binds a value as a condition.
+func (b *Binder) truth(e sqltext.Expr) (Cond, error) {
+	x, err := b.Value(e)
+	if err != nil {
+		return Cond{}, err
+	}
+	switch t := x.Kind(); {
+	case x.IsNull():
+		return unknown, nil
+	case t == schema.Boolean:
+		b, err := x.Want(schema.Boolean, "a condition")
+		return Cond{Test(plan.Same, b, Constantly(true)), Test(plan.Same, b, Constantly(false))}, err
+	case typed.Dynamic(t): // a JSON true or false
+		b := plan.As{X: x.JSON(), T: schema.Boolean}
+		return Cond{Test(plan.Same, b, Constantly(true)), Test(plan.Same, b, Constantly(false))}, nil
+	case typed.Numeric(t): // as SQLite and MySQL take it
+		return Compared("<>", x, Literal(value.OfInt(0), e.Pos()), e.Pos())
+	}
+	return Cond{}, Invalid(e.Pos(), "a condition is expected here, not %s", typed.What(&x.Node))
+}
+
+func (b *Binder) logic(e *sqltext.Binary) (Cond, error) {
+	x, err := b.Cond(e.L)
+	if err != nil {
+		return Cond{}, err
+	}
+	y, err := b.Cond(e.R)
+	if err != nil {
+		return Cond{}, err
+	}
+	if e.Op == "and" {
+		return and(x, y), nil
+	}
+	return or(x, y), nil
+}
+
+// comparison binds x op y; lists in parentheses are compared member by member.
+func (b *Binder) comparison(sign string, x, y sqltext.Expr, p sqltext.Pos) (Cond, error) {
+	xs, isX := x.(*sqltext.Tuple)
+	ys, isY := y.(*sqltext.Tuple)
+	if isX && isY {
+		if len(xs.Items) != len(ys.Items) || sign != "=" && sign != "<>" {
+			return Cond{}, Unsupported(p, "compare the values one by one", "lists of values can only be compared for equality, with as many on each side")
+		}
+		out := sure(Constantly(true))
+		for i := range xs.Items {
+			c, err := b.comparison("=", xs.Items[i], ys.Items[i], p)
+			if err != nil {
+				return Cond{}, err
+			}
+			out = and(out, c)
+		}
+		return out.Negated(sign == "<>"), nil
+	}
+	nx, err := b.Value(x)
+	if err != nil {
+		return Cond{}, err
+	}
+	ny, err := b.Value(y)
+	if err != nil {
+		return Cond{}, err
+	}
+	return Compared(sign, nx, ny, y.Pos())
+}
+
+// compared returns the comparison of two values.
+func Compared(sign string, x, y Node, p sqltext.Pos) (Cond, error) {
+	if x.IsNull() || y.IsNull() {
+		return unknown, nil
+	}
+	ex, ey, err := Alike(&x, &y, sign)
+	if err != nil {
+		return Cond{}, err
+	}
+	var c Cond
+	switch sign {
+	case "=", "<>":
+		c = Cond{Test(plan.Same, ex, ey), Test(plan.Differ, ex, ey)}.Negated(sign == "<>")
+	case "<":
+		c = Cond{Test(plan.Under, ex, ey), Test(plan.UpTo, ey, ex)}
+	case "<=":
+		c = Cond{Test(plan.UpTo, ex, ey), Test(plan.Under, ey, ex)}
+	case ">":
+		c = Cond{Test(plan.Under, ey, ex), Test(plan.UpTo, ex, ey)}
+	case ">=":
+		c = Cond{Test(plan.UpTo, ey, ex), Test(plan.Under, ex, ey)}
+	}
+	if ex.Type() == schema.JSON { // whose comparisons take null as a value
+		there := Test(plan.And, Not(IsNull(ex)), Not(IsNull(ey)))
+		c = Cond{Test(plan.And, there, c.Yes), Test(plan.And, there, c.No)}
+	}
+	return c, nil
+}
+
+// alike returns two values in a type in which they can be compared: lengths of time only with each other.
+func Alike(x, y *Node, sign string) (plan.Expr, plan.Expr, error) {
+	if x.Span != y.Span {
+		length, other := x, y
+		if y.Span {
+			length, other = y, x
+		}
+		if s, ok := intervalOf(other); ok && length.Span {
+			*other = s
+		} else {
+			return nil, nil, unsupportedAt(y.At, "compare with an interval: interval '1 day'", "a length of time can only be compared with another")
+		}
+	}
+	if x.Kind() == schema.Boolean && y.Constant && typed.Numeric(y.Kind()) { // 1 and 0, where a database has no booleans
+		y.Expr = plan.Const{Value: value.OfBool(y.Expr.(plan.Const).Value.String() != "0"), T: schema.Boolean}
+	}
+	return typed.Alike(x.Node, y.Node, sign)
+}
+
+func (b *Binder) is(e *sqltext.Is) (Cond, error) {
+	switch e.What {
+	case "null":
+		if n, ok := e.X.(*sqltext.Name); ok && !b.computed(n) { // also of a type that only the database knows
+			x, err := b.Names.Passed(n)
+			if err != nil {
+				return Cond{}, err
+			}
+			if x.Column == nil || x.Column.Mask == nil {
+				return sure(x.Nothing()).Negated(e.Not), nil
+			}
+		}
+		x, err := b.Value(e.X)
+		if err != nil {
+			return Cond{}, err
+		}
+		return sure(x.Nothing()).Negated(e.Not), nil
+	case "distinct":
+		x, err := b.Value(e.X)
+		if err != nil {
+			return Cond{}, err
+		}
+		y, err := b.Value(e.Y)
+		if err != nil {
+			return Cond{}, err
+		}
+		if x.IsNull() || y.IsNull() {
+			other := x
+			if x.IsNull() {
+				other = y
+			}
+			return sure(other.Nothing()).Negated(!e.Not), nil
+		}
+		ex, ey, err := Alike(&x, &y, "IS DISTINCT FROM")
+		return sure(Test(plan.Eq, ex, ey)).Negated(!e.Not), err
+	}
+	c, err := b.Cond(e.X)
+	holds := map[string]plan.Expr{"true": c.Yes, "false": c.No}[e.What]
+	if e.What == "unknown" {
+		holds = Not(Test(plan.Or, c.Yes, c.No))
+	}
+	return sure(holds).Negated(e.Not), err
+}
+
+func (b *Binder) between(e *sqltext.Between) (Cond, error) {
+	bounded := func(low, high sqltext.Expr) (Cond, error) {
+		x, err := b.comparison(">=", e.X, low, e.At)
+		if err != nil {
+			return Cond{}, err
+		}
+		y, err := b.comparison("<=", e.X, high, e.At)
+		return and(x, y), err
+	}
+	c, err := bounded(e.Low, e.High)
+	if err == nil && e.Symmetric {
+		var other Cond
+		other, err = bounded(e.High, e.Low)
+		c = or(c, other)
+	}
+	return c.Negated(e.Not), err
+}
+
+// in binds IN: with a list as equalities, with a query as two sub-queries, one that asks for an equal value and, where the
+// answer can be false, one that asks for a value that could be equal.
+func (b *Binder) in(e *sqltext.In) (Cond, error) {
+	if e.Query != nil {
+		c, err := b.Names.In("=", e.X, e.Query, e.At)
+		return c.Negated(e.Not), err
+	}
+	var out *Cond
+	for _, item := range e.List {
+		c, err := b.comparison("=", e.X, item, e.At)
+		if err != nil {
+			return Cond{}, err
+		}
+		if out == nil {
+			out = &c
+		} else {
+			*out = Cond{flat(plan.Or, out.Yes, c.Yes), flat(plan.And, out.No, c.No)}
+		}
+	}
+	return out.Negated(e.Not), nil
+}
+
+// flat adds y to x, which may be the same operator already.
+func flat(o plan.Op, x, y plan.Expr) plan.Expr {
+	if a, ok := x.(plan.Apply); ok && a.Op == o {
+		a.Args = append(a.Args[:len(a.Args):len(a.Args)], y)
+		return a
+	}
+	return Test(o, x, y)
+}
+
+func (b *Binder) any(e *sqltext.Any) (Cond, error) {
+	sign, negate := e.Op, false
+	if e.All { // x = ALL q is NOT (x <> ANY q)
+		sign = map[string]string{"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}[e.Op]
+		negate = true
+	}
+	if e.Query != nil {
+		c, err := b.Names.In(sign, e.X, e.Query, e.At)
+		return c.Negated(negate), err
+	}
+	list, ok := e.List.(*sqltext.Array)
+	if !ok {
+		x, err := b.Value(e.X)
+		if err != nil {
+			return Cond{}, err
+		}
+		l, err := b.Value(e.List)
+		if err != nil {
+			return Cond{}, err
+		}
+		items, err := l.Elements("ANY")
+		if err != nil || sign != "=" {
+			return Cond{}, Unsupported(e.At, "use = ANY (list), or IN", "ANY takes a list or a query")
+		}
+		c := sure(Test(plan.InList, x.JSON(), items))
+		null := Test(plan.Or, IsNull(x.JSON()), IsNull(items))
+		c = Cond{Test(plan.And, Not(null), c.Yes), Test(plan.And, Not(null), c.No)}
+		return c.Negated(negate), nil
+	}
+	out := sure(Constantly(false))
+	for _, item := range list.Items {
+		c, err := b.comparison(sign, e.X, item, e.At)
+		if err != nil {
+			return Cond{}, err
+		}
+		out = or(out, c)
+	}
+	return out.Negated(negate), nil
+}
+
+func (b *Binder) computed(e sqltext.Expr) bool {
+	_, ok := b.Names.Computed(e)
+	return ok
+}

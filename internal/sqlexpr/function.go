@@ -1,0 +1,332 @@
+package sqlexpr
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A function is what a name with arguments means.
+type function struct {
+	least, most int // arguments; most -1 for any number
+	bind        func(f *called, a []Node) (Node, error)
+}
+
+// A called is a call with the records it is over.
+type called struct {
+	*Binder
+	*sqltext.Call
+}
+
+func (f *called) place() sqltext.Pos { return f.Call.At }
+
+// op returns an operator on the arguments, each converted to its type in types.
+func (f *called) operator(o plan.Op, t schema.Type, a []Node, types ...schema.Type) (Node, error) {
+	args := make([]plan.Expr, len(a))
+	for i := range a {
+		want, err := types[min(i, len(types)-1)], error(nil)
+		if want == schema.String {
+			args[i], err = f.Text(&a[i], f.Call.Name)
+		} else {
+			args[i], err = a[i].Want(want, f.Call.Name)
+		}
+		if err != nil {
+			return Node{}, err
+		}
+	}
+	return computedOf(plan.Apply{Op: o, Args: args, T: t}, f.place()), nil
+}
+
+// call binds a function of a single record.
+func (b *Binder) call(c *sqltext.Call) (Node, error) {
+	if c.Over != nil {
+		return Node{}, Invalid(c.At, "a window function can only be in the select list and in ORDER BY")
+	}
+	if AggregateIn(c) == c {
+		return Node{}, Unsupported(c.At, "", "%s(…) can't be here", c.Name)
+	}
+	fn, ok := b.function(c.Name)
+	if !ok {
+		return Node{}, unknownFunction(c)
+	}
+	if c.Star || c.Distinct || c.Order != nil || c.Filter != nil || c.Within != nil {
+		return Node{}, Invalid(c.At, "%s is no aggregate: it takes its arguments alone", c.Name)
+	}
+	if len(c.Args) < fn.least || fn.most >= 0 && len(c.Args) > fn.most {
+		return Node{}, Invalid(c.At, "%s takes %s, and %d are given", c.Name, counted(fn), len(c.Args))
+	}
+	args := make([]Node, len(c.Args))
+	for i, e := range c.Args {
+		var err error
+		if args[i], err = b.Value(e); err != nil {
+			return Node{}, err
+		}
+	}
+	return fn.bind(&called{b, c}, args)
+}
+
+func counted(f function) string {
+	switch {
+	case f.most < 0:
+		return fmt.Sprintf("at least %d arguments", f.least)
+	case f.least == f.most:
+		return fmt.Sprintf("%d arguments", f.least)
+	}
+	return fmt.Sprintf("%d to %d arguments", f.least, f.most)
+}
+
+// unknownFunction returns the error for a function that isn't there, with how to do without it.
+func unknownFunction(c *sqltext.Call) error {
+	instead := map[string]string{"random": "get_sample_objects gives a sample", "rand": "get_sample_objects gives a sample", "version": "", "current_database": "",
+		"regexp_replace": "use replace(text, from, to)", "to_tsvector": "the tool text_search finds words", "match": "the tool text_search finds words",
+		"lpad": "use right('0000' || x, 4)", "generate_series": "it can be in FROM", "unnest": "read the list, or use aggregate with $unwind"}
+	names := slices.Collect(maps.Keys(functions()))
+	names = append(names, slices.Collect(maps.Keys(Aggregates))...)
+	slices.Sort(names)
+	e := &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_function", Pointer: At(c.At), Detail: fmt.Sprintf("unknown function %s", problem.Cut(c.Name)),
+		Near: problem.Nearest(c.Name, names, 3), Suggestion: instead[c.Name]}
+	return e
+}
+
+// function returns the function called name.
+func (b *Binder) function(name string) (function, bool) {
+	if b.Known.all == nil {
+		b.Known.all = functions()
+	}
+	fn, ok := b.Known.all[name]
+	return fn, ok
+}
+
+// functions returns the functions by name.
+func functions() map[string]function {
+	all := map[string]function{}
+	for _, family := range []map[string]function{ofText(), ofNumbers(), ofTime(), betweenTimes(), ofValues()} {
+		maps.Copy(all, family)
+	}
+	return all
+}
+
+func integer(n int64) Node {
+	return Node{Node: typed.Node{Expr: Whole(n), Constant: true}}
+}
+
+// minus returns x - n.
+func minus(x plan.Expr, n int64) plan.Expr {
+	if k, ok := x.(plan.Const); ok {
+		return Whole(k.Value.Int() - n)
+	}
+	return plan.Apply{Op: plan.Sub, Args: []plan.Expr{x, Whole(n)}, T: schema.Integer}
+}
+
+func texts(o plan.Op, t schema.Type) func(*called, []Node) (Node, error) {
+	return func(f *called, a []Node) (Node, error) { return f.operator(o, t, a, schema.String) }
+}
+
+func trimmed(o plan.Op) func(*called, []Node) (Node, error) {
+	return func(f *called, a []Node) (Node, error) {
+		if len(a) == 1 {
+			a = append(a, Literal(value.OfString(" "), f.place()))
+		}
+		if _, ok := a[1].Expr.(plan.Const); !ok {
+			return Node{}, problem.NotSupported(a[1].At, "%s takes the characters as a constant text", f.Call.Name)
+		}
+		return f.operator(o, schema.String, a, schema.String)
+	}
+}
+
+// indexOf returns the position of the second text in the first, from 1; 0 for none.
+func indexOf(swap bool) func(*called, []Node) (Node, error) {
+	return func(f *called, a []Node) (Node, error) {
+		if swap {
+			a[0], a[1] = a[1], a[0]
+		}
+		n, err := f.operator(plan.IndexOf, schema.Integer, a, schema.String)
+		if err != nil {
+			return Node{}, err
+		}
+		n.Expr = plan.Apply{Op: plan.Add, Args: []plan.Expr{n.Expr, Whole(1)}, T: schema.Integer}
+		return n, nil
+	}
+}
+
+// substring takes the characters from a position, from 1, which may lie before the text.
+func substring(f *called, a []Node) (Node, error) {
+	if len(a) == 2 && a[1].Kind() == schema.String {
+		return Node{}, Unsupported(f.place(), "use ~ to test a regular expression", "substring with a regular expression isn't there")
+	}
+	x, err := f.Text(&a[0], f.Call.Name)
+	if err != nil {
+		return Node{}, err
+	}
+	from, err := a[1].Want(schema.Integer, f.Call.Name)
+	if err != nil {
+		return Node{}, err
+	}
+	start := minus(from, 1)
+	n := plan.Expr(Whole(-1))
+	if len(a) == 3 {
+		if n, err = a[2].Want(schema.Integer, f.Call.Name); err != nil {
+			return Node{}, err
+		}
+	}
+	sub := func(start, n plan.Expr) plan.Expr {
+		return plan.Apply{Op: plan.Substr, Args: []plan.Expr{x, start, n}, T: schema.String}
+	}
+	k, fixed := start.(plan.Const)
+	length, fixedLength := n.(plan.Const)
+	switch {
+	case fixed && k.Value.Int() >= 0 && (len(a) == 2 || fixedLength && length.Value.Int() >= 0):
+		return computedOf(sub(start, n), f.place()), nil
+	case fixed && k.Value.Int() < 0 && (len(a) == 2 || !fixedLength || !fixed):
+		return Node{}, Unsupported(f.place(), "right(x, n) takes characters from the end", "a position before the first character isn't there")
+	}
+	valid := Test(plan.UpTo, Whole(0), start)
+	if len(a) == 3 {
+		valid = Test(plan.And, valid, Test(plan.UpTo, Whole(0), n))
+	}
+	return computedOf(plan.Case{If: []plan.Expr{valid}, Then: []plan.Expr{sub(start, n)}, Else: plan.Const{T: schema.String}, T: schema.String}, f.place()), nil
+}
+
+// side takes characters from the left or the right; a negative count leaves characters out at the other end.
+func side(right bool) func(*called, []Node) (Node, error) {
+	return func(f *called, a []Node) (Node, error) {
+		x, err := f.Text(&a[0], f.Call.Name)
+		if err != nil {
+			return Node{}, err
+		}
+		n, err := a[1].Want(schema.Integer, f.Call.Name)
+		if err != nil {
+			return Node{}, err
+		}
+		length := plan.Apply{Op: plan.Length, Args: []plan.Expr{x}, T: schema.Integer}
+		atLeast0 := func(e plan.Expr) plan.Expr {
+			return plan.Case{If: []plan.Expr{Test(plan.Under, e, Whole(0))}, Then: []plan.Expr{Whole(0)}, Else: e, T: schema.Integer}
+		}
+		sum := func(o plan.Op, a, b plan.Expr) plan.Expr {
+			return plan.Apply{Op: o, Args: []plan.Expr{a, b}, T: schema.Integer}
+		}
+		negative := Test(plan.Under, n, Whole(0))
+		pick := func(then, otherwise plan.Expr) plan.Expr {
+			return plan.Case{If: []plan.Expr{negative}, Then: []plan.Expr{then}, Else: otherwise, T: schema.Integer}
+		}
+		start, count := plan.Expr(Whole(0)), pick(atLeast0(sum(plan.Add, length, n)), n)
+		if right {
+			start = pick(sum(plan.Sub, Whole(0), n), atLeast0(sum(plan.Sub, length, n)))
+			count = length
+		}
+		return computedOf(plan.Apply{Op: plan.Substr, Args: []plan.Expr{x, start, count}, T: schema.String}, f.place()), nil
+	}
+}
+
+func ofText() map[string]function {
+	return map[string]function{
+		"lower": {1, 1, texts(plan.Lower, schema.String)}, "lcase": {1, 1, texts(plan.Lower, schema.String)},
+		"upper": {1, 1, texts(plan.Upper, schema.String)}, "ucase": {1, 1, texts(plan.Upper, schema.String)},
+		"length": {1, 1, texts(plan.Length, schema.Integer)}, "char_length": {1, 1, texts(plan.Length, schema.Integer)},
+		"character_length": {1, 1, texts(plan.Length, schema.Integer)}, "len": {1, 1, texts(plan.Length, schema.Integer)},
+		"btrim": {1, 2, trimmed(plan.Trim)}, "ltrim": {1, 2, trimmed(plan.TrimLeft)}, "rtrim": {1, 2, trimmed(plan.TrimRight)},
+		"replace":   {3, 3, texts(plan.ReplaceAll, schema.String)},
+		"strpos":    {2, 2, indexOf(false)},
+		"instr":     {2, 2, indexOf(false)},
+		"position":  {2, 2, indexOf(true)},
+		"locate":    {2, 2, indexOf(true)},
+		"charindex": {2, 2, indexOf(true)},
+		"substring": {2, 3, substring}, "substr": {2, 3, substring}, "mid": {3, 3, substring},
+		"left": {2, 2, side(false)}, "right": {2, 2, side(true)},
+		"concat":    {1, -1, func(f *called, a []Node) (Node, error) { return f.Binder.concat(a, true, f.place()) }},
+		"concat_ws": {2, -1, concatWith},
+		"starts_with": {2, 2, func(f *called, a []Node) (Node, error) {
+			n, err := f.operator(plan.IndexOf, schema.Integer, a, schema.String)
+			if err != nil {
+				return Node{}, err
+			}
+			there := Not(IsNull(n.Expr))
+			is := Test(plan.Same, n.Expr, Whole(0))
+			return computedOf(Cond{is, Test(plan.And, there, Not(is))}.value(), f.place()), nil
+		}},
+		"split_part": {3, 3, func(f *called, a []Node) (Node, error) {
+			separator, ok := a[1].Expr.(plan.Const)
+			if !ok || separator.Value.Text() == "" {
+				return Node{}, problem.NotSupported(a[1].At, "split_part takes a constant separator that isn't empty")
+			}
+			x, err := f.Text(&a[0], "split_part")
+			if err != nil {
+				return Node{}, err
+			}
+			n, err := a[2].Want(schema.Integer, "split_part")
+			if err != nil {
+				return Node{}, err
+			}
+			parts := plan.Apply{Op: plan.Split, Args: []plan.Expr{x, separator}, T: schema.JSON}
+			from := plan.Case{If: []plan.Expr{Test(plan.Under, n, Whole(0))}, Then: []plan.Expr{n}, Else: minus(n, 1), T: schema.Integer}
+			part := plan.As{X: plan.Apply{Op: plan.ElemAt, Args: []plan.Expr{parts, from}, T: schema.JSON}, T: schema.String}
+			none := plan.Case{If: []plan.Expr{IsNull(x)}, Then: []plan.Expr{plan.Const{T: schema.String}}, Else: plan.Const{Value: value.OfString(""), T: schema.String}, T: schema.String}
+			return computedOf(plan.Apply{Op: plan.IfNull, Args: []plan.Expr{part, none}, T: schema.String}, f.place()), nil
+		}},
+	}
+}
+
+// concatWith joins the texts after the first that aren't null, with the first between them.
+func concatWith(f *called, a []Node) (Node, error) {
+	k, ok := a[0].Expr.(plan.Const)
+	if !ok || k.Value.Kind() != value.String {
+		return Node{}, problem.NotSupported(a[0].At, "concat_ws takes a constant separator")
+	}
+	text := func(o plan.Op, args ...plan.Expr) plan.Expr { return plan.Apply{Op: o, Args: args, T: schema.String} }
+	all := plan.Apply{Op: plan.Concat, T: schema.String}
+	for i := range a[1:] { // each with the separator before it
+		x, err := f.Text(&a[i+1], "concat_ws")
+		if err != nil {
+			return Node{}, err
+		}
+		all.Args = append(all.Args, text(plan.IfNull, text(plan.Concat, k, x), plan.Const{Value: value.OfString(""), T: schema.String}))
+	}
+	n := int64(len([]rune(k.Value.Text())))
+	return computedOf(text(plan.Substr, all, Whole(n), Whole(-1)), f.place()), nil
+}
+
+func numbers(o plan.Op) func(*called, []Node) (Node, error) {
+	return func(f *called, a []Node) (Node, error) {
+		t := typed.Number([]typed.Node{a[0].Node})
+		if t == schema.Integer && (o == plan.Ceil || o == plan.Floor || len(a) == 1 && (o == plan.Round || o == plan.Trunc)) {
+			return a[0], nil
+		}
+		if o == plan.Round || o == plan.Trunc {
+			if len(a) == 1 {
+				a = append(a, integer(0))
+			}
+			k, ok := a[1].Expr.(plan.Const)
+			if n, isWhole := k.Value.AsInt(); !ok || !isWhole || n < -20 || n > 20 {
+				return Node{}, Invalid(f.place(), "%s takes a whole number from -20 to 20 for the places", f.Call.Name)
+			}
+			return f.operator(o, t, a, t, schema.Integer)
+		}
+		return f.operator(o, t, a, t)
+	}
+}
+
+func ofNumbers() map[string]function {
+	return map[string]function{
+		"abs": {1, 1, numbers(plan.Abs)}, "ceil": {1, 1, numbers(plan.Ceil)}, "ceiling": {1, 1, numbers(plan.Ceil)}, "floor": {1, 1, numbers(plan.Floor)},
+		"round": {1, 2, numbers(plan.Round)}, "trunc": {1, 2, numbers(plan.Trunc)}, "truncate": {1, 2, numbers(plan.Trunc)},
+		"mod": {2, 2, func(f *called, a []Node) (Node, error) { return f.arithmetic("%", a[0], a[1], f.place()) }},
+		"div": {2, 2, func(f *called, a []Node) (Node, error) { return f.arithmetic("div", a[0], a[1], f.place()) }},
+		"sign": {1, 1, func(f *called, a []Node) (Node, error) {
+			t := typed.Number([]typed.Node{a[0].Node})
+			x, err := a[0].Want(t, "sign")
+			if err != nil {
+				return Node{}, err
+			}
+			zero := typed.Constant(value.OfInt(0), t)
+			return computedOf(plan.Case{If: []plan.Expr{Test(plan.Under, x, zero), Test(plan.Under, zero, x), Test(plan.Same, x, zero)},
+				Then: []plan.Expr{Whole(-1), Whole(1), Whole(0)}, Else: plan.Const{T: schema.Integer}, T: schema.Integer}, f.place()), nil
+		}},
+	}
+}

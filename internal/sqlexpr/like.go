@@ -1,0 +1,108 @@
+package sqlexpr
+
+import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// like binds LIKE and matches with regular expressions, whose patterns are constants.
+func (b *Binder) like(e *sqltext.Like) (Cond, error) {
+	x, err := b.Value(e.X)
+	if err != nil {
+		return Cond{}, err
+	}
+	text, err := b.Text(&x, strings.ToUpper(e.Op))
+	if err != nil {
+		return Cond{}, err
+	}
+	v, err := b.Constant(e.Pattern)
+	if err != nil {
+		return Cond{}, Unsupported(e.Pattern.Pos(), "for a text within a text use strpos(x, y) > 0", "the pattern is a constant text")
+	}
+	if v.IsNull() {
+		return unknown, nil
+	}
+	if v.Kind() != value.String {
+		return Cond{}, Invalid(e.Pattern.Pos(), "the pattern is a text, not %s", v.Kind())
+	}
+	regex, err := b.pattern(e, v.Text())
+	if err != nil {
+		return Cond{}, err
+	}
+	there := Not(IsNull(text))
+	m := plan.Matches{X: text, Regex: regex}
+	return Cond{Test(plan.And, there, m), Test(plan.And, there, Not(m))}.Negated(e.Not), nil
+}
+
+// pattern returns the regular expression of a LIKE, a SIMILAR TO or a ~.
+func (b *Binder) pattern(e *sqltext.Like, text string) (query.Regex, error) {
+	escape := '\\'
+	if e.Escape != nil {
+		v, err := b.Constant(e.Escape)
+		if err != nil {
+			return query.Regex{}, err
+		}
+		switch c := []rune(v.Text()); len(c) {
+		case 0:
+			escape = -1
+		case 1:
+			escape = c[0]
+		default:
+			return query.Regex{}, Invalid(e.Escape.Pos(), "ESCAPE takes one character")
+		}
+	}
+	options := ""
+	switch e.Op {
+	case "like":
+		text = likePattern(text, escape)
+	case "ilike":
+		text, options = likePattern(text, escape), "i"
+	case "similar":
+		text = "^(?s:" + strings.NewReplacer("%", ".*", "_", ".").Replace(text) + ")$"
+	case "~*":
+		options = "i"
+	}
+	return query.ParseRegex(text, options, At(e.Pattern.Pos()))
+}
+
+// likePattern returns the regular expression of a LIKE pattern.
+func likePattern(text string, escape rune) string {
+	var b strings.Builder
+	escaped := false
+	for _, c := range text {
+		switch {
+		case escaped:
+			b.WriteString(quoteMeta(c))
+			escaped = false
+		case c == escape:
+			escaped = true
+		case c == '%':
+			b.WriteString("(?s:.*)")
+		case c == '_':
+			b.WriteString("(?s:.)")
+		default:
+			b.WriteString(quoteMeta(c))
+		}
+	}
+	s := b.String()
+	if rest, ok := strings.CutSuffix(s, "(?s:.*)"); ok { // a prefix, or anything within
+		s = rest
+	} else {
+		s += `\z`
+	}
+	if rest, ok := strings.CutPrefix(s, "(?s:.*)"); ok {
+		return rest
+	}
+	return `\A` + s
+}
+
+func quoteMeta(c rune) string {
+	if strings.ContainsRune(`\.+*?()|[]{}^$`, c) {
+		return `\` + string(c)
+	}
+	return string(c)
+}

@@ -1,0 +1,326 @@
+package sqlexpr
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A length of time is a Node with Span: milliseconds, and for a constant perhaps months, which have no fixed length.
+
+// millis are the lengths of the units of time that have one.
+var millis = map[string]int64{"millisecond": 1, "second": 1000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000, "week": 7 * 86_400_000}
+
+// months are those of the other units.
+var months = map[string]int64{"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
+
+// unitNames are the names of units in SQL dialects.
+var unitNames = map[string]string{"ms": "millisecond", "milliseconds": "millisecond", "s": "second", "sec": "second", "secs": "second", "ss": "second", "seconds": "second",
+	"m": "minute", "min": "minute", "mins": "minute", "mi": "minute", "minutes": "minute", "h": "hour", "hh": "hour", "hr": "hour", "hrs": "hour", "hours": "hour",
+	"d": "day", "dd": "day", "days": "day", "w": "week", "wk": "week", "weeks": "week", "mon": "month", "mons": "month", "mm": "month", "months": "month",
+	"qq": "quarter", "quarters": "quarter", "y": "year", "yy": "year", "yyyy": "year", "yr": "year", "years": "year", "decades": "decade", "centuries": "century"}
+
+// unit returns the unit that a name means, "" for none.
+func unit(name string) string {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if u, ok := unitNames[name]; ok {
+		return u
+	}
+	if millis[name] > 0 || months[name] > 0 {
+		return name
+	}
+	return ""
+}
+
+// span returns a constant length of time.
+func span(month, ms int64) Node {
+	return Node{Node: typed.Node{Expr: Whole(ms), Constant: true}, Span: true, Months: month}
+}
+
+// interval reads a length of time such as "1 year 2 days", "-3 hours" or "01:30:00".
+func interval(text string) (Node, bool) {
+	fields := strings.Fields(strings.TrimPrefix(strings.TrimSuffix(strings.ToLower(text), " ago"), "@ "))
+	ago := strings.HasSuffix(strings.ToLower(text), " ago")
+	var month, ms int64
+	for i := 0; i < len(fields); i++ {
+		f := fields[i]
+		if strings.Contains(f, ":") {
+			d, ok := clock(f)
+			if !ok {
+				return Node{}, false
+			}
+			ms += d
+			continue
+		}
+		digits := strings.TrimLeft(f, "+-0123456789.")
+		n, err := strconv.ParseFloat(strings.TrimSuffix(f, digits), 64)
+		if err != nil {
+			return Node{}, false
+		}
+		name := digits
+		if name == "" {
+			if i++; i == len(fields) {
+				name = "second"
+			} else {
+				name = fields[i]
+			}
+		}
+		u := unit(name)
+		switch {
+		case u == "" || n > 1e9 || n < -1e9:
+			return Node{}, false
+		case months[u] > 0:
+			month += int64(n * float64(months[u]))
+		default:
+			ms += int64(n * float64(millis[u]))
+		}
+	}
+	if ago {
+		month, ms = -month, -ms
+	}
+	return span(month, ms), len(fields) > 0
+}
+
+// clock reads hours, minutes and seconds.
+func clock(s string) (int64, bool) {
+	sign := int64(1)
+	if rest, ok := strings.CutPrefix(s, "-"); ok {
+		s, sign = rest, -1
+	}
+	for _, layout := range []string{"15:04:05", "15:04"} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return sign * (int64(t.Hour())*3_600_000 + int64(t.Minute())*60_000 + int64(t.Second())*1000 + int64(t.Nanosecond())/1e6), true
+		}
+	}
+	return 0, false
+}
+
+// intervalOf returns x as a length of time if it is one, or a constant text that means one.
+func intervalOf(x *Node) (Node, bool) {
+	if x.Span {
+		return *x, true
+	}
+	k, ok := x.Expr.(plan.Const)
+	if !ok || k.Value.Kind() != value.String {
+		return Node{}, false
+	}
+	return interval(k.Value.Text())
+}
+
+// isTime reports whether x is a Date or a Day.
+func isTime(x *Node) bool { return x.Kind() == schema.Date || x.Kind() == schema.Day }
+
+// date returns x as a Date: also a text.
+func (b *Binder) date(x *Node, what string) (plan.Expr, error) {
+	if x.IsNull() {
+		return plan.Const{T: schema.Date}, nil
+	}
+	if k, ok := x.Expr.(plan.Const); ok && k.Value.Kind() == value.String {
+		if strings.EqualFold(k.Value.Text(), "now") { // SQLite
+			return moment(b.Now.UnixMicro()).Expr, nil
+		}
+		v, ok := value.OfDateText(k.Value.Text())
+		if !ok {
+			return nil, problem.Invalid(x.At, "%q is no date in ISO 8601", problem.Cut(k.Value.Text()))
+		}
+		return plan.Const{Value: value.OfDate(v.Micros()), T: schema.Date}, nil
+	}
+	if x.Kind() == schema.String || typed.Dynamic(x.Kind()) {
+		return plan.Convert{X: x.JSONOr(), T: schema.Date}, nil
+	}
+	return x.Want(schema.Date, what)
+}
+
+// asDay returns the day of x.
+func (b *Binder) asDay(x Node, p sqltext.Pos) (Node, error) {
+	d, err := b.date(&x, "date")
+	if err != nil {
+		return Node{}, err
+	}
+	if k, ok := d.(plan.Const); ok && !k.Value.IsNull() {
+		m := k.Value.Micros()
+		n := moment(m - ((m%day)+day)%day)
+		n.Day = true
+		return n, nil
+	}
+	n := computedOf(plan.DateTrunc{X: d, Unit: "day", WeekStart: 1}, p)
+	n.Day = true
+	return n, nil
+}
+
+// withTimes binds arithmetic with dates and lengths of time, and reports whether it was.
+func (b *Binder) withTimes(sign string, x, y *Node, p sqltext.Pos) (Node, bool, error) {
+	// A constant text beside a time is a time or a length of time.
+	if isTime(x) && y.Constant && y.Kind() == schema.String {
+		if d, ok := intervalOf(y); ok {
+			*y = d
+		} else if d, err := b.date(y, sign); err == nil {
+			*y = computedOf(d, p)
+		}
+	}
+	switch {
+	case x.Span && y.Span && (sign == "+" || sign == "-"):
+		if x.Months != 0 || y.Months != 0 {
+			if x.Constant && y.Constant {
+				by := int64(1)
+				if sign == "-" {
+					by = -1
+				}
+				return span(x.Months+by*y.Months, x.Expr.(plan.Const).Value.Int()+by*y.Expr.(plan.Const).Value.Int()), true, nil
+			}
+			return Node{}, true, Unsupported(p, "add each to the date", "months have no fixed length")
+		}
+		n, err := b.arithmetic(sign, Node{Node: x.Node}, Node{Node: y.Node}, p)
+		n.Span = true
+		return n, true, err
+	case x.Span && (sign == "*" || sign == "/") && !y.Span:
+		return b.scaled(sign, x, y, p)
+	case y.Span && sign == "*" && !x.Span:
+		return b.scaled(sign, y, x, p)
+	case x.Span && y.Span && sign == "/":
+		n, err := b.arithmetic("/", Node{Node: typed.Node{Expr: plan.Widen{X: x.Expr, T: schema.Double}}}, Node{Node: typed.Node{Expr: plan.Widen{X: y.Expr, T: schema.Double}}}, p)
+		return n, true, err
+	case isTime(x) && y.Span && (sign == "+" || sign == "-"):
+		n, err := b.shifted(*x, *y, sign == "-", p)
+		return n, true, err
+	case x.Span && isTime(y) && sign == "+":
+		n, err := b.shifted(*y, *x, false, p)
+		return n, true, err
+	case isTime(x) && isTime(y) && sign == "-":
+		return b.between2(x, y, p)
+	case x.Day && typed.Numeric(y.Kind()) && (sign == "+" || sign == "-"): // a day and a number of days
+		n, err := b.moved(*x, *y, "day", sign == "-", p)
+		return n, true, err
+	case isTime(x) || isTime(y) || x.Span || y.Span:
+		return Node{}, true, Unsupported(p, "add or subtract an interval: x + interval '7 days'", "%s can't take %s and %s", sign, typed.What(&x.Node), typed.What(&y.Node))
+	}
+	return Node{}, false, nil
+}
+
+// between2 returns the time from y to x: the number of days between days, else a length of time.
+func (b *Binder) between2(x, y *Node, p sqltext.Pos) (Node, bool, error) {
+	ex, err := b.date(x, "-")
+	if err != nil {
+		return Node{}, true, err
+	}
+	ey, err := b.date(y, "-")
+	if err != nil {
+		return Node{}, true, err
+	}
+	ms := plan.Apply{Op: plan.Millis, Args: []plan.Expr{ex, ey}, T: schema.Integer}
+	n := computedOf(ms, p)
+	if n.Span = true; (x.Day || x.Kind() == schema.Day) && (y.Day || y.Kind() == schema.Day) {
+		n = computedOf(plan.Apply{Op: plan.Quo, Args: []plan.Expr{ms, Whole(millis["day"])}, T: schema.Integer}, p)
+	}
+	return n, true, nil
+}
+
+// scaled multiplies or divides a length of time.
+func (b *Binder) scaled(sign string, x, by *Node, p sqltext.Pos) (Node, bool, error) {
+	if x.Months != 0 {
+		k, ok := by.Expr.(plan.Const)
+		n, whole := k.Value.AsInt()
+		if !ok || !whole || sign != "*" {
+			return Node{}, true, Unsupported(p, "", "months can only be multiplied by a constant whole number")
+		}
+		return span(x.Months*n, x.Expr.(plan.Const).Value.Int()*n), true, nil
+	}
+	if k, ok := by.Expr.(plan.Const); ok && x.Constant && sign == "*" {
+		if n, isWhole := k.Value.AsInt(); isWhole {
+			return span(0, x.Expr.(plan.Const).Value.Int()*n), true, nil
+		}
+	}
+	f, err := by.Want(schema.Double, sign)
+	if err != nil {
+		return Node{}, true, err
+	}
+	o := map[string]plan.Op{"*": plan.Mul, "/": plan.Div}[sign]
+	e := plan.Apply{Op: o, Args: []plan.Expr{plan.Widen{X: x.Expr, T: schema.Double}, f}, T: schema.Double}
+	n := computedOf(plan.Convert{X: plan.Apply{Op: plan.Round, Args: []plan.Expr{e, Whole(0)}, T: schema.Double}, T: schema.Integer}, p)
+	n.Span = true
+	return n, true, nil
+}
+
+// shifted adds a length of time to a date, or subtracts it.
+func (b *Binder) shifted(x, by Node, back bool, p sqltext.Pos) (Node, error) {
+	e, err := b.date(&x, "+")
+	if err != nil {
+		return Node{}, err
+	}
+	sign := int64(1)
+	if back {
+		sign = -1
+	}
+	if k, ok := by.Expr.(plan.Const); ok {
+		ms := k.Value.Int() * sign
+		if d, constant := e.(plan.Const); constant && !d.Value.IsNull() {
+			t := time.UnixMicro(d.Value.Micros()).UTC()
+			if by.Months != 0 {
+				t = addMonths(t, int(by.Months*sign))
+			}
+			t = t.Add(time.Duration(ms) * time.Millisecond)
+			if t.Year() < 1 || t.Year() > 9999 {
+				return Node{}, Invalid(p, "the date is outside of the years 1 to 9999")
+			}
+			n := moment(t.UnixMicro())
+			n.Day = x.Day && ms%millis["day"] == 0
+			return n, nil
+		}
+		if by.Months != 0 {
+			e = plan.DateShift{X: e, Amount: Whole(by.Months * sign), Unit: "month"}
+		}
+		if ms%millis["day"] == 0 && ms != 0 {
+			e = plan.DateShift{X: e, Amount: Whole(ms / millis["day"]), Unit: "day"}
+		} else if ms != 0 {
+			e = plan.DateShift{X: e, Amount: Whole(ms), Unit: "millisecond"}
+		}
+		n := computedOf(e, p)
+		n.Day = x.Day && ms%millis["day"] == 0
+		return n, nil
+	}
+	amount := by.Expr
+	if back {
+		amount = plan.Apply{Op: plan.Sub, Args: []plan.Expr{Whole(0), amount}, T: schema.Integer}
+	}
+	return computedOf(plan.DateShift{X: e, Amount: amount, Unit: "millisecond"}, p), nil
+}
+
+// addMonths adds months, clamped to the last day of a shorter one.
+func addMonths(t time.Time, n int) time.Time {
+	first := time.Date(t.Year(), t.Month(), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC).AddDate(0, n, 0)
+	last := first.AddDate(0, 1, -1).Day()
+	return first.AddDate(0, 0, min(t.Day(), last)-1)
+}
+
+// moved adds a number of units to a date.
+func (b *Binder) moved(x, n Node, u string, back bool, p sqltext.Pos) (Node, error) {
+	if k, ok := n.Expr.(plan.Const); ok {
+		if whole, is := k.Value.AsInt(); is && whole > -1e9 && whole < 1e9 {
+			return b.shifted(x, span(months[u]*whole, millis[u]*whole), back, p)
+		}
+	}
+	e, err := b.date(&x, "+")
+	if err != nil {
+		return Node{}, err
+	}
+	amount, err := n.Want(schema.Integer, "+")
+	if err != nil {
+		return Node{}, err
+	}
+	if back {
+		amount = plan.Apply{Op: plan.Sub, Args: []plan.Expr{Whole(0), amount}, T: schema.Integer}
+	}
+	if u == "decade" || u == "century" {
+		return Node{}, Unsupported(p, "use years", "%s isn't there", u)
+	}
+	out := computedOf(plan.DateShift{X: e, Amount: amount, Unit: u}, p)
+	out.Day = x.Day && (u == "day" || u == "week" || months[u] > 0)
+	return out, nil
+}

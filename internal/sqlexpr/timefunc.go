@@ -1,0 +1,270 @@
+package sqlexpr
+
+import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// partNamed binds a function that takes one part of a date.
+func partNamed(name string) function {
+	return function{1, 1, func(f *called, a []Node) (Node, error) { return f.part(name, a[0], f.place()) }}
+}
+
+// now binds a function whose value is the time of the call.
+var now = function{0, 1, func(f *called, _ []Node) (Node, error) { return moment(f.Now.UnixMicro()), nil }}
+
+// today binds a function whose value is the day of the call.
+var today = function{0, 0, func(f *called, _ []Node) (Node, error) { return f.today(), nil }}
+
+func ofTime() map[string]function {
+	return map[string]function{
+		"now": now, "getdate": now, "sysdate": now, "statement_timestamp": now, "transaction_timestamp": now, "clock_timestamp": now, "curdate": today, "today": today,
+		"year": partNamed("year"), "month": partNamed("month"), "day": partNamed("day"), "dayofmonth": partNamed("day"), "hour": partNamed("hour"),
+		"minute": partNamed("minute"), "second": partNamed("second"), "quarter": partNamed("quarter"), "week": partNamed("week"), "weekofyear": partNamed("week"),
+		"dayofyear": partNamed("doy"), "dayofweek": partNamed("dayofweek"),
+		"unixepoch": {1, 1, func(f *called, a []Node) (Node, error) {
+			n, err := f.part("epoch", a[0], f.place())
+			return computedOf(plan.Convert{X: n.Expr, T: schema.Integer}, f.place()), err
+		}},
+		"unix_timestamp": {1, 1, func(f *called, a []Node) (Node, error) {
+			n, err := f.part("epoch", a[0], f.place())
+			return computedOf(plan.Convert{X: n.Expr, T: schema.Integer}, f.place()), err
+		}},
+		"extract": {2, 2, namedPart}, "date_part": {2, 2, namedPart}, "datepart": {2, 2, namedPart},
+		"date_trunc": {2, 3, truncated}, "datetrunc": {2, 2, truncated},
+		"date":      {1, -1, func(f *called, a []Node) (Node, error) { return modified(f, a, true) }},
+		"datetime":  {1, -1, func(f *called, a []Node) (Node, error) { return modified(f, a, false) }},
+		"timestamp": {1, 1, func(f *called, a []Node) (Node, error) { return modified(f, a, false) }},
+		"to_char":   {2, 2, formatted(postgresTimes, 0)}, "strftime": {2, -1, formatted(sqliteTimes, 1)}, "date_format": {2, 2, formatted(mysqlTimes, 0)},
+		"to_date": {1, 2, func(f *called, a []Node) (Node, error) { return f.asDay(a[0], f.place()) }},
+		"to_timestamp": {1, 2, func(f *called, a []Node) (Node, error) {
+			if typed.Numeric(a[0].Kind()) { // seconds since 1970
+				return f.moved(moment(0), a[0], "second", false, f.place())
+			}
+			d, err := f.date(&a[0], "to_timestamp")
+			return computedOf(d, f.place()), err
+		}},
+		"make_interval": {2, 2, func(f *called, a []Node) (Node, error) { // INTERVAL 7 DAY
+			u := unit(a[1].Expr.(plan.Const).Value.Text())
+			if u == "" {
+				return Node{}, problem.Invalid(a[1].At, "unknown unit of time %q", problem.Cut(a[1].Expr.(plan.Const).Value.Text()))
+			}
+			if k, ok := a[0].Expr.(plan.Const); ok {
+				v := k.Value
+				if v.Kind() == value.String {
+					if n, is := interval(v.Text() + " " + u); is {
+						return n, nil
+					}
+				}
+				if n, is := v.AsInt(); is {
+					return span(months[u]*n, millis[u]*n), nil
+				}
+			}
+			one := span(0, millis[u])
+			if months[u] > 0 {
+				return Node{}, Unsupported(f.place(), "use a constant", "months can only be counted by a constant")
+			}
+			return f.arithmetic("*", one, a[0], f.place())
+		}},
+	}
+}
+
+// betweenTimes are the functions that move a time, or tell how far two are apart.
+func betweenTimes() map[string]function {
+	return map[string]function{
+		"date_add": {2, 2, func(f *called, a []Node) (Node, error) { return f.arithmetic("+", asTime(f, a[0]), a[1], f.place()) }},
+		"date_sub": {2, 2, func(f *called, a []Node) (Node, error) { return f.arithmetic("-", asTime(f, a[0]), a[1], f.place()) }},
+		"adddate":  {2, 2, func(f *called, a []Node) (Node, error) { return f.arithmetic("+", asTime(f, a[0]), a[1], f.place()) }},
+		"dateadd":  {3, 3, addUnits}, "timestampadd": {3, 3, addUnits},
+		"datediff": {2, 3, differing}, "timestampdiff": {3, 3, elapsed}, "date_diff": {2, 3, differing},
+		"age": {1, 2, func(f *called, a []Node) (Node, error) {
+			if len(a) == 1 {
+				a = []Node{f.today(), a[0]}
+			}
+			x, y := asTime(f, a[0]), asTime(f, a[1])
+			x.Day, y.Day = false, false
+			n, _, err := f.between2(&x, &y, f.place())
+			return n, err
+		}},
+		"julianday": {1, 1, func(f *called, a []Node) (Node, error) {
+			d, err := f.date(&a[0], "julianday")
+			if err != nil {
+				return Node{}, err
+			}
+			ms := plan.Widen{X: plan.Apply{Op: plan.Millis, Args: []plan.Expr{d, moment(0).Expr}, T: schema.Integer}, T: schema.Double}
+			number := func(x float64) plan.Expr { return plan.Const{Value: value.OfFloat(x), T: schema.Double} }
+			days := plan.Apply{Op: plan.Div, Args: []plan.Expr{ms, number(86_400_000)}, T: schema.Double}
+			return computedOf(plan.Apply{Op: plan.Add, Args: []plan.Expr{days, number(2440587.5)}, T: schema.Double}, f.place()), nil
+		}},
+		"generate_series": {2, 3, func(f *called, _ []Node) (Node, error) {
+			return Node{}, Unsupported(f.place(), "FROM generate_series(1, 12) AS n", "generate_series can only be in FROM")
+		}},
+	}
+}
+
+// asTime returns a constant text as a time.
+func asTime(f *called, x Node) Node {
+	if isTime(&x) {
+		return x
+	}
+	if d, err := f.date(&x, f.Call.Name); err == nil {
+		return computedOf(d, f.place())
+	}
+	return x
+}
+
+func namedPart(f *called, a []Node) (Node, error) {
+	k, ok := a[0].Expr.(plan.Const)
+	if !ok || k.Value.Kind() != value.String {
+		return Node{}, Invalid(f.place(), "%s takes the name of a part first, such as 'month'", f.Call.Name)
+	}
+	return f.part(k.Value.Text(), a[1], f.place())
+}
+
+func truncated(f *called, a []Node) (Node, error) {
+	k, ok := a[0].Expr.(plan.Const)
+	u := unit(k.Value.Text())
+	if !ok || u == "" || u == "millisecond" || u == "decade" || u == "century" {
+		return Node{}, Invalid(f.place(), "date_trunc takes year, quarter, month, week, day, hour, minute or second first")
+	}
+	d, err := f.date(&a[1], "date_trunc")
+	if err != nil {
+		return Node{}, err
+	}
+	zone := ""
+	if len(a) == 3 {
+		z, ok := a[2].Expr.(plan.Const)
+		if !ok {
+			return Node{}, Invalid(f.place(), "date_trunc takes its time zone as a constant text")
+		}
+		if zone, err = typed.Zone(z.Value.Text(), a[2].At); err != nil {
+			return Node{}, err
+		}
+	}
+	n := computedOf(plan.DateTrunc{X: d, Unit: u, Zone: zone, WeekStart: 1}, f.place())
+	return n, nil
+}
+
+// modified binds SQLite's date and datetime with modifiers such as '-7 days' and 'start of month'.
+func modified(f *called, a []Node, isDay bool) (Node, error) {
+	d, err := f.date(&a[0], f.Call.Name)
+	if err != nil {
+		return Node{}, err
+	}
+	x := computedOf(d, f.place())
+	for _, m := range a[1:] {
+		k, ok := m.Expr.(plan.Const)
+		if !ok || k.Value.Kind() != value.String {
+			return Node{}, problem.NotSupported(m.At, "%s takes constant modifiers such as '-7 days'", f.Call.Name)
+		}
+		text := strings.ToLower(k.Value.Text())
+		switch by, ok := interval(text); {
+		case strings.HasPrefix(text, "start of "):
+			u := unit(strings.TrimPrefix(text, "start of "))
+			if u == "" {
+				return Node{}, problem.Invalid(m.At, "unknown modifier %q", problem.Cut(text))
+			}
+			x = computedOf(plan.DateTrunc{X: x.Expr, Unit: u, WeekStart: 1}, f.place())
+		case text == "utc" || text == "localtime": // all times are in UTC
+		case ok:
+			if x, err = f.shifted(x, by, false, f.place()); err != nil {
+				return Node{}, err
+			}
+		default:
+			return Node{}, problem.Invalid(m.At, "unknown modifier %q; write '-7 days' or 'start of month'", problem.Cut(text))
+		}
+	}
+	if isDay {
+		return f.asDay(x, f.place())
+	}
+	return x, nil
+}
+
+// formatted binds a function that writes a date in a format, which is argument number at%2, the date the other.
+func formatted(letters []timeLetter, dateAt int) func(*called, []Node) (Node, error) {
+	return func(f *called, a []Node) (Node, error) {
+		x, pattern := a[dateAt], a[1-dateAt]
+		if len(a) > 2 {
+			m, err := modified(f, append([]Node{x}, a[2:]...), false)
+			if err != nil {
+				return Node{}, err
+			}
+			x = m
+		}
+		if k, ok := pattern.Expr.(plan.Const); ok && dateAt == 1 { // what SQLite's strftime gives as a number in a text
+			if part, single := map[string]string{"%w": "dow", "%s": "epoch"}[k.Value.Text()]; single {
+				n, err := f.part(part, x, f.place())
+				return computedOf(plan.Convert{X: plan.Convert{X: n.Expr, T: schema.Integer}, T: schema.String}, f.place()), err
+			}
+		}
+		if !isTime(&x) && typed.Numeric(x.Kind()) {
+			return Node{}, Unsupported(f.place(), "use round(x, 2), or CAST(x AS text)", "%s writes dates here, not numbers", f.Call.Name)
+		}
+		d, err := f.date(&x, f.Call.Name)
+		if err != nil {
+			return Node{}, err
+		}
+		text, err := format(&pattern, letters, f.Call.Name)
+		return computedOf(plan.DateText{X: d, Format: text}, f.place()), err
+	}
+}
+
+// unitOf returns the unit that the first argument names.
+func unitOf(f *called, x Node) (string, error) {
+	k, ok := x.Expr.(plan.Const)
+	u := unit(k.Value.Text())
+	if !ok || u == "" || u == "decade" || u == "century" {
+		return "", Invalid(f.place(), "%s takes a unit of time first, such as day", f.Call.Name)
+	}
+	return u, nil
+}
+
+func addUnits(f *called, a []Node) (Node, error) {
+	u, err := unitOf(f, a[0])
+	if err != nil {
+		return Node{}, err
+	}
+	return f.moved(asTime(f, a[2]), a[1], u, false, f.place())
+}
+
+// differing binds DATEDIFF: days from the second to the first date as in MySQL, or, with a unit, how many of its
+// beginnings are passed from the first to the second, as in SQL Server.
+func differing(f *called, a []Node) (Node, error) {
+	u := "day"
+	if len(a) == 3 {
+		var err error
+		if u, err = unitOf(f, a[0]); err != nil {
+			return Node{}, err
+		}
+		a = []Node{a[2], a[1]}
+	}
+	to, err := f.date(&a[0], f.Call.Name)
+	if err != nil {
+		return Node{}, err
+	}
+	from, err := f.date(&a[1], f.Call.Name)
+	return computedOf(plan.DateDiff{From: from, To: to, Unit: u}, f.place()), err
+}
+
+// elapsed binds TIMESTAMPDIFF: whole units from the second to the third argument.
+func elapsed(f *called, a []Node) (Node, error) {
+	u, err := unitOf(f, a[0])
+	if err != nil {
+		return Node{}, err
+	}
+	if months[u] > 0 {
+		return Node{}, Unsupported(f.place(), "DATEDIFF(month, a, b) counts the beginnings of months", "TIMESTAMPDIFF counts units of a fixed length here")
+	}
+	from, err := f.date(&a[1], f.Call.Name)
+	if err != nil {
+		return Node{}, err
+	}
+	to, err := f.date(&a[2], f.Call.Name)
+	ms := plan.Apply{Op: plan.Millis, Args: []plan.Expr{to, from}, T: schema.Integer}
+	return computedOf(plan.Apply{Op: plan.Quo, Args: []plan.Expr{ms, Whole(millis[u])}, T: schema.Integer}, f.place()), err
+}

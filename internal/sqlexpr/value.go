@@ -1,0 +1,359 @@
+package sqlexpr
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// value binds an expression.
+func (b *Binder) Value(e sqltext.Expr) (Node, error) {
+	if x, ok := b.Names.Computed(e); ok {
+		x.At = At(e.Pos())
+		return x, nil
+	}
+	x, err := b.expression(e)
+	if err != nil {
+		return Node{}, err
+	}
+	x.At = At(e.Pos())
+	if _, ok := x.Expr.(plan.Const); ok {
+		x.Constant = true
+	}
+	return x, nil
+}
+
+func (b *Binder) expression(e sqltext.Expr) (Node, error) {
+	switch e := e.(type) {
+	case *sqltext.Name:
+		return b.Names.Column(e)
+	case *sqltext.Number:
+		v, err := value.Read([]byte(numberText(e.Text)), 1)
+		if err != nil {
+			return Node{}, Invalid(e.At, "%s is no number", problem.Cut(e.Text))
+		}
+		return Literal(v, e.At), nil
+	case *sqltext.String:
+		return b.constantText(e)
+	case *sqltext.Word:
+		return b.word(e)
+	case *sqltext.Param:
+		return b.param(e)
+	case *sqltext.Unary:
+		return b.unary(e)
+	case *sqltext.Binary:
+		return b.binary(e)
+	case *sqltext.Is, *sqltext.Between, *sqltext.In, *sqltext.Like, *sqltext.Any, *sqltext.Exists:
+		c, err := b.Cond(e)
+		if err != nil {
+			return Node{}, err
+		}
+		return computedOf(c.value(), e.Pos()), nil
+	case *sqltext.Case:
+		return b.caseOf(e)
+	case *sqltext.Cast:
+		return b.cast(e)
+	case *sqltext.Call:
+		return b.call(e)
+	case *sqltext.Sub:
+		return b.Names.Scalar(e)
+	case *sqltext.Array:
+		l := plan.List{}
+		for _, item := range e.Items {
+			x, err := b.Value(item)
+			if err != nil {
+				return Node{}, err
+			}
+			l.Elements = append(l.Elements, x.JSON())
+		}
+		return Node{Node: typed.Node{Expr: l, List: true}}, nil
+	case *sqltext.Index:
+		return b.index(e)
+	case *sqltext.Tuple:
+		return Node{}, Unsupported(e.At, "write them as columns of their own", "a list of values can only be compared")
+	case *sqltext.Star:
+		return Node{}, Invalid(e.At, "* can only be in a select list or in count(*)")
+	}
+	return Node{}, problem.New(problem.Internal, fmt.Sprintf("sqlbind knows no %T", e))
+}
+
+// numberText returns a number in JSON's form.
+func numberText(s string) string {
+	if strings.HasPrefix(s, ".") {
+		s = "0" + s
+	}
+	s = strings.TrimLeft(s, "0")
+	if s == "" || s[0] == '.' || s[0] == 'e' || s[0] == 'E' {
+		s = "0" + s
+	}
+	s = strings.TrimSuffix(s, ".")
+	return strings.NewReplacer(".e", "e", ".E", "E").Replace(s)
+}
+
+func (b *Binder) constantText(e *sqltext.String) (Node, error) {
+	switch e.Type {
+	case "":
+		return Literal(value.OfString(e.Text), e.At), nil
+	case "interval":
+		x, ok := interval(e.Text)
+		if !ok {
+			return Node{}, Invalid(e.At, "%q is no length of time; write interval '7 days', or '1 month 2 hours'", problem.Cut(e.Text))
+		}
+		return x, nil
+	case "time":
+		return Node{}, Unsupported(e.At, "compare extract(hour FROM x)", "times without a day aren't there")
+	}
+	v, ok := value.OfDateText(e.Text)
+	if !ok {
+		return Node{}, Invalid(e.At, "%q is no date in ISO 8601", problem.Cut(e.Text))
+	}
+	x := moment(v.Micros())
+	x.Day = e.Type == "date"
+	return x, nil
+}
+
+// moment returns a constant Date.
+func moment(micros int64) Node {
+	return Node{Node: typed.Node{Expr: plan.Const{Value: value.OfDate(micros), T: schema.Date}, Constant: true}}
+}
+
+func (b *Binder) word(e *sqltext.Word) (Node, error) {
+	switch e.Text {
+	case "true", "false":
+		return Literal(value.OfBool(e.Text == "true"), e.At), nil
+	case "null":
+		return Literal(value.Value{}, e.At), nil
+	case "current_timestamp", "localtimestamp":
+		return moment(b.Now.UnixMicro()), nil
+	case "current_date":
+		return b.today(), nil
+	}
+	return Node{}, Unsupported(e.At, "", "%s isn't there", strings.ToUpper(e.Text))
+}
+
+const day = 24 * 60 * 60 * 1_000_000 // microseconds
+
+func (b *Binder) today() Node {
+	now := b.Now.UnixMicro()
+	x := moment(now - ((now%day)+day)%day)
+	x.Day = true
+	return x
+}
+
+func (b *Binder) param(e *sqltext.Param) (Node, error) {
+	v, ok := b.Params[e.Name]
+	if !ok {
+		return Node{}, Invalid(e.At, "the parameter %s has no value; give it in params", problem.Cut(e.Name))
+	}
+	return Literal(v, e.At), nil
+}
+
+func (b *Binder) unary(e *sqltext.Unary) (Node, error) {
+	if e.Op == "not" {
+		c, err := b.Cond(e)
+		if err != nil {
+			return Node{}, err
+		}
+		return computedOf(c.value(), e.At), nil
+	}
+	x, err := b.Value(e.X)
+	if err != nil || e.Op == "+" {
+		return x, err
+	}
+	if k, ok := x.Expr.(plan.Const); ok && k.Value.IsNumber() && !x.Span {
+		text := k.Value.String()
+		if rest, is := strings.CutPrefix(text, "-"); is {
+			text = rest
+		} else {
+			text = "-" + text
+		}
+		if v, err := value.Read([]byte(text), 1); err == nil {
+			return Literal(v, e.At), nil
+		}
+	}
+	return b.arithmetic("-", Node{Node: typed.Literal(value.OfInt(0), At(e.At)), Span: x.Span}, x, e.At)
+}
+
+func (b *Binder) binary(e *sqltext.Binary) (Node, error) {
+	switch e.Op {
+	case "and", "or", "=", "<>", "<", "<=", ">", ">=":
+		c, err := b.Cond(e)
+		if err != nil {
+			return Node{}, err
+		}
+		return computedOf(c.value(), e.At), nil
+	}
+	x, err := b.Value(e.L)
+	if err != nil {
+		return Node{}, err
+	}
+	y, err := b.Value(e.R)
+	if err != nil {
+		return Node{}, err
+	}
+	switch e.Op {
+	case "+", "-", "*", "/", "%", "div", "mod":
+		return b.arithmetic(e.Op, x, y, e.At)
+	case "||":
+		return b.concat([]Node{x, y}, false, e.At)
+	case "->", "->>":
+		return b.member(x, y, e.Op == "->>", e.At)
+	case "#>", "#>>":
+		return b.memberPath(x, y, e.Op == "#>>", e.At)
+	case "at time zone":
+		return Node{}, Unsupported(e.At, "date_trunc('day', x, 'Europe/Oslo') and to_char work in a zone; elsewhere times are in UTC", "AT TIME ZONE isn't there")
+	case "^":
+		return Node{}, Unsupported(e.At, "", "the operator ^ isn't there; multiply")
+	}
+	return Node{}, Unsupported(e.At, "", "the operator %s isn't there", e.Op)
+}
+
+func (b *Binder) caseOf(e *sqltext.Case) (Node, error) {
+	c := plan.Case{}
+	var values []typed.Node
+	days := true
+	put := func(x sqltext.Expr) error {
+		v, err := b.Value(x)
+		if err != nil {
+			return err
+		}
+		if v.Span {
+			return Unsupported(x.Pos(), "extract(epoch FROM …) gives seconds", "a length of time can't be the value of a CASE")
+		}
+		days = days && (v.Day || v.IsNull())
+		values = append(values, v.Node)
+		return nil
+	}
+	for i, when := range e.When {
+		holds, err := Cond{}, error(nil)
+		if e.Operand != nil {
+			holds, err = b.comparison("=", e.Operand, when, e.At)
+		} else {
+			holds, err = b.Cond(when)
+		}
+		if err != nil {
+			return Node{}, err
+		}
+		c.If = append(c.If, holds.Yes)
+		if err := put(e.Then[i]); err != nil {
+			return Node{}, err
+		}
+	}
+	otherwise := e.Else
+	if otherwise == nil {
+		otherwise = &sqltext.Word{Text: "null", At: e.At}
+	}
+	if err := put(otherwise); err != nil {
+		return Node{}, err
+	}
+	all, t, err := b.together(values, "CASE", e.At)
+	if err != nil {
+		return Node{}, err
+	}
+	c.Then, c.Else, c.T = all[:len(all)-1], all[len(all)-1], t
+	return Node{Node: typed.Node{Expr: c, List: typed.Lists(values)}, Day: days && t == schema.Date}, nil
+}
+
+// together converts values to their common type, which SQL requires.
+func (b *Binder) together(values []typed.Node, what string, p sqltext.Pos) ([]plan.Expr, schema.Type, error) {
+	all, t, err := typed.Together(values, what)
+	if err != nil || t != schema.JSON {
+		return all, t, err
+	}
+	for i := range values {
+		for j := range values[:i] {
+			x, y := &values[i], &values[j]
+			if !x.IsNull() && !y.IsNull() && x.Kind() != y.Kind() && !typed.Dynamic(x.Kind()) && !typed.Dynamic(y.Kind()) {
+				return nil, t, Invalid(p, "the values of %s are of different types: %s and %s; CAST one of them", what, typed.What(y), typed.What(x))
+			}
+		}
+	}
+	return all, t, nil
+}
+
+func (b *Binder) index(e *sqltext.Index) (Node, error) {
+	x, err := b.Value(e.X)
+	if err != nil {
+		return Node{}, err
+	}
+	i, err := b.Value(e.I)
+	if err != nil {
+		return Node{}, err
+	}
+	if i.Kind() == schema.String {
+		return b.member(x, i, false, e.At)
+	}
+	items, err := x.Elements("[…]")
+	if err != nil {
+		return Node{}, err
+	}
+	n, err := i.Want(schema.Integer, "[…]")
+	if err != nil {
+		return Node{}, err
+	}
+	// An element is counted from 1; an element before the first is none.
+	from0 := plan.Case{If: []plan.Expr{Test(plan.Under, Whole(0), n)}, Then: []plan.Expr{plan.Apply{Op: plan.Sub, Args: []plan.Expr{n, Whole(1)}, T: schema.Integer}}, T: schema.Integer, Else: plan.Const{T: schema.Integer}}
+	return computedOf(plan.Apply{Op: plan.ElemAt, Args: []plan.Expr{items, from0}, T: schema.JSON}, e.At), nil
+}
+
+// text returns x as a text: numbers, dates and booleans are converted.
+func (b *Binder) Text(x *Node, what string) (plan.Expr, error) {
+	if x.Span {
+		return nil, unsupportedAt(x.At, "extract(epoch FROM …) gives seconds", "%s takes a text, not a length of time", what)
+	}
+	if x.Day {
+		return plan.DateText{X: x.Expr, Format: "%Y-%m-%d"}, nil
+	}
+	switch t := x.Kind(); {
+	case x.IsNull():
+		return plan.Const{T: schema.String}, nil
+	case t == schema.String, t == schema.UUID:
+		return x.Want(schema.String, what)
+	case typed.Dynamic(t):
+		if x.List || x.IsObject() {
+			return nil, unsupportedAt(x.At, "", "%s takes a text, not %s", what, typed.What(&x.Node))
+		}
+		return plan.Convert{X: x.JSON(), T: schema.String}, nil
+	case t == schema.Bytes, t == schema.Opaque:
+		return nil, unsupportedAt(x.At, "", "%s takes a text, not %s", what, typed.What(&x.Node))
+	}
+	return plan.Convert{X: x.Expr, T: schema.String}, nil
+}
+
+func unsupportedAt(place, instead, format string, args ...any) *problem.Error {
+	return &problem.Error{Code: problem.Unsupported, Pointer: place, Detail: fmt.Sprintf(format, args...), Suggestion: instead}
+}
+
+// concat joins texts; null makes the result null, or, with skip, is left out.
+func (b *Binder) concat(list []Node, skip bool, p sqltext.Pos) (Node, error) {
+	if !skip && slices.ContainsFunc(list, func(n Node) bool { return n.List }) { // lists, as PostgreSQL's || joins them
+		a := plan.Apply{Op: plan.JoinLists, T: schema.JSON}
+		for i := range list {
+			items, err := list[i].Elements("||")
+			if err != nil {
+				return Node{}, err
+			}
+			a.Args = append(a.Args, items)
+		}
+		return Node{Node: typed.Node{Expr: a, List: true}}, nil
+	}
+	a := plan.Apply{Op: plan.Concat, T: schema.String}
+	for i := range list {
+		x, err := b.Text(&list[i], "||")
+		if err != nil {
+			return Node{}, err
+		}
+		if skip {
+			x = plan.Apply{Op: plan.IfNull, Args: []plan.Expr{x, plan.Const{Value: value.OfString(""), T: schema.String}}, T: schema.String}
+		}
+		a.Args = append(a.Args, x)
+	}
+	return computedOf(a, p), nil
+}

@@ -1,0 +1,143 @@
+package sqltext
+
+import (
+	"strings"
+)
+
+// call reads a function with its arguments.
+func (p *parser) call() Expr {
+	t := p.next()
+	c := &Call{Name: strings.ToLower(t.text), At: t.at}
+	p.mark("(")
+	switch {
+	case p.symbol(")"):
+		return p.after(c)
+	case p.symbol("*"):
+		c.Star = true
+		p.mark(")")
+		return p.after(c)
+	}
+	if p.special(c) {
+		p.mark(")")
+		return p.after(c)
+	}
+	if c.Distinct = p.word("distinct"); !c.Distinct {
+		p.word("all")
+	}
+	c.Args = p.exprs()
+	if p.word("order", "by") {
+		c.Order = p.order()
+	}
+	if p.word("separator") { // GROUP_CONCAT(x SEPARATOR ', ')
+		c.Args = append(c.Args, p.expr())
+	}
+	p.mark(")")
+	return p.after(c)
+}
+
+// special reads the arguments of the functions that have words between them.
+func (p *parser) special(c *Call) bool {
+	field := func() { // a field as a word is a string
+		t := p.next()
+		c.Args = append(c.Args, &String{Text: strings.ToLower(t.text), At: t.at})
+	}
+	switch c.Name {
+	case "extract":
+		field()
+		p.expect("from")
+		c.Args = append(c.Args, p.expr())
+	case "position":
+		c.Args = append(c.Args, p.binary(5))
+		p.expect("in")
+		c.Args = append(c.Args, p.expr())
+	case "trim":
+		side := p.oneOf("leading", "trailing", "both")
+		c.Name = map[string]string{"leading": "ltrim", "trailing": "rtrim"}[side]
+		if c.Name == "" {
+			c.Name = "btrim"
+		}
+		if p.word("from") {
+			c.Args = p.exprs()
+			return true
+		}
+		c.Args = p.exprs()
+		if p.word("from") {
+			c.Args = append([]Expr{p.expr()}, c.Args...)
+		}
+	case "substring":
+		c.Args = p.exprs()
+		if p.word("from") {
+			c.Args = append(c.Args, p.expr())
+			if p.word("for") {
+				c.Args = append(c.Args, p.expr())
+			}
+		} else if p.word("for") {
+			c.Args = append(c.Args, &Number{Text: "1", At: c.At}, p.expr())
+		}
+	case "timestampdiff", "timestampadd":
+		field()
+		p.mark(",")
+		c.Args = append(c.Args, p.exprs()...)
+	case "datediff", "dateadd", "date_diff", "datetrunc":
+		if n := p.ahead(1); p.peek().kind == word && n.kind == symbol && n.low == "," && units[p.peek().low] { // DATEDIFF(day, a, b)
+			field()
+			p.mark(",")
+			c.Args = append(c.Args, p.exprs()...)
+			return true
+		}
+		c.Args = p.exprs()
+	default:
+		return false
+	}
+	return true
+}
+
+// units are the units of time as functions of other databases name them.
+var units = wordsOf("year years yy yyyy quarter qq month months mm week weeks wk day days dd hour hours hh minute minutes mi second seconds ss")
+
+// after reads WITHIN GROUP, FILTER and OVER.
+func (p *parser) after(c *Call) Expr {
+	if p.word("within", "group") {
+		p.mark("(")
+		p.expect("order", "by")
+		c.Within = p.order()
+		p.mark(")")
+	}
+	if p.word("filter") {
+		p.mark("(")
+		p.expect("where")
+		c.Filter = p.expr()
+		p.mark(")")
+	}
+	if t := p.peek(); p.word("over") {
+		if p.peek().low == "(" && p.peek().kind == symbol {
+			c.Over = p.window()
+		} else {
+			n := p.name("a window")
+			c.Over = &Window{Base: &n, At: t.at}
+		}
+	}
+	return c
+}
+
+// timed reads a typed constant such as DATE '2024-01-01' or INTERVAL 7 DAY; nil if there is none.
+func (p *parser) timed(t *token) Expr {
+	n := p.ahead(1)
+	if n.kind == text {
+		p.i += 2
+		s := &String{Text: n.text, Type: t.low, At: t.at}
+		if t.low == "interval" {
+			if unit := p.oneOf("year", "month", "week", "day", "hour", "minute", "second"); unit != "" {
+				s.Text += " " + unit
+			}
+		}
+		return s
+	}
+	if t.low == "interval" && (n.kind == number || n.kind == symbol && n.low != "." && n.low != "," && n.low != ")") { // INTERVAL 7 DAY
+		p.i++
+		x := p.unary(10)
+		unit := p.next()
+		return &Call{Name: "make_interval", Args: []Expr{x, &String{Text: unit.low, At: unit.at}}, At: t.at}
+	}
+	return nil
+}

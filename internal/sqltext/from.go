@@ -1,0 +1,118 @@
+package sqltext
+
+// from reads a FROM item with its joins.
+func (p *parser) from() From {
+	defer p.enter()()
+	left := p.fromItem()
+	for {
+		t := p.peek()
+		j := &Join{Kind: "inner", Natural: p.word("natural"), At: t.at}
+		switch {
+		case p.word("cross"):
+			j.Kind = "cross"
+		case p.word("left"):
+			j.Kind = "left"
+			p.word("outer")
+		case p.word("right"):
+			j.Kind = "right"
+			p.word("outer")
+		case p.word("full"):
+			j.Kind = "full"
+			p.word("outer")
+		case p.word("inner"):
+		case p.is("join"):
+		default:
+			if j.Natural {
+				p.unexpected("JOIN")
+			}
+			return left
+		}
+		p.expect("join")
+		j.Left, j.Right = left, p.fromItem()
+		switch {
+		case j.Kind == "cross" || j.Natural:
+		case p.word("on"):
+			j.On = p.expr()
+		case p.word("using"):
+			p.mark("(")
+			p.commas(func() { j.Using = append(j.Using, p.name("a column name")) })
+			p.mark(")")
+		default:
+			p.fail(t.at, "a join needs ON or USING; CROSS JOIN takes every pair")
+		}
+		left = j
+	}
+}
+
+func (p *parser) fromItem() From {
+	t := p.peek()
+	lateral := p.word("lateral")
+	if p.symbol("(") {
+		if p.queryNext() {
+			d := &Derived{Query: p.query(), Lateral: lateral, At: t.at}
+			p.mark(")")
+			d.Alias = p.fromAlias()
+			return d
+		}
+		f := p.from()
+		p.mark(")")
+		return f
+	}
+	if n := p.ahead(1); p.peek().kind == word && n.kind == symbol && n.low == "(" {
+		c, ok := p.primary().(*Call)
+		if !ok {
+			p.fail(t.at, "FROM takes a table, a query in parentheses, or a function")
+		}
+		p.word("with", "ordinality")
+		return &Function{Call: c, Alias: p.fromAlias()}
+	}
+	return p.table()
+}
+
+// queryNext reports whether a query follows, after any number of parentheses.
+func (p *parser) queryNext() bool {
+	n := 0
+	for p.ahead(n).kind == symbol && p.ahead(n).low == "(" {
+		n++
+	}
+	t := p.ahead(n)
+	return t.kind == word && (t.low == "select" || t.low == "with" || t.low == "values" || t.low == "table")
+}
+
+func (p *parser) table() From {
+	p.word("only")
+	tb := &Table{Name: []Ident{p.name("the name of a table")}}
+	for p.symbol(".") {
+		tb.Name = append(tb.Name, p.part())
+	}
+	if t := p.peek(); p.word("tablesample") {
+		p.fail(t.at, "TABLESAMPLE isn't there; ORDER BY md5(…) LIMIT n, or get_sample_objects")
+	}
+	tb.Alias = p.fromAlias()
+	return tb
+}
+
+// part reads a name after a point: keywords are names there.
+func (p *parser) part() Ident {
+	t := p.peek()
+	if t.kind == word || t.kind == quoted {
+		p.i++
+		return Ident{Text: t.text, Quoted: t.kind == quoted, At: t.at}
+	}
+	p.unexpected("a name")
+	return Ident{}
+}
+
+func (p *parser) fromAlias() Alias {
+	var a Alias
+	if a.Name = p.alias(); a.Name != nil && p.symbol("(") {
+		p.commas(func() {
+			a.Columns = append(a.Columns, p.name("a column name"))
+			for p.peek().kind == word && !reserved[p.peek().low] { // a type
+				p.i++
+			}
+		})
+		p.mark(")")
+	}
+	return a
+}

@@ -1,0 +1,349 @@
+package sqltext
+
+import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// others are the statements that aren't queries.
+var others = map[string]string{
+	"insert": writes, "update": writes, "delete": writes, "merge": writes, "replace": writes, "upsert": writes, "truncate": writes,
+	"create": "", "alter": "", "drop": "", "grant": "", "revoke": "", "comment": "", "copy": "", "call": "", "do": "", "execute": "", "exec": "", "prepare": "",
+	"begin": "", "start": "", "commit": "", "rollback": "", "savepoint": "", "set": "", "reset": "", "lock": "", "vacuum": "", "analyze": "", "attach": "",
+	"detach": "", "load": "", "import": "", "export": "", "listen": "", "notify": "", "declare": "", "fetch": "", "use": "", "handler": "", "reindex": "", "cluster": "",
+	"explain": "dry_run: true compiles a statement and doesn't run it", "pragma": "information_schema.columns lists the columns",
+	"show": "information_schema.tables lists the tables", "describe": "information_schema.columns lists the columns", "desc": "information_schema.columns lists the columns",
+}
+
+const writes = "changes are proposed with the tools for changes, and a person reviews them"
+
+// statement refuses what is no query, by name.
+func (p *parser) statement() {
+	t := p.peek()
+	if t.kind != word {
+		return
+	}
+	p.refuse(t)
+}
+
+func (p *parser) refuse(t *token) {
+	instead, ok := others[t.low]
+	if !ok {
+		return
+	}
+	f := Faultf(t.at, "%s can't be run here: a statement is one SELECT", strings.ToUpper(t.low))
+	f.Code, f.Suggestion = problem.Unsupported, instead
+	panic(f)
+}
+
+// query reads WITH … body ORDER BY … LIMIT ….
+func (p *parser) query() *Query {
+	defer p.enter()()
+	q := &Query{At: p.peek().at}
+	if p.word("with") {
+		recursive := p.word("recursive")
+		p.commas(func() {
+			c := CTE{Name: p.name("the name of a query"), Recursive: recursive}
+			if p.symbol("(") {
+				p.commas(func() { c.Columns = append(c.Columns, p.name("a column name")) })
+				p.mark(")")
+			}
+			p.expect("as")
+			if p.word("not") {
+				p.expect("materialized")
+			} else {
+				p.word("materialized")
+			}
+			p.mark("(")
+			p.statement()
+			c.Query = p.query()
+			p.mark(")")
+			q.With = append(q.With, c)
+		})
+		p.statement()
+	}
+	q.Body = p.body(0)
+	if s, ok := q.Body.(*Select); ok {
+		q.Limit = s.Top
+	}
+	if p.word("order", "by") {
+		q.Order = p.order()
+	}
+	p.limits(q)
+	if t := p.peek(); p.oneOf("for", "into", "lock") != "" {
+		p.fail(t.at, "%s can't be used here: a statement only reads", strings.ToUpper(t.low))
+	}
+	return q
+}
+
+func (p *parser) limits(q *Query) {
+	for {
+		at := p.peek()
+		switch {
+		case p.word("limit"):
+			if p.word("all") {
+				continue
+			}
+			p.once(q.Limit, at)
+			q.Limit = p.expr()
+			if p.symbol(",") { // LIMIT offset, count
+				p.once(q.Offset, at)
+				q.Offset, q.Limit = q.Limit, p.expr()
+			}
+		case p.word("offset"):
+			p.once(q.Offset, at)
+			q.Offset = p.expr()
+			p.oneOf("row", "rows")
+		case p.word("fetch"):
+			p.once(q.Limit, at)
+			p.oneOf("first", "next")
+			q.Limit = &Number{Text: "1", At: p.peek().at}
+			if !p.is("row") && !p.is("rows") {
+				q.Limit = p.expr()
+			}
+			p.oneOf("row", "rows")
+			if p.word("with") {
+				p.fail(at.at, "FETCH … WITH TIES isn't there; use rank() OVER (…) and keep the ranks")
+			}
+			p.expect("only")
+		default:
+			return
+		}
+	}
+}
+
+func (p *parser) once(have Expr, at *token) {
+	if have != nil {
+		p.fail(at.at, "%s is there twice", strings.ToUpper(at.low))
+	}
+}
+
+// body reads set operations; INTERSECT binds more tightly than the others.
+func (p *parser) body(level int) Body {
+	defer p.enter()()
+	left := p.single()
+	for {
+		t := p.peek()
+		op := map[string]string{"union": "union", "intersect": "intersect", "except": "except", "minus": "except"}[t.low]
+		strength := 1
+		if op == "intersect" {
+			strength = 2
+		}
+		if t.kind != word || op == "" || strength <= level {
+			return left
+		}
+		p.i++
+		s := &SetOp{Op: op, At: t.at}
+		if s.All = p.word("all"); !s.All {
+			p.word("distinct")
+		}
+		s.Left, s.Right = left, p.body(strength)
+		left = s
+	}
+}
+
+// single reads one SELECT, VALUES, TABLE, or a query in parentheses.
+func (p *parser) single() Body {
+	t := p.peek()
+	switch {
+	case p.symbol("("):
+		q := p.query()
+		p.mark(")")
+		return q
+	case p.word("values"):
+		v := &Values{At: t.at}
+		p.commas(func() {
+			p.mark("(")
+			v.Rows = append(v.Rows, p.exprs())
+			p.mark(")")
+		})
+		return v
+	case p.word("table"):
+		return &Select{Items: []Item{{X: &Star{At: t.at}, Text: "*"}}, From: []From{p.table()}, At: t.at}
+	case p.word("select"):
+		return p.selected(t.at)
+	}
+	p.refuse(t)
+	p.unexpected("SELECT")
+	return nil
+}
+
+func (p *parser) selected(at Pos) *Select {
+	s := &Select{At: at}
+	if p.word("top") { // TOP n, as SQL Server has it, is a LIMIT
+		s.Top = p.binary(11)
+	}
+	switch {
+	case p.word("distinct", "on"):
+		s.Distinct = true
+		p.mark("(")
+		s.On = p.exprs()
+		p.mark(")")
+	case p.word("distinct"):
+		s.Distinct = true
+	default:
+		p.word("all")
+	}
+	p.commas(func() { s.Items = append(s.Items, p.item()) })
+	if t := p.peek(); p.word("into") {
+		p.fail(t.at, "INTO can't be used here: a statement only reads")
+	}
+	if p.word("from") {
+		p.commas(func() { s.From = append(s.From, p.from()) })
+	}
+	if p.word("where") {
+		s.Where = p.expr()
+	}
+	if p.word("group", "by") {
+		p.word("all")
+		s.Group = p.exprs()
+	}
+	if p.word("having") {
+		s.Having = p.expr()
+	}
+	if p.word("window") {
+		p.commas(func() {
+			w := NamedWindow{Name: p.name("the name of a window")}
+			p.expect("as")
+			w.Window = *p.window()
+			s.Windows = append(s.Windows, w)
+		})
+	}
+	if t := p.peek(); p.word("qualify") {
+		p.fail(t.at, "QUALIFY isn't there; compute the window function in a query in FROM, and test its column with WHERE")
+	}
+	return s
+}
+
+func (p *parser) item() Item {
+	from := p.peek().from
+	x := p.expr()
+	it := Item{X: x, Text: strings.Join(strings.Fields(p.src[from:p.all[p.i-1].to]), " ")}
+	if _, star := x.(*Star); star {
+		return it
+	}
+	it.Alias = p.alias()
+	return it
+}
+
+// alias reads [AS] name, or nothing.
+func (p *parser) alias() *Ident {
+	if p.word("as") {
+		t := p.peek()
+		if t.kind == text { // 'alias' is taken by MySQL and SQLite
+			p.i++
+			return &Ident{Text: t.text, Quoted: true, At: t.at}
+		}
+		if t.kind == word {
+			p.i++
+			return &Ident{Text: t.text, At: t.at}
+		}
+		n := p.name("a name")
+		return &n
+	}
+	if t := p.peek(); t.kind == quoted || t.kind == word && !reserved[t.low] {
+		n := p.name("a name")
+		return &n
+	}
+	return nil
+}
+
+// reserved are the words that can't be names without quotes.
+var reserved = wordsOf("all and any array as asc between both case cast check collate column constraint create cross current_date " +
+	"current_time current_timestamp default desc distinct do else end except exists false fetch for foreign from full grant group having " +
+	"in inner intersect into is isnull join lateral leading left like ilike similar limit localtime localtimestamp minus natural not notnull null offset on only or order " +
+	"outer over overlaps primary qualify references returning right select some symmetric table then to trailing true union unique using " +
+	"values when where window with")
+
+func wordsOf(s string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		out[w] = true
+	}
+	return out
+}
+
+func (p *parser) name(what string) Ident {
+	t := p.peek()
+	if t.kind == quoted || t.kind == word && !reserved[t.low] {
+		p.i++
+		return Ident{Text: t.text, Quoted: t.kind == quoted, At: t.at}
+	}
+	p.unexpected(what)
+	return Ident{}
+}
+
+func (p *parser) order() []Order {
+	var out []Order
+	p.commas(func() {
+		o := Order{X: p.expr()}
+		if p.word("collate") {
+			p.part()
+		}
+		if o.Desc = p.word("desc"); !o.Desc {
+			p.word("asc")
+		}
+		if p.word("nulls") {
+			if o.Nulls = p.oneOf("first", "last"); o.Nulls == "" {
+				p.unexpected("FIRST or LAST")
+			}
+		}
+		out = append(out, o)
+	})
+	return out
+}
+
+func (p *parser) exprs() []Expr {
+	var out []Expr
+	p.commas(func() { out = append(out, p.expr()) })
+	return out
+}
+
+func (p *parser) window() *Window {
+	w := &Window{At: p.peek().at}
+	p.mark("(")
+	if t := p.peek(); t.kind == quoted || t.kind == word && t.low != "partition" && t.low != "order" && t.low != "rows" && t.low != "range" && t.low != "groups" {
+		n := p.name("PARTITION BY or ORDER BY")
+		w.Base = &n
+	}
+	if p.word("partition", "by") {
+		w.Partition = p.exprs()
+	}
+	if p.word("order", "by") {
+		w.Order = p.order()
+	}
+	at := p.peek().at
+	if unit := p.oneOf("rows", "range", "groups"); unit != "" {
+		f := &Frame{Unit: unit, At: at, End: Bound{Current: true}}
+		if p.word("between") {
+			f.Start = p.bound()
+			p.expect("and")
+			f.End = p.bound()
+		} else {
+			f.Start = p.bound()
+		}
+		if p.word("exclude") {
+			p.fail(at, "EXCLUDE isn't there in a frame")
+		}
+		w.Frame = f
+	}
+	p.mark(")")
+	return w
+}
+
+func (p *parser) bound() Bound {
+	switch {
+	case p.word("current", "row"):
+		return Bound{Current: true}
+	case p.word("unbounded", "preceding"):
+		return Bound{Unbounded: true}
+	case p.word("unbounded", "following"):
+		return Bound{Unbounded: true, Following: true}
+	}
+	b := Bound{Offset: p.binary(6)}
+	if b.Following = p.word("following"); !b.Following {
+		p.expect("preceding")
+	}
+	return b
+}

@@ -1,0 +1,75 @@
+package sqltext
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Walk calls visit for each expression in x, which is an Expr or contains some, from the outside in, and goes into those
+// for which visit returns true. It doesn't go into sub-queries.
+func Walk(x any, visit func(Expr) bool) { walk(reflect.ValueOf(x), visit) }
+
+func walk(v reflect.Value, visit func(Expr) bool) {
+	if !v.IsValid() || v.Type() == reflect.TypeFor[*Query]() {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if v.IsNil() {
+			return
+		}
+		if e, ok := v.Interface().(Expr); ok && v.Kind() == reflect.Pointer && !visit(e) {
+			return
+		}
+		walk(v.Elem(), visit)
+	case reflect.Slice:
+		for i := range v.Len() {
+			walk(v.Index(i), visit)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			walk(v.Field(i), visit)
+		}
+	}
+}
+
+// Key returns a text that is the same for expressions that mean the same; name is that of a column.
+func Key(x Expr, name func(*Name) string) string {
+	var b strings.Builder
+	key(&b, reflect.ValueOf(x), name)
+	return b.String()
+}
+
+func key(b *strings.Builder, v reflect.Value, name func(*Name) string) {
+	if !v.IsValid() || v.Type() == reflect.TypeFor[Pos]() {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if v.IsNil() {
+			b.WriteByte('-')
+			return
+		}
+		if n, ok := v.Interface().(*Name); ok {
+			b.WriteString(name(n))
+			return
+		}
+		key(b, v.Elem(), name)
+	case reflect.Slice:
+		b.WriteByte('[')
+		for i := range v.Len() {
+			key(b, v.Index(i), name)
+		}
+		b.WriteByte(']')
+	case reflect.Struct:
+		b.WriteString(v.Type().Name() + "{")
+		for i := range v.NumField() {
+			key(b, v.Field(i), name)
+			b.WriteByte(',')
+		}
+		b.WriteByte('}')
+	default:
+		fmt.Fprintf(b, "%q", fmt.Sprint(v.Interface()))
+	}
+}

@@ -1,0 +1,96 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlbind"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// sql narrows every table of a statement to a view, and limits the result.
+func (p *Policy) sql(principal identity.Principal, q *query.SQL) (Permit, error) {
+	planned := &Plan{Version: p.version}
+	t := &tables{relations{plan: planned, raw: q.Raw}, p, principal, q.Source}
+	bound, err := sqlbind.Bind(q.Statement(), t, sqlbind.Options{Now: q.Now, Params: q.Params})
+	if err != nil {
+		return Permit{}, err
+	}
+	if planned.View == nil { // it names no class: it runs where the first one is
+		all := t.views()
+		if len(all) == 0 {
+			return Permit{}, &problem.Error{Code: problem.NotFound, Kind: "unknown_class", Detail: "there is nothing that you may read"}
+		}
+		planned.View = all[0]
+	}
+	planned.Program, planned.Notes = bound.Program, bound.Notes
+	planned.Limit, planned.Auto = q.Limit, true
+	switch {
+	case bound.Single:
+		planned.Limit, planned.Auto = 1, false
+	case bound.Limit >= 0 && (q.Most == 0 || bound.Limit <= int64(q.Most)):
+		planned.Limit, planned.Auto = max(1, int(bound.Limit)), false
+	case bound.Limit >= 0:
+		planned.Limit = q.Most
+	}
+	return planned.computed()
+}
+
+// computed returns the permit for a plan with a Program, whose columns it sets.
+func (planned *Plan) computed() (Permit, error) {
+	if slices.ContainsFunc(planned.Views, func(v *View) bool { return v.masks != nil }) {
+		if err := plan.CheckMasks(planned.Program); err != nil {
+			return Permit{}, fmt.Errorf("bind made what tells of a masked value: %w", err)
+		}
+	}
+	planned.Columns = columnsOf(planned.Program)
+	return Permit{planned}, nil
+}
+
+// tables opens the classes that a statement names, all in the source of the first one.
+type tables struct {
+	relations
+	policy    *Policy
+	principal identity.Principal
+	source    string
+}
+
+// Open implements typecheck.Relations.
+func (t *tables) Open(name, at string) (*typecheck.Relation, error) {
+	v, err := t.policy.View(t.principal, name, at, t.raw)
+	if err == nil {
+		v, err = v.read(schema.Find, at)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t.plan.View == nil {
+		t.plan.View = v
+	}
+	return t.open(v, at)
+}
+
+// All implements sqlbind.Tables.
+func (t *tables) All() []*typecheck.Relation {
+	var out []*typecheck.Relation
+	for _, v := range t.views() {
+		out = append(out, &typecheck.Relation{Name: v.name, Scope: viewScope{v}, Fields: v.Fields(), Key: v.Key(), Masks: v.masks})
+	}
+	return out
+}
+
+// views returns the views with records of the statement's source; of all sources while there is none.
+func (t *tables) views() []*View {
+	source := t.source
+	if t.plan.View != nil {
+		source = t.plan.View.Source()
+	}
+	return slices.DeleteFunc(t.policy.Views(t.principal), func(v *View) bool {
+		return v.class.Recordless || source != "" && v.Source() != source
+	})
+}

@@ -1,0 +1,38 @@
+package query
+
+import (
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A SQL requests the records of a SELECT statement, whose tables are the classes of one source.
+type SQL struct {
+	Text   string                 // as written
+	Source string                 // the source of a statement that names no class; "" for the first one
+	Params map[string]value.Value // the values of $1 ("1") and :name ("name")
+	Now    time.Time              // of now() and CURRENT_DATE
+	Raw    bool                   // the caller switches the canonical filters off
+	Limit  int                    // the most records to return unless a LIMIT at the end determines it, 1 or more
+	Most   int                    // the most that a LIMIT at the end may ask for; 0 for no bound
+
+	statement *sqltext.Query
+}
+
+// ParseSQL parses a statement. Errors name the line and the column.
+func ParseSQL(text string) (*SQL, error) {
+	q, err := sqltext.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return &SQL{Text: text, statement: q}, nil
+}
+
+// Statement returns the parsed statement.
+func (q *SQL) Statement() *sqltext.Query { return q.statement }
+
+// From implements Query: it returns the first name in a FROM as written, "" if there is none.
+func (q *SQL) From() string { return q.statement.First() }
+
+func (*SQL) isQuery() {}
