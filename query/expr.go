@@ -58,6 +58,12 @@ type (
 		Body    Expr
 		At      string
 	}
+	// Let is $let: In, in which Vars are variables.
+	Let struct {
+		Vars []Computed
+		In   Expr
+		At   string
+	}
 )
 
 // A Case is one branch of a Switch.
@@ -71,6 +77,7 @@ func (ListExpr) isExpr()    {}
 func (Call) isExpr()        {}
 func (Switch) isExpr()      {}
 func (Lambda) isExpr()      {}
+func (Let) isExpr()         {}
 
 // A Signature describes the arguments of an operator.
 type Signature struct {
@@ -107,6 +114,8 @@ var Signatures = []Signature{
 	{Op: "$dateToString", Min: 1, Names: []string{"date", "format", "timezone", "onNull"}},
 	{Op: "$dateAdd", Min: 3, Names: []string{"startDate", "unit", "amount", "timezone"}},
 	{Op: "$dateSubtract", Min: 3, Names: []string{"startDate", "unit", "amount", "timezone"}},
+	{Op: "$dateFromString", Min: 1, Names: []string{"dateString", "timezone", "onError", "onNull"}},
+	{Op: "$dateFromParts", Min: 1, Names: []string{"year", "month", "day", "hour", "minute", "second", "millisecond", "timezone"}},
 	{Op: "$dateDiff", Min: 3, Names: []string{"startDate", "endDate", "unit", "timezone", "startOfWeek"}},
 
 	{Op: "$size", Min: 1, Max: 1}, {Op: "$arrayElemAt", Min: 2, Max: 2}, {Op: "$in", Min: 2, Max: 2}, {Op: "$slice", Min: 2, Max: 3},

@@ -135,6 +135,12 @@ func (g generator) expr(depth int) Expr {
 }
 
 func (g generator) lambda(depth int) Expr {
+	if g.n(4) == 0 {
+		name := g.pick("variable", "v", "w")
+		vars := []Computed{{Name: Path{name}, Value: g.expr(depth - 1)}}
+		g.vars = append(g.vars[:len(g.vars):len(g.vars)], name)
+		return Let{Vars: vars, In: g.expr(depth - 1)}
+	}
 	l := Lambda{Op: g.pick("lambda", "$filter", "$map", "$reduce"), Input: g.expr(depth - 1), As: "this"}
 	switch {
 	case l.Op == "$reduce":

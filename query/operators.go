@@ -24,8 +24,10 @@ func (o operand) operation() Expr {
 		return o.choice()
 	case "$filter", "$map", "$reduce":
 		return o.lambda()
+	case "$let":
+		return o.let()
 	}
-	names := []string{"$literal", "$date", "$cond", "$switch", "$filter", "$map", "$reduce"}
+	names := []string{"$literal", "$date", "$cond", "$switch", "$filter", "$map", "$reduce", "$let"}
 	for _, sig := range Signatures {
 		switch {
 		case sig.Op != o.name:
@@ -138,6 +140,22 @@ func (o operand) named(sig Signature) []Expr {
 		}
 	}
 	return args
+}
+
+func (o operand) let() Expr {
+	o.object("vars", "in")
+	l := Let{At: o.at}
+	vars, in := o.need("vars"), o.need("in")
+	in.vars = slices.Clip(in.vars)
+	for m := range vars.members {
+		l.Vars = append(l.Vars, Computed{Name: Path{m.variable(m.name)}, Value: m.expr(), At: m.at})
+		in.vars = append(in.vars, m.name)
+	}
+	if o.err == nil && l.Vars == nil {
+		o.refuse(invalid(vars.at, `vars takes an object of variables, as in {"total": {"$add": ["$a", "$b"]}}`))
+	}
+	l.In = in.expr()
+	return l
 }
 
 func (o operand) lambda() Expr {

@@ -31,6 +31,8 @@ func PrintExpr(x Expr) value.Value {
 			branches[i] = object("", expr("case", c.If), expr("then", c.Then)).Value
 		}
 		return one("$switch", object("", when(true, "branches", value.OfArray(branches)), expr("default", x.Default)).Value)
+	case Let:
+		return one("$let", object("", value.Member{Name: "vars", Value: value.OfObject(printComputed(x.Vars))}, expr("in", x.In)).Value)
 	case Lambda:
 		body := "in"
 		if x.Op == "$filter" {

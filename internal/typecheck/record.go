@@ -129,6 +129,13 @@ func (r *records) Outer(name, at string) (typed.Node, bool) {
 	return typed.Node{}, false
 }
 
+// Keep implements typed.Names.
+func (r *records) Keep(n typed.Node) typed.Node {
+	kept := r.column(r.hidden([]typed.Node{n})[0], n.At)
+	kept.List = n.List
+	return kept
+}
+
 // below returns the object of the columns whose paths begin with path, with or without masked ones, and whether there
 // are any.
 func (r *records) below(path query.Path, at string, masked bool) (typed.Node, bool) {

@@ -220,7 +220,7 @@ func complete(t *testing.T) {
 			all.WriteString(q.pipeline)
 		}
 	}
-	names := append(slices.Concat(query.Stages, query.Accumulators), "$cond", "$switch", "$literal", "$filter", "$map", "$reduce", "$$ROOT", "$expr")
+	names := append(slices.Concat(query.Stages, query.Accumulators), "$cond", "$switch", "$literal", "$filter", "$map", "$reduce", "$let", "$$ROOT", "$expr")
 	for _, s := range query.Signatures {
 		names = append(names, s.Op)
 	}

@@ -50,6 +50,12 @@ func (d dated) bind() (Node, error) {
 	if err != nil {
 		return Node{}, err
 	}
+	switch d.call.Op {
+	case "$dateFromParts":
+		return d.assembled(zone)
+	case "$dateFromString":
+		return d.read(zone)
+	}
 	x, err := d.args[0].Want(schema.Date, d.call.Op)
 	if err != nil {
 		return Node{}, err

@@ -18,6 +18,8 @@ type Names interface {
 	Record(at string) Node
 	// Outer returns a variable of the enclosing record, and whether there is one of that name.
 	Outer(name, at string) (Node, bool)
+	// Keep computes a value once: it returns a column that holds it.
+	Keep(Node) Node
 }
 
 // Bind resolves the names in e and determines its type.
@@ -27,6 +29,14 @@ func Bind(e query.Expr, names Names) (Node, error) { return scope{Names: names}.
 type scope struct {
 	Names
 	elements []element // the innermost last
+	lets     []let     // the innermost last
+}
+
+// A let is a variable of a $let, which is within the first elements of the scope.
+type let struct {
+	name     string
+	node     Node
+	elements int
 }
 
 // element is the variable of a list being iterated; before reports whether the previous result has a name, too
@@ -53,6 +63,8 @@ func (s scope) expr(e query.Expr) (Node, error) {
 		return s.branches(e)
 	case query.Lambda:
 		return s.over(e)
+	case query.Let:
+		return s.let(e)
 	case query.Call:
 		args := make([]Node, len(e.Args))
 		for i, a := range e.Args {
@@ -80,6 +92,9 @@ func (s scope) variable(e query.VariableRef) (Node, error) {
 		return s.Record(e.At), nil
 	}
 	for i := range s.elements {
+		if n, ok := s.letOf(e, len(s.elements)-i); ok {
+			return Part(n, query.Path{"$$" + e.Name}, e.Path, e.At)
+		}
 		el := s.elements[len(s.elements)-1-i]
 		switch {
 		case e.Name == el.name:
@@ -87,6 +102,9 @@ func (s scope) variable(e query.VariableRef) (Node, error) {
 		case el.before && e.Name == "value":
 			return Part(Node{Expr: plan.Before{Up: i}, At: e.At}, query.Path{"$$value"}, e.Path, e.At)
 		}
+	}
+	if n, ok := s.letOf(e, 0); ok {
+		return Part(n, query.Path{"$$" + e.Name}, e.Path, e.At)
 	}
 	if n, ok := s.Outer(e.Name, e.At); ok {
 		return Part(n, query.Path{"$$" + e.Name}, e.Path, e.At)

@@ -1,0 +1,69 @@
+package typed
+
+import (
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+)
+
+// let binds a $let. Each variable is computed once, in a column, or expressions within expressions would grow without
+// bound; over an element of a list, which is in no column, it is the element or a part of it.
+func (s scope) let(e query.Let) (Node, error) {
+	inner := s
+	inner.lets = s.lets[:len(s.lets):len(s.lets)]
+	for _, v := range e.Vars {
+		n, err := s.expr(v.Value)
+		if err == nil {
+			err = n.Shown()
+		}
+		if err != nil {
+			return Node{}, err
+		}
+		switch below(n.Expr).(type) {
+		case plan.Ref, plan.Outer, plan.Const, plan.Element, plan.Before: // short, and repeated as it is
+		default:
+			if n.IsObject() || len(s.elements) > 0 {
+				return Node{}, problem.NotSupported(v.At, "a variable of $let holds a single value, and within $map, $filter and $reduce a path; write the expression where the variable stands")
+			}
+			n = s.Keep(n)
+		}
+		inner.lets = append(inner.lets, let{v.Name[0], n, len(s.elements)})
+	}
+	return inner.expr(e.In)
+}
+
+// below returns the expression of which e is a part.
+func below(e plan.Expr) plan.Expr {
+	if p, ok := e.(plan.Part); ok {
+		return below(p.X)
+	}
+	return e
+}
+
+// letOf returns the variable of a $let that is within the first elements of the scope, as it is seen here, and whether
+// there is one.
+func (s scope) letOf(e query.VariableRef, elements int) (Node, bool) {
+	for i := len(s.lets) - 1; i >= 0; i-- {
+		l := s.lets[i]
+		if l.name != e.Name || l.elements != elements {
+			continue
+		}
+		n := l.node
+		n.Expr, n.At = deeper(n.Expr, len(s.elements)-l.elements), e.At
+		return n, true
+	}
+	return Node{}, false
+}
+
+// deeper returns a variable as seen from within more lists.
+func deeper(e plan.Expr, by int) plan.Expr {
+	switch e := e.(type) {
+	case plan.Element:
+		return plan.Element{Up: e.Up + by}
+	case plan.Before:
+		return plan.Before{Up: e.Up + by}
+	case plan.Part:
+		return plan.Part{X: deeper(e.X, by), Path: e.Path}
+	}
+	return e
+}
