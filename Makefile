@@ -25,7 +25,8 @@ vet:
 	@go vet ./...
 
 staticcheck:
-	@go tool staticcheck ./...
+	@go build -C scripts/tools -o ../../bin/staticcheck honnef.co/go/tools/cmd/staticcheck
+	@bin/staticcheck ./...
 
 race: ## all tests under the race detector
 	@scripts/race

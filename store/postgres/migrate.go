@@ -4,16 +4,14 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"fmt"
-	"io/fs"
-	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/bailiwick-dev/bailiwick/internal/store/migrations"
 )
 
 //go:embed migrations/*.sql
-var migrations embed.FS
+var files embed.FS
 
 // migrationLock is the advisory lock that serializes the migrations of processes starting at once: "bailiwic" as a
 // number.
@@ -22,84 +20,39 @@ const migrationLock = 0x6261696c69776963
 // ErrNone is in the error of OpenThere if a database has no store.
 var ErrNone = errors.New("the database has none")
 
-var (
-	errNewer    = errors.New("a newer Bailiwick made it; use that one, or another database")
-	errEncoding = errors.New("its encoding is not UTF8; make it with ENCODING 'UTF8' TEMPLATE template0")
-)
-
-// A migration is a step from one version of the store's schema to the next.
-type migration struct {
-	version    int
-	statements []string
-}
-
-// steps reads the migrations in order. A paragraph is one statement, run by itself with the extended protocol.
-func steps() ([]migration, error) {
-	names, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil {
-		return nil, err
-	}
-	out := make([]migration, 0, len(names))
-	for _, name := range names { // in lexical order
-		text, err := migrations.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		number, _, _ := strings.Cut(strings.TrimPrefix(name, "migrations/"), "_")
-		version, err := strconv.Atoi(number)
-		if err != nil || version != len(out)+1 {
-			return nil, fmt.Errorf("%s: the number must be %d", name, len(out)+1)
-		}
-		m := migration{version: version}
-		for p := range strings.SplitSeq(string(text), "\n\n") {
-			if !comment(p) {
-				m.statements = append(m.statements, p)
-			}
-		}
-		out = append(out, m)
-	}
-	return out, nil
-}
-
-// comment reports whether a paragraph consists of comments only.
-func comment(paragraph string) bool {
-	for line := range strings.Lines(paragraph) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "--") {
-			return false
-		}
-	}
-	return true
-}
+var errEncoding = errors.New("its encoding is not UTF8; make it with ENCODING 'UTF8' TEMPLATE template0")
 
 // migrate updates the store to the current version, entirely or not at all. Processes that start at once wait for
 // each other.
 func (s *Store) migrate(ctx context.Context, there bool) error {
-	all, err := steps()
-	if err != nil {
-		return err
-	}
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		now, err := version(ctx, tx)
-		switch {
-		case err != nil:
-			return err
-		case now == 0 && there:
-			return ErrNone
-		case now > len(all):
-			return errNewer
-		}
-		for _, m := range all[now:] {
-			for _, text := range m.statements {
-				if err := run(ctx, tx.Conn(), text); err != nil {
-					return fmt.Errorf("migration %d: %w", m.version, err)
-				}
-			}
-			if _, err := tx.Exec(ctx, `INSERT INTO bailiwick.migration (version) VALUES ($1)`, m.version); err != nil {
-				return fmt.Errorf("migration %d: %w", m.version, err)
-			}
-		}
-		return nil
+		return migrations.Apply(files, target{ctx, tx, there})
 	})
+}
+
+// A target implements migrations.Target.
+type target struct {
+	ctx   context.Context //nolint:containedctx // of the one transaction
+	tx    pgx.Tx
+	there bool // a missing store is an error
+}
+
+// Version implements migrations.Target.
+func (t target) Version() (int, error) {
+	now, err := version(t.ctx, t.tx)
+	if err == nil && now == 0 && t.there {
+		err = ErrNone
+	}
+	return now, err
+}
+
+// Run implements migrations.Target.
+func (t target) Run(text string) error { return run(t.ctx, t.tx.Conn(), text) }
+
+// Reached implements migrations.Target.
+func (t target) Reached(version int) error {
+	_, err := t.tx.Exec(t.ctx, `INSERT INTO bailiwick.migration (version) VALUES ($1)`, version)
+	return err
 }
 
 // version returns the store's version, 0 for none, and makes the schema and the table that hold it. It holds the

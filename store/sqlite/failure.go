@@ -7,11 +7,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/store/failure"
 	driver "modernc.org/sqlite"
 	code "modernc.org/sqlite/lib"
+
+	"github.com/bailiwick-dev/bailiwick/internal/store/migrations"
 )
 
 // Reasons that are the store's own.
 var (
-	errNewer = errors.New("a newer Bailiwick made it; use that one, or another file")
 	errMoved = errors.New("the file was removed or replaced while it was in use; put it back and restart, or restart to begin an empty one")
 )
 
@@ -21,7 +22,7 @@ func (s *Store) failed(doing string, err error) error {
 	if n := primary(err); n != 0 {
 		f.Code = fmt.Sprint("SQLite error ", n)
 	}
-	for _, known := range []error{errNewer, errMoved} {
+	for _, known := range []error{migrations.ErrNewer, errMoved} {
 		if errors.Is(err, known) {
 			f.Why = known.Error()
 			return f

@@ -12,7 +12,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	mathrand "math/rand/v2"
 	"net/url"
 	"os"
@@ -24,11 +23,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
+	"github.com/bailiwick-dev/bailiwick/internal/store/migrations"
 	"github.com/bailiwick-dev/bailiwick/internal/store/records"
 	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
-	"github.com/pressly/goose/v3"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
@@ -36,7 +35,7 @@ import (
 const Memory = ":memory:"
 
 //go:embed migrations/*.sql
-var migrations embed.FS
+var files embed.FS
 
 // A Store is an open file. It is safe for use by several goroutines.
 type Store struct {
@@ -161,16 +160,12 @@ func source(path string, readOnly bool) string {
 	return name + "?" + q.Encode()
 }
 
-// migrate updates the file to the current version. Two processes that open a new file at once may collide; then one
-// retries and finds it done.
+// migrate updates the file to the current version, entirely or not at all. Two processes that open a new file at once
+// may collide when they set its journal mode; then one retries and finds it done.
 func (s *Store) migrate(ctx context.Context) error {
-	dir, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
 	for try := 1; ; try++ {
-		err := migrateOnce(ctx, s.write, dir)
-		if err == nil || errors.Is(err, errNewer) || try == 10 || !transient(err) {
+		err := s.migrateOnce(ctx)
+		if err == nil || errors.Is(err, migrations.ErrNewer) || try == 10 || !transient(err) {
 			return err
 		}
 		select {
@@ -181,21 +176,52 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 }
 
-func migrateOnce(ctx context.Context, db *sql.DB, dir fs.FS) error {
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, dir, goose.WithDisableGlobalRegistry(true))
+func (s *Store) migrateOnce(ctx context.Context) error {
+	newest, err := migrations.Newest(files)
 	if err != nil {
 		return err
 	}
-	now, known, err := p.GetVersions(ctx)
-	switch {
-	case err != nil:
+	if now, err := version(ctx, s.write); err != nil || now == newest { // usually, and without the write lock
 		return err
-	case now > known:
-		return errNewer
-	case now == known:
-		return nil
 	}
-	_, err = p.Up(ctx)
+	return s.transact(ctx, func(tx *sql.Tx) error { return migrations.Apply(files, target{ctx, tx}) })
+}
+
+// version returns the file's version. The table has the name and the columns of the library that made it once.
+func version(ctx context.Context, db interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}) (n int, err error) {
+	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'goose_db_version'`).Scan(&n); err != nil || n == 0 {
+		return 0, err
+	}
+	err = db.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version`).Scan(&n)
+	return n, err
+}
+
+// A target implements migrations.Target.
+type target struct {
+	ctx context.Context //nolint:containedctx // of the one transaction
+	tx  *sql.Tx
+}
+
+// Version implements migrations.Target.
+func (t target) Version() (int, error) {
+	if err := t.Run(`CREATE TABLE IF NOT EXISTS goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL,
+		is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')))`); err != nil {
+		return 0, err
+	}
+	return version(t.ctx, t.tx)
+}
+
+// Run implements migrations.Target.
+func (t target) Run(text string) error {
+	_, err := t.tx.ExecContext(t.ctx, text)
+	return err
+}
+
+// Reached implements migrations.Target.
+func (t target) Reached(version int) error {
+	_, err := t.tx.ExecContext(t.ctx, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (?, 1)`, version)
 	return err
 }
 

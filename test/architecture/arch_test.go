@@ -183,14 +183,15 @@ var mayImport = map[string]string{
 	"internal/telemetry": ". audit identity internal/mcpobserve internal/trace problem source",
 
 	// storage
-	"internal/once":            "",
-	"internal/store/changes":   "audit change",
-	"internal/store/failure":   "",
-	"store/postgres":           "audit change identity internal/once internal/store/changes internal/store/failure internal/store/records internal/store/tokens internal/webhook limit problem",
-	"internal/store/records":   "audit",
-	"store/sqlite":             "audit change identity internal/once internal/store/changes internal/store/failure internal/store/records internal/store/tokens internal/webhook limit problem",
-	"internal/store/storetest": "audit change identity internal/once internal/webhook limit problem value write",
-	"internal/store/tokens":    "identity problem",
+	"internal/once":             "",
+	"internal/store/changes":    "audit change",
+	"internal/store/failure":    "",
+	"store/postgres":            "audit change identity internal/once internal/store/changes internal/store/failure internal/store/migrations internal/store/records internal/store/tokens internal/webhook limit problem",
+	"internal/store/migrations": "",
+	"internal/store/records":    "audit",
+	"store/sqlite":              "audit change identity internal/once internal/store/changes internal/store/failure internal/store/migrations internal/store/records internal/store/tokens internal/webhook limit problem",
+	"internal/store/storetest":  "audit change identity internal/once internal/webhook limit problem value write",
+	"internal/store/tokens":     "identity problem",
 
 	// the demo application, servers for tests, measurements
 	"internal/demo":         "",

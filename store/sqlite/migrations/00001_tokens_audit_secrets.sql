@@ -1,4 +1,3 @@
--- +goose Up
 CREATE TABLE token (
   id       TEXT PRIMARY KEY,
   prefix   TEXT NOT NULL UNIQUE,
@@ -31,13 +30,9 @@ CREATE TABLE audit (
 CREATE TABLE audit_head (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;
 INSERT INTO audit_head VALUES (1, 0, x'');
 
--- +goose StatementBegin
 CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit
 BEGIN SELECT RAISE(ABORT, 'audit records never change'); END;
--- +goose StatementEnd
--- +goose StatementBegin
 CREATE TRIGGER audit_never_shrinks BEFORE DELETE ON audit
 BEGIN SELECT RAISE(ABORT, 'audit records are never deleted'); END;
--- +goose StatementEnd
 
 CREATE TABLE secret (name TEXT PRIMARY KEY, key BLOB NOT NULL, created INTEGER NOT NULL) STRICT;

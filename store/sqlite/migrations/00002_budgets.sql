@@ -1,4 +1,3 @@
--- +goose Up
 CREATE TABLE budget (
   day     TEXT NOT NULL,              -- of UTC: 2006-01-02
   account TEXT NOT NULL,              -- 'o' and the owner, or 't' and the token

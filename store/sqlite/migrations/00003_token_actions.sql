@@ -1,2 +1,1 @@
--- +goose Up
 ALTER TABLE token ADD COLUMN actions TEXT NOT NULL DEFAULT '{}'; -- JSON {only, except}

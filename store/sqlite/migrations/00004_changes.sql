@@ -1,4 +1,3 @@
--- +goose Up
 CREATE TABLE change (
   id        TEXT PRIMARY KEY,         -- in order of creation
   version   INTEGER NOT NULL,

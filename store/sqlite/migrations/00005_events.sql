@@ -1,4 +1,3 @@
--- +goose Up
 CREATE TABLE event (
   seq  INTEGER PRIMARY KEY AUTOINCREMENT,
   at   INTEGER NOT NULL,              -- microseconds since 1970 UTC; kept for a minute

@@ -1,4 +1,3 @@
--- +goose Up
 CREATE TABLE delivery (
   id       INTEGER PRIMARY KEY AUTOINCREMENT,
   hook     TEXT NOT NULL,

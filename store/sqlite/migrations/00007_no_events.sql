@@ -1,3 +1,2 @@
--- +goose Up
 -- Nobody told anything by it: processes follow change_event.
 DROP TABLE event;

@@ -1,4 +1,3 @@
--- +goose Up
 ALTER TABLE change ADD COLUMN account TEXT NOT NULL DEFAULT ''; -- whose pending changes it counts among
 UPDATE change SET account = coalesce(nullif(lower(trim(owner)), ''), principal);
 CREATE INDEX change_account ON change (account) WHERE state = 'pending';

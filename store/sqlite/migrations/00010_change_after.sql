@@ -1,4 +1,3 @@
--- +goose Up
 -- The changes that have to be applied before one is.
 CREATE TABLE change_after (
   id    TEXT NOT NULL,

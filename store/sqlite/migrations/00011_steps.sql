@@ -1,4 +1,3 @@
--- +goose Up
 -- Where the audit has the record of a step: one of each.
 CREATE TABLE audit_step (
   step TEXT PRIMARY KEY,
