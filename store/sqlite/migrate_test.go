@@ -41,3 +41,25 @@ func TestOlderFile(t *testing.T) {
 		}
 	}
 }
+
+// TestVersions checks the rows by which older programs, which used a library, know the version of a file.
+func TestVersions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bailiwick.db")
+	for range 2 {
+		if err := openFile(t, path).Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var rows, first, last int
+	if err := db.QueryRow(`SELECT count(*), min(version_id), max(version_id) FROM goose_db_version WHERE is_applied`).Scan(&rows, &first, &last); err != nil {
+		t.Fatal(err)
+	}
+	if first != 0 || last < 11 || rows != last+1 {
+		t.Errorf("%d rows, %d to %d", rows, first, last)
+	}
+}

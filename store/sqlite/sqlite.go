@@ -207,8 +207,9 @@ type target struct {
 // Version implements migrations.Target.
 func (t target) Version() (int, error) {
 	if err := t.Run(`CREATE TABLE IF NOT EXISTS goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL,
-		is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')))`); err != nil {
-		return 0, err
+		is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')));
+		INSERT INTO goose_db_version (version_id, is_applied) SELECT 0, 1 WHERE NOT EXISTS (SELECT 1 FROM goose_db_version)`); err != nil {
+		return 0, err // older programs take a table without version 0 for none
 	}
 	return version(t.ctx, t.tx)
 }
