@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/console/internal/session"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -96,11 +98,13 @@ func (c *Console) serve(rt route) http.Handler {
 		if r.Method == http.MethodPost {
 			r.Body = http.MaxBytesReader(w, r.Body, formSize)
 			if !c.genuine(v) {
+				refused.Because(v.ctx(), "foreign_form", v.correlation)
 				c.fail(w, r, http.StatusForbidden)
 				return
 			}
 		}
 		if rt.needs != "" && !v.who.Has(rt.needs) {
+			refused.Because(v.ctx(), "scope", v.correlation)
 			c.show(v, &problem.Error{Code: problem.PermissionDenied, Detail: "This page needs the scope " + string(rt.needs), Scope: string(rt.needs)})
 			return
 		}
@@ -129,6 +133,7 @@ func (c *Console) recognise(v *visit) error {
 		return err
 	}
 	v.session, v.who = s, p
+	refused.By(v.ctx(), p.ID)
 	if renewed {
 		http.SetCookie(v.w, c.cookie(v.r, s))
 	}
@@ -161,6 +166,7 @@ func remoteOf(r *http.Request) netip.Addr {
 
 // refuseVisitor redirects a visitor that isn't signed in to the sign-in page, which leads back afterwards.
 func (c *Console) refuseVisitor(v *visit, err error) {
+	refused.Because(v.ctx(), cmp.Or(problem.Of(err).Kind, string(problem.CodeOf(err))), v.correlation)
 	if problem.CodeOf(err) != problem.Unauthorized {
 		c.show(v, err)
 		return

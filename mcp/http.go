@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/gate"
+	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -114,12 +116,12 @@ func failureText(err error) string {
 // serveList shows people the tools that their credential may call: category, name and first sentence.
 func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
 	if f := s.fromElsewhere(r); f != nil {
-		f.Write(w, "")
+		fail(w, r, f, "")
 		return
 	}
 	p, f := s.identify(r)
 	if f != nil {
-		f.Write(w, "")
+		fail(w, r, f, "")
 		return
 	}
 	var b strings.Builder
@@ -133,7 +135,7 @@ func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
 // body.
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	if f := s.fromElsewhere(r); f != nil {
-		f.Write(w, "")
+		fail(w, r, f, "")
 		return
 	}
 	modern := r.Header.Get("Mcp-Protocol-Version") >= modernVersion
@@ -145,12 +147,12 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 		}
 		f := wire.Invalid("Method Not Allowed")
 		f.Status, f.Header = http.StatusMethodNotAllowed, [2]string{"Allow", allow}
-		f.Write(w, "")
+		fail(w, r, f, "")
 		return
 	}
 	p, f := s.identify(r)
 	if f != nil {
-		f.Write(w, "")
+		fail(w, r, f, "")
 		return
 	}
 	if stream {
@@ -159,7 +161,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	}
 	body, f := s.read(w, r)
 	if f != nil {
-		f.Write(w, "")
+		fail(w, r, f, "")
 		return
 	}
 	messages, batch, f := wire.Read(body, s.options.MaxDepth)
@@ -171,7 +173,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 		if !modern && id != "" && f.Code != jsonrpc.CodeInvalidRequest {
 			f.Status = http.StatusOK // before 2026-07-28 errors are sent with 200, and 404 means that the session has ended
 		}
-		f.Write(w, id)
+		fail(w, r, f, id)
 		return
 	}
 	s.servePost(w, r, post{who: p, body: body, messages: messages, batch: batch, modern: modern})
@@ -200,14 +202,14 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) ([]byte, *wire.RPC
 func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, p identity.Principal) {
 	leave, f := s.useSession(r, p)
 	if f != nil {
-		f.Write(w, "")
+		fail(w, r, f, "")
 		return
 	}
 	defer leave()
 	if r.Method == http.MethodGet {
 		leave, err := s.streams.Enter(r.Context(), sharer(p))
 		if err != nil {
-			busy().Write(w, "")
+			fail(w, r, busy(), "")
 			return
 		}
 		defer leave()
@@ -290,7 +292,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	}
 	leave, err := s.admit(r.Context(), &p)
 	if err != nil {
-		busy().Write(w, p.id())
+		fail(w, r, busy(), p.id())
 		return
 	}
 	defer leave()
@@ -309,6 +311,30 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	s.pass(w, r, x, next)
 }
 
+// kinds are the identifiers of faults of requests, for operators.
+var kinds = map[int64]string{jsonrpc.CodeParseError: "not_json", jsonrpc.CodeInvalidRequest: "invalid_request", jsonrpc.CodeMethodNotFound: "unknown_method", jsonrpc.CodeInvalidParams: "invalid_params", wire.CodeBusy: "busy"}
+
+// fail answers r with f, and notes why for the operators' log.
+func fail(w http.ResponseWriter, r *http.Request, f *wire.RPCFault, id string) {
+	kind := kinds[int64(f.Code)]
+	switch {
+	case f.Status == http.StatusForbidden:
+		kind = strings.ToLower(strings.TrimPrefix(f.Message, "Forbidden: ")) // "host", "origin"
+	case f.Status == http.StatusMethodNotAllowed:
+		kind = "method"
+	case f.Status == http.StatusUnsupportedMediaType:
+		kind = "media_type"
+	case f.Status == http.StatusRequestEntityTooLarge:
+		kind = "too_large"
+	case f.Status == http.StatusNotFound && f.Code == jsonrpc.CodeInvalidRequest:
+		kind = "no_session"
+	}
+	if f.Status != http.StatusUnauthorized { // that has its reason
+		refused.Because(r.Context(), cmp.Or(kind, "rpc_error"), "")
+	}
+	f.Write(w, id)
+}
+
 // prepareSession finds the session of a POST of the older protocols, and answers the request itself if there is none.
 func (s *Server) prepareSession(w http.ResponseWriter, r *http.Request, p *post) (leave func(), done bool) {
 	m := p.only()
@@ -323,7 +349,7 @@ func (s *Server) prepareSession(w http.ResponseWriter, r *http.Request, p *post)
 		w.WriteHeader(http.StatusAccepted) // always the same status, which must not reveal whether the named call exists
 		return nil, true
 	}
-	f.Write(w, p.id())
+	fail(w, r, f, p.id())
 	return nil, true
 }
 
@@ -375,7 +401,7 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next 
 	answer := &answer{ResponseWriter: w, x: x}
 	if x.message != nil && x.message.Method == "initialize" && next == s.legacy {
 		if !s.sessions.Begin(x.who.ID) {
-			busy().Write(w, x.message.ID)
+			fail(w, r, busy(), x.message.ID)
 			return
 		}
 		answer.began = func(id string) { s.sessions.End(x.who.ID, id) }

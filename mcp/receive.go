@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
+	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -22,6 +23,11 @@ func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
 		x := exchangeOf(req)
 		ctx = s.begin(ctx, x, method)
+		defer func() { // older protocols send errors with 200
+			if e, ok := errors.AsType[*jsonrpc.Error](err); ok && x != nil {
+				refused.Because(x.gone, cmp.Or(kinds[e.Code], "rpc_error"), x.correlation)
+			}
+		}()
 		defer func() { s.ended(ctx, x, mcpobserve.Failure(res, err)) }() // deferred first, so that it runs after the recover below has set the error
 		defer func() {
 			// The SDK runs handlers in goroutines of its own, where a panic would end the process.

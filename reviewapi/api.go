@@ -6,6 +6,7 @@
 package reviewapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -20,6 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
+	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -142,6 +144,7 @@ func (a *API) admit(r *http.Request, c *call) (identity.Principal, bailiwick.Rev
 	if err != nil {
 		return p, nil, err
 	}
+	refused.By(r.Context(), p.ID)
 	if p.Kind != identity.Human || !p.Has(identity.Review) || p.Depth > 0 {
 		return p, nil, &problem.Error{Code: problem.PermissionDenied, Kind: "not_a_reviewer", Scope: string(identity.Review),
 			Detail:     "changes are decided about by people: this needs the credential of a human with the scope review",
@@ -199,6 +202,7 @@ func (a *API) ask(methods map[string]answer) func(http.ResponseWriter, *http.Req
 // fail writes err as all transports do, with its HTTP status, and logs its cause.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, c *call, err error) {
 	p := problem.Of(err)
+	refused.Because(r.Context(), cmp.Or(p.Kind, string(p.Code)), c.correlation)
 	if p.Code == problem.Internal {
 		a.options.Logger.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "correlation_id", c.correlation, "error", cause(err))
 		p = problem.New(problem.Internal, "Internal error")

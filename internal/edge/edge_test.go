@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -371,5 +372,40 @@ func TestRefusalsLeaveTraces(t *testing.T) {
 		if got := b.refused(fmt.Sprint("status_", status)); got != want {
 			t.Errorf("%d: %d counted, want %d", status, got, want)
 		}
+	}
+}
+
+// TestTraced: a refusal is reported with who was refused and why, also where the status doesn't tell, once a request.
+func TestTraced(t *testing.T) {
+	for name, tt := range map[string]struct {
+		h    http.HandlerFunc
+		want string
+	}{
+		"forbidden": {func(w http.ResponseWriter, r *http.Request) {
+			refused.By(r.Context(), "token:a")
+			refused.Because(r.Context(), "scope", "c1")
+			refused.Because(r.Context(), "later", "c2")
+			http.Error(w, "no", http.StatusForbidden)
+		}, "door=http kind=scope from=token:a correlation_id=c1"},
+		"with 200": {func(w http.ResponseWriter, r *http.Request) {
+			refused.By(r.Context(), "token:a")
+			w.WriteHeader(http.StatusOK)
+			refused.Because(r.Context(), "unknown_method", "")
+		}, "door=http kind=unknown_method from=token:a"},
+		"no reason": {func(w http.ResponseWriter, r *http.Request) {
+			refused.By(r.Context(), "token:a")
+			http.Error(w, "no", http.StatusForbidden)
+		}, "door=http kind=status_403 from=token:a"},
+		"well": {func(w http.ResponseWriter, r *http.Request) { refused.By(r.Context(), "token:a") }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			log := refused.New(slog.New(slog.NewTextHandler(&out, nil)), nil)
+			edge.Timed(tt.h, edge.Options{Refused: log}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/x", strings.NewReader("{}")))
+			log.Close()
+			if got := out.String(); !strings.Contains(got, tt.want) || tt.want != "" && strings.Count(got, "\n") != 1 || tt.want == "" && got != "" {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
 	}
 }

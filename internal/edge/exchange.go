@@ -25,7 +25,9 @@ func timed(h http.Handler, o Options) http.Handler {
 			return
 		}
 		c, _ := r.Context().Value(connKey{}).(*conn)
-		x := &exchange{ResponseWriter: w, control: http.NewResponseController(w), options: &o, request: r, conn: c, length: r.ContentLength}
+		ctx, trace := refused.Traced(r.Context())
+		r = r.WithContext(ctx)
+		x := &exchange{ResponseWriter: w, control: http.NewResponseController(w), options: &o, request: r, trace: trace, conn: c, length: r.ContentLength}
 		defer x.end()
 		if r.Body != nil && r.Body != http.NoBody {
 			x.await(true)
@@ -78,6 +80,8 @@ type exchange struct {
 	control *http.ResponseController
 	options *Options
 	request *http.Request
+	trace   *refused.Trace
+	told    bool        // the refusal was reported
 	conn    *conn       // nil under another server
 	length  int64       // of the body; -1 if unknown
 	unread  atomic.Bool // the end of the body has not arrived
@@ -107,15 +111,21 @@ func (x *exchange) WriteHeader(status int) {
 // transports maps the first element of a path to its transport.
 var transports = map[string]string{"mcp": "mcp", "tools": "mcp", "api": "api", "console": "console", "metrics": "metrics"}
 
-// report reports a refusing response to the refused.Log. Refused calls are in the audit log, but requests refused
-// before they become a call are recorded only here.
+// report reports a refusal to the refused.Log, once: a response with a status that refuses, or any other for which a
+// transport has noted a reason, such as a JSON-RPC error with 200 or a redirect to sign in. Refused calls are in the
+// audit log, but requests refused before they become a call are recorded only here.
 func (x *exchange) report(status int) {
+	first, _, _ := strings.Cut(strings.TrimPrefix(x.request.URL.Path, "/"), "/")
+	remote, _ := netip.ParseAddrPort(x.request.RemoteAddr)
+	r := x.trace.Refusal(cmp.Or(transports[first], "http"), remote.Addr())
 	switch status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
 		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusServiceUnavailable:
-		first, _, _ := strings.Cut(strings.TrimPrefix(x.request.URL.Path, "/"), "/")
-		remote, _ := netip.ParseAddrPort(x.request.RemoteAddr)
-		x.options.Refused.Note(x.request.Context(), refused.Refusal{Door: cmp.Or(transports[first], "http"), Kind: "status_" + strconv.Itoa(status), Remote: remote.Addr()})
+		r.Kind = cmp.Or(r.Kind, "status_"+strconv.Itoa(status))
+	}
+	if r.Kind != "" && !x.told {
+		x.told = true
+		x.options.Refused.Note(x.request.Context(), r)
 	}
 }
 
@@ -159,6 +169,7 @@ func (x *exchange) end() {
 	if !x.begun {
 		x.WriteHeader(http.StatusOK) // as net/http would, but through x
 	}
+	x.report(http.StatusOK) // a reason may have been noted after the header was sent
 	x.wait()
 	unread := x.unread.Load()
 	if unread {

@@ -1,0 +1,56 @@
+package refused
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+)
+
+// A Trace collects what is known of a request that may be refused: who sent it, once that is known, and why it was
+// refused. What answers the request adds it; what reports the refusal reads it.
+type Trace struct {
+	mu   sync.Mutex
+	what Refusal
+}
+
+type traceKey struct{}
+
+// Traced returns ctx with a Trace, for By and Because.
+func Traced(ctx context.Context) (context.Context, *Trace) {
+	t := &Trace{}
+	return context.WithValue(ctx, traceKey{}, t), t
+}
+
+// By notes the principal of a request.
+func By(ctx context.Context, principal string) {
+	note(ctx, func(r *Refusal) { r.Principal = principal })
+}
+
+// Because notes why a request is refused, as an identifier, and its correlation ID. The first reason is kept.
+func Because(ctx context.Context, kind, correlation string) {
+	note(ctx, func(r *Refusal) {
+		if r.Kind == "" {
+			r.Kind, r.Correlation = kind, correlation
+		}
+	})
+}
+
+func note(ctx context.Context, change func(*Refusal)) {
+	if ctx == nil {
+		return
+	}
+	if t, ok := ctx.Value(traceKey{}).(*Trace); ok {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		change(&t.what)
+	}
+}
+
+// Refusal returns what is known; Kind is "" if no reason was noted.
+func (t *Trace) Refusal(door string, remote netip.Addr) Refusal {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := t.what
+	r.Door, r.Remote = door, remote
+	return r
+}
