@@ -9,6 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/oneshot"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/policies"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/reviews"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/stores"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/talk"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/tokens"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
@@ -34,7 +35,7 @@ func rootCommand(t *terminal.Terminal) *cobra.Command {
 	root.PersistentFlags().BoolVar(&t.JSON, "json", false, "write results and errors as JSON on standard output")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return terminal.Usage(err) })
 	terminal.Group(root)
-	root.AddCommand(demoCommand(t), serveCommand(t), talk.Ask(t), talk.Chat(t), explore.Command(t), evaluate.Command(t), oneshot.Call(t), oneshot.Tools(t), oneshot.Schema(t), oneshot.Export(t), oneshot.Prompts(t), oneshot.Resources(t), oneshot.Dispatch(t), tokens.Command(t),
+	root.AddCommand(demoCommand(t), serveCommand(t), talk.Ask(t), talk.Chat(t), explore.Command(t), evaluate.Command(t), oneshot.Call(t), oneshot.Tools(t), oneshot.Schema(t), oneshot.Export(t), oneshot.Prompts(t), oneshot.Resources(t), oneshot.Dispatch(t), tokens.Command(t), stores.Command(t),
 		audits.Command(t), reviews.Command(t), policies.Command(t), checkCommand(t), initCommand(t), versionCommand(t))
 	return root
 }

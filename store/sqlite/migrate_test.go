@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"database/sql"
+	"os"
 	"path/filepath"
 	"testing"
 )
@@ -32,6 +33,9 @@ func TestOlderFile(t *testing.T) {
 	}
 	for range 2 {
 		s := openFile(t, path)
+		if info, err := os.Stat(path + ".v2"); err != nil || info.Size() == 0 || info.Mode().Perm() != 0o600 {
+			t.Errorf("the file before the upgrade: %v, %v", info, err)
+		}
 		got, err := s.TokenByPrefix(t.Context(), "prefix")
 		if err != nil || got.Name != "bot" || got.Tools.Allows("other") || !got.Tools.Allows("query_class") || !got.Actions.Allows("archive") || got.Actions.Only != nil {
 			t.Errorf("%+v, %v", got, err)

@@ -176,13 +176,20 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 }
 
+// migrateOnce brings the file to the version of this program. A file of an older one is copied first.
 func (s *Store) migrateOnce(ctx context.Context) error {
 	newest, err := migrations.Newest(files)
 	if err != nil {
 		return err
 	}
-	if now, err := version(ctx, s.write); err != nil || now == newest { // usually, and without the write lock
+	now, err := version(ctx, s.write)
+	if err != nil || now == newest { // usually, and without the write lock
 		return err
+	}
+	if now > 0 && now < newest {
+		if err := s.beforeUpgrade(ctx, now); err != nil {
+			return err
+		}
 	}
 	return s.transact(ctx, func(tx *sql.Tx) error { return migrations.Apply(files, target{ctx, tx}) })
 }

@@ -219,6 +219,7 @@ var mayImport = map[string]string{
 	"cmd/bailiwick/internal/evaluate": "assistant cmd/bailiwick/internal/dial cmd/bailiwick/internal/screen cmd/bailiwick/internal/talk internal/terminal internal/yamlconf value",
 	"cmd/bailiwick/internal/explore":  "assistant cmd/bailiwick/internal/dial cmd/bailiwick/internal/oneshot cmd/bailiwick/internal/screen cmd/bailiwick/internal/talk internal/client internal/terminal problem value",
 	"cmd/bailiwick/internal/screen":   "internal/terminal",
+	"cmd/bailiwick/internal/stores":   "internal/app internal/terminal store/sqlite",
 	"cmd/bailiwick/internal/talk":     "assistant cmd/bailiwick/internal/dial cmd/bailiwick/internal/screen internal/terminal problem",
 	"internal/app":                    "*",
 	"cmd/bailiwick/internal/policies": "audit identity internal/app internal/config internal/policyreport internal/policyreport/findings internal/policytest internal/replay internal/terminal internal/yamlconf problem",

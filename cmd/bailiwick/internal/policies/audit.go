@@ -19,6 +19,7 @@ import (
 func review(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
 	var fail []string
+	var all bool
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Find what is odd in rules that work",
@@ -40,10 +41,14 @@ func review(t *terminal.Terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printFindings(t, found, stops)
+			if all {
+				return printFindings(t, found, stops, len(found))
+			}
+			return printFindings(t, found, stops, shownOfKind)
 		},
 	}
 	from.Flags(cmd.Flags())
+	cmd.Flags().BoolVar(&all, "all", false, "show each of many findings of one kind")
 	cmd.Flags().StringSliceVar(&fail, "fail-on", nil, "end with code 1 when there is one of these `CODES`: any, or missing-description, unresolved, dead, drift, unscoped, open, uncallable")
 	return cmd
 }
@@ -120,7 +125,10 @@ func Findings(ctx context.Context, c *config.Config) (*app.Survey, []Finding, er
 	return s.Survey, out, nil
 }
 
-func printFindings(t *terminal.Terminal, all []Finding, stops []findings.Code) error {
+// shownOfKind is how many findings of one kind are shown each; the others are counted.
+const shownOfKind = 5
+
+func printFindings(t *terminal.Terminal, all []Finding, stops []findings.Code, most int) error {
 	var failed error
 	counts := map[findings.Code]int{}
 	for _, f := range all {
@@ -137,7 +145,14 @@ func printFindings(t *terminal.Terminal, all []Finding, stops []findings.Code) e
 		}
 		return failed
 	}
+	shown := map[findings.Code]int{}
 	for _, f := range all {
+		if shown[f.Code]++; shown[f.Code] > most {
+			if shown[f.Code] == counts[f.Code] {
+				t.Printf("… and %d more of %s; --all shows them, --json as well\n", counts[f.Code]-most, f.Code)
+			}
+			continue
+		}
 		t.Printf("%s\n", f)
 		if f.Place != nil && f.Place.Excerpt != "" && f.Code != findings.MissingDescription {
 			t.Printf("%s\n", f.Place.Excerpt)

@@ -1,0 +1,109 @@
+// Package stores implements the commands that back up, restore and check the gateway's own store.
+package stores
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/store/sqlite"
+)
+
+// Command returns the group of commands.
+func Command(t *terminal.Terminal) *cobra.Command {
+	cmd := terminal.Group(&cobra.Command{Use: "store", Short: "Back up, restore and check the store of tokens, changes and the audit"})
+	cmd.AddCommand(backup(t), restore(t), check(t))
+	return cmd
+}
+
+func backup(t *terminal.Terminal) *cobra.Command {
+	k := app.Keep{There: true}
+	cmd := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Write a copy of the store to a new file, while servers use it",
+		Long: "Write a copy of the store as it is at this moment to a new file, while servers use it. It holds the hashes of tokens and the keys\n" +
+			"of the gateway: keep it as you keep the store. A store in PostgreSQL is backed up with pg_dump --schema=bailiwick.",
+		Example: "  bailiwick store backup /backups/bailiwick-monday.db",
+		Args:    terminal.These(1, "the file to write"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := k.InFile(cmd.Context(), func(s *sqlite.Store) error { return s.Backup(cmd.Context(), args[0]) })
+			if err != nil {
+				return err
+			}
+			if t.JSON {
+				return t.PrintJSON(map[string]string{"store": path, "backup": args[0]})
+			}
+			t.Printf("wrote %s, a copy of %s\n", args[0], path)
+			return nil
+		},
+	}
+	k.Flags(cmd.Flags())
+	return cmd
+}
+
+func restore(t *terminal.Terminal) *cobra.Command {
+	var k app.Keep
+	cmd := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Put a backup in the place of the store; the store that is there is kept",
+		Long: "Put a backup in the place of the store, once it was found whole; the store that is there is kept under another name. Stop the\n" +
+			"servers first: one that runs takes no more calls. What happened since the backup is gone from the audit, from tokens and from\n" +
+			"changes: tokens that were revoked since are good again, and changes that were applied since may look as if they were not; the\n" +
+			"databases that they wrote to know better, and apply none a second time.",
+		Example: "  bailiwick store restore /backups/bailiwick-monday.db",
+		Args:    terminal.These(1, "the backup"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, kept, err := k.Restore(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if t.JSON {
+				return t.PrintJSON(map[string]string{"store": path, "backup": args[0], "kept": kept})
+			}
+			t.Printf("restored %s from %s\n", path, args[0])
+			if kept != "" {
+				t.Printf("what was there is kept in %s\n", kept)
+			}
+			t.Printf("start the servers again, and look at tokens that were revoked since\n")
+			return nil
+		},
+	}
+	k.Flags(cmd.Flags())
+	return cmd
+}
+
+func check(t *terminal.Terminal) *cobra.Command {
+	k := app.Keep{There: true}
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Check that the store's file is whole; audit verify checks what it says",
+		Args:  terminal.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var wrong []string
+			path, err := k.InFile(cmd.Context(), func(s *sqlite.Store) (err error) {
+				wrong, err = s.Check(cmd.Context())
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			if t.JSON {
+				if err := t.PrintJSON(map[string]any{"store": path, "damage": append([]string{}, wrong...)}); err != nil {
+					return err
+				}
+			}
+			for _, w := range wrong {
+				t.Notef("%s: %s", path, w)
+			}
+			switch {
+			case wrong != nil:
+				return terminal.ErrSaid
+			case !t.JSON:
+				t.Printf("%s  %s is whole\n", terminal.Styled(terminal.Green, "good"), path)
+			}
+			return nil
+		},
+	}
+	k.Flags(cmd.Flags())
+	return cmd
+}
