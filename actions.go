@@ -24,13 +24,13 @@ func (g *Gateway) AllActions() []*action.Action { return g.force.Load().actions.
 // Actions returns the actions that p may call on a class, "source.Class", or on any for "", under the rules in force.
 func (g *Gateway) Actions(p identity.Principal, class string) []*action.Action {
 	now := g.force.Load()
-	return usable(now.policy, now.actions, p, class)
+	return usable(g.rules(context.Background(), now.policy), now.actions, p, class)
 }
 
 // MayAct reports whether p may call a under the rules in force: by the gates, its scope, its list of actions and its
 // views.
 func (g *Gateway) MayAct(p identity.Principal, a *action.Action) bool {
-	return mayAct(g.force.Load().policy, p, a)
+	return mayAct(g.rules(context.Background(), g.force.Load().policy), p, a)
 }
 
 func usable(rules *policy.Policy, actions *action.Set, p identity.Principal, class string) []*action.Action {

@@ -16,6 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/parse"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -110,7 +111,7 @@ func (s *server) options(posture string) (parse.Options, identity.Principal) {
 // An asker reads a source as one principal.
 type asker struct {
 	t      testing.TB
-	source *parse.Source
+	source source.Source
 	policy *policy.Policy
 	who    identity.Principal
 }
