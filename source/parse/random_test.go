@@ -237,7 +237,7 @@ func TestInterference(t *testing.T) {
 	for _, class := range classes.names {
 		for _, id := range classes.records[class] {
 			if status, _ := s.ask("GET", "/classes/"+class+"/"+id, nil, "X-Parse-Session-Token: "+token); status != 200 {
-				if _, found := s.found(class, `{"objectId":"`+id+`"}`, "X-Parse-Session-Token: "+token); len(found) == 0 {
+				if _, found := s.found(class, `{"objectId":{"$in":["`+id+`"]}}`, "X-Parse-Session-Token: "+token); len(found) == 0 {
 					secret = append(secret, class+"/"+id)
 				}
 			}
