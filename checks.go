@@ -21,6 +21,7 @@ func (c *Call) sheet(ctx context.Context, found *change.Change) (*review.Sheet, 
 	g := c.gateway
 	s := review.New(found, visibility.Of(c.policy, c.who, g.masks), review.Viewer{Human: c.who.Owner, Reviewer: true})
 	c.refer(ctx, s, true)
+	c.others(ctx, found, s, review.Viewer{Human: c.who.Owner, Reviewer: true})
 	queue := g.options.Changes
 	_, rejectable := found.State.Next(change.EventRejected)
 	eligible := queue.Eligible(c.who, found)
@@ -33,7 +34,7 @@ func (c *Call) sheet(ctx context.Context, found *change.Change) (*review.Sheet, 
 		s.Checks = slices.Insert(c.checks(ctx, found, eligible), 2, unopened...)
 		s.CanApprove = found.State == change.Pending
 		for _, check := range s.Checks {
-			s.CanApprove = s.CanApprove && check.OK
+			s.CanApprove = s.CanApprove && check.OK && !s.Mine
 		}
 	}
 	if found.State == change.Applied {
@@ -46,6 +47,29 @@ func (c *Call) sheet(ctx context.Context, found *change.Change) (*review.Sheet, 
 		return nil, storeFailed(err)
 	}
 	return s, nil
+}
+
+// others adds the changes that wait and write a record of found: for a reviewer those that they may see, for an agent its
+// own. Without them a sheet is whole as well, so a failure isn't one of the sheet.
+func (c *Call) others(ctx context.Context, found *change.Change, s *review.Sheet, viewer review.Viewer) {
+	if found.State.Ended() || found.Op == write.OpCall {
+		return
+	}
+	f := change.Filter{States: []change.State{change.Pending, change.Stale, change.Granted}, Source: found.Source, Limit: 200}
+	switch {
+	case !viewer.Reviewer:
+		f.Principal = c.who.ID
+	case c.who.Tenant != "":
+		f.Tenant, f.Tenanted = c.who.Tenant, true
+	}
+	for _, class := range found.Classes {
+		f.Class = class
+		waiting, _, err := c.gateway.options.Changes.Store().List(ctx, f)
+		if err != nil {
+			return
+		}
+		s.Overlap(found, waiting, visibility.Of(c.policy, c.who, c.gateway.masks), viewer)
+	}
 }
 
 // checks returns the live checks of a change that awaits review.

@@ -277,6 +277,7 @@ func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration)
 func (c *Call) own(ctx context.Context, found *change.Change) *review.Sheet {
 	s := review.New(found, visibility.Of(c.policy, c.who, c.gateway.masks), review.Viewer{})
 	c.refer(ctx, s, false)
+	c.others(ctx, found, s, review.Viewer{})
 	return s
 }
 

@@ -45,6 +45,24 @@ type sum struct {
 	Hidden    int
 }
 
+// A fieldOf is a field of an effect.
+type fieldOf struct {
+	Of effect
+	N  int // from 0
+	review.Field
+}
+
+// bySource returns the places of the fields that the source sets by itself.
+func bySource(i review.Item) []int {
+	var out []int
+	for n, f := range i.Fields {
+		if f.Source {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
 func (c *Console) change(v *visit) error {
 	sheet, err := c.desk(v).Sheet(v.ctx(), v.r.PathValue("id"))
 	if err != nil {

@@ -191,15 +191,17 @@ func (c *Console) recovered(w http.ResponseWriter, r *http.Request) {
 // functions are the functions that pages may call.
 func (c *Console) functions() template.FuncMap {
 	return template.FuncMap{
-		"line":  func(s any) template.HTML { return sanitize.Line(fmt.Sprint(s), 160) },
-		"short": func(s any) template.HTML { return sanitize.Line(fmt.Sprint(s), 60) },
-		"para":  func(s any) template.HTML { return sanitize.Block(fmt.Sprint(s), 4000) },
-		"whole": func(s any) template.HTML { return sanitize.Line(fmt.Sprint(s), 1000) }, // more than package review lets through
-		"all":   func(s any) template.HTML { return sanitize.Text(fmt.Sprint(s)) },
-		"at":    func(id any, item int, of review.Item) effect { return effect{fmt.Sprint(id), item, of} },
-		"plain": func(s any) string { return sanitize.Plain(fmt.Sprint(s), 120) },
-		"count": func(n any) string { return countOf(n) },
-		"ago":   c.ago, "until": c.until, "clock": clock, "stamp": stamp,
+		"line":     func(s any) template.HTML { return sanitize.Line(fmt.Sprint(s), 160) },
+		"short":    func(s any) template.HTML { return sanitize.Line(fmt.Sprint(s), 60) },
+		"para":     func(s any) template.HTML { return sanitize.Block(fmt.Sprint(s), 4000) },
+		"whole":    func(s any) template.HTML { return sanitize.Line(fmt.Sprint(s), 1000) }, // more than package review lets through
+		"all":      func(s any) template.HTML { return sanitize.Text(fmt.Sprint(s)) },
+		"field":    func(of effect, n int, f review.Field) fieldOf { return fieldOf{of, n, f} },
+		"bySource": bySource,
+		"at":       func(id any, item int, of review.Item) effect { return effect{fmt.Sprint(id), item, of} },
+		"plain":    func(s any) string { return sanitize.Plain(fmt.Sprint(s), 120) },
+		"count":    func(n any) string { return countOf(n) },
+		"ago":      c.ago, "until": c.until, "clock": clock, "stamp": stamp,
 		"path":    func(s any) string { return url.PathEscape(sanitize.Plain(fmt.Sprint(s), 64)) },
 		"word":    func(s any) string { return eventName(sanitize.Plain(fmt.Sprint(s), 20)) },
 		"deref":   func(b *bool) bool { return b != nil && *b },

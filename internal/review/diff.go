@@ -42,6 +42,7 @@ func (d *differ) extent() extent {
 
 // item returns the i-th effect as the viewer sees it.
 func (d *differ) item(i int, e change.Effect, s Sight) Item {
+	e.After = d.became(i, e)
 	item := Item{Op: string(e.Op), Class: s.Class, Fields: []Field{}}
 	if s.Class == "" {
 		item.Hidden = max(1, len(written(e, d.viewer.Reviewer)))
@@ -97,6 +98,16 @@ func (d *differ) item(i int, e change.Effect, s Sight) Item {
 		item.Fields = append(item.Fields, fields...)
 	}
 	return item
+}
+
+// became returns the i-th record after the change: for people, once it was applied, as the source has written it.
+func (d *differ) became(i int, e change.Effect) value.Value {
+	o := d.change.Outcome
+	if !d.viewer.Reviewer || d.change.State != change.Applied || o == nil || o.Receipt == nil || i >= len(o.Receipt.After) ||
+		e.Op != write.OpCreate && e.Op != write.OpUpdate || o.Receipt.After[i].IsNull() {
+		return e.After
+	}
+	return o.Receipt.After[i]
 }
 
 // now returns the i-th record as a stale change found it, or nil.
@@ -235,6 +246,7 @@ func (f Field) unnamed() bool { return len(first(f.Path, maxLine)) < len(f.Path)
 func (d *differ) fill(f *Field, t schema.Type) {
 	f.Before, f.After = Shown{Kind: "absent"}, Shown{Kind: "absent"}
 	if f.was != nil && f.is != nil {
+		f.Same = same(*f.was, *f.is)
 		f.Words, f.Unread = d.words(*f.was, *f.is)
 	}
 	if f.was != nil {
@@ -243,7 +255,7 @@ func (d *differ) fill(f *Field, t schema.Type) {
 	if f.is != nil {
 		f.After = d.show(*f.is, t)
 	}
-	if f.Words == nil && !(f.was != nil && f.is != nil && same(*f.was, *f.is)) {
+	if f.Words == nil && !f.Same {
 		f.Unread = f.Before.cut + f.After.cut
 	}
 }

@@ -33,6 +33,9 @@ func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet
 	if c.Asker != nil {
 		sheet.Asker = person(*c.Asker)
 	}
+	if viewer.Reviewer {
+		sheet.Refused = line(c.Refusal)
+	}
 	d := differ{change: c, viewer: viewer, cells: maxCells, room: maxRoom}
 	for i, e := range c.Effects {
 		sheet.Items = append(sheet.Items, d.item(i, e, through(e, sight)))

@@ -114,8 +114,10 @@ type Sheet struct {
 	Reverts     string           `json:"reverts,omitzero"`
 	Asker       string           `json:"asked_by,omitzero"` // the person who asked for it in the agent's name, and who then wrote Reason
 	Items       []Item           `json:"items"`
-	Cascades    []change.Cascade `json:"cascades,omitzero"` // of classes that the viewer sees
-	Checks      []Check          `json:"checks,omitzero"`   // made with the sheet; reviewers only
+	Refused     string           `json:"refused,omitzero"`   // why the source refused the write when it was tried; reviewers only
+	Others      []Other          `json:"conflicts,omitzero"` // changes that wait and write the same records, of those that the viewer may know of
+	Cascades    []change.Cascade `json:"cascades,omitzero"`  // of classes that the viewer sees
+	Checks      []Check          `json:"checks,omitzero"`    // made with the sheet; reviewers only
 	CanApprove  bool             `json:"can_approve"`
 	CanReject   bool             `json:"can_reject"`
 	CanRevert   bool             `json:"can_revert"`
@@ -131,6 +133,15 @@ type Sheet struct {
 	Record      int64            `json:"audit_seq,omitzero"`
 	RecordHash  string           `json:"audit_hash,omitzero"`
 	Trail       []Read           `json:"read_trail,omitzero"` // calls of the agent before it proposed; reviewers only
+}
+
+// An Other is a change that waits and writes a record of this one.
+type Other struct {
+	ID     string       `json:"id"`
+	Title  string       `json:"title"`
+	Agent  string       `json:"agent"`
+	State  change.State `json:"state"`
+	Fields []string     `json:"fields,omitzero"` // that both set, as far as the viewer sees them
 }
 
 // An Item is the effect of a change on one record.
@@ -160,6 +171,7 @@ type Field struct {
 	Before Shown  `json:"before"`
 	After  Shown  `json:"after"`
 	Now    *Shown `json:"now,omitzero"`       // of a stale change: the current value
+	Same   bool   `json:"unchanged,omitzero"` // asked for, and as it is already
 	Source bool   `json:"by_source,omitzero"` // set by the source, such as a default or a trigger; it may differ when it runs
 	Words  []Word `json:"words,omitzero"`     // the difference of the two texts word by word, if both are texts
 	Unread int    `json:"unread,omitzero"`    // characters of what changes that are not shown here; see Sheet.Whole

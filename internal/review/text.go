@@ -42,6 +42,9 @@ func Text(s *Sheet) string {
 	if left < 0 {
 		fmt.Fprintf(&out, "… and %d more fields\n", -left)
 	}
+	for _, o := range s.Others {
+		fmt.Fprintf(&out, "Another change of yours waits for the same record: %s (%s)\n", o.ID, o.Title)
+	}
 	if s.Broken {
 		out.WriteString("BREAK GLASS: it was approved past the rules of review.\n")
 	}
@@ -113,6 +116,9 @@ func (f Field) line(op string) string {
 		return fmt.Sprintf("%s: %s → (gone)", f.Path, f.Before.quoted())
 	}
 	out := fmt.Sprintf("%s: %s → %s", f.Path, f.Before.quoted(), after)
+	if f.Same {
+		out = fmt.Sprintf("%s: %s (as it is)", f.Path, f.Before.quoted())
+	}
 	if f.Now != nil {
 		out += fmt.Sprintf(" (now %s)", f.Now.quoted())
 	}

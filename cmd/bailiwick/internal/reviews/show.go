@@ -72,6 +72,12 @@ func printSheet(t *terminal.Terminal, s *review.Sheet, now time.Time) {
 	for _, c := range s.Cascades {
 		t.Printf("%s %d records of %s: %s\n", terminal.Styled(terminal.Amber, "also"), c.Records, oneLine(c.Class), oneLine(c.Effect))
 	}
+	for _, o := range s.Others {
+		t.Printf("%s %s %s by %s\n", terminal.Styled(terminal.Amber, "the same record:"), oneLine(o.ID), oneLine(o.Title), oneLine(o.Agent))
+	}
+	if s.Refused != "" {
+		t.Printf("%s %s\n", terminal.Styled(terminal.Red, "tried, and refused:"), oneLine(s.Refused))
+	}
 	p.lasting()
 	p.said()
 	if s.Outcome != "" {
@@ -188,6 +194,10 @@ func (p *page) field(f review.Field) {
 	before, after := shown(f.Before), shown(f.After)
 	if f.Words != nil {
 		before, after = sides(f.Words)
+	}
+	if f.Same {
+		p.block(terminal.Faint, "=", before+" (as it is)")
+		return
 	}
 	if f.Before.Kind != "absent" {
 		p.block(terminal.Red, "-", before)

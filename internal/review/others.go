@@ -1,0 +1,34 @@
+package review
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+)
+
+// Overlap lists those of others, which the viewer may know of, that write a record of c.
+func (s *Sheet) Overlap(c *change.Change, others []*change.Change, sight func(class string) Sight, viewer Viewer) {
+	for _, other := range others {
+		if other.ID == c.ID || slices.ContainsFunc(s.Others, func(o Other) bool { return o.ID == other.ID }) {
+			continue
+		}
+		meets, fields := false, []string(nil)
+		for _, e := range c.Effects {
+			for _, o := range other.Effects {
+				if e.Class != o.Class || e.Key != o.Key || e.Key == "" {
+					continue
+				}
+				meets = true
+				for _, f := range e.Asked {
+					if _, seen := sight(e.Class).Fields[f]; seen && slices.Contains(o.Asked, f) && !slices.Contains(fields, f) {
+						fields = append(fields, f)
+					}
+				}
+			}
+		}
+		if meets {
+			row := NewRow(other, sight, viewer)
+			s.Others = append(s.Others, Other{ID: row.ID, Title: row.Title, Agent: row.Agent, State: row.State, Fields: fields})
+		}
+	}
+}

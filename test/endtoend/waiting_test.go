@@ -1,0 +1,107 @@
+package endtoend
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+)
+
+// TestOthers checks that changes of one record are linked for people on both sheets, that an agent learns of its own alone,
+// and a person of those of their tenant.
+func TestOthers(t *testing.T) {
+	o := newOffice(t, nil)
+	bot, other := o.bot(), o.bot()
+	propose := func(p identity.Principal, writes string) *review.Sheet {
+		t.Helper()
+		s, err := o.propose(p, writes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	first := propose(bot, `{"op": "update", "class": "issues", "id": "1", "data": {"n": 5, "title": "x"}}`)
+	strange := propose(other, `{"op": "update", "class": "issues", "id": "1", "data": {"n": 6}}`)
+	propose(bot, `{"op": "update", "class": "issues", "id": "2", "data": {"n": 6}}`)
+	again := propose(bot, `{"op": "update", "class": "issues", "id": "1", "data": {"status": "Done"}}`)
+	if first.Others != nil || strange.Others != nil || strings.Contains(review.Text(strange), first.ID) {
+		t.Errorf("an agent learns of another's change: %+v", strange.Others)
+	}
+	if len(again.Others) != 1 || again.Others[0].ID != first.ID || !strings.Contains(review.Text(again), "Another change of yours waits for the same record: "+first.ID) {
+		t.Errorf("%+v", again.Others)
+	}
+	sees := func(r bailiwick.Reviewer, id string) string {
+		t.Helper()
+		s, err := r.Sheet(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := ""
+		for _, o := range s.Others {
+			out += o.ID + " " + strings.Join(o.Fields, ",") + ";"
+		}
+		return out
+	}
+	ben := o.person("ben")
+	if got, want := sees(ben, first.ID), again.ID+" ;"+strange.ID+" n;"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got, want := sees(ben, strange.ID), again.ID+" ;"+first.ID+" n;"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if _, err := ben.Reject(t.Context(), strange.ID, "no"); err != nil {
+		t.Fatal(err)
+	}
+	if got := sees(ben, first.ID); strings.Contains(got, strange.ID) {
+		t.Error("a rejected change is linked:", got)
+	}
+}
+
+// TestWhatWasWritten checks that people see what the source has written, with the real id, and which fields were asked for and
+// are as they were; that a refused write isn't shown as what came out; and that who has approved can't again.
+func TestWhatWasWritten(t *testing.T) {
+	o := newOffice(t, func(_ *bailiwick.Options, c *change.Options) {})
+	rules := o.rules
+	rules.Version, rules.Review = "v2", []change.Rule{{Name: "review[0]", Approvals: 2}}
+	if err := o.gateway.SetRules(t.Context(), rules, nil); err != nil {
+		t.Fatal(err)
+	}
+	bot := o.bot()
+	s, err := o.propose(bot, `[{"op": "create", "class": "issues", "data": {"title": "new"}}, {"op": "update", "class": "issues", "id": "1", "data": {"title": "one", "n": 4}}]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.db.Exec("INSERT INTO issues (id, org, title) VALUES (500, 'globex', 'x')"); err != nil {
+		t.Fatal(err)
+	}
+	ben, cleo := o.person("ben"), o.person("cleo")
+	half, err := ben.Approve(t.Context(), s.ID, s.Digest, "")
+	if err != nil || half.CanApprove || !half.Mine || half.State != change.Pending {
+		t.Errorf("%+v %v", half, err)
+	}
+	if f := half.Items[1].Fields; !f[0].Same || f[1].Same {
+		t.Errorf("%+v", f)
+	}
+	done, err := cleo.Approve(t.Context(), s.ID, s.Digest, "")
+	if err != nil || done.State != change.Applied {
+		t.Fatalf("%+v %v", done, err)
+	}
+	id := ""
+	for _, f := range done.Items[0].Fields {
+		if f.Path == "id" {
+			id = f.After.Text
+		}
+	}
+	if want := o.holds("SELECT id FROM issues WHERE title = 'new'"); id != want || done.Items[0].Key != want {
+		t.Errorf("the id is shown as %s and %s, and is %s", id, done.Items[0].Key, want)
+	}
+	if s, err = o.propose(bot, `{"op": "create", "class": "issues", "data": {"title": "x", "code": "taken"}}`); err != nil || s.Refused != "" {
+		t.Fatalf("%+v %v", s, err)
+	}
+	if sheet, err := ben.Sheet(t.Context(), s.ID); err != nil || sheet.Refused != "another record has the same code" {
+		t.Errorf("%q %v", sheet.Refused, err)
+	}
+}
