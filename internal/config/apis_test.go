@@ -59,6 +59,8 @@ func TestAPIFaults(t *testing.T) {
 		{"sources: {flow: {openapi: {document: flow.json, base_url: 'https://u:p@x.example'}}}", "1:59: sources.flow.openapi.base_url: holds a name or a password; give these as a credential"},
 		{"sources: {flow: {url: 'sqlite:x', openapi: {document: flow.json, base_url: https://x.example}}}", "1:35: sources.flow.openapi: the source has url already, and is one thing"},
 		{"sources: {flow: {tables: {only: [a]}, openapi: {document: flow.json, base_url: https://x.example}}}", "1:18: sources.flow.tables: only databases have it; take it out"},
+		{"sources: {flow: {openapi: {document: flow.json, base_url: 'http://flow.example', credential: {bearer: t}}}}", "1:49: sources.flow.openapi.base_url: base_url would send the credential over http, where the network can read it: use https://, or write plain_http: true"},
+		{source("credential: {oauth: {token_url: 'http://flow.example/t', client_id: a, client_secret: t}}"), "1:102: sources.flow.openapi.credential.oauth.token_url: token_url would send the credential over http, where the network can read it: use https://, or write plain_http: true"},
 		{source("timeout: 1h"), "1:90: sources.flow.openapi.timeout: must be a duration from 1s to 5m, such as 30s, 5m, 12h or 90d"},
 		{source("packs: [~/packs]"), "1:89: sources.flow.openapi.packs.0: ~ is not expanded; write ${HOME} for it"},
 		{cred("{}"), "1:93: sources.flow.openapi.credential: needs one of bearer, header, basic, query or oauth"},

@@ -68,6 +68,7 @@ sources:
       packs: [flowfuse]
       site: https://flow.example/app/
       names: underscore
+      plain_http: true
       credential:
         per_principal:
           by: claim
@@ -293,7 +294,7 @@ func TestParse(t *testing.T) {
 			{Name: "org", Metadata: &config.Metadata{Roots: []string{"/etc/bailiwick/workspaces", "/srv/provar"}, Connection: "MyOrg", Environment: "UAT",
 				Objects: identity.List{Except: []string{"Secret__c"}}}},
 			{Name: "flow", OpenAPI: &apis.Source{Document: "https://flow.example/openapi.json", BaseURL: "https://flow.example/v2", Timeout: 20 * time.Second,
-				Packs: []apis.Pack{{Name: "flowfuse"}}, Site: "https://flow.example/app", Underscore: true,
+				Packs: []apis.Pack{{Name: "flowfuse"}}, Site: "https://flow.example/app", Underscore: true, PlainHTTP: true,
 				Credential: &apis.Credential{Each: &apis.Each{By: "claim", Claim: "login", Of: map[string]apis.Credential{
 					"ann": {Bearer: "plain hunter2"}, "bob": {Bearer: "b"}, "cid": {Header: &apis.Named{Name: "X-Api-Key", Value: "c"}}, "dee": {Basic: &apis.Basic{User: "dee", Password: "d"}},
 					"eve": {Query: &apis.Named{Name: "key", Value: "e"}},

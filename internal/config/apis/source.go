@@ -34,6 +34,7 @@ type Source struct {
 	Timeout    time.Duration
 	Packs      []Pack
 	Site       string // start of links in tools of packs; "" is BaseURL
+	PlainHTTP  bool   // credentials may be sent over http to other machines
 	Underscore bool   // names of tools in packs consist of letters, digits and _ only
 }
 
@@ -72,6 +73,7 @@ func (s *Source) Shape(contents *Contents) yamlconf.Shape {
 		{Name: "base_url", Doc: "What the paths of the document begin with: https://app.example/api. No call leaves its host", Must: true, Shape: yamlconf.Text("a URL", func(t string) string { s.BaseURL = strings.TrimSuffix(t, "/"); return baseURL(t) })},
 		{Name: "credential", Doc: "Who the gateway is to the API. The token that an agent comes with is never passed on", Shape: yamlconf.Covered(credential(&s.Credential, true))},
 		{Name: "timeout", Doc: "Of one request. Default 30s", Shape: yamlconf.Span(&s.Timeout, time.Second, 5*time.Minute)},
+		{Name: "plain_http", Doc: "Let the credential be sent over http:// to another machine: who sees the network sees it. Default false", Shape: yamlconf.Flag(&s.PlainHTTP)},
 		{Name: "packs", Doc: "Tools over single operations: names of bundled packs, or folders such as ./packs", Shape: s.packs(contents)},
 		{Name: "site", Doc: "Where people open the application: links of tools in packs begin with it. Default base_url", Shape: yamlconf.Text("a URL", func(t string) string { s.Site = strings.TrimSuffix(t, "/"); return baseURL(t) })},
 		{Name: "names", Doc: "Of tools in packs: dots (the default: platform.list-teams), or underscore for clients that take no dots (platform_list_teams)", Shape: yamlconf.Choose([]string{"dots", "underscore"}, func(t string) { s.Underscore = t == "underscore" })},
@@ -79,7 +81,21 @@ func (s *Source) Shape(contents *Contents) yamlconf.Shape {
 		if !r.Given(at + "/document") {
 			s.documentOfPack(contents, r, n, at)
 		}
+		s.checkPlain(r, at)
 	})
+}
+
+// checkPlain refuses to send a credential over http to another machine, unless the configuration allows it.
+func (s *Source) checkPlain(r *yamlconf.Reader, at string) {
+	plain := func(address string) bool { return strings.HasPrefix(address, "http://") && !Loopback(address) }
+	const why = " would send the credential over http, where the network can read it: use https://, or write plain_http: true"
+	switch c := s.Credential; {
+	case c == nil || s.PlainHTTP:
+	case plain(s.BaseURL):
+		r.WrongAt(at+"/base_url", "base_url"+why)
+	case c.OAuth != nil && plain(c.OAuth.TokenURL):
+		r.WrongAt(at+"/credential/oauth/token_url", "token_url"+why)
+	}
 }
 
 // documentOfPack uses the document of the first pack that has one.

@@ -35,9 +35,6 @@ func (p *printer) line(indent int, text string) {
 	p.b.WriteByte('\n')
 }
 
-// maxEnum is the maximum number of enum values listed.
-const maxEnum = 12
-
 var placeNames = []struct{ in, title string }{{"path", "Path:"}, {"query", "Query:"}, {"header", "Headers:"}}
 
 func (p *printer) parameters(op *spec.Operation) {
@@ -285,114 +282,6 @@ func (p *printer) field(indent int, called string, required bool, s spec.Schema)
 	p.line(indent, text)
 }
 
-// kind returns a type, such as string, array<Team>, map<integer> or "one of A, B".
-func (p *printer) kind(s spec.Schema, depth int) string {
-	text := ""
-	switch p.kinds++; {
-	case depth > 4 || p.kinds > maxKinds:
-		text = "any"
-	case len(s.Enum) > 0:
-		text = p.enum(s)
-	case s.Name != "" && (len(s.Properties) > 0 || len(s.AllOf) > 0 || known[s.Name] != ""):
-		text = name(s.Name)
-	case len(s.Properties) == 0 && len(s.OneOf)+len(s.AnyOf) > 0:
-		if text = p.choices(s, append(slices.Clone(s.OneOf), s.AnyOf...), depth); s.Name != "" && depth == 0 {
-			text = name(s.Name) + ", " + text
-		}
-	case s.Items != nil && s.Is("array"):
-		text = "array<" + p.kind(p.v.Schema(s.Items), depth+1) + ">"
-	case s.Additional.Kind() == '{' && len(s.Properties) == 0 && s.Is("object"):
-		text = "map<" + p.kind(p.v.Schema(s.Additional), depth+1) + ">"
-	case len(s.Types) > 0:
-		kinds := make([]string, len(s.Types))
-		for i, t := range s.Types {
-			kinds[i] = oneLine(t, 20)
-		}
-		if text = strings.Join(kinds, " or "); s.Format != "" {
-			text += "(" + oneLine(s.Format, 30) + ")"
-		}
-	case len(s.Properties) > 0 || len(s.AllOf) > 0:
-		text = "object"
-	default:
-		text = "any"
-	}
-	switch {
-	case s.Nullable && text == "any" && s.Raw.Get("type") != nil:
-		return "null"
-	case s.Nullable:
-		text += " or null"
-	}
-	return text
-}
-
-func (p *printer) enum(s spec.Schema) string {
-	var values []string
-	for i, e := range s.Enum {
-		if i == maxEnum && len(s.Enum) > maxEnum+1 {
-			values = append(values, fmt.Sprintf("… %d in all", len(s.Enum)))
-			break
-		}
-		values = append(values, value(e))
-	}
-	text := "enum(" + strings.Join(values, "|") + ")"
-	if s.Name != "" {
-		text = name(s.Name) + " " + text
-	}
-	return text
-}
-
-// value returns an enum value; strings are not quoted.
-func value(e spec.Raw) string {
-	switch e.Kind() {
-	case '"':
-		return oneLine(e.Text(), 60)
-	case '{', '[':
-		return "…"
-	}
-	return oneLine(string(e), 60)
-}
-
-// choices lists the alternatives of a schema by name, and unnamed ones by their fields. They are of fewer levels than
-// other types, as there may be many on each.
-func (p *printer) choices(s spec.Schema, all []spec.Raw, depth int) string {
-	depth = max(depth+1, 3)
-	var names []string
-	for _, r := range all {
-		in := p.v.Schema(r)
-		text := ""
-		switch {
-		case in.Name != "":
-			text = name(in.Name)
-		case len(in.Properties) > 0:
-			var fields []string
-			for _, f := range p.v.Object(in).Fields {
-				if f.Required || len(in.Required) == 0 {
-					fields = append(fields, oneLine(f.Name, 60)+": "+p.kind(p.v.Schema(f.Schema), depth))
-				}
-			}
-			text = "{" + strings.Join(fields[:min(len(fields), 4)], ", ") + "}"
-		case in.Title != "":
-			text = oneLine(in.Title, 60)
-		case len(in.Required) > 0:
-			hidden := func(f string) bool { return !p.v.Field(s.Name, f) || !p.v.Field("", f) }
-			text = "with " + oneLine(strings.Join(slices.DeleteFunc(slices.Clone(in.Required), hidden), ", "), 60)
-		default:
-			text = p.kind(in, depth)
-		}
-		if !slices.Contains(names, text) {
-			names = append(names, text)
-		}
-	}
-	if len(names) > maxEnum {
-		names = append(names[:maxEnum], fmt.Sprintf("… %d in all", len(all)))
-	}
-	word := "one of "
-	if len(s.OneOf) == 0 {
-		word = "any of "
-	}
-	return word + strings.Join(names, ", ")
-}
-
 // schema describes a named schema.
 func (p *printer) schema(s spec.Schema) {
 	p.line(0, "## "+name(s.Name))
@@ -413,17 +302,4 @@ func (p *printer) schema(s spec.Schema) {
 		p.line(0, p.kind(shown, 0))
 	}
 	p.inside(0, s, 0)
-}
-
-// values lists the values of an enum.
-func (p *printer) values(s spec.Schema) {
-	var values []string
-	for i, e := range s.Enum {
-		if i == 200 {
-			values = append(values, fmt.Sprintf("… %d in all", len(s.Enum)))
-			break
-		}
-		values = append(values, value(e))
-	}
-	p.line(0, "**Enum values:** "+strings.Join(values, ", "))
 }

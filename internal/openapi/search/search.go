@@ -147,30 +147,32 @@ func (ix *Index) ask(text string) asked {
 		}
 		a.terms = append(a.terms, t)
 	}
-	if ix.names(text) {
-		var t term
-		ix.form(&t, st.stem("search"), named)
-		if len(t.also) > 0 {
-			a.terms = append(a.terms, t)
-		}
-	}
-	if slices.ContainsFunc(split(text), func(w string) bool { return w == own || w == "my" || w == "mine" || w == "i" }) {
-		var t term
-		ix.form(&t, own, 1)
-		if len(t.also) > 0 {
-			a.terms = append(a.terms, t)
-		}
-	}
-	for _, stems := range ix.phrases(st.whole(text)) {
+	a.terms = append(a.terms, ix.implied(text, st)...)
+	return a
+}
+
+// implied returns the terms that a query implies: a search where it names something, the caller's own things, and what
+// the thesaurus has for several words together.
+func (ix *Index) implied(text string, st stemmer) (out []term) {
+	add := func(part float64, stems ...string) {
 		var t term
 		for _, s := range stems {
-			ix.form(&t, s, phrased)
+			ix.form(&t, s, part)
 		}
 		if len(t.also) > 0 {
-			a.terms = append(a.terms, t)
+			out = append(out, t)
 		}
 	}
-	return a
+	if ix.names(text) {
+		add(named, st.stem("search"))
+	}
+	if slices.ContainsFunc(split(text), func(w string) bool { return w == own || w == "my" || w == "mine" || w == "i" }) {
+		add(1, own)
+	}
+	for _, stems := range ix.phrases(st.whole(text)) {
+		add(phrased, stems...)
+	}
+	return out
 }
 
 // related and phrased are the weights of a stem that the thesaurus has for a word, and for several words together.

@@ -8,8 +8,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // maxFiles is the maximum number of files that a document refers to.
@@ -116,9 +114,9 @@ func (f *files) absolute(dst []byte, r Raw, cur string) Raw {
 				dst = append(dst, ',')
 			}
 			first = false
-			dst = append(value.AppendQuoted(dst, name), ':')
+			dst = append(appendQuoted(dst, name), ':')
 			if m.Kind() == '"' && (name == "$ref" || strings.HasPrefix(m.Text(), "#/")) {
-				dst = value.AppendQuoted(dst, f.refer(m.Text(), cur))
+				dst = appendQuoted(dst, f.refer(m.Text(), cur))
 				continue
 			}
 			dst = f.absolute(dst, m, cur)

@@ -1,0 +1,52 @@
+package response
+
+import (
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Join returns a with the main list of b, the answer to the next page, appended, and whether it could: both have a main
+// list in the same place, nothing of a was cut, and the whole stays within budget bytes.
+func Join(a, b *Answer, budget int) (*Answer, bool) {
+	if budget <= 0 {
+		budget = DefaultBudget
+	}
+	in, of := mainList(a.Body), mainList(b.Body)
+	if !in.is || !of.is || fmt.Sprint(in.names) != fmt.Sprint(of.names) || a.Of > a.Shown || len(of.of(b.Body)) == 0 {
+		return a, false
+	}
+	if len(a.Body.AppendJSON(nil))+len(b.Body.AppendJSON(nil)) > budget {
+		return a, false
+	}
+	out := *b
+	out.Body = in.with(a.Body, append(append([]value.Value{}, in.of(a.Body)...), of.of(b.Body)...))
+	out.Shown, out.Of = a.Shown+b.Shown, a.Of+b.Of
+	if a.Total != nil {
+		out.Total = a.Total
+	}
+	out.Notes = nil
+	for _, notes := range [][]string{a.Notes, b.Notes} {
+		for _, note := range notes {
+			if len(out.Notes) == 0 || out.Notes[len(out.Notes)-1] != note {
+				out.Notes = append(out.Notes, note)
+			}
+		}
+	}
+	return &out, true
+}
+
+// with returns body with other elements of the list.
+func (l list) with(body value.Value, elements []value.Value) value.Value {
+	if len(l.names) == 0 {
+		return value.OfArray(elements)
+	}
+	var members []value.Member
+	for _, m := range body.Members() {
+		if m.Name == l.names[0] {
+			m.Value = list{l.names[1:], true}.with(m.Value, elements)
+		}
+		members = append(members, m)
+	}
+	return value.OfObject(members)
+}
