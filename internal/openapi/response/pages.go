@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Join returns a with the main list of b, the answer to the next page, appended, and whether it could: both have a main
+// Join returns b, the answer to the page after a, with the main list of a before its own, and whether it could: both have a main
 // list in the same place, nothing of a was cut, and the whole stays within budget bytes.
 func Join(a, b *Answer, budget int) (*Answer, bool) {
 	if budget <= 0 {
@@ -20,7 +20,7 @@ func Join(a, b *Answer, budget int) (*Answer, bool) {
 		return a, false
 	}
 	out := *b
-	out.Body = in.with(a.Body, append(append([]value.Value{}, in.of(a.Body)...), of.of(b.Body)...))
+	out.Body = in.with(b.Body, append(append([]value.Value{}, in.of(a.Body)...), of.of(b.Body)...))
 	out.Shown, out.Of = a.Shown+b.Shown, a.Of+b.Of
 	if a.Total != nil {
 		out.Total = a.Total

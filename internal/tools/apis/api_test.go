@@ -41,6 +41,11 @@ func trackline(w http.ResponseWriter, r *http.Request) {
 	case "GET /api/v1/projects/p1":
 		fmt.Fprint(w, `{"id": "p1", "name": "Apollo", "key": "APO", "description": "To the moon", "token": "s3cret"}`)
 	case "GET /api/v1/projects/p1/issues":
+		if r.URL.Query().Get("limit") == "3" { // in three pages
+			next := map[string]string{"": `, "nextCursor": "b"`, "b": `, "nextCursor": "c"`}[r.URL.Query().Get("cursor")]
+			fmt.Fprintf(w, `{"items": [{"id": "1%[1]s"}, {"id": "2%[1]s"}], "total": 6%[2]s}`, r.URL.Query().Get("cursor"), next)
+			return
+		}
 		fmt.Fprint(w, `{"items": [{"id": "i1", "title": "One", "estimate": 9007199254740993}, {"id": "i2", "title": "Two"}], "total": 7}`)
 	default:
 		w.WriteHeader(404)

@@ -10,6 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -23,8 +24,8 @@ const maxFile = 32 << 10
 func (r *Toolset) callAPIRead() tool.Tool {
 	return tool.Tool{
 		Name: readTool, Title: "Call an API to read",
-		Description: "Call an operation that reads; search_api tells its arguments. fields: which parts of the answer (\"items.name\").",
-		Input:       []byte(`{"type":"object","additionalProperties":false,"required":["operationId"],"properties":{` + callArguments + `,"fields":{"type":"array","items":{"type":"string"}}}}`),
+		Description: "Call an operation that reads; search_api tells its arguments. fields: which parts of the answer (\"items.name\"). pages: how many to join.",
+		Input:       []byte(`{"type":"object","additionalProperties":false,"required":["operationId"],"properties":{` + callArguments + `,"fields":{"type":"array","items":{"type":"string"}},"pages":{"type":"integer","minimum":1,"maximum":20}}}`),
 		Output:      []byte(`{"type":"object","required":["status"],"properties":{"status":{"type":"integer"}}}`),
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true, OpenWorld: true},
 		Category:    tool.API,
@@ -40,17 +41,49 @@ func (r *Toolset) callAPIRead() tool.Tool {
 			for _, f := range fields.List() {
 				ask.Fields = append(ask.Fields, f.Text())
 			}
-			got, err := c.CallAPI(ctx, ask)
+			got, next, err := pages(ctx, c, ask, number(in, "pages", 1))
 			if err != nil {
 				return tool.Result{}, err
 			}
-			return told(c, in, got), nil
+			return told(c, in, got, next), nil
 		},
 	}
 }
 
-// told returns a response as shown to agents.
-func told(c *bailiwick.Call, in value.Value, got *response.Answer) tool.Result {
+// pages calls an operation and joins the lists of up to most pages. It also returns the arguments of the last call, which
+// those of the next page change. A page that fails, or that doesn't fit into the budget, is left to the next call.
+func pages(ctx context.Context, c *bailiwick.Call, ask bailiwick.APIRead, most int) (*response.Answer, value.Value, error) {
+	all, err := c.CallAPI(ctx, ask)
+	if err != nil {
+		return nil, value.Value{}, err
+	}
+	next := all.Next
+	for range most - 1 {
+		if all.Next.IsNull() || ctx.Err() != nil {
+			break
+		}
+		media := ask.Arguments.Media
+		ask.Arguments = arguments(over(calls.Kept(ask.Arguments), all.Next))
+		ask.Arguments.Media = media
+		more, err := c.CallAPI(ctx, ask)
+		if err != nil {
+			all.Notes = append(all.Notes, "the next page could not be read: "+problem.Of(err).Detail)
+			break
+		}
+		joined, ok := response.Join(all, more, c.Budget())
+		if !ok {
+			break
+		}
+		all = joined
+		if !all.Next.IsNull() {
+			next = over(next, all.Next)
+		}
+	}
+	return all, next, nil
+}
+
+// told returns a response as shown to agents; next are the changes to the arguments in that get what follows.
+func told(c *bailiwick.Call, in value.Value, got *response.Answer, changes value.Value) tool.Result {
 	doc := []value.Member{{Name: "status", Value: value.OfInt(int64(got.Status))}}
 	var said strings.Builder
 	switch {
@@ -82,7 +115,7 @@ func told(c *bailiwick.Call, in value.Value, got *response.Answer) tool.Result {
 		doc = append(doc, value.Member{Name: "notes", Value: texts(got.Notes)})
 	}
 	if !got.Next.IsNull() {
-		next := again(readTool, in, got.Next)
+		next := again(readTool, in, changes)
 		doc = append(doc, next)
 		arguments, _ := next.Value.Get("arguments")
 		fmt.Fprintf(&said, "Next: %s %s\n", readTool, arguments.AppendJSON(nil))
