@@ -255,6 +255,9 @@ func answered[T any](ctx context.Context, c *Call, q query.Query, most int, shap
 	}
 	c.from = rows.Plan().View.Class().FullName()
 	c.Note(rows.Plan().Notes...)
+	if rows.Plan().Foreign() {
+		c.record.Kind = "other_tenant"
+	}
 	release, err := c.gateway.memory.Take(ctx, int64(max(answerMemory, 4*most)))
 	if err != nil {
 		return out, err

@@ -364,3 +364,30 @@ func TestProjectionLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestForeign checks which filters name another tenant.
+func TestForeign(t *testing.T) {
+	p, err := New(sample(), catalogue())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for where, want := range map[string]bool{
+		`{"org":7}`: false, `{"org":8}`: true, `{"org":{"$in":[7,8]}}`: true, `{"org":{"$nin":[8]}}`: false, `{"org":{"$ne":8}}`: false, `{"org":null}`: false,
+		`{"$or":[{"title":"x"},{"org":8}]}`: true, `{"owner":8}`: false, `{"title":"8"}`: false,
+	} {
+		doc, err := value.Read([]byte(where), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		filter, err := query.ParseWhere(doc, "/where")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range []query.Query{&query.Count{Class: "issues", Where: filter}, &query.Pipeline{Class: "issues", Limit: 1, Stages: []query.Stage{query.Match{Where: filter}}}} {
+			permit, err := p.Read(agent(), q)
+			if plan, _ := permit.Plan(); err != nil || plan.Foreign() != want {
+				t.Errorf("%T %s: %v, %v", q, where, plan.Foreign(), err)
+			}
+		}
+	}
+}

@@ -184,7 +184,7 @@ func (p *projection) order(q *query.Find) error {
 	if q.Sample {
 		for _, name := range created {
 			for _, f := range v.Fields() {
-				if f.Type == schema.Date && strings.Join(denylist.Words(f.Name), "") == name && v.Mask(f.Name) == nil {
+				if f.Type == schema.Date && strings.Join(denylist.Words(f.Name), "") == name && v.Mask(f.Name) == nil && !v.policy.unsorted(v, f) {
 					add(-1, f, true)
 				}
 			}

@@ -47,8 +47,30 @@ func (p *Policy) access(planned *Plan) Access {
 	if planned.Program != nil {
 		where = planned.Program.Leading()
 	}
-	a := scan.Of(scan.Class{Name: v.name, Class: v.Class(), Fields: v.Fields(), Field: v.Field, Found: planned.Search != nil, Where: where,
+	var bounds []query.Filter
+	for _, l := range v.layers {
+		switch {
+		case l.Name == "canonical": // most records are live
+		case l.Through != nil:
+			bounds = append(bounds, query.In{Path: query.Path{l.Through.Field}})
+		default:
+			bounds = append(bounds, l.Filter)
+		}
+	}
+	var order *schema.Field
+	if len(planned.Order) > 0 && planned.Where == nil && planned.Search == nil && planned.Order[0].Join < 0 {
+		where, order = nil, planned.Order[0].Field
+	}
+	a := scan.Of(scan.Class{Name: v.name, Class: v.Class(), Fields: v.Fields(), Field: v.Field, Found: planned.Search != nil, Where: where, Bounds: bounds, Order: order,
 		Open: func(f *schema.Field) bool { return v.Mask(f.Name) == nil }})
 	a.Refused = a.Scan && p.refuseScans && !v.class.rule.AllowScan
 	return a
+}
+
+// unsorted reports whether a sample must not be ordered by f, because that would read every record.
+func (p *Policy) unsorted(v *View, f *schema.Field) bool {
+	if !p.refuseScans || v.class.rule.AllowScan {
+		return false
+	}
+	return p.access(&Plan{View: v, Order: []Order{{Join: -1, Field: f}}}).Scan
 }

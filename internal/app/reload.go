@@ -15,8 +15,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/prompt"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -214,7 +216,7 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 	}
 	names := config.Names{Tools: ToolNames(c), Classes: ruled(c), APIs: c.APINames()}
 	strays := names.Strays(t.Tools, t.Classes, slices.Sorted(maps.Keys(t.Filters)))
-	if slices.ContainsFunc(strays, func(s config.Stray) bool { return s.Path[0] != "tools" }) {
+	if len(t.Filters) > 0 || slices.ContainsFunc(strays, func(s config.Stray) bool { return s.Path[0] != "tools" }) {
 		// Classes that no rule names may exist too.
 		var catalogue []schema.Class
 		for _, s := range c.Sources {
@@ -228,6 +230,9 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 			catalogue = append(catalogue, found...)
 		}
 		strays = namesOf(c, catalogue).Strays(t.Tools, t.Classes, slices.Sorted(maps.Keys(t.Filters)))
+		if err := filterFields(t, catalogue); err != nil {
+			return nil, err
+		}
 	}
 	for _, s := range strays {
 		warnings = append(warnings, strings.Join(s.Path, ".")+": "+s.Message)
@@ -239,6 +244,29 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 		warnings = append(warnings, fmt.Sprintf("tenant: the token names none, and it sees no record of %d classes that have one (--tenant)", n))
 	}
 	return warnings, nil
+}
+
+// filterFields refuses filters on fields that their classes don't have: a token with one sees none of the records.
+func filterFields(t identity.Token, catalogue []schema.Class) error {
+	who, err := t.Principal()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(who.Filters)) {
+		for i := range catalogue {
+			c := &catalogue[i]
+			if name != c.Name && name != c.FullName() {
+				continue
+			}
+			filterfields.Fields(who.Filters[name], func(field string) {
+				if c.Field(field) == nil {
+					errs = append(errs, fmt.Errorf("filters.%s: %s has no field %q%s", name, c.FullName(), field, problem.DidYouMean(problem.Nearest(field, c.FieldNames(), 2))))
+				}
+			})
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // tenanted counts the classes with a tenant rule that has no bypass.

@@ -1,7 +1,7 @@
 // Package scan determines whether an index serves the first filter of a query.
 //
-// It uses the class as one principal sees it and the caller's own filter. It uses neither statistics nor the filters
-// that rules add, so that its result discloses nothing hidden.
+// It uses the class as one principal sees it, the caller's own filter, and of the filters that rules add the conditions on
+// visible fields. It uses no statistics, so that its result discloses nothing hidden.
 package scan
 
 import (
@@ -31,6 +31,8 @@ type Class struct {
 	Open   func(*schema.Field) bool   // whether a condition may name it
 	Found  bool                       // a text index finds the records
 	Where  []query.Filter             // filters that all records satisfy
+	Bounds []query.Filter             // those of the view: they aren't shown, but an index can serve them
+	Order  *schema.Field              // records are read in the order of this field until there are enough; nil for any order
 }
 
 // Of returns how a source can find the requested records of a class.
@@ -54,6 +56,13 @@ func Of(c Class) Access {
 		if r.narrows(f) {
 			a.Scan = false
 		}
+	}
+	own := &reach{leads: r.leads, named: map[string]bool{}, serves: map[string]bool{}, field: c.Field}
+	for _, f := range c.Bounds {
+		a.Scan = a.Scan && !own.narrows(f)
+	}
+	if c.Order != nil && len(c.Where) == 0 && r.leads[c.Order.Name] && (c.Order.NotNull || slices.Contains(c.Class.Key, c.Order.Name)) { // nulls may not be in the order of the index
+		a.Scan = false
 	}
 	for _, f := range c.Fields {
 		switch {
