@@ -4,7 +4,7 @@
 # A clone that belongs to somebody else can't be asked for its version.
 export GOFLAGS ?= -buildvcs=false
 
-.PHONY: demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance clients clients-short apis formats
+.PHONY: release demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance clients clients-short apis formats
 
 demo: build ## an issue tracker, a token and a first conversation; then it serves until Ctrl-C
 	@bin/bailiwick demo $(ARGS)
@@ -75,3 +75,6 @@ apis: ## what is told of the largest public APIs; their documents come from npm
 
 formats: ## what the assistant sends to model providers, against the types that they publish on npm
 	@scripts/formats
+
+release: ## the programs of a tagged commit for six platforms, with checksums and bills of materials, into dist/
+	@scripts/release
