@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
@@ -57,7 +58,7 @@ func Example_reviewPage() {
 	for _, path := range []string{"/", "/console/changes", "/api/v1/changes"} {
 		w := httptest.NewRecorder()
 		mux.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost"+path, nil))
-		fmt.Println(path, w.Code, w.Header().Get("Location"))
+		fmt.Println(strings.TrimSpace(fmt.Sprintln(path, w.Code, w.Header().Get("Location"))))
 	}
 	stop()
 	<-ran
