@@ -15,6 +15,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/documents"
 	"github.com/bailiwick-dev/bailiwick/internal/scaffold"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/source/metadata"
@@ -65,7 +66,8 @@ func isDocument(from string) bool {
 
 // writeAPI writes a configuration for the API of the document at from.
 func writeAPI(t *terminal.Terminal, from, base, out string) error {
-	a, err := app.ReadAPI(from)
+	a, err := documents.Read(from)
+	a.Name = app.SourceName(a.Name)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/documents"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
@@ -83,7 +84,7 @@ func LoadFile(path string) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, c.Fetch(fetchDocument(nil))
+	return c, c.Fetch(documents.Fetch(nil))
 }
 
 // A fileError reports a configuration file that can't be read.

@@ -1,37 +1,17 @@
 package sourcetest
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/canonical"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
-
-// Canonical returns v with the members of its objects sorted by name, since not every source keeps their order.
-func Canonical(v value.Value) value.Value {
-	switch v.Kind() {
-	case value.Array:
-		list := make([]value.Value, len(v.List()))
-		for i, e := range v.List() {
-			list[i] = Canonical(e)
-		}
-		return value.OfArray(list)
-	case value.Object:
-		members := make([]value.Member, len(v.Members()))
-		for i, m := range v.Members() {
-			members[i] = value.Member{Name: m.Name, Value: Canonical(m.Value)}
-		}
-		slices.SortFunc(members, func(a, b value.Member) int { return strings.Compare(a.Name, b.Name) })
-		return value.OfObject(members)
-	}
-	return v
-}
 
 func canonicalLine(row value.Row) string {
 	out := make(value.Row, len(row))
 	for i, v := range row {
-		out[i] = Canonical(v)
+		out[i] = canonical.Of(v)
 	}
 	return line(out)
 }
@@ -47,5 +27,5 @@ func canonicalText(t *testing.T, text string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return text[:at] + Canonical(v).String()
+	return text[:at] + canonical.Of(v).String()
 }

@@ -2,12 +2,12 @@ package database
 
 import (
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/canonical"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -118,27 +118,7 @@ func answered(t *testing.T, src source.Source, classes []schema.Class, question 
 	}
 	var b strings.Builder
 	for _, row := range rows {
-		b.WriteString(ordered(value.OfArray(row[:len(plan.Columns)])).String() + "\n")
+		b.WriteString(canonical.Of(value.OfArray(row[:len(plan.Columns)])).String() + "\n")
 	}
 	return b.String()
-}
-
-// ordered returns v with the members of its objects sorted by name: PostgreSQL keeps no other order.
-func ordered(v value.Value) value.Value {
-	switch v.Kind() {
-	case value.Array:
-		list := make([]value.Value, len(v.List()))
-		for i, e := range v.List() {
-			list[i] = ordered(e)
-		}
-		return value.OfArray(list)
-	case value.Object:
-		members := slices.Clone(v.Members())
-		for i := range members {
-			members[i].Value = ordered(members[i].Value)
-		}
-		slices.SortFunc(members, func(a, b value.Member) int { return strings.Compare(a.Name, b.Name) })
-		return value.OfObject(members)
-	}
-	return v
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
 	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/canonical"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -93,8 +94,8 @@ func (s *subject) answers(t *testing.T) {
 			`[{"name":null,"settings":null,"u":[{"boss":null,"id":"1","name":"Ann","org":"acme"}],"x":1}]`},
 	} {
 		got, err := s.leave(t, tt.rules, read(t, tt.class, tt.ask, tt.keys, tt.also))
-		if err != nil || sourcetest.Canonical(got).String() != tt.want {
-			t.Errorf("%s %s %s %s\n got %s %v\nwant %s", tt.class, tt.ask, tt.keys, tt.also, sourcetest.Canonical(got), err, tt.want)
+		if err != nil || canonical.Of(got).String() != tt.want {
+			t.Errorf("%s %s %s %s\n got %s %v\nwant %s", tt.class, tt.ask, tt.keys, tt.also, canonical.Of(got), err, tt.want)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/canonical"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -198,5 +199,5 @@ func plain(v value.Value) value.Value {
 	case value.Date, value.Day, value.Bytes:
 		return value.OfString(v.String())
 	}
-	return sourcetest.Canonical(v)
+	return canonical.Of(v)
 }

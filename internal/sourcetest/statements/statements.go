@@ -19,6 +19,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/canonical"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -129,7 +130,7 @@ func plain(v value.Value) value.Value {
 	case value.Date, value.Day, value.Bytes:
 		return value.OfString(v.String())
 	}
-	return sourcetest.Canonical(v)
+	return canonical.Of(v)
 }
 
 // Run asks a source every statement.

@@ -1,4 +1,5 @@
-package app
+// Package documents reads the OpenAPI documents that operators name: files, and https addresses.
+package documents
 
 import (
 	"context"
@@ -21,9 +22,9 @@ import (
 // fetchTimeout is the time limit for fetching a document.
 const fetchTimeout = 30 * time.Second
 
-// fetchDocument returns a function that fetches an API document from an https URL given by the operator. A nil
+// Fetch returns a function that fetches an API document from an https URL given by the operator. A nil
 // transport is the default one.
-func fetchDocument(transport http.RoundTripper) func(address string) ([]byte, error) {
+func Fetch(transport http.RoundTripper) func(address string) ([]byte, error) {
 	client := &http.Client{Transport: transport, Timeout: fetchTimeout, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		if r.URL.Scheme != "https" || len(via) > 3 {
 			return errors.New("it leads elsewhere, not by https or too often")
@@ -58,16 +59,17 @@ func fetchDocument(transport http.RoundTripper) func(address string) ([]byte, er
 	}
 }
 
-// readDocument reads a file of a document.
-func readDocument(file string) ([]byte, error) {
+// read reads a file of a document.
+func read(file string) ([]byte, error) {
 	if info, err := os.Stat(file); err == nil && info.Size() > yamlconf.MaxLarge {
 		return nil, fmt.Errorf("the document %s is larger than %d bytes", file, yamlconf.MaxLarge)
 	}
 	return os.ReadFile(file)
 }
 
-// ReadAPI reads the OpenAPI document at from, a file or an https URL, and derives a source name from it.
-func ReadAPI(from string) (scaffold.API, error) {
+// Read reads the OpenAPI document at from, a file or an https URL. Its Name is a part of from, which may not be a valid
+// name of a source.
+func Read(from string) (scaffold.API, error) {
 	a := scaffold.API{Document: from}
 	var err error
 	name := filepath.Base(from)
@@ -75,15 +77,15 @@ func ReadAPI(from string) (scaffold.API, error) {
 	case strings.HasPrefix(from, "http://") && !apis.Loopback(from):
 		return a, terminal.Usagef("a document is read over https, or over http from this machine; save it and name the file")
 	case !strings.HasPrefix(from, "https://") && !apis.Loopback(from):
-		if a.Data, err = readDocument(from); err != nil {
+		if a.Data, err = read(from); err != nil {
 			return a, fmt.Errorf("the document can't be read: %w", err)
 		}
-		a.Open = apis.InFolder(filepath.Dir(from), readDocument)
+		a.Open = apis.InFolder(filepath.Dir(from), read)
 	case perr != nil || u.Host == "" || u.User != nil:
 		return a, terminal.Usagef("the document is not a URL such as https://app.example/openapi.json")
 	default:
 		name = u.Hostname()
-		get := fetchDocument(nil)
+		get := Fetch(nil)
 		if a.Data, err = get(from); err != nil {
 			return a, err
 		}
@@ -95,6 +97,6 @@ func ReadAPI(from string) (scaffold.API, error) {
 			name = rest
 		}
 	}
-	a.Name = SourceName(name)
+	a.Name = name
 	return a, nil
 }
