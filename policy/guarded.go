@@ -52,10 +52,9 @@ func (v *View) guarded() string {
 		for _, f := range access.Filters {
 			v.narrow(Layer{Name: "source", Filter: f})
 		}
-		v.class = v.class.without(access.Hidden)
-	}
-	if len(v.class.visible) == 0 {
-		return "no_visible_field"
+		if v.class = v.class.without(access.Hidden); len(v.class.visible) == 0 {
+			return "no_visible_field"
+		}
 	}
 	return ""
 }
@@ -96,13 +95,8 @@ func (v *View) to(op schema.Operation, at string) (*View, error) {
 	if v.class.Guard == nil || v.op == op {
 		return v, nil
 	}
-	for _, c := range v.policy.byName[v.class.Name] {
-		if c.full != v.class.full {
-			continue
-		}
-		if other, kind := v.policy.viewFor(c, v.who, v.raw, op); kind == "" {
-			return other, nil
-		}
+	if other, kind := v.policy.viewFor(v.policy.byFull[v.class.full], v.who, v.raw, op); kind == "" {
+		return other, nil
 	}
 	return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "clp_denied", Pointer: at,
 		Detail:     fmt.Sprintf("the class-level permissions of %s don't grant %s", v.name, op),

@@ -79,7 +79,7 @@ func about(people bool) http.HandlerFunc {
 // "http://127.0.0.1:8420".
 func (s *Serving) Work(ctx context.Context, address string) (stop func()) {
 	s.plant.Address = address
-	ends := []func(){s.plant.Apply(ctx, s.log), s.plant.Notify(ctx, address, s.log), s.plant.Tell(ctx, s.MCP, s.log)}
+	ends := []func(){s.plant.Apply(ctx, s.log), s.plant.Describes(ctx, s.log), s.plant.Notify(ctx, address, s.log), s.plant.Tell(ctx, s.MCP, s.log)}
 	return func() {
 		for _, end := range ends {
 			end()

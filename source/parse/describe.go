@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -88,7 +89,7 @@ func (s *Source) remember(classes []schema.Class, described value.Value) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.classes = known
+	s.classes, s.read, s.doubted = known, time.Now(), false
 	clear(s.known)
 }
 

@@ -15,6 +15,11 @@ import (
 // as many are read as decide the page.
 func (r *reading) find(ctx context.Context) (source.Rows, error) {
 	first := r.plan.Order[0]
+	if first.Join < 0 && first.Field.Name == "objectId" && !first.Desc && r.plan.Search == nil {
+		if in, ok := r.plan.Where.(query.In); !ok || in.Path.String() != "objectId" {
+			return r.byID(ctx)
+		}
+	}
 	if first.Join >= 0 || first.Field.Type != schema.Date && first.Field.Type != schema.Double || r.plan.Search != nil {
 		return interpret.Rows(ctx, r.plan, r.records)
 	}

@@ -79,9 +79,12 @@ type Source struct {
 	http    *http.Client
 	direct  Direct // nil without one
 	whose   *expression.Expression
+	page    int // how many records are asked for at once
 
 	mu      sync.Mutex
 	classes map[string]*class // by name, as last described
+	read    time.Time         // when they were
+	doubted bool              // Parse Server has answered that they may have changed
 	known   map[string]*person
 }
 
@@ -101,7 +104,7 @@ func Open(o Options) (*Source, error) {
 	if o.AppID == "" || o.MasterKey == "" {
 		return wrong("Parse Server needs app_id and master_key: its classes and their permissions can't be read without")
 	}
-	s := &Source{options: o, base: u, classes: map[string]*class{}, known: map[string]*person{}, direct: o.Direct}
+	s := &Source{options: o, base: u, classes: map[string]*class{}, known: map[string]*person{}, direct: o.Direct, page: pageSize}
 	s.options.LocalRows = cmp.Or(o.LocalRows, DefaultLocalRows)
 	if s.whose, err = o.posture(); err != nil {
 		return wrong("%v", err)
@@ -136,6 +139,17 @@ func (o Options) posture() (*expression.Expression, error) {
 		return nil, errors.New("the key as is missing: session, user, role, public or master")
 	}
 	return nil, fmt.Errorf("as: there is no %q; session, user, role, public and master are", o.As)
+}
+
+// permissionsLife is how long the permissions of classes are believed.
+const permissionsLife = time.Hour
+
+// Stale reports whether the source should be described again: its classes and their permissions are an hour old, or an
+// answer of Parse Server has shown that they may have changed.
+func (s *Source) Stale() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.doubted || time.Since(s.read) > permissionsLife
 }
 
 // As returns the posture of the source.

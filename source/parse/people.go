@@ -82,10 +82,11 @@ func (s *Source) know(at string, who *person) *person {
 	return who
 }
 
-// forget drops what is remembered of users.
+// forget drops what is remembered of users, and doubts what is known of classes.
 func (s *Source) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.doubted = true
 	clear(s.known)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/memory"
+	"github.com/bailiwick-dev/bailiwick/source/parse"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -207,6 +208,27 @@ func (a *asker) pages(q *query.Find) string {
 		permit, _ = permit.From(policy.Position{After: last[len(plan.Columns):]})
 	}
 	return "no end"
+}
+
+// TestSmallPages does the same for a server that returns few records at once, so that each query takes many requests, and
+// ids are read by their prefixes.
+func TestSmallPages(t *testing.T) {
+	s := start(t)
+	class := newProbes(t, s)
+	small := s.open("master", "", nil)
+	right := small.oracle(class)
+	small.source.(*parse.Source).SetPage(7)
+	for _, text := range []string{`{}`, `{"n":{"$gte":0}}`, `{"s":{"$gt":"b"}}`, `{"b":{"$ne":true}}`} {
+		for _, order := range []string{"", "n", "-n", "d", "-d", "-createdAt", "s"} {
+			q := &query.Find{Class: class, Where: where(t, text), Limit: 9, Keys: []query.Path{{"s"}}}
+			if order != "" {
+				q.Order = []query.Sort{{Path: query.Path{strings.TrimPrefix(order, "-")}, Desc: order[0] == '-'}}
+			}
+			if got, want := small.pages(q), right.pages(q); got != want || len(want) == 0 {
+				t.Errorf("%s by %s:\n%swant\n%s", text, order, got, want)
+			}
+		}
+	}
 }
 
 // TestBudget checks that what is evaluated here is bounded, and that hidden records don't count.

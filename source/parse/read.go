@@ -291,7 +291,7 @@ func (w *walk) next(ctx context.Context) ([]value.Row, error) {
 
 // page returns the next page as Parse Server has it.
 func (w *walk) page(ctx context.Context) ([]value.Row, error) {
-	query := url.Values{"limit": {strconv.Itoa(pageSize)}, "order": {"objectId"}, "keys": {w.keys}}
+	query := url.Values{"limit": {strconv.Itoa(w.source.page)}, "order": {"objectId"}, "keys": {w.keys}}
 	if w.by != "" {
 		query.Set("order", map[bool]string{true: "-"}[w.desc]+w.by+",objectId")
 	}
