@@ -128,6 +128,16 @@ func (c *Console) Link(credential string, life time.Duration) string {
 	return Path + "/sign-in?link=" + c.sessions.Offer(credential, life)
 }
 
+// Invitation returns the path of a page with a button that signs in with credential, once, within life, at every console
+// with this Options.Key.
+func Invitation(key []byte, credential string, life time.Duration) (string, error) {
+	sessions, err := session.New(session.Options{Key: key})
+	if err != nil {
+		return "", err
+	}
+	return Path + "/sign-in?link=" + sessions.Offer(credential, life), nil
+}
+
 // Handler serves all paths below Path.
 func (c *Console) Handler() http.Handler {
 	mux := http.NewServeMux()

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
@@ -98,8 +99,12 @@ func (c *Console) signIn(v *visit) error {
 	p := signingIn{Next: within(form.Get("next"))}
 	credential := strings.TrimSpace(form.Get("credential"))
 	if code := form.Get("link"); code != "" {
-		var ok bool
-		if credential, ok = c.sessions.Redeem(code); !ok {
+		var err error
+		credential, err = c.sessions.Redeem(v.ctx(), code)
+		if err != nil && !errors.Is(err, session.ErrNone) {
+			return err
+		}
+		if err != nil {
 			p.Wrong = "This link has been used, or it is too old. Sign in with a token."
 			return c.signInWith(v, p, http.StatusForbidden)
 		}

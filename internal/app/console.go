@@ -18,13 +18,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
+// consoleSecret is the name of the secret that seals the console's sessions.
+const consoleSecret = "console"
+
 // healthPatience is how long a source may take to answer a health check.
 const healthPatience = 3 * time.Second
 
 // Console returns the web console, where people sign in with credentials that the authenticator accepts. It closes with
 // ctx.
 func (p *App) Console(ctx context.Context, s *mcp.Server, credentials identity.Authenticator, log *slog.Logger) (*console.Console, error) {
-	key, err := p.Store.Secret(ctx, "console")
+	key, err := p.Store.Secret(ctx, consoleSecret)
 	if err != nil {
 		return nil, err
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/ed25519"
 	"io"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
@@ -59,6 +61,28 @@ func (k *Keep) Tokens(ctx context.Context, do func(*identity.Tokens, *config.Con
 	return k.open(ctx, func(s Store, c *config.Config) error {
 		return do(identity.NewTokens(identity.TokenOptions{Store: s, Audit: s}), c)
 	})
+}
+
+// Invite makes the token want, which must be a person's, and returns the path of a page that signs in with it, once, within
+// life. It asks check about the token first.
+func (k *Keep) Invite(ctx context.Context, want identity.Token, life time.Duration, check func(*config.Config) error) (path string, c *config.Config, err error) {
+	err = k.open(ctx, func(s Store, found *config.Config) error {
+		c = found
+		if err := check(c); err != nil {
+			return err
+		}
+		key, err := s.Secret(ctx, consoleSecret)
+		if err != nil {
+			return err
+		}
+		_, secret, err := identity.NewTokens(identity.TokenOptions{Store: s, Audit: s}).Create(ctx, identity.Local(LocalUser()), want)
+		if err != nil {
+			return err
+		}
+		path, err = console.Invitation(key, secret, life)
+		return err
+	})
+	return path, c, err
 }
 
 // Log opens the store and passes its audit to do.

@@ -19,7 +19,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/once"
@@ -55,17 +54,7 @@ type Keeper struct {
 	idle  time.Duration
 	life  time.Duration
 	now   func() time.Time
-
-	used once.Store
-
-	mu    sync.Mutex
-	links map[[sha256.Size]byte]link
-}
-
-// A link is a pending one-time sign-in.
-type link struct {
-	credential string
-	until      time.Time
+	used  once.Store
 }
 
 // New returns a Keeper with options o.
@@ -90,7 +79,7 @@ func New(o Options) (*Keeper, error) {
 		return nil, fmt.Errorf("session: make the cipher: %w", err)
 	}
 	k := &Keeper{forms: forms, idle: cmp.Or(o.Idle, Idle), life: cmp.Or(o.Life, Life), now: o.Now,
-		used: o.Used, links: map[[sha256.Size]byte]link{}}
+		used: o.Used}
 	if k.now == nil {
 		k.now = time.Now
 	}
@@ -177,23 +166,45 @@ func (k *Keeper) Genuine(id, mark string) bool {
 // Visitor returns a new random ID for a visitor who is not signed in.
 func (k *Keeper) Visitor() string { return random() }
 
-// Offer returns a code that signs in once, with credential, within life. Only this process keeps it.
-func (k *Keeper) Offer(credential string, life time.Duration) (code string) {
-	code = random()
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.links[sha256.Sum256([]byte(code))] = link{credential, k.now().Add(life)}
-	return code
+// An offer is a one-time sign-in.
+type offer struct {
+	ID         string    `json:"i"` // random
+	Credential string    `json:"c"`
+	Until      time.Time `json:"u"`
 }
 
-// Redeem returns the credential of a code, and invalidates the code.
-func (k *Keeper) Redeem(code string) (credential string, ok bool) {
-	sum := sha256.Sum256([]byte(code))
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	l, ok := k.links[sum]
-	delete(k.links, sum)
-	return l.credential, ok && k.now().Before(l.until)
+// offering binds the seal of an offer, so that neither a session nor an offer passes for the other.
+const offering = "one-time sign-in"
+
+// Offer returns a code that signs in once, with credential, within life: at any replica with the same key.
+func (k *Keeper) Offer(credential string, life time.Duration) (code string) {
+	plain, err := json.Marshal(offer{random(), credential, k.now().UTC().Add(life)})
+	if err != nil {
+		panic(err) // marshalling strings and times of this century can't fail
+	}
+	return base64.RawURLEncoding.EncodeToString(k.aead.Seal(nil, nil, plain, []byte(offering)))
+}
+
+// Redeem returns the credential of a code, and invalidates the code on all replicas. It fails with ErrNone if the code was
+// not sealed here, was used or is too old, and with another error if the store could not be asked.
+func (k *Keeper) Redeem(ctx context.Context, code string) (credential string, err error) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(code)
+	if err != nil {
+		return "", ErrNone
+	}
+	var o offer
+	plain, err := k.aead.Open(nil, nil, raw, []byte(offering))
+	if err != nil || json.Unmarshal(plain, &o) != nil || o.ID == "" || !k.now().Before(o.Until) {
+		return "", ErrNone
+	}
+	first, err := k.used.UseUp(ctx, "offer "+o.ID, o.Until.Add(k.life))
+	if err == nil && !first {
+		err = ErrNone
+	}
+	if err != nil {
+		return "", err
+	}
+	return o.Credential, nil
 }
 
 // random returns 128 random bits as text.

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -92,17 +93,37 @@ func TestMark(t *testing.T) {
 
 func TestOffer(t *testing.T) {
 	now := time.Now()
-	k := keeper(t, 1, &now, nil)
+	used := &once.Memory{}
+	k, replica, other := keeper(t, 1, &now, used), keeper(t, 1, &now, used), keeper(t, 2, &now, used)
 	code := k.Offer("bw_secret", time.Hour)
-	if got, ok := k.Redeem(code); !ok || got != "bw_secret" {
-		t.Error(got, ok)
+	if strings.Contains(code, "bw_secret") {
+		t.Error("the code shows the credential")
 	}
-	if _, ok := k.Redeem(code); ok {
-		t.Error("twice")
+	if _, err := other.Redeem(t.Context(), code); !errors.Is(err, ErrNone) {
+		t.Error("with another key:", err)
+	}
+	if got, err := replica.Redeem(t.Context(), code); err != nil || got != "bw_secret" {
+		t.Error(got, err)
+	}
+	for _, again := range []*Keeper{k, replica} {
+		if _, err := again.Redeem(t.Context(), code); !errors.Is(err, ErrNone) {
+			t.Error("twice:", err)
+		}
 	}
 	late := k.Offer("bw_secret", time.Hour)
 	now = now.Add(time.Hour)
-	if _, ok := k.Redeem(late); ok {
-		t.Error("late")
+	if _, err := k.Redeem(t.Context(), late); !errors.Is(err, ErrNone) {
+		t.Error("late:", err)
+	}
+	// A session is no offer, an offer no session, and no store means no sign-in.
+	if _, err := k.Redeem(t.Context(), k.Seal(k.Begin("bw_secret"), "cookie")); !errors.Is(err, ErrNone) {
+		t.Error("a session:", err)
+	}
+	if _, _, err := k.Open(t.Context(), k.Offer("bw_secret", time.Hour), "cookie"); !errors.Is(err, ErrNone) {
+		t.Error("an offer as a session:", err)
+	}
+	down := keeper(t, 1, &now, broken{})
+	if got, err := down.Redeem(t.Context(), down.Offer("bw_secret", time.Hour)); !errors.Is(err, errDown) || got != "" {
+		t.Error("without a store:", got, err)
 	}
 }

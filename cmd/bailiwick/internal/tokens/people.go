@@ -1,0 +1,103 @@
+package tokens
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+)
+
+// sessionLife is how long a session of the console lasts; the token of an invitation lives until the last session that can
+// begin with it has ended.
+const sessionLife = 12 * time.Hour
+
+// People returns the commands about the people who sign in to the console.
+func People(t *terminal.Terminal) *cobra.Command {
+	cmd := terminal.Group(&cobra.Command{Use: "people", Short: "Invite people to the console, where changes are reviewed"})
+	cmd.AddCommand(invite(t))
+	return cmd
+}
+
+func invite(t *terminal.Terminal) *cobra.Command {
+	var k app.Keep
+	want := identity.Token{Kind: identity.Human}
+	var scopes, within, at string
+	cmd := &cobra.Command{
+		Use:   "invite PERSON",
+		Short: "Print a link that signs a person in to the console, once",
+		Long: "Print a link that signs a person in to the console, once. Send it to that person alone: whoever opens it first is signed in as PERSON.\n" +
+			"The session lasts for half a day; invite again for another one. Its token is listed and revoked like any other.",
+		Example: "  bailiwick people invite ana@example.com --scopes review,audit --url https://gate.example",
+		Args:    terminal.These(1, "the person, as owners of tokens are named"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			want.Owner, want.Name = args[0], "sign-in link of "+args[0]
+			if want.Scopes, err = identity.ParseScopes(scopes); err != nil {
+				return err
+			}
+			if !slices.ContainsFunc(want.Scopes, func(s identity.Scope) bool {
+				return s == identity.Review || s == identity.Audit || s == identity.Operator
+			}) {
+				return terminal.Usagef("--scopes must have review, audit or operator: the console opens for nobody else")
+			}
+			life, err := parseLife(within)
+			if err != nil {
+				return terminal.Usagef("--within must be a time such as 24h or 3d")
+			}
+			if u, err := url.Parse(at); at != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+				return terminal.Usagef("--url must be like https://gate.example")
+			}
+			until := time.Now().Add(life)
+			want.Expires = until.Add(sessionLife)
+			path, c, err := k.Invite(cmd.Context(), want, life, func(c *config.Config) error {
+				warnings, err := app.CheckToken(cmd.Context(), c, want)
+				for _, w := range warnings {
+					t.Notef("warning: %s", w)
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return invited(t, base(at, c)+path, until)
+		},
+	}
+	f := cmd.Flags()
+	k.Flags(f)
+	f.StringVar(&want.Tenant, "tenant", "", "the `TENANT` whose changes and records the person sees (default all)")
+	f.StringVar(&scopes, "scopes", "review", "`SCOPES` apart by commas: review, audit, operator, read, …")
+	f.StringVar(&within, "within", "24h", "how long the link is good for: 24h, 3d")
+	f.StringVar(&at, "url", "", "the gateway's `URL` as the person opens it (default notifications.url, else the address that it listens on)")
+	return cmd
+}
+
+// base returns the gateway's URL for links.
+func base(at string, c *config.Config) string {
+	switch {
+	case at != "":
+		return strings.TrimSuffix(at, "/")
+	case c.Notifications.URL != "":
+		return c.Notifications.URL
+	}
+	return "http://" + cmp.Or(c.Listen, config.DefaultListen)
+}
+
+// invited prints a link.
+func invited(t *terminal.Terminal, link string, until time.Time) error {
+	if t.JSON {
+		return t.PrintJSON(struct {
+			URL   string    `json:"url"`
+			Until time.Time `json:"until"`
+		}{link, until.UTC()})
+	}
+	t.Printf("%s\n", link)
+	t.Notef("It signs in once, until %s, and is shown this once.", until.UTC().Format("2006-01-02 15:04 UTC"))
+	return nil
+}
