@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -78,6 +79,8 @@ func openWritable(ctx context.Context, src config.Source, opened Opened) (Opened
 		w, err = s.Writable(ctx, src.WriteURL)
 	case *mariadb.Source:
 		w, err = s.Writable(ctx, src.WriteURL)
+	default:
+		err = errors.New("this version writes to no such source")
 	}
 	if err != nil {
 		return opened, fmt.Sprintf("source %s can only be read: %v", k.name, err)

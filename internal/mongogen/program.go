@@ -102,6 +102,16 @@ func (f *flow) stage(s plan.Stage) bool {
 		return f.filter(s)
 	case *plan.Slice:
 		return f.slice(s)
+	case *plan.Map:
+		return f.mapped(s)
+	case *plan.Unwind:
+		return f.unwind(s)
+	case *plan.Group:
+		return f.group(s)
+	case *plan.Nest:
+		return f.nest(s)
+	case *plan.Join:
+		return f.join(s)
 	}
 	return false
 }
@@ -112,7 +122,14 @@ func (f *flow) filter(s *plan.Filter) bool {
 	if is.doc != nil {
 		f.add("$match", is.doc)
 	}
-	return is.exact && s.If == nil
+	if !is.exact || s.If == nil {
+		return is.exact
+	}
+	test, ok := f.expr(s.If)
+	if ok {
+		f.add("$match", bson.D{{Key: "$expr", Value: test}})
+	}
+	return ok
 }
 
 func (f *flow) slice(s *plan.Slice) bool {
@@ -152,8 +169,11 @@ func (c Command) Text() string {
 	return out + "])"
 }
 
-// shown writes a part of a command with its values replaced. Names of operators and members stay.
-func shown(v any) string {
+// shown writes a part of a command with its values replaced: the operands of $literal, and those of a $match that are no
+// documents. Names of operators, members and variables stay.
+func shown(v any) string { return written(v, false) }
+
+func written(v any, match bool) string {
 	switch v := v.(type) {
 	case bson.D:
 		out := "{"
@@ -161,7 +181,10 @@ func shown(v any) string {
 			if i > 0 {
 				out += ", "
 			}
-			out += strconv.Quote(e.Key) + ": " + shown(e.Value)
+			if e.Key == "$literal" {
+				return "?"
+			}
+			out += strconv.Quote(e.Key) + ": " + written(e.Value, (match || e.Key == "$match") && e.Key != "$expr")
 		}
 		return out + "}"
 	case bson.A:
@@ -170,11 +193,21 @@ func shown(v any) string {
 			if i > 0 {
 				out += ", "
 			}
-			out += shown(e)
+			out += written(e, match)
 		}
 		return out + "]"
 	case int32:
 		return strconv.Itoa(int(v)) // a sign of $project or $sort
+	case string:
+		if !match {
+			return strconv.Quote(v)
+		}
+	case bool:
+		if !match {
+			return strconv.FormatBool(v)
+		}
+	case nil:
+		return "null"
 	}
 	return "?"
 }

@@ -157,8 +157,14 @@ func (d Dataset) Leave(tb testing.TB, limits Limits) Dataset {
 // of that.
 func needed(v value.Value, lists int) []Ability {
 	var out []Ability
+	if v.Kind() == value.Int && (v.Int() > 1<<53 || v.Int() < -1<<53) {
+		out = append(out, WideIntegers)
+	}
 	if x, _ := v.AsFloat(); v.Kind() == value.Decimal && lists >= 1 && len(value.OfFloat(x).String()) < len(v.Text()) {
 		out = append(out, JSONDigits)
+	}
+	if strings.ContainsFunc(v.Text(), func(r rune) bool { return r > 0xD7FF }) {
+		out = append(out, Planes)
 	}
 	for _, e := range v.List() {
 		if e.Kind() == value.Array && lists >= 0 && v.Kind() == value.Array {

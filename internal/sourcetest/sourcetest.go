@@ -39,6 +39,8 @@ const (
 	Lists         Ability = "columns of lists, beside those of JSON"
 	ListsInLists  Ability = "lists whose elements are lists"
 	JSONDigits    Ability = "numbers in JSON with more digits than a double or a 64-bit integer holds"
+	WideIntegers  Ability = "integers that a double doesn't hold"
+	Planes        Ability = "characters from U+E000 on, which sort by their bytes"
 	OddNames      Ability = "quotes and spaces in the names of tables and columns"
 	DottedKeys    Ability = "JSON keys with a dot in them, or a dollar first"
 )

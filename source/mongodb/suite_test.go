@@ -2,6 +2,7 @@ package mongodb_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -121,6 +122,13 @@ func ferretField(f *schema.Field) {
 	}
 }
 
+// mingoField makes a field one that the evaluator can hold.
+func mingoField(f *schema.Field) {
+	if f.Type == schema.Decimal || f.Type == schema.Double {
+		f.Type, f.Native = schema.Double, "double"
+	}
+}
+
 func openFerretDB(t *testing.T, d sourcetest.Dataset) source.Source {
 	t.Helper()
 	return openSuite(t, testservices.FerretDB(t), d.Leave(t, ferretLimits), mongodb.Options{}, ferretField)
@@ -151,6 +159,36 @@ func shown(s *source.Source) func(policy.Permit) string {
 		}
 		return text
 	}
+}
+
+// mingoLimits are what an evaluator that holds all numbers as doubles can't hold.
+var mingoLimits = sourcetest.Limits{
+	sourcetest.NaN:           "MongoDB orders it first",
+	sourcetest.Infinities:    "it is text in JSON",
+	sourcetest.ExactDecimals: "it computes with doubles",
+	sourcetest.WideIntegers:  "it computes with doubles",
+	sourcetest.JSONDigits:    "it computes with doubles",
+	sourcetest.Microseconds:  "dates count milliseconds",
+	sourcetest.Planes:        "its texts are of UTF-16",
+}
+
+func mingoTarget(opened *source.Source) pipelines.Target {
+	return pipelines.Target{Tables: mingoLimits, Oracle: oracle, Show: shown(opened),
+		Open: func(t *testing.T, d sourcetest.Dataset) source.Source {
+			*opened = openSuite(t, testservices.Mingo(t), d.Leave(t, mingoLimits), mongodb.Options{Full: true}, mingoField)
+			return *opened
+		},
+		Adapt: func(table *sourcetest.Table) { // the one record that is computed with
+			if table.Name == "values" {
+				table.Rows = strings.ReplaceAll(table.Rows, "9223372036854775807", "9007199254740991")
+			}
+		}}
+}
+
+// TestMingoPipelines compares random pipelines on the level of MongoDB with the oracle; an independent evaluator runs them.
+func TestMingoPipelines(t *testing.T) {
+	var opened source.Source
+	pipelines.Differential(t, mingoTarget(&opened))
 }
 
 func TestFerretDBSuite(t *testing.T) { sourcetest.Run(t, openFerretDB, ferretLimits) }

@@ -106,7 +106,7 @@ var mayImport = map[string]string{
 	"internal/openapi/describe":      "internal/openapi/classify internal/openapi/search internal/openapi/spec internal/openapi/visible problem",
 	"internal/coerce":                "schema value",
 	"internal/bsonvalue":             "internal/coerce schema value",
-	"internal/mongogen":              "internal/bsonvalue internal/interpret internal/plan policy problem query schema value",
+	"internal/mongogen":              "internal/bsonvalue internal/coerce internal/interpret internal/plan policy problem query schema value",
 	"source/mongodb":                 "internal/bsonvalue internal/interpret internal/mongogen policy problem schema source value",
 	"internal/interpret":             "internal/coerce internal/plan internal/textquery policy problem query schema value",
 	"source/memory":                  "internal/interpret policy problem schema source value",

@@ -29,6 +29,7 @@ type Target struct {
 	Limits Limits
 	Oracle sourcetest.Oracle          // memory.New, for Differential
 	Show   func(policy.Permit) string // writes what the source runs, for messages
+	Adapt  func(*sourcetest.Table)    // replaces records by others that the source can hold; nil for none
 }
 
 // Run tests a source with every question.
@@ -69,6 +70,11 @@ func newSubject(t *testing.T, target Target) *subject {
 	for _, table := range append(sourcetest.Tables(), tables()...) {
 		if _, lacks := target.Tables[table.Needs]; !lacks {
 			s.data.Tables = append(s.data.Tables, table)
+		}
+	}
+	for i := range s.data.Tables {
+		if target.Adapt != nil {
+			target.Adapt(&s.data.Tables[i])
 		}
 	}
 	s.data = s.data.Leave(t, target.Tables)

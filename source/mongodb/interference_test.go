@@ -1,0 +1,173 @@
+package mongodb_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/mongodb"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// tasks are the classes of the worlds: tasks of an organisation, and notes that belong to it through their task.
+var tasks = map[string]schema.Class{
+	"tasks": {Key: []string{"_id"}, Fields: []schema.Field{{Name: "_id", Type: schema.String}, {Name: "org", Type: schema.String},
+		{Name: "title", Type: schema.String}, {Name: "n", Type: schema.Integer}, {Name: "x", Type: schema.Double}, {Name: "at", Type: schema.Date},
+		{Name: "meta", Type: schema.JSON}, {Name: "secret", Type: schema.String}, {Name: "deleted", Type: schema.Boolean}}},
+	"notes": {Key: []string{"_id"}, Fields: []schema.Field{{Name: "_id", Type: schema.String}, {Name: "task", Type: schema.String}, {Name: "text", Type: schema.String}},
+		Relations: []schema.Relation{{Fields: []string{"task"}, Target: "tasks", TargetFields: []string{"_id"}}}},
+}
+
+// world fills a database with the same records of acme, and with others that differ by twin.
+func world(t *testing.T, url string, twin uint64, full bool) *mongodb.Source {
+	t.Helper()
+	db := database(t, url)
+	task := func(id, org string, r *rand.Rand) bson.D {
+		return bson.D{{Key: "_id", Value: id}, {Key: "org", Value: org}, {Key: "title", Value: fmt.Sprint("title ", r.IntN(5))}, {Key: "n", Value: int64(r.IntN(10))},
+			{Key: "x", Value: float64(r.IntN(20)) / 4}, {Key: "at", Value: bson.DateTime(int64(r.IntN(1e9)) * 1000)}, {Key: "meta", Value: bson.D{{Key: "k", Value: int32(r.IntN(3))}}},
+			{Key: "deleted", Value: r.IntN(4) == 0}}
+	}
+	var all, notes []any
+	visible := rand.New(rand.NewPCG(1, 1))
+	for i := range 12 {
+		d := task(fmt.Sprint("a", i), "acme", visible)
+		if d[len(d)-1].Value == true { // hidden by the canonical rule, and may differ
+			d = task(fmt.Sprint("a", i), "acme", rand.New(rand.NewPCG(twin, 7)))
+			d[len(d)-1].Value = true
+		}
+		all = append(all, append(d, bson.E{Key: "secret", Value: fmt.Sprint("secret of ", twin)}))
+		notes = append(notes, bson.D{{Key: "_id", Value: fmt.Sprint("n", i)}, {Key: "task", Value: fmt.Sprint("a", i)}, {Key: "text", Value: "t"}})
+	}
+	hidden := rand.New(rand.NewPCG(twin, 3))
+	for i := range int(10 + 30*twin) { // of another organisation, more of them in one world than are ever read here
+		id := fmt.Sprint("g", i)
+		d := task(id, "globex", hidden)
+		if twin == 1 && i%3 == 0 { // of types that no description knows
+			d = bson.D{{Key: "_id", Value: id}, {Key: "org", Value: bson.D{{Key: "acme", Value: "acme"}}}, {Key: "n", Value: "not a number"}, {Key: "x", Value: bson.A{"acme"}}, {Key: "at", Value: "soon"}, {Key: "meta", Value: int32(4)}}
+		}
+		all = append(all, d)
+		notes = append(notes, bson.D{{Key: "_id", Value: fmt.Sprint("m", i)}, {Key: "task", Value: id}, {Key: "text", Value: fmt.Sprint("of ", twin)}})
+	}
+	for name, docs := range map[string][]any{"tasks": all, "notes": notes} {
+		if _, err := db.Collection(name).InsertMany(t.Context(), docs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := mongodb.Open(t.Context(), mongodb.Options{Name: "suite", URL: url, Full: full, Declared: tasks, LocalRows: 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// interfere asks two databases, which differ in what the principal doesn't see, the same questions.
+func interfere(t *testing.T, open func(testing.TB) string, full bool) {
+	deleted := query.Compare{Path: query.Path{"deleted"}, Op: query.Ne, Value: value.OfBool(true)}
+	rules := policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{
+		"tasks": {Tenant: &policy.TenantRule{Field: "org"}, Canonical: deleted, Denied: []string{"secret"}},
+		"notes": {Tenant: &policy.TenantRule{Through: "task"}}}}
+	who := identity.Principal{ID: "test", Kind: identity.Agent, Tenant: "acme", Scopes: []identity.Scope{identity.Read}}
+	worlds := []*mongodb.Source{world(t, open(t), 0, full), world(t, open(t), 1, full)}
+	classes, _, err := worlds[0].Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.New(rules, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered, refused := 0, 0
+	for _, q := range questionsOf(t) {
+		permit, err := p.Read(who, q)
+		if err != nil {
+			t.Fatalf("%v: %v", q, err)
+		}
+		var answers [2]string
+		for i, s := range worlds {
+			rows, err := sourcetest.Collect(t.Context(), s, permit)
+			answers[i] = fmt.Sprint(rows)
+			if err != nil {
+				refused++
+				answers[i] = fmt.Sprint(problem.Of(err).Code, problem.Of(err).Detail)
+			} else if len(rows) > 0 {
+				answered++
+			}
+			if strings.Contains(answers[i], "globex") || strings.Contains(answers[i], "secret") || strings.Contains(answers[i], "upstream") {
+				t.Errorf("%v: %s", q, answers[i])
+			}
+		}
+		if answers[0] != answers[1] {
+			t.Errorf("%+v\n%s\nbut in the other world\n%s", q, answers[0], answers[1])
+		}
+	}
+	t.Logf("%d answers with records, %d refusals", answered, refused)
+	if answered < 100 {
+		t.Errorf("only %d answers have records", answered)
+	}
+}
+
+// questionsOf returns finds, counts and pipelines over both classes.
+func questionsOf(t *testing.T) []query.Query {
+	t.Helper()
+	read := func(text string) value.Value {
+		v, err := value.Read([]byte(text), 0)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		return v
+	}
+	var out []query.Query
+	for _, where := range []string{`{}`, `{"n":{"$gte":3}}`, `{"title":{"$regex":"[13]$"}}`, `{"org":"globex"}`, `{"meta.k":1}`, `{"meta.k":{"$gt":0}}`, `{"$nor":[{"n":1}]}`,
+		`{"x":{"$ne":2.5}}`, `{"at":null}`, `{"_id":{"$in":["a1","g1","a2"]}}`, `{"n":{"$exists":false}}`, `{"title":{"$startsWith":"title"}}`, `{"x":"acme"}`} {
+		f, err := query.ParseWhere(read(where), "/where")
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, &query.Count{Class: "tasks", Where: f})
+		for _, order := range []string{"", "n", "-x,n", "-at", "title"} {
+			by, err := query.ParseOrder(order, "/order")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, limit := range []int{2, 50} {
+				out = append(out, &query.Find{Class: "tasks", Where: f, Order: by, Limit: limit})
+			}
+		}
+	}
+	for class, pipelines := range map[string][]string{
+		"tasks": {`[{"$group":{"_id":"$title","n":{"$sum":1},"s":{"$sum":"$x"},"m":{"$max":"$n"}}}]`, `[{"$count":"n"}]`, `[{"$group":{"_id":null,"a":{"$avg":"$x"},"l":{"$push":"$n"}}}]`,
+			`[{"$sort":{"x":-1}},{"$limit":3},{"$project":{"y":{"$divide":["$n","$x"]},"year":{"$year":"$at"}}}]`, `[{"$bucketAuto":{"groupBy":"$n","buckets":3}}]`,
+			`[{"$lookup":{"from":"notes","localField":"_id","foreignField":"task","as":"notes"}},{"$project":{"notes":1}}]`, `[{"$sample":{"size":3}}]`,
+			`[{"$unionWith":{"coll":"notes"}}]`, `[{"$match":{"$expr":{"$gt":["$n",{"$add":["$x",1]}]}}}]`, `[{"$unwind":"$meta"},{"$limit":4}]`},
+		"notes": {`[{"$count":"n"}]`, `[{"$match":{"task.title":"title 1"}}]`, `[{"$group":{"_id":"$task.org","n":{"$sum":1}}}]`, `[{"$lookup":{"from":"tasks","localField":"task","foreignField":"_id","as":"t"}}]`},
+	} {
+		for _, text := range pipelines {
+			stages, err := query.ParsePipeline(read(text), "")
+			if err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			out = append(out, &query.Pipeline{Class: class, Stages: stages, Limit: 100})
+		}
+	}
+	for _, include := range [][]query.Path{nil, {{"task"}}} {
+		out = append(out, &query.Find{Class: "notes", Include: include, Limit: 5}, &query.Find{Class: "notes", Include: include, Limit: 50})
+	}
+	return out
+}
+
+// TestNonInterferenceFerretDB tests that records outside of the view change nothing that is answered, refusals included.
+func TestNonInterferenceFerretDB(t *testing.T) { interfere(t, testservices.FerretDB, false) }
+
+// TestNonInterferenceMingo tests the same where the pipelines run on the server, in an evaluator that is independent of ours.
+func TestNonInterferenceMingo(t *testing.T) { interfere(t, testservices.Mingo, true) }
