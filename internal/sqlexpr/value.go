@@ -150,7 +150,7 @@ func (b *Binder) today() Node {
 func (b *Binder) param(e *sqltext.Param) (Node, error) {
 	v, ok := b.Params[e.Name]
 	if !ok {
-		return Node{}, Invalid(e.At, "the parameter %s has no value; give it in params", problem.Cut(e.Name))
+		return Node{}, Invalid(e.At, "the parameter %s has no value; params are the values of $1, $2, …", problem.Cut(e.Name))
 	}
 	return Literal(v, e.At), nil
 }

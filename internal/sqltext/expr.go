@@ -67,9 +67,7 @@ func (p *parser) binary(level int) Expr {
 		if op == "" || strong <= level {
 			return x
 		}
-		if p.nodes++; p.nodes > MaxNodes {
-			p.fail(p.peek().at, "the statement has more than %d expressions", MaxNodes)
-		}
+		p.count()
 		x = p.operator(x, op, strong)
 	}
 }
@@ -189,6 +187,7 @@ func (p *parser) unary(level int) Expr {
 func (p *parser) postfix(x Expr) Expr {
 	for {
 		at := p.peek().at
+		p.count()
 		switch {
 		case p.symbol("::"):
 			x = &Cast{X: x, Type: p.typeName(), At: at}

@@ -5,6 +5,7 @@ func (p *parser) from() From {
 	defer p.enter()()
 	left := p.fromItem()
 	for {
+		p.count()
 		t := p.peek()
 		j := &Join{Kind: "inner", Natural: p.word("natural"), At: t.at}
 		switch {

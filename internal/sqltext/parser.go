@@ -31,6 +31,13 @@ func Parse(src string) (q *Query, err error) {
 		if p.all[p.i-1].low == ";" {
 			p.fail(p.peek().at, "one statement at a time; send what follows the semicolon by itself")
 		}
+		if t := &p.all[p.i-1]; t.kind == word { // an alias that was meant to be a word of the language
+			if near := problem.Nearest(t.low, keywords, 1); len(near) > 0 && near[0] != t.low {
+				f := Faultf(t.at, "%s has no meaning here", excerpt(p.src[t.from:]))
+				f.Near = near
+				panic(f)
+			}
+		}
 		p.unexpected("the end of the statement")
 	}
 	return q, nil
@@ -68,10 +75,13 @@ func (p *parser) unexpected(wanted string) {
 	}
 	f := Faultf(t.at, "%s is expected, not %s", wanted, excerpt(p.src[t.from:]))
 	if t.kind == word {
-		f.Near = problem.Nearest(t.low, []string{"select", "from", "where", "group", "order", "having", "limit", "offset", "join", "left", "inner", "union", "case", "when", "then", "else", "end"}, 1)
+		f.Near = problem.Nearest(t.low, keywords, 1)
 	}
 	panic(f)
 }
+
+// keywords are the words that a misspelled one may have meant.
+var keywords = []string{"select", "from", "where", "group", "order", "having", "limit", "offset", "join", "left", "inner", "union", "case", "when", "then", "else", "end"}
 
 // excerpt returns the beginning of s on one line, in quotes.
 func excerpt(s string) string {
@@ -85,13 +95,18 @@ func excerpt(s string) string {
 // enter counts a level of nesting and an expression; the result leaves the level.
 func (p *parser) enter() func() {
 	p.depth++
-	if p.nodes++; p.nodes > MaxNodes {
-		p.fail(p.peek().at, "the statement has more than %d expressions", MaxNodes)
-	}
+	p.count()
 	if p.depth > MaxDepth {
 		p.fail(p.peek().at, "expressions and queries nest more than %d deep", MaxDepth)
 	}
 	return func() { p.depth-- }
+}
+
+// count counts an expression, or another part of the statement.
+func (p *parser) count() {
+	if p.nodes++; p.nodes > MaxNodes {
+		p.fail(p.peek().at, "the statement has more than %d expressions", MaxNodes)
+	}
 }
 
 // is reports whether the words are next.

@@ -168,7 +168,7 @@ func (a *asker) call() tool.Request {
 	}
 	name := pick(a.Rand, "query_class", "query_class", "query_class", "query_class", "count_objects", "count_objects", "get_object", "get_objects",
 		"get_sample_objects", "get_schema", "get_all_schemas", "list_tools", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate",
-		"group_by", "group_by", "group_by_date", "distinct", "export_data", "explain_query", "text_search", "text_search")
+		"group_by", "group_by", "group_by_date", "distinct", "export_data", "explain_query", "text_search", "text_search", "query_sql", "query_sql", "query_sql", "query_sql")
 	a.asked = a.class()
 	args := []string{fmt.Sprintf(`"class_name": %q`, a.asked)}
 	maybe := func(format string, v any) {
@@ -216,6 +216,8 @@ func (a *asker) call() tool.Request {
 		args = nil
 		maybe(`"names": [%q, "vaults"]`, a.class())
 		maybe(`"prefix": %q`, pick(a.Rand, "i", "u", "v", ""))
+	case "query_sql":
+		args = []string{fmt.Sprintf(`"sql": %q`, a.sql())}
 	case "list_tools":
 		args = nil
 	}

@@ -198,16 +198,24 @@ func Raw(t *testing.T, o sourcetest.Open, raw func(text string) ([]string, error
 		st.rows = got
 	}
 	if *update {
-		write(t, all)
+		write(t, "corpus.txt", corpus, all)
+		denied := read(t, refused)
+		for i := range denied {
+			_, err := s.ask(t.Context(), denied[i].text)
+			if denied[i].rows = nil; err != nil {
+				denied[i].rows = strings.Split(said(err), "\n")
+			}
+		}
+		write(t, "errors.txt", refused, denied)
 	}
 }
 
-// write replaces the answers in corpus.txt.
-func write(t *testing.T, all []statement) {
+// write replaces the answers in a file.
+func write(t *testing.T, name, file string, all []statement) {
 	t.Helper()
 	var b strings.Builder
 	i := 0
-	for line := range strings.Lines(corpus) {
+	for line := range strings.Lines(file) {
 		if strings.HasPrefix(line, "  ") {
 			continue
 		}
@@ -219,7 +227,7 @@ func write(t *testing.T, all []statement) {
 			i++
 		}
 	}
-	if err := os.WriteFile("../../internal/sourcetest/statements/corpus.txt", []byte(b.String()), 0o644); err != nil {
+	if err := os.WriteFile("../../internal/sourcetest/statements/"+name, []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,0 +1,111 @@
+package endtoend
+
+import (
+	"fmt"
+	"strings"
+)
+
+// sql returns a random SELECT, which names hidden and absent classes and fields, too.
+func (a *asker) sql() string {
+	if a.IntN(12) == 0 {
+		return pick(a.Rand, `SELECT * FROM information_schema.columns`, `SELECT table_name FROM information_schema.tables`, `SELECT 1 AS one`,
+			`SELECT * FROM vaults`, `SELECT * FROM absent`, `DELETE FROM issues`, `SELECT 1; SELECT 2`, `SELECT version()`)
+	}
+	a.asked = a.class()
+	one := a.selected(1 + a.IntN(2))
+	if a.IntN(8) == 0 {
+		a.asked = a.class()
+		return one + " " + pick(a.Rand, "UNION", "UNION ALL", "INTERSECT", "EXCEPT") + " " + a.selected(0)
+	}
+	return one + pick(a.Rand, "", fmt.Sprintf(" LIMIT %d", 1+a.IntN(4)))
+}
+
+// named returns a name of a column, now and then in other case or in quotes.
+func (a *asker) named() string {
+	f := a.field()
+	if strings.ContainsAny(f, ".$ ") || f == "" || a.IntN(12) == 0 {
+		return `"` + strings.ReplaceAll(f, `"`, ``) + `x"`
+	}
+	return pick(a.Rand, f, f, f, "t."+f, `"`+f+`"`, strings.ToUpper(f))
+}
+
+// from returns a FROM item called t.
+func (a *asker) from(depth int) string {
+	if depth > 0 && a.IntN(10) == 0 {
+		return "(" + a.selected(0) + ") AS t"
+	}
+	return a.asked + " AS t"
+}
+
+// compared returns a condition.
+func (a *asker) compared(depth int) string {
+	constant := func() string {
+		return pick(a.Rand, "1", "2", "101", "'a'", "'open'", "'acme'", "true", "null", "2.5", "'2026-01-31'", "'"+uuid(1)+"'", "'"+uuid(101)+"'")
+	}
+	switch a.IntN(9) {
+	case 0:
+		return a.named() + pick(a.Rand, " IS NULL", " IS NOT NULL", " IS DISTINCT FROM ") + pick(a.Rand, "", "1")
+	case 1:
+		return a.named() + pick(a.Rand, " IN (", " NOT IN (") + constant() + ", " + constant() + ")"
+	case 2:
+		return a.named() + " LIKE " + pick(a.Rand, "'%a%'", "'a%'", "'_'", "'%'")
+	case 3:
+		return "(" + a.compared(depth) + pick(a.Rand, " AND ", " OR ") + a.compared(depth) + ")"
+	case 4:
+		return "NOT " + a.compared(depth)
+	case 5:
+		if depth > 0 {
+			outer := a.named()
+			was := a.asked
+			a.asked = a.class()
+			inner := "SELECT " + a.named() + " FROM " + a.asked + " AS t"
+			a.asked = was
+			return outer + pick(a.Rand, " IN (", " NOT IN (", " = ANY (") + inner + ")"
+		}
+	case 6:
+		if depth > 0 {
+			was, outer := a.asked, a.named()
+			a.asked = a.class()
+			inner := "EXISTS (SELECT 1 FROM " + a.asked + " AS u WHERE u." + a.field() + " = " + outer + ")"
+			a.asked = was
+			return inner
+		}
+	}
+	return a.named() + pick(a.Rand, " = ", " <> ", " < ", " >= ") + pick(a.Rand, constant(), constant(), a.named())
+}
+
+// selected returns one SELECT.
+func (a *asker) selected(depth int) string {
+	where := ""
+	if a.IntN(2) == 0 {
+		where = " WHERE " + a.compared(depth)
+	}
+	join := ""
+	if depth > 0 && a.IntN(4) == 0 {
+		left := a.named()
+		was := a.asked
+		a.asked = a.class()
+		join = pick(a.Rand, " JOIN ", " LEFT JOIN ", " FULL JOIN ") + a.asked + " AS j ON j." + a.field() + " = " + left
+		a.asked = was
+	}
+	from := a.from(depth) + join
+	switch a.IntN(6) {
+	case 0:
+		return "SELECT " + pick(a.Rand, "count(*)", "count(DISTINCT "+a.named()+")", "max("+a.named()+")", "sum("+a.named()+")", "array_agg("+a.named()+")") + " AS v FROM " + from + where
+	case 1:
+		key := a.named()
+		return "SELECT " + key + " AS k, count(*) AS n FROM " + from + where + " GROUP BY " + key + " ORDER BY n DESC, k"
+	case 2:
+		return "SELECT " + a.named() + " AS a, " + pick(a.Rand, "row_number()", "count(*)", "max("+a.named()+")", "lag("+a.named()+")") + " OVER (PARTITION BY " + a.named() + " ORDER BY " +
+			a.named() + ") AS w FROM " + from + where
+	case 3:
+		return "SELECT DISTINCT " + a.named() + " AS a FROM " + from + where
+	case 4:
+		was, outer := a.asked, a.named()
+		a.asked = a.class()
+		inner := "(SELECT count(*) FROM " + a.asked + " AS u WHERE u." + a.field() + " = " + outer + ")"
+		a.asked = was
+		return "SELECT " + outer + " AS a, " + inner + " AS n FROM " + from + where
+	}
+	return "SELECT " + pick(a.Rand, "*", "t.*", a.named()+" AS a, "+a.named()+" AS b") + " FROM " + from + where + pick(a.Rand, "", " ORDER BY "+a.named()+pick(a.Rand, "", " DESC", " NULLS LAST"))
+}
