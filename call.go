@@ -249,6 +249,7 @@ const answerMemory, exportMost = 32 << 20, 16 << 20
 // budget. The source is read while shape runs, and memory is reserved first.
 func answered[T any](ctx context.Context, c *Call, q query.Query, most int, shape func(redact.Rows) (T, error)) (out T, err error) {
 	c.asked(q.From())
+	q = c.timed(q)
 	rows, err := c.gateway.rows(ctx, c.policy, c.who, q, most)
 	if err != nil {
 		return out, err
@@ -264,6 +265,16 @@ func answered[T any](ctx context.Context, c *Call, q query.Query, most int, shap
 	}
 	defer release()
 	return shaped(ctx, func() (T, error) { return shape(rows) })
+}
+
+// timed returns q; a SELECT statement without a time takes that of the call.
+func (c *Call) timed(q query.Query) query.Query {
+	if s, ok := q.(*query.SQL); ok && s.Now.IsZero() {
+		timed := *s
+		timed.Now = c.Time()
+		return &timed
+	}
+	return q
 }
 
 // Read answers q with a page, cut to the byte budget, and a cursor if there is more.
@@ -304,13 +315,8 @@ func (c *Call) Aggregate(ctx context.Context, q *query.Pipeline) (*shape.Page, e
 	return c.computed(ctx, q)
 }
 
-// SQL answers a SELECT statement with a page, as Aggregate does. It sets q's Now if that is zero.
-func (c *Call) SQL(ctx context.Context, q *query.SQL) (*shape.Page, error) {
-	if q.Now.IsZero() {
-		q.Now = c.Time()
-	}
-	return c.computed(ctx, q)
-}
+// SQL answers a SELECT statement with a page, as Aggregate does.
+func (c *Call) SQL(ctx context.Context, q *query.SQL) (*shape.Page, error) { return c.computed(ctx, q) }
 
 func (c *Call) computed(ctx context.Context, q query.Query) (*shape.Page, error) {
 	return answered(ctx, c, q, 0, func(rows redact.Rows) (*shape.Page, error) {

@@ -112,7 +112,7 @@ func (c *Call) Explain(ctx context.Context, q query.Query) (string, error) {
 // prepared takes q to where it could be run, and reports whether the caller may see what would run.
 func (c *Call) prepared(q query.Query) (policy.Permit, source.Source, bool, error) {
 	c.asked(q.From())
-	permit, s, err := c.gateway.prepare(c.policy, c.who, q, 0)
+	permit, s, err := c.gateway.prepare(c.policy, c.who, c.timed(q), 0)
 	if err != nil {
 		return permit, nil, false, err
 	}

@@ -12,7 +12,7 @@ type SQL struct {
 	Text   string                 // as written
 	Source string                 // the source of a statement that names no class; "" for the first one
 	Params map[string]value.Value // the values of $1 ("1") and :name ("name")
-	Now    time.Time              // of now() and CURRENT_DATE
+	Now    time.Time              // of now() and CURRENT_DATE; zero for the time of the call
 	Raw    bool                   // the caller switches the canonical filters off
 	Limit  int                    // the most records to return unless a LIMIT at the end determines it, 1 or more
 	Most   int                    // the most that a LIMIT at the end may ask for; 0 for no bound

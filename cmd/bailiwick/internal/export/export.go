@@ -8,6 +8,7 @@ package export
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -64,12 +65,48 @@ func Command(o Options) *cobra.Command {
 	return cmd
 }
 
+// SQL returns the command that runs a SELECT statement.
+func SQL(o Options) *cobra.Command {
+	f := &flags{}
+	cmd := &cobra.Command{
+		Use:   "sql STATEMENT",
+		Short: "Run a SELECT over the classes as a caller sees them, and write its rows as CSV or lines of JSON",
+		Example: "  bailiwick sql \"SELECT status, count(*) FROM issues GROUP BY status\" --source sqlite:app.db\n" +
+			"  bailiwick sql - --format jsonl --tenant acme <report.sql",
+		Args: o.Args(1, "the statement, or - for standard input"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text := args[0]
+			if text == "-" {
+				b, err := io.ReadAll(o.In)
+				if err != nil {
+					return err
+				}
+				text = string(b)
+			}
+			options := shape.ExportOptions{Format: shape.Format(f.format), Budget: -1}
+			if options.Format != shape.CSV && options.Format != shape.JSONLines {
+				return o.Usage("--format must be csv or jsonl")
+			}
+			q, err := query.ParseSQL(text)
+			if err != nil {
+				return err
+			}
+			q.Raw, q.Source, q.Limit = f.raw, f.source, all
+			return run(cmd.Context(), o, q, options)
+		},
+	}
+	cmd.Flags().StringVar(&f.format, "format", "csv", "csv or jsonl")
+	cmd.Flags().BoolVar(&f.raw, "all", false, "also records that don't count as live")
+	cmd.Flags().StringVar(&f.source, "from", "", "the `SOURCE` of a statement that names no class")
+	return cmd
+}
+
 // flags are the flags that select the records.
 type flags struct {
 	where, pipeline, order string
 	keys, include, columns []string
 	limit                  int
-	format                 string
+	format, source         string
 	raw                    bool
 }
 
@@ -230,6 +267,8 @@ func recorded(q query.Query, o shape.ExportOptions) value.Value {
 		digest, class = q.Digest(), q.Class
 	case *query.Pipeline:
 		digest, class = q.Digest(), q.Class
+	case *query.SQL:
+		digest, class = sha256.Sum256([]byte(q.Text)), q.From()
 	}
 	return value.OfObject([]value.Member{{Name: "class_name", Value: value.OfString(class)},
 		{Name: "format", Value: value.OfString(string(o.Format))}, {Name: "query", Value: value.OfBytes(string(digest[:]))}})

@@ -151,9 +151,15 @@ func Schema(t *terminal.Terminal) *cobra.Command {
 }
 
 // Export returns the command that writes the records of a class.
-func Export(t *terminal.Terminal) *cobra.Command {
+func Export(t *terminal.Terminal) *cobra.Command { return written(t, export.Command) }
+
+// SQL returns the command that runs a SELECT statement.
+func SQL(t *terminal.Terminal) *cobra.Command { return written(t, export.SQL) }
+
+// written returns a command that writes what it reads through a gateway of its own.
+func written(t *terminal.Terminal, command func(export.Options) *cobra.Command) *cobra.Command {
 	var d dial.Dialer
-	cmd := export.Command(export.Options{In: t.In, Out: t.Out, Err: t.Err, Usage: terminal.Usagef, Args: terminal.These,
+	cmd := command(export.Options{In: t.In, Out: t.Out, Err: t.Err, Usage: terminal.Usagef, Args: terminal.These,
 		Open: func(ctx context.Context) (*bailiwick.Gateway, identity.Principal, io.Closer, error) {
 			cfg, err := d.Load()
 			if err != nil {
