@@ -14,7 +14,7 @@ var storeNames = regexp.MustCompile(`(?:^|_)(?:` +
 	`\w*sessions?|\w*tokens?|\w*secrets?|\w*credentials?|oauth\w*|oath\w*|otp|totp|mfa|tfa|webauthn|jwt|` +
 	`\w*passwords?|passkeys?|passcodes?|\w*backupcodes?|rememberme|remember_me|two_?factor\w*|second_factors?|` +
 	`(?:api|access|private|signing|encryption|crypto|deployment|hmac|ssh|master)_?keys?|` +
-	`(?:login|sign_in|registration|verification|recovery|auth|authorization|backup|activation|reset|confirmation|one_time)_(?:codes?|links?|records?)|` +
+	`(?:login|sign_in|registration|verification|recovery|auth|authorization|access|backup|activation|reset|confirmation|one_time)_(?:codes?|links?|records?)|` +
 	`\w*activation|(?:user|customer|account|password)_recovery|push_subscriptions?)(?:$|_)`)
 
 // bookkeeping lists words in names of tables that migration tools keep for themselves.
@@ -37,11 +37,12 @@ func hiddenClass(c *schema.Class) string {
 var (
 	settingsNames = regexp.MustCompile(`(?:^|_)(?:\w*settings?|options?|\w*configs?|configuration|preferences?|prefs|\w*macros?|parameter_values?|client_attributes?|variables?|env|systems?|` +
 		`user_?meta|site_?meta|config_(?:data|parameters?|entry)|key_?values?|plugin_?(?:store|key)\w*|media_type_param)(?:$|_)`)
-	connectionNames = regexp.MustCompile(`(?:^|_)(?:connectors?|\w*providers?|idp|sso|saml|oidc|ldap|integrations?|addons?|\w*hooks?|captcha|smtp|gateways?|mail_?servers?|login_methods?|identity_credentials?)(?:$|_)`)
+	connectionNames = regexp.MustCompile(`(?:^|_)(?:connectors?|\w*providers?|idp|sso|saml|oidc|ldap|integrations?|addons?|\w*hooks?|captcha|smtp|gateways?|mail_?servers?|databases?|login_methods?|identity_credentials?)(?:$|_)`)
 	// bareNames matches fields that hold credentials whatever their class.
-	bareNames       = regexp.MustCompile(`^(?:env|env_vars?|environment_(?:variables|vars)|(?:mfa|tfa|two_factor)_(?:verifications?|data|config)|(?:import|mirror|push)_ur[il]|(?:terraform|provisioner)_state|tfstate)$`)
+	bareNames = regexp.MustCompile(`^(?:env|env_vars?|environment_(?:variables|vars)|(?:mfa|tfa|two_factor)_(?:verifications?|data|config)|(?:import|mirror|push)_ur[il]|(?:terraform|provisioner)_state|tfstate|keys|tokens|` +
+		`(?:provider|smtp|imap|ldap|oauth|sso|auth|connection)_(?:config|settings|options|details))$`)
 	settingValues   = []string{"value", "values", "content", "configvalue", "pvalue", "settings"}
-	connectionParts = []string{"config", "configuration", "settings", "options", "parameters", "params", "headers", "properties", "cfg", "payload", "credentials"}
+	connectionParts = []string{"config", "configuration", "settings", "options", "parameters", "params", "headers", "properties", "cfg", "payload", "credentials", "details"}
 )
 
 // secretField returns why a field should be denied although its own name doesn't suggest a credential: the class suggests
@@ -56,7 +57,7 @@ func secretField(c *schema.Class, f *schema.Field, seen Seen) string {
 		return "settings may hold passwords and keys"
 	case slices.Contains(connectionParts, last) && connectionNames.MatchString(class):
 		return "connections to other systems are described with passwords and keys"
-	case bareNames.MatchString(strings.Join(words, "_")), last == "community" && strings.Contains(class, "snmp"), last == "url" && strings.Contains(class, "mirror"):
+	case !numeric(f.Type) && bareNames.MatchString(strings.Join(words, "_")), last == "community" && strings.Contains(class, "snmp"), last == "url" && strings.Contains(class, "mirror"):
 		return "such fields often hold passwords and keys"
 	case len(words) == 1 && (last == "hash" && person(c.Name) || last == "code" && strings.HasPrefix(class, "invit")):
 		return "it may let somebody in"
@@ -72,3 +73,7 @@ func keyed(c *schema.Class, name string) bool {
 
 // Hides reports whether init hides a class for its name alone, so that its records need not be looked at.
 func Hides(c *schema.Class) bool { return hiddenClass(c) != "" }
+
+func numeric(t schema.Type) bool {
+	return t == schema.Integer || t == schema.Double || t == schema.Decimal
+}
