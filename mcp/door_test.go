@@ -42,7 +42,7 @@ func TestDoor(t *testing.T) {
 		{"form", call{header: "-Content-Type\nContent-Type: application/x-www-form-urlencoded", body: ping}, 415, refused("Content-Type must be application/json")},
 		{"size", call{body: `"` + strings.Repeat("x", 3000) + `"`}, 413, refused("Request body exceeds 3000 bytes")},
 		{"empty", call{}, 400, unread("not valid JSON: it ends too early", "")},
-		{"duplicate key in place", call{body: `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":{"b":1,"b":2}}}`}, 400, unread(`not valid JSON: the key \"b\" stands twice in one object`, "/params/a/b")},
+		{"duplicate key in place", call{body: `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":{"b":1,"b":2}}}`}, 400, unread(`not valid JSON: the key \"b\" appears twice in one object`, "/params/a/b")},
 		{"no JSON", call{body: `{"jsonrpc":`}, 400, "-32700"},
 		{"duplicate key", call{body: `{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}`}, 400, "-32700"},
 		{"deep duplicate key", call{body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"n":1,"n":2}}}`}, 400, "-32700"},

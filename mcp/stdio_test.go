@@ -29,7 +29,7 @@ func TestStream(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
 			`{"jsonrpc":"2.0","id":0,"result":{"capabilities":{"tools":{"listChanged":true}},"protocolVersion":"2025-11-25","serverInfo":{"name":"bailiwick","title":"Bailiwick","version":"0.0.0"}}}`},
 		{`{"jsonrpc":`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error","data":{"detail":"not valid JSON: it ends too early","pointer":"/jsonrpc"}}}`},
-		{`{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error","data":{"detail":"not valid JSON: the key \"id\" stands twice in one object","pointer":"/id"}}}`},
+		{`{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error","data":{"detail":"not valid JSON: the key \"id\" appears twice in one object","pointer":"/id"}}}`},
 		{`[]`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request: a batch has 1 to 50 messages"}}`},
 		{`[` + ping + `]`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request: one message a line"}}`},
 		{`{"jsonrpc":"2.0","id":3,"method":"drop"}`, `{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"Method not found"}}`},

@@ -33,7 +33,7 @@ func (c *class) compileCanonical(expressions *expression.Compiler, fail func(str
 	}
 	filterfields.Fields(c.rule.Canonical, func(n string) {
 		if slices.Contains(c.rule.Denied, n) || denylist.Credential(n) && c.seen[n] == nil {
-			fail("canonical: %s is denied; what counts as a live record is told to agents", n)
+			fail("canonical: %s is denied; agents are shown what counts as a live record", n)
 		}
 	})
 	if c.personal = expression.Within(c.rule.Canonical); !c.personal {

@@ -50,7 +50,7 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 	}
 	filterfields.Fields(c.rule.Canonical, func(name string) {
 		if c.masks[name] != nil {
-			fail("canonical: %s is masked; what counts as a live record is told to agents", name)
+			fail("canonical: %s is masked; agents are shown what counts as a live record", name)
 		}
 	})
 }

@@ -67,7 +67,7 @@ func TestMaskRules(t *testing.T) {
 		{"logs", masked("line", Null), ""},
 		{"logs", masked("line", Hash), "mask.line: the class has no key that can be seen, so its records are ordered by all that can be, which line would have to be left out of; write null"},
 		{"people", ClassRule{Denied: []string{"id"}, Mask: map[string]Mask{"email": Partial}}, "mask.email: the class has no key that can be seen, so its records are ordered by all that can be, which email would have to be left out of; write null"},
-		{"people", ClassRule{Canonical: eq, Mask: map[string]Mask{"email": Hash}}, "canonical: email is masked; what counts as a live record is told to agents"},
+		{"people", ClassRule{Canonical: eq, Mask: map[string]Mask{"email": Hash}}, "canonical: email is masked; agents are shown what counts as a live record"},
 		{"people", ClassRule{Join: []string{"id", "email"}, Mask: map[string]Mask{"email": Hash}}, ""},
 		{"people", ClassRule{Join: []string{"nmae"}}, `join: there is no field "nmae"; did you mean name?`},
 		{"people", ClassRule{Visible: []string{"id"}, Join: []string{"name"}}, "join: name can't be seen at all; take it out"},

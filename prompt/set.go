@@ -78,11 +78,11 @@ func (s *Set) Prepare(prompts ...Prompt) (put func(), err error) {
 		case p.Handle == nil:
 			errs = append(errs, fmt.Errorf("prompt %s has no handler", p.Name))
 		case i > 0 && sorted[i-1].Name == p.Name:
-			errs = append(errs, fmt.Errorf("prompt %s stands twice", p.Name))
+			errs = append(errs, fmt.Errorf("prompt %s appears twice", p.Name))
 		}
 		for j, a := range p.Arguments {
 			if a.Name == "" || slices.ContainsFunc(p.Arguments[:j], func(b Argument) bool { return b.Name == a.Name }) {
-				errs = append(errs, fmt.Errorf("prompt %s: the argument %q has no name or stands twice", p.Name, a.Name))
+				errs = append(errs, fmt.Errorf("prompt %s: the argument %q has no name or appears twice", p.Name, a.Name))
 			}
 		}
 	}

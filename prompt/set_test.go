@@ -30,8 +30,8 @@ func TestNewSetRefuses(t *testing.T) {
 	}{
 		{[]prompt.Prompt{{Handle: handle}}, "a prompt has no name"},
 		{[]prompt.Prompt{{Name: "a"}}, "prompt a has no handler"},
-		{[]prompt.Prompt{{Name: "a", Handle: handle}, {Name: "b", Handle: handle}, {Name: "a", Handle: handle}}, "prompt a stands twice"},
-		{[]prompt.Prompt{{Name: "a", Handle: handle, Arguments: []prompt.Argument{{Name: "x"}, {Name: "x"}}}}, `prompt a: the argument "x" has no name or stands twice`},
+		{[]prompt.Prompt{{Name: "a", Handle: handle}, {Name: "b", Handle: handle}, {Name: "a", Handle: handle}}, "prompt a appears twice"},
+		{[]prompt.Prompt{{Name: "a", Handle: handle, Arguments: []prompt.Argument{{Name: "x"}, {Name: "x"}}}}, `prompt a: the argument "x" has no name or appears twice`},
 	} {
 		if _, err := prompt.NewSet(nil, nil, tt.prompts...); err == nil || err.Error() != tt.want {
 			t.Errorf("%v; want %s", err, tt.want)

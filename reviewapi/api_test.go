@@ -233,7 +233,7 @@ func TestRequests(t *testing.T) {
 		{"POST", at + "approve", `{"digest":"d","aprove":true}`, invalid(`there is no member "aprove" here`, `,"details":{"pointer":"/aprove"}`), ""},
 		{"POST", at + "approve", `{"digest":"d","coment":"x"}`, invalid(`there is no member "coment" here; did you mean comment?`, `,"details":{"pointer":"/coment","near":["comment"]}`), ""},
 		{"POST", at + "approve", `{"digest":7}`, invalid("must be a string", `,"details":{"pointer":"/digest"}`), ""},
-		{"POST", at + "approve", `{"digest":"a","digest":"b"}`, invalid("not valid JSON: the key \"digest\" stands twice in one object", `,"details":{"pointer":"/digest"}`), ""},
+		{"POST", at + "approve", `{"digest":"a","digest":"b"}`, invalid("not valid JSON: the key \"digest\" appears twice in one object", `,"details":{"pointer":"/digest"}`), ""},
 		{"POST", at + "approve", `["d"]`, invalid("the body must be a JSON object", ""), ""},
 		{"POST", "/api/changes/01MOVED/approve", `{"digest":"d"}`, refusal("409", "conflict", "the digest is another one", ""), `approve 01MOVED "d" ""`},
 		{"POST", at + "break_glass", `{"digest":"d","reason":"fire"}`, sheet, `break 01AB "d" "fire"`},

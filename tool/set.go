@@ -96,7 +96,7 @@ func (s *Set) Prepare(out []string, in []Tool) (put func(), err error) {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("tool %s: %w", in[i].Name, err))
 		case byName[c.Name] != nil || added[c.Name] != nil:
-			errs = append(errs, fmt.Errorf("tool %s stands twice", c.Name))
+			errs = append(errs, fmt.Errorf("tool %s appears twice", c.Name))
 		default:
 			added[c.Name] = c
 		}

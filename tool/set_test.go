@@ -51,7 +51,7 @@ func TestReplace(t *testing.T) {
 		told int
 	}{
 		{"add", func() error { return set.Add(greet("b", ""), greet("c", "")) }, "", "a b c", 1},
-		{"add one that is there", func() error { return set.Add(greet("d", ""), greet("b", "")) }, "tool b stands twice", "a b c", 1},
+		{"add one that is there", func() error { return set.Add(greet("d", ""), greet("b", "")) }, "tool b appears twice", "a b c", 1},
 		{"add a wrong one", func() error { return set.Add(greet("d", ""), tool.Tool{Name: "e"}) }, "tool e: ", "a b c", 1},
 		{"remove", func() error { return set.Remove("c") }, "", "a b", 2},
 		{"remove one that isn't there", func() error { return set.Remove("b", "c") }, "there is no tool c to take out", "a b", 2},

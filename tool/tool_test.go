@@ -292,7 +292,7 @@ func TestNewSetRefuses(t *testing.T) {
 	}{
 		{func(t *tool.Tool) { t.Annotations.Destructive = true }, "tool get_all_schemas: what only reads can't be destructive"},
 		{func(t *tool.Tool) { t.Handle = nil }, "tool get_all_schemas: it has no handler"},
-		{func(t *tool.Tool) { t.Name = "get_schema" }, "tool get_schema stands twice"},
+		{func(t *tool.Tool) { t.Name = "get_schema" }, "tool get_schema appears twice"},
 		{func(t *tool.Tool) { t.Input = []byte(`{"type":"array"}`) }, "tool get_all_schemas: its input schema is not of type object"},
 		{func(t *tool.Tool) { t.Input = []byte(`{"type":"object"}`) }, "tool get_all_schemas: its input schema is not closed (additionalProperties: false)"},
 		{func(t *tool.Tool) { t.Input = []byte(`{"type":"object","additionalProperties":false,"anyOf":[{}]}`) }, "tool get_all_schemas: its input schema has anyOf at the top"},

@@ -132,7 +132,7 @@ func (r *reader) refuse(err error) error {
 		p.Detail = "not valid JSON: it ends too early"
 	case errors.As(err, &syntax) && errors.Is(err, jsontext.ErrDuplicateName):
 		p.Pointer = string(syntax.JSONPointer)
-		p.Detail = fmt.Sprintf("not valid JSON: the key %q stands twice in one object", syntax.JSONPointer.LastToken())
+		p.Detail = fmt.Sprintf("not valid JSON: the key %q appears twice in one object", syntax.JSONPointer.LastToken())
 	case errors.As(err, &syntax):
 		p.Pointer = string(syntax.JSONPointer)
 		p.Detail = fmt.Sprintf("not valid JSON: %v at byte %d", syntax.Err, syntax.ByteOffset)

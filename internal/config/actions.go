@@ -127,7 +127,7 @@ func requirements(into *[]action.Requirement) yamlconf.Shape {
 		var r action.Requirement
 		return yamlconf.Object([]yamlconf.Key{
 			{Name: "that", Doc: "An expression over input, record, now, principal and what was looked up; what fails is false", Must: true, Shape: yamlconf.Words(&r.That)},
-			{Name: "message", Doc: "What the caller is told when it is false", Must: true, Shape: yamlconf.Words(&r.Message)},
+			{Name: "message", Doc: "The message to the caller when it is false", Must: true, Shape: yamlconf.Words(&r.Message)},
 			{Name: "field", Doc: "The argument that it is about", Shape: yamlconf.Words(&r.Field)},
 		}, nil), func() { *into = append(*into, r) }
 	})

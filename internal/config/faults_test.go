@@ -86,10 +86,10 @@ f.yaml:4:20: log.format: has no value; give it one or leave it out
     4 | log: {level: loud, format:}
       |                    ^`},
 		{"sources: {s: {url: sqlite:x, \"url\": sqlite:y}}\nsources: {}\n", `
-f.yaml:1:30: sources.s.url: the key stands twice; first on line 1
+f.yaml:1:30: sources.s.url: the key appears twice; first on line 1
     1 | sources: {s: {url: sqlite:x, "url": sqlite:y}}
       |                              ^
-f.yaml:2:1: sources: the key stands twice; first on line 1
+f.yaml:2:1: sources: the key appears twice; first on line 1
     2 | sources: {}
       | ^`},
 		{"sources:\n", `
@@ -368,7 +368,7 @@ f.yaml:7:45: classes.s.d.canonical.p: write the number in decimal as JSON does, 
 f.yaml:7:53: classes.s.d.canonical.q: write the number in decimal as JSON does, or in quotes when it is text
     7 |   s.d: {canonical: {n: 0x10, m: .5, o: , p: 017, q: .inf, q: '${NONE}'}}
       |                                                     ^
-f.yaml:7:59: classes.s.d.canonical.q: the key stands twice; first on line 7
+f.yaml:7:59: classes.s.d.canonical.q: the key appears twice; first on line 7
     7 |   s.d: {canonical: {n: 0x10, m: .5, o: , p: 017, q: .inf, q: '${NONE}'}}
       |                                                           ^`},
 		{src + "classes: {s.a: {fields: {x: {}, y: {values: [a]}, z: {values: {a: , b: 1}}}}}\n", `
@@ -472,7 +472,7 @@ f.yaml:5:5: prompts.a: needs the key template
 f.yaml:5:24: prompts.a.arguments.0.name: must be letters, digits and _, a letter first
     5 |     arguments: [{name: x-y}, {name: b}, {name: b}, {description: c}]
       |                        ^
-f.yaml:5:48: prompts.a.arguments.2.name: stands twice
+f.yaml:5:48: prompts.a.arguments.2.name: appears twice
     5 |     arguments: [{name: x-y}, {name: b}, {name: b}, {description: c}]
       |                                                ^
 f.yaml:5:52: prompts.a.arguments.3: needs the key name

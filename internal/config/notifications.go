@@ -41,7 +41,7 @@ func (c *Config) notifications() yamlconf.Shape {
 				}
 				return ""
 			})},
-			{Name: "events", Doc: "Of what it is told. Without it created, approved, rejected, applied, failed, stale, unknown, expired and commented", Shape: yamlconf.List(&events, "events", func(s string) string {
+			{Name: "events", Doc: "The events that it receives. Without it created, approved, rejected, applied, failed, stale, unknown, expired and commented", Shape: yamlconf.List(&events, "events", func(s string) string {
 				if slices.Contains(known, s) {
 					return ""
 				}
@@ -76,7 +76,7 @@ func (c *Config) notifications() yamlconf.Shape {
 			c.Notifications.URL = strings.TrimSuffix(s, "/")
 			return webhookURL(s)
 		})},
-		{Name: "webhooks", Doc: "Who is told, by a name of yours", Must: true, Shape: hooks},
+		{Name: "webhooks", Doc: "Those who are notified, each by a name of yours", Must: true, Shape: hooks},
 	}, nil)
 }
 

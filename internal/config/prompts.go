@@ -58,7 +58,7 @@ func (p *Prompt) arguments() yamlconf.Shape {
 				case !word(s):
 					return "must be letters, digits and _, a letter first"
 				case slices.ContainsFunc(p.Arguments, func(b PromptArgument) bool { return b.Name == s }):
-					return "stands twice"
+					return "appears twice"
 				case i >= maxArguments:
 					return fmt.Sprintf("is one too many: a prompt has at most %d arguments", maxArguments)
 				}

@@ -55,11 +55,11 @@ func (c *Config) shape() yamlconf.Shape {
 		{Name: "limits", Doc: "What one principal can ask for", Shape: c.limits()},
 		{Name: "auth", Doc: "Who is let in over HTTP", Shape: c.auth()},
 		{Name: "stdio", Doc: "Who speaks over stdio", Shape: c.principal(&c.Stdio, "stdio")},
-		{Name: "server", Doc: "The HTTP door", Shape: c.Server.shape()},
+		{Name: "server", Doc: "The HTTP server", Shape: c.Server.shape()},
 		{Name: "gates", Doc: "What agents may write at all", Shape: c.gates()},
 		{Name: "review", Doc: "Which changes need how many people's approval: a list of rules, or an object with rules", Shape: c.review()},
 		{Name: "actions", Doc: "Named writes, as in classes, each with the class that it is on", Shape: c.actions("", true)},
-		{Name: "notifications", Doc: "Who is told of what happens to changes", Shape: c.notifications()},
+		{Name: "notifications", Doc: "Who is notified of what happens to changes", Shape: c.notifications()},
 		{Name: "audit", Doc: "The record of every call", Shape: yamlconf.Object([]yamlconf.Key{
 			{Name: "key", Doc: "What checkpoints are signed with: 32 bytes in base64 (openssl rand -base64 32), from the environment or a file. Without it the store keeps one, which protects from nobody who can read the store", Shape: yamlconf.Secret("32 bytes in base64", c.setAuditKey)},
 		}, nil)},

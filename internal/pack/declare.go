@@ -229,7 +229,7 @@ func requirements(into *[]requirement) yamlconf.Shape {
 		var r requirement
 		return yamlconf.Object([]yamlconf.Key{
 			{Name: "that", Doc: "An expression over input, now, principal and what was read; what fails is false. One over input alone is looked at before anything is read", Must: true, Shape: yamlconf.Words(&r.that)},
-			{Name: "message", Doc: "What the caller is told when it is false", Must: true, Shape: yamlconf.Words(&r.message)},
+			{Name: "message", Doc: "The message to the caller when it is false", Must: true, Shape: yamlconf.Words(&r.message)},
 			{Name: "field", Doc: "The argument that it is about", Shape: yamlconf.Words(&r.field)},
 		}, nil), func() { *into = append(*into, r) }
 	})

@@ -104,7 +104,7 @@ func (t *tx) Settle(context.Context) error {
 			}
 			return errDeferred
 		}
-		return fmt.Errorf("the driver's connection is a %T, which tells nothing of deferred keys", f.Conn)
+		return fmt.Errorf("the driver's connection is a %T, which reports no deferred keys", f.Conn)
 	})
 }
 
@@ -118,7 +118,7 @@ func (writer) References(ctx context.Context, t writing.Tx) ([]schema.Reference,
 // Sound implements writing.Database.
 func (writer) Sound(_ context.Context, _ writing.Tx, c *schema.Class) error {
 	if c.Space != "" {
-		return sqldriver.Unwritable(c, "it stands in an attached file, which can't be written together with the main one")
+		return sqldriver.Unwritable(c, "it is in an attached file, which can't be written together with the main one")
 	}
 	return nil
 }

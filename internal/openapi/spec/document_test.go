@@ -158,7 +158,7 @@ b = PUT /pets/{id}
     multipart/form-data {"type":"object","properties":{"f":{"type":"string","format":"binary","description":"a \"file\""},"n":{"in":"formData","name":"n","type":"string"}},"required":["f"]}
 `},
 		{"duplicate names", head30 + `"paths":{"/a":{"get":{"operationId":"first"},"get":{"operationId":"last"}}}}`,
-			"last = GET /a\n! /paths/~1a/get: stands twice; the last one counts\n"},
+			"last = GET /a\n! /paths/~1a/get: appears twice; the last one counts\n"},
 		{"YAML", "openapi: 3.1.0\npaths:\n  /a/{n}:\n    parameters: &p\n      - {name: n, in: path, required: true, schema: {type: integer, maximum: 9223372036854775807}}\n" +
 			"    get: &g\n      operationId: one\n      responses: {200: {description: ok}, default: {}}\n    put:\n      <<: *g\n      operationId: two\n      parameters: *p\n",
 			`one = GET /a/{n}

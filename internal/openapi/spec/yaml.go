@@ -117,7 +117,7 @@ func (w *writer) merged(n *yaml.Node, depth int) ([]member, error) {
 			from = append(from, mergeSources(v)...)
 			continue
 		case has[key.Value]:
-			return nil, fmt.Errorf("line %d: %q stands twice", key.Line, key.Value)
+			return nil, fmt.Errorf("line %d: %q appears twice", key.Line, key.Value)
 		}
 		has[key.Value] = true
 		own = append(own, member{key.Value, v})

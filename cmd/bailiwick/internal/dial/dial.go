@@ -45,7 +45,7 @@ func (d *Dialer) Open(ctx context.Context) (c *client.Client, end func() error, 
 	address := cmp.Or(d.url, os.Getenv("BAILIWICK_URL"))
 	if !inProcess && address != "" {
 		if d.Tenant != "" || d.Owner != "" || d.Scopes != "" {
-			return nil, nil, terminal.Usagef("who calls a running gateway is told by its token; take --as, --owner and --scopes out")
+			return nil, nil, terminal.Usagef("a running gateway knows its caller by the token; take --as, --owner and --scopes out")
 		}
 		c, err = Dial(ctx, address, cmp.Or(d.token, os.Getenv("BAILIWICK_TOKEN")))
 		return c, func() error { return nil }, err

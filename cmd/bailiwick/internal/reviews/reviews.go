@@ -165,7 +165,7 @@ func (d desk) breakGlass() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use:   "break-glass ID --reason WORDS",
-		Short: "Approve alone what needs more people, or is your own agent's; everybody is told",
+		Short: "Approve alone what needs more people, or is your own agent's; everybody is notified",
 		Args:  terminal.These(1, "the change's ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if reason == "" {
