@@ -1,0 +1,34 @@
+package statements
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestDocs checks that every statement in docs/sql.md is one of the corpus, so that its examples run.
+func TestDocs(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/sql.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, s := range read(t, corpus) {
+		known[s.text] = true
+	}
+	n, inside := 0, false
+	for line := range strings.Lines(string(page)) {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inside = line == "```sql"
+		case inside:
+			if n++; !known[line] {
+				t.Errorf("docs/sql.md has a statement that isn't in corpus.txt: %s", line)
+			}
+		}
+	}
+	if n < 60 {
+		t.Errorf("docs/sql.md has %d statements, want 60", n)
+	}
+}
