@@ -11,6 +11,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
+// mostOrdered is the most records that are read in the order of an index without counting as a scan: a page, not an
+// export.
+const mostOrdered = 2000
+
 // An Access describes how a source finds the first records of a query: by an index or by reading all of them.
 type Access = scan.Access
 
@@ -21,7 +25,9 @@ func (p *Policy) Access(principal identity.Principal, q query.Query) (Access, er
 	if err != nil {
 		return Access{}, err
 	}
-	return p.access(permit.plan), nil
+	planned := *permit.plan
+	planned.Order = nil // what is asked is how records are found, not how many
+	return p.access(&planned), nil
 }
 
 // scans refuses a plan that reads every record of a class, if the rules refuse scans. Lookups by id are never refused.
@@ -58,7 +64,7 @@ func (p *Policy) access(planned *Plan) Access {
 		}
 	}
 	var order *schema.Field
-	if len(planned.Order) > 0 && planned.Where == nil && planned.Search == nil && planned.Order[0].Join < 0 {
+	if len(planned.Order) > 0 && planned.Where == nil && planned.Search == nil && planned.Order[0].Join < 0 && planned.Limit+planned.Skip <= mostOrdered {
 		where, order = nil, planned.Order[0].Field
 	}
 	a := scan.Of(scan.Class{Name: v.name, Class: v.Class(), Fields: v.Fields(), Field: v.Field, Found: planned.Search != nil, Where: where, Bounds: bounds, Order: order,

@@ -86,7 +86,7 @@ func TestScans(t *testing.T) {
 		}
 		found := tt.want
 		if where == nil && tt.class != "bare" { // a page in the order of the key
-			found = "[] []"
+			found = "[] [] scan"
 		}
 		if got := said(&query.Find{Class: tt.class, Where: where, Limit: 1}); got != found {
 			t.Errorf("%s %s: %s, want %s", tt.class, tt.where, got, tt.want)

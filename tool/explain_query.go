@@ -105,6 +105,9 @@ func accessOf(a policy.Access) value.Value {
 // accessText describes a in one line.
 func accessText(a policy.Access) string {
 	said := "an index serves " + strings.Join(a.Indexed, ", ")
+	if a.Indexed == nil {
+		said = "an index serves the order, or what the view leaves of " + a.Class
+	}
 	if a.Scan {
 		said = "every record of " + a.Class + " is read"
 		if a.Refused {
