@@ -68,51 +68,6 @@ func plain(w http.ResponseWriter, status int, text string) {
 	_, _ = io.WriteString(w, text)
 }
 
-func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
-	text, status := "ready\n", http.StatusOK
-	var err error
-	if s.options.Ready != nil {
-		err = s.options.Ready(r.Context())
-	}
-	s.noteReady(r.Context(), err)
-	if err != nil {
-		text, status = "not ready\n", http.StatusServiceUnavailable
-		if p, ok := errors.AsType[*problem.Error](err); ok && p.Code != problem.Internal {
-			text = "not ready: " + p.Detail + "\n"
-		}
-	}
-	if s.options.Notes != nil {
-		for _, n := range s.options.Notes() {
-			text += n + "\n"
-		}
-	}
-	plain(w, status, text)
-}
-
-// noteReady logs a change of readiness once, however often it is asked for.
-func (s *Server) noteReady(ctx context.Context, err error) {
-	now := failureText(err)
-	before := s.unready.Swap(&now)
-	switch {
-	case now == "" && before != nil && *before != "":
-		s.log.InfoContext(ctx, "ready again")
-	case now != "" && (before == nil || *before != now):
-		s.log.ErrorContext(ctx, "not ready", "error", err)
-	}
-}
-
-// failureText returns the text by which failures are compared; "" for nil.
-func failureText(err error) string {
-	if err == nil {
-		return ""
-	}
-	text := err.Error()
-	if inner := errors.Unwrap(err); inner != nil {
-		text += ": " + inner.Error()
-	}
-	return text
-}
-
 // serveList shows people the tools that their credential may call: category, name and first sentence.
 func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
 	if f := s.fromElsewhere(r); f != nil {

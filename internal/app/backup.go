@@ -3,11 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"time"
 
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
@@ -46,61 +41,6 @@ func (k *Keep) Restore(ctx context.Context, backup string) (path, kept string, e
 		return "", "", errShared
 	}
 	path = storePath(url)
-	tried := path + ".restoring"
-	defer func() {
-		for _, end := range []string{"", "-wal", "-shm"} {
-			if rerr := os.Remove(tried + end); err == nil && rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
-				err = rerr
-			}
-		}
-	}()
-	if err := copyFile(backup, tried); err != nil {
-		return path, "", err
-	}
-	if err := whole(ctx, tried); err != nil {
-		return path, "", fmt.Errorf("%s is not restored: %w", backup, err)
-	}
-	if Exists(path) {
-		kept = path + ".before-" + time.Now().UTC().Format("20060102T150405")
-	}
-	for _, end := range []string{"-wal", "-shm", ""} {
-		if kept != "" {
-			if err := os.Rename(path+end, kept+end); err != nil && (end == "" || !errors.Is(err, fs.ErrNotExist)) {
-				return path, "", fmt.Errorf("keep the store that is there: %w", err)
-			}
-		}
-	}
-	return path, kept, os.Rename(tried, path)
-}
-
-// whole opens and checks a store's file.
-func whole(ctx context.Context, path string) (err error) {
-	s, err := sqlite.Open(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer CloseAfter(s, &err)
-	wrong, err := s.Check(ctx)
-	if err == nil && wrong != nil {
-		err = fmt.Errorf("it is damaged: %s", wrong[0])
-	}
-	return err
-}
-
-// copyFile copies a file to a new one that only its owner can read.
-func copyFile(from, to string) (err error) {
-	in, err := os.Open(from)
-	if err != nil {
-		return fmt.Errorf("read the backup: %w", err)
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("write the store: %w", err)
-	}
-	defer CloseAfter(out, &err)
-	if _, err = io.Copy(out, in); err != nil {
-		return fmt.Errorf("copy the backup: %w", err)
-	}
-	return out.Sync()
+	kept, err = sqlite.Restore(ctx, backup, path)
+	return path, kept, err
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"time"
 )
 
 // Backup writes a copy of the store as it is now to a new file, readable only by its owner, while others use the store.
@@ -65,4 +67,64 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 		}
 	}
 	return wrong, nil
+}
+
+// Restore replaces the file at path by a backup, once that was opened, brought to the version of this program and found
+// whole. The file that was there is kept under a name with the time, which is returned; "" if there was none.
+func Restore(ctx context.Context, backup, path string) (kept string, err error) {
+	tried := path + ".restoring"
+	defer func() {
+		for _, end := range []string{"", "-wal", "-shm"} {
+			if rerr := os.Remove(tried + end); err == nil && rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
+				err = rerr
+			}
+		}
+	}()
+	if err := copyFile(backup, tried); err != nil {
+		return "", err
+	}
+	if err := whole(ctx, tried); err != nil {
+		return "", fmt.Errorf("%s is not restored: %w", backup, err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		kept = path + ".before-" + time.Now().UTC().Format("20060102T150405")
+		for _, end := range []string{"-wal", "-shm", ""} {
+			if err := os.Rename(path+end, kept+end); err != nil && (end == "" || !errors.Is(err, fs.ErrNotExist)) {
+				return "", fmt.Errorf("keep the store that is there: %w", err)
+			}
+		}
+	}
+	return kept, os.Rename(tried, path)
+}
+
+// whole opens and checks a store's file.
+func whole(ctx context.Context, path string) (err error) {
+	s, err := Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	wrong, err := s.Check(ctx)
+	if err == nil && wrong != nil {
+		err = fmt.Errorf("it is damaged: %s", wrong[0])
+	}
+	return err
+}
+
+// copyFile copies a file to a new one that only its owner can read.
+func copyFile(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return fmt.Errorf("read the backup: %w", err)
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("write the store: %w", err)
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	if _, err = io.Copy(out, in); err != nil {
+		return fmt.Errorf("copy the backup: %w", err)
+	}
+	return out.Sync()
 }
