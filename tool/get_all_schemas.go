@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/schemadoc"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -75,7 +76,7 @@ func classes(ctx context.Context, c *bailiwick.Call, views []*policy.View) (Resu
 			ms = append(ms, member("records", value.OfInt(n)))
 			fmt.Fprintf(&lines, ", about %d records", n)
 		}
-		if d := about(v); d != "" {
+		if d := schemadoc.About(v); d != "" {
 			ms = append(ms, text("description", d))
 			lines.WriteString(". " + d)
 		}

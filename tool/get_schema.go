@@ -1,16 +1,13 @@
 package tool
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/schemadoc"
 	"github.com/bailiwick-dev/bailiwick/policy"
-	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -54,207 +51,11 @@ func getSchema(w Writing) Tool {
 			if w != nil {
 				writable, actions = func(f *schema.Field) bool { return w.Writable(c.Who(), v, f) }, w.Actions(c.Who(), v)
 			}
-			doc := describe(v, c.Views(), writable)
+			doc := schemadoc.Of(v, c.Views(), writable)
 			if actions != nil {
 				doc = value.OfObject(append(slices.Clone(doc.Members()), member("actions", value.OfArray(actions))))
 			}
-			return Result{Structured: doc.AppendJSON(nil), Text: schemaText(doc), Class: v.Class().FullName()}, nil
+			return Result{Structured: doc.AppendJSON(nil), Text: schemadoc.Text(doc), Class: v.Class().FullName()}, nil
 		},
 	}
-}
-
-// describe returns a view as get_schema shows it; others are all views of the same principal.
-func describe(v *policy.View, others []*policy.View, writable func(*schema.Field) bool) value.Value {
-	fields := make([]value.Value, len(v.Fields()))
-	for i, f := range v.Fields() {
-		fields[i] = describeField(v, f, writable(f))
-	}
-	doc := []value.Member{text("class_name", v.Name())}
-	if d := about(v); d != "" {
-		doc = append(doc, text("description", d))
-	}
-	if v.Class().Recordless {
-		doc = append(doc, member("description_only", value.OfBool(true)))
-	}
-	doc = append(doc, member("fields", value.OfArray(fields)))
-	if key := v.Key(); key != nil {
-		doc = append(doc, member("key", list(key)))
-	}
-	if l := v.Label(); l != "" {
-		doc = append(doc, text("label", l))
-	}
-	doc = append(doc, member("relations", relations(v, others)), member("indexes", indexes(v)))
-	if fields := v.SearchFields(); fields != nil {
-		doc = append(doc, member("text_fields", list(fields)))
-	}
-	if where, ok := canonical(v); ok {
-		doc = append(doc, member("canonical_filter", where))
-	}
-	if only := v.Rule().Visible; only != nil {
-		doc = append(doc, member("agent_fields", list(only)))
-	}
-	if join := v.Rule().Join; join != nil {
-		doc = append(doc, member("agent_join_fields", list(join)))
-	}
-	return value.OfObject(doc)
-}
-
-// about returns the owner's description of the class, or else the source's.
-func about(v *policy.View) string {
-	if d := v.Rule().Description; d != "" {
-		return d
-	}
-	return v.Class().Description
-}
-
-func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
-	rule := v.Rule().Fields[f.Name]
-	typ, hint := f.Type.String(), ""
-	out := []value.Member{text("name", f.Name)}
-	var target value.Value
-	if p, ok := v.Pointer(f.Name); ok {
-		typ, target = "pointer", value.OfString(p.Target)
-		to, id := v.Behind(f.Name), "id"
-		if !slices.Equal(to.Key(), []string{p.TargetKey}) {
-			id = p.TargetKey
-		}
-		hint = fmt.Sprintf(`the %[1]s of a record of %[2]s: "<%[1]s>" or {"$in": ["<%[1]s>", "<%[1]s>"]}; %[3]s.%[4]s can be named wherever a field can; include shows the record`,
-			id, p.Target, f.Name, cmp.Or(to.Label(), p.TargetKey))
-	}
-	m := v.Mask(f.Name)
-	if m != nil {
-		if m.Kind != policy.Null {
-			typ = schema.String.String() // masked values are returned as text
-		}
-		hint = "masked: shown, but no condition, order, group, search, join or expression takes it"
-	}
-	out = append(out, text("type", typ), member("required", value.OfBool(f.Required)))
-	if d := rule.Description; d != "" || f.Description != "" {
-		if d == "" {
-			d = f.Description
-		}
-		out = append(out, text("description", d))
-	}
-	if m != nil {
-		out = append(out, text("masked", string(m.Kind)))
-	}
-	if allowed := allowedValues(f, rule); allowed != nil && m == nil { // a mask hides which values occur
-		out = append(out, member("allowed_values", value.OfArray(allowed)))
-	}
-	if f.Length > 0 && m == nil {
-		out = append(out, member("max_length", value.OfInt(int64(f.Length))))
-	}
-	if v.Large(f.Name) {
-		out = append(out, member("large_field", value.OfBool(true)))
-	}
-	if !target.IsNull() {
-		out = append(out, member("target_class", target))
-	}
-	if hint != "" {
-		out = append(out, text("query_hint", hint))
-	}
-	out = append(out, member("writable", value.OfBool(writable)))
-	if f.Default != "" && m == nil {
-		out = append(out, text("default", f.Default))
-	}
-	return value.OfObject(out)
-}
-
-// allowedValues returns the owner's documented values, with their meanings if given, or else the source's.
-func allowedValues(f *schema.Field, rule policy.FieldRule) []value.Value {
-	if rule.Values == nil {
-		return f.Values
-	}
-	out := make([]value.Value, len(rule.Values))
-	for i, v := range rule.Values {
-		out[i] = documented(f, v.Value)
-		if v.Meaning != "" {
-			out[i] = value.OfObject([]value.Member{member("value", out[i]), text("meaning", v.Meaning)})
-		}
-	}
-	return out
-}
-
-// documented returns a value that the owner documents in the type of its field, which conditions use too.
-func documented(f *schema.Field, written string) value.Value {
-	switch f.Type {
-	case schema.Integer, schema.Double, schema.Decimal, schema.Boolean:
-		if v, err := value.Read([]byte(written), 0); err == nil && v.Kind() != value.String {
-			return v
-		}
-	}
-	return value.OfString(written)
-}
-
-// relations returns the pointers of the class and those of other classes to it.
-func relations(v *policy.View, others []*policy.View) value.Value {
-	out := []value.Value{}
-	for _, r := range v.Relations() {
-		out = append(out, value.OfObject([]value.Member{text("field", r.Field), text("target_class", r.Target)}))
-	}
-	for _, other := range others {
-		for _, r := range other.Relations() {
-			if r.Target == v.Name() {
-				out = append(out, value.OfObject([]value.Member{text("from_class", other.Name()), text("field", r.Field)}))
-			}
-		}
-	}
-	return value.OfArray(out)
-}
-
-// indexes returns the indexes whose fields are all visible and usable in conditions.
-func indexes(v *policy.View) value.Value {
-	out := []value.Value{}
-	for _, x := range v.Class().Indexes {
-		if slices.ContainsFunc(x.Fields, func(f string) bool { return v.Field(f) == nil || v.Mask(f) != nil }) {
-			continue
-		}
-		out = append(out, value.OfObject([]value.Member{member("fields", list(x.Fields)), member("unique", value.OfBool(x.Unique))}))
-	}
-	return value.OfArray(out)
-}
-
-// canonical returns the canonical filter, unless it names fields that are hidden.
-func canonical(v *policy.View) (value.Value, bool) {
-	f := v.Canonical()
-	if f == nil || !v.CanName(f) {
-		return value.Value{}, false
-	}
-	return query.Print(f), true
-}
-
-// schemaText formats one line per field.
-func schemaText(doc value.Value) string {
-	var b strings.Builder
-	name, _ := doc.Get("class_name")
-	b.WriteString(name.Text())
-	if d, ok := doc.Get("description"); ok {
-		b.WriteString(": " + d.Text())
-	}
-	fields, _ := doc.Get("fields")
-	for _, f := range fields.List() {
-		b.WriteByte('\n')
-		for i, m := range f.Members() {
-			switch {
-			case i == 0:
-				b.WriteString(m.Value.Text())
-			case i == 1:
-				b.WriteString(": " + m.Value.Text())
-			case m.Name == "query_hint":
-				b.WriteString(" (" + m.Value.Text() + ")")
-			case m.Value.Kind() == value.Bool:
-				if m.Value.Bool() {
-					b.WriteString(", " + m.Name)
-				}
-			default:
-				b.WriteString(", " + m.Name + " " + m.Value.String())
-			}
-		}
-	}
-	for _, more := range []string{"description_only", "key", "label", "relations", "indexes", "text_fields", "canonical_filter", "agent_join_fields", "actions"} {
-		if v, ok := doc.Get(more); ok {
-			b.WriteString("\n" + more + ": " + v.String())
-		}
-	}
-	return b.String()
 }

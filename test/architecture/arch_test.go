@@ -124,7 +124,8 @@ var mayImport = map[string]string{
 	"internal/sourcetest/statements": "identity internal/sourcetest internal/sourcetest/canonical policy problem query schema source value",
 
 	// transports and user interfaces
-	"tool":                      ". identity internal/argcheck internal/calendar internal/result/shape internal/textquery internal/tools/absent internal/written policy problem query schema value",
+	"tool":                      ". identity internal/argcheck internal/calendar internal/result/shape internal/textquery internal/tools/absent internal/tools/schemadoc internal/written policy problem query schema value",
+	"internal/tools/schemadoc":  "policy query schema value",
 	"internal/argcheck":         "problem query value",
 	"internal/tools/apis":       ". identity internal/openapi/describe internal/openapi/response internal/openapi/search internal/openapi/validate internal/rules/calls internal/tools/changes policy problem tool value write",
 	"internal/tools/changes":    ". action change identity internal/review internal/rules/calls policy problem query schema tool value write",
