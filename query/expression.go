@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
+	"github.com/bailiwick-dev/bailiwick/internal/unknown"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -26,7 +28,7 @@ func (o operand) expr() Expr {
 	case value.Object:
 		return o.compound()
 	}
-	o.refuse(sane(o.v, o.at))
+	o.refuse(literals.Sane(o.v, o.at))
 	return Literal{Value: o.v, At: o.at}
 }
 
@@ -82,7 +84,7 @@ func (o operand) known(name string) {
 		known = append(known, "$$"+v)
 	}
 	slices.Sort(known)
-	o.refuse(unknown("variable", "$$"+name, o.at, slices.Compact(known)))
+	o.refuse(unknown.Operator("variable", "$$"+name, o.at, slices.Compact(known)))
 }
 
 // constant reports whether v is its own value: without paths, operators and typed values.
@@ -110,7 +112,7 @@ func (o operand) compound() Expr {
 		return o.member(op.Name, op.Value).operation()
 	}
 	if !o.nests() {
-		v, err := literal(o.v, o.at)
+		v, err := literals.Value(o.v, o.at)
 		o.refuse(err)
 		return Literal{Value: v, At: o.at}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
+	"github.com/bailiwick-dev/bailiwick/internal/unknown"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -43,7 +45,7 @@ func (o operand) accumulator(name string) Accumulator {
 	a := Accumulator{Name: name, Op: o.name, At: o.at}
 	switch {
 	case !slices.Contains(Accumulators, o.name):
-		o.refuse(unknown("accumulator", o.name, o.at, Accumulators))
+		o.refuse(unknown.Operator("accumulator", o.name, o.at, Accumulators))
 	case o.name == "$percentile" || o.name == "$median":
 		o.percentile(&a)
 	case o.name != "$count":
@@ -106,7 +108,7 @@ func (o operand) scalar() value.Value {
 	if date, ok := v.Get("$date"); ok && len(v.Members()) == 1 {
 		v = o.member("$date", date).date()
 	} else if _, typed := v.Get("__type"); typed {
-		v, err = literal(v, o.at)
+		v, err = literals.Value(v, o.at)
 	}
 	switch {
 	case err != nil:
@@ -115,7 +117,7 @@ func (o operand) scalar() value.Value {
 	case v.Kind() == value.String && strings.HasPrefix(v.Text(), "$"):
 		err = invalid(o.at, o.name+" takes a constant, not a path")
 	default:
-		err = sane(v, o.at)
+		err = literals.Sane(v, o.at)
 	}
 	o.refuse(err)
 	return v

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
+	"github.com/bailiwick-dev/bailiwick/internal/unknown"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -13,7 +15,7 @@ import (
 func (o operand) operation() Expr {
 	switch o.name {
 	case "$literal":
-		o.refuse(finite(o.v, o.at))
+		o.refuse(literals.Finite(o.v, o.at))
 		return Literal{Value: o.v, At: o.at}
 	case "$date":
 		return Literal{Value: o.date(), At: o.at}
@@ -38,7 +40,7 @@ func (o operand) operation() Expr {
 			return Call{Op: o.name, Args: o.listed(sig), At: o.at}
 		}
 	}
-	o.refuse(unknown("expression", o.name, o.at, names))
+	o.refuse(unknown.Operator("expression", o.name, o.at, names))
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/unknown"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -98,7 +99,7 @@ func (o operand) stage() Stage {
 	case "$redact":
 		return o.redact()
 	}
-	o.refuse(unknown("stage", o.name, o.at, Stages))
+	o.refuse(unknown.Operator("stage", o.name, o.at, Stages))
 	return nil
 }
 
@@ -130,7 +131,7 @@ func (o operand) sort() Stage {
 		path, err := CheckPath(f.name, f.at)
 		o.refuse(err)
 		if meta, ok := f.get("$meta"); ok {
-			o.refuse(unknown("expression", "$meta", meta.at, nil))
+			o.refuse(unknown.Operator("expression", "$meta", meta.at, nil))
 		}
 		n, ok := f.v.AsInt()
 		if !ok || n != 1 && n != -1 {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
+	"github.com/bailiwick-dev/bailiwick/internal/unknown"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -108,7 +110,7 @@ func (o operand) logical() Filter {
 		o.match = 0
 		return o.counted(Not{all(o.conditions())})
 	case !slices.Contains(logicalOps, o.name):
-		o.refuse(unknown("condition", o.name, o.at, logicalOps))
+		o.refuse(unknown.Operator("condition", o.name, o.at, logicalOps))
 	case len(o.v.List()) == 0:
 		o.refuse(invalid(o.at, o.name+" takes a list of where objects with at least one in it"))
 	}
@@ -144,7 +146,7 @@ func (o operand) field() Filter {
 		o.element, o.match = false, 0
 		return all(o.operators(path))
 	}
-	v, err := literal(o.v, o.at)
+	v, err := literals.Value(o.v, o.at)
 	o.refuse(err)
 	return o.counted(Compare{Path: path, Op: Eq, Value: v, At: o.at})
 }
@@ -216,10 +218,10 @@ func (o operand) operator(path Path, among value.Value) Filter {
 	}
 	op := slices.Index(opNames[:], o.name)
 	if op < 0 {
-		o.refuse(unknown("condition", o.name, o.at, fieldOps))
+		o.refuse(unknown.Operator("condition", o.name, o.at, fieldOps))
 		return nil
 	}
-	v, err := literal(o.v, o.at)
+	v, err := literals.Value(o.v, o.at)
 	if err == nil && Op(op) > Ne && (v.Kind() == value.Array || v.Kind() == value.Object) {
 		err = invalid(o.at, fmt.Sprintf("%s takes a number, a string, a date or a boolean, not %s", o.name, o.a()))
 	}
@@ -261,7 +263,7 @@ func (o operand) list(path Path) Filter {
 	values := []value.Value{}
 	var equal []Filter
 	for e := range o.members {
-		v, err := literal(e.v, e.at)
+		v, err := literals.Value(e.v, e.at)
 		o.refuse(err)
 		values, equal = append(values, v), append(equal, Compare{Path: path, Op: Eq, Value: v, At: e.at})
 	}
