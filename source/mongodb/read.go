@@ -4,9 +4,6 @@ import (
 	"context"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-
 	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
 	"github.com/bailiwick-dev/bailiwick/internal/interpret"
 	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
@@ -14,6 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/value"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // A reading is the read of one plan.
@@ -22,7 +21,6 @@ type reading struct {
 	plan   *policy.Plan
 	writer *mongogen.Writer
 	budget interpret.Budget
-	limit  time.Duration
 }
 
 func (s *Source) reading(ctx context.Context, p policy.Permit) (*reading, error) {
