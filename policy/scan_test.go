@@ -157,3 +157,29 @@ func TestBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestScansOfSQL checks that a SELECT is judged by the conditions that it begins with, as a pipeline is.
+func TestScansOfSQL(t *testing.T) {
+	classes := []schema.Class{{Source: "s", Name: "notes", Table: "notes", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer, NotNull: true},
+		{Name: "a", Type: schema.Integer}, {Name: "b", Type: schema.Integer}}, Indexes: []schema.Index{{Fields: []string{"a"}}}}}
+	p, err := policy.New(policy.Rules{RefuseScans: true, Unlisted: true}, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := identity.Principal{Scopes: []identity.Scope{identity.Read}}
+	for text, refused := range map[string]bool{
+		"SELECT b FROM notes WHERE a = 1":                                false,
+		"SELECT n.b FROM notes AS n WHERE n.a BETWEEN 1 AND 3 AND b > 0": false,
+		"SELECT b FROM notes WHERE b = 1":                                true,
+		"SELECT count(*) FROM notes":                                     true,
+	} {
+		q, err := query.ParseSQL(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Limit = 10
+		if _, err := p.Read(who, q); (err != nil) != refused {
+			t.Errorf("%s: %v, refused %t", text, err, refused)
+		}
+	}
+}

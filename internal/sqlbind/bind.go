@@ -168,22 +168,7 @@ func (b *binder) table(from *typecheck.Relation, alias string, outer *rel, w *wi
 	for i, f := range from.Fields {
 		r.cols = append(r.cols, col{table: alias, name: f.Name, at: i, key: slices.Contains(from.Key, f.Name)})
 	}
-	r.rename()
 	return r
-}
-
-// rename gives each visible column a path of its own, so that filters can name it.
-func (r *rel) rename() {
-	for i := range r.shape.Columns {
-		r.shape.Columns[i].Path, r.shape.Columns[i].Behind = nil, nil
-	}
-	for _, c := range r.cols {
-		if c.at < 0 {
-			continue
-		}
-		r.shape.Columns[c.at].Path = query.Path{fmt.Sprintf("%s.%s", c.table, c.name)}
-	}
-	r.shape.Optional = nil
 }
 
 // listed begins with constant records.

@@ -146,7 +146,6 @@ func (b *binder) aliased(r *rel, a sqltext.Alias, name string) error {
 			r.cols[i].name = a.Columns[i].Text
 		}
 	}
-	r.rename()
 	return nil
 }
 

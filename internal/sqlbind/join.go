@@ -8,6 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -69,6 +70,7 @@ func (b *binder) pair(left, right *rel, j *sqltext.Join) (*rel, error) {
 		c.at += width
 		both.cols = append(both.cols, c)
 	}
+	both.rename()
 	both.single = left.single && right.single
 	if err := both.using(left, right, j, st); err != nil {
 		return nil, err
@@ -80,6 +82,16 @@ func (b *binder) pair(left, right *rel, j *sqltext.Join) (*rel, error) {
 	r.add(st)
 	r.cols, r.single, r.used = both.cols, both.single, left.used || right.used || both.used
 	return r, nil
+}
+
+// rename gives each column of a join that can be named a path of its own, for filters.
+func (r *rel) rename() {
+	for i := range r.shape.Columns {
+		r.shape.Columns[i].Path, r.shape.Columns[i].Behind = nil, nil
+	}
+	for _, c := range r.cols {
+		r.shape.Columns[c.at].Path = query.Path{c.table + "." + c.name}
+	}
 }
 
 // using adds the equalities of USING and NATURAL; the column is named once from then on.

@@ -31,7 +31,7 @@ func Parse(src string) (q *Query, err error) {
 		if p.all[p.i-1].low == ";" {
 			p.fail(p.peek().at, "one statement at a time; send what follows the semicolon by itself")
 		}
-		if t := &p.all[p.i-1]; t.kind == word { // an alias that was meant to be a word of the language
+		if t := &p.all[p.i-1]; t.kind == word && !reserved[p.peek().low] { // an alias that was meant to be a word of the language
 			if near := problem.Nearest(t.low, keywords, 1); len(near) > 0 && near[0] != t.low {
 				f := Faultf(t.at, "%s has no meaning here", excerpt(p.src[t.from:]))
 				f.Near = near
@@ -74,7 +74,7 @@ func (p *parser) unexpected(wanted string) {
 		p.fail(t.at, "the statement ends here; %s is expected", wanted)
 	}
 	f := Faultf(t.at, "%s is expected, not %s", wanted, excerpt(p.src[t.from:]))
-	if t.kind == word {
+	if t.kind == word && !reserved[t.low] {
 		f.Near = problem.Nearest(t.low, keywords, 1)
 	}
 	panic(f)
