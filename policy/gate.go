@@ -1,11 +1,8 @@
 package policy
 
 import (
-	"fmt"
-
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/gates"
-	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 type (
@@ -45,26 +42,9 @@ func (p *Policy) Gate(kind Write) (Gate, string) { return p.rules.Gates.Of(kind)
 // its writes are disclosed. For a Use with Through the scope is checked first, so that a principal without it doesn't
 // learn which names exist.
 func (p *Policy) May(principal identity.Principal, u Use) error {
-	if u.Through == nil && !principal.Tools.Allows(u.Tool) {
-		return Unknown("tool_filtered")
-	}
-	if err := p.rules.Gates.Passes(u); err != nil {
-		return err
-	}
-	if !principal.Has(u.Needs) {
-		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(u.Needs),
-			Detail: fmt.Sprintf("%s needs the scope %s", u.Tool, u.Needs)}
-	}
-	for _, name := range u.Through {
-		if !principal.Tools.Allows(name) {
-			return Unknown("tool_filtered")
-		}
-	}
-	return nil
+	return p.rules.Gates.May(principal, u)
 }
 
 // Unknown returns the refusal of a tool that doesn't exist for the principal; kind is the true reason, for the audit
 // record.
-func Unknown(kind string) error {
-	return &problem.Error{Code: problem.UnknownTool, Kind: kind, Detail: "unknown tool"}
-}
+func Unknown(kind string) error { return gates.Unknown(kind) }

@@ -8,7 +8,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // mask compiles the masks. It rejects masks of fields that can't be hidden: keys identify records, pointers hold the
@@ -35,7 +34,7 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 			fail("mask.%s: it is a pointer to %s, whose key it shows; leave it out of visible instead", name, c.relation(name).target.FullName())
 		case p.pointing(c, name) != "":
 			fail("mask.%s: %s points to it and would show it", name, p.pointing(c, name))
-		case !maskable(kind, f.Type):
+		case !kind.Masks(f.Type):
 			fail("mask.%s: %s can't mask a field of type %s; null masks any", name, kind, f.Type)
 		case keyless && kind != Null:
 			fail("mask.%s: the class has no key that can be seen, so its records are ordered by all that can be, which %s would have to be left out of; write null", name, name)
@@ -86,16 +85,4 @@ func (p *Policy) pointing(c *class, name string) string {
 		}
 	}
 	return ""
-}
-
-// maskable reports whether a mask applies to values of type t. Partial needs text. Hash needs a type with one text per
-// value and too many values to try them all.
-func maskable(kind Mask, t schema.Type) bool {
-	switch kind {
-	case Partial:
-		return t == schema.String
-	case Hash:
-		return slices.Contains([]schema.Type{schema.String, schema.Integer, schema.Decimal, schema.Date, schema.Day, schema.UUID, schema.Bytes}, t)
-	}
-	return true
 }

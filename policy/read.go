@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/timestamps"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -182,11 +182,9 @@ func (p *projection) order(q *query.Find) error {
 		add(join, f, s.Desc)
 	}
 	if q.Sample {
-		for _, name := range created {
-			for _, f := range v.Fields() {
-				if f.Type == schema.Date && strings.Join(denylist.Words(f.Name), "") == name && v.Mask(f.Name) == nil && !v.policy.unsorted(v, f) {
-					add(-1, f, true)
-				}
+		for _, f := range timestamps.Creation(v.Fields()) {
+			if v.Mask(f.Name) == nil && !v.policy.unsorted(v, f) {
+				add(-1, f, true)
 			}
 		}
 	}

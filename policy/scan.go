@@ -1,12 +1,8 @@
 package policy
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/scan"
-	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -39,13 +35,7 @@ func (p *Policy) scans(planned *Plan) error {
 	if !a.Refused {
 		return nil
 	}
-	refusal := &problem.Error{Code: problem.InvalidQuery, Kind: "scan", Pointer: "/class_name",
-		Detail:     fmt.Sprintf("this would read every record of %s: it begins with no condition that an index serves", a.Class),
-		Suggestion: "ask for records by their id"}
-	if len(a.Leading) > 0 {
-		refusal.Suggestion = "narrow it by one of " + strings.Join(a.Leading[:min(len(a.Leading), 20)], ", ")
-	}
-	return refusal
+	return a.Refusal()
 }
 
 func (p *Policy) access(planned *Plan) Access {

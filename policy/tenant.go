@@ -5,11 +5,11 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // tenant is a compiled TenantRule.
@@ -133,25 +133,9 @@ func (plan *Plan) Foreign() bool {
 	}
 	for _, l := range plan.View.layers {
 		own, ok := l.Filter.(query.Compare)
-		if l.Name == "tenant" && ok && slices.ContainsFunc(filters, func(f query.Filter) bool { return names(f, own) }) {
+		if l.Name == "tenant" && ok && slices.ContainsFunc(filters, func(f query.Filter) bool { return filterfields.Another(f, own) }) {
 			return true
 		}
-	}
-	return false
-}
-
-// names reports whether f compares the field of own with another value.
-func names(f query.Filter, own query.Compare) bool {
-	other := func(v value.Value) bool { return !v.IsNull() && !value.Equal(v, own.Value) }
-	switch f := f.(type) {
-	case query.And:
-		return slices.ContainsFunc(f, func(part query.Filter) bool { return names(part, own) })
-	case query.Or:
-		return slices.ContainsFunc(f, func(part query.Filter) bool { return names(part, own) })
-	case query.Compare:
-		return f.Op == query.Eq && slices.Equal(f.Path, own.Path) && other(f.Value)
-	case query.In:
-		return !f.Not && slices.Equal(f.Path, own.Path) && slices.ContainsFunc(f.Values, other)
 	}
 	return false
 }

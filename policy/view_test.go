@@ -9,7 +9,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
-	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // TestAddress checks, by rules and principal, the names of all views, and the result of a bare name shared by two
@@ -207,22 +206,6 @@ func TestExceptions(t *testing.T) {
 		}
 		if strings.Join(got, " ") != tt.want || (v.masks == nil) != (tt.want == "") {
 			t.Errorf("%v: %v of %v, want %s", tt.scopes, got, v.masks, tt.want)
-		}
-	}
-}
-
-// TestTimestamps checks whether a field is always part of an included record.
-func TestTimestamps(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		typ  schema.Type
-		want bool
-	}{
-		{"created_at", schema.Date, true}, {"createdAt", schema.Day, true}, {"CREATED", schema.Date, true}, {"last_modified", schema.Day, true},
-		{"created_at", schema.String, false}, {"created_by", schema.Date, false}, {"born", schema.Day, false},
-	} {
-		if got := timestamp(&schema.Field{Name: tt.name, Type: tt.typ}); got != tt.want {
-			t.Errorf("%s of type %s: %t", tt.name, tt.typ, got)
 		}
 	}
 }

@@ -95,7 +95,7 @@ func constant(v value.Value) bool {
 		}
 	}
 	for _, m := range v.Members() {
-		if m.Name == "__type" || checkName(m.Name, "") != nil || !constant(m.Value) {
+		if m.Name == "__type" || literals.Name(m.Name, "") != nil || !constant(m.Value) {
 			return false
 		}
 	}
@@ -121,7 +121,7 @@ func (o operand) compound() Expr {
 		if strings.HasPrefix(m.name, "$") {
 			o.refuse(invalid(m.at, "operators can't stand beside plain keys in one object"))
 		}
-		o.refuse(checkName(m.name, m.at))
+		o.refuse(literals.Name(m.name, m.at))
 		x.Members = append(x.Members, Computed{Name: Path{m.name}, Value: m.expr(), At: m.at})
 	}
 	return x

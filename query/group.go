@@ -34,7 +34,7 @@ func (o operand) accumulators() []Accumulator {
 		case len(ops) != 1:
 			o.refuse(invalid(m.at, fmt.Sprintf(`%q takes one accumulator, as in {"$sum": "$amount"}`, problem.Cut(m.name))))
 		default:
-			o.refuse(checkName(m.name, m.at))
+			o.refuse(literals.Name(m.name, m.at))
 			out = append(out, m.member(ops[0].Name, ops[0].Value).accumulator(m.name))
 		}
 	}
@@ -113,7 +113,7 @@ func (o operand) scalar() value.Value {
 	switch {
 	case err != nil:
 	case v.Kind() == value.Null, v.Kind() == value.Array, v.Kind() == value.Object:
-		err = invalid(o.at, fmt.Sprintf("%s takes a number, a string, a date or a boolean, not %s", o.name, article(v.Kind().String())))
+		err = invalid(o.at, fmt.Sprintf("%s takes a number, a string, a date or a boolean, not %s", o.name, literals.Kind(v)))
 	case v.Kind() == value.String && strings.HasPrefix(v.Text(), "$"):
 		err = invalid(o.at, o.name+" takes a constant, not a path")
 	default:

@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -82,7 +83,7 @@ func (o operand) facet() Stage {
 	}
 	f := Facet{At: o.at}
 	for b := range o.members {
-		o.refuse(checkName(b.name, b.at))
+		o.refuse(literals.Name(b.name, b.at))
 		if b.is(value.Array) && len(b.v.List()) == 0 {
 			o.refuse(invalid(b.at, "a pipeline of $facet has at least one stage"))
 		}

@@ -5,9 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -66,7 +65,7 @@ func (o operand) node() {
 func (o operand) is(k value.Kind) bool { return o.v.Kind() == k }
 
 // a describes the kind of the operand, for messages.
-func (o operand) a() string { return article(o.v.Kind().String()) }
+func (o operand) a() string { return literals.Kind(o.v) }
 
 // member returns the operand for the member or element v called name.
 func (o operand) member(name string, v value.Value) operand {
@@ -106,17 +105,7 @@ func (o operand) need(key string) operand {
 }
 
 // object rejects anything but an object with known keys.
-func (o operand) object(known ...string) {
-	if !o.is(value.Object) {
-		o.refuse(invalid(o.at, fmt.Sprintf("%s takes an object with %s, not %s", o.name, listed(known), o.a())))
-	}
-	for m := range o.members {
-		if !slices.Contains(known, m.name) {
-			o.refuse(&problem.Error{Code: problem.InvalidQuery, Pointer: m.at, Near: problem.Nearest(m.name, known, 3),
-				Detail: fmt.Sprintf("%s has no key %q; it takes %s", o.name, problem.Cut(m.name), listed(known))})
-		}
-	}
-}
+func (o operand) object(known ...string) { o.refuse(literals.Object(o.v, o.name, o.at, known)) }
 
 // whole parses an integer from least to most.
 func (o operand) whole(least, most int64) int64 {
@@ -142,7 +131,7 @@ func (o operand) text(what string) string {
 // column parses the name of a new column.
 func (o operand) column() string {
 	name := o.text("a field")
-	o.refuse(checkName(name, o.at))
+	o.refuse(literals.Name(name, o.at))
 	return name
 }
 
@@ -164,13 +153,7 @@ func (o operand) path() Path {
 
 // variable checks s, the name of a variable that the caller defines.
 func (o operand) variable(s string) string {
-	ok := s != "" && len(s) <= maxSegment && s[0] >= 'a' && s[0] <= 'z'
-	for _, r := range s {
-		ok = ok && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_')
-	}
-	if !ok {
-		o.refuse(invalid(o.at, fmt.Sprintf("%q can't be a variable: write a small letter, then letters, digits and _", problem.Cut(s))))
-	}
+	o.refuse(literals.Variable(s, o.at))
 	return s
 }
 
@@ -179,21 +162,4 @@ func (o operand) pipeline(vars ...string) []Stage {
 	o.depth++
 	o.vars = append(slices.Clip(o.vars), vars...)
 	return o.stages()
-}
-
-// checkName rejects what isn't the name of a single column or member.
-func checkName(s, at string) error {
-	if strings.Contains(s, ".") {
-		return invalid(at, fmt.Sprintf("%q can't have a dot: it names one field", problem.Cut(s)))
-	}
-	_, err := CheckPath(s, at)
-	return err
-}
-
-// listed joins names for a sentence.
-func listed(names []string) string {
-	if last := len(names) - 1; last > 0 {
-		return strings.Join(names[:last], ", ") + " and " + names[last]
-	}
-	return strings.Join(names, "")
 }

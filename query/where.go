@@ -12,12 +12,11 @@ import (
 
 // The limits of a where object.
 const (
-	MaxDepth   = 8    // nesting of filters
-	MaxNodes   = 200  // filters in total
-	MaxIn      = 1000 // values of one $in, $nin or $all
-	MaxPath    = 8    // parts of one path
-	MaxHops    = 4    // pointers that one path follows
-	maxSegment = 128  // bytes of one part of a path
+	MaxDepth = 8                // nesting of filters
+	MaxNodes = 200              // filters in total
+	MaxIn    = 1000             // values of one $in, $nin or $all
+	MaxPath  = literals.MaxPath // parts of one path
+	MaxHops  = 4                // pointers that one path follows
 )
 
 var (

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/internal/unknown"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -40,7 +41,7 @@ func (o operand) windows() Stage {
 		o.refuse(invalid(output.at, `output takes an object of functions, as in {"place": {"$rank": {}}}`))
 	}
 	for m := range output.members {
-		o.refuse(checkName(m.name, m.at))
+		o.refuse(literals.Name(m.name, m.at))
 		s.Output = append(s.Output, m.window(len(s.Order) > 0))
 	}
 	return s

@@ -1,4 +1,5 @@
-// Package literals checks the values that queries compare with.
+// Package literals checks what queries are written with: the values that they compare with, the names of fields and
+// variables, and the keys of objects.
 package literals
 
 import (

@@ -9,9 +9,11 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -24,6 +26,18 @@ const (
 	Hash    Kind = "hash"    // 16 hexadecimal digits: equal for equal values of one field, and not reversible
 	Null    Kind = "null"    // always null
 )
+
+// Masks reports whether k applies to values of type t. Partial needs text. Hash needs a type with one text per value and
+// too many values to try them all.
+func (k Kind) Masks(t schema.Type) bool {
+	switch k {
+	case Partial:
+		return t == schema.String
+	case Hash:
+		return slices.Contains([]schema.Type{schema.String, schema.Integer, schema.Decimal, schema.Date, schema.Day, schema.UUID, schema.Bytes}, t)
+	}
+	return true
+}
 
 // A Mask says how the values of a field are masked.
 type Mask struct {

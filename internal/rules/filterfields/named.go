@@ -1,6 +1,6 @@
 // Package filterfields finds the fields that filters name, for the filters of rules: which fields a filter discloses,
-// and which of two filters on the same field applies. It finds no fields in a filter of unknown type, so callers must
-// also bind the filter, which rejects such types.
+// which of two filters on the same field applies, and whether a caller asks for another value than a rule does. It finds
+// no fields in a filter of unknown type, so callers must also bind the filter, which rejects such types.
 package filterfields
 
 import (
@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // Without drops the top-level parts of f that name a field which one of the others already constrains. It returns nil
@@ -81,4 +82,20 @@ func Fields(f query.Filter, visit func(string)) {
 	case query.ElemMatch:
 		visit(f.Path[0])
 	}
+}
+
+// Another reports whether f asks for another value of the field that own compares: in one of its parts, and not negated.
+func Another(f query.Filter, own query.Compare) bool {
+	other := func(v value.Value) bool { return !v.IsNull() && !value.Equal(v, own.Value) }
+	switch f := f.(type) {
+	case query.And:
+		return slices.ContainsFunc(f, func(part query.Filter) bool { return Another(part, own) })
+	case query.Or:
+		return slices.ContainsFunc(f, func(part query.Filter) bool { return Another(part, own) })
+	case query.Compare:
+		return f.Op == query.Eq && slices.Equal(f.Path, own.Path) && other(f.Value)
+	case query.In:
+		return !f.Not && slices.Equal(f.Path, own.Path) && slices.ContainsFunc(f.Values, other)
+	}
+	return false
 }

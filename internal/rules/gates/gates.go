@@ -1,4 +1,4 @@
-// Package gates holds the operator's switches over what agents may write at all.
+// Package gates holds the operator's switches over what agents may write at all, and decides by them who may use a tool.
 package gates
 
 import (

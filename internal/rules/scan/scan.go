@@ -5,9 +5,12 @@
 package scan
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -20,6 +23,17 @@ type Access struct {
 	Leading []string // all first fields of an index or key without hidden or masked fields, in the order of the class
 	Scan    bool     // every record has to be read
 	Refused bool     // and the rules refuse that
+}
+
+// Refusal returns the refusal of a query that would read every record.
+func (a Access) Refusal() error {
+	refusal := &problem.Error{Code: problem.InvalidQuery, Kind: "scan", Pointer: "/class_name",
+		Detail:     fmt.Sprintf("this would read every record of %s: it begins with no condition that an index serves", a.Class),
+		Suggestion: "ask for records by their id"}
+	if len(a.Leading) > 0 {
+		refusal.Suggestion = "narrow it by one of " + strings.Join(a.Leading[:min(len(a.Leading), 20)], ", ")
+	}
+	return refusal
 }
 
 // A Class is a class as one principal sees it.

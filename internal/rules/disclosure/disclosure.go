@@ -1,0 +1,63 @@
+// Package disclosure words the refusals of what exists and is hidden, for owners whose rules disclose it: what is hidden,
+// why, and what to ask for instead. Without disclosure, what is hidden is refused like what doesn't exist.
+package disclosure
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// reasons holds, by kind of refusal of a class, the reason that is disclosed.
+var reasons = map[string]string{
+	"unlisted_class":   "no rule lists it",
+	"hidden_class":     "it is hidden",
+	"class_filter":     "the list of classes that you are for leaves it out",
+	"no_visible_field": "none of its fields can be seen",
+	"tenant_missing":   "its records belong to tenants, and you come without one",
+	"tenant_mismatch":  "its records belong to tenants, and yours can't be one of them",
+	"principal_filter": "a filter that you come with names what you don't see of it",
+	"rule_value":       "a rule of it needs what your credential doesn't say",
+}
+
+// Instead returns the refusal that is given instead of as, whose kind is set; as itself if nothing is told.
+func Instead(as, told *problem.Error) *problem.Error {
+	if told == nil {
+		return as
+	}
+	told.Code, told.Kind, told.Pointer = problem.AccessDenied, as.Kind, as.Pointer
+	told.Denial.Kind, told.Suggestion = as.Kind, told.Denial.Rewrite
+	return told
+}
+
+// Class returns what is told of a class requested as name; nil for a kind of refusal that isn't disclosed.
+func Class(name, kind string) *problem.Error {
+	why, there := reasons[kind]
+	if !there {
+		return nil
+	}
+	return &problem.Error{Detail: fmt.Sprintf("the rules keep the class %q from you: %s", problem.Cut(name), why),
+		Denial: &problem.Denial{Rewrite: fmt.Sprintf("leave %s out; get_all_schemas lists the classes that you see", problem.Cut(name))}}
+}
+
+// Field returns what is told of a field of a class; visible are the fields that can be asked for.
+func Field(class, name string, visible []string) *problem.Error {
+	fields := first(visible)
+	return &problem.Error{Detail: fmt.Sprintf("the rules keep the field %q of %s from you", name, class),
+		Denial: &problem.Denial{Field: name, Allowed: fields, Rewrite: fmt.Sprintf("leave %s out; of %s you see %s", name, class, strings.Join(fields, ", "))}}
+}
+
+// Pointer returns what is told of a pointer to records that can't be seen; visible are the pointers that can be
+// followed.
+func Pointer(class, field string, visible []string) *problem.Error {
+	rewrite := fmt.Sprintf("leave %s out of include, and the keys behind it", field)
+	pointers := first(visible)
+	if len(pointers) > 0 {
+		rewrite += "; of " + class + " you can follow " + strings.Join(pointers, ", ")
+	}
+	return &problem.Error{Detail: fmt.Sprintf("the rules keep the records that %s of %s points to from you", field, class),
+		Denial: &problem.Denial{Field: field, Allowed: pointers, Rewrite: rewrite}}
+}
+
+func first(names []string) []string { return names[:min(len(names), problem.MaxAllowed)] }

@@ -1,0 +1,37 @@
+package gates
+
+import (
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// May returns nil if the principal may make use u, according to the gates, its scopes and its tool list. A tool that is
+// not in the list is refused first, with the same error as one that doesn't exist, so that neither its existence nor
+// its writes are disclosed. For a Use with Through the scope is checked first, so that a principal without it doesn't
+// learn which names exist.
+func (g Gates) May(principal identity.Principal, u Use) error {
+	if u.Through == nil && !principal.Tools.Allows(u.Tool) {
+		return Unknown("tool_filtered")
+	}
+	if err := g.Passes(u); err != nil {
+		return err
+	}
+	if !principal.Has(u.Needs) {
+		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(u.Needs),
+			Detail: fmt.Sprintf("%s needs the scope %s", u.Tool, u.Needs)}
+	}
+	for _, name := range u.Through {
+		if !principal.Tools.Allows(name) {
+			return Unknown("tool_filtered")
+		}
+	}
+	return nil
+}
+
+// Unknown returns the refusal of a tool that doesn't exist for the principal; kind is the true reason, for the audit
+// record.
+func Unknown(kind string) error {
+	return &problem.Error{Code: problem.UnknownTool, Kind: kind, Detail: "unknown tool"}
+}

@@ -1,0 +1,38 @@
+// Package timestamps finds, by their names, the fields that hold the time a record was created or last changed.
+package timestamps
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// created and updated list the names without case and separators, the likeliest first.
+var (
+	created = []string{"createdat", "created", "createdon", "createddate", "datecreated", "creationdate", "insertedat"}
+	updated = []string{"updatedat", "updated", "updatedon", "updateddate", "dateupdated", "modifiedat", "modified", "modifiedon", "modifieddate", "lastmodified",
+		"lastupdated", "changedat"}
+)
+
+// Is reports whether f holds the time a record was created or last changed.
+func Is(f *schema.Field) bool {
+	name := bare(f)
+	return (f.Type == schema.Date || f.Type == schema.Day) && (slices.Contains(created, name) || slices.Contains(updated, name))
+}
+
+// Creation returns those of the fields that hold the date and time a record was created, the likeliest first.
+func Creation(fields []*schema.Field) []*schema.Field {
+	var out []*schema.Field
+	for _, name := range created {
+		for _, f := range fields {
+			if f.Type == schema.Date && bare(f) == name {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+func bare(f *schema.Field) string { return strings.Join(denylist.Words(f.Name), "") }
