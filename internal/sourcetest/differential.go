@@ -20,7 +20,7 @@ import (
 )
 
 // rounds is how many random queries each source is asked, unless BAILIWICK_SOAK sets another number.
-const rounds = 3000
+const rounds = 1500
 
 // An Oracle makes the source whose answers are right: memory.New.
 type Oracle func([]schema.Class, map[string][]value.Row) source.Source
