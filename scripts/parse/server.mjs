@@ -15,6 +15,7 @@ const url = `http://127.0.0.1:${s.port}/parse`
 const server = new ParseServer({
   databaseURI: s.database, serverURL: url, appId: s.app_id, masterKey: s.master_key, readOnlyMasterKey: s.read_only_master_key,
   restAPIKey: s.rest_key, cloud: new URL('./cloud.cjs', import.meta.url).pathname, silent: true, logsFolder: null, allowClientClassCreation: false,
+  directAccess: false, javascriptKey: s.rest_key, // parse-server 9.10 cannot route requests of cloud code in its process with router 2.3; over HTTP they need a key
   fileUpload: { enableForPublic: false }, defaultLimit: 100, maxLimit: 100000,
   idempotencyOptions: { paths: ['classes/.*', 'functions/.*'], ttl: 300 },
 })

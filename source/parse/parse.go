@@ -60,7 +60,6 @@ type Options struct {
 
 	Direct    Direct         // Parse's own PostgreSQL database, opened for an account that may only read; nil reads over REST
 	LocalRows int            // the most records that are evaluated here for one query; 0 means DefaultLocalRows
-	Strict    bool           // a pointer in another shape than Parse's own is refused, not understood
 	System    []string       // the classes of Parse itself to show, of those that are hidden by default
 	Roots     *x509.CertPool // trusted certificates; nil is the system's
 }
