@@ -146,7 +146,8 @@ type (
 		Shape        Shape
 	}
 	// Windows adds a column for each of Functions, computed from the record's partition: the records with equal values in
-	// the columns By (null equals null), sorted by Order and then in the order of the stage before.
+	// the columns By (null equals null), sorted by Order and then in the order of the stage before. Its own order ends with
+	// the added columns: without a key, records may differ in nothing else.
 	Windows struct {
 		By        []int
 		Order     []Place

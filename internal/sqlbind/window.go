@@ -164,7 +164,9 @@ func (s *windowing) finish() {
 	width := len(r.shape.Columns)
 	s.stage.Shape = *r.shape
 	s.stage.Shape.Columns = slices.Clone(r.shape.Columns)
+	s.stage.Shape.Order = slices.Clone(r.shape.Order)
 	for i, f := range s.stage.Functions {
+		s.stage.Shape.Order = append(s.stage.Shape.Order, plan.Place{Column: width + i}) // records that are equal in all else differ in it
 		s.stage.Shape.Columns = append(s.stage.Shape.Columns, plan.Column{Path: query.Path{fmt.Sprintf("window %d.%d", len(r.program.Stages), i)}, Type: f.T})
 	}
 	r.add(s.stage)

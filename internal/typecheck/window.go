@@ -57,6 +57,9 @@ func (r *records) setWindowFields(s query.SetWindowFields) error {
 	w.Shape.Order = append(order, slices.DeleteFunc(slices.Clone(w.Shape.Order), func(before plan.Place) bool {
 		return slices.Contains(at, before.Column)
 	})...)
+	for i := range added { // records that are equal in all else differ in these
+		w.Shape.Order = append(w.Shape.Order, plan.Place{Column: len(w.Shape.Columns) - len(added) + i})
+	}
 	r.add(w)
 	r.unknown = r.computed
 	return nil

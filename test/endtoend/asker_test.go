@@ -168,7 +168,7 @@ func (a *asker) call() tool.Request {
 	}
 	name := pick(a.Rand, "query_class", "query_class", "query_class", "query_class", "count_objects", "count_objects", "get_object", "get_objects",
 		"get_sample_objects", "get_schema", "get_all_schemas", "list_tools", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate",
-		"group_by", "group_by", "group_by_date", "distinct", "export_data", "explain_query", "text_search", "text_search", "query_sql", "query_sql", "query_sql", "query_sql")
+		"group_by", "group_by", "group_by_date", "distinct", "export_data", "explain_query", "text_search", "text_search", "query_sql", "query_sql")
 	a.asked = a.class()
 	args := []string{fmt.Sprintf(`"class_name": %q`, a.asked)}
 	maybe := func(format string, v any) {

@@ -87,7 +87,7 @@ func TestBudgets(t *testing.T) {
 		tools        []tool.Tool
 		many, tokens int
 	}{
-		{"data", tool.Data(tool.Options{}), 14, 4000},
+		{"data", tool.Data(tool.Options{}), 15, 4000},
 		{"lean", lean, 5, 1500},
 	} {
 		set, err := tool.NewSet(g, tt.tools...)

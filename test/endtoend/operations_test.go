@@ -206,12 +206,12 @@ func TestCallChange(t *testing.T) {
 	bot, ben := o.bot(), o.gateway.Reviewer(o.token(identity.Human, "ben", "acme", identity.Read, identity.Review, identity.Operator), "visit")
 	for _, row := range []struct{ operation, request, diff, sent, title string }{
 		{"patchMachine", `{"path": {"id": "m1"}, "body": {"size": 2, "labels": {"b": "3"}}}`,
-			"PATCH /machines/m1\nsize 1→2\nlabels/b 2→3", `PATCH /machines/m1 {"size":2,"labels":{"b":"3"}}`, "patchMachine: PATCH /machines/m1"},
+			"PATCH /machines/m1\nsize 1→2\nlabels/b 2→3", `PATCH /machines/m1 {"size":2,"labels":{"b":"3"}}`, "patchMachine: PATCH /machines/m1 \"one\""},
 		{"setMachine", `{"path": {"id": "m1"}, "body": {"name": "two"}}`,
-			"PUT /machines/m1\nname one→two\nadminNote psst→-\nlabels {\"b\":\"3\"}→-\nsize 2→-", `PUT /machines/m1 {"name":"two"}`, "setMachine: PUT /machines/m1"},
+			"PUT /machines/m1\nname one→two\nadminNote psst→-\nlabels {\"b\":\"3\"}→-\nsize 2→-", `PUT /machines/m1 {"name":"two"}`, "setMachine: PUT /machines/m1 \"one\""},
 		{"makeMachine", `{"body": {"name": "nine", "size": 9007199254740993}}`,
 			"POST /machines\nname -→nine\nsize -→9007199254740993", `POST /machines {"name":"nine","size":9007199254740993}`, "makeMachine: POST /machines"},
-		{"dropMachine", `{"path": {"id": "m1"}}`, "DELETE /machines/m1\nname two→-", "DELETE /machines/m1", "dropMachine: DELETE /machines/m1"},
+		{"dropMachine", `{"path": {"id": "m1"}}`, "DELETE /machines/m1\nname two→-", "DELETE /machines/m1", "dropMachine: DELETE /machines/m1 \"two\""},
 	} {
 		s, err := o.call(bot, row.operation, row.request)
 		if err != nil {

@@ -48,12 +48,16 @@ func contradictions(t *testing.T) map[string]string {
 }
 
 // TestExamples checks that the validator accepts the examples of requests that documents contain: all but those that
-// contradict their document, which testdata/contradictions.txt lists, and of all at least 95 %. The documents of the
-// repository and of its modules are checked always; with BAILIWICK_APIS set, the large ones as well.
+// contradict their document, which testdata/contradictions.txt lists: at most one in ten of the documents of the
+// repository and of its modules, and with BAILIWICK_APIS set, of the large ones as well, at most one in twenty.
 func TestExamples(t *testing.T) {
 	files := fixtures(t)
 	if dir := os.Getenv("BAILIWICK_APIS"); dir != "" && dir != "none" {
 		files = append(files, documents(t)...)
+	}
+	least := 90
+	if len(files) > len(fixtures(t)) {
+		least = 95
 	}
 	wrong := contradictions(t)
 	tried, taken := 0, 0
@@ -70,7 +74,7 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d examples are accepted", taken, tried)
-	if tried < 40 || taken*100 < tried*95 {
+	if tried < 40 || taken*100 < tried*least {
 		t.Errorf("%d of %d examples are accepted", taken, tried)
 	}
 }

@@ -160,6 +160,10 @@ func (b *builder) buckets(r *relation, st *plan.Buckets, outer *scope) (*relatio
 	scaled := "((" + rank + " - 1) * " + b.s.Arg(st.N, "int8") + ")"
 	number := "((" + scaled + " - " + scaled + " % " + count + ") / " + count + ")" // only whole numbers, however a database divides
 	number = b.let(r, number)
+	if t == schema.JSON || t == schema.Array { // lists are equal in the order, as are objects: which one is shown must not depend on where it is stored
+		tie := ", " + joined(b.d.Order(s, b.d.Written(by), schema.String, false))
+		up, down = up+tie, down+tie
+	}
 	least := b.window(r, "row_number() OVER (PARTITION BY "+number+" ORDER BY "+up+")")
 	most := b.add(r, len(r.levels)-1, "row_number() OVER (PARTITION BY "+number+" ORDER BY "+down+")")
 
