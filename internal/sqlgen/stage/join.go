@@ -86,7 +86,7 @@ func (b *builder) probe(r *relation, st *plan.Probe, at place) (*relation, error
 		if right.grouped || right.cut {
 			right = b.wrap(right)
 		}
-		text = "EXISTS (" + b.selected(right, []string{"1"}) + ")"
+		text = exists + b.selected(right, []string{"1"}) + ")"
 	} else {
 		i := slices.IndexFunc(right.shape.Columns, func(c plan.Column) bool { return c.Path != nil })
 		text = "(" + b.selected(right, []string{(&scope{b: b, r: right, outer: outer, closed: true}).Column(i)}) + ")"

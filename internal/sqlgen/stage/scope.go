@@ -45,6 +45,9 @@ func (s *scope) Atom(x string) string {
 	return s.b.let(s.r, x)
 }
 
+// exists begins the text of a Probe.
+const exists = "EXISTS ("
+
 // short reports whether x is a name or an argument, or a cast of one.
 func short(x string) bool {
 	if inner, ok := strings.CutPrefix(x, "("); ok {
@@ -87,6 +90,9 @@ func (s *scope) raw(i int) string {
 		s.count[i]++
 	}
 	if s.r.shape.Columns[i].Field != nil || s.r.grouped || s.r.alias == "" {
+		return x
+	}
+	if strings.HasPrefix(x, exists) { // in a condition, the database can make a join of it
 		return x
 	}
 	if s.lets || s.uses != nil && s.uses[i] > 1 {
