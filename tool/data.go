@@ -40,9 +40,13 @@ func Data(o Options) []Tool {
 	return tools
 }
 
-// Lean returns the names of the tools for agents with a small context.
-func Lean() []string {
-	return []string{"get_all_schemas", "get_schema", "query_class", "count_objects", "get_object"}
+// Profiles returns the names of the tools of each profile, for agents with a small context: lean finds and counts records,
+// sql asks with SELECT.
+func Profiles() map[string][]string {
+	return map[string][]string{
+		"lean": {"get_all_schemas", "get_schema", "query_class", "count_objects", "get_object"},
+		"sql":  {"get_all_schemas", "get_schema", "query_sql"},
+	}
 }
 
 // reads returns the annotations of a tool that only reads data.

@@ -181,7 +181,8 @@ func tools(c *config.Config, sources []config.Source, room *changes.Toolset, act
 		case is(t.Name, data) && !classes && called:
 			return true
 		}
-		return c.Tools.Lean && !slices.Contains(tool.Lean(), t.Name)
+		few, ok := tool.Profiles()[c.Tools.Profile]
+		return ok && !slices.Contains(few, t.Name)
 	})
 }
 

@@ -87,7 +87,7 @@ type Source struct {
 
 // Tools selects the tools that are served.
 type Tools struct {
-	Lean bool // short descriptions, to save tokens
+	Profile string // of package tool, to save tokens; "" for all tools
 	identity.List
 }
 

@@ -332,7 +332,7 @@ func TestParse(t *testing.T) {
 				"local.keys": {Hidden: true, HiddenBut: identity.Operator},
 			},
 		},
-		Tools:   config.Tools{Lean: true, List: identity.List{Only: []string{"get_object", "query_class"}, Except: []string{"get_object"}}},
+		Tools:   config.Tools{Profile: "lean", List: identity.List{Only: []string{"get_object", "query_class"}, Except: []string{"get_object"}}},
 		Results: config.Results{Default: config.Text, Clients: map[string]config.Form{"claude-code": config.Structured}},
 		Prompts: []config.Prompt{{Name: "team-health", Title: "Team", Description: "How a team does", Template: "Report on {{.team}}.\n",
 			Arguments: []config.PromptArgument{{Name: "team", Description: "its name", Required: true}, {Name: "since"}}}},

@@ -47,7 +47,7 @@ func (c *Config) shape() yamlconf.Shape {
 			{Name: "strict", Doc: "false only warns of names in the lists of principals and tokens that name nothing; true, the default, refuses them", Shape: c.strict()},
 		}, nil)},
 		{Name: "tools", Doc: "Which tools are served", Shape: yamlconf.Object(append([]yamlconf.Key{
-			{Name: "profile", Doc: "full (the default), or lean: short descriptions", Shape: yamlconf.Choose([]string{"full", "lean"}, func(s string) { c.Tools.Lean = s == "lean" })},
+			{Name: "profile", Doc: "full (the default), or a few tools for agents with a small context: lean finds and counts records, sql asks with SELECT", Shape: yamlconf.Choose([]string{"full", "lean", "sql"}, func(s string) { c.Tools.Profile = strings.TrimPrefix(s, "full") })},
 		}, listKeys(&c.Tools.List, "tool names")...), yamlconf.NotEmpty)},
 		{Name: "results", Doc: "Which parts of a result clients are sent: text, the default, structured or both; docs/clients.md says which client hands what to its model", Shape: c.results()},
 		{Name: "prompts", Doc: "Texts of your own that agents can be started with, besides the built-in ones", Shape: c.prompts()},

@@ -81,14 +81,17 @@ func TestBudgets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lean := slices.DeleteFunc(tool.Data(tool.Options{}), func(t tool.Tool) bool { return !slices.Contains(tool.Lean(), t.Name) })
+	profile := func(name string) []tool.Tool {
+		return slices.DeleteFunc(tool.Data(tool.Options{}), func(t tool.Tool) bool { return !slices.Contains(tool.Profiles()[name], t.Name) })
+	}
 	for _, tt := range []struct {
 		name         string
 		tools        []tool.Tool
 		many, tokens int
 	}{
 		{"data", tool.Data(tool.Options{}), 15, 4000},
-		{"lean", lean, 5, 1500},
+		{"lean", profile("lean"), 5, 1500},
+		{"sql", profile("sql"), 3, 1200},
 	} {
 		set, err := tool.NewSet(g, tt.tools...)
 		if err != nil {
