@@ -114,6 +114,9 @@ func placed(err error) error {
 	return &moved
 }
 
+// The bounds of a statement after the queries of its WITH clauses are put where they are named; SQLite joins 64 tables.
+const maxQueries, maxTables = 200, 40
+
 // A binder binds one statement.
 type binder struct {
 	tables Tables
@@ -121,6 +124,8 @@ type binder struct {
 	notes  []string
 	known  sqlexpr.Functions
 	alias  int // numbers of FROM items without a name
+	asked  int // queries bound so far, each as often as it is named
+	opened int // tables opened so far
 }
 
 func (b *binder) note(p sqltext.Pos, format string, args ...any) {
@@ -308,6 +313,9 @@ func (r *rel) Passed(n *sqltext.Name) (sqlexpr.Node, error) {
 		r.tables.Named(x.Column.Field)
 	}
 	if up > 0 {
+		if x.Column.Mask != nil {
+			return sqlexpr.Node{}, mask.Refuse(written(n), sqlexpr.At(n.Pos()))
+		}
 		x.Expr = plan.Outer{Up: up, Column: c.at, T: x.Column.Type}
 	}
 	return sqlexpr.Node{Node: x, Day: c.day, Span: c.span}, nil

@@ -88,6 +88,9 @@ func (b *binder) tableNamed(t *sqltext.Table, outer *rel, w *with) (*rel, error)
 			return r, b.aliased(r, t.Alias, last.Text)
 		}
 	}
+	if b.opened++; b.opened > maxTables {
+		return nil, sqlexpr.Invalid(last.At, "the statement names more than %d tables, each counted as often as it is read", maxTables)
+	}
 	from, err := b.open(t.Name)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,9 @@ import (
 
 // query binds a query inside of outer.
 func (b *binder) query(q *sqltext.Query, outer *rel, w *with) (*rel, error) {
+	if b.asked++; b.asked > maxQueries {
+		return nil, sqlexpr.Invalid(q.At, "the statement has more than %d queries, each counted as often as it is named", maxQueries)
+	}
 	for _, c := range q.With {
 		if c.Recursive && c.Query.RefersTo(c.Name) {
 			return nil, sqlexpr.Unsupported(c.Name.At, "follow the pointer with aggregate and $graphLookup", "a recursive query isn't there in SQL")
