@@ -41,8 +41,28 @@ type Binder struct {
 	Known  *Functions
 }
 
-// Functions are the functions by name, made when they are first asked for.
-type Functions struct{ all map[string]function }
+// Functions are the functions by name, made when they are first asked for, and how many expressions a statement has bound.
+type Functions struct {
+	all   map[string]function
+	bound int
+}
+
+// The bounds of expressions. One can be bound, or written, more often than it stands in the text: the X of an IN is, for
+// each value of the list.
+const maxBound, maxSize = 50_000, 5_000
+
+// bounded counts an expression, and refuses one that is too large.
+func (b *Binder) bounded(at sqltext.Pos, es ...plan.Expr) error {
+	b.Known.bound++
+	size := 0
+	for _, e := range es {
+		size += plan.Weight(e, maxSize+1)
+	}
+	if b.Known.bound > maxBound || size > maxSize {
+		return Unsupported(at, "compute a part of it in a query in FROM", "this expression is too large")
+	}
+	return nil
+}
 
 // A Node is a typed expression. With Day it is a Date at midnight that is shown as a day; with Span it is a length of
 // time, an Integer in milliseconds, and for a constant perhaps months.

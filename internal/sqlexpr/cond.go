@@ -59,6 +59,14 @@ func (c Cond) value() plan.Expr {
 
 // Cond binds a condition.
 func (b *Binder) Cond(e sqltext.Expr) (Cond, error) {
+	c, err := b.condition(e)
+	if err == nil {
+		err = b.bounded(e.Pos(), c.Yes, c.No)
+	}
+	return c, err
+}
+
+func (b *Binder) condition(e sqltext.Expr) (Cond, error) {
 	if _, ok := b.Names.Computed(e); ok {
 		return b.truth(e)
 	}

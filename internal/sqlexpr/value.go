@@ -20,6 +20,9 @@ func (b *Binder) Value(e sqltext.Expr) (Node, error) {
 		return x, nil
 	}
 	x, err := b.expression(e)
+	if err == nil && !x.IsObject() {
+		err = b.bounded(e.Pos(), x.Expr)
+	}
 	if err != nil {
 		return Node{}, err
 	}
