@@ -314,7 +314,7 @@ func (s *windowing) end(c *sqltext.Call, w *sqltext.Window) error {
 	if err != nil {
 		return err
 	}
-	frame, err := frameOf(w)
+	frame, err := sqlaggregate.Frame(w)
 	if err != nil {
 		return err
 	}
@@ -336,7 +336,7 @@ func (s *windowing) aggregate(c *sqltext.Call, w *sqltext.Window) error {
 	if err != nil {
 		return err
 	}
-	frame, err := frameOf(w)
+	frame, err := sqlaggregate.Frame(w)
 	if err != nil {
 		return err
 	}

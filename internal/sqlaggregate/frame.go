@@ -1,4 +1,4 @@
-package sqlbind
+package sqlaggregate
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
 )
 
-// frameOf returns the frame of a window: without one, the partition, or, in an order, its beginning up to the record and
+// Frame returns the frame of a window: without one, the partition, or, in an order, its beginning up to the record and
 // those that are equal to it.
-func frameOf(w *sqltext.Window) (plan.Frame, error) {
+func Frame(w *sqltext.Window) (plan.Frame, error) {
 	f := w.Frame
 	switch {
 	case f == nil && w.Order == nil:
