@@ -20,10 +20,28 @@ const Revert = "revert"
 // not only those of the tool called: a group may hold writes of several kinds.
 func Propose(p *policy.Policy, principal identity.Principal, r write.Request) (Draft, error) {
 	plan, err := planOf(p, principal, r.Writes, r.Action)
+	if err == nil {
+		err = plan.once()
+	}
 	if err != nil {
 		return Draft{}, err
 	}
 	return Draft{plan}, nil
+}
+
+// once refuses a group that writes a record twice. What the second write finds would depend on whether the first one went
+// through, and that on records that the principal doesn't see.
+func (p *Plan) once() error {
+	for i := range p.Items {
+		if p.Items[i].Key == "" {
+			continue
+		}
+		if j := slices.IndexFunc(p.Items[:i], p.Items[i].same); j >= 0 {
+			return &problem.Error{Code: problem.InvalidArgument, Pointer: fmt.Sprintf("/writes/%d", i), Detail: fmt.Sprintf("it writes the record of /writes/%d again", j),
+				Suggestion: "write all fields of a record at once"}
+		}
+	}
+	return nil
 }
 
 // Allow returns the permit to write an approved change for the principal in its current state, under the rules of p, or

@@ -209,15 +209,17 @@ func TestPropose(t *testing.T) {
 	if got := outcome(writes.Propose(p, narrowed, write.Request{Writes: parsed(t, `{"op": "create", "class": "issues", "data": {"title": "x"}}`)})); got != `app create issues org="acme" (forced) title="x"` {
 		t.Error("a filter sets a field:", got)
 	}
-	one := parsed(t, `{"op": "delete", "class": "issues", "id": "1"}`)[0]
 	many := make([]write.Write, write.MaxWrites+1)
 	for i := range many {
-		many[i] = one
+		many[i] = parsed(t, fmt.Sprintf(`{"op": "delete", "class": "issues", "id": "%d"}`, i+1))[0]
 	}
 	if got := outcome(writes.Propose(p, principal, write.Request{Writes: many})); got != "invalid_argument : 101 writes: one change holds at most 100" {
 		t.Error(got)
 	}
 	if got := outcome(writes.Propose(p, principal, write.Request{Writes: many[1:]})); !strings.HasPrefix(got, "app delete") {
+		t.Error(got)
+	}
+	if got := outcome(writes.Propose(p, principal, write.Request{Writes: []write.Write{many[0], many[1], many[0]}})); got != "invalid_argument /writes/2: it writes the record of /writes/0 again" {
 		t.Error(got)
 	}
 }
