@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// AllActions returns the actions in force, sorted by name, whoever may call them.
+// AllActions returns the actions in force, sorted by name, also those that no principal may call.
 func (g *Gateway) AllActions() []*action.Action { return g.force.Load().actions.All() }
 
 // Actions returns the actions that p may call on a class, "source.Class", or on any for "", under the rules in force.

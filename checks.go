@@ -153,7 +153,7 @@ func (c *Call) target(ctx context.Context, found *change.Change, draft writes.Dr
 	return []review.Check{unchanged, said("constraints", refusal, "the source takes it")}
 }
 
-// deniedCheck is the name of the check that fails for a delete of fields that nobody may see. Breaking the glass passes it.
+// deniedCheck is the name of the check that fails for a delete of fields that the rules hide from every reviewer. Breaking the glass passes it.
 const deniedCheck = "denied"
 
 // sighted checks that the reviewer sees everything that would be written; without that they can't approve it.

@@ -6,8 +6,8 @@
 // hold for it without more. Every table is opened by Tables, as a view; a name that no view has is refused in the same
 // bytes whether it is hidden or has never existed.
 //
-// SQL's conditions have three values. A sqlexpr.Cond holds two conditions of package plan, which have two: when the condition
-// is true, and when it is false; it is unknown if neither holds.
+// Package sqlexpr binds the expressions: a rel is the Names that it asks. What a group is over, and which sub-queries an
+// expression has, is decided here.
 package sqlbind
 
 import (
@@ -321,28 +321,19 @@ func (r *rel) Passed(n *sqltext.Name) (sqlexpr.Node, error) {
 	return sqlexpr.Node{Node: x, Day: c.day, Span: c.span}, nil
 }
 
-// extended adds a hidden column for x, and returns its number.
+// extended returns the numbers of the columns that hold xs, and adds hidden ones for those that no column holds.
 func (r *rel) extended(xs []sqlexpr.Node) []int {
 	out := make([]int, len(xs))
-	var m *plan.Map
+	m := r.same()
 	for i, x := range xs {
-		if ref, ok := x.Expr.(plan.Ref); ok {
-			out[i] = ref.Column
-			continue
+		e := x.Expr
+		if _, held := e.(plan.Ref); !held {
+			e = x.JSONOr()
 		}
-		if m == nil {
-			m = &plan.Map{Shape: *r.shape}
-			m.Shape.Columns = slices.Clone(r.shape.Columns)
-			for j, c := range r.shape.Columns {
-				m.Columns = append(m.Columns, plan.Ref{Column: j, T: c.Type})
-			}
-		}
-		out[i] = len(m.Columns)
-		m.Columns = append(m.Columns, x.JSONOr())
-		m.Shape.Columns = append(m.Shape.Columns, plan.Column{Type: m.Columns[out[i]].Type(), List: x.List})
+		out[i] = m.column(e, plan.Column{Type: e.Type(), List: x.List})
 	}
-	if m != nil {
-		r.add(m)
+	if len(m.Columns) > len(r.shape.Columns) {
+		r.add(&m.Map)
 	}
 	return out
 }

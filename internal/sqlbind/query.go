@@ -53,14 +53,14 @@ func (b *binder) body(q *sqltext.Query, outer *rel, w *with) (*rel, error) {
 // values binds a VALUES list of constants.
 func (b *binder) values(v *sqltext.Values, outer *rel, w *with) (*rel, error) {
 	width := len(v.Rows[0])
-	none := b.listed([]value.Row{{}}, nil, outer, w)
+	constants := (&rel{binder: b}).exprs().Alone()
 	nodes := make([][]typed.Node, width) // by column
 	for _, row := range v.Rows {
 		if len(row) != width {
 			return nil, sqlexpr.Invalid(row[0].Pos(), "this row of VALUES has %d values; the first has %d", len(row), width)
 		}
 		for i, e := range row {
-			n, err := none.value(e)
+			n, err := constants.Value(e)
 			if err != nil {
 				return nil, err
 			}

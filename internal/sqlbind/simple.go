@@ -113,8 +113,7 @@ func (r *rel) operand(c *plan.Column, e sqltext.Expr) (value.Value, bool) {
 	default:
 		return value.Value{}, false
 	}
-	none := r.binder.listed([]value.Row{{}}, nil, nil, nil)
-	n, err := none.value(e)
+	n, err := r.exprs().Alone().Value(e)
 	if err != nil || n.Span || !n.Constant {
 		return value.Value{}, false
 	}

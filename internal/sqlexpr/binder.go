@@ -101,7 +101,7 @@ func (x *Node) JSONOr() plan.Expr {
 
 // Constant returns the value of a constant expression.
 func (b *Binder) Constant(e sqltext.Expr) (value.Value, error) {
-	n, err := b.alone().Value(e)
+	n, err := b.Alone().Value(e)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -137,8 +137,8 @@ func AggregateIn(x any) *sqltext.Call {
 // Whole returns a constant whole number.
 func Whole(n int64) plan.Const { return plan.Const{Value: value.OfInt(n), T: schema.Integer} }
 
-// alone returns a binder that knows no names, for constants.
-func (b *Binder) alone() *Binder {
+// Alone returns a binder that knows no names, for constants.
+func (b *Binder) Alone() *Binder {
 	return &Binder{Names: nothing{}, Now: b.Now, Params: b.Params, Known: b.Known}
 }
 

@@ -18,14 +18,14 @@ func (b *Binder) Series(c *sqltext.Call) (rows []value.Row, t schema.Type, days 
 	}
 	args := make([]Node, len(c.Args))
 	for i, e := range c.Args {
-		if args[i], err = b.alone().Value(e); err != nil {
+		if args[i], err = b.Alone().Value(e); err != nil {
 			return nil, 0, false, err
 		}
 		if _, ok := args[i].Expr.(plan.Const); !ok {
 			return nil, 0, false, Unsupported(e.Pos(), "", "generate_series takes constants")
 		}
 	}
-	f := &called{b.alone(), c}
+	f := &called{b.Alone(), c}
 	if typed.Numeric(args[0].Kind()) {
 		rows, err = integers(f, args)
 		return rows, schema.Integer, false, err
