@@ -98,6 +98,8 @@ func (w *writer) statement() (Statement, error) {
 type speaker interface {
 	// quote quotes a name. Names get into a statement only through it.
 	quote(name string) string
+	// held returns the name under which a derived table holds a column.
+	held(name string) string
 	// key returns the text of x, of a pointer or of the key other that it holds, for a comparison of the two.
 	key(x string, f, other *schema.Field) string
 	// same returns the text of x for a comparison with another field, of a type that can be equal to it.
@@ -123,6 +125,8 @@ type speaker interface {
 	pieces() (characters, most string)
 	// sorted returns the term that orders by a column, and whether its value is in milliseconds.
 	sorted(x string, f *schema.Field) (term string, millis bool)
+	// negation returns the texts around a condition that make it hold where the condition is false or null.
+	negation() (before, after string)
 	// missing returns a test that a column is null.
 	missing(x string, f *schema.Field) string
 	// ordered returns the NULLS clause of an order, "" if null comes first when ascending by default.
@@ -275,6 +279,9 @@ func (w *writer) derived(v *policy.View, alias string) error {
 			w.write(", ")
 		}
 		w.write(w.column(class, f.Name))
+		if held := w.held(f.Name); held != f.Name {
+			w.write(" AS ", w.quote(held))
+		}
 	}
 	w.write(" FROM ")
 	if err := w.scoped(v); err != nil {
@@ -291,11 +298,12 @@ func (w *writer) scoped(v *policy.View) error {
 		w.write(w.quote(c.Space), ".")
 	}
 	w.write(w.quote(c.Table), " AS ", class)
-	return w.layers(v)
+	return w.layers(v, class)
 }
 
-// layers writes the conditions that hold for every record of a view, under the alias of its class.
-func (w *writer) layers(v *policy.View) error {
+// layers writes the conditions that hold for every record of a view, under the alias of its class or of a derived table
+// of all its fields.
+func (w *writer) layers(v *policy.View, alias string) error {
 	c := v.Class()
 	for i, l := range v.Layers() {
 		sep := " AND "
@@ -305,14 +313,14 @@ func (w *writer) layers(v *policy.View) error {
 		w.write(sep)
 		if l.Through != nil {
 			pointer, key := c.Field(l.Through.Field), l.Through.View.Class().Field(l.Through.Key)
-			w.write(w.key(w.column(class, l.Through.Field), pointer, key), " IN (SELECT ", w.key(w.column(class, l.Through.Key), key, pointer), " FROM ")
+			w.write(w.key(w.column(alias, l.Through.Field), pointer, key), " IN (SELECT ", w.key(w.column(class, l.Through.Key), key, pointer), " FROM ")
 			if err := w.scoped(l.Through.View); err != nil {
 				return err
 			}
 			w.write(")")
 			continue
 		}
-		if err := w.filter(l.Filter, w.of(c, class)); err != nil {
+		if err := w.filter(l.Filter, w.of(c, alias)); err != nil {
 			return err
 		}
 	}
@@ -323,7 +331,12 @@ func (w *writer) layers(v *policy.View) error {
 // string.
 const class = "t"
 
-func (w *writer) column(alias, name string) string { return alias + "." + w.quote(name) }
+func (w *writer) column(alias, name string) string {
+	if alias != class {
+		name = w.held(name)
+	}
+	return alias + "." + w.quote(name)
+}
 
 // nameable returns name without NUL, which marks the places of values and which no database accepts in a name.
 func nameable(name string) string { return strings.ReplaceAll(name, "\x00", "\uFFFD") }
@@ -334,6 +347,12 @@ type standard struct{}
 func (standard) quote(name string) string {
 	return `"` + strings.ReplaceAll(nameable(name), `"`, `""`) + `"`
 }
+
+// Conditions that hold for every record and for none. The words TRUE and FALSE are no constants in SQLite: where a table
+// has a column of that name, they are that column.
+const always, never = "1=1", "1=0"
+
+func (standard) held(name string) string { return name }
 
 func (standard) missing(x string, _ *schema.Field) string { return x + " IS NULL" }
 

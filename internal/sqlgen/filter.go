@@ -53,7 +53,7 @@ func (w *writer) logic(f query.Filter, one func(query.Filter, query.Path) error)
 	case query.Not:
 		return w.not(func() error { return w.logic(f.Part, one) })
 	case query.Never:
-		w.write("FALSE")
+		w.write(never)
 		return nil
 	}
 	path, err := pathOf(f)
@@ -93,9 +93,10 @@ func (w *writer) all(parts []query.Filter, op string, one func(query.Filter, que
 }
 
 func (w *writer) not(write func() error) error {
-	w.write("((")
+	before, after := w.negation()
+	w.write(before)
 	err := write()
-	w.write(") IS NOT TRUE)")
+	w.write(after)
 	return err
 }
 
@@ -209,7 +210,7 @@ func (w *writer) oneOf(x operand, values []value.Value) error {
 func (w *writer) either(parts []func() error) error {
 	switch n := len(parts); n {
 	case 0:
-		w.write("FALSE")
+		w.write(never)
 		return nil
 	case 1:
 		return parts[0]()
@@ -280,7 +281,7 @@ func (w *writer) compareInside(op query.Op, v value.Value, x operand, path query
 
 func (w *writer) inInside(values []value.Value, x operand, path query.Path) error {
 	if len(values) == 0 {
-		w.write("FALSE")
+		w.write(never)
 		return nil
 	}
 	w.write("(")
@@ -290,7 +291,7 @@ func (w *writer) inInside(values []value.Value, x operand, path query.Path) erro
 	for _, v := range values {
 		if v.IsNull() {
 			w.write(" OR NOT ")
-			if err := w.any(x, path, func(operand) error { w.write("TRUE"); return nil }); err != nil {
+			if err := w.any(x, path, func(operand) error { w.write(always); return nil }); err != nil {
 				return err
 			}
 			break

@@ -20,6 +20,10 @@ func (mysql) quote(name string) string {
 	return "`" + strings.ReplaceAll(nameable(name), "`", "``") + "`"
 }
 
+func (mysql) held(name string) string { return name }
+
+func (mysql) negation() (before, after string) { return "((", ") IS NOT TRUE)" }
+
 func (mysql) placeholder(int, string) string { return "?" }
 
 func (mysql) limit(place string) string { return place }
@@ -96,7 +100,7 @@ func (mysql) text(x string, f *schema.Field) string {
 // missing accounts for MariaDB taking 0000-00-00 for null in a column that can't be null.
 func (mysql) missing(x string, f *schema.Field) string {
 	if f.NotNull && (f.Type == schema.Date || f.Type == schema.Day) {
-		return "FALSE"
+		return never
 	}
 	return x + " IS NULL"
 }
@@ -177,7 +181,7 @@ func (mysql) compareExact(w *writer, left, op string, n number) {
 	if rest.Sign() != 0 {
 		switch op {
 		case "=":
-			w.write("FALSE")
+			w.write(never)
 			return
 		case "<":
 			op = "<="
@@ -216,7 +220,7 @@ func beyond(w *writer, left, op string, above bool) {
 		w.write(left, " IS NOT NULL")
 		return
 	}
-	w.write("FALSE")
+	w.write(never)
 }
 
 // compareDate ignores invalid dates, such as 0000-00-00 and 2026-02-31.

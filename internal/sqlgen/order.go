@@ -52,7 +52,7 @@ func (w *writer) goOn(i int) error {
 	w.write("(")
 	switch {
 	case v.IsNull() && o.Desc:
-		w.write("FALSE") // nulls are last, and nothing with an equal value comes after
+		w.write(never) // nulls are last, and nothing with an equal value comes after
 	case v.IsNull():
 		w.write(x, " IS NOT NULL")
 	case o.Desc:

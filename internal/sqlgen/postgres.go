@@ -17,6 +17,8 @@ import (
 // compared with.
 type postgres struct{ standard }
 
+func (postgres) negation() (before, after string) { return "((", ") IS NOT TRUE)" }
+
 func (postgres) placeholder(n int, cast string) string {
 	if cast == "" {
 		return "$" + strconv.Itoa(n)

@@ -48,7 +48,7 @@ func (sqlite) among5(w *writer, in policy.Searched, query string) {
 	if space := w.plan.View.Class().Space; space != "" {
 		w.write(w.quote(space), ".")
 	}
-	w.write(w.quote(in.Index.Name), " AS f WHERE ", w.column("f", in.Index.Name), " MATCH ")
+	w.write(w.quote(in.Index.Name), " AS f WHERE ", "f."+w.quote(in.Index.Name), " MATCH ")
 	w.arg(query, "")
 	w.write(")")
 }

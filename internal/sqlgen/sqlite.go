@@ -24,6 +24,18 @@ type sqlite struct{ standard }
 
 func (sqlite) placeholder(int, string) string { return "?" }
 
+// held avoids the names true and false, which SQLite doesn't keep for the columns of derived tables: it calls them
+// column1, column2 and so on.
+func (sqlite) held(name string) string {
+	if word := strings.ToLower(strings.TrimRight(name, "_")); word == "true" || word == "false" {
+		return name + "_"
+	}
+	return name
+}
+
+// negation avoids IS NOT TRUE, which compares with the column true of a table that has one.
+func (sqlite) negation() (before, after string) { return "(CASE WHEN ", " THEN 0 ELSE 1 END)" }
+
 // limit adds a sign: SQLite includes a bare argument in its plan, and so would replan each time that one is bound.
 func (sqlite) limit(place string) string { return "+" + place }
 
@@ -116,7 +128,7 @@ func (s sqlite) compare(w *writer, x operand, op string, v any) error {
 	arg, ok := s.bind(op, v, x.field)
 	switch {
 	case !ok:
-		w.write("FALSE")
+		w.write(never)
 	case op == "=": // values of different types are never equal, so an index can be used alone
 		w.write(left, " = ")
 		w.arg(arg, "")
@@ -361,7 +373,7 @@ func (s sqlite) compareNode(w *writer, x operand, op string, v any) error {
 	left := x.text + ".value"
 	arg, ok := s.bind(op, v, nil)
 	if !ok {
-		w.write("FALSE")
+		w.write(never)
 		return nil
 	}
 	switch v := v.(type) {

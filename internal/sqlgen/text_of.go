@@ -48,8 +48,14 @@ func (t *Text) View(v *policy.View) (next string, err error) {
 	return " AND ", t.w.scoped(v)
 }
 
-// Layers appends the condition that a record under the alias t is in v, as "[WHERE …]".
-func (t *Text) Layers(v *policy.View) error { return t.w.layers(v) }
+// Held quotes the name under which a derived table holds a field.
+func (t *Text) Held(name string) string { return t.w.quote(t.w.held(name)) }
+
+// Not returns the texts around a condition that make it hold where the condition is false or null.
+func (t *Text) Not() (before, after string) { return t.w.negation() }
+
+// Layers appends the condition that a record of a derived table, which holds all fields, is in v, as "[WHERE …]".
+func (t *Text) Layers(v *policy.View, alias string) error { return t.w.layers(v, alias) }
 
 // InView returns the column of a field after View.
 func (t *Text) InView(name string) string { return t.w.column(class, name) }

@@ -56,6 +56,7 @@ func TestStatements(t *testing.T)            { suite.TestStatements(t) }
 func TestPipelines(t *testing.T)             { suite.TestPipelines(t) }
 func TestPipelinesDifferential(t *testing.T) { suite.TestPipelinesDifferential(t) }
 func TestGoldenPipelines(t *testing.T)       { suite.TestGoldenPipelines(t) }
+func TestKeywords(t *testing.T)              { suite.TestKeywords(t) }
 func TestWriting(t *testing.T)               { suite.TestWriting(t) }
 func TestKilled(t *testing.T)                { suite.TestKilled(t) }
 

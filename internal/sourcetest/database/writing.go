@@ -119,11 +119,18 @@ func (d *Database) TestPreviews(t *testing.T, rows []Preview) {
 // Previewed previews the create of a record of the class a, and returns the record and the refusal, or the error.
 func Previewed(t *testing.T, w writing.Writable, data string) string {
 	t.Helper()
+	return previewed(t, w, policy.Rules{Unlisted: true}, data)
+}
+
+// previewed is Previewed under rules, for the tenant acme.
+func previewed(t *testing.T, w writing.Writable, rules policy.Rules, data string) string {
+	t.Helper()
 	classes, _, err := w.Describe(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := policy.New(policy.Rules{Unlisted: true, Gates: policy.Gates{RawWrites: policy.On}}, classes)
+	rules.Gates.RawWrites = policy.On
+	p, err := policy.New(rules, classes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +138,7 @@ func Previewed(t *testing.T, w writing.Writable, data string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	draft, err := writes.Propose(p, identity.Principal{ID: "a", Scopes: []identity.Scope{identity.Read, identity.Write}},
+	draft, err := writes.Propose(p, identity.Principal{ID: "a", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write}},
 		write.Request{Writes: []write.Write{&write.Create{Class: "a", Data: fields}}})
 	if err != nil {
 		return err.Error()

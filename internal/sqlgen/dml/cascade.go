@@ -112,19 +112,20 @@ func counted(d sqlgen.Dialect, c *schema.Class, id []value.Value, ways, but []pa
 		}
 	}
 	t.Write(")")
+	before, after := t.Not()
 	for _, p := range but {
-		t.Write(" AND (")
+		t.Write(" AND ", before)
 		if err := reached(t, c, id, p, 0); err != nil {
 			return sqlgen.Statement{}, err
 		}
-		t.Write(") IS NOT TRUE")
+		t.Write(after)
 	}
 	if last.Space == c.Space && last.Table == c.Table {
-		t.Write(" AND (TRUE")
+		t.Write(" AND ", before, "1=1")
 		if err := keyed(t, c, id, " AND ", alias(t, 0)); err != nil {
 			return sqlgen.Statement{}, err
 		}
-		t.Write(") IS NOT TRUE")
+		t.Write(after)
 	}
 	t.Write(" LIMIT ", strconv.Itoa(maxCounted), ") AS c")
 	return t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.Integer}}})

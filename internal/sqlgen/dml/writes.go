@@ -173,22 +173,22 @@ func Would(d sqlgen.Dialect, v *policy.View, id []value.Value, sets []writes.Set
 				if err != nil {
 					return sqlgen.Statement{}, err
 				}
-				x = "CASE WHEN TRUE THEN " + place + " ELSE " + x + " END"
+				x = "CASE WHEN 1=1 THEN " + place + " ELSE " + x + " END"
 			}
 		}
-		t.Write(x, " AS ", t.Name(f.Name))
+		t.Write(x, " AS ", t.Held(f.Name))
 	}
 	t.Write(" FROM (SELECT 1 AS one) AS o LEFT JOIN ", t.Table(c.Space, c.Table), " AS r ON ")
 	if id == nil {
-		t.Write("FALSE")
+		t.Write("1=0") // the word FALSE may be a column in SQLite
 	} else {
-		t.Write("TRUE")
+		t.Write("1=1")
 		if err := keyed(t, c, id, " AND ", before); err != nil {
 			return sqlgen.Statement{}, err
 		}
 	}
-	t.Write(") AS t")
-	if err := t.Layers(v); err != nil {
+	t.Write(") AS w")
+	if err := t.Layers(v, "w"); err != nil {
 		return sqlgen.Statement{}, err
 	}
 	return t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.Integer}}})
