@@ -40,6 +40,18 @@ func (v *View) guarded() string {
 	if v.policy.directory == nil {
 		return "unenforceable_scope"
 	}
+	for _, field := range v.class.Guard.Through {
+		r := v.class.relation(field)
+		if r == nil {
+			return "unenforceable_scope"
+		}
+		if kind, ok := r.target.visibleTo(v.who); !ok {
+			return kind
+		}
+		if kind := v.layered("source", r); kind != "" {
+			return kind
+		}
+	}
 	for g := range v.who.Line() {
 		groups, err := v.policy.directory(g, v.class.Source)
 		if err != nil {

@@ -124,3 +124,40 @@ func TestGuardedDerived(t *testing.T) {
 		t.Errorf("%v, %v", v, err)
 	}
 }
+
+// TestGuardedThrough checks that a class is hidden with one that its guard leads through, and that its records are those
+// that lead to records of the view.
+func TestGuardedThrough(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		posts schema.Guard
+		rule  policy.ClassRule
+		want  string // the layers of a find of notes, or the refusal
+	}{
+		{"open", schema.Guard{}, policy.ClassRule{}, "[source through posts of 0 layers]"},
+		{"access list", schema.Guard{Readers: "_rperm"}, policy.ClassRule{}, "[source through posts of 1 layers]"},
+		{"not granted", schema.Guard{Grants: map[schema.Operation]schema.Grant{schema.Find: {}}}, policy.ClassRule{}, "not_found"},
+		{"hidden by a rule", schema.Guard{}, policy.ClassRule{Hidden: true}, "not_found"},
+	} {
+		classes := guarded(&tt.posts)
+		classes[1].Guard = &schema.Guard{Through: []string{"owner"}}
+		p, err := policy.New(policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{"posts": tt.rule}}, classes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p = p.Under(func(identity.Principal, string) (guard.Groups, error) { return guard.Groups{Names: []string{"*"}}, nil })
+		permit, err := p.Read(identity.Principal{ID: "a", Scopes: []identity.Scope{identity.Read}}, &query.Find{Class: "notes", Limit: 1})
+		got := string(problem.CodeOf(err))
+		if err == nil {
+			plan, _ := permit.Plan()
+			var layers []string
+			for _, l := range plan.View.Layers() {
+				layers = append(layers, fmt.Sprintf("%s through %s of %d layers", l.Name, l.Through.View.Class().Name, len(l.Through.View.Layers())))
+			}
+			got = fmt.Sprint(layers)
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s; want %s", tt.name, got, tt.want)
+		}
+	}
+}

@@ -88,7 +88,7 @@ func (v *View) tenant() string {
 		switch {
 		case t.bypassed(g):
 		case t.through != nil: // the target's view covers all ancestors
-			return v.through(t.through)
+			return v.layered("tenant", t.through)
 		default:
 			f, kind := t.filter(v.class, g)
 			if kind != "" {
@@ -100,13 +100,13 @@ func (v *View) tenant() string {
 	return ""
 }
 
-// through adds the layer of a pointer whose target must be in its view.
-func (v *View) through(r *relation) string {
+// layered adds the layer of a pointer whose target must be in its view.
+func (v *View) layered(name string, r *relation) string {
 	target := &View{class: r.target, who: v.who, policy: v.policy, raw: v.raw}
 	if kind := target.scope(); kind != "" {
 		return kind
 	}
-	v.layers = append(v.layers, Layer{Name: "tenant", Through: &Through{Field: r.field, Key: r.key, View: target}})
+	v.layers = append(v.layers, Layer{Name: name, Through: &Through{Field: r.field, Key: r.key, View: target}})
 	return ""
 }
 

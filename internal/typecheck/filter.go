@@ -251,7 +251,10 @@ func (b *filters) note(at string, f *schema.Field, v value.Value) {
 // operand converts v to the type of field f, and reports whether the two are comparable.
 func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (value.Value, bool) {
 	target, _ := b.scope.Pointer(f.Name)
-	if _, ok := v.Get("__type"); ok {
+	inside := len(path) > 1 || f.Type.Structured()
+	if _, ok := v.Get("__type"); ok && target == "" && inside {
+		return v, true // a pointer in a list or an object is stored as it is written
+	} else if ok {
 		class, _ := v.Get("className")
 		if target == "" || target != class.Text() {
 			return v, false
@@ -260,7 +263,7 @@ func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (valu
 	} else if target != "" {
 		v = pointed(target, v)
 	}
-	if len(path) > 1 || f.Type.Structured() {
+	if inside {
 		return v, v.Kind() != value.Date && v.Kind() != value.Day // JSON has no dates
 	}
 	switch f.Type {

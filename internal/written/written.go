@@ -38,6 +38,9 @@ func (w *writing) value(v value.Value, at string) value.Value {
 	case value.Array:
 		return value.OfArray(each(v.List(), func(i int, e value.Value) value.Value { return w.value(e, query.Pointer(at, strconv.Itoa(i))) }))
 	case value.Object:
+		if related, ok := v.Get("$relatedTo"); ok {
+			v = w.related(v, related, query.Pointer(at, "$relatedTo"))
+		}
 		if members := v.Members(); len(members) == 1 && strings.HasPrefix(members[0].Name, "$") {
 			if out, ok := w.wrapped(members[0], query.Pointer(at, members[0].Name)); ok {
 				return out
@@ -51,6 +54,39 @@ func (w *writing) value(v value.Value, at string) value.Value {
 		}))
 	}
 	return v
+}
+
+// related replaces {"$relatedTo": {"object": pointer, "key": field}} in v, the records that a record is related to on
+// Parse Server, by a condition over the class of the relation.
+func (w *writing) related(v, related value.Value, at string) value.Value {
+	object, _ := related.Get("object")
+	class, _ := object.Get("className")
+	id, _ := object.Get("objectId")
+	key, _ := related.Get("key")
+	if class.Text() == "" || id.Kind() != value.String || key.Text() == "" || len(related.Members()) != 2 {
+		w.refuse(at, `$relatedTo takes {"object": {"__type": "Pointer", "className": "Product", "objectId": "x"}, "key": "related"}`)
+		return v
+	}
+	source, name, ok := strings.Cut(class.Text(), ".")
+	if ok {
+		source += "."
+	} else {
+		source, name = "", source
+	}
+	of := func(name string, v value.Value) value.Value {
+		return value.OfObject([]value.Member{{Name: name, Value: v}})
+	}
+	pairs := value.OfObject([]value.Member{{Name: "className", Value: value.OfString(source + "_Join:" + key.Text() + ":" + name)}, {Name: "where", Value: of("owningId", id)}})
+	parts := []value.Value{of("objectId", of("$select", value.OfObject([]value.Member{{Name: "query", Value: pairs}, {Name: "key", Value: value.OfString("relatedId")}})))}
+	for _, m := range v.Members() {
+		if m.Name != "$relatedTo" {
+			parts = append(parts, of(m.Name, m.Value))
+		}
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return of("$and", value.OfArray(parts))
 }
 
 // wrapped returns the value of a known single-operator object, and reports whether it is one.

@@ -48,7 +48,7 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 			return nil, nil, err
 		}
 	}
-	var out []schema.Class
+	var out, pairs []schema.Class
 	var warnings []string
 	results, _ := answer.Get("results")
 	for _, described := range results.List() {
@@ -65,6 +65,18 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 				continue
 			}
 			warnings = append(warnings, placed(&c, table)...)
+		}
+		out, pairs = append(out, c), append(pairs, relations(described, &c)...)
+	}
+	for _, c := range pairs {
+		if !slices.ContainsFunc(out, func(to schema.Class) bool { return to.Name == c.Relations[1].Target }) {
+			continue // the relation leads to a class that isn't shown
+		}
+		if table := stored[c.Table]; table != nil {
+			warnings = append(warnings, placed(&c, table)...)
+		} else if s.direct != nil {
+			warnings = append(warnings, fmt.Sprintf("class %s is left out: the database has no such table, or the account may not read it", c.Name))
+			continue
 		}
 		out = append(out, c)
 	}
@@ -102,7 +114,7 @@ func text(v value.Value, name string) string {
 	return member.Text()
 }
 
-// types are the types of Parse in ours. A Relation is no field: its records are found from the other side.
+// types are the types of Parse in ours. A Relation is a class of its own; see relations.
 var types = map[string]schema.Type{"String": schema.String, "Number": schema.Double, "Boolean": schema.Boolean, "Date": schema.Date, "Pointer": schema.String,
 	"Array": schema.Array, "Object": schema.JSON, "File": schema.JSON, "GeoPoint": schema.JSON, "Polygon": schema.JSON, "Bytes": schema.Bytes}
 

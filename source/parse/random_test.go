@@ -268,6 +268,7 @@ func TestInterference(t *testing.T) {
 	if len(secret) < 15 {
 		t.Fatalf("only %d hidden records", len(secret))
 	}
+	songs := newLinked(t, nil)
 	askers := []*asker{s.open("user alice", "", nil), s.open("user alice", s.Database, nil)}
 	ask := func() string {
 		var out strings.Builder
@@ -279,6 +280,11 @@ func TestInterference(t *testing.T) {
 					_, rows, err := a.read(q)
 					out.WriteString(shown(rows, err))
 				}
+			}
+			for _, q := range []query.Query{&query.Count{Class: songs.pairs()}, &query.Find{Class: songs.pairs(), Limit: 2},
+				pipeline(t, songs.owner, `[{"$lookup":{"from":"`+songs.pairs()+`","localField":"objectId","foreignField":"owningId","as":"p"}},{"$project":{"n":{"$size":"$p"}}}]`)} {
+				_, rows, err := a.read(q)
+				out.WriteString(shown(rows, err))
 			}
 		}
 		return out.String()
@@ -292,7 +298,12 @@ func TestInterference(t *testing.T) {
 		for range 3 {
 			at := secret[r.IntN(len(secret))]
 			class, _, _ := strings.Cut(at, "/")
-			switch r.IntN(3) {
+			pairOp := []string{"RemoveRelation", "AddRelation"}[r.IntN(2)]
+			switch r.IntN(5) {
+			case 3: // a pair of an owner that she doesn't see
+				s.must("PUT", "/classes/"+songs.owner+"/"+songs.owners[2], object{"songs": object{"__op": pairOp, "objects": []object{{"__type": "Pointer", "className": songs.target, "objectId": songs.targets[r.IntN(3)]}}}})
+			case 4: // a pair with a target that she doesn't see
+				s.must("PUT", "/classes/"+songs.owner+"/"+songs.owners[r.IntN(3)], object{"songs": object{"__op": pairOp, "objects": []object{{"__type": "Pointer", "className": songs.target, "objectId": songs.targets[2]}}}})
 			case 0:
 				s.must("PUT", "/classes/"+at, object{"title": fmt.Sprint("t", r.IntN(9)), "inner": fmt.Sprint("n", n), "note": "psst"})
 			case 1:

@@ -247,6 +247,8 @@ type walk struct {
 	seen  int
 	after value.Value // a condition that continues after the last page
 	ended bool
+
+	taken map[[2]string]bool // the pairs of a relation so far
 }
 
 // pageSize is the number of records that are asked for at once. A Parse Server may return fewer, so only an empty page
@@ -291,6 +293,9 @@ func (w *walk) next(ctx context.Context) ([]value.Row, error) {
 
 // page returns the next page as Parse Server has it.
 func (w *walk) page(ctx context.Context) ([]value.Row, error) {
+	if w.class.pairs() {
+		return w.pairs(ctx)
+	}
 	query := url.Values{"limit": {strconv.Itoa(w.source.page)}, "order": {"objectId"}, "keys": {w.keys}}
 	if w.by != "" {
 		query.Set("order", map[bool]string{true: "-"}[w.desc]+w.by+",objectId")
@@ -302,6 +307,19 @@ func (w *walk) page(ctx context.Context) ([]value.Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	rows, err := w.rows(answer)
+	if err != nil {
+		return nil, err
+	}
+	w.seen += len(rows)
+	if w.ended = len(rows) == 0 || w.seen == w.most; !w.ended {
+		w.goOn(rows[len(rows)-1])
+	}
+	return rows, nil
+}
+
+// rows returns the records of an answer.
+func (w *walk) rows(answer value.Value) ([]value.Row, error) {
 	results, ok := answer.Get("results")
 	if !ok || results.Kind() != value.Array {
 		return nil, broken(&refusal{status: http.StatusOK}, "an answer without results")
@@ -309,13 +327,11 @@ func (w *walk) page(ctx context.Context) ([]value.Row, error) {
 	rows := make([]value.Row, len(results.List()))
 	for i, record := range results.List() {
 		rows[i] = row(w.class.Class, record)
-		if w.value(rows[i], "objectId").IsNull() {
-			return nil, broken(&refusal{status: http.StatusOK}, "a record without an objectId")
+		for _, key := range w.class.Key {
+			if w.value(rows[i], key).IsNull() {
+				return nil, broken(&refusal{status: http.StatusOK}, "a record without "+key)
+			}
 		}
-	}
-	w.seen += len(rows)
-	if w.ended = len(rows) == 0 || w.seen == w.most; !w.ended {
-		w.goOn(rows[len(rows)-1])
 	}
 	return rows, nil
 }

@@ -2,7 +2,6 @@ package parse
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/interpret"
@@ -31,45 +30,54 @@ func (w *walk) visible(ctx context.Context, page []value.Row) ([]value.Row, erro
 	return rows, nil
 }
 
-// errNoParent is the error for a class that no layer of a view leads to.
-var errNoParent = errors.New("no layer leads to the class")
-
-// parents returns the records of class c that a layer of v leads to from rows. They don't count against the budget: a
+// parents returns the records of class c that layers of v lead to from rows. They don't count against the budget: a
 // principal may not see them.
 func (w *walk) parents(ctx context.Context, v *policy.View, c *schema.Class, rows []value.Row) ([]value.Row, error) {
+	var out []value.Row
 	for _, l := range v.Layers() {
 		if l.Through == nil {
 			continue
 		}
-		at := slices.IndexFunc(v.Class().Fields, func(f schema.Field) bool { return f.Name == l.Through.Field })
-		var ids []value.Value
-		seen := map[string]bool{}
-		for _, row := range rows {
-			if id := row[at]; !id.IsNull() && !seen[id.Text()] {
-				seen[id.Text()] = true
-				ids = append(ids, id)
-			}
+		found, err := w.led(ctx, v, l.Through, rows)
+		if err != nil {
+			return nil, err
 		}
-		var found []value.Row
-		for some := range slices.Chunk(ids, mostEqual) {
-			up, err := w.walk(l.Through.View, query.In{Path: query.Path{l.Through.Key}, Values: some})
+		if l.Through.View.Class() == c {
+			out = append(out, found...)
+		}
+		above, err := w.parents(ctx, l.Through.View, c, found)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, above...)
+	}
+	return out, nil
+}
+
+// led returns the records that a pointer leads to from rows of v.
+func (w *walk) led(ctx context.Context, v *policy.View, t *policy.Through, rows []value.Row) ([]value.Row, error) {
+	at := slices.IndexFunc(v.Class().Fields, func(f schema.Field) bool { return f.Name == t.Field })
+	var ids []value.Value
+	seen := map[string]bool{}
+	for _, row := range rows {
+		if id := row[at]; !id.IsNull() && !seen[id.Text()] {
+			seen[id.Text()] = true
+			ids = append(ids, id)
+		}
+	}
+	var out []value.Row
+	for some := range slices.Chunk(ids, mostEqual) {
+		up, err := w.walk(t.View, query.In{Path: query.Path{t.Key}, Values: some})
+		if err != nil {
+			return nil, err
+		}
+		for !up.ended {
+			page, err := up.page(ctx)
 			if err != nil {
 				return nil, err
 			}
-			for !up.ended {
-				page, err := up.page(ctx)
-				if err != nil {
-					return nil, err
-				}
-				found = append(found, page...)
-			}
-		}
-		if l.Through.View.Class() == c {
-			return found, nil
-		}
-		if above, err := w.parents(ctx, l.Through.View, c, found); !errors.Is(err, errNoParent) {
-			return above, err
+			out = append(out, page...)
 		}
 	}
-	return nil, errNoParent
+	return out, nil
 }

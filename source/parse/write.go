@@ -52,7 +52,15 @@ func single(plan *writes.Plan) (*writes.Item, error) {
 	if it.View == nil {
 		return nil, problem.New(problem.Internal, "a write without a view")
 	}
-	if name := it.View.Class().Table; it.Op != write.OpAction && name[0] == '_' {
+	c := class{Class: it.View.Class()}
+	of := c.Table
+	if c.pairs() {
+		_, of = c.relation()
+	}
+	switch {
+	case it.Op == write.OpUpdate && c.pairs():
+		return nil, problem.New(problem.Unsupported, "a pair of a relation has nothing to change: create and delete pairs of "+it.View.Name())
+	case it.Op != write.OpAction && of[0] == '_':
 		return nil, problem.New(problem.Unsupported, it.View.Name()+" is a class of Parse itself; its records aren't written here, cloud functions can")
 	}
 	return it, nil
@@ -88,15 +96,18 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 				Detail: fmt.Sprintf("the class-level permissions of %s don't grant %s", it.View.Name(), op)}
 		}
 	}
-	now := make(value.Row, len(it.View.Class().Fields))
-	if it.ID != nil {
-		if now, err = r.record(ctx, it, it.ID[0]); err != nil {
-			return e, nil, err
-		}
-		if now == nil {
-			return e, nil, it.NotFound()
-		}
+	now, err := r.record(ctx, it, (&class{Class: it.View.Class()}).id(it))
+	switch {
+	case err != nil:
+		return e, nil, err
+	case it.ID != nil && now == nil:
+		return e, nil, it.NotFound()
+	case it.ID != nil:
 		e.Before = shownOf(it, now)
+	case now != nil:
+		return e, nil, &problem.Error{Code: problem.Conflict, Kind: "exists", Detail: "the pair is already in " + it.View.Name()}
+	default:
+		now = make(value.Row, len(it.View.Class().Fields))
 	}
 	switch it.Op {
 	case write.OpAction: // what a cloud function does isn't known
@@ -132,9 +143,17 @@ func (w *Writable) reading(ctx context.Context, it *writes.Item) (*reading, erro
 	return &reading{source: w.Source, who: who, budget: interpret.Budget{Bytes: maxLocalBytes}}, nil
 }
 
-// record returns a record of an item's view over REST, as the values of the class; nil if the view has none.
-func (r *reading) record(ctx context.Context, it *writes.Item, id value.Value) (value.Row, error) {
-	rows, err := r.fetch(ctx, it.View, query.In{Path: query.Path{"objectId"}, Values: []value.Value{id}})
+// record returns the record of an item's view with a key over REST, as the values of the class; nil if the view has none
+// or there is no key.
+func (r *reading) record(ctx context.Context, it *writes.Item, id []value.Value) (value.Row, error) {
+	if id == nil {
+		return nil, nil
+	}
+	where := query.Filter(query.In{Path: query.Path{it.View.Class().Key[0]}, Values: id[:1]})
+	if len(id) > 1 {
+		where = query.And{where, query.In{Path: query.Path{it.View.Class().Key[1]}, Values: id[1:]}}
+	}
+	rows, err := r.fetch(ctx, it.View, where)
 	if err != nil || len(rows) != 1 {
 		return nil, err
 	}
@@ -221,6 +240,9 @@ func (r *reading) sends(it *writes.Item) (request, error) {
 	if err != nil {
 		return request{}, err
 	}
+	if c.pairs() {
+		return c.relates(it, r.who.as)
+	}
 	path := "/classes/" + c.Table
 	if it.ID != nil {
 		path += "/" + url.PathEscape(it.ID[0].Text())
@@ -273,17 +295,17 @@ func (w *Writable) once(ctx context.Context, r request) (value.Value, error) {
 // receipt returns what a write did.
 func (r *reading) receipt(ctx context.Context, it *writes.Item, answer value.Value) (change.Receipt, error) {
 	out := change.Receipt{Rows: 1, Keys: []string{it.Key}}
-	id := value.Value{}
-	switch it.Op {
-	case write.OpCreate:
-		id, _ = answer.Get("objectId")
-		out.Keys[0] = id.Text()
-	case write.OpUpdate:
-		id = it.ID[0]
+	id := (&class{Class: it.View.Class()}).id(it)
+	switch made, ok := answer.Get("objectId"); {
+	case it.Op == write.OpDelete || it.Op == write.OpAction:
+		return out, nil
+	case it.Op == write.OpCreate && ok && id == nil:
+		id = []value.Value{made}
 	}
-	if id.IsNull() {
+	if id == nil {
 		return out, nil
 	}
+	out.Keys[0] = writes.KeyText(id)
 	// It was carried out, even if the record can't be read now.
 	if row, err := r.record(ctx, it, id); err == nil && row != nil {
 		out.After = []value.Value{shownOf(it, row)}
@@ -303,8 +325,9 @@ const (
 func (r *reading) settle(ctx context.Context, it *writes.Item, unknown error) (change.Receipt, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
-	for n := 0; n < settleTries && it.ID != nil && it.Op != write.OpAction; n++ {
-		now, err := r.record(ctx, it, it.ID[0])
+	id := (&class{Class: it.View.Class()}).id(it)
+	for n := 0; n < settleTries && id != nil && it.Op != write.OpAction; n++ {
+		now, err := r.record(ctx, it, id)
 		if err == nil && stands(it, now) {
 			return r.receipt(ctx, it, value.Value{})
 		}

@@ -1,0 +1,132 @@
+package parse
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// The fields of the class of a relation, as the columns of Parse's own join tables.
+const (
+	owning  = "owningId"
+	related = "relatedId"
+)
+
+// joinPrefix begins the names of Parse's join tables, such as _Join:related:Product.
+const joinPrefix = "_Join:"
+
+// relations returns a class for each relation field of a class of Parse Server. Its records are pairs of ids, as in
+// Parse's own join tables and under their names. A pair is seen by those who see both of its records.
+func relations(described value.Value, of *schema.Class) []schema.Class {
+	var out []schema.Class
+	fields, _ := described.Get("fields")
+	for _, f := range fields.Members() {
+		target := text(f.Value, "targetClass")
+		if text(f.Value, "type") != "Relation" || target == "" {
+			continue
+		}
+		name := joinPrefix + f.Name + ":" + of.Name
+		out = append(out, schema.Class{Source: of.Source, Name: name, Table: name, Key: []string{owning, related},
+			Description: fmt.Sprintf("The relation %s of %s: pairs of the id of a %s and the id of a %s that it is related to", f.Name, of.Name, of.Name, target),
+			Fields: []schema.Field{{Name: owning, Type: schema.String, Native: "String", NotNull: true, Required: true},
+				{Name: related, Type: schema.String, Native: "String", NotNull: true, Required: true}},
+			Relations: []schema.Relation{{Fields: []string{owning}, Target: of.Name, TargetFields: []string{"objectId"}},
+				{Fields: []string{related}, Target: target, TargetFields: []string{"objectId"}}},
+			Guard: paired(of.Guard, f.Name)})
+	}
+	return out
+}
+
+// paired returns the guard of the pairs of a relation field of a class with the guard g. Parse Server takes adding and
+// removing a pair for an update of the owning record, and decides by itself where that depends on the record.
+func paired(g *schema.Guard, field string) *schema.Guard {
+	out := &schema.Guard{As: g.As, Through: []string{owning, related}, Grants: map[schema.Operation]schema.Grant{schema.Update: {}}, Protected: map[string][]string{}}
+	for group, fields := range g.Protected {
+		out.Protected[group] = nil
+		if slices.Contains(fields, field) {
+			out.Protected[group] = []string{owning, related}
+		}
+	}
+	if grant, limited := g.Grants[schema.Update]; limited && len(grant.Users) == 0 {
+		out.Grants[schema.Create], out.Grants[schema.Delete] = grant, grant
+	}
+	return out
+}
+
+// pairs reports whether c is the class of a relation.
+func (c *class) pairs() bool { return strings.HasPrefix(c.Table, joinPrefix) }
+
+// relation returns the relation field and its class, for the class of a relation.
+func (c *class) relation() (field, owner string) {
+	field, owner, _ = strings.Cut(strings.TrimPrefix(c.Table, joinPrefix), ":")
+	return field, owner
+}
+
+// id returns the key of the record that an item writes; nil if Parse Server makes it.
+func (c *class) id(it *writes.Item) []value.Value {
+	if it.Op != write.OpCreate || !c.pairs() {
+		return it.ID
+	}
+	out := make([]value.Value, len(c.Key))
+	for _, s := range it.Sets {
+		if at := slices.Index(c.Key, s.Field.Name); at >= 0 {
+			out[at] = s.Value
+		}
+	}
+	return out
+}
+
+// pairs is page for the class of a relation. Parse Server shows its pairs to the master alone, whose view leads through
+// those of both classes, which are read as whom the source acts as. It takes neither an order, nor keys, nor a count for
+// them: they are complete if there is nothing after as many as were read, and no pair was among these twice.
+func (w *walk) pairs(ctx context.Context) ([]value.Row, error) {
+	query := url.Values{"limit": {strconv.Itoa(w.source.page)}, "skip": {strconv.Itoa(w.seen)}}
+	if !w.where.IsNull() {
+		query.Set("where", string(w.where.AppendJSON(nil)))
+	}
+	answer, err := w.source.ask(ctx, request{method: http.MethodGet, path: "/classes/" + w.class.Table, as: w.source.master(), query: query})
+	if err != nil {
+		return nil, err
+	}
+	rows, err := w.rows(answer)
+	if err != nil {
+		return nil, err
+	}
+	if w.taken == nil {
+		w.taken = map[[2]string]bool{}
+	}
+	for _, row := range rows {
+		w.taken[[2]string{w.value(row, owning).Text(), w.value(row, related).Text()}] = true
+	}
+	w.seen += len(rows)
+	w.ended = len(rows) == 0
+	if len(w.taken) < w.seen {
+		return nil, broken(&refusal{status: http.StatusOK}, "pairs that moved while they were read")
+	}
+	return rows, nil
+}
+
+// relates returns the request that adds or removes a pair of a relation.
+func (c *class) relates(it *writes.Item, as credential) (request, error) {
+	field, owner := c.relation()
+	id := c.id(it)
+	if slices.ContainsFunc(id, value.Value.IsNull) {
+		return request{}, problem.New(problem.Internal, "a pair without its ids")
+	}
+	op := "AddRelation"
+	if it.Op == write.OpDelete {
+		op = "RemoveRelation"
+	}
+	does := value.OfObject([]value.Member{{Name: "__op", Value: value.OfString(op)}, {Name: "objects", Value: value.OfArray([]value.Value{pointerTo(c.target(related), id[1].Text())})}})
+	return request{method: http.MethodPut, path: "/classes/" + owner + "/" + url.PathEscape(id[0].Text()), body: object(field, does), as: as}, nil
+}
