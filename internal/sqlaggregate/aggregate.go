@@ -60,7 +60,7 @@ func (b *binder) aggregate(c *sqltext.Call) (Aggregate, sqlexpr.Node, error) {
 			return Aggregate{}, sqlexpr.Node{}, sqlexpr.Unsupported(c.At, fmt.Sprintf("write SELECT %s(x) FROM (SELECT DISTINCT %s AS x FROM …) AS d", c.Name, "…"), "%s(DISTINCT …) isn't there", c.Name)
 		}
 		a, err := b.sums(c, &x)
-		return a, sqlexpr.Node{Span: x.Span && c.Name != "variance"}, err
+		return a, sqlexpr.Node{Span: x.Span}, err
 	case "min", "max":
 		op := plan.Min
 		if c.Name == "max" {
@@ -82,9 +82,12 @@ func (b *binder) aggregate(c *sqltext.Call) (Aggregate, sqlexpr.Node, error) {
 		if c.Distinct {
 			op = plan.AddToSet
 		}
-		a := one(op, x.JSON(), schema.JSON)
-		a.List = true
-		return a, sqlexpr.Node{}, nil
+		if c.Filter != nil {
+			return Aggregate{}, sqlexpr.Node{}, sqlexpr.Unsupported(c.At, "put the condition in WHERE", "%s takes no FILTER", c.Name)
+		}
+		e, err := x.Element(c.Name)
+		return Aggregate{List: true, Accumulators: []plan.Accumulator{{Op: op, X: e, T: schema.JSON}, {Op: plan.Count, T: schema.Integer}},
+			Value: func(refs []plan.Expr) plan.Expr { return someOf(refs, schema.JSON) }}, sqlexpr.Node{}, err
 	case "string_agg", "group_concat", "listagg":
 		a, err := b.joined(c, args)
 		return a, sqlexpr.Node{}, err
@@ -141,7 +144,16 @@ func (b *binder) count(c *sqltext.Call, args []sqlexpr.Node) (Aggregate, error) 
 }
 
 // sums binds sums, means and deviations: null for no values, unlike the accumulators.
+// someOf returns the first of refs, null where the second, the number of values, is 0.
+func someOf(refs []plan.Expr, t schema.Type) plan.Expr {
+	none := plan.Apply{Op: plan.Same, Args: []plan.Expr{refs[1], sqlexpr.Whole(0)}, T: schema.Boolean}
+	return plan.Case{If: []plan.Expr{none}, Then: []plan.Expr{plan.Const{T: t}}, Else: refs[0], T: t}
+}
+
 func (b *binder) sums(c *sqltext.Call, x *sqlexpr.Node) (Aggregate, error) {
+	if x.Span && c.Name[0] == 'v' {
+		return Aggregate{}, sqlexpr.Unsupported(c.At, "extract(epoch FROM …) gives seconds", "%s can't take lengths of time", c.Name)
+	}
 	t := schema.Double
 	if k := x.Kind(); k == schema.Integer || k == schema.Decimal {
 		t = k
@@ -163,8 +175,7 @@ func (b *binder) sums(c *sqltext.Call, x *sqlexpr.Node) (Aggregate, error) {
 		return a, nil
 	case "sum":
 		return Aggregate{Accumulators: []plan.Accumulator{{Op: plan.Sum, X: e, T: t}, {Op: plan.Count, X: e, T: schema.Integer}}, Value: func(refs []plan.Expr) plan.Expr {
-			none := plan.Apply{Op: plan.Same, Args: []plan.Expr{refs[1], sqlexpr.Whole(0)}, T: schema.Boolean}
-			return plan.Case{If: []plan.Expr{none}, Then: []plan.Expr{plan.Const{T: t}}, Else: refs[0], T: t}
+			return someOf(refs, t)
 		}}, nil
 	case "total": // SQLite's sum: a Double, 0 for no values
 		return one(plan.Sum, plan.Widen{X: e, T: schema.Double}, schema.Double), nil

@@ -131,6 +131,10 @@ func (g *grouping) aggregatesIn(x any) error {
 }
 
 func (g *grouping) call(c *sqltext.Call, k string) error {
+	if n := g.around(c); n != nil {
+		return sqlexpr.Unsupported(n.Pos(), "compute it in the query around this one",
+			"%s(…) is over %s, a column of the query around this one: PostgreSQL computes it there", c.Name, written(n))
+	}
 	if len(c.Order) > 0 {
 		if err := g.inOrder(c); err != nil {
 			return err
@@ -143,6 +147,25 @@ func (g *grouping) call(c *sqltext.Call, k string) error {
 	g.calls = append(g.calls, aggregation{k, len(g.stage.Accumulators), a, flags, c.At})
 	g.stage.Accumulators = append(g.stage.Accumulators, a.Accumulators...)
 	return nil
+}
+
+// around returns a column that c is over, if all of them are columns of the queries around; else nil.
+func (g *grouping) around(c *sqltext.Call) *sqltext.Name {
+	var out *sqltext.Name
+	own := false
+	sqltext.Walk(c, func(e sqltext.Expr) bool {
+		if n, ok := e.(*sqltext.Name); ok {
+			up, _, err := g.find(n)
+			if own = own || err != nil || up == 0; up > 0 {
+				out = n
+			}
+		}
+		return true
+	})
+	if own {
+		return nil
+	}
+	return out
 }
 
 // inOrder sorts the records as an aggregate takes them; there is one order for all of them.

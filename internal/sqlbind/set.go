@@ -57,6 +57,9 @@ func united(left, right *rel, i int, u *plan.Union, s *sqltext.SetOp) (plan.Colu
 	var sides [2]typed.Node
 	for n, r := range []*rel{left, right} {
 		sides[n] = r.column(r.cols[i].at, s.At)
+		if k, ok := r.constantAt(r.cols[i].at); ok && k.T == schema.JSON && k.Value.IsNull() { // it takes the other side's type
+			sides[n].Expr, sides[n].Constant = k, true
+		}
 		if sides[n].Column.Mask != nil {
 			return plan.Column{}, sqlexpr.Unsupported(s.At, "read each side by itself", "%s can't combine the masked column %s", strings.ToUpper(s.Op), r.cols[i].name)
 		}
@@ -68,12 +71,32 @@ func united(left, right *rel, i int, u *plan.Union, s *sqltext.SetOp) (plan.Colu
 	if a, b := sides[0].Kind(), sides[1].Kind(); a != b && t == schema.JSON && !(typed.Dynamic(a) || typed.Dynamic(b)) {
 		return plan.Column{}, sqlexpr.Invalid(s.At, "column %d of %s is %s on one side and %s on the other; CAST one of them", i+1, strings.ToUpper(s.Op), a, b)
 	}
+	l, r := &left.cols[i], &right.cols[i]
+	if l.span != r.span && !sides[0].IsNull() && !sides[1].IsNull() {
+		return plan.Column{}, sqlexpr.Invalid(s.At, "column %d of %s is a length of time on one side only; extract(epoch FROM …) gives seconds", i+1, strings.ToUpper(s.Op))
+	}
+	l.day = l.day && (r.day || sides[1].IsNull()) || r.day && sides[0].IsNull()
+	l.span = l.span || r.span
 	u.Left, u.Added = append(u.Left, es[0]), append(u.Added, es[1])
 	c := plan.Column{Path: query.Path{left.cols[i].name}, Type: t, List: typed.Lists(sides[:]), ID: sides[0].Column.ID && sides[1].Column.ID}
 	if sides[0].Column.Class == sides[1].Column.Class {
 		c.Class, c.ClassKey = sides[0].Column.Class, sides[0].Column.ClassKey
 	}
 	return c, nil
+}
+
+// constantAt returns the constant that column i is, if the last stage says so.
+func (r *rel) constantAt(i int) (plan.Const, bool) {
+	n := len(r.program.Stages)
+	if n == 0 {
+		return plan.Const{}, false
+	}
+	m, ok := r.program.Stages[n-1].(*plan.Map)
+	if !ok {
+		return plan.Const{}, false
+	}
+	k, ok := m.Columns[i].(plan.Const)
+	return k, ok
 }
 
 // distinctSides groups the records of both sides and keeps those that op keeps.

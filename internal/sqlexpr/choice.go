@@ -13,26 +13,43 @@ import (
 // among returns the first argument that isn't null.
 func among(f *called, a []Node) (Node, error) {
 	values := make([]typed.Node, len(a))
-	days := true
 	for i := range a {
-		if a[i].Span {
-			return Node{}, Unsupported(f.place(), "extract(epoch FROM …) gives seconds", "%s can't take lengths of time", f.Call.Name)
-		}
-		days = days && (a[i].Day || a[i].IsNull())
 		values[i] = a[i].Node
 	}
 	all, t, err := f.together(values, f.Call.Name, f.place())
-	n := Node{Node: typed.Node{Expr: plan.Apply{Op: plan.IfNull, Args: all, T: t}, List: typed.Lists(values)}, Day: days && t == schema.Date}
+	n := Node{Node: typed.Node{Expr: plan.Apply{Op: plan.IfNull, Args: all, T: t}, List: typed.Lists(values)}, Day: days(a)}
 	return n, err
+}
+
+// days reports whether the common value of list is a day: each is, or is a null without a type.
+func days(list []Node) bool {
+	found := false
+	for i := range list {
+		if !list[i].Day && !(list[i].IsNull() && list[i].Constant) {
+			return false
+		}
+		found = found || list[i].Day
+	}
+	return found
+}
+
+// timeless makes a function that refuses lengths of time.
+func timeless(of func(*called, []Node) (Node, error)) func(*called, []Node) (Node, error) {
+	return func(f *called, a []Node) (Node, error) {
+		for i := range a {
+			if a[i].Span {
+				return Node{}, Unsupported(f.place(), "extract(epoch FROM …) gives seconds", "%s can't take lengths of time", f.Call.Name)
+			}
+		}
+		return of(f, a)
+	}
 }
 
 // extreme returns the greatest or the least argument, nulls left out.
 func extreme(o plan.Op) func(*called, []Node) (Node, error) {
 	return func(f *called, a []Node) (Node, error) {
 		values := make([]typed.Node, len(a))
-		days := true
 		for i := range a {
-			days = days && a[i].Day
 			values[i] = a[i].Node
 		}
 		all, t, err := f.together(values, f.Call.Name, f.place())
@@ -47,15 +64,15 @@ func extreme(o plan.Op) func(*called, []Node) (Node, error) {
 			better := Test(o, x, best)
 			best = plan.Case{If: []plan.Expr{IsNull(x), Test(plan.Or, better, IsNull(best))}, Then: []plan.Expr{best, x}, Else: best, T: t}
 		}
-		return Node{Node: typed.Node{Expr: best}, Day: days}, nil
+		return Node{Node: typed.Node{Expr: best}, Day: days(a)}, nil
 	}
 }
 
 func ofValues() map[string]function {
 	return map[string]function{
-		"coalesce": {1, -1, among}, "ifnull": {2, 2, among}, "nvl": {2, 2, among},
-		"greatest": {2, 8, extreme(plan.Gt)}, "least": {2, 8, extreme(plan.Lt)}, "max": {2, 8, extreme(plan.Gt)}, "min": {2, 8, extreme(plan.Lt)},
-		"nullif": {2, 2, func(f *called, a []Node) (Node, error) {
+		"coalesce": {1, -1, timeless(among)}, "ifnull": {2, 2, timeless(among)}, "nvl": {2, 2, timeless(among)},
+		"greatest": {2, 8, timeless(extreme(plan.Gt))}, "least": {2, 8, timeless(extreme(plan.Lt))}, "max": {2, 8, timeless(extreme(plan.Gt))}, "min": {2, 8, timeless(extreme(plan.Lt))},
+		"nullif": {2, 2, timeless(func(f *called, a []Node) (Node, error) {
 			c, err := Compared("=", a[0], a[1], f.place())
 			if err != nil {
 				return Node{}, err
@@ -64,7 +81,7 @@ func ofValues() map[string]function {
 			n := computedOf(plan.Case{If: []plan.Expr{c.Yes}, Then: []plan.Expr{plan.Const{T: e.Type()}}, Else: e, T: e.Type()}, f.place())
 			n.Day = a[0].Day
 			return n, nil
-		}},
+		})},
 		"iif": {3, 3, choose}, "if": {3, 3, choose},
 		"json_extract": {2, 2, extracted(false)}, "jsonb_extract": {2, 2, extracted(false)}, "json_value": {2, 2, extracted(true)},
 		"json_extract_path":      {2, -1, extractedPath(false)},

@@ -337,8 +337,12 @@ func (b *Binder) any(e *sqltext.Any) (Cond, error) {
 		if err != nil || sign != "=" {
 			return Cond{}, Unsupported(e.At, "use = ANY (list), or IN", "ANY takes a list or a query")
 		}
-		c := sure(Test(plan.InList, x.JSON(), items))
-		null := Test(plan.Or, IsNull(x.JSON()), IsNull(items))
+		v, err := x.Element("ANY")
+		if err != nil {
+			return Cond{}, err
+		}
+		c := sure(Test(plan.InList, v, items))
+		null := Test(plan.Or, IsNull(v), IsNull(items))
 		c = Cond{Test(plan.And, Not(null), c.Yes), Test(plan.And, Not(null), c.No)}
 		return c.Negated(negate), nil
 	}

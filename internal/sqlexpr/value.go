@@ -27,7 +27,8 @@ func (b *Binder) Value(e sqltext.Expr) (Node, error) {
 		return Node{}, err
 	}
 	x.At = At(e.Pos())
-	if _, ok := x.Expr.(plan.Const); ok {
+	// A null with a type keeps it: typed takes any other constant as what its value fits.
+	if k, ok := x.Expr.(plan.Const); ok && (k.T == schema.JSON || !k.Value.IsNull()) {
 		x.Constant = true
 	}
 	return x, nil
@@ -74,7 +75,11 @@ func (b *Binder) expression(e sqltext.Expr) (Node, error) {
 			if err != nil {
 				return Node{}, err
 			}
-			l.Elements = append(l.Elements, x.JSON())
+			v, err := x.Element("ARRAY")
+			if err != nil {
+				return Node{}, err
+			}
+			l.Elements = append(l.Elements, v)
 		}
 		return Node{Node: typed.Node{Expr: l, List: true}}, nil
 	case *sqltext.Index:
@@ -221,7 +226,7 @@ func (b *Binder) binary(e *sqltext.Binary) (Node, error) {
 func (b *Binder) caseOf(e *sqltext.Case) (Node, error) {
 	c := plan.Case{}
 	var values []typed.Node
-	days := true
+	var list []Node
 	put := func(x sqltext.Expr) error {
 		v, err := b.Value(x)
 		if err != nil {
@@ -230,8 +235,7 @@ func (b *Binder) caseOf(e *sqltext.Case) (Node, error) {
 		if v.Span {
 			return Unsupported(x.Pos(), "extract(epoch FROM …) gives seconds", "a length of time can't be the value of a CASE")
 		}
-		days = days && (v.Day || v.IsNull())
-		values = append(values, v.Node)
+		values, list = append(values, v.Node), append(list, v)
 		return nil
 	}
 	for i, when := range e.When {
@@ -261,7 +265,7 @@ func (b *Binder) caseOf(e *sqltext.Case) (Node, error) {
 		return Node{}, err
 	}
 	c.Then, c.Else, c.T = all[:len(all)-1], all[len(all)-1], t
-	return Node{Node: typed.Node{Expr: c, List: typed.Lists(values)}, Day: days && t == schema.Date}, nil
+	return Node{Node: typed.Node{Expr: c, List: typed.Lists(values)}, Day: days(list)}, nil
 }
 
 // together converts values to their common type, which SQL requires.
@@ -328,6 +332,17 @@ func (b *Binder) Text(x *Node, what string) (plan.Expr, error) {
 		return nil, unsupportedAt(x.At, "", "%s takes a text, not %s", what, typed.What(&x.Node))
 	}
 	return plan.Convert{X: x.Expr, T: schema.String}, nil
+}
+
+// Element returns x as an element of a list that what makes: a day as text.
+func (x *Node) Element(what string) (plan.Expr, error) {
+	switch {
+	case x.Span:
+		return nil, unsupportedAt(x.At, "extract(epoch FROM …) gives seconds", "%s can't take lengths of time", what)
+	case x.Day:
+		x = &Node{Node: typed.Node{Expr: plan.DateText{X: x.Expr, Format: "%Y-%m-%d"}}}
+	}
+	return x.JSON(), nil
 }
 
 func unsupportedAt(place, instead, format string, args ...any) *problem.Error {

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"database/sql"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -16,7 +17,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/writing"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
-	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
 )
 
@@ -146,28 +146,46 @@ func TestStopsEarly(t *testing.T) {
 
 // TestStatementsRaw compares the corpus of SQL with what PostgreSQL itself answers.
 func TestStatementsRaw(t *testing.T) {
-	var at string
-	statements.Raw(t, func(t *testing.T, data sourcetest.Dataset) source.Source {
-		opened := suite
-		opened.Fresh = func(t testing.TB) string { at = testservices.Postgres(t); return at }
-		return opened.Load(t, data)
-	}, func(text string) ([]string, error) {
-		db := suite.Outside(t, at, "SET timezone = 'UTC'")
-		db.SetMaxOpenConns(1)
-		defer db.Close()
-		rows, err := db.Query("SELECT row_to_json(whole_row)::text FROM (" + text + ") AS whole_row")
-		if err != nil {
+	var raw rawStatements
+	opened := suite
+	opened.Fresh = raw.fresh
+	statements.Raw(t, opened.Load, raw.ask)
+}
+
+// TestStatementsDifferential compares random statements with the oracle, and with what PostgreSQL itself answers.
+func TestStatementsDifferential(t *testing.T) {
+	var raw rawStatements
+	opened := suite
+	opened.Fresh = raw.fresh
+	opened.TestStatementsDifferential(t, raw.ask)
+}
+
+// rawStatements asks the database of a source on another connection.
+type rawStatements struct{ db *sql.DB }
+
+func (r *rawStatements) fresh(t testing.TB) string {
+	at := testservices.Postgres(t)
+	r.db = suite.Outside(t, at)
+	r.db.SetMaxOpenConns(1)
+	if _, err := r.db.Exec("SET timezone = 'UTC'"); err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+func (r *rawStatements) ask(text string) ([]string, error) {
+	rows, err := r.db.Query("SELECT row_to_json(whole_row)::text FROM (" + text + ") AS whole_row")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := []string{}
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
 			return nil, err
 		}
-		defer rows.Close()
-		out := []string{}
-		for rows.Next() {
-			var line string
-			if err := rows.Scan(&line); err != nil {
-				return nil, err
-			}
-			out = append(out, line)
-		}
-		return out, rows.Err()
-	})
+		out = append(out, line)
+	}
+	return out, rows.Err()
 }

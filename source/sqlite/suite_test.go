@@ -48,17 +48,18 @@ var suite = database.Database{
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
-func TestQueries(t *testing.T)               { suite.TestQueries(t) }
-func TestLarge(t *testing.T)                 { suite.TestLarge(t) }
-func TestMasks(t *testing.T)                 { suite.TestMasks(t) }
-func TestDifferential(t *testing.T)          { suite.TestDifferential(t) }
-func TestStatements(t *testing.T)            { suite.TestStatements(t) }
-func TestPipelines(t *testing.T)             { suite.TestPipelines(t) }
-func TestPipelinesDifferential(t *testing.T) { suite.TestPipelinesDifferential(t) }
-func TestGoldenPipelines(t *testing.T)       { suite.TestGoldenPipelines(t) }
-func TestKeywords(t *testing.T)              { suite.TestKeywords(t) }
-func TestWriting(t *testing.T)               { suite.TestWriting(t) }
-func TestKilled(t *testing.T)                { suite.TestKilled(t) }
+func TestQueries(t *testing.T)                { suite.TestQueries(t) }
+func TestLarge(t *testing.T)                  { suite.TestLarge(t) }
+func TestMasks(t *testing.T)                  { suite.TestMasks(t) }
+func TestDifferential(t *testing.T)           { suite.TestDifferential(t) }
+func TestStatements(t *testing.T)             { suite.TestStatements(t) }
+func TestStatementsDifferential(t *testing.T) { suite.TestStatementsDifferential(t, nil) }
+func TestPipelines(t *testing.T)              { suite.TestPipelines(t) }
+func TestPipelinesDifferential(t *testing.T)  { suite.TestPipelinesDifferential(t) }
+func TestGoldenPipelines(t *testing.T)        { suite.TestGoldenPipelines(t) }
+func TestKeywords(t *testing.T)               { suite.TestKeywords(t) }
+func TestWriting(t *testing.T)                { suite.TestWriting(t) }
+func TestKilled(t *testing.T)                 { suite.TestKilled(t) }
 
 func TestExplain(t *testing.T) {
 	suite.TestExplain(t, []database.Explanation{

@@ -148,3 +148,9 @@ func (d *Database) TestPipelinesDifferential(t *testing.T) { pipelines.Different
 
 // TestStatements asks every statement of the corpus.
 func (d *Database) TestStatements(t *testing.T) { statements.Run(t, d.Load, d.Statements) }
+
+// TestStatementsDifferential compares random statements with the oracle, and with what raw answers to their text if it
+// isn't nil.
+func (d *Database) TestStatementsDifferential(t *testing.T, raw func(text string) ([]string, error)) {
+	statements.Differential(t, statements.Target{Open: d.Load, Oracle: oracle, Raw: raw})
+}

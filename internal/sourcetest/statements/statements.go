@@ -101,7 +101,7 @@ func (s *subject) ask(ctx context.Context, text string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	q.Limit, q.Now = 1000, now
+	q.Limit, q.Now = most, now
 	permit, err := s.policy.Read(reader, q)
 	if err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func Raw(t *testing.T, o sourcetest.Open, raw func(text string) ([]string, error
 			continue
 		}
 		if !st.own {
-			want, err := raw(strings.NewReplacer("now()", "timestamptz '2026-06-15 12:00:00Z'", "current_date", "date '2026-06-15'").Replace(st.text))
+			want, err := raw(dated(st.text))
 			if err != nil {
 				t.Errorf("%s: PostgreSQL: %v", st.text, err)
 				continue
@@ -208,6 +208,11 @@ func Raw(t *testing.T, o sourcetest.Open, raw func(text string) ([]string, error
 		}
 		write(t, "errors.txt", refused, denied)
 	}
+}
+
+// dated returns text with the time of the calls in place of the current one.
+func dated(text string) string {
+	return strings.NewReplacer("now()", "timestamptz '2026-06-15 12:00:00Z'", "current_date", "date '2026-06-15'").Replace(text)
 }
 
 // write replaces the answers in a file.

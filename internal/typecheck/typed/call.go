@@ -77,7 +77,7 @@ func Number(args []Node) schema.Type {
 	t := schema.Integer
 	for i := range args {
 		switch k := args[i].Kind(); {
-		case args[i].IsNull():
+		case args[i].Constant && args[i].IsNull():
 		case Numeric(k):
 			t = wider(t, k)
 		default:

@@ -196,9 +196,10 @@ func Together(nodes []Node, op string) ([]plan.Expr, schema.Type, error) {
 	return out, t, nil
 }
 
-// Lists reports whether all of nodes are lists or null.
+// Lists reports whether nodes are lists, null aside.
 func Lists(nodes []Node) bool {
-	return !slices.ContainsFunc(nodes, func(n Node) bool { return !n.List && !n.IsNull() })
+	return slices.ContainsFunc(nodes, func(n Node) bool { return n.List }) &&
+		!slices.ContainsFunc(nodes, func(n Node) bool { return !n.List && !n.IsNull() })
 }
 
 // Shown returns an error for a value of a type that only the database knows.

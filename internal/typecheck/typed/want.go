@@ -19,7 +19,7 @@ func (n *Node) Want(t schema.Type, op string) (plan.Expr, error) {
 	if n.IsObject() {
 		return nil, problem.Invalid(n.At, "%s takes %s here, not an object", op, wanted(t))
 	}
-	if n.Constant {
+	if n.Constant || n.IsNull() {
 		v := n.Expr.(plan.Const).Value
 		if fitted, ok := fit(v, t); ok {
 			return Constant(fitted, t), nil

@@ -1,0 +1,186 @@
+package statements
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"pgregory.net/rapid"
+)
+
+// rounds is how many random statements each source is asked, unless BAILIWICK_SOAK sets another number.
+const rounds = 400
+
+// most is the number of records above which answers aren't compared: they are cut there.
+const most = 1000
+
+// A Target is a source that random statements are put to.
+type Target struct {
+	Open   sourcetest.Open
+	Oracle sourcetest.Oracle // the source whose answers are right
+	// Raw runs the text of a statement in the database itself and returns its records as JSON; nil where the
+	// database doesn't take the text or gives it another meaning.
+	Raw func(text string) ([]string, error)
+}
+
+// A differential compares the answers to random statements.
+type differential struct {
+	*subject
+	oracle *subject
+	raw    func(text string) ([]string, error)
+
+	compared, rows, raws, laws int
+	refused                    map[string]int // by the text of the refusal, less its place
+}
+
+// Differential asks a source and the oracle random statements, which must have the same answers, and where the
+// database takes the text as it is, its own answer must be the same too. For a plain list it checks two laws: the
+// records for which a condition is true, false and neither are all records, and as many are found by a condition in
+// WHERE as there are in the list of all for which it is true.
+func Differential(t *testing.T, target Target) {
+	n := sourcetest.Rounds(t, rounds)
+	data := sourcetest.Dataset{Tables: shop()}
+	s := open(t, target.Open)
+	classes, _, err := s.source.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := *s
+	of.source = target.Oracle(classes, data.Rows(t, classes))
+	d := &differential{subject: s, oracle: &of, raw: target.Raw, refused: map[string]int{}}
+	rapid.Check(t, d.check)
+	t.Logf("%d statements compared, %d rows, %d with the database's own answer, %d laws", d.compared, d.rows, d.raws, d.laws)
+	refused := slices.SortedFunc(maps.Keys(d.refused), func(a, b string) int { return d.refused[b] - d.refused[a] })
+	for _, why := range refused[:min(len(refused), 10)] {
+		t.Logf("refused %d times: %s", d.refused[why], why)
+	}
+	if testing.Short() {
+		n /= 5 // as rapid does
+	}
+	if d.compared < n/2 || d.rows < n {
+		t.Errorf("only %d statements with %d rows of %d rounds were compared", d.compared, d.rows, n)
+	}
+}
+
+func (d *differential) check(t *rapid.T) {
+	w := &writer{t: t}
+	q := w.statement(2)
+	got, err := d.ask(t.Context(), q.text)
+	if err != nil {
+		d.refuse(t, q.text, err)
+		return
+	}
+	if len(got) >= most {
+		return // what is cut depends on the order
+	}
+	want, err := d.oracle.ask(t.Context(), q.text)
+	if err != nil {
+		t.Fatalf("%s\nthe oracle: %s", q.text, said(err))
+	}
+	differ(t, "the oracle", q.text, got, want)
+	d.compared++
+	d.rows += len(got)
+	if d.raw != nil {
+		if want, err := d.raw(dated(q.text)); err == nil {
+			differ(t, "the database", q.text, got, want)
+			d.raws++
+		}
+	}
+	if q.free != "" && q.cond != "" {
+		d.law(t, q, got)
+	}
+}
+
+// refuse counts a refusal. A failure of the source is none.
+func (d *differential) refuse(t *rapid.T, text string, err error) {
+	t.Helper()
+	p := problem.Of(err)
+	if p.Code == problem.Internal || p.Code == problem.Upstream {
+		t.Fatalf("%s\n%s", text, said(err))
+	}
+	why := p.Detail
+	if _, rest, ok := strings.Cut(why, ": "); ok {
+		why = rest
+	}
+	d.refused[why]++
+}
+
+// law checks the laws for a list with a condition.
+func (d *differential) law(t *rapid.T, q written, holds []string) {
+	t.Helper()
+	all, err := d.ask(t.Context(), q.free)
+	if err != nil {
+		t.Fatalf("%s\n%s", q.free, said(err))
+	}
+	if len(all) >= most {
+		return
+	}
+	parts := slices.Clone(holds)
+	for _, form := range []string{" WHERE NOT (%s)", " WHERE (%s) IS NULL"} {
+		text := q.free + fmt.Sprintf(form, q.cond)
+		part, err := d.ask(t.Context(), text)
+		if err != nil {
+			t.Fatalf("%s\n%s", text, said(err))
+		}
+		parts = append(parts, part...)
+	}
+	differ(t, "the three parts of the list", q.free+" | "+q.cond, parts, all)
+	text := q.with + "SELECT sum(CASE WHEN " + q.cond + " THEN 1 ELSE 0 END) AS n FROM " + q.from
+	n, err := d.ask(t.Context(), text)
+	if err != nil {
+		t.Fatalf("%s\n%s", text, said(err))
+	}
+	want := fmt.Sprintf(`{"n":%d}`, len(holds))
+	if len(all) == 0 {
+		want = `{"n":null}`
+	}
+	differ(t, "the records that WHERE finds", text, n, []string{want})
+	d.laws++
+}
+
+// differ fails where two answers aren't the same records, in whatever order.
+func differ(t *rapid.T, other, text string, got, want []string) {
+	t.Helper()
+	if !same(sorted(got), sorted(want)) {
+		t.Fatalf("%s\n%d records:\n  %s\n%s, %d:\n  %s", text, len(got), few(got), other, len(want), few(want))
+	}
+}
+
+// few returns the first records, as lines.
+func few(records []string) string { return strings.Join(records[:min(len(records), 20)], "\n  ") }
+
+// sorted orders records by their text, in which numbers are rounded: sums of doubles depend on their order.
+func sorted(records []string) []string {
+	keys := make(map[string]string, len(records))
+	for _, r := range records {
+		v, err := value.Read([]byte(r), 20)
+		if err != nil {
+			continue
+		}
+		var key strings.Builder
+		for _, m := range v.Members() {
+			switch v := m.Value; {
+			case v.IsNumber():
+				f, _ := v.AsFloat()
+				fmt.Fprintf(&key, "%.9g|", f+0)
+			case v.Kind() == value.String:
+				if at, ok := value.OfDateText(v.Text()); ok && len(v.Text()) > 10 {
+					fmt.Fprintf(&key, "%d|", at.Micros())
+					continue
+				}
+				fallthrough
+			default:
+				fmt.Fprintf(&key, "%d %s|", v.Kind(), v)
+			}
+		}
+		keys[r] = key.String()
+	}
+	out := slices.Clone(records)
+	slices.SortStableFunc(out, func(a, b string) int { return strings.Compare(keys[a], keys[b]) })
+	return out
+}
