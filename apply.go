@@ -227,13 +227,20 @@ func (e *execution) write(ctx context.Context, a change.Approved) (change.EventK
 	case errors.Is(err, change.ErrFenced):
 		return "", change.Outcome{}, &problem.Error{Code: problem.Conflict, Kind: "fenced", Detail: "another executor has taken the change"}
 	}
-	return g.barred(context.WithoutCancel(ctx), w, c, err)
+	event, outcome, barred := g.barred(context.WithoutCancel(ctx), w, c, err)
+	if event == change.EventUnknown { // the next executor may still be able to settle it
+		return "", change.Outcome{}, fmt.Errorf("whether %s was written isn't known: %w", c.ID, err)
+	}
+	return event, outcome, barred
 }
 
-// barred blocks every later apply of this change, or returns its receipt if it was already applied.
+// barred blocks every later apply of this change, or returns its receipt if it was already applied. The outcome is
+// unknown if the source can't find out, as one without transactions: a person settles it.
 func (g *Gateway) barred(ctx context.Context, w source.Writer, c *change.Change, why error) (change.EventKind, change.Outcome, error) {
 	receipt, applied, err := w.Bar(ctx, c.ID, c.Lease.Fence)
 	switch {
+	case errors.Is(err, change.ErrUnknown):
+		return change.EventUnknown, change.Outcome{Detail: problem.Of(err).Detail, Kind: problem.Of(err).Kind}, nil
 	case err != nil:
 		return "", change.Outcome{}, fmt.Errorf("whether %s was written isn't known: %w", c.ID, errors.Join(why, err))
 	case applied:

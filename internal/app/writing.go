@@ -10,26 +10,26 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
+	"github.com/bailiwick-dev/bailiwick/source/mongodb"
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 )
 
-// A writable is a source that can be written to; reads use read-only connections.
+// A writable is a source that can be written to; reads use connections of their own.
 type writable interface {
 	Adapter
-	declarer
+	source.Writer
 }
 
 // A declarer is a Writer that runs the declared statements of actions.
 type declarer interface {
-	source.Writer
 	Declare(statements []string)
 }
 
 // keptWritable is a kept source that can be written to.
 type keptWritable struct {
 	kept
-	declarer
+	source.Writer
 }
 
 // declare passes the statements of the actions of c (do: sql) to the sources.
@@ -41,7 +41,11 @@ func (p *App) declare(c *config.Config) {
 		}
 	}
 	for _, s := range p.sources {
-		if w, ok := s.(declarer); ok {
+		k, _ := s.(*keptWritable)
+		if k == nil {
+			continue
+		}
+		if w, ok := k.Writer.(declarer); ok {
 			w.Declare(statements)
 		}
 	}
@@ -78,6 +82,8 @@ func openWritable(ctx context.Context, src config.Source, opened Opened) (Opened
 	case *postgres.Source:
 		w, err = s.Writable(ctx, src.WriteURL)
 	case *mariadb.Source:
+		w, err = s.Writable(ctx, src.WriteURL)
+	case *mongodb.Source:
 		w, err = s.Writable(ctx, src.WriteURL)
 	default:
 		err = errors.New("this version writes to no such source")

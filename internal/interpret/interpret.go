@@ -85,6 +85,13 @@ func Visible(ctx context.Context, v *policy.View, all func(*schema.Class) ([]val
 	return r.visible(v, all)
 }
 
+// Holds reports whether a filter over the fields of a class holds for one of its records.
+func Holds(ctx context.Context, f query.Filter, c *schema.Class, row value.Row) (bool, error) {
+	r := &reading{ctx: ctx, plan: &policy.Plan{}}
+	kept, err := r.keep([]value.Row{row}, f, rootsOf(c))
+	return len(kept) == 1, err
+}
+
 // A reading is the evaluation of one plan.
 type reading struct {
 	ctx     context.Context

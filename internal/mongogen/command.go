@@ -22,6 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // A Level is what a server can do.
@@ -139,15 +140,32 @@ func (w *Writer) keyed(c *schema.Class, n interpret.Need) cond {
 func membersOf(c *schema.Class) columns {
 	return func(key string) (string, *schema.Field) {
 		f := c.Field(key)
-		if f == nil || !nameable(f.Name) {
+		if f == nil || !Nameable(f.Name) {
 			return "", nil
 		}
 		return f.Name, f
 	}
 }
 
-// nameable reports whether name can be written as the name of a member. No other is ever written.
-func nameable(name string) bool {
+// Key writes the condition that a document of a class has a key.
+func Key(l Level, c *schema.Class, id []value.Value) (bson.D, error) {
+	m := matcher{l, membersOf(c)}
+	var docs bson.A
+	for i, v := range id {
+		is := m.in(query.In{Path: query.Path{c.Key[i]}, Values: []value.Value{v}})
+		if !is.exact || is.doc == nil {
+			return nil, problem.New(problem.Unsupported, fmt.Sprintf("records of %s can't be found by %s in this source", c.Name, c.Key[i]))
+		}
+		docs = append(docs, is.doc)
+	}
+	if len(docs) == 0 {
+		return nil, problem.New(problem.Unsupported, fmt.Sprintf("records of %s have no key", c.Name))
+	}
+	return bson.D{{Key: "$and", Value: docs}}, nil
+}
+
+// Nameable reports whether name can be written as the name of a member. No other is ever written.
+func Nameable(name string) bool {
 	return name != "" && !strings.HasPrefix(name, "$") && !strings.ContainsAny(name, ".\x00")
 }
 
@@ -208,7 +226,7 @@ func visible(v *policy.View) bson.D {
 	out := bson.D{}
 	own := false
 	for _, f := range v.Fields() {
-		if nameable(f.Name) {
+		if Nameable(f.Name) {
 			out = append(out, bson.E{Key: f.Name, Value: int32(1)})
 			own = own || f.Name == "_id"
 		}
@@ -228,7 +246,7 @@ const joined = "~through"
 // through writes the condition that a pointer leads into a view: before the projection of the view, and the stages after
 // the condition.
 func (w *Writer) through(t *policy.Through) (bson.D, bson.A, error) {
-	if !nameable(t.Field) || !nameable(t.Key) {
+	if !Nameable(t.Field) || !Nameable(t.Key) {
 		return nil, nil, problem.New(problem.Unsupported, "a rule names a field that can't be named in this source")
 	}
 	if w.Level == FerretDB {
@@ -268,7 +286,7 @@ func term(name string, desc bool) bson.E {
 
 // sortable reports whether a server orders the values of a field as the query language does.
 func sortable(f *schema.Field) bool {
-	if !nameable(f.Name) {
+	if !Nameable(f.Name) {
 		return false
 	}
 	switch f.Type {
@@ -288,9 +306,16 @@ func sortableColumn(c *plan.Column) bool {
 	return sortable(&schema.Field{Name: "x", Type: c.Type})
 }
 
-// KeysOf writes the command that reads the keys to which a Through leads.
-func (w *Writer) KeysOf(t *policy.Through) (Command, error) {
-	stages, err := w.view(t.View, nil, nil)
+// KeysOf writes the command that reads the keys to which a Through leads; those of only, unless it is nil.
+func (w *Writer) KeysOf(t *policy.Through, only []value.Value) (Command, error) {
+	var extra []cond
+	if only != nil {
+		extra = append(extra, w.keyed(t.View.Class(), interpret.Need{View: t.View, Key: t.Key, In: only}))
+		if !exact(extra) {
+			return Command{}, problem.New(problem.Unsupported, "a rule compares keys that can't be compared in this source")
+		}
+	}
+	stages, err := w.view(t.View, extra, nil)
 	if err != nil {
 		return Command{}, err
 	}

@@ -100,7 +100,7 @@ func coerceConst(e plan.Const) value.Value {
 // seen writes the value of a column as expressions see it: null unless it is of the column's type.
 func (f *flow) seen(i int) (any, bool) {
 	c := &f.shape.Columns[i]
-	if !nameable(f.names[i]) || c.Mask != nil {
+	if !Nameable(f.names[i]) || c.Mask != nil {
 		return nil, false
 	}
 	x := "$" + f.names[i]
@@ -168,7 +168,7 @@ func (f *flow) cases(e plan.Case) (any, bool) {
 func (f *flow) part(e plan.Part) (any, bool) {
 	x, ok := f.expr(e.X)
 	for _, name := range e.Path {
-		if !nameable(name) {
+		if !Nameable(name) {
 			return nil, false
 		}
 		x = let(x, func(x string) any {
@@ -213,7 +213,7 @@ func (f *flow) object(e plan.Object) (any, bool) {
 	}
 	out := bson.D{}
 	for i, name := range e.Names {
-		if !nameable(name) {
+		if !Nameable(name) {
 			return nil, false
 		}
 		out = append(out, bson.E{Key: name, Value: values[i]})

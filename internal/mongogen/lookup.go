@@ -102,7 +102,7 @@ type member struct {
 
 func (m *member) set(path query.Path, x any) bool {
 	for _, name := range path {
-		if !nameable(name) || m.x != nil {
+		if !Nameable(name) || m.x != nil {
 			return false
 		}
 		if m.of == nil {
@@ -139,7 +139,7 @@ func (f *flow) join(s *plan.Join) bool {
 		return false
 	}
 	r, vars, ok := f.right(s.Right, s.On)
-	if !ok || slices.ContainsFunc(append(slices.Clone(f.names), r.names...), func(n string) bool { return !nameable(n) }) {
+	if !ok || slices.ContainsFunc(append(slices.Clone(f.names), r.names...), func(n string) bool { return !Nameable(n) }) {
 		return false
 	}
 	f.lookup(s.Right, r, vars, "~joined")

@@ -134,7 +134,7 @@ func (m matcher) at(path query.Path) (spot, bool) {
 		return spot{}, false
 	}
 	for _, part := range path[1:] {
-		if !nameable(part) || numeric(part) {
+		if !Nameable(part) || numeric(part) {
 			return spot{}, false
 		}
 		name += "." + part

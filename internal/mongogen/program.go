@@ -85,7 +85,7 @@ func (f *flow) leading(stages []plan.Stage) (int, []cond) {
 func (f *flow) match(where query.Filter) cond {
 	return matcher{f.w.Level, func(key string) (string, *schema.Field) {
 		i := f.shape.Find(key)
-		if i < 0 || !nameable(f.names[i]) {
+		if i < 0 || !Nameable(f.names[i]) {
 			return "", nil
 		}
 		if c := &f.shape.Columns[i]; c.Field == nil {
@@ -151,7 +151,7 @@ func (f *flow) slice(s *plan.Slice) bool {
 func (f *flow) order(s *plan.Shape) (bson.D, bool) {
 	by := bson.D{}
 	for _, p := range s.Order {
-		if !nameable(f.names[p.Column]) || !sortableColumn(&s.Columns[p.Column]) {
+		if !Nameable(f.names[p.Column]) || !sortableColumn(&s.Columns[p.Column]) {
 			return nil, false
 		}
 		by = append(by, term(f.names[p.Column], p.Desc))

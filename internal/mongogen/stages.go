@@ -17,7 +17,7 @@ func named(s *plan.Shape) []string {
 	out := make([]string, len(s.Columns))
 	for i, c := range s.Columns {
 		out[i] = "~" + strconv.Itoa(i)
-		if len(c.Path) == 1 && nameable(c.Path[0]) && c.Path[0][0] != '~' && !slices.Contains(out[:i], c.Path[0]) {
+		if len(c.Path) == 1 && Nameable(c.Path[0]) && c.Path[0][0] != '~' && !slices.Contains(out[:i], c.Path[0]) {
 			out[i] = c.Path[0]
 		}
 	}
@@ -41,7 +41,7 @@ func (f *flow) project(names []string, values []any) {
 func (f *flow) columns(es []plan.Expr, to []plan.Column) ([]any, bool) {
 	out := make([]any, len(es))
 	for i, e := range es {
-		if ref, ok := e.(plan.Ref); ok && nameable(f.names[ref.Column]) && (to[i].Field != nil || f.shape.Columns[ref.Column].Field == nil) {
+		if ref, ok := e.(plan.Ref); ok && Nameable(f.names[ref.Column]) && (to[i].Field != nil || f.shape.Columns[ref.Column].Field == nil) {
 			out[i] = "$" + f.names[ref.Column]
 			continue
 		}
@@ -65,7 +65,7 @@ func (f *flow) mapped(s *plan.Map) bool {
 // unwind writes one record for each element of a list.
 func (f *flow) unwind(s *plan.Unwind) bool {
 	list, ok := f.expr(s.List)
-	if !ok || f.w.Level != MongoDB || slices.ContainsFunc(f.names, func(n string) bool { return !nameable(n) }) {
+	if !ok || f.w.Level != MongoDB || slices.ContainsFunc(f.names, func(n string) bool { return !Nameable(n) }) {
 		return false
 	}
 	names := append(slices.Clone(f.names), "~list")

@@ -1,6 +1,7 @@
 // An independent evaluator of aggregation pipelines: it speaks the MongoDB wire protocol and evaluates with the npm package
 // mingo. It isn't MongoDB. It keeps documents in memory, all numbers as doubles, and knows just the commands that
-// Bailiwick and its tests send.
+// Bailiwick and its tests send. It has transactions as a replica set has: each reads a snapshot, and fails with a WriteConflict
+// if it writes what another one has written.
 //
 //   node server.mjs PORT    listens on the loopback, and prints "ready" when it does
 import net from "node:net";
@@ -13,8 +14,78 @@ const databases = new Map(); // name -> Map of collections: {docs, indexes, opti
 const cursors = new Map();
 let lastCursor = 1n;
 
+// Transactions: by session, what one sees and has written. locks are the documents that one has written, by name.
+const transactions = new Map();
+const locks = new Map();
+const lifetime = 2000; // ms, after which one that was left is aborted
+let inside = null; // the transaction of the command that runs
+
+const sessionOf = (cmd) => `${cmd.lsid?.id?.toString("hex")}/${cmd.txnNumber}`;
+const conflict = () => Object.assign(new Error("WriteConflict"), { code: 112, codeName: "WriteConflict", labels: ["TransientTransactionError"] });
+const lockName = (db, coll, id) => `${db}\0${coll}\0${Buffer.from(BSON.serialize({ v: id })).toString("hex")}`;
+const committed = (db, coll, id) => databases.get(db)?.get(coll)?.docs.find((d) => same(d._id, id));
+
+function begin(key) {
+  const copy = new Map([...databases].map(([db, all]) => [db, new Map([...all].map(([name, c]) => [name, { ...c, docs: [...c.docs] }]))]));
+  const t = { key, databases: copy, written: new Map(), until: Date.now() + lifetime };
+  transactions.set(key, t);
+  return t;
+}
+
+// touch notes that the command writes a document. It must come before the write.
+function touch(db, coll, id) {
+  const name = lockName(db, coll, id);
+  const by = locks.get(name);
+  if (by && by !== inside && by.until < Date.now()) abort(by);
+  if (locks.get(name) && locks.get(name) !== inside) {
+    if (inside) throw conflict();
+    throw waiting;
+  }
+  if (!inside) return;
+  if (!inside.written.has(name)) {
+    const seen = made(db, coll).docs.find((d) => same(d._id, id));
+    if (committed(db, coll, id) !== seen) throw conflict();
+    inside.written.set(name, { db, coll, id });
+    locks.set(name, inside);
+  }
+}
+
+function abort(t) {
+  for (const name of t.written.keys()) locks.delete(name);
+  transactions.delete(t.key);
+}
+
+function commit(t) {
+  const now = [...t.written.values()].map((w) => ({ ...w, doc: t.databases.get(w.db)?.get(w.coll)?.docs.find((d) => same(d._id, w.id)) }));
+  for (const w of now) {
+    const to = databases.get(w.db)?.get(w.coll);
+    if (w.doc && to && clashes(to, w.doc, w.id)) {
+      abort(t);
+      throw conflict();
+    }
+  }
+  for (const w of now) {
+    const to = made(w.db, w.coll);
+    const index = to.docs.findIndex((d) => same(d._id, w.id));
+    if (w.doc && index < 0) to.docs.push(w.doc);
+    else if (w.doc) to.docs[index] = w.doc;
+    else if (index >= 0) to.docs.splice(index, 1);
+  }
+  abort(t);
+}
+
+// clashes reports whether another document than that with the _id except has the same values in a unique index.
+function clashes(to, doc, except) {
+  const unique = to.indexes.filter((i) => i.unique || i.name === "_id_").map((i) => Object.keys(i.key));
+  return unique.some((keys) => to.docs.some((d) => !(except !== undefined && same(d._id, except)) && keys.every((k) => same(d[k] ?? null, doc[k] ?? null))));
+}
+const waiting = Symbol("waiting"); // for the lock of a transaction
+
 const fail = (code, codeName, errmsg) => ({ ok: 0, code, codeName, errmsg });
-const base = (name) => databases.get(name) ?? databases.set(name, new Map()).get(name);
+const base = (name) => {
+  const all = inside?.databases ?? databases;
+  return all.get(name) ?? all.set(name, new Map()).get(name);
+};
 const made = (db, name) => {
   const all = base(db);
   return all.get(name) ?? all.set(name, { docs: [], indexes: [{ v: 2, key: { _id: 1 }, name: "_id_" }], options: {} }).get(name);
@@ -35,9 +106,11 @@ function paged(db, name, docs, batch) {
   return { cursor: { id: BSON.Long.fromBigInt(id), ns: `${db}.${name}`, firstBatch: docs.slice(0, size) }, ok: 1 };
 }
 
+const address = `127.0.0.1:${process.argv[2]}`;
 const hello = () => ({
   ismaster: true, isWritablePrimary: true, helloOk: true, maxBsonObjectSize: 16777216, maxMessageSizeBytes: 48000000,
   maxWriteBatchSize: 100000, localTime: new Date(), minWireVersion: 0, maxWireVersion: 21, readOnly: false, ok: 1,
+  setName: "mingo", setVersion: 1, hosts: [address], me: address, primary: address, logicalSessionTimeoutMinutes: 30,
 });
 
 function insert(db, cmd) {
@@ -46,9 +119,8 @@ function insert(db, cmd) {
   let n = 0;
   cmd.documents.forEach((doc, index) => {
     if (doc._id === undefined) doc._id = new BSON.ObjectId();
-    const unique = to.indexes.filter((i) => i.unique || i.name === "_id_").map((i) => Object.keys(i.key));
-    const clash = unique.find((keys) => to.docs.some((d) => keys.every((k) => same(d[k] ?? null, doc[k] ?? null))));
-    if (clash) writeErrors.push({ index, code: 11000, errmsg: "E11000 duplicate key error" });
+    touch(db, cmd.insert, doc._id);
+    if (clashes(to, doc)) writeErrors.push({ index, code: 11000, errmsg: "E11000 duplicate key error" });
     else { to.docs.push(doc); n++; }
   });
   return { n, ...(writeErrors.length ? { writeErrors } : {}), ok: 1 };
@@ -88,6 +160,7 @@ function findAndModify(db, cmd) {
     return { value: cmd.new ? doc : null, lastErrorObject: { n: 1, updatedExisting: false, upserted: doc._id }, ok: 1 };
   }
   if (!before) return { value: null, lastErrorObject: { n: 0, updatedExisting: false }, ok: 1 };
+  touch(db, cmd.findAndModify ?? cmd.findandmodify, before._id);
   if (cmd.remove) {
     collection.docs.splice(index, 1);
     return { value: before, lastErrorObject: { n: 1 }, ok: 1 };
@@ -95,11 +168,13 @@ function findAndModify(db, cmd) {
   const after = structuredCloneOf([before])[0];
   if (Object.keys(cmd.update).some((k) => k.startsWith("$"))) {
     for (const [k, v] of Object.entries(cmd.update.$set ?? {})) after[k] = v;
+    for (const [k, v] of Object.entries(cmd.update.$inc ?? {})) after[k] = (after[k] ?? 0) + v;
     for (const k of Object.keys(cmd.update.$unset ?? {})) delete after[k];
   } else {
     for (const k of Object.keys(after)) if (k !== "_id") delete after[k];
     Object.assign(after, cmd.update);
   }
+  if (clashes(collection, after, before._id)) throw Object.assign(new Error("E11000 duplicate key error"), { code: 11000, codeName: "DuplicateKey" });
   collection.docs[index] = after;
   return { value: cmd.new ? after : before, lastErrorObject: { n: 1, updatedExisting: true }, ok: 1 };
 }
@@ -131,6 +206,8 @@ const commands = {
     const all = [...base(db)].map(([name, c]) => ({ name, type: "collection", options: c.options, info: { readOnly: false } }));
     return paged(db, "$cmd.listCollections", new mingo.Query(cmd.filter ?? {}).find(all).all(), Infinity);
   },
+  commitTransaction: () => { const t = inside; inside = null; commit(t); return { ok: 1 }; },
+  abortTransaction: () => (abort(inside), { ok: 1 }),
   drop: (db, cmd) => (base(db).delete(cmd.drop) ? { ok: 1 } : fail(26, "NamespaceNotFound", "ns not found")),
   dropDatabase: (db) => (databases.delete(db), { ok: 1 }),
   getMore: (_, cmd) => {
@@ -160,9 +237,20 @@ function run(doc) {
   const name = Object.keys(doc)[0];
   const command = commands[name];
   if (!command) return fail(59, "CommandNotFound", `no such command: '${name}'`);
+  inside = null;
   try {
-    return command(doc.$db, name === "getMore" || name === "killCursors" ? doc : double(doc));
+    if (doc.autocommit === false) {
+      const key = sessionOf(doc);
+      inside = doc.startTransaction ? begin(key) : transactions.get(key);
+      if (!inside || inside.until < Date.now()) return { ...fail(251, "NoSuchTransaction", "no such transaction"), errorLabels: ["TransientTransactionError"] };
+    }
+    const answer = command(doc.$db, name === "getMore" || name === "killCursors" ? doc : double(doc));
+    if (answer.writeErrors && inside) abort(inside); // any error ends a transaction
+    return answer;
   } catch (e) {
+    if (e === waiting) return waiting;
+    if (inside) abort(inside);
+    if (e?.code) return { ...fail(e.code, e.codeName, e.message), ...(e.labels ? { errorLabels: e.labels } : {}) };
     console.log(name, String(e?.stack ?? e).slice(0, 600));
     return fail(2, "BadValue", String(e?.message ?? e));
   }
@@ -214,8 +302,10 @@ function answer(message) {
     }
     at += size;
   }
-  if (flags & 2) return run(doc), null;
-  return framed(2013, Buffer.concat([Buffer.from([0, 0, 0, 0, 0]), BSON.serialize(run(doc), writing)]));
+  const reply = run(doc);
+  if (reply === waiting) return waiting;
+  if (flags & 2) return null;
+  return framed(2013, Buffer.concat([Buffer.from([0, 0, 0, 0, 0]), BSON.serialize(reply, writing)]));
 }
 
 const server = net.createServer((socket) => {
@@ -226,9 +316,14 @@ const server = net.createServer((socket) => {
     held = held.length ? Buffer.concat([held, chunk]) : chunk;
     while (held.length >= 4 && held.length >= held.readInt32LE(0)) {
       const size = held.readInt32LE(0);
-      const reply = answer(held.subarray(0, size));
+      const message = held.subarray(0, size);
       held = held.subarray(size);
-      if (reply) socket.write(reply);
+      const reply = () => {
+        const bytes = answer(message);
+        if (bytes === waiting) setTimeout(reply, 5);
+        else if (bytes) socket.write(bytes);
+      };
+      reply();
     }
   });
 });

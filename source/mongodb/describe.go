@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
 	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -86,7 +87,7 @@ func (s *Source) look(ctx context.Context, name string, into *sample) error {
 	}
 	last := bson.A{bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: int32(-1)}}}}, bson.D{{Key: "$limit", Value: int64(newest)}}}
 	for _, stages := range []bson.A{some, last} {
-		if err := s.aggregate(ctx, name, stages, func(doc bson.Raw) error { return into.document(doc) }); err != nil {
+		if err := s.aggregate(ctx, s.db, mongogen.Command{Collection: name, Pipeline: stages}, func(doc bson.Raw) error { return into.document(doc) }); err != nil {
 			return err
 		}
 	}
@@ -203,8 +204,7 @@ func jsonTypes(types []string) []string {
 
 // fields returns the fields, _id first.
 func (s *sample) fields() []schema.Field {
-	id := s.field("_id")
-	id.NotNull, id.Generated = true, true
+	s.field("_id")
 	s.order = append([]string{"_id"}, slices.DeleteFunc(s.order, func(n string) bool { return n == "_id" })...)
 	if len(s.order) > maxFields {
 		s.warnings = append(s.warnings, fmt.Sprintf("%s: %d names of fields were found; the first %d are described. Declare the fields that are meant", s.name, len(s.order), maxFields))
@@ -230,6 +230,10 @@ func (s *sample) fields() []schema.Field {
 		}
 		types = slices.DeleteFunc(slices.Sorted(slices.Values(types)), func(t string) bool { return t == "null" })
 		f.Type, f.Native = typeOf(types), strings.Join(types, "|")
+		if name == "_id" { // the server makes ObjectIds alone
+			f.NotNull, f.Generated = true, len(types) == 0 || slices.Contains(types, bsonvalue.ObjectID)
+			f.Required = !f.Generated
+		}
 		if len(types) > 1 && f.bound == nil {
 			var mixed []string
 			for _, t := range types {

@@ -35,6 +35,8 @@ type Options struct {
 	LocalRows int
 	// Full says that the server runs the whole aggregation language of MongoDB 7.0, although it doesn't report so.
 	Full bool
+	// Single says that changes are written one record at a time, without transactions, although the server has them.
+	Single bool
 	// Declared are descriptions of classes that replace what is found, by the collection's name. A key that isn't _id counts
 	// only if a unique index is on it.
 	Declared map[string]schema.Class
@@ -49,24 +51,33 @@ type Source struct {
 	sets    bool // transactions work: it is a replica set or a sharded cluster
 }
 
-// Open connects to a database. MongoDB has no connections that can't write: use an account that may only read.
-func Open(ctx context.Context, o Options) (*Source, error) {
-	parsed, err := connstring.ParseAndValidate(o.URL)
+// settings returns how a client of a URL connects, and the database that the URL names.
+func (o *Options) settings(uri string) (*options.ClientOptions, string, error) {
+	parsed, err := connstring.ParseAndValidate(uri)
 	if err != nil { // the error would quote the URL with its password
-		return nil, fmt.Errorf("source %s: the URL is not of the form mongodb://user:password@host/database", o.Name)
+		return nil, "", fmt.Errorf("source %s: the URL is not of the form mongodb://user:password@host/database", o.Name)
 	}
 	if parsed.Database == "" {
-		return nil, fmt.Errorf("source %s: the URL names no database: mongodb://host/database", o.Name)
+		return nil, "", fmt.Errorf("source %s: the URL names no database: mongodb://host/database", o.Name)
 	}
-	settings := options.Client().ApplyURI(o.URL).SetAppName("bailiwick").SetRetryWrites(false)
+	settings := options.Client().ApplyURI(uri).SetAppName("bailiwick").SetRetryWrites(false)
 	if parsed.ServerSelectionTimeout == 0 {
 		settings.SetServerSelectionTimeout(10 * time.Second)
+	}
+	return settings, parsed.Database, nil
+}
+
+// Open connects to a database. MongoDB has no connections that can't write: use an account that may only read.
+func Open(ctx context.Context, o Options) (*Source, error) {
+	settings, database, err := o.settings(o.URL)
+	if err != nil {
+		return nil, err
 	}
 	client, err := mongo.Connect(settings)
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", o.Name, unquoted(err))
 	}
-	s := &Source{options: o, client: client, db: client.Database(parsed.Database)}
+	s := &Source{options: o, client: client, db: client.Database(database)}
 	if err := s.greet(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("source %s: %w", o.Name, unquoted(err)), s.Close())
 	}
@@ -94,7 +105,7 @@ func (s *Source) greet(ctx context.Context) error {
 	if err := s.db.RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Decode(&hello); err != nil {
 		return err
 	}
-	s.sets = s.level == mongogen.MongoDB && (hello.Set != "" || hello.Msg == "isdbgrid")
+	s.sets = s.level == mongogen.MongoDB && !s.options.Single && (hello.Set != "" || hello.Msg == "isdbgrid")
 	return nil
 }
 
@@ -113,10 +124,12 @@ func unquoted(err error) error {
 }
 
 // Close closes all connections.
-func (s *Source) Close() error {
+func (s *Source) Close() error { return disconnect(s.client) }
+
+func disconnect(c *mongo.Client) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	return s.client.Disconnect(ctx)
+	return c.Disconnect(ctx)
 }
 
 // Ping implements source.Pinger.

@@ -93,7 +93,7 @@ func (r *reading) records(ctx context.Context, n interpret.Need) ([]value.Row, e
 // budget, under the name of the view.
 func (r *reading) run(ctx context.Context, c mongogen.Command, view string) ([]value.Row, error) {
 	var out []value.Row
-	err := r.s.aggregate(ctx, c.Collection, c.Pipeline, func(doc bson.Raw) error {
+	err := r.s.aggregate(ctx, r.s.db, c, func(doc bson.Raw) error {
 		row := decode(doc, c.Columns)
 		out = append(out, row)
 		if c.Whole {
@@ -120,12 +120,12 @@ func decode(doc bson.Raw, columns []mongogen.Column) value.Row {
 
 // keys returns the values of the key that a Through leads to.
 func (r *reading) keys(ctx context.Context, t *policy.Through) (bson.A, error) {
-	c, err := r.writer.KeysOf(t)
+	c, err := r.writer.KeysOf(t, nil)
 	if err != nil {
 		return nil, err
 	}
 	out := bson.A{}
-	err = r.s.aggregate(ctx, c.Collection, c.Pipeline, func(doc bson.Raw) error {
+	err = r.s.aggregate(ctx, r.s.db, c, func(doc bson.Raw) error {
 		v, err := doc.LookupErr(t.Key)
 		if err != nil || v.Type == bson.TypeNull {
 			return nil
@@ -139,11 +139,11 @@ func (r *reading) keys(ctx context.Context, t *policy.Through) (bson.A, error) {
 	return out, nil
 }
 
-// aggregate runs a pipeline and passes its documents to each until the end or the first error. It ends on the server
+// aggregate runs a command and passes its documents to each until the end or the first error. It ends on the server
 // when ctx does; the driver sends the deadline as maxTimeMS.
-func (s *Source) aggregate(ctx context.Context, collection string, pipeline bson.A, each func(bson.Raw) error) error {
+func (s *Source) aggregate(ctx context.Context, db *mongo.Database, c mongogen.Command, each func(bson.Raw) error) error {
 	name := comment()
-	command := bson.D{{Key: "aggregate", Value: collection}, {Key: "pipeline", Value: pipeline}, {Key: "cursor", Value: bson.D{{Key: "batchSize", Value: int32(batch)}}},
+	command := bson.D{{Key: "aggregate", Value: c.Collection}, {Key: "pipeline", Value: c.Pipeline}, {Key: "cursor", Value: bson.D{{Key: "batchSize", Value: int32(batch)}}},
 		{Key: "allowDiskUse", Value: true}, {Key: "comment", Value: name}}
 	if s.level == mongogen.MongoDB {
 		command = append(command, bson.E{Key: "collation", Value: bson.D{{Key: "locale", Value: "simple"}}})
@@ -151,7 +151,7 @@ func (s *Source) aggregate(ctx context.Context, collection string, pipeline bson
 	stopped := make(chan struct{})
 	defer close(stopped)
 	go s.watch(ctx, stopped, name)
-	cursor, err := s.db.RunCommandCursor(ctx, command)
+	cursor, err := db.RunCommandCursor(ctx, command)
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (s *Source) watch(ctx context.Context, stopped <-chan struct{}, name string
 		return
 	case <-ctx.Done():
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // ctx may hold the session of a transaction
 	defer cancel()
 	admin := s.client.Database("admin")
 	var running struct {

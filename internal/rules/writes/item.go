@@ -2,7 +2,9 @@ package writes
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -77,4 +79,27 @@ func keyOf(f query.Filter) []value.Value {
 		return out
 	}
 	return nil
+}
+
+// Effect returns what is known of i before it runs: all but Before and After.
+func (i *Item) Effect() change.Effect {
+	e := change.Effect{Op: i.Op, Class: i.View.Class().FullName(), Key: i.Key, Version: i.View.Rule().Version}
+	for _, s := range i.Sets {
+		if !s.Forced {
+			e.Asked = append(e.Asked, s.Field.Name)
+		}
+	}
+	return e
+}
+
+// Moved reports whether a record is no longer what was reviewed; now is its visible fields, or Null if it is gone.
+func (i *Item) Moved(now value.Value) bool {
+	if now.IsNull() || i.Before.IsNull() {
+		return true
+	}
+	return slices.ContainsFunc(i.Concerned, func(field string) bool {
+		was, had := i.Before.Get(field)
+		is, has := now.Get(field)
+		return had != has || !change.Same(was, is)
+	})
 }

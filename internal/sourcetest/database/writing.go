@@ -44,7 +44,7 @@ func (d *Database) execute(order string) error {
 	if err != nil {
 		return err
 	}
-	return writing.Execute(w, from, fence, os.Stdout)
+	return writing.Executor{From: from, Each: 2, Fence: fence}.Execute(w, os.Stdout)
 }
 
 // writable fills an empty database with statements and opens it for writing.
@@ -88,13 +88,13 @@ func (d *Database) TestKilled(t *testing.T) {
 		cmd.Env = append(os.Environ(), executorVariable+"="+fmt.Sprint(from, " ", fence, " ", at))
 		return cmd
 	}
-	t.Run("Kills", func(t *testing.T) { writing.Kills(t, outside, process, kills) })
+	t.Run("Kills", func(t *testing.T) { writing.Kills(t, writing.SQLHits(outside), process, kills) })
 	for _, table := range []string{"hits", "bailiwick_applied"} {
 		if _, err := outside.Exec("DELETE FROM " + table); err != nil {
 			t.Fatal(err)
 		}
 	}
-	t.Run("Stops", func(t *testing.T) { writing.Stops(t, w, outside, process, stops) })
+	t.Run("Stops", func(t *testing.T) { writing.Stops(t, w, writing.SQLHits(outside), process, stops) })
 }
 
 // A Preview is the create of a record of class a in a database of its own, and what is seen of it.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -40,12 +41,18 @@ func cancelled(t *testing.T, d *database) {
 	if r, err := d.apply(t, c, 2); err != nil || r.Again {
 		t.Errorf("with the next fence: %v %v", r, err)
 	}
-	if n := d.count(t, `SELECT n FROM marks WHERE id = 0`); n != 1 {
+	if n, _ := d.number(t, 0); n != 1 {
 		t.Errorf("n is %d", n)
 	}
-	// Cancelled at any moment: both the effect and its marker are there, or neither is.
+	interrupted(t, d)
+}
+
+// interrupted: an apply is cancelled at any moment. Both the effect and its marker are there, or neither is; where they
+// aren't written together, the next executor settles it.
+func interrupted(t *testing.T, d *database) {
+	left := 0
 	for i := range 60 {
-		if _, err := d.outside.Exec(`UPDATE marks SET n = 0 WHERE id = 0`); err != nil {
+		if err := d.Set(0, 0); err != nil {
 			t.Fatal(err)
 		}
 		c := d.proposed(t, `{"op":"update","class":"marks","id":"0","data":{"n":1}}`)
@@ -53,10 +60,16 @@ func cancelled(t *testing.T, d *database) {
 		_, err := d.Apply(ctx, d.permit(t, c, 1))
 		cancel()
 		_, applied, barred := d.Bar(t.Context(), c.ID, 1)
-		if n := d.count(t, `SELECT n FROM marks WHERE id = 0`); barred != nil || (n == 1) != applied || err == nil && !applied {
+		if !d.Groups && errors.Is(barred, change.ErrUnknown) {
+			left++
+			_, barred = d.apply(t, c, 2)
+			applied = true
+		}
+		if n, _ := d.number(t, 0); barred != nil || (n == 1) != applied || err == nil && !applied {
 			t.Errorf("after %v: n is %d, Bar says %v %v", err, n, applied, barred)
 		}
 	}
+	t.Logf("%d of 60 were left half done, and settled", left)
 }
 
 // held calls while with the record 0 of marks locked by an outsider.

@@ -21,10 +21,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Execute runs an executor in a process of its own: it applies the changes number from, from+1, … with a fence, and writes
-// the result of each to out, until it is killed. Each change creates two records, so that one of them alone, or four,
-// would show.
-func Execute(w Writable, from int, fence int64, out io.Writer) error {
+// An Executor is what a process of its own runs: it applies the changes number From, From+1, … with a fence, until it is
+// killed. Each change creates Each records of the class hits: of two, one of them alone, or four, would show.
+type Executor struct {
+	From, Each int
+	Fence      int64
+}
+
+// Execute runs an executor, and writes the result of each change to out.
+func (e Executor) Execute(w Writable, out io.Writer) error {
 	ctx := context.Background()
 	classes, _, err := w.Describe(ctx)
 	if err != nil {
@@ -35,8 +40,8 @@ func Execute(w Writable, from int, fence int64, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(out, "ready")
-	for n := from; ; n++ {
-		permit, err := hit(p, n, fence)
+	for n := e.From; ; n++ {
+		permit, err := e.hit(p, n)
 		if err != nil {
 			return err
 		}
@@ -55,13 +60,13 @@ func Execute(w Writable, from int, fence int64, out io.Writer) error {
 }
 
 // hit returns the permit for change n.
-func hit(p *policy.Policy, n int, fence int64) (writes.Permit, error) {
-	c := &change.Change{ID: named(n), State: change.Granted, Source: "app", Effects: make([]change.Effect, 2)}
+func (e Executor) hit(p *policy.Policy, n int) (writes.Permit, error) {
+	c := &change.Change{ID: named(n), State: change.Granted, Source: "app", Effects: make([]change.Effect, e.Each)}
 	data := value.OfObject([]value.Member{{Name: "nr", Value: value.OfInt(int64(n))}})
-	for range 2 {
+	for range e.Each {
 		c.Writes = append(c.Writes, write.Print(&write.Create{Class: "hits", Data: data}))
 	}
-	c.Digest, c.Lease.Fence = c.Sum(), fence-1
+	c.Digest, c.Lease.Fence = c.Sum(), e.Fence-1
 	a, err := change.NewQueue(change.Options{Store: only{c: c}}).Claim(context.Background(), c.ID, "executor")
 	if err != nil {
 		return writes.Permit{}, err
@@ -116,28 +121,44 @@ func (e *executor) end(t *testing.T, next int) int {
 	return next
 }
 
-// hits returns how many records a change has created, and whether it is marked, at one moment.
-func hits(t *testing.T, outside *sql.DB, n int) (made int, marked bool) {
-	t.Helper()
-	var marks int
-	if err := outside.QueryRow(fmt.Sprintf(`SELECT (SELECT count(*) FROM hits WHERE nr = %d),
-		(SELECT count(*) FROM bailiwick_applied WHERE change_id = '%s' AND receipt IS NOT NULL)`, n, named(n))).Scan(&made, &marks); err != nil {
-		t.Fatal(err)
-	}
-	return made, marks == 1
+// Hits is an outsider's way to what executors write: how many records change n has created, and whether it is marked as
+// applied, at one moment. Each is how many a change creates; they are there with the marker or not at all, unless Loose.
+type Hits struct {
+	Of    func(t *testing.T, change string, n int) (made int, marked bool)
+	Each  int
+	Loose bool
+}
+
+// SQLHits are the Hits of a database of SQL.
+func SQLHits(outside *sql.DB) Hits {
+	return Hits{Each: 2, Of: func(t *testing.T, change string, n int) (made int, marked bool) {
+		var marks int
+		if err := outside.QueryRow(fmt.Sprintf(`SELECT (SELECT count(*) FROM hits WHERE nr = %d),
+			(SELECT count(*) FROM bailiwick_applied WHERE change_id = '%s' AND receipt IS NOT NULL)`, n, change)).Scan(&made, &marks); err != nil {
+			t.Fatal(err)
+		}
+		return made, marks == 1
+	}}
+}
+
+func (h Hits) of(t *testing.T, n int) (made int, marked bool) { return h.Of(t, named(n), n) }
+
+// torn reports whether records and marker of a change don't belong together.
+func (h Hits) torn(made int, marked bool) bool {
+	return made != map[bool]int{true: h.Each}[marked] && !(h.Loose && !marked && made == h.Each)
 }
 
 // Kills kills an executor rounds times, 2 to 20 ms after it began, and lets the next one continue: no change is lost,
 // none is applied twice, and its records are there with its marker or not at all.
-func Kills(t *testing.T, outside *sql.DB, p Process, rounds int) {
+func Kills(t *testing.T, hits Hits, p Process, rounds int) {
 	next, fence, between := 1, int64(0), 0
 	for range rounds {
 		fence++
 		e := start(t, p, next, fence)
 		time.Sleep(2*time.Millisecond + rand.N(18*time.Millisecond))
 		next = e.end(t, next)
-		made, marked := hits(t, outside, next)
-		if made != map[bool]int{true: 2}[marked] {
+		made, marked := hits.of(t, next)
+		if hits.torn(made, marked) {
 			t.Fatalf("kill %d: change %d has made %d records, marked: %v", fence, next, made, marked)
 		}
 		if marked {
@@ -150,10 +171,10 @@ func Kills(t *testing.T, outside *sql.DB, p Process, rounds int) {
 	next = e.end(t, next)
 	var lost, doubled, whole int
 	for n := 1; n < next; n++ {
-		switch made, marked := hits(t, outside, n); {
-		case made == 2 && marked:
+		switch made, marked := hits.of(t, n); {
+		case made == hits.Each && marked:
 			whole++
-		case made < 2 || !marked:
+		case made < hits.Each || !marked:
 			lost++
 		default:
 			doubled++
@@ -167,7 +188,7 @@ func Kills(t *testing.T, outside *sql.DB, p Process, rounds int) {
 
 // Stops suspends an executor at any moment, as a machine may that is suspended for longer than its lease lasts, bars the
 // changes that it may be applying, and lets it continue: a barred change is never written, however far it had come.
-func Stops(t *testing.T, w Writable, outside *sql.DB, p Process, rounds int) {
+func Stops(t *testing.T, w Writable, hits Hits, p Process, rounds int) {
 	next, fence, barred := 1, int64(0), 0
 	// If one lock covers the whole database, a change of an executor suspended while it holds the lock can't be barred:
 	// then there is another round.
@@ -197,8 +218,8 @@ func Stops(t *testing.T, w Writable, outside *sql.DB, p Process, rounds int) {
 		time.Sleep(10 * time.Millisecond)
 		e.end(t, next)
 		for n := next; n < last; n++ {
-			made, marked := hits(t, outside, n)
-			if made != map[bool]int{true: 2}[marked] || kept[n] && made > 0 {
+			made, marked := hits.of(t, n)
+			if hits.torn(made, marked) || kept[n] && made > 0 {
 				t.Fatalf("stop %d: change %d has made %d records, marked: %v, barred: %v", fence, n, made, marked, kept[n])
 			}
 		}

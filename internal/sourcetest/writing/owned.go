@@ -21,7 +21,8 @@ func owned(t *testing.T, d *database) {
 	if _, err := d.previewed(t, asks(raise, "1", 2)); problem.CodeOf(err) != problem.Unsupported {
 		t.Errorf("a statement that wasn't declared: %v", err)
 	}
-	d.Declare([]string{"SELECT 1", raise})
+	declare := d.Writable.(interface{ Declare(statements []string) }).Declare
+	declare([]string{"SELECT 1", raise})
 	const was, is = `{"id":1,"project":1,"title":"a","votes":1,"parent":null,"loud":null}`, `{"id":1,"project":1,"title":"a","votes":3,"parent":null,"loud":null}`
 	seen, err := d.previewed(t, asks(raise, "1", 2))
 	if err != nil || seen.Effects[0].Before.String() != was || seen.Effects[0].After.String() != is {
@@ -45,11 +46,11 @@ func owned(t *testing.T, d *database) {
 		t.Errorf("a record outside of the view: %v", err)
 	}
 	c = d.proposed(t, asks(raise, "", 1))
-	d.Declare(nil)
+	declare(nil)
 	if _, err := d.apply(t, c, 1); problem.CodeOf(err) != problem.Unsupported {
 		t.Errorf("a statement that has changed: %v", err)
 	}
-	d.Declare([]string{raise})
+	declare([]string{raise})
 	if r, err := d.apply(t, c, 2); err != nil || r.Rows != 3 {
 		t.Errorf("about no record: %v %v", r, err)
 	}

@@ -125,6 +125,9 @@ func fences(t *testing.T, d *database) {
 				bad := *good
 				bad.Effects = []change.Effect{{Op: good.Effects[0].Op}, {Op: "update"}}
 				bad.Writes = append(bad.Writes[:1:1], d.proposed(t, `{"op":"update","class":"marks","id":"0","data":{"n":1}}`).Writes[0])
+				if !d.Groups {
+					bad.Effects, bad.Writes = bad.Effects[1:], bad.Writes[1:]
+				}
 				bad.Digest = bad.Sum()
 				floor, applied := int64(0), false
 				for i, step := range []string{x, y, z} {
@@ -148,7 +151,7 @@ func fences(t *testing.T, d *database) {
 						t.Errorf("%s %s %s, step %d: %s, want %s", x, y, z, i+1, got, want)
 					}
 				}
-				if n := d.count(t, fmt.Sprintf(`SELECT count(*) FROM marks WHERE id = %d`, key)); n != map[bool]int64{true: 1}[applied] {
+				if _, n := d.number(t, int64(key)); n != map[bool]int64{true: 1}[applied] {
 					t.Errorf("%s %s %s: %d records", x, y, z, n)
 				}
 			}
@@ -208,7 +211,7 @@ func races(t *testing.T, d *database) {
 			t.Errorf("applier %d: %s", i, r)
 		}
 	}
-	if n := d.count(t, `SELECT n FROM marks WHERE id = 0`); n != 1 {
+	if n, _ := d.number(t, 0); n != 1 {
 		t.Errorf("n is %d", n)
 	}
 	// Ten changes of one value, each from 1 to its own: one wins.
@@ -227,7 +230,8 @@ func races(t *testing.T, d *database) {
 		})
 	}
 	group.Wait()
-	n, winners := d.count(t, `SELECT n FROM marks WHERE id = 0`), 0
+	n, _ := d.number(t, 0)
+	winners := 0
 	for i, w := range won {
 		if w {
 			winners++
@@ -243,8 +247,12 @@ func races(t *testing.T, d *database) {
 
 // Outsiders has another connection write while changes changes are applied: each change increments the value that its
 // reviewer saw, so that the value counts all writes if none was overwritten.
-func Outsiders(t *testing.T, target Target, changes int) {
-	d := open(t, target)
+func Outsiders(t *testing.T, target Target, changes int) { open(t, target).outsiders(t, changes, 3*time.Millisecond) }
+
+// BedOutsiders does the same on a bed, whose outsider waits for at most pause between its writes.
+func BedOutsiders(t *testing.T, b Bed, changes int, pause time.Duration) { bedded(t, b).outsiders(t, changes, pause) }
+
+func (d *database) outsiders(t *testing.T, changes int, pause time.Duration) {
 	stop, done := make(chan struct{}), make(chan int64)
 	go func() {
 		wrote := int64(0)
@@ -253,17 +261,17 @@ func Outsiders(t *testing.T, target Target, changes int) {
 			case <-stop:
 				done <- wrote
 				return
-			case <-time.After(rand.N(3 * time.Millisecond)):
+			case <-time.After(rand.N(pause)):
 			}
-			if r, err := d.outside.Exec(`UPDATE marks SET n = n + 1 WHERE id = 0`); err == nil {
-				n, _ := r.RowsAffected()
+			if n, err := d.Add(0); err == nil {
 				wrote += n
 			}
 		}
 	}()
 	applied, stale := int64(0), 0
 	for range changes {
-		draft := fmt.Sprintf(`{"op":"update","class":"marks","id":"0","data":{"n":%d}}`, d.count(t, `SELECT n FROM marks WHERE id = 0`)+1)
+		is, _ := d.number(t, 0)
+		draft := fmt.Sprintf(`{"op":"update","class":"marks","id":"0","data":{"n":%d}}`, is+1)
 		c := d.proposed(t, draft)
 		before, _ := c.Effects[0].Before.Get("n")
 		after, _ := c.Effects[0].After.Get("n")
@@ -279,7 +287,8 @@ func Outsiders(t *testing.T, target Target, changes int) {
 		}
 	}
 	close(stop)
-	wrote, n := <-done, d.count(t, `SELECT n FROM marks WHERE id = 0`)
+	wrote := <-done
+	n, _ := d.number(t, 0)
 	if n != wrote+applied {
 		t.Errorf("%d by outsiders and %d by changes make %d", wrote, applied, n)
 	}

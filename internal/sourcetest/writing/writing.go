@@ -8,7 +8,9 @@ package writing
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -27,7 +29,13 @@ import (
 type Writable interface {
 	source.Source
 	source.Writer
-	Declare(statements []string) // of actions
+}
+
+// A Marks is an outsider's way to the records of the class marks, each an id and a number.
+type Marks interface {
+	Set(id, n int64) error
+	Add(id int64) (wrote int64, err error)            // adds one to the number
+	Get(id int64) (n int64, records int64, err error) // the number of the last record with the id, and how many there are
 }
 
 // A Target is a kind of database with its adapter.
@@ -36,6 +44,63 @@ type Target struct {
 	// Open creates an empty database, runs the statements in it, and opens it as the source app; outside is another
 	// connection to it.
 	Open func(t testing.TB, statements []string) (w Writable, outside *sql.DB)
+}
+
+// A Bed is a source with the class marks in it, which has a record with the id 0 and the number 0.
+type Bed struct {
+	Writable
+	Marks
+	Groups bool   // it writes several records all or none, each with its marker
+	Shows  string // the kind of its previews; "" for change.Executed
+}
+
+// Protocol runs the part of the suite that any source passes, whatever its records are stored as: fences, races, and applying that is
+// cancelled.
+func Protocol(t *testing.T, open func(testing.TB) Bed) {
+	for _, part := range []struct {
+		name string
+		run  func(*testing.T, *database)
+	}{{"Fences", fences}, {"Races", races}, {"Interrupted", interrupted}} {
+		t.Run(part.name, func(t *testing.T) { part.run(t, bedded(t, open(t))) })
+	}
+}
+
+// A Proposer takes writes through preview, approval and apply.
+type Proposer struct{ d *database }
+
+// NewProposer returns a Proposer over a bed, under the rules of the suite.
+func NewProposer(t testing.TB, b Bed) Proposer { return Proposer{bedded(t, b)} }
+
+// Told previews and applies writes, twice, and returns what was shown and what became of it.
+func (p Proposer) Told(t *testing.T, texts ...string) string {
+	t.Helper()
+	return p.d.told(t, texts...)
+}
+
+// As makes the writes that follow those of an action; "" for none.
+func (p Proposer) As(action string) { p.d.action = action }
+
+// Later previews a write, has others write, and applies it. It returns "applied" with the record then, "moved" with what the record is
+// now, or the error.
+func (p Proposer) Later(t *testing.T, text string, others func()) string {
+	t.Helper()
+	c := p.d.proposed(t, text)
+	others()
+	r, err := p.d.apply(t, c, 1)
+	if moved, is := errors.AsType[*change.Moved](err); is {
+		return fmt.Sprintf("moved %s", moved.Now[0].Before.AppendJSON(nil))
+	} else if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("applied %s", r.After[0].AppendJSON(nil))
+}
+
+// bedded returns a database of a bed.
+func bedded(t testing.TB, b Bed) *database {
+	t.Helper()
+	d := &database{Bed: b}
+	d.look(t)
+	return d
 }
 
 // Run runs the suite.
@@ -54,7 +119,7 @@ func Run(t *testing.T, target Target) {
 // A database is a fresh one with the tables of the suite.
 type database struct {
 	Target
-	Writable
+	Bed
 	outside *sql.DB
 	policy  *policy.Policy
 	classes []schema.Class
@@ -67,6 +132,7 @@ func open(t testing.TB, target Target) *database {
 	t.Helper()
 	d := &database{Target: target}
 	d.Writable, d.outside = target.Open(t, Script(target.Dialect))
+	d.Marks, d.Groups = sqlMarks{d.outside}, true
 	d.look(t)
 	return d
 }
@@ -87,8 +153,16 @@ func (d *database) look(t testing.TB) {
 func (d *database) rules() policy.Rules {
 	through := policy.ClassRule{Tenant: &policy.TenantRule{Through: "project"}}
 	return policy.Rules{Version: "1", Unlisted: true, Gates: policy.Gates{Writes: policy.On, RawWrites: policy.On, SchemaWrites: policy.On},
-		Classes: map[string]policy.ClassRule{"projects": {Tenant: &policy.TenantRule{Field: "org"}}, "issues": through, "members": through,
-			"things": {Denied: []string{"hidden"}}}}
+		Classes: known(d.classes, map[string]policy.ClassRule{"projects": {Tenant: &policy.TenantRule{Field: "org"}}, "issues": through, "members": through,
+			"things": {Denied: []string{"hidden"}}})}
+}
+
+// known returns the rules of the classes that are there.
+func known(classes []schema.Class, rules map[string]policy.ClassRule) map[string]policy.ClassRule {
+	maps.DeleteFunc(rules, func(name string, _ policy.ClassRule) bool {
+		return !slices.ContainsFunc(classes, func(c schema.Class) bool { return c.Name == name })
+	})
+	return rules
 }
 
 // asker is the principal of the suite's writes.
@@ -198,4 +272,37 @@ func (d *database) count(t testing.TB, query string) (n int64) {
 		t.Fatalf("%v in %s", err, query)
 	}
 	return n
+}
+
+// number returns the number of a record of marks, and how many there are with its id.
+func (d *database) number(t testing.TB, id int64) (n, records int64) {
+	t.Helper()
+	n, records, err := d.Get(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n, records
+}
+
+// sqlMarks implements Marks over SQL.
+type sqlMarks struct{ *sql.DB }
+
+// Set implements Marks.
+func (m sqlMarks) Set(id, n int64) error {
+	_, err := m.Exec(fmt.Sprintf(`UPDATE marks SET n = %d WHERE id = %d`, n, id))
+	return err
+}
+
+// Add implements Marks.
+func (m sqlMarks) Add(id int64) (int64, error) {
+	r, err := m.Exec(fmt.Sprintf(`UPDATE marks SET n = n + 1 WHERE id = %d`, id))
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+// Get implements Marks.
+func (m sqlMarks) Get(id int64) (n, records int64, err error) {
+	return n, records, m.QueryRow(fmt.Sprintf(`SELECT coalesce(max(n), 0), count(*) FROM marks WHERE id = %d`, id)).Scan(&n, &records)
 }

@@ -99,7 +99,7 @@ func (r *run) said(i int, why *Refusal) string {
 
 // try runs an item, and rolls it back if the database refuses it.
 func (r *run) try(ctx context.Context, it *writes.Item, cascades *cascades) (change.Effect, *Refusal, error) {
-	e := effect(it)
+	e := it.Effect()
 	var err error
 	if e.Before, err = r.record(ctx, it, it.ID, true); err != nil {
 		return e, nil, err

@@ -1,7 +1,6 @@
 package writing
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -91,7 +90,7 @@ func (r *run) records(ctx context.Context) (change.Receipt, error) {
 				return none, err
 			}
 		}
-		if it.ID != nil && moved(it, before) {
+		if it.ID != nil && it.Moved(before) {
 			return none, &change.Moved{Now: now}
 		}
 		key, after, rows, err := r.write(ctx, it)
@@ -140,7 +139,7 @@ func (r *run) lock(ctx context.Context) ([]change.Effect, error) {
 	now := make([]change.Effect, len(r.plan.Items))
 	for i := range r.plan.Items {
 		it := &r.plan.Items[i]
-		now[i] = effect(it)
+		now[i] = it.Effect()
 		if it.ID == nil {
 			continue
 		}
@@ -150,17 +149,6 @@ func (r *run) lock(ctx context.Context) ([]change.Effect, error) {
 		}
 	}
 	return now, nil
-}
-
-// effect returns what is known of an item before it runs.
-func effect(it *writes.Item) change.Effect {
-	e := change.Effect{Op: it.Op, Class: it.View.Class().FullName(), Key: it.Key, Version: it.View.Rule().Version}
-	for _, s := range it.Sets {
-		if !s.Forced {
-			e.Asked = append(e.Asked, s.Field.Name)
-		}
-	}
-	return e
 }
 
 // record reads the record with the key id through the item's view: an Object of the visible fields, or Null.
@@ -186,18 +174,6 @@ func (r *run) record(ctx context.Context, it *writes.Item, id []value.Value, loc
 		members[i] = value.Member{Name: f.Name, Value: rows[0][i]}
 	}
 	return value.OfObject(members), nil
-}
-
-// moved reports whether a record is no longer what was reviewed.
-func moved(it *writes.Item, now value.Value) bool {
-	if now.IsNull() || it.Before.IsNull() {
-		return true
-	}
-	return slices.ContainsFunc(it.Concerned, func(field string) bool {
-		was, had := it.Before.Get(field)
-		is, has := now.Get(field)
-		return had != has || !bytes.Equal(write.AppendCanonical(nil, was), write.AppendCanonical(nil, is))
-	})
 }
 
 // write runs one item, and returns the key of the record, what it is now (Null if it is gone) and how many records were

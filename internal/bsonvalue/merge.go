@@ -1,0 +1,69 @@
+package bsonvalue
+
+import (
+	"fmt"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Merged returns an object or a list as BSON, for a field that holds was; the zero RawValue for none. What is equal to the
+// value at the same place of was keeps its BSON type: JSON has no dates, ids or decimals, and shows them as text. bad says
+// why the value can't be stored; "" if it can.
+func Merged(v value.Value, was bson.RawValue) (out any, bad string) { return merged(v, was, 1) }
+
+func merged(v value.Value, was bson.RawValue, depth int) (any, string) {
+	if was.Type != 0 && value.Equal(Decode(was, schema.JSON), v) {
+		return was, ""
+	}
+	if depth >= maxDepth {
+		return nil, fmt.Sprintf("it nests deeper than %d levels", maxDepth)
+	}
+	switch v.Kind() {
+	case value.Array:
+		return mergedList(v, was, depth)
+	case value.Object:
+		old, _ := was.DocumentOK()
+		out := make(bson.D, len(v.Members()))
+		for i, m := range v.Members() {
+			before, err := old.LookupErr(m.Name)
+			if err != nil && (m.Name == "" || strings.HasPrefix(m.Name, "$") || strings.ContainsAny(m.Name, ".\x00")) {
+				return nil, fmt.Sprintf("a member can't be called %q: a name is not empty, doesn't begin with $ and holds no dot", problem.Cut(m.Name))
+			}
+			inner, bad := merged(m.Value, before, depth+1)
+			if bad != "" {
+				return nil, bad
+			}
+			out[i] = bson.E{Key: m.Name, Value: inner}
+		}
+		return out, ""
+	}
+	x, ok := nested(v)
+	if !ok {
+		return nil, fmt.Sprintf("%s has no exact form in BSON", problem.Cut(v.String()))
+	}
+	return x, ""
+}
+
+func mergedList(v value.Value, was bson.RawValue, depth int) (any, string) {
+	var old []bson.RawValue
+	if list, ok := was.ArrayOK(); ok {
+		old, _ = list.Values()
+	}
+	out := make(bson.A, len(v.List()))
+	for i, e := range v.List() {
+		var before bson.RawValue
+		if i < len(old) {
+			before = old[i]
+		}
+		var bad string
+		if out[i], bad = merged(e, before, depth+1); bad != "" {
+			return nil, bad
+		}
+	}
+	return out, ""
+}

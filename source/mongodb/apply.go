@@ -1,0 +1,178 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// settled completes a change that an earlier attempt has begun, if its record is as the change leaves it.
+func (w *Writable) settled(ctx context.Context, id string, at entry) (receipt change.Receipt, yes bool, err error) {
+	if at.Kind != begun {
+		return receipt, false, nil
+	}
+	if yes, err = w.stands(ctx, at.Writes); err != nil || !yes {
+		return receipt, false, err
+	}
+	if _, err = w.add(ctx, id, at, entry{Kind: applied, Fence: at.Fence, Digest: at.Digest, Receipt: at.Receipt}); err != nil {
+		return receipt, false, err
+	}
+	receipt, err = at.receipt()
+	receipt.Again = true
+	return receipt, err == nil, err
+}
+
+// single applies a plan of one item without a transaction, after the last entry of its change; at becomes the last one.
+func (w *Writable) single(ctx context.Context, plan *writes.Plan, at *entry) (change.Receipt, error) {
+	none := change.Receipt{}
+	first := at.Kind != begun
+	steps := w.steps(plan)
+	s := &steps[0]
+	if id, err := at.key(); err == nil && id.Type == bson.TypeObjectID {
+		s.id = id.ObjectID() // the same document as the attempt before
+	}
+	if err := compare(ctx, steps); err != nil {
+		return none, err
+	}
+	receipt := received(steps)
+	kept, err := sealed(receipt)
+	if err != nil {
+		return none, err
+	}
+	doc, err := s.expected()
+	if err != nil {
+		return none, err
+	}
+	mine, err := w.add(ctx, plan.Change, *at, entry{Kind: begun, Fence: plan.Fence, Digest: plan.Digest, Writes: doc, Receipt: kept})
+	if err != nil {
+		return none, err
+	}
+	*at = mine
+	if err := s.write(ctx); err != nil {
+		if first && refusedBy(err) {
+			err = s.conflict(ctx, err)
+		}
+		return none, err
+	}
+	_, err = w.add(ctx, plan.Change, mine, entry{Kind: applied, Fence: plan.Fence, Digest: plan.Digest, Receipt: kept})
+	return receipt, err
+}
+
+// together applies a plan and its last entry in one transaction.
+func (w *Writable) together(ctx context.Context, plan *writes.Plan, at entry) (change.Receipt, error) {
+	none := change.Receipt{}
+	session, err := w.writer.StartSession()
+	if err != nil {
+		return none, err
+	}
+	defer session.EndSession(context.WithoutCancel(ctx))
+	if err := session.StartTransaction(options.Transaction().SetReadConcern(readconcern.Snapshot()).SetWriteConcern(writeconcern.Majority())); err != nil {
+		return none, err
+	}
+	in := mongo.NewSessionContext(ctx, session)
+	receipt, err := w.inside(in, plan, at)
+	if err == nil {
+		return receipt, session.CommitTransaction(in)
+	}
+	back, cancel := context.WithTimeout(context.WithoutCancel(in), 5*time.Second)
+	defer cancel()
+	if failed := session.AbortTransaction(back); failed != nil && refusedBy(err) {
+		return none, failed
+	}
+	if refused, is := errors.AsType[*refusal](err); is {
+		return none, refused.step.conflict(ctx, refused.err)
+	}
+	return none, err
+}
+
+// A refusal is the answer of the server that it doesn't write a step.
+type refusal struct {
+	step *step
+	err  error
+}
+
+func (r *refusal) Error() string { return "mongodb: the server refuses a write" }
+
+// inside applies a plan in the transaction of ctx.
+func (w *Writable) inside(ctx context.Context, plan *writes.Plan, at entry) (change.Receipt, error) {
+	steps := w.steps(plan)
+	if err := compare(ctx, steps); err != nil {
+		return change.Receipt{}, err
+	}
+	for i := range steps {
+		if err := steps[i].write(ctx); refusedBy(err) {
+			return change.Receipt{}, &refusal{&steps[i], err}
+		} else if err != nil {
+			return change.Receipt{}, err
+		}
+	}
+	receipt := received(steps)
+	kept, err := sealed(receipt)
+	if err != nil {
+		return receipt, err
+	}
+	_, err = w.add(ctx, plan.Change, at, entry{Kind: applied, Fence: plan.Fence, Digest: plan.Digest, Receipt: kept})
+	return receipt, err
+}
+
+// write sends the command of the step. It fails with errMet if the record isn't as it was compared.
+func (s *step) write(ctx context.Context) error {
+	c := s.w.to.Collection(s.class().Table)
+	var err error
+	switch s.item.Op {
+	case write.OpCreate:
+		_, err = c.InsertOne(ctx, s.sets)
+	case write.OpUpdate:
+		err = c.FindOneAndUpdate(ctx, s.guarded(), bson.D{{Key: "$set", Value: s.sets}}).Err()
+	case write.OpDelete:
+		err = c.FindOneAndDelete(ctx, s.guarded()).Err()
+	}
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return errMet
+	}
+	return err
+}
+
+// refusedBy reports whether the server itself has answered that it doesn't write.
+func refusedBy(err error) bool {
+	server, is := errors.AsType[mongo.ServerError](err)
+	return is && !mongo.IsNetworkError(err) && !mongo.IsTimeout(err) && !server.HasErrorLabel("RetryableWriteError") && !server.HasErrorLabel("TransientTransactionError")
+}
+
+// conflict returns the error for the caller that applies a change, for an answer of the server that it doesn't write.
+func (s *step) conflict(ctx context.Context, err error) error {
+	why, looked := s.clash(ctx)
+	if looked != nil {
+		return looked
+	}
+	p := &problem.Error{Code: problem.Conflict, Kind: "refused", Detail: "the database doesn't write exactly this record", Err: &failure{err}}
+	server, _ := errors.AsType[mongo.ServerError](err)
+	switch {
+	case why != "":
+		p.Kind, p.Detail = "unique", why
+	case mongo.IsDuplicateKeyError(err):
+		p.Kind, p.Detail = "unique", "another record has the same values"
+	case server.HasErrorCode(documentInvalid):
+		p.Kind, p.Detail = "check", "a constraint on the record doesn't hold"
+	case server.HasErrorCode(unauthorized):
+		p.Kind, p.Detail = "denied", "the source's account may not write it"
+	}
+	return p
+}
+
+// The codes of errors of the server.
+const (
+	unauthorized    = 13
+	documentInvalid = 121
+)

@@ -1,0 +1,136 @@
+package mongodb
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+)
+
+// markers is the collection with what happened to changes.
+const markers = own + "applied"
+
+// The kinds of entries.
+const (
+	begun   = "begun"   // the holder of the fence is writing the change, or was
+	ended   = "ended"   // nothing was written under a fence below this one, and nothing will be
+	applied = "applied" // it was written
+)
+
+// An entry is one step of a change as the database keeps it. The entries of a change are numbered from 0 and never
+// changed; the last one is its state. Each number is inserted once, by whoever is first, and every server refuses a
+// second document with the same _id: so the entries are in order without a transaction.
+type entry struct {
+	ID      string `bson:"_id"`
+	Kind    string `bson:"kind"`
+	Fence   int64  `bson:"fence"` // of begun and applied: under which; of ended: the lowest that may apply it
+	Digest  string `bson:"digest"`
+	Writes  []byte `bson:"writes,omitempty"`  // of begun: the expected record, a document
+	Receipt string `bson:"receipt,omitempty"` // of applied, and of begun what it will be: JSON
+
+	n int
+}
+
+// errTaken is returned for an entry whose number another one has.
+var errTaken = errors.New("mongodb: another entry came first")
+
+// maxReceipt is the longest receipt that is kept with the records as they were written; of a longer one the keys alone.
+const maxReceipt = 1 << 20
+
+// sealed returns a receipt as it is kept.
+func sealed(r change.Receipt) (string, error) {
+	text, err := json.Marshal(r)
+	if len(text) > maxReceipt {
+		r.After = nil
+		text, err = json.Marshal(r)
+	}
+	return string(text), err
+}
+
+// receipt returns the receipt of an entry.
+func (e *entry) receipt() (r change.Receipt, err error) {
+	if err := json.Unmarshal([]byte(e.Receipt), &r); err != nil {
+		return r, fmt.Errorf("the receipt of a change can't be read: %w", err)
+	}
+	return r, nil
+}
+
+// numbered returns the _id of an entry.
+func numbered(id string, n int) string { return fmt.Sprintf("%s#%d", id, n) }
+
+// last returns the last entry of a change; its n is -1 if there is none.
+func (w *Writable) last(ctx context.Context, id string) (entry, error) {
+	out := entry{n: -1}
+	for n := 0; ; n++ {
+		next := entry{n: n}
+		err := w.to.Collection(markers).FindOne(ctx, bson.D{{Key: "_id", Value: numbered(id, n)}}).Decode(&next)
+		switch {
+		case errors.Is(err, mongo.ErrNoDocuments):
+			return out, nil
+		case err != nil:
+			return out, err
+		}
+		out = next
+	}
+}
+
+// add inserts the entry of a change that follows after. It fails with errTaken if there is one.
+func (w *Writable) add(ctx context.Context, id string, after, e entry) (entry, error) {
+	e.n = after.n + 1
+	e.ID = numbered(id, e.n)
+	_, err := w.to.Collection(markers).InsertOne(ctx, e)
+	if mongo.IsDuplicateKeyError(err) {
+		err = errTaken
+	}
+	return e, err
+}
+
+// Bar implements source.Writer. A change that an executor had begun to write without a transaction is settled by its record: if it is as
+// the change leaves it, the change was applied. Else that executor may still write, and the error wraps change.ErrUnknown.
+func (w *Writable) Bar(ctx context.Context, id string, fence int64) (change.Receipt, bool, error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	for range tries {
+		at, err := w.last(ctx, id)
+		if err != nil {
+			return change.Receipt{}, false, refuse(ctx, err)
+		}
+		switch {
+		case at.Kind == applied:
+			r, err := at.receipt()
+			r.Again = true
+			return r, true, err
+		case at.Kind == begun:
+			_, done, err := w.settled(ctx, id, at)
+			switch {
+			case err != nil && !errors.Is(err, errTaken):
+				return change.Receipt{}, false, refuse(ctx, err)
+			case err == nil && !done:
+				return change.Receipt{}, false, unknown("an executor had begun to write it and may still do so")
+			}
+			continue
+		case at.Kind == ended && at.Fence > fence:
+			return change.Receipt{}, false, nil
+		}
+		_, err = w.add(ctx, id, at, entry{Kind: ended, Fence: fence + 1})
+		if err == nil {
+			return change.Receipt{}, false, nil
+		}
+		if !errors.Is(err, errTaken) {
+			return change.Receipt{}, false, refuse(ctx, err)
+		}
+	}
+	return change.Receipt{}, false, refuse(ctx, errTaken)
+}
+
+// key returns the _id of the record that an entry is about.
+func (e *entry) key() (bson.RawValue, error) {
+	var is expected
+	err := bson.Unmarshal(e.Writes, &is)
+	return is.Key, err
+}

@@ -1,0 +1,316 @@
+package mongodb
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
+	"github.com/bailiwick-dev/bailiwick/internal/interpret"
+	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A step is one item of a plan over the documents of its class: what is stored now, and what the item makes of it.
+type step struct {
+	w    *Writable
+	item *writes.Item
+	id   bson.ObjectID // of a new document without an _id of its own
+
+	stored bson.Raw // nil if there is none
+	row    value.Row
+	effect change.Effect
+	sets   bson.D // the members that are written; of a new document all of them
+}
+
+// class returns the class that the item writes to.
+func (s *step) class() *schema.Class { return s.item.View.Class() }
+
+// look reads the document that the item names, and works out what the item makes of it. A record outside of the view, now
+// or then, is problem.NotFound.
+func (s *step) look(ctx context.Context) error {
+	s.effect, s.sets, s.stored = s.item.Effect(), bson.D{}, nil
+	s.row = make(value.Row, len(s.class().Fields))
+	if s.item.ID != nil {
+		if err := s.find(ctx); err != nil {
+			return err
+		}
+		if s.effect.Before.IsNull() {
+			return s.item.NotFound()
+		}
+	}
+	if s.item.Op == write.OpDelete {
+		return nil
+	}
+	given := false
+	for _, set := range s.item.Sets {
+		x, err := s.form(set)
+		if err != nil {
+			return err
+		}
+		if s.item.Op == write.OpCreate && set.Value.IsNull() {
+			continue
+		}
+		given = given || set.Field.Name == "_id"
+		s.sets = append(s.sets, bson.E{Key: set.Field.Name, Value: x})
+	}
+	if s.item.Op == write.OpCreate && !given {
+		s.sets = append(bson.D{{Key: "_id", Value: s.id}}, s.sets...)
+	}
+	doc, err := bson.Marshal(s.sets)
+	if err != nil {
+		return problem.New(problem.InvalidArgument, "the record is larger than a document can be (16 MB)")
+	}
+	s.row = s.decoded(doc, s.row)
+	s.effect.After = s.shown()
+	if s.item.Op == write.OpCreate && !given {
+		s.effect.After = without(s.effect.After, "_id") // it isn't known yet
+	}
+	if in, err := s.w.shows(ctx, s.item.View, s.row); err != nil || in {
+		return err
+	}
+	return s.item.NotFound()
+}
+
+// decoded returns a record with the members of a document in the place of those that it has.
+func (s *step) decoded(doc bson.Raw, row value.Row) value.Row {
+	out := slices.Clone(row)
+	for i, f := range s.class().Fields {
+		if v, err := doc.LookupErr(f.Name); err == nil {
+			out[i] = bsonvalue.Decode(v, f.Type)
+		}
+	}
+	return out
+}
+
+// shown returns the visible fields of the record as an Object.
+func (s *step) shown() value.Value {
+	members := make([]value.Member, len(s.item.View.Fields()))
+	for i, f := range s.item.View.Fields() {
+		members[i] = value.Member{Name: f.Name, Value: s.row[at(s.class(), f.Name)]}
+	}
+	return value.OfObject(members)
+}
+
+// without returns an Object with null for a member.
+func without(v value.Value, name string) value.Value {
+	members := slices.Clone(v.Members())
+	for i := range members {
+		if members[i].Name == name {
+			members[i].Value = value.Value{}
+		}
+	}
+	return value.OfObject(members)
+}
+
+// find reads the document that the item names. Before stays Null if the view doesn't show it.
+func (s *step) find(ctx context.Context) error {
+	c := s.class()
+	key, err := mongogen.Key(s.w.level, c, s.item.ID)
+	if err != nil {
+		return err
+	}
+	cursor, err := s.w.to.RunCommandCursor(ctx, bson.D{{Key: "find", Value: c.Table}, {Key: "filter", Value: key}, {Key: "limit", Value: int64(2)}})
+	if err != nil {
+		return err
+	}
+	var found []bson.Raw
+	if err := cursor.All(ctx, &found); err != nil || len(found) == 0 {
+		return err
+	}
+	if len(found) > 1 {
+		return problem.New(problem.Conflict, fmt.Sprintf("several records of %s have this key", s.item.View.Name()))
+	}
+	row := s.decoded(found[0], s.row)
+	in, err := s.w.shows(ctx, s.item.View, row)
+	if err != nil || !in {
+		return err
+	}
+	s.stored, s.row = found[0], row
+	s.effect.Before = s.shown()
+	return nil
+}
+
+func at(c *schema.Class, field string) int {
+	return slices.IndexFunc(c.Fields, func(f schema.Field) bool { return f.Name == field })
+}
+
+// shows reports whether a view shows a record of its class, from the values of all fields.
+func (w *Writable) shows(ctx context.Context, v *policy.View, row value.Row) (bool, error) {
+	for _, l := range v.Layers() {
+		holds := false
+		var err error
+		if l.Through == nil {
+			holds, err = interpret.Holds(ctx, l.Filter, v.Class(), row)
+		} else if to := row[at(v.Class(), l.Through.Field)]; !to.IsNull() {
+			holds, err = w.leads(ctx, l.Through, to)
+		}
+		if err != nil || !holds {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// leads reports whether a pointer leads to a record of the view of a Through.
+func (w *Writable) leads(ctx context.Context, t *policy.Through, to value.Value) (bool, error) {
+	r := &reading{s: w.Source, budget: interpret.Budget{Rows: w.options.LocalRows}}
+	r.writer = &mongogen.Writer{Level: w.level, Keys: func(t *policy.Through) (bson.A, error) { return r.keys(ctx, t) }}
+	c, err := r.writer.KeysOf(t, []value.Value{to})
+	if err != nil {
+		return false, err
+	}
+	found := false
+	err = w.aggregate(ctx, w.to, c, func(bson.Raw) error { found = true; return nil })
+	return found, err
+}
+
+// form returns a value as the document stores it. Inside of a document or a list, what stays as it is keeps its type.
+func (s *step) form(set writes.Set) (any, error) {
+	wrong := func(format string, args ...any) error {
+		return &problem.Error{Code: problem.InvalidArgument, Pointer: "/data/" + set.Field.Name, Detail: fmt.Sprintf(format, args...)}
+	}
+	if !mongogen.Nameable(set.Field.Name) {
+		return nil, wrong("%s can't be written: its name begins with $ or holds a dot", set.Field.Name)
+	}
+	was := bson.RawValue{}
+	if s.stored != nil {
+		was = s.stored.Lookup(set.Field.Name)
+	}
+	if k := set.Value.Kind(); k == value.Object || k == value.Array {
+		x, bad := bsonvalue.Merged(set.Value, was)
+		if bad != "" {
+			return nil, wrong("%s: %s", set.Field.Name, bad)
+		}
+		return x, nil
+	}
+	x, ok := bsonvalue.Stored(set.Value, set.Field)
+	if !ok {
+		return nil, wrong("%s can't hold %s exactly", set.Field.Name, problem.Cut(set.Value.String()))
+	}
+	return x, nil
+}
+
+// guarded returns the condition that the document is still as it was compared, in the fields that the item concerns.
+func (s *step) guarded() bson.D {
+	docs := bson.A{bson.D{{Key: "_id", Value: s.stored.Lookup("_id")}}}
+	for _, name := range s.item.Concerned {
+		if v, err := s.stored.LookupErr(name); name != "_id" && err == nil {
+			docs = append(docs, bson.D{{Key: name, Value: bson.D{{Key: "$eq", Value: v}}}})
+		} else if name != "_id" {
+			docs = append(docs, bson.D{{Key: name, Value: bson.D{{Key: "$exists", Value: false}}}})
+		}
+	}
+	return bson.D{{Key: "$and", Value: docs}}
+}
+
+// expected returns what is stored once the item is written, as stands reads it.
+func (s *step) expected() ([]byte, error) {
+	e := expected{Collection: s.class().Table, Gone: s.item.Op == write.OpDelete, Sums: map[string][]byte{}}
+	doc, err := bson.Marshal(s.sets)
+	if err != nil {
+		return nil, err
+	}
+	if e.Key = bson.Raw(doc).Lookup("_id"); s.stored != nil {
+		e.Key = s.stored.Lookup("_id")
+	}
+	elements, err := bson.Raw(doc).Elements()
+	for _, m := range elements {
+		e.Sums[m.Key()] = summed(m.Value())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return bson.Marshal(e)
+}
+
+// An expected is what the database holds once a change of one record is written.
+type expected struct {
+	Collection string            `bson:"collection"`
+	Key        bson.RawValue     `bson:"key"` // the _id
+	Gone       bool              `bson:"gone"`
+	Sums       map[string][]byte `bson:"sums"` // SHA-256 by member
+}
+
+func summed(v bson.RawValue) []byte {
+	sum := sha256.Sum256(append([]byte{byte(v.Type)}, v.Value...))
+	return sum[:]
+}
+
+// stands reports whether a record is as an expected document says.
+func (w *Writable) stands(ctx context.Context, doc []byte) (bool, error) {
+	var e expected
+	if err := bson.Unmarshal(doc, &e); err != nil {
+		return false, err
+	}
+	found, err := w.to.Collection(e.Collection).FindOne(ctx, bson.D{{Key: "_id", Value: e.Key}}).Raw()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return e.Gone, nil
+	}
+	if err != nil || e.Gone {
+		return false, err
+	}
+	for name, sum := range e.Sums {
+		if v, err := found.LookupErr(name); err != nil || !bytes.Equal(summed(v), sum) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// clash returns why a unique index refuses what the item writes; "" if none does.
+func (s *step) clash(ctx context.Context) (string, error) {
+	if s.item.Op == write.OpDelete {
+		return "", nil
+	}
+	all, err := s.w.indexes(ctx, s.class().Table)
+	if err != nil {
+		return "", err
+	}
+	doc, err := bson.Marshal(s.sets)
+	if err != nil {
+		return "", err
+	}
+	for _, x := range all {
+		names, more := x.leading()
+		if more || !x.unique(names) {
+			continue
+		}
+		is := bson.A{}
+		for _, name := range names {
+			v, err := bson.Raw(doc).LookupErr(name)
+			if err != nil && s.stored != nil {
+				v, err = s.stored.LookupErr(name)
+			}
+			if err != nil {
+				is = append(is, bson.D{{Key: name, Value: nil}})
+			} else {
+				is = append(is, bson.D{{Key: name, Value: bson.D{{Key: "$eq", Value: v}}}})
+			}
+		}
+		if s.stored != nil {
+			is = append(is, bson.D{{Key: "_id", Value: bson.D{{Key: "$ne", Value: s.stored.Lookup("_id")}}}})
+		}
+		err := s.w.to.Collection(s.class().Table).FindOne(ctx, bson.D{{Key: "$and", Value: is}}).Err()
+		if err == nil {
+			return "another record has the same " + strings.Join(names, ", "), nil
+		}
+		if !errors.Is(err, mongo.ErrNoDocuments) {
+			return "", err
+		}
+	}
+	return "", nil
+}

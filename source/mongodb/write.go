@@ -1,0 +1,288 @@
+package mongodb
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A Writable is a Source that can be written to.
+//
+// On a replica set or a sharded cluster a change and its marker are one transaction. Elsewhere a change is one record: an
+// entry says that it has begun, the record is written by one command whose condition is what was compared, and a second
+// entry says that it was applied. Whoever finds the first entry without the second settles it by the record: as the change leaves
+// it, it was applied; as it was reviewed, it is written now, and what a slower executor sends finds its condition no
+// longer met; as neither, the outcome is unknown.
+type Writable struct {
+	*Source
+	writer *mongo.Client
+	to     *mongo.Database
+	alone  chan struct{} // held while a change is written, on servers whose commands aren't atomic
+}
+
+// Writable opens s for writing as well, with the account of writeURL; "" for that of s.
+func (s *Source) Writable(ctx context.Context, writeURL string) (*Writable, error) {
+	settings, parsed, err := s.options.settings(cmp.Or(writeURL, s.options.URL))
+	if err != nil {
+		return nil, err
+	}
+	client, err := mongo.Connect(settings.SetWriteConcern(writeconcern.Majority()))
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %w", s.options.Name, unquoted(err))
+	}
+	w := &Writable{Source: s, writer: client, to: client.Database(parsed), alone: make(chan struct{}, 1)}
+	if err := client.Database(parsed).RunCommand(ctx, bson.D{{Key: "ping", Value: 1}}).Err(); err != nil {
+		return nil, errors.Join(fmt.Errorf("source %s: %w", s.options.Name, unquoted(err)), disconnect(client))
+	}
+	return w, nil
+}
+
+// Close closes all connections.
+func (w *Writable) Close() error { return errors.Join(disconnect(w.writer), w.Source.Close()) }
+
+const (
+	tries = 8                // for a change that meets others
+	most  = 60 * time.Second // for a call without a deadline
+)
+
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, has := ctx.Deadline(); has {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, most)
+}
+
+// unknown returns the error of a change that may have been written or not.
+func unknown(why string) error {
+	return &problem.Error{Code: problem.Upstream, Kind: "unknown_outcome", Detail: "whether the change was written isn't known: " + why, Err: change.ErrUnknown}
+}
+
+// sound refuses what this source can't write.
+func (w *Writable) sound(plan *writes.Plan) error {
+	if len(plan.Items) > 1 && !w.sets {
+		return &problem.Error{Code: problem.Unsupported, Kind: "no_transactions", Detail: fmt.Sprintf("%s has no transactions, so that %d writes can't be made all or none", plan.Source, len(plan.Items)),
+			Suggestion: "propose a change for each write; after makes one wait for another. A replica set of MongoDB has transactions"}
+	}
+	for i := range plan.Items {
+		it := &plan.Items[i]
+		switch {
+		case it.Op != write.OpCreate && it.Op != write.OpUpdate && it.Op != write.OpDelete:
+			return problem.New(problem.Unsupported, fmt.Sprintf("a MongoDB database has no write of the kind %s; records are created, updated and deleted", it.Op))
+		case it.View == nil:
+			return problem.New(problem.Internal, "a write without a view")
+		case it.View.Class().View:
+			return problem.New(problem.Unsupported, it.View.Name()+" is a view of the database; only collections can be written to")
+		case len(it.View.Class().Key) == 0:
+			return problem.New(problem.Unsupported, fmt.Sprintf("records of %s have no key, so none can be named to be written", it.View.Name()))
+		}
+	}
+	return nil
+}
+
+// steps returns the steps of a plan.
+func (w *Writable) steps(plan *writes.Plan) []step {
+	out := make([]step, len(plan.Items))
+	for i := range plan.Items {
+		out[i] = step{w: w, item: &plan.Items[i], id: bson.NewObjectID()}
+	}
+	return out
+}
+
+// Preview implements source.Writer. Nothing is tried: what a record becomes is what was asked, as MongoDB adds nothing to
+// it. Of what the server would refuse, unique indexes are looked at.
+func (w *Writable) Preview(ctx context.Context, d writes.Draft) (change.Preview, error) {
+	p := change.Preview{Kind: change.Computed}
+	plan, err := d.Plan()
+	if err == nil {
+		err = w.sound(&plan)
+	}
+	if err != nil {
+		return p, err
+	}
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	for i, s := range w.steps(&plan) {
+		err := s.look(ctx)
+		why := ""
+		if err == nil {
+			why, err = s.clash(ctx)
+		}
+		if err != nil {
+			return p, refuse(ctx, err)
+		}
+		if why != "" && len(plan.Items) > 1 {
+			why = fmt.Sprintf("write %d: %s", i+1, why)
+		}
+		if p.Refusal != "" && why != "" {
+			p.Refusal += "; "
+		}
+		p.Refusal += why
+		p.Effects = append(p.Effects, s.effect)
+	}
+	return p, nil
+}
+
+// Apply implements source.Writer.
+func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error) {
+	none := change.Receipt{}
+	plan, err := p.Plan()
+	if err == nil {
+		err = w.sound(&plan)
+	}
+	if err != nil {
+		return none, err
+	}
+	if plan.Change == "" || plan.Fence < 1 {
+		return none, problem.New(problem.Internal, "a permit without a change or a lease")
+	}
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	if w.level != mongogen.MongoDB {
+		select {
+		case w.alone <- struct{}{}:
+			defer func() { <-w.alone }()
+		case <-ctx.Done():
+			return none, refuse(ctx, ctx.Err())
+		}
+	}
+	receipt, err := w.attempts(ctx, &plan)
+	if err != nil {
+		return none, passed(ctx, err)
+	}
+	return receipt, nil
+}
+
+// passed returns an error with a meaning for the caller as it is, and refuses others.
+func passed(ctx context.Context, err error) error {
+	if _, moved := errors.AsType[*change.Moved](err); moved || errors.Is(err, change.ErrFenced) {
+		return err
+	}
+	return refuse(ctx, err)
+}
+
+// attempts applies a plan, and again while others come in between.
+func (w *Writable) attempts(ctx context.Context, plan *writes.Plan) (receipt change.Receipt, err error) {
+	var at entry
+	for n := 0; n < tries && ctx.Err() == nil; n++ {
+		if n > 0 && !errors.Is(err, errTaken) {
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Duration(n*n) * 10 * time.Millisecond):
+			}
+		}
+		if at, err = w.last(ctx, plan.Change); err != nil {
+			continue
+		}
+		switch {
+		case at.Kind == applied && at.Digest != plan.Digest:
+			return receipt, problem.New(problem.Internal, "the change was applied with another digest")
+		case at.Kind == applied:
+			receipt, err = at.receipt()
+			receipt.Again = true
+			return receipt, err
+		case at.Fence > plan.Fence:
+			return receipt, change.ErrFenced
+		}
+		maybe := at.Kind == begun // an earlier attempt may have written it
+		var done bool
+		if receipt, done, err = w.settled(ctx, plan.Change, at); err == nil && !done {
+			if w.sets {
+				receipt, err = w.together(ctx, plan, at)
+			} else {
+				receipt, err = w.single(ctx, plan, &at)
+			}
+		}
+		switch {
+		case err == nil:
+			return receipt, nil
+		case maybe && definite(err):
+			return receipt, unknown("an earlier attempt had begun to write it, and the record is neither as it was reviewed nor as the change leaves it")
+		case definite(err) || !maybe && errors.Is(err, errMet):
+			// Nothing was written, and the caller relies on that: no holder of an older lease may write it any more.
+			if _, failed := w.add(ctx, plan.Change, at, entry{Kind: ended, Fence: plan.Fence}); failed == nil && definite(err) {
+				return receipt, err
+			}
+		case !again(err):
+			return receipt, err
+		}
+	}
+	return receipt, cmp.Or(err, ctx.Err(), errTaken)
+}
+
+// again reports whether another attempt may go better.
+func again(err error) bool {
+	labelled, is := errors.AsType[mongo.LabeledError](err)
+	return errors.Is(err, errTaken) || errors.Is(err, errMet) || mongo.IsNetworkError(err) ||
+		is && (labelled.HasErrorLabel("TransientTransactionError") || labelled.HasErrorLabel("UnknownTransactionCommitResult"))
+}
+
+// errMet is returned for a command whose condition no document met.
+var errMet = errors.New("mongodb: the record has changed in between")
+
+// definite reports whether err means that nothing was written, and that another attempt wouldn't change that.
+func definite(err error) bool {
+	if _, moved := errors.AsType[*change.Moved](err); moved {
+		return true
+	}
+	switch problem.CodeOf(err) {
+	case problem.Conflict, problem.NotFound, problem.InvalidArgument, problem.Unsupported:
+		return true
+	}
+	return false
+}
+
+// compare reads all records again, and fails with *change.Moved if one is no longer what was reviewed.
+func compare(ctx context.Context, steps []step) error {
+	var now []change.Effect
+	var first error
+	moved := false
+	for i := range steps {
+		s := &steps[i]
+		err := s.look(ctx)
+		gone := problem.CodeOf(err) == problem.NotFound && s.effect.Before.IsNull()
+		if err != nil && (s.item.ID == nil || !gone) && first == nil {
+			first = err
+		}
+		moved = moved || s.item.ID != nil && (err == nil || gone) && s.item.Moved(s.effect.Before)
+		is := s.effect
+		is.After = value.Value{}
+		now = append(now, is)
+	}
+	if moved {
+		return &change.Moved{Now: now}
+	}
+	return first
+}
+
+// received returns what writing the steps will have done.
+func received(steps []step) (r change.Receipt) {
+	for i := range steps {
+		s := &steps[i]
+		key, after := "", s.effect.After
+		if s.item.Op != write.OpDelete {
+			after = s.shown()
+		}
+		if s.item.View.Key() != nil {
+			var id []value.Value
+			for _, name := range s.class().Key {
+				id = append(id, s.row[at(s.class(), name)])
+			}
+			key = writes.KeyText(id)
+		}
+		r.Keys, r.After, r.Rows = append(r.Keys, key), append(r.After, after), r.Rows+1
+	}
+	return r
+}
