@@ -247,10 +247,14 @@ func races(t *testing.T, d *database) {
 
 // Outsiders has another connection write while changes changes are applied: each change increments the value that its
 // reviewer saw, so that the value counts all writes if none was overwritten.
-func Outsiders(t *testing.T, target Target, changes int) { open(t, target).outsiders(t, changes, 3*time.Millisecond) }
+func Outsiders(t *testing.T, target Target, changes int) {
+	open(t, target).outsiders(t, changes, 3*time.Millisecond)
+}
 
 // BedOutsiders does the same on a bed, whose outsider waits for at most pause between its writes.
-func BedOutsiders(t *testing.T, b Bed, changes int, pause time.Duration) { bedded(t, b).outsiders(t, changes, pause) }
+func BedOutsiders(t *testing.T, b Bed, changes int, pause time.Duration) {
+	bedded(t, b).outsiders(t, changes, pause)
+}
 
 func (d *database) outsiders(t *testing.T, changes int, pause time.Duration) {
 	stop, done := make(chan struct{}), make(chan int64)
