@@ -134,10 +134,20 @@ type Head struct {
 // Seal makes r the record after prev: it sets Seq, Prev and Hash, truncates Time to microseconds in UTC and replaces
 // invalid UTF-8, so that r reads back as it was hashed. It returns the new end of the chain.
 func Seal(prev Head, r *Record) Head {
+	_, head := AppendSealed(nil, prev, r)
+	return head
+}
+
+// AppendSealed is Seal, and appends the canonical form of r to dst.
+func AppendSealed(dst []byte, prev Head, r *Record) ([]byte, Head) {
 	clean(r)
 	r.Seq, r.Prev = prev.Seq+1, prev.Hash
-	r.Hash = hashOf(r, nil)
-	return Head{Seq: r.Seq, Hash: r.Hash}
+	start := len(dst)
+	dst = r.AppendCanonical(append(dst, r.Prev...))
+	sum := sha256.Sum256(dst[start:])
+	r.Hash = hex.EncodeToString(sum[:])
+	dst = dst[:start+copy(dst[start:], dst[start+len(r.Prev):])]
+	return dst, Head{Seq: r.Seq, Hash: r.Hash}
 }
 
 // hashOf returns the hash that r should have, in hex. buf is scratch space.

@@ -125,6 +125,9 @@ func (p *App) openStore(ctx context.Context) error {
 		return err
 	}
 	p.closers = append(p.closers, p.Store.Close)
+	if file, ok := p.Store.(*sqlite.Store); ok {
+		file.SyncEvery(p.Config.AuditEvery)
+	}
 	return nil
 }
 

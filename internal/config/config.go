@@ -53,7 +53,8 @@ type Config struct {
 	Server  Server
 	Log     Log
 
-	AuditKey []byte // the seed of the key that signs checkpoints of the audit; nil uses the key in the store
+	AuditKey   []byte        // the seed of the key that signs checkpoints of the audit; nil uses the key in the store
+	AuditEvery time.Duration // time between syncs of the audit in a file; 0 syncs before each answer
 
 	Lenient bool     // unknown names in lists of principals and tokens are warnings instead of faults
 	Notes   []string // settings without effect, for the operator

@@ -233,6 +233,7 @@ telemetry:
   environment: true
 audit:
   key: c3dvcmRmaXNoIHN3b3JkZmlzaCBzd29yZGZpc2ggMzI=
+  durability: {interval: 50ms}
 `
 
 func where(t *testing.T, s string) query.Filter {
@@ -356,7 +357,7 @@ func TestParse(t *testing.T) {
 			Queue: -1, Heartbeat: 5 * time.Second, Connections: config.Connections{Max: 500, Each: 100}, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5},
 			Metrics: config.Metrics{Listen: "127.0.0.1:9464"}},
 		Log:      config.Log{Level: slog.LevelWarn, Text: true, Quiet: true},
-		AuditKey: []byte("swordfish swordfish swordfish 32"),
+		AuditKey: []byte("swordfish swordfish swordfish 32"), AuditEvery: 50 * time.Millisecond,
 		Telemetry: config.Telemetry{Traces: true, Sample: 0.25, Environment: true,
 			OTLP: config.OTLP{Endpoint: "https://collector.example:4318", Headers: map[string]string{"authorization": "Bearer hunter2"}}},
 		Notifications: config.Notifications{URL: "https://gate.example", Hooks: []webhook.Hook{{Name: "ops", URL: "https://hooks.example/bailiwick",

@@ -39,6 +39,9 @@ func TestTelemetry(t *testing.T) {
 		{"log: {calls: false}", told{Quiet: true}, ""},
 		{"audit: {key: c3dvcmRmaXNo}", told{}, "audit.key: must be 32 bytes in base64, as `openssl rand -base64 32` prints them"},
 		{"audit: {key: no base64}", told{}, "audit.key: must be 32 bytes in base64"},
+		{"audit: {durability: often}", told{}, "audit.durability: must be each"},
+		{"audit: {durability: {interval: 2s}}", told{}, "audit.durability.interval: must be"},
+		{"store: postgres://u:p@h/d\naudit: {durability: {interval: 50ms}}", told{}, "each record is committed"},
 	} {
 		c, err := config.Parse("f.yaml", []byte("sources: {app: {url: \"sqlite:app.db\"}}\n"+tt.text+"\n"), env)
 		if tt.fault != "" {

@@ -6,14 +6,17 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
+	"github.com/bailiwick-dev/bailiwick/internal/store/journal"
 	"github.com/bailiwick-dev/bailiwick/internal/store/records"
 )
 
 // Append implements audit.Log. It returns when the record is on disk. Records that arrive while others are being
-// written share the next transaction and disk sync.
+// written share the next write and disk sync.
 func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 	err := s.appends.Append(ctx, r)
 	if errors.Is(err, records.ErrClosed) {
@@ -22,27 +25,46 @@ func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 	return err
 }
 
-// appendBatch writes the records of several callers; the busy timeout limits the wait.
-func (s *Store) appendBatch(batch []*audit.Record) error {
-	ctx := context.Background()
-	err := s.transact(ctx, func(tx *sql.Tx) error { return s.chain.appendRecords(ctx, tx, batch) })
-	s.probe.appended(err)
-	if err != nil {
-		return s.failed("append to the audit log", err)
+// appendBatch writes the records of several callers: into the journal, or, if there are steps among them, with which the
+// outbox changes, into the tables. The busy timeout limits the wait.
+func (s *Store) appendBatch(batch []*audit.Record) (err error) {
+	defer func() {
+		if s.probe.appended(err); err != nil {
+			err = s.failed("append to the audit log", err)
+		}
+	}()
+	if err := s.there(); err != nil {
+		return err
 	}
-	return nil
+	direct := func() error {
+		return s.transact(context.Background(), func(tx *sql.Tx) error { return s.chain.appendRecords(context.Background(), tx, batch) })
+	}
+	if s.journal == nil {
+		return direct()
+	}
+	if !slices.ContainsFunc(batch, func(r *audit.Record) bool { return r.Step != "" }) {
+		if err := s.journal.Append(batch); !errors.Is(err, journal.ErrDirect) {
+			s.foldSoon()
+			return err
+		}
+	}
+	return s.journal.Exclusive(direct)
 }
 
-// A chain holds the prepared statements for appending to the audit log. Every call waits for an append, so they are
-// parsed only once.
-type chain struct{ head, insert, move, step, posted *sql.Stmt }
+// A chain holds the prepared statements for appending to the audit log, which are parsed only once.
+type chain struct{ head, insert, insertMany, move, step, posted *sql.Stmt }
+
+// manyRows is the number of records that insertMany inserts.
+const manyRows = 32
 
 // prepare prepares the statements. They are closed with the database.
 func (c *chain) prepare(ctx context.Context, db *sql.DB) (err error) {
+	const insert = `INSERT INTO audit (seq, prev, hash, body) VALUES (?, ?, ?, ?)`
 	for _, p := range []struct {
 		into **sql.Stmt
 		text string
-	}{{&c.head, headSQL}, {&c.insert, `INSERT INTO audit (seq, prev, hash, body) VALUES (?, ?, ?, ?)`}, {&c.move, `UPDATE audit_head SET seq = ?, hash = ?`},
+	}{{&c.head, headSQL}, {&c.insert, insert}, {&c.insertMany, insert + strings.Repeat(`, (?, ?, ?, ?)`, manyRows-1)},
+		{&c.move, `UPDATE audit_head SET seq = ?, hash = ?, moves = moves + 1`},
 		{&c.step, `INSERT INTO audit_step (step, seq) VALUES (?, ?) ON CONFLICT DO NOTHING`}, {&c.posted, `DELETE FROM outbox WHERE step = ?`}} {
 		if *p.into, err = db.PrepareContext(ctx, p.text); err != nil {
 			return err
@@ -89,12 +111,11 @@ func (c *chain) appendRecords(ctx context.Context, tx *sql.Tx, batch []*audit.Re
 		} else if !fresh {
 			continue
 		}
-		head = audit.Seal(head, r)
+		body, head = audit.AppendSealed(body[:0], head, r)
 		hash, err := hex.DecodeString(head.Hash)
 		if err != nil {
 			return err
 		}
-		body = r.AppendCanonical(body[:0])
 		if _, err := insert.ExecContext(ctx, head.Seq, prev, hash, string(body)); err != nil {
 			return fmt.Errorf("record %d: %w", head.Seq, err)
 		}
@@ -116,6 +137,7 @@ func scanStep(row *sql.Row) (audit.Record, error) {
 
 // Find implements audit.Reader.
 func (s *Store) Find(ctx context.Context, step string) (audit.Record, bool, error) {
+	// Steps are never in the journal.
 	r, err := scanStep(s.read.QueryRowContext(ctx, findSQL, step))
 	if errors.Is(err, sql.ErrNoRows) {
 		return audit.Record{}, false, nil
@@ -175,6 +197,13 @@ func readHead(row *sql.Row) (audit.Head, error) {
 
 // Head implements audit.Reader.
 func (s *Store) Head(ctx context.Context) (audit.Head, error) {
+	rows, err := s.unfolded(ctx)
+	if err != nil {
+		return audit.Head{}, s.failed("read the audit log", err)
+	}
+	if n := len(rows); n > 0 {
+		return audit.Head{Seq: rows[n-1].Seq, Hash: hex.EncodeToString(rows[n-1].Hash)}, nil
+	}
 	h, err := readHead(s.read.QueryRowContext(ctx, headSQL))
 	if err != nil {
 		return audit.Head{}, s.failed("read the audit log", err)
@@ -184,22 +213,47 @@ func (s *Store) Head(ctx context.Context) (audit.Head, error) {
 
 // Records implements audit.Reader. It reads a page at a time and holds no lock while yield runs.
 func (s *Store) Records(ctx context.Context, from int64, yield func(audit.Record) bool) error {
-	return records.Forwards(ctx, s.page(`SELECT seq, prev, hash, body FROM audit WHERE seq >= ? ORDER BY seq LIMIT ?`), from, yield)
+	rest, err := s.unfolded(ctx)
+	if err != nil {
+		return s.failed("read the audit log", err)
+	}
+	return records.Forwards(ctx, func(ctx context.Context, from int64) ([]records.Row, error) {
+		page, err := s.page(ctx, `SELECT seq, prev, hash, body FROM audit WHERE seq >= ? ORDER BY seq LIMIT ?`, from)
+		for _, r := range rest {
+			if err == nil && len(page) < records.PageSize && r.Seq >= from && (len(page) == 0 || r.Seq > page[len(page)-1].Seq) {
+				page = append(page, r)
+			}
+		}
+		return page, err
+	}, from, yield)
 }
 
 // Backwards implements audit.Reader, as Records does.
 func (s *Store) Backwards(ctx context.Context, from int64, yield func(audit.Record) bool) error {
-	return records.Backwards(ctx, s.page(`SELECT seq, prev, hash, body FROM audit WHERE seq <= ? ORDER BY seq DESC LIMIT ?`), from, yield)
+	rest, err := s.unfolded(ctx)
+	if err != nil {
+		return s.failed("read the audit log", err)
+	}
+	return records.Backwards(ctx, func(ctx context.Context, from int64) (page []records.Row, err error) {
+		for _, r := range slices.Backward(rest) {
+			if len(page) < records.PageSize && r.Seq <= from {
+				page, from = append(page, r), r.Seq-1
+			}
+		}
+		if len(page) == records.PageSize {
+			return page, nil
+		}
+		more, err := s.page(ctx, `SELECT seq, prev, hash, body FROM audit WHERE seq <= ? ORDER BY seq DESC LIMIT ?`, from)
+		return append(page, more[:min(len(more), records.PageSize-len(page))]...), err
+	}, from, yield)
 }
 
-func (s *Store) page(query string) records.Page {
-	return func(ctx context.Context, from int64) ([]records.Row, error) {
-		page, err := s.readPage(ctx, query, from)
-		if err != nil {
-			return nil, s.failed("read the audit log", err)
-		}
-		return page, nil
+func (s *Store) page(ctx context.Context, query string, from int64) ([]records.Row, error) {
+	page, err := s.readPage(ctx, query, from)
+	if err != nil {
+		return nil, s.failed("read the audit log", err)
 	}
+	return page, nil
 }
 
 func (s *Store) readPage(ctx context.Context, query string, from int64) ([]records.Row, error) {

@@ -12,6 +12,9 @@ import (
 
 // Backup writes a copy of the store as it is now to a new file, readable only by its owner, while others use the store.
 func (s *Store) Backup(ctx context.Context, to string) error {
+	if err := s.fold(ctx); err != nil {
+		return s.failed("back up", err)
+	}
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("back up the store: %w", err)
@@ -74,7 +77,7 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 func Restore(ctx context.Context, backup, path string) (kept string, err error) {
 	tried := path + ".restoring"
 	defer func() {
-		for _, end := range []string{"", "-wal", "-shm"} {
+		for _, end := range []string{"", "-wal", "-shm", journalEnd} {
 			if rerr := os.Remove(tried + end); err == nil && rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
 				err = rerr
 			}
@@ -88,7 +91,7 @@ func Restore(ctx context.Context, backup, path string) (kept string, err error) 
 	}
 	if _, err := os.Stat(path); err == nil {
 		kept = path + ".before-" + time.Now().UTC().Format("20060102T150405")
-		for _, end := range []string{"-wal", "-shm", ""} {
+		for _, end := range []string{journalEnd, "-wal", "-shm", ""} {
 			if err := os.Rename(path+end, kept+end); err != nil && (end == "" || !errors.Is(err, fs.ErrNotExist)) {
 				return "", fmt.Errorf("keep the store that is there: %w", err)
 			}

@@ -3,11 +3,13 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/bailiwick-dev/bailiwick/internal/store/failure"
 	driver "modernc.org/sqlite"
 	code "modernc.org/sqlite/lib"
 
+	"github.com/bailiwick-dev/bailiwick/internal/store/journal"
 	"github.com/bailiwick-dev/bailiwick/internal/store/migrations"
 )
 
@@ -22,11 +24,15 @@ func (s *Store) failed(doing string, err error) error {
 	if n := primary(err); n != 0 {
 		f.Code = fmt.Sprint("SQLite error ", n)
 	}
-	for _, known := range []error{migrations.ErrNewer, errMoved} {
+	for _, known := range []error{migrations.ErrNewer, errMoved, journal.ErrMoved, journal.ErrLocked, journal.ErrForeign} {
 		if errors.Is(err, known) {
 			f.Why = known.Error()
 			return f
 		}
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		f.Why = "the disk is full"
+		return f
 	}
 	switch primary(err) {
 	case code.SQLITE_FULL:

@@ -23,6 +23,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
+	"github.com/bailiwick-dev/bailiwick/internal/store/journal"
 	"github.com/bailiwick-dev/bailiwick/internal/store/migrations"
 	"github.com/bailiwick-dev/bailiwick/internal/store/records"
 	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
@@ -46,6 +47,8 @@ type Store struct {
 	read  *sql.DB // equal to write for Memory
 
 	chain   chain
+	journal *journal.Journal // of the audit; nil for Memory, and on systems without file locks
+	folding atomic.Bool      // a fold is due
 	appends *records.Writer
 	shut    atomic.Bool
 	tokens  tokens.Version
@@ -120,6 +123,11 @@ func (s *Store) open(ctx context.Context) error {
 	s.read.SetMaxOpenConns(8)
 	s.read.SetMaxIdleConns(2)
 	s.read.SetConnMaxIdleTime(30 * time.Second)
+	if err := s.openJournal(); err != nil {
+		s.read.Close()
+		s.write.Close()
+		return s.failed("open", err)
+	}
 	return nil
 }
 
@@ -244,7 +252,7 @@ func (s *Store) Close() error {
 	if s.read == s.write {
 		return s.write.Close()
 	}
-	return errors.Join(s.read.Close(), s.write.Close())
+	return errors.Join(s.closeJournal(), s.read.Close(), s.write.Close())
 }
 
 // Secret returns the random key of 32 bytes with this name, and makes it on first use. All processes that have the

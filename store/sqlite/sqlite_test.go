@@ -87,11 +87,11 @@ func TestFile(t *testing.T) {
 			s := openFile(t, path)
 			appendTo(t, s, 3)
 			files, _ := os.ReadDir(dir)
-			if len(files) != 3 {
-				t.Errorf("files %v, want the database, -wal and -shm", files)
+			if len(files) != 4 {
+				t.Errorf("files %v, want the database, -audit, -wal and -shm", files)
 			}
 			for _, f := range files {
-				if info, err := f.Info(); err != nil || !strings.HasPrefix(f.Name(), name) || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+				if info, err := f.Info(); err != nil || !strings.HasPrefix(f.Name(), name) || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 					t.Errorf("%s %v %v, want only its owner to read it", f.Name(), info.Mode(), err)
 				}
 			}
@@ -186,7 +186,7 @@ func TestTampering(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	storetest.Tampered(t, s, storetest.Database{Byte: "x'00'", Off: "DROP TRIGGER audit_never_changes;DROP TRIGGER audit_never_shrinks",
+	storetest.Tampered(t, s, storetest.Database{Byte: "x'00'", Off: "DROP TRIGGER audit_never_changes;DROP TRIGGER audit_never_shrinks;DROP TRIGGER audit_head_moves",
 		Exec: func(text string) error { _, err := db.ExecContext(t.Context(), text); return err }})
 }
 

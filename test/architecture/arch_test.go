@@ -197,7 +197,8 @@ var mayImport = map[string]string{
 	"store/postgres":            "audit change identity internal/once internal/store/changes internal/store/failure internal/store/migrations internal/store/records internal/store/tokens internal/webhook limit problem",
 	"internal/store/migrations": "",
 	"internal/store/records":    "audit",
-	"store/sqlite":              "audit change identity internal/once internal/store/changes internal/store/failure internal/store/migrations internal/store/records internal/store/tokens internal/webhook limit problem",
+	"internal/store/journal":    "audit internal/store/records",
+	"store/sqlite":              "audit change identity internal/once internal/store/changes internal/store/failure internal/store/journal internal/store/migrations internal/store/records internal/store/tokens internal/webhook limit problem",
 	"internal/store/storetest":  "audit change identity internal/once internal/webhook limit problem value write",
 	"internal/store/tokens":     "identity problem",
 

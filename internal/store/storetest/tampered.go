@@ -21,6 +21,9 @@ type Database struct {
 // undone before the next.
 func Tampered(t *testing.T, s Store, db Database) {
 	appendMany(t, s, 900)
+	if _, err := s.Head(t.Context()); err != nil { // what is read is in the tables
+		t.Fatal(err)
+	}
 	run := func(text string) {
 		t.Helper()
 		for statement := range strings.SplitSeq(text, ";") {

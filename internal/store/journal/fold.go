@@ -1,0 +1,169 @@
+package journal
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/internal/store/records"
+)
+
+// Fold moves all records that are in the journal now into the tables. It passes them to Options.Keep in order, and then
+// the end of the chain without rows: if the tables end before it then, records were lost.
+func (j *Journal) Fold() error {
+	unlock, err := j.lock()
+	if err != nil {
+		return err
+	}
+	names, end, err := j.seal()
+	size := j.behind
+	unlock()
+	if err == nil {
+		err = j.drain(names, end)
+	}
+	if err != nil {
+		return err
+	}
+	if unlock, err = j.lock(); err != nil {
+		return err
+	}
+	defer unlock()
+	return j.settled(size)
+}
+
+// Exclusive folds the journal and calls do while no process can append.
+func (j *Journal) Exclusive(do func() error) error {
+	unlock, err := j.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	names, end, err := j.seal()
+	if err == nil {
+		err = j.drain(names, end)
+	}
+	if err == nil {
+		err = j.settled(j.behind)
+	}
+	if err != nil {
+		return err
+	}
+	return do()
+}
+
+// seal makes sure that nothing is appended to the segments that there are, and returns them and the end of the chain;
+// none if there is nothing to fold. The lock is held.
+func (j *Journal) seal() (names []string, end audit.Head, err error) {
+	if err := j.follow(); err != nil {
+		return nil, end, err
+	}
+	if names, err = j.segments(); err != nil {
+		return nil, end, err
+	}
+	if _, m := j.getMark(); len(names) == 0 && m.head.Seq == 0 {
+		return nil, end, nil
+	}
+	j.release()
+	m := mark{head: j.head}
+	if j.fault {
+		m.end = faulty // until the records are in the tables
+	}
+	return names, j.head, j.setMark(m)
+}
+
+// drain passes the records of sealed segments to Keep, and removes the files. It does nothing if seal found nothing.
+func (j *Journal) drain(names []string, end audit.Head) error {
+	if end.Seq == 0 {
+		return nil
+	}
+	damaged := map[string]bool{}
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join(j.dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // another process has folded it
+		} else if err != nil {
+			return err
+		}
+		rows, whole := read(data)
+		damaged[name] = !whole
+		if err := j.options.Keep(rows, audit.Head{}); err != nil {
+			return err
+		}
+	}
+	if err := j.options.Keep(nil, end); err != nil {
+		return err
+	}
+	for _, name := range names {
+		path := filepath.Join(j.dir, name)
+		err := error(nil)
+		if damaged[name] {
+			err = os.Rename(path, path+".damaged") // for whoever looks into it
+		} else {
+			err = os.Remove(path)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// settled notes that segments of a size in bytes were folded, and that the tables have everything, if that is so. The
+// lock is held.
+func (j *Journal) settled(size int64) error {
+	j.fault, j.behind = false, max(j.behind-size, 0)
+	names, err := j.segments()
+	if err != nil || len(names) > 0 {
+		return err
+	}
+	if _, m := j.getMark(); m.head.Seq == 0 {
+		return nil
+	}
+	return j.setMark(mark{})
+}
+
+// Rows returns the records in the journal, in order, for readers when it can't be folded. The tables may have them too.
+func (j *Journal) Rows() (out []records.Row, err error) {
+	names, err := j.segments()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join(j.dir, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		rows, _ := read(data)
+		out = append(out, rows...)
+	}
+	return out, nil
+}
+
+// Size returns the size of the records that wait to be folded, in bytes.
+func (j *Journal) Size() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.behind
+}
+
+// Close folds the journal, closes it, and removes its folder if no process has begun another segment.
+func (j *Journal) Close() error {
+	err := j.Exclusive(func() error {
+		if names, err := os.ReadDir(j.dir); err != nil || len(names) > 1 {
+			return err
+		}
+		// Other processes notice that the lock is gone when they take it.
+		return errors.Join(os.Remove(j.lockFile.Name()), os.Remove(j.dir))
+	})
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.closed = true
+	j.release()
+	if j.lockFile != nil {
+		err = errors.Join(err, j.lockFile.Close())
+		j.lockFile = nil
+	}
+	return err
+}

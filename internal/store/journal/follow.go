@@ -1,0 +1,151 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+)
+
+// lock takes the lock of the folder, which holds for one process and one goroutine.
+func (j *Journal) lock() (unlock func(), err error) {
+	j.mu.Lock()
+	if j.closed {
+		j.mu.Unlock()
+		return nil, ErrClosed
+	}
+	path, late := filepath.Join(j.dir, "lock"), time.Now().Add(patience)
+	for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
+		if j.lockFile == nil {
+			if j.lockFile, err = openLock(j.dir, path); err != nil {
+				break
+			}
+		}
+		var ok bool
+		if ok, err = tryLock(j.lockFile); err != nil {
+			break
+		}
+		if ok && same(j.lockFile, path) {
+			return func() { unlockFile(j.lockFile); j.mu.Unlock() }, nil
+		}
+		if ok { // it was removed by a process that closed the journal
+			_ = j.lockFile.Close()
+			j.lockFile = nil
+			continue
+		}
+		if time.Now().After(late) {
+			err = ErrLocked
+			break
+		}
+		time.Sleep(wait)
+	}
+	j.mu.Unlock()
+	return nil, err
+}
+
+// segments returns the names of all segments in the order of their records.
+func (j *Journal) segments() ([]string, error) {
+	entries, err := os.ReadDir(j.dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		if first(e.Name()) > 0 {
+			out = append(out, e.Name())
+		}
+	}
+	return out, nil
+}
+
+// first returns the number of the first record of a segment by its name; 0 if the name is no segment's.
+func first(name string) int64 {
+	seq, random, ok := strings.Cut(name, "-")
+	n, err := strconv.ParseInt(seq, 16, 64)
+	if _, strange := hex.DecodeString(random); !ok || err != nil || strange != nil || len(seq) != 16 {
+		return 0
+	}
+	return n
+}
+
+// follow brings j's idea of the end of the chain up to date with what other processes did. The lock is held.
+func (j *Journal) follow() error {
+	now, m := j.getMark()
+	j.fault = j.fault || m.end == faulty
+	if m.head.Seq > 0 && bytes.Equal(now, j.mark) && (j.current == nil || j.untouched()) {
+		return nil
+	}
+	j.release()
+	names, err := j.segments()
+	if err != nil {
+		return err
+	}
+	table, err := j.options.Head() // after the names: a segment that is gone is in the tables
+	if err != nil {
+		return err
+	}
+	found, behind := later(table, m.head), int64(0)
+	for i, name := range names {
+		path := filepath.Join(j.dir, name)
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it was folded
+		} else if err != nil {
+			return err
+		}
+		from, head := int64(0), audit.Head{}
+		if name == m.name && m.end <= int64(len(data)) {
+			from, head = m.end, m.head
+		}
+		end, further := ends(data, from)
+		if further.Seq > m.head.Seq {
+			// A process ended without noting that it has synced this, and what follows must not outlive it.
+			if err := j.syncSegment(path); err != nil {
+				return err
+			}
+		}
+		head = later(head, further)
+		found, behind = later(found, head), behind+end
+		if name == m.name && i == len(names)-1 && head == found {
+			if j.current, err = j.options.open(path, false); err != nil {
+				return err
+			}
+			j.name, j.end, j.ahead = name, end, int64(len(data))
+		}
+	}
+	j.head, j.behind, j.mark = found, behind, now
+	return nil
+}
+
+func (j *Journal) syncSegment(path string) error {
+	f, err := j.options.open(path, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it was folded
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// untouched reports whether the current segment is where it was, and no process has ended between writing a frame
+// behind it and noting that.
+func (j *Journal) untouched() bool {
+	var next [len(magic)]byte
+	n, _ := j.current.ReadAt(next[:], j.end) // there may be nothing
+	return string(next[:n]) != magic && j.current.Linked()
+}
+
+func later(a, b audit.Head) audit.Head {
+	if b.Seq > a.Seq {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,225 @@
+// Package journal keeps audit records in append-only files until a store has moved them into its tables.
+//
+// The records of one batch are one frame: one write and one sync of the disk, whatever their number. A folder holds the
+// files ("segments") and a file "lock", which a process locks for each batch, so that several processes can append to
+// one chain. A segment that was sealed never changes; Fold seals the current one, passes the records to the store and
+// removes the files. The files are the truth: after a crash, a frame that was not written completely doesn't exist, and
+// one that was is appended to.
+package journal
+
+import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/internal/store/records"
+)
+
+const (
+	// Full is the size of a segment, in bytes, from which it should be folded, and mostBehind that of all segments at
+	// which Append refuses.
+	Full, mostBehind = 4 << 20, 256 << 20
+
+	// A segment grows by zeros ahead of what is written, because a sync that needn't change the file's size takes half
+	// the time.
+	leastAhead, mostAhead = 16 << 10, 256 << 10
+
+	patience = 10 * time.Second // for the lock of another process
+)
+
+// Errors of a Journal.
+var (
+	// ErrDirect is returned by Append if the records must go to the tables themselves, with Exclusive: what is in the
+	// journal could not be synced, or too much waits to be folded.
+	ErrDirect = errors.New("the journal can't be appended to before it is folded")
+	ErrMoved  = errors.New("the audit's journal was removed or replaced while it was in use; put it back and restart")
+	ErrClosed = errors.New("the audit's journal is closed")
+	ErrLocked = errors.New("another process has kept the audit's journal locked for 10 s")
+	// ErrForeign is returned by Open if records are missing between the tables and the journal.
+	ErrForeign = errors.New("the audit's journal continues another audit than the store has; if the store was replaced by a copy, move the journal's folder away")
+)
+
+// Options configure a Journal.
+type Options struct {
+	Head func() (audit.Head, error)                     // returns the end of the chain in the tables
+	Keep func(rows []records.Row, end audit.Head) error // moves rows into the tables, those that they have aside; see Fold
+	// Every is the longest time until a record is synced to the disk; 0 means before Append returns.
+	Every time.Duration
+
+	open func(path string, create bool) (file, error) // for tests; nil means openSegment
+}
+
+// A Journal is an open folder. It is safe for use by several goroutines.
+type Journal struct {
+	dir     string
+	options Options
+
+	mu       sync.Mutex // held with the lock of the folder
+	closed   bool
+	lockFile *os.File
+	mark     []byte // as this process wrote it last
+	current  file   // nil for none
+	name     string // of current
+	end      int64  // of the last frame in current
+	ahead    int64  // the size of current
+	head     audit.Head
+	own      audit.Head // the last that this process appended
+	fault    bool       // a write or a sync failed; Fold repairs it
+	behind   int64
+	syncing  *time.Timer // nil when everything is synced
+	buf      []byte
+}
+
+// A file is a segment being written.
+type file interface {
+	io.ReaderAt
+	io.WriterAt
+	Truncate(size int64) error
+	Sync() error
+	Linked() bool // the file has a name
+	Close() error
+}
+
+// Open opens the folder dir, and creates it if there is none. It folds what processes that ended have left.
+func Open(dir string, o Options) (*Journal, error) {
+	j := &Journal{dir: dir, options: o}
+	if o.open == nil {
+		j.options.open = openSegment
+	}
+	table, err := o.Head()
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := j.lock()
+	if err != nil {
+		return nil, err
+	}
+	names, err := j.segments()
+	unlock()
+	if err != nil {
+		return nil, err
+	}
+	if len(names) > 0 && first(names[0]) > table.Seq+1 {
+		// Another process may have folded the segments before these since.
+		if table, err = o.Head(); err != nil || first(names[0]) > table.Seq+1 {
+			return nil, cmp.Or(err, fmt.Errorf("%s: %w", dir, ErrForeign))
+		}
+	}
+	return j, j.Fold()
+}
+
+// SyncEvery sets Options.Every.
+func (j *Journal) SyncEvery(interval time.Duration) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.options.Every = interval
+}
+
+// Append seals the records onto the chain and returns when they are on the disk, or, with Options.Every, written. None of
+// them is in the chain after ErrDirect; after another error that is unknown.
+func (j *Journal) Append(batch []*audit.Record) error {
+	unlock, err := j.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := j.follow(); err != nil {
+		return err
+	}
+	if j.head.Seq < j.own.Seq || j.head.Seq == j.own.Seq && j.head != j.own {
+		return ErrMoved
+	}
+	if j.fault || j.behind > mostBehind {
+		return ErrDirect
+	}
+	buf, head, err := appendFrame(j.buf[:0], j.head, batch)
+	if err != nil {
+		return err
+	}
+	j.buf = buf[:0]
+	if err := j.write(buf); err != nil {
+		j.fail()
+		return err
+	}
+	j.head, j.own = head, head
+	return j.setMark(mark{name: j.name, end: j.end, head: head})
+}
+
+// write appends a frame to the current segment and syncs it.
+func (j *Journal) write(frame []byte) error {
+	begins := j.current == nil
+	if begins {
+		var random [8]byte
+		rand.Read(random[:])
+		name := fmt.Sprintf("%016x-%x", j.head.Seq+1, random)
+		f, err := j.options.open(filepath.Join(j.dir, name), true)
+		if err != nil {
+			return err
+		}
+		j.current, j.name, j.end, j.ahead = f, name, 0, 0
+	}
+	size := int64(len(frame))
+	if j.end+size > j.ahead {
+		step := int64(1) << bits.Len64(uint64(min(max(j.end, leastAhead), mostAhead)-1))
+		j.ahead = (j.end + size + step) / step * step
+		frame = append(frame, make([]byte, j.ahead-j.end-size)...)
+		j.buf = frame[:0]
+	}
+	if _, err := j.current.WriteAt(frame, j.end); err != nil {
+		return err
+	}
+	switch {
+	case j.options.Every == 0:
+		if err := j.current.Sync(); err != nil {
+			return err
+		}
+	case j.syncing == nil:
+		j.syncing = time.AfterFunc(j.options.Every, j.sync)
+	}
+	if begins {
+		if err := syncDir(j.dir); err != nil {
+			return err
+		}
+	}
+	j.end += size
+	j.behind += size
+	return nil
+}
+
+// sync syncs what Append left.
+func (j *Journal) sync() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.syncing = nil
+	if j.current != nil && j.current.Sync() != nil {
+		j.fault = true // Append refuses until the records are in the tables
+	}
+}
+
+// fail removes what a failed write may have left. If it can't, the frame is part of the chain or incomplete, and perhaps
+// not on the disk: no process appends before all is in the tables.
+func (j *Journal) fail() {
+	j.fault = true
+	if j.current == nil {
+		return
+	}
+	_ = j.current.Truncate(j.end) // the write has failed already, for a better reason
+	j.release()
+	_ = j.setMark(mark{end: faulty, head: j.head})
+}
+
+// release closes the current segment, which is sealed or another process's to append to.
+func (j *Journal) release() {
+	if j.current != nil {
+		_ = j.current.Close() // all that matters was synced
+		j.current, j.name = nil, ""
+	}
+}

@@ -1,0 +1,153 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"slices"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/internal/store/journal"
+	"github.com/bailiwick-dev/bailiwick/internal/store/records"
+)
+
+// journalEnd is what the path of the journal's folder has behind that of the store.
+const journalEnd = "-audit"
+
+// foldAfter is the longest time until a record in the journal is in the tables, unless it is read before.
+const foldAfter = 500 * time.Millisecond
+
+// openJournal opens the journal of the audit: calls wait for one write and one sync of it, which is a fraction of what a
+// transaction takes. Whoever reads the audit folds it first, so the tables are all that is read.
+func (s *Store) openJournal() (err error) {
+	if !journal.Supported {
+		return nil
+	}
+	s.journal, err = journal.Open(s.path+journalEnd, journal.Options{
+		Head: func() (audit.Head, error) { return readHead(s.read.QueryRow(headSQL)) },
+		Keep: s.keep,
+	})
+	return err
+}
+
+// SyncEvery makes Append return when a record is written, and syncs the disk at that interval: if the machine stops, the
+// records of the last interval may be lost. 0, as at first, syncs before Append returns.
+func (s *Store) SyncEvery(interval time.Duration) {
+	if s.journal != nil {
+		s.journal.SyncEvery(interval)
+	}
+}
+
+func (s *Store) closeJournal() error {
+	if s.journal == nil {
+		return nil
+	}
+	if err := s.journal.Close(); err != nil {
+		return s.failed("close the audit's journal", err)
+	}
+	return nil
+}
+
+// foldSoon folds the journal after foldAfter.
+func (s *Store) foldSoon() {
+	after := foldAfter
+	if s.journal.Size() > journal.Full {
+		after = 0
+	}
+	if s.folding.CompareAndSwap(false, true) {
+		time.AfterFunc(after, func() {
+			s.folding.Store(false)
+			if err := s.fold(context.Background()); err != nil && !s.shut.Load() {
+				s.foldSoon() // Ping and, later, Append report why
+			}
+		})
+	}
+}
+
+// fold moves the records of the journal into the tables.
+func (s *Store) fold(ctx context.Context) error {
+	if s.journal == nil {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.journal.Fold()
+}
+
+// unfolded folds the journal for a reader. If that isn't possible, on a full disk or a read-only one, it returns the
+// records that the tables lack.
+func (s *Store) unfolded(ctx context.Context) ([]records.Row, error) {
+	failed := s.fold(ctx)
+	if failed == nil || ctx.Err() != nil {
+		return nil, failed
+	}
+	rows, err := s.journal.Rows()
+	if err != nil {
+		return nil, failed
+	}
+	head, err := readHead(s.read.QueryRowContext(ctx, headSQL))
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(rows, func(r records.Row) bool { return r.Seq <= head.Seq }), nil
+}
+
+// keep inserts records of the journal, except those that the tables have. If records up to end are missing in the end, the
+// head says so to audit.Verify.
+func (s *Store) keep(rows []records.Row, end audit.Head) error {
+	const atOnce = 50 * manyRows // bounds how long other transactions wait
+	ctx := context.Background()
+	if end.Seq > 0 {
+		if head, err := readHead(s.read.QueryRowContext(ctx, headSQL)); err != nil || head.Seq >= end.Seq {
+			return err
+		}
+		return s.transact(ctx, func(tx *sql.Tx) error { return s.chain.keep(ctx, tx, nil, end) })
+	}
+	for chunk := range slices.Chunk(rows, atOnce) {
+		if err := s.transact(ctx, func(tx *sql.Tx) error { return s.chain.keep(ctx, tx, chunk, end) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *chain) keep(ctx context.Context, tx *sql.Tx, rows []records.Row, end audit.Head) error {
+	head, err := readHead(tx.StmtContext(ctx, c.head).QueryRowContext(ctx))
+	if err != nil {
+		return err
+	}
+	seq := end.Seq
+	hash, err := hex.DecodeString(end.Hash)
+	if err != nil {
+		return err
+	}
+	for len(rows) > 0 && rows[0].Seq <= head.Seq {
+		rows = rows[1:]
+	}
+	if len(rows) > 0 {
+		seq, hash = rows[len(rows)-1].Seq, rows[len(rows)-1].Hash
+	}
+	if seq <= head.Seq {
+		return nil
+	}
+	many, one := tx.StmtContext(ctx, c.insertMany), tx.StmtContext(ctx, c.insert)
+	for chunk := range slices.Chunk(rows, manyRows) {
+		args := make([]any, 0, 4*manyRows)
+		for _, r := range chunk {
+			args = append(args, r.Seq, r.Prev, r.Hash, string(r.Body))
+		}
+		if len(chunk) == manyRows {
+			_, err = many.ExecContext(ctx, args...)
+		}
+		for i := 0; len(chunk) < manyRows && i < len(args) && err == nil; i += 4 {
+			_, err = one.ExecContext(ctx, args[i:i+4]...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err = tx.StmtContext(ctx, c.move).ExecContext(ctx, seq, hash)
+	return err
+}
