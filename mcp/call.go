@@ -155,11 +155,18 @@ func (o outcome) forSDK(version string) (sdk.Result, error) {
 	return res, nil
 }
 
-// append appends o as the response of MCP 2026-07-28 to the call with the id. server is the JSON of serverInfo.
+// append appends o as the response to the call with the id: of MCP 2026-07-28 with server, the JSON of serverInfo, or of
+// an earlier version if server is nil.
 func (o outcome) append(dst []byte, id string, server []byte) []byte {
 	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
-	dst = append(append(dst, `,"result":{"resultType":"complete","_meta":{`...), o.meta...)
-	dst = append(append(dst, `,"io.modelcontextprotocol/serverInfo":`...), server...)
+	dst = append(dst, `,"result":{`...)
+	if server != nil {
+		dst = append(dst, `"resultType":"complete",`...)
+	}
+	dst = append(append(dst, `"_meta":{`...), o.meta...)
+	if server != nil {
+		dst = append(append(dst, `,"io.modelcontextprotocol/serverInfo":`...), server...)
+	}
 	dst = append(dst, `},"content":[`...)
 	if o.text != "" {
 		dst = append(value.AppendQuoted(append(dst, `{"type":"text","text":`...), o.text), '}')

@@ -1,47 +1,63 @@
 package mcp
 
 import (
-	"encoding/json"
+	"cmp"
 	"net/http"
+	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailiwick-dev/bailiwick/internal/mcpobserve"
+	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// direct answers a tools/call of MCP 2026-07-28 from the parsed request, without the SDK, and reports whether it did.
-// It only takes valid calls that need nothing but their result; the SDK answers all others. The SDK takes about
-// twenty times as long: see BenchmarkCall.
+// direct answers a tools/call from the parsed request, without the SDK, and reports whether it did. It only takes valid
+// calls that need nothing but their result; the SDK answers all others. The SDK takes about twenty times as long: see
+// BenchmarkCall.
 func (s *Server) direct(w http.ResponseWriter, r *http.Request, x *exchange) (done bool) {
 	m := x.message
-	if m == nil || !m.IsCall() || m.Method != "tools/call" || !acceptsBoth(r.Header) {
+	if m == nil || !m.IsCall() || m.Method != "tools/call" || !acceptsBoth(r.Header) || r.Header.Get("Last-Event-Id") != "" || !m.Meta("progressToken").IsNull() {
 		return false
 	}
 	name, _ := m.Params.Get("name")
-	version := r.Header.Get("Mcp-Protocol-Version")
-	_, asksBack := m.Params.Get("requestState")
-	_, answersBack := m.Params.Get("inputResponses")
-	_, raw := s.raw.Load(name.Text())
-	switch {
-	case raw, asksBack, answersBack,
-		version != modernVersion, asText(m.Meta(metaVersion)) != version,
-		r.Header.Get("Mcp-Method") != m.Method, r.Header.Get("Mcp-Name") != name.Text(),
-		r.Header.Get("Last-Event-Id") != "",
-		m.Meta(sdk.MetaKeyClientCapabilities).Kind() != value.Object,
-		!m.Meta("progressToken").IsNull():
+	if _, raw := s.raw.Load(name.Text()); raw || name.Kind() != value.String {
 		return false
 	}
-	client, ok := clientOf(m)
-	if !ok {
-		return false
+	var client *sdk.Implementation
+	var ok bool
+	version := r.Header.Get("Mcp-Protocol-Version")
+	if version >= modernVersion {
+		client, ok = s.statelessClient(r.Header, m, name.Text())
+	} else if params := s.sessions.Client(r.Header.Get("Mcp-Session-Id")); params != nil {
+		client = params.ClientInfo
+		ok = (version == "" || slices.Contains(sdk.SupportedProtocolVersions(), version)) && m.Meta(metaVersion).IsNull()
 	}
 	args, _ := m.Params.Get("arguments")
+	if !ok || version < modernVersion && args.Kind() != value.Object && !args.IsNull() {
+		return false
+	}
 	x.gone = r.Context()
 	s.writeDirect(w, r, x, asked{name: name.Text(), args: orEmpty(args), form: s.form(client)})
 	return true
+}
+
+// statelessClient returns the client that a call of MCP 2026-07-28 names; ok is false if its headers and parameters don't
+// agree, or need the SDK.
+func (s *Server) statelessClient(h http.Header, m *wire.Message, name string) (client *sdk.Implementation, ok bool) {
+	_, asksBack := m.Params.Get("requestState")
+	_, answersBack := m.Params.Get("inputResponses")
+	version := h.Get("Mcp-Protocol-Version")
+	switch {
+	case asksBack, answersBack,
+		version != modernVersion, asText(m.Meta(metaVersion)) != version,
+		h.Get("Mcp-Method") != m.Method, h.Get("Mcp-Name") != name,
+		m.Meta(sdk.MetaKeyClientCapabilities).Kind() != value.Object:
+		return nil, false
+	}
+	return clientOf(m)
 }
 
 // clientOf returns the client that a call names; ok is false if its clientInfo is invalid.
@@ -73,14 +89,22 @@ func (s *Server) writeDirect(w http.ResponseWriter, r *http.Request, x *exchange
 	out := s.call(ctx, x, a)
 	s.ended(ctx, x, mcpobserve.Failed(out.failure, out.isError))
 	answer := &answer{ResponseWriter: w, x: x}
+	stateless := r.Header.Get("Mcp-Protocol-Version") >= modernVersion
+	if session := r.Header.Get("Mcp-Session-Id"); !stateless {
+		w.Header().Set("Mcp-Session-Id", session)
+	}
 	if f := out.failure; f != nil {
-		(&wire.RPCFault{Status: http.StatusBadRequest, Code: f.Code, Message: f.Message, Data: f.Data}).Write(answer, id)
+		status := http.StatusBadRequest
+		if !stateless { // before 2026-07-28 errors are sent with 200
+			status = http.StatusOK
+			refused.Because(r.Context(), cmp.Or(kinds[f.Code], "rpc_error"), x.correlation)
+		}
+		(&wire.RPCFault{Status: status, Code: f.Code, Message: f.Message, Data: f.Data}).Write(answer, id)
 		return
 	}
-	server, err := json.Marshal(s.implementation())
-	if err != nil {
-		wire.Internal().Write(w, id)
-		return
+	var server []byte
+	if stateless {
+		server = s.self
 	}
 	answer.Header().Set("Content-Type", "application/json")
 	answer.Header().Set("Cache-Control", "no-store")

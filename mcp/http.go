@@ -170,6 +170,9 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, p identity.
 		defer leave()
 	}
 	s.pass(w, r, &exchange{who: p, correlation: newCorrelation(), operation: s.operation(r.Header, nil)}, s.legacy)
+	if r.Method == http.MethodDelete {
+		s.sessions.Forget(r.Header.Get("Mcp-Session-Id"))
+	}
 }
 
 // useSession marks the session of r as in use. A session of another principal is answered like one that does not
@@ -236,14 +239,19 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	}
 	x := &exchange{who: p.who, message: m, operation: s.operation(r.Header, m), correlation: correlationOf(r.Header, m)}
 	channel := r.Header.Get("X-Mcp-Session-Id")
+	if !p.modern {
+		channel = "session " + r.Header.Get("Mcp-Session-Id") // no client can send a space before it
+	}
 	if x.correlation == "" {
 		x.correlation = newCorrelation()
 	}
-	if m != nil && m.Method == "notifications/cancelled" && p.modern {
+	if m != nil && m.Method == "notifications/cancelled" {
 		id, _ := m.Params.Get("requestId")
 		s.inflight.Cancel(gate.CallKey{Principal: p.who.ID, Channel: channel, ID: string(id.AppendJSON(nil))})
-		w.WriteHeader(http.StatusAccepted)
-		return
+		if p.modern {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
 	}
 	leave, err := s.admit(r.Context(), &p)
 	if err != nil {
@@ -255,11 +263,11 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	defer cancel()
 	stop := context.AfterFunc(s.closed, cancel)
 	defer stop()
-	if p.modern && m != nil && m.IsCall() {
+	if m != nil && m.IsCall() {
 		defer s.inflight.Add(gate.CallKey{Principal: p.who.ID, Channel: channel, ID: m.ID}, cancel)()
 	}
 	r = r.WithContext(ctx)
-	if p.modern && s.direct(w, r, x) {
+	if (p.modern || next == s.legacy) && s.direct(w, r, x) {
 		return
 	}
 	r.Body = io.NopCloser(strings.NewReader(string(p.body)))

@@ -11,6 +11,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -111,6 +112,7 @@ type Server struct {
 	sessions *gate.Sessions
 	inflight *gate.Inflight
 	states   *sealed.Sealer
+	self     []byte // implementation() as JSON
 	watched  gate.Watched
 	changes  atomic.Int64 // how often rules, sources or tools have changed
 
@@ -170,11 +172,14 @@ func New(o Options) (*Server, error) {
 		inflight: gate.NewInflight(),
 		states:   states,
 	}
+	if s.self, err = json.Marshal(s.implementation()); err != nil {
+		return nil, err
+	}
 	s.SetResults(o.Results)
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.closed, s.end = context.WithCancel(context.Background())
 	s.mount()
-	s.sessions = gate.NewSessions(o.Sessions, o.SessionsEach, s.sdk)
+	s.sessions = gate.NewSessions(o.Sessions, o.SessionsEach, o.SessionTimeout, s.sdk)
 	return s, nil
 }
 
@@ -210,8 +215,7 @@ func (s *Server) mount() {
 		MaxRequestBodyBytes:          s.options.MaxBody,
 	})
 	s.legacy = sdk.NewStreamableHTTPHandler(one, &sdk.StreamableHTTPOptions{
-		SessionTimeout:             s.options.SessionTimeout,
-		DisableLocalhostProtection: true,
+		DisableLocalhostProtection: true, // the end of idle sessions is up to s.sessions
 		MaxRequestBodyBytes:        s.options.MaxBody,
 	})
 }

@@ -10,10 +10,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Sessions tracks which principal owns each session. The SDK accepts any client that knows a session's ID, and has no
-// cap.
+// Sessions tracks which principal owns each session. The SDK accepts any client that knows a session's ID, has no cap,
+// and doesn't know of the calls that are answered without it.
 type Sessions struct {
 	total, each int
+	idle        time.Duration
 	sdk         *mcp.Server
 
 	mu    sync.Mutex
@@ -25,12 +26,15 @@ type session struct {
 	principal string
 	active    int // requests and streams
 	last      time.Time
-	watched   map[string]bool // resources that it subscribed to
+	idle      *time.Timer           // ends it when nothing is active
+	params    *mcp.InitializeParams // of its client; nil until Client has found them
+	watched   map[string]bool       // resources that it subscribed to
 }
 
-// NewSessions returns the sessions of sdk: at most total, and at most each for one principal.
-func NewSessions(total, each int, sdk *mcp.Server) *Sessions {
-	return &Sessions{total: total, each: each, sdk: sdk, live: map[string]*session{}, begun: map[string]int{}}
+// NewSessions returns the sessions of sdk: at most total, and at most each for one principal. One without a request or a
+// stream for the time idle ends.
+func NewSessions(total, each int, idle time.Duration, sdk *mcp.Server) *Sessions {
+	return &Sessions{total: total, each: each, idle: idle, sdk: sdk, live: map[string]*session{}, begun: map[string]int{}}
 }
 
 // Begin reserves a session for a principal. If there are too many, it ends the principal's longest idle session,
@@ -54,7 +58,7 @@ func (s *Sessions) Begin(principal string) bool {
 
 // end ends a session. s.mu is held.
 func (s *Sessions) end(id string) {
-	delete(s.live, id)
+	s.forget(id)
 	for session := range s.sdk.Sessions() {
 		if session.ID() == id {
 			go session.Close() // it waits for its running calls
@@ -69,6 +73,38 @@ func (s *Sessions) Close(id string) {
 	if s.live[id] != nil {
 		s.end(id)
 	}
+}
+
+// Forget notes that the SDK has ended a session.
+func (s *Sessions) Forget(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget(id)
+}
+
+func (s *Sessions) forget(id string) {
+	if l := s.live[id]; l != nil {
+		l.idle.Stop()
+		delete(s.live, id)
+	}
+}
+
+// Client returns what the client of a session said when it began; nil if the SDK has no such session.
+func (s *Sessions) Client(id string) *mcp.InitializeParams {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.live[id]
+	if l == nil {
+		return nil
+	}
+	if l.params == nil {
+		for session := range s.sdk.Sessions() {
+			if session.ID() == id {
+				l.params = session.InitializeParams()
+			}
+		}
+	}
+	return l.params
 }
 
 // Watch notes that a session subscribed to a resource. Subscriptions are never removed, as a session has few.
@@ -101,7 +137,15 @@ func (s *Sessions) End(principal, id string) {
 		delete(s.begun, principal)
 	}
 	if id != "" {
-		s.live[id] = &session{principal: principal, last: time.Now()}
+		l := &session{principal: principal, last: time.Now()}
+		l.idle = time.AfterFunc(s.idle, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if s.live[id] == l && l.active == 0 {
+				s.end(id)
+			}
+		})
+		s.live[id] = l
 	}
 }
 
@@ -137,7 +181,7 @@ func (s *Sessions) sweep() {
 	}
 	for id := range s.live {
 		if !still[id] {
-			delete(s.live, id)
+			s.forget(id)
 		}
 	}
 }
@@ -152,11 +196,14 @@ func (s *Sessions) Use(principal, id string) (leave func(), ok bool) {
 		return nil, false
 	}
 	l.active++
+	l.idle.Stop()
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		l.active--
 		l.last = time.Now()
+		if l.active--; l.active == 0 {
+			l.idle.Reset(s.idle)
+		}
 	}, true
 }
 

@@ -1,0 +1,81 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/mcp"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/tool"
+)
+
+// TestDirectInSessions checks that a call in a session is answered as JSON without the SDK, and as the SDK answers the same
+// call with a progress token: results, errors of tools, and unknown tools, in each form of results.
+func TestDirectInSessions(t *testing.T) {
+	s := &shelf{}
+	s.put("well", tool.Query, func(_ context.Context, _ identity.Principal, r tool.Request) (tool.Result, error) {
+		return tool.Result{Structured: json.RawMessage(`{"n":9007199254740993,"args":` + string(r.Arguments.AppendJSON(nil)) + `}`), Text: "a\"\u2028b"}, nil
+	})
+	s.put("bad", tool.Query, func(context.Context, identity.Principal, tool.Request) (tool.Result, error) {
+		return tool.Result{}, problem.New(problem.InvalidArgument, "no such day")
+	})
+	for _, form := range []mcp.Form{mcp.Text, mcp.Structured, mcp.Both} {
+		_, url := start(t, mcp.Options{Tools: s, Results: map[string]mcp.Form{"test": form}})
+		for _, version := range []string{"2025-11-25", "2025-06-18", "2025-03-26"} {
+			session := begin(t, url, version)
+			for _, name := range []string{"well", "bad", "none"} {
+				calls := []call{legacy(session, version, name, `"a":1.50`, ""), legacy(session, version, name, `"a":1.50`, `"progressToken":1`)}
+				for i := range calls {
+					calls[i].header += "\nX-MCP-Session-Id: talk"
+				}
+				res, direct := send(t, url, calls[0])
+				other, bySDK := send(t, url, calls[1])
+				if res.Header.Get("Content-Type") != "application/json" || !strings.HasPrefix(other.Header.Get("Content-Type"), "text/event-stream") {
+					t.Fatalf("%s, %s", res.Header, other.Header)
+				}
+				if got, want := result(t, direct), result(t, bySDK); got != want || res.StatusCode != other.StatusCode || res.Header.Get("Mcp-Session-Id") != session {
+					t.Errorf("%s %s %s: %d %s, want %d %s", form, version, name, res.StatusCode, got, other.StatusCode, want)
+				}
+				if strings.Contains(direct, "resultType") || strings.Contains(direct, "serverInfo") {
+					t.Errorf("%s: %s", version, direct)
+				}
+			}
+		}
+	}
+}
+
+// TestDirectUsesSessions checks that calls keep their session alive, and that none is answered in one that has ended or is
+// another principal's.
+func TestDirectUsesSessions(t *testing.T) {
+	const idle = 2 * time.Second
+	_, url := start(t, mcp.Options{SessionTimeout: idle})
+	echo := func(session string) int {
+		res, _ := send(t, url, legacy(session, "2025-11-25", "echo", "", ""))
+		return res.StatusCode
+	}
+	used, deleted := begin(t, url, "2025-11-25"), begin(t, url, "2025-11-25")
+	if echo(deleted) != 200 {
+		t.Error("a session that began")
+	}
+	send(t, url, call{method: "DELETE", header: "Mcp-Session-Id: " + deleted})
+	if got := echo(deleted); got != 404 {
+		t.Error("a session that was deleted:", got)
+	}
+	if got := echo("strange"); got != 404 {
+		t.Error("no session:", got)
+	}
+	last := time.Now()
+	for began := time.Now(); time.Since(began) < 2*idle; time.Sleep(idle / 20) {
+		if got := echo(used); got != 200 && time.Since(last) < idle {
+			t.Fatal("a session in use has ended:", got)
+		} else if got != 200 {
+			t.Skip("LEFT OUT: the machine stood still for longer than the session may be idle")
+		}
+		last = time.Now()
+	}
+	waitFor(t, "the end of the idle session", func() bool { time.Sleep(idle + idle/2); return echo(used) == 404 })
+}
