@@ -108,9 +108,9 @@ func (in records) accumulated(as []plan.Accumulator, rows []value.Row) value.Row
 func (in records) accumulate(a plan.Accumulator, values []value.Value) value.Value {
 	switch a.Op {
 	case plan.Push:
-		return value.OfArray(values)
+		return in.gathered(values)
 	case plan.AddToSet:
-		return set(values)
+		return in.gathered(set(values).List())
 	case plan.First:
 		return append(values, value.Value{})[0]
 	case plan.Last:
@@ -143,6 +143,21 @@ func (in records) accumulate(a plan.Accumulator, values []value.Value) value.Val
 	}
 	in.fail("interpret: there is no accumulator %d", a.Op)
 	return value.Value{}
+}
+
+// gathered returns the list of values, null if it is too large (plan.ListBytes).
+func (r *reading) gathered(values []value.Value) value.Value {
+	return listed(values, plan.ListBytes(r.plan.Program))
+}
+
+// listed returns the list of values, null if it is larger than most.
+func listed(values []value.Value, most int) value.Value {
+	for _, v := range values {
+		if most -= len(v.AppendJSON(nil)) + plan.ListElement; most < 0 {
+			return value.Value{}
+		}
+	}
+	return value.OfArray(values)
 }
 
 // set returns the distinct values, in order.

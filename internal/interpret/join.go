@@ -122,7 +122,7 @@ func (r *reading) nest(s *plan.Nest, in records) []value.Row {
 			g.outer = at
 			right = r.right(s.Right, s.On, g)
 		}
-		return []value.Row{append(slices.Clone(at.row), objects(shape, right.matching(s.On, at)))}
+		return []value.Row{append(slices.Clone(at.row), r.objects(shape, right.matching(s.On, at)))}
 	})
 }
 
@@ -149,7 +149,7 @@ func (r *reading) closure(s *plan.Closure, in records) []value.Row {
 			}
 			ends = next
 		}
-		return []value.Row{append(slices.Clone(at.row), value.OfArray(list))}
+		return []value.Row{append(slices.Clone(at.row), r.gathered(list))}
 	})
 }
 
@@ -161,12 +161,12 @@ func withDepth(o value.Value, name string, steps int64) value.Value {
 }
 
 // objects returns records as a list of objects.
-func objects(shape *plan.Shape, rows []value.Row) value.Value {
+func (r *reading) objects(shape *plan.Shape, rows []value.Row) value.Value {
 	list := make([]value.Value, len(rows))
 	for i, row := range rows {
 		list[i] = object(shape, row)
 	}
-	return value.OfArray(list)
+	return r.gathered(list)
 }
 
 // object returns a record as an object of its visible columns, each at its path.

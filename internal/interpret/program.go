@@ -4,6 +4,7 @@ import (
 	"crypto/md5"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -51,7 +52,11 @@ func (r *reading) leaving(p *plan.Program, g given) ([]value.Row, error) {
 	for i, row := range rows {
 		for c := range shape.Columns {
 			if shape.Columns[c].Path != nil {
-				out[i] = append(out[i], r.within(row[c]))
+				v := r.within(row[c])
+				if column := &shape.Columns[c]; v.IsNull() && column.List && column.NotNull { // it was too large
+					v = value.OfCut(math.MaxInt32)
+				}
+				out[i] = append(out[i], v)
 			}
 		}
 	}
@@ -266,7 +271,7 @@ func (r *reading) facet(s *plan.Facet, in records) []value.Row {
 	row := make(value.Row, len(s.Branches))
 	for i, b := range s.Branches {
 		rows := r.program(b, given{input: in.rows, outer: in.outer})
-		row[i] = objects(new(b.Out()), rows)
+		row[i] = r.objects(new(b.Out()), rows)
 	}
 	return []value.Row{row}
 }

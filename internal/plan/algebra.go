@@ -83,7 +83,7 @@ type Column struct {
 	// midnight in one of Days is the Day; a UUID is seen in lower case. Filters see the stored value.
 	Field   *schema.Field
 	List    bool // of type JSON, and always a list or null
-	NotNull bool // it is never null
+	NotNull bool // it is never null, except a List that is larger than ListBytes
 	ID      bool // it is an id: an Integer is returned as text, also inside of lists and objects
 	// Class is the class it points to, as the caller addresses it, and ClassKey the field there whose value it holds;
 	// "" for none.
@@ -305,8 +305,8 @@ const (
 	CountDistinct            // the number of distinct values of X other than null: an Integer
 	First                    // X of the first record in order
 	Last                     // X of the last record in order
-	Push                     // the list of X, which is JSON, in order, including nulls
-	AddToSet                 // the list of distinct X, which is JSON, in value.Order (objects and lists among themselves in any deterministic order)
+	Push                     // the list of X, which is JSON, in order, including nulls; null if it is larger than ListBytes
+	AddToSet                 // the list of distinct X, which is JSON, in value.Order (objects and lists among themselves in any deterministic order); null if it is larger than ListBytes
 	StdDevPop                // the population's standard deviation: a Double, exact to 12 digits; null for no values, or if a value is no operand of Add
 	StdDevSamp               // the sample's: null for fewer than two values
 	Percentile               // the value at the Point, exactly: of n values other than null, the one with number ⌈n·Point⌉ from the least, or the least; null for none

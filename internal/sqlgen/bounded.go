@@ -1,6 +1,7 @@
 package sqlgen
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -33,7 +34,11 @@ func (w *writer) selected(xs []string) []string {
 			continue
 		}
 		if out[i] = w.read(xs[i], c.Field); w.long(c.Field) {
-			sizes = append(sizes, w.size(xs[i], c.Field))
+			size := w.size(xs[i], c.Field)
+			if w.plan.Program != nil && c.Field.NotNull && c.Field.Type == schema.JSON && c.Field.Name == "" { // a list that was too large
+				size = "coalesce(" + size + ", " + strconv.Itoa(math.MaxInt32) + ")"
+			}
+			sizes = append(sizes, size)
 			w.bounded = append(w.bounded, i)
 		}
 	}

@@ -13,10 +13,10 @@ import (
 )
 
 // sessionSettings makes every session alike, whatever the server's configuration: UTC, and output, comparison and
-// expressions that don't depend on modes. Lists are gathered up to 64 MiB (sqlgen/expr returns null for those that would
-// be cut), and texts are sorted by their first 16 KiB, each of which needs 15 times that in the sort buffer.
+// expressions that don't depend on modes. Lists are cut a little beyond 4 MiB, which is more than plan.ListBytes and
+// plan.MostOver: statements return null for those. And texts are sorted by their first 16 KiB, each of which needs 15 times that in the sort buffer.
 const sessionSettings = `SET SESSION sql_mode = 'STRICT_ALL_TABLES', time_zone = '+00:00', default_regex_flags = '', max_statement_time = 300,
-	sql_select_limit = DEFAULT, sql_auto_is_null = 0, group_concat_max_len = 67108864, max_sort_length = 16384,
+	sql_select_limit = DEFAULT, sql_auto_is_null = 0, group_concat_max_len = 4194400, max_sort_length = 16384,
 	sort_buffer_size = 16777216, collation_connection = 'utf8mb4_nopad_bin'`
 
 // reads and writes set what a session may do. The server ends a transaction that is left idle, which releases

@@ -18,7 +18,10 @@ func open(t *testing.T, d sourcetest.Dataset) source.Source {
 
 func TestMemory(t *testing.T) { sourcetest.Run(t, open, nil) }
 
-func TestMemoryLarge(t *testing.T) { large.Run(t, open) }
+func TestMemoryLarge(t *testing.T) {
+	large.Run(t, open)
+	large.Lists(t, open)
+}
 
 func TestMemoryMasks(t *testing.T) { masks.Run(t, open, nil) }
 

@@ -130,7 +130,10 @@ func (d *Database) target() pipelines.Target {
 func (d *Database) TestQueries(t *testing.T) { sourcetest.Run(t, d.Load, d.Tables) }
 
 // TestLarge reads large values.
-func (d *Database) TestLarge(t *testing.T) { large.Run(t, d.Load) }
+func (d *Database) TestLarge(t *testing.T) {
+	large.Run(t, d.Load)
+	large.Lists(t, d.Load)
+}
 
 // TestMasks reads masked fields.
 func (d *Database) TestMasks(t *testing.T) { masks.Run(t, d.Load, d.Tables) }

@@ -44,10 +44,8 @@ type subject struct {
 	policy *policy.Policy
 }
 
-// Run tests that no value is returned that is longer than its reader allows, that it is returned as a Cut of its size
-// and never as null, and that nothing else changes: which records there are, and their order.
-func Run(t *testing.T, open sourcetest.Open) {
-	from := open(t, sourcetest.Dataset{Tables: largeTables()})
+func opened(t *testing.T, open sourcetest.Open, tables []sourcetest.Table) *subject {
+	from := open(t, sourcetest.Dataset{Tables: tables})
 	classes, _, err := from.Describe(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +54,13 @@ func Run(t *testing.T, open sourcetest.Open) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &subject{from, p}
+	return &subject{from, p}
+}
+
+// Run tests that no value is returned that is longer than its reader allows, that it is returned as a Cut of its size
+// and never as null, and that nothing else changes: which records there are, and their order.
+func Run(t *testing.T, open sourcetest.Open) {
+	s := opened(t, open, largeTables())
 	s.pieces(t)
 	for _, tt := range []struct {
 		class, keys, order, pipeline string
@@ -88,6 +92,44 @@ func Run(t *testing.T, open sourcetest.Open) {
 		}
 		if got, err := s.bounded(t, q); err != nil || strings.Join(got, "|") != strings.Join(tt.want, "|") {
 			t.Errorf("%s: %v\n got %q\nwant %q", name, err, got, tt.want)
+		}
+	}
+}
+
+// listTables hold texts of 400 KB, two of which are different: 4 of kind a, 11 of kind b.
+func listTables() []sourcetest.Table {
+	var rows strings.Builder
+	for i := range 15 {
+		fmt.Fprintf(&rows, "\n[%d, %q, %q]", i+1, map[bool]string{true: "a", false: "b"}[i < 4], strings.Repeat("xy"[i%2:i%2+1], 400_000))
+	}
+	return []sourcetest.Table{{Name: "logs", Key: []string{"id"}, Columns: []sourcetest.Column{{Name: "id", Is: schema.Integer, Required: true},
+		{Name: "kind", Is: schema.String}, {Name: "body", Is: schema.String, MySQL: "longtext COLLATE utf8mb4_nopad_bin"}}, Rows: rows.String() + "\n"}}
+}
+
+// Lists tests that a list that a pipeline gathers is null beyond plan.ListBytes, and a Cut where it is returned. Equal
+// values that are in a set once count once.
+func Lists(t *testing.T, open sourcetest.Open) {
+	s := opened(t, open, listTables())
+	for _, tt := range []struct {
+		pipeline string
+		want     []string
+	}{
+		{`[{"$group": {"_id": "$kind", "all": {"$push": "$body"}}}]`, []string{"1 cut", "1 cut"}},
+		{`[{"$group": {"_id": "$kind", "all": {"$push": "$body"}}}, {"$project": {"n": {"$size": "$all"}}}]`, []string{"1 4", "1 null"}},
+		{`[{"$group": {"_id": null, "all": {"$push": {"id": "$id", "body": "$body"}}}}, {"$project": {"_id": 0, "n": {"$size": "$all"}}}]`, []string{"null"}},
+		{`[{"$group": {"_id": "$kind", "all": {"$addToSet": "$body"}}}, {"$project": {"n": {"$size": "$all"}}}]`, []string{"1 2", "1 2"}},
+		{`[{"$group": {"_id": "$kind", "all": {"$addToSet": {"$concat": [{"$toString": "$id"}, "$body"]}}}}, {"$project": {"n": {"$size": "$all"}}}]`, []string{"1 4", "1 null"}},
+		{`[{"$bucketAuto": {"groupBy": "$id", "buckets": 1, "output": {"all": {"$push": "$body"}}}}, {"$project": {"_id": 0, "n": {"$size": "$all"}}}]`, []string{"null"}},
+		{`[{"$match": {"id": {"$in": [1, 15]}}}, {"$lookup": {"from": "logs", "localField": "kind", "foreignField": "kind", "as": "all"}}, {"$project": {"id": 1, "n": {"$size": "$all"}}}]`,
+			[]string{"1 4", "15 null"}},
+		{`[{"$match": {"id": {"$in": [1, 15]}}}, {"$graphLookup": {"from": "logs", "startWith": "$kind", "connectFromField": "kind", "connectToField": "kind", "as": "all"}}, {"$project": {"id": 1, "n": {"$size": "$all"}}}]`,
+			[]string{"1 4", "15 null"}},
+		{`[{"$facet": {"all": [{"$match": {"kind": "b"}}], "few": [{"$match": {"kind": "a"}}]}}, {"$project": {"all": {"$size": "$all"}, "few": {"$size": "$few"}}}]`, []string{"null 4"}},
+		{`[{"$match": {"kind": "a"}}, {"$group": {"_id": null, "all": {"$push": "$body"}}}, {"$project": {"_id": 0, "n": {"$size": {"$map": {"input": "$all", "in": {"$concat": ["$$this", "$$this", "$$this"]}}}}}}]`, []string{"null"}},
+		{`[{"$match": {"kind": "a"}}, {"$group": {"_id": null, "a": {"$push": "$body"}, "b": {"$push": "$body"}, "c": {"$push": "$id"}}}, {"$project": {"_id": 0, "a": {"$size": "$a"}, "c": {"$size": "$c"}}}]`, []string{"null 4"}},
+	} {
+		if got, err := s.bounded(t, &query.Pipeline{Class: "logs", Stages: stages(t, tt.pipeline), Limit: 100}); err != nil || strings.Join(got, "|") != strings.Join(tt.want, "|") {
+			t.Errorf("%s: %v\n got %q\nwant %q", tt.pipeline, err, got, tt.want)
 		}
 	}
 }

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"database/sql/driver"
-	"maps"
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -100,32 +100,97 @@ func (m *extremum) value() driver.Value {
 	return m.best.text
 }
 
+// A size is that of a list, as plan.ListBytes counts it.
+type size struct {
+	bytes, most int64
+	over        bool
+}
+
+// limit implements capped.
+func (s *size) limit(most int64) { s.most = most }
+
+// take adds an element, and reports whether the list isn't too large.
+func (s *size) take(text string) bool {
+	s.bytes += int64(len(text) + plan.ListElement)
+	s.over = s.over || s.bytes > s.most
+	return !s.over
+}
+
+// textOf returns the JSON text that v holds.
+func textOf(v driver.Value) string {
+	if text, ok := v.(string); ok {
+		return text
+	}
+	return "null"
+}
+
+// A gathered is the documents of a group, in order.
+type gathered struct {
+	size
+	text []byte
+}
+
+func (l *gathered) add(v driver.Value) {
+	text := textOf(v)
+	if !l.take(text) {
+		l.text = nil
+		return
+	}
+	l.text = append(append(l.text, ','), text...)
+}
+
+func (l *gathered) value() driver.Value {
+	switch {
+	case l.over:
+		return nil
+	case l.text == nil:
+		return "[]"
+	}
+	l.text[0] = '['
+	return string(append(l.text, ']'))
+}
+
 // A set is the distinct documents of a group.
 type set struct {
-	texts map[string]bool
-	byKey map[string]*document
+	size
+	byKey map[string]string // their texts
+	texts map[string]bool   // those that are not keys
 }
 
 func (s *set) add(v driver.Value) {
-	text, ok := v.(string)
-	if !ok {
-		text = "null"
-	}
-	if s.texts[text] {
+	text := textOf(v)
+	if s.over || s.texts[text] || s.byKey[text] == text {
 		return
 	}
 	d := documentOf(text)
-	s.texts[d.text] = true
-	if have := s.byKey[d.key]; have == nil || d.text < have.text {
-		s.byKey[d.key] = d
+	have, known := s.byKey[d.key]
+	if !known && !s.take(text) {
+		s.byKey, s.texts = nil, nil
+		return
+	}
+	if s.byKey == nil {
+		s.byKey, s.texts = map[string]string{}, map[string]bool{}
+	}
+	if d.text != d.key {
+		s.texts[d.text] = true
+	}
+	if !known || d.text < have {
+		s.byKey[d.key] = d.text
 	}
 }
 
 func (s *set) value() driver.Value {
-	sorted := slices.SortedFunc(maps.Values(s.byKey), (*document).compare)
-	texts := make([]string, len(sorted))
-	for i, d := range sorted {
-		texts[i] = d.text
+	if s.over {
+		return nil
 	}
-	return "[" + strings.Join(texts, ",") + "]"
+	var all []*document
+	for _, text := range s.byKey {
+		all = append(all, documentOf(text))
+	}
+	slices.SortFunc(all, (*document).compare)
+	list := gathered{size: size{most: s.most}}
+	for _, d := range all {
+		list.add(d.text)
+	}
+	return list.value()
 }

@@ -28,7 +28,11 @@ func Register(d *sqlite.Driver) error {
 			Scalar: func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) { return f.call(args), nil }}))
 	}
 	for name, make := range aggregates() {
-		errs = append(errs, d.RegisterFunction(name, &sqlite.FunctionImpl{NArgs: 1, Deterministic: true, VolatileArgs: true,
+		args := int32(1)
+		if _, ok := make().(capped); ok {
+			args = 2
+		}
+		errs = append(errs, d.RegisterFunction(name, &sqlite.FunctionImpl{NArgs: args, Deterministic: true, VolatileArgs: true,
 			MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return aggregate{make()}, nil }}))
 	}
 	return errors.Join(errs...)
@@ -55,7 +59,8 @@ func aggregates() map[string]func() accumulator {
 		expr.SQLiteStdDevSamp:                  func() accumulator { return &deviation{sample: 1} },
 		expr.SQLiteJSONMin:                     func() accumulator { return &extremum{sign: -1} },
 		expr.SQLiteJSONMax:                     func() accumulator { return &extremum{sign: 1} },
-		expr.SQLiteDistinct:                    func() accumulator { return &set{map[string]bool{}, map[string]*document{}} },
+		expr.SQLiteGather:                      func() accumulator { return &gathered{} },
+		expr.SQLiteDistinct:                    func() accumulator { return &set{} },
 	}
 }
 
@@ -64,9 +69,16 @@ type aggregate struct{ accumulator }
 
 // Step implements sqlite.AggregateFunction.
 func (a aggregate) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
+	if l, ok := a.accumulator.(capped); ok {
+		most, _ := args[1].(int64)
+		l.limit(most)
+	}
 	a.add(args[0])
 	return nil
 }
+
+// A capped is an accumulator with a maximum size, its second argument.
+type capped interface{ limit(most int64) }
 
 // A sliding is an accumulator from which values can be taken again, for moving windows.
 type sliding interface{ remove(v driver.Value) }

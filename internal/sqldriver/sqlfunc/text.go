@@ -19,7 +19,7 @@ import (
 )
 
 // longest is the most bytes of a text that a function returns; a longer one is null. SQLite fails beyond 10^9.
-const longest = 1 << 26
+const longest = 1 << 24
 
 // caches are what is kept between calls, for all connections: regular expressions and time zones. A statement has few,
 // and each comes again with every row.

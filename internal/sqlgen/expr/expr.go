@@ -99,10 +99,14 @@ type Dialect interface {
 	Accumulate(s Scope, op plan.Accumulate, x string, from schema.Type) (string, error)
 	// Pick writes the value of x, of type t, in the one record of a group for which the condition when holds.
 	Pick(s Scope, x, when string, t schema.Type) string
-	// Collect writes the JSON list of x, JSON, over a group, ordered by terms; the empty list of nothing.
-	Collect(s Scope, x string, terms []string) string
-	// Distinct writes the JSON list of the distinct x, JSON, over a group, as AddToSet has them.
-	Distinct(s Scope, x string) string
+	// Collect writes the JSON list l over a group; the empty list of nothing, null if it is too large.
+	Collect(s Scope, l List) string
+	// Size writes what x, JSON, adds to the size of a list (plan.ListBytes), if Collect needs the size of the list as a
+	// column; else "", and Collect measures the list itself.
+	Size(s Scope, x string) string
+	// Distinct writes the JSON list of the distinct x, JSON, over a group, as AddToSet has them, null if it has more than
+	// most bytes; "" if the dialect has no function for it.
+	Distinct(s Scope, x string, most int) string
 	// Digest writes the md5, in hex, of texts joined by U+001F after a seed. Each of xs is of the type in types.
 	Digest(s Scope, seed string, xs []string, types []schema.Type) string
 	// Elements writes a FROM item with a row for each element of the JSON x (plan.Unwind): the texts of the element and
@@ -117,6 +121,15 @@ type Dialect interface {
 	Start(x string, t schema.Type) string
 	// Correlates reports whether a derived table may refer to the surrounding query.
 	Correlates() bool
+}
+
+// A List is what a group gathers into one list of JSON.
+type List struct {
+	X     string   // JSON
+	Terms []string // the order
+	When  string   // the condition for a record to add its X; "" if all do
+	Size  string   // the column with the list's size, the same in all records of the group; "" if Dialect.Size is ""
+	Most  int      // the maximum size; a larger list is null
 }
 
 // An Over is a plan.Over with its operands as text; Initial and Limit are "" for none.

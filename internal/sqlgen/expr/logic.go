@@ -285,6 +285,12 @@ func (Standard) Case(_ Scope, ifs, thens []string, otherwise string, _ schema.Ty
 	return b.String()
 }
 
+// Size implements Dialect.
+func (Standard) Size(Scope, string) string { return "" }
+
+// Distinct implements Dialect.
+func (Standard) Distinct(Scope, string, int) string { return "" }
+
 // Materialized implements Dialect.
 func (Standard) Materialized(keep bool) string {
 	if keep {

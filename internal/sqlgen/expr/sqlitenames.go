@@ -91,7 +91,8 @@ const (
 	SQLiteStdDevSamp = "bailiwick_stddev_samp" // of reals
 	SQLiteJSONMin    = "bailiwick_json_min"
 	SQLiteJSONMax    = "bailiwick_json_max"
-	SQLiteDistinct   = "bailiwick_distinct" // of JSON: a list
+	SQLiteGather     = "bailiwick_gather"   // (x, most) of JSON: the list, null if it is larger (plan.ListBytes)
+	SQLiteDistinct   = "bailiwick_distinct" // (x, most) of JSON: the list of distinct values, null if it is larger
 
 	SQLiteMatches = "bailiwick_matches" // (pattern, text) 0 or 1, never null: the text matches the RE2 expression
 

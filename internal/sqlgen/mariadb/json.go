@@ -1,6 +1,7 @@
 package mariadb
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
@@ -111,7 +112,7 @@ func (dialect) table(alias, list string) string {
 func (m dialect) element(alias string) string { return m.notNull(alias + ".e") }
 
 // gathered returns the list of x for the rows of a table of elements that pass a test ("" for none), or null if the list
-// had to be cut.
+// is too large: the server cuts it a little later (group_concat_max_len).
 func (m dialect) gathered(s expr.Scope, alias, list, x, test string) string {
 	whole := s.Alias("l")
 	where := ""
@@ -119,7 +120,7 @@ func (m dialect) gathered(s expr.Scope, alias, list, x, test string) string {
 		where = " WHERE " + test
 	}
 	return "(SELECT CONCAT('[', COALESCE(GROUP_CONCAT(COALESCE(" + x + ", 'null') ORDER BY " + alias + ".o SEPARATOR ','), ''), ']') AS " + whole +
-		" FROM " + m.table(alias, list) + where + " HAVING JSON_VALID(" + whole + "))"
+		" FROM " + m.table(alias, list) + where + " HAVING OCTET_LENGTH(" + whole + ") <= " + strconv.Itoa(plan.MostOver) + ")"
 }
 
 // A within is the Scope of elements: no column can hold a value computed from one.
@@ -217,20 +218,21 @@ func (m dialect) Pick(s expr.Scope, x, when string, t schema.Type) string {
 	return "MAX(CASE WHEN " + when + " THEN " + x + " END)"
 }
 
-// most is the most bytes of a list that a group gathers (group_concat_max_len, as sqldriver sets it).
-const most = "67108864"
-
-// Collect implements expr.Dialect. A list that would be cut is null.
-func (m dialect) Collect(s expr.Scope, x string, terms []string) string {
+// Collect implements expr.Dialect.
+func (m dialect) Collect(s expr.Scope, l expr.List) string {
 	order := ""
-	if len(terms) > 0 {
-		order = " ORDER BY " + strings.Join(nullsApart(terms), ", ")
+	if len(l.Terms) > 0 {
+		order = " ORDER BY " + strings.Join(nullsApart(l.Terms), ", ")
 	}
+	x := l.X
 	if len(x) > 4<<10 { // a column below would prevent the use of an index to find the collected records
 		x = s.Atom(x)
 	}
 	x = "COALESCE(" + x + ", 'null')"
-	return "(CASE WHEN COALESCE(SUM(OCTET_LENGTH(" + x + ") + 1), 0) <= " + most +
+	if l.When != "" {
+		x = "CASE WHEN " + l.When + " THEN " + x + " END"
+	}
+	return "(CASE WHEN COALESCE(SUM(OCTET_LENGTH(" + x + ") + " + strconv.Itoa(plan.ListElement) + "), 0) <= " + strconv.Itoa(l.Most) +
 		" THEN CONCAT('[', COALESCE(GROUP_CONCAT(" + x + order + " SEPARATOR ','), ''), ']') END)"
 }
 
@@ -245,17 +247,4 @@ func nullsApart(terms []string) []string {
 		}
 	}
 	return out
-}
-
-// Distinct implements expr.Dialect. The values come in order, each after a mark that is the same for equal values, and
-// all but the first of those with the same mark are removed. JSON text doesn't contain the control characters that
-// enclose the mark.
-func (m dialect) Distinct(s expr.Scope, x string) string {
-	x = s.Atom(x)
-	key := m.key(s, x)
-	marked := "CONCAT(" + m.text("X'01'") + ", MD5(COALESCE(" + key + ", '')), " + m.text("X'02'") + ", COALESCE(" + x + ", 'null'))"
-	list := "COALESCE(GROUP_CONCAT(DISTINCT " + marked + " ORDER BY " + m.place(s, x) + ", " + key + ", " + x + " SEPARATOR ''), '')"
-	once := "REGEXP_REPLACE(" + list + ", " + m.literal(`(\x01[0-9a-f]{32}\x02)([^\x01]*+)(?:\1[^\x01]*+)++`) + `, '\\1\\2')`
-	return "(CASE WHEN COALESCE(SUM(OCTET_LENGTH(COALESCE(" + x + ", 'null')) + 34), 0) <= " + most +
-		" THEN CONCAT('[', SUBSTRING(REGEXP_REPLACE(" + once + ", " + m.literal(`\x01[0-9a-f]{32}\x02`) + ", ','), 2), ']') END)"
 }

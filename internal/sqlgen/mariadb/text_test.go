@@ -212,12 +212,11 @@ func groups(t *testing.T, b *exprtest.Sheet) {
 		b.Line("max of "+typ.String(), ok(d.Accumulate(b, plan.Max, long, typ)))
 		b.Line("one "+typ.String(), d.Pick(b, long, "y", typ))
 	}
-	b.Line("collect", d.Collect(b, "x", nil))
-	b.Line("collect in order", d.Collect(b, "x", []string{"y", "z DESC"}))
+	b.Line("collect", d.Collect(b, expr.List{X: "x", Most: 9}))
+	b.Line("collect in order", d.Collect(b, expr.List{X: "x", Terms: []string{"y", "z DESC"}, When: "c", Most: 9}))
 	for _, n := range []int{4 << 10, 4<<10 + 1} {
-		b.Line(fmt.Sprintf("collect %d bytes", n), strings.ReplaceAll(d.Collect(b, strings.Repeat("x", n), nil), strings.Repeat("x", n), "…"))
+		b.Line(fmt.Sprintf("collect %d bytes", n), strings.ReplaceAll(d.Collect(b, expr.List{X: strings.Repeat("x", n), Most: 9}), strings.Repeat("x", n), "…"))
 	}
-	b.Line("distinct", d.Distinct(b, long))
 	b.Line("digest", d.Digest(b, "seed", []string{"x", "y", "z", "a"}, []schema.Type{schema.String, schema.Any, schema.Bytes, schema.Integer}))
 	b.Part("orders and keys")
 	for _, typ := range []schema.Type{schema.String, schema.UUID, schema.JSON} {

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
@@ -152,18 +153,32 @@ func (dialect) Pick(_ expr.Scope, x, when string, _ schema.Type) string {
 }
 
 // Collect implements expr.Dialect.
-func (dialect) Collect(_ expr.Scope, x string, terms []string) string {
-	if len(terms) > 0 {
-		x += " ORDER BY " + strings.Join(terms, ", ")
+func (dialect) Collect(s expr.Scope, l expr.List) string {
+	x, most := l.X, strconv.Itoa(l.Most)
+	var tests []string
+	if l.When != "" {
+		tests = append(tests, l.When)
 	}
-	return "coalesce(jsonb_agg(" + x + "), '[]')"
+	if l.Size != "" { // else jsonb_agg would gather what is too large
+		x, tests = s.Atom(x), append(tests, l.Size+" <= "+most)
+	}
+	if len(l.Terms) > 0 {
+		x += " ORDER BY " + strings.Join(l.Terms, ", ")
+	}
+	text := "jsonb_agg(" + x + ")"
+	if tests != nil {
+		text += " FILTER (WHERE " + strings.Join(tests, " AND ") + ")"
+	}
+	text = "coalesce(" + text + ", '[]')"
+	if l.Size != "" {
+		text = "(CASE WHEN coalesce(max(" + l.Size + "), 0) <= " + most + " THEN " + text + " END)"
+	}
+	return text
 }
 
-// Distinct implements expr.Dialect.
-func (p dialect) Distinct(s expr.Scope, x string) string {
-	e := s.Alias("e")
-	terms := strings.Join(append(p.Order(pgOnce{}, "nullif("+e+".v, 'null')", schema.JSON, false), e+".v"), ", ")
-	return "(SELECT coalesce(jsonb_agg(" + e + ".v ORDER BY " + terms + "), '[]') FROM jsonb_array_elements(jsonb_agg(DISTINCT " + x + ")) AS " + e + "(v))"
+// Size implements expr.Dialect.
+func (dialect) Size(s expr.Scope, x string) string {
+	return "coalesce(octet_length(" + s.Atom(x) + "::text), 4) + " + strconv.Itoa(plan.ListElement)
 }
 
 // Digest implements expr.Dialect.

@@ -143,7 +143,9 @@ func (p dialect) Over(s expr.Scope, o expr.Over) (string, error) {
 		}
 	}
 	q := s.Alias("e")
-	return "(CASE WHEN jsonb_typeof(" + x + ") = 'array'" + test + " THEN (SELECT coalesce(jsonb_agg(" + q + ".v ORDER BY " + q + ".o), '[]') FROM (SELECT " + inner + ") AS " + q + ") END)", nil
+	list := p.Collect(s, expr.List{X: q + ".v", Terms: []string{q + ".o"}, Size: q + ".n", Most: plan.MostOver})
+	return "(CASE WHEN jsonb_typeof(" + x + ") = 'array'" + test + " THEN (SELECT " + list + " FROM (SELECT " + q + ".v, " + q + ".o, sum(" + p.Size(s, q+".v") +
+		") OVER () AS n FROM (SELECT " + inner + ") AS " + q + ") AS " + q + ") END)", nil
 }
 
 // reduce recurses over the list, one element at a time.

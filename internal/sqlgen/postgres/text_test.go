@@ -187,8 +187,9 @@ func groups(t *testing.T, b *exprtest.Sheet) {
 		b.Line("min of "+typ.String(), ok(d.Accumulate(b, plan.Min, long, typ)))
 		b.Line("max of "+typ.String(), ok(d.Accumulate(b, plan.Max, long, typ)))
 	}
-	b.Line("collect", d.Collect(b, "x", nil))
-	b.Line("collect in order", d.Collect(b, "x", []string{"y", "z"}))
+	b.Line("collect", d.Collect(b, expr.List{X: "x", Most: 9}))
+	b.Line("collect in order", d.Collect(b, expr.List{X: "x", Terms: []string{"y", "z"}, When: "c", Size: "n", Most: 9}))
+	b.Line("size", d.Size(b, long))
 	b.Line("digest", d.Digest(b, "seed", []string{"x", "y", "z", "a"}, []schema.Type{s, schema.Any, schema.Bytes, i}))
 	b.Part("orders and keys")
 	for _, typ := range []schema.Type{s, i, schema.Boolean, schema.JSON, schema.Array} {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
@@ -99,15 +100,21 @@ func (dialect) Pick(_ expr.Scope, x, when string, _ schema.Type) string {
 	return "max(CASE WHEN " + when + " THEN " + x + " END)"
 }
 
-func (dialect) Collect(_ expr.Scope, x string, terms []string) string {
-	order := ""
-	if len(terms) > 0 {
-		order = " ORDER BY " + strings.Join(terms, ", ")
+func (dialect) Collect(_ expr.Scope, l expr.List) string {
+	text := l.X + ", " + strconv.Itoa(l.Most)
+	if len(l.Terms) > 0 {
+		text += " ORDER BY " + strings.Join(l.Terms, ", ")
 	}
-	return "('[' || coalesce(group_concat(" + orNull(x) + ", ','" + order + "), '') || ']')"
+	text = call(expr.SQLiteGather, text)
+	if l.When != "" {
+		text += " FILTER (WHERE " + l.When + ")"
+	}
+	return text
 }
 
-func (dialect) Distinct(_ expr.Scope, x string) string { return call(expr.SQLiteDistinct, x) }
+func (dialect) Distinct(_ expr.Scope, x string, most int) string {
+	return call(expr.SQLiteDistinct, x, strconv.Itoa(most))
+}
 
 func (d dialect) Digest(s expr.Scope, seed string, xs []string, types []schema.Type) string {
 	args := []string{s.Arg(seed, "")}
@@ -139,7 +146,7 @@ func (inside) Atom(x string) string { return x }
 
 // Over uses each operand once. The elements are in a derived table inside of the aggregate's query, since an aggregate
 // that names only outer columns would belong to the outer statement.
-func (dialect) Over(s expr.Scope, o expr.Over) (string, error) {
+func (d dialect) Over(s expr.Scope, o expr.Over) (string, error) {
 	e, l, r := s.Alias("e"), s.Alias("l"), s.Alias("r")
 	before := ""
 	if o.Do == plan.ReduceEach {
@@ -155,10 +162,10 @@ func (dialect) Over(s expr.Scope, o expr.Over) (string, error) {
 			" FROM " + r + ", json_each(" + call(expr.SQLiteItem, r+".l", r+".i") + ") AS " + e +
 			") SELECT CASE WHEN " + r + ".l IS NOT NULL THEN " + r + ".v END FROM " + r + " ORDER BY " + r + ".i DESC LIMIT 1)", nil
 	}
-	columns, where, outer := orNull(body)+" AS v", "", ""
+	columns, where, outer := body+" AS v", "", ""
 	from, when := call(expr.SQLiteItems, o.Input)+" AS l", l+".l IS NOT NULL"
 	if o.Do == plan.SelectEach {
-		columns, where = orNull(e+".value")+" AS v", " WHERE "+body
+		columns, where = e+".value AS v", " WHERE "+body
 		if o.Limit != "" {
 			columns += ", row_number() OVER (ORDER BY " + e + ".key) AS n"
 			from += ", " + o.Limit + " AS n"
@@ -166,7 +173,7 @@ func (dialect) Over(s expr.Scope, o expr.Over) (string, error) {
 			outer = " WHERE " + r + ".n <= " + l + ".n"
 		}
 	}
-	return "(SELECT CASE WHEN " + when + " THEN (SELECT '[' || coalesce(group_concat(" + r + ".v, ',' ORDER BY " + r + ".k), '') || ']' FROM (SELECT " +
+	return "(SELECT CASE WHEN " + when + " THEN (SELECT " + d.Collect(s, expr.List{X: r + ".v", Terms: []string{r + ".k"}, Most: plan.MostOver}) + " FROM (SELECT " +
 		e + ".key AS k, " + columns + " FROM json_each(" + l + ".l) AS " + e + where + ") AS " + r + outer +
 		") END FROM (SELECT " + from + " LIMIT -1 OFFSET 0) AS " + l + ")", nil
 }

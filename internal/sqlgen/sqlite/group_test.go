@@ -107,7 +107,7 @@ func TestSQLiteCollect(t *testing.T) {
 	} {
 		fill(t, db, tt.values)
 		for text, want := range map[string]string{
-			d.Collect(p, "x", []string{"n"}): tt.collect, d.Collect(p, "x", []string{"n DESC"}): tt.back, d.Distinct(p, "x"): tt.distinct,
+			d.Collect(p, expr.List{X: "x", Terms: []string{"n"}, Most: 1000}): tt.collect, d.Collect(p, expr.List{X: "x", Terms: []string{"n DESC"}, Most: 1000}): tt.back, d.Distinct(p, "x", 1000): tt.distinct,
 		} {
 			if got := askText(t, db, "SELECT "+text+" FROM t", nil); got != "'"+want+"'" {
 				t.Errorf("%v: %s = %s, want %s", tt.values, text, got, want)
@@ -243,7 +243,7 @@ func TestSQLiteOverColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := askText(t, db, "SELECT "+dialect.Dialect().Collect(p, text, []string{"t.n"})+" FROM t", p.args); got != tt.want {
+		if got := askText(t, db, "SELECT "+dialect.Dialect().Collect(p, expr.List{X: text, Terms: []string{"t.n"}, Most: 1000})+" FROM t", p.args); got != tt.want {
 			t.Errorf("%s = %s, want %s", text, got, tt.want)
 		}
 	}

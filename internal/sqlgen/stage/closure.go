@@ -51,7 +51,8 @@ func (b *builder) closure(r *relation, st *plan.Closure, at place) (*relation, e
 		q + " AS (SELECT " + w + ".s AS s, " + number + " AS i, min(" + w + ".d) AS d" + meet + " GROUP BY 1, 2), " +
 		m + " (s, l) AS (" + lists + ")"
 	next := &relation{shape: st.Shape, from: rs + " LEFT JOIN " + m + " ON " + back, columns: positions(rs, width)}
-	next.columns = append(next.columns, "coalesce("+m+".l, "+b.d.List(records, nil)+")")
+	list := b.d.Case(records, []string{m + ".s IS NULL"}, []string{b.d.List(records, nil)}, m+".l", schema.JSON) // null if it was too large
+	next.columns = append(next.columns, list)
 	alias := b.s.Alias("t")
 	next.from, next.columns = "("+text+" "+b.derived(next)+") AS "+alias, positions(alias, width+1)
 	next.alias = alias
@@ -86,6 +87,6 @@ func (b *builder) reached(n *relation, number, q, depthName string) string {
 	if depthName != "" {
 		more = []string{depthName, b.d.ToJSON(s, depth, schema.Integer)}
 	}
-	list := b.d.Collect(s, b.object(s, more...), []string{depth, place})
+	list := b.gathered(s, []string{start}, expr.List{X: b.object(s, more...), Terms: []string{depth, place}})
 	return "SELECT " + start + ", " + list + " FROM " + both.item() + " GROUP BY " + start
 }

@@ -88,9 +88,11 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 		case plan.Percentile:
 			text = b.percentile(s, xs[i], a, by)
 		case plan.Push:
-			text = b.d.Collect(s, xs[i], b.terms(s, s.r.shape.Order))
+			text = b.gathered(s, by, expr.List{X: xs[i], Terms: b.terms(s, s.r.shape.Order)})
 		case plan.AddToSet:
-			text = b.d.Distinct(s, xs[i])
+			if text = b.d.Distinct(s, xs[i], b.most); text == "" {
+				text = b.distinct(s, by, xs[i])
+			}
 		default:
 			from := schema.Any
 			if a.X != nil {
@@ -105,6 +107,27 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 	}
 	group.from, group.where, group.alias = s.r.item(), s.r.where, s.r.alias
 	return nil
+}
+
+// gathered writes the list l over a group by these texts.
+func (b *builder) gathered(s *scope, by []string, l expr.List) string {
+	l.Most = b.most
+	if size := b.d.Size(s, l.X); size != "" {
+		if l.When != "" {
+			size = "CASE WHEN " + l.When + " THEN " + size + " END"
+		}
+		l.Size = b.window(s.r, "sum("+size+") OVER ("+partition(by)+")")
+	}
+	return b.d.Collect(s, l)
+}
+
+// distinct gathers x of one of those records of a group whose x is equal.
+func (b *builder) distinct(s *scope, by []string, x string) string {
+	x = s.Atom(x)
+	key, _ := b.d.Key(s, x, schema.JSON, false)
+	written := b.d.Order(s, b.d.Written(x), schema.String, false)
+	first := b.window(s.r, "row_number() OVER ("+partition(append(slices.Clone(by), key))+ordered(written)+")")
+	return b.gathered(s, by, expr.List{X: x, Terms: append(b.d.Order(s, x, schema.JSON, false), written...), When: first + " = 1"})
 }
 
 // number returns the name of a column that numbers the records of each group from 1 in order, or from the end.

@@ -127,12 +127,13 @@ func (b *builder) nestEach(r *relation, st *plan.Nest, at place) (*relation, err
 // nested adds the list of those records of right for which the condition that test writes holds.
 func (b *builder) nested(st *plan.Nest, outer *scope, right *relation, test func(*scope) ([]string, error)) (*relation, error) {
 	s := &scope{b: b, r: b.open(right), outer: outer, lets: true}
-	collected := b.collected(s) // before the tests: the columns it computes below must not include them
+	objects := b.objects(s) // before the tests: the columns it computes below must not include them
 	tests, err := test(s)
 	if err != nil {
 		return nil, err
 	}
 	s.r.where = append(s.r.where, tests...)
+	collected := b.gathered(s, nil, objects)
 	list := b.selected(s.r, []string{collected})
 	if !b.d.Correlates() && mentionsOuter(outer, s.r.item()) {
 		return nil, notApart()
@@ -145,13 +146,13 @@ func (b *builder) nested(st *plan.Nest, outer *scope, right *relation, test func
 
 // list writes a SELECT of one value: the list of the records of s as objects, in order.
 func (b *builder) list(s *scope) string {
-	collected := b.collected(s)
+	collected := b.gathered(s, nil, b.objects(s))
 	return b.selected(s.r, []string{collected})
 }
 
-// collected writes the list of the records of s as objects, in order: an aggregate over them.
-func (b *builder) collected(s *scope) string {
-	return b.d.Collect(s, b.object(s), b.terms(s, s.r.shape.Order))
+// objects returns the list of the records of s as objects, in order.
+func (b *builder) objects(s *scope) expr.List {
+	return expr.List{X: b.object(s), Terms: b.terms(s, s.r.shape.Order)}
 }
 
 // mentionsOuter reports whether text refers to a record for which a list is made.

@@ -33,7 +33,7 @@ type Statement interface {
 	Sorted(x string, f *schema.Field, desc bool) string
 	// Long reports whether values of a field may be of any length, so that a column of it is repeated when selected.
 	Long(f *schema.Field) bool
-	// Selected writes the terms that select columns.
+	// Selected writes the terms that select columns. A computed field that is NotNull is a list, null if it is too large.
 	Selected(xs []string, fields []*schema.Field) []string
 	// Limit returns the place of a limit.
 	Limit(n int64) string
@@ -42,7 +42,7 @@ type Statement interface {
 // Write writes p into s: at most limit records, in order. The columns that are Selected are the visible ones of p.Out in
 // turn; if there are none, a row still has one column.
 func Write(s Statement, d expr.Dialect, p *plan.Program, limit int64) (string, error) {
-	b := &builder{s, d}
+	b := &builder{s, d, plan.ListBytes(p)}
 	r, err := b.program(p, nil, nil)
 	if err != nil {
 		return "", err
@@ -57,6 +57,7 @@ func Write(s Statement, d expr.Dialect, p *plan.Program, limit int64) (string, e
 		f := c.Field
 		if f == nil {
 			f = s.Computed(c.Type)
+			f.NotNull = c.List && c.NotNull // see Selected
 		}
 		columns, fields = append(columns, i), append(fields, f)
 		repeats = repeats || s.Long(f) && (r.grouped || !short(r.columns[i]))
@@ -73,8 +74,9 @@ func Write(s Statement, d expr.Dialect, p *plan.Program, limit int64) (string, e
 }
 
 type builder struct {
-	s Statement
-	d expr.Dialect
+	s    Statement
+	d    expr.Dialect
+	most int // the maximum size of a list that is gathered
 }
 
 // program writes p. input is the relation of Input; outer is the record for which a list is made.

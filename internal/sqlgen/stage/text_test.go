@@ -74,7 +74,7 @@ func (plain) Arg(v any, _ string) string { return fmt.Sprintf("<%v>", v) }
 
 // over returns a scope over t, whose columns are c1, c2, …
 func over(columns ...plan.Column) *scope {
-	return &scope{b: &builder{plain{}, postgres.Dialect()}, r: &relation{shape: plan.Shape{Columns: columns}, alias: "t", columns: positions("t", len(columns))}}
+	return &scope{b: &builder{s: plain{}, d: postgres.Dialect()}, r: &relation{shape: plan.Shape{Columns: columns}, alias: "t", columns: positions("t", len(columns))}}
 }
 
 // TestObject shows a record as JSON: ids as text, JSON unchanged, and nested objects, null if nothing was found.

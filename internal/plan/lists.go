@@ -1,0 +1,52 @@
+package plan
+
+// A list that a pipeline gathers (Push, AddToSet, Nest, Closure, Facet) is held in memory before anything is known of its
+// size, so it is null if it is larger than ListBytes: the bytes of its elements as JSON, and ListElement for each. A column
+// that is never null otherwise is a value.Cut in a result. Sources write JSON with spaces or without, so the bound is
+// between half of it and all.
+const (
+	mostLists   = 4 << 20 // of all lists of a program
+	leastList   = 64 << 10
+	ListElement = 16
+
+	// MostOver is the maximum size of the list that an Over makes; a larger one is null.
+	MostOver = mostLists
+)
+
+// ListBytes returns the maximum size of each list that p gathers.
+func ListBytes(p *Program) int { return max(leastList, mostLists/max(1, lists(p))) }
+
+// lists returns how many lists p gathers.
+func lists(p *Program) int {
+	n := 0
+	gathers := func(all []Accumulator) {
+		for _, a := range all {
+			if a.Op == Push || a.Op == AddToSet {
+				n++
+			}
+		}
+	}
+	for _, s := range p.Stages {
+		switch s := s.(type) {
+		case *Group:
+			gathers(s.Accumulators)
+		case *Buckets:
+			gathers(s.Accumulators)
+		case *Nest:
+			n += 1 + lists(s.Right)
+		case *Closure:
+			n += 1 + lists(s.Right)
+		case *Join:
+			n += lists(s.Right)
+		case *Probe:
+			n += lists(s.Right)
+		case *Union:
+			n += lists(s.Right)
+		case *Facet:
+			for _, branch := range s.Branches {
+				n += 1 + lists(branch)
+			}
+		}
+	}
+	return n
+}
