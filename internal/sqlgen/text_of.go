@@ -39,6 +39,14 @@ func (t *Text) Arg(v any) string { return t.w.Arg(v, "") }
 // Read returns the text that selects a column x of field f, in the form that the source's adapter reads as f.
 func (t *Text) Read(x string, f *schema.Field) string { return t.w.read(x, f) }
 
+// Size returns the text of the size in bytes of a column x of field f; "" if its values can't be long.
+func (t *Text) Size(x string, f *schema.Field) string {
+	if !t.w.long(f) {
+		return ""
+	}
+	return t.w.size(x, f)
+}
+
 // View appends the class of v with the predicate that every record of v satisfies, as "… AS t [WHERE …]", and returns
 // what joins a further condition: " AND " or " WHERE ". InView returns its columns.
 func (t *Text) View(v *policy.View) (next string, err error) {

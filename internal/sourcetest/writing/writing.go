@@ -109,7 +109,7 @@ func Run(t *testing.T, target Target) {
 		name string
 		run  func(*testing.T, *database)
 	}{
-		{"Types", types}, {"Values", misfits}, {"Records", records}, {"Revived", revived}, {"Groups", groups}, {"Stale", stale}, {"Versioned", versioned}, {"Fences", fences}, {"Races", races},
+		{"Types", types}, {"Values", misfits}, {"Sizes", sizes}, {"Records", records}, {"Revived", revived}, {"Groups", groups}, {"Stale", stale}, {"Versioned", versioned}, {"Fences", fences}, {"Races", races},
 		{"Cancelled", cancelled}, {"Catalogue", catalogue}, {"Classes", classes}, {"Owned", owned},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, open(t, target)) })

@@ -8,6 +8,7 @@ package dml
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
@@ -21,23 +22,32 @@ import (
 // string), nil if unknown.
 type Form any
 
+// MostRecord is the maximum size in bytes of a record that can be written to.
+const MostRecord = 4 << 20
+
 // Record compiles the SELECT of the record of v with the key id, in the order of its class's Key. A row has the visible
-// fields in the order of v. With lock the record can't change until the transaction ends, if the database has row locks.
+// fields in the order of v, then the size of all values that may be long: if it is over MostRecord, some are null. With
+// lock the record can't change until the transaction ends, if the database has row locks.
 func Record(d sqlgen.Dialect, v *policy.View, id []value.Value, lock bool) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {
 		return sqlgen.Statement{}, err
 	}
 	t.Write("SELECT ")
-	columns := make([]sqlgen.Column, len(v.Fields()))
-	for i, f := range v.Fields() {
-		if i > 0 {
-			t.Write(", ")
+	var columns []sqlgen.Column
+	sizes := "4294967296 - 4294967296" // 64 bits wide: a sum of lengths in PostgreSQL has 32
+	for _, f := range v.Fields() {
+		x := t.InView(f.Name)
+		text := t.Read(x, f)
+		if size := t.Size(x, f); size != "" {
+			text = "CASE WHEN " + size + " <= " + strconv.Itoa(MostRecord) + " THEN " + text + " END"
+			sizes += " + coalesce(" + size + ", 0)"
 		}
-		t.Write(t.Read(t.InView(f.Name), f))
-		columns[i].Field = f
+		t.Write(text, ", ")
+		columns = append(columns, sqlgen.Column{Field: f})
 	}
-	t.Write(" FROM ")
+	columns = append(columns, sqlgen.Column{Field: &schema.Field{Type: schema.Integer}})
+	t.Write(sizes, " FROM ")
 	next, err := t.View(v)
 	if err != nil {
 		return sqlgen.Statement{}, err
