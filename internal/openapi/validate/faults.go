@@ -23,6 +23,7 @@ type faults struct {
 	name    func(url string) string // the name of the schema with that URL; "" if it has none
 	all     []problem.Fault
 	near    []string
+	steps   int // the comparisons so far
 }
 
 func (f *faults) add(at, rule, format string, args ...any) {

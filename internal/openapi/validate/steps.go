@@ -8,8 +8,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// MaxSteps is the maximum number of times that a value and its parts are compared with schemas. A few hundred bytes of
-// nested allOf can ask for more comparisons than there is time for.
+// MaxSteps is the maximum number of times that the values of a call and their parts are compared with schemas. A few
+// hundred bytes of nested allOf can ask for more comparisons than there is time for; this many take half a second, so
+// that a check needs no other end.
 const MaxSteps = 200_000
 
 // steps counts the comparisons that checking a value takes, before it is checked. The library that checks compares a
@@ -91,14 +92,14 @@ func (c steps) count(s *jsonschema.Schema, n node) int {
 	return sum
 }
 
-// bounded returns a refusal if checking instance against s takes more than MaxSteps.
-func bounded(s *jsonschema.Schema, instance any, at string) error {
+// bounded returns a refusal if checking instance against s too takes more than MaxSteps.
+func (f *faults) bounded(s *jsonschema.Schema, instance any, at string) error {
 	next := 0
-	if (steps{}).count(s, nodes(instance, &next)) <= MaxSteps {
+	if f.steps += (steps{}).count(s, nodes(instance, &next)); f.steps <= MaxSteps {
 		return nil
 	}
 	return &problem.Error{Code: problem.Unsupported, Kind: "schema_too_deep", Pointer: at,
-		Detail:     fmt.Sprintf("its schemas nest so that checking this value takes more than %d comparisons", MaxSteps),
+		Detail:     fmt.Sprintf("its schemas nest so that checking the values up to this one takes more than %d comparisons", MaxSteps),
 		Suggestion: "give a smaller value; whoever runs this gateway finds the schema with bailiwick check"}
 }
 
@@ -109,7 +110,7 @@ func (c *Checker) TooDeep(op *spec.Operation) (out []string) {
 		if r == nil {
 			return
 		}
-		if s, err := c.compile(key, r); err == nil && bounded(s, map[string]any{}, "") != nil {
+		if s, err := c.compile(key, r); err == nil && new(faults).bounded(s, map[string]any{}, "") != nil {
 			out = append(out, name)
 		}
 	}

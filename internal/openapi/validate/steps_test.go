@@ -71,3 +71,26 @@ func TestSteps(t *testing.T) {
 		})
 	}
 }
+
+// TestStepsOfACall checks that the comparisons of all values of a call are bounded together.
+func TestStepsOfACall(t *testing.T) {
+	level := func(_ int, next string) string { return `{"anyOf":[` + next + `,` + next + `]}` }
+	doc := nested(level, `{"type":"integer"}`) // 8,191 comparisons of a value
+	var parameters, given []string
+	for n := range 30 {
+		parameters = append(parameters, fmt.Sprintf(`{"name":"p%d","in":"query","schema":{"$ref":"#/components/schemas/W0"}}`, n))
+		given = append(given, fmt.Sprintf(`"p%d":"x"`, n))
+	}
+	doc = strings.Replace(doc, `"operationId":"op"`, `"operationId":"op","parameters":[`+strings.Join(parameters, ",")+`]`, 1)
+	c, v := checker(t, doc, Options{})
+	op, err := v.Operation("op")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int]problem.Code{1: problem.InvalidArgument, 30: problem.Unsupported} {
+		_, err := c.Check(op, arguments(t, `{"query":{`+strings.Join(given[:n], ",")+`}}`))
+		if problem.CodeOf(err) != want {
+			t.Errorf("%d parameters: %v, want %s", n, err, want)
+		}
+	}
+}

@@ -252,7 +252,7 @@ func (c *Checker) against(f *faults, key string, r spec.Raw, v value.Value, at s
 	if err != nil {
 		return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "schema", Err: fmt.Errorf("compile the schema of %s: %w", key, err)}
 	}
-	if err := bounded(schema, instance, at); err != nil {
+	if err := f.bounded(schema, instance, at); err != nil {
 		return err
 	}
 	f.schema(schema.Validate(instance), at)
