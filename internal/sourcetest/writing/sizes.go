@@ -19,7 +19,9 @@ func sizes(t *testing.T, d *database) {
 		d.run(t, fmt.Sprintf("INSERT INTO things (id) VALUES (%d)", id+1))
 		d.run(t, fmt.Sprintf("UPDATE things SET %s WHERE id = %d", fields, id+1))
 	}
-	update := func(id int) string { return fmt.Sprintf(`{"op":"update","class":"things","id":"%d","data":{"small":7}}`, id) }
+	update := func(id int) string {
+		return fmt.Sprintf(`{"op":"update","class":"things","id":"%d","data":{"small":7}}`, id)
+	}
 	remove := func(id int) string { return fmt.Sprintf(`{"op":"delete","class":"things","id":"%d"}`, id) }
 	for _, tt := range []struct {
 		writes []string
