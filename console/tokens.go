@@ -2,12 +2,15 @@ package console
 
 import (
 	"context"
+	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/installlink"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -17,6 +20,7 @@ type tokensPage struct {
 	Ended  bool      // also shows tokens that are no longer valid
 	Gone   int       // how many are no longer valid
 	Ask    *tokenRow // the token to be revoked, if the page asks for confirmation
+	Links  []installlink.Link
 }
 
 // A tokenRow is a token as the list shows it, never with its secret.
@@ -58,7 +62,7 @@ func (c *Console) tokens(v *visit) error {
 		return err
 	}
 	q := v.r.URL.Query()
-	p := tokensPage{Ended: q.Has("ended")}
+	p := tokensPage{Ended: q.Has("ended"), Links: installlink.Links("bailiwick", endpoint(v.r))}
 	for _, t := range all {
 		if t.ID == q.Get("revoke") && t.State == "good" {
 			p.Ask = &t
@@ -79,6 +83,15 @@ func (c *Console) tokens(v *visit) error {
 		f.Notice = "Revoked. Whoever uses it is refused from now on."
 	}
 	return c.render(v, "tokens", f)
+}
+
+// endpoint returns the address of /mcp as the browser reaches this server: with TLS, unless it is this machine.
+func endpoint(r *http.Request) string {
+	u := url.URL{Scheme: "https", Host: r.Host, Path: "/mcp"}
+	if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
+		u.Scheme = "http"
+	}
+	return u.String()
 }
 
 // revoke revokes a token.

@@ -148,7 +148,7 @@ var mayImport = map[string]string{
 	"internal/oauthmeta":        "identity",
 	"mcp/internal/sealed":       "internal/once",
 	"internal/mcpobserve":       "internal/wire value",
-	"console":                   ". audit change console/internal/chart console/internal/sanitize console/internal/session console/internal/usagelog identity internal/edge internal/fair internal/gate internal/once internal/policyreport internal/refused internal/review internal/webhook problem write",
+	"console":                   ". audit change console/internal/chart console/internal/sanitize console/internal/session console/internal/usagelog identity internal/edge internal/fair internal/gate internal/installlink internal/once internal/policyreport internal/refused internal/review internal/webhook problem write",
 	"console/internal/chart":    "",
 	"console/internal/sanitize": "",
 	"console/internal/usagelog": "audit",
@@ -174,6 +174,10 @@ var mayImport = map[string]string{
 	// below the owner's configuration
 	"internal/rules/template": "identity internal/rules/expression problem value",
 	"internal/pack":           "identity internal/argcheck internal/config/checked internal/openapi/classify internal/openapi/spec internal/openapi/validate internal/openapi/visible internal/rules/expression internal/rules/schemacheck internal/rules/template internal/yamlconf policy problem value",
+
+	// the clients that people use
+	"internal/clientconf":  "internal/installlink",
+	"internal/installlink": "",
 
 	// beside change
 	"internal/webhook":  "change internal/netguard write",
@@ -234,7 +238,7 @@ var mayImport = map[string]string{
 	"cmd/bailiwick/internal/policies": "audit identity internal/app internal/config internal/policyreport internal/policyreport/findings internal/policytest internal/replay internal/terminal internal/yamlconf problem",
 	"cmd/bailiwick/internal/reviews":  "change internal/client internal/review internal/terminal internal/webhook problem reviewapi value",
 	"internal/terminal":               "internal/client internal/config problem",
-	"cmd/bailiwick/internal/tokens":   "identity internal/app internal/config internal/policyreport internal/rules/expression internal/terminal problem query value",
+	"cmd/bailiwick/internal/tokens":   "identity internal/app internal/clientconf internal/config internal/installlink internal/policyreport internal/rules/expression internal/terminal problem query value",
 }
 
 func TestImports(t *testing.T) {

@@ -1,0 +1,362 @@
+package tokens
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/clientconf"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/installlink"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A connection is what connect was asked for.
+type connection struct {
+	t       *terminal.Terminal
+	keep    app.Keep
+	who     app.StdioFlags
+	client  clientconf.Client
+	server  clientconf.Server
+	file    string
+	expires string
+	program bool // the client starts the program
+	project bool // the file of the project in this folder
+	print   bool // nothing is written
+}
+
+// Connect returns the command that gives a client a token and writes its configuration.
+func Connect(t *terminal.Terminal) *cobra.Command {
+	c := &connection{t: t}
+	cmd := &cobra.Command{
+		Use:   "connect CLIENT",
+		Short: "Connect an MCP client: make a token, and write the client's own configuration",
+		Long: "Connect an MCP client: make a token, and set the server in the client's own configuration. What else the file holds stays as it\n" +
+			"is, comments too, and a copy of the file is kept beside it. Without CLIENT it lists the clients and their files.\n" +
+			"Claude Desktop starts the program itself; others do with --stdio, and need no token then.",
+		Example: "  bailiwick connect claude-code --tenant acme\n  bailiwick connect cursor --project --scopes read,write\n  bailiwick connect claude-desktop --tenant acme\n  bailiwick connect codex --print",
+		Args:    terminal.These(0, "the client"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return c.list()
+			}
+			if err := c.choose(args[0]); err != nil {
+				return err
+			}
+			if c.program {
+				return c.withProgram(cmd.Context())
+			}
+			return c.withToken(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	c.keep.Flags(f)
+	c.who.Flags(f, "tenant")
+	f.StringVar(&c.server.URL, "url", "", "the `URL` of the server (default the address of the configuration, with /mcp)")
+	f.StringVar(&c.server.Name, "name", "bailiwick", "the `NAME` of the server in the client")
+	f.StringVar(&c.file, "file", "", "the client's configuration `FILE`, if it is elsewhere")
+	f.StringVar(&c.expires, "expires", "", "how long the token is good for: 90d, 12h (default that of the configuration, else 90d)")
+	f.BoolVar(&c.program, "stdio", false, "the client starts the program, instead of asking a server")
+	f.BoolVar(&c.project, "project", false, "write the file of the project in this folder, which refers to the token and doesn't hold it")
+	f.BoolVar(&c.print, "print", false, "print the configuration, and write no file")
+	return cmd
+}
+
+// machine returns where the clients of this user keep their files.
+func machine() (clientconf.Machine, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return clientconf.Machine{}, err
+	}
+	dir, err := os.UserConfigDir()
+	return clientconf.Machine{OS: runtime.GOOS, Home: home, Config: dir, Getenv: os.Getenv}, err
+}
+
+func (c *connection) list() error {
+	m, err := machine()
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(c.t.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "CLIENT\tNAME\tFILE\tPROJECT")
+	var all []map[string]string
+	for _, known := range clientconf.Clients() {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", known.ID, known.Name, known.File(m), dash(known.Project))
+		all = append(all, map[string]string{"client": known.ID, "name": known.Name, "file": known.File(m), "project": known.Project})
+	}
+	if c.t.JSON {
+		return c.t.PrintJSON(map[string]any{"clients": all})
+	}
+	return w.Flush()
+}
+
+// choose finds the client and its file.
+func (c *connection) choose(id string) error {
+	all := clientconf.Clients()
+	i := slices.IndexFunc(all, func(known clientconf.Client) bool { return known.ID == id })
+	if i < 0 {
+		ids := make([]string, len(all))
+		for i, known := range all {
+			ids[i] = known.ID
+		}
+		return terminal.Usagef("there is no client %q%s (known are %s; what --print gives for one of them may do for another)", id, problem.DidYouMean(problem.Nearest(id, ids, 1)), strings.Join(ids, ", "))
+	}
+	if c.client = all[i]; c.client.OnlyPrograms {
+		if c.server.URL != "" {
+			return terminal.Usagef("%s takes no URL in its file: leave out --url, and it starts the program", c.client.Name)
+		}
+		c.program = true
+	}
+	switch {
+	case c.server.Name == "":
+		return terminal.Usagef("--name must not be empty")
+	case c.project && c.client.Project == "":
+		return terminal.Usagef("%s has no file in projects that can refer to a token: leave out --project", c.client.Name)
+	case c.program && (c.server.URL != "" || c.expires != ""):
+		return terminal.Usagef("a client that starts the program takes no --url and no --expires")
+	case c.file != "":
+		return nil
+	case c.project:
+		c.file = filepath.FromSlash(c.client.Project)
+		return nil
+	}
+	m, err := machine()
+	c.file = c.client.File(m)
+	return err
+}
+
+// withProgram has the client start this program.
+func (c *connection) withProgram(ctx context.Context) error {
+	from := app.Setup{File: c.keep.File, Store: c.keep.Store}
+	conf, err := from.Load()
+	if err != nil {
+		return err
+	}
+	p, err := c.who.Principal(conf.Stdio, "stdio")
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	file, err := filepath.Abs(from.Path())
+	if err != nil {
+		return err
+	}
+	args := []string{self, "serve", "--stdio", "--config", file}
+	if c.keep.Store != "" {
+		args = append(args, "--store", c.keep.Store)
+	}
+	for _, flag := range []string{"tenant", "owner", "scopes"} {
+		if c.who.Given(flag) {
+			args = append(args, "--"+flag, map[string]string{"tenant": c.who.Tenant, "owner": c.who.Owner, "scopes": c.who.Scopes}[flag])
+		}
+	}
+	if conf.Stdio.ID == "" && !c.who.Given("tenant") && !c.who.Given("scopes") {
+		args = append(args, "--scopes", "read")
+	}
+	c.server.Command = args
+	if err := c.warn(ctx, conf, identity.Token{Name: c.client.Name, Kind: p.Kind, Owner: p.Owner, Tenant: p.Tenant, Scopes: p.Scopes}); err != nil {
+		return err
+	}
+	return c.finish(nil)
+}
+
+// warn prints what is likely to be wrong with a token.
+func (c *connection) warn(ctx context.Context, conf *config.Config, want identity.Token) error {
+	warnings, err := app.CheckToken(ctx, conf, want)
+	for _, w := range warnings {
+		c.t.Notef("warning: %s", w)
+	}
+	return err
+}
+
+// withToken makes a token, if the server takes one, and has the client send it.
+func (c *connection) withToken(ctx context.Context) error {
+	return c.keep.Tokens(ctx, func(tokens *identity.Tokens, conf *config.Config) error {
+		if err := c.address(conf); err != nil {
+			return err
+		}
+		if conf.Auth.TokensOff {
+			return c.finish(nil)
+		}
+		scopes, err := identity.ParseScopes(c.who.Scopes)
+		if err != nil {
+			return terminal.Usage(err)
+		}
+		want := identity.Token{Name: c.client.ID, Kind: identity.Agent, Owner: cmp.Or(c.who.Owner, app.LocalUser()), Tenant: c.who.Tenant, Scopes: scopes}
+		life := conf.Auth.TokenLife
+		if c.expires != "" {
+			if life, err = parseLife(c.expires); err != nil {
+				return err
+			}
+		}
+		if life != 0 {
+			want.Expires = time.Now().Add(life)
+		}
+		if _, _, err := c.edited("bw_"); err != nil { // before a token is made for nothing
+			return err
+		}
+		if err := c.warn(ctx, conf, want); err != nil {
+			return err
+		}
+		made, secret, err := tokens.Create(ctx, identity.Local(app.LocalUser()), want)
+		if err != nil {
+			return err
+		}
+		c.server.Token = secret
+		return c.finish(&made)
+	})
+}
+
+// address sets the URL of the server.
+func (c *connection) address(conf *config.Config) error {
+	if c.server.URL == "" {
+		host, port, err := net.SplitHostPort(cmp.Or(conf.Listen, config.DefaultListen))
+		if ip := net.ParseIP(host); err != nil || port == "0" || host == "" || ip != nil && ip.IsUnspecified() {
+			return terminal.Usagef("the configuration listens on %s, which is no address for a client: give it with --url https://HOST/mcp", conf.Listen)
+		}
+		c.server.URL = "http://" + net.JoinHostPort(host, port) + "/mcp"
+		return nil
+	}
+	u, err := url.Parse(c.server.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return terminal.Usagef("--url must be the address of the server as clients reach it, such as https://agents.example.com/mcp")
+	}
+	if u.Scheme == "http" && !app.Loopback(net.JoinHostPort(u.Hostname(), "80")) {
+		c.t.Notef("warning: %s is reached without encryption, so that the token can be read on the way: use https", u.Host)
+	}
+	return nil
+}
+
+// edited returns the text of the client's file with the server in it. With --print the file counts as empty.
+func (c *connection) edited(token string) (text []byte, replaced bool, err error) {
+	s := c.server
+	s.Token = token
+	var old []byte
+	if !c.print {
+		if old, err = os.ReadFile(c.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, false, err
+		}
+	}
+	edit := c.client.Edit
+	if c.project {
+		edit = c.client.EditProject
+	}
+	if text, replaced, err = edit(old, s); err != nil {
+		err = fmt.Errorf("%s: %w", c.file, err)
+	}
+	return text, replaced, err
+}
+
+// finish writes or prints the configuration, and says what to do next.
+func (c *connection) finish(made *identity.Token) error {
+	text, replaced, err := c.edited(c.server.Token)
+	if err != nil {
+		return err
+	}
+	said := map[string]string{"client": c.client.ID, "file": c.file}
+	if made != nil {
+		said["token_id"] = made.ID
+	}
+	if c.project && c.server.Token != "" {
+		said["token"] = c.server.Token
+	}
+	switch {
+	case c.print && !c.t.JSON:
+		c.t.Printf("%s", text)
+		c.t.Notef("This goes into %s.", c.file)
+	case c.print:
+		said["configuration"] = string(text)
+	default:
+		if said["backup"], err = write(c.file, text, c.server.Token != "" && !c.project); err != nil {
+			return err
+		}
+	}
+	if c.t.JSON {
+		return c.t.PrintJSON(said)
+	}
+	if !c.print {
+		c.t.Printf("wrote %s\n", c.file)
+	}
+	if said["backup"] != "" {
+		c.t.Notef("What was there is kept in %s.", said["backup"])
+	}
+	if replaced {
+		c.t.Notef("It had an entry %s, which was replaced; its token is good until you revoke it (bailiwick token list).", c.server.Name)
+	}
+	c.next(made)
+	return nil
+}
+
+// next says what the user does next.
+func (c *connection) next(made *identity.Token) {
+	if made != nil {
+		c.t.Notef("Token %s acts for %s, may %s, and is good until %s.", made.ID, made.Owner, join(made.Scopes), made.Expires.Format(time.DateOnly))
+	}
+	if c.project && c.server.Token != "" {
+		c.t.Notef("The file refers to the token. It is shown this once; for this shell:")
+		c.t.Printf("export %s=%s\n", installlink.Variable, c.server.Token)
+	}
+	if c.server.URL != "" {
+		c.t.Notef("%s asks %s: \"bailiwick serve\" must run there.", c.client.Name, c.server.URL)
+	}
+	c.t.Notef("See that it is connected: %s.", c.client.Check)
+}
+
+// write replaces a file in one step and returns the path of a copy of what was there, "" if nothing was. A file with a
+// secret is for its owner alone.
+func write(path string, text []byte, secret bool) (backup string, err error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // a link stays a link
+	}
+	mode := fs.FileMode(0o600)
+	old, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return "", err
+		}
+	case err != nil:
+		return "", err
+	default:
+		info, err := os.Stat(path)
+		if err != nil {
+			return "", err
+		}
+		if mode = info.Mode().Perm(); secret {
+			mode &= 0o600
+		}
+		backup = path + ".backup-" + time.Now().UTC().Format("20060102T150405.000Z")
+		if err := os.WriteFile(backup, old, 0o600); err != nil {
+			return "", err
+		}
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), ".bailiwick-*")
+	if err != nil {
+		return backup, err
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.Write(text)
+	if err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close()); err != nil {
+		return backup, err
+	}
+	return backup, os.Rename(temp.Name(), path)
+}

@@ -1,0 +1,131 @@
+package clientconf_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bailiwick-dev/bailiwick/internal/clientconf"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/clients.txt")
+
+func client(t *testing.T, id string) clientconf.Client {
+	t.Helper()
+	for _, c := range clientconf.Clients() {
+		if c.ID == id {
+			return c
+		}
+	}
+	t.Fatalf("no client %s", id)
+	return clientconf.Client{}
+}
+
+// TestForms shows the file of each client: with a URL, with a program, and in a project. scripts/clients/connect has the
+// clients of npm read the same.
+func TestForms(t *testing.T) {
+	over := clientconf.Server{Name: "bailiwick", URL: "http://127.0.0.1:8420/mcp", Token: "bw_secret"}
+	program := clientconf.Server{Name: "bailiwick", Command: []string{"/usr/bin/bailiwick", "serve", "--stdio"}}
+	home := clientconf.Machine{OS: "linux", Home: "/home/ann", Config: "/home/ann/.config", Getenv: func(string) string { return "" }}
+	var got strings.Builder
+	show := func(text []byte, replaced bool, err error) {
+		if err != nil || replaced {
+			t.Error(err, replaced)
+		}
+		got.Write(text)
+	}
+	for _, c := range clientconf.Clients() {
+		got.WriteString("## " + c.ID + " " + filepath.ToSlash(c.File(home)) + "\n")
+		if c.OnlyPrograms {
+			if _, _, err := c.Edit(nil, over); err == nil {
+				t.Errorf("%s takes a URL", c.ID)
+			}
+		} else {
+			show(c.Edit(nil, over))
+		}
+		show(c.Edit(nil, program))
+		if c.Project != "" {
+			got.WriteString("# " + c.Project + "\n")
+			text, replaced, err := c.EditProject(nil, over)
+			show(text, replaced, err)
+			if strings.Contains(string(text), "bw_secret") {
+				t.Errorf("%s: the project's file holds the token", c.ID)
+			}
+		}
+	}
+	const golden = "testdata/clients.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got.String()); d != "" {
+		t.Errorf("run with -update when this is right (-want +got):\n%s", d)
+	}
+}
+
+// TestEdit checks that nothing but the entry changes, whatever the file looks like.
+func TestEdit(t *testing.T) {
+	for name, tt := range map[string]struct{ client, before, after string }{
+		"comments, tabs and a trailing comma": {"vscode",
+			"// mine\n{\n\t\"inputs\": [], // none\n\t\"servers\": {\n\t\t// the other\n\t\t\"a\": {\"url\": \"http://a\"}, // here\n\t},\n}\n",
+			"// mine\n{\n\t\"inputs\": [], // none\n\t\"servers\": {\n\t\t\"bailiwick\": {\n\t\t\t\"type\": \"http\",\n\t\t\t\"url\": \"http://x/mcp\"\n\t\t},\n\t\t// the other\n\t\t\"a\": {\"url\": \"http://a\"}, // here\n\t},\n}\n"},
+		"an entry is replaced": {"cursor",
+			"{\"mcpServers\": {\"a\": {\"command\": \"<b>\"}, \"bailiwick\": {\"url\": \"http://old\"}}, \"n\": 12345678901234567890}\n",
+			"{\"mcpServers\": {\"a\": {\"command\": \"<b>\"}, \"bailiwick\": {\n      \"url\": \"http://x/mcp\"\n    }}, \"n\": 12345678901234567890}\n"},
+		"no servers yet": {"gemini",
+			"{\n    \"theme\": \"x\"\n}",
+			"{\n    \"mcpServers\": {\n        \"bailiwick\": {\n            \"httpUrl\": \"http://x/mcp\"\n        }\n    },\n    \"theme\": \"x\"\n}"},
+		"an empty object": {"claude-code", "{}", "{\n  \"mcpServers\": {\n    \"bailiwick\": {\n      \"type\": \"http\",\n      \"url\": \"http://x/mcp\"\n    }\n  }\n}"},
+		"tables": {"codex",
+			"model = \"o\" # mine\n\n[mcp_servers.bailiwick]\nurl = \"http://old\"\n\n[mcp_servers.bailiwick.env]\nA = \"b\"\n\n[mcp_servers.other]\ncommand = \"x\"\n",
+			"model = \"o\" # mine\n\n[mcp_servers.bailiwick]\nurl = \"http://x/mcp\"\n\n[mcp_servers.other]\ncommand = \"x\"\n"},
+		"a table at the end": {"codex", "a = '''\n[mcp_servers.b]\n'''", "a = '''\n[mcp_servers.b]\n'''\n\n[mcp_servers.bailiwick]\nurl = \"http://x/mcp\"\n"},
+	} {
+		c := client(t, tt.client)
+		got, _, err := c.Edit([]byte(tt.before), clientconf.Server{Name: "bailiwick", URL: "http://x/mcp"})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if d := cmp.Diff(tt.after, string(got)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+		again, replaced, err := c.Edit(got, clientconf.Server{Name: "bailiwick", URL: "http://x/mcp"})
+		if err != nil || !replaced || string(again) != string(got) {
+			t.Errorf("%s, again: %v %v\n%s", name, replaced, err, again)
+		}
+	}
+}
+
+// TestRefused checks that a file that can't be understood, or changed without changing more, is refused, without its text.
+func TestRefused(t *testing.T) {
+	for name, tt := range map[string]struct{ client, text, want string }{
+		"no JSON":                 {"cursor", `{"secret": `, "is not a JSON object"},
+		"a list":                  {"cursor", `["secret"]`, "is not a JSON object"},
+		"servers are a list":      {"cursor", `{"mcpServers": ["secret"]}`, `its "mcpServers" is not an object`},
+		"servers twice":           {"cursor", `{"mcpServers": {"secret": {}}, "mcpServers": {"b": {}}}`, "without changing something else"},
+		"no TOML":                 {"codex", `a = secret`, "is not TOML"},
+		"an inline table":         {"codex", "[mcp_servers]\nbailiwick = {url = \"secret\"}\n", "without changing something else"},
+		"a header in a text":      {"codex", "a = '''\n[mcp_servers.bailiwick]\nsecret'''\n", "without changing something else"},
+		"inputs that are no list": {"vscode", `{"inputs": {"secret": 1}}`, `its "inputs" is not a list`},
+	} {
+		c := client(t, tt.client)
+		edit := c.Edit
+		if c.ID == "vscode" {
+			edit = c.EditProject
+		}
+		out, _, err := edit([]byte(tt.text), clientconf.Server{Name: "bailiwick", URL: "http://x/mcp", Token: "bw_x"})
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want %q\n%s", name, err, tt.want, out)
+		}
+	}
+}
