@@ -22,7 +22,7 @@ import (
 
 // Observed is Build with logging, tracing and metrics as c configures them.
 func Observed(ctx context.Context, c *config.Config, log *slog.Logger) (*App, error) {
-	o := telemetry.Options{Version: Version(), Logger: log, Calls: !c.Log.Quiet}
+	o := telemetry.Options{Version: Version(), Logger: log, Calls: c.Log.Calls, Faults: !c.Log.Quiet}
 	if t := c.Telemetry; t.Traces {
 		o.Traces = &telemetry.Traces{OTLP: telemetry.OTLP(t.OTLP), Sample: t.Sample, Environment: t.Environment}
 	}

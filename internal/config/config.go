@@ -147,6 +147,7 @@ type Sessions struct {
 type Log struct {
 	Level slog.Level
 	Text  bool // lines for people instead of JSON
+	Calls bool // each call is logged, not only those that are refused or fail
 	Quiet bool // calls are not logged
 }
 

@@ -87,12 +87,17 @@ func (m *Metrics) setListen(s string) string {
 }
 
 func (l *Log) shape() yamlconf.Shape {
-	calls := true
+	calls := yamlconf.Flag(&l.Calls)
+	given := calls.Read
+	calls.Read = func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+		given(r, n, at)
+		l.Quiet = !l.Calls
+	}
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "level", Doc: "The least that is logged. Default info", Shape: yamlconf.Choose([]string{"debug", "info", "warn", "error"}, l.setLevel)},
 		{Name: "format", Doc: "json (the default) or text", Shape: yamlconf.Choose([]string{"json", "text"}, func(s string) { l.Text = s == "text" })},
-		{Name: "calls", Doc: "Whether each call is a line at info. Default true", Shape: yamlconf.Flag(&calls)},
-	}, func(*yamlconf.Reader, yamlconf.Node, string) { l.Quiet = !calls })
+		{Name: "calls", Doc: "true logs a line at info for each call, false for none. Without it calls that are refused or fail have one", Shape: calls},
+	}, nil)
 }
 
 func (l *Log) setLevel(s string) {

@@ -16,6 +16,7 @@ func TestTelemetry(t *testing.T) {
 		Telemetry config.Telemetry
 		Metrics   config.Metrics
 		Quiet     bool
+		Calls     bool
 	}
 	for _, tt := range []struct {
 		text  string
@@ -37,6 +38,7 @@ func TestTelemetry(t *testing.T) {
 		{"server: {metrics: {listen: 9464}}", told{}, "host:port"},
 		{"server: {metrics: {}}", told{}, "listen"},
 		{"log: {calls: false}", told{Quiet: true}, ""},
+		{"log: {calls: true}", told{Calls: true}, ""},
 		{"audit: {key: c3dvcmRmaXNo}", told{}, "audit.key: must be 32 bytes in base64, as `openssl rand -base64 32` prints them"},
 		{"audit: {key: no base64}", told{}, "audit.key: must be 32 bytes in base64"},
 		{"audit: {durability: often}", told{}, "audit.durability: must be each"},
@@ -55,7 +57,7 @@ func TestTelemetry(t *testing.T) {
 			t.Errorf("%s: %v", tt.text, err)
 			continue
 		}
-		if d := cmp.Diff(tt.want, told{c.Telemetry, c.Server.Metrics, c.Log.Quiet}); d != "" {
+		if d := cmp.Diff(tt.want, told{c.Telemetry, c.Server.Metrics, c.Log.Quiet, c.Log.Calls}); d != "" {
 			t.Errorf("%s: %s", tt.text, d)
 		}
 	}

@@ -59,7 +59,7 @@ func (c calls) End(ctx context.Context, _ identity.Principal, r *audit.Record, e
 	if s.IsRecording() {
 		s.SetAttributes(attributes(in.tool, r)...)
 	}
-	if c.t.options.Calls {
+	if c.t.options.Calls || c.t.options.Faults && !r.Well() {
 		c.t.line(ctx, in.tool, r)
 	}
 	if in.span != nil {

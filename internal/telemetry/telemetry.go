@@ -26,6 +26,7 @@ type Options struct {
 	Version string       // of the program
 	Logger  *slog.Logger // for lines of calls, and warnings when traces can't be sent; nil logs nothing
 	Calls   bool         // log a line for each call
+	Faults  bool         // log a line for each call that was refused, failed or was cancelled
 	Traces  *Traces      // nil disables tracing
 }
 

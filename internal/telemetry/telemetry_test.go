@@ -208,6 +208,22 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// TestFaultLines checks that Faults logs the calls that did not succeed, and no others.
+func TestFaultLines(t *testing.T) {
+	var log bytes.Buffer
+	tel, err := telemetry.New(t.Context(), telemetry.Options{Logger: slog.New(slog.NewJSONHandler(&log, nil)), Faults: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, outcome := range []string{audit.OK, audit.Proposed, audit.Refused, audit.Failed, audit.Cancelled} {
+		ctx := tel.Calls().Begin(t.Context(), identity.Principal{}, bailiwick.CallSpec{Tool: "t"})
+		tel.Calls().End(ctx, identity.Principal{}, &audit.Record{Outcome: outcome}, nil)
+	}
+	if got := log.String(); strings.Count(got, `"msg":"call"`) != 3 || strings.Contains(got, `"outcome":"ok"`) || strings.Contains(got, `"outcome":"proposed"`) {
+		t.Error(got)
+	}
+}
+
 // TestMetrics checks that only auditors see metrics, and that calls are counted by tool, outcome and code.
 func TestMetrics(t *testing.T) {
 	s := newStand(t)
