@@ -98,9 +98,6 @@ func (p *App) Describes(ctx context.Context, log *slog.Logger) (stop func()) {
 // because returns why an application on Parse Server can't be read, for the operator.
 func because(err error) string {
 	p := problem.Of(err)
-	if p.Kind == "parse_keys" {
-		return "Parse Server refuses app_id, master_key or rest_key, or takes the master key from other addresses only (masterKeyIps)"
-	}
 	if p.Err != nil {
 		return p.Err.Error()
 	}

@@ -308,7 +308,7 @@ func held(v value.Value, f *schema.Field) value.Value {
 			return v
 		}
 		return value.OfFloat(x)
-	case v.IsNull() || is == schema.JSON && sqlNull(v):
+	case v.IsNull() || sqlNull(v):
 		return value.Value{}
 	case is == schema.Bytes:
 		return value.OfBytes(bytesOf(v))

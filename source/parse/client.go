@@ -41,7 +41,10 @@ type refusal struct {
 
 // Error returns the numbers alone: Parse's message can quote records.
 func (r *refusal) Error() string {
-	return fmt.Sprintf("Parse Server answered %d, code %d", r.status, r.code)
+	if r.code == 0 {
+		return fmt.Sprintf("status %d", r.status)
+	}
+	return fmt.Sprintf("status %d, code %d", r.status, r.code)
 }
 
 // maxAnswer is the most bytes of one answer that are read.
@@ -63,8 +66,11 @@ func (s *Source) ask(ctx context.Context, r request) (value.Value, error) {
 		return value.Value{}, unreachable(ctx, err)
 	}
 	var answer value.Value
-	if err := json.Unmarshal(body, &answer); err != nil || answer.Kind() != value.Object {
-		return value.Value{}, broken(&refusal{status: status}, "its answer is not JSON of Parse Server")
+	switch err := json.Unmarshal(body, &answer); {
+	case status >= 300 && status < 400:
+		return answer, broken(&refusal{status: status}, "what answers leads to another address; the url of the source has to be that of Parse Server itself")
+	case status < 500 && (err != nil || answer.Kind() != value.Object):
+		return answer, broken(&refusal{status: status}, "what answers is not Parse Server; its url ends with the path that it is mounted at, such as https://host/parse")
 	}
 	if status == http.StatusOK || status == http.StatusCreated {
 		return answer, nil
@@ -145,6 +151,7 @@ func broken(r *refusal, why string) error {
 const (
 	codeNotFound   = 101
 	codeQuery      = 102
+	codeClass      = 103
 	codeForbidden  = 119
 	codeTimeout    = 124
 	codeDuplicate  = 137
@@ -159,12 +166,13 @@ const (
 // dropped if the answer says that it may be out of date.
 func (s *Source) refused(r *refusal) error {
 	p := &problem.Error{Code: problem.Upstream, Kind: fmt.Sprintf("parse_%d", r.code), Detail: "the source could not answer", Err: r, Suggestion: tryLater}
-	switch r.code {
-	case codeForbidden, codeQuery, codeSession:
+	switch {
+	case r.status >= 500, r.code == codeForbidden, r.code == codeQuery, r.code == codeSession:
 		s.forget()
 	}
 	switch {
 	case r.status >= 500:
+		p.Err = fmt.Errorf("an error of Parse Server, which is in its own log: %w", r)
 	case r.code == codeForbidden:
 		p.Code, p.Detail, p.Suggestion = problem.PermissionDenied, "the permissions of the Parse application don't allow it", "get_schema shows what can be read"
 	case r.code == codeNotFound:
@@ -181,6 +189,7 @@ func (s *Source) refused(r *refusal) error {
 		p.Code, p.Detail, p.Suggestion = problem.Conflict, "the code of the Parse application refuses it", "tell the operator the correlation id"
 	case r.status == http.StatusUnauthorized || r.status == http.StatusForbidden:
 		p.Kind, p.Detail = "parse_keys", "the source refuses the keys that it was configured with"
+		p.Err = fmt.Errorf("Parse Server refuses app_id, master_key or rest_key, or takes the master key from other addresses only (masterKeyIps): %w", r)
 	}
 	return p
 }

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -38,7 +39,7 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 	answer, err := s.ask(ctx, request{method: http.MethodGet, path: "/schemas", as: s.master()})
 	if err != nil {
 		if p := problem.Of(err); p.Code == problem.PermissionDenied {
-			return nil, nil, &problem.Error{Code: problem.Upstream, Kind: "parse_keys", Detail: "Parse Server refuses the master key", Err: p.Err}
+			return nil, nil, &problem.Error{Code: problem.Upstream, Kind: "parse_keys", Detail: "Parse Server refuses the master key", Err: fmt.Errorf("Parse Server refuses master_key: %w", p.Err)}
 		}
 		return nil, nil, err
 	}
@@ -50,10 +51,13 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 	}
 	var out, pairs []schema.Class
 	var warnings []string
-	results, _ := answer.Get("results")
+	results, ok := answer.Get("results")
+	if !ok || results.Kind() != value.Array || slices.ContainsFunc(results.List(), func(c value.Value) bool { return text(c, "className") == "" }) {
+		return nil, nil, broken(&refusal{status: http.StatusOK}, "what answers is not Parse Server: /schemas lists no classes")
+	}
 	for _, described := range results.List() {
 		name := text(described, "className")
-		if name == "" || slices.Contains(hidden, name) && !slices.Contains(s.options.System, name) {
+		if slices.Contains(hidden, name) && !slices.Contains(s.options.System, name) {
 			continue
 		}
 		c, warned := s.class(described)
@@ -103,6 +107,31 @@ func (s *Source) remember(classes []schema.Class, described value.Value) {
 	defer s.mu.Unlock()
 	s.classes, s.read, s.doubted = known, time.Now(), false
 	clear(s.known)
+}
+
+// unchanged returns an error if Parse Server no longer has a class as it was described. It answers questions about a
+// class or a field that it doesn't have with no records, which would look like an answer.
+func (s *Source) unchanged(ctx context.Context, c *class) error {
+	name, fields := c.Table, c.Fields
+	if c.pairs() {
+		var field string
+		field, name = c.relation()
+		c, fields = &class{Class: c.Class, types: map[string]string{field: "Relation"}}, []schema.Field{{Name: field}}
+	}
+	now, err := s.ask(ctx, request{method: http.MethodGet, path: "/schemas/" + name, as: s.master()})
+	if no := new(refusal); err != nil && !(errors.As(err, &no) && no.code == codeClass) {
+		return err
+	}
+	described, _ := now.Get("fields")
+	for _, f := range fields {
+		field, _ := described.Get(f.Name)
+		if f.Name != readers && text(field, "type") != c.types[f.Name] {
+			s.forget()
+			return &problem.Error{Code: problem.Upstream, Kind: "parse_changed", Detail: "the classes of the source have changed", Err: fmt.Errorf("%s has another %s, or none", name, f.Name),
+				Suggestion: "try again in a minute; get_schema shows what can be asked then"}
+		}
+	}
+	return nil
 }
 
 // text returns a member of an object that is a text; "" if there is none.

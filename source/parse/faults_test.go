@@ -2,6 +2,7 @@ package parse_test
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -42,34 +43,45 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	const marker = "secret-4711"
+	const (
+		noAnswer = "upstream_error: the source could not answer"
+		notParse = "what answers is not Parse Server; its url ends with the path that it is mounted at, such as https://host/parse: status "
+	)
 	for _, tt := range []struct {
-		name string
-		says http.HandlerFunc
-		want problem.Code
+		name     string
+		says     http.HandlerFunc
+		agent    string // all that an agent reads
+		operator string // what the log holds of it
 	}{
-		{"500", says(500, "application/json", `{"code":1,"message":"`+marker+`"}`), problem.Upstream},
-		{"HTML", says(200, "text/html", `<html>`+marker), problem.Upstream},
-		{"502 in HTML", says(502, "text/html", `<html>`+marker), problem.Upstream},
-		{"garbage", says(200, "application/json", "\x00\xff{"+marker), problem.Upstream},
-		{"a list", says(200, "application/json", `["`+marker+`"]`), problem.Upstream},
-		{"no results", says(200, "application/json", `{"`+marker+`":1}`), problem.Upstream},
-		{"results of no kind", says(200, "application/json", `{"results":"`+marker+`"}`), problem.Upstream},
-		{"records that are none", says(200, "application/json", `{"results":["`+marker+`",7]}`), problem.Upstream},
-		{"keys refused", says(403, "application/json", `{"error":"unauthorized `+marker+`"}`), problem.Upstream},
-		{"forbidden", says(400, "application/json", `{"code":119,"error":"`+marker+`"}`), problem.PermissionDenied},
-		{"a bad query", says(400, "application/json", `{"code":102,"error":"`+marker+`"}`), problem.Upstream},
-		{"the session ended", says(400, "application/json", `{"code":209,"error":"`+marker+`"}`), problem.PermissionDenied},
-		{"too many requests", says(400, "application/json", `{"code":155,"error":"`+marker+`"}`), problem.RateLimited},
-		{"it times out", says(400, "application/json", `{"code":124,"error":"`+marker+`"}`), problem.Timeout},
-		{"a redirect", says(302, "text/html", marker), problem.Upstream},
-		{"cut off", func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, problem.Upstream},
+		{"500", says(500, "application/json", `{"code":1,"message":"`+marker+`"}`), noAnswer, "an error of Parse Server, which is in its own log: status 500, code 1"},
+		{"HTML", says(200, "text/html", `<html>`+marker), noAnswer, notParse + "200"},
+		{"404 in HTML", says(404, "text/html", `<html>`+marker), noAnswer, notParse + "404"},
+		{"502 in HTML", says(502, "text/html", `<html>`+marker), noAnswer, "an error of Parse Server, which is in its own log: status 502"},
+		{"garbage", says(200, "application/json", "\x00\xff{"+marker), noAnswer, notParse + "200"},
+		{"a list", says(200, "application/json", `["`+marker+`"]`), noAnswer, notParse + "200"},
+		{"no results", says(200, "application/json", `{"`+marker+`":1}`), noAnswer, "an answer without "},
+		{"results of no kind", says(200, "application/json", `{"results":"`+marker+`"}`), noAnswer, "an answer without "},
+		{"records that are none", says(200, "application/json", `{"results":["`+marker+`",7]}`), noAnswer, "a"},
+		{"keys refused", says(403, "application/json", `{"error":"unauthorized `+marker+`"}`), "upstream_error: the source refuses the keys that it was configured with",
+			"Parse Server refuses app_id, master_key or rest_key, or takes the master key from other addresses only (masterKeyIps): status 403"},
+		{"forbidden", says(400, "application/json", `{"code":119,"error":"`+marker+`"}`), "permission_denied: the permissions of the Parse application don't allow it", "status 400, code 119"},
+		{"a bad query", says(400, "application/json", `{"code":102,"error":"`+marker+`"}`), noAnswer, "status 400, code 102"},
+		{"the session ended", says(400, "application/json", `{"code":209,"error":"`+marker+`"}`), "permission_denied: the Parse session of this credential has ended", "status 400, code 209"},
+		{"too many requests", says(400, "application/json", `{"code":155,"error":"`+marker+`"}`), "rate_limited: the source takes no more requests for now", "status 400, code 155"},
+		{"it times out", says(400, "application/json", `{"code":124,"error":"`+marker+`"}`), "timeout: the query took too long and was stopped", "status 400, code 124"},
+		{"a redirect", says(302, "text/html", marker), noAnswer, "what answers leads to another address; the url of the source has to be that of Parse Server itself: status 302"},
+		{"cut off", func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, "upstream_error: the source could not be reached", "EOF"},
 	} {
 		answer.Store(&tt.says)
 		for _, q := range []query.Query{&query.Find{Class: "Product", Limit: 3}, &query.Count{Class: "Product"},
 			pipeline(t, "Product", `[{"$group":{"_id":"$category","n":{"$sum":1}}}]`)} {
 			_, rows, err := a.read(q)
-			if e := problem.Of(err); err == nil || e.Code != tt.want || strings.Contains(e.Detail+e.Suggestion, marker) {
-				t.Errorf("%s: %T: %v, %v; want %s", tt.name, q, rows, err, tt.want)
+			e := problem.Of(err)
+			if err == nil || string(e.Code)+": "+e.Detail != tt.agent || !strings.HasPrefix(fmt.Sprint(e.Err), tt.operator) {
+				t.Errorf("%s: %T: %v, %s: %s (%v); want %s (%s)", tt.name, q, rows, e.Code, e.Detail, e.Err, tt.agent, tt.operator)
+			}
+			if strings.Contains(e.Text()+fmt.Sprint(e.Err), marker) {
+				t.Errorf("%s: the answer of Parse Server is in the error: %v, %v", tt.name, e.Text(), e.Err)
 			}
 		}
 	}
@@ -103,16 +115,25 @@ func TestDown(t *testing.T) {
 	down.Close()
 	html := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }))
 	defer html.Close()
+	answers := func(text string) string {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) }))
+		t.Cleanup(server.Close)
+		return server.URL
+	}
 	for _, tt := range []struct {
-		name string
-		set  func(*parse.Options)
-		kind string
+		name     string
+		set      func(*parse.Options)
+		kind     string
+		operator string
 	}{
-		{"down", func(o *parse.Options) { o.URL = down.URL }, "unreachable"},
-		{"a web site", func(o *parse.Options) { o.URL = html.URL }, "parse_broken"},
-		{"another path", func(o *parse.Options) { o.URL = strings.TrimSuffix(s.URL(), "/parse") }, "parse_broken"},
-		{"another application", func(o *parse.Options) { o.AppID = "nope" }, "parse_keys"},
-		{"a wrong master key", func(o *parse.Options) { o.MasterKey = "nope" }, "parse_keys"},
+		{"down", func(o *parse.Options) { o.URL = down.URL }, "unreachable", "connection refused"},
+		{"a web site", func(o *parse.Options) { o.URL = html.URL }, "parse_broken", "its url ends with the path that it is mounted at"},
+		{"another path", func(o *parse.Options) { o.URL = strings.TrimSuffix(s.URL(), "/parse") }, "parse_broken", "its url ends with the path that it is mounted at"},
+		{"another API", func(o *parse.Options) { o.URL = answers(`{}`) }, "parse_broken", "/schemas lists no classes"},
+		{"classes without names", func(o *parse.Options) { o.URL = answers(`{"results":[{"fields":{}},7]}`) }, "parse_broken", "/schemas lists no classes"},
+		{"another application", func(o *parse.Options) { o.AppID = "nope" }, "parse_keys", "refuses app_id, master_key or rest_key"},
+		{"a wrong master key", func(o *parse.Options) { o.MasterKey = "nope" }, "parse_keys", "refuses app_id, master_key or rest_key"},
+		{"a wrong REST key", func(o *parse.Options) { o.RESTKey = "nope" }, "", ""},
 	} {
 		o, _ := s.options("master")
 		tt.set(&o)
@@ -121,10 +142,77 @@ func TestDown(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer src.Close()
-		if _, _, err := src.Describe(t.Context()); problem.CodeOf(err) != problem.Upstream || problem.Of(err).Kind != tt.kind {
-			t.Errorf("%s: %v of kind %s, want %s", tt.name, err, problem.Of(err).Kind, tt.kind)
+		_, _, err = src.Describe(t.Context())
+		if tt.kind == "" {
+			if err != nil {
+				t.Errorf("%s: %v; the master key is enough", tt.name, err)
+			}
+			continue
+		}
+		if p := problem.Of(err); p.Code != problem.Upstream || p.Kind != tt.kind || !strings.Contains(fmt.Sprint(p.Err), tt.operator) {
+			t.Errorf("%s: %v of kind %s (%v); want %s (%s)", tt.name, err, p.Kind, p.Err, tt.kind, tt.operator)
 		}
 	}
+}
+
+// TestDrift changes classes after they were described. Parse Server answers questions about classes and fields that it
+// doesn't have with no records; that is no answer.
+func TestDrift(t *testing.T) {
+	s := start(t)
+	class := "Drift" + strings.ToUpper(rand.Text()[:6])
+	fields := object{"a": object{"type": "String"}, "b": object{"type": "Number"}, "c": object{"type": "Relation", "targetClass": "Product"}}
+	t.Cleanup(func() {
+		s.must("DELETE", "/purge/"+class, nil)
+		s.must("DELETE", "/schemas/"+class, nil)
+	})
+	s.must("POST", "/schemas/"+class, object{"className": class, "fields": fields})
+	s.must("POST", "/classes/"+class, object{"a": "x", "b": 1})
+	alter := func(change object) {
+		s.must("PUT", "/schemas/"+class, object{"className": class, "fields": change})
+	}
+	ask := func(posture, where_ string) string {
+		a := s.open(posture, "", nil)
+		src := a.source.(*parse.Source)
+		q := []query.Query{&query.Find{Class: class, Where: where(t, where_), Limit: 5}, &query.Count{Class: class, Where: where(t, where_)}}
+		for _, q := range q {
+			if _, _, err := a.read(q); err != nil {
+				t.Fatal(err)
+			}
+		}
+		alter(object{"b": object{"__op": "Delete"}})
+		out := ""
+		for _, q := range q {
+			_, rows, err := a.read(q)
+			p := problem.Of(err)
+			out += fmt.Sprintln(len(rows), p.Code, p.Detail)
+		}
+		if !src.Stale() {
+			t.Errorf("%s: the source is not described again", where_)
+		}
+		alter(object{"b": object{"type": "Number"}})
+		return out
+	}
+	const changed = "0 upstream_error the classes of the source have changed\n"
+	for _, where := range []string{`{"b":{"$gte":0}}`, `{"b":null}`, `{"b":{"$exists":true}}`} {
+		for _, posture := range []string{"master", "session alice"} {
+			if got := ask(posture, where); got != changed+changed {
+				t.Errorf("%s: %s", where, got)
+			}
+		}
+	}
+	gone := s.open("master", "", nil)
+	s.must("DELETE", "/purge/"+class, nil)
+	if _, rows, err := gone.read(&query.Count{Class: class}); err != nil || rows[0][0].Int() != 0 {
+		t.Errorf("no records: %v, %v", rows, err)
+	}
+	alter(object{"c": object{"__op": "Delete"}})
+	s.must("DELETE", "/schemas/"+class, nil)
+	for _, q := range []query.Query{&query.Count{Class: class}, &query.Find{Class: class, Limit: 1}, &query.Find{Class: "_Join:c:" + class, Limit: 1}} {
+		if _, _, err := gone.read(q); problem.Of(err).Kind != "parse_changed" {
+			t.Errorf("a class that vanished: %v", err)
+		}
+	}
+	s.must("POST", "/schemas/"+class, object{"className": class, "fields": fields})
 }
 
 // TestOpenRefuses checks the options.

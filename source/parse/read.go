@@ -69,6 +69,8 @@ type reading struct {
 	plan   *policy.Plan
 	who    *person
 	budget interpret.Budget
+
+	checked map[string]bool // the classes that were asked about because they have no records
 }
 
 // trusted reports whether requests bypass Parse's permissions, so that the conditions on access lists have to be sent.
@@ -151,12 +153,20 @@ func (r *reading) count(ctx context.Context) (source.Rows, error) {
 	if !ok || n.Kind() != value.Int {
 		return nil, broken(&refusal{status: http.StatusOK}, "an answer without a count")
 	}
+	if n.Int() == 0 {
+		if err := r.source.unchanged(ctx, c); err != nil {
+			return nil, err
+		}
+	}
 	return func(yield func(value.Row, error) bool) { yield(value.Row{n}, nil) }, nil
 }
 
 // program evaluates a pipeline over the records that its first stages keep.
 func (r *reading) program(ctx context.Context) (source.Rows, error) {
 	p := r.plan.Program
+	if p.From < 0 { // it begins with no class
+		return interpret.Rows(ctx, r.plan, r.records)
+	}
 	v := r.plan.Views[p.From]
 	records, err := r.fetch(ctx, v, query.And(p.Leading()))
 	if err != nil {
@@ -180,10 +190,21 @@ func (r *reading) records(ctx context.Context, n interpret.Need) ([]value.Row, e
 		}
 		return r.fetch(ctx, n.View, where)
 	}
-	var out []value.Row
 	in := slices.DeleteFunc(slices.Clone(n.In), value.Value.IsNull)
+	c, err := r.class(n.View)
+	if err != nil {
+		return nil, err
+	}
+	var chunks []query.In
 	for some := range slices.Chunk(in, mostEqual) {
-		rows, err := r.fetch(ctx, n.View, query.In{Path: query.Path{n.Key}, Values: some})
+		chunks = append(chunks, query.In{Path: query.Path{n.Key}, Values: some})
+		if len(in) > mostEqual && !c.condition(chunks[len(chunks)-1], r.trusted()).exact {
+			return r.fetch(ctx, n.View, nil) // the chunks would find some records more than once
+		}
+	}
+	var out []value.Row
+	for _, some := range chunks {
+		rows, err := r.fetch(ctx, n.View, some)
 		if err != nil {
 			return nil, err
 		}
@@ -313,9 +334,10 @@ func (w *walk) page(ctx context.Context) ([]value.Row, error) {
 	}
 	w.seen += len(rows)
 	if w.ended = len(rows) == 0 || w.seen == w.most; !w.ended {
-		w.goOn(rows[len(rows)-1])
+		results, _ := answer.Get("results")
+		w.goOn(rows[len(rows)-1], text(results.List()[len(rows)-1], "objectId"))
 	}
-	return rows, nil
+	return rows, w.sound(ctx)
 }
 
 // rows returns the records of an answer.
@@ -327,25 +349,35 @@ func (w *walk) rows(answer value.Value) ([]value.Row, error) {
 	rows := make([]value.Row, len(results.List()))
 	for i, record := range results.List() {
 		rows[i] = row(w.class.Class, record)
-		for _, key := range w.class.Key {
-			if w.value(rows[i], key).IsNull() {
-				return nil, broken(&refusal{status: http.StatusOK}, "a record without "+key)
-			}
+		if id := text(record, "objectId"); id == "" && !w.class.pairs() {
+			return nil, broken(&refusal{status: http.StatusOK}, "a record without an objectId")
 		}
 	}
 	return rows, nil
 }
 
-// goOn continues after a record.
-func (w *walk) goOn(last value.Row) {
-	id := object("objectId", object("$gt", w.value(last, "objectId")))
+// sound returns an error if there are no records at all because Parse Server doesn't have the class as it was described.
+func (w *walk) sound(ctx context.Context) error {
+	if w.seen > 0 || !w.ended || w.checked[w.class.Name] {
+		return nil
+	}
+	if w.checked == nil {
+		w.checked = map[string]bool{}
+	}
+	w.checked[w.class.Name] = true
+	return w.source.unchanged(ctx, w.class)
+}
+
+// goOn continues after a record with an objectId.
+func (w *walk) goOn(last value.Row, at string) {
+	id := object("objectId", object("$gt", value.OfString(at)))
 	if w.by == "" {
 		w.after = id
 		return
 	}
-	at, _ := w.class.operand(w.class.Field(w.by), w.value(last, w.by))
-	same := object(w.by, value.OfObject([]value.Member{{Name: "$gte", Value: at}, {Name: "$lte", Value: at}}))
-	beyond := object(w.by, object(map[bool]string{true: "$lt", false: "$gt"}[w.desc], at))
+	by, _ := w.class.operand(w.class.Field(w.by), w.value(last, w.by))
+	same := object(w.by, value.OfObject([]value.Member{{Name: "$gte", Value: by}, {Name: "$lte", Value: by}}))
+	beyond := object(w.by, object(map[bool]string{true: "$lt", false: "$gt"}[w.desc], by))
 	w.after = joined("$or", []value.Value{beyond, conjunction(same, id)})
 }
 

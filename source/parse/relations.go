@@ -106,14 +106,18 @@ func (w *walk) pairs(ctx context.Context) ([]value.Row, error) {
 		w.taken = map[[2]string]bool{}
 	}
 	for _, row := range rows {
-		w.taken[[2]string{w.value(row, owning).Text(), w.value(row, related).Text()}] = true
+		id := [2]string{w.value(row, owning).Text(), w.value(row, related).Text()}
+		if id[0] == "" || id[1] == "" {
+			return nil, broken(&refusal{status: http.StatusOK}, "a pair without its ids")
+		}
+		w.taken[id] = true
 	}
 	w.seen += len(rows)
 	w.ended = len(rows) == 0
 	if len(w.taken) < w.seen {
 		return nil, broken(&refusal{status: http.StatusOK}, "pairs that moved while they were read")
 	}
-	return rows, nil
+	return rows, w.sound(ctx)
 }
 
 // relates returns the request that adds or removes a pair of a relation.

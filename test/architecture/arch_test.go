@@ -120,6 +120,7 @@ var mayImport = map[string]string{
 	"internal/salesforce":            "problem schema value",
 	"internal/sourcetest":            "identity internal/sourcetest/canonical internal/sqlgen policy problem query schema source value",
 	"internal/sourcetest/canonical":  "value",
+	"internal/sourcetest/questions":  ". audit identity internal/sourcetest limit policy problem schema source tool value",
 	"internal/documents":             "internal/config/apis internal/scaffold internal/terminal internal/yamlconf",
 	"internal/sourcetest/large":      "identity internal/sourcetest policy query schema source value",
 	"internal/sourcetest/masks":      "identity internal/result/mask internal/result/redact internal/result/shape internal/sourcetest internal/sourcetest/canonical policy query schema source value",

@@ -162,6 +162,31 @@ func Run(t *testing.T, o sourcetest.Open, limits Limits) {
 	}
 }
 
+// Alike asks a source and the oracle every statement, for a source whose types are not those of the corpus.
+func Alike(t *testing.T, o sourcetest.Open, oracle sourcetest.Oracle) {
+	s := open(t, o)
+	classes, _, err := s.source.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := &subject{oracle(classes, sourcetest.Dataset{Tables: shop()}.Rows(t, classes)), s.policy}
+	answered := 0
+	for _, st := range append(read(t, corpus), read(t, refused)...) {
+		got, err := s.ask(t.Context(), st.text)
+		want, wrong := right.ask(t.Context(), st.text)
+		if (err == nil) != (wrong == nil) || err != nil && said(err) != said(wrong) || !slices.Equal(got, want) {
+			t.Errorf("%s\n got %s %v\nwant %s %v", st.text, strings.Join(got, "\n     "), err, strings.Join(want, "\n     "), wrong)
+		}
+		if wrong == nil {
+			answered++
+		}
+	}
+	t.Logf("%d statements answered alike, %d refused alike", answered, len(read(t, corpus))+len(read(t, refused))-answered)
+	if answered < len(read(t, corpus))/2 {
+		t.Errorf("only %d of %d statements are answered", answered, len(read(t, corpus)))
+	}
+}
+
 // said returns the text of a refusal.
 func said(err error) string {
 	p := problem.Of(err)

@@ -1,0 +1,235 @@
+package parse_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/masks"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/questions"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/statements"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/memory"
+	"github.com/bailiwick-dev/bailiwick/source/parse"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// suiteLimits are what Parse Server can't hold.
+var suiteLimits = sourcetest.Limits{
+	sourcetest.Untyped:       "a column has a type",
+	sourcetest.NaN:           "JSON has none",
+	sourcetest.Infinities:    "JSON has none",
+	sourcetest.ExactDecimals: "a Number is a double",
+	sourcetest.WideIntegers:  "a Number is a double",
+	sourcetest.JSONDigits:    "a Number is a double",
+	sourcetest.Microseconds:  "dates count milliseconds",
+	sourcetest.OddNames:      "names are letters and digits",
+	sourcetest.DottedKeys:    "it refuses them",
+}
+
+// suiteTypes are the types of Parse Server by those of the suite.
+var suiteTypes = map[schema.Type]string{schema.String: "String", schema.UUID: "String", schema.Integer: "Number", schema.Double: "Number", schema.Decimal: "Number",
+	schema.Boolean: "Boolean", schema.Date: "Date", schema.Day: "Date", schema.Bytes: "Bytes", schema.Array: "Array", schema.JSON: "Array"}
+
+// A suited is a source over the classes of the suite, described with the keys, relations and fields of its tables alone:
+// not with those that Parse Server adds.
+type suited struct {
+	*parse.Source
+	classes []schema.Class
+}
+
+func (s suited) Describe(ctx context.Context) ([]schema.Class, []string, error) {
+	_, warnings, err := s.Source.Describe(ctx)
+	return s.classes, warnings, err
+}
+
+// stored returns the name of a field in Parse Server, which refuses a field called id.
+func stored(name string) string {
+	if name == "id" {
+		return "idOf"
+	}
+	return name
+}
+
+// renaming starts a proxy before the Parse Server that gives the field idOf the name id.
+func renaming(t *testing.T, s *server) string {
+	to, err := url.Parse(strings.TrimSuffix(s.URL(), "/parse"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rename := func(q url.Values) url.Values {
+		if q.Has("where") {
+			q.Set("where", strings.ReplaceAll(q.Get("where"), `"id"`, `"idOf"`))
+		}
+		for _, list := range []string{"keys", "order"} {
+			names := strings.Split(q.Get(list), ",")
+			for i, n := range names {
+				names[i] = map[string]string{"id": "idOf", "-id": "-idOf"}[n]
+				if names[i] == "" {
+					names[i] = n
+				}
+			}
+			if q.Has(list) {
+				q.Set(list, strings.Join(names, ","))
+			}
+		}
+		return q
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(to)
+			r.Out.Header.Set("Accept-Encoding", "identity")
+			r.Out.URL.RawQuery = rename(r.In.URL.Query()).Encode()
+			if r.In.Header.Get("Content-Type") == "application/x-www-form-urlencoded" {
+				sent, _ := io.ReadAll(r.In.Body)
+				form, _ := url.ParseQuery(string(sent))
+				body := rename(form).Encode()
+				r.Out.Body, r.Out.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+			}
+		},
+		ModifyResponse: func(r *http.Response) error {
+			answer, err := io.ReadAll(r.Body)
+			answer = bytes.ReplaceAll(answer, []byte(`"idOf":`), []byte(`"id":`))
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(answer)), int64(len(answer))
+			r.Header.Set("Content-Length", strconv.Itoa(len(answer)))
+			return err
+		}}
+	front := httptest.NewServer(proxy)
+	t.Cleanup(front.Close)
+	return front.URL + "/parse"
+}
+
+// leave takes the records out of the tables, which the suite shares, that Parse Server can't hold and that no limit names:
+// those with bytes of no length, and with JSON that is no object in a column that holds objects.
+func leave(t *testing.T, d sourcetest.Dataset) {
+	t.Helper()
+	object := func(v value.Value) bool {
+		return v.Kind() == value.Object && len(v.Members()) != 1 || v.Kind() == value.Object && v.Members()[0].Name != "$sql"
+	}
+	for i := range d.Tables {
+		table := &d.Tables[i]
+		rows, kept := table.Records(t), ""
+		for _, row := range rows {
+			fits := true
+			for at, c := range table.Columns {
+				mixed := c.Is == schema.JSON && row[at].Kind() != value.Object && !row[at].IsNull() && slices.ContainsFunc(rows, func(r value.Row) bool { return object(r[at]) })
+				fits = fits && !mixed && !(c.Is == schema.Bytes && row[at].Kind() == value.String && row[at].Text() == "")
+			}
+			if fits {
+				kept += string(value.OfArray(row).AppendJSON(nil)) + "\n"
+			}
+		}
+		table.Rows = kept
+	}
+}
+
+// openSuite makes the tables of a dataset in the Parse Server, and removes them when the test ends.
+func openSuite(t *testing.T, d sourcetest.Dataset) source.Source {
+	t.Helper()
+	s := start(t)
+	leave(t, d)
+	out := suited{classes: d.Classes("suite")}
+	native := func(c *schema.Class, rows []value.Row, at int) string {
+		if c.Fields[at].Type == schema.JSON && slices.ContainsFunc(rows, func(r value.Row) bool { return r[at].Kind() == value.Object }) {
+			return "Object"
+		}
+		return suiteTypes[c.Fields[at].Type]
+	}
+	given := map[string]schema.Type{"String": schema.String, "Number": schema.Double, "Boolean": schema.Boolean, "Date": schema.Date, "Bytes": schema.Bytes, "Array": schema.Array, "Object": schema.JSON}
+	written := d.Rows(t, out.classes)
+	for i := range out.classes {
+		c := &out.classes[i]
+		fields := object{}
+		for at := range c.Fields {
+			f := &c.Fields[at]
+			f.Native = native(c, written[c.Name], at)
+			fields[stored(f.Name)] = object{"type": f.Native}
+			if f.Type != schema.Integer { // a Number that is whole in all records
+				f.Type = given[f.Native]
+			}
+			if f.Type == schema.Double {
+				f.Native = "double" // by which the suite knows that it holds no infinities
+			}
+		}
+		s.must("POST", "/schemas/"+c.Name, object{"className": c.Name, "fields": fields})
+		name := c.Name // the classes are sorted below
+		t.Cleanup(func() {
+			s.must("DELETE", "/purge/"+name, nil)
+			s.must("DELETE", "/schemas/"+name, nil)
+		})
+		for _, row := range d.Rows(t, out.classes)[c.Name] {
+			record := object{}
+			for at, v := range row {
+				switch name := stored(c.Fields[at].Name); {
+				case v.IsNull():
+				case c.Fields[at].Native == "Date":
+					record[name] = object{"__type": "Date", "iso": v.String()}
+				case c.Fields[at].Native == "Bytes":
+					record[name] = object{"__type": "Bytes", "base64": v.String()}
+				default:
+					record[name] = v
+				}
+			}
+			status, made := s.ask("POST", "/classes/"+c.Name, record, "X-Parse-Master-Key: "+s.MasterKey)
+			if status != http.StatusCreated {
+				t.Errorf("%s %v: %d %v", c.Name, record, status, made)
+			}
+		}
+	}
+	slices.SortFunc(out.classes, func(a, b schema.Class) int { return slices.Compare([]string{a.Name}, []string{b.Name}) })
+	o, _ := s.options("master")
+	o.Name, o.URL, o.LocalRows = "suite", renaming(t, s), 100_000
+	src, err := parse.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { src.Close() })
+	out.Source = src
+	return out
+}
+
+func oracle(classes []schema.Class, rows map[string][]value.Row) source.Source {
+	return memory.New(classes, rows)
+}
+
+// shows has nothing to show: a query is several requests.
+func shows(policy.Permit) string { return "" }
+
+// TestSuiteDifferential asks random queries over the classes of the suite.
+func TestSuiteDifferential(t *testing.T) {
+	sourcetest.Differential(t, openSuite, suiteLimits, oracle, shows)
+}
+
+// TestSuitePipelines asks random pipelines over them.
+func TestSuitePipelines(t *testing.T) {
+	pipelines.Differential(t, pipelines.Target{Open: openSuite, Tables: suiteLimits, Oracle: oracle, Show: shows})
+}
+
+// TestSuiteQuestions asks the analytical questions, which have the same answers on every source.
+func TestSuiteQuestions(t *testing.T) {
+	shop := questions.Shop(t)
+	shop.Tables = slices.DeleteFunc(shop.Tables, func(t sourcetest.Table) bool { return t.Name == "events" })
+	questions.Run(t, "Parse", openSuite(t, shop), `"events"`, "attributes.serial", // whole numbers that no double holds, and JSON of all kinds
+		`"localField":"signed_up"`, "$$this.signed_up") // days, which are dates there
+}
+
+// TestSuiteStatements asks the statements of the suite, which Parse Server and the oracle answer alike.
+func TestSuiteStatements(t *testing.T) { statements.Alike(t, openSuite, oracle) }
+
+// TestSuiteMasks checks that masked values take part in nothing.
+func TestSuiteMasks(t *testing.T) {
+	open := func(t *testing.T, d sourcetest.Dataset) source.Source { return openSuite(t, d.Leave(t, suiteLimits)) }
+	masks.Run(t, open, suiteLimits)
+}
