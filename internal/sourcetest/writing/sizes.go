@@ -11,7 +11,7 @@ import (
 // sizes tests that a record that is too large is refused before it is read, as are records of a group that are so
 // together, and that a hidden field doesn't count.
 func sizes(t *testing.T, d *database) {
-	const most = 4 << 20 // bytes, as docs/limits.md says
+	const most = 2 << 20 // bytes, as docs/limits.md says
 	const large = most - 1000
 	for id, fields := range []string{"body = NULL, hidden = '" + strings.Repeat("x", 200) + "'", "body = '" + strings.Repeat("x", large) + "'",
 		"body = '" + strings.Repeat("y", large/2) + "', doc = '\"" + strings.Repeat("z", large/2+2000) + "\"'", "body = '" + strings.Repeat("x", most+1) + "'",
@@ -30,9 +30,9 @@ func sizes(t *testing.T, d *database) {
 		{[]string{update(1)}, ""},
 		{[]string{update(2)}, ""},
 		{[]string{remove(2)}, ""},
-		{[]string{update(3)}, "the record of things has values of more than 4 MiB together"},
-		{[]string{update(4)}, "the record of things has values of more than 4 MiB together"},
-		{[]string{remove(4)}, "the record of things has values of more than 4 MiB together"},
+		{[]string{update(3)}, "the record of things has values of more than 2 MiB together"},
+		{[]string{update(4)}, "the record of things has values of more than 2 MiB together"},
+		{[]string{remove(4)}, "the record of things has values of more than 2 MiB together"},
 		{[]string{update(1), update(2)}, ""},
 		{[]string{update(2), update(5)}, "the records of this group are together larger"},
 	} {

@@ -23,7 +23,7 @@ import (
 type Form any
 
 // MostRecord is the maximum size in bytes of a record that can be written to.
-const MostRecord = 4 << 20
+const MostRecord = 2 << 20
 
 // Record compiles the SELECT of the record of v with the key id, in the order of its class's Key. A row has the visible
 // fields in the order of v, then the size of all values that may be long: if it is over MostRecord, some are null. With
