@@ -4,7 +4,7 @@
 # A clone that belongs to somebody else can't be asked for its version.
 export GOFLAGS ?= -buildvcs=false
 
-.PHONY: release demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance clients clients-short apis formats
+.PHONY: release docs-test demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance clients clients-short apis formats
 
 demo: build ## an issue tracker, a token and a first conversation; then it serves until Ctrl-C
 	@bin/bailiwick demo $(ARGS)
@@ -36,6 +36,9 @@ docs: ## writes the generated pages of docs/
 
 docs-check:
 	@go run ./scripts/docs -check
+
+docs-test: ## plays the README and the guides, every command and every expected line, as "make check" does among all tests
+	@go test -count=1 ./test/guides
 
 bench: ## writes the figures of docs/benchmarks.md
 	@scripts/bench
