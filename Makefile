@@ -54,6 +54,8 @@ soak: apis ## the long forms of the proofs
 	@BAILIWICK_KILLS=$(KILLS) GOTESTFLAGS="-count=1 -timeout=24h -run=TestKill" scripts/test ./store/...
 	@BAILIWICK_KILLS=$(KILLS) GOTESTFLAGS="-count=1 -timeout=24h -run=TestDecisionsKilled" scripts/test ./test/endtoend
 	@BAILIWICK_STRIPE=1 go test -count=1 -run=TestStripe -v ./test/largeapis
+	@BAILIWICK_STORM=10000 go test -count=1 -timeout=1h -v -run=TestStorm ./cmd/bailiwick
+	@go test -count=100 -timeout=1h -run=TestHostile ./internal/openapi/client
 	@GOTESTFLAGS="-count=1 -timeout=1h -v -run=TestResident" scripts/test ./test/bench
 
 # What can be wrong in sqlgen is seen in the statements that its tests show; what can be wrong in policy, by its own
