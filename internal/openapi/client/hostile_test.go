@@ -89,7 +89,11 @@ func TestHostile(t *testing.T) {
 			t.Run(name+" "+m.Request.Method, func(t *testing.T) {
 				t.Parallel()
 				a := listen(t, func(n int, c net.Conn) { defer c.Close(); tt.answer(n, c) })
-				s := sender(t, Options{Base: a.url + "/api", Credential: credential.Query{Name: "key", Value: secret}, MaxBody: 100000, Timeout: 400 * time.Millisecond, Attempts: 2})
+				timeout, most := time.Minute, 30*time.Second // on a busy machine
+				if strings.HasPrefix(tt.want, "timeout") {
+					timeout = 400 * time.Millisecond
+				}
+				s := sender(t, Options{Base: a.url + "/api", Credential: credential.Query{Name: "key", Value: secret}, MaxBody: 100000, Timeout: timeout, Attempts: 2})
 				begun := time.Now()
 				_, err := s.Send(t.Context(), m)
 				p := problem.Of(err)
@@ -102,7 +106,7 @@ func TestHostile(t *testing.T) {
 				if told := fmt.Sprint(p.Detail, p.Suggestion, p.Near, p.Err); strings.Contains(told, secret) || strings.Contains(p.Detail+p.Suggestion, "127.0.0.1") {
 					t.Error(told)
 				}
-				if took := time.Since(begun); took > 2*time.Second {
+				if took := time.Since(begun); took > most {
 					t.Error(took)
 				}
 				if unsure := errors.Is(err, ErrUnsure); unsure != (!m.Repeat && !tt.sure) {
