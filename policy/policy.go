@@ -101,6 +101,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	sort.Slice(p.classes, func(i, j int) bool { return p.classes[i].full < p.classes[j].full })
 	ruled := p.rule(fail)
 	for _, c := range p.classes {
+		c.types(func(format string, args ...any) { fail(ruled[c], format, args...) })
 		for j := range c.Fields {
 			p.fields[&c.Fields[j]] = c.full + "." + c.Fields[j].Name
 		}

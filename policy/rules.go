@@ -6,6 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
@@ -43,6 +44,7 @@ type ClassRule struct {
 	Version     string                  // a visible field that changes with every write: a change is stale if it differs; "" for none
 	Permitted   []string                // the fields that agents may set; nil for all that they see
 	Pointers    map[string]Pointer      // by field: pointers that the source doesn't declare
+	Types       map[string]schema.Form  // by field: how the source holds a type that it doesn't declare
 	Label       string                  // the field that holds what a record is called; "" for the likeliest by name
 }
 

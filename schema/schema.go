@@ -58,6 +58,7 @@ type Class struct {
 	Indexes     []Index
 	Text        []TextIndex
 	Guard       *Guard // what the source itself grants; nil if it leaves that to the owner's rules
+	Converts    bool   // the source can read a field in a type that the rules declare
 }
 
 // FullName returns "source.Class".
@@ -98,6 +99,8 @@ type Field struct {
 	Scaled      bool          // Scale is set: digits after the decimal point, or of fractional seconds of a date
 	Scale       int
 	Unordered   bool // the column has its own collation, so equality must name the binary one
+
+	Stored *Stored // how the source holds it, if the owner's rules declare its type; nil if the source does
 }
 
 // A Relation means that Fields of its class hold the key TargetFields of a record of Target.

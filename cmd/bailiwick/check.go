@@ -64,11 +64,11 @@ func examine(ctx context.Context, c *config.Config) (*examination, error) {
 	if bare > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("agents see what no description tells of, in %d places; \"bailiwick policy audit\" lists them", bare))
 	}
-	dangling, err := app.Dangling(ctx, c, s.Policy.Catalogue())
+	undeclared, err := app.Undeclared(ctx, c, s.Policy.Catalogue())
 	if err != nil {
 		return nil, err
 	}
-	r.Warnings = append(r.Warnings, dangling...)
+	r.Warnings = append(r.Warnings, undeclared...)
 	r.APIs = policyreport.APIs(s.Policy)
 	r.Classes, err = policyreport.Of(c.Rules, s.Policy.Catalogue())
 	return r, err

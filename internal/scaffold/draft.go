@@ -75,7 +75,7 @@ func Of(s Source, classes []schema.Class, e Evidence, a Answers) (Draft, error) 
 	if err != nil {
 		return Draft{}, err
 	}
-	guesses := guessRules(classes, floor, e, a)
+	guesses := guessRules(pointing(classes, e.Points), floor, e, a)
 	found := tenancies(guesses, e)
 	chosen, err := choose(found, a.Tenant)
 	if err != nil {

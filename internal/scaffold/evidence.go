@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -17,9 +18,10 @@ const SampleSize = 200
 
 // Evidence is what records tell in addition to the schema. The zero Evidence tells nothing. It keeps counts and no values.
 type Evidence struct {
-	Fields map[string]Seen  // by "source.Class.field"
-	Counts map[string]int64 // how many records a class has, by "source.Class"; a class without a known number is missing
-	Missed []string         // classes whose records could not be read, as "source.Class"
+	Fields map[string]Seen             // by "source.Class.field"
+	Counts map[string]int64            // how many records a class has, by "source.Class"; a class without a known number is missing
+	Points map[string]policy.ClassRule // by "source.Class": the Pointers that no record contradicts
+	Missed []string                    // classes whose records could not be read, as "source.Class"
 }
 
 // Seen counts the sampled values of a field that aren't null, false or empty.
@@ -31,6 +33,10 @@ type Seen struct {
 	Mails    int // those that are e-mail addresses
 	Phones   int // those that are telephone numbers
 	Prose    int // those of several words
+	JSON     int // texts of a JSON object or list
+	Decimals int // texts of a number with a decimal point
+	Seconds  int // integers that count seconds since 1970, to this century
+	Millis   int // integers that count milliseconds since 1970, to this century
 }
 
 // A Tally counts the values of one field.
@@ -40,8 +46,9 @@ type Tally struct {
 }
 
 var (
-	mail  = regexp.MustCompile(`^[^\s@<>]+@[^\s@<>]+\.[a-zA-Z]{2,}$`)
-	phone = regexp.MustCompile(`^\+\d[\d ()./-]{7,18}$|^\(?0\d{1,4}\)?[ /-][\d ()./-]{5,14}$`)
+	mail    = regexp.MustCompile(`^[^\s@<>]+@[^\s@<>]+\.[a-zA-Z]{2,}$`)
+	decimal = regexp.MustCompile(`^-?\d{1,15}\.\d{1,6}$`)
+	phone   = regexp.MustCompile(`^\+\d[\d ()./-]{7,18}$|^\(?0\d{1,4}\)?[ /-][\d ()./-]{5,14}$`)
 )
 
 // Add counts one value.
@@ -74,6 +81,16 @@ func (t *Tally) Add(v value.Value) {
 	count(&t.seen.Random, denylist.Random(text))
 	count(&t.seen.Mails, mail.MatchString(text))
 	count(&t.seen.Phones, phone.MatchString(text))
+	if v.Kind() == value.String {
+		read, err := value.Read([]byte(text), 0)
+		count(&t.seen.JSON, err == nil && (read.Kind() == value.Object || read.Kind() == value.Array))
+		count(&t.seen.Decimals, decimal.MatchString(text))
+	}
+	if v.Kind() == value.Int {
+		const first, last = 946684800, 4102444800 // 2000 to 2100
+		count(&t.seen.Seconds, v.Int() >= first && v.Int() < last)
+		count(&t.seen.Millis, v.Int() >= first*1000 && v.Int() < last*1000)
+	}
 	count(&t.seen.Prose, strings.Count(text, " ") > 3 && text[0] != '{' && text[0] != '[')
 }
 

@@ -23,6 +23,8 @@ type guess struct {
 	personal  []noted  // personal data that is shown, because records are known by it
 	floor     []string // by name, whatever the rule says
 	large     []string
+	pointers  []string // "field: class"
+	types     []string // "field: form"
 }
 
 // guessRules guesses a rule for each class. floor is the fields visible without any rule, by class.
@@ -49,9 +51,16 @@ func guessRules(classes []schema.Class, floor map[string][]string, e Evidence, a
 			if !slices.Contains(g.floor, f.Name) {
 				g.add(f, e.Fields[c.FullName()+"."+f.Name], a, targets)
 			}
+			if in := form(c, f, e.Fields[c.FullName()+"."+f.Name]); in != "" {
+				g.types = append(g.types, yamlText(f.Name)+": "+string(in))
+			}
 			if live := liveWhen(f); live != "" {
 				g.canonical = append(g.canonical, live)
 			}
+		}
+		rule := e.Points[c.FullName()]
+		for _, name := range pointersOf(rule) {
+			g.pointers = append(g.pointers, yamlText(name)+": "+yamlText(rule.Pointers[name].Class))
 		}
 		if len(g.floor)+len(g.denied) == len(c.Fields) {
 			g.hidden = "nothing in it can be shown"

@@ -136,6 +136,14 @@ func (w *writer) class(g *guess) {
 		w.line("    # confirm: a record belongs to whoever what it points to belongs to%s.", unlessNull(g))
 		w.line("    tenant: {through: %s}", yamlText(g.through))
 	}
+	if g.pointers != nil {
+		w.line("    # confirm: pointers that the database doesn't declare; no record contradicts them.")
+		w.line("    pointers: {%s}", strings.Join(g.pointers, ", "))
+	}
+	if g.types != nil {
+		w.line("    # confirm: types that the database doesn't declare, as the sampled values show them.")
+		w.line("    types: {%s}", strings.Join(g.types, ", "))
+	}
 	if g.canonical != nil {
 		w.line("    # confirm: what counts as a live record; a caller may switch it off.")
 		w.line("    canonical: {%s}", strings.Join(g.canonical, ", "))
@@ -158,7 +166,7 @@ func (w *writer) class(g *guess) {
 
 // plain reports whether the rule of g says nothing.
 func (w *writer) plain(g *guess) bool {
-	return g.field == "" && g.through == "" && g.canonical == nil && g.large == nil && g.denied == nil && g.masked == nil
+	return g.field == "" && g.through == "" && g.canonical == nil && g.large == nil && g.denied == nil && g.masked == nil && g.pointers == nil && g.types == nil
 }
 
 // namesOf returns the names of a list.

@@ -261,7 +261,7 @@ func arrayText(v value.Value) string {
 func (d Dataset) Classes(name string) []schema.Class {
 	classes := make([]schema.Class, len(d.Tables))
 	for i, t := range d.Tables {
-		classes[i] = schema.Class{Source: name, Name: t.Name, Table: t.Name, Key: t.Key, Relations: t.Foreign}
+		classes[i] = schema.Class{Source: name, Name: t.Name, Table: t.Name, Key: t.Key, Relations: t.Foreign, Converts: true}
 		for _, c := range t.Columns {
 			classes[i].Fields = append(classes[i].Fields, schema.Field{Name: c.Name, Type: c.Is, NotNull: c.Required})
 		}

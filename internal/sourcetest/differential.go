@@ -88,14 +88,19 @@ type differential struct {
 
 // scoped returns the rules of the restricted principal.
 func (s *subject) scoped(t *testing.T) map[string]policy.ClassRule {
-	return map[string]policy.ClassRule{
+	rules := map[string]policy.ClassRule{
 		"users":    {Tenant: &policy.TenantRule{Field: "org"}},
-		"visits":   {Pointers: declared.Pointers, Tenant: &policy.TenantRule{Through: "who"}},
+		"visits":   {Pointers: Declared(s.classes)["visits"].Pointers, Tenant: &policy.TenantRule{Through: "who"}},
 		"comments": {Tenant: &policy.TenantRule{Through: "author"}, Canonical: where(t, `{"hidden":{"$ne":true}}`)},
 		"posts":    {Canonical: where(t, `{"$or":[{"meta.tags":"x"},{"deleted":null}]}`)},
 		"docs":     {Canonical: where(t, `{"doc.a":{"$ne":1}}`)},
+		"held":     {Types: Declared(s.classes)["held"].Types, Canonical: where(t, `{"ms":{"$gt":"1970-01-01"}}`)},
 		"texts":    {Denied: []string{"ci"}, Canonical: where(t, `{"mood":{"$ne":"sad"}}`)},
 	}
+	if s.limits[Conversions] != "" {
+		delete(rules, "held")
+	}
+	return rules
 }
 
 func (d *differential) check(t *rapid.T) {

@@ -312,6 +312,17 @@ func (s *subject) pools(t *testing.T) map[string]map[string][]value.Value {
 			}
 		}
 	}
+	if held := out["held"]; held != nil { // as the rules declare them
+		for _, text := range []string{"2026-01-31T08:00:00Z", "2026-01-31T08:00:00.001Z", "1970-01-01T00:00:00Z", "1969-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z", "2026-01-31"} {
+			for _, name := range []string{"ms", "s", "at"} {
+				held[name] = append(held[name], value.OfString(text))
+			}
+		}
+		for _, name := range []string{"price", "n", "rate"} {
+			held[name] = append(held[name], value.OfInt(7), value.OfInt(-3), value.OfInt(1000), value.OfDecimal("0.5"))
+		}
+		held["on"] = append(held["on"], value.OfBool(true), value.OfBool(false))
+	}
 	return out
 }
 

@@ -42,6 +42,7 @@ const (
 	WideIntegers  Ability = "integers that a double doesn't hold"
 	Planes        Ability = "characters from U+E000 on, which sort by their bytes"
 	OddNames      Ability = "quotes and spaces in the names of tables and columns"
+	Conversions   Ability = "fields read in types that the rules declare"
 	DottedKeys    Ability = "JSON keys with a dot in them, or a dollar first"
 )
 
@@ -105,13 +106,8 @@ func newSubject(t *testing.T, open Open, limits Limits) *subject {
 // rules makes a policy in which all classes are visible, subject to rules.
 func (s *subject) rules(t *testing.T, rules map[string]policy.ClassRule) *policy.Policy {
 	t.Helper()
-	all := maps.Clone(rules)
-	if all == nil {
-		all = map[string]policy.ClassRule{}
-	}
-	if _, ruled := rules["visits"]; !ruled && slices.ContainsFunc(s.classes, func(c schema.Class) bool { return c.Name == "visits" }) {
-		all["visits"] = declared
-	}
+	all := Declared(s.classes)
+	maps.Copy(all, rules)
 	p, err := policy.New(policy.Rules{Unlisted: true, Classes: all}, s.classes)
 	if err != nil {
 		t.Fatal(err)

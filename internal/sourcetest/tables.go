@@ -7,7 +7,7 @@ var id = Column{Name: "id", Is: schema.Integer, Required: true}
 // Tables returns the tables of the suite.
 func Tables() []Table {
 	return []Table{texts(), numbers(), times(), kinds(), docs(), lists(), odd(), events(), untyped(), floats(), micros(),
-		orgs(), users(), posts(), comments(), parts(), visits()}
+		orgs(), users(), posts(), comments(), parts(), visits(), heldOther()}
 }
 
 func texts() Table {

@@ -59,6 +59,13 @@ type Column struct {
 	Day    bool       // with Millis: of the midnight of a calendar date
 }
 
+// ColumnOf returns the column of a row that holds f. A column may have the declared type of milliseconds, but then it
+// isn't a date.
+func ColumnOf(f *schema.Field) Column {
+	millis := f.Native == milliseconds && (f.Type == schema.Date || f.Type == schema.Day)
+	return Column{Field: f, Millis: millis, Day: millis && f.Type == schema.Day}
+}
+
 // SQL compiles p to a SELECT.
 func SQL(p policy.Permit, d Dialect) (Statement, error) {
 	plan, err := p.Plan()
@@ -114,6 +121,10 @@ type speaker interface {
 	limit(place string) string
 	// expressions returns the dialect in which expressions of pipelines are written.
 	expressions() expr.Dialect
+	// parsed returns the text x as JSON; null if it isn't valid.
+	parsed(x string) string
+	// shown returns a computed x of type t as a column of a view holds it.
+	shown(x string, t schema.Type) string
 	// computed describes a value of type t that an expression of sqlgen/expr computes, as if a field held it.
 	computed(t schema.Type) *schema.Field
 	// read returns the text that selects a column.
@@ -206,7 +217,9 @@ func (w *writer) find() error {
 			x, f = w.piece(x, f, c.Piece)
 		}
 		xs = append(xs, x)
-		w.columns = append(w.columns, Column{Field: f, Part: c.Part})
+		column := ColumnOf(f)
+		column.Part = c.Part
+		w.columns = append(w.columns, column)
 	}
 	if w.plan.Unique {
 		xs = w.places(xs)
@@ -278,9 +291,12 @@ func (w *writer) derived(v *policy.View, alias string) error {
 		if i > 0 {
 			w.write(", ")
 		}
-		w.write(w.column(class, f.Name))
-		if held := w.held(f.Name); held != f.Name {
+		w.write(w.inView(class, f))
+		if held := w.held(f.Name); held != f.Name || f.Stored != nil {
 			w.write(" AS ", w.quote(held))
+		}
+		if raw := rawName(v.Class(), f); raw != "" {
+			w.write(", ", w.column(class, f.Name), " AS ", w.quote(w.held(raw)))
 		}
 	}
 	w.write(" FROM ")
@@ -313,14 +329,14 @@ func (w *writer) layers(v *policy.View, alias string) error {
 		w.write(sep)
 		if l.Through != nil {
 			pointer, key := c.Field(l.Through.Field), l.Through.View.Class().Field(l.Through.Key)
-			w.write(w.key(w.column(alias, l.Through.Field), pointer, key), " IN (SELECT ", w.key(w.column(class, l.Through.Key), key, pointer), " FROM ")
+			w.write(w.key(w.inView(alias, pointer), pointer, key), " IN (SELECT ", w.key(w.inView(class, key), key, pointer), " FROM ")
 			if err := w.scoped(l.Through.View); err != nil {
 				return err
 			}
 			w.write(")")
 			continue
 		}
-		if err := w.filter(l.Filter, w.of(c, alias)); err != nil {
+		if err := w.filter(l.Filter, w.inside(c, alias)); err != nil {
 			return err
 		}
 	}

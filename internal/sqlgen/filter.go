@@ -15,25 +15,25 @@ type fields func(name string) operand
 // of returns the fields of a class under an alias.
 func (w *writer) of(class *schema.Class, alias string) fields {
 	return func(name string) operand {
-		if f := class.Field(name); f != nil {
-			return operand{w.column(alias, f.Name), f}
-		}
-		return operand{}
+		return w.operandOf(class, alias, class.Field(name))
 	}
 }
 
 // named returns the fields of the plan's class.
 func (w *writer) named(name string) operand {
-	if join, f := w.plan.Column(name); f != nil {
-		return operand{w.column(view(join), f.Name), f}
+	join, f := w.plan.Column(name)
+	v := w.plan.View
+	if join >= 0 {
+		v = w.plan.Joins[join].View
 	}
-	return operand{}
+	return w.operandOf(v.Class(), view(join), f)
 }
 
 // An operand is what a comparison is about: a column, or a JSON node.
 type operand struct {
 	text  string        // the column, or the node
 	field *schema.Field // the column's field; nil for a node
+	raw   string        // the integer that the source holds for a date, which an index may have (see schema.Field.Unit); "" for none
 }
 
 func (o operand) node() bool { return o.field == nil }
@@ -169,6 +169,10 @@ func (w *writer) inQuery(f query.InQuery, x operand) error {
 var operators = [...]string{query.Eq: "=", query.Gt: ">", query.Gte: ">=", query.Lt: "<", query.Lte: "<="}
 
 func (w *writer) scalar(x operand, op query.Op, v value.Value) error {
+	if x.raw != "" && (v.Kind() == value.Date || v.Kind() == value.Day) {
+		w.counted(x, operators[op], v.Micros())
+		return nil
+	}
 	return w.compare(w, x, operators[op], argument(v))
 }
 
@@ -191,12 +195,18 @@ func (w *writer) oneOf(x operand, values []value.Value) error {
 			parts = append(parts, func() error { return w.scalar(x, query.Eq, v) })
 		}
 	}
-	for _, list := range lists {
+	for i, list := range lists {
 		switch len(list) {
 		case 0:
 		case 1:
 			parts = append(parts, func() error { return w.scalar(x, query.Eq, list[0]) })
 		default:
+			if i == 2 && x.raw != "" {
+				for _, v := range list {
+					parts = append(parts, func() error { return w.scalar(x, query.Eq, v) })
+				}
+				continue
+			}
 			parts = append(parts, func() error { return w.among(w, x, list) })
 		}
 	}

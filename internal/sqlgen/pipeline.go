@@ -48,7 +48,7 @@ func (s statement) Filter(f query.Filter, columns func(string) (string, *schema.
 	return s.captured(func() error {
 		return s.filter(f, func(name string) operand {
 			x, field := columns(name)
-			return operand{x, field}
+			return operand{text: x, field: field}
 		})
 	})
 }
@@ -62,9 +62,7 @@ func (s statement) Long(f *schema.Field) bool { return s.long(f) }
 // Selected implements stage.Statement.
 func (s statement) Selected(xs []string, fields []*schema.Field) []string {
 	for _, f := range fields {
-		// A column may have this declared type, but then it isn't a date.
-		millis := f.Native == milliseconds && (f.Type == schema.Date || f.Type == schema.Day)
-		s.columns = append(s.columns, Column{Field: f, Millis: millis, Day: millis && f.Type == schema.Day})
+		s.columns = append(s.columns, ColumnOf(f))
 	}
 	return s.selected(xs)
 }

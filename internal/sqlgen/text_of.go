@@ -66,11 +66,11 @@ func (t *Text) Not() (before, after string) { return t.w.negation() }
 func (t *Text) Layers(v *policy.View, alias string) error { return t.w.layers(v, alias) }
 
 // InView returns the column of a field after View.
-func (t *Text) InView(name string) string { return t.w.column(class, name) }
+func (t *Text) InView(f *schema.Field) string { return t.w.inView(class, f) }
 
 // Equal appends the condition that a column x of field f equals v, a value of f's type that isn't null, exactly.
 func (t *Text) Equal(x string, f *schema.Field, v value.Value) error {
-	return t.w.compare(t.w, operand{x, f}, "=", argument(v))
+	return t.w.compare(t.w, operand{text: x, field: f}, "=", argument(v))
 }
 
 // Statement ends the text. columns describe its rows; nil if it returns no rows.

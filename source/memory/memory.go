@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/interpret"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -54,5 +55,22 @@ func (s *Source) of(c *schema.Class) ([]value.Row, error) {
 	if !ok && !slices.ContainsFunc(s.classes, func(have schema.Class) bool { return have.Name == c.Name }) {
 		return nil, problem.New(problem.Internal, fmt.Sprintf("the plan names %s, which is not in this source", c.Name))
 	}
-	return records, nil
+	return declared(c, records), nil
+}
+
+// declared returns records in the types that the rules declare.
+func declared(c *schema.Class, records []value.Row) []value.Row {
+	if !slices.ContainsFunc(c.Fields, func(f schema.Field) bool { return f.Stored != nil }) {
+		return records
+	}
+	out := make([]value.Row, len(records))
+	for i, row := range records {
+		out[i] = slices.Clone(row)
+		for j := range c.Fields {
+			if c.Fields[j].Stored != nil {
+				out[i][j] = coerce.Stored(&c.Fields[j], row[j])
+			}
+		}
+	}
+	return out
 }

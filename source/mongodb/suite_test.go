@@ -108,6 +108,7 @@ var ferretLimits = sourcetest.Limits{
 	sourcetest.Microseconds:  "dates count milliseconds",
 	sourcetest.ListsInLists:  "it stores none",
 	sourcetest.DottedKeys:    "it stores none",
+	sourcetest.Conversions:   "its values have types",
 	sourcetest.OddNames:      "it writes the names of collections and indexes into SQL without quoting them",
 	sourcetest.JSONDigits:    "it has no decimals",
 }
@@ -170,6 +171,7 @@ var mingoLimits = sourcetest.Limits{
 	sourcetest.JSONDigits:    "it computes with doubles",
 	sourcetest.Microseconds:  "dates count milliseconds",
 	sourcetest.Planes:        "its texts are of UTF-16",
+	sourcetest.Conversions:   "its values have types",
 }
 
 func mingoTarget(opened *source.Source) pipelines.Target {

@@ -114,7 +114,7 @@ var mayImport = map[string]string{
 	"internal/mongogen":              "internal/bsonvalue internal/coerce internal/interpret internal/plan policy problem query schema value",
 	"source/mongodb":                 "change internal/bsonvalue internal/interpret internal/mongogen internal/rules/writes policy problem schema source value write",
 	"internal/interpret":             "internal/coerce internal/plan internal/textquery policy problem query schema value",
-	"source/memory":                  "internal/interpret policy problem schema source value",
+	"source/memory":                  "internal/coerce internal/interpret policy problem schema source value",
 	"source/metadata":                "internal/rules/denylist internal/safefs internal/salesforce policy problem schema source",
 	"internal/safefs":                "",
 	"internal/salesforce":            "problem schema value",
@@ -190,7 +190,7 @@ var mayImport = map[string]string{
 	"internal/policyreport/findings": "identity internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/policyreport internal/rules/calls policy problem schema value write",
 
 	"internal/replay":   "audit identity internal/policyreport internal/rules/expression problem",
-	"internal/scaffold": "internal/config internal/config/apis internal/netguard internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/openapi/visible internal/policyreport internal/rules/denylist policy schema value",
+	"internal/scaffold": "internal/config internal/config/apis internal/netguard internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/openapi/visible internal/policyreport internal/rules/declared internal/rules/denylist policy schema value",
 
 	// used by the steps of a call
 	"internal/telemetry": ". audit identity internal/mcpobserve internal/trace problem source",

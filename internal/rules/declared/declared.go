@@ -1,5 +1,5 @@
-// Package declared is what a class says of its records that its source doesn't: pointers, and the fields that hold what
-// a record is called.
+// Package declared is what a class says of its records that its source doesn't: pointers, types, and the fields that hold
+// what a record is called.
 package declared
 
 import (
@@ -46,9 +46,46 @@ func Pointer(from *schema.Class, name string, to *schema.Class, key string) (r s
 	return schema.Relation{Fields: []string{name}, Target: to.Name, TargetFields: []string{key}, Declared: true}, wrong
 }
 
+// Type returns the field called name of c as it is if the source holds its values in form. wrong says why it can't be
+// declared so, and is "" if it can.
+func Type(c *schema.Class, name string, form schema.Form) (f schema.Field, wrong string) {
+	is := c.Field(name)
+	points := func(r schema.Relation) bool { return !r.Declared && slices.Contains(r.Fields, name) }
+	switch {
+	case is == nil:
+		return f, "there is no such field" + problem.DidYouMean(problem.Nearest(name, c.FieldNames(), 2))
+	case !c.Converts:
+		return f, fmt.Sprintf("the source %s has types of its own; only SQL databases can be read in another", c.Source)
+	case is.Type == form.Type():
+		return f, fmt.Sprintf("it is of type %s already; take it out", is.Type)
+	case slices.Contains(c.Key, name):
+		return f, "it is in the key of the class, whose values are compared as they are stored"
+	case slices.ContainsFunc(c.Relations, points):
+		return f, "the source says that it is a pointer, whose values are compared as they are stored"
+	case slices.ContainsFunc(c.Text, func(x schema.TextIndex) bool {
+		return slices.Contains(x.Fields, name) || x.Key == name || x.Column == name
+	}):
+		return f, "a full-text index searches it as text"
+	case !slices.Contains(form.Of(), is.Type):
+		return f, fmt.Sprintf("it is of type %s; %s is held in a field of type %s", is.Type, form, names(form.Of()))
+	}
+	return is.In(form), ""
+}
+
+func names(types []schema.Type) string {
+	out := make([]string, len(types))
+	for i, t := range types {
+		out[i] = t.String()
+	}
+	return strings.Join(out, " or ")
+}
+
 // unique reports whether at most one record of c has a value of the field.
 func unique(c *schema.Class, field string) bool {
 	only := []string{field}
+	if f := c.Field(field); f.Stored != nil && f.Unit() == 0 {
+		return false // several stored values can be equal in the declared type
+	}
 	return slices.Equal(c.Key, only) || slices.ContainsFunc(c.Indexes, func(x schema.Index) bool { return x.Unique && !x.More && slices.Equal(x.Fields, only) })
 }
 

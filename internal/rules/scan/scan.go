@@ -75,7 +75,7 @@ func Of(c Class) Access {
 	for _, f := range c.Bounds {
 		a.Scan = a.Scan && !own.narrows(f)
 	}
-	if c.Order != nil && len(c.Where) == 0 && r.leads[c.Order.Name] && (c.Order.NotNull || slices.Contains(c.Class.Key, c.Order.Name)) { // nulls may not be in the order of the index
+	if c.Order != nil && len(c.Where) == 0 && c.Order.Stored == nil && r.leads[c.Order.Name] && (c.Order.NotNull || slices.Contains(c.Class.Key, c.Order.Name)) { // nulls may not be in the order of the index
 		a.Scan = false
 	}
 	for _, f := range c.Fields {
@@ -142,8 +142,9 @@ func (r *reach) at(path query.Path, equal, ordered bool) bool {
 	name := path[0]
 	r.named[name] = true
 	f := r.field(name)
-	// An index with another sort order than the values serves only equality.
-	if f == nil || f.Type.Structured() || !r.leads[name] || !equal && (!ordered || f.Unordered) {
+	// An index with another sort order than the values serves only equality, and none serves a value that is converted,
+	// unless the stored one is compared.
+	if f == nil || f.Type.Structured() || f.Stored != nil && f.Unit() == 0 || !r.leads[name] || !equal && (!ordered || f.Unordered) {
 		return false
 	}
 	r.serves[name] = true

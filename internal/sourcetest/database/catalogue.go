@@ -16,7 +16,12 @@ import (
 // each warning, in order.
 func Described(t *testing.T, classes, want []schema.Class, warnings, parts []string) {
 	t.Helper()
-	if d := cmp.Diff(want, classes, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b value.Value) bool { return reflect.DeepEqual(a, b) })); d != "" {
+	for _, c := range classes {
+		if !c.Converts {
+			t.Errorf("%s can't be read in types that the rules declare", c.Name)
+		}
+	}
+	if d := cmp.Diff(want, classes, cmpopts.IgnoreFields(schema.Class{}, "Converts"), cmpopts.EquateEmpty(), cmp.Comparer(func(a, b value.Value) bool { return reflect.DeepEqual(a, b) })); d != "" {
 		t.Error(d)
 	}
 	if len(warnings) != len(parts) {

@@ -8,6 +8,7 @@ package pipelines
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -92,7 +93,12 @@ func (s *subject) lacks(a Ability) bool { return s.Limits[a] != "" }
 // rules makes a policy in which all classes are visible, subject to rules.
 func (s *subject) rules(t *testing.T, rules map[string]policy.ClassRule) *policy.Policy {
 	t.Helper()
-	p, err := policy.New(policy.Rules{Unlisted: true, Classes: rules}, s.classes)
+	all := map[string]policy.ClassRule{"held": sourcetest.Declared(s.classes)["held"]}
+	if s.Tables[sourcetest.Conversions] != "" {
+		delete(all, "held")
+	}
+	maps.Copy(all, rules)
+	p, err := policy.New(policy.Rules{Unlisted: true, Classes: all}, s.classes)
 	if err != nil {
 		t.Fatal(err)
 	}

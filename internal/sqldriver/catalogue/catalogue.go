@@ -104,6 +104,7 @@ func Settle(source string, list []*Found) ([]schema.Class, []string, error) {
 	classes := make([]schema.Class, 0, len(list))
 	for _, f := range list {
 		f.settleRelations(named)
+		f.Converts = true
 		classes = append(classes, f.Class)
 	}
 	slices.Sort(warnings)

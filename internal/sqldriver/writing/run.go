@@ -274,7 +274,7 @@ func (r *run) forms(ctx context.Context, it *writes.Item) (map[string]text.Form,
 	}
 	out := map[string]text.Form{}
 	for _, s := range it.Sets {
-		if s.Field.Type != schema.Date && s.Field.Type != schema.Day {
+		if s.Field.Type != schema.Date && s.Field.Type != schema.Day || s.Field.Stored != nil {
 			continue
 		}
 		st, err := text.Sample(r.db.Dialect(), it.View.Class(), s.Field.Name)

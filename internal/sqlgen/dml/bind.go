@@ -38,6 +38,13 @@ func bound(d sqlgen.Dialect, t *sqlgen.Text, s writes.Set, forms map[string]Form
 // held returns v as the driver takes it for a column of f, or why the column can't hold it. PostgreSQL gets text, which
 // it parses in the column's type.
 func held(d sqlgen.Dialect, f *schema.Field, v value.Value, form Form) (arg any, why string) {
+	if f.Stored != nil {
+		raw, why := stored(f, v)
+		if why != "" {
+			return nil, why
+		}
+		return held(d, &f.Stored.Field, raw, nil)
+	}
 	if v.IsNull() {
 		if f.NotNull {
 			return nil, "can't be null"

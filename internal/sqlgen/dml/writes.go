@@ -37,14 +37,14 @@ func Record(d sqlgen.Dialect, v *policy.View, id []value.Value, lock bool) (sqlg
 	var columns []sqlgen.Column
 	sizes := "4294967296 - 4294967296" // 64 bits wide: a sum of lengths in PostgreSQL has 32
 	for _, f := range v.Fields() {
-		x := t.InView(f.Name)
+		x := t.InView(f)
 		text := t.Read(x, f)
 		if size := t.Size(x, f); size != "" {
 			text = "CASE WHEN " + size + " <= " + strconv.Itoa(MostRecord) + " THEN " + text + " END"
 			sizes += " + coalesce(" + size + ", 0)"
 		}
 		t.Write(text, ", ")
-		columns = append(columns, sqlgen.Column{Field: f})
+		columns = append(columns, sqlgen.ColumnOf(f))
 	}
 	columns = append(columns, sqlgen.Column{Field: &schema.Field{Type: schema.Integer}})
 	t.Write(sizes, " FROM ")
@@ -52,7 +52,7 @@ func Record(d sqlgen.Dialect, v *policy.View, id []value.Value, lock bool) (sqlg
 	if err != nil {
 		return sqlgen.Statement{}, err
 	}
-	if err := keyed(t, v.Class(), id, next, t.InView); err != nil {
+	if err := keyed(t, v.Class(), id, next, func(name string) string { return t.InView(v.Class().Field(name)) }); err != nil {
 		return sqlgen.Statement{}, err
 	}
 	switch {

@@ -182,3 +182,23 @@ func (p dialect) convertJSON(s expr.Scope, x string, to schema.Type) string {
 	}
 	return "coalesce(" + strings.Join(parts, ", ") + ")"
 }
+
+// mostNested is how deep a text may nest objects and lists to be read as JSON.
+const mostNested = 24
+
+// Parsed returns the text x as jsonb; null if it isn't JSON that jsonb can hold. Before version 16, PostgreSQL has no test
+// for that, and a cast raises an error. So the text is reduced, from its innermost values out: strings become ", other
+// scalars 0, and each list or object of such values 0. What is left of JSON is one of the two. A number of more digits
+// than the expression takes isn't reduced.
+func Parsed(x string) string {
+	replaced := func(x, pattern, by string) string {
+		return "regexp_replace(" + x + ", '" + pattern + "', '" + by + "', 'g')"
+	}
+	text := replaced(x, `"(?:[^"\\\u0001-\u001F]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"`, `"`)
+	text = replaced(text, `-?(?:0|[1-9][0-9]{0,200})(?:\.[0-9]{1,200})?(?:[eE][+-]?[0-9]{1,3})?|true|false|null`, "0")
+	text = replaced(text, `[ \t\n\r]+`, "")
+	for range mostNested {
+		text = replaced(text, `\[(?:[0"](?:,[0"])*)?\]|\{(?:":[0"](?:,":[0"])*)?\}`, "0")
+	}
+	return "(CASE WHEN " + text + ` ~ '^[0"]$' THEN ` + JSONText(x) + " END)"
+}

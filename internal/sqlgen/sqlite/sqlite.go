@@ -41,6 +41,9 @@ func (dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 		return "CASE typeof(" + x + ") WHEN 'integer' THEN " + x + " WHEN 'real' THEN CASE WHEN " + x + " = CAST(" + x +
 			" AS INTEGER) THEN CAST(" + x + " AS INTEGER) WHEN abs(" + x + ") < 9e999 THEN " + x + " END END"
 	case schema.Date:
+		if f.Stored != nil { // converted already
+			return x
+		}
 		return call(expr.SQLiteInstant, x)
 	case schema.Day:
 		return call(expr.SQLiteDay, x)

@@ -1,0 +1,120 @@
+package scaffold
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/rules/declared"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// Pointers returns, by "source.Class", the pointers that the names of fields suggest and the source doesn't declare:
+// customer_id points to customers, and parent_id to another record of its class. The records have to confirm them.
+func Pointers(classes []schema.Class) map[string]policy.ClassRule {
+	out := map[string]policy.ClassRule{}
+	for i := range classes {
+		from := &classes[i]
+		for j := range from.Fields {
+			f := &from.Fields[j]
+			to := suggested(classes, from, f)
+			if to == nil || slices.Contains(from.Key, f.Name) || slices.ContainsFunc(from.Relations, func(r schema.Relation) bool { return slices.Contains(r.Fields, f.Name) }) {
+				continue
+			}
+			if _, wrong := declared.Pointer(from, f.Name, to, ""); wrong != "" {
+				continue
+			}
+			rule := out[from.FullName()]
+			if rule.Pointers == nil {
+				rule.Pointers = map[string]policy.Pointer{}
+			}
+			rule.Pointers[f.Name] = policy.Pointer{Class: to.Name}
+			out[from.FullName()] = rule
+		}
+	}
+	return out
+}
+
+// suggested returns the class that the name of a field suggests; nil if it suggests none, or several.
+func suggested(classes []schema.Class, from *schema.Class, f *schema.Field) *schema.Class {
+	words := denylist.Words(f.Name)
+	stem, isID := strings.Join(words, ""), len(words) > 1 && words[len(words)-1] == "id"
+	if isID {
+		stem = strings.Join(words[:len(words)-1], "")
+	} else if f.Type == schema.String {
+		return nil // a text that is called customer is a name
+	}
+	if stem == "parent" {
+		return from
+	}
+	var found []*schema.Class
+	for i := range classes {
+		if c := &classes[i]; c.Source == from.Source && !c.View && called(c.Name, stem) {
+			found = append(found, c)
+		}
+	}
+	if len(found) != 1 {
+		return nil
+	}
+	return found[0]
+}
+
+// pointing returns classes with the pointers that records have confirmed.
+func pointing(classes []schema.Class, confirmed map[string]policy.ClassRule) []schema.Class {
+	out := slices.Clone(classes)
+	byName := func(name string) *schema.Class {
+		return &out[slices.IndexFunc(out, func(c schema.Class) bool { return c.Name == name })]
+	}
+	for i := range out {
+		c := &out[i]
+		c.Relations = slices.Clone(c.Relations)
+		for _, name := range pointersOf(confirmed[c.FullName()]) {
+			if r, wrong := declared.Pointer(c, name, byName(confirmed[c.FullName()].Pointers[name].Class), ""); wrong == "" {
+				c.Relations = append(c.Relations, r)
+			}
+		}
+	}
+	return out
+}
+
+// pointersOf returns the fields of a rule's pointers, sorted.
+func pointersOf(rule policy.ClassRule) []string {
+	names := make([]string, 0, len(rule.Pointers))
+	for name := range rule.Pointers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// form returns the form in which all sampled values of a field are, if the source doesn't declare its type.
+func form(c *schema.Class, f *schema.Field, seen Seen) (form schema.Form) {
+	words := denylist.Words(f.Name)
+	some := func(of ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(of, w) })
+	}
+	all := func(n int) bool { return seen.Values > 0 && n == seen.Values }
+	switch {
+	case all(seen.JSON):
+		form = schema.JSONText
+	case all(seen.Millis) && seen.Distinct > 2, all(seen.Millis) && some(moments()...):
+		form = schema.EpochMillis
+	case all(seen.Seconds) && some(moments()...):
+		form = schema.EpochSeconds
+	case all(seen.Decimals) && some("price", "amount", "total", "cost", "balance", "fee", "tax", "rate", "sum"):
+		form = schema.DecimalForm
+	default:
+		return ""
+	}
+	if _, wrong := declared.Type(c, f.Name, form); wrong != "" {
+		return ""
+	}
+	return form
+}
+
+// moments lists words in names of fields that hold when something happens.
+func moments() []string {
+	return []string{"at", "time", "timestamp", "ts", "date", "created", "updated", "modified", "changed", "deleted", "since", "until", "expires", "expiry", "start", "started",
+		"end", "ended", "due", "seen", "when", "epoch"}
+}

@@ -1,0 +1,87 @@
+package schema
+
+// A Form is how a source holds the values of a field whose type the owner's rules declare. Its name is that of the
+// rules.
+type Form string
+
+// The forms. A value that isn't in its form is null.
+const (
+	EpochSeconds Form = "epoch_s"  // a Date as an integer: seconds since 1970
+	EpochMillis  Form = "epoch_ms" // a Date as an integer: milliseconds since 1970
+	DateText     Form = "date"     // a Date as a text in ISO 8601
+	JSONText     Form = "json"     // JSON as a text
+	DecimalForm  Form = "decimal"  // a Decimal as a text or a Double
+	IntegerText  Form = "integer"  // an Integer as a text
+	DoubleText   Form = "double"   // a Double as a text
+	Truth        Form = "boolean"  // a Boolean as an integer: 0 is false, all others are true
+)
+
+// Forms returns all forms.
+func Forms() []Form {
+	return []Form{EpochSeconds, EpochMillis, DateText, JSONText, DecimalForm, IntegerText, DoubleText, Truth}
+}
+
+// Type returns the type of a field whose values are held in form.
+func (form Form) Type() Type {
+	switch form {
+	case EpochSeconds, EpochMillis, DateText:
+		return Date
+	case JSONText:
+		return JSON
+	case DecimalForm:
+		return Decimal
+	case IntegerText:
+		return Integer
+	case DoubleText:
+		return Double
+	case Truth:
+		return Boolean
+	}
+	return Opaque
+}
+
+// Of returns the types of the columns whose values can be in form.
+func (form Form) Of() []Type {
+	switch form {
+	case EpochSeconds, EpochMillis, Truth:
+		return []Type{Integer}
+	case DecimalForm:
+		return []Type{String, Double}
+	}
+	return []Type{String}
+}
+
+// Unit returns the microseconds that a unit of an integer is in form; 0 for a form that doesn't count time.
+func (form Form) Unit() int64 {
+	switch form {
+	case EpochSeconds:
+		return 1_000_000
+	case EpochMillis:
+		return 1000
+	}
+	return 0
+}
+
+// Stored is how the source holds a field whose type the owner's rules declare.
+type Stored struct {
+	Form  Form
+	Field Field // as the source describes it
+}
+
+// Unit returns the microseconds that a unit of the stored integer is; 0 if it doesn't count time.
+func (f *Field) Unit() int64 {
+	if f == nil || f.Stored == nil {
+		return 0
+	}
+	return f.Stored.Form.Unit()
+}
+
+// In returns a field of the source that is held in form, with the type that follows. Its Native is the same in every
+// database: what a dialect calls a computed value of that type.
+func (f *Field) In(form Form) Field {
+	held := *f
+	native := [...]string{Date: "milliseconds", JSON: "json", Decimal: "decimal", Integer: "int8", Double: "REAL", Boolean: ""}
+	out := Field{Name: f.Name, Type: form.Type(), Description: f.Description, Required: f.Required, Generated: f.Generated, Stored: &Stored{form, held}}
+	out.Native = native[out.Type]
+	return out
+}
