@@ -9,24 +9,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// types gives the fields of the class the types that its rule declares.
-func (c *class) types(fail func(string, ...any)) {
-	c.Fields = slices.Clone(c.Fields)
-	for i := range c.Fields {
-		if s := c.Fields[i].Stored; s != nil { // declared by earlier rules
-			c.Fields[i] = s.Field
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.rule.Types)) {
-		f, wrong := declared.Type(c.Class, name, c.rule.Types[name])
-		if wrong != "" {
-			fail("types.%s: %s", name, wrong)
-			continue
-		}
-		*c.Field(name) = f
-	}
-}
-
 // declared adds the pointers of the rule to the relations of the class.
 func (c *class) declared(p *Policy, fail func(string, ...any)) {
 	for _, name := range slices.Sorted(maps.Keys(c.rule.Pointers)) {

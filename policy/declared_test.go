@@ -46,6 +46,55 @@ func TestDeclaredFaults(t *testing.T) {
 	}
 }
 
+// TestTypeFaults has a row for each fault of a declared type.
+func TestTypeFaults(t *testing.T) {
+	classes := func(converts bool) []schema.Class {
+		return []schema.Class{
+			{Source: "app", Name: "users", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer}}, Converts: converts},
+			{Source: "app", Name: "t", Key: []string{"id"}, Converts: converts, Relations: []schema.Relation{{Fields: []string{"user"}, Target: "users", TargetFields: []string{"id"}}},
+				Text: []schema.TextIndex{{Fields: []string{"body"}}}, Fields: []schema.Field{{Name: "id", Type: schema.Integer}, {Name: "made", Type: schema.Integer}, {Name: "at", Type: schema.Date},
+					{Name: "user", Type: schema.Integer}, {Name: "body", Type: schema.String}, {Name: "price", Type: schema.Double}, {Name: "meta", Type: schema.String}}},
+		}
+	}
+	for _, tt := range []struct {
+		field string
+		form  schema.Form
+		plain bool
+		want  string
+	}{
+		{field: "made", form: schema.EpochMillis},
+		{field: "meta", form: schema.JSONText},
+		{field: "price", form: schema.DecimalForm},
+		{field: "mode", form: schema.EpochMillis, want: "there is no such field; did you mean made?"},
+		{field: "made", form: schema.EpochMillis, plain: true, want: "the source app has types of its own; only SQL databases can be read in another"},
+		{field: "at", form: schema.EpochMillis, want: "it is of type date already; take it out"},
+		{field: "id", form: schema.EpochMillis, want: "it is in the key of the class, whose values are compared as they are stored"},
+		{field: "user", form: schema.Truth, want: "the source says that it is a pointer, whose values are compared as they are stored"},
+		{field: "body", form: schema.JSONText, want: "a full-text index searches it as text"},
+		{field: "made", form: schema.JSONText, want: "it is of type integer; json is held in a field of type string"},
+		{field: "made", form: schema.DecimalForm, want: "it is of type integer; decimal is held in a field of type string or double"},
+	} {
+		given := classes(!tt.plain)
+		p, err := New(Rules{Classes: map[string]ClassRule{"t": {Types: map[string]schema.Form{tt.field: tt.form}}}}, given)
+		got := ""
+		if err != nil {
+			got = strings.TrimPrefix(err.Error(), "classes.t: types."+tt.field+": ")
+		}
+		if got != tt.want {
+			t.Errorf("%s in %s:\n got %s\nwant %s", tt.field, tt.form, got, tt.want)
+		}
+		if given[1].Field(tt.field) != nil && given[1].Field(tt.field).Stored != nil {
+			t.Errorf("%s in %s: the caller's catalogue has changed", tt.field, tt.form)
+		}
+		if err != nil {
+			continue
+		}
+		if p, err = New(Rules{Unlisted: true}, p.Catalogue()); err != nil || p.byFull["app.t"].Field(tt.field).Stored != nil {
+			t.Errorf("%s in %s: later rules, which don't declare it, leave it so: %v", tt.field, tt.form, err)
+		}
+	}
+}
+
 // TestDeclared checks that a declared pointer counts as a foreign key does, and no longer than the rules declare it.
 func TestDeclared(t *testing.T) {
 	classes := catalogue()

@@ -16,6 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/declared"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -101,7 +102,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	sort.Slice(p.classes, func(i, j int) bool { return p.classes[i].full < p.classes[j].full })
 	ruled := p.rule(fail)
 	for _, c := range p.classes {
-		c.types(func(format string, args ...any) { fail(ruled[c], format, args...) })
+		declared.Types(c.Class, c.rule.Types, func(format string, args ...any) { fail(ruled[c], format, args...) })
 		for j := range c.Fields {
 			p.fields[&c.Fields[j]] = c.full + "." + c.Fields[j].Name
 		}

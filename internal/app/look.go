@@ -2,12 +2,12 @@ package app
 
 import (
 	"context"
-	"maps"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/scaffold"
+	"github.com/bailiwick-dev/bailiwick/internal/undeclared"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -48,7 +48,7 @@ func Look(ctx context.Context, s config.Source) (classes []schema.Class, warning
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookAll)
 	defer cancel()
-	e.Points = confirmed(ctx, opened, classes)
+	e.Points = undeclared.Confirmed(ctx, opened, scaffold.Pointers(classes), classes)
 	for i := range classes {
 		c := &classes[i]
 		if scaffold.Hides(c) {
@@ -59,22 +59,6 @@ func Look(ctx context.Context, s config.Source) (classes []schema.Class, warning
 		}
 	}
 	return classes, warnings, e, nil
-}
-
-// confirmed returns the pointers that names suggest and of which no record leads nowhere.
-func confirmed(ctx context.Context, s source.Source, classes []schema.Class) map[string]policy.ClassRule {
-	rules := scaffold.Pointers(classes)
-	p, err := policy.New(policy.Rules{Unlisted: true, Classes: rules}, classes)
-	if err != nil {
-		return nil
-	}
-	for name, rule := range rules {
-		maps.DeleteFunc(rule.Pointers, func(field string, _ policy.Pointer) bool {
-			n, err := dangling(ctx, s, p, name, field)
-			return err != nil || n > 0
-		})
-	}
-	return rules
 }
 
 // sample adds to e what the first records of c tell.

@@ -26,6 +26,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 	"github.com/google/go-cmp/cmp"
@@ -110,6 +111,7 @@ classes:
     join: [id, title]
     label: title
     pointers: {org_id: orgs, number: {class: tracker.numbers, key: code}}
+    types: {opened: epoch_ms, meta: json}
     mask: {title: {as: partial, except: operator}, org_id: hash, body: null}
     tenant: {field: org_id, is: '"org-" + principal.tenant', bypass: '"operator" in principal.scopes'}
     canonical:
@@ -320,7 +322,7 @@ func TestParse(t *testing.T) {
 			Classes: map[string]policy.ClassRule{
 				"tracker.issues": {
 					Description: "Work to do", Visible: []string{"id", "org_id", "title", "body", "token"}, Denied: []string{"note"},
-					Lift: []string{"token"}, Large: []string{"body"}, Join: []string{"id", "title"}, Label: "title", Pointers: map[string]policy.Pointer{"org_id": {Class: "orgs"}, "number": {Class: "tracker.numbers", Key: "code"}}, Mask: map[string]policy.Mask{"title": policy.Partial, "org_id": policy.Hash, "body": policy.Null},
+					Lift: []string{"token"}, Large: []string{"body"}, Join: []string{"id", "title"}, Label: "title", Pointers: map[string]policy.Pointer{"org_id": {Class: "orgs"}, "number": {Class: "tracker.numbers", Key: "code"}}, Mask: map[string]policy.Mask{"title": policy.Partial, "org_id": policy.Hash, "body": policy.Null}, Types: map[string]schema.Form{"opened": schema.EpochMillis, "meta": schema.JSONText},
 					MaskBut:   map[string]identity.Scope{"title": identity.Operator},
 					Tenant:    &policy.TenantRule{Field: "org_id", Is: `"org-" + principal.tenant`, Bypass: `"operator" in principal.scopes`},
 					Canonical: where(t, `{"deleted_at": null, "region": {"$in": {"$cel": "principal.claims.regions"}}, "number": {"$lte": 9007199254740993}, "rate": 1.50}`),
@@ -525,6 +527,8 @@ func TestDigest(t *testing.T) {
 			f.Set(reflect.ValueOf(map[string]identity.Scope{"x": identity.Operator}))
 		case map[write.Op]write.Mode:
 			f.Set(reflect.ValueOf(map[write.Op]write.Mode{write.OpCreate: write.Allow}))
+		case map[string]schema.Form:
+			f.Set(reflect.ValueOf(map[string]schema.Form{"x": schema.JSONText}))
 		case map[string]policy.Pointer:
 			f.Set(reflect.ValueOf(map[string]policy.Pointer{"x": {Class: "y"}}))
 		case map[string]policy.Mask:

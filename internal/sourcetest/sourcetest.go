@@ -7,12 +7,10 @@ package sourcetest
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -64,7 +62,6 @@ func Run(t *testing.T, open Open, limits Limits) {
 	t.Run("ids", s.ids)
 	t.Run("views", s.views)
 	t.Run("refusals", s.refusals)
-	t.Run("ends", func(t *testing.T) { ends(t, open) })
 	for _, a := range s.untested() {
 		t.Errorf("no test asks for the declared limit: %s", a)
 	}
@@ -233,57 +230,5 @@ func (s *subject) describe(t *testing.T) {
 func (s *subject) refusals(t *testing.T) {
 	if _, err := s.source.Read(t.Context(), policy.Permit{}); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Errorf("the zero permit: %v; want %s", err, problem.PermissionDenied)
-	}
-}
-
-// ends tests that a reading stops soon after its context ends, at any moment. The query would take minutes.
-func ends(t *testing.T, open Open) {
-	s := &subject{data: Dataset{[]Table{busy()}}, limits: Limits{}}
-	s.source = open(t, s.data)
-	var err error
-	if s.classes, _, err = s.source.Describe(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	p := s.rules(t, nil)
-	long := &query.Count{Class: "busy", Where: where(t, busyWhere())}
-	for _, tt := range []struct {
-		name  string
-		limit func(context.Context) (context.Context, context.CancelFunc)
-		want  problem.Code
-	}{
-		{"cancelled before", func(c context.Context) (context.Context, context.CancelFunc) {
-			ctx, cancel := context.WithCancel(c)
-			cancel()
-			return ctx, cancel
-		}, problem.Cancelled},
-		{"cancelled meanwhile", func(c context.Context) (context.Context, context.CancelFunc) {
-			ctx, cancel := context.WithCancel(c)
-			time.AfterFunc(100*time.Millisecond, cancel)
-			return ctx, cancel
-		}, problem.Cancelled},
-		{"deadline", func(c context.Context) (context.Context, context.CancelFunc) {
-			return context.WithTimeout(c, 100*time.Millisecond)
-		}, problem.Timeout},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			ctx, cancel := tt.limit(t.Context())
-			defer cancel()
-			began := time.Now()
-			_, rows, err := s.read(ctx, p, reader, long)
-			if problem.CodeOf(err) != tt.want {
-				t.Errorf("%v, %v (%v) after %v; want %s", rows, err, problem.Of(err).Err, time.Since(began), tt.want)
-			}
-			if errors.Is(err, context.Canceled) && tt.want == problem.Timeout {
-				t.Errorf("%v says the wrong reason", err)
-			}
-			if took := time.Since(began); took > 3*time.Second {
-				t.Errorf("it stopped after %v", took)
-			}
-		})
-	}
-	// The source still answers.
-	plan, rows, err := s.read(t.Context(), p, reader, &query.Find{Class: "busy", Limit: 2, Keys: []query.Path{{"id"}}})
-	if err != nil || ids(plan, rows) != "1 2 3" {
-		t.Errorf("after all that: %v, %v", rows, err)
 	}
 }

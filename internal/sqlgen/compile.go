@@ -121,10 +121,6 @@ type speaker interface {
 	limit(place string) string
 	// expressions returns the dialect in which expressions of pipelines are written.
 	expressions() expr.Dialect
-	// parsed returns the text x as JSON; null if it isn't valid.
-	parsed(x string) string
-	// shown returns a computed x of type t as a column of a view holds it.
-	shown(x string, t schema.Type) string
 	// computed describes a value of type t that an expression of sqlgen/expr computes, as if a field held it.
 	computed(t schema.Type) *schema.Field
 	// read returns the text that selects a column.
@@ -186,6 +182,7 @@ type writer struct {
 	order   []int
 	bounded []int
 	most    int
+	viewOf  map[string]*policy.View // by alias, of a program
 }
 
 func (w *writer) write(parts ...string) {
@@ -336,7 +333,7 @@ func (w *writer) layers(v *policy.View, alias string) error {
 			w.write(")")
 			continue
 		}
-		if err := w.filter(l.Filter, w.inside(c, alias)); err != nil {
+		if err := w.filter(l.Filter, w.inClass(c, alias)); err != nil {
 			return err
 		}
 	}

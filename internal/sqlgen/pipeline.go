@@ -2,12 +2,14 @@ package sqlgen
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	myexpr "github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
 	pgexpr "github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
 	liteexpr "github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/stage"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -37,6 +39,10 @@ func (s statement) View(n int, alias string) (string, error) {
 	if n < 0 || n >= len(s.plan.Views) {
 		return "", problem.New(problem.Internal, fmt.Sprintf("the plan has no view %d", n))
 	}
+	if s.viewOf == nil {
+		s.viewOf = map[string]*policy.View{}
+	}
+	s.viewOf[alias] = s.plan.Views[n]
 	return s.captured(func() error { return s.derived(s.plan.Views[n], alias) })
 }
 
@@ -48,6 +54,10 @@ func (s statement) Filter(f query.Filter, columns func(string) (string, *schema.
 	return s.captured(func() error {
 		return s.filter(f, func(name string) operand {
 			x, field := columns(name)
+			alias, _, _ := strings.Cut(x, ".")
+			if v := s.viewOf[alias]; v != nil && field != nil && x == s.column(alias, field.Name) {
+				return s.operandOf(v.Class(), alias, field)
+			}
 			return operand{text: x, field: field}
 		})
 	})

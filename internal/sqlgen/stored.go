@@ -1,10 +1,7 @@
 package sqlgen
 
 import (
-	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
-	pgexpr "github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
-	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -15,19 +12,11 @@ func (w *writer) inView(alias string, f *schema.Field) string {
 	if f.Stored == nil {
 		return x
 	}
-	d, s, held := w.expressions(), within{statement{w}}, &f.Stored.Field
-	x = d.Stored(s, x, held)
-	switch f.Stored.Form {
-	case schema.EpochSeconds: // the years 1 to 9999, so that the product is in range
-		x = "(CASE WHEN " + x + " BETWEEN -62135596800 AND 253402300799 THEN " + x + " * 1000 END)"
-	case schema.JSONText:
-		return w.parsed(x)
-	}
-	return w.shown(d.Convert(s, x, held.Type, f.Type), f.Type)
+	return expr.Declared(w.expressions(), statement{w}, x, f)
 }
 
-// inside returns the fields of a class inside of its view.
-func (w *writer) inside(c *schema.Class, alias string) fields {
+// inClass returns the fields of a class inside of its view.
+func (w *writer) inClass(c *schema.Class, alias string) fields {
 	return func(name string) operand {
 		f := c.Field(name)
 		if f == nil {
@@ -86,40 +75,3 @@ func (w *writer) counted(x operand, op string, micros int64) {
 	w.arg(n, "int8")
 	w.write(" AND ", x.text, " IS NOT NULL)")
 }
-
-// within is the scope of the columns inside of a view.
-type within struct{ statement }
-
-// Atom implements expr.Scope. There is no column below that could hold x.
-func (within) Atom(x string) string { return x }
-
-// Column implements expr.Scope.
-func (within) Column(int) string { return "NULL" }
-
-// Field implements expr.Scope.
-func (within) Field(plan.Expr) (string, *schema.Field) { return "", nil }
-
-// Outer implements expr.Scope.
-func (within) Outer(int, int) (string, error) {
-	return "", problem.New(problem.Internal, "a view has no record around it")
-}
-
-var _ expr.Scope = within{}
-
-func (sqlite) shown(x string, _ schema.Type) string { return x }
-
-func (mysql) shown(x string, _ schema.Type) string { return x }
-
-// shown drops the zeros at the end of a Decimal, which PostgreSQL would show.
-func (postgres) shown(x string, t schema.Type) string {
-	if t == schema.Decimal {
-		return "trim_scale(" + x + ")"
-	}
-	return x
-}
-
-func (sqlite) parsed(x string) string { return "CASE WHEN json_valid(" + x + ") THEN " + x + " END" }
-
-func (postgres) parsed(x string) string { return pgexpr.Parsed(x) }
-
-func (mysql) parsed(x string) string { return "(CASE WHEN JSON_VALID(" + x + ") THEN " + x + " END)" }

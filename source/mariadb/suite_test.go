@@ -57,6 +57,7 @@ func TestMain(m *testing.M) { suite.Main(m) }
 
 func TestQueries(t *testing.T)                { suite.TestQueries(t) }
 func TestLarge(t *testing.T)                  { suite.TestLarge(t) }
+func TestEnding(t *testing.T)                 { suite.TestEnding(t) }
 func TestMasks(t *testing.T)                  { suite.TestMasks(t) }
 func TestDifferential(t *testing.T)           { suite.TestDifferential(t) }
 func TestStatements(t *testing.T)             { suite.TestStatements(t) }
@@ -71,10 +72,11 @@ func TestKilled(t *testing.T)                 { suite.TestKilled(t) }
 func TestExplain(t *testing.T) {
 	suite.TestExplain(t, []database.Explanation{
 		{Pipeline: database.ByIndex, Parts: []string{"select_type", "key", "| by_team | "}},
+		{Pipeline: database.ByTime, Parts: []string{"range", "| by_made | "}},
 		{Pipeline: database.ByScan, Parts: []string{"ALL", "900"}},
 		{Pipeline: database.Joined, Parts: []string{"PRIMARY", "const", "SUBQUERY"}},
-	}, `CREATE TABLE users (id int PRIMARY KEY, team int NOT NULL, name varchar(20))`, `CREATE INDEX by_team ON users (team)`,
-		`INSERT INTO users SELECT seq, seq % 300, 'u' FROM seq_1_to_900`, `ANALYZE TABLE users`)
+	}, `CREATE TABLE users (id int PRIMARY KEY, team int NOT NULL, name varchar(20), made int)`, `CREATE INDEX by_team ON users (team)`, `CREATE INDEX by_made ON users (made)`,
+		`INSERT INTO users SELECT seq, seq % 300, 'u', 1767225600 + seq * 86400 FROM seq_1_to_900`, `ANALYZE TABLE users`)
 }
 
 func TestPreviews(t *testing.T) {

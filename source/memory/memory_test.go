@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/ending"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/large"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/masks"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
@@ -17,6 +18,8 @@ func open(t *testing.T, d sourcetest.Dataset) source.Source {
 }
 
 func TestMemory(t *testing.T) { sourcetest.Run(t, open, nil) }
+
+func TestMemoryEnding(t *testing.T) { ending.Run(t, open) }
 
 func TestMemoryLarge(t *testing.T) {
 	large.Run(t, open)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/ending"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/large"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/masks"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
@@ -194,6 +195,8 @@ func TestMingoPipelines(t *testing.T) {
 }
 
 func TestFerretDBSuite(t *testing.T) { sourcetest.Run(t, openFerretDB, ferretLimits) }
+
+func TestFerretDBEnding(t *testing.T) { ending.Run(t, openFerretDB) }
 
 func TestFerretDBLarge(t *testing.T) { large.Run(t, openFerretDB) }
 

@@ -37,6 +37,7 @@ var suiteLimits = sourcetest.Limits{
 	sourcetest.Microseconds:  "dates count milliseconds",
 	sourcetest.OddNames:      "names are letters and digits",
 	sourcetest.DottedKeys:    "it refuses them",
+	sourcetest.Conversions:   "its values have types",
 }
 
 // suiteTypes are the types of Parse Server by those of the suite.

@@ -44,6 +44,7 @@ func TestMain(m *testing.M) { suite.Main(m) }
 
 func TestQueries(t *testing.T)               { suite.TestQueries(t) }
 func TestLarge(t *testing.T)                 { suite.TestLarge(t) }
+func TestEnding(t *testing.T)                { suite.TestEnding(t) }
 func TestMasks(t *testing.T)                 { suite.TestMasks(t) }
 func TestDifferential(t *testing.T)          { suite.TestDifferential(t) }
 func TestStatements(t *testing.T)            { suite.TestStatements(t) }
@@ -57,6 +58,7 @@ func TestKilled(t *testing.T)                { suite.TestKilled(t) }
 func TestExplain(t *testing.T) {
 	suite.TestExplain(t, []database.Explanation{
 		{Pipeline: database.ByIndex, Parts: []string{"by_team", "rows=3", "team = '7'"}},
+		{Pipeline: database.ByTime, Parts: []string{"by_made", "made >= '1767398400'"}},
 		{Pipeline: database.ByScan, Parts: []string{"Seq Scan on users", "rows=900"}},
 		{Pipeline: database.Joined, Parts: []string{"users_pkey", "id = '7'", "SubPlan", "by_team"}},
 	})

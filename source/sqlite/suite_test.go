@@ -50,6 +50,7 @@ func TestMain(m *testing.M) { suite.Main(m) }
 
 func TestQueries(t *testing.T)                { suite.TestQueries(t) }
 func TestLarge(t *testing.T)                  { suite.TestLarge(t) }
+func TestEnding(t *testing.T)                 { suite.TestEnding(t) }
 func TestMasks(t *testing.T)                  { suite.TestMasks(t) }
 func TestDifferential(t *testing.T)           { suite.TestDifferential(t) }
 func TestStatements(t *testing.T)             { suite.TestStatements(t) }
@@ -64,6 +65,7 @@ func TestKilled(t *testing.T)                 { suite.TestKilled(t) }
 func TestExplain(t *testing.T) {
 	suite.TestExplain(t, []database.Explanation{
 		{Pipeline: database.ByIndex, Parts: []string{"USING COVERING INDEX by_team (team=?)"}},
+		{Pipeline: database.ByTime, Parts: []string{"USING COVERING INDEX by_made (made>? AND made<?)"}},
 		{Pipeline: database.ByScan, Parts: []string{"SCAN t"}},
 		{Pipeline: database.Joined, Parts: []string{"SEARCH t USING INDEX sqlite_autoindex_users_1 (id=?)", "\n  CORRELATED", "\n    SEARCH t USING INDEX by_team (team=?)"}},
 	})

@@ -4,6 +4,7 @@ package declared
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -44,6 +45,25 @@ func Pointer(from *schema.Class, name string, to *schema.Class, key string) (r s
 		}
 	}
 	return schema.Relation{Fields: []string{name}, Target: to.Name, TargetFields: []string{key}, Declared: true}, wrong
+}
+
+// Types gives the fields of c the types that rules declare, and those of earlier rules back what the source says. The
+// fields of other copies of c stay as they are.
+func Types(c *schema.Class, types map[string]schema.Form, fail func(string, ...any)) {
+	c.Fields = slices.Clone(c.Fields)
+	for i := range c.Fields {
+		if s := c.Fields[i].Stored; s != nil {
+			c.Fields[i] = s.Field
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		f, wrong := Type(c, name, types[name])
+		if wrong != "" {
+			fail("types.%s: %s", name, wrong)
+			continue
+		}
+		*c.Field(name) = f
+	}
 }
 
 // Type returns the field called name of c as it is if the source holds its values in form. wrong says why it can't be

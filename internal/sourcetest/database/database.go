@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/ending"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/large"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/masks"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
@@ -128,6 +129,9 @@ func (d *Database) target() pipelines.Target {
 
 // TestQueries asks every question of package sourcetest.
 func (d *Database) TestQueries(t *testing.T) { sourcetest.Run(t, d.Load, d.Tables) }
+
+// TestEnding ends the contexts of readings.
+func (d *Database) TestEnding(t *testing.T) { ending.Run(t, d.Load) }
 
 // TestLarge reads large values.
 func (d *Database) TestLarge(t *testing.T) {

@@ -9,12 +9,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // explained are many users of few teams.
-var explained = []string{`CREATE TABLE users (id int PRIMARY KEY, team int NOT NULL, name varchar(20))`, `CREATE INDEX by_team ON users (team)`,
-	`INSERT INTO users WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900) SELECT i, i % 300, 'u' FROM n`, `ANALYZE`}
+var explained = []string{`CREATE TABLE users (id int PRIMARY KEY, team int NOT NULL, name varchar(20), made int)`, `CREATE INDEX by_team ON users (team)`,
+	`CREATE INDEX by_made ON users (made)`,
+	`INSERT INTO users WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900) SELECT i, i % 300, 'u', 1767225600 + i * 86400 FROM n`, `ANALYZE`}
 
 // TestExplain checks that the database's explanation of queries contains parts, in order.
 func (d *Database) TestExplain(t *testing.T, tests []Explanation, statements ...string) {
@@ -26,7 +28,7 @@ func (d *Database) TestExplain(t *testing.T, tests []Explanation, statements ...
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := policy.New(policy.Rules{Unlisted: true}, classes)
+	p, err := policy.New(policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{"users": {Types: map[string]schema.Form{"made": schema.EpochSeconds}}}}, classes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,6 +79,7 @@ type Explanation struct {
 // The pipelines that databases explain.
 const (
 	ByIndex = `[{"$match": {"team": 7}}, {"$count": "n"}]`
+	ByTime  = `[{"$match": {"made": {"$gte": "2026-01-03", "$lt": "2026-01-05"}}}, {"$count": "n"}]`
 	ByScan  = `[{"$match": {"name": "u"}}, {"$sortByCount": "$team"}]`
 	Joined  = `[{"$match": {"id": 7}}, {"$lookup": {"from": "users", "localField": "team", "foreignField": "team", "as": "mates"}}, {"$limit": 5}]`
 )

@@ -109,7 +109,7 @@ func Run(t *testing.T, target Target) {
 		name string
 		run  func(*testing.T, *database)
 	}{
-		{"Types", types}, {"Values", misfits}, {"Sizes", sizes}, {"Records", records}, {"Revived", revived}, {"Groups", groups}, {"Stale", stale}, {"Versioned", versioned}, {"Fences", fences}, {"Races", races},
+		{"Types", types}, {"Declared", declared}, {"Values", misfits}, {"Sizes", sizes}, {"Records", records}, {"Revived", revived}, {"Groups", groups}, {"Stale", stale}, {"Versioned", versioned}, {"Fences", fences}, {"Races", races},
 		{"Cancelled", cancelled}, {"Catalogue", catalogue}, {"Classes", classes}, {"Owned", owned},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, open(t, target)) })
@@ -154,7 +154,21 @@ func (d *database) rules() policy.Rules {
 	through := policy.ClassRule{Tenant: &policy.TenantRule{Through: "project"}}
 	return policy.Rules{Version: "1", Unlisted: true, Gates: policy.Gates{Writes: policy.On, RawWrites: policy.On, SchemaWrites: policy.On},
 		Classes: known(d.classes, map[string]policy.ClassRule{"projects": {Tenant: &policy.TenantRule{Field: "org"}}, "issues": through, "members": through,
-			"things": {Denied: []string{"hidden"}}})}
+			"things": {Denied: []string{"hidden"}, Types: d.types()}})}
+}
+
+// types returns the types of things that no source declares; nil for a source that has types of its own.
+func (d *database) types() map[string]schema.Form {
+	if !d.converts() {
+		return nil
+	}
+	return map[string]schema.Form{"made_ms": schema.EpochMillis, "made_s": schema.EpochSeconds, "made_text": schema.DateText, "doc_text": schema.JSONText,
+		"price_text": schema.DecimalForm, "n_text": schema.IntegerText, "x_text": schema.DoubleText, "done": schema.Truth}
+}
+
+// converts reports whether the source can be read in types that rules declare.
+func (d *database) converts() bool {
+	return slices.ContainsFunc(d.classes, func(c schema.Class) bool { return c.Converts })
 }
 
 // known returns the rules of the classes that are there.

@@ -73,6 +73,10 @@ type Dialect interface {
 	As(s Scope, x string, from, to schema.Type) string
 	ToJSON(s Scope, x string, from schema.Type) string
 	Convert(s Scope, x string, from, to schema.Type) string
+	// Parsed returns the String x as JSON, null if it isn't valid. x may be repeated.
+	Parsed(x string) string
+	// Held returns a computed x of type t as a column that holds it is shown.
+	Held(x string, t schema.Type) string
 	Widen(s Scope, x string, from, to schema.Type) string
 	Matches(s Scope, x string, r query.Regex) (string, error)
 	DatePart(s Scope, x, part, zone string) string

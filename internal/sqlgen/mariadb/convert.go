@@ -207,3 +207,9 @@ func (m dialect) dateOf(s expr.Scope, x string) string {
 	offset := "CASE WHEN " + x + " REGEXP " + zone + " THEN CAST(CONCAT(SUBSTRING(" + x + ", -6, 1), SUBSTRING(" + x + ", -5, 2) * 3600 + RIGHT(" + x + ", 2) * 60) AS SIGNED) ELSE 0 END"
 	return "(CASE WHEN " + x + " REGEXP '" + isoDate + "' AND " + x + " NOT LIKE '0000%' THEN " + at + " - INTERVAL " + offset + " SECOND END)"
 }
+
+// Parsed implements expr.Dialect.
+func (dialect) Parsed(x string) string { return "(CASE WHEN JSON_VALID(" + x + ") THEN " + x + " END)" }
+
+// Held implements expr.Dialect.
+func (dialect) Held(x string, _ schema.Type) string { return x }

@@ -186,11 +186,11 @@ func (p dialect) convertJSON(s expr.Scope, x string, to schema.Type) string {
 // mostNested is how deep a text may nest objects and lists to be read as JSON.
 const mostNested = 24
 
-// Parsed returns the text x as jsonb; null if it isn't JSON that jsonb can hold. Before version 16, PostgreSQL has no test
+// Parsed implements expr.Dialect. The result is null for JSON that jsonb can't hold, too. Before version 16, PostgreSQL has no test
 // for that, and a cast raises an error. So the text is reduced, from its innermost values out: strings become ", other
 // scalars 0, and each list or object of such values 0. What is left of JSON is one of the two. A number of more digits
 // than the expression takes isn't reduced.
-func Parsed(x string) string {
+func (dialect) Parsed(x string) string {
 	replaced := func(x, pattern, by string) string {
 		return "regexp_replace(" + x + ", '" + pattern + "', '" + by + "', 'g')"
 	}
@@ -201,4 +201,12 @@ func Parsed(x string) string {
 		text = replaced(text, `\[(?:[0"](?:,[0"])*)?\]|\{(?:":[0"](?:,":[0"])*)?\}`, "0")
 	}
 	return "(CASE WHEN " + text + ` ~ '^[0"]$' THEN ` + JSONText(x) + " END)"
+}
+
+// Held implements expr.Dialect. PostgreSQL would show the zeros at the end of a Decimal.
+func (dialect) Held(x string, t schema.Type) string {
+	if t == schema.Decimal {
+		return "trim_scale(" + x + ")"
+	}
+	return x
 }

@@ -308,3 +308,9 @@ func (dialect) DateShift(s expr.Scope, x, amount, unit, zone string) string {
 func (dialect) DateDiff(s expr.Scope, from, to string, e plan.DateDiff) string {
 	return call(expr.SQLiteDateDiff, from, to, s.Arg(e.Unit, ""), s.Arg(e.Zone, ""), s.Arg(int64(e.WeekStart), ""))
 }
+
+// Parsed implements expr.Dialect.
+func (dialect) Parsed(x string) string { return "CASE WHEN json_valid(" + x + ") THEN " + x + " END" }
+
+// Held implements expr.Dialect.
+func (dialect) Held(x string, _ schema.Type) string { return x }

@@ -1,0 +1,44 @@
+package expr
+
+import (
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// Places is the part of a Scope that every statement has.
+type Places interface {
+	Arg(v any, cast string) string
+	Alias(prefix string) string
+}
+
+// Declared returns a stored column x of field f, whose type the rules declare, in that type; null if the value isn't in
+// the form of the field.
+func Declared(d Dialect, in Places, x string, f *schema.Field) string {
+	s, held := alone{in}, &f.Stored.Field
+	x = d.Stored(s, x, held)
+	switch f.Stored.Form {
+	case schema.EpochSeconds: // the years 1 to 9999, so that the product is in range
+		x = "(CASE WHEN " + x + " BETWEEN -62135596800 AND 253402300799 THEN " + x + " * 1000 END)"
+	case schema.JSONText:
+		return d.Parsed(x)
+	}
+	return d.Held(d.Convert(s, x, held.Type, f.Type), f.Type)
+}
+
+// alone is the scope of a stored column: no column below can hold a value computed from it.
+type alone struct{ Places }
+
+// Atom implements Scope.
+func (alone) Atom(x string) string { return x }
+
+// Column implements Scope.
+func (alone) Column(int) string { return "NULL" }
+
+// Field implements Scope.
+func (alone) Field(plan.Expr) (string, *schema.Field) { return "", nil }
+
+// Outer implements Scope.
+func (alone) Outer(int, int) (string, error) {
+	return "", problem.New(problem.Internal, "a stored column has no record around it")
+}

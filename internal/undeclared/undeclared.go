@@ -1,0 +1,120 @@
+// Package undeclared counts the records of a source that contradict what rules declare about them: pointers and types.
+package undeclared
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+)
+
+// countTimeout limits the count of the records of one class.
+const countTimeout = 20 * time.Second
+
+// Wrong returns a warning for each pointer and each type that the rules of p declare for classes of s, and that doesn't
+// hold for some records or could not be checked.
+func Wrong(ctx context.Context, s source.Source, p *policy.Policy, classes []string) (out []string) {
+	warn := func(at, what string, n int64, err error) {
+		switch {
+		case err != nil:
+			out = append(out, at+": it could not be checked in time, or the source refused")
+		case n > 0:
+			out = append(out, fmt.Sprintf("%s: in %d records %s", at, n, what))
+		}
+	}
+	for _, name := range classes {
+		rule := p.Rules().Classes[name]
+		for _, field := range slices.Sorted(maps.Keys(rule.Pointers)) {
+			n, err := dangling(ctx, s, p, name, field)
+			warn("classes."+name+".pointers."+field, "it leads to no record of "+rule.Pointers[field].Class, n, err)
+		}
+		for _, field := range slices.Sorted(maps.Keys(rule.Types)) {
+			n, err := unlike(ctx, s, p, name, field)
+			warn("classes."+name+".types."+field, fmt.Sprintf("it holds no %s, and is shown as null", rule.Types[field]), n, err)
+		}
+	}
+	return out
+}
+
+// Confirmed returns rules, which declare pointers of classes of s, with those pointers alone that lead to a record in
+// every record.
+func Confirmed(ctx context.Context, s source.Source, rules map[string]policy.ClassRule, classes []schema.Class) map[string]policy.ClassRule {
+	p, err := policy.New(policy.Rules{Unlisted: true, Classes: rules}, classes)
+	if err != nil {
+		return nil
+	}
+	for name, rule := range rules {
+		maps.DeleteFunc(rule.Pointers, func(field string, _ policy.Pointer) bool {
+			n, err := dangling(ctx, s, p, name, field)
+			return err != nil || n > 0
+		})
+	}
+	return rules
+}
+
+// checker may read everything.
+func checker() identity.Principal {
+	return identity.Principal{ID: "check", Scopes: []identity.Scope{identity.Read}}
+}
+
+// dangling counts the records of a class whose pointer leads to no record.
+func dangling(ctx context.Context, s source.Source, p *policy.Policy, class, field string) (int64, error) {
+	v, err := p.View(checker(), class, "", true)
+	if err != nil {
+		return 0, err
+	}
+	to, _ := v.Pointer(field)
+	return counted(ctx, s, p, v, query.And{
+		query.Compare{Path: query.Path{field}, Op: query.Ne},
+		query.Compare{Path: query.Path{field, to.TargetKey}, Op: query.Eq},
+	})
+}
+
+// unlike counts the records of a class whose field has a value, but none of the type that the rules of p declare.
+func unlike(ctx context.Context, s source.Source, p *policy.Policy, class, field string) (int64, error) {
+	v, err := p.View(checker(), class, "", true)
+	if err != nil {
+		return 0, err
+	}
+	shown, err := counted(ctx, s, p, v, query.Exists{Path: query.Path{field}, Want: true})
+	if err != nil {
+		return 0, err
+	}
+	bare, err := policy.New(policy.Rules{Unlisted: true}, p.Catalogue())
+	if err != nil {
+		return 0, err
+	}
+	if v, err = bare.View(checker(), v.Class().FullName(), "", true); err != nil {
+		return 0, err
+	}
+	held, err := counted(ctx, s, bare, v, query.Exists{Path: query.Path{field}, Want: true})
+	return held - shown, err
+}
+
+// counted counts the records of v, a view of p, for which where holds.
+func counted(ctx context.Context, s source.Source, p *policy.Policy, v *policy.View, where query.Filter) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, countTimeout)
+	defer cancel()
+	permit, err := p.Read(checker(), &query.Count{Class: v.Class().FullName(), Where: where})
+	if err != nil {
+		return 0, err
+	}
+	rows, err := s.Read(ctx, permit)
+	if err != nil {
+		return 0, err
+	}
+	for row, err := range rows {
+		if err != nil {
+			return 0, err
+		}
+		return row[0].Int(), nil
+	}
+	return 0, ctx.Err()
+}
