@@ -79,6 +79,11 @@ func TestExplain(t *testing.T) {
 		`INSERT INTO users SELECT seq, seq % 300, 'u', 1767225600 + seq * 86400 FROM seq_1_to_900`, `ANALYZE TABLE users`)
 }
 
+func TestIndexes(t *testing.T) {
+	suite.TestIndexes(t, "PRIMARY", "by_placed", `INSERT INTO orders SELECT seq, concat('org', seq % 900), seq % 900, concat('c', seq % 900), '2026-01-01' + INTERVAL seq % 900 MINUTE, seq % 900 FROM seq_1_to_9000`,
+		`ANALYZE TABLE orders`)
+}
+
 func TestPreviews(t *testing.T) {
 	suite.TestPreviews(t, []database.Preview{
 		{Name: "engine", Statements: []string{`CREATE TABLE a (id int PRIMARY KEY) ENGINE=MyISAM`},

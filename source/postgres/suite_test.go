@@ -64,6 +64,10 @@ func TestExplain(t *testing.T) {
 	})
 }
 
+func TestIndexes(t *testing.T) {
+	suite.TestIndexes(t, "orders_pkey", "by_placed", `INSERT INTO orders WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000) SELECT i, 'org' || i % 900, i % 900, 'c' || i % 900, timestamp '2026-01-01' + i % 900 * interval '1 minute', i % 900 FROM n`, `ANALYZE`)
+}
+
 func TestPreviews(t *testing.T) {
 	suite.TestPreviews(t, []database.Preview{
 		{Name: "late key", Statements: []string{`CREATE TABLE b (id int PRIMARY KEY)`, `CREATE TABLE a (id int PRIMARY KEY, b int REFERENCES b DEFERRABLE INITIALLY DEFERRED)`},

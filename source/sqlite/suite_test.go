@@ -71,6 +71,11 @@ func TestExplain(t *testing.T) {
 	})
 }
 
+// TestIndexes has no index for times: in SQLite they are texts and numbers of many forms, which statements compare as times.
+func TestIndexes(t *testing.T) {
+	suite.TestIndexes(t, "sqlite_autoindex_orders_1", "", `INSERT INTO orders WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000) SELECT i, 'org' || i % 900, i % 900, 'c' || i % 900, strftime('%Y-%m-%dT%H:%M:%SZ', 1767225600 + i % 900 * 60, 'unixepoch'), i % 900 FROM n`, `ANALYZE`)
+}
+
 func TestPreviews(t *testing.T) {
 	suite.TestPreviews(t, []database.Preview{
 		{Name: "late key", Statements: []string{`CREATE TABLE b (id INT PRIMARY KEY)`, `CREATE TABLE a (id INT PRIMARY KEY, b INT REFERENCES b DEFERRABLE INITIALLY DEFERRED)`},

@@ -2,6 +2,7 @@ package database
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,6 +68,74 @@ func (d *Database) TestExplain(t *testing.T, tests []Explanation, statements ...
 	}
 	if _, err := src.Explain(t.Context(), policy.Permit{}); err == nil {
 		t.Error("the zero permit was explained")
+	}
+}
+
+// indexed are many records of a few tenants, with an index for each kind of column.
+var indexed = []string{`CREATE TABLE orders (id int PRIMARY KEY, org varchar(20) NOT NULL, number bigint NOT NULL, code varchar(20) NOT NULL, placed timestamp NOT NULL, amount decimal(10,2) NOT NULL)`,
+	`CREATE INDEX by_org ON orders (org, id)`, `CREATE INDEX by_number ON orders (number)`, `CREATE INDEX by_code ON orders (code)`,
+	`CREATE INDEX by_placed ON orders (placed)`, `CREATE INDEX by_amount ON orders (amount)`}
+
+// TestIndexes checks that the conditions, casts and guards that statements are written with leave the indexes usable: for
+// points, ranges, and the tenant of the view. key is the name of the primary key's index in explanations; times that of the
+// index on a time, "" if none serves a range of times. fill inserts records, of which 10 have a condition's value, and
+// analyses them.
+func (d *Database) TestIndexes(t *testing.T, key, times string, fill ...string) {
+	src := d.Opened(t, slices.Concat(indexed, fill)...)
+	classes, _, err := src.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, err := policy.New(policy.Rules{Unlisted: true}, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tenants, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"orders": {Tenant: &policy.TenantRule{Field: "org"}}}}, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		rules *policy.Policy
+		where string
+		want  []string
+	}{
+		{open, `{"id": 7}`, []string{key}},
+		{open, `{"id": {"$in": [7, 8]}}`, []string{key}},
+		{open, `{"id": {"$gte": 7, "$lt": 9}}`, []string{key}},
+		{open, `{"number": 7}`, []string{"by_number"}},
+		{open, `{"number": {"$gt": 7, "$lte": 9}}`, []string{"by_number"}},
+		{open, `{"amount": {"$gte": 7.50, "$lt": 9}}`, []string{"by_amount"}},
+		{open, `{"code": "c7"}`, []string{"by_code"}},
+		{open, `{"code": {"$in": ["c7", "c8"]}}`, []string{"by_code"}},
+		{open, `{"placed": {"$gte": "2026-01-01T00:07:00Z", "$lt": "2026-01-01T00:09:00Z"}}`, []string{times}},
+		{tenants, `{}`, []string{"by_org"}},
+		{tenants, `{"id": 7}`, []string{key, "by_org"}},
+		{tenants, `{"number": {"$gt": 7, "$lte": 9}}`, []string{"by_number", "by_org"}},
+		{tenants, `{"code": "c7"}`, []string{"by_code", "by_org"}},
+	} {
+		if tt.want[0] == "" {
+			t.Log("LEFT OUT: no index of this database serves", tt.where)
+			continue
+		}
+		doc, err := value.Read([]byte(tt.where), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		where, err := query.ParseWhere(doc, "/where")
+		if err != nil {
+			t.Fatal(err)
+		}
+		permit, err := tt.rules.Read(identity.Principal{ID: "t", Tenant: "org7", Scopes: []identity.Scope{identity.Read}}, &query.Find{Class: "orders", Where: where, Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := src.Explain(t.Context(), permit)
+		if err != nil {
+			t.Fatal(tt.where, err)
+		}
+		if !slices.ContainsFunc(tt.want, func(name string) bool { return strings.Contains(got, name) }) {
+			t.Errorf("%s uses none of the indexes %q:\n%s", tt.where, tt.want, got)
+		}
 	}
 }
 
