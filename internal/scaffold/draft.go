@@ -13,6 +13,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/scaffold/presets"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -76,6 +77,13 @@ func Of(s Source, classes []schema.Class, e Evidence, a Answers) (Draft, error) 
 		return Draft{}, err
 	}
 	guesses := guessRules(pointing(classes, e.Points), floor, e, a)
+	applications, err := presets.Recognise(classes)
+	if err != nil {
+		return Draft{}, err
+	}
+	for _, p := range applications {
+		know(guesses, p)
+	}
 	found := tenancies(guesses, e)
 	chosen, err := choose(found, a.Tenant)
 	if err != nil {
@@ -84,7 +92,7 @@ func Of(s Source, classes []schema.Class, e Evidence, a Answers) (Draft, error) 
 	if chosen != nil {
 		chosen.apply(guesses)
 	}
-	text := (&writer{source: s, guesses: guesses, tenancies: found, tenancy: chosen, answers: a, missed: e.Missed}).rules()
+	text := (&writer{source: s, guesses: guesses, tenancies: found, tenancy: chosen, answers: a, missed: e.Missed, applications: applications}).rules()
 	if err := sound(text, s.Name, classes); err != nil {
 		return Draft{}, err
 	}

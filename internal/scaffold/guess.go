@@ -23,8 +23,11 @@ type guess struct {
 	personal  []noted  // personal data that is shown, because records are known by it
 	floor     []string // by name, whatever the rule says
 	large     []string
-	pointers  []string // "field: class"
+	pointers  []string // "field: class": pointers that no record contradicts
 	types     []string // "field: form"
+	label     string   // the field that holds what a record is called; "" for the likeliest
+	known     []string // "field: class": pointers of the preset
+	preset    string   // the application whose preset hides the class, or adds to its rule; "" for none
 }
 
 // guessRules guesses a rule for each class. floor is the fields visible without any rule, by class.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/scaffold/presets"
 )
 
 // A writer writes the configuration of one source.
@@ -19,6 +20,8 @@ type writer struct {
 	tenancy   *Tenancy  // the one that is taken; nil for none
 	answers   Answers
 	missed    []string // classes whose records could not be sampled
+
+	applications []presets.Preset // those that were recognised
 }
 
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
@@ -67,6 +70,9 @@ func (w *writer) rules() string {
 	if len(w.missed) > 0 {
 		w.line("# confirm: records of these classes could not be sampled, so that their fields were judged by name alone: %s.", some(w.missed))
 	}
+	for _, p := range w.applications {
+		w.line("# These are tables of %s (%s): what is known of them is below, without a guess.", p.Name, some(p.Has))
+	}
 	w.line("classes:")
 	for i := range w.guesses {
 		w.class(&w.guesses[i])
@@ -113,7 +119,11 @@ func (w *writer) class(g *guess) {
 	name := yamlText(w.source.Name + "." + g.class.Name)
 	if g.hidden != "" {
 		w.line("  %s:", name)
-		w.line("    # confirm: %s.", g.hidden)
+		if g.preset != "" {
+			w.line("    # %s: %s.", g.preset, g.hidden)
+		} else {
+			w.line("    # confirm: %s.", g.hidden)
+		}
 		w.line("    hidden: true")
 		w.line("")
 		return
@@ -136,9 +146,17 @@ func (w *writer) class(g *guess) {
 		w.line("    # confirm: a record belongs to whoever what it points to belongs to%s.", unlessNull(g))
 		w.line("    tenant: {through: %s}", yamlText(g.through))
 	}
+	if g.label != "" {
+		w.line("    label: %s", yamlText(g.label))
+	}
+	if g.known != nil {
+		w.line("    # %s: pointers that the database doesn't declare (%s).", g.preset, strings.Join(g.known, ", "))
+	}
 	if g.pointers != nil {
 		w.line("    # confirm: pointers that the database doesn't declare; no record contradicts them.")
-		w.line("    pointers: {%s}", strings.Join(g.pointers, ", "))
+	}
+	if all := slices.Concat(g.known, g.pointers); all != nil {
+		w.line("    pointers: {%s}", strings.Join(all, ", "))
 	}
 	if g.types != nil {
 		w.line("    # confirm: types that the database doesn't declare, as the sampled values show them.")
@@ -166,7 +184,7 @@ func (w *writer) class(g *guess) {
 
 // plain reports whether the rule of g says nothing.
 func (w *writer) plain(g *guess) bool {
-	return g.field == "" && g.through == "" && g.canonical == nil && g.large == nil && g.denied == nil && g.masked == nil && g.pointers == nil && g.types == nil
+	return g.field == "" && g.through == "" && g.canonical == nil && g.large == nil && g.denied == nil && g.masked == nil && g.pointers == nil && g.label == "" && g.known == nil && g.types == nil
 }
 
 // namesOf returns the names of a list.

@@ -191,8 +191,9 @@ var mayImport = map[string]string{
 	"internal/policytest":            "identity internal/policyreport internal/yamlconf problem query value",
 	"internal/policyreport/findings": "identity internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/policyreport internal/rules/calls policy problem schema value write",
 
-	"internal/replay":   "audit identity internal/policyreport internal/rules/expression problem",
-	"internal/scaffold": "internal/config internal/config/apis internal/netguard internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/openapi/visible internal/policyreport internal/rules/declared internal/rules/denylist policy schema value",
+	"internal/replay":           "audit identity internal/policyreport internal/rules/expression problem",
+	"internal/scaffold":         "internal/config internal/config/apis internal/netguard internal/openapi/classify internal/openapi/spec internal/openapi/suspect internal/openapi/visible internal/policyreport internal/rules/declared internal/rules/denylist internal/scaffold/presets policy schema value",
+	"internal/scaffold/presets": "schema",
 
 	// used by the steps of a call
 	"internal/telemetry": ". audit identity internal/mcpobserve internal/trace problem source",

@@ -1,0 +1,64 @@
+package scaffold
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/scaffold/presets"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// know adds to guesses what is known of an application. It never shows what a guess denies or masks.
+func know(guesses []guess, p presets.Preset) {
+	byName := classesByName(guesses)
+	for name, c := range p.Classes {
+		if g := byName[name]; g != nil && c.Hidden != "" {
+			g.hidden, g.preset = c.Hidden, p.Name
+		}
+	}
+	for name, c := range p.Classes {
+		g := byName[name]
+		if g == nil || g.hidden != "" {
+			continue
+		}
+		g.preset = p.Name
+		for _, field := range slices.Sorted(maps.Keys(c.Denied)) {
+			if f := g.class.Field(field); f != nil && !g.kept(field) {
+				g.masked = slices.DeleteFunc(g.masked, func(n noted) bool { return strings.HasPrefix(n.name, yamlText(field)+":") })
+				g.denied = append(g.denied, noted{field, c.Denied[field]})
+			}
+		}
+		if g.class.Field(c.Label) != nil && !g.kept(c.Label) {
+			g.label = c.Label
+		}
+		for _, field := range slices.Sorted(maps.Keys(c.Live)) {
+			if g.class.Field(field) != nil && !g.kept(field) {
+				g.canonical = slices.DeleteFunc(g.canonical, func(live string) bool { return strings.HasPrefix(live, yamlText(field)+":") })
+				g.canonical = append(g.canonical, yamlText(field)+": "+c.Live[field])
+			}
+		}
+		for _, field := range slices.Sorted(maps.Keys(c.Pointers)) {
+			if target := byName[c.Pointers[field]]; target != nil && g.mayPoint(field, target) {
+				g.known = append(g.known, yamlText(field)+": "+yamlText(target.class.Name))
+			}
+		}
+	}
+}
+
+// kept reports whether a field is denied, by rule or by its name.
+func (g *guess) kept(field string) bool {
+	return slices.Contains(g.floor, field) || slices.ContainsFunc(g.denied, func(n noted) bool { return n.name == field })
+}
+
+// mayPoint reports whether a field can be declared a pointer to a class: both are seen, the class has one key of a like type,
+// and the database declares no pointer there.
+func (g *guess) mayPoint(field string, target *guess) bool {
+	f := g.class.Field(field)
+	if f == nil || g.kept(field) || target.hidden != "" || len(target.class.Key) != 1 ||
+		slices.ContainsFunc(g.class.Relations, func(r schema.Relation) bool { return slices.Contains(r.Fields, field) }) {
+		return false
+	}
+	key := target.class.Field(target.class.Key[0])
+	return key != nil && key.Type == f.Type && !target.kept(key.Name)
+}
