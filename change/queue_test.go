@@ -258,6 +258,37 @@ func TestMost(t *testing.T) {
 	}
 }
 
+// TestBefore checks which change another one waits for: one that isn't applied, and of several one that never will be.
+func TestBefore(t *testing.T) {
+	h := newHall(t, change.Options{})
+	pending, rejected, approved := h.propose(1), h.propose(1), h.propose(1)
+	if _, err := h.Reject(t.Context(), rejected.ID, person("ben"), "no"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Approve(t.Context(), approved.ID, person("ben"), change.Verdict{Digest: approved.Digest}); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		after []*change.Change
+		want  *change.Change
+	}{
+		{nil, nil},
+		{[]*change.Change{pending}, pending},
+		{[]*change.Change{approved}, approved},
+		{[]*change.Change{rejected}, rejected},
+		{[]*change.Change{pending, rejected, approved}, rejected},
+	} {
+		c := &change.Change{}
+		for _, a := range tt.after {
+			c.After = append(c.After, a.ID)
+		}
+		got, err := h.Before(t.Context(), c)
+		if want := tt.want; err != nil || (got == nil) != (want == nil) || got != nil && got.ID != want.ID {
+			t.Errorf("after %v: %v, %v", c.After, got, err)
+		}
+	}
+}
+
 // TestSingleOperator checks that the agent's human may decide alone if the configuration allows it, and that it is
 // recorded.
 func TestSingleOperator(t *testing.T) {

@@ -60,6 +60,11 @@ func TestMoved(t *testing.T) {
 		}
 		return []change.Effect{e}
 	}
+	versioned := func(before string) []change.Effect {
+		e := one("update", before, "n")
+		e[0].Version = "v"
+		return e
+	}
 	for _, tt := range []struct {
 		name     string
 		was, now []change.Effect
@@ -68,6 +73,7 @@ func TestMoved(t *testing.T) {
 		{"nothing", one("update", `{"n": 1, "m": 2}`, "n"), one("update", `{"n": 1, "m": 2}`, "n"), ""},
 		{"another field", one("update", `{"n": 1, "m": 2}`, "n"), one("update", `{"n": 1, "m": 3}`, "n"), ""},
 		{"the field, in its last digit", one("update", `{"n": 9007199254740993}`, "n"), one("update", `{"n": 9007199254740992}`, "n"), "n of app.issues 1"},
+		{"moved and came back", versioned(`{"n": 1, "v": 1}`), versioned(`{"n": 1, "v": 3}`), "v of app.issues 1"},
 		{"the record is gone", one("update", `{"n": 1}`, "n"), one("update", "", "n"), "the record 1 of app.issues is there no more, or again"},
 		{"any field of what goes", one("delete", `{"n": 1, "m": 2}`), one("delete", `{"n": 1, "m": 3}`), "m of app.issues 1"},
 		{"any field of what an action is about", one("action", `{"n": 1, "m": 2}`), one("action", `{"n": 1, "m": 3}`), "m of app.issues 1"},

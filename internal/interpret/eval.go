@@ -139,7 +139,7 @@ func (at *place) overEach(e plan.Over) value.Value {
 			out = append(out, element)
 		}
 	}
-	return listed(out, plan.MostOver)
+	return plan.Gathered(out, plan.MostOver)
 }
 
 // member returns the value at path, through objects only.

@@ -145,19 +145,9 @@ func (in records) accumulate(a plan.Accumulator, values []value.Value) value.Val
 	return value.Value{}
 }
 
-// gathered returns the list of values, null if it is too large (plan.ListBytes).
+// gathered returns the list of values, null if it is too large.
 func (r *reading) gathered(values []value.Value) value.Value {
-	return listed(values, plan.ListBytes(r.plan.Program))
-}
-
-// listed returns the list of values, null if it is larger than most.
-func listed(values []value.Value, most int) value.Value {
-	for _, v := range values {
-		if most -= len(v.AppendJSON(nil)) + plan.ListElement; most < 0 {
-			return value.Value{}
-		}
-	}
-	return value.OfArray(values)
+	return plan.Gathered(values, plan.ListBytes(r.plan.Program))
 }
 
 // set returns the distinct values, in order.

@@ -1,5 +1,7 @@
 package plan
 
+import "github.com/bailiwick-dev/bailiwick/value"
+
 // A list that a pipeline gathers (Push, AddToSet, Nest, Closure, Facet) is held in memory before anything is known of its
 // size, so it is null if it is larger than ListBytes: the bytes of its elements as JSON, and ListElement for each. A column
 // that is never null otherwise is a value.Cut in a result. Sources write JSON with spaces or without, so the bound is
@@ -13,12 +15,15 @@ const (
 	MostOver = mostLists
 )
 
-// ListBytes returns the maximum size of each list that p gathers.
+// ListBytes returns the maximum size of each list that p gathers; p may be nil.
 func ListBytes(p *Program) int { return max(leastList, mostLists/max(1, lists(p))) }
 
 // lists returns how many lists p gathers.
 func lists(p *Program) int {
 	n := 0
+	if p == nil {
+		return n
+	}
 	gathers := func(all []Accumulator) {
 		for _, a := range all {
 			if a.Op == Push || a.Op == AddToSet {
@@ -49,4 +54,14 @@ func lists(p *Program) int {
 		}
 	}
 	return n
+}
+
+// Gathered returns the list of values, null if it is larger than most.
+func Gathered(values []value.Value, most int) value.Value {
+	for _, v := range values {
+		if most -= len(v.AppendJSON(nil)) + ListElement; most < 0 {
+			return value.Value{}
+		}
+	}
+	return value.OfArray(values)
 }

@@ -134,6 +134,13 @@ func TestKnownRows(t *testing.T) {
 	if got := k.Text(long); got != strings.Repeat("x", chunk-10)+Masked+strings.Repeat("y", chunk) {
 		t.Error("what lies where two parts meet is not found")
 	}
+	odd := &Known{}
+	odd.Add("~~~???~~~???") // in base64 each group of four characters has one of those that the two alphabets write differently
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+		if got := odd.Text(encoding.EncodeToString([]byte("~~~???~~~???"))); got != Masked {
+			t.Error(got)
+		}
+	}
 	if got := (&Known{}).Text("nothing % is known"); got != "nothing % is known" {
 		t.Error(got)
 	}
