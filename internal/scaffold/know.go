@@ -29,11 +29,11 @@ func know(guesses []guess, p presets.Preset) {
 				g.denied = append(g.denied, noted{field, c.Denied[field]})
 			}
 		}
-		if g.class.Field(c.Label) != nil && !g.kept(c.Label) {
+		if g.class.Field(c.Label) != nil && g.whole(c.Label) {
 			g.label = c.Label
 		}
 		for _, field := range slices.Sorted(maps.Keys(c.Live)) {
-			if g.class.Field(field) != nil && !g.kept(field) {
+			if g.class.Field(field) != nil && g.whole(field) {
 				g.canonical = slices.DeleteFunc(g.canonical, func(live string) bool { return strings.HasPrefix(live, yamlText(field)+":") })
 				g.canonical = append(g.canonical, yamlText(field)+": "+c.Live[field])
 			}
@@ -51,14 +51,19 @@ func (g *guess) kept(field string) bool {
 	return slices.Contains(g.floor, field) || slices.ContainsFunc(g.denied, func(n noted) bool { return n.name == field })
 }
 
+// whole reports whether a field is seen as it is, neither denied nor masked.
+func (g *guess) whole(field string) bool {
+	return !g.kept(field) && !slices.ContainsFunc(g.masked, func(n noted) bool { return strings.HasPrefix(n.name, yamlText(field)+":") })
+}
+
 // mayPoint reports whether a field can be declared a pointer to a class: both are seen, the class has one key of a like type,
 // and the database declares no pointer there.
 func (g *guess) mayPoint(field string, target *guess) bool {
 	f := g.class.Field(field)
-	if f == nil || g.kept(field) || target.hidden != "" || len(target.class.Key) != 1 ||
+	if f == nil || !g.whole(field) || target.hidden != "" || len(target.class.Key) != 1 ||
 		slices.ContainsFunc(g.class.Relations, func(r schema.Relation) bool { return slices.Contains(r.Fields, field) }) {
 		return false
 	}
 	key := target.class.Field(target.class.Key[0])
-	return key != nil && key.Type == f.Type && !target.kept(key.Name)
+	return key != nil && key.Type == f.Type && target.whole(key.Name)
 }

@@ -38,6 +38,11 @@ func TestPresets(t *testing.T) {
 			t.Errorf("%s: recognised as %v, want %q", app.name, found, want)
 			continue
 		}
+		for _, personal := range []string{Mask, Hide} { // what is masked or hidden is no label, pointer or condition
+			if _, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, app.classes, Evidence{}, Answers{Personal: personal}); err != nil {
+				t.Errorf("%s, personal data %s: %v", app.name, personal, err)
+			}
+		}
 		d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, app.classes, Evidence{}, Answers{Tenant: None, Personal: Show})
 		if err != nil {
 			t.Errorf("%s: %v", app.name, err)

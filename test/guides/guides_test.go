@@ -1,5 +1,5 @@
-// Package guides plays the README and the guides of docs/guides on a fresh copy: every command of their console blocks,
-// and every line that they expect.
+// Package guides plays the README and the guides of docs/guides on a fresh copy, every command of their console blocks and
+// every line that they expect, and takes the way from init to a first answer with the tables of real applications.
 package guides
 
 import (
