@@ -65,6 +65,14 @@ func TestCursor(t *testing.T) {
 	if _, err := c.Open(sealed, mine); problem.Of(err).Detail != "the cursor has expired" {
 		t.Errorf("after an hour and two minutes: %v", err)
 	}
+	sealed = c.Seal(policy.Position{Skip: 7}, mine)
+	for back, good := range map[time.Duration]bool{30 * time.Minute: true, 24 * time.Hour: false} { // the clock is set back
+		now = now.Add(-back)
+		if _, err := c.Open(sealed, mine); (err == nil) != good || err != nil && problem.Of(err).Detail != "the cursor has expired" {
+			t.Errorf("with the clock set back by %v: %v", back, err)
+		}
+		now = now.Add(back)
+	}
 	if _, err := NewCursors(make([]byte, 31), nil); err == nil {
 		t.Error("a secret of 31 bytes is taken")
 	}
