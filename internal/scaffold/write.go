@@ -146,22 +146,7 @@ func (w *writer) class(g *guess) {
 		w.line("    # confirm: a record belongs to whoever what it points to belongs to%s.", unlessNull(g))
 		w.line("    tenant: {through: %s}", yamlText(g.through))
 	}
-	if g.label != "" {
-		w.line("    label: %s", yamlText(g.label))
-	}
-	if g.known != nil {
-		w.line("    # %s: pointers that the database doesn't declare (%s).", g.preset, strings.Join(g.known, ", "))
-	}
-	if g.pointers != nil {
-		w.line("    # confirm: pointers that the database doesn't declare; no record contradicts them.")
-	}
-	if all := slices.Concat(g.known, g.pointers); all != nil {
-		w.line("    pointers: {%s}", strings.Join(all, ", "))
-	}
-	if g.types != nil {
-		w.line("    # confirm: types that the database doesn't declare, as the sampled values show them.")
-		w.line("    types: {%s}", strings.Join(g.types, ", "))
-	}
+	w.undeclared(g)
 	if g.canonical != nil {
 		w.line("    # confirm: what counts as a live record; a caller may switch it off.")
 		w.line("    canonical: {%s}", strings.Join(g.canonical, ", "))
@@ -180,6 +165,26 @@ func (w *writer) class(g *guess) {
 	}
 	w.comments(g)
 	w.line("")
+}
+
+// undeclared writes what a class has and its source doesn't declare.
+func (w *writer) undeclared(g *guess) {
+	if g.label != "" {
+		w.line("    label: %s", yamlText(g.label))
+	}
+	if g.known != nil {
+		w.line("    # %s: pointers that the database doesn't declare (%s).", g.preset, strings.Join(g.known, ", "))
+	}
+	if g.pointers != nil {
+		w.line("    # confirm: pointers that the database doesn't declare; no record contradicts them.")
+	}
+	if all := slices.Concat(g.known, g.pointers); all != nil {
+		w.line("    pointers: {%s}", strings.Join(all, ", "))
+	}
+	if g.types != nil {
+		w.line("    # confirm: types that the database doesn't declare, as the sampled values show them.")
+		w.line("    types: {%s}", strings.Join(g.types, ", "))
+	}
 }
 
 // plain reports whether the rule of g says nothing.
