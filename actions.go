@@ -9,6 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/review/parties"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -81,9 +82,9 @@ func (g *Gateway) recheck(ctx context.Context, p *policy.Policy, c *change.Chang
 	if !ofAction(c) {
 		return nil
 	}
-	principal, err := g.today(ctx, c.Agent)
+	principal, err := parties.Agent(ctx, g.options.Refresher, c)
 	if err != nil {
-		return gone(err, "the credential of the agent is no longer good")
+		return err
 	}
 	call := &Call{gateway: g, who: principal, policy: p, record: &audit.Record{}}
 	a, by, err := call.invoked(c)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/review/parties"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -266,53 +266,14 @@ func (e *execution) permitted(ctx context.Context, a change.Approved) (writes.Pe
 	if err != nil {
 		return writes.Permit{}, err
 	}
-	p, err := g.today(ctx, c.Agent)
+	p, err := parties.Agent(ctx, g.options.Refresher, c)
 	if err != nil {
-		return writes.Permit{}, gone(err, "the credential of the agent is no longer good")
+		return writes.Permit{}, err
 	}
-	if err := g.reviewed(ctx, c); err != nil {
+	if err := parties.Reviewed(ctx, g.options.Refresher, g.options.Changes, c); err != nil {
 		return writes.Permit{}, err
 	}
 	return writes.Allow(e.policy, p, a)
-}
-
-// reviewed returns nil if those who approved c may still do so.
-func (g *Gateway) reviewed(ctx context.Context, c *change.Change) error {
-	if c.Need == 0 {
-		return nil // no approval was needed, so there is no reviewer to check
-	}
-	for _, d := range c.Decisions {
-		if !d.Approve || d.Digest != c.Digest {
-			continue
-		}
-		p, err := g.today(ctx, d.By)
-		if err != nil {
-			return gone(err, "the credential of "+d.By.Owner+", who approved, is no longer good")
-		}
-		err = g.options.Changes.Eligible(p, c)
-		if err != nil && !(d.Broken && problem.Of(err).Kind == "four_eyes") {
-			return &problem.Error{Code: problem.PermissionDenied, Kind: "reviewer", Detail: d.By.Owner + ", who approved, may no longer do so"}
-		}
-	}
-	return nil
-}
-
-// today returns the current principal of a party of a change.
-func (g *Gateway) today(ctx context.Context, p change.Party) (identity.Principal, error) {
-	principal, err := identity.Thaw(p.Frozen)
-	if err != nil || g.options.Refresher == nil {
-		return principal, err
-	}
-	return g.options.Refresher.Refresh(ctx, principal)
-}
-
-// gone turns the error of a credential that is no longer valid into the refusal of a change; other errors are
-// returned as they are.
-func gone(err error, detail string) error {
-	if problem.CodeOf(err) != problem.Unauthorized {
-		return err
-	}
-	return &problem.Error{Code: problem.PermissionDenied, Kind: problem.Of(err).Kind, Detail: detail}
 }
 
 // record writes the records of a change's steps, which the store keeps with the steps, to the audit log.

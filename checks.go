@@ -37,10 +37,11 @@ func (c *Call) sheet(ctx context.Context, found *change.Change) (*review.Sheet, 
 			s.CanApprove = s.CanApprove && check.OK && !s.Mine
 		}
 	}
+	c.revised(ctx, found, s)
 	if found.State == change.Applied {
 		_, err := c.reverting(ctx, found, "")
 		if s.CanRevert = err == nil; err != nil {
-			s.NoRevert = said("revert", err, "").Detail
+			s.NoRevert = review.Checked("revert", err, "").Detail
 		}
 	}
 	if err := evidence.History(ctx, g.options.History, found, s); err != nil {
@@ -74,18 +75,18 @@ func (c *Call) others(ctx context.Context, found *change.Change, s *review.Sheet
 
 // checks returns the live checks of a change that awaits review.
 func (c *Call) checks(ctx context.Context, found *change.Change, eligible error) []review.Check {
-	out := []review.Check{said("four_eyes", eligible, "you may decide about this")}
+	out := []review.Check{review.Checked("four_eyes", eligible, "you may decide about this")}
 	draft, err := c.draft(ctx, found)
 	sight, failed := c.sighted(ctx, found)
 	if failed != nil {
-		sight = said("sight", failed, "")
+		sight = review.Checked("sight", failed, "")
 	}
 	out = append(out, sight, allowed(err))
 	if ofAction(found) {
-		out = append(out, said("action", c.gateway.recheck(ctx, c.policy, found), "the action would propose it still"))
+		out = append(out, review.Checked("action", c.gateway.recheck(ctx, c.policy, found), "the action would propose it still"))
 	}
 	out = append(out, c.target(ctx, found, draft, err)...)
-	out = append(out, c.doubts(found)...)
+	out = append(out, visibility.Doubts(found, visibility.Of(c.policy, c.who, c.gateway.masks))...)
 	out = append(out, c.unexpired(ctx, found))
 	if len(found.After) > 0 {
 		before, err := c.gateway.options.Changes.Before(ctx, found)
@@ -96,21 +97,9 @@ func (c *Call) checks(ctx context.Context, found *change.Change, eligible error)
 		case before != nil:
 			detail = "it will wait, once approved, until what it depends on has been applied"
 		}
-		out = append(out, said("dependence", err, detail))
+		out = append(out, review.Checked("dependence", err, detail))
 	}
 	return out
-}
-
-// said returns a failed check for err, or a passed one with the detail fine.
-func said(name string, err error, fine string) review.Check {
-	if err == nil {
-		return review.Check{Name: name, OK: true, Detail: fine}
-	}
-	detail := problem.Of(err).Detail
-	if problem.CodeOf(err) == problem.Internal {
-		detail = "it could not be checked"
-	}
-	return review.Check{Name: name, Detail: detail}
 }
 
 // unexpired checks, by the store's clock, that the change has not expired.
@@ -119,12 +108,12 @@ func (c *Call) unexpired(ctx context.Context, found *change.Change) review.Check
 	if err == nil && !now.Before(found.Expires) {
 		err = &problem.Error{Code: problem.Conflict, Detail: "its time is over"}
 	}
-	return said("expiry", err, "it waits until "+found.Expires.Format("2006-01-02 15:04 UTC"))
+	return review.Checked("expiry", err, "it waits until "+found.Expires.Format("2006-01-02 15:04 UTC"))
 }
 
 // allowed checks that the rules in force now let the agent propose the change; err is the error of its draft.
 func allowed(err error) review.Check {
-	return said("policy", err, "the rules in force allow it to the agent")
+	return review.Checked("policy", err, "the rules in force allow it to the agent")
 }
 
 // target previews the change again from its new draft, or fails with err, the error of that draft: it checks that the
@@ -139,7 +128,7 @@ func (c *Call) target(ctx context.Context, found *change.Change, draft writes.Dr
 			err = &problem.Error{Code: problem.Conflict, Detail: "the target has moved since the preview: " + field}
 		}
 	}
-	unchanged := said("target", err, "the target is as it was previewed")
+	unchanged := review.Checked("target", err, "the target is as it was previewed")
 	if err != nil {
 		return []review.Check{unchanged}
 	}
@@ -150,7 +139,7 @@ func (c *Call) target(ctx context.Context, found *change.Change, draft writes.Dr
 	if now.Refusal != "" {
 		refusal = &problem.Error{Code: problem.Conflict, Detail: now.Refusal}
 	}
-	return []review.Check{unchanged, said("constraints", refusal, "the source takes it")}
+	return []review.Check{unchanged, review.Checked("constraints", refusal, "the source takes it")}
 }
 
 // deniedCheck is the name of the check that fails for a delete of fields that the rules hide from every reviewer. Breaking the glass passes it.

@@ -7,11 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
-	"github.com/bailiwick-dev/bailiwick/internal/review/visibility"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -243,21 +241,4 @@ func (c *Call) Fits(ctx context.Context, d schemacheck.Declaration, names []stri
 		return nil, err
 	}
 	return check.Arguments(class, args, "")
-}
-
-// doubts returns the doubts recorded when a change was proposed, with details only if the reviewer sees the class and
-// field.
-func (c *Call) doubts(found *change.Change) []review.Check {
-	seen := visibility.Of(c.policy, c.who, c.gateway.masks)
-	var out []review.Check
-	for _, d := range found.Doubts {
-		detail := "a value doesn't fit a class that you may not see"
-		s := seen(d.Class)
-		_, seen := s.Fields[d.Field]
-		if s.Class != "" && s.Masks[d.Field] == nil && (seen || d.Field == "") {
-			detail = s.Class + ": " + d.Text
-		}
-		out = append(out, review.Check{Name: "described", Detail: detail})
-	}
-	return out
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/functions"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/internal/review/parties"
 	"github.com/bailiwick-dev/bailiwick/internal/review/visibility"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -25,13 +26,22 @@ import (
 // unless rules and gates let this write through at once. While a change is pending, the same request returns that
 // change.
 func (c *Call) Propose(ctx context.Context, r write.Request) (*review.Sheet, error) {
+	old, err := c.replaced(ctx, r)
+	if err != nil {
+		return nil, err
+	}
 	filed, err := c.drafted(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := c.file(ctx, filed)
+	kept, err := c.file(ctx, filed, old)
 	if err != nil {
 		return nil, err
+	}
+	if old != nil {
+		if err := c.gateway.record(ctx, old.ID); err != nil {
+			return nil, err
+		}
 	}
 	c.did = audit.Proposed
 	if kept.State == change.Granted {
@@ -278,13 +288,18 @@ func (c *Call) own(ctx context.Context, found *change.Change) *review.Sheet {
 	s := review.New(found, visibility.Of(c.policy, c.who, c.gateway.masks), review.Viewer{})
 	c.refer(ctx, s, false)
 	c.others(ctx, found, s, review.Viewer{})
+	c.compared(ctx, found, s, review.Viewer{})
 	return s
 }
 
-// file files a judged change, or returns the same one if it is already pending. A change that can't be recorded, or
-// whose filing failed, is withdrawn when the call ends.
-func (c *Call) file(ctx context.Context, filed *change.Change) (*change.Change, error) {
-	kept, err := c.changes().Propose(ctx, filed)
+// file files a judged change, as the next version of old if that isn't nil, or returns the same one if it is already
+// pending. A change that can't be recorded, or whose filing failed, is withdrawn when the call ends.
+func (c *Call) file(ctx context.Context, filed, old *change.Change) (kept *change.Change, err error) {
+	if old == nil {
+		kept, err = c.changes().Propose(ctx, filed)
+	} else {
+		kept, err = c.changes().Replace(ctx, old, filed)
+	}
 	if err == nil {
 		err = c.gateway.record(ctx, kept.ID)
 	}
@@ -311,7 +326,7 @@ func (d *desk) Revert(ctx context.Context, id, reason string) (*review.Sheet, er
 		if err != nil {
 			return nil, err
 		}
-		return c.file(ctx, filed)
+		return c.file(ctx, filed, nil)
 	})
 }
 
@@ -321,9 +336,9 @@ func (c *Call) reverting(ctx context.Context, found *change.Change, reason strin
 	if err != nil {
 		return nil, err
 	}
-	agent, err := c.gateway.today(ctx, found.Agent)
+	agent, err := parties.Agent(ctx, c.gateway.options.Refresher, found)
 	if err != nil {
-		return nil, gone(err, "the credential of the agent is no longer good")
+		return nil, err
 	}
 	r := write.Request{Writes: back, Tool: "revert", Action: writes.Revert, Title: "revert " + found.ID, Reason: reason, Mode: write.Review,
 		Input: value.OfObject([]value.Member{{Name: "change_id", Value: value.OfString(found.ID)}})}

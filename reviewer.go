@@ -8,6 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/review/evidence"
+	"github.com/bailiwick-dev/bailiwick/internal/review/feed"
+	"github.com/bailiwick-dev/bailiwick/internal/review/parties"
 	"github.com/bailiwick-dev/bailiwick/internal/review/visibility"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -22,7 +24,8 @@ import (
 // PermissionDenied for a decision that is not theirs to make (with the reason), Conflict if another decision came
 // first or the digest differs.
 type Reviewer interface {
-	// Queue returns the changes matching f as the reviewer sees them, the newest first, and whether there are more.
+	// Queue returns the changes matching f as the reviewer sees them, the newest first, and whether there are more. With
+	// any f.For these are the ones that the reviewer may decide about and has not approved.
 	Queue(ctx context.Context, f change.Filter) (rows []review.Row, more bool, err error)
 	// Counts returns how many changes matching f are in each state.
 	Counts(ctx context.Context, f change.Filter) (map[change.State]int, error)
@@ -40,6 +43,11 @@ type Reviewer interface {
 	Reject(ctx context.Context, id, reason string) (*review.Sheet, error)
 	// Comment adds a comment without deciding. The agent sees it as untrusted text.
 	Comment(ctx context.Context, id, text string) (*review.Sheet, error)
+	// Ask returns a change to its agent, with what should be different. Approvals begin anew.
+	Ask(ctx context.Context, id, text string) (*review.Sheet, error)
+	// Edit puts a new version with other values in the place of a change, if review.edit is set. It is by the reviewer:
+	// another person decides about it.
+	Edit(ctx context.Context, id string, e review.Revision) (*review.Sheet, error)
 	// Renew previews a stale or pending change again: it gets another digest, and approvals start over.
 	Renew(ctx context.Context, id string) (*review.Sheet, error)
 	// Revert proposes a change that reverts an applied one.
@@ -112,6 +120,9 @@ func (c *Call) reviewable(ctx context.Context, id string) (*change.Change, error
 func (d *desk) scoped(f change.Filter) change.Filter {
 	if d.who.Tenant != "" {
 		f.Tenant, f.Tenanted = d.who.Tenant, true
+	}
+	if f.For != "" { // what somebody else may decide is nothing to ask for
+		f.For, f.Own = d.who.Person(), d.gateway.options.Changes.Single()
 	}
 	return f
 }
@@ -231,7 +242,7 @@ func (c *Call) approvable(ctx context.Context, found *change.Change, v change.Ve
 			return &problem.Error{Code: problem.Conflict, Kind: "unopened", Detail: check.Detail, Suggestion: `open it in the console, or with "bailiwick changes value"`}
 		}
 	}
-	if doubts := c.doubts(found); doubts != nil && !v.Broken {
+	if doubts := visibility.Doubts(found, visibility.Of(c.policy, c.who, c.gateway.masks)); doubts != nil && !v.Broken {
 		return &problem.Error{Code: problem.Conflict, Kind: "described", Detail: doubts[0].Detail}
 	}
 	if _, err := c.draft(ctx, found); err != nil {
@@ -281,9 +292,9 @@ func (d *desk) Renew(ctx context.Context, id string) (*review.Sheet, error) {
 
 // draft takes a change through the rules in force now, as if it were proposed now.
 func (c *Call) draft(ctx context.Context, found *change.Change) (writes.Draft, error) {
-	p, err := c.gateway.today(ctx, found.Agent)
+	p, err := parties.Agent(ctx, c.gateway.options.Refresher, found)
 	if err != nil {
-		return writes.Draft{}, gone(err, "the credential of the agent is no longer good")
+		return writes.Draft{}, err
 	}
 	list, err := found.Asked()
 	if err != nil {
@@ -297,45 +308,22 @@ func (d *desk) Events(ctx context.Context, after int64) (events []change.Event, 
 	if err := d.may(); err != nil {
 		return nil, err
 	}
-	events, _, err = d.seen(ctx, after)
-	return events, err
-}
-
-// seen returns the next events after Seq after that the reviewer may see, and the Seq up to which it looked.
-func (d *desk) seen(ctx context.Context, after int64) (events []change.Event, to int64, err error) {
-	const most = 500
-	for {
-		found, err := d.gateway.options.Changes.Store().Events(ctx, after, most)
-		if err != nil {
-			return nil, after, storeFailed(err)
-		}
-		for _, e := range found {
-			after = e.Seq
-			if d.who.Tenant == "" || e.Tenant == d.who.Tenant {
-				events = append(events, e)
-			}
-		}
-		if len(events) > 0 || len(found) < most {
-			return events, after, nil
-		}
+	if events, _, err = d.feed().Next(ctx, after); err != nil {
+		return nil, storeFailed(err)
 	}
+	return events, nil
 }
 
-// Await implements Reviewer. For a reviewer of a tenant it keeps waiting while events belong to other tenants.
+func (d *desk) feed() feed.Feed {
+	return feed.Feed{Store: d.gateway.options.Changes.Store(), Tenant: d.who.Tenant}
+}
+
+// Await implements Reviewer.
 func (d *desk) Await(ctx context.Context, after int64) error {
 	if err := d.may(); err != nil {
 		return err
 	}
-	for {
-		if err := d.gateway.options.Changes.Store().Await(ctx, after); err != nil || d.who.Tenant == "" {
-			return err
-		}
-		events, to, err := d.seen(ctx, after)
-		if err != nil || len(events) > 0 {
-			return err
-		}
-		after = to
-	}
+	return d.feed().Await(ctx, after)
 }
 
 // LastEvent implements Reviewer.

@@ -78,6 +78,9 @@ func (q *Queue) Expire(ctx context.Context, c *Change) (bool, error) {
 func (q *Queue) Before(ctx context.Context, c *Change) (first *Change, err error) {
 	for _, id := range c.After {
 		before, err := q.Get(ctx, id)
+		for err == nil && before.State == Replaced {
+			before, err = q.Get(ctx, before.ReplacedBy)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -53,14 +53,16 @@ type Change struct {
 	Says        string      `json:"says,omitzero"`     // one sentence by the agent, or by the template of Action with the agent's values; untrusted
 	Input       value.Value `json:"input"`             // the arguments of the tool call
 	Correlation string      `json:"correlation_id"`
-	After       []string    `json:"after,omitzero"`   // changes that must be applied before this one
-	Reverts     string      `json:"reverts,omitzero"` // the change that this one reverts
+	After       []string    `json:"after,omitzero"`       // changes that must be applied before this one
+	Reverts     string      `json:"reverts,omitzero"`     // the change that this one reverts
+	Replaces    string      `json:"replaces,omitzero"`    // the version before this one
+	ReplacedBy  string      `json:"replaced_by,omitzero"` // the version after this one, which is reviewed in its place
+	Earlier     []Edition   `json:"earlier,omitzero"`     // what happened to the versions before, oldest first
 
 	Created   time.Time  `json:"created_at"`
 	Updated   time.Time  `json:"updated_at"`
 	Expires   time.Time  `json:"expires_at"`
 	Decisions []Decision `json:"decisions,omitzero"` // about the current Digest; those about earlier ones are in History
-	Comments  []Comment  `json:"comments,omitzero"`
 	Lease     Lease      `json:"lease,omitzero"`
 	Outcome   *Outcome   `json:"outcome,omitzero"` // nil until it ended
 	History   []Step     `json:"history"`          // every transition, oldest first
@@ -133,11 +135,12 @@ type Decision struct {
 	Broken  bool      `json:"break_glass,omitzero"`     // approved past four eyes and the number of approvals
 }
 
-// A Comment is a person's remark on a change, without a decision.
-type Comment struct {
-	By   Party     `json:"by"`
-	Text string    `json:"text"`
-	At   time.Time `json:"at"`
+// An Edition is a version of a change that another one has replaced.
+type Edition struct {
+	ID      string `json:"id"`
+	Reason  string `json:"reason,omitzero"` // see Change
+	Digest  string `json:"digest"`
+	History []Step `json:"history"`
 }
 
 // A Lease is the right to apply a change for a limited time. Fence increases with every lease of the change: a target

@@ -147,13 +147,43 @@ func (q *Queue) Comment(ctx context.Context, id string, p identity.Principal, te
 	if strings.TrimSpace(text) == "" {
 		return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: "/comment", Detail: "a comment needs words"}
 	}
-	at, err := q.store.Now(ctx)
-	if err != nil {
-		return nil, failed(err)
-	}
 	by := PartyOf(p)
-	c.Comments = append(c.Comments, Comment{By: by, Text: text, At: at})
-	return c, q.move(ctx, c, EventCommented, Step{By: p.Owner, Comment: text, Actor: q.actor(by)}, Guard{})
+	return c, q.move(ctx, c, EventCommented, Step{By: cmp.Or(by.Owner, by.Name, by.Principal), Comment: text, Actor: q.actor(by)}, Guard{})
+}
+
+// Ask returns a pending or stale change to its agent, with what p wants to be different in text. Approvals begin anew.
+// Every Eligible principal may, and the agent's own human.
+func (q *Queue) Ask(ctx context.Context, id string, p identity.Principal, text string) (*Change, error) {
+	c, err := q.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.Eligible(p, c); err != nil && problem.Of(err).Kind != "four_eyes" {
+		return nil, err
+	}
+	if strings.TrimSpace(text) == "" {
+		return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: "/text", Detail: "the agent needs to know what should be different"}
+	}
+	c.Decisions = nil
+	by := PartyOf(p)
+	return c, q.move(ctx, c, EventAsked, Step{By: by.Owner, Comment: text, Actor: q.actor(by)}, Guard{Unexpired: true, Life: q.o.Life})
+}
+
+// Answer adds words of the agent p to a change that it has proposed. One that was returned waits for approval again. For
+// a change of another principal it fails with problem.NotFound.
+func (q *Queue) Answer(ctx context.Context, id string, p identity.Principal, text string) (*Change, error) {
+	c, err := q.GetOf(ctx, id, Of{Principal: p.ID})
+	if err != nil {
+		return nil, err
+	}
+	if last := c.History[len(c.History)-1]; last.Event == EventAnswered && last.Comment == text {
+		return c, nil // the same call again
+	}
+	g := Guard{Unexpired: true}
+	if c.State == Returned {
+		g.Life = q.o.Life
+	}
+	return c, q.move(ctx, c, EventAnswered, Step{By: p.Name, Comment: text, Actor: q.actor(PartyOf(p))}, g)
 }
 
 // Cancel withdraws a change that p has proposed. For a change of another principal it fails with problem.NotFound.

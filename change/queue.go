@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,9 +20,11 @@ import (
 type Options struct {
 	Store  Store
 	Life   time.Duration // how long a change waits for approval; 0 means 24 h
-	Most   int           // pending changes per person, or per principal without an owner; 0 means 50
+	Most   int           // pending changes per person, or per principal without an owner; 0 means 200
+	Rate   int           // changes that one principal may propose in a minute; 0 means 60
 	Lease  time.Duration // how long an executor may take before another one may start over; 0 means 60 s
 	Single bool          // the human behind the proposing agent may decide alone; the record says so
+	Edit   bool          // reviewers may put a version of their own in the place of a change
 }
 
 // A Queue manages the life of changes in a Store. It keeps no state itself, so any process that shares the store can
@@ -34,7 +37,8 @@ type Queue struct {
 
 // NewQueue returns a Queue over o.Store.
 func NewQueue(o Options) *Queue {
-	o.Life, o.Most, o.Lease = cmp.Or(o.Life, 24*time.Hour), cmp.Or(o.Most, 50), cmp.Or(o.Lease, time.Minute)
+	o.Life, o.Most, o.Lease = cmp.Or(o.Life, 24*time.Hour), cmp.Or(o.Most, 200), cmp.Or(o.Lease, time.Minute)
+	o.Rate = cmp.Or(o.Rate, 60)
 	return &Queue{store: o.Store, o: o}
 }
 
@@ -43,6 +47,9 @@ func (q *Queue) Store() Store { return q.store }
 
 // Single reports whether the human behind an agent may decide about its changes.
 func (q *Queue) Single() bool { return q.o.Single }
+
+// Edits reports whether reviewers may edit changes.
+func (q *Queue) Edits() bool { return q.o.Edit }
 
 // PartyOf returns p as a change stores it.
 func PartyOf(p identity.Principal) Party {
@@ -59,8 +66,26 @@ func (p Party) Account() string { return cmp.Or(p.Human(), p.Origin, p.Principal
 
 // Propose files c, which Judge has judged, and returns the stored change, which is an older one if the same was
 // pending already. A change in mode allow is approved at once. It fails with problem.PermissionDenied in mode deny,
-// and with problem.BudgetExceeded when too many changes are pending.
-func (q *Queue) Propose(ctx context.Context, c *Change) (*Change, error) {
+// with problem.BudgetExceeded when too many changes are pending, and with problem.RateLimited when the agent proposes
+// too fast.
+func (q *Queue) Propose(ctx context.Context, c *Change) (*Change, error) { return q.file(ctx, c, nil) }
+
+// Replace is Propose for the next version of old, which ends by it. Approvals begin anew, and c is reviewed even if a
+// rule would let it through. It fails with problem.Conflict if old can't be replaced any more.
+func (q *Queue) Replace(ctx context.Context, old, c *Change) (*Change, error) {
+	to, ok := old.State.Next(EventReplaced)
+	if !ok {
+		return nil, &problem.Error{Code: problem.Conflict, Kind: "state", Detail: "the change is " + string(old.State) + ": there is no other version of it any more",
+			Suggestion: "propose a new change"}
+	}
+	c.Reviewed()
+	c.Replaces, c.Earlier = old.ID, append(slices.Clone(old.Earlier), Edition{ID: old.ID, Reason: old.Reason, Digest: old.Digest, History: old.History})
+	ended := *old
+	ended.State, ended.Decisions = to, nil
+	return q.file(ctx, c, &ended)
+}
+
+func (q *Queue) file(ctx context.Context, c, old *Change) (*Change, error) {
 	if c.Mode == write.Deny {
 		return nil, Denied()
 	}
@@ -70,7 +95,11 @@ func (q *Queue) Propose(ctx context.Context, c *Change) (*Change, error) {
 		by, actor = c.Asker.Owner, q.actor(*c.Asker)
 	}
 	c.History = []Step{{State: Pending, Event: EventCreated, By: by, Digest: c.Digest, Actor: actor}}
-	kept, err := q.store.Put(context.WithoutCancel(ctx), c, q.o.Life, q.o.Most)
+	if old != nil {
+		old.ReplacedBy = c.ID
+		old.History = append(slices.Clone(old.History), Step{State: old.State, Event: EventReplaced, By: by, Digest: old.Digest, Actor: actor})
+	}
+	kept, err := q.store.Put(context.WithoutCancel(ctx), c, Filing{Life: q.o.Life, Most: q.o.Most, PerMinute: q.o.Rate, Replaces: old})
 	if err != nil {
 		return nil, failed(err)
 	}
@@ -130,6 +159,9 @@ func failed(err error) error {
 	case errors.Is(err, ErrFull):
 		return &problem.Error{Code: problem.BudgetExceeded, Kind: "pending_changes", Detail: "too many changes of yours wait for review",
 			Suggestion: "wait until some are decided, or cancel those that are no longer needed"}
+	case errors.Is(err, ErrFast):
+		return &problem.Error{Code: problem.RateLimited, Kind: "proposals", Detail: "you propose changes faster than people can review them", RetryAfter: time.Minute,
+			Suggestion: "put what belongs together into one propose_changes, or wait a minute"}
 	}
 	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "change_store", Err: err}
 }

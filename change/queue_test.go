@@ -461,7 +461,7 @@ func TestCancel(t *testing.T) {
 		t.Error(err)
 	}
 	got, err := h.Comment(ctx, c.ID, person("ben"), "why?")
-	if err != nil || got.State != change.Pending || got.Comments[0].Text != "why?" || got.Comments[0].By.Owner != "ben" || got.Comments[0].At.IsZero() {
+	if err != nil || got.State != change.Pending || got.History[1].Comment != "why?" || got.History[1].By != "ben" || got.History[1].At.IsZero() {
 		t.Error(got, err)
 	}
 }

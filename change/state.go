@@ -7,16 +7,18 @@ type State string
 
 // The states of a change.
 const (
-	Pending   State = "pending"   // waits for approval
-	Granted   State = "approved"  // enough people approved it; it is about to be applied
-	Applying  State = "applying"  // an executor holds its lease and applies it
-	Applied   State = "applied"   // done, exactly once
-	Rejected  State = "rejected"  // a person rejected it
-	Expired   State = "expired"   // its time ran out before it was decided or applied
-	Cancelled State = "cancelled" // its agent withdrew it
-	Stale     State = "stale"     // the records have changed; it needs a new preview
-	Failed    State = "failed"    // nothing was written
-	Unknown   State = "unknown"   // the target did not answer: a person must settle it
+	Pending   State = "pending"           // waits for approval
+	Returned  State = "changes_requested" // a person asked the agent for changes; its agent answers or replaces it
+	Granted   State = "approved"          // enough people approved it; it is about to be applied
+	Applying  State = "applying"          // an executor holds its lease and applies it
+	Applied   State = "applied"           // done, exactly once
+	Rejected  State = "rejected"          // a person rejected it
+	Expired   State = "expired"           // its time ran out before it was decided or applied
+	Cancelled State = "cancelled"         // its agent withdrew it
+	Stale     State = "stale"             // the records have changed; it needs a new preview
+	Failed    State = "failed"            // nothing was written
+	Unknown   State = "unknown"           // the target did not answer: a person must settle it
+	Replaced  State = "replaced"          // another version of it is reviewed in its place
 )
 
 // An EventKind is a kind of event in the life of a change.
@@ -39,20 +41,26 @@ const (
 	EventUnknown   EventKind = "unknown"
 	EventRenewed   EventKind = "previewed" // a new preview with another digest: approvals start over
 	EventSettled   EventKind = "settled"
+	EventAsked     EventKind = "changes_requested"
+	EventAnswered  EventKind = "answered" // by its agent, without a new version
+	EventReplaced  EventKind = "replaced"
 )
 
 // States returns all states, in the order of a change's life.
 func States() []State {
-	return []State{Pending, Granted, Applying, Applied, Rejected, Expired, Cancelled, Stale, Failed, Unknown}
+	return []State{Pending, Returned, Granted, Applying, Applied, Rejected, Expired, Cancelled, Replaced, Stale, Failed, Unknown}
 }
 
 // transitions is the state table: the next state by state and event. A missing entry is a refused transition.
 var transitions = map[State]map[EventKind]State{
 	Pending: {EventDecided: Pending, EventApproved: Granted, EventRejected: Rejected, EventCommented: Pending, EventCancelled: Cancelled,
-		EventExpired: Expired, EventRenewed: Pending, EventStale: Stale},
+		EventExpired: Expired, EventRenewed: Pending, EventStale: Stale, EventAsked: Returned, EventAnswered: Pending, EventReplaced: Replaced},
+	Returned: {EventAnswered: Pending, EventReplaced: Replaced, EventRenewed: Pending, EventCommented: Returned, EventRejected: Rejected, EventCancelled: Cancelled,
+		EventExpired: Expired},
 	Granted:  {EventClaimed: Applying, EventExpired: Expired, EventCommented: Granted, EventCancelled: Cancelled, EventRejected: Rejected},
 	Applying: {EventClaimed: Applying, EventSending: Applying, EventApplied: Applied, EventFailed: Failed, EventStale: Stale, EventUnknown: Unknown},
-	Stale:    {EventRenewed: Pending, EventRejected: Rejected, EventCommented: Stale, EventCancelled: Cancelled, EventExpired: Expired},
+	Stale: {EventRenewed: Pending, EventRejected: Rejected, EventCommented: Stale, EventCancelled: Cancelled, EventExpired: Expired, EventAsked: Returned,
+		EventAnswered: Stale, EventReplaced: Replaced},
 	Unknown:  {EventSettled: Unknown, EventApplied: Applied, EventFailed: Failed, EventCommented: Unknown},
 	Applied:  {EventCommented: Applied},
 	Rejected: {EventCommented: Rejected},
@@ -61,7 +69,7 @@ var transitions = map[State]map[EventKind]State{
 
 // Ended reports whether s is final, so that a change in it can only be commented.
 func (s State) Ended() bool {
-	return slices.Contains([]State{Applied, Rejected, Expired, Cancelled, Failed}, s)
+	return slices.Contains([]State{Applied, Rejected, Expired, Cancelled, Replaced, Failed}, s)
 }
 
 // Next returns the state that event leads to from s, and whether the transition exists.

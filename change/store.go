@@ -12,10 +12,12 @@ import (
 // time it is, and whether there is room. It is safe for use by several goroutines, and by several processes that
 // share it.
 type Store interface {
-	// Put stores a new change with Version 1, Created and Updated now, Expires after life, and an EventCreated. If a
+	// Put stores a new change with Version 1, Created and Updated now, Expires after f.Life, and an EventCreated. If a
 	// change of the same Agent.Principal, Source and Digest is already pending, it stores nothing and returns that
-	// one. It fails with ErrFull when the agents of Agent.Account() have most changes pending.
-	Put(ctx context.Context, c *Change, life time.Duration, most int) (*Change, error)
+	// one. It fails with ErrFull when the agents of Agent.Account() have f.Most changes pending, and with ErrFast when
+	// Agent.Principal has filed f.PerMinute within a minute. f.Replaces is stored in the same transaction, as Swap
+	// would with Guard.Unexpired, and what waits for it waits for c from then on: both are stored, or neither.
+	Put(ctx context.Context, c *Change, f Filing) (*Change, error)
 
 	// Get returns the change with this id, or ErrNone.
 	Get(ctx context.Context, id string) (*Change, error)
@@ -66,6 +68,14 @@ type Of struct {
 	Tenant    string // Agent.Tenant, if Principal is ""
 }
 
+// A Filing holds the conditions of a Put, and the times that it sets.
+type Filing struct {
+	Life      time.Duration
+	Most      int     // pending changes of the account
+	PerMinute int     // changes of the principal; 0 for any number
+	Replaces  *Change // the version before, as it is to be stored; nil for none
+}
+
 // A Guard holds conditions of a Swap besides the version, and the times that it sets. The zero Guard has none.
 type Guard struct {
 	Unexpired bool          // Expires is later than now, by the store's clock; else ErrExpired
@@ -82,6 +92,7 @@ var (
 	ErrMoved   = errors.New("change: somebody was faster")
 	ErrExpired = errors.New("change: it has expired")
 	ErrFull    = errors.New("change: the account has too many changes pending")
+	ErrFast    = errors.New("change: the principal has filed too many changes within a minute")
 
 	// ErrUnrecorded reports that a decision about a change isn't in the audit log yet.
 	ErrUnrecorded = errors.New("change: its steps are not recorded")
@@ -99,6 +110,8 @@ type Filter struct {
 	Op        string
 	Risk      Risk
 	Text      string // part of the title, the reason or an id, ignoring case
+	For       string // Party.Human of a person who has not approved the current digest, and is no author of it unless Own
+	Own       bool   // also changes that For is the author of: their agents', and those that they asked for
 	Before    string // only changes older than this id; for the next page, the last id of this one
 	Limit     int    // at most 200; 0 means 50
 }

@@ -1,6 +1,8 @@
 package console
 
 import (
+	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -8,15 +10,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A batchPage shows several changes: those that may be approved at once, and those that may not.
+// A batchPage shows several changes: those that may be decided at once, and those that may not.
 type batchPage struct {
-	Ready    []*review.Sheet
-	Left     []left
-	Done     bool // the decision was made: Ready were approved
-	Approved int
+	Ready   []*review.Sheet
+	Table   *review.Table // the records of Ready; nil if each change is shown by itself
+	Digests map[string]string
+	Left    []left
+	Done    string // "approved" or "rejected" after the decision, when Ready are those that it was made about
+	In      string // the filter of the queue that leads here
+	Written string
 }
 
-// A left is a change that can't be approved with others.
+// A left is a change that can't be decided with others.
 type left struct {
 	Sheet *review.Sheet // nil if it can't be shown
 	ID    string
@@ -24,7 +29,7 @@ type left struct {
 }
 
 // batchMost is the maximum number of changes in one decision.
-const batchMost = 100
+const batchMost = 200
 
 // batchPage shows what each of several changes would do, so that a reviewer sees everything before approving it.
 func (c *Console) batchPage(v *visit) error {
@@ -32,7 +37,7 @@ func (c *Console) batchPage(v *visit) error {
 	if err := checkBatch(ids); err != nil {
 		return err
 	}
-	var p batchPage
+	p := batchPage{In: queueOf(v.r.URL.Query().Get("in"))}
 	desk := c.desk(v)
 	for _, id := range ids {
 		s, err := desk.Sheet(v.ctx(), id)
@@ -46,7 +51,15 @@ func (c *Console) batchPage(v *visit) error {
 		}
 		p.Ready = append(p.Ready, s)
 	}
-	return c.render(v, "batch", frame{Title: "Approve together", At: Path + "/changes", Page: p})
+	several := slices.ContainsFunc(p.Ready, func(s *review.Sheet) bool { return len(s.Items) != 1 })
+	if review.Tabular(p.Ready...) && !several { // a row is a change: what is decided is what is selected
+		t := review.TableOf(p.Ready...)
+		p.Table, p.Digests = &t, map[string]string{}
+		for _, s := range p.Ready {
+			p.Digests[s.ID] = s.Digest
+		}
+	}
+	return c.render(v, "batch", frame{Title: "Decide together", At: Path + "/changes", Page: p})
 }
 
 func checkBatch(ids []string) error {
@@ -54,7 +67,7 @@ func checkBatch(ids []string) error {
 		return &problem.Error{Code: problem.InvalidArgument, Detail: "No change is selected.", Suggestion: "Go back to the queue and select some."}
 	}
 	if len(ids) > batchMost {
-		return problem.New(problem.InvalidArgument, "At most "+countOf(batchMost)+" changes can be approved at once.")
+		return problem.New(problem.InvalidArgument, "At most "+countOf(batchMost)+" changes can be decided at once.")
 	}
 	return nil
 }
@@ -82,32 +95,38 @@ func against(s *review.Sheet) string {
 	return ""
 }
 
-// batch approves the changes that batchPage showed, each by the digest it was shown with. Others stay, with a reason.
+// batch approves or rejects the changes that batchPage showed, each by the digest it was shown with, with one reason.
+// Others stay, with the reason why.
 func (c *Console) batch(v *visit) error {
-	pairs := v.r.PostForm["change"]
+	pairs, text := v.r.PostForm["change"], v.r.PostForm.Get("text")
 	if err := checkBatch(pairs); err != nil {
 		return err
 	}
-	p := batchPage{Done: true}
+	p := batchPage{Done: "approved", In: queueOf(v.r.PostForm.Get("in"))}
+	if v.r.PostForm.Get("do") == "reject" {
+		if p.Done = "rejected"; strings.TrimSpace(text) == "" {
+			return &problem.Error{Code: problem.InvalidArgument, Detail: "A rejection needs a reason: the agents read it.", Suggestion: "Go back and write one."}
+		}
+	}
 	desk := c.desk(v)
 	for _, pair := range pairs {
 		id, digest, _ := strings.Cut(pair, ":")
-		s, err := desk.Sheet(v.ctx(), id)
-		if err != nil {
-			p.Left = append(p.Left, left{ID: id, Why: problem.Of(err).Detail})
-			continue
-		}
-		why := against(s)
-		if why == "" {
-			var after *review.Sheet
-			if after, err = desk.Approve(v.ctx(), id, digest, v.r.PostForm.Get("text")); err == nil {
-				p.Ready = append(p.Ready, after)
-				p.Approved++
+		var s, after *review.Sheet
+		var err error
+		if p.Done == "rejected" {
+			after, err = desk.Reject(v.ctx(), id, text)
+		} else if s, err = desk.Sheet(v.ctx(), id); err == nil {
+			if why := against(s); why != "" {
+				p.Left = append(p.Left, left{Sheet: s, ID: id, Why: why})
 				continue
 			}
-			why = problem.Of(err).Detail
+			after, err = desk.Approve(v.ctx(), id, digest, text)
 		}
-		p.Left = append(p.Left, left{Sheet: s, ID: id, Why: why})
+		if err != nil {
+			p.Left = append(p.Left, left{Sheet: s, ID: id, Why: problem.Of(err).Detail})
+			continue
+		}
+		p.Ready = append(p.Ready, after)
 	}
-	return c.render(v, "batch", frame{Title: "Approved together", At: Path + "/changes", Page: p})
+	return c.render(v, "batch", frame{Title: "Decided together", At: Path + "/changes", Page: p, Status: http.StatusOK})
 }

@@ -1,12 +1,14 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/console/internal/listing"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -25,6 +27,10 @@ type changePage struct {
 	Settle  bool
 	Glass   bool // the viewer could approve it by break-glass
 	Written string
+	Table   *review.Table     // the records, if they are clearer as one table
+	Digests map[string]string // nil: the records are not decided one by one
+	In      string            // the filter of the queue that leads here, which survives decisions
+	Queue   string            // the address of that queue
 }
 
 // An effect is an item of a change, with what its links need.
@@ -68,12 +74,23 @@ func (c *Console) change(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return c.showSheet(v, sheet, frame{Notice: done(v.r.URL.Query().Get("did"))})
+	f := frame{Notice: done(v.r.URL.Query().Get("did"))}
+	if before := v.r.URL.Query().Get("after"); before != "" && f.Notice != "" {
+		if s, err := c.desk(v).Sheet(v.ctx(), before); err == nil {
+			f.Before = &s.Row
+		}
+	}
+	return c.showSheet(v, sheet, f)
 }
 
 // showSheet shows a change within f.
 func (c *Console) showSheet(v *visit, s *review.Sheet, f frame) error {
-	p := changePage{Sheet: s, Stages: stages(s), Sums: sums(s), Written: v.r.PostForm.Get("text")}
+	p := changePage{Sheet: s, Stages: stages(s), Sums: sums(s), Written: v.r.PostForm.Get("text"), In: cmp.Or(v.r.URL.Query().Get("in"), v.r.PostForm.Get("in"))}
+	p.Queue = queueOf(p.In)
+	if review.Tabular(s) {
+		t := review.TableOf(s)
+		p.Table = &t
+	}
 	for _, check := range s.Checks {
 		if check.OK {
 			p.For = append(p.For, check)
@@ -124,6 +141,10 @@ func stages(s *review.Sheet) []stage {
 		reached(1, "now", "")
 	case change.Stale:
 		reached(1, "now", "Stale")
+	case change.Returned:
+		reached(1, "now", "Returned")
+	case change.Replaced:
+		reached(1, "bad", "Replaced")
 	case change.Granted:
 		reached(2, "now", "")
 	case change.Applying:
@@ -161,8 +182,16 @@ func (c *Console) deeds() map[string]func(d bailiwick.Reviewer, v *visit) (*revi
 		},
 		"reject":  func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) { return d.Reject(v.ctx(), id(v), text(v)) },
 		"comment": func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) { return d.Comment(v.ctx(), id(v), text(v)) },
-		"renew":   func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) { return d.Renew(v.ctx(), id(v)) },
-		"revert":  func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) { return d.Revert(v.ctx(), id(v), text(v)) },
+		"ask":     func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) { return d.Ask(v.ctx(), id(v), text(v)) },
+		"edit": func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) {
+			edits, err := edits(v.r.PostForm)
+			if err != nil {
+				return nil, err
+			}
+			return d.Edit(v.ctx(), id(v), review.Revision{Digest: digest(v), Edits: edits, Reason: text(v)})
+		},
+		"renew":  func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) { return d.Renew(v.ctx(), id(v)) },
+		"revert": func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) { return d.Revert(v.ctx(), id(v), text(v)) },
 		"settle": func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) {
 			applied := v.r.PostForm.Get("applied")
 			if applied != "yes" && applied != "no" {
@@ -181,9 +210,62 @@ func done(deed string) string {
 		"reject":      "Rejected. The agent is told your reason.",
 		"comment":     "Your comment is there.",
 		"renew":       "Previewed again. Approvals begin anew.",
+		"ask":         "Returned to the agent with your words. It answers, or proposes another version.",
+		"edit":        "Your version is in the place of the other. Another person decides about it.",
 		"revert":      "This change takes the other one back. It waits for review like any other.",
 		"settle":      "Settled. It is recorded that you said so.",
 	}[deed]
+}
+
+// queueOf returns the address of the queue that a page was opened from: in, if it is one, else the first.
+func queueOf(in string) string {
+	at, err := url.Parse(within(in))
+	if err != nil || at.Path != Path+"/changes" {
+		return Path + "/changes"
+	}
+	return at.RequestURI()
+}
+
+// onward returns the page to show after a deed: after a decision the next change of the queue that the reviewer came from,
+// if there is one, else the change itself.
+func (c *Console) onward(v *visit, desk bailiwick.Reviewer, deed string, s *review.Sheet) string {
+	q := url.Values{"did": {deed}}
+	next := s.ID
+	if in := v.r.PostForm.Get("in"); in != "" {
+		q.Set("in", queueOf(in))
+		if slices.Contains([]string{"approve", "reject", "ask"}, deed) {
+			if id := c.next(v, desk, queueOf(in), v.r.PathValue("id")); id != "" {
+				next = id
+				q.Set("after", s.ID)
+			}
+		}
+	}
+	return Path + "/changes/" + url.PathEscape(next) + "?" + q.Encode()
+}
+
+// next returns the change behind id in the queue at the address in, or its first; "" for none.
+func (c *Console) next(v *visit, desk bailiwick.Reviewer, in, id string) string {
+	at, err := url.Parse(in)
+	if err != nil {
+		return ""
+	}
+	_, f, err := listing.Read(at.Query())
+	if err != nil {
+		return ""
+	}
+	f.Limit = 2 // one of them may be the change itself, if it is in the queue still
+	for _, f.Before = range []string{id, ""} {
+		rows, _, err := desk.Queue(v.ctx(), f)
+		if err != nil {
+			return ""
+		}
+		for _, r := range rows {
+			if r.ID != id {
+				return r.ID
+			}
+		}
+	}
+	return ""
 }
 
 // decide runs one operation on a change and redirects to the change's page. An error is shown on that page, with what
@@ -197,7 +279,7 @@ func (c *Console) decide(v *visit) error {
 	desk := c.desk(v)
 	s, err := deed(desk, v)
 	if err == nil {
-		http.Redirect(v.w, v.r, Path+"/changes/"+url.PathEscape(s.ID)+"?did="+name, http.StatusSeeOther)
+		http.Redirect(v.w, v.r, c.onward(v, desk, name, s), http.StatusSeeOther)
 		return nil
 	}
 	p := problem.Of(err)

@@ -76,7 +76,9 @@ func (d desk) find(id string) (*review.Sheet, error) {
 // seen returns s as the person sees it.
 func (d desk) seen(s *review.Sheet) *review.Sheet {
 	out := *s
-	out.Row.Mine = slices.ContainsFunc(s.Decisions, func(one review.Said) bool { return one.By == d.who.Owner })
+	out.Row.Mine = slices.ContainsFunc(s.Thread, func(one review.Said) bool {
+		return one.By == d.who.Owner && !one.Earlier && (one.Approves() || one.Event == change.EventRejected)
+	})
 	own := s.Owner == d.who.Owner
 	if s.State == change.Pending {
 		out.Checks = append(slices.Clone(s.Checks), review.Check{Name: "four_eyes", OK: !own,
@@ -85,11 +87,15 @@ func (d desk) seen(s *review.Sheet) *review.Sheet {
 	fine := !slices.ContainsFunc(out.Checks, func(c review.Check) bool { return !c.OK })
 	out.CanApprove = s.State == change.Pending && fine && !out.Row.Mine
 	out.CanReject = s.State == change.Pending || s.State == change.Stale
+	out.CanAsk, out.CanEdit = out.CanReject, out.CanReject && !own
 	out.CanRevert = s.State == change.Applied
 	return &out
 }
 
 func (d desk) Queue(_ context.Context, f change.Filter) (rows []review.Row, more bool, err error) {
+	if f.For != "" {
+		f.For = d.who.Owner
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.err != nil {
@@ -110,10 +116,14 @@ func (d desk) Queue(_ context.Context, f change.Filter) (rows []review.Row, more
 func fits(s *review.Sheet, f change.Filter) bool {
 	text := strings.ToLower(s.Title + s.Reason + s.ID)
 	return (f.Risk == "" || s.Risk == f.Risk) && (f.Op == "" || s.Op == f.Op) && (f.Owner == "" || s.Owner == f.Owner) &&
+		(f.For == "" || f.Own || s.Owner != f.For) && (f.For == "" || !slices.ContainsFunc(s.Thread, func(one review.Said) bool { return one.By == f.For && one.Approves() })) &&
 		(f.Class == "" || slices.Contains(s.Classes, f.Class)) && strings.Contains(text, strings.ToLower(f.Text))
 }
 
 func (d desk) Counts(_ context.Context, f change.Filter) (map[change.State]int, error) {
+	if f.For != "" {
+		f.For = d.who.Owner
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := map[change.State]int{}
@@ -151,7 +161,8 @@ func (d desk) do(id, what string, step func(s *review.Sheet) error) (*review.She
 }
 
 func (d desk) decided(s *review.Sheet, yes bool, text, loud string) {
-	s.Decisions = append(s.Decisions, review.Said{By: d.who.Owner, Approve: &yes, Text: text, Loud: loud, At: time.Now()})
+	event := map[bool]change.EventKind{true: change.EventApproved, false: change.EventRejected}[yes]
+	s.Thread = append(s.Thread, review.Said{By: d.who.Owner, Event: event, Text: text, Loud: loud, At: time.Now()})
 }
 
 func (d desk) Value(_ context.Context, id string, at review.Place) (*review.Whole, error) {
@@ -214,15 +225,28 @@ func (d desk) Reject(_ context.Context, id, reason string) (*review.Sheet, error
 
 func (d desk) Comment(_ context.Context, id, text string) (*review.Sheet, error) {
 	return d.do(id, "comment", func(s *review.Sheet) error {
-		s.Comments = append(s.Comments, review.Said{By: d.who.Owner, Text: text, At: time.Now()})
+		s.Thread = append(s.Thread, review.Said{By: d.who.Owner, Event: change.EventCommented, Text: text, At: time.Now()})
 		d.happened(s, change.EventCommented, d.who.Owner)
 		return nil
 	})
 }
 
+func (d desk) Ask(_ context.Context, id, text string) (*review.Sheet, error) {
+	return d.do(id, "ask", func(s *review.Sheet) error {
+		s.State = change.Returned
+		s.Thread = append(s.Thread, review.Said{By: d.who.Owner, Event: change.EventAsked, Text: text, At: time.Now()})
+		d.happened(s, change.EventAsked, d.who.Owner)
+		return nil
+	})
+}
+
+func (d desk) Edit(_ context.Context, id string, e review.Revision) (*review.Sheet, error) {
+	return d.do(id, "edit "+e.Input().String(), func(*review.Sheet) error { return nil })
+}
+
 func (d desk) Renew(_ context.Context, id string) (*review.Sheet, error) {
 	return d.do(id, "renew", func(s *review.Sheet) error {
-		s.State, s.Digest, s.Approvals, s.Decisions = change.Pending, strings.Repeat("f", 64), 0, nil
+		s.State, s.Digest, s.Approvals, s.Thread = change.Pending, strings.Repeat("f", 64), 0, nil
 		for i := range s.Items {
 			for k := range s.Items[i].Fields {
 				if now := s.Items[i].Fields[k].Now; now != nil {
@@ -237,7 +261,7 @@ func (d desk) Renew(_ context.Context, id string) (*review.Sheet, error) {
 
 func (d desk) Revert(_ context.Context, id, reason string) (*review.Sheet, error) {
 	return d.do(id, "revert", func(s *review.Sheet) error {
-		s.Comments = append(s.Comments, review.Said{By: d.who.Owner, Text: "revert: " + reason, At: time.Now()})
+		s.Thread = append(s.Thread, review.Said{By: d.who.Owner, Event: change.EventCommented, Text: "revert: " + reason, At: time.Now()})
 		return nil
 	})
 }

@@ -37,8 +37,8 @@ func hostileSheet(n int, text string) *review.Sheet {
 		{Path: text, Type: text, Before: shown, After: shown, Words: []review.Word{{Text: text, Kind: "same"}, {Text: text, Kind: "removed"}, {Text: text, Kind: "added"}, {Text: text, Kind: "cut"}}}}}}
 	s.Cascades = []change.Cascade{{Class: text, Effect: text, Records: 3}}
 	s.Checks = []review.Check{{Name: text, OK: false, Detail: text}}
-	s.Decisions = []review.Said{{By: text, Text: text, Loud: text, At: time.Now()}}
-	s.Comments = []review.Said{{By: text, Text: text, At: time.Now()}}
+	s.Thread = []review.Said{{By: text, Event: change.EventKind(text), Text: text, Loud: text, At: time.Now()}, {By: text, Event: change.EventAsked, Text: text, Agent: true, Version: 2, At: time.Now()}}
+	s.Since, s.Replaces, s.ReplacedBy = s.Items, text, text
 	s.History = []change.Step{{State: change.Pending, Event: change.EventKind(text), By: text, Comment: text, At: time.Now()}}
 	s.Trail = []review.Read{{Tool: text, Class: text, Outcome: text, At: time.Now()}}
 	s.After, s.Reverts = []string{text}, text

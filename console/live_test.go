@@ -18,11 +18,14 @@ func TestBrowserReview(t *testing.T) {
 	other := w.tab(t, browser, ines)
 	b := w.tab(t, browser, rosa)
 	b.shoot("queue", false)
-	b.click(`a.title[href$="` + id(11) + `"]`)
+	b.click(`a.title[href*="` + id(11) + `"]`)
 	b.visible("#approve")
 	b.shoot("change", false)
 	b.typed("#approve-text", "Thank you.")
 	b.click("#approve")
+	b.visible(`.notice.good a[href$="` + id(11) + `"]`) // the next change is there, and what became of this one
+	b.waitFor(`document.querySelector(".notice.good").textContent.includes("applied")`)
+	b.click(".notice.good a")
 	b.visible(".outcome.state-applied")
 	b.shoot("applied", false)
 	other.waitFor(`document.getElementById("state-` + id(11) + `").textContent.includes("applied · rosa")`)
@@ -39,6 +42,7 @@ func TestBrowserKeys(t *testing.T) {
 		t.Helper()
 		b.waitFor(`(document.querySelector(".row.at .title")?.textContent ?? "").includes("` + want + `")`)
 	}
+	b.open("/console/changes?state=open")
 	b.key("j")
 	at("OPS-3")
 	b.key("jjj")
@@ -72,7 +76,7 @@ func TestBrowserKeys(t *testing.T) {
 	}
 	b.key(kb.Tab)
 	b.key(kb.Enter)
-	b.visible(".outcome.state-rejected")
+	b.visible(".notice.good")
 	ready()
 	b.key("u")
 	b.visible("#selected")

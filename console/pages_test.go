@@ -24,7 +24,7 @@ func TestPages(t *testing.T) {
 		{"/console/changes/" + id(16), []string{"Applied, once", "Audit record 48\u202f213", "Propose the revert"}},
 		{"/console/changes/" + id(17), []string{"It was applied", "never asked again by itself"}},
 		{"/console/changes/" + id(18), []string{"You own the agent", "disabled"}},
-		{"/console/batch?id=" + id(11) + "&id=" + id(14), []string{"Approve 1 change together", "Its risk is high"}},
+		{"/console/batch?id=" + id(11) + "&id=" + id(14), []string{"Decide about 1 change together", "Its risk is high"}},
 	} {
 		got := b.get(row.path)
 		if got.status != 200 {
@@ -51,6 +51,8 @@ func TestDeeds(t *testing.T) {
 		status int
 		says   string
 	}{
+		{"/edit", url.Values{"digest": {digest(11)}, "value.0.status": {"Done"}, "was.0.status": {"Review"}, "kind.0.status": {"text"}, "text": {"why"}}, 303, "?did=edit"},
+		{"/edit", url.Values{"digest": {digest(11)}, "value.0.n": {"x"}, "kind.0.n": {"number"}, "text": {"why"}}, 400, "n needs a number, written as JSON."},
 		{"/approve", url.Values{"digest": {"other"}}, 409, "not what it was when you saw it"},
 		{"/approve", url.Values{"digest": {digest(11)}, "text": {"fine"}}, 303, "/console/changes/" + id(11) + "?did=approve"},
 		{"/approve", url.Values{"digest": {digest(11)}}, 409, "applied"},
@@ -76,6 +78,7 @@ func TestDeeds(t *testing.T) {
 		{18, "/break-glass", url.Values{"digest": {digest(18)}, "text": {"the site is down"}}, 303, "?did=break-glass"},
 		{12, "/reject", url.Values{"text": {"not now"}}, 303, "?did=reject"},
 		{12, "/reject", url.Values{"text": {"again"}}, 409, "Somebody was faster"},
+		{19, "/ask", url.Values{"text": {"less"}}, 303, "?did=ask"},
 		{15, "/renew", nil, 303, "?did=renew"},
 		{17, "/settle", url.Values{"applied": {"maybe"}}, 400, "Say whether"},
 		{17, "/settle", url.Values{"applied": {"yes"}, "text": {"seen in the bank"}}, 303, "?did=settle"},
@@ -85,7 +88,7 @@ func TestDeeds(t *testing.T) {
 			t.Errorf("%d%s: %d, want %d with %q\n%s", row.n, row.path, got.status, row.status, row.says, got.body)
 		}
 	}
-	want := "approve 11,comment 11,revert 11,approve 13,break-glass 18,reject 12,renew 15,settle 17"
+	want := `edit {"edits":[{"item":0,"field":"status","value":"Done"}]} 11,` + "approve 11,comment 11,revert 11,approve 13,break-glass 18,reject 12,ask 19,renew 15,settle 17"
 	got := strings.NewReplacer(id(1)[:24], "").Replace(strings.Join(w.calls, ","))
 	if got != want {
 		t.Errorf("calls %s, want %s", got, want)
@@ -107,7 +110,7 @@ func TestBatch(t *testing.T) {
 	if got := len(w.calls); got != 2 {
 		t.Error(w.calls)
 	}
-	for path, status := range map[string]int{"/console/batch": 400, "/console/batch?" + strings.Repeat("id=x&", 101): 400} {
+	for path, status := range map[string]int{"/console/batch": 400, "/console/batch?" + strings.Repeat("id=x&", 201): 400} {
 		if got := b.get(path); got.status != status {
 			t.Errorf("%s: %d", path, got.status)
 		}

@@ -44,6 +44,7 @@ func newHouse(t testing.TB) *house {
 		t.Fatal(err)
 	}
 	c.Rules.Gates = policy.Gates{Writes: policy.Review, RawWrites: policy.Review}
+	c.Limits.Proposals = 1000
 	p, err := app.Build(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -153,13 +154,13 @@ func TestBrowserReal(t *testing.T) {
 	rosa.click("button.first")
 	rosa.visible("nav[aria-label=Pages]")
 	rosa.open("/console/changes")
-	rosa.visible(`a.title[href$="` + kept + `"]`)
+	rosa.visible(`a.title[href*="` + kept + `"]`)
 	rosa.shoot("real-queue", true)
 	if wrong := eval[string](rosa, look); wrong != "" {
 		t.Error("queue:", wrong)
 	}
-	rosa.click(`a.title[href$="` + kept + `"]`)
-	rosa.visible("#approve")
+	rosa.click(`a.title[href*="` + kept + `"]`)
+	rosa.visible(".deeds button")
 	rosa.shoot("real-change", true)
 	if wrong := eval[string](rosa, look); wrong != "" {
 		t.Error("change:", wrong)
@@ -174,7 +175,9 @@ func TestBrowserReal(t *testing.T) {
 		t.Error("the agent's owner may approve")
 	}
 	maria.shoot("real-own", false)
-	rosa.click("#approve")
+	rosa.click(".deeds button")
+	rosa.visible(".notice.good a")
+	rosa.click(".notice.good a")
 	rosa.visible(".outcome.state-applied")
 	rosa.shoot("real-applied", true)
 	if got := h.title(t, first); got != "Refunds are paid out twice when a retry comes in" {

@@ -26,10 +26,11 @@ type frame struct {
 	Title  string
 	At     string // the Href of its item in the navigation
 	Page   any
-	Mark   string // the token of its forms
-	Notice string // what was done, as fixed text
-	Alert  string // what failed, and why
-	Status int    // 0 means 200
+	Mark   string      // the token of its forms
+	Notice string      // what was done, as fixed text
+	Before *review.Row // the change that it was done to, if the page shows another one
+	Alert  string      // what failed, and why
+	Status int         // 0 means 200
 
 	Live    bool // it is updated live
 	After   int64
@@ -198,6 +199,8 @@ func (c *Console) functions() template.FuncMap {
 		"all":      func(s any) template.HTML { return sanitize.Text(fmt.Sprint(s)) },
 		"field":    func(of effect, n int, f review.Field) fieldOf { return fieldOf{of, n, f} },
 		"bySource": bySource,
+		"sub":      func(n int) int { return n - 1 },
+		"since":    func(i review.Item) review.Item { i.Op = "update"; return i }, // with both sides
 		"at":       func(id any, item int, of review.Item) effect { return effect{fmt.Sprint(id), item, of} },
 		"plain":    func(s any) string { return sanitize.Plain(fmt.Sprint(s), 120) },
 		"count":    func(n any) string { return countOf(n) },

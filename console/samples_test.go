@@ -59,8 +59,7 @@ func samples() []*review.Sheet {
 
 	bulk := sample(13, "Move 12 stale bugs of Checkout to the backlog")
 	bulk.Rows, bulk.Risk, bulk.Rule, bulk.Need, bulk.Approvals = 12, change.Medium, "review[1]", 2, 1
-	yes := true
-	bulk.Decisions = []review.Said{{By: "ines", Approve: &yes, Text: "Looks right, they are all from last year.", At: now.Add(-time.Minute)}}
+	bulk.Thread = []review.Said{{By: "ines", Event: change.EventDecided, Text: "Looks right, they are all from last year.", At: now.Add(-time.Minute)}}
 	bulk.Reason = "Nobody has touched these bugs for 90 days."
 	bulk.Items = nil
 	for i := range 12 {
@@ -90,11 +89,21 @@ func samples() []*review.Sheet {
 		"One row written in one transaction.", 48213, strings.Repeat("a37f", 16)
 	applied.Items = []review.Item{{Op: "create", Class: "tracker.comments", Fields: []review.Field{
 		{Path: "content", Type: "text", Before: kind("absent", ""), After: text("Reproduced with the nightly build of 20 November.")}}}}
-	applied.Decisions = []review.Said{{By: "ines", Approve: &yes, At: now.Add(-50 * time.Second)}}
+	applied.Thread = []review.Said{{By: "ines", Event: change.EventApproved, At: now.Add(-50 * time.Second)}}
 
 	unknown := sample(17, "Charge the deposit of order 8841")
 	unknown.Op, unknown.State, unknown.Source, unknown.Classes, unknown.Risk = "call", change.Unknown, "billing", []string{"billing.createCharge"}, change.High
 	own := sample(18, "OPS-3 “Rotate the certificates”: Todo → InProgress")
 	own.Owner, own.Agent = "rosa", "rosas-helper"
-	return []*review.Sheet{status, edit, bulk, gone, stale, applied, unknown, own}
+
+	second := sample(19, "Estimate PAY-300")
+	second.Version, second.Replaces, second.Asker = 2, id(10), "ines"
+	second.Since = []review.Item{{Op: "changed", Class: "tracker.issues", Key: "PAY-300", Fields: []review.Field{{Path: "estimate", Type: "number", Before: kind("number", "8"), After: kind("number", "5")}}}}
+	second.Thread = []review.Said{{By: "ines", Event: change.EventAsked, Text: "Eight days are too many.", Version: 1, Earlier: true, At: now.Add(-3 * time.Minute)},
+		{By: "triage-bot", Event: change.EventAnswered, Text: "Jonas said eight.", Agent: true, Version: 1, Earlier: true, At: now.Add(-2 * time.Minute)},
+		{By: "ines", Event: change.EventCreated, Text: "Five, then.", Version: 2, At: now.Add(-time.Minute)}}
+	returned := sample(20, "Retitle PAY-301")
+	returned.State = change.Returned
+	returned.Thread = []review.Said{{By: "ines", Event: change.EventAsked, Text: "Shorter, please.", At: now}}
+	return []*review.Sheet{status, edit, bulk, gone, stale, applied, unknown, own, second, returned}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 )
 
 //go:embed testdata/look.js
@@ -26,7 +27,7 @@ func TestBrowserTour(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, rosa := w.token(t, "rosa", identity.Human, identity.Review, identity.Audit, identity.Operator)
-	browser := chrome(t)
+	browser, axe := chrome(t), testservices.Axe(t)
 	b, out := w.tab(t, browser, rosa), w.tab(t, browser, "")
 	out.open("/console/sign-in")
 	link := w.console.Link(rosa, 1<<40)
@@ -37,6 +38,8 @@ func TestBrowserTour(t *testing.T) {
 		{"queue", "/changes", b}, {"filter", "/changes?risk=high&state=all", b}, {"empty", "/changes?state=failed", b}, {"none", "/changes?q=nothing+like+it", b},
 		{"change", "/changes/" + id(11), b}, {"edit", "/changes/" + id(12), b}, {"bulk", "/changes/" + id(13), b}, {"delete", "/changes/" + id(14), b},
 		{"stale", "/changes/" + id(15), b}, {"applied", "/changes/" + id(16), b}, {"unknown", "/changes/" + id(17), b}, {"own", "/changes/" + id(18), b},
+		{"edit-form", "/changes/" + id(12) + "/edit", b}, {"grouped", "/changes?by=agent&state=open", b}, {"mine", "/changes", b},
+		{"versions", "/changes/" + id(19), b}, {"returned", "/changes?state=returned", b},
 		{"batch", "/batch?id=" + id(11) + "&id=" + id(12) + "&id=" + id(14), b},
 		{"audit", "/audit?days=30", b}, {"tokens", "/tokens?ended=yes", b}, {"revoke", "/tokens?revoke=" + agent, b}, {"access", "/access", b},
 		{"view-as", "/access?as=" + agent + "&class=tracker.issues&tool=query_class&on=tracker.users&field=password_hash", b}, {"sources", "/sources", b},
@@ -57,9 +60,23 @@ func TestBrowserTour(t *testing.T) {
 			if wrong := eval[string](p.at, look); wrong != "" {
 				t.Errorf("%s%s:\n%s", p.name, screen.name, wrong)
 			}
+			if wrong := violations(p.at, axe); wrong != "" {
+				t.Errorf("%s%s: axe-core:\n%s", p.name, screen.name, wrong)
+			}
 			p.at.shoot(p.name+screen.name, screen.phone)
 		}
 	}
+}
+
+// violations returns what axe-core finds on a page, a line for each violation.
+func violations(b *tab, axe string) string {
+	if axe == "" {
+		return ""
+	}
+	b.t.Helper()
+	eval[bool](b, axe+"\n;true")
+	return eval[string](b, `axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.map((v) => v.id + ": " + v.help + "\n  " +
+		v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + (n.any[0]?.message ?? "")).join("\n  ")).join("\n"))`)
 }
 
 // TestBrowserMany shows 10,000 pending changes: similar ones are grouped, and pages link to the next.
@@ -75,7 +92,7 @@ func TestBrowserMany(t *testing.T) {
 	before := eval[string](b, `document.querySelector("a.title").href`)
 	b.click(".bundle summary")
 	b.shoot("many-open", false)
-	b.click(".together a")
+	b.click(".decide-all")
 	b.visible("#batch-text")
 	if n := eval[int](b, `document.querySelectorAll("[name=change]:checked").length`); n < 3 {
 		t.Error("together:", n)

@@ -90,6 +90,10 @@ func stateWord(s change.State) string {
 	switch s {
 	case change.Pending:
 		return "waiting for review"
+	case change.Returned:
+		return "returned to its agent"
+	case change.Replaced:
+		return "replaced by a newer version"
 	case change.Granted:
 		return "approved, about to run"
 	case change.Applying:

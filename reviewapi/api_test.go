@@ -78,6 +78,12 @@ func (d desk) Reject(_ context.Context, id, reason string) (*review.Sheet, error
 func (d desk) Comment(_ context.Context, id, text string) (*review.Sheet, error) {
 	return d.did("comment %s %q", id, text)
 }
+func (d desk) Ask(_ context.Context, id, text string) (*review.Sheet, error) {
+	return d.did("ask %s %q", id, text)
+}
+func (d desk) Edit(_ context.Context, id string, e review.Revision) (*review.Sheet, error) {
+	return d.did("edit %s %q %s %q", id, e.Digest, e.Input(), e.Reason)
+}
 func (d desk) Renew(_ context.Context, id string) (*review.Sheet, error) {
 	return d.did("renew %s", id)
 }
@@ -207,11 +213,11 @@ func TestRequests(t *testing.T) {
 	invalid := func(text, more string) string { return refusal("400", "invalid_argument", text, more) }
 	const at = "/api/changes/01AB/"
 	for _, c := range []struct{ method, path, body, want, asked string }{
-		{"GET", "/api/changes", "", `200 {"changes":ROWS,"more":false}`, "queue {States:[] Principal: Owner: Tenant: Tenanted:false Source: Class: Op: Risk: Text: Before: Limit:0}"},
+		{"GET", "/api/changes", "", `200 {"changes":ROWS,"more":false}`, "queue {States:[] Principal: Owner: Tenant: Tenanted:false Source: Class: Op: Risk: Text: For: Own:false Before: Limit:0}"},
 		{"GET", "/api/changes?state=pending,stale&limit=2&text=a%26b&risk=high&op=delete&class=issues&source=tracker&agent=token:a&owner=olga&before=03", "",
 			`200 {"changes":ROWS,"more":true,"next":"/api/changes?agent=token%3Aa\u0026before=01\u0026class=issues\u0026limit=2\u0026op=delete\u0026owner=olga\u0026risk=high\u0026source=tracker\u0026state=pending%2Cstale\u0026text=a%26b"}`,
-			"queue {States:[pending stale] Principal:token:a Owner:olga Tenant: Tenanted:false Source:tracker Class:issues Op:delete Risk:high Text:a&b Before:03 Limit:2}"},
-		{"GET", "/api/changes?state=pendin", "", invalid("state must be one of pending, approved, applying, applied, rejected, expired, cancelled, stale, failed, unknown, all; did you mean pending?", `,"details":{"near":["pending"]}`), ""},
+			"queue {States:[pending stale] Principal:token:a Owner:olga Tenant: Tenanted:false Source:tracker Class:issues Op:delete Risk:high Text:a&b For: Own:false Before:03 Limit:2}"},
+		{"GET", "/api/changes?state=pendin", "", invalid("state must be one of pending, changes_requested, approved, applying, applied, rejected, expired, cancelled, replaced, stale, failed, unknown, all; did you mean pending?", `,"details":{"near":["pending"]}`), ""},
 		{"GET", "/api/changes?stat=pending", "", invalid(`there is no parameter "stat" here; did you mean state?`, `,"details":{"near":["state"]}`), ""},
 		{"GET", "/api/changes?state=all&state=all", "", invalid("the parameter state is given twice", ""), ""},
 		{"GET", "/api/changes?limit=201", "", invalid("limit must be a number from 1 to 200", ""), ""},
@@ -228,6 +234,10 @@ func TestRequests(t *testing.T) {
 		{"GET", at + "value?fields=1", "", invalid(`there is no parameter "fields" here; did you mean field?`, `,"details":{"near":["field"]}`), ""},
 		{"POST", at + "approve", `{"digest":"d","comment":"ok"}`, sheet, `approve 01AB "d" "ok"`},
 		{"POST", at + "approve", `{"digest":"d"}`, sheet, `approve 01AB "d" ""`},
+		{"POST", at + "request_changes", `{"text":"less"}`, sheet, `ask 01AB "less"`},
+		{"POST", at + "request_changes", `{"text":" "}`, invalid("text is missing", `,"details":{"pointer":"/text"}`), ""},
+		{"POST", at + "edit", `{"digest":"d","reason":"r","edits":[{"item":0,"field":"n","value":9007199254740993}]}`, sheet, `edit 01AB "d" {"edits":[{"item":0,"field":"n","value":9007199254740993}]} "r"`},
+		{"POST", at + "edit", `{"digest":"d","reason":"r","edits":[{"item":0,"field":"n","valu":1}]}`, invalid(`an edit is {"item": 0, "field": "title", "value": …}`, `,"details":{"pointer":"/edits/0"}`), ""},
 		{"POST", at + "approve", `{}`, invalid("digest is missing", `,"details":{"pointer":"/digest"}`), ""},
 		{"POST", at + "approve", ``, invalid("digest is missing", `,"details":{"pointer":"/digest"}`), ""},
 		{"POST", at + "approve", `{"digest":"d","aprove":true}`, invalid(`there is no member "aprove" here`, `,"details":{"pointer":"/aprove"}`), ""},

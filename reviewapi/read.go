@@ -118,6 +118,22 @@ func (d decision) answer(ctx context.Context, desk bailiwick.Reviewer, r *reques
 	return d.do(ctx, desk, r.id, body)
 }
 
+// editsOf parses the edits of a revision: objects of item, field and value.
+func editsOf(list []value.Value) ([]review.Edit, error) {
+	out := make([]review.Edit, len(list))
+	for i, v := range list {
+		item, _ := v.Get("item")
+		field, _ := v.Get("field")
+		is, there := v.Get("value")
+		n, ok := item.AsInt()
+		if v.Kind() != value.Object || len(v.Members()) != 3 || !ok || field.Kind() != value.String || !there {
+			return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: fmt.Sprintf("/edits/%d", i), Detail: `an edit is {"item": 0, "field": "title", "value": …}`}
+		}
+		out[i] = review.Edit{Item: int(n), Field: field.Text(), Value: is}
+	}
+	return out, nil
+}
+
 // decisions are the operations on a change, by the last element of the path.
 var decisions = map[string]decision{
 	"approve": {[]member{{"digest", value.String, true}, {"comment", value.String, false}},
@@ -127,6 +143,18 @@ var decisions = map[string]decision{
 	"break_glass": {[]member{{"digest", value.String, true}, {"reason", value.String, true}},
 		func(ctx context.Context, desk bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
 			return desk.BreakGlass(ctx, id, b["digest"].Text(), b["reason"].Text())
+		}},
+	"request_changes": {[]member{{"text", value.String, true}},
+		func(ctx context.Context, desk bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
+			return desk.Ask(ctx, id, b["text"].Text())
+		}},
+	"edit": {[]member{{"digest", value.String, true}, {"edits", value.Array, true}, {"reason", value.String, true}},
+		func(ctx context.Context, desk bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
+			edits, err := editsOf(b["edits"].List())
+			if err != nil {
+				return nil, err
+			}
+			return desk.Edit(ctx, id, review.Revision{Digest: b["digest"].Text(), Edits: edits, Reason: b["reason"].Text()})
 		}},
 	"reject": {[]member{{"reason", value.String, true}},
 		func(ctx context.Context, desk bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
@@ -172,7 +200,7 @@ func parameters(u *url.URL, known []string) (map[string]string, error) {
 
 // Parameters returns the query parameters of GET /api/changes.
 func Parameters() []string {
-	return []string{"state", "source", "class", "op", "risk", "agent", "owner", "text", "before", "limit"}
+	return []string{"state", "source", "class", "op", "risk", "agent", "owner", "text", "for", "before", "limit"}
 }
 
 // maxPage is the maximum number of changes in one response (change.Filter).
@@ -184,7 +212,7 @@ func filter(u *url.URL) (change.Filter, error) {
 	if err != nil {
 		return change.Filter{}, err
 	}
-	f := change.Filter{Source: p["source"], Class: p["class"], Op: p["op"], Principal: p["agent"], Owner: p["owner"], Text: p["text"], Before: p["before"]}
+	f := change.Filter{Source: p["source"], Class: p["class"], Op: p["op"], Principal: p["agent"], Owner: p["owner"], Text: p["text"], For: p["for"], Before: p["before"]}
 	if f.States, err = states(p["state"]); err != nil {
 		return f, err
 	}
@@ -199,6 +227,11 @@ func filter(u *url.URL) (change.Filter, error) {
 			return f, err
 		}
 		f.Risk = change.Risk(risk)
+	}
+	if p["for"] != "" {
+		if _, err := oneOf("for", p["for"], []string{"me"}); err != nil {
+			return f, err
+		}
 	}
 	if p["limit"] != "" {
 		if f.Limit, err = strconv.Atoi(p["limit"]); err != nil || f.Limit < 1 || f.Limit > maxPage {

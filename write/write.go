@@ -138,16 +138,17 @@ func (*DeleteClass) write() {}
 
 // A Request is a set of writes over one source, at most MaxWrites, to be done all or not at all.
 type Request struct {
-	Writes []Write
-	Tool   string      // the tool that was called
-	Action string      // the action that made the writes; "" if they were requested directly
-	Mode   Mode        // the mode set by the owner of the action; "" leaves it to the rules
-	Title  string      // the gateway's own title; "" derives one from the writes
-	Says   string      // one sentence about the writes, by the caller or by the template of an action; unchecked
-	Input  value.Value // the arguments of the tool call, for the record
-	Reason string      // the caller's reason; unchecked
-	After  []string    // changes that must be applied first
-	Doubts []Doubt     // objections that the caller may not see; nil for none
+	Writes   []Write
+	Tool     string      // the tool that was called
+	Action   string      // the action that made the writes; "" if they were requested directly
+	Mode     Mode        // the mode set by the owner of the action; "" leaves it to the rules
+	Title    string      // the gateway's own title; "" derives one from the writes
+	Says     string      // one sentence about the writes, by the caller or by the template of an action; unchecked
+	Input    value.Value // the arguments of the tool call, for the record
+	Reason   string      // the caller's reason; unchecked
+	After    []string    // changes that must be applied first
+	Replaces string      // the caller's change of which this is another version; "" for none
+	Doubts   []Doubt     // objections that the caller may not see; nil for none
 }
 
 // A Doubt is an objection to a write, shown to reviewers only: the caller may not see the records it is about.

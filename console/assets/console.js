@@ -34,7 +34,13 @@
     const n = every("[data-row] input:checked").length;
     if (shown) shown.textContent = n ? ` (${n})` : "";
   };
-  document.addEventListener("change", count);
+  document.addEventListener("change", (e) => {
+    if (e.target.matches("[data-all]")) for (const box of every("input[name=id]", e.target.closest("details"))) box.checked = e.target.checked;
+    count();
+  });
+  every(".all").forEach((l) => { l.hidden = false; });
+  // On a narrow screen what is folded on demand begins folded.
+  if (matchMedia("(max-width: 44rem)").matches) every("details[data-wide]").forEach((d) => { d.open = false; });
 
   const reveal = (id, field) => {
     const at = document.getElementById(id);
@@ -81,6 +87,10 @@
     every(".me[open]").forEach((d) => { if (!d.contains(e.target)) d.open = false; });
   });
   every("[data-keys]").forEach((b) => { b.hidden = false; });
+  document.addEventListener("click", (e) => {
+    const to = e.target.closest("[data-reveal]");
+    if (to && reveal(to.getAttribute("href").slice(1), to.dataset.reveal)) e.preventDefault();
+  });
   if (location.hash === "#to-reject") reveal("reject", "reject-text");
   if (location.hash === "#to-approve") reveal("approve");
 

@@ -54,7 +54,7 @@ func (p *App) declare(c *config.Config) {
 // queue returns the queue of changes that wait for review.
 func (p *App) queue() *change.Queue {
 	c := p.Config
-	return change.NewQueue(change.Options{Store: p.Store, Life: c.Review.Life, Most: c.Limits.Pending, Single: c.Review.Single})
+	return change.NewQueue(change.Options{Store: p.Store, Life: c.Review.Life, Most: c.Limits.Pending, Rate: c.Limits.Proposals, Single: c.Review.Single, Edit: c.Review.Edit})
 }
 
 // link returns the console's URL of a change, below the server's address.

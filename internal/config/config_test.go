@@ -149,6 +149,7 @@ gates: {writes: review, raw_writes: off, schema_writes: off}
 review:
   single_operator: true
   life: 12h
+  edit: true
   rules:
     - {when: 'change.op == "delete"', approvals: 2, risk: high, mode: review}
 actions:
@@ -176,6 +177,7 @@ limits:
   daily_per_token: {calls: 100, rows: 2000, bytes: 100 MB, tokens: 50000, cost: 1}
   price_per_million_tokens: 3.00
   pending_changes: 20
+  proposals_per_minute: 30
 auth:
   tokens: true
   token_life: 30d
@@ -343,7 +345,7 @@ func TestParse(t *testing.T) {
 		Limits: config.Limits{Rate: config.Rate{Calls: 600, Per: time.Minute}, Burst: 50, Concurrency: 4, QueryRows: 20, SampleRows: 3,
 			Timeouts:   map[string]time.Duration{"query_class": 90 * time.Second},
 			Daily:      config.Daily{Calls: 1000, Rows: 20_000, Bytes: 1 << 30, Tokens: 500_000, Cost: 2_500_000},
-			TokenDaily: config.Daily{Calls: 100, Rows: 2000, Bytes: 100_000_000, Tokens: 50_000, Cost: 1_000_000}, Price: 3_000_000, Pending: 20},
+			TokenDaily: config.Daily{Calls: 100, Rows: 2000, Bytes: 100_000_000, Tokens: 50_000, Cost: 1_000_000}, Price: 3_000_000, Pending: 20, Proposals: 30},
 		Auth: config.Auth{TokenLife: 720 * time.Hour,
 			Anonymous: &identity.Principal{ID: "anonymous", Name: "anonymous", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}},
 			Resource:  "https://agents.example/mcp",
@@ -380,7 +382,7 @@ func TestParse(t *testing.T) {
 			{Name: "refund", On: "comments", Do: action.HTTP, API: "billing", Operation: "refund",
 				CheckAgainst: schemacheck.Declaration{Class: "issues", Fields: map[string]string{"why": "body", "who": "owner"}, Record: schemacheck.New}},
 		},
-		Review: config.Review{Single: true, Life: 12 * time.Hour},
+		Review: config.Review{Single: true, Edit: true, Life: 12 * time.Hour},
 	}
 	got, err := config.Parse("/etc/bailiwick/bailiwick.yaml", []byte(full), env)
 	if err != nil {

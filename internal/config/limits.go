@@ -17,7 +17,8 @@ type Limits struct {
 	Timeouts    map[string]time.Duration // by tool name
 	Daily       Daily                    // of each owner
 	TokenDaily  Daily                    // of each token
-	Pending     int                      // changes of one principal waiting for review; 0 is 50
+	Pending     int                      // changes of one principal waiting for review; 0 is 200
+	Proposals   int                      // changes that one principal may propose in a minute; 0 is 60
 	Price       int64                    // of a million estimated tokens, in millionths of a US dollar; 0 for none
 }
 
@@ -75,7 +76,8 @@ func (c *Config) limits() yamlconf.Shape {
 		{Name: "daily_per_token", Doc: "The most that one token may use on a day of UTC", Shape: l.TokenDaily.shape()},
 		{Name: "price_per_million_tokens", Doc: "What a million tokens that a model reads cost, in US dollars: 3.00. The tokens of an answer are estimated as its bytes/4",
 			Shape: yamlconf.Dollars(&l.Price, maxPrice)},
-		{Name: "pending_changes", Doc: "Changes of one person that may wait for review, those of all agents that act for them together; of an agent without an owner, its own and those of its sub-principals. Default 50", Shape: yamlconf.Count(&l.Pending, 1, 10_000)},
+		{Name: "pending_changes", Doc: "Changes of one person that may wait for review, those of all agents that act for them together; of an agent without an owner, its own and those of its sub-principals. Default 200", Shape: yamlconf.Count(&l.Pending, 1, 10_000)},
+		{Name: "proposals_per_minute", Doc: "Changes that one principal may propose in a minute. Default 60", Shape: yamlconf.Count(&l.Proposals, 1, 10_000)},
 	}, func(r *yamlconf.Reader, _ yamlconf.Node, at string) {
 		for _, key := range []string{"daily", "daily_per_token"} {
 			if cost := query.Pointer(query.Pointer(at, key), "cost"); r.Given(cost) && l.Price == 0 {

@@ -71,6 +71,7 @@ func (c *Config) restrict(r *yamlconf.Reader) {
 // A Review configures all reviews; the rules are in policy.Rules.Review.
 type Review struct {
 	Single bool          // the human behind an agent may decide alone about its changes
+	Edit   bool          // reviewers may put a version of their own in the place of a change
 	Life   time.Duration // how long a change waits for review; 0 is 24 hours
 }
 
@@ -88,6 +89,7 @@ func (c *Config) review() yamlconf.Shape {
 	return yamlconf.Either(rules, yamlconf.Object([]yamlconf.Key{
 		{Name: "rules", Doc: "The rules; those that hold of a change count together", Shape: rules},
 		{Name: "single_operator", Doc: "true: the human behind an agent may approve its changes alone. The audit says so", Shape: yamlconf.Flag(&c.Review.Single)},
+		{Name: "edit", Doc: "true: a reviewer may edit values of a change, which makes a new version that another person decides about", Shape: yamlconf.Flag(&c.Review.Edit)},
 		{Name: "life", Doc: "How long a change waits for people. Default 24h", Shape: yamlconf.Span(&c.Review.Life, time.Minute, 90*24*time.Hour)},
 	}, yamlconf.NotEmpty))
 }

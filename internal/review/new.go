@@ -28,7 +28,7 @@ func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet
 		Row:  NewRow(c, sight, viewer),
 		Tool: c.Tool, Action: c.Action, Preview: c.Preview, Rule: c.Rule, Policy: c.Policy,
 		Correlation: c.Correlation, After: c.After, Reverts: c.Reverts, Input: c.Input,
-		Decisions: decisions(c), Outcome: outcome(c, viewer.Reviewer),
+		Replaces: c.Replaces, ReplacedBy: c.ReplacedBy, Version: len(c.Earlier) + 1, Thread: thread(c), Outcome: outcome(c, viewer.Reviewer),
 	}
 	if c.Asker != nil {
 		sheet.Asker = person(*c.Asker)
@@ -50,9 +50,6 @@ func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet
 	}
 	if viewer.Reviewer && !c.State.Ended() {
 		sheet.Lasting = sheet.lasting(c.Effects)
-	}
-	for _, said := range c.Comments {
-		sheet.Comments = append(sheet.Comments, Said{By: person(said.By), Text: words(said.Text), At: said.At})
 	}
 	for _, step := range c.History {
 		if step.By == "" && !viewer.Reviewer {
@@ -182,6 +179,11 @@ func key(c *change.Change, i int, s Sight) string {
 	if id == "" && c.Outcome != nil && c.Outcome.Receipt != nil && i < len(c.Outcome.Receipt.Keys) {
 		id = c.Outcome.Receipt.Keys[i]
 	}
+	return keyOf(id, s)
+}
+
+// keyOf returns the key of a record as text; "" if a key field is hidden or masked.
+func keyOf(id string, s Sight) string {
 	if s.Call != nil {
 		return identifier(id)
 	}
@@ -201,22 +203,6 @@ func name(p change.Party) string { return line(cmp.Or(p.Name, p.Owner, p.Princip
 // person returns the name of p's person, who may have several credentials.
 func person(p change.Party) string { return line(cmp.Or(p.Owner, p.Name, p.Principal)) }
 
-// decisions returns the decisions of c.
-func decisions(c *change.Change) []Said {
-	var out []Said
-	for _, d := range c.Decisions {
-		said := Said{By: person(d.By), Approve: &d.Approve, Text: words(d.Comment), At: d.At}
-		switch {
-		case d.Broken:
-			said.Loud = "break glass"
-		case d.Single:
-			said.Loud = "single operator"
-		}
-		out = append(out, said)
-	}
-	return out
-}
-
 // outcome describes in one sentence how c ended, or why it is blocked. A source's refusal is shown to reviewers only:
 // it may depend on records that the agent doesn't see.
 func outcome(c *change.Change, reviewer bool) string {
@@ -235,6 +221,10 @@ func outcome(c *change.Change, reviewer bool) string {
 		return "Nobody decided in time."
 	case change.Cancelled:
 		return "Its agent took it back."
+	case change.Replaced:
+		return "Another version of it is reviewed in its place: " + c.ReplacedBy + "."
+	case change.Returned:
+		return "A person asked for changes. Its agent answers, or proposes another version."
 	case change.Failed:
 		return "Nothing was written."
 	case change.Stale:

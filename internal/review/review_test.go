@@ -260,8 +260,9 @@ func TestRowCountsPeople(t *testing.T) {
 func TestJSON(t *testing.T) {
 	c := of(t, write.OpUpdate, `{"id":42,"status":"Todo","salary":1}`, `{"id":42,"status":"Done","salary":2}`, "status")
 	c.Reason = "the customer\u202e said so"
-	c.Comments = []change.Comment{{By: change.Party{Name: "rita"}, Text: "why?", At: c.Created}}
 	c.Decisions = []change.Decision{{By: change.Party{Owner: "rita@example.org"}, Approve: true, Digest: "d1", At: c.Created, Single: true}}
+	c.History = append(c.History, change.Step{State: c.State, Event: change.EventCommented, By: "rita", Comment: "why?", Digest: "d1", At: c.Created},
+		change.Step{State: c.State, Event: change.EventDecided, By: "rita@example.org", Comment: "single operator", Digest: "d1", At: c.Created})
 	got, err := json.MarshalIndent(New(c, issues, Viewer{Human: "rita@example.org", Reviewer: true}), "", "  ")
 	if err != nil {
 		t.Fatal(err)

@@ -123,8 +123,13 @@ type Sheet struct {
 	CanRevert   bool             `json:"can_revert"`
 	NoRevert    string           `json:"no_revert,omitzero"`    // of an applied change: why it can't be taken back
 	Lasting     []string         `json:"irreversible,omitzero"` // before it is applied: what a revert couldn't bring back; reviewers only
-	Decisions   []Said           `json:"decisions,omitzero"`
-	Comments    []Said           `json:"comments,omitzero"`
+	CanAsk      bool             `json:"can_request_changes"`
+	CanEdit     bool             `json:"can_edit"`
+	Replaces    string           `json:"replaces,omitzero"`    // the version before this one
+	ReplacedBy  string           `json:"replaced_by,omitzero"` // the version after this one
+	Version     int              `json:"version"`              // from 1
+	Since       []Item           `json:"since,omitzero"`       // what it asks for otherwise than the version before; Op is "added", "dropped" or "changed"
+	Thread      []Said           `json:"thread,omitzero"`      // what people and the agent said about it and the versions before, oldest first
 	History     []change.Step    `json:"history"`
 	Outcome     string           `json:"outcome,omitzero"` // one sentence; "" until it ended
 	Answer      value.Value      `json:"answer,omitzero"`  // of a call that was made: the API's response, if the viewer sees all of it
@@ -180,6 +185,14 @@ type Field struct {
 	was, is *value.Value // the values themselves; nil if absent or masked
 }
 
+// Exact returns the value after the change as it is, not made readable; "" if the viewer doesn't see it.
+func (f Field) Exact() string {
+	if f.is == nil {
+		return ""
+	}
+	return f.is.String()
+}
+
 // A Shown is a value in readable form.
 type Shown struct {
 	Kind   string `json:"kind"`            // "absent", "null", "empty", "text", "number", "boolean", "date", "json", "bytes" or "masked"
@@ -212,15 +225,6 @@ type Check struct {
 	Name   string `json:"name"` // "policy", "target", "constraints", "described", "four_eyes", "sight", "dependence", "expiry"
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"` // one sentence
-}
-
-// Said is a person's decision or comment.
-type Said struct {
-	By      string    `json:"by"`
-	Approve *bool     `json:"approve,omitzero"` // nil for a comment
-	Text    string    `json:"text,omitzero"`
-	Loud    string    `json:"loud,omitzero"` // "single operator" or "break glass"
-	At      time.Time `json:"at"`
 }
 
 // A Read is one call that the agent made before it proposed.

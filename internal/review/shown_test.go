@@ -166,6 +166,7 @@ A human must approve this change before it takes effect. It expires at 2026-11-2
 			c.Effects = append(c.Effects, of(t, write.OpDelete, `{"title":"y"}`, `null`).Effects[0])
 			c.Op, c.Need, c.Title = "group", 2, "two things"
 			c.Decisions = []change.Decision{{By: change.Party{Owner: "rita"}, Approve: true, Digest: "d1", Comment: "fine\nby me"}}
+			c.History = append(c.History, change.Step{Event: change.EventDecided, By: "rita", Digest: "d1", Comment: "fine\nby me"})
 			return c
 		}, `Change pending approval. ID: 01JDC0000000000000000000AA
 
@@ -175,14 +176,14 @@ Operation: write 2 records of issues
    (1 more that you don't see)
 2. delete issues 42
    title: "y" → (gone)
-rita approved it: "fine\nby me"
+rita approved: "fine\nby me"
 
 One more human must approve this change before it takes effect. It expires at 2026-11-22 17:00 UTC.
 `},
 		{"stale", func() *change.Change {
 			c := of(t, write.OpUpdate, `{"status":"a"}`, `{"status":"b","hours":5}`, "status")
 			c.State, c.Outcome = change.Stale, &change.Outcome{Now: []change.Effect{{Before: read(t, `{"status":"c"}`)}}}
-			c.Comments = []change.Comment{{By: change.Party{Name: "rita"}, Text: "hm"}}
+			c.History = append(c.History, change.Step{Event: change.EventCommented, By: "rita", Digest: "d1", Comment: "hm"})
 			return c
 		}, `Change stale. ID: 01JDC0000000000000000000AA
 

@@ -48,11 +48,12 @@ func Text(s *Sheet) string {
 	if s.Broken {
 		out.WriteString("BREAK GLASS: it was approved past the rules of review.\n")
 	}
-	for _, said := range s.Decisions {
-		fmt.Fprintf(&out, "%s %s it%s\n", said.By, map[bool]string{true: "approved", false: "rejected"}[*said.Approve], quotedWords(said.Text))
-	}
-	for _, said := range s.Comments {
-		fmt.Fprintf(&out, "%s commented%s\n", said.By, quotedWords(said.Text))
+	for _, said := range s.Thread {
+		about := ""
+		if said.Version > 0 && said.Earlier {
+			about = fmt.Sprintf(" (version %d)", said.Version)
+		}
+		fmt.Fprintf(&out, "%s %s%s%s\n", said.By, said.Verb(), about, quotedWords(said.Text))
 	}
 	if next := s.next(); next != "" {
 		fmt.Fprintf(&out, "\n%s\n", next)
@@ -63,6 +64,8 @@ func Text(s *Sheet) string {
 // Heading returns a heading for a change in state s.
 func Heading(s change.State) string {
 	switch s {
+	case change.Returned:
+		return "Changes requested"
 	case change.Pending:
 		return "Change pending approval"
 	case change.Granted:

@@ -22,3 +22,19 @@ func Chromium(t testing.TB) string {
 	}
 	return path
 }
+
+// Axe returns the script of axe-core, which checks pages for what keeps people with disabilities from using them; "" with
+// a line in the log if it can't be had.
+func Axe(t testing.TB) string {
+	t.Helper()
+	path, why := serverURL(axeVariable)
+	if why != "" {
+		t.Logf("LEFT OUT: axe-core: %s", why)
+		return ""
+	}
+	script, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(script)
+}

@@ -25,6 +25,7 @@ const (
 	postgresVariable = "BAILIWICK_TEST_POSTGRES"
 	mariaDBVariable  = "BAILIWICK_TEST_MARIADB"
 	chromiumVariable = "BAILIWICK_TEST_CHROMIUM"
+	axeVariable      = "BAILIWICK_TEST_AXE"
 )
 
 // Postgres returns the URL of a new, empty database on a private PostgreSQL, as a superuser of that server.

@@ -121,6 +121,10 @@ func verb(e change.EventKind) string {
 		return "nobody knows whether it happened; settle it"
 	case change.EventStale:
 		return "stale, the records moved on"
+	case change.EventAsked:
+		return "returned to its agent, with changes asked for"
+	case change.EventReplaced:
+		return "replaced by another version"
 	case change.EventDecided:
 		return "approved by one of several"
 	case change.EventRenewed:

@@ -40,12 +40,12 @@ const (
 // Usual returns the events that hooks get by default.
 func Usual() []change.EventKind {
 	return []change.EventKind{change.EventCreated, change.EventApproved, change.EventRejected, change.EventApplied, change.EventFailed, change.EventStale,
-		change.EventUnknown, change.EventExpired, change.EventCommented}
+		change.EventUnknown, change.EventExpired, change.EventCommented, change.EventAsked, change.EventAnswered}
 }
 
 // Known returns the events that a hook can subscribe to.
 func Known() []change.EventKind {
-	return append(Usual(), change.EventDecided, change.EventCancelled, change.EventRenewed, change.EventSettled)
+	return append(Usual(), change.EventDecided, change.EventCancelled, change.EventRenewed, change.EventSettled, change.EventReplaced)
 }
 
 // wants reports whether h gets e. Every hook gets events of breaking the glass.

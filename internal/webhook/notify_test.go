@@ -88,7 +88,7 @@ func propose(t *testing.T, s change.Store, n int) *change.Change {
 	c, err := s.Put(t.Context(), &change.Change{ID: fmt.Sprintf("%026d", n), State: change.Pending, Source: "tracker", Op: write.OpUpdate, Digest: fmt.Sprint(n), Title: "SECRET title",
 		Reason: "SECRET reason", Classes: []string{"tracker.issues"}, Rows: 1, Need: 2, Risk: change.High, Agent: change.Party{Principal: "token:a", Name: "bot", Owner: "olga", Tenant: "acme"},
 		Effects: []change.Effect{{Class: "tracker.issues", After: value.OfString("SECRET value")}}, Input: value.OfString("SECRET input"),
-		History: []change.Step{{State: change.Pending, Event: change.EventCreated, By: "bot"}}}, time.Hour, 1000)
+		History: []change.Step{{State: change.Pending, Event: change.EventCreated, By: "bot"}}}, change.Filing{Life: time.Hour, Most: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,8 +159,8 @@ func TestMessages(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", chat.body, want)
 	}
 
-	c.State, c.Comments = change.Pending, []change.Comment{{Text: "SECRET comment"}}
-	c.History = append(c.History, change.Step{State: change.Pending, Event: change.EventCommented, By: "rita"})
+	c.State = change.Pending
+	c.History = append(c.History, change.Step{State: change.Pending, Event: change.EventCommented, By: "rita", Comment: "SECRET comment"})
 	if err := s.Swap(t.Context(), c, change.Guard{}); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,12 +26,23 @@ func (s *Store) Now(ctx context.Context) (at time.Time, err error) {
 	return at.UTC(), err
 }
 
-// rowOf is a change as arguments $1 to $15; $16 to $19 are its classes, its event, and its step with the audit
+// rowAt is a change as 16 arguments from $from on; the next four are its classes, its event, and its step with the audit
 // record.
-const rowOf = `ROW($1::text, $2::bigint, $3::text, $4::text, $5::text, $6::text, $7::bytea, $8::bytea, $9::bytea, $10::bytea,
-	$11::timestamptz, $12::timestamptz, $13::text, $14::text, $15::bytea)::bailiwick.change, $16, $17, $18, $19`
+func rowAt(from int) string {
+	var out strings.Builder
+	for i, kind := range []string{"text", "bigint", "text", "text", "text", "text", "bytea", "bytea", "bytea", "bytea", "timestamptz", "timestamptz", "text", "text", "bytea", "text"} {
+		fmt.Fprintf(&out, ", $%d::%s", from+i, kind)
+	}
+	return fmt.Sprintf("ROW(%s)::bailiwick.change, $%d::bytea[], $%d, $%d, $%d", out.String()[2:], from+16, from+17, from+18, from+19)
+}
 
-func rowArgs(r *changes.Row, more ...any) []any {
+// rowSize is the number of arguments of rowAt.
+const rowSize = 20
+
+func rowArgs(r *changes.Row) []any {
+	if r == nil {
+		return make([]any, rowSize)
+	}
 	classes := make([][]byte, len(r.Classes))
 	for i, class := range r.Classes {
 		classes[i] = []byte(class)
@@ -38,24 +51,25 @@ func rowArgs(r *changes.Row, more ...any) []any {
 	if r.Record != nil {
 		step, record = r.Record.Step, records.Body(r.Record)
 	}
-	return append([]any{r.ID, r.Version, r.State, r.Op, r.Risk, r.Digest, []byte(r.Principal), []byte(r.Owner), []byte(r.Tenant), []byte(r.Source),
-		r.Expires, instant(r.Lease), r.Search, r.Body, []byte(r.Account), classes, r.Event, step, record}, more...)
+	return []any{r.ID, r.Version, r.State, r.Op, r.Risk, r.Digest, []byte(r.Principal), []byte(r.Owner), []byte(r.Tenant), []byte(r.Source),
+		r.Expires, instant(r.Lease), r.Search, r.Body, []byte(r.Account), r.Closed, classes, r.Event, step, record}
 }
 
 // Put implements change.Store. One statement decides, so a delay of the process doesn't matter.
-func (s *Store) Put(ctx context.Context, c *change.Change, life time.Duration, most int) (kept *change.Change, err error) {
+func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (kept *change.Change, err error) {
 	at, err := s.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r, err := changes.New(c, at, life)
+	r, old, err := changes.New(c, at, f)
 	if err != nil {
 		return nil, err
 	}
+	args := slices.Concat(rowArgs(r), rowArgs(old), []any{f.Most, r.Since, f.PerMinute, r.After})
 	err = s.try(ctx, "file a change", func(ctx context.Context) error {
 		var outcome string
 		var body *string
-		err := s.pool.QueryRow(ctx, `SELECT * FROM bailiwick.put_change(`+rowOf+`, $20, $21)`, rowArgs(r, most, r.After)...).Scan(&outcome, &body)
+		err := s.pool.QueryRow(ctx, `SELECT * FROM bailiwick.put_change(`+rowAt(1)+`, `+rowAt(1+rowSize)+`, $41, $42, $43, $44)`, args...).Scan(&outcome, &body)
 		switch {
 		case err != nil:
 			return err
@@ -63,14 +77,22 @@ func (s *Store) Put(ctx context.Context, c *change.Change, life time.Duration, m
 			kept, err = changes.Read(r.Body)
 		case outcome == "same" && body != nil:
 			kept, err = changes.Read(*body)
-		case outcome == "full":
-			err = change.ErrFull
 		default:
-			err = fmt.Errorf("an outcome %q", outcome)
+			err = outcomeOf(outcome)
 		}
 		return err
 	})
 	return kept, err
+}
+
+// outcomeOf returns the error that a function of the schema answers with.
+func outcomeOf(outcome string) error {
+	err, ok := map[string]error{"full": change.ErrFull, "fast": change.ErrFast, "none": change.ErrNone, "moved": change.ErrMoved, "expired": change.ErrExpired,
+		"unrecorded": change.ErrUnrecorded}[outcome]
+	if !ok {
+		return fmt.Errorf("an outcome %q", outcome)
+	}
+	return err
 }
 
 // Swap implements change.Store. One statement decides, as in Put.
@@ -89,24 +111,15 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 	}
 	return s.try(ctx, "change a change", func(ctx context.Context) error {
 		var outcome string
-		err := s.pool.QueryRow(ctx, `SELECT bailiwick.swap_change(`+rowOf+`, $20, $21, $22, $23)`, rowArgs(r, g.Unexpired, g.Expired, g.Lapsed, g.Recorded)...).Scan(&outcome)
+		err := s.pool.QueryRow(ctx, `SELECT bailiwick.swap_change(`+rowAt(1)+`, $21, $22, $23, $24)`, append(rowArgs(r), g.Unexpired, g.Expired, g.Lapsed, g.Recorded)...).Scan(&outcome)
 		if err != nil {
 			return err
 		}
-		switch outcome {
-		case "kept":
-			*c = *kept
-			return nil
-		case "none":
-			return change.ErrNone
-		case "moved":
-			return change.ErrMoved
-		case "expired":
-			return change.ErrExpired
-		case "unrecorded":
-			return change.ErrUnrecorded
+		if outcome != "kept" {
+			return outcomeOf(outcome)
 		}
-		return fmt.Errorf("an outcome %q", outcome)
+		*c = *kept
+		return nil
 	})
 }
 

@@ -74,7 +74,7 @@ func told(err error) error {
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		return p
 	}
-	for _, is := range []error{change.ErrNone, change.ErrMoved, change.ErrExpired, change.ErrFull, change.ErrUnrecorded, webhook.ErrNone, webhook.ErrMoved} {
+	for _, is := range []error{change.ErrNone, change.ErrMoved, change.ErrExpired, change.ErrFull, change.ErrFast, change.ErrUnrecorded, webhook.ErrNone, webhook.ErrMoved} {
 		if errors.Is(err, is) {
 			return is
 		}

@@ -142,7 +142,7 @@ func TestBesideOthers(t *testing.T) {
 	if err := s.Append(t.Context(), &r); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Put(t.Context(), pending("1"), time.Hour, 9); err != nil {
+	if _, err := s.Put(t.Context(), pending("1"), change.Filing{Life: time.Hour, Most: 9}); err != nil {
 		t.Error(err)
 	}
 	var outside int

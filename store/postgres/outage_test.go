@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/limit"
@@ -119,7 +120,7 @@ func TestListensAgain(t *testing.T) {
 	go func() { heard <- s.Await(t.Context(), 0) }()
 	time.Sleep(100 * time.Millisecond)
 	line.Cut()
-	if _, err := other.Put(t.Context(), pending("1"), time.Hour, 9); err != nil {
+	if _, err := other.Put(t.Context(), pending("1"), change.Filing{Life: time.Hour, Most: 9}); err != nil {
 		t.Fatal(err)
 	}
 	select {

@@ -20,11 +20,11 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) { return now(), ctx.
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
 // Put implements change.Store.
-func (s *Store) Put(ctx context.Context, c *change.Change, life time.Duration, most int) (kept *change.Change, err error) {
+func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (kept *change.Change, err error) {
 	var seq int64
 	err = s.transact(ctx, func(tx *sql.Tx) error {
 		at := now()
-		r, err := changes.New(c, at, life)
+		r, old, err := changes.New(c, at, f)
 		if err != nil {
 			return err
 		}
@@ -38,13 +38,16 @@ func (s *Store) Put(ctx context.Context, c *change.Change, life time.Duration, m
 		} else if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		var waiting int
-		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM change WHERE account = ? AND state = 'pending' AND +expires > ?`, r.Account, at.UnixMicro()).Scan(&waiting)
-		if err != nil {
+		if err := room(ctx, tx, r, f, at); err != nil {
 			return err
 		}
-		if waiting >= most {
-			return change.ErrFull
+		if old != nil {
+			if _, err := swap(ctx, tx, old, change.Guard{Unexpired: true}, at); err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, `UPDATE change_after SET other = ? WHERE other = ?`, r.ID, old.ID); err != nil {
+				return err
+			}
 		}
 		if err := errors.Join(insertChange(ctx, tx, r), post(ctx, tx, r.Record)); err != nil {
 			return err
@@ -62,10 +65,32 @@ func (s *Store) Put(ctx context.Context, c *change.Change, life time.Duration, m
 	return kept, nil
 }
 
+// room returns an error if the account or the principal of r has no room for another change.
+func room(ctx context.Context, tx *sql.Tx, r *changes.Row, f change.Filing, at time.Time) error {
+	replaced := ""
+	if f.Replaces != nil {
+		replaced = f.Replaces.ID
+	}
+	var waiting, filed int
+	err := tx.QueryRowContext(ctx, `SELECT count(*) FROM change WHERE account = ? AND state = 'pending' AND +expires > ? AND id <> ?`, r.Account, at.UnixMicro(), replaced).Scan(&waiting)
+	if err == nil && f.PerMinute > 0 {
+		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM change INDEXED BY change_id_principal WHERE id > ? AND principal = ?`, r.Since, r.Principal).Scan(&filed)
+	}
+	switch {
+	case err != nil:
+		return err
+	case waiting >= f.Most:
+		return change.ErrFull
+	case f.PerMinute > 0 && filed >= f.PerMinute:
+		return change.ErrFast
+	}
+	return nil
+}
+
 func insertChange(ctx context.Context, tx *sql.Tx, r *changes.Row) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO change (id, version, state, op, risk, digest, principal, owner, tenant, source, expires, lease, search, body, account)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.Version, r.State, r.Op, r.Risk, r.Digest, r.Principal, r.Owner, r.Tenant, r.Source,
-		r.Expires.UnixMicro(), micros(r.Lease), r.Search, r.Body, r.Account)
+	_, err := tx.ExecContext(ctx, `INSERT INTO change (id, version, state, op, risk, digest, principal, owner, tenant, source, expires, lease, search, body, account, closed)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.Version, r.State, r.Op, r.Risk, r.Digest, r.Principal, r.Owner, r.Tenant, r.Source,
+		r.Expires.UnixMicro(), micros(r.Lease), r.Search, r.Body, r.Account, r.Closed)
 	if err != nil {
 		return err
 	}
@@ -160,35 +185,11 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 	var kept *change.Change
 	err := s.transact(ctx, func(tx *sql.Tx) error {
 		at := now()
-		var version, expires int64
-		var lease sql.NullInt64
-		err := tx.QueryRowContext(ctx, `SELECT version, expires, lease FROM change WHERE id = ?`, c.ID).Scan(&version, &expires, &lease)
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return change.ErrNone
-		case err != nil:
-			return err
-		case version != c.Version, g.Expired && expires > at.UnixMicro(), g.Lapsed && lease.Int64 > at.UnixMicro():
-			return change.ErrMoved
-		case g.Unexpired && expires <= at.UnixMicro():
-			return change.ErrExpired
-		}
-		if g.Recorded {
-			var left bool
-			if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM outbox WHERE change = ?)`, c.ID).Scan(&left); err != nil {
-				return err
-			} else if left {
-				return change.ErrUnrecorded
-			}
-		}
 		r, err := changes.Next(c, at, g)
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(updateChange(ctx, tx, r), post(ctx, tx, r.Record)); err != nil {
-			return err
-		}
-		if seq, err = addEvent(ctx, tx, r); err != nil {
+		if seq, err = swap(ctx, tx, r, g, at); err != nil {
 			return err
 		}
 		kept, err = changes.Read(r.Body)
@@ -202,10 +203,39 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 	return nil
 }
 
+// swap puts r in the place of its change, if that is of the version before and g holds at the time at, and returns the Seq of its event.
+func swap(ctx context.Context, tx *sql.Tx, r *changes.Row, g change.Guard, at time.Time) (seq int64, err error) {
+	var version, expires int64
+	var lease sql.NullInt64
+	err = tx.QueryRowContext(ctx, `SELECT version, expires, lease FROM change WHERE id = ?`, r.ID).Scan(&version, &expires, &lease)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return 0, change.ErrNone
+	case err != nil:
+		return 0, err
+	case version != r.Version-1, g.Expired && expires > at.UnixMicro(), g.Lapsed && lease.Int64 > at.UnixMicro():
+		return 0, change.ErrMoved
+	case g.Unexpired && expires <= at.UnixMicro():
+		return 0, change.ErrExpired
+	}
+	if g.Recorded {
+		var left bool
+		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM outbox WHERE change = ?)`, r.ID).Scan(&left); err != nil {
+			return 0, err
+		} else if left {
+			return 0, change.ErrUnrecorded
+		}
+	}
+	if err := errors.Join(updateChange(ctx, tx, r), post(ctx, tx, r.Record)); err != nil {
+		return 0, err
+	}
+	return addEvent(ctx, tx, r)
+}
+
 func updateChange(ctx context.Context, tx *sql.Tx, r *changes.Row) error {
 	res, err := tx.ExecContext(ctx, `UPDATE change SET version = ?, state = ?, op = ?, risk = ?, digest = ?, principal = ?, owner = ?, tenant = ?, source = ?,
-		expires = ?, lease = ?, search = ?, body = ? WHERE id = ? AND version = ?`, r.Version, r.State, r.Op, r.Risk, r.Digest, r.Principal, r.Owner, r.Tenant, r.Source,
-		r.Expires.UnixMicro(), micros(r.Lease), r.Search, r.Body, r.ID, r.Version-1)
+		expires = ?, lease = ?, search = ?, body = ?, closed = ? WHERE id = ? AND version = ?`, r.Version, r.State, r.Op, r.Risk, r.Digest, r.Principal, r.Owner, r.Tenant, r.Source,
+		r.Expires.UnixMicro(), micros(r.Lease), r.Search, r.Body, r.Closed, r.ID, r.Version-1)
 	if err != nil {
 		return err
 	}
@@ -264,7 +294,7 @@ func (s *Store) Await(ctx context.Context, after int64) error {
 
 // changeFailure returns nil and the errors of change.Store unchanged, and any other error as one for operators.
 func (s *Store) changeFailure(doing string, err error) error {
-	for _, is := range []error{change.ErrNone, change.ErrMoved, change.ErrExpired, change.ErrFull, change.ErrUnrecorded} {
+	for _, is := range []error{change.ErrNone, change.ErrMoved, change.ErrExpired, change.ErrFull, change.ErrFast, change.ErrUnrecorded} {
 		if errors.Is(err, is) {
 			return is
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
@@ -58,7 +59,7 @@ func (o *office) fill(b *testing.B) string {
 				c := *kept
 				c.Agent.Principal = fmt.Sprintf("token:%d", i%200)
 				c.ID, c.Digest = fmt.Sprintf("%s%05d", one[:21], i), fmt.Sprintf("%064d", i)
-				if _, err := o.plant.Store.Put(b.Context(), &c, 24*time.Hour, waiting); err != nil {
+				if _, err := o.plant.Store.Put(b.Context(), &c, change.Filing{Life: 24 * time.Hour, Most: waiting}); err != nil {
 					b.Error(err)
 					return
 				}

@@ -39,7 +39,7 @@ func TestFeedOfATenant(t *testing.T) {
 		for range n {
 			theirs++
 			_, err := o.store.Put(ctx, &change.Change{ID: fmt.Sprintf("%026d", theirs), State: change.Pending, Digest: fmt.Sprint(theirs), Agent: change.Party{Principal: "token:x", Tenant: "globex"},
-				History: []change.Step{{State: change.Pending, Event: change.EventCreated}}}, time.Hour, 10_000)
+				History: []change.Step{{State: change.Pending, Event: change.EventCreated}}}, change.Filing{Life: time.Hour, Most: 10_000})
 			if err != nil {
 				t.Fatal(err)
 			}

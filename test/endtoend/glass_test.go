@@ -20,7 +20,7 @@ func TestBreakGlassIsLoud(t *testing.T) {
 	}
 	ana := o.gateway.Reviewer(o.token(identity.Human, "ana", "acme", identity.Read, identity.Review, identity.Operator), "visit")
 	sheet, err := ana.BreakGlass(t.Context(), s.ID, s.Digest, "fire")
-	if err != nil || sheet.State != change.Applied || !sheet.Broken || sheet.Decisions[0].Loud != "break glass" {
+	if err != nil || sheet.State != change.Applied || !sheet.Broken || sheet.Thread[0].Loud != "break glass" {
 		t.Fatalf("%+v %v", sheet, err)
 	}
 	rows, _, err := o.person("ben").Queue(t.Context(), change.Filter{})

@@ -77,7 +77,7 @@ func newOffice(t *testing.T, more func(*bailiwick.Options, *change.Options)) *of
 		"issues":   {Tenant: &policy.TenantRule{Field: "org"}, Denied: []string{"secret_note"}},
 		"comments": {Tenant: &policy.TenantRule{Through: "issue_id"}},
 	}}
-	changes := change.Options{Store: store}
+	changes := change.Options{Store: store, Rate: 100_000}
 	options := bailiwick.Options{Sources: map[string]source.Source{"app": src}, Audit: store, History: store, Refresher: o.tokens}
 	if more != nil {
 		more(&options, &changes)

@@ -8,6 +8,7 @@ package visibility
 import (
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
@@ -81,4 +82,20 @@ func called(p *policy.Policy, principal identity.Principal, api, operation strin
 		return review.Sight{}
 	}
 	return review.Sight{Class: api + "." + op.ID, Call: reach.Shows}
+}
+
+// Doubts returns the doubts recorded when a change was proposed, with details only if the reviewer sees the class and
+// field.
+func Doubts(c *change.Change, sight func(class string) review.Sight) []review.Check {
+	var out []review.Check
+	for _, d := range c.Doubts {
+		detail := "a value doesn't fit a class that you may not see"
+		s := sight(d.Class)
+		_, seen := s.Fields[d.Field]
+		if s.Class != "" && s.Masks[d.Field] == nil && (seen || d.Field == "") {
+			detail = s.Class + ": " + d.Text
+		}
+		out = append(out, review.Check{Name: "described", Detail: detail})
+	}
+	return out
 }

@@ -76,9 +76,9 @@ func (d Dialect) Due(now any, limit int) Lookup {
 	var b builder
 	// Approved ones are due if they have expired or wait for no others.
 	b.add(`SELECT id FROM (SELECT c.id FROM `+d.Schema+`change AS c WHERE c.state = 'approved' AND (c.expires <= ? OR NOT EXISTS (SELECT 1 FROM `+d.Schema+`change_after AS a
-		JOIN `+d.Schema+`change AS o ON o.id = a.other WHERE a.id = c.id AND o.state IN ('pending', 'approved', 'applying', 'stale', 'unknown')))`, now)
+		JOIN `+d.Schema+`change AS o ON o.id = a.other WHERE a.id = c.id AND o.state IN ('pending', 'changes_requested', 'approved', 'applying', 'stale', 'unknown')))`, now)
 	b.add(` UNION ALL SELECT id FROM `+d.Schema+`change WHERE state = 'applying' AND lease <= ?`, now)
-	for _, state := range []string{"pending", "stale"} {
+	for _, state := range []string{"pending", "changes_requested", "stale"} {
 		b.add(` UNION ALL SELECT id FROM `+d.Schema+`change WHERE state = '`+state+`' AND expires <= ?`, now)
 	}
 	b.add(`) AS due ORDER BY random() LIMIT ?`, limit)
@@ -132,6 +132,12 @@ func (d Dialect) where(b *builder, f change.Filter, state change.State) {
 	}
 	if f.Risk != "" {
 		b.add(` AND c.risk = ?`, word(string(f.Risk)))
+	}
+	if f.For != "" {
+		b.add(` AND `+d.Contains+`(c.closed, ?) = 0`, word(mark(approver, f.For)))
+		if !f.Own {
+			b.add(` AND `+d.Contains+`(c.closed, ?) = 0`, word(mark(author, f.For)))
+		}
 	}
 	if f.Text != "" {
 		b.add(` AND `+d.Contains+`(c.search, ?) > 0`, lower(f.Text))

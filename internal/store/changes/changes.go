@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oklog/ulid/v2"
+
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 )
@@ -31,22 +33,54 @@ type Row struct {
 	Expires   time.Time
 	Lease     time.Time     // end of the lease; zero for none
 	Search    string        // the text searched by Filter.Text
+	Closed    string        // the people whom Filter.For leaves out: see closed
+	Since     string        // of a new change: the ids after it are those of the minute before
 	Body      string        // JSON
 	Event     string        // JSON, without its Seq
 	Record    *audit.Record // of the last step; nil for a step without one
 }
 
-// New returns the row of a change filed at now.
-func New(c *change.Change, now time.Time, life time.Duration) (*Row, error) {
+// New returns the row of a change filed at now, and that of the version that it replaces; nil for none.
+func New(c *change.Change, now time.Time, f change.Filing) (r, old *Row, err error) {
+	if f.Replaces != nil {
+		if old, err = Next(f.Replaces, now, change.Guard{}); err != nil {
+			return nil, nil, err
+		}
+	}
 	kept := *c
-	kept.Version, kept.Created, kept.Updated, kept.Expires = 1, now, now, now.Add(life)
+	kept.Version, kept.Created, kept.Updated, kept.Expires = 1, now, now, now.Add(f.Life)
 	kept.History = stamped(c.History, now)
 	step := change.Step{Event: change.EventCreated, By: c.Agent.Name}
 	if n := len(c.History); n > 0 {
 		step.By = c.History[n-1].By
 	}
-	return row(&kept, step)
+	if r, err = row(&kept, step); err != nil {
+		return nil, nil, err
+	}
+	var from ulid.ULID
+	if err := from.SetTime(ulid.Timestamp(now.Add(-time.Minute))); err != nil {
+		return nil, nil, fmt.Errorf("the time of a change: %w", err)
+	}
+	r.Since = strings.ToLower(from.String())
+	return r, old, nil
 }
+
+// closed lists the people who can't decide about c: its authors and those who have approved it.
+func closed(c *change.Change) string {
+	out := mark(author, c.Agent.Account())
+	if c.Asker != nil {
+		out += mark(author, c.Asker.Human())
+	}
+	for _, human := range c.Approvers() {
+		out += mark(approver, human)
+	}
+	return word(out)
+}
+
+// The marks of people in Row.Closed.
+const author, approver = "o:", "a:"
+
+func mark(as, human string) string { return "\x1f" + as + human + "\x1f" }
 
 // Next returns the row that replaces the one c was read from, at now.
 func Next(c *change.Change, now time.Time, g change.Guard) (*Row, error) {
@@ -89,7 +123,7 @@ func row(c *change.Change, step change.Step) (*Row, error) {
 	slices.Sort(after)
 	return &Row{ID: c.ID, Version: c.Version, State: string(c.State), Op: string(c.Op), Risk: string(c.Risk), Digest: c.Digest,
 		Principal: c.Agent.Principal, Owner: c.Agent.Owner, Tenant: c.Agent.Tenant, Source: c.Source, Classes: slices.Compact(classes), After: slices.Compact(after),
-		Account: c.Agent.Account(), Expires: c.Expires, Lease: c.Lease.Until, Search: lower(c.Title + "\x1f" + c.Reason + "\x1f" + c.ID), Body: string(body), Event: string(event),
+		Account: c.Agent.Account(), Expires: c.Expires, Lease: c.Lease.Until, Search: lower(c.Title + "\x1f" + c.Reason + "\x1f" + c.ID), Closed: closed(c), Body: string(body), Event: string(event),
 		Record: c.Record(len(c.History))}, nil
 }
 

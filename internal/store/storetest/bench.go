@@ -69,7 +69,7 @@ func benchmarkMoves(b *testing.B, s Store) {
 	n.Store(1 << 30)
 	move := func(b *testing.B) {
 		i := int(n.Add(1))
-		c, err := s.Put(b.Context(), plain(i, fmt.Sprint("bench", i)), time.Hour, 50)
+		c, err := s.Put(b.Context(), plain(i, fmt.Sprint("bench", i)), change.Filing{Life: time.Hour, Most: 50})
 		if err == nil {
 			c.State, c.History = change.Rejected, append(c.History, change.Step{State: change.Rejected, Event: change.EventRejected})
 			err = s.Swap(b.Context(), c, change.Guard{Unexpired: true})
@@ -100,7 +100,7 @@ func fill(b *testing.B, s Store) {
 	for who := range fillers {
 		wg.Go(func() {
 			for i := who; i < done+waiting; i += fillers {
-				c, err := s.Put(b.Context(), varied(i), 24*time.Hour, 1<<30)
+				c, err := s.Put(b.Context(), varied(i), change.Filing{Life: 24 * time.Hour, Most: 1 << 30})
 				if err == nil && i < done {
 					c.State, c.History = change.Rejected, append(c.History, change.Step{State: change.Rejected, Event: change.EventRejected})
 					err = s.Swap(b.Context(), c, change.Guard{})

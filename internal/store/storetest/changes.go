@@ -42,7 +42,7 @@ func full() *change.Change {
 // put files c with a life of one hour.
 func put(t *testing.T, s Store, c *change.Change) *change.Change {
 	t.Helper()
-	kept, err := s.Put(t.Context(), c, time.Hour, 1<<30)
+	kept, err := s.Put(t.Context(), c, change.Filing{Life: time.Hour, Most: 1 << 30})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func testGuards(t *testing.T, open Open) {
 	s, ctx := handle(t, open, t.TempDir()), t.Context()
 	const soon = 30 * time.Millisecond
 	long := put(t, s, plain(1, "a"))
-	short, err := s.Put(ctx, plain(2, "a"), soon, 10)
+	short, err := s.Put(ctx, plain(2, "a"), change.Filing{Life: soon, Most: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func testPut(t *testing.T, open Open) {
 	if err := step(t, s, put(t, s, with(2, "a", as("decided"))), change.Step{State: change.Rejected, Event: change.EventRejected}, change.Guard{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Put(ctx, with(3, "a", as("short")), time.Millisecond, 10); err != nil {
+	if _, err := s.Put(ctx, with(3, "a", as("short")), change.Filing{Life: time.Millisecond, Most: 10}); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(5 * time.Millisecond)
@@ -259,7 +259,7 @@ func testPut(t *testing.T, open Open) {
 		{"and that is all", with(18, "a", as("g")), 5, "", change.ErrFull},
 	} {
 		events := lastEvent(t, s)
-		got, err := s.Put(ctx, tt.c, time.Hour, tt.most)
+		got, err := s.Put(ctx, tt.c, change.Filing{Life: time.Hour, Most: tt.most})
 		if !errors.Is(err, tt.err) || err == nil && got.ID != tt.want {
 			t.Errorf("%s: %+v, %v; want %s, %v", tt.name, got, err, tt.want, tt.err)
 		}
@@ -267,10 +267,10 @@ func testPut(t *testing.T, open Open) {
 			t.Errorf("%s: an event without a change, or a change without its event", tt.name)
 		}
 	}
-	if _, err := s.Put(ctx, with(10, "z", as("z")), time.Hour, 50); err != nil {
+	if _, err := s.Put(ctx, with(10, "z", as("z")), change.Filing{Life: time.Hour, Most: 50}); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Put(ctx, with(10, "y", as("y")), time.Hour, 50); err == nil {
+	if _, err := s.Put(ctx, with(10, "y", as("y")), change.Filing{Life: time.Hour, Most: 50}); err == nil {
 		t.Error("an id was given twice")
 	}
 }
@@ -288,7 +288,7 @@ func testPutHandles(t *testing.T, open Open) {
 		wg.Go(func() {
 			c := plain(100+i, "same")
 			c.Digest, c.Agent.Owner = "d", "ben"
-			got, err := handles[i%2].Put(ctx, c, time.Hour, most)
+			got, err := handles[i%2].Put(ctx, c, change.Filing{Life: time.Hour, Most: most})
 			if err != nil {
 				t.Error(err)
 				return
@@ -296,7 +296,7 @@ func testPutHandles(t *testing.T, open Open) {
 			ids.Store(got.ID, true)
 			many := plain(200+i, fmt.Sprint("many/", i))
 			many.Agent.Owner, many.Agent.Origin = []string{"", "Cal", "cal"}[i%3], "cal"
-			switch _, err = handles[i%2].Put(ctx, many, time.Hour, most); {
+			switch _, err = handles[i%2].Put(ctx, many, change.Filing{Life: time.Hour, Most: most}); {
 			case err == nil:
 				filed.Add(1)
 			case errors.Is(err, change.ErrFull):

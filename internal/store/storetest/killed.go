@@ -90,7 +90,7 @@ func tokenOnce(ctx context.Context, s Store) error {
 func liveOnce(ctx context.Context, s Store) error {
 	c := acted(0)
 	c.ID, c.Digest = fmt.Sprintf("%026d", rand.Int64()), fmt.Sprintf("%064d", rand.Int64())
-	c, err := s.Put(ctx, c, time.Hour, 1<<30)
+	c, err := s.Put(ctx, c, change.Filing{Life: time.Hour, Most: 1 << 30})
 	if err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ func testDue(t *testing.T, open Open) {
 		n++
 		c := plain(n, "a")
 		c.After = after
-		c, err := s.Put(ctx, c, life, 1000)
+		c, err := s.Put(ctx, c, change.Filing{Life: life, Most: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func testDue(t *testing.T, open Open) {
 	const soon = time.Millisecond
 	for _, state := range change.States() {
 		add(state == change.Granted, time.Hour, state, change.Guard{})
-		add(state == change.Pending || state == change.Stale || state == change.Granted, soon, state, change.Guard{})
+		add(state == change.Pending || state == change.Returned || state == change.Stale || state == change.Granted, soon, state, change.Guard{})
 	}
 	// Changes that wait for others are due when all of these have ended in any way, or when they have expired
 	// themselves.

@@ -67,7 +67,7 @@ func testSteps(t *testing.T, open Open) {
 	if err := step(t, s, &late, by("eve", change.Rejected, change.EventRejected), change.Guard{}); !errors.Is(err, change.ErrMoved) {
 		t.Fatal(err)
 	}
-	if _, err := s.Put(ctx, acted(2), time.Hour, 0); !errors.Is(err, change.ErrFull) {
+	if _, err := s.Put(ctx, acted(2), change.Filing{Life: time.Hour, Most: 0}); !errors.Is(err, change.ErrFull) {
 		t.Fatal(err)
 	}
 	put(t, s, acted(3))

@@ -22,6 +22,9 @@ const output = `{"type":"object","properties":{"status":{"type":"string"}}}`
 // waitTool is the tool for an agent to call next.
 const waitTool = "wait_for_change"
 
+// replyTool is the tool with which an agent goes on after a person has asked for changes.
+const replyTool = "reply_to_change"
+
 // read returns a schema literal as JSON.
 func read(schema string) json.RawMessage { return json.RawMessage(schema) }
 
@@ -70,13 +73,20 @@ func (r *Toolset) answer(s *review.Sheet) tool.Result {
 	link := r.link(s.ID)
 	doc := []value.Member{text("status", status(s.State)), text("change_id", s.ID), text("summary", s.Title), member("diff", diff(s.Items)),
 		text("expires_at", value.OfTime(s.Expires).String()), text("url", link)}
-	said := s.Decisions
-	said = append(said[:len(said):len(said)], s.Comments...)
+	if s.Replaces != "" {
+		doc = append(doc, text("replaces", s.Replaces), member("version", value.OfInt(int64(s.Version))))
+	}
+	if s.ReplacedBy != "" {
+		doc = append(doc, text("replaced_by", s.ReplacedBy))
+	}
+	if len(s.Since) > 0 {
+		doc = append(doc, member("since_version", diff(s.Since)))
+	}
 	var words []value.Value
-	for _, d := range said {
-		one := []value.Member{text("by", d.By)}
-		if d.Approve != nil {
-			one = append(one, member("approve", value.OfBool(*d.Approve)))
+	for _, d := range s.Thread {
+		one := []value.Member{text("by", d.By), text("event", d.Verb())}
+		if d.Agent {
+			one = append(one, member("you", value.OfBool(true)))
 		}
 		if d.Loud != "" {
 			one = append(one, text("past_the_rules", d.Loud))
@@ -84,7 +94,7 @@ func (r *Toolset) answer(s *review.Sheet) tool.Result {
 		words = append(words, value.OfObject(append(one, text("text", d.Text))))
 	}
 	if words != nil {
-		doc = append(doc, member("said_by_people", value.OfArray(words)))
+		doc = append(doc, member("thread", value.OfArray(words)))
 	}
 	if s.Outcome != "" {
 		doc = append(doc, text("outcome", s.Outcome))
@@ -97,7 +107,11 @@ func (r *Toolset) answer(s *review.Sheet) tool.Result {
 		doc = append(doc, member("answer", s.Answer))
 		shown = strings.TrimSuffix(shown, "\n") + "\nThe API answered: " + s.Answer.String() + "\n"
 	}
-	if s.State == change.Pending {
+	switch s.State {
+	case change.Returned:
+		doc = append(doc, text("next", replyTool))
+		shown = strings.TrimSuffix(shown, "\n") + "\nAnswer, or propose another version: " + replyTool + "\n"
+	case change.Pending:
 		doc = append(doc, text("next", waitTool))
 		shown = strings.TrimSuffix(shown, "\n") + "\nReview: " + link + "\n"
 	}

@@ -73,7 +73,7 @@ func Fixed() []tool.Tool { return New(Options{}).fixed() }
 
 func (r *Toolset) fixed() []tool.Tool {
 	return []tool.Tool{r.createObject(), r.updateObject(), r.deleteObject(), r.proposeChanges(), r.createClass(), r.deleteClass(), r.callMethod(),
-		r.listMyChanges(), r.getChange(), r.waitForChange(), r.cancelChange()}
+		r.listMyChanges(), r.getChange(), r.waitForChange(), r.replyToChange(), r.cancelChange()}
 }
 
 // Timeouts of calls.

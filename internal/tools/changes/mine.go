@@ -12,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 const changeArgument = `"change_id":{"type":"string"}`
@@ -103,6 +104,23 @@ func (r *Toolset) waitForChange() tool.Tool {
 				seconds, _ = v.AsInt()
 			}
 			return r.told(c)(c.WaitForChange(ctx, word(in, "change_id"), time.Duration(seconds)*time.Second))
+		},
+	})
+}
+
+// replyToChange returns the tool with which an agent answers people, in words or with another version of its change.
+func (r *Toolset) replyToChange() tool.Tool {
+	return r.mine(tool.Tool{
+		Name: replyTool, Title: "Reply about a change", Description: "Answer people about a change of yours; writes, as of propose_changes: another version of it.",
+		Input:  object("change_id,text", changeArgument, `"text":{"type":"string","minLength":1,"maxLength":4000}`, `"writes":{"type":"array","minItems":1,"maxItems":100,"items":{"type":"object"}}`),
+		Output: read(output), Scope: identity.Read, Annotations: tool.Annotations{Idempotent: true}, Proposes: true, Timeout: proposeTimeout,
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
+			list, ok := in.Get("writes")
+			if !ok {
+				return r.told(c)(c.Answer(ctx, word(in, "change_id"), word(in, "text")))
+			}
+			req := write.Request{Tool: replyTool, Input: in, Reason: word(in, "text"), Replaces: word(in, "change_id")}
+			return r.several(ctx, c, req, list.List())
 		},
 	})
 }

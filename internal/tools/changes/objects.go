@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
@@ -95,30 +96,54 @@ func (r *Toolset) proposeChanges() tool.Tool {
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			req := write.Request{Tool: "propose_changes", Input: in, Reason: word(in, "reason"), Says: word(in, "summary")}
 			list, _ := in.Get("writes")
-			for i, item := range list.List() {
-				op := write.Op(word(item, "op"))
-				if err := complete(op, item, fmt.Sprintf("/writes/%d", i)); err != nil {
-					return tool.Result{}, err
-				}
-				req.Writes = append(req.Writes, writeOf(op, item))
-			}
 			after, _ := in.Get("after")
 			for _, id := range after.List() {
 				req.After = append(req.After, id.Text())
 			}
-			res, err := r.propose(ctx, c, req, false)
-			if p, ok := errors.AsType[*problem.Error](err); ok && len(req.Writes) == 1 && p.Pointer != "" && !strings.HasPrefix(p.Pointer, "/after") {
-				q := *p
-				q.Pointer = "/writes/0" + p.Pointer
-				err = &q
-			}
-			return res, err
+			return r.several(ctx, c, req, list.List())
 		},
 	}
 }
 
+// several proposes the writes of list as one change.
+func (r *Toolset) several(ctx context.Context, c *bailiwick.Call, req write.Request, list []value.Value) (tool.Result, error) {
+	for i, item := range list {
+		at := fmt.Sprintf("/writes/%d", i)
+		op := write.Op(word(item, "op"))
+		if err := complete(op, item, at); err != nil {
+			return tool.Result{}, err
+		}
+		req.Writes = append(req.Writes, writeOf(op, item))
+	}
+	res, err := r.propose(ctx, c, req, false)
+	if p, ok := errors.AsType[*problem.Error](err); ok && len(req.Writes) == 1 && p.Pointer != "" && !strings.HasPrefix(p.Pointer, "/after") && p.Pointer != "/change_id" {
+		q := *p
+		q.Pointer = "/writes/0" + p.Pointer
+		err = &q
+	}
+	return res, err
+}
+
 // complete refuses an item that lacks something its op needs, or has something it doesn't take.
 func complete(op write.Op, item value.Value, at string) error {
+	switch op {
+	case write.OpCreate, write.OpUpdate, write.OpDelete:
+	default:
+		return invalid(at+"/op", "op is create, update or delete")
+	}
+	known := []string{"op", "class_name", "object_id", "data"}
+	for _, m := range item.Members() {
+		if !slices.Contains(known, m.Name) {
+			near := problem.Nearest(m.Name, known, 2)
+			return &problem.Error{Code: problem.InvalidArgument, Pointer: at + "/" + problem.Cut(m.Name), Near: near, Detail: fmt.Sprintf("a write has no %q%s", problem.Cut(m.Name), problem.DidYouMean(near))}
+		}
+		if text := m.Value.Kind() == value.String; text == (m.Name == "data") || m.Name == "data" && m.Value.Kind() != value.Object {
+			return invalid(at+"/"+m.Name, "data is an object, all else of a write is a text")
+		}
+	}
+	if word(item, "class_name") == "" {
+		return invalid(at+"/class_name", "a write needs class_name")
+	}
 	for _, part := range []struct {
 		name  string
 		takes bool

@@ -297,18 +297,18 @@ func (p *page) said() {
 		}
 		p.t.Printf("  %s %-12s %s\n", sign, oneLine(c.Name), oneLine(c.Detail))
 	}
-	for _, d := range p.s.Decisions {
-		verb := "rejected it"
-		if d.Approve != nil && *d.Approve {
-			verb = "approved it"
-		}
-		if d.Loud != "" {
+	for _, d := range p.s.Thread {
+		verb := d.Verb()
+		switch {
+		case d.Agent:
+			verb += " (the agent)"
+		case d.Loud != "":
 			verb += " (" + strings.ToUpper(oneLine(d.Loud)) + ")"
 		}
+		if d.Version > 0 {
+			verb = fmt.Sprintf("%s [version %d]", verb, d.Version)
+		}
 		p.words(d, verb)
-	}
-	for _, c := range p.s.Comments {
-		p.words(c, "commented")
 	}
 }
 

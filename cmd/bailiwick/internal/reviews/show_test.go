@@ -18,7 +18,6 @@ import (
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func sheet() *review.Sheet {
-	yes := true
 	return &review.Sheet{
 		Row: review.Row{ID: "01JDC0000000000000000000AA", State: change.Pending, Title: "update issue 42", Op: "update", Risk: change.High, Approvals: 1, Need: 2,
 			Agent: "triage bot", Owner: "olga", Reason: "they \"said\" so", Created: noon.Add(-90 * time.Minute), Expires: noon.Add(23 * time.Hour), Digest: "d1"},
@@ -32,10 +31,9 @@ func sheet() *review.Sheet {
 				Words: []review.Word{{Text: "a ", Kind: "same"}, {Text: "b", Kind: "removed"}, {Text: "c", Kind: "added"}, {Text: "900", Kind: "cut"}}},
 			{Path: "evil\x1b[2J", Before: review.Shown{Kind: "text", Text: "x\x1b[31m\u202e"}, After: review.Shown{Kind: "text", Text: "x", Length: 900, Digest: "ab"}},
 		}}},
-		Cascades:  []change.Cascade{{Class: "comments", Effect: "delete", Records: 3}},
-		Checks:    []review.Check{{Name: "policy", OK: true, Detail: "the rules allow it"}, {Name: "target", Detail: "the record has moved"}},
-		Decisions: []review.Said{{By: "rita", Approve: &yes, Text: "ok", Loud: "single operator", At: noon}},
-		Comments:  []review.Said{{By: "tom", Text: "why?", At: noon}},
+		Cascades: []change.Cascade{{Class: "comments", Effect: "delete", Records: 3}},
+		Checks:   []review.Check{{Name: "policy", OK: true, Detail: "the rules allow it"}, {Name: "target", Detail: "the record has moved"}},
+		Thread:   []review.Said{{By: "rita", Event: change.EventDecided, Text: "ok", Loud: "single operator", At: noon}, {By: "tom", Event: change.EventCommented, Text: "why?", At: noon}},
 	}
 }
 
@@ -79,7 +77,7 @@ also 3 records of comments: delete
   ok  policy       the rules allow it
   no  target       the record has moved
 
-rita approved it (SINGLE OPERATOR) 2026-11-21 12:00 UTC: "ok"
+rita approved (SINGLE OPERATOR) 2026-11-21 12:00 UTC: "ok"
 
 tom commented 2026-11-21 12:00 UTC: "why?"
 `

@@ -1,0 +1,127 @@
+// Package listing reads and writes the filters of the queue: in addresses, and those that a visitor keeps. All of it comes
+// from outside.
+package listing
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// PageSize is the number of changes on a page of the queue: all that a store lists at once.
+const PageSize = 200
+
+// A Filter is what an address asks of the queue.
+type Filter struct{ State, Risk, Op, Source, Class, Agent, Owner, Text, Before, By string }
+
+// Mine is the State of what the visitor may decide about.
+const Mine = "mine"
+
+// A State is a state to filter by.
+type State struct {
+	Key, Label string
+	States     []change.State
+}
+
+// States returns the states to filter by; the first is the default.
+func States() []State {
+	open := []change.State{change.Pending, change.Stale}
+	return []State{
+		{Mine, "Needs me", open},
+		{"open", "To review", open},
+		{"returned", "With agents", []change.State{change.Returned}},
+		{"running", "Running", []change.State{change.Granted, change.Applying}},
+		{"unsettled", "Unsettled", []change.State{change.Unknown}},
+		{"applied", "Applied", []change.State{change.Applied}},
+		{"refused", "Refused", []change.State{change.Rejected, change.Cancelled, change.Expired, change.Replaced}},
+		{"failed", "Failed", []change.State{change.Failed}},
+		{"all", "All", nil},
+	}
+}
+
+// Groupings returns what changes can be grouped by; the first is the default, their shape.
+func Groupings() []string { return []string{"", "agent", "class", "verb"} }
+
+// Read parses a query, and returns what to ask of a store. Change.Filter.For is "me" for Mine.
+func Read(q url.Values) (Filter, change.Filter, error) {
+	a := Filter{State: cmp.Or(q.Get("state"), Mine), Risk: q.Get("risk"), Op: q.Get("op"), Source: q.Get("source"), Class: q.Get("class"),
+		Agent: q.Get("agent"), Owner: q.Get("owner"), Text: q.Get("q"), Before: q.Get("before"), By: q.Get("by")}
+	f := change.Filter{Risk: change.Risk(a.Risk), Op: a.Op, Source: a.Source, Class: a.Class, Principal: a.Agent, Owner: a.Owner,
+		Text: a.Text, Before: a.Before, Limit: PageSize}
+	if a.Risk != "" && !slices.Contains([]change.Risk{change.Low, change.Medium, change.High}, f.Risk) {
+		return a, f, problem.New(problem.InvalidArgument, "A risk is low, medium or high.")
+	}
+	if !slices.Contains(Groupings(), a.By) {
+		return a, f, problem.New(problem.InvalidArgument, "Changes are grouped by agent, class or verb.")
+	}
+	for _, s := range States() {
+		if s.Key == a.State {
+			f.States = s.States
+			if s.Key == Mine {
+				f.For = "me"
+			}
+			return a, f, nil
+		}
+	}
+	return a, f, problem.New(problem.InvalidArgument, "There is no such state.")
+}
+
+// Query returns the filter as a query; "" for the default.
+func (a Filter) Query() string {
+	q := url.Values{}
+	for _, p := range [][2]string{{"state", a.State}, {"risk", a.Risk}, {"op", a.Op}, {"source", a.Source}, {"class", a.Class},
+		{"agent", a.Agent}, {"owner", a.Owner}, {"q", a.Text}, {"before", a.Before}, {"by", a.By}} {
+		if p[1] != "" && (p[0] != "state" || p[1] != Mine) {
+			q.Set(p[0], p[1])
+		}
+	}
+	return q.Encode()
+}
+
+// Narrowed reports whether anything besides the state and the page is asked for.
+func (a Filter) Narrowed() bool {
+	return a.Risk+a.Op+a.Source+a.Class+a.Agent+a.Owner+a.Text != ""
+}
+
+// Bounds of a Kept.
+const maxKept, maxName = 10, 40
+
+// A Kept is filters by the names that a visitor gave them.
+type Kept map[string]Filter
+
+// ReadKept reads what Encode wrote. What doesn't read as the filter of an address is left out.
+func ReadKept(text string) Kept {
+	out := Kept{}
+	q, err := url.ParseQuery(text)
+	if err != nil {
+		return out
+	}
+	for name := range q {
+		if in, err := url.ParseQuery(q.Get(name)); err == nil {
+			out.Keep(name, in)
+		}
+	}
+	return out
+}
+
+// Keep adds the filter of a query under a name, if it is one and there is room.
+func (k Kept) Keep(name string, q url.Values) {
+	a, _, err := Read(q)
+	if err != nil || name == "" || len([]rune(name)) > maxName || len(k) == maxKept {
+		return
+	}
+	a.Before = ""
+	k[name] = a
+}
+
+// Encode writes k as one text.
+func (k Kept) Encode() string {
+	q := url.Values{}
+	for name, a := range k {
+		q.Set(name, a.Query())
+	}
+	return q.Encode()
+}

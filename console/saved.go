@@ -1,0 +1,46 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/console/internal/listing"
+)
+
+// savedCookie keeps the filters that the visitor has saved in this browser.
+const savedCookie = "bailiwick-filters"
+
+func saved(v *visit) listing.Kept {
+	cookie, err := v.r.Cookie(savedCookie)
+	if err != nil {
+		return listing.Kept{}
+	}
+	return listing.ReadKept(cookie.Value)
+}
+
+// savedFilters returns links to the filters that the visitor has saved.
+func savedFilters(v *visit) []chip {
+	var out []chip
+	for name, filter := range saved(v) {
+		out = append(out, chip{Label: name, Href: address(filter), Here: v.r.URL.RequestURI() == address(filter)})
+	}
+	slices.SortFunc(out, func(a, b chip) int { return strings.Compare(a.Label, b.Label) })
+	return out
+}
+
+// saveFilter keeps the filter of the queue that it is called from under a name, or forgets the one of that name.
+func (c *Console) saveFilter(v *visit) error {
+	in := queueOf(v.r.PostForm.Get("in"))
+	all, name := saved(v), strings.TrimSpace(v.r.PostForm.Get("name"))
+	delete(all, name)
+	if at, err := url.Parse(in); err == nil && v.r.PostForm.Get("remove") == "" {
+		all.Keep(name, at.Query())
+	}
+	kept := harmless(v.r, savedCookie, all.Encode())
+	kept.MaxAge = 365 * 24 * 3600
+	http.SetCookie(v.w, kept)
+	http.Redirect(v.w, v.r, in, http.StatusSeeOther)
+	return nil
+}

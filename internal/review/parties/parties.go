@@ -1,0 +1,60 @@
+// Package parties turns the parties of a change, as it was stored, into the principals that they are now.
+//
+// A change waits for days: a credential may have been revoked meanwhile, or have lost a scope.
+package parties
+
+import (
+	"context"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// Today returns the current principal of a party. With a nil refresher credentials don't change.
+func Today(ctx context.Context, refresher identity.PrincipalRefresher, p change.Party) (identity.Principal, error) {
+	principal, err := identity.Thaw(p.Frozen)
+	if err != nil || refresher == nil {
+		return principal, err
+	}
+	return refresher.Refresh(ctx, principal)
+}
+
+// Gone turns the error of a credential that is no longer valid into the refusal of a change; other errors are
+// returned as they are.
+func Gone(err error, detail string) error {
+	if problem.CodeOf(err) != problem.Unauthorized {
+		return err
+	}
+	return &problem.Error{Code: problem.PermissionDenied, Kind: problem.Of(err).Kind, Detail: detail}
+}
+
+// Agent returns the current principal of the agent that proposed c.
+func Agent(ctx context.Context, refresher identity.PrincipalRefresher, c *change.Change) (identity.Principal, error) {
+	p, err := Today(ctx, refresher, c.Agent)
+	if err != nil {
+		return p, Gone(err, "the credential of the agent is no longer good")
+	}
+	return p, nil
+}
+
+// Reviewed returns nil if those who approved c may still do so.
+func Reviewed(ctx context.Context, refresher identity.PrincipalRefresher, queue *change.Queue, c *change.Change) error {
+	if c.Need == 0 {
+		return nil // no approval was needed, so there is no reviewer to check
+	}
+	for _, d := range c.Decisions {
+		if !d.Approve || d.Digest != c.Digest {
+			continue
+		}
+		p, err := Today(ctx, refresher, d.By)
+		if err != nil {
+			return Gone(err, "the credential of "+d.By.Owner+", who approved, is no longer good")
+		}
+		err = queue.Eligible(p, c)
+		if err != nil && !(d.Broken && problem.Of(err).Kind == "four_eyes") {
+			return &problem.Error{Code: problem.PermissionDenied, Kind: "reviewer", Detail: d.By.Owner + ", who approved, may no longer do so"}
+		}
+	}
+	return nil
+}

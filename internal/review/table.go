@@ -1,0 +1,146 @@
+package review
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// A Table shows the records that a change writes, or those of several changes: a row for each record and a column for
+// each field, the rows that differ from most first.
+type Table struct {
+	Columns []Column `json:"columns"`
+	Rows    []Line   `json:"rows"`
+}
+
+// A Column is a field that rows of a Table set.
+type Column struct {
+	Path string `json:"path"`
+	Same bool   `json:"same,omitzero"` // all rows have the same value after the change
+}
+
+// A Line is a record in a Table.
+type Line struct {
+	Change string  `json:"change_id"`
+	Item   int     `json:"item"` // its place in Sheet.Items
+	Op     string  `json:"op"`
+	Class  string  `json:"class"`
+	Key    string  `json:"key,omitzero"`
+	Label  string  `json:"label,omitzero"`
+	Cells  []*Cell `json:"cells"` // by column; nil for a field that the record's write doesn't have
+	Hidden int     `json:"hidden_fields,omitzero"`
+	Odd    bool    `json:"odd,omitzero"` // it differs from most
+
+	score int
+}
+
+// A Cell is a field of a record.
+type Cell struct {
+	Field
+	Place int  `json:"field"`        // its place in Item.Fields
+	Odd   bool `json:"odd,omitzero"` // most rows have another value
+}
+
+// maxColumns is the number of fields up to which records are shown as a table.
+const maxColumns = 8
+
+// Tabular reports whether the items of sheets are clearer as one table than each by itself: there are several, and they
+// set few fields between them, none of which has to be opened.
+func Tabular(sheets ...*Sheet) bool {
+	items, paths := 0, map[string]bool{}
+	for _, s := range sheets {
+		items += len(s.Items)
+		for _, item := range s.Items {
+			if len(item.About) > 0 || item.Denied > 0 {
+				return false
+			}
+			for _, f := range item.Fields {
+				if f.Unread > 0 || f.Now != nil {
+					return false
+				}
+				if !f.Source {
+					paths[f.Path] = true
+				}
+			}
+		}
+	}
+	return items >= 3 && len(paths) <= maxColumns
+}
+
+// TableOf returns the table of all items of sheets. What the source sets by itself is not in it.
+func TableOf(sheets ...*Sheet) Table {
+	var t Table
+	at := map[string]int{}
+	for _, s := range sheets {
+		for i, item := range s.Items {
+			for _, f := range item.Fields {
+				if _, known := at[f.Path]; !known && !f.Source {
+					at[f.Path] = len(t.Columns)
+					t.Columns = append(t.Columns, Column{Path: f.Path})
+				}
+			}
+			t.Rows = append(t.Rows, Line{Change: s.ID, Item: i, Op: item.Op, Class: item.Class, Key: item.Key, Label: item.Label, Hidden: item.Hidden})
+		}
+	}
+	n := 0
+	for _, s := range sheets {
+		for _, item := range s.Items {
+			row := &t.Rows[n]
+			row.Cells = make([]*Cell, len(t.Columns))
+			for k, f := range item.Fields {
+				if !f.Source {
+					row.Cells[at[f.Path]] = &Cell{Field: f, Place: k}
+				}
+			}
+			n++
+		}
+	}
+	t.outliers()
+	return t
+}
+
+// outliers marks the cells and rows that differ from most, and moves these rows to the front.
+func (t *Table) outliers() {
+	mark := func(of func(Line) string, odd func(*Line)) (alike bool) {
+		count := map[string]int{}
+		for _, r := range t.Rows {
+			count[of(r)]++
+		}
+		usual := ""
+		for v, n := range count {
+			if n*2 > len(t.Rows) {
+				usual = v
+			}
+		}
+		if usual == "" {
+			return false
+		}
+		for i := range t.Rows {
+			if of(t.Rows[i]) != usual {
+				t.Rows[i].Odd, t.Rows[i].score = true, t.Rows[i].score+1
+				odd(&t.Rows[i])
+			}
+		}
+		return len(count) == 1
+	}
+	mark(func(r Line) string { return strings.Join([]string{"o", r.Op, r.Class}, "\x00") }, func(*Line) {})
+	for i := range t.Columns {
+		odd := func(r *Line) {
+			if r.Cells[i] != nil {
+				r.Cells[i].Odd = true
+			}
+		}
+		t.Columns[i].Same = mark(func(r Line) string { return r.Cells[i].value(func(f Field) Shown { return f.After }) }, odd)
+		mark(func(r Line) string { return r.Cells[i].value(func(f Field) Shown { return f.Before }) }, odd)
+	}
+	slices.SortStableFunc(t.Rows, func(a, b Line) int { return cmp.Compare(b.score, a.score) })
+}
+
+// value identifies a value of the cell.
+func (c *Cell) value(side func(Field) Shown) string {
+	if c == nil {
+		return "none"
+	}
+	s := side(c.Field)
+	return "v" + s.Kind + "\x00" + s.Text + "\x00" + s.Digest
+}

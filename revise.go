@@ -1,0 +1,126 @@
+package bailiwick
+
+import (
+	"context"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/internal/review/parties"
+	"github.com/bailiwick-dev/bailiwick/internal/review/visibility"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// replaced returns the change that r asks to replace, which the caller has proposed; nil if r asks for none.
+func (c *Call) replaced(ctx context.Context, r write.Request) (*change.Change, error) {
+	if r.Replaces == "" {
+		return nil, nil
+	}
+	old, err := c.mine(ctx, r.Replaces)
+	if err == nil && old.State == change.Replaced {
+		err = &problem.Error{Code: problem.Conflict, Kind: "replaced", Detail: "another version of the change is there already", Suggestion: "name the newest one: " + old.ReplacedBy}
+	}
+	if err != nil {
+		p := *problem.Of(err)
+		p.Pointer = "/change_id"
+		return nil, &p
+	}
+	return old, nil
+}
+
+// Answer adds words of the caller to a change that it has proposed; one that was returned waits for review again.
+func (c *Call) Answer(ctx context.Context, id, text string) (*review.Sheet, error) {
+	if c.gateway.options.Changes == nil {
+		return nil, change.NotFound()
+	}
+	done, err := c.changes().Answer(ctx, id, c.who, text)
+	if err != nil {
+		return nil, err
+	}
+	c.record.Change = done.ID
+	return c.own(ctx, done), nil
+}
+
+// compared sets how found differs from the version before it. A failure to read that is no failure of the sheet, which
+// is whole without it.
+func (c *Call) compared(ctx context.Context, found *change.Change, s *review.Sheet, viewer review.Viewer) {
+	if found.Replaces == "" {
+		return
+	}
+	if before, err := c.gateway.options.Changes.Get(ctx, found.Replaces); err == nil {
+		s.Compare(found, before, visibility.Of(c.policy, c.who, c.gateway.masks), viewer)
+	}
+}
+
+// Ask implements Reviewer.
+func (d *desk) Ask(ctx context.Context, id, text string) (*review.Sheet, error) {
+	return d.sheet(ctx, "request_changes", id, "", func(ctx context.Context, c *Call, _ *change.Change) (*change.Change, error) {
+		return c.changes().Ask(ctx, id, d.who, text)
+	})
+}
+
+// Edit implements Reviewer. The new version has the rights of the agent, which may see it: a field that the agent can't
+// write, or a record that it doesn't see, can't be put in.
+func (d *desk) Edit(ctx context.Context, id string, e review.Revision) (*review.Sheet, error) {
+	return d.sheet(ctx, "edit", id, audit.Proposed, func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
+		if err := c.editable(ctx, found); err != nil {
+			return nil, err
+		}
+		list, err := e.Apply(found)
+		if err != nil {
+			return nil, err
+		}
+		agent, err := parties.Agent(ctx, d.gateway.options.Refresher, found)
+		if err != nil {
+			return nil, err
+		}
+		r := write.Request{Writes: list, Tool: "edit", Reason: e.Reason, Mode: write.Review, After: found.After, Input: e.Input()}
+		filed, err := c.draftedFor(ctx, agent, r)
+		if err != nil {
+			return nil, err
+		}
+		by := change.PartyOf(d.who)
+		filed.Agent, filed.Asker = found.Agent, &by
+		kept, err := c.file(ctx, filed, found)
+		if err == nil {
+			err = d.gateway.record(ctx, found.ID)
+		}
+		return kept, err
+	})
+}
+
+// editable returns nil if the reviewer may put another version in the place of found.
+func (c *Call) editable(ctx context.Context, found *change.Change) error {
+	queue := c.gateway.options.Changes
+	if !queue.Edits() {
+		return &problem.Error{Code: problem.PermissionDenied, Kind: "edit", Detail: "changes are not edited here: review.edit is not set"}
+	}
+	if err := review.Revisable(found); err != nil {
+		return err
+	}
+	if err := queue.Eligible(c.who, found); err != nil {
+		return err
+	}
+	check, err := c.sighted(ctx, found)
+	if err == nil && !check.OK {
+		err = &problem.Error{Code: problem.PermissionDenied, Kind: check.Name, Detail: check.Detail}
+	}
+	return err
+}
+
+// revised sets what of a conversation the reviewer may do with found.
+func (c *Call) revised(ctx context.Context, found *change.Change, s *review.Sheet) {
+	_, s.CanAsk = found.State.Next(change.EventAsked)
+	s.CanAsk = s.CanAsk && s.CanReject
+	s.CanEdit = c.editable(ctx, found) == nil
+	c.compared(ctx, found, s, review.Viewer{Human: c.who.Owner, Reviewer: true})
+}
+
+// draftedFor is drafted for the principal p, whose agent's change a reviewer revises.
+func (c *Call) draftedFor(ctx context.Context, p identity.Principal, r write.Request) (*change.Change, error) {
+	as := *c
+	as.who = p
+	return as.drafted(ctx, r)
+}
