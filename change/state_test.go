@@ -13,14 +13,16 @@ import (
 // TestNext checks the whole table of transitions.
 func TestNext(t *testing.T) {
 	want := `
-pending: approved→approved cancelled→cancelled commented→pending decided→pending expired→expired previewed→pending rejected→rejected stale→stale
+pending: answered→pending approved→approved cancelled→cancelled changes_requested→changes_requested commented→pending decided→pending expired→expired previewed→pending rejected→rejected replaced→replaced stale→stale
+changes_requested: answered→pending cancelled→cancelled commented→changes_requested expired→expired previewed→pending rejected→rejected replaced→replaced
 approved: cancelled→cancelled claimed→applying commented→approved expired→expired rejected→rejected
 applying: applied→applied claimed→applying failed→failed sending→applying stale→stale unknown→unknown
 applied: commented→applied
 rejected: commented→rejected
 expired:
 cancelled:
-stale: cancelled→cancelled commented→stale expired→expired previewed→pending rejected→rejected
+replaced:
+stale: answered→stale cancelled→cancelled changes_requested→changes_requested commented→stale expired→expired previewed→pending rejected→rejected replaced→replaced
 failed: commented→failed
 unknown: applied→applied commented→unknown failed→failed settled→unknown
 `
@@ -56,8 +58,8 @@ func TestTransitionsAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := map[State]map[EventKind]State{}
-	step := regexp.MustCompile("`([a-z]+) → ([a-z]+)`")
-	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z]+)` \\|.*$").FindAllStringSubmatch(string(text), -1) {
+	step := regexp.MustCompile("`([a-z_]+) → ([a-z_]+)`")
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|.*$").FindAllStringSubmatch(string(text), -1) {
 		if !slices.Contains(States(), State(row[1])) {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/console/internal/editing"
 	"github.com/bailiwick-dev/bailiwick/console/internal/listing"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
@@ -184,7 +185,7 @@ func (c *Console) deeds() map[string]func(d bailiwick.Reviewer, v *visit) (*revi
 		"comment": func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) { return d.Comment(v.ctx(), id(v), text(v)) },
 		"ask":     func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) { return d.Ask(v.ctx(), id(v), text(v)) },
 		"edit": func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) {
-			edits, err := edits(v.r.PostForm)
+			edits, err := editing.Read(v.r.PostForm)
 			if err != nil {
 				return nil, err
 			}

@@ -131,7 +131,7 @@ func TestBrowserTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	rosa.click(`a.title[href*="` + last + `"]`)
-	rosa.waitFor(`document.querySelector(".deeds button")?.disabled && document.body.innerText.includes("has moved since")`)
+	rosa.waitFor(`document.querySelector(".deeds button")?.disabled === true && document.body.innerText.includes("has moved since")`)
 	rosa.took("be stopped by a stale record", 2)
 
 	many := h.together(t, issues)

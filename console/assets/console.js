@@ -17,6 +17,15 @@
   };
   setInterval(tick, 1000);
 
+  // A time is shown in the zone of its reader, beside UTC.
+  const local = () => {
+    for (const t of every("time[datetime][title]:not([data-local])")) {
+      t.dataset.local = "yes";
+      t.title = new Date(t.dateTime).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long" }) + " · " + t.title;
+    }
+  };
+  local();
+
   // Rows of the queue.
   const rows = () => every("[data-row]").filter((r) => r.offsetParent !== null);
   const current = () => rows().findIndex((r) => r.classList.contains("at") || r.contains(document.activeElement));
@@ -69,18 +78,25 @@
       if (every("[data-row] input:checked").length) one("#selected").requestSubmit(); else openAt("#to-approve");
     },
     r: () => { if (!reveal("reject", "reject-text")) openAt("#to-reject"); },
-    c: () => reveal("comment-text"),
+    c: () => reveal("comment", "comment-text"),
     u: () => { const up = one("[data-up]"); if (up) location.href = up.href; },
     n: () => part(1),
     p: () => part(-1),
     "/": () => { const box = one("[data-search]"); if (box) { const within = box.closest("details"); if (within) within.open = true; box.focus(); } },
     "?": () => one("#keys")?.showModal(),
   };
+  // Keys of one letter can be turned off: they get in the way of speech input.
+  const off = () => { try { return localStorage.getItem("keys") === "off"; } catch { return false; } };
+  const toggle = one("[data-keys-off]");
+  if (toggle) {
+    toggle.checked = off();
+    toggle.addEventListener("change", () => { try { localStorage.setItem("keys", toggle.checked ? "off" : "on"); } catch { /* for this page alone */ } });
+  }
   document.addEventListener("keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
     if (e.key === "Escape") { every(".me[open]").forEach((d) => { d.open = false; }); return; }
     if (e.target.closest("input:not([type=checkbox]), textarea, select, dialog")) return;
-    if (keys[e.key]) { e.preventDefault(); keys[e.key](); }
+    if (keys[e.key] && !(toggle?.checked)) { e.preventDefault(); keys[e.key](); }
   });
   document.addEventListener("click", (e) => {
     if (e.target.closest("[data-keys]")) one("#keys")?.showModal();
@@ -109,12 +125,17 @@
   });
 
   // What happens elsewhere is said aloud, and a session that has ended as well.
+  const lost = (is) => { const at = one("#lost"); if (at) at.hidden = !is; };
+  addEventListener("offline", () => lost(true));
+  document.addEventListener("htmx:sse:after:connection", () => lost(false));
   document.addEventListener("htmx:sse:error", (e) => {
+    if (e.detail?.status !== 401 && !document.hidden) lost(true);
     if (e.detail?.status === 401) { const gone = one("#gone"); if (gone) gone.hidden = false; }
   });
   document.addEventListener("htmx:after:swap", (e) => {
     const said = one("#said");
     if (said && one("#sheet") && e.target?.closest?.("#sheet")) said.textContent = "This change has moved: " + (one(".stages [aria-current], .stages .bad, .stages li:last-child")?.textContent ?? "");
     tick();
+    local();
   });
 })();

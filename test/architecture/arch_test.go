@@ -77,6 +77,7 @@ var mayImport = map[string]string{
 	"internal/review/feed":        "change",
 	"internal/review/parties":     "change identity problem",
 	"internal/review/visibility":  "change identity internal/result/mask internal/review policy schema value",
+	"internal/rules/derivation":   "identity policy problem query",
 	"internal/rules/schemacheck":  "internal/fieldcheck policy problem schema value write",
 	"internal/rules/writes":       "change identity internal/fieldcheck internal/rules/calls policy problem query schema value write",
 	"source":                      "change identity internal/openapi/client internal/rules/calls internal/rules/guard internal/rules/writes policy schema value",
@@ -84,7 +85,7 @@ var mayImport = map[string]string{
 	"internal/result/shape":       "internal/result/redact policy problem value",
 	"audit":                       "problem value",
 	"limit":                       "problem",
-	".":                           "action audit change identity internal/fair internal/functions internal/objects internal/once internal/openapi/response internal/openapi/validate internal/policyreport internal/remark internal/result/mask internal/result/redact internal/result/shape internal/review internal/review/evidence internal/review/feed internal/review/parties internal/review/visibility internal/rules/calls internal/rules/guard internal/rules/schemacheck internal/rules/writes internal/subscribers internal/trace limit policy problem query schema source value write",
+	".":                           "action audit change identity internal/fair internal/functions internal/objects internal/once internal/openapi/response internal/openapi/validate internal/policyreport internal/remark internal/result/mask internal/result/redact internal/result/shape internal/review internal/review/evidence internal/review/feed internal/review/parties internal/review/visibility internal/rules/calls internal/rules/derivation internal/rules/guard internal/rules/schemacheck internal/rules/writes internal/subscribers internal/trace limit policy problem query schema source value write",
 
 	// sources and clients
 	"internal/objects":               "identity policy problem schema source",
@@ -153,8 +154,9 @@ var mayImport = map[string]string{
 	"internal/oauthmeta":        "identity",
 	"mcp/internal/sealed":       "internal/once",
 	"internal/mcpobserve":       "internal/wire value",
-	"console":                   ". audit change console/internal/chart console/internal/listing console/internal/sanitize console/internal/session console/internal/usagelog identity internal/edge internal/fair internal/gate internal/installlink internal/once internal/policyreport internal/refused internal/review internal/webhook problem value write",
+	"console":                   ". audit change console/internal/chart console/internal/editing console/internal/listing console/internal/sanitize console/internal/session console/internal/usagelog identity internal/edge internal/fair internal/gate internal/installlink internal/once internal/policyreport internal/refused internal/review internal/webhook problem value write",
 	"console/internal/chart":    "",
+	"console/internal/editing":  "internal/review problem value",
 	"console/internal/listing":  "change problem",
 	"console/internal/sanitize": "",
 	"console/internal/usagelog": "audit",

@@ -20,11 +20,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // deed is one action on a change, by one of several people.
 type deed struct {
-	do  string // "approve", "reject", "cancel" or "show"
+	do  string // "approve", "reject", "ask", "answer", "replace", "edit", "cancel" or "show"
 	who int
 }
 
@@ -43,7 +44,7 @@ var oneChange = porcupine.Model{
 		if out == "moved" {
 			return true, l
 		}
-		approved := l.state == change.Granted
+		approved, open := l.state == change.Granted, l.state == change.Pending || l.state == change.Returned
 		switch d.do {
 		case "show":
 			return l.shown(out)
@@ -51,14 +52,29 @@ var oneChange = porcupine.Model{
 			return l.approve(1<<d.who, out)
 		case "reject":
 			if out == "state" {
-				return l.state != change.Pending, applied(l)
+				return !open, applied(l)
 			}
-			return l.state == change.Pending || approved, life{change.Rejected, l.approvers}
+			return open || approved, life{change.Rejected, l.approvers}
+		case "ask":
+			if out == "state" {
+				return l.state != change.Pending, l
+			}
+			return l.state == change.Pending, life{change.Returned, 0}
+		case "answer":
+			if out == "state" {
+				return !open, l
+			}
+			return open, life{change.Pending, l.approvers}
+		case "replace", "edit":
+			if out == "state" || out == "replaced" {
+				return !open && (out == "state" || l.state == change.Replaced), l
+			}
+			return open, life{change.Replaced, 0}
 		}
 		if out == "state" {
-			return l.state != change.Pending, applied(l)
+			return !open, applied(l)
 		}
-		return l.state == change.Pending || approved, life{change.Cancelled, l.approvers}
+		return open || approved, life{change.Cancelled, l.approvers}
 	},
 	DescribeOperation: func(in, out any) string { return fmt.Sprint(in, " → ", out) },
 }
@@ -74,7 +90,7 @@ func applied(l life) life {
 
 func (l life) shown(out string) (bool, any) {
 	switch change.State(out) {
-	case change.Pending, change.Rejected, change.Cancelled:
+	case change.Pending, change.Returned, change.Replaced, change.Rejected, change.Cancelled:
 		return l.state == change.State(out), l
 	case change.Granted:
 		return l.state == change.Granted, l
@@ -129,6 +145,7 @@ func TestReplicas(t *testing.T) {
 				options.Sources = o.sources // both write to the same tracker
 			}
 			options.Refresher, options.Audit, options.History, changes.Store = identity.Fixed{}, s, s, s
+			changes.Edit = true
 		})
 		if o == nil {
 			o = at
@@ -168,7 +185,7 @@ func TestReplicas(t *testing.T) {
 	if held, err := change.Reconcile(t.Context(), stores[0], stores[1]); err != nil || len(held.Lacks) > 0 || held.Steps == 0 {
 		t.Errorf("%+v, %v", held, err)
 	}
-	if ended[change.Applied] == 0 || ended[change.Rejected] == 0 || ended[change.Cancelled] == 0 {
+	if ended[change.Replaced] == 0 || ended[change.Applied] == 0 || ended[change.Rejected] == 0 || ended[change.Cancelled] == 0 {
 		t.Error("the rounds show too little:", ended)
 	}
 }
@@ -183,8 +200,8 @@ func (o *office) crowd(replicas []*bailiwick.Gateway, bot identity.Principal, pe
 		wg.Go(func() {
 			r := rand.New(rand.NewPCG(rand.Uint64(), 1))
 			for range 3 {
-				d := deed{[]string{"show", "approve", "approve", "approve", "approve", "reject", "cancel"}[r.IntN(7)], r.IntN(len(people))}
-				if d.do == "reject" && r.IntN(3) > 0 {
+				d := deed{[]string{"show", "approve", "approve", "approve", "approve", "approve", "reject", "cancel", "ask", "answer", "answer", "replace", "edit"}[r.IntN(13)], r.IntN(len(people))}
+				if (d.do == "reject" || d.do == "replace" || d.do == "edit" || d.do == "cancel") && r.IntN(3) > 0 {
 					d.do = "show"
 				}
 				time.Sleep(time.Duration(r.IntN(3)) * time.Millisecond)
@@ -209,7 +226,10 @@ func (o *office) settled(s change.Store, id string) *change.Change {
 			o.Fatal(err)
 		}
 		if !slices.Contains([]change.State{change.Granted, change.Applying}, c.State) {
-			if c.State == change.Pending { // the next round proposes on the same record
+			if c.State == change.Replaced { // its last version counts, which nobody has decided about
+				return o.settledVersion(s, c)
+			}
+			if c.State == change.Pending || c.State == change.Returned { // the next round proposes on the same record
 				if _, err := change.NewQueue(change.Options{Store: s}).Reject(o.Context(), id, identity.Principal{ID: "x", Kind: identity.Human, Owner: "x", Scopes: []identity.Scope{identity.Review}}, ""); err != nil {
 					o.Fatal(err)
 				}
@@ -220,6 +240,21 @@ func (o *office) settled(s change.Store, id string) *change.Change {
 	}
 	o.Fatal("the change never ended")
 	return nil
+}
+
+// settledVersion ends the newest version of c, for which the record is still as it was, and returns c.
+func (o *office) settledVersion(s change.Store, c *change.Change) *change.Change {
+	o.Helper()
+	last := c
+	for last.State == change.Replaced {
+		next, err := s.Get(o.Context(), last.ReplacedBy)
+		if err != nil || next.Replaces != last.ID {
+			o.Fatal("a version that isn't there, or another one's:", next, err)
+		}
+		last = next
+	}
+	o.settled(s, last.ID)
+	return c
 }
 
 // act does one deed and returns the result: the state that a show shows, "ok", or the kind of the refusal.
@@ -236,6 +271,17 @@ func (o *office) act(g *bailiwick.Gateway, bot identity.Principal, people []iden
 		_, err = desk.Approve(ctx, id, digest, "")
 	case "reject":
 		_, err = desk.Reject(ctx, id, "no")
+	case "ask":
+		_, err = desk.Ask(ctx, id, "other")
+	case "edit":
+		_, err = desk.Edit(ctx, id, review.Revision{Digest: digest, Reason: "x", Edits: []review.Edit{{Field: "n", Value: value.OfInt(rand.Int64N(1 << 40))}}})
+	case "replace":
+		_, err = o.again(g, bot, id, fmt.Sprintf(`{"n": %d}`, 1<<41+rand.Int64N(1<<40)))
+	case "answer":
+		err = g.Do(ctx, bot, bailiwick.CallSpec{Tool: "reply_to_change", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+			_, err := c.Answer(ctx, id, fmt.Sprint(rand.Int64()))
+			return 0, err
+		})
 	case "cancel":
 		err = g.Do(ctx, bot, bailiwick.CallSpec{Tool: "cancel_change", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 			_, err := c.CancelChange(ctx, id)
@@ -246,7 +292,7 @@ func (o *office) act(g *bailiwick.Gateway, bot identity.Principal, people []iden
 	if err == nil {
 		return "ok"
 	}
-	if !slices.Contains([]string{"moved", "state", "decided"}, kind) {
+	if !slices.Contains([]string{"moved", "state", "decided", "replaced"}, kind) {
 		o.Errorf("%s: %v", d.do, err)
 	}
 	return kind

@@ -69,10 +69,16 @@ func TestConversation(t *testing.T) {
 		t.Error("a change that was returned is approved:", err)
 	}
 	other := o.bot()
-	if err := o.as(other, func(ctx context.Context, c *bailiwick.Call) error { _, err := c.Answer(ctx, first.ID, "mine"); return err }); problem.CodeOf(err) != problem.NotFound {
+	if err := o.as(other, func(ctx context.Context, c *bailiwick.Call) error {
+		_, err := c.Answer(ctx, first.ID, "mine")
+		return err
+	}); problem.CodeOf(err) != problem.NotFound {
 		t.Error("another agent answers:", err)
 	}
-	answer := func(ctx context.Context, c *bailiwick.Call) error { _, err := c.Answer(ctx, first.ID, "is it?"); return err }
+	answer := func(ctx context.Context, c *bailiwick.Call) error {
+		_, err := c.Answer(ctx, first.ID, "is it?")
+		return err
+	}
 	if err := o.as(bot, answer); err != nil {
 		t.Fatal(err)
 	}

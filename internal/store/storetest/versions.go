@@ -48,8 +48,7 @@ func testVersions(t *testing.T, open Open) {
 	if due, err := s.Due(ctx, 10); err != nil || len(due) != 0 {
 		t.Error("what waits for a version that was replaced is due:", due, err)
 	}
-	last := get(t, s, second.ID)
-	if err := step(t, s, last, change.Step{State: change.Applied, Event: change.EventApplied}, change.Guard{}); err != nil {
+	if err := step(t, s, get(t, s, second.ID), change.Step{State: change.Applied, Event: change.EventApplied}, change.Guard{}); err != nil {
 		t.Fatal(err)
 	}
 	if due, err := s.Due(ctx, 10); err != nil || !cmp.Equal(due, []string{waits.ID}) {
@@ -115,27 +114,16 @@ func testFor(t *testing.T, open Open) {
 		{change.Filter{For: "ben", Own: true}, []string{asked.ID, theirs.ID}},
 		{change.Filter{For: "ana"}, []string{asked.ID}}, // ana owns the agents of the others
 		{change.Filter{For: "an"}, []string{approved.ID, asked.ID, theirs.ID}},
-		{change.Filter{For: "dora", States: []change.State{change.Pending}}, []string{approved.ID, asked.ID, theirs.ID}},
 	} {
 		found, _, err := s.List(t.Context(), tt.f)
 		var got []string
 		for _, c := range found {
 			got = append(got, c.ID)
 		}
-		counts, failed := s.Counts(t.Context(), tt.f)
-		if diff := cmp.Diff(tt.want, got); diff != "" || err != nil || failed != nil || counts[change.Pending] != len(tt.want) {
-			t.Errorf("%+v: %v, %v, %v\n%s", tt.f, err, failed, counts, diff)
+		if counts, failed := s.Counts(t.Context(), tt.f); !cmp.Equal(tt.want, got) || err != nil || failed != nil || counts[change.Pending] != len(tt.want) {
+			t.Errorf("%+v: %v, %v, %v, %v", tt.f, got, err, failed, counts)
 		}
 	}
-}
-
-// idAt returns the beginning of an id of that time.
-func idAt(at time.Time) string {
-	var id ulid.ULID
-	if err := id.SetTime(ulid.Timestamp(at)); err != nil {
-		panic(err)
-	}
-	return strings.ToLower(id.String()[:10])
 }
 
 // testFast files more changes in a minute than a principal may.
@@ -146,9 +134,9 @@ func testFast(t *testing.T, open Open) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := func(n int, at time.Time, principal string) error {
-		c := plain(n, principal)
-		c.ID = fmt.Sprintf("%s%016d", idAt(at), n)
+	file := func(n int, at time.Time, who string) error {
+		c := plain(n, who)
+		c.ID = fmt.Sprintf("%s%016d", strings.ToLower(ulid.MustNew(ulid.Timestamp(at), nil).String()[:10]), n)
 		_, err := []Store{s, other}[n%2].Put(t.Context(), c, change.Filing{Life: time.Hour, Most: 100, PerMinute: 3})
 		return err
 	}

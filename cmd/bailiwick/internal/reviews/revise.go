@@ -1,0 +1,49 @@
+package reviews
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+)
+
+func (d desk) requestChanges() *cobra.Command {
+	return &cobra.Command{
+		Use:   "request-changes ID WORDS",
+		Short: "Return a change to its agent, with what should be different",
+		Args:  terminal.These(2, "the change's ID", "what should be different"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return d.decide(cmd.Context(), args[0], "request_changes", map[string]any{"text": args[1]})
+		},
+	}
+}
+
+func (d desk) edit() *cobra.Command {
+	var reason string
+	var item int
+	cmd := &cobra.Command{
+		Use:   "edit ID FIELD VALUE --reason WORDS",
+		Short: "Put a version with another value in the place of a change; VALUE is JSON, or a text",
+		Args:  terminal.These(3, "the change's ID", "a field that it sets", "its value"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if reason == "" {
+				return terminal.Usagef("--reason is missing")
+			}
+			sheet, _, err := d.sheet(cmd.Context(), http.MethodGet, args[0], "", nil)
+			if err != nil {
+				return err
+			}
+			var v any = args[2]
+			if json.Valid([]byte(args[2])) {
+				v = json.RawMessage(args[2])
+			}
+			edit := map[string]any{"item": item, "field": args[1], "value": v}
+			return d.decide(cmd.Context(), args[0], "edit", map[string]any{"digest": sheet.Digest, "edits": []any{edit}, "reason": reason})
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why, in `WORDS`")
+	cmd.Flags().IntVar(&item, "item", 0, "which record of the change, from `0`")
+	return cmd
+}

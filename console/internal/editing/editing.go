@@ -1,0 +1,71 @@
+// Package editing is the form in which a reviewer edits the values of a change, and how it is read.
+package editing
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Value is a value that a reviewer may edit.
+type Value struct {
+	Name  string // of its input: "item.field"
+	Of    review.Item
+	Path  string
+	Kind  string // as of review.Shown; what isn't a text or a date is edited as JSON
+	Text  string
+	Whole bool // the value is shown whole: one that is cut isn't edited here
+}
+
+// Values returns the values of s that the form has: those of top-level fields that were asked for.
+func Values(s *review.Sheet) []Value {
+	var out []Value
+	for i, item := range s.Items {
+		for _, f := range item.Fields {
+			if strings.Contains(f.Path, "/") || f.Source || f.After.Kind == "absent" || f.After.Kind == "masked" {
+				continue
+			}
+			out = append(out, Value{Name: strconv.Itoa(i) + "." + f.Path, Of: item, Path: f.Path, Kind: f.After.Kind, Text: f.Exact(), Whole: f.After.Length == 0})
+		}
+	}
+	return out
+}
+
+// Read reads the form: "value.item.field" is the value, "was.item.field" what it was and "kind.item.field" its kind. A
+// value that is as it was isn't an edit.
+func Read(form url.Values) ([]review.Edit, error) {
+	var out []review.Edit
+	for name := range form {
+		at, ok := strings.CutPrefix(name, "value.")
+		if !ok {
+			continue
+		}
+		number, field, _ := strings.Cut(at, ".")
+		item, err := strconv.Atoi(number)
+		if err != nil {
+			return nil, problem.New(problem.InvalidArgument, "That form could not be read.")
+		}
+		text := strings.ReplaceAll(form.Get(name), "\r\n", "\n")
+		if text == strings.ReplaceAll(form.Get("was."+at), "\r\n", "\n") && form.Get("null."+at) == "" {
+			continue
+		}
+		v := value.OfString(text)
+		if kind := form.Get("kind." + at); form.Get("null."+at) != "" {
+			v = value.Value{}
+		} else if !slices.Contains([]string{"text", "date", "empty", "null", "bytes"}, kind) {
+			if v, err = value.Read([]byte(text), 0); err != nil {
+				return nil, problem.New(problem.InvalidArgument, field+" needs a "+kind+", written as JSON.")
+			}
+		}
+		out = append(out, review.Edit{Item: item, Field: field, Value: v})
+	}
+	slices.SortFunc(out, func(a, b review.Edit) int {
+		return strings.Compare(strconv.Itoa(a.Item)+a.Field, strconv.Itoa(b.Item)+b.Field)
+	})
+	return out, nil
+}
