@@ -152,7 +152,7 @@ func TestBrowserTasks(t *testing.T) {
 	}
 	rosa.shoot("task-100", true)
 	rosa.click(".deeds button")
-	rosa.waitFor(`document.body.innerText.includes("applied")`)
+	rosa.waitFor(`document.body?.innerText.includes("applied") === true`)
 	rosa.took("review 100 records", 8)
 }
 

@@ -252,7 +252,7 @@ func newWriter(t *testing.T, into source.Source, p identity.Principal) *writer {
 		rules.Classes[c.Name] = policy.ClassRule{Write: map[write.Op]write.Mode{write.OpCreate: write.Allow, write.OpUpdate: write.Allow, write.OpDelete: write.Allow}}
 	}
 	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"shop": into}, Rules: rules, Audit: store, History: store, Refresher: identity.Fixed{},
-		Changes: change.NewQueue(change.Options{Store: store})})
+		Changes: change.NewQueue(change.Options{Store: store, Rate: 10_000})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,6 +53,7 @@ func newOffice(b *testing.B, tracks, keeps string) *office {
 	c.Store = storeOf(b, keeps)
 	c.Limits = config.Limits{Rate: config.Rate{Calls: 1e9, Per: time.Minute}, Burst: 1e9, Concurrency: 1e6, Pending: 1e9}
 	o := &office{}
+	c.Limits.Proposals = 10_000
 	if o.plant, err = app.Build(b.Context(), c); err != nil {
 		b.Fatal(err)
 	}

@@ -175,6 +175,7 @@ func TestResident(t *testing.T) {
 			}
 			c.Sources[0].URL, c.Store = filled(t, m.kind, m.statements), "sqlite:"+filepath.Join(t.TempDir(), "bailiwick.db")
 			c.Limits = config.Limits{Rate: config.Rate{Calls: 1e9, Per: time.Minute}, Burst: 1e9, Concurrency: 1e6, Pending: 1e9}
+			c.Limits.Proposals = 10_000
 			plant, err := app.Build(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)

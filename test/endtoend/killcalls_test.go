@@ -62,7 +62,7 @@ func caller(ctx context.Context, path, url string) (*bailiwick.Gateway, *change.
 	if err != nil {
 		return nil, nil, err
 	}
-	queue := change.NewQueue(change.Options{Store: store, Lease: callerLease, Most: 1 << 20})
+	queue := change.NewQueue(change.Options{Store: store, Lease: callerLease, Most: 1 << 20, Rate: 1 << 20})
 	g, _, err := bailiwick.New(ctx, bailiwick.Options{Sources: map[string]source.Source{"flow": openapi.New("flow", sender)}, Audit: store, Changes: queue, Refresher: identity.Fixed{},
 		Rules: policy.Rules{Version: "v1", APIs: map[string]calls.Rules{"flow": {Document: d}}}})
 	return g, queue, err

@@ -52,7 +52,7 @@ func decider(ctx context.Context, place, tracker string) (g *bailiwick.Gateway, 
 		return nil, nil, err
 	}
 	g, _, err = bailiwick.New(ctx, bailiwick.Options{Sources: map[string]source.Source{"app": app}, Audit: kept, History: kept,
-		Changes: change.NewQueue(change.Options{Store: kept, Lease: callerLease, Most: 1 << 20}), Refresher: identity.Fixed{},
+		Changes: change.NewQueue(change.Options{Store: kept, Lease: callerLease, Most: 1 << 20, Rate: 1 << 20}), Refresher: identity.Fixed{},
 		Rules: policy.Rules{Version: "v1", Gates: policy.Gates{RawWrites: policy.Review}, Classes: map[string]policy.ClassRule{"issues": {}}}})
 	return g, kept, err
 }
