@@ -189,7 +189,7 @@ func commandLine() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(generated + "# Command line\n\nExit codes: 0 done, 1 refused or failed, 2 not understood. `--json` writes results and errors as JSON.\n")
 	for _, command := range []string{"", "demo", "serve", "call", "tools", "schema", "token create", "token list", "token revoke", "audit tail", "audit verify", "audit export", "changes list", "changes show",
-		"changes approve", "changes break-glass", "changes reject", "changes comment", "changes renew", "changes revert", "changes settle", "changes watch", "changes deliveries", "changes redeliver", "check", "init"} {
+		"changes value", "changes approve", "changes break-glass", "changes reject", "changes request-changes", "changes edit", "changes comment", "changes renew", "changes revert", "changes settle", "changes watch", "changes deliveries", "changes redeliver", "check", "init"} {
 		args := append(strings.Fields(command), "--help")
 		help := exec.Command(program, args...)
 		help.Env = append(os.Environ(), "NO_COLOR=1")
