@@ -49,20 +49,22 @@ func (s *Store) closeJournal() error {
 	return nil
 }
 
-// foldSoon folds the journal after foldAfter.
+// foldSoon folds the journal after foldAfter, or at once if it is full, unless it is being folded.
 func (s *Store) foldSoon() {
+	if !s.folding.CompareAndSwap(false, true) {
+		return
+	}
 	after := foldAfter
 	if s.journal.Size() > journal.Full {
 		after = 0
 	}
-	if s.folding.CompareAndSwap(false, true) {
-		time.AfterFunc(after, func() {
-			s.folding.Store(false)
-			if err := s.fold(context.Background()); err != nil && !s.shut.Load() {
-				s.foldSoon() // Ping and, later, Append report why
-			}
-		})
-	}
+	time.AfterFunc(after, func() {
+		_ = s.fold(context.Background()) // Ping and, later, Append report why it fails
+		s.folding.Store(false)
+		if !s.shut.Load() && s.journal.Size() > 0 {
+			s.foldSoon()
+		}
+	})
 }
 
 // fold moves the records of the journal into the tables.

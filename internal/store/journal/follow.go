@@ -87,11 +87,9 @@ func (j *Journal) follow() error {
 	if err != nil {
 		return err
 	}
-	table, err := j.options.Head() // after the names: a segment that is gone is in the tables
-	if err != nil {
-		return err
-	}
-	found, behind := later(table, m.head), int64(0)
+	found, behind := m.head, int64(0)
+	var last audit.Head // of the segment that the mark names, if it is the last one
+	var end, size int64 // of that segment
 	for i, name := range names {
 		path := filepath.Join(j.dir, name)
 		data, err := os.ReadFile(path)
@@ -104,7 +102,7 @@ func (j *Journal) follow() error {
 		if name == m.name && m.end <= int64(len(data)) {
 			from, head = m.end, m.head
 		}
-		end, further := ends(data, from)
+		to, further := ends(data, from)
 		if further.Seq > m.head.Seq {
 			// A process ended without noting that it has synced this, and what follows must not outlive it.
 			if err := j.syncSegment(path); err != nil {
@@ -112,13 +110,21 @@ func (j *Journal) follow() error {
 			}
 		}
 		head = later(head, further)
-		found, behind = later(found, head), behind+end
-		if name == m.name && i == len(names)-1 && head == found {
-			if j.current, err = j.options.open(path, false); err != nil {
-				return err
-			}
-			j.name, j.end, j.ahead = name, end, int64(len(data))
+		found, behind = later(found, head), behind+to
+		if name == m.name && i == len(names)-1 {
+			last, end, size = head, to, int64(len(data))
 		}
+	}
+	// After the segments, since others fold without the lock: what was gone from them is in the tables now.
+	table, err := j.options.Head()
+	if err != nil {
+		return err
+	}
+	if found = later(table, found); last == found && size > 0 {
+		if j.current, err = j.options.open(filepath.Join(j.dir, m.name), false); err != nil {
+			return err
+		}
+		j.name, j.end, j.ahead = m.name, end, size
 	}
 	j.head, j.behind, j.mark = found, behind, now
 	return nil

@@ -376,6 +376,33 @@ func TestKilledBetween(t *testing.T) {
 	to.wantChain(t, []string{"a", "killed", "b"})
 }
 
+// TestFoldedMeanwhile checks that a process that looks for the end of the chain, without a mark, while another one folds
+// the segments, finds it in the tables.
+func TestFoldedMeanwhile(t *testing.T) {
+	dir, to := filepath.Join(t.TempDir(), "audit"), &table{}
+	j, other := open(t, dir, to, Options{}), open(t, dir, to, Options{})
+	if err := j.Append(batchOf("a")); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := other.lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, end, err := other.seal()
+	unlock()
+	if err := errors.Join(err, os.Truncate(filepath.Join(dir, "lock"), 0)); err != nil {
+		t.Fatal(err)
+	}
+	j.options.Head = func() (audit.Head, error) {
+		head, err := to.end()
+		return head, errors.Join(err, other.drain(names, end))
+	}
+	if err := errors.Join(j.Append(batchOf("b")), other.Close(), j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	to.wantChain(t, []string{"a", "b"})
+}
+
 // TestEvery checks that records of an interval are synced when it ends, and that a failed sync is made good by folding.
 func TestEvery(t *testing.T) {
 	dir, to := filepath.Join(t.TempDir(), "audit"), &table{}
