@@ -165,13 +165,65 @@ func TestMatrixReads(t *testing.T) {
 					joined = len(rows)
 				}
 				says("join", joined, len(m.theirs(class, `{}`, header)))
+				m.more(a, class, header, says)
 			}
 		}
 	}
-	if least := 5 * 2 * 12 * 9; compared < least {
+	if least := 5 * 2 * 12 * 15; compared < least {
 		t.Errorf("%d comparisons, want %d", compared, least)
 	}
 	t.Logf("%d comparisons", compared)
+}
+
+// more compares SELECTs, groups, patterns and refusals. What Parse Server itself doesn't answer in a session is computed
+// from the records that it shows there.
+func (m *matrix) more(a *asker, class, header string, says func(op string, got, want any)) {
+	m.t.Helper()
+	status, found := m.found(class, `{}`, header)
+	ids, groups := []string{}, map[string]map[string]int{"title": {}, "inner": {}}
+	for _, f := range found {
+		r := f.(object)
+		ids = append(ids, r["objectId"].(string))
+		for field, group := range groups {
+			if text, shown := r[field].(string); shown {
+				group[text]++
+			}
+		}
+	}
+	slices.Sort(ids)
+	_, _, err := a.read(&query.Find{Class: class, Limit: 100})
+	says("refused by Parse Server alone", status != 200 && err == nil, false)
+	statement, wrong := query.ParseSQL(`SELECT c."objectId" FROM "` + class + `" AS c WHERE c."objectId" IN (SELECT "objectId" FROM "` + class + `")`)
+	if wrong != nil {
+		m.t.Fatal(wrong)
+	}
+	statement.Limit = 1000
+	got := []string{}
+	if _, rows, err := a.read(statement); err == nil {
+		for _, row := range rows {
+			got = append(got, row[0].Text())
+		}
+	}
+	slices.Sort(got)
+	says("SELECT", got, ids)
+	for _, field := range []string{"title", "inner"} {
+		want := []string{}
+		for text, n := range groups[field] {
+			want = append(want, fmt.Sprint(text, " ", n))
+		}
+		slices.Sort(want)
+		got := a.ours(pipeline(m.t, class, `[{"$group":{"_id":"$`+field+`","n":{"$sum":1}}},{"$project":{"_id":1,"n":1}}]`))
+		if len(want) == 0 && len(got) == 1 && (got[0] == "not_found" || got[0] == "invalid_query" || got[0] == "permission_denied") {
+			got = want // refused, where Parse Server shows none
+		}
+		says("group by "+field, got, want)
+	}
+	pattern := `{"title":{"$regex":"^t[123]"}}`
+	says("pattern", a.found(&query.Find{Class: class, Where: where(m.t, pattern), Limit: 100}), m.theirs(class, pattern, header))
+	hidden := `{"inner":"s0"}`
+	status, _ = m.found(class, hidden, header)
+	_, _, err = a.read(&query.Find{Class: class, Where: where(m.t, hidden), Limit: 100})
+	says("a filter that Parse Server alone refuses", status != 200 && err == nil, false)
 }
 
 // theirs returns the records that Parse Server finds.
@@ -242,12 +294,12 @@ func newWriter(t *testing.T, into source.Source, p identity.Principal) *writer {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	p.Scopes = []identity.Scope{identity.Read, identity.Write, identity.Delete}
+	p.Scopes = []identity.Scope{identity.Read, identity.Write, identity.Delete, identity.Schema}
 	classes, _, err := into.Describe(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := policy.Rules{Version: "v1", Unlisted: true, Gates: policy.Gates{Writes: policy.On, RawWrites: policy.On}, Classes: map[string]policy.ClassRule{}}
+	rules := policy.Rules{Version: "v1", Unlisted: true, Gates: policy.Gates{Writes: policy.On, RawWrites: policy.On, SchemaWrites: policy.On}, Classes: map[string]policy.ClassRule{}}
 	for _, c := range classes {
 		rules.Classes[c.Name] = policy.ClassRule{Write: map[write.Op]write.Mode{write.OpCreate: write.Allow, write.OpUpdate: write.Allow, write.OpDelete: write.Allow}}
 	}
@@ -261,12 +313,15 @@ func newWriter(t *testing.T, into source.Source, p identity.Principal) *writer {
 
 // write proposes a write, and returns the state of its change.
 func (w *writer) write(of write.Write) (s *review.Sheet, err error) {
-	needs := identity.Write
-	if of.Op() == write.OpDelete {
+	needs, kind := identity.Write, policy.WriteRaw
+	switch of.Op() {
+	case write.OpDelete:
 		needs = identity.Delete
+	case write.OpSchema:
+		needs, kind = identity.Schema, policy.WriteSchema
 	}
 	r := write.Request{Tool: "propose_changes", Reason: "because", Input: value.OfObject(nil), Writes: []write.Write{of}}
-	err = w.gateway.Do(w.t.Context(), w.who, bailiwick.CallSpec{Tool: r.Tool, Needs: needs, Writes: policy.WriteRaw, Proposes: true},
+	err = w.gateway.Do(w.t.Context(), w.who, bailiwick.CallSpec{Tool: r.Tool, Needs: needs, Writes: kind, Proposes: true},
 		func(ctx context.Context, c *bailiwick.Call) (int, error) {
 			s, err = c.Propose(ctx, r)
 			return 0, err

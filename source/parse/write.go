@@ -45,6 +45,8 @@ func single(plan *writes.Plan) (*writes.Item, error) {
 	}
 	it := &plan.Items[0]
 	switch it.Op {
+	case write.OpSchema:
+		return it, nil
 	case write.OpCreate, write.OpUpdate, write.OpDelete, write.OpAction:
 	default:
 		return nil, problem.New(problem.Unsupported, fmt.Sprintf("Parse Server has no write of the kind %s here", it.Op))
@@ -76,6 +78,13 @@ func (w *Writable) Preview(ctx context.Context, d writes.Draft) (change.Preview,
 	if err != nil {
 		return change.Preview{}, err
 	}
+	if it.Op == write.OpSchema {
+		c, err := w.classChange(plan.Source, it)
+		if err == nil {
+			err = w.obstacle(ctx, &c)
+		}
+		return change.Preview{Kind: change.Computed, Effects: []change.Effect{c.effect}}, err
+	}
 	e, _, err := w.effect(ctx, it)
 	if err != nil {
 		return change.Preview{}, err
@@ -86,7 +95,7 @@ func (w *Writable) Preview(ctx context.Context, d writes.Draft) (change.Preview,
 // effect returns what an item would do, and the record that it is about; nil for none.
 func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, value.Row, error) {
 	e := change.Effect{Op: it.Op, Class: it.View.Class().FullName(), Key: it.Key, Version: it.View.Rule().Version}
-	r, err := w.reading(ctx, it)
+	r, err := w.writing(ctx, it)
 	if err != nil {
 		return e, nil, err
 	}
@@ -134,8 +143,8 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 // operationOf are the operations of class-level permissions that writes need.
 var operationOf = map[write.Op]schema.Operation{write.OpCreate: schema.Create, write.OpUpdate: schema.Update, write.OpDelete: schema.Delete}
 
-// reading returns a reading of the views of an item.
-func (w *Writable) reading(ctx context.Context, it *writes.Item) (*reading, error) {
+// writing returns a reading of the views of an item.
+func (w *Writable) writing(ctx context.Context, it *writes.Item) (*reading, error) {
 	who, err := w.person(ctx, it.View.Principal())
 	if err != nil {
 		return nil, err
@@ -199,6 +208,9 @@ func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, 
 	if err != nil {
 		return none, err
 	}
+	if it.Op == write.OpSchema {
+		return w.applyClass(ctx, plan.Source, plan.Change, it)
+	}
 	now, _, err := w.effect(ctx, it)
 	if err != nil {
 		return none, err
@@ -206,7 +218,7 @@ func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, 
 	if it.ID != nil && it.Op != write.OpAction && moved(it, now.Before) {
 		return none, &change.Moved{Now: []change.Effect{{Op: it.Op, Class: now.Class, Key: it.Key, Before: now.Before, Version: now.Version}}}
 	}
-	r, err := w.reading(ctx, it)
+	r, err := w.writing(ctx, it)
 	if err != nil {
 		return none, err
 	}
