@@ -60,15 +60,12 @@ func (s *Source) Compile(p policy.Permit) (string, error) {
 	return strings.Replace(text, "?&", "?", 1) + "\n-- done here, over the records that this returns page by page: " + rest, nil
 }
 
-// Explain implements source.Explainer. Over REST there is no plan of a database; what Compile says is all that is known.
+// Explain implements source.Explainer. Over REST there is no plan of a database to be had.
 func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
-	if s.direct != nil {
-		if e, ok := s.direct.(source.Explainer); ok {
-			return e.Explain(ctx, p)
-		}
-		return "", nil
+	if e, ok := s.direct.(source.Explainer); ok {
+		return e.Explain(ctx, p)
 	}
-	return s.Compile(p)
+	return "", nil
 }
 
 // blank returns a where object with "?" in place of its values.
