@@ -48,9 +48,9 @@ func (w *writer) sets(v *policy.View, data value.Value, op write.Op) ([]Set, err
 }
 
 // returns reports whether a source takes the former value of a generated field for a record that a revert brings back: of
-// the id that the database counts up.
+// an id that the database counts up, or an ObjectId.
 func returns(v *policy.View, f *schema.Field) bool {
-	return f.Type == schema.Integer && slices.Contains(v.Key(), f.Name)
+	return (f.Type == schema.Integer || f.Native == "objectId") && slices.Contains(v.Key(), f.Name)
 }
 
 // set checks one member of data. It returns a fault if the value is invalid, and an error if the field may not be set.
