@@ -194,6 +194,7 @@ const commands = {
   ping: () => ({ ok: 1 }), endSessions: () => ({ ok: 1 }), killOp: () => ({ ok: 1 }),
   buildInfo: () => ({ version: "0.0.0-mingo", versionArray: [0, 0, 0, 0], modules: ["mingo-wire-server"], ok: 1 }),
   insert, find, aggregate, findAndModify, findandmodify: findAndModify, delete: remove,
+  explain: (db, cmd) => ({ queryPlanner: { namespace: `${db}.${cmd.explain.aggregate}`, winningPlan: { stage: "COLLSCAN" } }, ok: 1 }),
   count: (db, cmd) => ({ n: new mingo.Query(cmd.query ?? {}, options(db)).find(docsOf(db, cmd.count)).all().length, ok: 1 }),
   create: (db, cmd) => { made(db, cmd.create).options = cmd.validator ? { validator: cmd.validator } : {}; return { ok: 1 }; },
   createIndexes: (db, cmd) => {
