@@ -8,7 +8,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -17,6 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
 	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // tasks are the classes of the worlds: tasks of an organisation, and notes that belong to it through their task.
@@ -74,7 +77,7 @@ func world(t *testing.T, url string, twin uint64, full bool) *mongodb.Source {
 // interfere asks two databases, which differ in what the principal doesn't see, the same questions.
 func interfere(t *testing.T, open func(testing.TB) string, full bool) {
 	deleted := query.Compare{Path: query.Path{"deleted"}, Op: query.Ne, Value: value.OfBool(true)}
-	rules := policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{
+	rules := policy.Rules{Unlisted: true, Gates: policy.Gates{Writes: policy.On, RawWrites: policy.On}, Classes: map[string]policy.ClassRule{
 		"tasks": {Tenant: &policy.TenantRule{Field: "org"}, Canonical: deleted, Denied: []string{"secret"}},
 		"notes": {Tenant: &policy.TenantRule{Through: "task"}}}}
 	who := identity.Principal{ID: "test", Kind: identity.Agent, Tenant: "acme", Scopes: []identity.Scope{identity.Read}}
@@ -111,22 +114,81 @@ func interfere(t *testing.T, open func(testing.TB) string, full bool) {
 			t.Errorf("%+v\n%s\nbut in the other world\n%s", q, answers[0], answers[1])
 		}
 	}
+	proposed(t, p, worlds)
 	t.Logf("%d answers with records, %d refusals", answered, refused)
 	if answered < 100 {
 		t.Errorf("only %d answers have records", answered)
 	}
 }
 
+// proposed proposes the same writes in both worlds: what the agent is shown of each, and why it is refused, is the same. What the
+// server would refuse is for people alone.
+func proposed(t *testing.T, p *policy.Policy, worlds []*mongodb.Source) {
+	t.Helper()
+	who := identity.Principal{ID: "test", Kind: identity.Agent, Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete}}
+	into := make([]*mongodb.Writable, len(worlds))
+	for i, w := range worlds {
+		var err error
+		if into[i], err = w.Writable(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { into[i].Close() })
+	}
+	shown, refused := 0, 0
+	ids := []string{"a0", "a5", "a7", "g0", "g3", "g39", "none"}
+	var all []write.Write
+	for _, id := range ids {
+		for _, data := range []string{`{"title":"x"}`, `{"org":"globex"}`, `{"meta":{"k":1,"more":[1]}}`, `{"n":null,"x":2}`, `{"deleted":true}`} {
+			all = append(all, &write.Update{Class: "tasks", ID: id, Data: readValue(t, data)}, &write.Create{Class: "tasks", Data: readValue(t, `{"_id":"`+id+`",`+data[1:])})
+		}
+		all = append(all, &write.Delete{Class: "tasks", ID: id}, &write.Create{Class: "notes", Data: readValue(t, `{"_id":"new","task":"`+id+`"}`)},
+			&write.Update{Class: "notes", ID: "n1", Data: readValue(t, `{"task":"`+id+`"}`)})
+	}
+	for i := range 12 {
+		all = append(all, &write.Delete{Class: "notes", ID: fmt.Sprint("n", i)}, &write.Delete{Class: "notes", ID: fmt.Sprint("m", i)})
+	}
+	for _, w := range all {
+		var seen [2]string
+		for i := range into {
+			draft, err := writes.Propose(p, who, write.Request{Writes: []write.Write{w}})
+			var preview change.Preview
+			if err == nil {
+				preview, err = into[i].Preview(t.Context(), draft)
+			}
+			if err != nil {
+				refused++
+				seen[i] = fmt.Sprint(problem.Of(err).Code, problem.Of(err).Detail, problem.Of(err).Suggestion)
+				continue
+			}
+			shown++
+			seen[i] = fmt.Sprint(preview.Kind, preview.Effects, preview.Cascades)
+		}
+		if seen[0] != seen[1] {
+			t.Errorf("%s\n%s\nbut in the other world\n%s", write.Print(w), seen[0], seen[1])
+		}
+		if strings.Contains(seen[0], "secret") {
+			t.Errorf("%s: %s", write.Print(w), seen[0])
+		}
+	}
+	t.Logf("%d writes shown, %d refused", shown, refused)
+	if shown < 50 || refused < 50 {
+		t.Error("too few of either")
+	}
+}
+
+func readValue(t *testing.T, text string) value.Value {
+	t.Helper()
+	v, err := value.Read([]byte(text), 0)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
+}
+
 // questionsOf returns finds, counts and pipelines over both classes.
 func questionsOf(t *testing.T) []query.Query {
 	t.Helper()
-	read := func(text string) value.Value {
-		v, err := value.Read([]byte(text), 0)
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-		return v
-	}
+	read := func(text string) value.Value { t.Helper(); return readValue(t, text) }
 	var out []query.Query
 	for _, where := range []string{`{}`, `{"n":{"$gte":3}}`, `{"title":{"$regex":"[13]$"}}`, `{"org":"globex"}`, `{"meta.k":1}`, `{"meta.k":{"$gt":0}}`, `{"$nor":[{"n":1}]}`,
 		`{"x":{"$ne":2.5}}`, `{"at":null}`, `{"_id":{"$in":["a1","g1","a2"]}}`, `{"n":{"$exists":false}}`, `{"title":{"$startsWith":"title"}}`, `{"x":"acme"}`} {

@@ -15,6 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/large"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/masks"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/statements"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -192,6 +193,16 @@ func mingoTarget(opened *source.Source) pipelines.Target {
 func TestMingoPipelines(t *testing.T) {
 	var opened source.Source
 	pipelines.Differential(t, mingoTarget(&opened))
+}
+
+// TestFerretDBStatements and TestMingoStatements ask the statements of SQL.
+func TestFerretDBStatements(t *testing.T) {
+	statements.Run(t, openFerretDB, statements.Limits{})
+}
+
+func TestMingoStatements(t *testing.T) {
+	var opened source.Source
+	statements.Run(t, mingoTarget(&opened).Open, statements.Limits{})
 }
 
 func TestFerretDBSuite(t *testing.T) { sourcetest.Run(t, openFerretDB, ferretLimits) }

@@ -331,7 +331,7 @@ func TestWrites(t *testing.T) {
 		g.told(t, p, []wrote{{writes: one(`{"op":"create","class":"issues","data":{"_id":"00000000000000000000002a","project":"p1","votes":3}}`),
 			want: ` → {"_id":"00000000000000000000002a","project":"p1","title":null,"votes":3,"meta":null,"tags":null}; applied 00000000000000000000002a`},
 			{writes: one(`{"op":"create","class":"projects","data":{"_id":"p9","org":"acme","name":"nine","budget":1}}`),
-			want: ` → {"_id":"p9","org":"acme","name":"nine","budget":1}; applied p9`}})
+				want: ` → {"_id":"p9","org":"acme","name":"nine","budget":1}; applied p9`}})
 	})
 }
 
