@@ -87,8 +87,7 @@ func Visible(ctx context.Context, v *policy.View, all func(*schema.Class) ([]val
 
 // Holds reports whether a filter over the fields of a class holds for one of its records.
 func Holds(ctx context.Context, f query.Filter, c *schema.Class, row value.Row) (bool, error) {
-	r := &reading{ctx: ctx, plan: &policy.Plan{}}
-	kept, err := r.keep([]value.Row{row}, f, rootsOf(c))
+	kept, err := (&reading{ctx: ctx, plan: &policy.Plan{}}).keep([]value.Row{row}, f, rootsOf(c))
 	return len(kept) == 1, err
 }
 
@@ -160,16 +159,9 @@ func (r *reading) visible(v *policy.View, all func(*schema.Class) ([]value.Row, 
 // through keeps the records whose pointer leads to one of the targets.
 func (r *reading) through(records []value.Row, c *schema.Class, t *policy.Through, targets []value.Row) ([]value.Row, error) {
 	from, key := index(c, t.Field), index(t.View.Class(), t.Key)
-	var kept []value.Row
-	for _, row := range records {
-		if err := Ended(r.ctx); err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(targets, func(target value.Row) bool { return same(row[from], target[key]) }) {
-			kept = append(kept, row)
-		}
-	}
-	return kept, nil
+	return r.only(records, func(row value.Row) bool {
+		return slices.ContainsFunc(targets, func(target value.Row) bool { return same(row[from], target[key]) })
+	})
 }
 
 // rootsOf returns a function that makes a record of a class the root of paths.
@@ -182,12 +174,16 @@ func (r *reading) keep(records []value.Row, f query.Filter, root func(value.Row)
 	if err != nil {
 		return nil, err
 	}
-	var kept []value.Row
+	return r.only(records, func(row value.Row) bool { return test(root(row)) })
+}
+
+// only returns the records for which holds.
+func (r *reading) only(records []value.Row, holds func(value.Row) bool) (kept []value.Row, err error) {
 	for _, row := range records {
 		if err := Ended(r.ctx); err != nil {
 			return nil, err
 		}
-		if test(root(row)) {
+		if holds(row) {
 			kept = append(kept, row)
 		}
 	}

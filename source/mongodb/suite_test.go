@@ -15,6 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/large"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/masks"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/pipelines"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/questions"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/statements"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -223,4 +224,41 @@ func TestFerretDBPipelines(t *testing.T) {
 	var opened source.Source
 	open := func(t *testing.T, d sourcetest.Dataset) source.Source { opened = openFerretDB(t, d); return opened }
 	pipelines.Differential(t, pipelines.Target{Open: open, Tables: ferretLimits, Oracle: oracle, Show: shown(&opened)})
+}
+
+// mingoLeaves are words of the questions that mingo answers otherwise or takes long for: it holds all numbers as doubles, its
+// $dateTrunc knows no time zones, its $isoWeekYear of 2024-12-30 is 2024, and it joins each record with each.
+var mingoLeaves = []string{
+	"Which serial numbers are there, to the last digit?",
+	"How many events have each number, to the last digit?",
+	"Which numbers are beyond what a double tells apart?",
+	"How many events carry exactly 9007199254740993?",
+	"How many events refer to 9007199254740993 in their payload, as a number?",
+	"What do the numbers of clicks without the largest add up to, and the least and the greatest of all?",
+	"What is the sum of the greatest numbers, where it goes beyond 64 bits and where it doesn't?",
+	"What do sums, products and remainders of each number give, null where they leave 64 bits?",
+	"Which references do payloads hold, numbers and text apart?",
+	"Which events are there twice or more? (all of their columns)",
+	"What was the first and the last number of each kind, by time and number, where times are unknown first?",
+	"Which numbers came with purchases, in turn, with nulls and twice the same?",
+	"What is the sum of all unit prices, to the last digit?",
+	"How many orders came in the weeks of autumn that begin on Monday in Oslo, on Sunday in New York?",
+	"How do orders trend by quarter, in New York?",
+	"How many orders were placed in each ISO week around both new years, by the clocks of Oslo?",
+	"How many of the orders that came back were placed in each ISO week of the winter, empty weeks too, over new year?",
+	"How many orders fell into each ISO week and ISO year around new year, in UTC?",
+	"What is the revenue by the country of the customer, two joins away, nobody's orders as well?",
+	"Which two products are most often in one order together?",
+	"two joins to either side",
+	"revenue of delivered orders in each month, by the clocks of Oslo",
+	"orders have nothing in them",
+}
+
+// TestFerretDBQuestions and TestMingoQuestions ask the analytical questions.
+func TestFerretDBQuestions(t *testing.T) {
+	questions.Run(t, "FerretDB", openSuite(t, testservices.FerretDB(t), questions.Shop(t), mongodb.Options{}, ferretField))
+}
+
+func TestMingoQuestions(t *testing.T) {
+	questions.Run(t, "mingo", openSuite(t, testservices.Mingo(t), questions.Shop(t), mongodb.Options{Full: true}, mingoField), mingoLeaves...)
 }

@@ -33,8 +33,8 @@ var asked string
 var shop string
 
 // Run asks a source with the shop in it every question. on is the name by which a question names the sources that refuse
-// it as unsupported. Questions whose arguments hold one of the texts in without, about what the source can't hold, are
-// left out.
+// it as unsupported. Questions whose words or arguments hold one of the texts in without, about what the source
+// can't hold, are left out.
 func Run(t *testing.T, on string, src source.Source, without ...string) {
 	questions := read(t)
 	if n := slices.DeleteFunc(slices.Clone(questions), func(q question) bool { return q.refused != nil }); len(n) < 100 {
@@ -43,7 +43,7 @@ func Run(t *testing.T, on string, src source.Source, without ...string) {
 	set := tools(t, src)
 	left := 0
 	for _, q := range questions {
-		if slices.ContainsFunc(without, func(text string) bool { return strings.Contains(q.call.Arguments.String(), text) }) {
+		if slices.ContainsFunc(without, func(text string) bool { return strings.Contains(q.words, text) || strings.Contains(q.call.Arguments.String(), text) }) {
 			left++
 			continue
 		}
