@@ -43,7 +43,9 @@ func Run(t *testing.T, on string, src source.Source, without ...string) {
 	set := tools(t, src)
 	left := 0
 	for _, q := range questions {
-		if slices.ContainsFunc(without, func(text string) bool { return strings.Contains(q.words, text) || strings.Contains(q.call.Arguments.String(), text) }) {
+		if slices.ContainsFunc(without, func(text string) bool {
+			return strings.Contains(q.words, text) || strings.Contains(q.call.Arguments.String(), text)
+		}) {
 			left++
 			continue
 		}
