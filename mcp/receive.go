@@ -126,10 +126,11 @@ func (s *Server) show(t *tool.Tool, form Form) *sdk.Tool {
 		a := t.Annotations
 		m := &sdk.Tool{
 			Meta: sdk.Meta{"category": string(t.Category)},
-			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.Input,
-			Annotations: &sdk.ToolAnnotations{
-				ReadOnlyHint: a.ReadOnly, DestructiveHint: &a.Destructive, IdempotentHint: a.Idempotent, OpenWorldHint: &a.OpenWorld,
-			},
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: brief(t.Input),
+			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: a.ReadOnly, IdempotentHint: a.Idempotent, OpenWorldHint: &a.OpenWorld},
+		}
+		if !a.ReadOnly { // what only reads can't be destructive
+			m.Annotations.DestructiveHint = &a.Destructive
 		}
 		if t.Output != nil {
 			m.OutputSchema = t.Output

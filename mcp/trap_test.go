@@ -223,7 +223,7 @@ func TestListTools(t *testing.T) {
 			category = "query"
 		}
 		return `{"_meta":{"category":"` + category + `"},"annotations":{"destructiveHint":false,"idempotentHint":false,"openWorldHint":false,"readOnlyHint":false},` +
-			`"description":"Does ` + name + `. Then no more.","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"additionalProperties":false},` +
+			`"description":"Does ` + name + `. Then no more.","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}},` +
 			`"name":"` + name + `"` + output + `,"title":"` + strings.ToUpper(name) + `"}`
 	}
 	const output = `,"outputSchema":{"type":"object"}`

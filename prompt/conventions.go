@@ -25,11 +25,13 @@ func conventions() Prompt {
 				g.say("Begin: %s.", order)
 			}
 			g.say("Classes and fields: a class is a collection of records. Write names exactly as the schema does; a refusal names the nearest right one.")
-			g.say(`Ids are strings, and so are pointers: a pointer field holds the id of a record of another class.`)
+			g.say(`Ids are strings, and so are pointers: a pointer field holds the id of a record of another class. A path goes on in that record, wherever a field can stand: "assignee_id.team_id.name".`)
 			g.say(`Dates are ISO 8601 in UTC: "2026-01-31" or "2026-01-31T10:00:00Z". null means that there is no value.`)
 			if in.May("query_class") || in.May("count_objects") {
 				g.say(`Conditions (where): {"status": "open"}, {"age": {"$gte": 18, "$lt": 65}}, {"id": {"$in": ["1", "2"]}}, {"$or": [{…}, {…}]}; ` +
-					`also $ne $nin $exists $regex $startsWith $not. Order: "-created_at" is newest first.`)
+					`also $ne $nin $exists $regex $startsWith $not.` +
+					` {"author_id": {"$inQuery": {"className": "users", "where": {"team": "core"}}}} holds where a pointer leads to such a record, and $select compares any field with theirs.` +
+					` Order: "-created_at" is newest first.`)
 			}
 			if in.May("query_class") {
 				g.say("Name in keys only the fields you need: it keeps answers small. include replaces a pointer with its record. When has_more is true, " +
@@ -37,6 +39,9 @@ func conventions() Prompt {
 			}
 			if slices.ContainsFunc([]string{"count_objects", "group_by", "aggregate"}, in.May) {
 				g.say("Let the database count and add up: never fetch records to count them yourself.")
+			}
+			if in.May("aggregate") {
+				g.say("aggregate takes MongoDB's stages; $lookup joins what no pointer leads to.")
 			}
 			g.say("Refusals say what is wrong, where, and often the right name or next call. Change the call as they say; repeat one unchanged only when it is retryable.")
 			g.say("Say where an answer comes from: which class, which condition. If you can't find out, say so.")

@@ -18,7 +18,7 @@ func countObjects() Tool {
 		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name"], "properties": {
 			"class_name": {"type": "string"},
 			"where": {"type": "object"},
-			"apply_canonical_filter": {"type": "boolean", "description": "false also counts records that don't count as live"}}}`),
+			"apply_canonical_filter": {"type": "boolean"}}}`),
 		Output: compact(`{"type": "object", "required": ["class_name", "count"], "properties": {
 			"class_name": {"type": "string"}, "count": {"type": "integer"}, "hints": {"type": "array", "items": {"type": "string"}}}}`),
 		Annotations: reads(),

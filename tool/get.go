@@ -7,8 +7,8 @@ import (
 )
 
 // keysSchema is the part of the input schema shared by tools that return records by ID.
-const keysSchema = `"keys": {"type": "array", "maxItems": 64, "items": {"type": "string"}, "description": "fields to return; all when absent"},
-	"include": {"type": "array", "maxItems": 20, "items": {"type": "string"}, "description": "pointer fields to replace with their records"}`
+const keysSchema = `"keys": {"type": "array", "maxItems": 64, "items": {"type": "string"}},
+	"include": {"type": "array", "maxItems": 20, "items": {"type": "string"}}`
 
 func invalid(at, detail string) error {
 	return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: detail}

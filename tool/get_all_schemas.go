@@ -22,9 +22,9 @@ func getAllSchemas() Tool {
 		Title:       "List classes",
 		Description: "The classes (tables) you can read, with what they hold. Call it first. Large catalogues come as groups: ask again with a prefix.",
 		Input: compact(`{"type": "object", "additionalProperties": false, "properties": {
-			"names": {"type": "array", "maxItems": 1000, "items": {"type": "string"}, "description": "only these"},
+			"names": {"type": "array", "maxItems": 1000, "items": {"type": "string"}},
 			"prefix": {"type": "string", "description": "only names that begin so"},
-			"source": {"type": "string", "description": "only this source"}}}`),
+			"source": {"type": "string"}}}`),
 		Output: compact(`{"type": "object", "required": ["total"], "properties": {
 			"classes": {"type": "array", "items": {"type": "object", "properties": {
 				"name": {"type": "string"}, "records": {"type": "integer", "description": "an estimate"}}}},

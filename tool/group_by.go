@@ -16,7 +16,7 @@ const groupRows = 200
 
 // groupSchema is the part of the input schema shared by group_by and group_by_date.
 const groupSchema = `"operation": {"type": "string", "enum": ["count", "sum", "avg", "min", "max"]},
-	"value_field": {"type": "string", "description": "what is summed, …; not for count"},
+	"value_field": {"type": "string", "description": "not for count"},
 	"where": {"type": "object"},
 	"sort": {"type": "string", "enum": ["value_desc", "value_asc", "key_desc", "key_asc"]},
 	"limit": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "default 200"},

@@ -15,9 +15,9 @@ func listTools() Tool {
 	return Tool{
 		Name:        "list_tools",
 		Title:       "List tools",
-		Description: "Names, categories and one line each of the tools you may call. Cheaper than tools/list.",
+		Description: "Names, categories and one line each of the tools you may call.",
 		Input: compact(`{"type": "object", "additionalProperties": false, "properties": {
-			"category": {"type": "string", "description": "only tools of this category"}}}`),
+			"category": {"type": "string"}}}`),
 		Output: compact(`{"type": "object", "required": ["tools", "categories"], "properties": {
 			"tools": {"type": "array", "items": {"type": "object", "properties": {
 				"name": {"type": "string"}, "category": {"type": "string"}, "description": {"type": "string"}}}},

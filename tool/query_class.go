@@ -19,11 +19,11 @@ func queryClass(rows int) Tool {
 		Name:  "query_class",
 		Title: "Query a class",
 		Description: "Find records of a class. Call get_schema first for its field names. " +
-			`where is MongoDB style: {"status": "open", "estimate": {"$gt": 5}, "$or": [{"priority": "High"}, {"title": {"$regex": "crash", "$options": "i"}}]}. ` +
+			`where is MongoDB style: {"status": "open", "estimate": {"$gt": 5}, "title": {"$regex": "crash", "$options": "i"}}. ` +
 			"Dates are ISO 8601 strings, pointers are ids. To go on, make next_call as it stands.",
 		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name"], "properties": {
 			"class_name": {"type": "string"},
-			"where": {"type": "object", "description": "conditions: $eq $ne $gt $gte $lt $lte $in $nin $exists $regex $startsWith $all $size $elemMatch $and $or $nor $not"},
+			"where": {"type": "object", "description": "conditions: $eq $ne $gt $gte $lt $lte $in $nin $exists $regex $startsWith $all $size $elemMatch $inQuery $select $and $or $nor $not"},
 			"keys": {"type": "array", "maxItems": 64, "items": {"type": "string"}, "description": "fields to return; all when absent. pointer.field reaches into the record pointed to"},
 			"include": {"type": "array", "maxItems": 20, "items": {"type": "string"}, "description": "pointer fields to replace with their records"},
 			"order": {"type": "string", "description": "fields apart by commas, - for descending: -created_at,title"},

@@ -212,7 +212,7 @@ func deviation(values []value.Value, free int) value.Value {
 	mean, squares := new(big.Float).SetPrec(bits), new(big.Float).SetPrec(bits)
 	of := func(v value.Value) *big.Float { return new(big.Float).SetPrec(bits).SetFloat64(v.Float()) }
 	for _, v := range values {
-		if !operand(v.Float()) {
+		if !plan.Sized(v.Float()) {
 			return value.Value{}
 		}
 		mean.Add(mean, of(v))

@@ -22,7 +22,7 @@ type world struct {
 // worldOf makes classes of shapes, each with its records as lines of JSON.
 func worldOf(t *testing.T, names []string, shapes []plan.Shape, rows [][]value.Row) world {
 	t.Helper()
-	w := world{reading: &reading{ctx: t.Context(), plan: &policy.Plan{}}}
+	w := world{reading: &reading{ctx: t.Context(), plan: &policy.Plan{Program: &plan.Program{}}}}
 	held := map[string][]value.Row{}
 	for i, name := range names {
 		w.classes = append(w.classes, schema.Class{Source: "memory", Name: name, Table: name, Key: []string{"id"}, Fields: fieldsOf(shapes[i].Columns)})

@@ -121,20 +121,14 @@ func arithmetic(e plan.Apply, args []value.Value) (value.Value, bool) {
 		return value.Value{}, true
 	case plan.Abs, plan.Ceil, plan.Floor:
 		return whole(e.Op, e.T, x), true
-	case plan.Trunc:
-		return rounded(e.T, x, args[1].Int(), coerce.Cut), true
-	case plan.Round:
-		return rounded(e.T, x, args[1].Int(), coerce.Nearest), true
+	case plan.Sqrt, plan.Pow, plan.Ln, plan.Log10, plan.Exp:
+		return plan.RealOf(e.Op, args), true
+	case plan.Trunc, plan.Round:
+		return rounded(e.T, x, args[1].Int(), map[plan.Op]coerce.Rounding{plan.Trunc: coerce.Cut, plan.Round: coerce.Nearest}[e.Op]), true
 	case plan.Millis:
 		return value.OfInt((x.Micros() - args[1].Micros()) / 1000), true
 	}
 	return value.Value{}, false
-}
-
-// operand reports whether a double is in the range of arithmetic.
-func operand(f float64) bool {
-	size := math.Abs(f)
-	return f == 0 || size >= 1e-150 && size <= 1e150 // false for NaN
 }
 
 func binary(op plan.Op, t schema.Type, x, y value.Value) value.Value {
@@ -166,7 +160,7 @@ func binary(op plan.Op, t schema.Type, x, y value.Value) value.Value {
 }
 
 func doubles(op plan.Op, x, y float64) value.Value {
-	if !operand(x) || !operand(y) {
+	if !plan.Sized(x) || !plan.Sized(y) {
 		return value.Value{}
 	}
 	switch op {
@@ -185,7 +179,7 @@ func doubles(op plan.Op, x, y float64) value.Value {
 
 // whole evaluates Abs, Ceil or Floor.
 func whole(op plan.Op, t schema.Type, x value.Value) value.Value {
-	if t == schema.Double && !operand(x.Float()) {
+	if t == schema.Double && !plan.Sized(x.Float()) {
 		return value.Value{}
 	}
 	d, ok := coerce.NumberOf(x)
@@ -208,7 +202,7 @@ func whole(op plan.Op, t schema.Type, x value.Value) value.Value {
 
 // rounded evaluates Trunc or Round. A Double is rounded as it is written.
 func rounded(t schema.Type, x value.Value, places int64, how coerce.Rounding) value.Value {
-	if t == schema.Double && !operand(x.Float()) {
+	if t == schema.Double && !plan.Sized(x.Float()) {
 		return value.Value{}
 	}
 	d, ok := coerce.NumberOf(x)

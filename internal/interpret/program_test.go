@@ -77,7 +77,7 @@ func table(rows []value.Row) string {
 // stages evaluates stages over records and compares the result.
 func stages(t *testing.T, base plan.Shape, lines, want string, of ...plan.Stage) {
 	t.Helper()
-	r := &reading{ctx: t.Context(), plan: &policy.Plan{}}
+	r := &reading{ctx: t.Context(), plan: &policy.Plan{Program: &plan.Program{}}}
 	rows := r.program(&plan.Program{From: plan.Input, Base: base, Stages: of}, given{input: rowsOf(base, lines)})
 	want = strings.ReplaceAll(strings.TrimSpace(want), "\t", "")
 	if got := table(rows); r.err != nil || got != want {
@@ -232,7 +232,7 @@ func TestFilter(t *testing.T) {
 	more := plan.Apply{Op: plan.Gt, T: schema.Boolean, Args: []plan.Expr{ref(base, 1), lit("1", schema.Integer)}}
 	stages(t, base, lines, "2 [{\"a\":1}]", &plan.Filter{Where: where("j", "a"), If: more, Shape: base})
 	stages(t, base, lines, "", &plan.Filter{If: lit("null", schema.Boolean), Shape: base})
-	r := &reading{ctx: t.Context(), plan: &policy.Plan{}}
+	r := &reading{ctx: t.Context(), plan: &policy.Plan{Program: &plan.Program{}}}
 	r.program(&plan.Program{From: plan.Input, Base: base, Stages: []plan.Stage{&plan.Filter{Where: where("nope"), Shape: base}}}, given{input: rowsOf(base, lines)})
 	if problem.CodeOf(r.err) != problem.Internal {
 		t.Errorf("a column that isn't there: %v", r.err)

@@ -193,6 +193,11 @@ const (
 	Abs   // Integer, Decimal or Double
 	Ceil  // Decimal or Double, to a whole one of the same type
 	Floor //
+	Sqrt  // of a Double; null below 0
+	Pow   // x to the power of y, Doubles: null where that isn't real, or not within e^-345 and e^345 in size. Of 0: 1 for 0, 0 for more
+	Ln    // of a Double; null unless above 0
+	Log10 //
+	Exp   // e to the power of a Double; null beyond 345 in size
 	Trunc // x to y decimal places (a constant Integer, -20 to 20, negative before the point), towards zero; Doubles by their decimal form
 	Round // the same, to the nearest; halves away from zero. Like Trunc, it leaves a Double beyond 1e15 in size unchanged
 

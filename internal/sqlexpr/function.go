@@ -312,9 +312,16 @@ func numbers(o plan.Op) func(*called, []Node) (Node, error) {
 	}
 }
 
+// reals is a function of Doubles.
+func reals(o plan.Op) func(*called, []Node) (Node, error) {
+	return func(f *called, a []Node) (Node, error) { return f.operator(o, schema.Double, a, schema.Double) }
+}
+
 func ofNumbers() map[string]function {
 	return map[string]function{
 		"abs": {1, 1, numbers(plan.Abs)}, "ceil": {1, 1, numbers(plan.Ceil)}, "ceiling": {1, 1, numbers(plan.Ceil)}, "floor": {1, 1, numbers(plan.Floor)},
+		"sqrt": {1, 1, reals(plan.Sqrt)}, "exp": {1, 1, reals(plan.Exp)}, "ln": {1, 1, reals(plan.Ln)}, "log": {1, 1, reals(plan.Log10)}, "log10": {1, 1, reals(plan.Log10)},
+		"power": {2, 2, reals(plan.Pow)}, "pow": {2, 2, reals(plan.Pow)},
 		"round": {1, 2, numbers(plan.Round)}, "trunc": {1, 2, numbers(plan.Trunc)}, "truncate": {1, 2, numbers(plan.Trunc)},
 		"mod": {2, 2, func(f *called, a []Node) (Node, error) { return f.arithmetic("%", a[0], a[1], f.place()) }},
 		"div": {2, 2, func(f *called, a []Node) (Node, error) { return f.arithmetic("div", a[0], a[1], f.place()) }},

@@ -43,7 +43,7 @@ func (a *asker) number(depth int) string {
 	case 3:
 		return fmt.Sprintf(`{"$mod": [{"$toLong": %s}, {"$toLong": %s}]}`, x, y)
 	case 4:
-		return fmt.Sprintf(`{%q: %s}`, pick(a.Rand, "$abs", "$ceil", "$floor", "$round", "$trunc"), x)
+		return fmt.Sprintf(`{%q: %s}`, pick(a.Rand, "$abs", "$ceil", "$floor", "$round", "$trunc", "$sqrt", "$ln", "$log10", "$exp"), x)
 	case 5:
 		return fmt.Sprintf(`{%q: %q}`, pick(a.Rand, "$toInt", "$toDouble", "$toLong", "$strLenCP"), a.of(textsOf))
 	case 6:

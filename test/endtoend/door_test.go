@@ -20,13 +20,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/tool/changes"
 )
 
 // post sends one request of the 2026-07-28 protocol through the whole transport.
 func post(t *testing.T, set *tool.Set, method, params string) []byte {
 	t.Helper()
 	s, err := mcp.New(mcp.Options{Tools: set, Authenticate: func(*http.Request) (identity.Principal, error) {
-		return identity.Principal{ID: "a", Owner: "ann", Scopes: []identity.Scope{identity.Read}}, nil
+		return identity.Principal{ID: "a", Owner: "ann", Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete, identity.Schema}}, nil
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -60,8 +61,8 @@ func post(t *testing.T, set *tool.Set, method, params string) []byte {
 	return body
 }
 
-// TestBudgets checks that the whole answer of tools/list costs an agent few tokens (bytes/4): 4,000 for a data gateway,
-// 1,500 for the lean profile.
+// TestBudgets checks that the whole answer of tools/list costs an agent few tokens (bytes/4): 2,600 for the tools that
+// read, 4,500 with those that propose writes.
 func TestBudgets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	db, err := sql.Open("sqlite", path)
@@ -77,7 +78,7 @@ func TestBudgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": src}, Rules: policy.Rules{Unlisted: true}, Audit: &audit.Memory{}})
+	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": src}, Rules: policy.Rules{Unlisted: true, Gates: policy.Gates{Writes: policy.Review, RawWrites: policy.Review, SchemaWrites: policy.Review}}, Audit: &audit.Memory{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,9 +90,10 @@ func TestBudgets(t *testing.T) {
 		tools        []tool.Tool
 		many, tokens int
 	}{
-		{"data", tool.Data(tool.Options{}), 15, 4000},
-		{"lean", profile("lean"), 5, 1500},
-		{"sql", profile("sql"), 3, 1200},
+		{"data", tool.Data(tool.Options{}), 15, 2600},
+		{"everything", slices.Concat(tool.Data(tool.Options{}), changes.New(changes.Options{Gateway: g}).Tools()), 25, 4500},
+		{"lean", profile("lean"), 5, 1100},
+		{"sql", profile("sql"), 3, 500},
 	} {
 		set, err := tool.NewSet(g, tt.tools...)
 		if err != nil {

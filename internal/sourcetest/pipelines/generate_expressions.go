@@ -125,7 +125,7 @@ func (g *generator) choice(k kind, s scope, depth int) value.Value {
 }
 
 func (g *generator) numeric(s scope, depth int) value.Value {
-	switch op := pick(g, "numeric", "$add", "$subtract", "$multiply", "$divide", "$abs", "$ceil", "$floor", "$trunc", "$round", "$toDouble", "$toDecimal",
+	switch op := pick(g, "numeric", "$add", "$subtract", "$multiply", "$divide", "$abs", "$ceil", "$floor", "$sqrt", "$pow", "$trunc", "$round", "$toDouble", "$toDecimal",
 		"$sum", "$min", "$reduce", "count", "count", "element"); op {
 	case "$add", "$multiply":
 		if op == "$multiply" && g.d.lacks(Digits) {
@@ -137,6 +137,10 @@ func (g *generator) numeric(s scope, depth int) value.Value {
 		return object1(op, list(g.expr(number, s, depth), g.expr(number, s, depth)))
 	case "$subtract", "$divide":
 		return object1(op, list(g.expr(number, s, depth), g.expr(number, s, depth)))
+	case "$sqrt":
+		return object1(op, g.expr(number, s, depth))
+	case "$pow":
+		return object1(op, list(g.expr(integer, s, depth), whole(pick(g, "power", 0, 1, 2, 3, -1))))
 	case "$trunc", "$round":
 		return object1(op, list(g.expr(number, s, depth), whole(pick(g, "places", 0, 1, 2, -1, 5))))
 	case "$toDouble", "$toDecimal":

@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 )
 
@@ -25,6 +26,10 @@ func numbers() map[string]function {
 			return x % y
 		}},
 	}
+	for name, op := range map[string]plan.Op{expr.SQLiteSqrt: plan.Sqrt, expr.SQLiteLn: plan.Ln, expr.SQLiteLog10: plan.Log10, expr.SQLiteExp: plan.Exp} {
+		out[name] = function{1, func(args []driver.Value) driver.Value { return real(op, args[0], 0.0) }}
+	}
+	out[expr.SQLitePow] = function{2, func(args []driver.Value) driver.Value { return real(plan.Pow, args[0], args[1]) }}
 	for name, op := range map[string]operation{
 		expr.SQLiteAdd:      {add, func(x, y float64) float64 { return x + y }, (*big.Int).Add},
 		expr.SQLiteSubtract: {subtract, func(x, y float64) float64 { return x - y }, (*big.Int).Sub},
@@ -41,7 +46,7 @@ func numbers() map[string]function {
 			n = 2
 		}
 		out[name] = function{n, func(args []driver.Value) driver.Value {
-			if x, ok := args[0].(float64); ok && !sized(x) {
+			if x, ok := args[0].(float64); ok && !plan.Sized(x) {
 				return nil
 			}
 			return f(args)
@@ -77,11 +82,17 @@ func numberText(args []driver.Value) driver.Value {
 // limited bounds places to the digits that a double can have.
 func limited(places int64) int { return int(max(-400, min(400, places))) }
 
-// sized reports whether x is in the range of arithmetic: the result for operands so large or small that a product may
-// overflow is null.
-func sized(x float64) bool {
-	size := math.Abs(x)
-	return size == 0 || size >= 1e-150 && size <= 1e150
+// real returns plan.Real of two reals.
+func real(op plan.Op, x, y driver.Value) driver.Value {
+	a, aok := x.(float64)
+	b, bok := y.(float64)
+	if !aok || !bok {
+		return nil
+	}
+	if z, ok := plan.Real(op, a, b); ok {
+		return z
+	}
+	return nil
 }
 
 // reals makes a function of two reals; division by zero and operands that aren't numbers give null.
@@ -89,7 +100,7 @@ func reals(op func(x, y float64) float64) func(args []driver.Value) driver.Value
 	return func(args []driver.Value) driver.Value {
 		x, xok := args[0].(float64)
 		y, yok := args[1].(float64)
-		if !xok || !yok || !sized(x) || !sized(y) {
+		if !xok || !yok || !plan.Sized(x) || !plan.Sized(y) {
 			return nil
 		}
 		if z := op(x, y); !math.IsNaN(z) && !math.IsInf(z, 0) {

@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"math/bits"
 	"strconv"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 )
 
 // A sum adds numbers exactly, a real as written in the fewest digits, so that their order doesn't matter. Its value is a
@@ -160,7 +162,7 @@ func (d *deviation) move(v driver.Value, sign int64) {
 		return
 	}
 	d.count += sign
-	if !sized(x) {
+	if !plan.Sized(x) {
 		d.wrong += int(sign)
 		return
 	}

@@ -271,6 +271,28 @@ func Sign(op plan.Op) string {
 // Standard implements the methods that dialects share. A dialect embeds it.
 type Standard struct{}
 
+// Real writes Sqrt, Pow, Ln, Log10 or Exp with the functions of the database, each only where it can't fail. test is the
+// condition that its argument is in the range of arithmetic.
+func Real(s Scope, op plan.Op, a []string, test func(x string) string) string {
+	x := s.Atom(a[0])
+	when := func(condition, text string) string {
+		return "(CASE WHEN " + test(x) + condition + " THEN " + text + " END)"
+	}
+	switch op {
+	case plan.Sqrt:
+		return when(" AND "+x+" >= 0", "sqrt("+x+")")
+	case plan.Ln:
+		return when(" AND "+x+" > 0", "ln("+x+")")
+	case plan.Log10:
+		return when(" AND "+x+" > 0", "log10("+x+")")
+	case plan.Exp:
+		return when(" AND abs("+x+") <= 345", "exp("+x+")")
+	}
+	y := s.Atom(a[1])
+	return "(CASE WHEN NOT (" + test(x) + " AND " + test(y) + ") THEN NULL WHEN " + y + " = 0 THEN 1e0 WHEN " + x + " = 0 THEN CASE WHEN " + y + " > 0 THEN 0e0 END WHEN " +
+		x + " < 0 AND " + y + " <> floor(" + y + ") THEN NULL WHEN abs(" + y + " * ln(abs(" + x + "))) <= 345 THEN power(" + x + ", " + y + ") END)"
+}
+
 // Case implements Dialect.
 func (Standard) Case(_ Scope, ifs, thens []string, otherwise string, _ schema.Type) string {
 	var b strings.Builder

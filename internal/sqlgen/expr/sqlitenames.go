@@ -18,6 +18,11 @@ const (
 	SQLiteAbs      = "bailiwick_abs"
 	SQLiteCeil     = "bailiwick_ceil"
 	SQLiteFloor    = "bailiwick_floor"
+	SQLiteSqrt     = "bailiwick_sqrt"
+	SQLitePow      = "bailiwick_pow"
+	SQLiteLn       = "bailiwick_ln"
+	SQLiteLog10    = "bailiwick_log10"
+	SQLiteExp      = "bailiwick_exp"
 	SQLiteTrunc    = "bailiwick_trunc" // (x, places)
 	SQLiteRound    = "bailiwick_round" // (x, places)
 	// SQLiteOfDecimals is a suffix for all of them but Divide and Modulo: their numbers, of either kind, are decimals as

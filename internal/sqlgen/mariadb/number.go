@@ -46,6 +46,8 @@ func (m dialect) arithmetic(s expr.Scope, e plan.Apply, args []string) string {
 			return m.fit(call + s.Atom(args[0]) + ")")
 		}
 		return m.measured(s, args[0], func(x string) string { return call + x + ")" })
+	case plan.Sqrt, plan.Pow, plan.Ln, plan.Log10, plan.Exp:
+		return expr.Real(s, e.Op, args, m.operand)
 	case plan.Trunc, plan.Round:
 		return m.rounded(s, e, args)
 	case plan.Millis:

@@ -25,6 +25,8 @@ func (p dialect) Apply(s expr.Scope, e plan.Apply, a []string) (string, error) {
 		return "(" + a[0] + " / nullif(" + a[1] + ", 0))", nil
 	case plan.Abs, plan.Ceil, plan.Floor:
 		return p.whole(s, e, a[0]), nil
+	case plan.Sqrt, plan.Pow, plan.Ln, plan.Log10, plan.Exp:
+		return "(" + expr.Real(s, e.Op, a, func(x string) string { return operands(x) }) + "::float8)", nil
 	case plan.Trunc, plan.Round:
 		return p.cut(s, e, a[0]), nil
 	case plan.Truth:

@@ -48,6 +48,7 @@ var sqliteCalls = map[plan.Op]string{
 	plan.Split: expr.SQLiteSplit, plan.Length: "length", plan.ReplaceAll: expr.SQLiteReplace,
 	plan.Size: expr.SQLiteSize, plan.ElemAt: expr.SQLiteElement, plan.InList: expr.SQLiteInList, plan.SliceList: expr.SQLiteSlice,
 	plan.JoinLists: expr.SQLiteJoin, plan.SumList: expr.SQLiteSumList, plan.AvgList: expr.SQLiteAvgList,
+	plan.Sqrt: expr.SQLiteSqrt, plan.Pow: expr.SQLitePow, plan.Ln: expr.SQLiteLn, plan.Log10: expr.SQLiteLog10, plan.Exp: expr.SQLiteExp,
 	plan.MinList: expr.SQLiteMinList, plan.MaxList: expr.SQLiteMaxList,
 }
 

@@ -48,6 +48,9 @@ func arithmetic(e query.Call, args []Node) (Node, bool, error) {
 		return apply(e, plan.Div, schema.Double, args, schema.Double)
 	case "$mod":
 		return apply(e, plan.Mod, schema.Integer, args, schema.Integer)
+	case "$sqrt", "$pow", "$ln", "$log10", "$exp":
+		op := map[string]plan.Op{"$sqrt": plan.Sqrt, "$pow": plan.Pow, "$ln": plan.Ln, "$log10": plan.Log10, "$exp": plan.Exp}[e.Op]
+		return apply(e, op, schema.Double, args, schema.Double)
 	case "$abs":
 		return apply(e, plan.Abs, Number(args), args, Number(args))
 	case "$ceil", "$floor", "$round", "$trunc":
