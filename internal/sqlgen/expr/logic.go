@@ -289,8 +289,8 @@ func Real(s Scope, op plan.Op, a []string, test func(x string) string) string {
 		return when(" AND abs("+x+") <= 345", "exp("+x+")")
 	}
 	y := s.Atom(a[1])
-	return "(CASE WHEN NOT (" + test(x) + " AND " + test(y) + ") THEN NULL WHEN " + y + " = 0 THEN 1e0 WHEN " + x + " = 0 THEN CASE WHEN " + y + " > 0 THEN 0e0 END WHEN " +
-		x + " < 0 AND " + y + " <> floor(" + y + ") THEN NULL WHEN abs(" + y + " * ln(abs(" + x + "))) <= 345 THEN power(" + x + ", " + y + ") END)"
+	return when(" AND "+test(y), "CASE WHEN "+y+" = 0 THEN 1e0 WHEN "+x+" = 0 THEN CASE WHEN "+y+" > 0 THEN 0e0 END WHEN "+
+		x+" < 0 AND "+y+" <> floor("+y+") THEN NULL WHEN abs("+y+" * ln(abs("+x+"))) <= 345 THEN power("+x+", "+y+") END")
 }
 
 // Case implements Dialect.
