@@ -259,12 +259,13 @@ func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration)
 	waiting, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	store := c.gateway.options.Changes.Store()
-	for slices.Contains([]change.State{change.Pending, change.Granted, change.Applying}, found.State) {
+	underWay := []change.State{change.Pending, change.Granted, change.Applying}
+	for slices.Contains(underWay, found.State) {
 		last, err := store.LastEvent(ctx)
 		if err != nil {
 			return nil, storeFailed(err)
 		}
-		if found, err = c.mine(ctx, id); err != nil || found.State.Ended() {
+		if found, err = c.mine(ctx, id); err != nil || !slices.Contains(underWay, found.State) {
 			break
 		}
 		err = store.Await(waiting, last)

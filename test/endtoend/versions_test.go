@@ -51,7 +51,7 @@ func TestConversation(t *testing.T) {
 	waiting := make(chan *review.Sheet, 1)
 	go func() {
 		_ = o.as(bot, func(ctx context.Context, c *bailiwick.Call) error {
-			s, err := c.WaitForChange(ctx, first.ID, 20*time.Second)
+			s, err := c.WaitForChange(ctx, first.ID, 25*time.Second) // a person asks long before
 			waiting <- s
 			return err
 		})
@@ -62,7 +62,12 @@ func TestConversation(t *testing.T) {
 	if s, err := ben.Ask(ctx, first.ID, "n is 42"); err != nil || s.State != change.Returned || s.CanAsk || !s.CanReject {
 		t.Fatal(s, err)
 	}
-	if s := <-waiting; s == nil || s.State != change.Returned || len(s.Thread) != 1 || s.Thread[0].Text != "n is 42" || s.Thread[0].By != "ben" || s.Thread[0].Agent {
+	begun := time.Now()
+	s := <-waiting
+	if took := time.Since(begun); took > 15*time.Second {
+		t.Error("the agent that waits hears of it after", took)
+	}
+	if s == nil || s.State != change.Returned || len(s.Thread) != 1 || s.Thread[0].Text != "n is 42" || s.Thread[0].By != "ben" || s.Thread[0].Agent {
 		t.Fatalf("the agent that waits hears %+v", s)
 	}
 	if _, err := cleo.Approve(ctx, first.ID, first.Digest, ""); kindOf(err) != "state" {
