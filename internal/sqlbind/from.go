@@ -133,6 +133,7 @@ func (b *binder) open(name []sqltext.Ident) (*typecheck.Relation, error) {
 
 // aliased gives the columns of r the name of their FROM item.
 func (b *binder) aliased(r *rel, a sqltext.Alias, name string) error {
+	r.depends = nil // they number the columns of the query inside
 	if a.Name != nil {
 		name = a.Name.Text
 	}

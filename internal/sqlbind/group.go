@@ -77,6 +77,7 @@ type grouping struct {
 	plain    map[string]int // by key of a name: the number of its key
 	calls    []aggregation
 	taken    []taken
+	fixed    map[int]bool // the columns that have one value in each group
 	computed map[string]sqlexpr.Node
 	sorted   string // the key of the order in which lists are made
 }
@@ -211,6 +212,37 @@ func (g *grouping) determined(x any) error {
 	return err
 }
 
+// fix finds the columns that have one value in each group: the keys, what depends on them, and all columns of a table
+// whose key does.
+func (g *grouping) fix() {
+	g.fixed = map[int]bool{}
+	for _, k := range g.stage.Keys {
+		if ref, ok := k.(plan.Ref); ok {
+			g.fixed[ref.Column] = true
+		}
+	}
+	for before := -1; before != len(g.fixed); {
+		before = len(g.fixed)
+		for _, d := range g.depends {
+			if g.fixed[d.on] {
+				g.fixed[d.of] = true
+			}
+		}
+		keyed := map[string]bool{} // by table: whether the whole key is fixed
+		for _, c := range g.cols {
+			if c.key {
+				all, seen := keyed[c.table]
+				keyed[c.table] = (all || !seen) && g.fixed[c.at]
+			}
+		}
+		for _, c := range g.cols {
+			if keyed[c.table] {
+				g.fixed[c.at] = true
+			}
+		}
+	}
+}
+
 func (g *grouping) take(n *sqltext.Name) error {
 	up, c, err := g.find(n)
 	if err != nil || up > 0 || c.at < 0 {
@@ -219,16 +251,10 @@ func (g *grouping) take(n *sqltext.Name) error {
 	if slices.ContainsFunc(g.taken, func(t taken) bool { return t.column == c.at }) {
 		return nil
 	}
-	found := false
-	for _, other := range g.cols {
-		if other.table == c.table && other.key {
-			found = true
-			if !slices.Contains(g.keys, fmt.Sprintf("0:%s.%s", other.table, other.name)) {
-				return nil
-			}
-		}
+	if g.fixed == nil {
+		g.fix()
 	}
-	if !found {
+	if !g.fixed[c.at] {
 		return nil
 	}
 	x, err := g.Column(n)

@@ -88,7 +88,7 @@ func (r *rel) Scalar(e *sqltext.Sub) (sqlexpr.Node, error) {
 		return sqlexpr.Node{}, sqlexpr.Invalid(e.At, "this sub-query has %d columns; as a value it has one", len(sub.cols))
 	}
 	if !sub.single && !sub.unique() {
-		return sqlexpr.Node{}, sqlexpr.Unsupported(e.At, "add LIMIT 1, or take an aggregate such as max(…)", "this sub-query may have more than one record; as a value it has one")
+		return sqlexpr.Node{}, sqlexpr.Unsupported(e.At, "write IN (SELECT …) to compare with each, add LIMIT 1, or take an aggregate such as max(…)", "this sub-query may have more than one record; as a value it has one")
 	}
 	c := sub.cols[0]
 	if sub.shape.Columns[c.at].Mask != nil {

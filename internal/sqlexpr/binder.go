@@ -101,7 +101,11 @@ func (x *Node) JSONOr() plan.Expr {
 
 // Constant returns the value of a constant expression.
 func (b *Binder) Constant(e sqltext.Expr) (value.Value, error) {
-	n, err := b.Alone().Value(e)
+	alone := b.Alone()
+	if n, ok := e.(*sqltext.Name); ok && len(n.Parts) == 1 && n.Parts[0].Quoted {
+		alone = b // a text in double quotes, if no column has the name
+	}
+	n, err := alone.Value(e)
 	if err != nil {
 		return value.Value{}, err
 	}

@@ -1,6 +1,8 @@
 package sqlexpr
 
 import (
+	"strings"
+
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
@@ -216,6 +218,24 @@ func Alike(x, y *Node, sign string) (plan.Expr, plan.Expr, error) {
 	}
 	if x.Kind() == schema.Boolean && y.Constant && typed.Numeric(y.Kind()) { // 1 and 0, where a database has no booleans
 		y.Expr = plan.Const{Value: value.OfBool(y.Expr.(plan.Const).Value.String() != "0"), T: schema.Boolean}
+	}
+	for _, pair := range [][2]*Node{{x, y}, {y, x}} {
+		text, number := pair[0], pair[1]
+		if text.Kind() != schema.String || !typed.Numeric(number.Kind()) {
+			continue
+		}
+		k, constant := text.Expr.(plan.Const)
+		if n, whole := number.Expr.(plan.Const); !constant && whole && (sign == "=" || sign == "<>") && number.Kind() == schema.Integer {
+			number.Node = typed.Literal(value.OfString(n.Value.String()), number.At) // as SQLite does for a column of texts
+			break
+		}
+		if !constant {
+			return nil, nil, unsupportedAt(text.At, "to compare numbers write CAST(… AS double precision); to compare texts write the number in single quotes",
+				"%s can't compare %s with %s", sign, typed.What(&text.Node), typed.What(&number.Node))
+		}
+		if v, err := value.Read([]byte(strings.TrimSpace(k.Value.Text())), 1); err == nil && v.IsNumber() { // as PostgreSQL reads '5' beside a number
+			text.Node = typed.Literal(v, text.At)
+		}
 	}
 	return typed.Alike(x.Node, y.Node, sign)
 }

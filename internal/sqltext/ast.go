@@ -106,9 +106,10 @@ type (
 		Call  *Call
 		Alias Alias
 	}
-	// Join is a join of kind "inner", "left", "right", "full" or "cross".
+	// Join is a join of kind "inner", "left", "right", "full" or "cross". A Bare one is a cross join for want of ON.
 	Join struct {
 		Kind        string
+		Bare        bool
 		Natural     bool
 		Left, Right From
 		On          Expr

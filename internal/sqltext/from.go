@@ -38,8 +38,10 @@ func (p *parser) from() From {
 			p.mark("(")
 			p.commas(func() { j.Using = append(j.Using, p.name("a column name")) })
 			p.mark(")")
+		case j.Kind == "inner": // as SQLite and MySQL take it
+			j.Kind, j.Bare = "cross", true
 		default:
-			p.fail(t.at, "a join needs ON or USING; CROSS JOIN takes every pair")
+			p.fail(t.at, "an outer join needs ON or USING")
 		}
 		left = j
 	}
@@ -82,7 +84,12 @@ func (p *parser) queryNext() bool {
 
 func (p *parser) table() From {
 	p.word("only")
-	tb := &Table{Name: []Ident{p.name("the name of a table")}}
+	tb := &Table{}
+	if p.is("cast") { // a table of SQLite and MySQL, where no parenthesis follows
+		tb.Name = []Ident{p.part()}
+	} else {
+		tb.Name = []Ident{p.name("the name of a table")}
+	}
 	for p.symbol(".") {
 		tb.Name = append(tb.Name, p.part())
 	}
