@@ -10,7 +10,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -156,7 +155,7 @@ func (b *binder) sums(c *sqltext.Call, x *sqlexpr.Node) (Aggregate, error) {
 		return Aggregate{}, sqlexpr.Unsupported(c.At, "extract(epoch FROM …) gives seconds", "%s can't take lengths of time", c.Name)
 	}
 	if x.Kind() == schema.String && !x.IsNull() {
-		return Aggregate{}, sqlexpr.Unsupported(c.At, fmt.Sprintf("write %s(CAST(… AS double precision)) if the texts are numbers", c.Name), "%s takes numbers, not %s", c.Name, typed.What(&x.Node))
+		return Aggregate{}, sqlexpr.Unsupported(c.At, fmt.Sprintf("write %s(CAST(… AS double precision)) if the texts are numbers", c.Name), "%s takes numbers, not texts", c.Name)
 	}
 	t := schema.Double
 	if k := x.Kind(); k == schema.Integer || k == schema.Decimal {

@@ -154,11 +154,8 @@ type rel struct {
 	single   bool                    // it has one record at most
 	computed map[string]sqlexpr.Node // by key: what a group or a window has computed
 	windows  []sqltext.NamedWindow
-	depends  []dependency
+	depends  plan.Dependencies
 }
-
-// A dependency says that records with the same value of a column have the same value of another.
-type dependency struct{ of, on int } // the numbers of the columns
 
 // A col is a column that can be named.
 type col struct {

@@ -212,37 +212,6 @@ func (g *grouping) determined(x any) error {
 	return err
 }
 
-// fix finds the columns that have one value in each group: the keys, what depends on them, and all columns of a table
-// whose key does.
-func (g *grouping) fix() {
-	g.fixed = map[int]bool{}
-	for _, k := range g.stage.Keys {
-		if ref, ok := k.(plan.Ref); ok {
-			g.fixed[ref.Column] = true
-		}
-	}
-	for before := -1; before != len(g.fixed); {
-		before = len(g.fixed)
-		for _, d := range g.depends {
-			if g.fixed[d.on] {
-				g.fixed[d.of] = true
-			}
-		}
-		keyed := map[string]bool{} // by table: whether the whole key is fixed
-		for _, c := range g.cols {
-			if c.key {
-				all, seen := keyed[c.table]
-				keyed[c.table] = (all || !seen) && g.fixed[c.at]
-			}
-		}
-		for _, c := range g.cols {
-			if keyed[c.table] {
-				g.fixed[c.at] = true
-			}
-		}
-	}
-}
-
 func (g *grouping) take(n *sqltext.Name) error {
 	up, c, err := g.find(n)
 	if err != nil || up > 0 || c.at < 0 {
@@ -252,7 +221,11 @@ func (g *grouping) take(n *sqltext.Name) error {
 		return nil
 	}
 	if g.fixed == nil {
-		g.fix()
+		tables := map[string][]plan.Keyed{}
+		for _, c := range g.cols {
+			tables[c.table] = append(tables[c.table], plan.Keyed{Column: c.at, Key: c.key})
+		}
+		g.fixed = g.depends.Fixed(g.stage.Keys, tables)
 	}
 	if !g.fixed[c.at] {
 		return nil

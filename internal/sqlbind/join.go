@@ -82,32 +82,10 @@ func (b *binder) pair(left, right *rel, j *sqltext.Join) (*rel, error) {
 		return nil, err
 	}
 	r := left
-	r.depend(right, st, width)
+	r.depends = r.depends.Join(right.depends, st)
 	r.add(st)
 	r.cols, r.single, r.used = both.cols, both.single, left.used || right.used || both.used
 	return r, nil
-}
-
-// depend adds the dependencies of the other side of a join, and those that its equalities make. A side that is kept
-// doesn't depend on the other, and its record has one on the other side only by what the join alone compares.
-func (r *rel) depend(right *rel, st *plan.Join, width int) {
-	for _, d := range right.depends {
-		r.depends = append(r.depends, dependency{d.of + width, d.on + width})
-	}
-	if st.Keep && (len(st.On) != 1 || st.If != nil) {
-		return
-	}
-	for _, pair := range st.On {
-		x, isX := pair.Left.(plan.Ref)
-		y, isY := pair.Right.(plan.Ref)
-		if !isX || !isY {
-			continue
-		}
-		r.depends = append(r.depends, dependency{of: width + y.Column, on: x.Column})
-		if !st.Keep {
-			r.depends = append(r.depends, dependency{of: x.Column, on: width + y.Column})
-		}
-	}
 }
 
 // rename gives each column of a join that can be named a path of its own, for filters.

@@ -57,7 +57,7 @@ func united(left, right *rel, i int, u *plan.Union, s *sqltext.SetOp) (plan.Colu
 	var sides [2]typed.Node
 	for n, r := range []*rel{left, right} {
 		sides[n] = r.column(r.cols[i].at, s.At)
-		if k, ok := r.constantAt(r.cols[i].at); ok && k.T == schema.JSON && k.Value.IsNull() { // it takes the other side's type
+		if k, ok := r.program.Constant(r.cols[i].at); ok && k.T == schema.JSON && k.Value.IsNull() { // it takes the other side's type
 			sides[n].Expr, sides[n].Constant = k, true
 		}
 		if sides[n].Column.Mask != nil {
@@ -83,20 +83,6 @@ func united(left, right *rel, i int, u *plan.Union, s *sqltext.SetOp) (plan.Colu
 		c.Class, c.ClassKey = sides[0].Column.Class, sides[0].Column.ClassKey
 	}
 	return c, nil
-}
-
-// constantAt returns the constant that column i is, if the last stage says so.
-func (r *rel) constantAt(i int) (plan.Const, bool) {
-	n := len(r.program.Stages)
-	if n == 0 {
-		return plan.Const{}, false
-	}
-	m, ok := r.program.Stages[n-1].(*plan.Map)
-	if !ok {
-		return plan.Const{}, false
-	}
-	k, ok := m.Columns[i].(plan.Const)
-	return k, ok
 }
 
 // distinctSides groups the records of both sides and keeps those that op keeps.

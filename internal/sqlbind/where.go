@@ -5,7 +5,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
 	"github.com/bailiwick-dev/bailiwick/query"
-	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -42,7 +41,7 @@ func (r *rel) where(e sqltext.Expr) error {
 		if err != nil {
 			return err
 		}
-		if !r.joins(c.Yes) {
+		if !r.program.Pair(c.Yes) {
 			holds = append(holds, c.Yes)
 		}
 	}
@@ -50,64 +49,6 @@ func (r *rel) where(e sqltext.Expr) error {
 		r.add(&plan.Filter{If: sqlexpr.All(holds), Shape: *r.shape})
 	}
 	return nil
-}
-
-// joins makes x, an equality of a column of each side of an inner join, a pair of the join, and reports whether it did:
-// FROM a, b WHERE a.id = b.a_id is a join of pairs, and not a filter over all of them.
-func (r *rel) joins(x plan.Expr) bool {
-	same, ok := x.(plan.Apply)
-	if !ok || same.Op != plan.Same || same.Args[0].Type() == schema.JSON {
-		return false
-	}
-	a, okA := columnOf(same.Args[0])
-	b, okB := columnOf(same.Args[1])
-	if !okA || !okB {
-		return false
-	}
-	left, right := same.Args[0], same.Args[1]
-	if a > b {
-		a, b, left, right = b, a, right, left
-	}
-	for i := len(r.program.Stages) - 1; i >= 0; i-- {
-		switch s := r.program.Stages[i].(type) {
-		case *plan.Filter:
-		case *plan.Join:
-			width := len(s.Out().Columns) - len(s.Right.Out().Columns)
-			if b < width {
-				continue // both are columns of the left side
-			}
-			if a >= width || s.Keep {
-				return false
-			}
-			s.On = append(s.On, plan.Pair{Left: left, Right: moved(right, -width)})
-			return true
-		default:
-			return false
-		}
-	}
-	return false
-}
-
-// columnOf returns the number of the column that x is, perhaps in a wider type.
-func columnOf(x plan.Expr) (int, bool) {
-	if w, ok := x.(plan.Widen); ok {
-		x = w.X
-	}
-	ref, ok := x.(plan.Ref)
-	return ref.Column, ok
-}
-
-// moved returns x, for which columnOf is true, with the number of its column changed.
-func moved(x plan.Expr, by int) plan.Expr {
-	switch x := x.(type) {
-	case plan.Widen:
-		x.X = moved(x.X, by)
-		return x
-	case plan.Ref:
-		x.Column += by
-		return x
-	}
-	return x
 }
 
 // equal adds the dependencies of a condition that two columns are equal, and reports whether e is one.
@@ -126,7 +67,7 @@ func (r *rel) equal(e sqltext.Expr) bool {
 	if errX != nil || errY != nil || outX > 0 || outY > 0 || a.at < 0 || b.at < 0 {
 		return false
 	}
-	r.depends = append(r.depends, dependency{a.at, b.at}, dependency{b.at, a.at})
+	r.depends = append(r.depends, plan.Dependency{Of: a.at, On: b.at}, plan.Dependency{Of: b.at, On: a.at})
 	return true
 }
 
