@@ -46,7 +46,8 @@ On an address that only this machine can reach, metrics are shown to everybody o
 
 ## Lines of the log
 
-One JSON object a call at level info, ` + "`\"msg\":\"call\"`" + `, on standard error.
+One JSON object at level info, ` + "`\"msg\":\"call\"`" + `, on standard error, for each call that is refused, fails or is cancelled; with ` + "`log: {calls: true}`" + ` for every
+call, with ` + "`calls: false`" + ` for none. The audit has every call in any case.
 
 | field | |
 |---|---|
