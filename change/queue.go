@@ -21,7 +21,7 @@ type Options struct {
 	Store  Store
 	Life   time.Duration // how long a change waits for approval; 0 means 24 h
 	Most   int           // pending changes per person, or per principal without an owner; 0 means 200
-	Rate   int           // changes that one principal may propose in a minute; 0 means 60
+	Rate   int           // changes that the agents of one person, or one without an owner, may propose in a minute; 0 means 60
 	Lease  time.Duration // how long an executor may take before another one may start over; 0 means 60 s
 	Single bool          // the human behind the proposing agent may decide alone; the record says so
 	Edit   bool          // reviewers may put a version of their own in the place of a change

@@ -15,7 +15,7 @@ type Store interface {
 	// Put stores a new change with Version 1, Created and Updated now, Expires after f.Life, and an EventCreated. If a
 	// change of the same Agent.Principal, Source and Digest is already pending, it stores nothing and returns that
 	// one. It fails with ErrFull when the agents of Agent.Account() have f.Most changes pending, and with ErrFast when
-	// Agent.Principal has filed f.PerMinute within a minute. f.Replaces is stored in the same transaction, as Swap
+	// they have filed f.PerMinute within a minute. f.Replaces is stored in the same transaction, as Swap
 	// would with Guard.Unexpired, and what waits for it waits for c from then on: both are stored, or neither.
 	Put(ctx context.Context, c *Change, f Filing) (*Change, error)
 
@@ -72,7 +72,7 @@ type Of struct {
 type Filing struct {
 	Life      time.Duration
 	Most      int     // pending changes of the account
-	PerMinute int     // changes of the principal; 0 for any number
+	PerMinute int     // changes of the account; 0 for any number
 	Replaces  *Change // the version before, as it is to be stored; nil for none
 }
 
@@ -92,7 +92,7 @@ var (
 	ErrMoved   = errors.New("change: somebody was faster")
 	ErrExpired = errors.New("change: it has expired")
 	ErrFull    = errors.New("change: the account has too many changes pending")
-	ErrFast    = errors.New("change: the principal has filed too many changes within a minute")
+	ErrFast    = errors.New("change: the account has filed too many changes within a minute")
 
 	// ErrUnrecorded reports that a decision about a change isn't in the audit log yet.
 	ErrUnrecorded = errors.New("change: its steps are not recorded")

@@ -65,7 +65,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (kep
 	return kept, nil
 }
 
-// room returns an error if the account or the principal of r has no room for another change.
+// room returns an error if the account of r has no room for another change.
 func room(ctx context.Context, tx *sql.Tx, r *changes.Row, f change.Filing, at time.Time) error {
 	replaced := ""
 	if f.Replaces != nil {
@@ -74,7 +74,7 @@ func room(ctx context.Context, tx *sql.Tx, r *changes.Row, f change.Filing, at t
 	var waiting, filed int
 	err := tx.QueryRowContext(ctx, `SELECT count(*) FROM change WHERE account = ? AND state = 'pending' AND +expires > ? AND id <> ?`, r.Account, at.UnixMicro(), replaced).Scan(&waiting)
 	if err == nil && f.PerMinute > 0 {
-		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM change INDEXED BY change_id_principal WHERE id > ? AND principal = ?`, r.Since, r.Principal).Scan(&filed)
+		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM change WHERE id > ? AND +account = ?`, r.Since, r.Account).Scan(&filed)
 	}
 	switch {
 	case err != nil:

@@ -126,13 +126,14 @@ func testFor(t *testing.T, open Open) {
 	}
 }
 
-// testFast files more changes in a minute than a principal may.
+// testFast files more changes in a minute than an account may: what its agents and their sub-principals file counts together.
 func testFast(t *testing.T, open Open) {
 	place := t.TempDir()
 	s, other := handle(t, open, place), handle(t, open, place)
 	now := time.Now()
 	file := func(n int, at time.Time, who string) error {
-		c := plain(n, who)
+		c := plain(n, fmt.Sprint("agent ", n))
+		c.Agent.Owner = who
 		c.ID = fmt.Sprintf("%s%016d", strings.ToLower(ulid.MustNew(ulid.Timestamp(at), nil).String()[:10]), n)
 		_, err := []Store{s, other}[n%2].Put(t.Context(), c, change.Filing{Life: time.Hour, Most: 100, PerMinute: 3})
 		return err

@@ -36,8 +36,8 @@ BEGIN
   RETURN 'kept';
 END $$
 
--- Files a change, unless the same one is pending (then body is that one's), its account has most pending, or its principal
--- has filed as many as rate of those after since. Those of one account come one after the other. old, if its id isn't null,
+-- Files a change, unless the same one is pending (then body is that one's), its account has most pending or has
+-- filed as many as rate of those after since. Those of one account come one after the other. old, if its id isn't null,
 -- is the version before, put in its place as swap_change does; what waits for it waits for the new one from then on.
 CREATE FUNCTION bailiwick.put_change(c bailiwick.change, classes bytea[], event text, step text, entry text,
   old bailiwick.change, old_classes bytea[], old_event text, old_step text, old_entry text,
@@ -56,7 +56,7 @@ BEGIN
     outcome := 'full';
     RETURN;
   END IF;
-  IF rate > 0 AND rate <= (SELECT count(*) FROM bailiwick.change AS o WHERE o.principal = c.principal AND o.id > since) THEN
+  IF rate > 0 AND rate <= (SELECT count(*) FROM bailiwick.change AS o WHERE o.account = c.account AND o.id > since) THEN
     outcome := 'fast';
     RETURN;
   END IF;
