@@ -37,11 +37,11 @@ func faults() []fault {
 		{name: "store replaced", breaks: func(b *box) func() { return b.moved("bailiwick.db", "SQLite format 3\x00") },
 			answer: retryable, ready: `^503 not ready: the store can't be written\n$`, log: `the file was removed or replaced while it was in use`},
 		{name: "disk full", store: smallDisk, breaks: (*box).fillDisk,
-			answer: retryable, ready: `^503 not ready: the store can't be written\n$`, log: `the disk is full \(SQLite error 13\)`},
+			answer: retryable, ready: `^503 not ready: the store can't be written\n$`, log: `append to the audit log in \S*bailiwick.db: the disk is full|the disk is full \(SQLite error 13\)`},
 		{name: "audit refused", breaks: func(b *box) func() {
 			b.sqlite("CREATE TRIGGER no BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'canary-4711'); END")
 			return func() { b.sqlite("DROP TRIGGER no") }
-		}, answer: retryable, ready: `^503 not ready: the store can't be written\n$`, log: `append to the audit log in bailiwick.db \(SQLite error 19\)`},
+		}, answer: answered, ready: `^503 not ready: the store can't be written\n$`, log: `in \S*bailiwick.db \(SQLite error 19\)`}, // the journal has the records meanwhile
 		{name: "source removed", breaks: func(b *box) func() { return b.moved("tracker.db", "") },
 			answer: `upstream_error|` + answered, ready: `^(?:503 not ready: a source doesn't answer|200 ready)`, log: ``},
 		{name: "configuration removed", breaks: func(b *box) func() { return b.moved("bailiwick.yaml", "") },

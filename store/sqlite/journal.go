@@ -59,9 +59,10 @@ func (s *Store) foldSoon() {
 		after = 0
 	}
 	time.AfterFunc(after, func() {
-		_ = s.fold(context.Background()) // Ping and, later, Append report why it fails
+		err := s.fold(context.Background())
+		s.probe.folded(err) // Ping and, later, Append report why it fails
 		s.folding.Store(false)
-		if !s.shut.Load() && s.journal.Size() > 0 {
+		if !s.shut.Load() && (err != nil || s.journal.Size() > 0) {
 			s.foldSoon()
 		}
 	})

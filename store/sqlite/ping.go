@@ -14,11 +14,11 @@ const (
 	failsFor   = 10 * time.Second // how long a record that couldn't be appended counts, unless a later one could
 )
 
-// A probe is the last try to write, and the last appended record.
+// A probe is the last try to write, the last appended record, and the last fold of the journal.
 type probe struct {
-	mu               sync.Mutex
-	at, appendedAt   time.Time
-	last, appendFail error
+	mu                         sync.Mutex
+	at, appendedAt             time.Time
+	last, appendFail, foldFail error
 }
 
 // appended notes the outcome of an append. A full disk can have room for what Ping writes, and none for a record.
@@ -28,8 +28,15 @@ func (p *probe) appended(err error) {
 	p.appendedAt, p.appendFail = time.Now(), err
 }
 
+// folded notes the outcome of a fold. Records that can't be folded are safe in the journal until that is full.
+func (p *probe) folded(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.foldFail = err
+}
+
 // Ping returns nil if the file can be read and written. It writes a row as it is, at most every two seconds, and looks at how
-// the last append ended.
+// the last append and the last fold ended.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.there(); err != nil {
 		return s.failed("write", err)
@@ -50,6 +57,9 @@ func (s *Store) Ping(ctx context.Context) error {
 	}
 	if p.appendFail != nil && time.Since(p.appendedAt) < failsFor {
 		return s.failed("append to the audit log", p.appendFail)
+	}
+	if p.foldFail != nil {
+		return s.failed("move records into the audit log", p.foldFail)
 	}
 	if p.last != nil {
 		return s.failed("write", p.last)
