@@ -38,11 +38,6 @@ func (c *Call) Propose(ctx context.Context, r write.Request) (*review.Sheet, err
 	if err != nil {
 		return nil, err
 	}
-	if old != nil {
-		if err := c.gateway.record(ctx, old.ID); err != nil {
-			return nil, err
-		}
-	}
 	c.did = audit.Proposed
 	if kept.State == change.Granted {
 		if kept, err = c.gateway.settleSoon(ctx, kept); err != nil {
@@ -303,6 +298,9 @@ func (c *Call) file(ctx context.Context, filed, old *change.Change) (kept *chang
 	}
 	if err == nil {
 		err = c.gateway.record(ctx, kept.ID)
+	}
+	if err == nil && old != nil {
+		err = c.gateway.record(ctx, old.ID)
 	}
 	if filed.ID != "" && (err != nil || kept.ID == filed.ID) {
 		c.filed = filed.ID

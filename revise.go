@@ -83,11 +83,7 @@ func (d *desk) Edit(ctx context.Context, id string, e review.Revision) (*review.
 		}
 		by := change.PartyOf(d.who)
 		filed.Agent, filed.Asker = found.Agent, &by
-		kept, err := c.file(ctx, filed, found)
-		if err == nil {
-			err = d.gateway.record(ctx, found.ID)
-		}
-		return kept, err
+		return c.file(ctx, filed, found)
 	})
 }
 
