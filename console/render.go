@@ -200,7 +200,7 @@ func (c *Console) functions() template.FuncMap {
 		"field":    func(of effect, n int, f review.Field) fieldOf { return fieldOf{of, n, f} },
 		"bySource": bySource,
 		"sub":      func(n int) int { return n - 1 },
-		"since":    func(i review.Item) review.Item { i.Op = "update"; return i }, // with both sides
+		"brief":    func(s any) template.HTML { return sanitize.Block(fmt.Sprint(s), 300) }, // of what the page has in full elsewhere
 		"at":       func(id any, item int, of review.Item) effect { return effect{fmt.Sprint(id), item, of} },
 		"plain":    func(s any) string { return sanitize.Plain(fmt.Sprint(s), 120) },
 		"count":    func(n any) string { return countOf(n) },
