@@ -74,7 +74,9 @@ func TestBrowserValue(t *testing.T) {
 		rosa.shoot("value", false)
 		rosa.key("u")
 		rosa.waitFor(`document.getElementById("approve")?.disabled === false`)
-		rosa.click("#approve")
+		rosa.key("a") // on a narrow screen the button is at its foot
+		rosa.waitFor(`document.activeElement.matches(".deeds button")`)
+		rosa.click(".deeds button")
 		rosa.visible(".outcome.state-applied")
 		if h.read(t, "body", id) != text {
 			t.Error("another text was written")

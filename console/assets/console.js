@@ -59,6 +59,14 @@
     at.scrollIntoView({ block: "center" });
     return true;
   };
+  // A narrow screen has the button at its foot.
+  const toApprove = () => {
+    const at = every("#approve, .deeds [form=approve-form]").find((b) => b.checkVisibility());
+    if (!at) return false;
+    at.focus();
+    at.scrollIntoView({ block: "center" });
+    return true;
+  };
   const openAt = (hash) => {
     const row = rows()[current()];
     if (row) location.href = row.querySelector(".title").href + hash;
@@ -74,7 +82,7 @@
     k: () => go(current() - 1),
     x: () => { const box = rows()[current()]?.querySelector("input"); if (box) { box.checked = !box.checked; count(); } },
     a: () => {
-      if (reveal("approve") || reveal("approve-text")) return;
+      if (toApprove() || reveal("approve-text")) return;
       if (every("[data-row] input:checked").length) one("#selected").requestSubmit(); else openAt("#to-approve");
     },
     r: () => { if (!reveal("reject", "reject-text")) openAt("#to-reject"); },
@@ -108,7 +116,7 @@
     if (to && reveal(to.getAttribute("href").slice(1), to.dataset.reveal)) e.preventDefault();
   });
   if (location.hash === "#to-reject") reveal("reject", "reject-text");
-  if (location.hash === "#to-approve") reveal("approve");
+  if (location.hash === "#to-approve") toApprove();
 
   // Nobody should send a token where others read along.
   if (!window.isSecureContext && one("#plain")) {
