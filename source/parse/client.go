@@ -189,7 +189,7 @@ func (s *Source) refused(r *refusal) error {
 		p.Code, p.Detail, p.Suggestion = problem.Conflict, "the code of the Parse application refuses it", "tell the operator the correlation id"
 	case r.status == http.StatusUnauthorized || r.status == http.StatusForbidden:
 		p.Kind, p.Detail = "parse_keys", "the source refuses the keys that it was configured with"
-		p.Err = fmt.Errorf("Parse Server refuses app_id, master_key or rest_key, or takes the master key from other addresses only (masterKeyIps): %w", r)
+		p.Err = fmt.Errorf("the server refuses app_id, master_key or rest_key, or takes the master key from other addresses only (masterKeyIps): %w", r)
 	}
 	return p
 }

@@ -39,7 +39,7 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 	answer, err := s.ask(ctx, request{method: http.MethodGet, path: "/schemas", as: s.master()})
 	if err != nil {
 		if p := problem.Of(err); p.Code == problem.PermissionDenied {
-			return nil, nil, &problem.Error{Code: problem.Upstream, Kind: "parse_keys", Detail: "Parse Server refuses the master key", Err: fmt.Errorf("Parse Server refuses master_key: %w", p.Err)}
+			return nil, nil, &problem.Error{Code: problem.Upstream, Kind: "parse_keys", Detail: "Parse Server refuses the master key", Err: fmt.Errorf("the server refuses master_key: %w", p.Err)}
 		}
 		return nil, nil, err
 	}

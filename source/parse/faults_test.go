@@ -63,7 +63,7 @@ func TestFaults(t *testing.T) {
 		{"results of no kind", says(200, "application/json", `{"results":"`+marker+`"}`), noAnswer, "an answer without "},
 		{"records that are none", says(200, "application/json", `{"results":["`+marker+`",7]}`), noAnswer, "a"},
 		{"keys refused", says(403, "application/json", `{"error":"unauthorized `+marker+`"}`), "upstream_error: the source refuses the keys that it was configured with",
-			"Parse Server refuses app_id, master_key or rest_key, or takes the master key from other addresses only (masterKeyIps): status 403"},
+			"the server refuses app_id, master_key or rest_key, or takes the master key from other addresses only (masterKeyIps): status 403"},
 		{"forbidden", says(400, "application/json", `{"code":119,"error":"`+marker+`"}`), "permission_denied: the permissions of the Parse application don't allow it", "status 400, code 119"},
 		{"a bad query", says(400, "application/json", `{"code":102,"error":"`+marker+`"}`), noAnswer, "status 400, code 102"},
 		{"the session ended", says(400, "application/json", `{"code":209,"error":"`+marker+`"}`), "permission_denied: the Parse session of this credential has ended", "status 400, code 209"},

@@ -33,9 +33,11 @@ func openLock(dir, path string) (*os.File, error) {
 		if !errors.Is(err, fs.ErrNotExist) || try == 10 { // a process that closes the journal may remove the folder at any time
 			return f, err
 		}
-		if err := os.Mkdir(dir, 0o700); err == nil {
+		err = os.Mkdir(dir, 0o700)
+		if err == nil {
 			err = syncDir(filepath.Dir(dir))
-		} else if !errors.Is(err, fs.ErrExist) {
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
 	}
