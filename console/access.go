@@ -6,31 +6,15 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/console/internal/access"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // An accessPage shows what a chosen principal may see and do.
 type accessPage struct {
 	Choices []tokenRow // valid tokens
-	As      string     // the ID of the chosen token, or ""
-	Who     *policyreport.Description
-	Tools   []allowance
-	Open    string // the class whose fields are shown
-	View    *policyreport.View
-	Tool    string // the tool that WouldPermit was asked about
-	Class   string
-	Field   string
-	Verdict *policyreport.Verdict
-	Names   []string // of classes to choose from
-	All     []string // of tools to choose from
-}
-
-// An allowance is whether a principal may call a tool, and why not.
-type allowance struct {
-	Name string
-	policyreport.Verdict
+	access.Page
 }
 
 // access shows tools and views as a chosen principal has them.
@@ -44,7 +28,7 @@ func (c *Console) access(v *visit) error {
 		return cmp.Or(cmp.Compare(b2i(a.Kind != identity.Agent), b2i(b.Kind != identity.Agent)), cmp.Compare(a.Name, b.Name))
 	})
 	q := v.r.URL.Query()
-	p := accessPage{Choices: rows, As: q.Get("as"), Open: q.Get("class"), Tool: q.Get("tool"), Class: q.Get("on"), Field: q.Get("field")}
+	p := accessPage{rows, access.Page{As: q.Get("as"), Open: q.Get("class"), Tool: q.Get("tool"), Class: q.Get("on"), Field: q.Get("field")}}
 	if p.As != "" {
 		ask := bailiwick.CallSpec{Tool: "console/view_as", Needs: identity.Operator, Correlation: v.correlation}
 		err := c.options.Admit(v.ctx(), v.who, ask, func(context.Context) error { return c.viewAs(&p) })
@@ -76,22 +60,6 @@ func (c *Console) viewAs(p *accessPage) error {
 	if err != nil {
 		return err
 	}
-	d := regime.Describe(principal)
-	p.Who, p.Names, p.All = &d, regime.Names(), regime.Tools()
-	for _, name := range p.All {
-		p.Tools = append(p.Tools, allowance{name, regime.ToolVerdict(principal, name)})
-	}
-	for k := range d.Classes {
-		if d.Classes[k].Class == p.Open {
-			p.View = &d.Classes[k]
-		}
-	}
-	if p.Tool != "" {
-		verdict := regime.WouldPermit(principal, p.Tool, p.Class)
-		if verdict.Allowed && p.Class != "" && p.Field != "" {
-			verdict = regime.FieldVerdict(principal, p.Class, p.Field)
-		}
-		p.Verdict = &verdict
-	}
+	p.Describe(regime, principal)
 	return nil
 }

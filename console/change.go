@@ -10,7 +10,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/console/internal/editing"
 	"github.com/bailiwick-dev/bailiwick/console/internal/listing"
+	"github.com/bailiwick-dev/bailiwick/console/internal/words"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -164,7 +166,7 @@ func stages(s *review.Sheet) []stage {
 		reached(1, "bad", "Cancelled")
 	}
 	if s.Need > 0 && s.State == change.Pending {
-		out[1].Note = countOf(s.Approvals) + " of " + countOf(s.Need)
+		out[1].Note = words.Count(s.Approvals) + " of " + words.Count(s.Need)
 	}
 	return out
 }
@@ -220,7 +222,7 @@ func done(deed string) string {
 
 // queueOf returns the address of the queue that a page was opened from: in, if it is one, else the first.
 func queueOf(in string) string {
-	at, err := url.Parse(within(in))
+	at, err := url.Parse(edge.Within(Path, in))
 	if err != nil || at.Path != Path+"/changes" {
 		return Path + "/changes"
 	}
@@ -276,6 +278,11 @@ func (c *Console) decide(v *visit) error {
 	deed, ok := c.deeds()[name]
 	if !ok {
 		return problem.New(problem.NotFound, "No page has this address.")
+	}
+	if name == "break-glass" && !v.who.Fresh(c.now(), c.options.Fresh) {
+		to := Path + "/changes/" + url.PathEscape(v.r.PathValue("id"))
+		http.Redirect(v.w, v.r, Path+"/sign-in?again=yes&next="+url.QueryEscape(to), http.StatusSeeOther)
+		return nil
 	}
 	desk := c.desk(v)
 	s, err := deed(desk, v)

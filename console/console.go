@@ -16,15 +16,14 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/console/internal/session"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
-	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -35,26 +34,28 @@ const Path = "/console"
 // streams is the maximum number of live pages at a time.
 const streams = 500
 
-// Options configure a Console. Reviewer, Credentials and Admit are required; if another part is nil, its page is
+// Options configure a Console. Reviewer, Tokens, Allow and Admit are required; if another part is nil, its page is
 // missing.
 type Options struct {
 	Reviewer    func(who identity.Principal, correlation string) bailiwick.Reviewer
-	Credentials identity.Authenticator    // checked again for each request
+	Tokens      *identity.Tokens          // of people, their sessions and agents; asked again for each request
+	Credentials identity.Authenticator    // what people can sign in with on the page; nil for none
+	Issuer      Issuer                    // where people sign in elsewhere; nil for nowhere
+	Agents      Agents                    // lets agents sign in, with a person's consent; nil for none
+	URL         string                    // of this host, as people open it, such as "https://gate.example"; "" for that of the request
 	Allow       func(*http.Request) error // refuses Host headers that /mcp would refuse: mcp.Server.Allow
 	Admit       Admit                     // admits, limits and records pages that don't use a Reviewer
 
 	Audit    audit.Reader
-	Exposure func() (*policyreport.Regime, error) // returns the rules in force; its page needs Tokens, too
-	Tokens   Tokens
+	Exposure func() (*policyreport.Regime, error) // returns the rules in force
 	Sources  func(context.Context) []Source
 
 	Deliveries Deliveries
 	Hooks      []string // the names of the webhooks in Deliveries
 
-	Key     []byte        // 32 bytes that seal sessions, the same on all replicas; nil generates random ones
-	Used    once.Store    // stores which sessions were signed out, for all replicas with the same Key; required with Key
-	Idle    time.Duration // maximum time without a request; 0 means session.Idle
-	Life    time.Duration // maximum duration of a session; 0 means session.Life
+	Idle    time.Duration // maximum time without a request; 0 means the constant Idle
+	Life    time.Duration // maximum duration of a session; 0 means the constant Life
+	Fresh   time.Duration // maximum time since a sign-in for breaking the glass; 0 means identity.Fresh
 	Version string        // of this program, shown at the bottom of pages
 	Log     *slog.Logger  // nil means slog.Default
 	Now     func() time.Time
@@ -63,12 +64,6 @@ type Options struct {
 // An Admit runs run as a call of the principal, refused, limited and recorded like calls of tools. It returns run's
 // error, or the *problem.Error for which run was not run or its result must not be shown.
 type Admit func(ctx context.Context, who identity.Principal, ask bailiwick.CallSpec, run func(context.Context) error) error
-
-// Tokens is the part of identity.Tokens that the console needs.
-type Tokens interface {
-	List(ctx context.Context, by identity.Principal) ([]identity.Token, error)
-	Revoke(ctx context.Context, by identity.Principal, id string) error
-}
 
 // A Source is a connected system and its status.
 type Source struct {
@@ -82,33 +77,26 @@ type Source struct {
 
 // A Console serves the pages. It is safe for concurrent use.
 type Console struct {
-	options  Options
-	log      *slog.Logger
-	now      func() time.Time
-	sessions *session.Keeper
-	pages    map[string]*template.Template
-	assets   map[string]asset
-	streams  *fair.Gate
-	closing  context.Context // ends when live pages must end
-	close    context.CancelFunc
+	options Options
+	log     *slog.Logger
+	now     func() time.Time
+	pages   map[string]*template.Template
+	assets  map[string]asset
+	streams *fair.Gate
+	closing context.Context // ends when live pages must end
+	close   context.CancelFunc
 }
 
 // New returns a Console with options o. It opens no connections; see Handler.
 func New(o Options) (*Console, error) {
-	if o.Reviewer == nil || o.Credentials == nil || o.Allow == nil || o.Admit == nil {
-		return nil, errors.New("console: Reviewer, Credentials, Allow and Admit must be set")
-	}
-	if o.Key != nil && o.Used == nil {
-		return nil, errors.New("console: a Key that replicas share needs a store, Used, that they share too: a session that was signed out would be good at the others")
+	if o.Reviewer == nil || o.Tokens == nil || o.Allow == nil || o.Admit == nil {
+		return nil, errors.New("console: Reviewer, Tokens, Allow and Admit must be set")
 	}
 	c := &Console{options: o, log: cmp.Or(o.Log, slog.Default()), now: o.Now}
 	if c.now == nil {
 		c.now = time.Now
 	}
 	var err error
-	if c.sessions, err = session.New(session.Options{Key: o.Key, Used: o.Used, Idle: o.Idle, Life: o.Life, Now: c.now}); err != nil {
-		return nil, err
-	}
 	if c.assets, err = readAssets(); err != nil {
 		return nil, err
 	}
@@ -123,19 +111,16 @@ func New(o Options) (*Console, error) {
 // Close ends the live pages, which don't end by themselves. Everything else keeps working.
 func (c *Console) Close() { c.close() }
 
-// Link returns the path of a page with a button that signs in with credential, once, within life.
-func (c *Console) Link(credential string, life time.Duration) string {
-	return Path + "/sign-in?link=" + c.sessions.Offer(credential, life)
-}
+// SignIn returns the path of a page with a button that signs in with a link's secret, once; see identity.Tokens.Invite.
+func SignIn(link string) string { return Path + "/sign-in?link=" + url.QueryEscape(link) }
 
-// Invitation returns the path of a page with a button that signs in with credential, once, within life, at every console
-// with this Options.Key.
-func Invitation(key []byte, credential string, life time.Duration) (string, error) {
-	sessions, err := session.New(session.Options{Key: key})
-	if err != nil {
-		return "", err
+// Mount serves Handler's paths, and the addresses of agents that sign in, which are outside of Path.
+func (c *Console) Mount(mux *http.ServeMux) {
+	mux.Handle(Path, c.Handler())
+	mux.Handle(Path+"/", c.Handler())
+	if c.options.Agents != nil {
+		c.options.Agents.Mount(mux)
 	}
-	return Path + "/sign-in?link=" + sessions.Offer(credential, life), nil
 }
 
 // Handler serves all paths below Path.
@@ -160,10 +145,13 @@ func (c *Console) Handler() http.Handler {
 	}), edge.Options{})
 }
 
+// policy is the content security policy of pages.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
 // harden sets the security headers of every response.
 func harden(h http.Header) {
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; "+
-		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/once"
+	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
 // TestSignIn: who may sign in.
@@ -52,11 +52,11 @@ func TestSignIn(t *testing.T) {
 // TestSignedOutEverywhere: after signing out, a copy of the cookie is refused, here, on another replica and after a
 // restart. While the store fails, no session is accepted, and the browser keeps its cookie.
 func TestSignedOutEverywhere(t *testing.T) {
-	var used once.Store
-	w := newWorld(t, newDrawers(), func(o *console.Options) { used = o.Used })
-	again := func(s once.Store) *browser {
-		o := console.Options{Reviewer: func(p identity.Principal, _ string) bailiwick.Reviewer { return desk{w.drawers, p} }, Credentials: w.tokens, Tokens: w.tokens, Allow: func(*http.Request) error { return nil },
-			Key: make([]byte, 32), Used: s, Log: slog.New(slog.DiscardHandler), Admit: func(ctx context.Context, _ identity.Principal, _ bailiwick.CallSpec, run func(context.Context) error) error {
+	w := newWorld(t, newDrawers(), nil)
+	again := func(s identity.TokenStore) *browser {
+		tokens := identity.NewTokens(identity.TokenOptions{Store: s, Audit: w.store})
+		o := console.Options{Reviewer: func(p identity.Principal, _ string) bailiwick.Reviewer { return desk{w.drawers, p} }, Credentials: tokens, Tokens: tokens, Allow: func(*http.Request) error { return nil },
+			Log: slog.New(slog.DiscardHandler), Admit: func(ctx context.Context, _ identity.Principal, _ bailiwick.CallSpec, run func(context.Context) error) error {
 				return run(ctx)
 			}}
 		c, err := console.New(o)
@@ -67,7 +67,7 @@ func TestSignedOutEverywhere(t *testing.T) {
 		t.Cleanup(func() { web.Close(); c.Close() })
 		return (&world{url: web.URL}).browser(t)
 	}
-	replica, down := again(used), again(failing{used})
+	replica, down := again(w.store), again(failing{w.store})
 	b := w.signedIn(t, "rosa")
 	at, err := url.Parse(w.url)
 	if err != nil {
@@ -91,7 +91,7 @@ func TestSignedOutEverywhere(t *testing.T) {
 	if got := b.post("/console/sign-out", nil); got.status != 303 {
 		t.Fatal(got.status)
 	}
-	for name, b := range map[string]*browser{"here": w.browser(t), "at a replica": replica, "after a restart": again(used)} {
+	for name, b := range map[string]*browser{"here": w.browser(t), "at a replica": replica, "after a restart": again(w.store)} {
 		if got := visit(b); got.status != 303 {
 			t.Errorf("%s: %d", name, got.status)
 		}
@@ -99,10 +99,10 @@ func TestSignedOutEverywhere(t *testing.T) {
 }
 
 // failing is a store that can't be read.
-type failing struct{ once.Store }
+type failing struct{ *sqlite.Store }
 
-func (failing) UsedUp(context.Context, string) (bool, error) {
-	return false, errors.New("the disk is on fire")
+func (failing) TicketByHash(context.Context, [32]byte) (identity.Ticket, error) {
+	return identity.Ticket{}, errors.New("the disk is on fire")
 }
 
 // TestSession: how a session begins and ends.
@@ -211,12 +211,11 @@ func TestSecureCookie(t *testing.T) {
 func TestLink(t *testing.T) {
 	now := time.Now()
 	w := newWorld(t, newDrawers(), func(o *console.Options) { o.Now = func() time.Time { return now } })
-	_, secret := w.token(t, "rosa", identity.Human, identity.Review)
-	link := w.console.Link(secret, time.Hour)
+	link := w.link(t, "rosa", time.Hour)
 	code := strings.TrimPrefix(link, "/console/sign-in?link=")
 	b := w.browser(t)
 	for range 3 { // viewing the page doesn't use up the link
-		if got := b.get(link); got.status != 200 || !strings.Contains(got.body, `<button class="first" autofocus>Sign in</button>`) || strings.Contains(got.body, secret) {
+		if got := b.get(link); got.status != 200 || !strings.Contains(got.body, `<button class="first" autofocus>Sign in</button>`) {
 			t.Fatalf("%d\n%s", got.status, got.body)
 		}
 	}
@@ -228,7 +227,7 @@ func TestLink(t *testing.T) {
 			t.Errorf("%s: %d, want %d", row.code, got.status, row.status)
 		}
 	}
-	late := strings.TrimPrefix(w.console.Link(secret, time.Hour), "/console/sign-in?link=")
+	late := strings.TrimPrefix(w.link(t, "rosa", time.Hour), "/console/sign-in?link=")
 	now = now.Add(time.Hour)
 	if got := w.browser(t).post("/console/sign-in", url.Values{"link": {late}}); got.status != 403 {
 		t.Error("an old link:", got.status)
@@ -240,7 +239,7 @@ func TestForms(t *testing.T) {
 	box := outbox(t)
 	w := newWorld(t, newDrawers(samples()...), withOutbox(box))
 	b, other := w.signedIn(t, "rosa"), w.signedIn(t, "ines")
-	paths := []string{"/sign-out", "/theme", "/changes/" + id(11) + "/reject", "/changes/" + id(11) + "/approve", "/batch", "/sign-in", "/tokens/x/revoke", "/notifications/2/redeliver"}
+	paths := []string{"/sign-out", "/theme", "/changes/" + id(11) + "/reject", "/changes/" + id(11) + "/approve", "/batch", "/sign-in", "/tokens/x/revoke", "/notifications/2/redeliver", "/people/invite", "/people/remove", "/people/end", "/you/sessions/x/end", "/you/agents/x/end"}
 	for _, path := range paths {
 		for name, change := range map[string]func(*http.Request, url.Values){
 			"no mark":            func(_ *http.Request, f url.Values) { f.Del("mark") },
@@ -284,7 +283,7 @@ func TestGetChangesNothing(t *testing.T) {
 	deeds := []string{"approve", "break-glass", "reject", "comment", "renew", "revert", "settle"}
 	values := "?text=x&digest=" + strings.Repeat("000b", 16) + "&applied=yes&change=" + id(11) + ":" + strings.Repeat("000b", 16) + "&mark=" + url.QueryEscape(b.mark())
 	before := len(w.events)
-	paths := []string{"/", "/sign-in", "/sign-out", "/theme", "/changes", "/batch", "/audit", "/access", "/tokens", "/sources", "/tokens/x/revoke", "/notifications", "/notifications/2/redeliver"}
+	paths := []string{"/", "/sign-in", "/sign-out", "/theme", "/changes", "/batch", "/audit", "/access", "/tokens", "/sources", "/tokens/x/revoke", "/people", "/people/invite", "/people/remove", "/people/end", "/you", "/you/sessions/x/end", "/notifications", "/notifications/2/redeliver"}
 	for n := 11; n < 19; n++ {
 		paths = append(paths, "/changes/"+id(n))
 		for _, deed := range deeds {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/console/internal/words"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/gate"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -39,10 +40,7 @@ func (c *Console) events(v *visit) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := gate.While(v.ctx(), func() bool {
-		_, err := c.authenticate(v.r, v.session.Credential)
-		return err == nil && c.sessions.Holds(v.ctx(), v.session) == nil
-	})
+	ctx, cancel := gate.While(v.ctx(), func() bool { return c.holds(&visit{r: v.r}) })
 	defer cancel()
 	defer context.AfterFunc(c.closing, cancel)()
 	v.w.Header().Set("Content-Type", "text/event-stream")
@@ -54,7 +52,7 @@ func (c *Console) events(v *visit) error {
 		err := c.desk(v).Await(waiting, after)
 		beat := waiting.Err() != nil
 		stop()
-		if _, gone := c.authenticate(v.r, v.session.Credential); gone != nil || c.sessions.Holds(ctx, v.session) != nil {
+		if !c.holds(&visit{r: v.r}) {
 			return nil
 		}
 		if beat {
@@ -120,16 +118,6 @@ func (c *Console) told(v *visit, h happening) string {
 		c.log.ErrorContext(v.ctx(), "console: write an event", "error", err)
 		return ""
 	}
-	return fmt.Sprintf("id: %d\nevent: moved-%s\ndata: %s\n\nid: %d\ndata: %s\n\n", h.Seq, eventName(h.Change), eventName(string(h.State)),
+	return fmt.Sprintf("id: %d\nevent: moved-%s\ndata: %s\n\nid: %d\ndata: %s\n\n", h.Seq, words.Event(h.Change), words.Event(string(h.State)),
 		h.Seq, strings.Join(strings.Fields(b.String()), " "))
-}
-
-// eventName removes from an ID the characters that can't be part of an event name.
-func eventName(id string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
-			return r
-		}
-		return -1
-	}, id)
 }

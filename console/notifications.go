@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/console/internal/words"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -123,7 +124,7 @@ func (c *Console) hook(ctx context.Context, name string) (hook, error) {
 			return h, err
 		}
 		if len(found) > 0 {
-			*count = countOf(len(found))
+			*count = words.Count(len(found))
 		}
 		if more {
 			*count += " or more"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/console/internal/listing"
+	"github.com/bailiwick-dev/bailiwick/console/internal/words"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
@@ -140,7 +141,7 @@ func groupings() []grouping {
 		{"", "Shape", nil},
 		{"agent", "Agent", func(r row) string { return r.Agent + " → " + r.Owner }},
 		{"class", "Class", func(r row) string { return strings.Join(r.Classes, ", ") }},
-		{"verb", "Verb", func(r row) string { return verb(r.Op) }},
+		{"verb", "Verb", func(r row) string { return words.Verb(r.Op) }},
 	}
 }
 

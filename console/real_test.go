@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
@@ -91,6 +93,17 @@ func (h *house) person(t testing.TB, owner string) string {
 	return secret
 }
 
+// invited returns a link that signs a reviewer of the tenant in.
+func (h *house) invited(t testing.TB, owner string) string {
+	t.Helper()
+	_, link, err := h.tokens.Invite(t.Context(), identity.Local("test"), identity.Token{Owner: owner, Tenant: demo.Acme,
+		Scopes: []identity.Scope{identity.Read, identity.Review, identity.Audit, identity.Operator}}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return console.SignIn(link)
+}
+
 // issue returns the ID and the title of the nth issue of the tenant.
 func (h *house) issue(t testing.TB, n int) (id, title string) {
 	t.Helper()
@@ -150,7 +163,7 @@ func TestBrowserReal(t *testing.T) {
 	rosa, maria := h.tab(t, browser, ""), h.tab(t, browser, h.person(t, "maria"))
 	rosa.size(360, 740, true)
 
-	rosa.open(h.console.Link(h.person(t, "rosa"), 1<<40))
+	rosa.open(h.invited(t, "rosa"))
 	rosa.click("button.first")
 	rosa.visible("nav[aria-label=Pages]")
 	rosa.open("/console/changes")

@@ -14,6 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/console/internal/chart"
 	"github.com/bailiwick-dev/bailiwick/console/internal/sanitize"
 	"github.com/bailiwick-dev/bailiwick/console/internal/usagelog"
+	"github.com/bailiwick-dev/bailiwick/console/internal/words"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -120,10 +121,10 @@ func (p *recordPage) fill(q url.Values, s usagelog.Search) {
 	total := p.Sums.Total
 	p.Costs = total.Cost > 0
 	p.Charts = []drawn{
-		p.draw("Calls", plural(total.Calls, "call"), plural(total.Refused, "refusal")+" or failures", sanitize.Count[int64],
+		p.draw("Calls", words.Plural(total.Calls, "call"), words.Plural(total.Refused, "refusal")+" or failures", sanitize.Count[int64],
 			func(d usagelog.Sum) (float64, float64) { return float64(d.Calls), float64(d.Refused) }),
 		p.draw("Latency", micros(total.Slow), "95 of 100 calls were faster", micros, func(d usagelog.Sum) (float64, float64) { return float64(d.Slow), 0 }),
-		p.draw("Tokens", plural(total.Tokens, "token"), "estimated, of answers", sanitize.Count[int64], func(d usagelog.Sum) (float64, float64) { return float64(d.Tokens), 0 }),
+		p.draw("Tokens", words.Plural(total.Tokens, "token"), "estimated, of answers", sanitize.Count[int64], func(d usagelog.Sum) (float64, float64) { return float64(d.Tokens), 0 }),
 	}
 	if p.Costs {
 		p.Charts = append(p.Charts, p.draw("Cost", dollars(total.Cost), "estimated", dollars, func(d usagelog.Sum) (float64, float64) { return float64(d.Cost), 0 }))

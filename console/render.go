@@ -12,8 +12,11 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
 	"github.com/bailiwick-dev/bailiwick/console/internal/sanitize"
+	"github.com/bailiwick-dev/bailiwick/console/internal/words"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -54,8 +57,9 @@ func (c *Console) nav(v *visit) []navItem {
 	o := &c.options
 	add(identity.Review, true, "/changes", "Changes")
 	add(identity.Audit, o.Audit != nil, "/audit", "Audit")
-	add(identity.Operator, o.Exposure != nil && o.Tokens != nil, "/access", "Tools and views")
-	add(identity.Operator, o.Tokens != nil, "/tokens", "Tokens")
+	add(identity.Operator, o.Exposure != nil, "/access", "Tools and views")
+	add(identity.Operator, true, "/people", "People")
+	add(identity.Operator, true, "/tokens", "Tokens")
 	add(identity.Operator, o.Deliveries != nil && v.who.Tenant == "", "/notifications", "Notifications")
 	add("", o.Sources != nil, "/sources", "Sources")
 	return out
@@ -85,11 +89,11 @@ func (c *Console) readPages() (map[string]*template.Template, error) {
 
 // render writes a complete page, or, on an error, nothing of it.
 func (c *Console) render(v *visit, page string, f frame) error {
-	f.Who, f.Nav, f.Here, f.Version = v.who, c.nav(v), within(v.r.URL.RequestURI()), c.options.Version
+	f.Who, f.Nav, f.Here, f.Version = v.who, c.nav(v), edge.Within(Path, v.r.URL.RequestURI()), c.options.Version
 	if f.Mark == "" && v.session.ID != "" {
-		f.Mark = c.sessions.Mark(v.session.ID)
+		f.Mark = cookies.Mark(v.session.secret)
 	}
-	if cookie, err := v.r.Cookie(themeCookie); err == nil && (cookie.Value == "light" || cookie.Value == "dark") {
+	if cookie, err := v.r.Cookie(cookies.Theme); err == nil && (cookie.Value == "light" || cookie.Value == "dark") {
 		f.Theme = cookie.Value
 	}
 	if f.Live {
@@ -203,14 +207,14 @@ func (c *Console) functions() template.FuncMap {
 		"brief":    func(s any) template.HTML { return sanitize.Block(fmt.Sprint(s), 300) }, // of what the page has in full elsewhere
 		"at":       func(id any, item int, of review.Item) effect { return effect{fmt.Sprint(id), item, of} },
 		"plain":    func(s any) string { return sanitize.Plain(fmt.Sprint(s), 120) },
-		"count":    func(n any) string { return countOf(n) },
-		"ago":      c.ago, "until": c.until, "clock": clock, "stamp": stamp,
+		"count":    func(n any) string { return words.Count(n) },
+		"ago":      c.ago, "until": c.until, "clock": words.Clock, "stamp": words.Stamp,
 		"path":    func(s any) string { return url.PathEscape(sanitize.Plain(fmt.Sprint(s), 64)) },
-		"word":    func(s any) string { return eventName(sanitize.Plain(fmt.Sprint(s), 20)) },
+		"word":    func(s any) string { return words.Event(sanitize.Plain(fmt.Sprint(s), 20)) },
 		"deref":   func(b *bool) bool { return b != nil && *b },
 		"whoName": whoName,
 		"initial": initial,
-		"plural":  plural, "eventName": eventName,
+		"plural":  words.Plural, "eventName": words.Event,
 		"day":    func(t time.Time) string { return t.UTC().Format("2 Jan") },
 		"moment": func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
 		"outcomes": func() []string {
@@ -218,11 +222,12 @@ func (c *Console) functions() template.FuncMap {
 				audit.Applying, audit.Applied}
 		},
 		"took": micros, "dollars": dollars,
-		"verb":   verb,
-		"before": func(w []review.Word) []review.Word { return side(w, "removed") },
-		"after":  func(w []review.Word) []review.Word { return side(w, "added") },
-		"shown":  shownOf,
-		"state":  stateWord,
+		"verb":   words.Verb,
+		"before": func(w []review.Word) []review.Word { return words.Side(w, "removed") },
+		"after":  func(w []review.Word) []review.Word { return words.Side(w, "added") },
+		"shown":  words.Shown,
+		"state":  words.State,
+		"lends":  words.Lends,
 		"list":   func(items ...any) []any { return items },
 	}
 }

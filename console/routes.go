@@ -3,15 +3,15 @@ package console
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/console/internal/session"
+	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -33,6 +33,8 @@ func (c *Console) routes() []route {
 		{method: "GET", pattern: "/sign-in", open: true, serve: c.signInPage},
 		{method: "POST", pattern: "/sign-in", open: true, serve: c.signIn},
 		{method: "POST", pattern: "/sign-out", serve: c.signOut},
+		{method: "GET", pattern: "/you", serve: c.you},
+		{method: "POST", pattern: "/you/{what}/{id}/end", serve: c.endOwn},
 		{method: "POST", pattern: "/theme", open: true, serve: c.setTheme},
 		{method: "GET", pattern: "/assets/{name}", open: true, serve: c.asset},
 
@@ -45,15 +47,22 @@ func (c *Console) routes() []route {
 		{method: "GET", pattern: "/batch", needs: identity.Review, serve: c.batchPage},
 		{method: "POST", pattern: "/batch", needs: identity.Review, serve: c.batch},
 		{method: "GET", pattern: "/events", needs: identity.Review, serve: c.events},
+
+		{method: "GET", pattern: "/tokens", needs: identity.Operator, serve: c.tokens},
+		{method: "POST", pattern: "/tokens/{id}/revoke", needs: identity.Operator, serve: c.revoke},
+		{method: "GET", pattern: "/people", needs: identity.Operator, serve: c.people},
+		{method: "POST", pattern: "/people/{deed}", needs: identity.Operator, serve: c.changePeople},
 	}
 	if c.options.Audit != nil {
 		all = append(all, route{method: "GET", pattern: "/audit", needs: identity.Audit, serve: c.record})
 	}
-	if c.options.Tokens != nil {
-		all = append(all, route{method: "GET", pattern: "/tokens", needs: identity.Operator, serve: c.tokens},
-			route{method: "POST", pattern: "/tokens/{id}/revoke", needs: identity.Operator, serve: c.revoke})
+	if c.options.Issuer != nil {
+		all = append(all, route{method: "GET", pattern: "/sign-in/issuer", open: true, serve: c.toIssuer}, route{method: "GET", pattern: "/sign-in/callback", open: true, serve: c.fromIssuer})
 	}
-	if c.options.Tokens != nil && c.options.Exposure != nil {
+	if c.options.Agents != nil {
+		all = append(all, route{method: "GET", pattern: "/allow", serve: c.consent}, route{method: "POST", pattern: "/allow", serve: c.allow})
+	}
+	if c.options.Exposure != nil {
 		all = append(all, route{method: "GET", pattern: "/access", needs: identity.Operator, serve: c.access})
 	}
 	if c.options.Deliveries != nil {
@@ -75,7 +84,7 @@ func rights() []identity.Scope {
 type visit struct {
 	w           http.ResponseWriter
 	r           *http.Request
-	session     session.Session    // the zero value if not signed in
+	session     session            // the zero value if not signed in
 	who         identity.Principal // the zero value if not signed in
 	correlation string
 }
@@ -116,46 +125,17 @@ func (c *Console) serve(rt route) http.Handler {
 	})
 }
 
-// recognise sets the visitor's principal. The error is Unauthorized if the visitor isn't signed in.
-func (c *Console) recognise(v *visit) error {
-	name := cookieName(v.r)
-	cookie, err := v.r.Cookie(name)
-	if err != nil {
-		return identity.Unauthorized("no_credential", nil)
-	}
-	s, renewed, err := c.sessions.Open(v.ctx(), cookie.Value, name)
-	if errors.Is(err, session.ErrNone) {
-		return identity.Unauthorized("session", nil)
-	}
-	if err != nil {
-		return err
-	}
-	p, err := c.authenticate(v.r, s.Credential)
-	if err != nil {
-		return err
-	}
-	v.session, v.who = s, p
-	refused.By(v.ctx(), p.ID)
-	if renewed {
-		http.SetCookie(v.w, c.cookie(v.r, s))
-	}
-	return nil
-}
-
 // authenticate returns the principal of a credential, if it may use the console.
 func (c *Console) authenticate(r *http.Request, credential string) (identity.Principal, error) {
 	p, err := c.options.Credentials.Authenticate(r.Context(), credential, remoteOf(r))
 	if err != nil {
 		return identity.Principal{}, err
 	}
-	if p.Kind == identity.Human {
-		for _, s := range rights() {
-			if p.Has(s) {
-				return p, nil
-			}
-		}
+	if !c.admits(p) {
+		return identity.Principal{}, identity.Unauthorized("not_for_console", nil)
 	}
-	return identity.Principal{}, identity.Unauthorized("not_for_console", nil)
+	p.Proven = c.now()
+	return p, nil
 }
 
 func remoteOf(r *http.Request) netip.Addr {
@@ -180,13 +160,13 @@ func (c *Console) refuseVisitor(v *visit, err error) {
 	if v.r.Method == http.MethodGet && v.r.Header.Get("Sec-Fetch-Site") == "cross-site" {
 		// A browser doesn't send a strict cookie when another site links here, such as a chat. It does when this page
 		// links.
-		if err := c.render(v, "onwards", frame{Title: "One moment", Page: within(v.r.URL.RequestURI())}); err != nil {
+		if err := c.render(v, "onwards", frame{Title: "One moment", Page: edge.Within(Path, v.r.URL.RequestURI())}); err != nil {
 			c.show(v, err)
 		}
 		return
 	}
 	to := Path + "/sign-in"
-	if _, err := v.r.Cookie(cookieName(v.r)); err == nil {
+	if _, err := v.r.Cookie(cookies.Session(v.r)); err == nil {
 		to += "?ended=yes"
 		c.forget(v)
 	}
@@ -203,29 +183,14 @@ func sep(to string) string {
 	return "?"
 }
 
-// genuine reports whether a POST is a form of the console's own pages, of this session or visitor.
-func (c *Console) genuine(v *visit) bool {
-	if err := v.r.ParseForm(); err != nil {
-		return false
-	}
-	id := v.session.ID
-	if id == "" {
-		cookie, err := v.r.Cookie(visitorCookie)
-		if err != nil {
-			return false
-		}
-		id = cookie.Value
-	}
-	return c.sessions.Genuine(id, v.r.PostForm.Get("mark"))
-}
-
 // home redirects to the first page that the visitor may see.
 func (c *Console) home(v *visit) error {
 	nav := c.nav(v)
-	if len(nav) == 0 {
-		return errors.New("console: somebody is here who may see nothing")
+	to := Path + "/you"
+	if len(nav) > 0 {
+		to = nav[0].Href
 	}
-	http.Redirect(v.w, v.r, nav[0].Href, http.StatusSeeOther)
+	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
 	"github.com/bailiwick-dev/bailiwick/console/internal/listing"
 )
 
@@ -38,7 +39,7 @@ func (c *Console) saveFilter(v *visit) error {
 	if at, err := url.Parse(in); err == nil && v.r.PostForm.Get("remove") == "" {
 		all.Keep(name, at.Query())
 	}
-	kept := harmless(v.r, savedCookie, all.Encode())
+	kept := cookies.Harmless(v.r, savedCookie, all.Encode())
 	kept.MaxAge = 365 * 24 * 3600
 	http.SetCookie(v.w, kept)
 	http.Redirect(v.w, v.r, in, http.StatusSeeOther)

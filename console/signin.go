@@ -1,181 +1,144 @@
 package console
 
 import (
-	"errors"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/console/internal/session"
+	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// visitorCookie identifies a visitor before sign-in, so that the sign-in form can be verified. It gives no rights.
-const visitorCookie = "bailiwick-visitor"
-
-// themeCookie holds the colour theme that a person chose.
-const themeCookie = "bailiwick-theme"
-
-// cookieName returns the name of the session cookie. Browsers accept the prefix __Host- only over https and for this
-// host; on this machine itself plain http is acceptable.
-func cookieName(r *http.Request) string {
-	if plainly(r) {
-		return "bailiwick-session"
-	}
-	return "__Host-bailiwick-session"
-}
-
-// plainly reports whether the browser connects to this machine itself, without TLS.
-func plainly(r *http.Request) bool { return r.TLS == nil && loopback(r.Host) }
-
-func loopback(host string) bool {
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	host = strings.Trim(host, "[]")
-	ip, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
-}
-
-func (c *Console) cookie(r *http.Request, s session.Session) *http.Cookie {
-	name := cookieName(r)
-	return harmless(r, name, c.sessions.Seal(s, name))
-}
-
-// harmless returns a cookie that scripts can't read and requests of other sites don't carry.
-func harmless(r *http.Request, name, value string) *http.Cookie {
-	return &http.Cookie{Name: name, Value: value, Path: "/", Secure: !plainly(r), HttpOnly: true, SameSite: http.SameSiteStrictMode}
-}
-
 // forget removes the session cookie.
 func (c *Console) forget(v *visit) {
-	gone := harmless(v.r, cookieName(v.r), "")
+	gone := cookies.Harmless(v.r, cookies.Session(v.r), "")
 	gone.MaxAge = -1
 	http.SetCookie(v.w, gone)
 }
 
 // A signingIn is the sign-in page.
 type signingIn struct {
-	Link  string // the code of a one-time sign-in link
-	Next  string
-	Ended bool // a session has ended
-	Wrong string
+	Link   string // the secret of a one-time sign-in link
+	Next   string
+	Ended  bool   // a session has ended
+	Again  bool   // to prove again who they are
+	Issuer string // the name of the issuer, "" for none
+	Token  bool   // a token can be typed in
+	Wrong  string
+
+	via string // the Data of the session that begins
 }
 
 func (c *Console) signInPage(v *visit) error {
 	q := v.r.URL.Query()
-	p := signingIn{Link: q.Get("link"), Next: within(q.Get("next")), Ended: q.Has("ended")}
-	if v.who.ID != "" && p.Link == "" {
+	p := signingIn{Link: q.Get("link"), Next: edge.Within(Path, q.Get("next")), Ended: q.Has("ended"), Again: q.Has("again")}
+	if v.who.ID != "" && p.Link == "" && !p.Again {
 		http.Redirect(v.w, v.r, p.Next, http.StatusSeeOther)
 		return nil
 	}
 	if q.Has("kept") {
-		p.Wrong = "The browser has not kept your session: this address is plain http, over which nobody should send a token. " +
+		p.Wrong = "The browser has not kept your session: this address is plain http, over which no token may be sent. " +
 			"Use https, or the address of this machine itself."
 	}
 	return c.signInWith(v, p, http.StatusOK)
 }
 
 func (c *Console) signInWith(v *visit, p signingIn, status int) error {
-	id := v.session.ID
-	if id == "" {
-		if cookie, err := v.r.Cookie(visitorCookie); err == nil && cookie.Value != "" {
-			id = cookie.Value
+	secret := v.session.secret
+	if secret == "" {
+		if cookie, err := v.r.Cookie(cookies.Visitor); err == nil && cookie.Value != "" {
+			secret = cookie.Value
 		} else {
-			id = c.sessions.Visitor()
-			http.SetCookie(v.w, harmless(v.r, visitorCookie, id))
+			secret = cookies.NewVisitor()
+			http.SetCookie(v.w, cookies.Harmless(v.r, cookies.Visitor, secret))
 		}
 	}
-	return c.render(v, "sign-in", frame{Title: "Sign in", Mark: c.sessions.Mark(id), Page: p, Status: status})
+	p.Token = c.options.Credentials != nil
+	if c.options.Issuer != nil {
+		p.Issuer = c.options.Issuer.Name()
+	}
+	return c.render(v, "sign-in", frame{Title: "Sign in", Mark: cookies.Mark(secret), Page: p, Status: status})
 }
 
 // signIn begins a session: always a new one, whatever cookie the browser sent.
 func (c *Console) signIn(v *visit) error {
 	form := v.r.PostForm
-	p := signingIn{Next: within(form.Get("next"))}
-	credential := strings.TrimSpace(form.Get("credential"))
+	p := signingIn{Next: edge.Within(Path, form.Get("next"))}
 	if code := form.Get("link"); code != "" {
-		var err error
-		credential, err = c.sessions.Redeem(v.ctx(), code)
-		if err != nil && !errors.Is(err, session.ErrNone) {
-			return err
-		}
-		if err != nil {
-			p.Wrong = "This link has been used, or it is too old. Sign in with a token."
-			return c.signInWith(v, p, http.StatusForbidden)
-		}
+		principal, _, err := c.options.Tokens.Spend(v.ctx(), identity.Link, code, remoteOf(v.r))
+		principal.Expires, principal.Proven = time.Time{}, c.now()
+		p.Wrong = "This link has been used, or it is too old. Ask for another one."
+		return c.enter(v, p, principal, err)
 	}
-	principal, err := c.authenticate(v.r, credential)
+	p.Wrong = "That token doesn't sign in here. It must be a person's, valid now, with the scope review, audit or operator."
+	if c.options.Credentials == nil {
+		return c.enter(v, p, identity.Principal{}, identity.Unauthorized("no_credentials", nil))
+	}
+	principal, err := c.authenticate(v.r, strings.TrimSpace(form.Get("credential")))
+	return c.enter(v, p, principal, err)
+}
+
+// enter begins a session of principal, unless err refuses them; p is the page that then says what is wrong.
+func (c *Console) enter(v *visit, p signingIn, principal identity.Principal, err error) error {
+	if err == nil {
+		principal, err = c.options.Tokens.Person(v.ctx(), principal)
+	}
+	if err == nil && !c.admits(principal) {
+		err = identity.Unauthorized("not_for_console", nil)
+	}
 	if problem.CodeOf(err) == problem.Unauthorized {
-		c.log.InfoContext(v.ctx(), "console: sign-in refused", "kind", problem.Of(err).Kind, "remote", remoteOf(v.r))
-		p.Wrong = "That token doesn't sign in here. It must be a person's, valid now, with the scope review, audit or operator."
+		c.log.InfoContext(v.ctx(), "console: sign-in refused", "kind", problem.Of(err).Kind, "remote", remoteOf(v.r), "error", problem.Of(err).Err)
 		return c.signInWith(v, p, http.StatusForbidden)
 	}
 	if err != nil {
 		return err
 	}
-	needs := identity.Operator
-	for _, s := range rights() {
+	var needs identity.Scope // the first of the rights that they have, which admits them
+	for _, s := range append(rights(), identity.Lendable(principal)...) {
 		if principal.Has(s) {
 			needs = s
 			break
 		}
 	}
-	v.who = principal
 	err = c.options.Admit(v.ctx(), principal, bailiwick.CallSpec{Tool: "console/sign_in", Needs: needs, Correlation: v.correlation}, noRun)
 	if err != nil {
 		return err
 	}
-	if v.session.ID != "" {
-		if err := c.sessions.End(v.ctx(), v.session); err != nil {
-			return err
-		}
+	if err := c.begin(v, principal, p.via); err != nil {
+		return err
 	}
-	http.SetCookie(v.w, c.cookie(v.r, c.sessions.Begin(credential)))
 	to := p.Next
-	if !plainly(v.r) { // over plain http the browser drops the cookie: tell the visitor
+	if !edge.Plainly(v.r) { // over plain http the browser drops the cookie: tell the visitor
 		to = Path + "/sign-in?kept=yes&next=" + url.QueryEscape(p.Next)
 	}
 	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
 	return nil
 }
 
-// signOut ends the session.
+// signOut ends the session, and the issuer's where it can be asked to.
 func (c *Console) signOut(v *visit) error {
-	if err := c.sessions.End(v.ctx(), v.session); err != nil {
+	err := c.options.Tokens.End(v.ctx(), v.who, identity.Session, v.session.ID)
+	if err != nil && problem.CodeOf(err) != problem.NotFound {
 		return err // keep the cookie: a visitor who reads that they are signed out must be
 	}
 	c.forget(v)
+	if c.options.Issuer != nil && v.session.Data == issued {
+		if to := c.options.Issuer.SignOut(v.ctx(), c.base(v.r)+Path+"/sign-in"); to != "" {
+			// A redirect would be one of a form, which the content policy keeps at this host.
+			return c.render(&visit{w: v.w, r: v.r}, "onwards", frame{Title: "Signed out", Page: to})
+		}
+	}
 	http.Redirect(v.w, v.r, Path+"/sign-in", http.StatusSeeOther)
 	return nil
 }
 
 // setTheme stores the theme that the visitor chose in their browser.
 func (c *Console) setTheme(v *visit) error {
-	theme := v.r.PostForm.Get("theme")
-	if theme != "light" && theme != "dark" {
-		theme = ""
-	}
-	chosen := harmless(v.r, themeCookie, theme)
-	chosen.MaxAge = 365 * 24 * 3600
-	if theme == "" {
-		chosen.MaxAge = -1
-	}
-	http.SetCookie(v.w, chosen)
-	http.Redirect(v.w, v.r, within(v.r.PostForm.Get("next")), http.StatusSeeOther)
+	http.SetCookie(v.w, cookies.Chosen(v.r, v.r.PostForm.Get("theme")))
+	http.Redirect(v.w, v.r, edge.Within(Path, v.r.PostForm.Get("next")), http.StatusSeeOther)
 	return nil
-}
-
-// within returns next if it is an address of the console, else the address of its first page.
-func within(next string) string {
-	u, err := url.Parse(next)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, Path+"/") ||
-		strings.Contains(next, `\`) || strings.Contains(u.Path, "..") {
-		return Path + "/"
-	}
-	return u.RequestURI()
 }

@@ -2,9 +2,7 @@ package console
 
 import (
 	"context"
-	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
@@ -62,7 +60,7 @@ func (c *Console) tokens(v *visit) error {
 		return err
 	}
 	q := v.r.URL.Query()
-	p := tokensPage{Ended: q.Has("ended"), Links: installlink.Links("bailiwick", endpoint(v.r))}
+	p := tokensPage{Ended: q.Has("ended"), Links: installlink.Links("bailiwick", c.base(v.r)+"/mcp")}
 	for _, t := range all {
 		if t.ID == q.Get("revoke") && t.State == "good" {
 			p.Ask = &t
@@ -83,15 +81,6 @@ func (c *Console) tokens(v *visit) error {
 		f.Notice = "Revoked. Whoever uses it is refused from now on."
 	}
 	return c.render(v, "tokens", f)
-}
-
-// endpoint returns the address of /mcp as the browser reaches this server: with TLS, unless it is this machine.
-func endpoint(r *http.Request) string {
-	u := url.URL{Scheme: "https", Host: r.Host, Path: "/mcp"}
-	if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
-		u.Scheme = "http"
-	}
-	return u.String()
 }
 
 // revoke revokes a token.

@@ -30,7 +30,7 @@ func TestBrowserTour(t *testing.T) {
 	browser, axe := chrome(t), testservices.Axe(t)
 	b, out := w.tab(t, browser, rosa), w.tab(t, browser, "")
 	out.open("/console/sign-in")
-	link := w.console.Link(rosa, 1<<40)
+	link := w.link(t, "rosa", 1<<40)
 	pages := []struct {
 		name, path string
 		at         *tab
@@ -44,7 +44,8 @@ func TestBrowserTour(t *testing.T) {
 		{"audit", "/audit?days=30", b}, {"tokens", "/tokens?ended=yes", b}, {"revoke", "/tokens?revoke=" + agent, b}, {"access", "/access", b},
 		{"view-as", "/access?as=" + agent + "&class=tracker.issues&tool=query_class&on=tracker.users&field=password_hash", b}, {"sources", "/sources", b},
 		{"notifications", "/notifications", b}, {"notifications-none", "/notifications?state=sent&hook=slack", b},
-		{"not-found", "/changes/none", b}, {"sign-in", "/sign-in?next=/console/changes", out}, {"link", link[len("/console"):], out},
+		{"people", "/people", b}, {"rights", "/people?person=rosa&tenant=", b}, {"remove", "/people?person=rosa&tenant=&remove=yes", b}, {"you", "/you", b},
+		{"again", "/sign-in?again=yes", b}, {"not-found", "/changes/none", b}, {"sign-in", "/sign-in?next=/console/changes", out}, {"link", link[len("/console"):], out},
 	}
 	for _, screen := range []struct {
 		name          string

@@ -6,10 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/bailiwick-dev/bailiwick/console"
-	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
 // TestBrowserValue: a reviewer can't approve a text whose tail the page doesn't show, opens it, goes from difference to
@@ -108,44 +104,5 @@ func TestDownload(t *testing.T) {
 		if got := b.get("/console/changes/" + change + "/value" + query); got.status != status {
 			t.Errorf("%q: %d, want %d\n%s", query, got.status, status, got.body)
 		}
-	}
-}
-
-// TestInvitation checks that a link made outside of the console, with the same key, signs in once, by its button and not by
-// being opened, and that one made with another key doesn't.
-func TestInvitation(t *testing.T) {
-	w := newWorld(t, newDrawers(samples()...), nil)
-	_, secret := w.token(t, "rosa", identity.Human, identity.Review)
-	path, err := console.Invitation(make([]byte, 32), secret, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	code := strings.TrimPrefix(path, "/console/sign-in?link=")
-	if code == path || strings.Contains(path, secret) {
-		t.Fatal(path)
-	}
-	b := w.browser(t)
-	for range 2 { // scanners of mail and chats open links
-		if got := b.get(path); got.status != 200 || !strings.Contains(got.body, "It works once") {
-			t.Fatal(got.status, got.body)
-		}
-	}
-	if got := b.get("/console/changes"); got.status == 200 {
-		t.Fatal("opening the link signs in")
-	}
-	if got := b.post("/console/sign-in", map[string][]string{"link": {code}}); got.status != 303 || b.get("/console/changes").status != 200 {
-		t.Error("not signed in:", got.status, got.body)
-	}
-	if got := w.browser(t).post("/console/sign-in", map[string][]string{"link": {code}}); got.status != 403 || !strings.Contains(got.body, "has been used") {
-		t.Error("twice:", got.status)
-	}
-	other := make([]byte, 32)
-	other[0] = 1
-	forged, err := console.Invitation(other, secret, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := w.browser(t).post("/console/sign-in", map[string][]string{"link": {strings.TrimPrefix(forged, "/console/sign-in?link=")}}); got.status != 403 {
-		t.Error("with another key:", got.status)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/console"
@@ -24,6 +25,7 @@ type world struct {
 	*drawers
 	console *console.Console
 	tokens  *identity.Tokens
+	store   *sqlite.Store
 	url     string
 	log     *strings.Builder
 	admits  []string
@@ -37,11 +39,18 @@ func newWorld(t testing.TB, d *drawers, change func(*console.Options)) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	w := &world{drawers: d, tokens: identity.NewTokens(identity.TokenOptions{Store: store, Audit: store}), log: &strings.Builder{}}
-	o := console.Options{
+	w := &world{drawers: d, store: store, log: &strings.Builder{}}
+	var o console.Options
+	w.tokens = identity.NewTokens(identity.TokenOptions{Store: store, Audit: store, Now: func() time.Time {
+		if o.Now != nil {
+			return o.Now()
+		}
+		return time.Now()
+	}})
+	o = console.Options{
 		Reviewer:    func(p identity.Principal, _ string) bailiwick.Reviewer { return desk{d, p} },
 		Allow:       func(*http.Request) error { return nil },
-		Credentials: w.tokens, Tokens: w.tokens, Version: "v0.5.0", Key: make([]byte, 32), Used: store,
+		Credentials: w.tokens, Tokens: w.tokens, Version: "v0.5.0",
 		Log: slog.New(slog.NewTextHandler(w.log, nil)),
 		Admit: func(ctx context.Context, p identity.Principal, ask bailiwick.CallSpec, run func(context.Context) error) error {
 			w.admits = append(w.admits, ask.Tool)
@@ -71,6 +80,16 @@ func (w *world) token(t testing.TB, owner string, kind identity.Kind, scopes ...
 		t.Fatal(err)
 	}
 	return made.ID, secret
+}
+
+// link returns a link that signs a reviewer in.
+func (w *world) link(t testing.TB, owner string, life time.Duration) string {
+	t.Helper()
+	_, link, err := w.tokens.Invite(t.Context(), identity.Local("test"), identity.Token{Owner: owner, Scopes: []identity.Scope{identity.Review}}, life)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return console.SignIn(link)
 }
 
 // A browser is a client that keeps cookies and sends forms as the console's pages do.

@@ -12,14 +12,14 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, credential string, remote netip.Addr) (Principal, error)
 }
 
-// Forms selects an Authenticator by the form of the credential: Tokens for those that begin with TokenStart, JWT for
-// all others. A nil Authenticator refuses every credential.
+// Forms selects an Authenticator by the form of the credential: Tokens for those that begin with TokenStart or
+// AccessStart, JWT for all others. A nil Authenticator refuses every credential.
 type Forms struct{ Tokens, JWT Authenticator }
 
 // Authenticate implements Authenticator. A refused credential is never tried with the other Authenticator.
 func (f Forms) Authenticate(ctx context.Context, credential string, remote netip.Addr) (Principal, error) {
 	one := f.JWT
-	if strings.HasPrefix(credential, TokenStart) {
+	if strings.HasPrefix(credential, TokenStart) || strings.HasPrefix(credential, AccessStart) {
 		one = f.Tokens
 	}
 	switch {

@@ -121,20 +121,36 @@ func (t *Tokens) Refresh(ctx context.Context, p Principal) (Principal, error) {
 	if err != nil {
 		return Principal{}, storeFailed(err)
 	}
-	token, there := all[p.TokenID]
-	switch {
-	case !there:
-		return Principal{}, Unauthorized("token_unknown", nil)
-	case !token.Revoked.IsZero():
-		return Principal{}, Unauthorized("token_revoked", nil)
-	case !t.now().Before(token.Expires):
-		return Principal{}, Unauthorized("token_expired", nil)
+	token, err := t.valid(all, p.TokenID)
+	if err != nil {
+		return Principal{}, err
 	}
 	now, err := token.Principal()
 	if err != nil {
 		return Principal{}, Unauthorized("token_invalid", err)
 	}
+	now.Proven = p.Proven
 	return now, nil
+}
+
+// valid returns the token with an ID, if neither it nor the one that it is a grant of has ended.
+func (t *Tokens) valid(all map[string]Token, id string) (Token, error) {
+	token, there := all[id]
+	switch {
+	case !there:
+		return Token{}, Unauthorized("token_unknown", nil)
+	case !token.Revoked.IsZero():
+		return Token{}, Unauthorized("token_revoked", nil)
+	case !t.now().Before(token.Expires):
+		return Token{}, Unauthorized("token_expired", nil)
+	case token.Use != UseGrant:
+		return token, nil
+	}
+	if parent := all[token.Parent]; parent.Use == UseGrant { // a grant is a person's
+		return Token{}, Unauthorized("token_invalid", nil)
+	}
+	_, err := t.valid(all, token.Parent)
+	return token, err
 }
 
 // byID returns the current tokens by ID, reading them again if one has changed. The caller must not change the map.
@@ -146,6 +162,31 @@ func (t *Tokens) byID(ctx context.Context) (map[string]Token, error) {
 	if last := t.all.Load(); last != nil && last.version == version {
 		return last.byID, nil
 	}
+	return t.read(ctx, version)
+}
+
+// with returns the current tokens by ID as byID does, reading them again if they lack id: another process may have made it a
+// moment ago.
+func (t *Tokens) with(ctx context.Context, id string) (map[string]Token, error) {
+	all, err := t.byID(ctx)
+	if err != nil {
+		return nil, storeFailed(err)
+	}
+	if _, there := all[id]; there {
+		return all, nil
+	}
+	version, err := t.store.TokenVersion(ctx)
+	if err == nil {
+		all, err = t.read(ctx, version)
+	}
+	if err != nil {
+		return nil, storeFailed(err)
+	}
+	return all, nil
+}
+
+// read reads the tokens, which are at least as new as version.
+func (t *Tokens) read(ctx context.Context, version int64) (map[string]Token, error) {
 	list, err := t.store.Tokens(ctx)
 	if err != nil {
 		return nil, err

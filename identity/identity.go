@@ -7,6 +7,7 @@ package identity
 import (
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -48,6 +49,8 @@ type Principal struct {
 	Scopes  []Scope
 	Claims  value.Value // an Object of further claims of the credential; Null for none
 	TokenID string      // the ID of the Token it authenticated with; "" for other credentials
+	Expires time.Time   // when its credential ends; zero if that isn't known
+	Proven  time.Time   // when the person last proved who they are; zero if that isn't known
 
 	Tools   List                    // restricts tools
 	Actions List                    // restricts actions, as "name" or "Class.name"

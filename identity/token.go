@@ -33,6 +33,17 @@ const (
 	prefixLength = 8
 )
 
+// A Use is what a token is for.
+type Use string
+
+// The uses of tokens. Only a credential can be sent by a client: of the others, which are records of rights, nobody has
+// the secret, and Tickets present them.
+const (
+	UseCredential Use = ""       // its holder sends it
+	UsePerson     Use = "person" // a person who signs in: by a link, or by an issuer
+	UseGrant      Use = "grant"  // an agent that a person let in
+)
+
 // A Token is the stored record of a token. It holds the SHA-256 of the token, not the token itself.
 type Token struct {
 	ID     string            `json:"id"`
@@ -47,8 +58,12 @@ type Token struct {
 	Tools   List              `json:"tools,omitzero"`
 	Actions List              `json:"actions,omitzero"`
 	Classes List              `json:"classes,omitzero"`
-	Filters map[string]string `json:"-"`             // by class or "default": a where object of query.ParseRule as JSON text
-	IPs     []netip.Prefix    `json:"ips,omitempty"` // allowed client addresses; empty allows all
+	Use     Use               `json:"use,omitempty"`
+	Parent  string            `json:"parent,omitempty"`  // of a grant: the ID of the token of the person; it ends with that one
+	Subject string            `json:"subject,omitempty"` // of a person of an issuer: the ID of their Principal; of a grant: the client
+	Claims  string            `json:"-"`                 // an object of further claims for rules, as JSON text; "" for none
+	Filters map[string]string `json:"-"`                 // by class or "default": a where object of query.ParseRule as JSON text
+	IPs     []netip.Prefix    `json:"ips,omitempty"`     // allowed client addresses; empty allows all
 
 	Created  time.Time `json:"created_at"`
 	Expires  time.Time `json:"expires_at"`
@@ -98,6 +113,9 @@ func (t *Token) check(now time.Time) error {
 	case t.Kind != Agent && t.Kind != Human && t.Kind != Service:
 		return &problem.Error{Code: problem.InvalidArgument, Detail: "There is no kind " + quote(string(t.Kind)),
 			Near: problem.Nearest(string(t.Kind), []string{"agent", "human", "service"}, 1), Suggestion: "Use agent, human or service"}
+	case t.Use != UseCredential && t.Use != UsePerson && t.Use != UseGrant, t.Use == UsePerson && t.Kind != Human, t.Use == UseGrant && (t.Kind != Agent || t.Parent == ""),
+		t.Use != UseGrant && t.Parent != "":
+		return problem.New(problem.InvalidArgument, "The record of a person is a human's, and that of a grant is an agent's and names who granted it")
 	case !t.Expires.After(now):
 		return problem.New(problem.InvalidArgument, "A token must expire in the future")
 	}
@@ -165,6 +183,7 @@ func ParseIPs(text string) ([]netip.Prefix, error) {
 type TokenStore interface {
 	TokenFinder
 	TokenKeeper
+	TicketStore
 	audit.Outbox
 }
 

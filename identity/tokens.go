@@ -6,14 +6,17 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
+	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // TokenOptions configure Tokens. Store is required, and so is Audit to create and revoke tokens; other fields have useful
@@ -78,6 +81,10 @@ func (t *Tokens) Authenticate(ctx context.Context, credential string, remote net
 	if credential == "" {
 		return Principal{}, Unauthorized("no_credential", nil)
 	}
+	if strings.HasPrefix(credential, AccessStart) {
+		p, _, err := t.Present(ctx, Access, credential, remote)
+		return p, err
+	}
 	if !wellFormed(credential) {
 		return Principal{}, Unauthorized("token_malformed", nil)
 	}
@@ -87,6 +94,8 @@ func (t *Tokens) Authenticate(ctx context.Context, credential string, remote net
 	}
 	now, sum := t.now(), sha256.Sum256([]byte(credential))
 	switch {
+	case e.token.Use != UseCredential:
+		return Principal{}, Unauthorized("token_unknown", nil)
 	case subtle.ConstantTimeCompare(sum[:], e.token.Hash[:]) != 1:
 		return Principal{}, Unauthorized("token_unknown", nil)
 	case !e.token.Revoked.IsZero():
@@ -161,29 +170,52 @@ func (t *Token) Principal() (Principal, error) {
 	if err != nil {
 		return Principal{}, err
 	}
-	return Principal{ID: "token:" + t.ID, Name: t.Name, Kind: t.Kind, Owner: t.Owner, Tenant: t.Tenant, Scopes: t.Scopes,
-		TokenID: t.ID, Tools: t.Tools, Actions: t.Actions, Classes: t.Classes, Filters: filters}, nil
+	var claims value.Value
+	if t.Claims != "" {
+		if claims, err = value.Read([]byte(t.Claims), 0); err != nil {
+			return Principal{}, fmt.Errorf("claims: %w", err)
+		}
+	}
+	p := Principal{ID: "token:" + t.ID, Name: t.Name, Kind: t.Kind, Owner: t.Owner, Tenant: t.Tenant, Scopes: t.Scopes, Claims: claims,
+		TokenID: t.ID, Tools: t.Tools, Actions: t.Actions, Classes: t.Classes, Filters: filters}
+	if t.Use == UsePerson && t.Subject != "" {
+		p.ID = t.Subject // as with a token of the issuer itself
+	}
+	return p, nil
 }
 
 // Create creates a token from want and returns its record and the token itself, which can't be retrieved again. It
-// ignores want's ID, Prefix, Hash, Created, LastUsed and Revoked. The default for Scopes is {read}, for Kind an agent,
+// ignores want's ID, Prefix, Hash, Use, Parent, Subject, Created, LastUsed and Revoked. The default for Scopes is {read}, for Kind an agent,
 // for Expires TokenLife from now, for Tenant that of by. by must be a human or service with the scope operator; if it has
 // a tenant, the token must have the same one.
 func (t *Tokens) Create(ctx context.Context, by Principal, want Token) (Token, string, error) {
 	if err := t.mayChange(by); err != nil {
 		return Token{}, "", err
 	}
+	if by.Tenant != "" && want.Tenant == "" {
+		want.Tenant = by.Tenant
+	}
+	if !manages(by, want) {
+		return Token{}, "", foreignTenant(by)
+	}
+	want.Use, want.Parent, want.Subject = UseCredential, "", ""
+	return t.make(ctx, by, want)
+}
+
+func foreignTenant(by Principal) error {
+	return &problem.Error{Code: problem.PermissionDenied, Kind: "tenant", Detail: "An operator of " + quote(by.Tenant) + " makes tokens of that tenant alone"}
+}
+
+// make stores a token, after the caller has checked by's authority over it.
+func (t *Tokens) make(ctx context.Context, by Principal, want Token) (Token, string, error) {
+	if t.log == nil {
+		return Token{}, "", unrecorded()
+	}
 	now := t.now().UTC().Truncate(time.Microsecond)
 	want.Created, want.LastUsed, want.Revoked = now, time.Time{}, time.Time{}
 	want.Kind = cmp.Or(want.Kind, Agent)
 	if len(want.Scopes) == 0 {
 		want.Scopes = []Scope{Read}
-	}
-	if by.Tenant != "" && want.Tenant == "" {
-		want.Tenant = by.Tenant
-	}
-	if !manages(by, want) {
-		return Token{}, "", &problem.Error{Code: problem.PermissionDenied, Kind: "tenant", Detail: "An operator of " + quote(by.Tenant) + " makes tokens of that tenant alone"}
 	}
 	if want.Expires.IsZero() {
 		want.Expires = now.Add(TokenLife)
@@ -241,6 +273,11 @@ func (t *Tokens) Revoke(ctx context.Context, by Principal, id string) error {
 			return problem.New(problem.NotFound, "There is no such token")
 		}
 	}
+	return t.end(ctx, by, id)
+}
+
+// end revokes a token, after the caller has checked by's authority over it.
+func (t *Tokens) end(ctx context.Context, by Principal, id string) error {
 	k := Token{ID: id}
 	if err := t.store.RevokeToken(ctx, id, k.record(revoked, by, t.now())); err != nil {
 		return err
@@ -263,9 +300,13 @@ func (t *Tokens) mayChange(by Principal) error {
 		return err
 	}
 	if t.log == nil {
-		return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "audit", Err: errors.New("tokens are made and revoked only where an audit log records it: set TokenOptions.Audit")}
+		return unrecorded()
 	}
 	return nil
+}
+
+func unrecorded() error {
+	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "audit", Err: errors.New("tokens are made and revoked only where an audit log records it: set TokenOptions.Audit")}
 }
 
 func mayManage(by Principal) error {

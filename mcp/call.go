@@ -88,7 +88,7 @@ func (s *Server) disclosed(ctx context.Context, x *exchange, name string, err er
 	p := problem.Of(err)
 	switch {
 	case p.Code == problem.PermissionDenied && p.Scope != "":
-		x.scope.Store(&missing{p.Scope, s.options.Resource.StepUp(s.options.ResourceMetadata, x.who, identity.Scope(p.Scope))})
+		x.scope.Store(&missing{p.Scope, s.options.Resource.StepUp(x.metadata, x.who, identity.Scope(p.Scope))})
 	case p.Code == problem.Internal:
 		s.log.ErrorContext(ctx, "call failed", "tool", name, "principal", x.who.ID, "correlation_id", x.correlation, "error", cause(err))
 		p = &problem.Error{Code: problem.Internal, Detail: "Internal error", RetryAfter: p.RetryAfter}

@@ -44,7 +44,7 @@ func (s *Server) identify(r *http.Request) (identity.Principal, *wire.RPCFault) 
 			refused.Because(r.Context(), cmp.Or(p.Kind, "no_credential"), "")
 			s.log.DebugContext(r.Context(), "credential refused", "kind", p.Kind, "remote", remote, "error", p.Err)
 		}
-		return identity.Principal{}, s.unauthorized()
+		return identity.Principal{}, s.unauthorized(r)
 	}
 	s.log.ErrorContext(r.Context(), "authentication failed", "error", cause(err))
 	return identity.Principal{}, wire.Internal()
@@ -86,11 +86,19 @@ func (s *Server) Allow(r *http.Request) error {
 func (s *Server) Challenge() string { return oauthmeta.Challenge(s.options.ResourceMetadata) }
 
 // unauthorized returns the same response for every reason, so that it reveals nothing about tokens.
-func (s *Server) unauthorized() *wire.RPCFault {
+func (s *Server) unauthorized(r *http.Request) *wire.RPCFault {
 	return &wire.RPCFault{
 		Status: http.StatusUnauthorized, Code: wire.CodeUnauthorized, Message: "Unauthorized",
-		Header: [2]string{"WWW-Authenticate", oauthmeta.Challenge(s.options.ResourceMetadata)},
+		Header: [2]string{"WWW-Authenticate", oauthmeta.Challenge(s.metadata(r))},
 	}
+}
+
+// metadata returns the URL of the RFC 9728 metadata as the sender of r knows it, or "".
+func (s *Server) metadata(r *http.Request) string {
+	if s.options.ResourceMetadata == "" && s.options.Resource != nil {
+		return s.options.Resource.For(r).Address()
+	}
+	return s.options.ResourceMetadata
 }
 
 // credentialOf returns the one credential in h, or "". Two credentials are refused, because two readers might use

@@ -22,6 +22,7 @@ type exchange struct {
 	correlation string
 	operation   mcpobserve.Operation // for the observer
 	message     *wire.Message        // the only message of the request; nil for a batch
+	metadata    string               // URL of the RFC 9728 metadata as the client knows it, or ""
 	gone        context.Context      // ends when the client no longer waits for the response
 
 	scope      atomic.Pointer[missing] // the scope that was missing

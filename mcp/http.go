@@ -169,7 +169,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, p identity.
 		}
 		defer leave()
 	}
-	s.pass(w, r, &exchange{who: p, correlation: newCorrelation(), operation: s.operation(r.Header, nil)}, s.legacy)
+	s.pass(w, r, &exchange{who: p, correlation: newCorrelation(), operation: s.operation(r.Header, nil), metadata: s.metadata(r)}, s.legacy)
 	if r.Method == http.MethodDelete {
 		s.sessions.Forget(r.Header.Get("Mcp-Session-Id"))
 	}
@@ -237,7 +237,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 		}
 		defer leave()
 	}
-	x := &exchange{who: p.who, message: m, operation: s.operation(r.Header, m), correlation: correlationOf(r.Header, m)}
+	x := &exchange{who: p.who, message: m, operation: s.operation(r.Header, m), correlation: correlationOf(r.Header, m), metadata: s.metadata(r)}
 	channel := r.Header.Get("X-Mcp-Session-Id")
 	if !p.modern {
 		channel = "session " + r.Header.Get("Mcp-Session-Id") // no client can send a space before it

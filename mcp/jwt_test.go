@@ -186,7 +186,7 @@ func TestResource(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []string{"", "agents.example/mcp", "ftp://agents.example/mcp", "https://agents.example/mcp?x=1"} {
+	for _, bad := range []string{"agents.example/mcp", "ftp://agents.example/mcp", "https://agents.example/mcp?x=1"} {
 		if _, err := mcp.New(mcp.Options{Tools: s, Resource: &oauthmeta.Resource{URL: bad}}); err == nil {
 			t.Errorf("%q is taken", bad)
 		}

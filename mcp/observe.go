@@ -52,7 +52,7 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	case f != nil:
 		f.Write(w, "")
 	case !p.Has(identity.Operator) && !p.Has(identity.Audit):
-		lacks := missing{string(identity.Audit), s.options.Resource.StepUp(s.options.ResourceMetadata, p, identity.Audit)}
+		lacks := missing{string(identity.Audit), s.options.Resource.StepUp(s.metadata(r), p, identity.Audit)}
 		f := lacks.fault(newCorrelation())
 		f.Write(w, "")
 	default:

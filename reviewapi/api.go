@@ -43,8 +43,13 @@ type Options struct {
 	Challenge string
 	// Deliveries lists notifications; nil serves none.
 	Deliveries Deliveries
+	// Tokens manages tokens, people and sessions, for operators; nil serves none of them.
+	Tokens *identity.Tokens
 	// Record is Gateway.Do, which admits and records reads of deliveries.
 	Record func(context.Context, identity.Principal, bailiwick.CallSpec, func(context.Context, *bailiwick.Call) (int, error)) error
+	// Fresh is the longest time since the person proved who they are, for breaking the glass; 0 means identity.Fresh. A
+	// principal that Identify returns without Proven can't break it.
+	Fresh time.Duration
 	// Closing ends when the server begins to close; streams end with it.
 	Closing context.Context
 	// Logger may be nil.
@@ -82,16 +87,20 @@ func (a *API) Handler() http.Handler {
 	for verb, d := range decisions {
 		routes["/api/changes/{id}/"+verb] = map[string]answer{http.MethodPost: d.answer}
 	}
+	routes["/api/changes/{id}/break_glass"] = map[string]answer{http.MethodPost: a.fresh(decisions["break_glass"].answer)}
 	mux.Handle("/api/changes/events", a.guard(a.events))
 	if a.options.Deliveries != nil {
 		routes["/api/deliveries"] = map[string]answer{http.MethodGet: a.deliveries}
 		routes["/api/deliveries/{id}/redeliver"] = map[string]answer{http.MethodPost: a.redeliver}
 	}
 	for path, methods := range routes {
-		mux.Handle(path, a.guard(a.ask(methods)))
+		mux.Handle(path, a.guard(a.ask(methods, identity.Review)))
+	}
+	for path, methods := range a.operators() {
+		mux.Handle(path, a.guard(a.ask(methods, identity.Operator)))
 	}
 	mux.Handle("/api/", a.guard(func(_ http.ResponseWriter, r *http.Request, c *call) error {
-		if _, _, err := a.admit(r, c); err != nil { // unauthenticated callers learn nothing about paths
+		if _, _, err := a.admit(r, c, identity.Review); err != nil { // unauthenticated callers learn nothing about paths
 			return err
 		}
 		return problem.New(problem.NotFound, "there is no such path; GET /api/changes lists changes")
@@ -139,18 +148,32 @@ func (a *API) guard(h func(http.ResponseWriter, *http.Request, *call) error) htt
 }
 
 // admit authenticates r and returns its principal with their Reviewer.
-func (a *API) admit(r *http.Request, c *call) (identity.Principal, bailiwick.Reviewer, error) {
+func (a *API) admit(r *http.Request, c *call, needs identity.Scope) (identity.Principal, bailiwick.Reviewer, error) {
 	p, err := a.options.Identify(r)
 	if err != nil {
 		return p, nil, err
 	}
 	refused.By(r.Context(), p.ID)
-	if p.Kind != identity.Human || !p.Has(identity.Review) || p.Depth > 0 {
+	if needs == identity.Operator && (p.Kind != identity.Human || !p.Has(needs) || p.Depth > 0) {
+		return p, nil, &problem.Error{Code: problem.PermissionDenied, Kind: "not_operator", Scope: string(needs), Detail: "tokens and people are managed by operators: this needs the credential of a human with the scope operator"}
+	}
+	if needs != identity.Operator && (p.Kind != identity.Human || !p.Has(identity.Review) || p.Depth > 0) {
 		return p, nil, &problem.Error{Code: problem.PermissionDenied, Kind: "not_a_reviewer", Scope: string(identity.Review),
 			Detail:     "changes are decided about by people: this needs the credential of a human with the scope review",
 			Suggestion: `make one with "bailiwick token create --kind human --owner YOU --scopes review"`}
 	}
 	return p, a.options.Reviewer(p, c.correlation), nil
+}
+
+// fresh returns do for people that proved recently who they are.
+func (a *API) fresh(do answer) answer {
+	return func(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error) {
+		if !r.who.Fresh(time.Now(), a.options.Fresh) {
+			return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "not_fresh", Detail: "breaking the glass takes a sign-in of the last " + cmp.Or(a.options.Fresh, identity.Fresh).String(),
+				Suggestion: "sign in again at /console/sign-in?again=yes, or send a token with the request"}
+		}
+		return do(ctx, desk, r)
+	}
 }
 
 // sharer returns whose shares of calls and streams p uses.
@@ -159,9 +182,9 @@ func sharer(p identity.Principal) fair.Who {
 }
 
 // ask returns the handler of a path with these methods.
-func (a *API) ask(methods map[string]answer) func(http.ResponseWriter, *http.Request, *call) error {
+func (a *API) ask(methods map[string]answer, needs identity.Scope) func(http.ResponseWriter, *http.Request, *call) error {
 	return func(w http.ResponseWriter, r *http.Request, c *call) error {
-		p, desk, err := a.admit(r, c)
+		p, desk, err := a.admit(r, c, needs)
 		if err != nil {
 			return err
 		}

@@ -137,6 +137,9 @@ var people = map[string]identity.Principal{
 	"derived": {ID: "token:1/x", Kind: identity.Human, Owner: "rita", Scopes: []identity.Scope{identity.Review}, Depth: 1},
 }
 
+// proved maps a header of the tests to how long ago the person proved who they are.
+var proved = map[string]time.Duration{"": 0, "lately": identity.Fresh - time.Minute, "before": identity.Fresh, "never": time.Since(time.Time{}), "tomorrow": -24 * time.Hour}
+
 func serve(t *testing.T, beat time.Duration) (*httptest.Server, desk, func(string)) {
 	t.Helper()
 	d := desk{journal: &journal{news: make(chan struct{}, 10)}}
@@ -150,6 +153,7 @@ func serve(t *testing.T, beat time.Duration) (*httptest.Server, desk, func(strin
 			defer mu.Unlock()
 			token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 			if p, ok := people[token]; ok && !revoked[token] {
+				p.Proven = time.Now().Add(-proved[r.Header.Get("Test-Proved")])
 				return p, nil
 			}
 			return identity.Principal{}, problem.New(problem.Unauthorized, "Unauthorized")
@@ -308,6 +312,23 @@ func TestExactValue(t *testing.T) {
 		res.Header.Get("Content-Disposition") != `attachment; filename="01AB-1-2-after.txt"` ||
 		res.Header.Get("Repr-Digest") != "sha-256=:"+base64.StdEncoding.EncodeToString(sum[:])+":" {
 		t.Errorf("%q %v %v", body, res.Header, err)
+	}
+}
+
+// TestFresh checks that breaking the glass takes a fresh sign-in, and nothing else does.
+func TestFresh(t *testing.T) {
+	s, d, _ := serve(t, 0)
+	for when := range proved {
+		fresh := when == "" || when == "lately"
+		got := ask(t, s.URL, "rita", "POST", "/api/changes/01AB/break_glass", `{"digest":"d","reason":"fire"}`, "Test-Proved", when)
+		if want := map[bool]string{true: "200 ", false: `403 {"error":"breaking the glass takes a sign-in of the last 15m0s"`}[fresh]; !strings.HasPrefix(got, want) || fresh != (len(d.asked) == 1) {
+			t.Errorf("%q: %s, calls %q", when, got, d.asked)
+		}
+		d.asked = nil
+		if got := ask(t, s.URL, "rita", "POST", "/api/changes/01AB/reject", `{"reason":"no"}`, "Test-Proved", when); !strings.HasPrefix(got, "200 ") || len(d.asked) != 1 {
+			t.Errorf("%q: a rejection: %s", when, got)
+		}
+		d.asked = nil
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/gate"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -17,7 +18,7 @@ import (
 // or the parameter after, or else with new events. The credential is checked again before anything is sent, so that a
 // revoked one receives nothing more.
 func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
-	p, desk, err := a.admit(r, c)
+	p, desk, err := a.admit(r, c, identity.Review)
 	if err != nil {
 		return err
 	}
@@ -31,7 +32,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 	}
 	defer leave()
 	ctx, cancel := gate.While(r.Context(), func() bool {
-		_, _, err := a.admit(r, c)
+		_, _, err := a.admit(r, c, identity.Review)
 		return err == nil
 	})
 	defer cancel()
@@ -46,7 +47,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 	s := stream{w: w, control: http.NewResponseController(w)}
 	s.send("retry: 1000\n\n")
 	for s.err == nil && ctx.Err() == nil {
-		if _, desk, err = a.admit(r, c); err == nil {
+		if _, desk, err = a.admit(r, c, identity.Review); err == nil {
 			at, err = a.tell(ctx, &s, desk, at)
 		}
 		if err != nil { // the response has begun, so it can only be ended

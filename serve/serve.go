@@ -72,9 +72,6 @@ func Open(ctx context.Context, file string, o Options) (_ *Server, err error) {
 	}
 	options := p.Door()
 	options.Logger = log
-	if err := p.TrustIssuer(&options); err != nil {
-		return nil, err
-	}
 	if o.Authenticate != nil {
 		options.Authenticate = o.Authenticate
 	}

@@ -100,7 +100,7 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 		return err
 	}
 	address := "http://" + l.Addr().String()
-	if err := d.invite(ctx, p, address, s.Console); err != nil {
+	if err := d.invite(ctx, p, address); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	defer p.Announce(s.MCP)()
@@ -179,19 +179,19 @@ func (d *demonstration) open(ctx context.Context, p *app.App) (*app.Serving, net
 }
 
 // invite creates the links that sign the reviewers of acme in to the console at address.
-func (d *demonstration) invite(ctx context.Context, p *app.App, address string, c *console.Console) error {
+func (d *demonstration) invite(ctx context.Context, p *app.App, address string) error {
 	for _, r := range []struct {
 		name   string
 		into   *string
 		scopes []identity.Scope
 	}{{reviewer, &d.signIn, []identity.Scope{identity.Read, identity.Review, identity.Audit, identity.Operator}},
 		{another, &d.second, []identity.Scope{identity.Read, identity.Review}}} {
-		want := identity.Token{Name: "demo reviewer", Kind: identity.Human, Owner: r.name, Tenant: demo.Acme, Expires: time.Now().Add(demoTokenLife), Scopes: r.scopes}
-		_, secret, err := p.Tokens.Create(ctx, identity.Local(app.LocalUser()), want)
+		want := identity.Token{Name: "demo reviewer", Owner: r.name, Tenant: demo.Acme, Scopes: r.scopes}
+		_, link, err := p.Tokens.Invite(ctx, identity.Local(app.LocalUser()), want, demoTokenLife)
 		if err != nil {
 			return err
 		}
-		*r.into = address + c.Link(secret, demoTokenLife)
+		*r.into = address + console.SignIn(link)
 	}
 	return nil
 }

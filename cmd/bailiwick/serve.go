@@ -85,9 +85,6 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 	var w configwatch.Watcher
 	o := p.Door()
 	o.Logger, o.Notes = log, w.Notes
-	if err := p.TrustIssuer(&o); err != nil {
-		return err
-	}
 	serves, err := p.Serve(ctx, o)
 	if err != nil {
 		return inUse(c.Server.Metrics.Listen, err)

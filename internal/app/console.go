@@ -18,28 +18,25 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// consoleSecret is the name of the secret that seals the console's sessions.
-const consoleSecret = "console"
-
 // healthPatience is how long a source may take to answer a health check.
 const healthPatience = 3 * time.Second
 
 // Console returns the web console, where people sign in with credentials that the authenticator accepts. It closes with
 // ctx.
 func (p *App) Console(ctx context.Context, s *mcp.Server, credentials identity.Authenticator, log *slog.Logger) (*console.Console, error) {
-	key, err := p.Store.Secret(ctx, consoleSecret)
+	p.latest.Store(p.Config)
+	issuer, err := p.signIn(log)
 	if err != nil {
 		return nil, err
 	}
-	p.latest.Store(p.Config)
 	o := console.Options{
 		Reviewer: p.Gateway.Reviewer, Credentials: credentials, Allow: s.Allow,
 		Admit: func(ctx context.Context, principal identity.Principal, ask bailiwick.CallSpec, run func(context.Context) error) error {
 			return p.Gateway.Do(ctx, principal, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) { return 0, run(ctx) })
 		},
 		Audit: p.Store, Exposure: func() (*policyreport.Regime, error) { return p.Gateway.Regime(Offers(p.latest.Load())) },
-		Tokens: p.Tokens, Sources: func(ctx context.Context) []console.Source { return p.health(ctx, log) },
-		Key: key, Used: p.Store, Version: Version(), Log: log,
+		Tokens: p.Tokens, Issuer: issuer, Agents: p.agents(s, log), URL: p.Config.Server.URL, Sources: func(ctx context.Context) []console.Source { return p.health(ctx, log) },
+		Version: Version(), Log: log, Fresh: p.Config.Auth.Fresh,
 	}
 	if hooks := p.Config.Notifications.Hooks; hooks != nil {
 		o.Deliveries, o.Hooks = p.Store, webhook.Names(hooks)

@@ -1,23 +1,41 @@
 package app
 
 import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/authserver"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/oauthmeta"
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
+	"github.com/bailiwick-dev/bailiwick/internal/signin"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
-// TrustIssuer makes o accept tokens of the configured OIDC issuer, if there is one. Later problems with the issuer are
-// logged to o's Logger.
-func (p *App) TrustIssuer(o *mcp.Options) error {
-	c := p.Config.Auth
-	if c.OIDC == nil {
-		return nil
-	}
-	options, log := *c.OIDC, o.Logger
+// issuer returns the options of the configured OIDC issuer, whose later problems are logged to log.
+func (p *App) issuer(log *slog.Logger) oidc.Options {
+	options := *p.Config.Auth.OIDC
 	options.Failed = func(err error) {
 		log.Error("the issuer's keys could not be had; whom it vouches for is let in only as long as older keys are good", "issuer", options.Issuer, "error", err)
 	}
+	return options
+}
+
+// TrustIssuer makes o accept tokens of the configured OIDC issuer, if there is one for them. Otherwise agents get tokens of
+// this server.
+func (p *App) TrustIssuer(o *mcp.Options) error {
+	c := p.Config.Auth
+	if c.OIDC == nil || c.OIDC.Audience == nil {
+		if p.lets = !c.TokensOff && !c.Agents.Off && o.Authenticate == nil; p.lets {
+			o.Resource = &oauthmeta.Resource{URL: p.Config.Server.MCP()}
+		}
+		return nil
+	}
+	options := p.issuer(o.Logger)
 	issuer, err := oidc.New(options)
 	if err != nil {
 		return err
@@ -25,25 +43,34 @@ func (p *App) TrustIssuer(o *mcp.Options) error {
 	p.closers = append(p.closers, func() error { issuer.Close(); return nil })
 	o.Tokens = identity.Forms{Tokens: o.Tokens, JWT: issuer}
 	if c.Resource != "" {
-		o.Resource = &oauthmeta.Resource{URL: c.Resource, Issuers: []string{options.Issuer}, Words: wordsOf(options.Claims)}
+		o.Resource = &oauthmeta.Resource{URL: c.Resource, Issuers: []string{options.Issuer}, Words: options.Claims.Words()}
 	}
 	return nil
 }
 
-// wordsOf returns the issuer's name for each of our scopes: of several, the one that grants least. It is nil if the
-// names are the same.
-func wordsOf(m oidc.Mapping) map[identity.Scope]string {
-	if m.ScopeOf == nil {
+// signIn returns where people sign in elsewhere, nil for nowhere.
+func (p *App) signIn(log *slog.Logger) (console.Issuer, error) {
+	if p.Config.Auth.SignIn == nil {
+		return nil, nil
+	}
+	provider, err := signin.New(*p.Config.Auth.SignIn, p.issuer(log))
+	if err != nil {
+		return nil, err
+	}
+	p.closers = append(p.closers, func() error { provider.Close(); return nil })
+	return provider, nil
+}
+
+// agents returns the authorization server of agents, nil if they don't sign in by themselves.
+func (p *App) agents(s *mcp.Server, log *slog.Logger) console.Agents {
+	if !p.lets {
 		return nil
 	}
-	words := map[identity.Scope]string{}
-	for word, given := range m.ScopeOf {
-		for _, s := range given {
-			old, ok := words[s]
-			if n, o := len(given), len(m.ScopeOf[old]); !ok || n < o || n == o && word < old {
-				words[s] = word
-			}
-		}
-	}
-	return words
+	return authserver.New(authserver.Options{
+		Tokens: p.Tokens, Base: func(r *http.Request) string { return edge.Base(p.Config.Server.URL, r) }, Allow: s.Allow, Authorize: console.Path + "/allow",
+		Access: p.Config.Auth.Agents.Access, Idle: p.Config.Auth.Agents.Idle, Life: p.Config.Auth.Agents.Life, Log: log,
+		Admit: func(ctx context.Context, agent identity.Principal, tool string) error {
+			return p.Gateway.Do(ctx, agent, bailiwick.CallSpec{Tool: tool, Needs: agent.Scopes[0]}, func(context.Context, *bailiwick.Call) (int, error) { return 0, nil })
+		},
+	})
 }

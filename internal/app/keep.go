@@ -63,23 +63,16 @@ func (k *Keep) Tokens(ctx context.Context, do func(*identity.Tokens, *config.Con
 	})
 }
 
-// Invite makes the token want, which must be a person's, and returns the path of a page that signs in with it, once, within
-// life. It asks check about the token first.
+// Invite makes the record of a person, with what want allows, and returns the path of a page that signs them in, once, within
+// life. It asks check about the record first.
 func (k *Keep) Invite(ctx context.Context, want identity.Token, life time.Duration, check func(*config.Config) error) (path string, c *config.Config, err error) {
-	err = k.open(ctx, func(s Store, found *config.Config) error {
+	err = k.Tokens(ctx, func(tokens *identity.Tokens, found *config.Config) error {
 		c = found
 		if err := check(c); err != nil {
 			return err
 		}
-		key, err := s.Secret(ctx, consoleSecret)
-		if err != nil {
-			return err
-		}
-		_, secret, err := identity.NewTokens(identity.TokenOptions{Store: s, Audit: s}).Create(ctx, identity.Local(LocalUser()), want)
-		if err != nil {
-			return err
-		}
-		path, err = console.Invitation(key, secret, life)
+		_, link, err := tokens.Invite(ctx, identity.Local(LocalUser()), want, life)
+		path = console.SignIn(link)
 		return err
 	})
 	return path, c, err

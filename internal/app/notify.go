@@ -19,7 +19,7 @@ func (p *App) Notify(ctx context.Context, at string, log *slog.Logger) (stop fun
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	sender := webhook.New(webhook.Options{Changes: p.Store, Store: p.Store, Hooks: n.Hooks, Link: cmp.Or(n.URL, at) + console.Path + "/changes/", Logger: log})
+	sender := webhook.New(webhook.Options{Changes: p.Store, Store: p.Store, Hooks: n.Hooks, Link: cmp.Or(n.URL, p.Config.Server.URL, at) + console.Path + "/changes/", Logger: log})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

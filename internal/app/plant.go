@@ -42,6 +42,7 @@ type App struct {
 	Prompts  *prompt.Set
 	Warnings []string                      // about what sources left out
 	Address  string                        // "http://host:port" for links, set before serving; "" for links without a host
+	lets     bool                          // agents sign in by themselves here
 	serves   bool                          // long-running: signs what it and others recorded
 	latest   atomic.Pointer[config.Config] // Config, for readers that run concurrently with Reload; nil until Console
 

@@ -25,6 +25,9 @@ type Serving struct {
 
 // Serve returns the handlers of p, with an MCP server that has the options o. They end with ctx.
 func (p *App) Serve(ctx context.Context, o mcp.Options) (*Serving, error) {
+	if err := p.TrustIssuer(&o); err != nil {
+		return nil, err
+	}
 	s, err := mcp.New(o)
 	if err != nil {
 		return nil, err
@@ -38,13 +41,14 @@ func (p *App) Serve(ctx context.Context, o mcp.Options) (*Serving, error) {
 
 // people creates the handlers for people, who sign in with credentials.
 func (s *Serving) people(ctx context.Context, credentials identity.Authenticator) (err error) {
-	s.Reviews = reviewapi.New(reviewapi.Options{Reviewer: s.plant.Gateway.Reviewer, Identify: s.MCP.Identify, Challenge: s.MCP.Challenge(),
-		Deliveries: s.plant.Store, Record: s.plant.Gateway.Do, Closing: ctx, Logger: s.log}).Handler()
-	if credentials == nil {
-		return nil
+	if credentials != nil {
+		if s.Console, err = s.plant.Console(ctx, s.MCP, credentials, s.log); err != nil {
+			return err
+		}
 	}
-	s.Console, err = s.plant.Console(ctx, s.MCP, credentials, s.log)
-	return err
+	s.Reviews = reviewapi.New(reviewapi.Options{Reviewer: s.plant.Gateway.Reviewer, Identify: s.Console.Identify(s.MCP.Identify), Challenge: s.MCP.Challenge(),
+		Deliveries: s.plant.Store, Tokens: s.plant.Tokens, Record: s.plant.Gateway.Do, Fresh: s.plant.Config.Auth.Fresh, Closing: ctx, Logger: s.log}).Handler()
+	return nil
 }
 
 // Handler serves everything at one address: /mcp, /api/ and /console.
@@ -54,9 +58,7 @@ func (s *Serving) Handler() http.Handler {
 	mux.HandleFunc("GET /{$}", about(s.Console != nil))
 	mux.Handle("/api/", s.Reviews)
 	if s.Console != nil {
-		pages := s.Console.Handler()
-		mux.Handle(console.Path, pages)
-		mux.Handle(console.Path+"/", pages)
+		s.Console.Mount(mux)
 	}
 	return mux
 }
@@ -66,7 +68,7 @@ func (s *Serving) Handler() http.Handler {
 func about(people bool) http.HandlerFunc {
 	text := "This is Bailiwick, a gateway for agents.\n\nAgents connect to /mcp, over MCP.\n"
 	if people {
-		text += "They need a token, which \"bailiwick token create\" makes. People review what agents propose at " + console.Path + ".\n"
+		text += "They sign in there, or bring a token that \"bailiwick token create\" makes. People review what agents propose at " + console.Path + ".\n"
 	}
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")

@@ -25,6 +25,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/signin"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -114,13 +115,25 @@ type Auth struct {
 	TokenLife time.Duration       // default lifetime of a new token; 0 is 90 days
 	Anonymous *identity.Principal // the principal for local requests without a credential, ID "anonymous"; nil refuses them
 	OIDC      *oidc.Options       // accepted JSON Web Tokens and the meaning of their claims; nil accepts none
+	SignIn    *signin.Options     // with OIDC: people sign in there; nil if they don't
+	Fresh     time.Duration       // the longest time since a sign-in for breaking the glass; 0 for the default
+	Agents    Agents              // how agents sign in by themselves
 	Resource  string              // with OIDC: the URL of /mcp as clients know it; "" publishes none
+}
+
+// Agents configures how agents sign in by themselves, with a person's consent. A zero field uses its default.
+type Agents struct {
+	Off    bool
+	Access time.Duration // of an access token
+	Idle   time.Duration // after which an agent that wasn't used must ask again
+	Life   time.Duration // after which the person is asked again
 }
 
 // Server configures the HTTP transport. A zero field uses its default.
 type Server struct {
 	Origins     []string      // web origins whose pages may call, such as "https://app.example"
 	Hosts       []string      // accepted host names of this server
+	URL         string        // of this server, as people and agents use it: "https://gate.example"; "" for its address on this machine
 	MaxBody     int           // maximum bytes of a request
 	Concurrency int           // maximum concurrent calls
 	Queue       int           // maximum waiting calls; negative for none
@@ -128,6 +141,14 @@ type Server struct {
 	Connections Connections
 	Sessions    Sessions
 	Metrics     Metrics
+}
+
+// MCP returns the URL of the MCP endpoint, or "" where that of the server is not configured.
+func (s *Server) MCP() string {
+	if s.URL == "" {
+		return ""
+	}
+	return s.URL + "/mcp"
 }
 
 // Connections limits concurrent connections. A zero field uses the default.

@@ -23,6 +23,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
+	"github.com/bailiwick-dev/bailiwick/internal/signin"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -182,7 +183,15 @@ auth:
   tokens: true
   token_life: 30d
   anonymous: {scopes: [read]}
+  agents: {sign_in: false, token_life: 30m, idle: 7d, life: 14d}
   oidc:
+    sign_in:
+      client_id: gate
+      client_secret: s
+      name: Example
+      scopes: [groups]
+      claims: {owner: upn, scopes: {claim: groups, values: {reviewers: [review]}}}
+      step_up: {max_age: 5m, acr: [mfa]}
     issuer: https://login.example/realms/a
     audience: [agents]
     jwks_uri: https://login.example/keys
@@ -211,6 +220,7 @@ stdio:
   classes: {only: [issues]}
   filters: {default: {archived: false, owner: {$cel: principal.owner}}}
 server:
+  url: https://gate.example/
   origins: ["https://app.example"]
   hosts: [agents.example]
   max_body: 2 MB
@@ -349,6 +359,10 @@ func TestParse(t *testing.T) {
 		Auth: config.Auth{TokenLife: 720 * time.Hour,
 			Anonymous: &identity.Principal{ID: "anonymous", Name: "anonymous", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}},
 			Resource:  "https://agents.example/mcp",
+			Agents:    config.Agents{Off: true, Access: 30 * time.Minute, Idle: 7 * 24 * time.Hour, Life: 14 * 24 * time.Hour},
+			Fresh:     5 * time.Minute,
+			SignIn: &signin.Options{ClientID: "gate", Secret: "s", Name: "Example", Scopes: []string{"groups"}, Levels: []string{"mfa"},
+				Claims: oidc.Mapping{Owner: "upn", Scopes: "groups", ScopeOf: map[string][]identity.Scope{"reviewers": {identity.Review}}}},
 			OIDC: &oidc.Options{Issuer: "https://login.example/realms/a", Audience: []string{"agents"}, JWKS: "https://login.example/keys", Algorithms: []string{"ES256"},
 				Claims: oidc.Mapping{ID: "client_id", Name: "name", Owner: "email", Tenant: "/org/id", Kind: "typ", Kinds: map[string]identity.Kind{"user": identity.Human},
 					Scopes: "/realm_access/roles", ScopeOf: map[string][]identity.Scope{"viewer": {identity.Read, identity.Explain}},
@@ -357,7 +371,7 @@ func TestParse(t *testing.T) {
 			Scopes: []identity.Scope{identity.Read, identity.Schema}, Claims: value.OfObject([]value.Member{{Name: "region", Value: value.OfString("north")}}),
 			Tools: identity.List{Except: []string{"get_schema"}}, Actions: identity.List{Only: []string{"issues.close"}}, Classes: identity.List{Only: []string{"issues"}},
 			Filters: map[string]query.Filter{"default": where(t, `{"archived": false, "owner": {"$cel": "principal.owner"}}`)}},
-		Server: config.Server{Origins: []string{"https://app.example"}, Hosts: []string{"agents.example"}, MaxBody: 2_000_000, Concurrency: 32,
+		Server: config.Server{URL: "https://gate.example", Origins: []string{"https://app.example"}, Hosts: []string{"agents.example"}, MaxBody: 2_000_000, Concurrency: 32,
 			Queue: -1, Heartbeat: 5 * time.Second, Connections: config.Connections{Max: 500, Each: 100}, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5},
 			Metrics: config.Metrics{Listen: "127.0.0.1:9464"}},
 		Log:      config.Log{Level: slog.LevelWarn, Text: true, Quiet: true},

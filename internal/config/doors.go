@@ -18,9 +18,16 @@ func (c *Config) auth() yamlconf.Shape {
 		{Name: "token_life", Doc: "How long a new token lasts unless its maker says. Default 90d", Shape: yamlconf.Span(&c.Auth.TokenLife, time.Minute, 3650*24*time.Hour)},
 		{Name: "anonymous", Doc: "Who comes from this machine without a credential", Shape: c.principal(&anonymous, "anonymous")},
 	}
+	agents := true
+	keys = append(keys, yamlconf.Key{Name: "agents", Doc: "How agents sign in by themselves (OAuth), with the consent of a person who signs in to the console. That is so unless auth.oidc has an audience", Shape: yamlconf.Object([]yamlconf.Key{
+		{Name: "sign_in", Doc: "false only takes tokens that were made before. Default true", Shape: yamlconf.Flag(&agents)},
+		{Name: "token_life", Doc: "How long an access token lasts. Default 1h", Shape: yamlconf.Span(&c.Auth.Agents.Access, time.Minute, 24*time.Hour)},
+		{Name: "idle", Doc: "An agent that hasn't asked for a new token for so long must ask its person again. Default 30d", Shape: yamlconf.Span(&c.Auth.Agents.Idle, time.Hour, 365*24*time.Hour)},
+		{Name: "life", Doc: "After this its person is asked again in any case. Default 90d", Shape: yamlconf.Span(&c.Auth.Agents.Life, time.Hour, 365*24*time.Hour)},
+	}, nil)})
 	keys = append(keys, yamlconf.Key{Name: "oidc", Doc: "Who comes with a JSON Web Token of an OpenID Connect or OAuth issuer", Shape: c.issuer()})
 	return yamlconf.Object(keys, func(*yamlconf.Reader, yamlconf.Node, string) {
-		c.Auth.TokensOff = !tokens
+		c.Auth.TokensOff, c.Auth.Agents.Off = !tokens, !agents
 		if anonymous.ID != "" {
 			c.Auth.Anonymous = &anonymous
 		}
@@ -70,6 +77,10 @@ func (s *Server) shape() yamlconf.Shape {
 	return yamlconf.Object(append([]yamlconf.Key{
 		{Name: "origins", Doc: "Web origins whose pages may call", Shape: yamlconf.List(&s.Origins, "origins", origin)},
 		{Name: "hosts", Doc: "Names by which this server is called, with or without a port", Shape: yamlconf.List(&s.Hosts, "host names", host)},
+		{Name: "url", Doc: "This server as people and agents know it, such as https://gate.example: where sign-ins come back to, and what agents sign in for. Default its address, on this machine alone", Shape: yamlconf.Text("a URL without a path", func(text string) string {
+			s.URL = strings.TrimSuffix(text, "/")
+			return origin(s.URL)
+		})},
 		{Name: "max_body", Doc: "Bytes of a request. Default 1 MiB", Shape: yamlconf.Size(&s.MaxBody, 1000, maxBody)},
 		{Name: "concurrency", Doc: "Calls at a time, shared among tenants, owners and credentials (limits.md). Default 64", Shape: yamlconf.Count(&s.Concurrency, 1, 10_000)},
 		{Name: "queue", Doc: "Calls that wait for their turn. Default 256", Shape: yamlconf.OrNone(&s.Queue, yamlconf.Count(&s.Queue, 0, 100_000))},

@@ -72,7 +72,7 @@ func (c *Config) notifications() yamlconf.Shape {
 		}
 	}})
 	return yamlconf.Object([]yamlconf.Key{
-		{Name: "url", Doc: "This server as people know it: https://gate.example. Links in notifications begin with it. Default the address that it listens on", Shape: yamlconf.Text("a URL", func(s string) string {
+		{Name: "url", Doc: "This server as people know it: https://gate.example. Links in notifications begin with it. Default server.url, else the address that it listens on", Shape: yamlconf.Text("a URL", func(s string) string {
 			c.Notifications.URL = strings.TrimSuffix(s, "/")
 			return webhookURL(s)
 		})},

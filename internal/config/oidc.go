@@ -2,6 +2,7 @@ package config
 
 import (
 	"net/url"
+	"reflect"
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -15,7 +16,7 @@ func (c *Config) issuer() yamlconf.Shape {
 	o := &oidc.Options{}
 	keys := []yamlconf.Key{
 		{Name: "issuer", Doc: "Who signs the tokens, exactly as their claim iss has it", Must: true, Shape: address(&o.Issuer)},
-		{Name: "audience", Doc: "A token must be for one of these", Must: true, Shape: yamlconf.List(&o.Audience, "audiences", nil)},
+		{Name: "audience", Doc: "A token must be for one of these. Without one the issuer signs people in, and its tokens are not accepted", Shape: yamlconf.List(&o.Audience, "audiences", nil)},
 		{Name: "jwks_uri", Doc: "Where the issuer's keys are. Default what its discovery document says", Shape: address(&o.JWKS)},
 		{Name: "algorithms", Doc: "What a token may be signed with. Default all that have a public key", Shape: yamlconf.List(&o.Algorithms, "algorithms", algorithm)},
 		{Name: "resource", Doc: "The URL of /mcp as clients know it, for the metadata of RFC 9728. Default the first audience that is a URL", Shape: yamlconf.Text("a URL", func(s string) string {
@@ -23,10 +24,16 @@ func (c *Config) issuer() yamlconf.Shape {
 			return resource(s)
 		})},
 		{Name: "claims", Doc: "What the claims of a token mean: by name, or by JSON pointer for one inside of another", Shape: mapping(&o.Claims)},
+		{Name: "sign_in", Doc: "How people sign in to the console at the issuer", Shape: c.signIn(&c.Auth.SignIn)},
 		{Name: "filters", Doc: "The rows that all who come by this issuer see, by class or default: where objects", Shape: c.filters(&o.Claims.Filters)},
 	}
-	return yamlconf.Object(keys, func(*yamlconf.Reader, yamlconf.Node, string) {
+	return yamlconf.Object(keys, func(r *yamlconf.Reader, _ yamlconf.Node, at string) {
 		c.Auth.OIDC = o
+		if s := c.Auth.SignIn; s != nil && reflect.ValueOf(s.Claims).IsZero() {
+			s.Claims = o.Claims
+		} else if s == nil && o.Audience == nil && !r.Given(at+"/audience") {
+			r.WrongAt(at, "audience is missing: with it agents and people send the issuer's tokens; with sign_in people sign in there")
+		}
 		if i := slices.IndexFunc(o.Audience, func(a string) bool { return resource(a) == "" }); c.Auth.Resource == "" && i >= 0 {
 			c.Auth.Resource = o.Audience[i]
 		}

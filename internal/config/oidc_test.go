@@ -68,7 +68,10 @@ func TestIssuerFaults(t *testing.T) {
 	const head = "sources: {s: {url: sqlite:x}}\nauth:\n  oidc:\n    "
 	for _, tt := range []struct{ text, want string }{
 		{"{audience: [b]}", "f.yaml:4:5: auth.oidc: needs the key issuer"},
-		{"{issuer: https://login.example}", "f.yaml:4:5: auth.oidc: needs the key audience"},
+		{"{issuer: https://login.example}", "f.yaml:3:3: auth.oidc: audience is missing: with it agents and people send the issuer's tokens; with sign_in people sign in there"},
+		{"{issuer: https://login.example, sign_in: {}}", "f.yaml:4:46: auth.oidc.sign_in: needs the key client_id"},
+		{"{issuer: https://login.example, sign_in: {client_id: a, step_up: {}}}", "f.yaml:4:70: auth.oidc.sign_in.step_up: "},
+		{"{issuer: https://login.example, sign_in: {client_id: a, claims: {groups: g}}}", `f.yaml:4:70: auth.oidc.sign_in.claims: unknown key "groups"`},
 		{"{issuer: https://login.example, audience: []}", "f.yaml:4:47: auth.oidc.audience: the list is empty; name at least one or leave it out"},
 		{"{issuer: http://login.example, audience: [b]}", "f.yaml:4:14: auth.oidc.issuer: must begin with https://; http is for an address of this machine alone"},
 		{"{issuer: https://login.example, audience: [b], jwks_uri: keys}", "f.yaml:4:62: auth.oidc.jwks_uri: must be a URL such as https://login.example.com/, without user, query and fragment"},

@@ -9,6 +9,7 @@ package netguard
 import (
 	"errors"
 	"net"
+	"net/http"
 	"net/netip"
 	"slices"
 	"syscall"
@@ -69,6 +70,12 @@ func Dialer(private bool) *net.Dialer {
 		return &net.Dialer{Timeout: dialTimeout}
 	}
 	return dialerTo(Internet)
+}
+
+// Client returns a client for addresses of the Internet, which follows no redirects and waits for patience at most.
+func Client(patience time.Duration) *http.Client {
+	return &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: Dialer(false).DialContext, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 const dialTimeout = 5 * time.Second

@@ -15,12 +15,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
 // A Resource describes this server and its token issuers to clients that have no credential, as RFC 9728 specifies.
 type Resource struct {
-	URL     string   // URL of /mcp as clients use it: https://agents.example/mcp
-	Issuers []string // issuers of its tokens
+	URL     string   // URL of /mcp as clients use it: https://agents.example/mcp; "" for that of each request
+	Issuers []string // issuers of its tokens; nil for this server itself
 	// Words maps scopes to the issuers' names for them; nil means the same names. A scope that is missing can't be
 	// requested.
 	Words map[identity.Scope]string
@@ -30,6 +31,9 @@ const wellKnown = "/.well-known/oauth-protected-resource"
 
 // Check returns an error if r is invalid.
 func (r *Resource) Check() error {
+	if r.URL == "" {
+		return nil
+	}
 	u, err := url.Parse(r.URL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.Fragment != "" {
 		return errors.New("Resource.URL must be the http(s) URL of /mcp, without query and fragment")
@@ -40,11 +44,26 @@ func (r *Resource) Check() error {
 // Address returns the URL of the metadata: the well-known path goes between host and path.
 func (r *Resource) Address() string {
 	u, err := url.Parse(r.URL)
-	if err != nil {
-		return "" // Check refuses this
+	if err != nil || r.URL == "" {
+		return "" // Check refuses the first, and For makes an address of the second
 	}
 	u.Path = wellKnown + strings.TrimSuffix(u.Path, "/")
 	return u.String()
+}
+
+// For returns r as the sender of a request knows it.
+func (r *Resource) For(q *http.Request) *Resource {
+	if r == nil {
+		return nil
+	}
+	out := *r
+	if out.URL == "" {
+		out.URL = edge.Base("", q) + "/mcp"
+	}
+	if u, err := url.Parse(out.URL); err == nil && out.Issuers == nil {
+		out.Issuers = []string{u.Scheme + "://" + u.Host}
+	}
+	return &out
 }
 
 // word returns the issuers' name of a scope, or "" if it has none.
@@ -70,11 +89,14 @@ func (r *Resource) Ask(scopes []identity.Scope) string {
 func (r *Resource) Mount(mux *http.ServeMux) {
 	// Scopes that agents never have are not listed.
 	scopes := []identity.Scope{identity.Read, identity.Write, identity.Delete, identity.Schema, identity.Explain}
-	h := auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{
-		Resource: r.URL, AuthorizationServers: r.Issuers, ScopesSupported: strings.Fields(r.Ask(scopes)), BearerMethodsSupported: []string{"header"},
+	h := http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		here := r.For(q)
+		auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{
+			Resource: here.URL, AuthorizationServers: here.Issuers, ScopesSupported: strings.Fields(r.Ask(scopes)), BearerMethodsSupported: []string{"header"},
+		}).ServeHTTP(w, q)
 	})
 	paths := []string{wellKnown, wellKnown + "/mcp"}
-	if u, err := url.Parse(r.Address()); err == nil && !slices.Contains(paths, u.Path) {
+	if u, err := url.Parse(r.Address()); err == nil && u.Path != "" && !slices.Contains(paths, u.Path) {
 		paths = append(paths, u.Path)
 	}
 	for _, p := range paths {
@@ -95,11 +117,11 @@ func Challenge(address string, parameters ...string) string {
 }
 
 // StepUp returns the challenge for a credential that lacks scope. For an issuer's credential it names the existing
-// scopes too, because an issuer grants only what is requested; for a token of this server, or if r is nil, only the
-// missing one.
+// scopes too, because an issuer, which may be this server, grants only what is requested; for a token of this server
+// beside an issuer, or if r is nil, only the missing one.
 func (r *Resource) StepUp(address string, p identity.Principal, scope identity.Scope) string {
 	words := string(scope)
-	if p.TokenID == "" && r != nil {
+	if r != nil && (p.TokenID == "" || r.Issuers == nil) {
 		words = r.Ask(append(slices.Clone(p.Scopes), scope))
 	}
 	return Challenge(address, "error", "insufficient_scope", "scope", words)

@@ -20,7 +20,9 @@ type Mapping struct {
 	Owner  string // the human; without one an agent can only read
 	Tenant string
 
-	Kind  string                   // its value selects the kind by Kinds; the default is an agent
+	Default identity.Kind // the kind without a claim Kind; "" means an agent
+
+	Kind  string                   // its value selects the kind by Kinds; an agent for other values
 	Kinds map[string]identity.Kind // by value of the claim Kind
 
 	Scopes  string                      // "" means scope; names separated by spaces, or a list
@@ -40,7 +42,7 @@ func (m Mapping) principal(claims value.Value) (identity.Principal, string) {
 	if id == "" {
 		return identity.Principal{}, "no_id"
 	}
-	p := identity.Principal{ID: "oidc:" + id, Name: m.text(claims, m.Name), Kind: identity.Agent, Owner: m.text(claims, m.Owner),
+	p := identity.Principal{ID: "oidc:" + id, Name: m.text(claims, m.Name), Kind: cmp.Or(m.Default, identity.Agent), Owner: m.text(claims, m.Owner),
 		Tenant: m.text(claims, m.Tenant), Filters: m.Filters}
 	p.Name = cmp.Or(p.Name, id)
 	if says := m.text(claims, m.Kind); says != "" {
@@ -70,6 +72,24 @@ func (m Mapping) scopes(word string) []identity.Scope {
 		return m.ScopeOf[word]
 	}
 	return []identity.Scope{identity.Scope(word)}
+}
+
+// Words returns the issuer's name for each of our scopes: of several, the one that grants least. It is nil if the
+// names are the same.
+func (m Mapping) Words() map[identity.Scope]string {
+	if m.ScopeOf == nil {
+		return nil
+	}
+	words := map[identity.Scope]string{}
+	for word, given := range m.ScopeOf {
+		for _, s := range given {
+			old, ok := words[s]
+			if n, o := len(given), len(m.ScopeOf[old]); !ok || n < o || n == o && word < old {
+				words[s] = word
+			}
+		}
+	}
+	return words
 }
 
 // only returns the names in a list claim; nil, which allows all, if no claim is configured.

@@ -37,10 +37,11 @@ var errAbsent = errors.New("404 Not Found")
 func (s source) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	address := s.jwks
 	if address == "" {
-		var err error
-		if address, err = s.discover(ctx); err != nil {
+		document, err := s.discover(ctx)
+		if err != nil {
 			return nil, err
 		}
+		address = document.JWKS
 	}
 	var document struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -65,33 +66,41 @@ func (s source) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	return set, nil
 }
 
-// discover returns the address of the issuer's keys, from OpenID Connect discovery or else RFC 8414 metadata.
-func (s source) discover(ctx context.Context) (string, error) {
-	var document struct {
-		Issuer string `json:"issuer"`
-		JWKS   string `json:"jwks_uri"`
-	}
+// Endpoints are what an issuer's discovery document says of it.
+type Endpoints struct {
+	Issuer        string   `json:"issuer"`
+	JWKS          string   `json:"jwks_uri"`
+	Authorization string   `json:"authorization_endpoint"`
+	Token         string   `json:"token_endpoint"`
+	UserInfo      string   `json:"userinfo_endpoint"`    // "" for none
+	EndSession    string   `json:"end_session_endpoint"` // "" for none
+	Methods       []string `json:"token_endpoint_auth_methods_supported"`
+	NamesItself   bool     `json:"authorization_response_iss_parameter_supported"`
+}
+
+// discover returns an issuer's OpenID Connect discovery document, or else its RFC 8414 metadata.
+func (s source) discover(ctx context.Context) (document Endpoints, err error) {
 	address := strings.TrimSuffix(s.issuer, "/") + "/.well-known/openid-configuration"
-	err := s.get(ctx, address, &document)
+	err = s.get(ctx, address, &document)
 	if errors.Is(err, errAbsent) {
 		u, parsed := url.Parse(s.issuer)
 		if parsed != nil {
-			return "", parsed
+			return document, parsed
 		}
 		u.Path = "/.well-known/oauth-authorization-server" + strings.TrimSuffix(u.Path, "/")
 		address = u.String()
 		err = s.get(ctx, address, &document)
 	}
 	if err != nil {
-		return "", err
+		return document, err
 	}
 	if document.Issuer != s.issuer {
-		return "", fmt.Errorf("%s: the issuer calls itself %q, not %q", address, document.Issuer, s.issuer)
+		return document, fmt.Errorf("%s: the issuer calls itself %q, not %q", address, document.Issuer, s.issuer)
 	}
 	if err := CheckURL(document.JWKS); err != nil {
-		return "", fmt.Errorf("%s: jwks_uri: %w", address, err)
+		return document, fmt.Errorf("%s: jwks_uri: %w", address, err)
 	}
-	return document.JWKS, nil
+	return document, nil
 }
 
 // get reads the JSON document at an address.

@@ -60,6 +60,7 @@ type Issuer struct {
 	claims     Mapping
 	keys       *keys
 	now        func() time.Time
+	endpoints  endpoints
 }
 
 // New checks o and returns an Issuer. It doesn't contact the issuer.
@@ -132,6 +133,7 @@ func (i *Issuer) Authenticate(ctx context.Context, credential string, _ netip.Ad
 	if kind != "" {
 		return identity.Principal{}, identity.Unauthorized("jwt_"+kind, nil)
 	}
+	p.Expires, _ = instant(t.claims, "exp")
 	return p, nil
 }
 

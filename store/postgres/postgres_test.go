@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
+	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/people"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
 )
@@ -37,6 +38,8 @@ func open(t testing.TB, url string) *postgres.Store {
 }
 
 func TestStore(t *testing.T) { storetest.Run(t, places(t)) }
+
+func TestPeople(t *testing.T) { people.Run(t, places(t)) }
 
 func TestMain(m *testing.M) {
 	storetest.Main(m, func(ctx context.Context, url string) (storetest.Store, error) { return postgres.Open(ctx, url) })

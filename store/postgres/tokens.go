@@ -17,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-const tokenColumns = `id, prefix, hash, name, kind, owner, tenant, scopes, tools, actions, classes, filters, ips, created, expires, used, revoked`
+const tokenColumns = `id, prefix, hash, name, kind, owner, tenant, scopes, tools, actions, classes, filters, ips, created, expires, used, revoked, more`
 
 // counted completes a statement that changes tokens in the CTE "changed": it puts the record $1, $2, $3 into the outbox, whose
 // column change has the subject, and increments and returns the version. It locks the version's row, so versions are in commit order.
@@ -30,9 +30,9 @@ func (s *Store) AddToken(ctx context.Context, t identity.Token, r audit.Record) 
 		return err
 	}
 	err = s.changeTokens(ctx, "add a token", r, `WITH changed AS (INSERT INTO bailiwick.token (`+tokenColumns+`)
-		VALUES ($4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) RETURNING 1)`+counted,
+		VALUES ($4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) RETURNING 1)`+counted,
 		t.ID, t.Prefix, t.Hash[:], t.Name, string(t.Kind), t.Owner, t.Tenant, c.Scopes, c.Tools, c.Actions, c.Classes, c.Filters, c.IPs,
-		t.Created, t.Expires, instant(t.LastUsed), instant(t.Revoked))
+		t.Created, t.Expires, instant(t.LastUsed), instant(t.Revoked), c.More)
 	if state(err) == "23505" {
 		return tokens.Taken(err)
 	}
@@ -141,7 +141,7 @@ func scanToken(row pgx.Row) (identity.Token, error) {
 	var kind string
 	var used, revoked *time.Time
 	err := row.Scan(&t.ID, &t.Prefix, &hash, &t.Name, &kind, &t.Owner, &t.Tenant, &c.Scopes, &c.Tools, &c.Actions, &c.Classes, &c.Filters, &c.IPs,
-		&t.Created, &t.Expires, &used, &revoked)
+		&t.Created, &t.Expires, &used, &revoked, &c.More)
 	if err != nil {
 		return identity.Token{}, err
 	}

@@ -19,8 +19,8 @@ func TestOlderFile(t *testing.T) {
 	}
 	for _, statement := range []string{
 		`DROP TABLE change`, `DROP TABLE change_class`, `DROP TABLE change_event`, `DROP TABLE delivery`, `DROP TABLE delivered`,
-		`DROP TABLE used`, `DROP TABLE change_after`, `DROP TABLE audit_step`, `DROP TABLE outbox`,
-		`ALTER TABLE token DROP COLUMN actions`, `DROP TRIGGER audit_head_moves`, `ALTER TABLE audit_head DROP COLUMN moves`,
+		`DROP TABLE used`, `DROP TABLE change_after`, `DROP TABLE audit_step`, `DROP TABLE outbox`, `DROP TABLE ticket`,
+		`ALTER TABLE token DROP COLUMN actions`, `ALTER TABLE token DROP COLUMN more`, `DROP TRIGGER audit_head_moves`, `ALTER TABLE audit_head DROP COLUMN moves`,
 		`DELETE FROM goose_db_version WHERE version_id >= 3`,
 		`INSERT INTO token VALUES ('1', 'prefix', zeroblob(32), 'bot', 'agent', '', '', 'read', '{"only":["query_class"]}', '{}', 'null', '', 1, 2, NULL, NULL)`,
 	} {

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-const tokenColumns = `id, prefix, hash, name, kind, owner, tenant, scopes, tools, classes, filters, ips, created, expires, used, revoked, actions`
+const tokenColumns = `id, prefix, hash, name, kind, owner, tenant, scopes, tools, classes, filters, ips, created, expires, used, revoked, actions, more`
 
 // AddToken implements identity.TokenStore.
 func (s *Store) AddToken(ctx context.Context, t identity.Token, r audit.Record) error {
@@ -23,9 +23,9 @@ func (s *Store) AddToken(ctx context.Context, t identity.Token, r audit.Record) 
 		return err
 	}
 	err = s.changeTokens(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO token (`+tokenColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		_, err := tx.ExecContext(ctx, `INSERT INTO token (`+tokenColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			t.ID, t.Prefix, t.Hash[:], t.Name, string(t.Kind), t.Owner, t.Tenant, c.Scopes, c.Tools, c.Classes, c.Filters,
-			c.IPs, t.Created.UnixMicro(), t.Expires.UnixMicro(), micros(t.LastUsed), micros(t.Revoked), c.Actions)
+			c.IPs, t.Created.UnixMicro(), t.Expires.UnixMicro(), micros(t.LastUsed), micros(t.Revoked), c.Actions, c.More)
 		return errors.Join(err, post(ctx, tx, &r))
 	})
 	if primary(err) == code.SQLITE_CONSTRAINT {
@@ -132,7 +132,7 @@ func scanToken(row interface{ Scan(...any) error }) (identity.Token, error) {
 	var created, expires int64
 	var used, revoked sql.NullInt64
 	err := row.Scan(&t.ID, &t.Prefix, &hash, &t.Name, &kind, &t.Owner, &t.Tenant, &c.Scopes, &c.Tools, &c.Classes, &c.Filters, &c.IPs,
-		&created, &expires, &used, &revoked, &c.Actions)
+		&created, &expires, &used, &revoked, &c.Actions, &c.More)
 	if err != nil {
 		return identity.Token{}, err
 	}

@@ -25,15 +25,25 @@ type Columns struct {
 	Actions string // JSON {only, except}
 	Classes string // JSON {only, except}
 	Filters string // JSON: class to the text of a where object
+	More    string // JSON of more
+}
+
+// more is what tokens have that are no credentials.
+type more struct {
+	Use     identity.Use `json:"use,omitempty"`
+	Parent  string       `json:"parent,omitempty"`
+	Subject string       `json:"subject,omitempty"`
+	Claims  string       `json:"claims,omitempty"`
 }
 
 // Write encodes the lists of t.
 func Write(t *identity.Token) (Columns, error) {
 	c := Columns{Scopes: words(t.Scopes), IPs: words(t.IPs)}
+	m := more{t.Use, t.Parent, t.Subject, t.Claims}
 	for _, f := range []struct {
 		from any
 		into *string
-	}{{t.Tools, &c.Tools}, {t.Actions, &c.Actions}, {t.Classes, &c.Classes}, {t.Filters, &c.Filters}} {
+	}{{m, &c.More}, {t.Tools, &c.Tools}, {t.Actions, &c.Actions}, {t.Classes, &c.Classes}, {t.Filters, &c.Filters}} {
 		b, err := json.Marshal(f.from)
 		if err != nil {
 			return Columns{}, err
@@ -59,11 +69,13 @@ func (c *Columns) Read(t *identity.Token, hash []byte) error {
 		}
 		t.IPs = append(t.IPs, p)
 	}
-	err := errors.Join(json.Unmarshal([]byte(c.Tools), &t.Tools), json.Unmarshal([]byte(c.Actions), &t.Actions),
+	var m more
+	err := errors.Join(json.Unmarshal([]byte(c.More), &m), json.Unmarshal([]byte(c.Tools), &t.Tools), json.Unmarshal([]byte(c.Actions), &t.Actions),
 		json.Unmarshal([]byte(c.Classes), &t.Classes), json.Unmarshal([]byte(c.Filters), &t.Filters))
 	if err != nil {
 		return fmt.Errorf("token %s: %w", t.ID, err)
 	}
+	t.Use, t.Parent, t.Subject, t.Claims = m.Use, m.Parent, m.Subject, m.Claims
 	return nil
 }
 

@@ -15,10 +15,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// sessionLife is how long a session of the console lasts; the token of an invitation lives until the last session that can
-// begin with it has ended.
-const sessionLife = 12 * time.Hour
-
 // People returns the commands about the people who sign in to the console.
 func People(t *terminal.Terminal) *cobra.Command {
 	cmd := terminal.Group(&cobra.Command{Use: "people", Short: "Invite people to the console, where changes are reviewed"})
@@ -38,7 +34,7 @@ func invite(t *terminal.Terminal) *cobra.Command {
 		Example: "  bailiwick people invite ana@example.com --scopes review,audit --url https://gate.example",
 		Args:    terminal.These(1, "the person, as owners of tokens are named"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			want.Owner, want.Name = args[0], "sign-in link of "+args[0]
+			want.Owner, want.Name = args[0], args[0]
 			if want.Scopes, err = identity.ParseScopes(scopes); err != nil {
 				return err
 			}
@@ -55,7 +51,6 @@ func invite(t *terminal.Terminal) *cobra.Command {
 				return terminal.Usagef("--url must be like https://gate.example")
 			}
 			until := time.Now().Add(life)
-			want.Expires = until.Add(sessionLife)
 			path, c, err := k.Invite(cmd.Context(), want, life, func(c *config.Config) error {
 				warnings, err := app.CheckToken(cmd.Context(), c, want)
 				for _, w := range warnings {
@@ -74,7 +69,7 @@ func invite(t *terminal.Terminal) *cobra.Command {
 	f.StringVar(&want.Tenant, "tenant", "", "the `TENANT` whose changes and records the person sees (default all)")
 	f.StringVar(&scopes, "scopes", "review", "`SCOPES` apart by commas: review, audit, operator, read, …")
 	f.StringVar(&within, "within", "24h", "how long the link is good for: 24h, 3d")
-	f.StringVar(&at, "url", "", "the gateway's `URL` as the person opens it (default notifications.url, else the address that it listens on)")
+	f.StringVar(&at, "url", "", "the gateway's `URL` as the person opens it (default server.url, else notifications.url, else the address that it listens on)")
 	return cmd
 }
 
@@ -83,6 +78,8 @@ func base(at string, c *config.Config) string {
 	switch {
 	case at != "":
 		return strings.TrimSuffix(at, "/")
+	case c.Server.URL != "":
+		return c.Server.URL
 	case c.Notifications.URL != "":
 		return c.Notifications.URL
 	}

@@ -1,0 +1,116 @@
+// Package cookies is what browsers keep for the console: a session, a visitor's mark of forms, a sign-in under way, and the
+// colours that a person chose.
+package cookies
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
+)
+
+// Visitor is the cookie that identifies a visitor before sign-in, so that the sign-in form can be verified. It gives no rights.
+const Visitor = "bailiwick-visitor"
+
+// Theme is the cookie of the colour theme that a person chose.
+const Theme = "bailiwick-theme"
+
+// Session returns the name of the session cookie. Browsers accept the prefix __Host- only over https and for this host; on
+// this machine itself plain http is acceptable.
+func Session(r *http.Request) string { return hosted(r, "bailiwick-session") }
+
+func hosted(r *http.Request, name string) string {
+	if edge.Plainly(r) {
+		return name
+	}
+	return "__Host-" + name
+}
+
+// Harmless returns a cookie that scripts can't read and requests of other sites don't carry.
+func Harmless(r *http.Request, name, value string) *http.Cookie {
+	return &http.Cookie{Name: name, Value: value, Path: "/", Secure: !edge.Plainly(r), HttpOnly: true, SameSite: http.SameSiteStrictMode}
+}
+
+// away is what the browser keeps while a person signs in elsewhere.
+type away struct {
+	Kept string `json:"k"`
+	Next string `json:"n"`
+}
+
+// awayLife is how long a person may take to sign in elsewhere, in seconds.
+const awayLife = 600
+
+// Leave returns the cookie of a person who goes to sign in elsewhere: what the answer must match, and where they go on to. It
+// is lax: a redirect by the other site carries it.
+func Leave(r *http.Request, kept, next string) *http.Cookie {
+	text, err := json.Marshal(away{kept, next})
+	if err != nil {
+		panic(err) // two texts always encode
+	}
+	c := Harmless(r, hosted(r, "bailiwick-leaving"), base64.RawURLEncoding.EncodeToString(text))
+	c.SameSite, c.MaxAge = http.SameSiteLaxMode, awayLife
+	return c
+}
+
+// Return returns what Leave kept, and removes it. It is false for a browser that wasn't sent away.
+func Return(w http.ResponseWriter, r *http.Request) (kept, next string, ok bool) {
+	gone := Leave(r, "", "")
+	gone.Value, gone.MaxAge = "", -1
+	http.SetCookie(w, gone)
+	cookie, err := r.Cookie(gone.Name)
+	if err != nil {
+		return "", "", false
+	}
+	var a away
+	text, err := base64.RawURLEncoding.DecodeString(cookie.Value)
+	if err != nil || json.Unmarshal(text, &a) != nil {
+		return "", "", false
+	}
+	return a.Kept, a.Next, true
+}
+
+// Browser names the browser and system of a request, for the list of sessions.
+func Browser(r *http.Request) string {
+	agent := r.UserAgent()
+	first := func(names ...string) string {
+		for _, n := range names {
+			if word, shown, _ := strings.Cut(n, "="); strings.Contains(agent, word) {
+				return cmp.Or(shown, word)
+			}
+		}
+		return "unknown"
+	}
+	return first("Firefox", "Edg=Edge", "OPR=Opera", "Chrome", "Safari", "curl") + " on " +
+		first("Android", "iPhone", "iPad", "Windows", "Mac OS X=macOS", "Linux", "CrOS=ChromeOS")
+}
+
+// Mark returns the token of the forms of a session or a visitor, from the secret in their cookie. Pages of other sites
+// can't know it.
+func Mark(secret string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte("bailiwick forms"))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// NewVisitor returns a random value for the cookie of a visitor who is not signed in.
+func NewVisitor() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// Chosen returns the cookie of a chosen theme; a theme other than light and dark is that of the browser.
+func Chosen(r *http.Request, theme string) *http.Cookie {
+	c := Harmless(r, Theme, theme)
+	c.MaxAge = 365 * 24 * 3600
+	if theme != "light" && theme != "dark" {
+		c.Value, c.MaxAge = "", -1
+	}
+	return c
+}

@@ -1,0 +1,85 @@
+// Package people lists who has rights at a gateway, from its tokens and sessions.
+package people
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+)
+
+// A Person is a human with rights here.
+type Person struct {
+	Owner, Tenant string
+	Scopes        []identity.Scope
+	From          string // "invited", "issuer" or "token"
+	Sessions      []identity.OpenTicket
+	Agents        int
+	Seen          time.Time
+	Mine          bool
+}
+
+// Rows returns the people of tokens and open sessions, by name, as viewer manages them at now.
+func Rows(all []identity.Token, open []identity.OpenTicket, viewer identity.Principal, now time.Time) []Person {
+	rows := map[[2]string]*Person{}
+	for _, t := range all {
+		key := [2]string{identity.Person(t.Owner), t.Tenant}
+		if key[0] == "" || !t.Revoked.IsZero() || !now.Before(t.Expires) {
+			continue
+		}
+		if t.Kind != identity.Human {
+			if row := rows[key]; row != nil && t.Use == identity.UseGrant {
+				row.Agents++
+			}
+			continue
+		}
+		row := rows[key]
+		if row == nil {
+			row = &Person{Owner: t.Owner, Tenant: t.Tenant, Mine: key[0] == viewer.Person() && t.Tenant == viewer.Tenant}
+			rows[key] = row
+		}
+		row.add(&t)
+	}
+	for _, s := range open {
+		if row := rows[[2]string{identity.Person(s.Of.Owner), s.Of.Tenant}]; row != nil {
+			row.Sessions = append(row.Sessions, s)
+			if s.Seen.After(row.Seen) {
+				row.Seen = s.Seen
+			}
+		}
+	}
+	var out []Person
+	for _, row := range rows {
+		out = append(out, *row)
+	}
+	slices.SortFunc(out, func(a, b Person) int {
+		return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Tenant, b.Tenant))
+	})
+	return out
+}
+
+// add counts a token of the person.
+func (p *Person) add(t *identity.Token) {
+	from := "token"
+	switch {
+	case t.Subject != "":
+		from = "issuer"
+	case t.Use == identity.UsePerson:
+		from = "invited"
+	}
+	if p.From != "issuer" && (p.From != "invited" || from == "issuer") {
+		p.From = from
+	}
+	for _, s := range t.Scopes {
+		if !slices.Contains(p.Scopes, s) {
+			p.Scopes = append(p.Scopes, s)
+		}
+	}
+	if t.LastUsed.After(p.Seen) {
+		p.Seen = t.LastUsed
+	}
+}
+
+// Has reports whether the person has a right.
+func (p *Person) Has(s identity.Scope) bool { return p != nil && slices.Contains(p.Scopes, s) }

@@ -1,0 +1,145 @@
+// Package words turns values into the words and signs that pages of the console show.
+package words
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/console/internal/sanitize"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// Span formats a duration: 3 s, 5 min, 2 h, 4 d.
+func Span(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0 s"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	}
+	return fmt.Sprintf("%d d", d/(24*time.Hour))
+}
+
+// Clock formats t for people, in UTC.
+func Clock(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05") + " UTC" }
+
+// Stamp formats t for machines.
+func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// Plural returns "1 row" or "3 rows".
+func Plural(n any, one string) string {
+	if text := Count(n); text != "1" {
+		return text + " " + one + "s"
+	}
+	return "1 " + one
+}
+
+// Count formats a number, with separators.
+func Count(n any) string {
+	switch n := n.(type) {
+	case int:
+		return sanitize.Count(n)
+	case int64:
+		return sanitize.Count(n)
+	}
+	return fmt.Sprint(n)
+}
+
+// Verb returns a word for an operation.
+func Verb(op any) string {
+	switch op := fmt.Sprint(op); op {
+	case string(write.OpSchema):
+		return "change class"
+	case "group":
+		return "several writes"
+	default:
+		return sanitize.Plain(op, 40)
+	}
+}
+
+// State returns the name of a state, and what to do about it.
+func State(s change.State) string {
+	switch s {
+	case change.Pending:
+		return "waiting for review"
+	case change.Returned:
+		return "returned to its agent"
+	case change.Replaced:
+		return "replaced by a newer version"
+	case change.Granted:
+		return "approved, about to run"
+	case change.Applying:
+		return "running"
+	case change.Unknown:
+		return "outcome unknown"
+	case change.Stale:
+		return "stale: the record moved"
+	case change.Failed:
+		return "failed: nothing was written"
+	}
+	return string(s)
+}
+
+// A Pill is the label of a value that has no text of its own.
+type Pill struct {
+	Pill  string // "" where Value is shown
+	Class string
+	Value review.Shown
+}
+
+// Shown distinguishes null, empty, absent and hidden values from equal texts.
+func Shown(s review.Shown) Pill {
+	switch s.Kind {
+	case "absent", "":
+		return Pill{Pill: "no value", Class: "absent"}
+	case "null":
+		return Pill{Pill: "null", Class: "null"}
+	case "empty":
+		return Pill{Pill: "empty text", Class: "empty"}
+	case "hidden":
+		return Pill{Pill: "hidden from you", Class: "hidden"}
+	case "masked":
+		return Pill{Pill: "masked", Class: "hidden", Value: s}
+	}
+	return Pill{Value: s, Class: s.Kind}
+}
+
+// Side returns one side of a comparison of two texts: the common parts and those of kind. A part that was cut belongs
+// to the part before it.
+func Side(words []review.Word, kind string) []review.Word {
+	var out []review.Word
+	last := "same"
+	for _, w := range words {
+		if w.Kind != "cut" {
+			last = w.Kind
+		}
+		if last == "same" || last == kind {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// Lends says what an agent may do with a scope.
+func Lends(s identity.Scope) string {
+	return map[identity.Scope]string{identity.Read: "records that you see", identity.Write: "propose to create and change records; people review it",
+		identity.Delete: "propose to delete records; people review it", identity.Schema: "propose to change classes and fields", identity.Explain: "see the statements that a query runs"}[s]
+}
+
+// Event removes from an ID the characters that can't be part of an event name.
+func Event(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return -1
+	}, id)
+}

@@ -1,0 +1,57 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
+)
+
+// An Issuer signs people in elsewhere, such as an OpenID Connect provider.
+type Issuer interface {
+	// Name is its name on the sign-in page.
+	Name() string
+	// Begin returns the URL where a person signs in, from which they come back to the URL back, and what Finish needs
+	// then. If again is set they must prove who they are, even if they are signed in there.
+	Begin(ctx context.Context, back string, again bool) (to, kept string, err error)
+	// Finish returns the person who came back with an answer. Refusals are Unauthorized.
+	Finish(ctx context.Context, back, kept string, answer url.Values) (identity.Principal, error)
+	// SignOut returns the URL that ends their session there and leads to the URL back, or "".
+	SignOut(ctx context.Context, back string) string
+}
+
+// issued is the Data of sessions that began at the issuer.
+const issued = "issuer"
+
+// base returns the URL of this host as the visitor opens it.
+func (c *Console) base(r *http.Request) string { return edge.Base(c.options.URL, r) }
+
+// toIssuer sends a visitor to the issuer.
+func (c *Console) toIssuer(v *visit) error {
+	q := v.r.URL.Query()
+	to, kept, err := c.options.Issuer.Begin(v.ctx(), c.base(v.r)+Path+"/sign-in/callback", q.Has("again"))
+	if err != nil {
+		c.log.WarnContext(v.ctx(), "console: the issuer can't be reached", "error", err)
+		return c.signInWith(v, signingIn{Next: edge.Within(Path, q.Get("next")), Wrong: "The place where you sign in doesn't answer now. Try again in a moment."}, http.StatusBadGateway)
+	}
+	http.SetCookie(v.w, cookies.Leave(v.r, kept, edge.Within(Path, q.Get("next"))))
+	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
+	return nil
+}
+
+// fromIssuer signs in a visitor who comes back from the issuer. Only the browser that was sent there can: its cookie has
+// what the answer must match.
+func (c *Console) fromIssuer(v *visit) error {
+	p := signingIn{Next: Path + "/", Wrong: "That sign-in was not begun in this browser, or it took too long. Sign in again.", via: issued}
+	kept, next, ok := cookies.Return(v.w, v.r)
+	if !ok {
+		return c.enter(v, p, identity.Principal{}, identity.Unauthorized("no_sign_in", nil))
+	}
+	p.Next = edge.Within(Path, next)
+	p.Wrong = "You were not signed in: " + c.options.Issuer.Name() + " did not vouch for you, or your account has no rights here. Ask whoever operates this gateway."
+	principal, err := c.options.Issuer.Finish(v.ctx(), c.base(v.r)+Path+"/sign-in/callback", kept, v.r.URL.Query())
+	return c.enter(v, p, principal, err)
+}

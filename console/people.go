@@ -1,0 +1,125 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/console/internal/people"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A peoplePage lists the people who may sign in, for operators.
+type peoplePage struct {
+	People []people.Person
+	Rights []identity.Scope // that a person can be given
+	Link   string           // a sign-in link that was just made
+	For    string           // whom it is for
+	Until  time.Time
+	Ask    *people.Person // to be changed or removed
+	Remove bool
+	Tenant string // that of the operator; "" for all
+
+	Invited *people.Person // what the form for a new person begins with
+}
+
+// peopleRows returns the people that the visitor manages, by name.
+func (c *Console) peopleRows(v *visit) ([]people.Person, error) {
+	var all []identity.Token
+	var open []identity.OpenTicket
+	ask := bailiwick.CallSpec{Tool: "console/people", Needs: identity.Operator, Correlation: v.correlation}
+	err := c.options.Admit(v.ctx(), v.who, ask, func(ctx context.Context) (err error) {
+		if all, err = c.options.Tokens.List(ctx, v.who); err == nil {
+			open, err = c.options.Tokens.Sessions(ctx, v.who, identity.Session)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return people.Rows(all, open, v.who, c.now()), nil
+}
+
+func (c *Console) people(v *visit) error {
+	did := map[string]string{"removed": "Removed. Their sessions, tokens and agents have ended.", "ended": "The session has ended."}
+	return c.showPeople(v, peoplePage{}, frame{Notice: did[v.r.URL.Query().Get("did")]})
+}
+
+func (c *Console) showPeople(v *visit, p peoplePage, f frame) error {
+	rows, err := c.peopleRows(v)
+	if err != nil {
+		return err
+	}
+	q := v.r.URL.Query()
+	p.People, p.Tenant = rows, v.who.Tenant
+	p.Invited = &people.Person{Scopes: []identity.Scope{identity.Review, identity.Read}}
+	p.Rights = []identity.Scope{identity.Review, identity.Audit, identity.Operator, identity.Read, identity.Write, identity.Delete, identity.Schema}
+	if name := q.Get("person"); name != "" && v.r.Method == http.MethodGet {
+		i := slices.IndexFunc(rows, func(r people.Person) bool { return r.Owner == name && r.Tenant == q.Get("tenant") })
+		if i < 0 {
+			return problem.New(problem.NotFound, "There is no such person, or they have been removed.")
+		}
+		p.Ask, p.Remove = &rows[i], q.Has("remove")
+	}
+	f.Title, f.At, f.Page = "People", Path+"/people", p
+	return c.render(v, "people", f)
+}
+
+// changePeople invites a person, changes their rights, removes them, or ends one of their sessions.
+func (c *Console) changePeople(v *visit) error {
+	form := v.r.PostForm
+	person, tenant := strings.TrimSpace(form.Get("person")), strings.TrimSpace(form.Get("tenant"))
+	do := map[string]func(context.Context) error{
+		"remove": func(ctx context.Context) error {
+			_, err := c.options.Tokens.Remove(ctx, v.who, person, tenant)
+			return err
+		},
+		"end": func(ctx context.Context) error {
+			return c.options.Tokens.End(ctx, v.who, identity.Session, form.Get("session"))
+		},
+	}
+	deed := v.r.PathValue("deed")
+	if deed == "invite" {
+		return c.invite(v, person, tenant)
+	}
+	if do[deed] == nil {
+		return problem.New(problem.NotFound, "No page has this address.")
+	}
+	ask := bailiwick.CallSpec{Tool: "console/" + deed + "_person", Needs: identity.Operator, Correlation: v.correlation}
+	if err := c.options.Admit(v.ctx(), v.who, ask, do[deed]); err != nil {
+		return err
+	}
+	http.Redirect(v.w, v.r, Path+"/people?did="+map[string]string{"remove": "removed", "end": "ended"}[deed], http.StatusSeeOther)
+	return nil
+}
+
+// invite makes a sign-in link for a person, who from then on has the chosen rights. The link is shown in the answer alone.
+func (c *Console) invite(v *visit, person, tenant string) error {
+	want := identity.Token{Owner: person, Tenant: tenant}
+	for _, s := range v.r.PostForm["scope"] {
+		want.Scopes = append(want.Scopes, identity.Scope(s))
+	}
+	var p peoplePage
+	ask := bailiwick.CallSpec{Tool: "console/invite_person", Needs: identity.Operator, Correlation: v.correlation}
+	err := c.options.Admit(v.ctx(), v.who, ask, func(ctx context.Context) error {
+		made, link, err := c.options.Tokens.Invite(ctx, v.who, want, identity.LinkLife)
+		if err == nil {
+			p.Link, p.For, p.Until = c.base(v.r)+SignIn(link), made.Owner, c.now().Add(identity.LinkLife)
+		}
+		return err
+	})
+	switch problem.CodeOf(err) {
+	case problem.InvalidArgument, problem.PermissionDenied:
+		return c.showPeople(v, p, frame{Alert: problem.Of(err).Detail, Status: http.StatusBadRequest})
+	}
+	if err != nil {
+		return err
+	}
+	v.r.URL = &url.URL{Path: Path + "/people"}
+	return c.showPeople(v, p, frame{Notice: "The link for " + p.For + " is below. It is shown this once."})
+}

@@ -1,0 +1,77 @@
+package console_test
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/console"
+	"github.com/bailiwick-dev/bailiwick/identity"
+)
+
+// TestPeople invites a person on the page, who signs in with the link, and removes them; names are shown as text.
+func TestPeople(t *testing.T) {
+	w := newWorld(t, newDrawers(samples()...), nil)
+	b := w.signedIn(t, "rosa")
+	const name = `<img src=x onerror=alert(1)>@example.com`
+	got := b.post("/console/people/invite", url.Values{"person": {name}, "scope": {"review", "read"}})
+	link := regexp.MustCompile(`/console/sign-in\?link=bwl_[\w-]{43}`).FindString(got.body)
+	if got.status != 200 || link == "" || strings.Contains(got.body, "<img") {
+		t.Fatal(got.status, got.body)
+	}
+	guest := w.browser(t)
+	if got := guest.post("/console/sign-in", url.Values{"link": {strings.SplitN(link, "link=", 2)[1]}}); got.status != 303 || guest.get("/console/changes").status != 200 {
+		t.Fatal("not signed in:", got.status)
+	}
+	if got := guest.get("/console/people"); got.status != 403 {
+		t.Error("a reviewer sees the people:", got.status)
+	}
+	if got := b.get("/console/people"); !strings.Contains(got.body, "&lt;img") || strings.Contains(got.body, "<img") {
+		t.Error(got.body)
+	}
+	if got := b.post("/console/people/remove", url.Values{"person": {name}, "tenant": {""}}); got.status != 303 || guest.get("/console/changes").status != 303 {
+		t.Error("removed and signed in:", got.status)
+	}
+	for body, form := range map[string]url.Values{"names the person": {"person": {" "}, "scope": {"review"}}, "There is no scope": {"person": {"ann"}, "scope": {"everything"}}} {
+		if got := b.post("/console/people/invite", form); got.status != 400 || !strings.Contains(got.body, body) {
+			t.Errorf("%v: %d %s", form, got.status, got.body)
+		}
+	}
+}
+
+// TestSessions checks that a person ends their own sessions, an operator those of others, and no one else any.
+func TestSessions(t *testing.T) {
+	w := newWorld(t, newDrawers(), nil)
+	ines, other, rosa := w.signedIn(t, "ines", identity.Review), w.signedIn(t, "ann", identity.Review), w.signedIn(t, "rosa")
+	id := regexp.MustCompile(`/console/you/sessions/(\w+)/end`).FindStringSubmatch(ines.get("/console/you").body)
+	if id == nil {
+		t.Fatal("no session")
+	}
+	if got := other.post("/console/you/sessions/"+id[1]+"/end", nil); got.status != 404 || ines.get("/console/changes").status != 200 {
+		t.Error("ended by another person:", got.status)
+	}
+	if got := rosa.post("/console/people/end", url.Values{"session": {id[1]}}); got.status != 303 || ines.get("/console/changes").status != 303 {
+		t.Error("ended by an operator:", got.status)
+	}
+}
+
+// TestFresh checks that breaking the glass takes a fresh sign-in, and nothing else does.
+func TestFresh(t *testing.T) {
+	now := time.Now()
+	w := newWorld(t, newDrawers(samples()...), func(o *console.Options) { o.Now = func() time.Time { return now } })
+	b := w.signedIn(t, "rosa")
+	form := url.Values{"digest": {strings.Repeat("0012", 16)}, "text": {"the site is down"}}
+	now = now.Add(identity.Fresh)
+	got := b.post("/console/changes/"+id(18)+"/break-glass", form)
+	if to := got.header.Get("Location"); got.status != 303 || !strings.HasPrefix(to, "/console/sign-in?again=yes&next=%2Fconsole%2Fchanges%2F") || w.calls != nil {
+		t.Error(got.status, to, w.calls)
+	}
+	if got := b.get(got.header.Get("Location")); got.status != 200 || !strings.Contains(got.body, "Sign in again") {
+		t.Error(got.status, got.body)
+	}
+	if got := b.post("/console/changes/"+id(12)+"/reject", url.Values{"text": {"no"}}); got.status != 303 || len(w.calls) != 1 {
+		t.Error("a rejection:", got.status, w.calls)
+	}
+}

@@ -1,0 +1,105 @@
+package console
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"net/http"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/refused"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// Default durations of sessions.
+const (
+	Idle = time.Hour      // without a request
+	Life = 12 * time.Hour // since sign-in
+)
+
+// A session is a signed-in session of one person. The zero session belongs to no one.
+type session struct {
+	identity.Ticket
+	secret string // the value of the cookie
+}
+
+// recognise sets the visitor's principal. The error is Unauthorized if the visitor isn't signed in.
+func (c *Console) recognise(v *visit) error {
+	cookie, err := v.r.Cookie(cookies.Session(v.r))
+	if err != nil {
+		return identity.Unauthorized("no_credential", nil)
+	}
+	p, k, err := c.options.Tokens.Present(v.ctx(), identity.Session, cookie.Value, remoteOf(v.r))
+	if err != nil {
+		return err
+	}
+	if !c.admits(p) {
+		return identity.Unauthorized("not_for_console", nil)
+	}
+	v.session, v.who = session{k, cookie.Value}, p
+	refused.By(v.ctx(), p.ID)
+	return nil
+}
+
+// holds reports whether the visitor's session is still good.
+func (c *Console) holds(v *visit) bool { return c.recognise(v) == nil }
+
+// admits reports whether p may sign in: a person with pages of their own, or, where agents sign in, one who may let them
+// in.
+func (c *Console) admits(p identity.Principal) bool {
+	return p.SignsIn() || c.options.Agents != nil && p.Kind == identity.Human && p.Depth == 0 && len(identity.Lendable(p)) > 0 && p.Person() != ""
+}
+
+// Identify returns an authenticator for another endpoint of the same host: by the session in a request without a credential
+// of its own, unless a page of another site could have sent it, or else by otherwise. A session proved who the person is when
+// they signed in, a credential in the request proves it now. c may be nil.
+func (c *Console) Identify(otherwise func(*http.Request) (identity.Principal, error)) func(*http.Request) (identity.Principal, error) {
+	return func(r *http.Request) (identity.Principal, error) {
+		if _, err := r.Cookie(cookies.Session(r)); c == nil || err != nil || r.Header.Get("Authorization")+r.Header.Get("X-Mcp-Api-Key") != "" {
+			p, err := otherwise(r)
+			if err == nil {
+				p.Proven = time.Now()
+			}
+			return p, err
+		}
+		v := &visit{r: r}
+		if c.options.Allow(r) != nil || http.NewCrossOriginProtection().Check(r) != nil {
+			return v.who, problem.New(problem.SecurityBlocked, "Forbidden: Origin")
+		}
+		err := c.recognise(v)
+		return v.who, err
+	}
+}
+
+// begin begins a session of p, always a new one.
+func (c *Console) begin(v *visit, p identity.Principal, via string) error {
+	if v.session.ID != "" {
+		if err := c.options.Tokens.End(v.ctx(), v.who, identity.Session, v.session.ID); err != nil && problem.CodeOf(err) != problem.NotFound {
+			return err
+		}
+	}
+	_, secret, err := c.options.Tokens.Issue(v.ctx(), p, identity.Ticket{Use: identity.Session, Expires: c.now().Add(cmp.Or(c.options.Life, Life)),
+		Idle: int64(cmp.Or(c.options.Idle, Idle) / time.Second), Proven: p.Proven, Label: cookies.Browser(v.r), Data: via})
+	if err != nil {
+		return err
+	}
+	http.SetCookie(v.w, cookies.Harmless(v.r, cookies.Session(v.r), secret))
+	return nil
+}
+
+// genuine reports whether a POST is a form of the console's own pages, of this session or visitor.
+func (c *Console) genuine(v *visit) bool {
+	if err := v.r.ParseForm(); err != nil {
+		return false
+	}
+	secret := v.session.secret
+	if secret == "" {
+		cookie, err := v.r.Cookie(cookies.Visitor)
+		if err != nil {
+			return false
+		}
+		secret = cookie.Value
+	}
+	return secret != "" && hmac.Equal([]byte(cookies.Mark(secret)), []byte(v.r.PostForm.Get("mark")))
+}

@@ -1,0 +1,228 @@
+package identity
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+)
+
+// LinkLife is the default time within which a sign-in link is good.
+const LinkLife = 24 * time.Hour
+
+// personLife is how long the record of a person lasts: it is made anew when they are invited again, or come by their
+// issuer again.
+const personLife = 365 * 24 * time.Hour
+
+// SignsIn reports whether p is a person who may sign in to the console: one with rights that have pages there.
+func (p Principal) SignsIn() bool {
+	return p.Kind == Human && p.Depth == 0 && (p.Has(Review) || p.Has(Audit) || p.Has(Operator))
+}
+
+// Person returns p as a person of this store, with a TokenID, so that p can have sessions and let agents in. One that
+// another Authenticator vouches for gets a record with p's rights; a record with other rights ends, with all sessions and
+// agents that rely on it.
+func (t *Tokens) Person(ctx context.Context, p Principal) (Principal, error) {
+	if p.TokenID != "" {
+		return p, nil
+	}
+	if p.Kind != Human || p.Depth > 0 || p.ID == "" {
+		return Principal{}, Unauthorized("not_a_person", nil)
+	}
+	want := Token{Use: UsePerson, Name: cmp.Or(p.Name, p.Owner), Kind: Human, Owner: p.Owner, Tenant: p.Tenant, Scopes: p.Scopes, Subject: p.ID, Claims: claimsText(p.Claims),
+		Tools: p.Tools, Actions: p.Actions, Classes: p.Classes}
+	if p.Tools.Within != nil || p.Actions.Within != nil || p.Classes.Within != nil {
+		return Principal{}, Unauthorized("lists_within", nil) // a record can't hold them, and without them it would allow more
+	}
+	for class, f := range p.Filters {
+		if want.Filters == nil {
+			want.Filters = map[string]string{}
+		}
+		want.Filters[class] = query.Print(f).String()
+	}
+	made, err := t.replace(ctx, p, want, func(k *Token) bool { return k.Subject == want.Subject })
+	if err != nil {
+		return Principal{}, err
+	}
+	out, err := made.Principal()
+	if err != nil {
+		return Principal{}, Unauthorized("token_invalid", err)
+	}
+	out.Expires, out.Proven = p.Expires, p.Proven
+	return out, nil
+}
+
+// replace returns the record of a person with what want allows, making one unless there is such a one. Other records of
+// the same person, which same selects, end.
+func (t *Tokens) replace(ctx context.Context, by Principal, want Token, same func(*Token) bool) (Token, error) {
+	if err := mayHold(want.Kind, want.Owner, want.Scopes); err != nil {
+		return Token{}, err // before they are put in order, which drops unknown ones
+	}
+	version, err := t.store.TokenVersion(ctx)
+	if err != nil {
+		return Token{}, storeFailed(err)
+	}
+	all, err := t.read(ctx, version) // another process may have made one a moment ago
+	if err != nil {
+		return Token{}, storeFailed(err)
+	}
+	now := t.now()
+	want.Scopes = ordered(want.Scopes)
+	var found *Token
+	var others []string
+	for id, k := range all {
+		if k.Use != UsePerson || k.Tenant != want.Tenant && k.Subject == "" || !k.Revoked.IsZero() || !now.Before(k.Expires) || !same(&k) {
+			continue
+		}
+		if k.rights() != want.rights() {
+			others = append(others, id)
+		} else if now.Before(k.Expires.Add(-personLife / 2)) {
+			found = &k
+		}
+	}
+	var made Token
+	if found != nil {
+		made = *found
+	} else {
+		want.Expires = now.Add(personLife)
+		if made, _, err = t.make(ctx, by, want); err != nil {
+			return Token{}, err
+		}
+	}
+	for _, id := range others {
+		if err := t.end(ctx, by, id); err != nil {
+			return Token{}, err
+		}
+	}
+	return made, nil
+}
+
+// rights returns a digest of what t allows, whenever and for however long it was made.
+func (t *Token) rights() string {
+	k := *t
+	k.ID, k.Prefix, k.Hash, k.Created, k.Expires = "", "", [32]byte{}, time.Time{}, time.Time{}
+	return k.digest()
+}
+
+// Invite makes the record of the person want.Owner with what want allows, unless there is such a one, and returns it with
+// the secret of a Link that signs them in once, within life. A record with other rights ends, with its sessions and the
+// agents that rely on it. by must be an operator, as for Create.
+func (t *Tokens) Invite(ctx context.Context, by Principal, want Token, life time.Duration) (Token, string, error) {
+	if err := t.mayChange(by); err != nil {
+		return Token{}, "", err
+	}
+	want.Use, want.Kind, want.Name, want.Subject = UsePerson, Human, cmp.Or(want.Name, want.Owner), ""
+	if by.Tenant != "" && want.Tenant == "" {
+		want.Tenant = by.Tenant
+	}
+	person := Person(want.Owner)
+	switch {
+	case person == "":
+		return Token{}, "", problem.New(problem.InvalidArgument, "An invitation names the person, such as ana@example.com")
+	case !manages(by, want):
+		return Token{}, "", foreignTenant(by)
+	}
+	made, err := t.replace(ctx, by, want, func(k *Token) bool { return k.Subject == "" && Person(k.Owner) == person })
+	if err != nil {
+		return Token{}, "", err
+	}
+	_, secret, err := t.Issue(ctx, Principal{TokenID: made.ID}, Ticket{Use: Link, Expires: t.now().Add(life)})
+	return made, secret, err
+}
+
+// Remove revokes every token of a person that by, an operator, manages: sessions, agents that they let in, and tokens
+// that act for them. It returns how many; problem.NotFound if there is none.
+func (t *Tokens) Remove(ctx context.Context, by Principal, owner, tenant string) (int, error) {
+	all, err := t.List(ctx, by)
+	if err != nil {
+		return 0, err
+	}
+	n, person := 0, Person(owner)
+	for _, k := range all {
+		if person == "" || Person(k.Owner) != person || k.Tenant != tenant || !k.Revoked.IsZero() || !t.now().Before(k.Expires) {
+			continue
+		}
+		if err := t.Revoke(ctx, by, k.ID); err != nil {
+			return n, err
+		}
+		n++
+	}
+	if n == 0 {
+		return 0, problem.New(problem.NotFound, "There is no such person")
+	}
+	return n, nil
+}
+
+// Lendable returns the scopes that a person may hand to an agent: their own, without those that agents never have.
+func Lendable(p Principal) []Scope {
+	return Clamp(Agent, p.Owner, p.Scopes)
+}
+
+// A Granting is what a person grants to an agent that signs in.
+type Granting struct {
+	Client string // its identifier
+	Name   string // for people
+	Scopes []Scope
+	Life   time.Duration
+}
+
+// Grant makes the record of an agent that by, a person with a TokenID, lets in: it acts for them, within what they may
+// do. It ends with the person's own record.
+func (t *Tokens) Grant(ctx context.Context, by Principal, g Granting) (Principal, error) {
+	all, err := t.with(ctx, by.TokenID)
+	if err != nil {
+		return Principal{}, err
+	}
+	parent, err := t.valid(all, by.TokenID)
+	if err != nil {
+		return Principal{}, err
+	}
+	lendable := Lendable(by)
+	if by.Kind != Human || by.Person() == "" || parent.Use == UseGrant || len(g.Scopes) == 0 ||
+		slices.ContainsFunc(g.Scopes, func(s Scope) bool { return !slices.Contains(lendable, s) }) {
+		return Principal{}, &problem.Error{Code: problem.PermissionDenied, Kind: "not_lendable", Detail: "An agent gets what its person may do, without review, audit and operator"}
+	}
+	want := parent
+	want.Use, want.Parent, want.Subject, want.Kind, want.Name, want.Scopes = UseGrant, parent.ID, g.Client, Agent, g.Name, ordered(g.Scopes)
+	want.Expires = t.now().Add(g.Life)
+	if parent.Expires.Before(want.Expires) {
+		want.Expires = parent.Expires
+	}
+	made, _, err := t.make(ctx, by, want)
+	if err != nil {
+		return Principal{}, err
+	}
+	return made.Principal()
+}
+
+// EndGrant ends an agent's grant, with all its tickets: by its person, or by its own client. It does nothing if id names
+// no grant of that person.
+func (t *Tokens) EndGrant(ctx context.Context, by Principal, id string) error {
+	all, err := t.with(ctx, id)
+	if err != nil {
+		return err
+	}
+	if k := all[id]; k.Use != UseGrant || by.Person() == "" || Person(k.Owner) != by.Person() || k.Tenant != by.Tenant {
+		return problem.New(problem.NotFound, "There is no such agent, or it has been removed")
+	}
+	return t.end(ctx, by, id)
+}
+
+// Agents returns the grants in force of by's person.
+func (t *Tokens) Agents(ctx context.Context, by Principal) ([]Token, error) {
+	all, err := t.byID(ctx)
+	if err != nil {
+		return nil, storeFailed(err)
+	}
+	var out []Token
+	for id, k := range all {
+		if _, err := t.valid(all, id); err == nil && k.Use == UseGrant && by.Person() != "" && Person(k.Owner) == by.Person() && k.Tenant == by.Tenant {
+			out = append(out, k)
+		}
+	}
+	slices.SortFunc(out, func(a, b Token) int { return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID)) })
+	return out, nil
+}

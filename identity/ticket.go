@@ -1,0 +1,233 @@
+package identity
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// AccessStart is the prefix of the access tokens of agents that signed in.
+const AccessStart = "bwa_"
+
+// Fresh is the default of the longest time since a person proved who they are, for breaking the glass.
+const Fresh = 15 * time.Minute
+
+// Fresh reports whether p proved who they are at most most before now. A zero most means the constant Fresh. Who never
+// proved it, or in the future, isn't fresh.
+func (p Principal) Fresh(now time.Time, most time.Duration) bool {
+	since := now.Sub(p.Proven)
+	return since < cmp.Or(most, Fresh) && since > -time.Minute
+}
+
+// A TicketUse is what a ticket is good for. A ticket of one use is never accepted for another.
+type TicketUse string
+
+// The uses of tickets.
+const (
+	Session TicketUse = "session" // a person's, in the cookie of the console
+	Link    TicketUse = "link"    // signs a person in, once
+	Code    TicketUse = "code"    // an authorization code: becomes Access and Renewal, once
+	Access  TicketUse = "access"  // an agent's, sent with each request
+	Renewal TicketUse = "renewal" // a refresh token: becomes another Access and Renewal, once
+)
+
+// starts are the prefixes of tickets.
+func (u TicketUse) start() string {
+	return map[TicketUse]string{Session: "bws_", Link: "bwl_", Code: "bwc_", Access: AccessStart, Renewal: "bwr_"}[u]
+}
+
+// A Ticket is the record of a secret that stands for a token for a short time. It is good as long as that token is.
+type Ticket struct {
+	ID      string            `json:"-"`
+	Hash    [sha256.Size]byte `json:"-"` // of the secret
+	Use     TicketUse         `json:"-"`
+	Expires time.Time         `json:"-"`
+	Seen    time.Time         `json:"-"` // when it was last presented; up to a minute late
+	Ended   bool              `json:"-"` // signed out of, or used up
+
+	Token   string    `json:"token"`            // the ID of the token that it presents
+	Created time.Time `json:"created"`          //
+	Proven  time.Time `json:"proven,omitzero"`  // of a session: when the person last proved who they are
+	Label   string    `json:"label,omitempty"`  // for people: the browser
+	Data    string    `json:"data,omitempty"`   // of a code: what was granted; of a session: how it began
+	Idle    int64     `json:"idle_s,omitempty"` // seconds without a use after which it ends; 0 for none
+}
+
+// Open reports whether k is good at now, as far as k decides that itself.
+func (k *Ticket) Open(now time.Time) bool {
+	return !k.Ended && now.Before(k.Expires) && (k.Idle == 0 || now.Sub(k.Seen) < time.Duration(k.Idle)*time.Second)
+}
+
+// A TicketStore stores tickets. It may drop those that have expired.
+type TicketStore interface {
+	AddTicket(ctx context.Context, k Ticket) error
+	// TicketByHash returns a ticket, also one that has ended; problem.NotFound if there is none.
+	TicketByHash(ctx context.Context, hash [sha256.Size]byte) (Ticket, error)
+	// Tickets returns the tickets of a use that have neither ended nor expired, in any order.
+	Tickets(ctx context.Context, use TicketUse) ([]Ticket, error)
+	// SeeTicket sets Seen.
+	SeeTicket(ctx context.Context, id string, at time.Time) error
+	// EndTicket sets Ended, for all processes at once, and reports whether it was the first to do so.
+	EndTicket(ctx context.Context, id string) (first bool, err error)
+}
+
+// Issue makes a ticket that presents p, which must have authenticated with a token of t, and returns it with its
+// secret. want has Use, Expires, Proven, Label, Data and Idle. It ends with p's token at the latest.
+func (t *Tokens) Issue(ctx context.Context, p Principal, want Ticket) (Ticket, string, error) {
+	all, err := t.with(ctx, p.TokenID)
+	if err != nil {
+		return Ticket{}, "", err
+	}
+	token, err := t.valid(all, p.TokenID)
+	if err != nil {
+		return Ticket{}, "", err
+	}
+	var random [tokenBytes]byte
+	rand.Read(random[:]) // never fails
+	secret := want.Use.start() + base64.RawURLEncoding.EncodeToString(random[:])
+	now := t.now().UTC().Truncate(time.Microsecond)
+	want.ID, want.Hash, want.Token, want.Ended = newID(), sha256.Sum256([]byte(secret)), token.ID, false
+	want.Created, want.Seen = now, now
+	for _, end := range []time.Time{token.Expires, all[token.Parent].Expires, p.Expires} {
+		if !end.IsZero() && end.Before(want.Expires) {
+			want.Expires = end
+		}
+	}
+	want.Expires, want.Proven = want.Expires.UTC().Truncate(time.Microsecond), want.Proven.UTC().Truncate(time.Microsecond)
+	if want.Use.start() == "" || !now.Before(want.Expires) {
+		return Ticket{}, "", Unauthorized("ticket_expired", nil)
+	}
+	if err := t.store.AddTicket(ctx, want); err != nil {
+		return Ticket{}, "", storeFailed(err)
+	}
+	return want, secret, nil
+}
+
+// seeing is the least time between two records of a ticket's use.
+const seeing = time.Minute
+
+// Present returns the principal that a ticket of a use stands for, used from remote, and the ticket. Every refusal is
+// Unauthorized; any other error is a failure of the store. The ticket is returned with a refusal, too, if there is such a
+// one.
+func (t *Tokens) Present(ctx context.Context, use TicketUse, secret string, remote netip.Addr) (Principal, Ticket, error) {
+	if rest, ok := strings.CutPrefix(secret, use.start()); !ok || len(rest) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
+		return Principal{}, Ticket{}, Unauthorized("ticket_malformed", nil)
+	}
+	k, err := t.store.TicketByHash(ctx, sha256.Sum256([]byte(secret)))
+	if problem.CodeOf(err) == problem.NotFound || err == nil && k.Use != use {
+		return Principal{}, Ticket{}, Unauthorized("ticket_unknown", nil)
+	}
+	if err != nil {
+		return Principal{}, Ticket{}, storeFailed(err)
+	}
+	now := t.now().UTC()
+	if !k.Open(now) {
+		return Principal{}, k, Unauthorized("ticket_ended", nil)
+	}
+	all, err := t.with(ctx, k.Token)
+	if err != nil {
+		return Principal{}, Ticket{}, err
+	}
+	token, err := t.valid(all, k.Token)
+	if err != nil {
+		return Principal{}, k, err
+	}
+	parent := all[token.Parent]
+	if !token.allows(remote) || !parent.allows(remote) {
+		return Principal{}, k, Unauthorized("token_address", nil)
+	}
+	p, err := token.Principal()
+	if err != nil {
+		return Principal{}, k, Unauthorized("token_invalid", err)
+	}
+	p.Expires, p.Proven = k.Expires, k.Proven
+	pause := seeing
+	if k.Idle > 0 {
+		pause = min(pause, time.Duration(k.Idle)*time.Second/4)
+	}
+	if (use == Session || use == Access) && now.Sub(k.Seen) >= pause {
+		if err := t.store.SeeTicket(ctx, k.ID, now); err != nil {
+			return Principal{}, Ticket{}, storeFailed(err)
+		}
+		k.Seen = now
+		t.used.note(token.ID, now, t)
+	}
+	return p, k, nil
+}
+
+// Spend presents a ticket that can be used once, and uses it up, for all processes. A Code or Renewal that is used again
+// was stolen, from whoever came first or by them: then the agent's grant ends.
+func (t *Tokens) Spend(ctx context.Context, use TicketUse, secret string, remote netip.Addr) (Principal, Ticket, error) {
+	p, k, err := t.Present(ctx, use, secret, remote)
+	if err == nil {
+		var first bool
+		if first, err = t.store.EndTicket(ctx, k.ID); err != nil {
+			return Principal{}, Ticket{}, storeFailed(err)
+		}
+		if first {
+			return p, k, nil
+		}
+		k.Ended, err = true, Unauthorized("ticket_ended", nil)
+	}
+	if k.Ended && (use == Code || use == Renewal) {
+		if ended := t.end(ctx, Principal{ID: "token:" + k.Token, TokenID: k.Token}, k.Token); ended != nil {
+			return Principal{}, Ticket{}, ended
+		}
+	}
+	return Principal{}, k, err
+}
+
+// End ends a ticket of p's own person, or for an operator of anyone whose tokens it manages; problem.NotFound for other
+// ones.
+func (t *Tokens) End(ctx context.Context, by Principal, use TicketUse, id string) error {
+	all, err := t.Sessions(ctx, by, use)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if s.ID == id {
+			_, err := t.store.EndTicket(ctx, id)
+			return err
+		}
+	}
+	return problem.New(problem.NotFound, "There is no such session, or it has ended")
+}
+
+// An OpenTicket is a ticket with the token that it presents.
+type OpenTicket struct {
+	Ticket
+	Of   Token
+	Mine bool // of the asking person
+}
+
+// Sessions returns the open tickets of a use, the newest first: those of by's own person, and for an operator those of
+// everyone whose tokens it manages.
+func (t *Tokens) Sessions(ctx context.Context, by Principal, use TicketUse) ([]OpenTicket, error) {
+	all, err := t.byID(ctx)
+	if err != nil {
+		return nil, storeFailed(err)
+	}
+	list, err := t.store.Tickets(ctx, use)
+	if err != nil {
+		return nil, storeFailed(err)
+	}
+	operates := mayManage(by) == nil
+	var out []OpenTicket
+	for _, k := range list {
+		token, err := t.valid(all, k.Token)
+		mine := by.Kind == Human && by.Person() != "" && Person(token.Owner) == by.Person() && token.Tenant == by.Tenant
+		if err == nil && k.Open(t.now()) && (mine || operates && manages(by, token)) {
+			out = append(out, OpenTicket{k, token, mine})
+		}
+	}
+	slices.SortFunc(out, func(a, b OpenTicket) int { return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID)) })
+	return out, nil
+}

@@ -1,0 +1,165 @@
+// Package authserver lets agents sign in by themselves: it is the OAuth 2.1 authorization server of this server's own MCP
+// endpoint, as the MCP specification describes it.
+//
+// A person who is signed in to the console is shown which client asks for which scopes, and consents; the client gets an
+// authorization code for them. The access token acts for that person, within what they may hand over, and ends with their
+// own rights. Codes need PKCE and are good once; refresh tokens rotate, and one that is used twice ends the grant. Clients
+// are public: they have no secret. Consent is asked for each time and never remembered.
+//
+// What is granted, and all tickets, are kept by identity.Tokens. The package keeps nothing itself: the identifier of a
+// registered client is its registration.
+package authserver
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+)
+
+// Default durations.
+const (
+	Access  = time.Hour           // of an access token
+	Idle    = 30 * 24 * time.Hour // of a refresh token
+	Life    = 90 * 24 * time.Hour // of a grant
+	codeAge = time.Minute
+)
+
+// Options configure a Server. All but the durations, Client and Log are required.
+type Options struct {
+	Tokens Tokens
+	// Base returns the URL of this host as r's sender knows it, such as "https://gate.example".
+	Base func(r *http.Request) string
+	// Allow refuses Host headers that /mcp would refuse.
+	Allow func(*http.Request) error
+	// Admit records that a client got tokens, and limits how often; an error refuses them.
+	Admit func(ctx context.Context, agent identity.Principal, tool string) error
+	// Authorize is the path of the page where people consent.
+	Authorize string
+	// Client fetches the metadata documents of clients, from public addresses alone, and follows no redirects; nil means such a one.
+	Client *http.Client
+
+	Access, Idle, Life time.Duration // 0 means the constant of that name
+	Log                *slog.Logger  // nil means slog.Default
+	Now                func() time.Time
+}
+
+// Tokens is the store of grants and tickets; *identity.Tokens is one.
+type Tokens interface {
+	Grant(ctx context.Context, by identity.Principal, g identity.Granting) (identity.Principal, error)
+	EndGrant(ctx context.Context, by identity.Principal, id string) error
+	Issue(ctx context.Context, p identity.Principal, want identity.Ticket) (identity.Ticket, string, error)
+	Present(ctx context.Context, use identity.TicketUse, secret string, remote netip.Addr) (identity.Principal, identity.Ticket, error)
+	Spend(ctx context.Context, use identity.TicketUse, secret string, remote netip.Addr) (identity.Principal, identity.Ticket, error)
+}
+
+// A Server is an authorization server. It is safe for concurrent use.
+type Server struct {
+	Options
+}
+
+// New returns a Server.
+func New(o Options) *Server {
+	o.Access, o.Idle, o.Life = cmp.Or(o.Access, Access), cmp.Or(o.Idle, Idle), cmp.Or(o.Life, Life)
+	o.Log = cmp.Or(o.Log, slog.Default())
+	if o.Client == nil {
+		o.Client = netguard.Client(5 * time.Second)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Server{o}
+}
+
+// scopes are those that an agent can have.
+func scopes() []identity.Scope {
+	return []identity.Scope{identity.Read, identity.Write, identity.Delete, identity.Schema, identity.Explain}
+}
+
+// offline is a scope that clients name to get a refresh token. Every client gets one here.
+const offline = "offline_access"
+
+// Mount serves the metadata and the endpoints of s.
+func (s *Server) Mount(mux *http.ServeMux) {
+	mux.Handle("/.well-known/oauth-authorization-server", s.guard(http.MethodGet, s.metadata))
+	mux.Handle("/oauth/register", s.guard(http.MethodPost, s.register))
+	mux.Handle("/oauth/token", s.guard(http.MethodPost, s.token))
+	mux.Handle("/oauth/revoke", s.guard(http.MethodPost, s.revoke))
+}
+
+// guard admits one method. Pages of any site may call: nothing here depends on a cookie.
+func (s *Server) guard(method string, h http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		head := w.Header()
+		head.Set("Cache-Control", "no-store")
+		head.Set("X-Content-Type-Options", "nosniff")
+		head.Set("Access-Control-Allow-Origin", "*")
+		switch {
+		case s.Allow(r) != nil:
+			http.Error(w, http.StatusText(http.StatusForbidden), http.StatusForbidden)
+		case r.Method == http.MethodOptions:
+			head.Set("Access-Control-Allow-Methods", method)
+			head.Set("Access-Control-Allow-Headers", "Content-Type, MCP-Protocol-Version")
+			w.WriteHeader(http.StatusNoContent)
+		case r.Method != method:
+			head.Set("Allow", method)
+			http.Error(w, http.StatusText(http.StatusMethodNotAllowed), http.StatusMethodNotAllowed)
+		default:
+			r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
+			h(w, r)
+		}
+	})
+}
+
+// metadata serves RFC 8414 metadata.
+func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
+	base := s.Base(r)
+	answer(w, http.StatusOK, map[string]any{
+		"issuer":                                         base,
+		"authorization_endpoint":                         base + s.Authorize,
+		"token_endpoint":                                 base + "/oauth/token",
+		"registration_endpoint":                          base + "/oauth/register",
+		"revocation_endpoint":                            base + "/oauth/revoke",
+		"scopes_supported":                               scopes(),
+		"response_types_supported":                       []string{"code"},
+		"response_modes_supported":                       []string{"query"},
+		"grant_types_supported":                          []string{"authorization_code", "refresh_token"},
+		"token_endpoint_auth_methods_supported":          []string{"none"},
+		"revocation_endpoint_auth_methods_supported":     []string{"none"},
+		"code_challenge_methods_supported":               []string{"S256"},
+		"authorization_response_iss_parameter_supported": true,
+		"client_id_metadata_document_supported":          true,
+	})
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // an error means that the client has disconnected
+}
+
+// A refusal is an error of OAuth. Its text is fixed, or of the request itself.
+type refusal struct {
+	Code   string `json:"error"`
+	Detail string `json:"error_description,omitempty"`
+}
+
+// Error returns the code and the detail.
+func (r *refusal) Error() string { return r.Code + ": " + r.Detail }
+
+func refuse(w http.ResponseWriter, r *refusal) {
+	status := http.StatusBadRequest
+	switch r.Code {
+	case "invalid_client":
+		status = http.StatusUnauthorized
+	case "temporarily_unavailable":
+		status = http.StatusServiceUnavailable
+	}
+	answer(w, status, r)
+}

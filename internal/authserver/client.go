@@ -1,0 +1,215 @@
+package authserver
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of a client's registration.
+const (
+	maxRedirects = 10
+	maxRedirect  = 400  // bytes of one redirect URI
+	maxName      = 100  // bytes
+	maxID        = 3000 // bytes of an identifier
+	maxDocument  = 5 << 10
+)
+
+// registered is the prefix of the identifiers of clients that registered here.
+const registered = "bwreg."
+
+// A Client is a program that asks to act for a person.
+type Client struct {
+	ID        string   `json:"-"`
+	Name      string   `json:"n,omitempty"` // as the client calls itself
+	Redirects []string `json:"r"`
+	Host      string   `json:"-"` // where its metadata document is; "" for one that only registered, of which nothing is known
+}
+
+// register answers dynamic client registration (RFC 7591).
+func (s *Server) register(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		Redirects []string `json:"redirect_uris"`
+		Name      string   `json:"client_name"`
+		Grants    []string `json:"grant_types"`
+		Responses []string `json:"response_types"`
+	}
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
+		refuse(w, &refusal{"invalid_client_metadata", "Content-Type must be application/json"})
+		return
+	}
+	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+		refuse(w, &refusal{"invalid_client_metadata", "the body must be a JSON object"})
+		return
+	}
+	c := Client{Name: asked.Name, Redirects: asked.Redirects}
+	if err := c.check(); err != nil {
+		code := "invalid_redirect_uri"
+		if !errors.As(err, new(*redirectError)) {
+			code = "invalid_client_metadata"
+		}
+		refuse(w, &refusal{code, err.Error()})
+		return
+	}
+	text, err := json.Marshal(c)
+	if err != nil || base64.RawURLEncoding.EncodedLen(len(text))+len(registered) > maxID {
+		refuse(w, &refusal{"invalid_client_metadata", "the registration is too long"})
+		return
+	}
+	answer(w, http.StatusCreated, map[string]any{
+		"client_id": registered + base64.RawURLEncoding.EncodeToString(text), "client_id_issued_at": s.Now().Unix(), "client_name": c.Name, "redirect_uris": c.Redirects,
+		"token_endpoint_auth_method": "none", "grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"},
+	})
+}
+
+// client returns the client with an identifier: what it holds itself, or the metadata document at its address.
+func (s *Server) client(ctx context.Context, id string) (*Client, error) {
+	text, ok := strings.CutPrefix(id, registered)
+	switch {
+	case len(id) > maxID:
+		return nil, errors.New("its identifier is too long")
+	case ok:
+		raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+		c := &Client{}
+		if err != nil || json.Unmarshal(raw, c) != nil {
+			return nil, errors.New("its identifier is none of this server; it has to register again")
+		}
+		c.ID = id
+		return c, c.check()
+	case strings.HasPrefix(id, "https://"):
+		return s.fetch(ctx, id)
+	}
+	return nil, errors.New("its identifier is none of this server and no https address of a metadata document; it has to register")
+}
+
+// fetch reads the metadata document of a client.
+func (s *Server) fetch(ctx context.Context, id string) (*Client, error) {
+	u, err := url.Parse(id)
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || strings.TrimLeft(u.Path, "/") == "" || u.Path != cleaned(u.Path) {
+		return nil, errors.New("its identifier is no address of a metadata document: https, a path, and no user or fragment")
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, id, nil)
+	if err != nil {
+		return nil, errors.New("its identifier is no address")
+	}
+	r.Header.Set("Accept", "application/json")
+	resp, err := s.Client.Do(r)
+	if err != nil {
+		s.Log.InfoContext(ctx, "the metadata document of a client can't be read", "client", id, "error", err)
+		return nil, errors.New("its metadata document can't be read")
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was only read
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
+	var found struct {
+		ID        string   `json:"client_id"`
+		Name      string   `json:"client_name"`
+		Redirects []string `json:"redirect_uris"`
+		Method    string   `json:"token_endpoint_auth_method"`
+	}
+	t, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case err != nil || resp.StatusCode != http.StatusOK || len(body) > maxDocument || t != "application/json" && !strings.HasSuffix(t, "+json") || json.Unmarshal(body, &found) != nil:
+		return nil, fmt.Errorf("its metadata document is no JSON of at most %d bytes", maxDocument)
+	case found.ID != id:
+		return nil, errors.New("its metadata document is another client's")
+	case found.Method != "" && found.Method != "none":
+		return nil, errors.New("its metadata document asks to prove itself by " + shown(found.Method) + "; only public clients are served")
+	}
+	c := &Client{ID: id, Name: found.Name, Redirects: found.Redirects, Host: u.Host}
+	return c, c.check()
+}
+
+// cleaned returns path without dot segments.
+func cleaned(path string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(path, "/"), func(s string) bool { return s == "." || s == ".." }), "/")
+}
+
+// check returns what is wrong with c.
+func (c *Client) check() error {
+	if len(c.Name) > maxName || !utf8.ValidString(c.Name) || strings.ContainsFunc(c.Name, unicode.IsControl) {
+		return fmt.Errorf("client_name must be at most %d bytes of text", maxName)
+	}
+	if len(c.Redirects) == 0 || len(c.Redirects) > maxRedirects {
+		return &redirectError{fmt.Sprintf("redirect_uris must have 1 to %d addresses", maxRedirects)}
+	}
+	for _, to := range c.Redirects {
+		if err := checkRedirect(to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A redirectError is about a redirect URI.
+type redirectError struct{ text string }
+
+// Error returns the text.
+func (e *redirectError) Error() string { return e.text }
+
+// scheme is the form of a scheme of an app of its own, such as cursor.
+var scheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]{1,40}$`)
+
+// acted are schemes with which a browser does something by itself, or that lead to no app of the person.
+func acted() []string {
+	return []string{"javascript", "data", "vbscript", "file", "blob", "about", "view-source", "filesystem", "ftp", "ws", "wss", "mailto", "tel", "sms", "intent", "chrome",
+		"chrome-extension", "moz-extension", "jar", "ms-settings", "shell", "search-ms", "ms-msdt"}
+}
+
+// checkRedirect returns why codes can't be sent to an address.
+func checkRedirect(to string) error {
+	u, err := url.Parse(to)
+	switch {
+	case err != nil || len(to) > maxRedirect || u.Scheme == "" || strings.ContainsFunc(to, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`\"<>^{|}`+"`", c) }):
+		return &redirectError{"a redirect URI must be an absolute address in plain characters"}
+	case u.Fragment != "" || strings.Contains(to, "#") || u.User != nil:
+		return &redirectError{"a redirect URI has no fragment and no user"}
+	case u.Scheme == "https" && u.Host != "" && u.Opaque == "":
+		return nil
+	case u.Scheme == "http":
+		if !loopback(u.Hostname()) {
+			return &redirectError{"a redirect URI begins with https://, or http:// on this machine alone"}
+		}
+		return nil
+	case slices.Contains(acted(), u.Scheme) || u.Scheme == "https" || !scheme.MatchString(u.Scheme):
+		return &redirectError{"codes can't be sent to " + shown(u.Scheme) + ":"}
+	}
+	return nil
+}
+
+func loopback(host string) bool { return host == "localhost" || net.ParseIP(host).IsLoopback() }
+
+// redirects reports whether codes for c may be sent to an address: exactly one of its own, or on this machine with another
+// port, as apps take a free one.
+func (c *Client) redirects(to string) bool {
+	return slices.ContainsFunc(c.Redirects, func(own string) bool { return own == to || portless(own) != "" && portless(own) == portless(to) })
+}
+
+// portless returns an address on this machine without its port; "" for any other one.
+func portless(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || checkRedirect(to) != nil || u.Scheme != "http" {
+		return ""
+	}
+	u.Host = u.Hostname()
+	return u.String()
+}
+
+// shown quotes a word of a request for a message.
+func shown(s string) string {
+	if len(s) > 40 {
+		s = s[:40] + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}

@@ -1,0 +1,199 @@
+package authserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// An Asking is a client's request to act for a person.
+type Asking struct {
+	Client   *Client
+	Redirect string
+	Asked    []identity.Scope // what it asks for; all that the person may hand over, where it names none
+	May      []identity.Scope // of those, what the person may hand over
+	Never    []identity.Scope // of those, what the person may not
+
+	state, challenge, base string
+}
+
+// challenges are the forms of an S256 code challenge.
+var challenges = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
+
+// Ask checks the authorization request in r, of a person. If it can't be shown to them, the error is a *problem.Error; if
+// the client is to be told why it is refused, back is the address to send them to.
+func (s *Server) Ask(r *http.Request, q url.Values, who identity.Principal) (asking *Asking, back string, err error) {
+	wrong := func(detail string) (*Asking, string, error) {
+		return nil, "", &problem.Error{Code: problem.InvalidArgument, Kind: "authorization_request", Detail: "This request of an agent can't be answered: " + detail,
+			Suggestion: "Nothing was allowed. Begin again in the agent's program"}
+	}
+	for name, values := range q {
+		if len(values) > 1 && name != "resource" {
+			return wrong("it says " + shown(name) + " twice")
+		}
+	}
+	client, err := s.client(r.Context(), q.Get("client_id"))
+	if err != nil {
+		return wrong(err.Error())
+	}
+	a := &Asking{Client: client, Redirect: q.Get("redirect_uri"), state: q.Get("state"), challenge: q.Get("code_challenge"), base: s.Base(r)}
+	if !client.redirects(a.Redirect) || checkRedirect(a.Redirect) != nil {
+		return wrong("it wants to be answered at an address that isn't the client's own")
+	}
+	if wrong := a.read(q, who); wrong != nil {
+		return nil, a.back(url.Values{"error": {wrong.Code}, "error_description": {wrong.Detail}}), wrong
+	}
+	return a, "", nil
+}
+
+// read reads what a may be told about.
+func (a *Asking) read(q url.Values, who identity.Principal) *refusal {
+	switch {
+	case q.Get("response_type") != "code":
+		return &refusal{"unsupported_response_type", "response_type must be code"}
+	case q.Has("response_mode") && q.Get("response_mode") != "query":
+		return &refusal{"invalid_request", "response_mode must be query"}
+	case q.Has("request") || q.Has("request_uri"):
+		return &refusal{"request_not_supported", "request objects are not read"}
+	case q.Get("code_challenge_method") != "S256" || !challenges.MatchString(a.challenge):
+		return &refusal{"invalid_request", "PKCE is missing: code_challenge with code_challenge_method S256"}
+	case len(a.state) > 2000:
+		return &refusal{"invalid_request", "state is too long"}
+	}
+	for _, to := range q["resource"] {
+		if !a.own(to) {
+			return &refusal{"invalid_target", "tokens for " + shown(to) + " are not made here"}
+		}
+	}
+	lendable := identity.Lendable(who)
+	for _, word := range strings.Fields(q.Get("scope")) {
+		scope := identity.Scope(word)
+		switch {
+		case word == offline:
+		case !slices.Contains(scopes(), scope):
+			return &refusal{"invalid_scope", "there is no scope " + shown(word) + " for agents"}
+		default:
+			a.Asked = append(a.Asked, scope)
+		}
+	}
+	if a.Asked == nil {
+		a.Asked = lendable
+	}
+	for _, scope := range scopes() {
+		switch asked := slices.Contains(a.Asked, scope); {
+		case asked && slices.Contains(lendable, scope):
+			a.May = append(a.May, scope)
+		case asked:
+			a.Never = append(a.Never, scope)
+		}
+	}
+	return nil
+}
+
+// own reports whether a resource indicator names the MCP endpoint of this host.
+func (a *Asking) own(to string) bool { return ownResource(a.base, to) }
+
+func ownResource(base, to string) bool {
+	u, err := url.Parse(to)
+	b, _ := url.Parse(base)
+	return err == nil && b != nil && u.Fragment == "" && u.RawQuery == "" && u.User == nil && strings.EqualFold(u.Scheme, b.Scheme) && strings.EqualFold(u.Host, b.Host) &&
+		(u.Path == "" || u.Path == "/" || strings.TrimSuffix(u.Path, "/") == "/mcp")
+}
+
+// back returns the address to which the client's answer is sent, with the issuer's name, so that a client of several
+// servers doesn't take it for another one's (RFC 9207).
+func (a *Asking) back(with url.Values) string {
+	u, err := url.Parse(a.Redirect)
+	if err != nil {
+		return "" // checked before
+	}
+	q := u.Query()
+	for name, values := range with {
+		q[name] = values
+	}
+	if a.state != "" {
+		q.Set("state", a.state)
+	}
+	q.Set("iss", a.base)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// Deny returns the address to send the person to, who doesn't allow it.
+func (a *Asking) Deny() string {
+	return a.back(url.Values{"error": {"access_denied"}, "error_description": {"the person did not allow it"}})
+}
+
+// granted is the Data of a code.
+type granted struct {
+	Client    string `json:"c"`
+	Redirect  string `json:"r"`
+	Challenge string `json:"h"`
+	Base      string `json:"b"`
+}
+
+// Grant lets the client of a act for who with chosen scopes, and returns the address to send the person to.
+func (s *Server) Grant(ctx context.Context, who identity.Principal, a *Asking, chosen []identity.Scope) (back string, err error) {
+	if len(chosen) == 0 || slices.ContainsFunc(chosen, func(c identity.Scope) bool { return !slices.Contains(a.May, c) }) {
+		return "", problem.New(problem.InvalidArgument, "Choose what the agent may do, of what it asks for")
+	}
+	agent, err := s.Tokens.Grant(ctx, who, identity.Granting{Client: a.Client.ID, Name: a.Client.Called(), Scopes: chosen, Life: s.Life})
+	if err != nil {
+		return "", err
+	}
+	data, err := json.Marshal(granted{a.Client.ID, a.Redirect, a.challenge, a.base})
+	if err != nil {
+		return "", errors.New("authserver: a code can't be written")
+	}
+	_, code, err := s.Tokens.Issue(ctx, agent, identity.Ticket{Use: identity.Code, Expires: s.Now().Add(codeAge), Data: string(data)})
+	if err != nil {
+		return "", err
+	}
+	return a.back(url.Values{"code": {code}}), nil
+}
+
+// Called returns what people read a client's name as: what it calls itself, or its host.
+func (c *Client) Called() string {
+	switch name := strings.TrimSpace(c.Name); {
+	case name != "":
+		return name
+	case c.Host != "":
+		return c.Host
+	}
+	return "an agent without a name"
+}
+
+// Lands says for people where the answer goes: a host, or an app of this machine.
+func (a *Asking) Lands() string {
+	u, err := url.Parse(a.Redirect)
+	switch {
+	case err != nil:
+		return ""
+	case u.Scheme == "http":
+		return "a program on your own machine"
+	case u.Scheme == "https":
+		return u.Host
+	}
+	return "the app that opens " + u.Scheme + ": links"
+}
+
+// Source returns the source expression of the answer's address for a content security policy: a browser sends the form of
+// consent nowhere else.
+func (a *Asking) Source() string {
+	u, err := url.Parse(a.Redirect)
+	if err != nil {
+		return ""
+	}
+	if u.Scheme == "http" || u.Scheme == "https" {
+		return u.Scheme + "://" + u.Host
+	}
+	return u.Scheme + ":"
+}

@@ -1,0 +1,171 @@
+package oidc
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// endpoints caches a discovery document for as long as keys are fresh.
+type endpoints struct {
+	mu sync.Mutex
+	at time.Time
+	Endpoints
+}
+
+// Endpoints returns the issuer's endpoints for signing people in. Each begins with https://, or is on this machine.
+func (i *Issuer) Endpoints(ctx context.Context) (Endpoints, error) {
+	e := &i.endpoints
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if now := i.now(); e.at.IsZero() || !now.Before(e.at.Add(i.keys.fresh)) {
+		found, err := i.keys.from.discover(ctx)
+		if err != nil {
+			return Endpoints{}, err
+		}
+		for name, address := range map[string]string{"authorization_endpoint": found.Authorization, "token_endpoint": found.Token,
+			"userinfo_endpoint": found.UserInfo, "end_session_endpoint": found.EndSession} {
+			if optional := name == "userinfo_endpoint" || name == "end_session_endpoint"; optional && address == "" {
+				continue
+			}
+			address, _, _ = strings.Cut(address, "?") // an endpoint may have a query
+			if err := CheckURL(address); err != nil {
+				return Endpoints{}, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		e.at, e.Endpoints = now, found
+	}
+	return e.Endpoints, nil
+}
+
+// Expect is what an ID token must match.
+type Expect struct {
+	ClientID string
+	Nonce    string
+	Access   string // the access token that came with it
+}
+
+// A Proof is how a person proved to the issuer who they are.
+type Proof struct {
+	At    time.Time // when; zero if the issuer doesn't say
+	Level string    // acr
+}
+
+// SignedIn returns the person of an ID token. Claims that the token lacks are those of the issuer's user-info endpoint.
+func (i *Issuer) SignedIn(ctx context.Context, text string, want Expect) (identity.Principal, Proof, error) {
+	refuse := func(kind string, err error) (identity.Principal, Proof, error) {
+		return identity.Principal{}, Proof{}, identity.Unauthorized("id_token_"+kind, err)
+	}
+	t, kind := i.parse(text)
+	if kind == "" {
+		kind = i.check(t)
+	}
+	if kind == "" {
+		kind = i.verify(ctx, t)
+	}
+	if kind == "" {
+		kind = want.mismatch(t)
+	}
+	if kind != "" {
+		return refuse(kind, nil)
+	}
+	more, err := i.userInfo(ctx, want.Access)
+	if err != nil {
+		return refuse("user_info", err)
+	}
+	claims := t.claims
+	if more.Kind() == value.Object {
+		if textOf(more, "sub") != textOf(claims, "sub") {
+			return refuse("user_info_sub", nil)
+		}
+		members := claims.Members()
+		for _, m := range more.Members() {
+			if _, there := claims.Get(m.Name); !there {
+				members = append(members, m)
+			}
+		}
+		claims = value.OfObject(members)
+	}
+	if verified, _ := claims.Get("email_verified"); i.claims.Owner == "email" && !(verified.Kind() == value.Bool && verified.Bool()) {
+		return refuse("email_not_verified", nil) // at some providers a person can claim any address
+	}
+	p, kind := i.claims.principal(claims)
+	if kind != "" {
+		return refuse(kind, nil)
+	}
+	at, ok := instant(t.claims, "auth_time")
+	if !ok || at.After(i.now().Add(Skew)) {
+		return refuse("auth_time", nil)
+	}
+	return p, Proof{at, textOf(t.claims, "acr")}, nil
+}
+
+// mismatch returns why t is not the expected ID token, or "".
+func (e Expect) mismatch(t *token) string {
+	aud, _ := t.claims.Get("aud")
+	party, named := t.claims.Get("azp")
+	hash, hashed := t.claims.Get("at_hash")
+	switch {
+	case e.Nonce == "" || textOf(t.claims, "nonce") != e.Nonce:
+		return "nonce"
+	case named && (party.Kind() != value.String || party.Text() != e.ClientID), !named && len(aud.List()) > 1:
+		return "authorized_party"
+	case hashed && (hash.Kind() != value.String || hash.Text() != halfHash(string(t.alg), e.Access)):
+		return "access_token"
+	}
+	return ""
+}
+
+// halfHash returns the value of at_hash for an access token, for the hash of a signature algorithm.
+func halfHash(alg, access string) string {
+	sum := []byte{}
+	switch {
+	case strings.HasSuffix(alg, "256"):
+		s := sha256.Sum256([]byte(access))
+		sum = s[:]
+	case strings.HasSuffix(alg, "384"):
+		s := sha512.Sum384([]byte(access))
+		sum = s[:]
+	case strings.HasSuffix(alg, "512"), alg == "EdDSA":
+		s := sha512.Sum512([]byte(access))
+		sum = s[:]
+	}
+	return base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2])
+}
+
+// userInfo returns what the issuer's user-info endpoint says of the person of an access token; null if it has none.
+func (i *Issuer) userInfo(ctx context.Context, access string) (value.Value, error) {
+	e, err := i.Endpoints(ctx)
+	if err != nil || e.UserInfo == "" || access == "" {
+		return value.Value{}, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, e.UserInfo, nil)
+	if err != nil {
+		return value.Value{}, err
+	}
+	r.Header.Set("Accept", "application/json")
+	r.Header.Set("Authorization", "Bearer "+access)
+	resp, err := i.keys.from.client.Do(r)
+	if err != nil {
+		return value.Value{}, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was only read
+	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
+		return value.Value{}, fmt.Errorf("%s: %s, %s", e.UserInfo, resp.Status, resp.Header.Get("Content-Type"))
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxToken+1))
+	if err != nil || len(body) > maxToken {
+		return value.Value{}, fmt.Errorf("%s: not read, or more than %d bytes: %w", e.UserInfo, maxToken, err)
+	}
+	return value.Read(body, 0)
+}

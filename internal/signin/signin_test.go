@@ -1,0 +1,214 @@
+package signin_test
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/oidc"
+	"github.com/bailiwick-dev/bailiwick/internal/signin"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+const back = "http://127.0.0.1:9/console/sign-in/callback"
+
+// provider builds and starts a real OpenID Connect provider, and returns its issuer. BAILIWICK_TEST_OIDC names one that is
+// built already.
+func provider(t *testing.T) string {
+	t.Helper()
+	path := os.Getenv("BAILIWICK_TEST_OIDC")
+	if path == "" {
+		path = filepath.Join(t.TempDir(), "provider")
+		build := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".")
+		build.Dir = "testdata/provider"
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("build the provider: %v\n%s", err, out)
+		}
+	}
+	run := exec.CommandContext(t.Context(), path, back)
+	in, err := run.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := run.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); _ = run.Wait() })
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() {
+		t.Fatal("the provider didn't start")
+	}
+	return lines.Text()
+}
+
+func person(t *testing.T, issuer string, change func(*signin.Options)) *signin.Provider {
+	t.Helper()
+	o := signin.Options{ClientID: "gate", Secret: "secret", Scopes: []string{"profile", "email"}, Claims: oidc.Mapping{Scopes: "groups",
+		ScopeOf: map[string][]identity.Scope{"reviewers": {identity.Read, identity.Review}, "operators": {identity.Operator}}}}
+	if change != nil {
+		change(&o)
+	}
+	p, err := signin.New(o, oidc.Options{Issuer: issuer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+var authRequest = regexp.MustCompile(`name="id" value="([^"]*)"`)
+
+// browse signs in at the provider, as its person, and returns the answer that leads back.
+func browse(t *testing.T, to string) url.Values {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer url.Values
+	b := &http.Client{Jar: jar, Timeout: time.Minute, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+		if strings.HasPrefix(r.URL.String(), back) {
+			answer = r.URL.Query()
+			return http.ErrUseLastResponse
+		}
+		return nil
+	}}
+	res, err := b.Get(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := io.ReadAll(res.Body)
+	res.Body.Close()
+	id := authRequest.FindSubmatch(page)
+	if err != nil || id == nil {
+		t.Fatalf("%s %v\n%s", res.Status, err, page)
+	}
+	at := res.Request.URL
+	res, err = b.PostForm(at.Scheme+"://"+at.Host+"/login/username", url.Values{"username": {"test-user@" + at.Hostname()}, "password": {"verysecure"}, "id": {string(id[1])}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, _ = io.ReadAll(res.Body)
+	res.Body.Close()
+	if answer == nil {
+		t.Fatalf("not back: %s\n%s", res.Status, page)
+	}
+	return answer
+}
+
+// TestSignIn signs in at a real provider: groups are rights, and each part of the answer is checked.
+func TestSignIn(t *testing.T) {
+	issuer := provider(t)
+	p := person(t, issuer, nil)
+	to, kept, err := p.Begin(t.Context(), back, false)
+	if err != nil || !strings.Contains(to, "code_challenge_method=S256") || !strings.Contains(to, "nonce=") {
+		t.Fatal(to, err)
+	}
+	answer := browse(t, to)
+	for name, spoil := range map[string]func(url.Values) (url.Values, string){
+		"another state":           func(q url.Values) (url.Values, string) { q.Set("state", "x"); return q, kept },
+		"no state":                func(q url.Values) (url.Values, string) { q.Del("state"); return q, kept },
+		"another issuer":          func(q url.Values) (url.Values, string) { q.Set("iss", "https://evil.example"); return q, kept },
+		"two codes":               func(q url.Values) (url.Values, string) { q.Add("code", "x"); return q, kept },
+		"another browser":         func(q url.Values) (url.Values, string) { return q, `{"s":"a","n":"b","v":"c"}` },
+		"nothing kept":            func(q url.Values) (url.Values, string) { return q, "" },
+		"an error in the answer":  func(q url.Values) (url.Values, string) { q.Set("error", "access_denied"); return q, kept },
+		"an error without a code": func(q url.Values) (url.Values, string) { q.Del("code"); q.Set("error", "x"); return q, kept },
+	} {
+		copied := url.Values{}
+		for k, v := range answer {
+			copied[k] = append([]string(nil), v...)
+		}
+		q, keep := spoil(copied)
+		if who, err := p.Finish(t.Context(), back, keep, q); problem.CodeOf(err) != problem.Unauthorized || who.ID != "" {
+			t.Errorf("%s: %v %v", name, who, err)
+		}
+	}
+	who, err := p.Finish(t.Context(), back, kept, answer)
+	if err != nil || who.Kind != identity.Human || !strings.Contains(who.Owner, "@") || len(who.Scopes) != 2 || !who.Has(identity.Review) || !strings.HasPrefix(who.ID, "oidc:") {
+		t.Fatalf("%+v: %v %s %v", who, err, problem.Of(err).Kind, problem.Of(err).Err)
+	}
+	if time.Since(who.Proven) > 10*time.Minute {
+		t.Error("proved at", who.Proven)
+	}
+	if _, err := p.Finish(t.Context(), back, kept, answer); problem.CodeOf(err) != problem.Unauthorized {
+		t.Error("a code twice:", err)
+	}
+	// The code of one sign-in with the verifier and the nonce of another.
+	_, other, err := p.Begin(t.Context(), back, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, _, _ = p.Begin(t.Context(), back, false)
+	answer = browse(t, to)
+	answer.Set("state", regexp.MustCompile(`"s":"(\w+)"`).FindStringSubmatch(other)[1])
+	if _, err := p.Finish(t.Context(), back, other, answer); problem.CodeOf(err) != problem.Unauthorized {
+		t.Error("a code that was injected:", err)
+	}
+	if out := p.SignOut(t.Context(), "http://127.0.0.1:9/console/sign-in"); !strings.HasPrefix(out, issuer) || !strings.Contains(out, "client_id=gate") {
+		t.Error(out)
+	}
+}
+
+// TestGroups checks that other groups are other rights at the next sign-in, and none are none.
+func TestGroups(t *testing.T) {
+	issuer := provider(t)
+	p := person(t, issuer, nil)
+	for set, want := range map[string]string{"operators": "operator", "reviewers,operators": "operator read review", "others": ""} {
+		res, err := http.Get(issuer + "test/groups?set=" + set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		to, kept, err := p.Begin(t.Context(), back, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		who, err := p.Finish(t.Context(), back, kept, browse(t, to))
+		if got := strings.Join(who.ScopeNames(), " "); err != nil || got != want {
+			t.Errorf("%s: %s, want %s: %v", set, got, want, err)
+		}
+	}
+}
+
+// TestStepUp checks that proving oneself again is asked of the provider, and that a level it doesn't vouch for is refused.
+func TestStepUp(t *testing.T) {
+	issuer := provider(t)
+	p := person(t, issuer, nil)
+	to, kept, err := p.Begin(t.Context(), back, true)
+	if err != nil || !strings.Contains(to, "prompt=login") || !strings.Contains(to, "max_age=0") {
+		t.Fatal(to, err)
+	}
+	if who, err := p.Finish(t.Context(), back, kept, browse(t, to)); err != nil || time.Since(who.Proven) > 10*time.Minute {
+		t.Error(who.Proven, err, problem.Of(err).Err)
+	}
+	strict := person(t, issuer, func(o *signin.Options) { o.Levels = []string{"mfa"} })
+	to, kept, err = strict.Begin(t.Context(), back, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if who, err := strict.Finish(t.Context(), back, kept, browse(t, to)); err != nil || !who.Proven.IsZero() {
+		t.Error("a level that proves too little counts for breaking the glass:", who.Proven, err)
+	}
+	to, kept, err = strict.Begin(t.Context(), back, true)
+	if err != nil || !strings.Contains(to, "acr_values=mfa") {
+		t.Fatal(to, err)
+	}
+	if _, err := strict.Finish(t.Context(), back, kept, browse(t, to)); problem.CodeOf(err) != problem.Unauthorized {
+		t.Error("a level that was asked for and not reached:", err)
+	}
+}

@@ -1,0 +1,136 @@
+package reviewapi
+
+import (
+	"context"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// operators are the paths that manage tokens and people, for operators alone.
+func (a *API) operators() map[string]map[string]answer {
+	if a.options.Tokens == nil {
+		return nil
+	}
+	return map[string]map[string]answer{
+		"/api/tokens":             {"GET": a.managing("tokens", a.listTokens), "POST": a.managing("create_token", a.createToken)},
+		"/api/tokens/{id}/revoke": {"POST": a.managing("revoke_token", a.revokeToken)},
+		"/api/people/invite":      {"POST": a.managing("invite_person", a.invite)},
+		"/api/people/remove":      {"POST": a.managing("remove_person", a.remove)},
+		"/api/sessions":           {"GET": a.managing("sessions", a.listSessions)},
+		"/api/sessions/{id}/end":  {"POST": a.managing("end_session", a.endSession)},
+	}
+}
+
+// managing returns do as a recorded call of an operator.
+func (a *API) managing(name string, do func(context.Context, *request) (any, error)) answer {
+	return func(ctx context.Context, _ bailiwick.Reviewer, r *request) (out any, err error) {
+		if _, err := parameters(r.http.URL, nil); err != nil {
+			return nil, err
+		}
+		ask := bailiwick.CallSpec{Tool: "review/" + name, Needs: identity.Operator, Correlation: r.correlation}
+		err = a.options.Record(ctx, r.who, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) {
+			out, err = do(ctx, r)
+			return 0, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		return out, nil
+	}
+}
+
+func (a *API) listTokens(ctx context.Context, r *request) (any, error) {
+	all, err := a.options.Tokens.List(ctx, r.who)
+	if all == nil {
+		all = []identity.Token{}
+	}
+	return map[string]any{"tokens": all}, err
+}
+
+// rights are the members of a body that say what a token or a person may do.
+var rights = []member{{"owner", value.String, true}, {"tenant", value.String, false}, {"scopes", value.String, true}}
+
+// wanted returns the token that a body describes.
+func wanted(b map[string]value.Value) (identity.Token, error) {
+	scopes, err := identity.ParseScopes(b["scopes"].Text())
+	return identity.Token{Name: b["name"].Text(), Kind: identity.Kind(b["kind"].Text()), Owner: b["owner"].Text(), Tenant: b["tenant"].Text(), Scopes: scopes}, err
+}
+
+func (a *API) createToken(ctx context.Context, r *request) (any, error) {
+	b, err := members(r.body, append([]member{{"name", value.String, true}, {"kind", value.String, false}, {"expires_at", value.String, false}}, rights...))
+	if err != nil {
+		return nil, err
+	}
+	want, err := wanted(b)
+	if err != nil {
+		return nil, err
+	}
+	if text := b["expires_at"].Text(); text != "" {
+		if want.Expires, err = time.Parse(time.RFC3339, text); err != nil {
+			return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: "/expires_at", Detail: "must be a time such as 2027-01-31T00:00:00Z"}
+		}
+	}
+	made, secret, err := a.options.Tokens.Create(ctx, r.who, want)
+	return map[string]any{"token": made, "secret": secret}, err
+}
+
+func (a *API) revokeToken(ctx context.Context, r *request) (any, error) {
+	if _, err := members(r.body, nil); err != nil {
+		return nil, err
+	}
+	return map[string]any{"revoked": r.id}, a.options.Tokens.Revoke(ctx, r.who, r.id)
+}
+
+func (a *API) invite(ctx context.Context, r *request) (any, error) {
+	b, err := members(r.body, rights)
+	if err != nil {
+		return nil, err
+	}
+	want, err := wanted(b)
+	if err != nil {
+		return nil, err
+	}
+	made, link, err := a.options.Tokens.Invite(ctx, r.who, want, identity.LinkLife)
+	return map[string]any{"person": made, "sign_in": "/console/sign-in?link=" + link, "until": time.Now().Add(identity.LinkLife).UTC()}, err
+}
+
+func (a *API) remove(ctx context.Context, r *request) (any, error) {
+	b, err := members(r.body, rights[:2])
+	if err != nil {
+		return nil, err
+	}
+	n, err := a.options.Tokens.Remove(ctx, r.who, b["owner"].Text(), b["tenant"].Text())
+	return map[string]any{"revoked": n}, err
+}
+
+func (a *API) listSessions(ctx context.Context, r *request) (any, error) {
+	all, err := a.options.Tokens.Sessions(ctx, r.who, identity.Session)
+	if err != nil {
+		return nil, err
+	}
+	type session struct {
+		ID      string    `json:"id"`
+		Owner   string    `json:"owner"`
+		Tenant  string    `json:"tenant,omitempty"`
+		Browser string    `json:"browser"`
+		Created time.Time `json:"created_at"`
+		Seen    time.Time `json:"last_used_at"`
+		Expires time.Time `json:"expires_at"`
+	}
+	out := []session{}
+	for _, s := range all {
+		out = append(out, session{s.ID, s.Of.Owner, s.Of.Tenant, s.Label, s.Created, s.Seen, s.Expires})
+	}
+	return map[string]any{"sessions": out}, nil
+}
+
+func (a *API) endSession(ctx context.Context, r *request) (any, error) {
+	if _, err := members(r.body, nil); err != nil {
+		return nil, err
+	}
+	return map[string]any{"ended": r.id}, a.options.Tokens.End(ctx, r.who, identity.Session, r.id)
+}

@@ -1,0 +1,86 @@
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
+)
+
+const ticketColumns = `hash, id, use, expires, seen, ended, body`
+
+// AddTicket implements identity.TicketStore. It drops those that have expired.
+func (s *Store) AddTicket(ctx context.Context, k identity.Ticket) error {
+	r, err := tokens.WriteTicket(&k)
+	if err != nil {
+		return err
+	}
+	return s.try(ctx, "add a ticket", func(ctx context.Context) error {
+		if _, err := s.pool.Exec(ctx, `DELETE FROM bailiwick.ticket WHERE expires <= clock_timestamp()`); err != nil {
+			return err
+		}
+		_, err := s.pool.Exec(ctx, `INSERT INTO bailiwick.ticket (`+ticketColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			r.Hash, r.ID, r.Use, r.Expires, r.Seen, r.Ended, r.Body)
+		return err
+	})
+}
+
+// TicketByHash implements identity.TicketStore.
+func (s *Store) TicketByHash(ctx context.Context, hash [sha256.Size]byte) (k identity.Ticket, err error) {
+	err = s.again(ctx, "read a ticket", func(ctx context.Context) error {
+		k, err = scanTicket(s.pool.QueryRow(ctx, `SELECT `+ticketColumns+` FROM bailiwick.ticket WHERE hash = $1`, hash[:]))
+		if errors.Is(err, pgx.ErrNoRows) {
+			return tokens.NoTicket()
+		}
+		return err
+	})
+	return k, err
+}
+
+// Tickets implements identity.TicketStore.
+func (s *Store) Tickets(ctx context.Context, use identity.TicketUse) (all []identity.Ticket, err error) {
+	err = s.again(ctx, "list the tickets", func(ctx context.Context) error {
+		rows, err := s.pool.Query(ctx, `SELECT `+ticketColumns+` FROM bailiwick.ticket WHERE use = $1 AND expires > clock_timestamp() AND NOT ended`, string(use))
+		if err != nil {
+			return err
+		}
+		all, err = pgx.AppendRows([]identity.Ticket(nil), rows, func(row pgx.CollectableRow) (identity.Ticket, error) { return scanTicket(row) })
+		return err
+	})
+	return all, err
+}
+
+// SeeTicket implements identity.TicketStore.
+func (s *Store) SeeTicket(ctx context.Context, id string, at time.Time) error {
+	return s.again(ctx, "note the use of a ticket", func(ctx context.Context) error {
+		_, err := s.pool.Exec(ctx, `UPDATE bailiwick.ticket SET seen = greatest(seen, $2) WHERE id = $1`, id, at)
+		return err
+	})
+}
+
+// EndTicket implements identity.TicketStore. After a broken connection it isn't known whether the ticket was ended: the
+// caller gets an error, and must take it for used.
+func (s *Store) EndTicket(ctx context.Context, id string) (first bool, err error) {
+	if !text(id) {
+		return false, nil
+	}
+	err = s.try(ctx, "end a ticket", func(ctx context.Context) error {
+		tag, err := s.pool.Exec(ctx, `UPDATE bailiwick.ticket SET ended = true WHERE id = $1 AND NOT ended`, id)
+		first = tag.RowsAffected() == 1
+		return err
+	})
+	return first && err == nil, err
+}
+
+func scanTicket(row pgx.Row) (identity.Ticket, error) {
+	var r tokens.TicketRow
+	if err := row.Scan(&r.Hash, &r.ID, &r.Use, &r.Expires, &r.Seen, &r.Ended, &r.Body); err != nil {
+		return identity.Ticket{}, err
+	}
+	return r.Ticket()
+}

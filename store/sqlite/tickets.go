@@ -1,0 +1,88 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
+)
+
+const ticketColumns = `hash, id, use, expires, seen, ended, body`
+
+// AddTicket implements identity.TicketStore. It drops those that have expired.
+func (s *Store) AddTicket(ctx context.Context, k identity.Ticket) error {
+	r, err := tokens.WriteTicket(&k)
+	if err != nil {
+		return err
+	}
+	return s.tokenFailure("add a ticket", s.transact(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM ticket WHERE expires <= ?`, now().UnixMicro()); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO ticket (`+ticketColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			r.Hash, r.ID, r.Use, r.Expires.UnixMicro(), r.Seen.UnixMicro(), r.Ended, r.Body)
+		return err
+	}))
+}
+
+// TicketByHash implements identity.TicketStore.
+func (s *Store) TicketByHash(ctx context.Context, hash [sha256.Size]byte) (identity.Ticket, error) {
+	k, err := scanTicket(s.read.QueryRowContext(ctx, `SELECT `+ticketColumns+` FROM ticket WHERE hash = ?`, hash[:]))
+	if errors.Is(err, sql.ErrNoRows) {
+		return k, tokens.NoTicket()
+	}
+	return k, s.tokenFailure("read a ticket", err)
+}
+
+// Tickets implements identity.TicketStore.
+func (s *Store) Tickets(ctx context.Context, use identity.TicketUse) (out []identity.Ticket, err error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT `+ticketColumns+` FROM ticket WHERE use = ? AND expires > ? AND NOT ended`, string(use), now().UnixMicro())
+	if err != nil {
+		return nil, s.failed("list the tickets", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		k, err := scanTicket(rows)
+		if err != nil {
+			return nil, s.failed("list the tickets", err)
+		}
+		out = append(out, k)
+	}
+	return out, s.tokenFailure("list the tickets", rows.Err())
+}
+
+// SeeTicket implements identity.TicketStore.
+func (s *Store) SeeTicket(ctx context.Context, id string, at time.Time) error {
+	return s.tokenFailure("note the use of a ticket", s.transact(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE ticket SET seen = max(seen, ?) WHERE id = ?`, at.UnixMicro(), id)
+		return err
+	}))
+}
+
+// EndTicket implements identity.TicketStore.
+func (s *Store) EndTicket(ctx context.Context, id string) (first bool, err error) {
+	err = s.transact(ctx, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE ticket SET ended = 1 WHERE id = ? AND NOT ended`, id)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		first = n == 1
+		return err
+	})
+	return first && err == nil, s.tokenFailure("end a ticket", err)
+}
+
+func scanTicket(row interface{ Scan(...any) error }) (identity.Ticket, error) {
+	var r tokens.TicketRow
+	var expires, seen int64
+	if err := row.Scan(&r.Hash, &r.ID, &r.Use, &expires, &seen, &r.Ended, &r.Body); err != nil {
+		return identity.Ticket{}, err
+	}
+	r.Expires, r.Seen = instant(expires), instant(seen)
+	return r.Ticket()
+}
