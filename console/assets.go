@@ -1,13 +1,7 @@
 package console
 
 import (
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
-	"fmt"
-	"net/http"
-	"path"
-	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -15,59 +9,12 @@ import (
 //go:embed assets
 var assetFiles embed.FS
 
-// An asset is a file that pages reference.
-type asset struct {
-	body []byte
-	kind string
-	tag  string
-}
-
-func readAssets() (map[string]asset, error) {
-	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".woff2": "font/woff2",
-		".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8"}
-	entries, err := assetFiles.ReadDir("assets")
-	if err != nil {
-		return nil, fmt.Errorf("console: list the assets: %w", err)
-	}
-	out := map[string]asset{}
-	bodies := map[string][]byte{}
-	for _, e := range entries {
-		body, err := assetFiles.ReadFile("assets/" + e.Name())
-		if err != nil {
-			return nil, fmt.Errorf("console: read the asset %s: %w", e.Name(), err)
-		}
-		kind, ok := kinds[path.Ext(e.Name())]
-		if !ok {
-			return nil, fmt.Errorf("console: the asset %s has no known kind", e.Name())
-		}
-		bodies[e.Name()] = body
-		out[e.Name()] = newAsset(body, kind)
-	}
-	// Both in one file, because htmx starts as soon as it is loaded, and an extension in another file could be too
-	// late.
-	out["live.js"] = newAsset(slices.Concat(bodies["htmx.min.js"], []byte("\n;\n"), bodies["hx-sse.min.js"]), kinds[".js"])
-	return out, nil
-}
-
-func newAsset(body []byte, kind string) asset {
-	sum := sha256.Sum256(body)
-	return asset{body: body, kind: kind, tag: `"` + hex.EncodeToString(sum[:8]) + `"`}
-}
-
-// asset serves one file. A browser may cache it, but must revalidate it.
+// asset serves one file that pages reference.
 func (c *Console) asset(v *visit) error {
 	a, ok := c.assets[v.r.PathValue("name")]
 	if !ok {
 		return problem.New(problem.NotFound, "No page has this address.")
 	}
-	h := v.w.Header()
-	h.Set("Cache-Control", "no-cache")
-	h.Set("ETag", a.tag)
-	if v.r.Header.Get("If-None-Match") == a.tag {
-		v.w.WriteHeader(http.StatusNotModified)
-		return nil
-	}
-	h.Set("Content-Type", a.kind)
-	_, _ = v.w.Write(a.body) // an error means that the client has disconnected
+	a.ServeHTTP(v.w, v.r)
 	return nil
 }

@@ -20,12 +20,12 @@ import (
 // A changePage shows one change.
 type changePage struct {
 	*review.Sheet
-	Stages  []stage
+	Stages  []words.Stage
 	Against []review.Check // failed checks
 	For     []review.Check
-	Sums    []sum // the effects, counted
-	Mine    bool  // the viewer has already decided about this version
-	Open    bool  // it can still be decided
+	Sums    []words.Sum // the effects, counted
+	Mine    bool        // the viewer has already decided about this version
+	Open    bool        // it can still be decided
 	Renew   bool
 	Settle  bool
 	Glass   bool // the viewer could approve it by break-glass
@@ -41,17 +41,6 @@ type effect struct {
 	Change string
 	N      int // from 0
 	review.Item
-}
-
-// A stage is one step in a change's life. At is "done", "now", "bad", or "" for a future step.
-type stage struct{ Label, At, Note string }
-
-// A sum is how many records of a class an operation writes.
-type sum struct {
-	Op, Class string
-	Records   int
-	Fields    int
-	Hidden    int
 }
 
 // A fieldOf is a field of an effect.
@@ -77,7 +66,7 @@ func (c *Console) change(v *visit) error {
 	if err != nil {
 		return err
 	}
-	f := frame{Notice: done(v.r.URL.Query().Get("did"))}
+	f := frame{Notice: words.Done(v.r.URL.Query().Get("did"))}
 	if before := v.r.URL.Query().Get("after"); before != "" && f.Notice != "" {
 		if s, err := c.desk(v).Sheet(v.ctx(), before); err == nil {
 			f.Before = &s.Row
@@ -88,7 +77,7 @@ func (c *Console) change(v *visit) error {
 
 // showSheet shows a change within f.
 func (c *Console) showSheet(v *visit, s *review.Sheet, f frame) error {
-	p := changePage{Sheet: s, Stages: stages(s), Sums: sums(s), Written: v.r.PostForm.Get("text"), In: cmp.Or(v.r.URL.Query().Get("in"), v.r.PostForm.Get("in"))}
+	p := changePage{Sheet: s, Stages: words.Stages(s), Sums: words.Sums(s), Written: v.r.PostForm.Get("text"), In: cmp.Or(v.r.URL.Query().Get("in"), v.r.PostForm.Get("in"))}
 	p.Queue = queueOf(p.In)
 	if review.Tabular(s) {
 		t := review.TableOf(s)
@@ -108,67 +97,6 @@ func (c *Console) showSheet(v *visit, s *review.Sheet, f frame) error {
 	p.Glass = p.Open && !s.CanApprove && !p.Mine && v.who.Has(identity.Operator)
 	f.Title, f.At, f.Page, f.Live = s.Title, Path+"/changes", p, true
 	return c.render(v, "change", f)
-}
-
-func sums(s *review.Sheet) []sum {
-	var out []sum
-	for _, item := range s.Items {
-		i := slices.IndexFunc(out, func(n sum) bool { return n.Op == item.Op && n.Class == item.Class })
-		if i < 0 {
-			i, out = len(out), append(out, sum{Op: item.Op, Class: item.Class})
-		}
-		out[i].Records++
-		out[i].Fields += len(item.Fields)
-		out[i].Hidden += item.Hidden + item.Denied
-	}
-	return out
-}
-
-// stages returns the steps of a change's life, and how far it has come.
-func stages(s *review.Sheet) []stage {
-	out := []stage{{"Proposed", "done", ""}, {"Review", "", ""}, {"Approved", "", ""}, {"Applied", "", ""}}
-	reached := func(n int, at, label string) {
-		for i := range out[:n] {
-			out[i].At = "done"
-		}
-		out[n].At = at
-		if label != "" {
-			out[n].Label = label
-			if at == "bad" {
-				out = out[:n+1]
-			}
-		}
-	}
-	switch s.State {
-	case change.Pending:
-		reached(1, "now", "")
-	case change.Stale:
-		reached(1, "now", "Stale")
-	case change.Returned:
-		reached(1, "now", "Returned")
-	case change.Replaced:
-		reached(1, "bad", "Replaced")
-	case change.Granted:
-		reached(2, "now", "")
-	case change.Applying:
-		reached(3, "now", "Running")
-	case change.Applied:
-		reached(3, "done", "")
-	case change.Failed:
-		reached(3, "bad", "Failed")
-	case change.Unknown:
-		reached(3, "bad", "Unknown")
-	case change.Rejected:
-		reached(1, "bad", "Rejected")
-	case change.Expired:
-		reached(1, "bad", "Expired")
-	case change.Cancelled:
-		reached(1, "bad", "Cancelled")
-	}
-	if s.Need > 0 && s.State == change.Pending {
-		out[1].Note = words.Count(s.Approvals) + " of " + words.Count(s.Need)
-	}
-	return out
 }
 
 // deeds are the operations on one change, by the last element of the path.
@@ -203,21 +131,6 @@ func (c *Console) deeds() map[string]func(d bailiwick.Reviewer, v *visit) (*revi
 			return d.Settle(v.ctx(), id(v), applied == "yes", text(v))
 		},
 	}
-}
-
-// done returns the notice for a deed. The text is fixed, whatever the address says.
-func done(deed string) string {
-	return map[string]string{
-		"approve":     "Your approval is recorded.",
-		"break-glass": "Approved past the rules. It is recorded as that.",
-		"reject":      "Rejected. The agent is told your reason.",
-		"comment":     "Your comment is there.",
-		"renew":       "Previewed again. Approvals begin anew.",
-		"ask":         "Returned to the agent with your words. It answers, or proposes another version.",
-		"edit":        "Your version is in the place of the other. Another person decides about it.",
-		"revert":      "This change takes the other one back. It waits for review like any other.",
-		"settle":      "Settled. It is recorded that you said so.",
-	}[deed]
 }
 
 // queueOf returns the address of the queue that a page was opened from: in, if it is one, else the first.

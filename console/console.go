@@ -21,6 +21,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/console/internal/assets"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
@@ -81,7 +82,7 @@ type Console struct {
 	log     *slog.Logger
 	now     func() time.Time
 	pages   map[string]*template.Template
-	assets  map[string]asset
+	assets  map[string]assets.Asset
 	streams *fair.Gate
 	closing context.Context // ends when live pages must end
 	close   context.CancelFunc
@@ -97,7 +98,7 @@ func New(o Options) (*Console, error) {
 		c.now = time.Now
 	}
 	var err error
-	if c.assets, err = readAssets(); err != nil {
+	if c.assets, err = assets.Read(assetFiles); err != nil {
 		return nil, err
 	}
 	if c.pages, err = c.readPages(); err != nil {

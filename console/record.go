@@ -123,11 +123,11 @@ func (p *recordPage) fill(q url.Values, s usagelog.Search) {
 	p.Charts = []drawn{
 		p.draw("Calls", words.Plural(total.Calls, "call"), words.Plural(total.Refused, "refusal")+" or failures", sanitize.Count[int64],
 			func(d usagelog.Sum) (float64, float64) { return float64(d.Calls), float64(d.Refused) }),
-		p.draw("Latency", micros(total.Slow), "95 of 100 calls were faster", micros, func(d usagelog.Sum) (float64, float64) { return float64(d.Slow), 0 }),
+		p.draw("Latency", words.Micros(total.Slow), "95 of 100 calls were faster", words.Micros, func(d usagelog.Sum) (float64, float64) { return float64(d.Slow), 0 }),
 		p.draw("Tokens", words.Plural(total.Tokens, "token"), "estimated, of answers", sanitize.Count[int64], func(d usagelog.Sum) (float64, float64) { return float64(d.Tokens), 0 }),
 	}
 	if p.Costs {
-		p.Charts = append(p.Charts, p.draw("Cost", dollars(total.Cost), "estimated", dollars, func(d usagelog.Sum) (float64, float64) { return float64(d.Cost), 0 }))
+		p.Charts = append(p.Charts, p.draw("Cost", words.Dollars(total.Cost), "estimated", words.Dollars, func(d usagelog.Sum) (float64, float64) { return float64(d.Cost), 0 }))
 	}
 	p.Tools, p.Agents = p.slicesOf(p.Sums.Tools), p.slicesOf(p.Sums.Agents)
 }
@@ -182,25 +182,4 @@ func with(q url.Values, pairs ...string) string {
 		return Path + "/audit"
 	}
 	return Path + "/audit?" + out.Encode()
-}
-
-// micros formats microseconds for people.
-func micros(n int64) string {
-	switch {
-	case n >= 10_000_000:
-		return fmt.Sprintf("%.0f s", float64(n)/1e6)
-	case n >= 1_000_000:
-		return fmt.Sprintf("%.1f s", float64(n)/1e6)
-	case n >= 10_000:
-		return fmt.Sprintf("%.0f ms", float64(n)/1e3)
-	}
-	return fmt.Sprintf("%.1f ms", float64(n)/1e3)
-}
-
-// dollars formats millionths of a US dollar for people.
-func dollars(n int64) string {
-	if n > 0 && n < 10_000 {
-		return fmt.Sprintf("$%.4f", float64(n)/1e6)
-	}
-	return fmt.Sprintf("$%.2f", float64(n)/1e6)
 }

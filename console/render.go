@@ -221,7 +221,7 @@ func (c *Console) functions() template.FuncMap {
 			return []string{audit.OK, audit.Refused, audit.Failed, audit.Cancelled, audit.Proposed, audit.Withdrawn, audit.Approved, audit.Rejected, audit.Expired,
 				audit.Applying, audit.Applied}
 		},
-		"took": micros, "dollars": dollars,
+		"took": words.Micros, "dollars": words.Dollars,
 		"verb":   words.Verb,
 		"before": func(w []review.Word) []review.Word { return words.Side(w, "removed") },
 		"after":  func(w []review.Word) []review.Word { return words.Side(w, "added") },

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/bailiwick-dev/bailiwick/console/internal/words"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -16,17 +17,11 @@ import (
 // A valuePage shows a field whole, a page at a time.
 type valuePage struct {
 	*review.Whole
-	Parts   []part
+	Parts   []words.Part
 	Changed int // parts of this page that differ
 	Of      []exact
 	Pages   []chip
 	Back    string // the change
-}
-
-// A part is a Word, numbered if it differs.
-type part struct {
-	review.Word
-	N, Prev, Next int // from 1; 0 for none
 }
 
 // An exact is a value that can be downloaded.
@@ -62,7 +57,7 @@ func (c *Console) value(v *visit) error {
 		return base + "/value?" + q.Encode()
 	}
 	p := valuePage{Whole: w, Back: base}
-	p.Parts, p.Changed = parts(w.Words)
+	p.Parts, p.Changed = words.Parts(w.Words)
 	for _, s := range []exact{{"before", href("side", "before"), w.Before}, {"after", href("side", "after"), w.After}} {
 		if s.Size != nil {
 			p.Of = append(p.Of, s)
@@ -72,24 +67,6 @@ func (c *Console) value(v *visit) error {
 		p.Pages = append(p.Pages, chip{Href: href("page", strconv.Itoa(n)), Label: "Page", Count: n, Here: n == w.Page})
 	}
 	return c.render(v, "value", frame{Title: w.Path + " of " + w.Title, At: Path + "/changes", Page: p})
-}
-
-// parts numbers the words that differ.
-func parts(words []review.Word) (out []part, changed int) {
-	for _, w := range words {
-		p := part{Word: w}
-		if w.Kind != "same" {
-			changed++
-			p.N, p.Prev = changed, changed-1
-		}
-		out = append(out, p)
-	}
-	for i := range out {
-		if n := out[i].N; n > 0 && n < changed {
-			out[i].Next = n + 1
-		}
-	}
-	return out, changed
 }
 
 // sendFile sends text to be kept, never to be shown by the browser.

@@ -20,8 +20,8 @@ const AccessStart = "bwa_"
 // Fresh is the default of the longest time since a person proved who they are, for breaking the glass.
 const Fresh = 15 * time.Minute
 
-// Fresh reports whether p proved who they are at most most before now. A zero most means the constant Fresh. Who never
-// proved it, or in the future, isn't fresh.
+// Fresh reports whether p proved who they are less than most before now. A zero most means the constant Fresh. A person
+// that never proved it, or did so in the future, isn't fresh.
 func (p Principal) Fresh(now time.Time, most time.Duration) bool {
 	since := now.Sub(p.Proven)
 	return since < cmp.Or(most, Fresh) && since > -time.Minute

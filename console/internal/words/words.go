@@ -143,3 +143,48 @@ func Event(id string) string {
 		return -1
 	}, id)
 }
+
+// A Part is a Word, numbered if it differs.
+type Part struct {
+	review.Word
+	N, Prev, Next int // from 1; 0 for none
+}
+
+// Parts numbers the words that differ.
+func Parts(words []review.Word) (out []Part, changed int) {
+	for _, w := range words {
+		p := Part{Word: w}
+		if w.Kind != "same" {
+			changed++
+			p.N, p.Prev = changed, changed-1
+		}
+		out = append(out, p)
+	}
+	for i := range out {
+		if n := out[i].N; n > 0 && n < changed {
+			out[i].Next = n + 1
+		}
+	}
+	return out, changed
+}
+
+// Micros formats microseconds for people.
+func Micros(n int64) string {
+	switch {
+	case n >= 10_000_000:
+		return fmt.Sprintf("%.0f s", float64(n)/1e6)
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1f s", float64(n)/1e6)
+	case n >= 10_000:
+		return fmt.Sprintf("%.0f ms", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1f ms", float64(n)/1e3)
+}
+
+// Dollars formats millionths of a US dollar for people.
+func Dollars(n int64) string {
+	if n > 0 && n < 10_000 {
+		return fmt.Sprintf("$%.4f", float64(n)/1e6)
+	}
+	return fmt.Sprintf("$%.2f", float64(n)/1e6)
+}

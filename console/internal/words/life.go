@@ -1,0 +1,96 @@
+package words
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+)
+
+// A Stage is one step in a change's life. At is "done", "now", "bad", or "" for a future step.
+type Stage struct{ Label, At, Note string }
+
+// A Sum is how many records of a class an operation writes.
+type Sum struct {
+	Op, Class string
+	Records   int
+	Fields    int
+	Hidden    int
+}
+
+// Sums counts the effects of a change, by operation and class.
+func Sums(s *review.Sheet) []Sum {
+	var out []Sum
+	for _, item := range s.Items {
+		i := slices.IndexFunc(out, func(n Sum) bool { return n.Op == item.Op && n.Class == item.Class })
+		if i < 0 {
+			i, out = len(out), append(out, Sum{Op: item.Op, Class: item.Class})
+		}
+		out[i].Records++
+		out[i].Fields += len(item.Fields)
+		out[i].Hidden += item.Hidden + item.Denied
+	}
+	return out
+}
+
+// Stages returns the steps of a change's life, and how far it has come.
+func Stages(s *review.Sheet) []Stage {
+	out := []Stage{{"Proposed", "done", ""}, {"Review", "", ""}, {"Approved", "", ""}, {"Applied", "", ""}}
+	reached := func(n int, at, label string) {
+		for i := range out[:n] {
+			out[i].At = "done"
+		}
+		out[n].At = at
+		if label != "" {
+			out[n].Label = label
+			if at == "bad" {
+				out = out[:n+1]
+			}
+		}
+	}
+	switch s.State {
+	case change.Pending:
+		reached(1, "now", "")
+	case change.Stale:
+		reached(1, "now", "Stale")
+	case change.Returned:
+		reached(1, "now", "Returned")
+	case change.Replaced:
+		reached(1, "bad", "Replaced")
+	case change.Granted:
+		reached(2, "now", "")
+	case change.Applying:
+		reached(3, "now", "Running")
+	case change.Applied:
+		reached(3, "done", "")
+	case change.Failed:
+		reached(3, "bad", "Failed")
+	case change.Unknown:
+		reached(3, "bad", "Unknown")
+	case change.Rejected:
+		reached(1, "bad", "Rejected")
+	case change.Expired:
+		reached(1, "bad", "Expired")
+	case change.Cancelled:
+		reached(1, "bad", "Cancelled")
+	}
+	if s.Need > 0 && s.State == change.Pending {
+		out[1].Note = Count(s.Approvals) + " of " + Count(s.Need)
+	}
+	return out
+}
+
+// Done returns the notice for a deed. The text is fixed, whatever the address says.
+func Done(deed string) string {
+	return map[string]string{
+		"approve":     "Your approval is recorded.",
+		"break-glass": "Approved past the rules. It is recorded as that.",
+		"reject":      "Rejected. The agent is told your reason.",
+		"comment":     "Your comment is there.",
+		"renew":       "Previewed again. Approvals begin anew.",
+		"ask":         "Returned to the agent with your words. It answers, or proposes another version.",
+		"edit":        "Your version is in the place of the other. Another person decides about it.",
+		"revert":      "This change takes the other one back. It waits for review like any other.",
+		"settle":      "Settled. It is recorded that you said so.",
+	}[deed]
+}
