@@ -247,21 +247,23 @@ func (c *Call) CancelChange(ctx context.Context, id string) (*review.Sheet, erro
 // WaitForChange returns a change of the caller once it is no longer pending, granted or being applied, or as it is
 // after most.
 func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration) (*review.Sheet, error) {
-	found, err := c.mine(ctx, id)
-	if err != nil {
+	if _, err := c.mine(ctx, id); err != nil {
 		return nil, err
 	}
 	waiting, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	store := c.gateway.options.Changes.Store()
-	underWay := []change.State{change.Pending, change.Granted, change.Applying}
-	for slices.Contains(underWay, found.State) {
+	for {
 		last, err := store.LastEvent(ctx)
 		if err != nil {
 			return nil, storeFailed(err)
 		}
-		if found, err = c.mine(ctx, id); err != nil || !slices.Contains(underWay, found.State) {
-			break
+		found, err := c.mine(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains([]change.State{change.Pending, change.Granted, change.Applying}, found.State) {
+			return c.own(ctx, found), nil
 		}
 		err = store.Await(waiting, last)
 		switch {
@@ -273,10 +275,6 @@ func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration)
 			return nil, storeFailed(err)
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return c.own(ctx, found), nil
 }
 
 // own returns a change as shown to the agent that proposed it.
