@@ -332,6 +332,39 @@ func TestFresh(t *testing.T) {
 	}
 }
 
+// TestOperators checks that tokens, people and sessions are for humans with the scope operator alone.
+func TestOperators(t *testing.T) {
+	one := func(kind identity.Kind, depth int, scopes ...identity.Scope) int {
+		asked := 0
+		s := httptest.NewServer(New(Options{Tokens: &identity.Tokens{}, Closing: t.Context(),
+			Reviewer: func(identity.Principal, string) bailiwick.Reviewer { return desk{} },
+			Identify: func(*http.Request) (identity.Principal, error) {
+				return identity.Principal{ID: "token:1", Kind: kind, Owner: "olga", Scopes: scopes, Depth: depth}, nil
+			},
+			Record: func(context.Context, identity.Principal, bailiwick.CallSpec, func(context.Context, *bailiwick.Call) (int, error)) error {
+				asked++
+				return problem.New(problem.Conflict, "as asked")
+			}}).Handler())
+		defer s.Close()
+		for path, method := range map[string]string{"/api/tokens": "GET", "/api/tokens/1/revoke": "POST", "/api/people/invite": "POST", "/api/people/remove": "POST", "/api/sessions": "GET", "/api/sessions/1/end": "POST"} {
+			body := map[string]string{"GET": "", "POST": "{}"}[method]
+			if got, want := ask(t, s.URL, "x", method, path, body), asked > 0; strings.HasPrefix(got, "409 ") != want || !want && !strings.HasPrefix(got, "403 ") {
+				t.Errorf("%s %d %v: %s %s: %s", kind, depth, scopes, method, path, got)
+			}
+		}
+		return asked
+	}
+	if n := one(identity.Human, 0, identity.Operator); n != 6 {
+		t.Errorf("an operator's %d calls are made, want 6", n)
+	}
+	for name, n := range map[string]int{"a reviewer": one(identity.Human, 0, identity.Review), "a service": one(identity.Service, 0, identity.Review, identity.Operator),
+		"an agent": one(identity.Agent, 0, identity.Review, identity.Operator), "a derived principal": one(identity.Human, 1, identity.Review, identity.Operator)} {
+		if n != 0 {
+			t.Errorf("%s: %d calls are made", name, n)
+		}
+	}
+}
+
 // TestOnlyPeopleDecide tries every path with every other credential.
 func TestOnlyPeopleDecide(t *testing.T) {
 	s, d, _ := serve(t, 0)
