@@ -71,6 +71,11 @@ func TestFresh(t *testing.T) {
 	if got := b.get(got.header.Get("Location")); got.status != 200 || !strings.Contains(got.body, "Sign in again") {
 		t.Error(got.status, got.body)
 	}
+	olga := w.signedIn(t, "olga", identity.Operator)
+	now = now.Add(identity.Fresh)
+	if got := olga.post("/console/people/invite", url.Values{"person": {"max"}, "scope": {"review"}}); got.status != 303 || !strings.HasPrefix(got.header.Get("Location"), "/console/sign-in?again=yes&next=%2Fconsole%2Fpeople") {
+		t.Error("an invitation:", got.status, got.header)
+	}
 	if got := b.post("/console/changes/"+id(12)+"/reject", url.Values{"text": {"no"}}); got.status != 303 || len(w.calls) != 1 {
 		t.Error("a rejection:", got.status, w.calls)
 	}

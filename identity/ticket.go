@@ -17,7 +17,8 @@ import (
 // AccessStart is the prefix of the access tokens of agents that signed in.
 const AccessStart = "bwa_"
 
-// Fresh is the default of the longest time since a person proved who they are, for breaking the glass.
+// Fresh is the default of the longest time since a person proved who they are, for breaking the glass and for making
+// credentials: tokens and invitations.
 const Fresh = 15 * time.Minute
 
 // Fresh reports whether p proved who they are less than most before now. A zero most means the constant Fresh. A person

@@ -321,7 +321,7 @@ func TestFresh(t *testing.T) {
 	for when := range proved {
 		fresh := when == "" || when == "lately"
 		got := ask(t, s.URL, "rita", "POST", "/api/changes/01AB/break_glass", `{"digest":"d","reason":"fire"}`, "Test-Proved", when)
-		if want := map[bool]string{true: "200 ", false: `403 {"error":"breaking the glass takes a sign-in of the last 15m0s"`}[fresh]; !strings.HasPrefix(got, want) || fresh != (len(d.asked) == 1) {
+		if want := map[bool]string{true: "200 ", false: `403 {"error":"this takes a sign-in of the last 15m0s"`}[fresh]; !strings.HasPrefix(got, want) || fresh != (len(d.asked) == 1) {
 			t.Errorf("%q: %s, calls %q", when, got, d.asked)
 		}
 		d.asked = nil
@@ -339,7 +339,7 @@ func TestOperators(t *testing.T) {
 		s := httptest.NewServer(New(Options{Tokens: &identity.Tokens{}, Closing: t.Context(),
 			Reviewer: func(identity.Principal, string) bailiwick.Reviewer { return desk{} },
 			Identify: func(*http.Request) (identity.Principal, error) {
-				return identity.Principal{ID: "token:1", Kind: kind, Owner: "olga", Scopes: scopes, Depth: depth}, nil
+				return identity.Principal{ID: "token:1", Kind: kind, Owner: "olga", Scopes: scopes, Depth: depth, Proven: time.Now()}, nil
 			},
 			Record: func(context.Context, identity.Principal, bailiwick.CallSpec, func(context.Context, *bailiwick.Call) (int, error)) error {
 				asked++

@@ -16,9 +16,9 @@ func (a *API) operators() map[string]map[string]answer {
 		return nil
 	}
 	return map[string]map[string]answer{
-		"/api/tokens":             {"GET": a.managing("tokens", a.listTokens), "POST": a.managing("create_token", a.createToken)},
+		"/api/tokens":             {"GET": a.managing("tokens", a.listTokens), "POST": a.fresh(a.managing("create_token", a.createToken))},
 		"/api/tokens/{id}/revoke": {"POST": a.managing("revoke_token", a.revokeToken)},
-		"/api/people/invite":      {"POST": a.managing("invite_person", a.invite)},
+		"/api/people/invite":      {"POST": a.fresh(a.managing("invite_person", a.invite))},
 		"/api/people/remove":      {"POST": a.managing("remove_person", a.remove)},
 		"/api/sessions":           {"GET": a.managing("sessions", a.listSessions)},
 		"/api/sessions/{id}/end":  {"POST": a.managing("end_session", a.endSession)},
