@@ -334,7 +334,8 @@ func (b *Binder) Text(x *Node, what string) (plan.Expr, error) {
 	return plan.Convert{X: x.Expr, T: schema.String}, nil
 }
 
-// Element returns x as an element of a list that what makes: a day as text.
+// Element returns x as an element of a list that what makes: a day as text, and a key as the number that it is, where
+// pipelines have a text.
 func (x *Node) Element(what string) (plan.Expr, error) {
 	switch {
 	case x.Span:
@@ -342,7 +343,9 @@ func (x *Node) Element(what string) (plan.Expr, error) {
 	case x.Day:
 		x = &Node{Node: typed.Node{Expr: plan.DateText{X: x.Expr, Format: "%Y-%m-%d"}}}
 	}
-	return x.JSON(), nil
+	own := x.Node
+	own.Column = nil
+	return own.JSON(), nil
 }
 
 func unsupportedAt(place, instead, format string, args ...any) *problem.Error {
