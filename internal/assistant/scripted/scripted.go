@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -183,6 +184,7 @@ func sendFault(w http.ResponseWriter, f format, t Turn) {
 }
 
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, f format, t Turn, c Conversation) {
+	t.Calls = slices.Clone(t.Calls) // a script may play one turn to several clients
 	for i := range t.Calls {
 		if t.Calls[i].ID == "" && f.name != "gemini" {
 			t.Calls[i].ID = fmt.Sprintf("call_%d_%d", len(c.Messages), i+1)
