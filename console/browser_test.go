@@ -97,6 +97,7 @@ func (b *tab) typed(selector, text string) {
 // key presses a key.
 func (b *tab) key(keys string) {
 	b.t.Helper()
+	b.waitFor(`document.readyState === "complete" && ![...document.querySelectorAll("[data-keys]")].some((b) => b.hidden)`) // the page's script listens
 	b.do(chromedp.KeyEvent(keys))
 }
 

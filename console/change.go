@@ -184,15 +184,6 @@ func (c *Console) next(v *visit, desk bailiwick.Reviewer, in, id string) string 
 	return ""
 }
 
-// again sends a person who signed in too long ago to do so again, and from there to a page; it reports whether it did.
-func (c *Console) again(v *visit, to string) bool {
-	if v.who.Fresh(c.now(), c.options.Fresh) {
-		return false
-	}
-	http.Redirect(v.w, v.r, Path+"/sign-in?again=yes&next="+url.QueryEscape(to), http.StatusSeeOther)
-	return true
-}
-
 // decide runs one operation on a change and redirects to the change's page. An error is shown on that page, with what
 // the reviewer had typed.
 func (c *Console) decide(v *visit) error {
@@ -201,7 +192,9 @@ func (c *Console) decide(v *visit) error {
 	if !ok {
 		return problem.New(problem.NotFound, "No page has this address.")
 	}
-	if name == "break-glass" && c.again(v, Path+"/changes/"+url.PathEscape(v.r.PathValue("id"))) {
+	if name == "break-glass" && !v.who.Fresh(c.now(), c.options.Fresh) {
+		to := Path + "/changes/" + url.PathEscape(v.r.PathValue("id"))
+		http.Redirect(v.w, v.r, Path+"/sign-in?again=yes&next="+url.QueryEscape(to), http.StatusSeeOther)
 		return nil
 	}
 	desk := c.desk(v)

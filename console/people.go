@@ -85,7 +85,8 @@ func (c *Console) changePeople(v *visit) error {
 	}
 	deed := v.r.PathValue("deed")
 	if deed == "invite" {
-		if c.again(v, Path+"/people") { // with the link one could break the glass in another's name
+		if !v.who.Fresh(c.now(), c.options.Fresh) { // with the link one could break the glass in another's name
+			http.Redirect(v.w, v.r, Path+"/sign-in?again=yes&next="+url.QueryEscape(Path+"/people"), http.StatusSeeOther)
 			return nil
 		}
 		return c.invite(v, person, tenant)

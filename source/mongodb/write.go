@@ -209,6 +209,10 @@ func (w *Writable) attempts(ctx context.Context, plan *writes.Plan) (receipt cha
 		case err == nil:
 			return receipt, nil
 		case maybe && definite(err):
+			// The earlier attempt's write may have come between the look at the record and ours.
+			if late, yes, failed := w.settled(ctx, plan.Change, at); failed == nil && yes {
+				return late, nil
+			}
 			return receipt, unknown("an earlier attempt had begun to write it, and the record is neither as it was reviewed nor as the change leaves it")
 		case definite(err) || !maybe && errors.Is(err, errMet):
 			// Nothing was written, and the caller relies on that: no holder of an older lease may write it any more.
