@@ -57,7 +57,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestRate checks that an agent can't propose without bound, and how it is told.
+// TestRate checks that the proposals of an account are bounded, and the text of the refusal.
 func TestRate(t *testing.T) {
 	h := newHall(t, change.Options{Rate: 3})
 	for range 3 {

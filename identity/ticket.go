@@ -45,7 +45,7 @@ func (u TicketUse) start() string {
 	return map[TicketUse]string{Session: "bws_", Link: "bwl_", Code: "bwc_", Access: AccessStart, Renewal: "bwr_"}[u]
 }
 
-// A Ticket is the record of a secret that stands for a token for a short time. It is good as long as that token is.
+// A Ticket is the record of a secret that is accepted in place of a token for a short time. It is good as long as that token is.
 type Ticket struct {
 	ID      string            `json:"-"`
 	Hash    [sha256.Size]byte `json:"-"` // of the secret

@@ -19,7 +19,7 @@ const journalEnd = "-audit"
 const foldAfter = 500 * time.Millisecond
 
 // openJournal opens the journal of the audit: calls wait for one write and one sync of it, which is a fraction of what a
-// transaction takes. Whoever reads the audit folds it first, so the tables are all that is read.
+// transaction takes. Readers of the audit fold it first, so they read the tables alone.
 func (s *Store) openJournal() (err error) {
 	if !journal.Supported {
 		return nil

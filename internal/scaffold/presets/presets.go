@@ -19,7 +19,7 @@ import (
 //go:embed known
 var known embed.FS
 
-// A Preset is what is known about one application. A "*" at the beginning of a class stands for the prefix that the tables of
+// A Preset is what is known about one application. A "*" at the beginning of a class is the prefix that the tables of
 // an installation have, such as wp_.
 type Preset struct {
 	Name    string           `yaml:"name"`

@@ -99,7 +99,7 @@ func (j *Journal) drain(names []string, end audit.Head) error {
 		path := filepath.Join(j.dir, name)
 		err := error(nil)
 		if damaged[name] {
-			err = os.Rename(path, path+".damaged") // for whoever looks into it
+			err = os.Rename(path, path+".damaged") // kept for inspection
 		} else {
 			err = os.Remove(path)
 		}
