@@ -77,7 +77,10 @@ func beDecider(order string) {
 		go func() {
 			for {
 				// Another process may have changed the record, or taken the change up.
-				if err := decideOnce(ctx, g, id+1); err != nil && problem.CodeOf(err) != problem.Conflict {
+				switch err := decideOnce(ctx, g, id+1); {
+				case err == nil:
+					fmt.Println("approved")
+				case problem.CodeOf(err) != problem.Conflict:
 					failed <- err
 				}
 			}
@@ -135,8 +138,12 @@ func TestDecisionsKilled(t *testing.T) {
 				if err := child.Start(); err != nil {
 					t.Fatal(err)
 				}
-				if !bufio.NewScanner(out).Scan() {
-					t.Fatal("the process didn't start")
+				// Up to two approvals, however slow the machine; then the kill meets whatever comes next.
+				lines := bufio.NewScanner(out)
+				for range 1 + rand.IntN(3) {
+					if !lines.Scan() {
+						t.Fatal("the process ended by itself")
+					}
 				}
 				time.Sleep(rand.N(80 * time.Millisecond))
 				if err := child.Process.Kill(); err != nil {
