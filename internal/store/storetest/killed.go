@@ -172,10 +172,7 @@ func Killed(t *testing.T, open Open, place string, stop bool) {
 	for round := range kills() {
 		a, outA := writer(t, place)
 		b, outB := writer(t, place)
-		if !outA.Scan() || !outB.Scan() { // both are at work
-			t.Fatal("a process died by itself")
-		}
-		lines := []string{outA.Text(), outB.Text()}
+		lines := append(progress(t, outA, round), progress(t, outB, round)...)
 		time.Sleep(2*time.Millisecond + rand.N(40*time.Millisecond))
 		if stop && round%2 == 0 {
 			a.Process.Signal(syscall.SIGSTOP)
@@ -212,6 +209,21 @@ func Killed(t *testing.T, open Open, place string, stop bool) {
 	wantVersions(t, s, p.changes)
 	wantTokens(t, s, p.tokens)
 	wantReconciled(t, s)
+}
+
+// progress reads lines of a writer until it is at work, and in the first round until it has stored a change and a token:
+// on a slow machine no number of milliseconds is enough for them.
+func progress(t *testing.T, out *bufio.Scanner, round int) []string {
+	t.Helper()
+	var lines []string
+	for seen := map[string]bool{}; len(lines) == 0 || round == 0 && !(seen["change"] && seen["token"]); {
+		if !out.Scan() {
+			t.Fatal("a process ended by itself")
+		}
+		lines = append(lines, out.Text())
+		seen[strings.Fields(out.Text())[0]] = true
+	}
+	return lines
 }
 
 // wantTokens fails unless the store has the promised tokens, revoked where that was promised, and the log has a record of
