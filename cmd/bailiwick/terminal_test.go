@@ -235,6 +235,8 @@ func TestConsoleTerminal(t *testing.T) {
 	p.sees("bailiwick> ")
 	p.types("q labels" + enter)
 	p.sees("records")
+	p.types("sql SELECT count(*) AS reviewed FROM issues WHERE status = 'Review'" + enter)
+	p.sees("reviewed")
 	p.types("ask Anything?" + enter)
 	p.sees("(the script has ended)")
 	p.types(ctrlD)

@@ -71,6 +71,9 @@ func commands() []command {
 		}},
 		{"q", "CLASS [{where}]", "the first records of a class that match", (*explorer).query},
 		{"count", "CLASS [{where}]", "how many records match", (*explorer).count},
+		{"sql", "SELECT…", "run a SELECT over the classes as tables", func(e *explorer, ctx context.Context, rest string) error {
+			return e.call(ctx, "query_sql", map[string]any{"sql": rest})
+		}},
 		{"t", "TOOL [{arguments}]", "call any tool", (*explorer).tool},
 		{"dispatch", "METHOD [{params}]", "send any MCP request", (*explorer).dispatch},
 		{"prompts", "", "list the prompts", (*explorer).prompts},

@@ -1,5 +1,5 @@
-// Package export implements the command that writes all records of a class, or the results of a pipeline, to standard
-// output, without a limit.
+// Package export implements the commands that write all records of a class, or the results of a pipeline or of a SELECT
+// statement, to standard output, without a limit.
 //
 // It uses the gateway in the same way as an embedding program: the records pass the same policy, and the export is
 // recorded as a call of export_data. It refuses ambiguous arguments.
@@ -48,13 +48,14 @@ type Options struct {
 func Command(o Options) *cobra.Command {
 	f := &flags{}
 	cmd := &cobra.Command{
-		Use:   "export CLASS",
-		Short: "Write all records of a class, or what a pipeline makes of them, as CSV or lines of JSON",
+		Use:   "export [CLASS]",
+		Short: "Write all records of a class, or what a pipeline or a SELECT makes of them, as CSV or lines of JSON",
 		Example: "  bailiwick export issues --where '{\"status\": \"Todo\"}' --column number --column assignee_id.name=Assignee >todo.csv\n" +
-			"  bailiwick export issues --pipeline - --format jsonl --source sqlite:app.db <pipeline.json",
-		Args: o.Args(1, "the name of the class"),
+			"  bailiwick export issues --pipeline - --format jsonl --source sqlite:app.db <pipeline.json\n" +
+			"  bailiwick export --sql \"SELECT number, title FROM issues WHERE status = 'Todo'\" --column number --column title=Title >todo.csv",
+		Args: o.Args(0, "the name of the class"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q, options, err := f.query(args[0], o)
+			q, options, err := f.query(args, o)
 			if err != nil {
 				return err
 			}
@@ -75,23 +76,14 @@ func SQL(o Options) *cobra.Command {
 			"  bailiwick sql - --format jsonl --tenant acme <report.sql",
 		Args: o.Args(1, "the statement, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text := args[0]
-			if text == "-" {
-				b, err := io.ReadAll(o.In)
-				if err != nil {
-					return err
-				}
-				text = string(b)
-			}
-			options := shape.ExportOptions{Format: shape.Format(f.format), Budget: -1}
-			if options.Format != shape.CSV && options.Format != shape.JSONLines {
-				return o.Usage("--format must be csv or jsonl")
-			}
-			q, err := query.ParseSQL(text)
+			options, err := f.options(o)
 			if err != nil {
 				return err
 			}
-			q.Raw, q.Source, q.Limit = f.raw, f.source, all
+			q, err := f.statement(args[0], o)
+			if err != nil {
+				return err
+			}
 			return run(cmd.Context(), o, q, options)
 		},
 	}
@@ -104,6 +96,7 @@ func SQL(o Options) *cobra.Command {
 // flags are the flags that select the records.
 type flags struct {
 	where, pipeline, order string
+	sql                    string
 	keys, include, columns []string
 	limit                  int
 	format, source         string
@@ -113,6 +106,7 @@ type flags struct {
 func (f *flags) add(s *pflag.FlagSet) {
 	s.StringVar(&f.where, "where", "", "which records: a where object in `JSON`, - for standard input")
 	s.StringVar(&f.pipeline, "pipeline", "", "what to make of the records: a list of stages in `JSON`, - for standard input")
+	s.StringVar(&f.sql, "sql", "", "a SELECT `STATEMENT` in place of a class, - for standard input")
 	s.StringVar(&f.order, "order", "", "`FIELDS` apart by commas, - for descending")
 	s.StringSliceVar(&f.keys, "keys", nil, "`FIELDS` to read, apart by commas (default all)")
 	s.StringSliceVar(&f.include, "include", nil, "pointer `FIELDS` to replace with their records")
@@ -122,20 +116,58 @@ func (f *flags) add(s *pflag.FlagSet) {
 	s.BoolVar(&f.raw, "all", false, "also records that don't count as live")
 }
 
-// query parses the flags.
-func (f *flags) query(class string, o Options) (query.Query, shape.ExportOptions, error) {
+// options parses the flags for the form of what is written.
+func (f *flags) options(o Options) (shape.ExportOptions, error) {
 	options := shape.ExportOptions{Format: shape.Format(f.format), Budget: -1}
 	if options.Format != shape.CSV && options.Format != shape.JSONLines {
-		return nil, options, o.Usage("--format must be csv or jsonl")
+		return options, o.Usage("--format must be csv or jsonl")
 	}
 	for _, text := range f.columns {
 		name, title, _ := strings.Cut(text, "=")
 		path, err := query.CheckPath(name, "")
 		if err != nil {
-			return nil, options, o.Usage("--column %s: %v", text, err)
+			return options, o.Usage("--column %s: %v", text, err)
 		}
 		options.Columns = append(options.Columns, shape.Selection{Path: path, Header: title})
 	}
+	return options, nil
+}
+
+// statement parses a SELECT statement, - for standard input.
+func (f *flags) statement(text string, o Options) (*query.SQL, error) {
+	if text == "-" {
+		b, err := io.ReadAll(io.LimitReader(o.In, maxJSON))
+		if err != nil {
+			return nil, fmt.Errorf("read the statement: %w", err)
+		}
+		text = string(b)
+	}
+	q, err := query.ParseSQL(text)
+	if err != nil {
+		return nil, err
+	}
+	q.Raw, q.Source, q.Limit = f.raw, f.source, all
+	return q, nil
+}
+
+// query parses the flags.
+func (f *flags) query(args []string, o Options) (query.Query, shape.ExportOptions, error) {
+	options, err := f.options(o)
+	if err != nil {
+		return nil, options, err
+	}
+	selects := f.where != "" || f.order != "" || f.keys != nil || f.include != nil
+	if f.sql != "" {
+		if len(args) > 0 || selects || f.pipeline != "" || f.limit != 0 {
+			return nil, options, o.Usage("--sql excludes CLASS, --where, --pipeline, --order, --keys, --include and --limit; write them in the statement")
+		}
+		q, err := f.statement(f.sql, o)
+		return q, options, err
+	}
+	if len(args) == 0 {
+		return nil, options, o.Usage("the name of the class is missing")
+	}
+	class := args[0]
 	if f.limit < 0 {
 		return nil, options, o.Usage("--limit must be 1 or more")
 	}
@@ -144,8 +176,8 @@ func (f *flags) query(class string, o Options) (query.Query, shape.ExportOptions
 		limit = all
 	}
 	if f.pipeline != "" {
-		if f.where != "" || f.order != "" || f.keys != nil || f.include != nil {
-			return nil, options, o.Usage("--pipeline stands without --where, --order, --keys and --include; write them as stages")
+		if selects {
+			return nil, options, o.Usage("--pipeline excludes --where, --order, --keys and --include; write them as stages")
 		}
 		doc, err := f.json("--pipeline", f.pipeline, o)
 		if err != nil {

@@ -1,0 +1,179 @@
+package sqlaggregate
+
+import (
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A Windowed is what a window computes for a call.
+type Windowed struct {
+	Functions []plan.Window
+	Value     func(refs []plan.Expr) plan.Expr // of the functions
+	Flags     sqlexpr.Node                     // those of the value
+}
+
+func windowed(flags sqlexpr.Node, value func([]plan.Expr) plan.Expr, fs ...plan.Window) Windowed {
+	return Windowed{fs, value, flags}
+}
+
+// Window binds a call over the window w of the records that b knows.
+func Window(b *sqlexpr.Binder, c *sqltext.Call, w *sqltext.Window) (Windowed, error) {
+	return (&binder{b}).window(c, w)
+}
+
+func ranked(kind plan.Rank) plan.Window {
+	return plan.Window{Kind: kind, Accumulator: plan.Accumulator{T: schema.Integer}}
+}
+
+// counting counts all records of a partition.
+func counting() plan.Window {
+	return plan.Window{Accumulator: plan.Accumulator{Op: plan.Count, T: schema.Integer}, Frame: plan.Frame{First: true, Last: true}}
+}
+
+func (b *binder) window(c *sqltext.Call, w *sqltext.Window) (Windowed, error) {
+	switch c.Name {
+	case "row_number", "rank", "dense_rank":
+		kind := map[string]plan.Rank{"row_number": plan.RowNumber, "rank": plan.Ranked, "dense_rank": plan.DenseRanked}[c.Name]
+		return windowed(sqlexpr.Node{}, first, ranked(kind)), nil
+	case "percent_rank":
+		return windowed(sqlexpr.Node{}, func(refs []plan.Expr) plan.Expr {
+			less := func(x plan.Expr) plan.Expr {
+				return plan.Widen{X: plan.Apply{Op: plan.Sub, Args: []plan.Expr{x, sqlexpr.Whole(1)}, T: schema.Integer}, T: schema.Double}
+			}
+			share := plan.Apply{Op: plan.Div, Args: []plan.Expr{less(refs[0]), less(refs[1])}, T: schema.Double}
+			return plan.Apply{Op: plan.IfNull, Args: []plan.Expr{share, plan.Widen{X: sqlexpr.Whole(0), T: schema.Double}}, T: schema.Double}
+		}, ranked(plan.Ranked), counting()), nil
+	case "ntile":
+		return b.ntile(c)
+	case "lag", "lead":
+		return b.shifted(c)
+	case "first_value", "last_value":
+		return b.end(c, w)
+	}
+	if !sqlexpr.Aggregates[c.Name] {
+		return Windowed{}, &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_function", Pointer: sqlexpr.At(c.At), Detail: "unknown window function " + problem.Cut(c.Name),
+			Near: problem.Nearest(c.Name, []string{"row_number", "rank", "dense_rank", "percent_rank", "ntile", "lag", "lead", "first_value", "last_value", "sum", "avg", "count", "min", "max"}, 3)}
+	}
+	return b.framed(c, w)
+}
+
+// ntile numbers as many ranges as asked for, of which the first ones are larger by one.
+func (b *binder) ntile(c *sqltext.Call) (Windowed, error) {
+	n := int64(0)
+	if len(c.Args) == 1 {
+		v, err := b.Constant(c.Args[0])
+		if err != nil {
+			return Windowed{}, err
+		}
+		n, _ = v.AsInt()
+	}
+	if n < 1 {
+		return Windowed{}, sqlexpr.Invalid(c.At, "ntile takes a constant whole number of 1 or more")
+	}
+	return windowed(sqlexpr.Node{}, func(refs []plan.Expr) plan.Expr {
+		of := func(o plan.Op, a, b plan.Expr) plan.Expr {
+			return plan.Apply{Op: o, Args: []plan.Expr{a, b}, T: schema.Integer}
+		}
+		at := of(plan.Sub, refs[0], sqlexpr.Whole(1))
+		size, rest := of(plan.Quo, refs[1], sqlexpr.Whole(n)), of(plan.Mod, refs[1], sqlexpr.Whole(n))
+		large := of(plan.Mul, rest, of(plan.Add, size, sqlexpr.Whole(1)))
+		inLarge := of(plan.Quo, at, of(plan.Add, size, sqlexpr.Whole(1)))
+		inSmall := of(plan.Add, rest, of(plan.Quo, of(plan.Sub, at, large), size))
+		number := plan.Case{If: []plan.Expr{sqlexpr.Test(plan.Under, at, large)}, Then: []plan.Expr{inLarge}, Else: inSmall, T: schema.Integer}
+		return of(plan.Add, number, sqlexpr.Whole(1))
+	}, ranked(plan.RowNumber), counting()), nil
+}
+
+// shifted binds lag and lead.
+func (b *binder) shifted(c *sqltext.Call) (Windowed, error) {
+	if len(c.Args) < 1 || len(c.Args) > 3 {
+		return Windowed{}, sqlexpr.Invalid(c.At, "%s takes 1 to 3 arguments", c.Name)
+	}
+	x, err := b.Value(c.Args[0])
+	if err != nil {
+		return Windowed{}, err
+	}
+	f := plan.Window{Kind: plan.Shifted, Offset: 1}
+	if len(c.Args) > 1 {
+		v, err := b.Constant(c.Args[1])
+		if err != nil {
+			return Windowed{}, err
+		}
+		var ok bool
+		if f.Offset, ok = v.AsInt(); !ok || f.Offset < 0 {
+			return Windowed{}, sqlexpr.Invalid(c.Args[1].Pos(), "%s takes a constant whole number of 0 or more", c.Name)
+		}
+	}
+	if c.Name == "lag" {
+		f.Offset = -f.Offset
+	}
+	f.X = x.JSONOr()
+	if len(c.Args) == 3 {
+		other, err := b.Value(c.Args[2])
+		if err != nil {
+			return Windowed{}, err
+		}
+		k, err := other.Want(f.X.Type(), c.Name)
+		if err != nil {
+			return Windowed{}, err
+		}
+		if _, ok := k.(plan.Const); !ok {
+			return Windowed{}, sqlexpr.Unsupported(c.Args[2].Pos(), "use coalesce("+c.Name+"(…), …)", "%s takes a constant as its default", c.Name)
+		}
+		f.Default = k
+	}
+	f.T = f.X.Type()
+	return windowed(sqlexpr.Kept(&x), first, f), nil
+}
+
+// end binds first_value and last_value.
+func (b *binder) end(c *sqltext.Call, w *sqltext.Window) (Windowed, error) {
+	if len(c.Args) != 1 {
+		return Windowed{}, sqlexpr.Invalid(c.At, "%s takes 1 argument", c.Name)
+	}
+	x, err := b.Value(c.Args[0])
+	if err != nil {
+		return Windowed{}, err
+	}
+	frame, err := Frame(w)
+	if err != nil {
+		return Windowed{}, err
+	}
+	op := plan.First
+	if c.Name == "last_value" {
+		op = plan.Last
+	}
+	e := x.JSONOr()
+	return windowed(sqlexpr.Kept(&x), first, plan.Window{Accumulator: plan.Accumulator{Op: op, X: e, T: e.Type()}, Frame: frame}), nil
+}
+
+// framed binds an aggregate over a frame.
+func (b *binder) framed(c *sqltext.Call, w *sqltext.Window) (Windowed, error) {
+	if c.Distinct || c.Order != nil || c.Within != nil {
+		return Windowed{}, sqlexpr.Unsupported(c.At, "", "%s over a window takes no DISTINCT and no order of its own", c.Name)
+	}
+	a, flags, err := b.aggregate(c)
+	if err != nil {
+		return Windowed{}, err
+	}
+	frame, err := Frame(w)
+	if err != nil {
+		return Windowed{}, err
+	}
+	var fs []plan.Window
+	for _, acc := range a.Accumulators {
+		switch acc.Op {
+		case plan.Push, plan.AddToSet, plan.CountDistinct, plan.Percentile:
+			return Windowed{}, sqlexpr.Unsupported(c.At, "join with a grouped query", "%s isn't there over a window", c.Name)
+		case plan.Min, plan.Max:
+			if acc.X.Type() == schema.JSON {
+				return Windowed{}, sqlexpr.Unsupported(c.At, "CAST the value", "%s over a window takes a value of a known type", c.Name)
+			}
+		}
+		fs = append(fs, plan.Window{Accumulator: acc, Frame: frame})
+	}
+	return windowed(flags, a.Value, fs...), nil
+}
