@@ -16,7 +16,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -81,10 +80,13 @@ func (c *Call) drafted(ctx context.Context, r write.Request) (*change.Change, er
 	if call, ok := plan.Items[0].Write.(*write.Call); ok {
 		c.asked(call.Source + "." + call.Operation)
 	}
-	if err := c.pointers(ctx, &plan); err != nil {
+	if err := c.look(ctx, plan.Pointers()); err != nil {
 		return nil, err
 	}
 	preview, err := g.preview(ctx, draft, plan.Source)
+	if err == nil {
+		err = c.look(ctx, plan.Unique(preview.Effects))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -115,29 +117,22 @@ func (g *Gateway) writer(name string) (source.Writer, error) {
 	return w, nil
 }
 
-// pointers refuses a value that references a record which the caller doesn't see, as if the record did not exist.
-func (c *Call) pointers(ctx context.Context, plan *writes.Plan) error {
-	for i := range plan.Items {
-		for _, s := range plan.Items[i].Sets {
-			if s.Points.Target == "" || s.Forced {
-				continue
-			}
-			where := query.Compare{Path: query.Path{s.Points.TargetKey}, Op: query.Eq, Value: s.Value}
-			rows, err := c.gateway.rows(ctx, c.policy, c.who, &query.Find{Class: s.Points.Target, Where: where, Limit: 1, Raw: true}, 0)
+// look refuses what the source would refuse, as far as the caller's own views show it.
+func (c *Call) look(ctx context.Context, lookups []writes.Lookup) error {
+	for i := range lookups {
+		rows, err := c.gateway.rows(ctx, c.policy, c.who, lookups[i].Find, 0)
+		if err != nil {
+			return err
+		}
+		var found []value.Row
+		for row, err := range rows.All() {
 			if err != nil {
 				return err
 			}
-			there := false
-			for _, err := range rows.All() {
-				if err != nil {
-					return err
-				}
-				there = true
-			}
-			if !there {
-				return &problem.Error{Code: problem.InvalidArgument, Kind: "dangling", Pointer: "/data/" + s.Field.Name,
-					Detail: fmt.Sprintf("%s leads to no record of %s", s.Field.Name, s.Points.Target)}
-			}
+			found = append(found, slices.Clone(row.Values))
+		}
+		if err := lookups[i].Refusal(rows.Plan().Columns, found); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -95,12 +95,38 @@ type Field struct {
 	Default     string        // the source's default expression; "" for none
 	Values      []value.Value // the values allowed by an enum or a check constraint; nil for any
 	Length      int           // the most characters; 0 for any number
+	Least       int           // the fewest characters that a check constraint takes
+	Bounds      []Bound       // the numbers that its type and check constraints take; all of them hold
 	Digits      int           // the most digits of a decimal; 0 for any number
 	Scaled      bool          // Scale is set: digits after the decimal point, or of fractional seconds of a date
 	Scale       int
 	Unordered   bool // the column has its own collation, so equality must name the binary one
 
 	Stored *Stored // how the source holds it, if the owner's rules declare its type; nil if the source does
+}
+
+// A Bound compares a number with Value; Op is one of "<", "<=", ">", ">=" and "<>".
+type Bound struct {
+	Op    string
+	Value value.Value
+}
+
+// Holds reports whether v is within b. A value that can't be compared is.
+func (b Bound) Holds(v value.Value) bool {
+	n, ok := value.Compare(v, b.Value)
+	switch {
+	case !ok:
+		return true
+	case b.Op == "<":
+		return n < 0
+	case b.Op == "<=":
+		return n <= 0
+	case b.Op == ">":
+		return n > 0
+	case b.Op == ">=":
+		return n >= 0
+	}
+	return b.Op != "<>" || n != 0
 }
 
 // A Relation means that Fields of its class hold the key TargetFields of a record of Target.

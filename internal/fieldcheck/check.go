@@ -1,4 +1,4 @@
-// Package fieldcheck checks proposed values against the fields they are for: type, required, allowed values and length.
+// Package fieldcheck checks proposed values against the fields they are for: type, required, allowed values, length and range.
 //
 // It reports every error, with its pointer, its rule and the nearest valid values, and converts valid values to the
 // types of their fields. It doesn't check permissions: its messages may be shown to anyone who sees the given fields.
@@ -22,7 +22,8 @@ const (
 	Required = "required" // the field must have a value
 	Type     = "type"     // the value is of another type
 	Values   = "values"   // the value is not one that the field allows
-	Length   = "length"   // the text is too long for the field
+	Length   = "length"   // the text is too long or too short for the field
+	Range    = "range"    // the number is not within the bounds of the field
 )
 
 // A ValueFault is one rule that a value breaks.
@@ -108,7 +109,27 @@ func Value(f *schema.Field, v value.Value, at string, o Options) (fitted value.V
 	if n := utf8.RuneCountInString(fitted.Text()); f.Length > 0 && fitted.Kind() == value.String && n > f.Length {
 		return v, wrong(f.Name, at, Length, fmt.Sprintf("%s holds at most %d characters, not %d", f.Name, f.Length, n), nil)
 	}
+	if message := outside(f, fitted); message != "" {
+		return v, wrong(f.Name, at, Range, message, nil)
+	}
 	return fitted, nil
+}
+
+// outside describes the first bound of a field that v isn't within; "" for none.
+func outside(f *schema.Field, v value.Value) string {
+	if n := utf8.RuneCountInString(v.Text()); v.Kind() == value.String && n < f.Least {
+		return fmt.Sprintf("%s must have at least %d %s, not %d", f.Name, f.Least, map[bool]string{true: "character", false: "characters"}[f.Least == 1], n)
+	}
+	if _, fraction, _ := strings.Cut(v.Text(), "."); f.Scaled && (len(fraction) > f.Scale || strings.ContainsAny(v.Text(), "eE")) {
+		return "" // the source compares it as it is rounded
+	}
+	words := map[string]string{"<": "less than", "<=": "at most", ">": "more than", ">=": "at least", "<>": "another number than"}
+	for _, b := range f.Bounds {
+		if v.IsNumber() && !b.Holds(v) {
+			return fmt.Sprintf("%s must be %s %s, not %s", f.Name, words[b.Op], b.Value.String(), problem.Cut(v.String()))
+		}
+	}
+	return ""
 }
 
 // Problem combines faults into one error; nil for none.

@@ -40,6 +40,8 @@ var opportunity = []*schema.Field{
 	{Name: "Amount", Type: schema.Decimal}, {Name: "Count", Type: schema.Integer}, {Name: "Owner", Type: schema.Integer}, {Name: "Share", Type: schema.Double},
 	{Name: "Open", Type: schema.Boolean}, {Name: "Close", Type: schema.Day}, {Name: "At", Type: schema.Date},
 	{Name: "Key", Type: schema.UUID}, {Name: "Raw", Type: schema.Bytes, Length: 3}, {Name: "List", Type: schema.Array}, {Name: "Doc", Type: schema.JSON}, {Name: "What", Type: schema.Any, Length: 2},
+	{Name: "Motto", Type: schema.String, Least: 1}, {Name: "Points", Type: schema.Integer, Bounds: []schema.Bound{{Op: ">=", Value: value.OfInt(0)}, {Op: "<", Value: value.OfInt(100)}}},
+	{Name: "Price", Type: schema.Decimal, Scaled: true, Scale: 2, Bounds: []schema.Bound{{Op: ">", Value: value.OfDecimal("0.5")}, {Op: "<>", Value: value.OfInt(7)}}},
 	{Name: "Box", Type: schema.Opaque}, {Name: "Level", Type: schema.Integer, Values: []value.Value{value.OfInt(1), value.OfInt(2)}},
 }
 
@@ -112,6 +114,16 @@ func TestValue(t *testing.T) {
 		{"What", `true`, `true`},
 		{"What", `[]`, `type: What must be a text, a number or a boolean, not a list`},
 		{"What", `"xyz"`, `length: What holds at most 2 characters, not 3`},
+		{"Motto", `""`, `range: Motto must have at least 1 character, not 0`},
+		{"Motto", `"é"`, `"é"`},
+		{"Points", `0`, `0`},
+		{"Points", `-1`, `range: Points must be at least 0, not -1`},
+		{"Points", `100`, `range: Points must be less than 100, not 100`},
+		{"Price", `0.51`, `0.51`},
+		{"Price", `0.5`, `range: Price must be more than 0.5, not 0.5`},
+		{"Price", `7.00`, `range: Price must be another number than 7, not 7.00`},
+		{"Price", `0.499`, `0.499`}, // the source rounds it
+		{"Price", `-1e3`, `-1e3`},   // and this it compares
 		{"Box", `{}`, `{}`},
 	} {
 		var f *schema.Field

@@ -117,6 +117,8 @@ func (r *reader) column(x []string) {
 		field.Scaled = true
 		fmt.Sscan(x[11], &field.Digits)
 		fmt.Sscan(x[12], &field.Scale)
+	case bits[field.Native] > 0 && field.Type == schema.Integer:
+		catalogue.Whole(&field, bits[field.Native], strings.Contains(x[3], "unsigned"))
 	case field.Type == schema.Date:
 		field.Scaled = true
 		fmt.Sscan(x[13], &field.Scale)
@@ -125,6 +127,9 @@ func (r *reader) column(x []string) {
 		r.warnings = append(r.warnings, warning)
 	}
 }
+
+// bits are those of the integers of less than 64.
+var bits = map[string]int{"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32}
 
 // types are the types that filters support. Every other one is Opaque.
 var types = map[string]schema.Type{
@@ -162,7 +167,8 @@ func typed(field *schema.Field, data, full string) {
 	}
 }
 
-// selectChecks reads the checks that turn text into JSON. Other checks are ignored: existing rows may violate them.
+// selectChecks reads the checks that turn text into JSON or bound what is written. Lists of values are ignored: existing rows
+// may hold others.
 const selectChecks = `
 SELECT TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = DATABASE() ORDER BY TABLE_NAME, CONSTRAINT_NAME`
 
@@ -173,7 +179,7 @@ func (r *reader) check(x []string) {
 		return
 	}
 	for _, said := range catalogue.Rules(ts) {
-		if field := f.Field(said.Column.Text); field != nil && said.JSON {
+		if field := f.Field(said.Column.Text); field != nil && !said.Lists() {
 			catalogue.Restrict(field, said)
 		}
 	}

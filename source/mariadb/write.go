@@ -196,6 +196,9 @@ func (writer) Refusal(_ context.Context, c *schema.Class, _ write.Op, err error)
 			r.Class = names[strings.LastIndexByte(names, '`')+1:]
 		}
 	case writing.NotNull, writing.Misfit, writing.Check, writing.Computed:
+		if r.Name = quotedBehind(words, "CONSTRAINT "); c.Field(r.Name) != nil {
+			r.Name = ""
+		}
 		r.Fields = fieldsIn(c, []string{quotedBehind(words, "olumn "), quotedBehind(words, "Field "), quotedBehind(words, "CONSTRAINT ")})
 	}
 	return r

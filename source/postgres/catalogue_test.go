@@ -107,7 +107,7 @@ func TestDescribe(t *testing.T) {
 			{Name: "g", Type: schema.String, Native: "varchar", Length: 9, Values: database.Values(value.OfString, "x", "y")},
 			{Name: "h", Type: schema.Integer, Native: "int4", Values: database.Values(value.OfInt, 1, -2)},
 			{Name: "i", Type: schema.String, Native: "text", Values: database.Values(value.OfString, "one")},
-			{Name: "j", Type: schema.Integer, Native: "int4"},
+			{Name: "j", Type: schema.Integer, Native: "int4", Bounds: []schema.Bound{{Op: "<", Value: value.OfInt(9)}, {Op: ">=", Value: value.OfInt(1)}}},
 			{Name: "k", Type: schema.String, Native: "text"},
 			{Name: "l", Type: schema.String, Native: "text"},
 			{Name: "m", Type: schema.String, Native: "text", Values: database.Values(value.OfString, "p", "q")},

@@ -237,6 +237,9 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err e
 	if pg.ConstraintName == "" {
 		return r
 	}
+	if kind == writing.Check {
+		r.Name = pg.ConstraintName
+	}
 	leads := false
 	r.Fields, leads = w.constraint(ctx, pg, c)
 	if kind == writing.ForeignKey && leads && (!own || op == write.OpDelete) {

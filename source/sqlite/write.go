@@ -143,7 +143,7 @@ var kinds = map[int]writing.Kind{
 }
 
 // Refusal implements writing.Database. SQLite names columns as "table.column" after a colon; nothing else of its message
-// is used, and of those only names of fields.
+// is used but the name of a check constraint, and of those only names of fields.
 func (writer) Refusal(_ context.Context, c *schema.Class, op write.Op, err error) *writing.Refusal {
 	if errors.Is(err, errDeferred) {
 		return &writing.Refusal{Kind: writing.ForeignKey}
@@ -168,6 +168,9 @@ func (writer) Refusal(_ context.Context, c *schema.Class, op write.Op, err error
 	_, names, _ := strings.Cut(e.Error(), "constraint failed: ")
 	if i := strings.LastIndex(names, "constraint failed: "); i >= 0 {
 		names = names[i+len("constraint failed: "):]
+	}
+	if e.Code() == sqlite3.SQLITE_CONSTRAINT_CHECK {
+		r.Name, _, _ = strings.Cut(names, fmt.Sprintf(" (%d)", e.Code()))
 	}
 	for name := range strings.SplitSeq(names, ", ") {
 		name, _, _ = strings.Cut(name, " (")

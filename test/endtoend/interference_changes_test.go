@@ -78,9 +78,9 @@ func drawWrites(r *rand.Rand) string {
 	pick := func(from ...string) string { return from[r.IntN(len(from))] }
 	data := func() string {
 		out := []string{}
-		for _, field := range r.Perm(8)[:1+r.IntN(2)] {
+		for _, field := range r.Perm(9)[:1+r.IntN(2)] {
 			out = append(out, []string{`"status": "Done"`, `"n": 3`, `"code": ` + strconv.Quote(pick("a", "c", "d", "e")), `"code": ` + strconv.Quote(pick("c", "d", "e")), `"n": 4`,
-				pick(`"secret_note": "x"`, `"nope": 1`), pick(`"org": "globex"`, `"org": "acme"`), `"id": ` + pick("1", "4", "5", "9")}[field])
+				pick(`"secret_note": "x"`, `"nope": 1`), pick(`"org": "globex"`, `"org": "acme"`), `"id": ` + pick("1", "4", "5", "9"), `"points": ` + pick("1", "101")}[field])
 		}
 		if len(out) == 2 && out[0][:4] == out[1][:4] {
 			out = out[:1]

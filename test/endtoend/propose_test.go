@@ -39,7 +39,7 @@ type office struct {
 
 const officeTables = `
 CREATE TABLE issues (id INTEGER PRIMARY KEY, org TEXT NOT NULL, title TEXT NOT NULL, status TEXT NOT NULL DEFAULT 'Todo' CHECK (status IN ('Todo', 'Done')),
-  n INTEGER, secret_note TEXT, code TEXT UNIQUE);
+  n INTEGER, secret_note TEXT, code TEXT UNIQUE, points INTEGER CHECK (points BETWEEN 0 AND 100), CHECK (n <> 7 OR org = ''));
 CREATE TABLE comments (id INTEGER PRIMARY KEY, issue_id INTEGER NOT NULL REFERENCES issues (id) ON DELETE CASCADE, body TEXT NOT NULL);
 INSERT INTO issues (id, org, title, n, secret_note, code) VALUES (1, 'acme', 'one', 9007199254740993, 'psst', 'a'), (2, 'acme', 'two', NULL, NULL, 'b'), (9, 'globex', 'theirs', 1, NULL, 'taken');
 INSERT INTO comments VALUES (1, 1, 'hm'), (2, 1, 'so'), (3, 9, 'theirs');
@@ -266,6 +266,39 @@ func TestChangeRefused(t *testing.T) {
 	}
 	if _, err := o.gateway.Reviewer(bot, "").Sheet(t.Context(), s.ID); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Error("an agent sits at the desk:", err)
+	}
+}
+
+// TestChangeRefusedByTheDatabase checks that an agent learns at once of a write that the database would refuse, if what refuses
+// it is a rule over visible fields or a record that the agent sees; of a record that it doesn't see, only people learn.
+func TestChangeRefusedByTheDatabase(t *testing.T) {
+	o := newOffice(t, nil)
+	bot := o.bot()
+	for _, c := range []struct{ writes, want string }{
+		{`{"op": "create", "class": "issues", "data": {"title": "x", "points": -1}}`, `/data/points points must be at least 0, not -1`},
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"code": "b"}}`, `/data/code another record of issues has the same code: the record "2"`},
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"code": "a", "n": 1}}`, ""},                                               // its own
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"code": "taken"}}`, "another record has the same code"},                   // a hidden record's
+		{`[{"op": "delete", "class": "issues", "id": "2"}, {"op": "update", "class": "issues", "id": "1", "data": {"code": "b"}}]`, ""},     // it frees the value
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"n": 7}}`, "a constraint on the record doesn't hold: n <> 7 OR org = ''"}, // of several fields
+	} {
+		s, err := o.propose(bot, c.writes)
+		got := ""
+		if err != nil {
+			p := problem.Of(err)
+			got = p.Pointer + " " + p.Detail
+		} else {
+			if s.Refused != "" {
+				t.Errorf("%s: its agent is shown %q", c.writes, s.Refused)
+			}
+			if s, err = o.person("ben").Sheet(t.Context(), s.ID); err != nil {
+				t.Fatal(err)
+			}
+			got = s.Refused
+		}
+		if got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.writes, got, c.want)
+		}
 	}
 }
 

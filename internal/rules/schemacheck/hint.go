@@ -111,5 +111,8 @@ func Argument(f *schema.Field) value.Value {
 	if f.Length > 0 && typ == "string" {
 		members = append(members, value.Member{Name: "maxLength", Value: value.OfInt(int64(f.Length))})
 	}
+	if f.Least > 0 && typ == "string" {
+		members = append(members, value.Member{Name: "minLength", Value: value.OfInt(int64(f.Least))})
+	}
 	return value.OfObject(members)
 }

@@ -36,7 +36,7 @@ func (p *Plan) once() error {
 		if p.Items[i].Key == "" {
 			continue
 		}
-		if j := slices.IndexFunc(p.Items[:i], p.Items[i].same); j >= 0 {
+		if j := slices.IndexFunc(p.Items[:i], p.Items[i].sameRecord); j >= 0 {
 			return &problem.Error{Code: problem.InvalidArgument, Pointer: fmt.Sprintf("/writes/%d", i), Detail: fmt.Sprintf("it writes the record of /writes/%d again", j),
 				Suggestion: "write all fields of a record at once"}
 		}
@@ -69,7 +69,7 @@ func Allow(p *policy.Policy, principal identity.Principal, a change.Approved) (P
 	for i := range plan.Items {
 		plan.Items[i].expect(&c.Effects[i])
 		// An earlier write of the change to the same record has already moved its version.
-		if v := plan.Items[i].version(); v != "" && !slices.ContainsFunc(plan.Items[:i], plan.Items[i].same) {
+		if v := plan.Items[i].version(); v != "" && !slices.ContainsFunc(plan.Items[:i], plan.Items[i].sameRecord) {
 			plan.Items[i].Concerned = append(plan.Items[i].Concerned, v)
 		}
 	}
@@ -99,8 +99,8 @@ func (i *Item) version() string {
 	return i.View.Rule().Version
 }
 
-// same reports whether other writes the same record as i.
-func (i *Item) same(other Item) bool {
+// sameRecord reports whether other writes the same record as i.
+func (i *Item) sameRecord(other Item) bool {
 	return i.Key == other.Key && other.View != nil && i.View.Class().FullName() == other.View.Class().FullName()
 }
 

@@ -51,7 +51,7 @@ var tables = []string{
 	`CREATE TABLE issues (id {id}, project {key} NOT NULL, title {text} NOT NULL, votes {small} DEFAULT 0, parent {key}, loud {text},
 		CONSTRAINT issues_project FOREIGN KEY (project) REFERENCES projects (id) ON DELETE CASCADE,
 		CONSTRAINT issues_parent FOREIGN KEY (parent) REFERENCES issues (id) ON DELETE CASCADE,
-		CONSTRAINT issues_votes CHECK (votes < 100))`,
+		CONSTRAINT issues_votes CHECK (votes + 0 < 100))`,
 	`CREATE TABLE comments (id {id}, issue {key} NOT NULL, note {text}, FOREIGN KEY (issue) REFERENCES issues (id) ON DELETE CASCADE)`,
 	`CREATE TABLE likes (id {id}, comment {key} NOT NULL, FOREIGN KEY (comment) REFERENCES comments (id) ON DELETE CASCADE)`,
 	`CREATE TABLE pins (id {id}, issue {key}, FOREIGN KEY (issue) REFERENCES issues (id) ON DELETE SET NULL)`,

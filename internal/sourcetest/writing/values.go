@@ -158,7 +158,7 @@ func misfits(t *testing.T, d *database) {
 		field, value string
 		want         [3]string
 	}{
-		{"small", `2147483648`, [3]string{``, `invalid_argument: small holds integers from -2147483648 to 2147483647`, `a value doesn't fit small`}},
+		{"small", `2147483648`, [3]string{``, `invalid_argument: small holds integers from -2147483648 to 2147483647`, `invalid_argument: small must be at most 2147483647, not 2147483648`}},
 		{"price", `0.125`, [3]string{``, `invalid_argument: price holds 2 digits behind the point`, `invalid_argument: price holds 2 digits behind the point`}},
 		{"price", `10000000000`, [3]string{``, `invalid_argument: price holds 10 digits before the point`, `invalid_argument: price holds 10 digits before the point`}},
 		{"x", `0.30000000000000004441`, [3]string{`invalid_argument: x can't hold all digits of 0.30000000000000004441`,

@@ -11,13 +11,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Rule is what a check constraint requires of one column: one of the literals, or JSON.
+// A Rule is what a check constraint requires of one column: one of the literals, JSON, or a comparison.
 type Rule struct {
 	Column   Token
 	cast     bool // the column is compared as text
 	literals []literal
 	JSON     bool
+	bound    *bound
 }
+
+// Lists reports whether r lists the values of its column.
+func (r Rule) Lists() bool { return !r.JSON && r.bound == nil }
 
 // A literal is a constant as written; cast reports that it has an explicit type.
 type literal struct {
@@ -30,6 +34,9 @@ func Rules(ts []Token) []Rule {
 	ts = Strip(ts)
 	if parts := Split(ts, "OR"); len(parts) > 1 {
 		return nullOr(parts)
+	}
+	if r := between(ts); r != nil {
+		return r
 	}
 	if len(Split(ts, "BETWEEN")) > 1 || len(Split(ts, "CASE")) > 1 { // the AND inside is not a conjunction
 		return nil
@@ -69,10 +76,13 @@ func nullOr(parts [][]Token) []Rule {
 	return rest
 }
 
-// ruleOf reads "c IN (literals)", "c = literal" and "c = ANY (ARRAY[literals])".
+// ruleOf reads comparisons, "c IN (literals)", "c = literal" and "c = ANY (ARRAY[literals])".
 func ruleOf(ts []Token) (r Rule, ok bool) {
 	if len(ts) > 1 && ts[0].Is("JSON_VALID") {
 		return jsonRule(ts)
+	}
+	if r, ok := boundOf(ts); ok {
+		return r, true
 	}
 	for _, op := range []string{"IN", "=", "=="} {
 		sides := Split(ts, op)
@@ -202,6 +212,10 @@ func Restrict(field *schema.Field, r Rule) {
 		if field.Type == schema.String {
 			field.Type = schema.JSON
 		}
+		return
+	}
+	if r.bound != nil {
+		r.bound.restrict(field)
 		return
 	}
 	if r.cast && field.Type != schema.String {

@@ -31,6 +31,7 @@ type Refusal struct {
 	Kind   Kind
 	Class  string   // whose rule it is, if that isn't the class to be written
 	Fields []string // the fields that it is about, as far as known
+	Name   string   // of the check constraint, or its condition; "" if it isn't known
 }
 
 // String describes the refusal to reviewers.
@@ -57,6 +58,9 @@ func (r *Refusal) String() string {
 		text = or("a field") + " can't be null"
 	case Check:
 		text = "a constraint on " + or("the record") + " doesn't hold"
+		if r.Name != "" {
+			text += ": " + problem.Cut(r.Name)
+		}
 	case Exclusion:
 		text = "it is in conflict with another record in " + or("its values")
 	case Trigger:

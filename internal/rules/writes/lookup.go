@@ -1,0 +1,123 @@
+package writes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A Lookup is a read through the principal's views that shows whether the source would refuse a write. What it finds is all
+// that its refusal depends on, so it tells the principal nothing of a record outside of the views.
+type Lookup struct {
+	Find *query.Find
+
+	wanted bool   // the write needs a record; else it needs that there is none
+	but    *Plan  // whose own records don't count; nil for none
+	item   *Item  // the write
+	at     string // the pointer of the value
+	detail string
+}
+
+// Refusal returns the error of a write, given the keys of the records that Find found in the order of the columns; nil if the
+// records don't speak against it.
+func (l *Lookup) Refusal(columns []policy.Column, found []value.Row) error {
+	if l.wanted {
+		if len(found) > 0 {
+			return nil
+		}
+		return &problem.Error{Code: problem.InvalidArgument, Kind: "dangling", Pointer: l.at, Detail: l.detail}
+	}
+	for _, row := range found {
+		var id []value.Value
+		for _, k := range l.item.View.Key() {
+			if i := slices.IndexFunc(columns, func(c policy.Column) bool { return len(c.Path) == 1 && c.Path[0] == k }); i >= 0 {
+				id = append(id, row[i])
+			}
+		}
+		key := KeyText(id)
+		if !slices.ContainsFunc(l.but.Items, func(i Item) bool {
+			return i.Key == key && i.View != nil && i.View.Class() == l.item.View.Class()
+		}) {
+			return &problem.Error{Code: problem.Conflict, Kind: "unique", Pointer: l.at, Detail: fmt.Sprintf("%s: the record %q", l.detail, problem.Cut(key)),
+				Suggestion: "change that record, or write another value"}
+		}
+	}
+	return nil
+}
+
+// Pointers returns a Lookup for each pointer that the plan sets: for the record that it leads to.
+func (p *Plan) Pointers() (out []Lookup) {
+	for i := range p.Items {
+		for _, s := range p.Items[i].Sets {
+			if s.Points.Target == "" || s.Forced {
+				continue
+			}
+			where := query.Compare{Path: query.Path{s.Points.TargetKey}, Op: query.Eq, Value: s.Value}
+			out = append(out, Lookup{Find: &query.Find{Class: s.Points.Target, Where: where, Limit: 1, Raw: true}, wanted: true, at: "/data/" + s.Field.Name,
+				detail: fmt.Sprintf("%s leads to no record of %s", s.Field.Name, s.Points.Target)})
+		}
+	}
+	return out
+}
+
+// Unique returns a Lookup for each unique index whose fields the principal sees, if the plan sets one of them: for another
+// record with the same values. effects are those of a preview; of them only what stood there before counts.
+func (p *Plan) Unique(effects []change.Effect) (out []Lookup) {
+	for i := range p.Items {
+		it := &p.Items[i]
+		if it.View == nil || it.View.Key() == nil || it.Op != write.OpCreate && it.Op != write.OpUpdate || i >= len(effects) {
+			continue
+		}
+		c := it.View.Class()
+		seen := map[string]bool{}
+		for _, x := range append([]schema.Index{{Fields: c.Key, Unique: true}}, c.Indexes...) {
+			names := strings.Join(x.Fields, ", ")
+			where, at := it.same(x.Fields, effects[i].Before)
+			if !x.Unique || x.More || where == nil || seen[names] {
+				continue
+			}
+			seen[names] = true
+			find := &query.Find{Class: c.FullName(), Where: where, Limit: len(p.Items) + 1, Raw: true}
+			for _, k := range it.View.Key() {
+				find.Keys = append(find.Keys, query.Path{k})
+			}
+			out = append(out, Lookup{Find: find, but: p, item: it, at: at, detail: fmt.Sprintf("another record of %s has the same %s", it.View.Name(), names)})
+		}
+	}
+	return out
+}
+
+// same returns the filter of the records that have the values of these fields which i leaves, and the pointer of the first that
+// i sets. It returns nil if i sets none of them, if one is null, or if not all can be compared in the view just as the source
+// compares them.
+func (i *Item) same(fields []string, before value.Value) (where query.Filter, at string) {
+	var all query.And
+	for _, name := range fields {
+		f := i.View.Field(name)
+		v, _ := before.Get(name)
+		set := slices.IndexFunc(i.Sets, func(s Set) bool { return s.Field.Name == name })
+		if set >= 0 {
+			v = i.Sets[set].Value
+			if at == "" && !i.Sets[set].Forced {
+				at = "/data/" + name
+			}
+		}
+		if f == nil || i.View.Mask(name) != nil || f.Stored != nil || v.IsNull() ||
+			!slices.Contains([]schema.Type{schema.String, schema.Integer, schema.UUID, schema.Boolean}, f.Type) {
+			return nil, ""
+		}
+		all = append(all, query.Compare{Path: query.Path{name}, Op: query.Eq, Value: v})
+	}
+	if at == "" {
+		return nil, ""
+	}
+	return all, at
+}
