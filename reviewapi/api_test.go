@@ -391,7 +391,7 @@ func TestOnlyPeopleDecide(t *testing.T) {
 // follow reads a stream line by line.
 func follow(t *testing.T, url, token, query string, headers ...string) (next func() string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/api/changes/events"+query, nil)
 	if err != nil {
@@ -415,6 +415,9 @@ func follow(t *testing.T, url, token, query string, headers ...string) (next fun
 			if lines.Text() != "" {
 				return lines.Text()
 			}
+		}
+		if err := lines.Err(); err != nil {
+			return err.Error()
 		}
 		return "end"
 	}
@@ -470,5 +473,22 @@ func TestStreamEndsWithItsCredential(t *testing.T) {
 		default:
 			t.Fatal("heard", line)
 		}
+	}
+}
+
+// TestQuietStreamEndsWithItsCredential revokes the token of a stream on which nothing happens.
+func TestQuietStreamEndsWithItsCredential(t *testing.T) {
+	s, _, revoke := serve(t, time.Hour)
+	next := follow(t, s.URL, "rita", "")
+	if got := next(); got != "retry: 1000" {
+		t.Fatal(got)
+	}
+	revoke("rita")
+	got := next()
+	for got == ": alive" {
+		got = next()
+	}
+	if got != "end" {
+		t.Fatal(got)
 	}
 }
