@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -128,23 +129,23 @@ func (s *Store) Get(ctx context.Context, id string) (*change.Change, error) {
 	return s.one(ctx, id, `SELECT body FROM bailiwick.change WHERE id = $1`)
 }
 
-// GetOf implements change.Store.
+// GetOf implements change.Store. The index over id and column together finds the row, so no row of another is read.
 func (s *Store) GetOf(ctx context.Context, id string, of change.Of) (*change.Change, error) {
 	column, is, ok := changes.Of(of)
 	if !ok {
 		return nil, change.ErrNone
 	}
-	return s.one(ctx, id, `SELECT body FROM bailiwick.change WHERE id = $1 AND `+column+` = $2`, []byte(is))
+	return s.one(ctx, id+" "+hex.EncodeToString([]byte(is)), `SELECT body FROM bailiwick.change WHERE id || ' ' || encode(`+column+`, 'hex') = $1`)
 }
 
-// one returns the change whose body the query ask returns for an id and more arguments.
-func (s *Store) one(ctx context.Context, id, ask string, more ...any) (c *change.Change, err error) {
-	if !text(id) {
+// one returns the change whose body the query ask returns for a key.
+func (s *Store) one(ctx context.Context, key, ask string) (c *change.Change, err error) {
+	if !text(key) {
 		return nil, change.ErrNone
 	}
 	err = s.again(ctx, "read a change", func(ctx context.Context) error {
 		var body string
-		err := s.pool.QueryRow(ctx, ask, append([]any{id}, more...)...).Scan(&body)
+		err := s.pool.QueryRow(ctx, ask, key).Scan(&body)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return change.ErrNone
 		}
