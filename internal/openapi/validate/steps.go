@@ -10,8 +10,13 @@ import (
 
 // MaxSteps is the maximum number of times that the values of a call and their parts are compared with schemas. A few
 // hundred bytes of nested allOf can ask for more comparisons than there is time for; this many take half a second, so
-// that a check needs no other end.
+// that a check needs no other end. A comparison with a long value counts as one more for each stepBytes of it.
 const MaxSteps = 200_000
+
+const (
+	stepBytes    = 256
+	elementBytes = 16 // what an element or member counts beside its name
+)
 
 // steps counts the comparisons that checking a value takes, before it is checked. The library that checks compares a
 // value again for each path through the schemas that leads to it; steps visits each pair of value and schema once.
@@ -26,26 +31,36 @@ type pair struct {
 // A node is a part of a value.
 type node struct {
 	id    int
-	value any
+	size  int             // bytes that a comparison reads: of a text, or of the names and elements of an object or a list
+	whole int             // size, with all parts
 	parts []node          // of a list
 	named map[string]node // of an object
 }
 
 // nodes numbers the parts of v, from *next on.
 func nodes(v any, next *int) node {
-	n := node{id: *next, value: v}
+	n := node{id: *next}
 	*next++
+	add := func(name string, v any) node {
+		part := nodes(v, next)
+		n.size += len(name) + elementBytes
+		n.whole += part.whole
+		return part
+	}
 	switch v := v.(type) {
+	case string:
+		n.size = len(v)
 	case []any:
 		for _, e := range v {
-			n.parts = append(n.parts, nodes(e, next))
+			n.parts = append(n.parts, add("", e))
 		}
 	case map[string]any:
 		n.named = map[string]node{}
 		for name, e := range v {
-			n.named[name] = nodes(e, next)
+			n.named[name] = add(name, e)
 		}
 	}
+	n.whole += n.size
 	return n
 }
 
@@ -62,7 +77,10 @@ func (c steps) count(s *jsonschema.Schema, n node) int {
 		return MaxSteps + 1
 	}
 	c[at] = 1 // a reference to itself in place is refused by the library
-	sum := 1
+	sum := 1 + n.size/stepBytes
+	if s.UniqueItems || s.Enum != nil || s.Const != nil { // equality reads all parts
+		sum = 1 + n.whole/stepBytes
+	}
 	add := func(s *jsonschema.Schema, n node) {
 		if s != nil && sum <= MaxSteps {
 			sum = min(sum+c.count(s, n), MaxSteps+1)
@@ -74,7 +92,7 @@ func (c steps) count(s *jsonschema.Schema, n node) int {
 		}
 	}
 	for name, part := range n.named {
-		add(s.PropertyNames, node{id: part.id})
+		add(s.PropertyNames, node{id: part.id, size: len(name), whole: len(name)})
 		if of, ok := s.Properties[name]; ok {
 			add(of, part)
 		} else if of, ok := s.AdditionalProperties.(*jsonschema.Schema); ok {

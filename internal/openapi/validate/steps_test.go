@@ -94,3 +94,37 @@ func TestStepsOfACall(t *testing.T) {
 		}
 	}
 }
+
+// TestStepsOfLongValues checks that comparisons count by what they read: a pattern reads a text, equality reads a list,
+// each of them once for every path through the schemas.
+func TestStepsOfLongValues(t *testing.T) {
+	level := func(_ int, next string) string { return `{"anyOf":[` + next + `,` + next + `]}` } // 4,096 paths
+	members := func(n int) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(`"m%d":%d`, i, i))
+		}
+		return "{" + strings.Join(all, ",") + "}"
+	}
+	list := "[" + strings.Repeat(`"`+strings.Repeat("x", 1000)+`",`, 99) + `1]`
+	for name, tt := range map[string]struct{ schema, short, long string }{
+		"a text and a pattern":       {`{"type":"string","pattern":"^(a|b)*c$"}`, `"abab"`, `"` + strings.Repeat("ab", 50_000) + `"`},
+		"a text and a length":        {`{"type":"string","maxLength":3}`, `"abab"`, `"` + strings.Repeat("ab", 50_000) + `"`},
+		"the members of an object":   {`{"type":"object","required":["x"]}`, members(3), members(3000)},
+		"the names of members":       {`{"type":"object","required":["x"]}`, members(3), `{"` + strings.Repeat("n", 100_000) + `":1}`},
+		"a list of distinct texts":   {`{"type":"array","uniqueItems":true,"maxItems":1}`, `["x","y"]`, list},
+		"a list and what it must be": {`{"enum":[["x"]]}`, `["y"]`, list},
+		"a list and a constant":      {`{"const":["x"]}`, `["y"]`, list},
+	} {
+		c, v := checker(t, strings.Replace(nested(level, tt.schema), `"openapi":"3.0`, `"openapi":"3.1`, 1), Options{})
+		op, err := v.Operation("op")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for body, want := range map[string]problem.Code{tt.short: problem.InvalidArgument, tt.long: problem.Unsupported} {
+			if _, err := c.Check(op, arguments(t, `{"body":`+body+`}`)); problem.CodeOf(err) != want {
+				t.Errorf("%s of %d bytes: %v, want %s", name, len(body), err, want)
+			}
+		}
+	}
+}
