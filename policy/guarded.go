@@ -52,6 +52,7 @@ func (v *View) guarded() string {
 			return kind
 		}
 	}
+	user := ""
 	for g := range v.who.Line() {
 		groups, err := v.policy.directory(g, v.class.Source)
 		if err != nil {
@@ -63,6 +64,9 @@ func (v *View) guarded() string {
 		}
 		for _, f := range access.Filters {
 			v.narrow(Layer{Name: "source", Filter: f})
+		}
+		if user = cmp.Or(user, groups.User); groups.User != user { // what the one user is shown, the other may not be
+			access.Hidden = append(access.Hidden, access.Partly...)
 		}
 		if v.class = v.class.without(access.Hidden); len(v.class.visible) == 0 {
 			return "no_visible_field"

@@ -3,6 +3,7 @@ package policy_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -11,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // guarded is a class with a guard, and one that points to it.
@@ -50,6 +52,9 @@ func TestGuarded(t *testing.T) {
 		{"protected", schema.Guard{Protected: map[string][]string{"*": {"cost", "title"}}}, alice, "[id owner fans] 0; ok; ok"},
 		{"protected but for a group", schema.Guard{Protected: map[string][]string{"*": {"cost", "title"}, "role:customer": {"cost"}, "authenticated": {"cost", "owner"}}}, alice, "[id title owner fans] 0; ok; ok"},
 		{"protected but for another", schema.Guard{Protected: map[string][]string{"*": {"cost"}, "role:support": {}}}, alice, "[id title owner fans] 0; ok; ok"},
+		{"protected but on the own records", schema.Guard{Protected: map[string][]string{"*": {"cost", "title"}}, Named: map[string][]string{"owner": {"cost"}}}, alice, "[id title owner fans] 0; ok; ok"},
+		{"own records of a role", schema.Guard{Protected: map[string][]string{"*": {"cost"}}, Named: map[string][]string{"owner": {}}}, guard.Groups{Names: []string{"*", "role:a"}}, "[id title owner fans] 0; ok; ok"},
+		{"own records, nothing protected", schema.Guard{Named: map[string][]string{"owner": {"cost"}}}, alice, "[id title cost owner fans] 0; ok; ok"},
 		{"all protected", schema.Guard{Protected: map[string][]string{"*": {"id", "title", "cost", "owner", "fans"}}}, alice, "not_found; not_found; not_found"},
 	} {
 		p, err := policy.New(policy.Rules{Unlisted: true}, guarded(&tt.guard))
@@ -122,6 +127,69 @@ func TestGuardedDerived(t *testing.T) {
 	v, err := p.View(identity.Principal{ID: "u2", Scopes: []identity.Scope{identity.Read}, Above: &above}, "posts", "", false)
 	if err != nil || len(v.Layers()) != 2 || v.Field("cost") != nil || v.Field("title") != nil {
 		t.Errorf("%v, %v", v, err)
+	}
+}
+
+// TestGuardedDerivedNamed checks that a sub-principal that acts as another user isn't shown what shows on that user's records alone.
+func TestGuardedDerivedNamed(t *testing.T) {
+	p, err := policy.New(policy.Rules{Unlisted: true}, guarded(&schema.Guard{Protected: map[string][]string{"*": {"cost"}}, Named: map[string][]string{"owner": {}}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p = p.Under(func(p identity.Principal, _ string) (guard.Groups, error) {
+		return guard.Groups{Names: []string{"*", p.Owner}, User: p.Owner}, nil
+	})
+	for owner, shown := range map[string]bool{"u1": true, "u2": false} {
+		above := identity.Principal{ID: "a", Owner: "u1", Scopes: []identity.Scope{identity.Read}}
+		v, err := p.View(identity.Principal{ID: "b", Owner: owner, Scopes: []identity.Scope{identity.Read}, Above: &above}, "posts", "", false)
+		if err != nil || (v.Field("cost") != nil) != shown {
+			t.Errorf("%s below u1: %v, %v", owner, v, err)
+		}
+	}
+}
+
+// TestPointerShapes checks which forms of a pointer a condition takes, and what is said of them.
+func TestPointerShapes(t *testing.T) {
+	for _, tt := range []struct{ where, lenient, strict string }{
+		{`{"owner":"p1"}`, "", ""},
+		{`{"owner":{"$in":["p1","p2"]}}`, "", ""},
+		{`{"owner":null}`, "", ""},
+		{`{"owner":{"$ne":{"__type":"Pointer","className":"posts","objectId":"p1"}}}`, "", ""},
+		{`{"owner":"posts$p1"}`, `/where/owner: posts$p1 is taken as the id "p1", as which a pointer is written`, "pointer_shape"},
+		{`{"owner":"fans$p1"}`, "", "pointer_shape"},
+		{`{"owner":{"$in":["p1","posts$p2"]}}`, `/where/owner/$in: posts$p2 is taken as the id "p2", as which a pointer is written`, "pointer_shape"},
+		{`{"owner":{"objectId":"p1"}}`, "", "pointer_shape"},
+		{`{"owner":{"__type":"Pointer","className":"fans","objectId":"p1"}}`, `/where/owner: owner holds the ids of records of posts, and this is none; a field of these is asked for as "owner.field"`, "pointer_shape"},
+		{`{"title":"posts$p1"}`, "", ""},
+	} {
+		for _, strict := range []bool{false, true} {
+			p, err := policy.New(policy.Rules{Unlisted: true, Pointers: strict}, guarded(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p = p.AtMost()
+			v, err := value.Read([]byte(tt.where), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			where, err := query.ParseWhere(v, "/where")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := "", tt.lenient
+			permit, err := p.Read(identity.Principal{ID: "a", Scopes: []identity.Scope{identity.Read}}, &query.Count{Class: "notes", Where: where})
+			if err != nil {
+				got = problem.Of(err).Kind
+			} else if plan, err := permit.Plan(); err == nil {
+				got = strings.Join(plan.Notes, "; ")
+			}
+			if strict {
+				want = tt.strict
+			}
+			if got != want {
+				t.Errorf("%s, strict %v: %s; want %s", tt.where, strict, got, want)
+			}
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ type Rules struct {
 	RefuseScans bool                   // refuse queries that read every record of a class
 	Review      []change.Rule          // who has to approve the changes agents propose
 	Disclose    bool                   // refusals disclose what was hidden: for companies that trust their agents
+	Pointers    bool                   `json:",omitzero"` // refuse conditions on pointers that are neither an id nor a whole pointer to the right class
 }
 
 // A ClassRule is the owner's rule for one class. The zero ClassRule shows every record, and every field that the

@@ -75,3 +75,6 @@ func (r *relations) Allowed(f *schema.Field) []string {
 	}
 	return nil
 }
+
+// StrictPointers implements typecheck.Relations.
+func (r *relations) StrictPointers() bool { return r.plan.View.policy.rules.Pointers }

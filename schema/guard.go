@@ -18,6 +18,11 @@ type Guard struct {
 	// Protected are the fields hidden from the members of a group. A member of several groups is denied the fields that
 	// all of them are denied. Unless a group of Protected applies, all fields are visible.
 	Protected map[string][]string
+
+	// Named are fields that name users, pointers or lists of them, or the key of a class of users. On a record whose field
+	// names the principal's user, of the fields that Protected hides only those listed stay hidden. The source itself returns
+	// null for them on all other records.
+	Named map[string][]string
 }
 
 // An Operation is what a Guard grants.

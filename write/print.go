@@ -30,6 +30,8 @@ func Print(w Write) value.Value {
 		return object(parts...)
 	case *CreateClass:
 		return object("op", text("create_class"), "source", text(w.Source), "class", text(w.Class), "fields", w.Fields)
+	case *AddFields:
+		return object("op", text("add_fields"), "class", text(w.Class), "fields", w.Fields)
 	case *DeleteClass:
 		return object("op", text("delete_class"), "class", text(w.Class))
 	}
@@ -52,12 +54,13 @@ var members = map[string][]string{
 	"action":       {"class", "name", "?id", "?input", "?source"},
 	"call":         {"?source", "operation", "request", "?sends"},
 	"create_class": {"?source", "class", "fields"},
+	"add_fields":   {"class", "fields"},
 	"delete_class": {"class"},
 }
 
 // Ops returns the values of "op" that Parse accepts.
 func Ops() []string {
-	return []string{"create", "update", "delete", "action", "call", "create_class", "delete_class"}
+	return []string{"create", "update", "delete", "action", "call", "create_class", "add_fields", "delete_class"}
 }
 
 // Parse parses a write as printed by Print. Errors are problem.InvalidArgument with a JSON pointer that begins with
@@ -124,6 +127,8 @@ func made(op string, part map[string]value.Value) Write {
 		return &Call{Source: text("source"), Operation: text("operation"), Request: part["request"], Sends: part["sends"]}
 	case "create_class":
 		return &CreateClass{Source: text("source"), Class: text("class"), Fields: part["fields"]}
+	case "add_fields":
+		return &AddFields{Class: text("class"), Fields: part["fields"]}
 	}
 	return &DeleteClass{Class: text("class")}
 }

@@ -32,12 +32,14 @@ func TestParse(t *testing.T) {
 		{`{"op":"call","source":"api","operation":"set_x","request":{"body":1},"sends":{"method":"PUT"}}`, ""},
 		{`{"op":"create_class","source":"app","class":"x","fields":[]}`, ""},
 		{`{"op":"create_class","class":"x","fields":[]}`, `{"op":"create_class","source":"","class":"x","fields":[]}`},
+		{`{"op":"add_fields","class":"x","fields":[]}`, ""},
+		{`{"op":"add_fields","class":"x"}`, "/w/fields: add_fields needs fields"},
 		{`{"op":"delete_class","class":"x"}`, ""},
 
 		{`[]`, "/w: a write is an object with op"},
-		{`{}`, "/w/op: must be one of create, update, delete, action, call, create_class, delete_class"},
-		{`{"op":"updat"}`, "/w/op: must be one of create, update, delete, action, call, create_class, delete_class; did you mean update?"},
-		{`{"op":1}`, "/w/op: must be one of create, update, delete, action, call, create_class, delete_class"},
+		{`{}`, "/w/op: must be one of create, update, delete, action, call, create_class, add_fields, delete_class"},
+		{`{"op":"updat"}`, "/w/op: must be one of create, update, delete, action, call, create_class, add_fields, delete_class; did you mean update?"},
+		{`{"op":1}`, "/w/op: must be one of create, update, delete, action, call, create_class, add_fields, delete_class"},
 		{`{"op":"delete","class":"x"}`, "/w/id: delete needs id"},
 		{`{"op":"delete","class":"","id":"1"}`, "/w/class: must be a text that isn't empty"},
 		{`{"op":"delete","class":"x","id":1}`, "/w/id: must be a text that isn't empty"},
@@ -71,7 +73,7 @@ func TestKinds(t *testing.T) {
 		want string
 	}{
 		{&write.Create{Class: "a"}, "create a"}, {&write.Update{Class: "a"}, "update a"}, {&write.Delete{Class: "a"}, "delete a"}, {&write.Action{Class: "a", Name: "b"}, "action b"},
-		{&write.Call{Source: "a", Operation: "b"}, "call b"}, {&write.CreateClass{Class: "a"}, "schema a"}, {&write.DeleteClass{Class: "a"}, "schema a"},
+		{&write.Call{Source: "a", Operation: "b"}, "call b"}, {&write.CreateClass{Class: "a"}, "schema a"}, {&write.AddFields{Class: "a"}, "schema a"}, {&write.DeleteClass{Class: "a"}, "schema a"},
 	} {
 		if got := string(tt.w.Op()) + " " + tt.w.Target(); got != tt.want {
 			t.Errorf("%s, want %s", got, tt.want)

@@ -18,7 +18,7 @@ const (
 	OpDelete Op = "delete"
 	OpAction Op = "action" // a named operation of the application: SQL defined by its owner, or Go
 	OpCall   Op = "call"   // a request to an HTTP API
-	OpSchema Op = "schema" // a class is created or deleted
+	OpSchema Op = "schema" // a class is created or deleted, or gets further fields
 )
 
 // A Mode says whether a write needs approval.
@@ -31,7 +31,7 @@ const (
 	Deny   Mode = "deny"   // it can't even be proposed
 )
 
-// A Write is a *Create, *Update, *Delete, *Action, *Call, *CreateClass or *DeleteClass, and nothing else.
+// A Write is a *Create, *Update, *Delete, *Action, *Call, *CreateClass, *AddFields or *DeleteClass, and nothing else.
 type Write interface {
 	// Op returns the kind.
 	Op() Op
@@ -83,6 +83,12 @@ type CreateClass struct {
 	Fields value.Value
 }
 
+// An AddFields adds fields to a class. Fields is as that of a CreateClass.
+type AddFields struct {
+	Class  string
+	Fields value.Value
+}
+
 // A DeleteClass deletes a class that holds no records.
 type DeleteClass struct{ Class string }
 
@@ -103,6 +109,9 @@ func (*Call) Op() Op { return OpCall }
 
 // Op implements Write.
 func (*CreateClass) Op() Op { return OpSchema }
+
+// Op implements Write.
+func (*AddFields) Op() Op { return OpSchema }
 
 // Op implements Write.
 func (*DeleteClass) Op() Op { return OpSchema }
@@ -126,6 +135,9 @@ func (w *Call) Target() string { return w.Operation }
 func (w *CreateClass) Target() string { return w.Class }
 
 // Target implements Write.
+func (w *AddFields) Target() string { return w.Class }
+
+// Target implements Write.
 func (w *DeleteClass) Target() string { return w.Class }
 
 func (*Create) write()      {}
@@ -134,6 +146,7 @@ func (*Delete) write()      {}
 func (*Action) write()      {}
 func (*Call) write()        {}
 func (*CreateClass) write() {}
+func (*AddFields) write()   {}
 func (*DeleteClass) write() {}
 
 // A Request is a set of writes over one source, at most MaxWrites, to be done all or not at all.

@@ -145,7 +145,7 @@ classes:
       recount: {do: sql, statement: UPDATE issues SET n = 1, check_against: local.keys}
   comments: {tenant: {through: issue_id}, allow_scan: true}
   local.keys: {hidden: {except: operator}}
-policy: {unlisted: visible, refuse_scans: true, disclose: true, strict: true}
+policy: {unlisted: visible, refuse_scans: true, disclose: true, strict_pointer_shapes: true, strict: true}
 gates: {writes: review, raw_writes: off, schema_writes: off}
 review:
   single_operator: true
@@ -330,7 +330,7 @@ func TestParse(t *testing.T) {
 					Sends:    []calls.Place{{In: "header", Name: "X-Api-Key"}, {In: "query", Name: "key"}}},
 				"box": {Description: "Boxes", Write: map[classify.Class]write.Mode{classify.Write: write.Deny, classify.Destructive: write.Deny}},
 			},
-			Unlisted: true, RefuseScans: true, Disclose: true, Gates: policy.Gates{Writes: policy.Review, RawWrites: policy.Off, SchemaWrites: policy.Off},
+			Unlisted: true, RefuseScans: true, Disclose: true, Pointers: true, Gates: policy.Gates{Writes: policy.Review, RawWrites: policy.Off, SchemaWrites: policy.Off},
 			Classes: map[string]policy.ClassRule{
 				"tracker.issues": {
 					Description: "Work to do", Visible: []string{"id", "org_id", "title", "body", "token"}, Denied: []string{"note"},
@@ -518,6 +518,7 @@ func TestDigest(t *testing.T) {
 	note("Unlisted", policy.Rules{Unlisted: true})
 	note("RefuseScans", policy.Rules{RefuseScans: true})
 	note("Disclose", policy.Rules{Disclose: true})
+	note("Pointers", policy.Rules{Pointers: true})
 	for _, g := range []policy.Gates{{Writes: policy.Off}, {Writes: policy.On}, {RawWrites: policy.Review}, {SchemaWrites: policy.Review}} {
 		note(fmt.Sprint(g), policy.Rules{Gates: g})
 	}

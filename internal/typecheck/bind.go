@@ -26,6 +26,8 @@ type Relations interface {
 	Named(*schema.Field)
 	// Allowed returns the values that a field may hold, as documented to the caller, as text; nil if there is no list.
 	Allowed(*schema.Field) []string
+	// StrictPointers reports whether a condition on a pointer takes nothing but an id and a whole pointer to the right class.
+	StrictPointers() bool
 }
 
 // A Relation is a view of a class.

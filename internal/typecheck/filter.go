@@ -152,6 +152,9 @@ func (b *filters) compare(c query.Compare) (query.Filter, error) {
 		}
 		return c, nil
 	}
+	if err := b.shaped(c.At, f, c.Path, c.Value); err != nil {
+		return nil, err
+	}
 	b.listed(c.At, f, c.Path, c.Op <= query.Ne, c.Value)
 	v, ok := b.operand(f, c.Path, c.Value)
 	if day, is := b.day(c.At, f, c.Path, c.Value); is && ok {
@@ -178,6 +181,9 @@ func (b *filters) in(in query.In) (query.Filter, error) {
 	for _, v := range in.Values {
 		bound, ok := v, true
 		if !v.IsNull() {
+			if err := b.shaped(in.At, f, in.Path, v); err != nil {
+				return nil, err
+			}
 			bound, ok = b.operand(f, in.Path, v)
 		}
 		if day, is := b.day(in.At, f, in.Path, v); is && ok {

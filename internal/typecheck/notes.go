@@ -97,14 +97,3 @@ func whole(c query.Compare, day time.Time) query.Filter {
 	}
 	return begin
 }
-
-// pointed returns the id in a pointer to a record of class, written as {"objectId": id}, {"id": id} or "class$id".
-func pointed(class string, v value.Value) value.Value {
-	if members := v.Members(); len(members) == 1 && slices.Contains([]string{"objectId", "id", "_id"}, members[0].Name) {
-		return members[0].Value
-	}
-	if id, ok := strings.CutPrefix(v.Text(), class+"$"); ok && v.Kind() == value.String && id != "" {
-		return value.OfString(id)
-	}
-	return v
-}

@@ -67,6 +67,7 @@ func (s *shop) Open(name, at string) (*typecheck.Relation, error) {
 // Named implements typecheck.Relations.
 func (s *shop) Named(*schema.Field)          {}
 func (*shop) Allowed(*schema.Field) []string { return nil }
+func (*shop) StrictPointers() bool           { return false }
 
 type view struct {
 	fields   []schema.Field

@@ -2,6 +2,7 @@ package parse_test
 
 import (
 	"crypto/rand"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -71,9 +72,13 @@ func TestClasses(t *testing.T) {
 		{"a bad field", "", master, &write.CreateClass{Source: "shop", Class: first, Fields: fields(`[{"name":"objectId","type":"string"}]`)}, "names its own", ""},
 		{"a type that it hasn't", "", master, &write.CreateClass{Source: "shop", Class: first, Fields: fields(`[{"name":"a","type":"day"}]`)}, "must be one of", ""},
 		{"a class", "", master, &write.CreateClass{Source: "shop", Class: first, Fields: good}, string(change.Applied), first},
-		{"it is there", "", master, &write.CreateClass{Source: "shop", Class: first, Fields: good}, "already", first},
+		{"it is there", "", master, &write.CreateClass{Source: "shop", Class: first, Fields: good}, string(change.Failed), first},
 		{"the answer is lost", "answer", master, &write.CreateClass{Source: "shop", Class: second, Fields: good}, string(change.Applied), second},
-		{"with records", "", master, &write.DeleteClass{Class: "Product"}, "holds records", "Product"},
+		{"with records", "", master, &write.DeleteClass{Class: "Product"}, string(change.Failed), "Product"},
+		{"fields as a user", "", alice, &write.AddFields{Class: "Product", Fields: good}, "only the master", "Product"},
+		{"a field that it has", "", master, &write.AddFields{Class: "Product", Fields: fields(`[{"name":"price","type":"double"}]`)}, "has a field price already", "Product"},
+		{"a field that is hidden", "", master, &write.AddFields{Class: "_User", Fields: fields(`[{"name":"password","type":"string"}]`)}, string(change.Failed), "_User"},
+		{"fields of a relation", "", master, &write.AddFields{Class: "_Join:related:Product", Fields: good}, "no further fields", ""},
 	} {
 		f.swallow.Store(tt.swallow)
 		sheet, err := tt.by.reviewed(tt.write)
@@ -99,6 +104,25 @@ func TestClasses(t *testing.T) {
 		t.Errorf("everybody reads the new class: %d", status)
 	}
 	again := open("master") // which knows the new classes
+	more := fields(`[{"name":"colour","type":"string"},{"name":"weight","type":"double"}]`)
+	for _, swallow := range []string{"", "answer"} {
+		name := map[string]string{"": first, "answer": second}[swallow]
+		f.swallow.Store(swallow)
+		sheet, err := again.reviewed(&write.AddFields{Class: name, Fields: more})
+		f.swallow.Store("")
+		if err != nil || sheet.State != change.Applied {
+			t.Errorf("fields of %s: %v, %v", name, sheet, err)
+			continue
+		}
+		now := s.must("GET", "/schemas/"+name, nil)["fields"].(object)
+		if now["colour"].(object)["type"] != "String" || now["weight"].(object)["type"] != "Number" || now["title"] == nil {
+			t.Errorf("%s has the fields %v", name, now)
+		}
+		sheet, err = again.reviewed(&write.AddFields{Class: name, Fields: more})
+		if again := fmt.Sprint(err); err == nil || !strings.Contains(again, "already") {
+			t.Errorf("the same fields again: %v, %v", sheet, again)
+		}
+	}
 	for _, swallow := range []string{"", "answer"} {
 		name := map[string]string{"": first, "answer": second}[swallow]
 		f.swallow.Store(swallow)

@@ -23,7 +23,8 @@ const (
 // A class is what the source remembers of a class of Parse Server.
 type class struct {
 	*schema.Class
-	types map[string]string // Parse's type by field
+	types  map[string]string // Parse's type by field
+	partly []string          // the fields that Parse Server leaves out of some records, and refuses to find or order by
 }
 
 // hidden are Parse's own classes that aren't shown unless Options.System names them. They hold tokens of sessions,
@@ -93,7 +94,7 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 func (s *Source) remember(classes []schema.Class, described value.Value) {
 	known := map[string]*class{}
 	for i := range classes {
-		known[classes[i].Name] = &class{&classes[i], map[string]string{}}
+		known[classes[i].Name] = &class{Class: &classes[i], types: map[string]string{}}
 	}
 	for _, d := range described.List() {
 		if c := known[text(d, "className")]; c != nil {
@@ -180,7 +181,7 @@ func (s *Source) class(described value.Value) (schema.Class, []string) {
 		}
 	}
 	c.Fields = append(c.Fields, schema.Field{Name: readers, Type: schema.Array, Generated: true})
-	c.Guard = permissions(described, c.Name, s.options.As)
+	c.Guard = s.permissions(described, c.Name)
 	return c, warnings
 }
 
@@ -198,9 +199,13 @@ func place(field string) int {
 // operations are those that class-level permissions name.
 var operations = []schema.Operation{schema.Find, schema.Get, schema.Count, schema.Create, schema.Update, schema.Delete}
 
-// permissions returns the guard of a class.
-func permissions(described value.Value, name string, as Posture) *schema.Guard {
-	g := &schema.Guard{As: string(as), Readers: readers, Grants: map[schema.Operation]schema.Grant{}, Protected: map[string][]string{}}
+// userField begins the groups of protectedFields that are the users whom a field of the record names.
+const userField = "userField:"
+
+// permissions returns the guard of a class. A field that shows on some records only shows over REST, where Parse Server
+// leaves it out of the others; a database returns it with all.
+func (s *Source) permissions(described value.Value, name string) *schema.Guard {
+	g := &schema.Guard{As: string(s.options.As), Named: map[string][]string{}, Readers: readers, Grants: map[schema.Operation]schema.Grant{}, Protected: map[string][]string{}}
 	clp, _ := described.Get("classLevelPermissions")
 	for _, op := range operations {
 		granted, limited := clp.Get(string(op))
@@ -230,10 +235,14 @@ func permissions(described value.Value, name string, as Posture) *schema.Guard {
 	}
 	protected, _ := clp.Get("protectedFields")
 	for _, m := range protected.Members() {
-		// A field protected with userField: is shown on some records to some users. It stays hidden by the other groups.
-		if !strings.HasPrefix(m.Name, "userField:") {
+		if field, named := strings.CutPrefix(m.Name, userField); !named {
 			g.Protected[m.Name] = texts(m.Value)
+		} else if s.direct == nil {
+			g.Named[field] = texts(m.Value)
 		}
+	}
+	if name == "_User" && s.direct == nil {
+		g.Named["objectId"] = nil // a user is shown the whole of the own record
 	}
 	if name == "_User" && !slices.Contains(g.Protected[schema.Everybody], "email") {
 		// Parse Server's default, which /schemas doesn't show.

@@ -23,7 +23,11 @@ func (r *reading) find(ctx context.Context) (source.Rows, error) {
 			return r.byID(ctx)
 		}
 	}
-	if first.Join >= 0 || first.Field.Type != schema.Date && first.Field.Type != schema.Double || r.plan.Search != nil {
+	c, err := r.class(r.plan.View)
+	if err != nil {
+		return nil, err
+	}
+	if first.Join >= 0 || !c.whole(query.Path{first.Field.Name}) || first.Field.Type != schema.Date && first.Field.Type != schema.Double || r.plan.Search != nil {
 		return interpret.Rows(ctx, r.plan, r.records)
 	}
 	var have []value.Row

@@ -90,7 +90,8 @@ func (r *reading) class(v *policy.View) (*class, error) {
 	if known == nil {
 		return nil, problem.New(problem.Internal, "the plan names a class that is not in this source")
 	}
-	return &class{v.Class(), known.types}, nil
+	access, _ := guard.Of(v.Class(), r.who.groups, schema.Find)
+	return &class{Class: v.Class(), types: known.types, partly: access.Partly}, nil
 }
 
 // viewed returns the condition that a view's layers put on its class.
@@ -111,7 +112,7 @@ func (r *reading) viewed(v *policy.View) (*class, condition, error) {
 			continue // Parse Server adds it by itself, for the operation that it takes this for
 		}
 		if !r.trusted() {
-			if err := unreadable(l.Filter, access.Hidden); err != nil {
+			if err := unreadable(l.Filter, append(access.Hidden, access.Partly...)); err != nil {
 				return nil, out, err
 			}
 		}

@@ -80,10 +80,11 @@ func (w *Writable) Preview(ctx context.Context, d writes.Draft) (change.Preview,
 	}
 	if it.Op == write.OpSchema {
 		c, err := w.classChange(plan.Source, it)
-		if err == nil {
-			err = w.obstacle(ctx, &c)
+		if err != nil {
+			return change.Preview{}, err
 		}
-		return change.Preview{Kind: change.Computed, Effects: []change.Effect{c.effect}}, err
+		why, err := w.obstacle(ctx, &c)
+		return change.Preview{Kind: change.Computed, Effects: []change.Effect{c.effect}, Refusal: why}, err
 	}
 	e, _, err := w.effect(ctx, it)
 	if err != nil {
@@ -125,6 +126,9 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 	case write.OpDelete:
 		return e, now, nil
 	}
+	if err := r.unseen(it, now); err != nil {
+		return e, nil, err
+	}
 	after := slices.Clone(now)
 	for _, s := range it.Sets {
 		after[fieldAt(it, s.Field.Name)] = s.Value
@@ -138,6 +142,34 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 	}
 	e.After = shownOf(it, after)
 	return e, now, err
+}
+
+// unseen refuses to set a field that Parse Server shows on the records alone that name the user, on another one: what
+// would be overwritten can't be reviewed.
+func (r *reading) unseen(it *writes.Item, now value.Row) error {
+	access, _ := guard.Of(it.View.Class(), r.who.groups, schema.Find)
+	for _, s := range it.Sets {
+		if it.Op != write.OpUpdate || !slices.Contains(access.Partly, s.Field.Name) {
+			continue
+		}
+		shown := false
+		for field, stay := range it.View.Class().Guard.Named {
+			at := fieldAt(it, field)
+			shown = shown || at >= 0 && names(now[at], r.who.groups.User) && !slices.Contains(stay, s.Field.Name)
+		}
+		if !shown {
+			return &problem.Error{Code: problem.PermissionDenied, Kind: "partly_hidden", Detail: fmt.Sprintf("%s of this record isn't shown to this user, so what it would replace can't be reviewed", s.Field.Name)}
+		}
+	}
+	return nil
+}
+
+// names reports whether a pointer to a user, or a list of them, names the user with an id.
+func names(v value.Value, id string) bool {
+	if v.Kind() == value.String {
+		return v.Text() == id
+	}
+	return slices.ContainsFunc(v.List(), func(e value.Value) bool { return text(e, "objectId") == id })
 }
 
 // operationOf are the operations of class-level permissions that writes need.

@@ -36,6 +36,7 @@ func (g Groups) authenticated() bool { return len(g.Names) > 1 }
 // Access is what a Guard leaves of a class for one principal and operation.
 type Access struct {
 	Hidden  []string       // the fields that are not visible
+	Partly  []string       // the fields that the source shows on records that name the user, and as null on others
 	Filters []query.Filter // every record satisfies all of them; they may name fields that are not visible
 }
 
@@ -53,6 +54,11 @@ func Of(c *schema.Class, g Groups, op schema.Operation) (Access, bool) {
 		return Access{}, false
 	}
 	a := Access{Hidden: hidden(rule.Protected, g)}
+	for _, name := range slices.Clone(a.Hidden) {
+		if partly(rule.Named, g, name) {
+			a.Hidden, a.Partly = slices.DeleteFunc(a.Hidden, func(f string) bool { return f == name }), append(a.Partly, name)
+		}
+	}
 	if users != nil {
 		a.Filters = append(a.Filters, users)
 	}
@@ -124,4 +130,14 @@ func hidden(protected map[string][]string, g Groups) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// partly reports whether a field that is hidden from g shows on the records that name its user.
+func partly(named map[string][]string, g Groups, field string) bool {
+	for _, stay := range named {
+		if g.User != "" && !slices.Contains(stay, field) {
+			return true
+		}
+	}
+	return false
 }

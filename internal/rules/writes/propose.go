@@ -160,8 +160,8 @@ func (w *writer) item(asked write.Write) (Item, string, error) {
 		return w.call(asked)
 	case *write.CreateClass:
 		return Item{Op: write.OpSchema, Key: asked.Class, Write: asked, policy: w.policy, who: w.who}, asked.Source, nil
-	case *write.DeleteClass:
-		v, err := w.policy.View(w.who, asked.Class, w.at+"/class_name", true)
+	case *write.AddFields, *write.DeleteClass:
+		v, err := w.policy.View(w.who, asked.Target(), w.at+"/class_name", true)
 		if err != nil {
 			return Item{}, "", err
 		}

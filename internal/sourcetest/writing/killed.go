@@ -176,6 +176,7 @@ func Kills(t *testing.T, hits Hits, p Process, rounds int) {
 			whole++
 		case made < hits.Each || !marked:
 			lost++
+			t.Logf("change %d was reported and has made %d records, marked: %v", n, made, marked)
 		default:
 			doubled++
 		}

@@ -167,20 +167,24 @@ func invalid(at, detail string) error {
 func (r *Toolset) createClass() tool.Tool {
 	return tool.Tool{
 		Name: "create_class", Title: "Propose a class",
-		Description: "Propose a new class. source: where there are several.",
+		Description: "Propose a new class, or new fields of one. source: where there are several.",
 		Input: object("class_name,fields", classArgument, `"source":{"type":"string"}`,
 			`"fields":{"type":"array","minItems":1,"items":{"type":"object","additionalProperties":false,"required":["name","type"],"properties":{"name":{"type":"string"},`+
 				`"type":{"type":"string","enum":["string","integer","double","decimal","boolean","date","day","uuid","json"]},"required":{"type":"boolean"}}}}`, reasonArgument),
 		Output: read(output), Annotations: proposes(), Writes: policy.WriteSchema, Scope: identity.Schema, Proposes: true, Category: tool.Mutation, Timeout: proposeTimeout,
 		Offered: func(p identity.Principal) bool { return len(r.sources(p)) > 0 },
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
+			name, fields := word(in, "class_name"), value.Value{}
+			fields, _ = in.Get("fields")
 			source, err := r.source(c.Who(), word(in, "source"))
 			if err != nil {
 				return tool.Result{}, err
 			}
-			fields, _ := in.Get("fields")
-			w := &write.CreateClass{Source: source, Class: word(in, "class_name"), Fields: fields}
-			return r.propose(ctx, c, write.Request{Writes: []write.Write{w}, Tool: "create_class", Title: "Create the class " + w.Class, Input: in, Reason: word(in, "reason")}, false)
+			w, title := write.Write(&write.CreateClass{Source: source, Class: name, Fields: fields}), "Create the class "+name
+			if slices.ContainsFunc(r.gateway.Views(c.Who()), func(v *policy.View) bool { return v.Source() == source && (v.Name() == name || v.Class().Name == name) }) {
+				w, title = &write.AddFields{Class: source + "." + name, Fields: fields}, "Add fields to "+name
+			}
+			return r.propose(ctx, c, write.Request{Writes: []write.Write{w}, Tool: "create_class", Title: title, Input: in, Reason: word(in, "reason")}, false)
 		},
 	}
 }

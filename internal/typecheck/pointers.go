@@ -1,0 +1,52 @@
+package typecheck
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// stored is the form in which Parse stores a pointer in MongoDB: "Class$id".
+var stored = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\$(.+)$`)
+
+// pointed returns the id in a pointer to a record of class, written as {"objectId": id}, {"id": id} or "class$id".
+func pointed(class string, v value.Value) value.Value {
+	if members := v.Members(); len(members) == 1 && slices.Contains([]string{"objectId", "id", "_id"}, members[0].Name) {
+		return members[0].Value
+	}
+	if form := stored.FindStringSubmatch(v.Text()); v.Kind() == value.String && form != nil && form[1] == class {
+		return value.OfString(form[2])
+	}
+	return v
+}
+
+// shaped adds a note for a pointer that the caller writes in the form in which Parse stores it. With strict pointers it
+// refuses every form but an id and a whole pointer to the right class.
+func (b *filters) shaped(at string, f *schema.Field, path query.Path, v value.Value) error {
+	target, _ := b.scope.Pointer(f.Name)
+	if target == "" || len(path) > 1 || b.relations == nil || f.Type.Structured() {
+		return nil
+	}
+	form := stored.FindStringSubmatch(v.Text())
+	kind, _ := v.Get("__type")
+	class, _ := v.Get("className")
+	id, _ := v.Get("objectId")
+	switch {
+	case v.Kind() == value.String && form == nil, v.IsNumber():
+		return nil
+	case kind.Text() == "Pointer" && class.Text() == target && id.Kind() == value.String:
+		return nil
+	case b.relations.StrictPointers():
+		return &problem.Error{Code: problem.InvalidQuery, Kind: "pointer_shape", Pointer: at,
+			Detail:     fmt.Sprintf("%s holds the ids of records of %s, and %s is neither an id nor a pointer to one", f.Name, target, problem.Cut(v.String())),
+			Suggestion: fmt.Sprintf(`write {"%s": "ID"} or {"%[1]s": {"__type": "Pointer", "className": "%s", "objectId": "ID"}}`, f.Name, target)}
+	case v.Kind() == value.String && form[1] == target:
+		b.say(fmt.Sprintf("%s: %s is taken as the id %q, as which a pointer is written", at, problem.Cut(v.Text()), problem.Cut(form[2])))
+	}
+	return nil
+}
