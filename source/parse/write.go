@@ -84,7 +84,7 @@ func (w *Writable) Preview(ctx context.Context, d writes.Draft) (change.Preview,
 			return change.Preview{}, err
 		}
 		why, err := w.obstacle(ctx, &c)
-		return change.Preview{Kind: change.Computed, Effects: []change.Effect{c.effect}, Refusal: why}, err
+		return change.Preview{Kind: change.Computed, Effects: []change.Effect{c.Effect}, Refusal: why}, err
 	}
 	e, _, err := w.effect(ctx, it)
 	if err != nil {

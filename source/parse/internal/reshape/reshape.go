@@ -1,0 +1,141 @@
+// Package reshape turns approved changes of classes into requests to the /schemas of a Parse Server: new classes, further
+// fields, and classes that go. It asks nothing and sends nothing.
+package reshape
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// madeOf are the types that fields of a new class may have, and Parse's own.
+var madeOf = map[string]string{"string": "String", "integer": "Number", "double": "Number", "boolean": "Boolean", "date": "Date", "json": "Object"}
+
+// plain is the form of names of classes and fields.
+var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,62}$`)
+
+// taken are names of fields that Parse Server keeps for itself.
+var taken = []string{"id", "objectId", "createdAt", "updatedAt", "ACL", "length", "className"}
+
+// A Change is a class that is created or deleted, or gets further fields, and the request that does it.
+type Change struct {
+	Effect change.Effect
+	Method string            // POST, PUT or DELETE
+	Class  string            // as Parse names it
+	Body   value.Value       // null for a class that is deleted
+	Fields map[string]string // Parse's types of the new fields; nil if the class is deleted
+}
+
+// fieldsOf returns {"fields": list}.
+func fieldsOf(list []value.Value) value.Value {
+	return value.OfObject([]value.Member{{Name: "fields", Value: value.OfArray(list)}})
+}
+
+// text returns a member of an object that is a text; "" if there is none.
+func text(v value.Value, name string) string {
+	member, _ := v.Get(name)
+	if member.Kind() != value.String {
+		return ""
+	}
+	return member.Text()
+}
+
+// visibly describes the fields that a view shows.
+func visibly(it *writes.Item) []value.Value {
+	var fields []value.Value
+	for _, f := range it.View.Fields() {
+		fields = append(fields, value.OfObject([]value.Member{{Name: "name", Value: value.OfString(f.Name)}, {Name: "type", Value: value.OfString(f.Type.String())}}))
+	}
+	return fields
+}
+
+// New reads an item of the source called name. Its errors are about what the agent sees and asks.
+func New(name string, it *writes.Item) (Change, error) {
+	c := Change{Effect: change.Effect{Op: write.OpSchema, Key: it.Key}, Class: it.Key}
+	if it.View != nil {
+		c.Effect.Class, c.Class = it.View.Class().FullName(), it.View.Class().Table
+	}
+	switch asked := it.Write.(type) {
+	case *write.DeleteClass:
+		c.Method, c.Effect.Before = http.MethodDelete, fieldsOf(visibly(it))
+		return c, nil
+	case *write.CreateClass:
+		c.Method, c.Effect.Class, c.Effect.After, c.Effect.Asked = http.MethodPost, name+"."+asked.Class, fieldsOf(asked.Fields.List()), []string{"fields"}
+		return c, c.creates(asked)
+	case *write.AddFields:
+		c.Method, c.Effect.Asked = http.MethodPut, []string{"fields"}
+		return c, c.adds(it, asked)
+	}
+	return c, problem.New(problem.Internal, "a change of the schema that is none")
+}
+
+// adds sets what is sent for further fields.
+func (c *Change) adds(it *writes.Item, asked *write.AddFields) error {
+	if strings.HasPrefix(c.Class, "_Join:") {
+		return problem.New(problem.Unsupported, it.View.Name()+" is a relation, which has no further fields")
+	}
+	for _, f := range asked.Fields.List() {
+		if name := text(f, "name"); it.View.Field(name) != nil {
+			return invalid("%s has a field %s already", it.View.Name(), name)
+		}
+	}
+	was := visibly(it)
+	c.Effect.Before, c.Effect.After = fieldsOf(was), fieldsOf(append(slices.Clone(was), asked.Fields.List()...))
+	members, err := c.made(asked.Fields)
+	c.Body = value.OfObject([]value.Member{{Name: "className", Value: value.OfString(c.Class)}, {Name: "fields", Value: value.OfObject(members)}})
+	return err
+}
+
+// invalid returns the error for a class that Parse Server would not make.
+func invalid(format string, args ...any) error {
+	return &problem.Error{Code: problem.InvalidArgument, Kind: "class", Detail: fmt.Sprintf(format, args...)}
+}
+
+// creates sets what is sent for a new class. It grants nothing to anybody but the master, until people open it.
+func (c *Change) creates(asked *write.CreateClass) error {
+	if !plain.MatchString(asked.Class) {
+		return invalid("a class is named with letters, digits and _, a letter first, at most 63; not %q", problem.Cut(asked.Class))
+	}
+	members, err := c.made(asked.Fields)
+	var closed []value.Member
+	for _, op := range []string{"find", "get", "count", "create", "update", "delete", "addField"} {
+		closed = append(closed, value.Member{Name: op, Value: value.OfObject(nil)})
+	}
+	c.Body = value.OfObject([]value.Member{{Name: "className", Value: value.OfString(asked.Class)}, {Name: "fields", Value: value.OfObject(members)},
+		{Name: "classLevelPermissions", Value: value.OfObject(closed)}})
+	return err
+}
+
+// made returns new fields as Parse Server takes them, and keeps their types in c.
+func (c *Change) made(fields value.Value) ([]value.Member, error) {
+	c.Fields = map[string]string{}
+	var members []value.Member
+	for _, f := range fields.List() {
+		name := text(f, "name")
+		native := madeOf[text(f, "type")]
+		required, _ := f.Get("required")
+		switch {
+		case !plain.MatchString(name) || slices.Contains(taken, name):
+			return nil, invalid("a field is named with letters, digits and _, a letter first, and not as Parse Server names its own; not %q", problem.Cut(name))
+		case native == "":
+			return nil, invalid("the type of %s must be one of %s", name, strings.Join(slices.Sorted(maps.Keys(madeOf)), ", "))
+		case c.Fields[name] != "":
+			return nil, invalid("two fields are called %s", name)
+		}
+		c.Fields[name] = native
+		members = append(members, value.Member{Name: name, Value: value.OfObject([]value.Member{{Name: "type", Value: value.OfString(native)}, {Name: "required", Value: value.OfBool(required.Bool())}})})
+	}
+	if members == nil {
+		return nil, invalid("no field is named")
+	}
+	return members, nil
+}
