@@ -53,22 +53,17 @@ func (c *Call) sheet(ctx context.Context, found *change.Change) (*review.Sheet, 
 // others adds the changes that wait and write a record of found: for a reviewer those that they may see, for an agent its
 // own. Without them a sheet is whole as well, so a failure isn't one of the sheet.
 func (c *Call) others(ctx context.Context, found *change.Change, s *review.Sheet, viewer review.Viewer) {
-	if found.State.Ended() || found.Op == write.OpCall {
+	if found.State.Ended() || found.Op == write.OpCall || len(found.Targets()) == 0 {
 		return
 	}
-	f := change.Filter{States: []change.State{change.Pending, change.Stale, change.Granted}, Source: found.Source, Limit: 200}
+	f := change.Filter{States: []change.State{change.Pending, change.Stale, change.Granted}, Source: found.Source, Records: found.Targets(), Limit: 200}
 	switch {
 	case !viewer.Reviewer:
 		f.Principal = c.who.ID
 	case c.who.Tenant != "":
 		f.Tenant, f.Tenanted = c.who.Tenant, true
 	}
-	for _, class := range found.Classes {
-		f.Class = class
-		waiting, _, err := c.gateway.options.Changes.Store().List(ctx, f)
-		if err != nil {
-			return
-		}
+	if waiting, _, err := c.gateway.options.Changes.Store().List(ctx, f); err == nil {
 		s.Overlap(found, waiting, visibility.Of(c.policy, c.who, c.gateway.masks), viewer)
 	}
 }

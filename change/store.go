@@ -3,6 +3,7 @@ package change
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
@@ -106,7 +107,8 @@ type Filter struct {
 	Tenant    string  // Agent.Tenant, if Tenanted
 	Tenanted  bool
 	Source    string
-	Class     string // one of Classes
+	Class     string   // one of Classes
+	Records   []Target // changes that have not ended and write any of these
 	Op        string
 	Risk      Risk
 	Text      string // part of the title, the reason or an id, ignoring case
@@ -114,6 +116,20 @@ type Filter struct {
 	Own       bool   // also changes that For is the author of: their agents', and those that they asked for
 	Before    string // only changes older than this id; for the next page, the last id of this one
 	Limit     int    // at most 200; 0 means 50
+}
+
+// A Target is a record that a change writes.
+type Target struct{ Class, Key string } // as in Effect; Key is not ""
+
+// Targets returns the records that c writes, without those it creates.
+func (c *Change) Targets() []Target {
+	var out []Target
+	for _, e := range c.Effects {
+		if at := (Target{e.Class, e.Key}); e.Key != "" && !slices.Contains(out, at) {
+			out = append(out, at)
+		}
+	}
+	return out
 }
 
 // An Event is something that happened to a change.

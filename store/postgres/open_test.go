@@ -13,6 +13,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
 )
@@ -150,4 +151,12 @@ func TestBesideOthers(t *testing.T) {
 	if err != nil || outside != 0 {
 		t.Errorf("%d tables outside of the schema, %v", outside, err)
 	}
+}
+
+func TestOlderChanges(t *testing.T) {
+	url := testservices.Postgres(t)
+	storetest.Older(t, func() storetest.Store { return open(t, url) }, func() {
+		sql(t, url, `DELETE FROM bailiwick.change_class WHERE position('\x1f'::bytea IN class) > 0`)
+		sql(t, url, `DELETE FROM bailiwick.migration WHERE version >= 9`)
+	})
 }

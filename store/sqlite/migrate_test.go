@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
 )
 
 // TestOlderFile checks that a token in an older file keeps its permissions.
@@ -66,4 +68,20 @@ func TestVersions(t *testing.T) {
 	if first != 0 || last < 11 || rows != last+1 {
 		t.Errorf("%d rows, %d to %d", rows, first, last)
 	}
+}
+
+func TestOlderChanges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bailiwick.db")
+	storetest.Older(t, func() storetest.Store { return openFile(t, path) }, func() {
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		for _, text := range []string{`DELETE FROM change_class WHERE class LIKE '%' || char(31) || '%'`, `DELETE FROM goose_db_version WHERE version_id >= 15`} {
+			if _, err := db.ExecContext(t.Context(), text); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 }

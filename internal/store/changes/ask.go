@@ -119,6 +119,16 @@ func (d Dialect) where(b *builder, f change.Filter, state change.State) {
 	if f.Class != "" {
 		b.add(` AND k.class = ? AND k.state = ? AND k.id = c.id`, d.Bytes(f.Class), string(state))
 	}
+	for i, at := range f.Records {
+		if i == 0 {
+			b.add(` AND c.id IN (SELECT r.id FROM `+d.Schema+`change_class AS r WHERE r.state = ? AND r.class IN (?`, string(state), d.Bytes(named(at)))
+			continue
+		}
+		b.add(`, ?`, d.Bytes(named(at)))
+	}
+	if len(f.Records) > 0 {
+		b.add(`))`)
+	}
 	for _, is := range []struct {
 		column, value string
 		asked         bool

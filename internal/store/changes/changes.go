@@ -27,7 +27,7 @@ type Row struct {
 	Owner     string
 	Tenant    string
 	Source    string
-	Classes   []string // sorted, without duplicates
+	Classes   []string // sorted, without duplicates; until the change has ended also its records, each as named returns it
 	After     []string // ids, sorted, without duplicates
 	Account   string   // the account that its pending state counts against
 	Expires   time.Time
@@ -119,6 +119,11 @@ func row(c *change.Change, step change.Step) (*Row, error) {
 		return nil, fmt.Errorf("write an event of change %s: %w", c.ID, err)
 	}
 	classes, after := slices.Clone(c.Classes), slices.Clone(c.After)
+	if !c.State.Ended() {
+		for _, at := range c.Targets() {
+			classes = append(classes, named(at))
+		}
+	}
 	slices.Sort(classes)
 	slices.Sort(after)
 	return &Row{ID: c.ID, Version: c.Version, State: string(c.State), Op: string(c.Op), Risk: string(c.Risk), Digest: c.Digest,
@@ -126,6 +131,9 @@ func row(c *change.Change, step change.Step) (*Row, error) {
 		Account: c.Agent.Account(), Expires: c.Expires, Lease: c.Lease.Until, Search: lower(c.Title + "\x1f" + c.Reason + "\x1f" + c.ID), Closed: closed(c), Body: string(body), Event: string(event),
 		Record: c.Record(len(c.History))}, nil
 }
+
+// named returns the entry of a record in the index of classes. No class has a name that contains the separator.
+func named(at change.Target) string { return at.Class + "\x1f" + at.Key }
 
 // lower returns s in the form used for searching: lower case, and without what PostgreSQL's text type can't hold.
 func lower(s string) string { return strings.ToLower(word(s)) }

@@ -23,6 +23,10 @@ func varied(n int) *change.Change {
 	if n%4 == 0 {
 		c.Classes, c.Op = append(c.Classes, c.Source+".users"), "delete"
 	}
+	c.Effects = nil
+	for at := range n % 3 {
+		c.Effects = append(c.Effects, change.Effect{Op: c.Op, Class: c.Classes[0], Key: fmt.Sprint(n%10 + at)})
+	}
 	c.Reason = []string{"weil die ÄNDERUNG fällig ist", "because 100% of _it_ is due"}[n%2]
 	return c
 }
@@ -35,7 +39,8 @@ func asked(f change.Filter, c *change.Change) bool {
 		(!f.Tenanted || f.Tenant == c.Agent.Tenant) && (f.Source == "" || f.Source == c.Source) &&
 		(f.Class == "" || slices.Contains(c.Classes, f.Class)) && (f.Op == "" || f.Op == string(c.Op)) && (f.Risk == "" || f.Risk == c.Risk) &&
 		(strings.Contains(strings.ToLower(c.Title), text) || strings.Contains(strings.ToLower(c.Reason), text) || strings.Contains(c.ID, text)) &&
-		(f.Before == "" || c.ID < f.Before)
+		(f.Before == "" || c.ID < f.Before) &&
+		(len(f.Records) == 0 || !c.State.Ended() && slices.ContainsFunc(c.Targets(), func(at change.Target) bool { return slices.Contains(f.Records, at) }))
 }
 
 var filters = []change.Filter{
@@ -66,6 +71,10 @@ var filters = []change.Filter{
 	{Before: "00000000000000000000000050"},
 	{Before: "00000000000000000000000050", Class: "tracker.issues", States: []change.State{change.Pending}},
 	{Before: strange, Principal: "nobody"},
+	{Records: []change.Target{{Class: "tracker.issues", Key: "3"}}},
+	{Records: []change.Target{{Class: "tracker.issues", Key: "3"}, {Class: "crm.issues", Key: "3"}, {Class: "tracker.issues", Key: "4"}}, Principal: "agent2"},
+	{Records: []change.Target{{Class: "tracker.issues", Key: strange}}, Tenant: "acme", Tenanted: true},
+	{Records: []change.Target{{Class: "tracker.issues", Key: "3"}}, Class: "tracker.users", Limit: 1},
 	{Limit: 1},
 	{Limit: 100_000},
 }
