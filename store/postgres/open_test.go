@@ -157,6 +157,6 @@ func TestOlderChanges(t *testing.T) {
 	url := testservices.Postgres(t)
 	storetest.Older(t, func() storetest.Store { return open(t, url) }, func() {
 		sql(t, url, `DELETE FROM bailiwick.change_class WHERE position('\x1f'::bytea IN class) > 0`)
-		sql(t, url, `DELETE FROM bailiwick.migration WHERE version >= 9`)
+		sql(t, url, `DELETE FROM bailiwick.migration WHERE version >= 10`)
 	})
 }

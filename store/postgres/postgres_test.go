@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
 	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/people"
+	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/usage"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
 )
@@ -41,12 +42,14 @@ func TestStore(t *testing.T) { storetest.Run(t, places(t)) }
 
 func TestPeople(t *testing.T) { people.Run(t, places(t)) }
 
+func TestUsage(t *testing.T) { usage.Run(t, places(t)) }
+
 func TestMain(m *testing.M) {
 	storetest.Main(m, func(ctx context.Context, url string) (storetest.Store, error) { return postgres.Open(ctx, url) })
 }
 
 func TestKill(t *testing.T) {
-	storetest.Killed(t, func(t *testing.T, url string) storetest.Store { return open(t, url) }, testservices.Postgres(t), true)
+	storetest.Killed(t, func(t *testing.T, url string) storetest.Store { return open(t, url) }, func() string { return testservices.Postgres(t) }, true)
 }
 
 func TestTampering(t *testing.T) {

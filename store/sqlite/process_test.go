@@ -18,9 +18,9 @@ func TestMain(m *testing.M) {
 }
 
 func TestKill(t *testing.T) {
-	dir := t.TempDir()
+	place := func() string { return filepath.Join(t.TempDir(), "b.db") }
 	// A stopped process may hold the lock of the file.
-	storetest.Killed(t, func(t *testing.T, path string) storetest.Store { return openFile(t, path) }, filepath.Join(dir, "b.db"), false)
+	storetest.Killed(t, func(t *testing.T, path string) storetest.Store { return openFile(t, path) }, place, false)
 }
 
 // TestDiskFull fills a small file system: writes fail with an error, the log stays undamaged, and the store recovers

@@ -15,6 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
 	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/people"
+	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/usage"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
@@ -35,6 +36,8 @@ func openFile(t testing.TB, path string) *sqlite.Store {
 func TestStore(t *testing.T) { storetest.Run(t, open) }
 
 func TestPeople(t *testing.T) { people.Run(t, open) }
+
+func TestUsage(t *testing.T) { usage.Run(t, open) }
 
 func record(n int) audit.Record {
 	return audit.Record{Time: time.UnixMicro(int64(n)), Principal: "token:t1", Owner: "ana@example.com", Tenant: "acme", TokenID: "t1",

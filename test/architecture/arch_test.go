@@ -221,6 +221,7 @@ var mayImport = map[string]string{
 	"store/sqlite":                    "audit change identity internal/once internal/store/changes internal/store/failure internal/store/journal internal/store/migrations internal/store/records internal/store/tokens internal/webhook limit problem",
 	"internal/store/storetest":        "audit change identity internal/once internal/webhook limit problem value write",
 	"internal/store/storetest/people": "identity internal/store/storetest problem query value",
+	"internal/store/storetest/usage":  "internal/store/storetest limit problem",
 	"internal/store/tokens":           "identity problem",
 
 	// the demo application, servers for tests, measurements

@@ -81,7 +81,7 @@ func writeMany(t *testing.T, s Store) []audit.Record {
 }
 
 func testAudit(t *testing.T, open Open) {
-	s, ctx := handle(t, open, t.TempDir()), t.Context()
+	s, ctx := Handle(t, open, t.TempDir()), t.Context()
 	wantWhole(t, s, 0)
 	wrote := writeMany(t, s)
 	if diff := cmp.Diff(wrote, readAll(t, s.Records, audit.First)); diff != "" {
@@ -139,7 +139,7 @@ func wantOrder(t *testing.T, all []audit.Record) {
 // testAuditHandles appends through two handles at once, while verifying the log.
 func testAuditHandles(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
-	handles := []Store{handle(t, open, place), handle(t, open, place)}
+	handles := []Store{Handle(t, open, place), Handle(t, open, place)}
 	const writers, each = 6, 60
 	var wg sync.WaitGroup
 	for who := range writers {
@@ -214,7 +214,7 @@ func testAuditEnds(t *testing.T, open Open) {
 	if err := s.Close(); err != nil {
 		t.Error("a second close:", err)
 	}
-	again := handle(t, open, place)
+	again := Handle(t, open, place)
 	all := readAll(t, again.Records, 1)
 	wantWhole(t, again, int64(len(all)))
 	for seq := range kept {
@@ -228,7 +228,7 @@ func testAuditEnds(t *testing.T, open Open) {
 // valid.
 func testAuditSigned(t *testing.T, open Open) {
 	ctx := t.Context()
-	s, forged := handle(t, open, t.TempDir()), handle(t, open, t.TempDir())
+	s, forged := Handle(t, open, t.TempDir()), Handle(t, open, t.TempDir())
 	seed, err := s.Secret(ctx, "audit checkpoints")
 	if err != nil {
 		t.Fatal(err)
@@ -272,7 +272,7 @@ func testAuditSigned(t *testing.T, open Open) {
 
 func testSecrets(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
-	handles := []Store{handle(t, open, place), handle(t, open, place)}
+	handles := []Store{Handle(t, open, place), Handle(t, open, place)}
 	var wg sync.WaitGroup
 	keys := make([][]byte, 8)
 	for i := range keys {

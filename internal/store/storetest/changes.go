@@ -83,7 +83,7 @@ func sameChange(t *testing.T, name string, want, got *change.Change) {
 // testChange follows a change from its filing: what is stored, the times set by the store's clock, and its events.
 func testChange(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
-	s, other := handle(t, open, place), handle(t, open, place)
+	s, other := Handle(t, open, place), Handle(t, open, place)
 	before, err := s.Now(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func testNone(t *testing.T, s Store, given *change.Change) {
 
 // testGuards checks the conditions of Swap, and that a failing one changes nothing.
 func testGuards(t *testing.T, open Open) {
-	s, ctx := handle(t, open, t.TempDir()), t.Context()
+	s, ctx := Handle(t, open, t.TempDir()), t.Context()
 	const soon = 30 * time.Millisecond
 	long := put(t, s, plain(1, "a"))
 	short, err := s.Put(ctx, plain(2, "a"), change.Filing{Life: soon, Most: 10})
@@ -221,7 +221,7 @@ func lastEvent(t *testing.T, s Store) int64 {
 
 // testPut checks which proposals are filed.
 func testPut(t *testing.T, open Open) {
-	s, ctx := handle(t, open, t.TempDir()), t.Context()
+	s, ctx := Handle(t, open, t.TempDir()), t.Context()
 	with := func(n int, principal string, do func(*change.Change)) *change.Change {
 		c := plain(n, principal)
 		do(c)
@@ -279,7 +279,7 @@ func testPut(t *testing.T, open Open) {
 // there is room for.
 func testPutHandles(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
-	handles := []Store{handle(t, open, place), handle(t, open, place)}
+	handles := []Store{Handle(t, open, place), Handle(t, open, place)}
 	const callers, most = 16, 5
 	var ids sync.Map
 	var filed, full atomic.Int64
@@ -318,7 +318,7 @@ func testPutHandles(t *testing.T, open Open) {
 // holder at a time, with an increasing fence.
 func testSwapHandles(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
-	handles := []Store{handle(t, open, place), handle(t, open, place)}
+	handles := []Store{Handle(t, open, place), Handle(t, open, place)}
 	id := put(t, handles[0], plain(1, "a")).ID
 	const competitors, rounds = 8, 15
 	var wg sync.WaitGroup
@@ -377,5 +377,5 @@ func testSwapHandles(t *testing.T, open Open) {
 	}
 }
 
-// strange is a text that no change has, with characters that could break a statement.
-var strange = strings.Repeat("'\"%_\\\x00?$1é\U0001F600;--", 3)
+// Strange is a text that no change has, with characters that could break a statement.
+var Strange = strings.Repeat("'\"%_\\\x00?$1é\U0001F600;--", 3)

@@ -56,7 +56,7 @@ func feedDeliveries(t *testing.T, s Store) {
 
 func testDeliveries(t *testing.T, open Open) {
 	ctx := t.Context()
-	s := handle(t, open, t.TempDir())
+	s := Handle(t, open, t.TempDir())
 	feedDeliveries(t, s)
 	claim := func(n int, lease time.Duration, want ...string) []webhook.Delivery {
 		t.Helper()
@@ -145,7 +145,7 @@ func listDeliveries(t *testing.T, s Store) {
 func testDeliveryHandles(t *testing.T, open Open) {
 	ctx := t.Context()
 	place := t.TempDir()
-	handles := []Store{handle(t, open, place), handle(t, open, place)}
+	handles := []Store{Handle(t, open, place), Handle(t, open, place)}
 	if err := handles[0].Feed(ctx, -1, 0, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -166,10 +166,19 @@ func (p *promises) note(t *testing.T, line string) {
 // confirmed records are in it once, and each change is at its last confirmed version or one later, with its events
 // and the audit records of its steps: none is applied before its approval is in the log. If stop is set, every second
 // round also stops a process first, and checks that the store still works.
-func Killed(t *testing.T, open Open, place string, stop bool) {
-	s := handle(t, open, place)
+//
+// place returns a new place. Each gets at most 50 rounds, because every round verifies all of its log.
+func Killed(t *testing.T, open Open, place func() string, stop bool) {
+	const most = 50
+	for left := kills(); left > 0; left -= most {
+		killed(t, open, place(), stop, min(left, most))
+	}
+}
+
+func killed(t *testing.T, open Open, place string, stop bool, rounds int) {
+	s := Handle(t, open, place)
 	p := promises{map[int64]bool{}, map[string]int64{}, map[string]int64{}}
-	for round := range kills() {
+	for round := range rounds {
 		a, outA := writer(t, place)
 		b, outB := writer(t, place)
 		lines := append(progress(t, outA, round), progress(t, outB, round)...)

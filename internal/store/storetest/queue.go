@@ -67,13 +67,13 @@ var filters = []change.Filter{
 	{Text: "0% of"},
 	{Text: "00000000007"},
 	{Text: "Issue 12", Risk: change.Low},
-	{Text: strange}, {Principal: strange}, {Owner: strange}, {Tenant: strange, Tenanted: true}, {Source: strange}, {Class: strange}, {Op: strange}, {Risk: change.Risk(strange)},
+	{Text: Strange}, {Principal: Strange}, {Owner: Strange}, {Tenant: Strange, Tenanted: true}, {Source: Strange}, {Class: Strange}, {Op: Strange}, {Risk: change.Risk(Strange)},
 	{Before: "00000000000000000000000050"},
 	{Before: "00000000000000000000000050", Class: "tracker.issues", States: []change.State{change.Pending}},
-	{Before: strange, Principal: "nobody"},
+	{Before: Strange, Principal: "nobody"},
 	{Records: []change.Target{{Class: "tracker.issues", Key: "3"}}},
 	{Records: []change.Target{{Class: "tracker.issues", Key: "3"}, {Class: "crm.issues", Key: "3"}, {Class: "tracker.issues", Key: "4"}}, Principal: "agent2"},
-	{Records: []change.Target{{Class: "tracker.issues", Key: strange}}, Tenant: "acme", Tenanted: true},
+	{Records: []change.Target{{Class: "tracker.issues", Key: Strange}}, Tenant: "acme", Tenanted: true},
 	{Records: []change.Target{{Class: "tracker.issues", Key: "3"}}, Class: "tracker.users", Limit: 1},
 	{Limit: 1},
 	{Limit: 100_000},
@@ -82,7 +82,7 @@ var filters = []change.Filter{
 // testQueue lists and counts changes with all filters, page by page.
 func testQueue(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
-	s, other := handle(t, open, place), handle(t, open, place)
+	s, other := Handle(t, open, place), Handle(t, open, place)
 	const n = 230
 	var all []*change.Change // newest first
 	for i := range n {
@@ -132,7 +132,7 @@ func testQueue(t *testing.T, open Open) {
 
 // testDue checks which changes are due.
 func testDue(t *testing.T, open Open) {
-	s, ctx := handle(t, open, t.TempDir()), t.Context()
+	s, ctx := Handle(t, open, t.TempDir()), t.Context()
 	want := []string{}
 	n, after := 0, []string(nil)
 	add := func(due bool, life time.Duration, to change.State, g change.Guard) {
@@ -189,7 +189,7 @@ func testEvents(t *testing.T, open Open) {
 	place := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	handles := []Store{handle(t, open, place), handle(t, open, place)}
+	handles := []Store{Handle(t, open, place), Handle(t, open, place)}
 	const writers, each = 6, 20
 	var writing, reading sync.WaitGroup
 	for who := range writers {
@@ -232,7 +232,7 @@ func testEvents(t *testing.T, open Open) {
 // testAwait checks how soon an event is noticed, and that waiting ends with its context.
 func testAwait(t *testing.T, open Open) {
 	place := t.TempDir()
-	handles := []Store{handle(t, open, place), handle(t, open, place)}
+	handles := []Store{Handle(t, open, place), Handle(t, open, place)}
 	for round := range 6 {
 		s, other := handles[round%2], handles[1-round%2]
 		after := lastEvent(t, s)

@@ -54,7 +54,7 @@ func drain(t *testing.T, s Store, id string) {
 // claimed before its steps are in the log.
 func testSteps(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
-	s, other := handle(t, open, place), handle(t, open, place)
+	s, other := Handle(t, open, place), Handle(t, open, place)
 	c := put(t, s, acted(1))
 	if again := put(t, s, acted(1)); again.ID != c.ID {
 		t.Fatal("filed twice")
@@ -79,7 +79,7 @@ func testSteps(t *testing.T, open Open) {
 	if got := unrecorded(t, other, ""); len(got) != 3 || got[0] != first {
 		t.Error(got)
 	}
-	if got := unrecorded(t, s, strange); len(got) != 0 {
+	if got := unrecorded(t, s, Strange); len(got) != 0 {
 		t.Error(got)
 	}
 	claimedLate(t, s, other, c)
@@ -120,7 +120,7 @@ func claimedLate(t *testing.T, s, other Store, c *change.Change) {
 	if diff := cmp.Diff(*want, got); diff != "" || !ok || err != nil {
 		t.Error(ok, err, diff)
 	}
-	for _, none := range []string{"", c.ID + ":3", strange} {
+	for _, none := range []string{"", c.ID + ":3", Strange} {
 		if r, ok, err := s.Find(ctx, none); ok || err != nil {
 			t.Errorf("%q: %+v, %v", none, r, err)
 		}
@@ -130,7 +130,7 @@ func claimedLate(t *testing.T, s, other Store, c *change.Change) {
 // testStepsOnce records the same steps through two handles at once, among other records: each is in the log once.
 func testStepsOnce(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
-	handles := []Store{handle(t, open, place), handle(t, open, place)}
+	handles := []Store{Handle(t, open, place), Handle(t, open, place)}
 	const steps, times = 40, 6
 	seqs := make([][]int64, steps)
 	var mu sync.Mutex
@@ -191,7 +191,7 @@ func lacking(t *testing.T, s change.Store, log audit.Reader) (out []string) {
 // testReconcile checks that steps without a record, and records without a step, are reported.
 func testReconcile(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
-	s, other := handle(t, open, place), handle(t, open, place)
+	s, other := Handle(t, open, place), Handle(t, open, place)
 	lacks := func() []string { return lacking(t, s, other) }
 	var all []*change.Change
 	for n := range 203 { // more than a page

@@ -44,9 +44,6 @@ func Run(t *testing.T, open Open) {
 	t.Run("audit of two handles", func(t *testing.T) { testAuditHandles(t, open) })
 	t.Run("audit cancelled and closed", func(t *testing.T) { testAuditEnds(t, open) })
 	t.Run("audit signed", func(t *testing.T) { testAuditSigned(t, open) })
-	t.Run("budgets", func(t *testing.T) { testBudgets(t, open) })
-	t.Run("budgets of two handles", func(t *testing.T) { testBudgetHandles(t, open) })
-	t.Run("budgets of two limiters", func(t *testing.T) { testBudgetLimiters(t, open) })
 	t.Run("change", func(t *testing.T) { testChange(t, open) })
 	t.Run("change guarded", func(t *testing.T) { testGuards(t, open) })
 	t.Run("changes filed", func(t *testing.T) { testPut(t, open) })
@@ -62,16 +59,13 @@ func Run(t *testing.T, open Open) {
 	t.Run("steps", func(t *testing.T) { testSteps(t, open) })
 	t.Run("steps once", func(t *testing.T) { testStepsOnce(t, open) })
 	t.Run("changes reconciled", func(t *testing.T) { testReconcile(t, open) })
-	t.Run("rates", func(t *testing.T) { testRates(t, open) })
-	t.Run("rates of two handles", func(t *testing.T) { testRateHandles(t, open) })
 	t.Run("deliveries", func(t *testing.T) { testDeliveries(t, open) })
 	t.Run("deliveries of two handles", func(t *testing.T) { testDeliveryHandles(t, open) })
-	t.Run("used", func(t *testing.T) { testUsed(t, open) })
 	t.Run("secrets", func(t *testing.T) { testSecrets(t, open) })
 }
 
-// handle opens a handle that is closed when the test ends.
-func handle(t *testing.T, open Open, place string) Store {
+// Handle opens a handle that is closed when the test ends.
+func Handle(t *testing.T, open Open, place string) Store {
 	t.Helper()
 	s := open(t, place)
 	t.Cleanup(func() {

@@ -33,7 +33,7 @@ func token(id string) identity.Token {
 var sameToken = cmp.Options{cmpopts.EquateComparable(netip.Prefix{})}
 
 func testTokens(t *testing.T, open Open) {
-	s, ctx := handle(t, open, t.TempDir()), t.Context()
+	s, ctx := Handle(t, open, t.TempDir()), t.Context()
 	full := token("full")
 	plain := identity.Token{ID: "plain", Prefix: "preplain", Hash: sha256.Sum256([]byte("p")), Name: "p", Kind: identity.Human,
 		Scopes: []identity.Scope{identity.Read}, Created: noon.Add(time.Second), Expires: noon.Add(time.Hour)}
@@ -112,7 +112,7 @@ func withPrefix(t identity.Token, prefix string) identity.Token { t.Prefix = pre
 // testTokenHandles checks when a change is seen: at once through the same handle, within a second through another.
 func testTokenHandles(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
-	a, b := handle(t, open, place), handle(t, open, place)
+	a, b := Handle(t, open, place), Handle(t, open, place)
 	version := func(s Store) int64 {
 		v, err := s.TokenVersion(ctx)
 		if err != nil {

@@ -27,7 +27,7 @@ func replacing(old *change.Change, by string) change.Filing {
 // other, and of two that come at once one is kept.
 func testVersions(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
-	s, other := handle(t, open, place), handle(t, open, place)
+	s, other := Handle(t, open, place), Handle(t, open, place)
 	first := put(t, s, plain(1, "a"))
 	waits := plain(2, "a")
 	waits.After, waits.State, waits.History[0].State = []string{first.ID}, change.Granted, change.Granted
@@ -96,7 +96,7 @@ func testVersionsAtOnce(t *testing.T, s, other Store) {
 
 // testFor lists what a person may decide about, by the authors of changes and by who has approved them.
 func testFor(t *testing.T, open Open) {
-	s := handle(t, open, t.TempDir())
+	s := Handle(t, open, t.TempDir())
 	theirs := put(t, s, plain(1, "a"))
 	asked := plain(2, "b")
 	asked.Agent.Owner, asked.Asker = "cleo", &change.Party{Principal: "token:ben", Owner: "Ben "}
@@ -129,7 +129,7 @@ func testFor(t *testing.T, open Open) {
 // testFast files more changes in a minute than an account may: what its agents and their sub-principals file counts together.
 func testFast(t *testing.T, open Open) {
 	place := t.TempDir()
-	s, other := handle(t, open, place), handle(t, open, place)
+	s, other := Handle(t, open, place), Handle(t, open, place)
 	now := time.Now()
 	file := func(n int, at time.Time, who string) error {
 		c := plain(n, fmt.Sprint("agent ", n))

@@ -27,23 +27,11 @@ func Run(t *testing.T, open storetest.Open) {
 	t.Run("people of an issuer", func(t *testing.T) { testIssued(t, open) })
 }
 
-// handle opens a handle that the test closes.
-func handle(t *testing.T, open storetest.Open, place string) storetest.Store {
-	t.Helper()
-	s := open(t, place)
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error("close:", err)
-		}
-	})
-	return s
-}
-
 // testTickets checks that tickets keep what they hold, that every handle sees at once when one ends, that exactly one of
 // many ends it, and that expired ones are dropped.
 func testTickets(t *testing.T, open storetest.Open) {
 	place, ctx := t.TempDir(), t.Context()
-	here, there := handle(t, open, place), handle(t, open, place)
+	here, there := storetest.Handle(t, open, place), storetest.Handle(t, open, place)
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	ticket := func(id string, use identity.TicketUse, life time.Duration) identity.Ticket {
 		return identity.Ticket{ID: id, Hash: sha256.Sum256([]byte(id)), Use: use, Token: "t", Created: now, Seen: now, Expires: now.Add(life), Proven: now.Add(-time.Hour),
@@ -118,7 +106,7 @@ func testEnd(t *testing.T, here, there storetest.Store) {
 // nothing of a person's restrictions is lost on the way.
 func testPeople(t *testing.T, open storetest.Open) {
 	place, ctx := t.TempDir(), t.Context()
-	stores := []storetest.Store{handle(t, open, place), handle(t, open, place)}
+	stores := []storetest.Store{storetest.Handle(t, open, place), storetest.Handle(t, open, place)}
 	here, there := identity.NewTokens(identity.TokenOptions{Store: stores[0], Audit: stores[0]}), identity.NewTokens(identity.TokenOptions{Store: stores[1], Audit: stores[1]})
 	operator := identity.Local("test")
 	rights := []identity.Scope{identity.Read, identity.Write, identity.Review}
@@ -167,7 +155,7 @@ func testPeople(t *testing.T, open storetest.Open) {
 // has no more.
 func testIssued(t *testing.T, open storetest.Open) {
 	place, ctx := t.TempDir(), t.Context()
-	stores := []storetest.Store{handle(t, open, place), handle(t, open, place)}
+	stores := []storetest.Store{storetest.Handle(t, open, place), storetest.Handle(t, open, place)}
 	here, there := identity.NewTokens(identity.TokenOptions{Store: stores[0], Audit: stores[0]}), identity.NewTokens(identity.TokenOptions{Store: stores[1], Audit: stores[1]})
 	operator, rights := identity.Local("test"), []identity.Scope{identity.Read, identity.Write, identity.Review}
 	rosa, err := here.Person(ctx, identity.Principal{ID: "oidc:7", Name: "Rosa", Kind: identity.Human, Owner: "rosa", Scopes: rights,

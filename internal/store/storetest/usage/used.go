@@ -1,4 +1,4 @@
-package storetest
+package usage
 
 import (
 	"strconv"
@@ -6,13 +6,15 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
 )
 
 // testUsed uses names through two handles at once: one use of each is the first, and all handles know of it,
 // including those opened later. Expired names are dropped.
-func testUsed(t *testing.T, open Open) {
+func testUsed(t *testing.T, open storetest.Open) {
 	place, ctx := t.TempDir(), t.Context()
-	handles := []Store{handle(t, open, place), handle(t, open, place)}
+	handles := []storetest.Store{storetest.Handle(t, open, place), storetest.Handle(t, open, place)}
 	until := time.Now().Add(time.Hour)
 	for i := range 5 {
 		name := "state " + strconv.Itoa(i)
@@ -36,7 +38,7 @@ func testUsed(t *testing.T, open Open) {
 		if first.Load() != 1 {
 			t.Errorf("%s was used %d times", name, first.Load())
 		}
-		for at, s := range append(handles, handle(t, open, place)) {
+		for at, s := range append(handles, storetest.Handle(t, open, place)) {
 			if used, err := s.UsedUp(ctx, name); err != nil || !used {
 				t.Errorf("handle %d: %v, %v", at, used, err)
 			}

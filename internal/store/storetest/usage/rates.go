@@ -1,4 +1,4 @@
-package storetest
+package usage
 
 import (
 	"fmt"
@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
 	"github.com/bailiwick-dev/bailiwick/limit"
 )
 
 // rates returns the store's shared rates; nil if it has none.
-func rates(t *testing.T, s Store) limit.Store {
+func rates(t *testing.T, s storetest.Store) limit.Store {
 	shared, ok := s.(limit.Store)
 	if !ok {
 		t.Log("this store shares no rates: they are kept in the process")
@@ -20,8 +21,8 @@ func rates(t *testing.T, s Store) limit.Store {
 }
 
 // testRates checks that a call is taken from all buckets or from none, and the returned wait.
-func testRates(t *testing.T, open Open) {
-	s := rates(t, handle(t, open, t.TempDir()))
+func testRates(t *testing.T, open storetest.Open) {
+	s := rates(t, storetest.Handle(t, open, t.TempDir()))
 	if s == nil {
 		return
 	}
@@ -42,8 +43,8 @@ func testRates(t *testing.T, open Open) {
 		{"nor here", []limit.Bucket{bucket("oben", hour, 2)}, 0},
 		{"a slow one", []limit.Bucket{bucket("tslow", 3*hour, 1)}, 0},
 		{"the longest counts", []limit.Bucket{bucket("tslow", 3*hour, 1), bucket("oana", hour, 2)}, 3 * hour},
-		{"any name", []limit.Bucket{bucket(strange, hour, 1)}, 0},
-		{"is one name", []limit.Bucket{bucket(strange, hour, 1)}, hour},
+		{"any name", []limit.Bucket{bucket(storetest.Strange, hour, 1)}, 0},
+		{"is one name", []limit.Bucket{bucket(storetest.Strange, hour, 1)}, hour},
 		{"a smaller burst than before", []limit.Bucket{bucket("oben", hour, 1)}, hour},
 		{"a rate without bounds", []limit.Bucket{bucket("ofree", 1, 1<<30)}, 0},
 		{"the longest time", []limit.Bucket{bucket("oslow", 10*365*24*hour, 1)}, 0},
@@ -74,9 +75,9 @@ func testRates(t *testing.T, open Open) {
 
 // testRateHandles takes from the same buckets through two handles, in different orders: together they get what a
 // single one would.
-func testRateHandles(t *testing.T, open Open) {
+func testRateHandles(t *testing.T, open storetest.Open) {
 	place := t.TempDir()
-	handles := []limit.Store{rates(t, handle(t, open, place)), rates(t, handle(t, open, place))}
+	handles := []limit.Store{rates(t, storetest.Handle(t, open, place)), rates(t, storetest.Handle(t, open, place))}
 	if handles[0] == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package storetest
+package usage
 
 import (
 	"context"
@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/google/go-cmp/cmp"
 )
 
 // testBudgets checks the sums, and that days and accounts are separate.
-func testBudgets(t *testing.T, open Open) {
+func testBudgets(t *testing.T, open storetest.Open) {
 	place := t.TempDir()
 	s := open(t, place)
 	const day = limit.Day(20_662) // 2026-07-28
@@ -55,7 +55,7 @@ func testBudgets(t *testing.T, open Open) {
 	if _, err := s.Spend(t.Context(), []limit.Entry{entry(day, "oana", limit.Use{})}); err == nil {
 		t.Error("a closed store answers")
 	}
-	again := handle(t, open, place)
+	again := storetest.Handle(t, open, place)
 	got, err := again.Spend(t.Context(), []limit.Entry{entry(day, "oana", limit.Use{}), entry(day, strange, limit.Use{})})
 	if diff := cmp.Diff([]limit.Use{one.Plus(one), one}, got); diff != "" || err != nil {
 		t.Errorf("opened again: %v (-want +got):\n%s", err, diff)
@@ -63,9 +63,9 @@ func testBudgets(t *testing.T, open Open) {
 }
 
 // testBudgetHandles adds through two handles at once: no use is lost, and each answer includes all earlier ones.
-func testBudgetHandles(t *testing.T, open Open) {
+func testBudgetHandles(t *testing.T, open storetest.Open) {
 	place := t.TempDir()
-	handles := []Store{handle(t, open, place), handle(t, open, place)}
+	handles := []storetest.Store{storetest.Handle(t, open, place), storetest.Handle(t, open, place)}
 	const adders, each = 8, 25
 	account := limit.Account{Day: 20_662, Key: "oana"}
 	seen := make([]map[int64]bool, adders)
@@ -98,11 +98,11 @@ func testBudgetHandles(t *testing.T, open Open) {
 
 // testBudgetLimiters lets two limiters, as in two processes, draw on one budget: after they are closed, the store has
 // every call that they admitted, and a new limiter refuses.
-func testBudgetLimiters(t *testing.T, open Open) {
+func testBudgetLimiters(t *testing.T, open storetest.Open) {
 	place := t.TempDir()
 	const most, callers = 300, 8
 	options := func() limit.Options {
-		return limit.Options{PerMinute: 60e9, Burst: 1 << 30, Daily: limit.Use{Calls: most}, TokenDaily: limit.Use{Calls: most}, Ledger: handle(t, open, place)}
+		return limit.Options{PerMinute: 60e9, Burst: 1 << 30, Daily: limit.Use{Calls: most}, TokenDaily: limit.Use{Calls: most}, Ledger: storetest.Handle(t, open, place)}
 	}
 	limiters := []*limit.Limiter{limit.New(options()), limit.New(options())}
 	began := time.Now()
@@ -140,7 +140,7 @@ func testBudgetLimiters(t *testing.T, open Open) {
 		t.Error("a limiter that begins lets more through:", err)
 	}
 	day := limit.DayOf(began)
-	got, err := handle(t, open, place).Spend(t.Context(), []limit.Entry{{Account: limit.Account{Day: day, Key: "oana"}}})
+	got, err := storetest.Handle(t, open, place).Spend(t.Context(), []limit.Entry{{Account: limit.Account{Day: day, Key: "oana"}}})
 	if want := (limit.Use{Calls: passed.Load(), Rows: 2 * passed.Load()}); err != nil || got[0] != want || want.Calls < most || want.Calls > 2*most {
 		t.Errorf("%+v, %v; %d calls passed of %d to %d", got, err, want.Calls, most, 2*most)
 	}
