@@ -13,6 +13,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
+	"github.com/bailiwick-dev/bailiwick/console/internal/markdown"
 	"github.com/bailiwick-dev/bailiwick/console/internal/sanitize"
 	"github.com/bailiwick-dev/bailiwick/console/internal/words"
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -228,6 +229,12 @@ func (c *Console) functions() template.FuncMap {
 		"shown":  words.Shown,
 		"state":  words.State,
 		"lends":  words.Lends,
-		"list":   func(items ...any) []any { return items },
+		"markdown": func(s review.Shown) template.HTML {
+			if s.Kind != "text" || s.Length > 0 {
+				return ""
+			}
+			return markdown.Render(s.Text)
+		},
+		"list": func(items ...any) []any { return items },
 	}
 }

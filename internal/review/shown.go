@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/bailiwick-dev/bailiwick/internal/emoji"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -111,7 +112,7 @@ func first(text string, most int) string {
 
 // Visible returns text with all characters visible, so that different texts look different: invisible characters,
 // control characters and those that change the writing direction are written like ⟨U+202E⟩. Spaces, tabs and newlines
-// stay.
+// stay, and what joins the parts of an emoji.
 func Visible(text string) string {
 	var out strings.Builder
 	marks := 0
@@ -122,7 +123,7 @@ func Visible(text string) string {
 			marks = 0
 		}
 		switch {
-		case r == ' ', r == '\n', r == '\t':
+		case r == ' ', r == '\n', r == '\t', emoji.Joins(text, i):
 			out.WriteRune(r)
 		case r == '⟨' && strings.HasPrefix(text[i+len("⟨"):], "U+"), hidden(r), marks > maxMarks:
 			fmt.Fprintf(&out, "⟨U+%04X⟩", r)

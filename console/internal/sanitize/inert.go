@@ -13,6 +13,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/internal/emoji"
 )
 
 // Line returns text on one line, at most most characters of it.
@@ -28,14 +30,14 @@ func Text(text string) template.HTML { return write(text, extent{math.MaxInt, ma
 func Plain(text string, most int) string {
 	var b strings.Builder
 	n := 0
-	for _, r := range text {
+	for i, r := range text {
 		if n == most {
 			b.WriteString("…")
 			break
 		}
 		if r == '\n' || r == '\t' {
 			r = ' '
-		} else if odd(r) {
+		} else if odd(r) && !emoji.Joins(text, i) {
 			r = utf8.RuneError
 		}
 		b.WriteRune(r)
@@ -92,7 +94,7 @@ func write(text string, e extent) template.HTML {
 			mark := marked.FindString(text[i:])
 			skip = i + len(mark)
 			fmt.Fprintf(&b, `<span class="odd">%s</span>`, strings.Trim(mark, "⟨⟩"))
-		case odd(r):
+		case odd(r) && !emoji.Joins(text, i):
 			fmt.Fprintf(&b, `<span class="odd">U+%04X</span>`, r)
 		default:
 			escape(&b, r)
