@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/people"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -18,7 +19,7 @@ func (a *API) operators() map[string]map[string]answer {
 	return map[string]map[string]answer{
 		"/api/tokens":             {"GET": a.managing("tokens", a.listTokens), "POST": a.fresh(a.managing("create_token", a.createToken))},
 		"/api/tokens/{id}/revoke": {"POST": a.managing("revoke_token", a.revokeToken)},
-		"/api/people/invite":      {"POST": a.fresh(a.managing("invite_person", a.invite))},
+		"/api/people":             {"GET": a.managing("people", a.listPeople), "POST": a.fresh(a.managing("invite_person", a.invite))},
 		"/api/people/remove":      {"POST": a.managing("remove_person", a.remove)},
 		"/api/sessions":           {"GET": a.managing("sessions", a.listSessions)},
 		"/api/sessions/{id}/end":  {"POST": a.managing("end_session", a.endSession)},
@@ -49,6 +50,19 @@ func (a *API) listTokens(ctx context.Context, r *request) (any, error) {
 		all = []identity.Token{}
 	}
 	return map[string]any{"tokens": all}, err
+}
+
+func (a *API) listPeople(ctx context.Context, r *request) (any, error) {
+	all, err := a.options.Tokens.List(ctx, r.who)
+	if err != nil {
+		return nil, err
+	}
+	open, err := a.options.Tokens.Sessions(ctx, r.who, identity.Session)
+	rows := people.Rows(all, open, r.who, time.Now())
+	if rows == nil {
+		rows = []people.Person{}
+	}
+	return map[string]any{"people": rows}, err
 }
 
 // rights are the members of a body that say what a token or a person may do.

@@ -482,12 +482,15 @@ func TestOperatorsAPI(t *testing.T) {
 	if status, _ := g.calls(secret); status != 401 {
 		t.Error("revoked and good:", status)
 	}
-	status, invited := call(g.ana, "POST", "/api/people/invite", `{"owner":"ben@example.com","scopes":"read,review"}`)
+	status, invited := call(g.ana, "POST", "/api/people", `{"owner":"ben@example.com","scopes":"read,review"}`)
 	if link, _ := invited["sign_in"].(string); status != 200 || !strings.HasPrefix(link, "/console/sign-in?link=bwl_") {
 		t.Error(status, invited)
 	}
 	ben := g.signIn("ben@example.com", identity.Read, identity.Review)
 	if status, out := call(g.ana, "GET", "/api/sessions", ""); status != 200 || len(out["sessions"].([]any)) != 2 {
+		t.Error(status, out)
+	}
+	if status, out := call(g.ana, "GET", "/api/people", ""); status != 200 || !strings.Contains(fmt.Sprint(out), "owner:ben@example.com") {
 		t.Error(status, out)
 	}
 	if status, out := call(g.ana, "POST", "/api/people/remove", `{"owner":"ben@example.com","tenant":"`+demo.Acme+`"}`); status != 200 || out["revoked"] != 1.0 {
@@ -498,7 +501,7 @@ func TestOperatorsAPI(t *testing.T) {
 	}
 	eve := g.signIn("eve@example.com", identity.Read, identity.Review)
 	for _, row := range [][3]string{{"GET", "/api/tokens", ""}, {"POST", "/api/tokens", `{"name":"x","owner":"eve","scopes":"read"}`}, {"GET", "/api/sessions", ""},
-		{"POST", "/api/people/invite", `{"owner":"x","scopes":"operator"}`}, {"POST", "/api/people/remove", `{"owner":"ana@example.com"}`}} {
+		{"POST", "/api/people", `{"owner":"x","scopes":"operator"}`}, {"POST", "/api/people/remove", `{"owner":"ana@example.com"}`}} {
 		if status, _ := call(eve, row[0], row[1], row[2]); status != 403 {
 			t.Errorf("%s by no operator: %d", row, status)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/reviewapi"
 )
 
 // maxAnswer is the maximum size of a response, in bytes.
@@ -120,6 +121,10 @@ func (g *gateway) sheet(ctx context.Context, method, id, verb string, body any) 
 	if id == "" || strings.ContainsAny(id, "/?#%") {
 		return nil, nil, terminal.Usagef("%q is no id of a change", id)
 	}
+	id, err := g.full(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
 	path := "/api/changes/" + id
 	if verb != "" {
 		path += "/" + verb
@@ -127,4 +132,35 @@ func (g *gateway) sheet(ctx context.Context, method, id, verb string, body any) 
 	sheet := new(review.Sheet)
 	raw, err := g.ask(ctx, method, path, body, sheet)
 	return sheet, raw, err
+}
+
+// Lengths of ids of changes.
+const (
+	fullID  = 34
+	leastID = 4 // of a shortened one
+)
+
+// full returns the id that begins or ends with a shortened one, among those of the newest changes.
+func (g *gateway) full(ctx context.Context, short string) (string, error) {
+	if len(short) >= fullID || len(short) < leastID {
+		return short, nil
+	}
+	var page reviewapi.Page
+	q := url.Values{"state": {"all"}, "text": {short}, "limit": {"200"}}
+	if _, err := g.ask(ctx, http.MethodGet, "/api/changes?"+q.Encode(), nil, &page); err != nil {
+		return "", err
+	}
+	var found []string
+	for _, row := range page.Changes {
+		if strings.HasPrefix(row.ID, short) || strings.HasSuffix(row.ID, short) {
+			found = append(found, row.ID)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return "", terminal.Usagef("%q begins or ends the ids of %d changes: %s", short, len(found), strings.Join(found[:min(len(found), 3)], ", "))
+	}
+	return short, nil
 }

@@ -6,6 +6,7 @@ package reviews
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -335,7 +336,7 @@ func (d desk) watch() *cobra.Command {
 				if e.By != "" {
 					by = " by " + e.By
 				}
-				d.t.Printf("%s  %s  %s%s\n", when(e.At), oneLine(e.Change), stateOf(change.State(e.Kind)), oneLine(by))
+				d.t.Printf("%s  %s  %s%s\n", when(e.At), oneLine(e.Change), happened(e), oneLine(by))
 			})
 			if cmd.Context().Err() != nil {
 				return nil
@@ -343,6 +344,17 @@ func (d desk) watch() *cobra.Command {
 			return err
 		},
 	}
+}
+
+// happened describes an event in words.
+func happened(e change.Event) string {
+	words := map[change.EventKind]string{change.EventCreated: "proposed", change.EventDecided: "approved by one of several", change.EventAsked: "changes asked for", change.EventRenewed: "previewed again",
+		change.EventReplaced: "replaced by another version", change.EventUnknown: "outcome unknown", change.EventClaimed: "being applied", change.EventSettled: "settled"}
+	text := cmp.Or(words[e.Kind], oneLine(string(e.Kind)))
+	if e.Broken {
+		text += ", past the rules of review (break glass)"
+	}
+	return text
 }
 
 // follow passes each event to tell until the stream ends, which is an error.

@@ -2,9 +2,11 @@ package tokens
 
 import (
 	"cmp"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,13 +14,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/people"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // People returns the commands about the people who sign in to the console.
 func People(t *terminal.Terminal) *cobra.Command {
-	cmd := terminal.Group(&cobra.Command{Use: "people", Short: "Invite people to the console, where changes are reviewed"})
-	cmd.AddCommand(invite(t))
+	cmd := terminal.Group(&cobra.Command{Use: "people", Short: "Invite, list and remove the people who sign in to the console"})
+	cmd.AddCommand(invite(t), listPeople(t), remove(t))
 	return cmd
 }
 
@@ -41,7 +46,7 @@ func invite(t *terminal.Terminal) *cobra.Command {
 			if !slices.ContainsFunc(want.Scopes, func(s identity.Scope) bool {
 				return s == identity.Review || s == identity.Audit || s == identity.Operator
 			}) {
-				return terminal.Usagef("--scopes must have review, audit or operator: the console opens for nobody else")
+				return terminal.Usagef("--scopes must have review, audit or operator: the console opens for these alone")
 			}
 			life, err := parseLife(within)
 			if err != nil {
@@ -70,6 +75,77 @@ func invite(t *terminal.Terminal) *cobra.Command {
 	f.StringVar(&scopes, "scopes", "review", "`SCOPES` apart by commas: review, audit, operator, read, …")
 	f.StringVar(&within, "within", "24h", "how long the link is good for: 24h, 3d")
 	f.StringVar(&at, "url", "", "the gateway's `URL` as the person opens it (default server.url, else notifications.url, else the address that it listens on)")
+	return cmd
+}
+
+func listPeople(t *terminal.Terminal) *cobra.Command {
+	var k app.Keep
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the people with rights here",
+		Args:  terminal.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return k.Tokens(cmd.Context(), func(tokens *identity.Tokens, _ *config.Config) error {
+				by := identity.Local(app.LocalUser())
+				all, err := tokens.List(cmd.Context(), by)
+				if err != nil {
+					return err
+				}
+				open, err := tokens.Sessions(cmd.Context(), by, identity.Session)
+				if err != nil {
+					return err
+				}
+				rows := people.Rows(all, open, by, time.Now())
+				if t.JSON {
+					return t.PrintJSON(map[string]any{"people": rows})
+				}
+				w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+				fmt.Fprintln(w, "PERSON\tTENANT\tRIGHTS\tFROM\tSESSIONS\tAGENTS\tLAST USED")
+				for _, p := range rows {
+					seen := "-"
+					if !p.Seen.IsZero() {
+						seen = p.Seen.UTC().Format("2006-01-02 15:04 UTC")
+					}
+					var rights []string
+					for _, s := range p.Scopes {
+						rights = append(rights, string(s))
+					}
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\n", review.Visible(p.Owner), cmp.Or(review.Visible(p.Tenant), "-"), strings.Join(rights, ","), p.From, len(p.Sessions), p.Agents, seen)
+				}
+				return w.Flush()
+			})
+		},
+	}
+	k.Flags(cmd.Flags())
+	return cmd
+}
+
+func remove(t *terminal.Terminal) *cobra.Command {
+	var k app.Keep
+	var tenant string
+	cmd := &cobra.Command{
+		Use:     "remove PERSON",
+		Short:   "End a person's sessions, tokens and agents",
+		Example: "  bailiwick people remove ana@example.com",
+		Args:    terminal.These(1, "the person, as owners of tokens are named"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return k.Tokens(cmd.Context(), func(tokens *identity.Tokens, _ *config.Config) error {
+				n, err := tokens.Remove(cmd.Context(), identity.Local(app.LocalUser()), args[0], tenant)
+				switch {
+				case problem.CodeOf(err) == problem.NotFound:
+					return problem.New(problem.NotFound, fmt.Sprintf("there is no person %q of this tenant with rights here; bailiwick people list names them", problem.Cut(args[0])))
+				case err != nil:
+					return err
+				case t.JSON:
+					return t.PrintJSON(map[string]any{"revoked": n})
+				}
+				t.Notef("removed %s, with all sessions and agents; tokens and records that ended: %d", review.Visible(args[0]), n)
+				return nil
+			})
+		},
+	}
+	k.Flags(cmd.Flags())
+	cmd.Flags().StringVar(&tenant, "tenant", "", "the `TENANT` of the person (default none)")
 	return cmd
 }
 

@@ -11,13 +11,14 @@ import (
 
 // A Person is a human with rights here.
 type Person struct {
-	Owner, Tenant string
-	Scopes        []identity.Scope
-	From          string // "invited", "issuer" or "token"
-	Sessions      []identity.OpenTicket
-	Agents        int
-	Seen          time.Time
-	Mine          bool
+	Owner    string                `json:"owner"`
+	Tenant   string                `json:"tenant,omitempty"`
+	Scopes   []identity.Scope      `json:"scopes"`
+	From     string                `json:"from"` // "invited", "issuer" or "token"
+	Sessions []identity.OpenTicket `json:"-"`
+	Agents   int                   `json:"agents"` // that the person has let in
+	Seen     time.Time             `json:"last_used_at,omitzero"`
+	Mine     bool                  `json:"-"` // of the viewer
 }
 
 // Rows returns the people of tokens and open sessions, by name, as viewer manages them at now.
