@@ -28,10 +28,7 @@ type Rule struct {
 func Judge(c *Change, rules []Rule, p identity.Principal, asked write.Mode) {
 	c.Op, c.Classes, c.Fields, c.Rows = facts(c)
 	c.Risk = assess(c)
-	seen := expression.Facts{Op: string(c.Op), Classes: c.Classes, Fields: c.Fields, Rows: c.Rows, Action: c.Action, Tool: c.Tool, Source: c.Source, Risk: string(c.Risk)}
-	if len(c.Classes) > 0 {
-		seen.Class = c.Classes[0]
-	}
+	seen := c.Facts()
 	c.Need = 1
 	c.Mode = asked
 	var by []string
@@ -56,6 +53,15 @@ func Judge(c *Change, rules []Rule, p identity.Principal, asked write.Mode) {
 	if c.Mode == write.Allow {
 		c.Need = 0
 	}
+}
+
+// Facts returns what conditions see of c.
+func (c *Change) Facts() expression.Facts {
+	f := expression.Facts{Op: string(c.Op), Classes: c.Classes, Fields: c.Fields, Rows: c.Rows, Action: c.Action, Tool: c.Tool, Source: c.Source, Risk: string(c.Risk)}
+	if len(c.Classes) > 0 {
+		f.Class = c.Classes[0]
+	}
+	return f
 }
 
 // Reviewed requires a review of c even if a rule would let it through, because of a gate or an objection.

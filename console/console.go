@@ -53,6 +53,7 @@ type Options struct {
 
 	Deliveries Deliveries
 	Hooks      []string // the names of the webhooks in Deliveries
+	TestHook   func(ctx context.Context, hook string) error
 
 	Idle    time.Duration // maximum time without a request; 0 means the constant Idle
 	Life    time.Duration // maximum duration of a session; 0 means the constant Life

@@ -60,7 +60,9 @@ func (c *Console) delivering(v *visit, tool string, do func(context.Context) err
 }
 
 // notifications shows the status of each webhook, and its deliveries.
-func (c *Console) notifications(v *visit) error {
+func (c *Console) notifications(v *visit) error { return c.showNotifications(v, frame{}) }
+
+func (c *Console) showNotifications(v *visit, page frame) error {
 	q := v.r.URL.Query()
 	f := webhook.Filter{State: webhook.State(q.Get("state")), Hook: q.Get("hook"), Change: q.Get("change"), Limit: deliverySize}
 	if f.State != "" && !slices.Contains(webhook.States(), f.State) {
@@ -107,9 +109,12 @@ func (c *Console) notifications(v *visit) error {
 		f.State = one.state
 		p.Chips = append(p.Chips, chip{Href: sentTo(f), Label: one.label, Here: one.state == here})
 	}
-	page := frame{Title: "Notifications", At: Path + "/notifications", Page: p}
+	page.Title, page.At, page.Page = "Notifications", Path+"/notifications", p
 	if q.Has("again") {
 		page.Notice = "It waits again and is sent in a moment."
+	}
+	if name := q.Get("tested"); slices.Contains(c.options.Hooks, name) {
+		page.Notice = "A test has arrived at " + name + "."
 	}
 	return c.render(v, "notifications", page)
 }
@@ -173,5 +178,23 @@ func (c *Console) redeliver(v *visit) error {
 		return err
 	}
 	http.Redirect(v.w, v.r, Path+"/notifications?again=yes", http.StatusSeeOther)
+	return nil
+}
+
+// testHook sends a test to a webhook or a recipient.
+func (c *Console) testHook(v *visit) error {
+	name := v.r.PostForm.Get("hook")
+	if !slices.Contains(c.options.Hooks, name) || c.options.TestHook == nil {
+		return problem.New(problem.NotFound, "There is no such notification.")
+	}
+	err := c.delivering(v, "console/test_notification", func(ctx context.Context) error { return c.options.TestHook(ctx, name) })
+	if problem.CodeOf(err) == problem.Upstream {
+		v.r.URL = &url.URL{Path: Path + "/notifications"}
+		return c.showNotifications(v, frame{Alert: "It has not arrived. " + problem.Of(err).Detail, Status: http.StatusBadGateway})
+	}
+	if err != nil {
+		return err
+	}
+	http.Redirect(v.w, v.r, Path+"/notifications?tested="+url.QueryEscape(name), http.StatusSeeOther)
 	return nil
 }

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"context"
 	"net/url"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
@@ -113,6 +115,39 @@ func TestNotifications(t *testing.T) {
 	found, _, err := s.Deliveries(t.Context(), webhook.Filter{State: webhook.Waiting, Hook: "ops"})
 	if err != nil || len(found) != 1 || found[0].ID != 2 || found[0].Attempts != 0 {
 		t.Errorf("%+v %v", found, err)
+	}
+}
+
+// TestNotificationsTest: operators without a tenant send a test, by a form of the page alone.
+func TestNotificationsTest(t *testing.T) {
+	var tested []string
+	w := newWorld(t, newDrawers(), func(o *console.Options) {
+		withOutbox(outbox(t))(o)
+		o.TestHook = func(_ context.Context, hook string) error {
+			if tested = append(tested, hook); hook == "billing" {
+				return problem.New(problem.Upstream, "billing: it can't be reached")
+			}
+			return nil
+		}
+	})
+	b := w.signedIn(t, "rosa")
+	if got := b.post("/console/notifications/test", url.Values{"hook": {"ops"}}); got.status != 303 {
+		t.Error(got.status)
+	}
+	if got := b.get("/console/notifications?tested=ops"); !strings.Contains(got.body, "A test has arrived at ops.") || strings.Contains(b.get("/console/notifications?tested=x").body, "has arrived") {
+		t.Error(got.body)
+	}
+	if got := b.post("/console/notifications/test", url.Values{"hook": {"billing"}}); got.status != 502 || !strings.Contains(got.body, "billing: it can") {
+		t.Error(got.status, got.body)
+	}
+	if got := b.post("/console/notifications/test", url.Values{"hook": {"nowhere"}}); got.status != 404 {
+		t.Error(got.status)
+	}
+	if got := w.signedIn(t, "ann", identity.Review).post("/console/notifications/test", url.Values{"hook": {"ops"}}); got.status != 403 {
+		t.Error("a reviewer sends a test:", got.status)
+	}
+	if strings.Join(tested, " ") != "ops billing" {
+		t.Error(tested)
 	}
 }
 

@@ -67,6 +67,7 @@ func (c *Console) routes() []route {
 	}
 	if c.options.Deliveries != nil {
 		all = append(all, route{method: "GET", pattern: "/notifications", needs: identity.Operator, serve: c.notifications},
+			route{method: "POST", pattern: "/notifications/test", needs: identity.Operator, serve: c.testHook},
 			route{method: "POST", pattern: "/notifications/{id}/redeliver", needs: identity.Operator, serve: c.redeliver})
 	}
 	if c.options.Sources != nil {

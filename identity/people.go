@@ -226,3 +226,38 @@ func (t *Tokens) Agents(ctx context.Context, by Principal) ([]Token, error) {
 	slices.SortFunc(out, func(a, b Token) int { return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID)) })
 	return out, nil
 }
+
+// Known returns a person of this store by name and tenant, with their rights of this moment, for a decision that they take
+// elsewhere. Someone for whom an issuer vouches is known while they have a session here: the issuer isn't asked.
+func (t *Tokens) Known(ctx context.Context, owner, tenant string) (Principal, error) {
+	unknown := &problem.Error{Code: problem.PermissionDenied, Kind: "person", Detail: "This person isn't known here, or has to sign in again."}
+	all, err := t.byID(ctx)
+	if err != nil {
+		return Principal{}, storeFailed(err)
+	}
+	open, err := t.store.Tickets(ctx, Session)
+	if err != nil {
+		return Principal{}, storeFailed(err)
+	}
+	var found Principal
+	var since time.Time
+	for id, k := range all {
+		if k.Use != UsePerson || k.Tenant != tenant || Person(k.Owner) == "" || Person(k.Owner) != Person(owner) || k.Created.Before(since) {
+			continue
+		}
+		here := func(s Ticket) bool { return s.Token == id && s.Open(t.now()) }
+		if k.Subject != "" && !slices.ContainsFunc(open, here) {
+			continue
+		}
+		if _, err := t.valid(all, id); err != nil {
+			continue
+		}
+		if p, err := k.Principal(); err == nil {
+			found, since = p, k.Created
+		}
+	}
+	if found.ID == "" {
+		return Principal{}, unknown
+	}
+	return found, nil
+}

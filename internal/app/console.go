@@ -40,6 +40,7 @@ func (p *App) Console(ctx context.Context, s *mcp.Server, credentials identity.A
 	}
 	if hooks := p.Config.Notifications.Hooks; hooks != nil {
 		o.Deliveries, o.Hooks = p.Store, webhook.Names(hooks)
+		o.TestHook = func(ctx context.Context, hook string) error { return TestNotification(ctx, p.Config, hook) }
 	}
 	c, err := console.New(o)
 	if err != nil {

@@ -4,22 +4,68 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"net/http"
+	"slices"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/console"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/answers"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
+// sending returns the options of what sends the notifications that c configures. Links begin with the configured URL, or else
+// with at.
+func sending(c *config.Config, at string, log *slog.Logger) webhook.Options {
+	n := c.Notifications
+	at = cmp.Or(n.URL, c.Server.URL, at)
+	o := webhook.Options{Hooks: n.Hooks, Link: at + console.Path + "/changes/", Answers: at + answers.Path, Logger: log}
+	if n.Mail.Host != "" {
+		o.Mail = n.Mail.Send
+	}
+	return o
+}
+
+// TestNotification sends a test to a hook of c, once and at once.
+func TestNotification(ctx context.Context, c *config.Config, hook string) error {
+	return webhook.New(sending(c, "", nil)).Test(ctx, hook)
+}
+
+// shown returns a change as a person sees it. The read is recorded as one of the notification, not of the person.
+func (p *App) shown(ctx context.Context, as webhook.Person, change string) (*review.Sheet, error) {
+	who, err := p.Tokens.Known(ctx, as.Owner, as.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	who.ID, who.TokenID = "notification:"+who.ID, ""
+	return p.Gateway.Reviewer(who, "notification").Sheet(ctx, change)
+}
+
+// Answers returns the handler that takes decisions of people in other systems; nil if none is configured.
+func (p *App) Answers(log *slog.Logger) http.Handler {
+	n := p.Config.Notifications
+	if p.Tokens == nil || !slices.ContainsFunc(n.Hooks, func(h webhook.Hook) bool { return h.Answers() }) {
+		return nil
+	}
+	return answers.New(answers.Options{Hooks: n.Hooks, Reviewer: p.Gateway.Reviewer, Used: p.Store, Link: cmp.Or(n.URL, p.Config.Server.URL) + console.Path + "/changes/", Logger: log,
+		Person: func(ctx context.Context, who webhook.Person) (identity.Principal, error) {
+			return p.Tokens.Known(ctx, who.Owner, who.Tenant)
+		}})
+}
+
 // Notify sends the configured notifications about changes until stop is called. at is the server's address, such as
 // http://127.0.0.1:8420: links use it unless the configuration has another.
 func (p *App) Notify(ctx context.Context, at string, log *slog.Logger) (stop func()) {
-	n := p.Config.Notifications
-	if n.Hooks == nil {
+	if p.Config.Notifications.Hooks == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	sender := webhook.New(webhook.Options{Changes: p.Store, Store: p.Store, Hooks: n.Hooks, Link: cmp.Or(n.URL, p.Config.Server.URL, at) + console.Path + "/changes/", Logger: log})
+	o := sending(p.Config, at, log)
+	o.Changes, o.Store, o.Show = p.Store, p.Store, p.shown
+	sender := webhook.New(o)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

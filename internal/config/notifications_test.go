@@ -3,11 +3,13 @@ package config_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/mail"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 )
 
@@ -37,7 +39,20 @@ func TestNotifications(t *testing.T) {
 		{text: "{webhooks: {ops: {secret: " + secret + "}}}", err: "notifications.webhooks.ops: needs the key url"},
 		{text: "{webhooks: {ops: {ur: x}}}", err: `notifications.webhooks.ops: needs the key url`},
 		{text: "{webhooks: {}}", err: "notifications.webhooks: is empty; name a webhook or leave it out"},
-		{text: "{}", err: "notifications: needs the key webhooks"},
+		{text: "{}", err: "notifications: needs the key webhooks or mail"},
+		{text: "{webhooks: {chat: {url: https://hooks.slack.com/x, format: slack, secret: " + secret + ", as: ben, tenant: acme, people: {U1: ben}, quiet: '22:00-07:00', zone: Europe/Berlin}}}",
+			want: one(webhook.Hook{Name: "chat", URL: "https://hooks.slack.com/x", Form: webhook.Slack, Secret: []byte(secret), Tenant: "acme", As: webhook.Person{Owner: "ben", Tenant: "acme"},
+				People: map[string]webhook.Person{"U1": {Owner: "ben", Tenant: "acme"}}, Quiet: &webhook.Quiet{From: 22 * 60, To: 7 * 60, Zone: "Europe/Berlin"}})},
+		{text: "{mail: {server: 'smtp://mail.example', from: Gate <gate@example.com>, user: u, password: p, to: {ana: {address: ana@example.com, digest: 1h}}}}",
+			want: config.Notifications{Mail: mail.Server{Host: "mail.example", Port: 587, User: "u", Password: "p", From: "Gate <gate@example.com>"},
+				Hooks: []webhook.Hook{{Name: "ana", Form: webhook.Email, To: "ana@example.com", Digest: time.Hour}}}},
+		{text: "{mail: {server: 'smtps://u:p@mail.example', from: g@example.com, to: {ana: {address: a@example.com}}}}",
+			err: "notifications.mail.server: must be such as smtps://mail.example:465, or smtp://mail.example:587 for STARTTLS, without user and password"},
+		{text: "{mail: {server: 'smtps://mail.example', from: nobody, to: {ana: {address: a@example.com}}}}", err: "notifications.mail.from: must be an e-mail address, such as ana@example.com"},
+		{text: "{webhooks: {ops: {url: https://h.example, secret: " + secret + ", people: {U1: ben}}}}", err: "notifications.webhooks.ops.people: needs the key as beside it: what isn't shown can't be decided about"},
+		{text: "{webhooks: {ops: {url: https://h.example, format: slack, as: ben, people: {U1: ben}}}}", err: "notifications.webhooks.ops.people: needs a secret beside it, which signs the answers"},
+		{text: "{webhooks: {ops: {url: https://h.example, secret: " + secret + ", quiet: '7:00-22:00'}}}", err: "notifications.webhooks.ops.quiet: must be hours such as 22:00-07:00"},
+		{text: "{webhooks: {ops: {url: https://h.example, secret: " + secret + ", zone: Mars}}}", err: "notifications.webhooks.ops.zone: must be a time zone such as Europe/Berlin"},
 	} {
 		c, err := config.Parse("f.yaml", []byte(src+tt.text+"\n"), env)
 		if err == nil {

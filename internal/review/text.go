@@ -61,6 +61,28 @@ func Text(s *Sheet) string {
 	return out.String()
 }
 
+// Lines returns the first lines of what s changes, as Text writes them, at most that many, and how many fields more there are.
+func Lines(s *Sheet, most int) (lines []string, more int) {
+	for _, item := range s.Items {
+		for _, f := range item.Fields {
+			if f.Source || f.Same {
+				continue
+			}
+			if len(lines) == most {
+				more++
+				continue
+			}
+			line := f.line(item.Op)
+			if len(s.Items) > 1 {
+				line = target(item) + " " + line
+			}
+			lines = append(lines, line)
+		}
+		more += item.Hidden
+	}
+	return lines, more
+}
+
 // Heading returns a heading for a change in state s.
 func Heading(s change.State) string {
 	switch s {

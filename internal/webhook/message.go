@@ -28,7 +28,7 @@ type Message struct {
 	Data Data      `json:"data"`
 }
 
-// Data describes a change in a Message. It contains no value of any record.
+// Data describes a change in a Message.
 type Data struct {
 	ID      string           `json:"change_id"`
 	Event   change.EventKind `json:"event"`
@@ -45,39 +45,88 @@ type Data struct {
 	Broken  bool             `json:"break_glass,omitzero"` // approved past four eyes and the number of approvals
 	Link    string           `json:"url,omitzero"`
 	Seq     int64            `json:"seq"` // of the event
+
+	// As the person sees it that the hook names; else empty.
+	Title  string   `json:"title,omitzero"`
+	Lines  []string `json:"lines,omitzero"`
+	Digest string   `json:"digest,omitzero"`     // of what is decided about
+	Answer string   `json:"answer_url,omitzero"` // takes signed decisions by POST, while people can decide
 }
+
+// shownLines is the number of lines of a diff that a notification shows.
+const shownLines = 3
+
+// Test is the event of a test of a hook.
+const Test change.EventKind = "test"
 
 // An outgoing is an encoded message for one hook.
 type outgoing struct {
-	id   string // the same in every attempt, so that receivers can drop duplicates
-	body []byte
+	id     string // the same in every attempt, so that receivers can drop duplicates
+	body   []byte
+	letter Letter // of the form Email, in place of body
 }
 
-// message encodes the notification of a delivery.
-func (s *Sender) message(ctx context.Context, t *target, d Delivery) (outgoing, error) {
-	e := d.Event
+// data returns the facts of an event, and of its change as it is now.
+func (s *Sender) data(ctx context.Context, e change.Event) (Data, error) {
 	data := Data{ID: e.Change, Event: e.Kind, State: e.State, By: e.By, Agent: e.Agent, Tenant: e.Tenant, Broken: e.Broken, Seq: e.Seq}
+	if s.o.Link != "" && e.Change != "" {
+		data.Link = s.o.Link + e.Change
+	}
+	if e.Change == "" {
+		return data, nil // a test
+	}
 	c, err := s.o.Changes.Get(ctx, e.Change)
 	switch {
 	case errors.Is(err, change.ErrNone):
 	case err != nil:
-		return outgoing{}, err
+		return data, err
 	default:
 		data.Owner, data.Op, data.Classes, data.Rows, data.Risk, data.Need = c.Agent.Owner, c.Op, c.Classes, c.Rows, c.Risk, c.Need
 	}
-	if s.o.Link != "" {
-		data.Link = s.o.Link + e.Change
-	}
-	var content any = Message{Type: "change." + string(e.Kind), At: e.At, Data: data}
-	if t.Form == Slack {
-		content = map[string]string{"text": data.slack()}
-	}
-	body, err := json.Marshal(content)
-	return outgoing{id: fmt.Sprintf("%s.%d", e.Change, e.Seq), body: body}, err
+	return data, nil
 }
 
-// slack returns d as one line of Slack markup, with names escaped.
-func (d *Data) slack() string {
+// message encodes the notification of deliveries to one hook; several only for the form Email.
+func (s *Sender) message(ctx context.Context, t *target, list []Delivery) (outgoing, error) {
+	var notes []note
+	for _, d := range list {
+		data, err := s.data(ctx, d.Event)
+		if err != nil {
+			return outgoing{}, err
+		}
+		n := note{Data: data, At: d.Event.At}
+		if t.As.Owner != "" && s.o.Show != nil && d.Event.Change != "" {
+			if n.Sheet, err = s.o.Show(ctx, t.As, d.Event.Change); err != nil {
+				s.o.Logger.WarnContext(ctx, "a notification shows no title and no values", "hook", t.Name, "as", t.As.Owner, "change", d.Event.Change, "error", err)
+			}
+		}
+		notes = append(notes, n)
+	}
+	out := outgoing{id: fmt.Sprintf("%s.%d", list[0].Event.Change, list[0].Event.Seq)}
+	var content any = Message{Type: "change." + string(list[0].Event.Kind), At: list[0].Event.At, Data: notes[0].Data}
+	switch t.Form {
+	case Email:
+		var err error
+		out.letter, err = letterOf(notes, out.id)
+		return out, err
+	case Slack:
+		content = notes[0].slack(t.Answers())
+	default:
+		m := content.(Message)
+		if answers := s.o.Answers; answers != "" && t.Answers() && notes[0].open() {
+			m.Data.Answer, m.Data.Digest = answers+t.Name, notes[0].Sheet.Digest
+		}
+		m.Data.Title, m.Data.Lines = notes[0].title(), notes[0].lines(shownLines)
+		content = m
+	}
+	body, err := json.Marshal(content)
+	out.body = body
+	return out, err
+}
+
+// line returns n as one sentence, without markup.
+func (n *note) line() string {
+	d := &n.Data
 	what := "A change"
 	if d.Op != "" {
 		records := "records"
@@ -93,23 +142,17 @@ func (d *Data) slack() string {
 	if d.Event == change.EventCreated && d.Need > 0 {
 		text += fmt.Sprintf(", %s risk, needs %d to approve", d.Risk, d.Need)
 	}
+	if d.Event == Test {
+		text = "A test of notifications: this one has arrived."
+	}
 	if d.Broken {
 		text = "BREAK GLASS, past the rules of review! " + text
-	}
-	text = plain(text)
-	if d.Broken {
-		text = ":rotating_light: *" + text + "*"
-	}
-	if d.Link != "" {
-		text += " <" + plain(d.Link) + "|" + plain(d.ID) + ">"
-	} else {
-		text += " " + plain(d.ID)
 	}
 	return text
 }
 
-// plain returns text in which Slack finds no markup: no links, mentions, emphasis or code.
-func plain(text string) string {
+// Plain returns text in which Slack finds no markup: no links, mentions, emphasis or code.
+func Plain(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "*", "∗", "`", "ˋ", "~", "∼", "\n", " ", "\r", " ").Replace(text)
 }
 
@@ -118,7 +161,7 @@ func verb(e change.EventKind) string {
 	case change.EventCreated:
 		return "proposed"
 	case change.EventUnknown:
-		return "nobody knows whether it happened; settle it"
+		return "the target did not answer: look there, and settle it"
 	case change.EventStale:
 		return "stale, the records moved on"
 	case change.EventAsked:

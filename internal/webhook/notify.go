@@ -2,9 +2,9 @@
 // dead where people see them.
 //
 // It follows the events of package change with a cursor in the store: a restart loses nothing, and only one replica
-// sends each notification. A notification contains no value of a record, no title and no text by an agent: it says
-// what happened to which change, and where to look at it. The package refuses addresses that aren't allowed, and
-// redirects.
+// sends each notification. A notification says what happened to which change, and where to look at it. It contains a title,
+// values of records and words of an agent only if the hook names the person whose view of the change it shows; the receiver
+// finds no markup in them. The package refuses addresses that aren't allowed, and redirects.
 package webhook
 
 import (
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
 )
 
 // A Hook is a destination of notifications.
@@ -26,7 +27,21 @@ type Hook struct {
 	Form     Form               // "" means Webhook
 	Private  bool               // allows addresses of private networks and of this machine
 	Attempts int                // attempts until a delivery is dead; 0 means 12, which takes some hours
+
+	When   *expression.Condition // only events of changes for which it holds; nil means all
+	Quiet  *Quiet                // when nothing is sent; nil means never
+	Tenant string                // only events of this tenant; "" means of all
+	As     Person                // whose view of the change is shown; zero shows neither title nor values
+	People map[string]Person     // by account in the receiver's system, the people who decide there; nil takes no answers
+	To     string                // the address; for the form Email
+	Digest time.Duration         // of the form Email: one letter in this time, about all events of it; 0 for one each
 }
+
+// A Person is someone who has been invited or has signed in.
+type Person struct{ Owner, Tenant string }
+
+// Answers reports whether people decide in the receiver's system about what h sends.
+func (h *Hook) Answers() bool { return len(h.People) > 0 && h.Secret != nil && h.As.Owner != "" }
 
 // A Form is the format of a notification.
 type Form string
@@ -34,7 +49,8 @@ type Form string
 // The formats.
 const (
 	Webhook Form = "webhook" // JSON for programs, by standardwebhooks.com
-	Slack   Form = "slack"   // {"text": …}, for Slack and compatible systems
+	Slack   Form = "slack"   // {"text": …, "blocks": …}, for Slack and compatible systems
+	Email   Form = "mail"    // text and HTML, by SMTP
 )
 
 // Usual returns the events that hooks get by default.
@@ -48,13 +64,13 @@ func Known() []change.EventKind {
 	return append(Usual(), change.EventDecided, change.EventCancelled, change.EventRenewed, change.EventSettled, change.EventReplaced)
 }
 
-// wants reports whether h gets e. Every hook gets events of breaking the glass.
+// wants reports whether h gets e. Every hook of the tenant gets events of breaking the glass.
 func (h *Hook) wants(e change.Event) bool {
 	events := h.Events
 	if events == nil {
 		events = Usual()
 	}
-	return e.Broken || slices.Contains(events, e.Kind)
+	return (h.Tenant == "" || h.Tenant == e.Tenant) && (e.Broken || slices.Contains(events, e.Kind))
 }
 
 // A State is the state of a delivery.
@@ -77,7 +93,7 @@ type Delivery struct {
 	Event    change.Event `json:"event"`
 	State    State        `json:"state"`
 	Attempts int          `json:"attempts"`        // begun, since it was last requested
-	Due      time.Time    `json:"due_at"`          // when the next attempt is due, if it waits
+	Due      time.Time    `json:"due_at"`          // when the next attempt is due, if it waits. In Feed, the first: zero for at once
 	Status   int          `json:"status,omitzero"` // HTTP status of the last response; 0 for none
 	Failure  string       `json:"failure,omitzero"`
 	Updated  time.Time    `json:"updated_at"`
@@ -91,7 +107,7 @@ type Store interface {
 	// FedTo returns the Seq of the event up to which deliveries were made; begun is false before the first Feed.
 	FedTo(ctx context.Context) (seq int64, begun bool, err error)
 
-	// Feed stores deliveries, due now, and moves the cursor from from to to: both or neither, with ErrMoved if the
+	// Feed stores deliveries, due at once or at their Due, and moves the cursor from from to to: both or neither, with ErrMoved if the
 	// cursor isn't at from any more. The first Feed has from -1. It drops deliveries that ended more than SentKept or
 	// DeadKept ago.
 	Feed(ctx context.Context, from, to int64, list []Delivery) error

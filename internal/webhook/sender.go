@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -12,6 +14,9 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // Changes is the part of a change.Store that a Sender uses.
@@ -27,8 +32,14 @@ type Options struct {
 	Changes Changes
 	Store   Store
 	Hooks   []Hook
-	Link    string       // prefix of a link to a change, followed by its id; "" sends no links
-	Logger  *slog.Logger // nil logs nothing
+	Link    string // prefix of a link to a change, followed by its id; "" sends no links
+	Answers string // prefix of the address that takes signed decisions, followed by the hook's name; "" takes none
+
+	// Show returns a change as a person sees it; nil shows none.
+	Show func(ctx context.Context, as Person, change string) (*review.Sheet, error)
+	// Mail sends a letter. Its error may be logged and shown to operators. nil sends none.
+	Mail   func(ctx context.Context, to string, l Letter) error
+	Logger *slog.Logger // nil logs nothing
 
 	First time.Duration // approximate delay after the first attempt; it doubles each time, up to an hour. 0 means 5 s
 	Poll  time.Duration // how often to look for due deliveries; 0 means 1 s
@@ -49,7 +60,8 @@ const (
 type Sender struct {
 	o     Options
 	hooks map[string]*target
-	names []string
+	names []string      // of the hooks that send each notification by itself
+	sums  []string      // of those that send many at a time
 	fed   chan struct{} // signals that something may be due
 }
 
@@ -69,7 +81,11 @@ func New(o Options) *Sender {
 	for _, h := range o.Hooks {
 		h.Attempts = cmp.Or(h.Attempts, attempts)
 		s.hooks[h.Name] = &target{h, clientFor(h)}
-		s.names = append(s.names, h.Name)
+		if h.Digest > 0 {
+			s.sums = append(s.sums, h.Name)
+		} else {
+			s.names = append(s.names, h.Name)
+		}
 	}
 	return s
 }
@@ -139,8 +155,12 @@ func (s *Sender) feedOnce(ctx context.Context) (at int64, more bool, err error) 
 	var list []Delivery
 	for _, e := range events {
 		for _, h := range s.o.Hooks {
-			if h.wants(e) && time.Since(e.At) < oldest {
-				list = append(list, Delivery{Hook: h.Name, Event: e, State: Waiting})
+			wanted, err := s.wanted(ctx, &h, e)
+			if err != nil {
+				return from, false, err
+			}
+			if wanted && time.Since(e.At) < oldest {
+				list = append(list, Delivery{Hook: h.Name, Event: e, State: Waiting, Due: h.due(e, time.Now())})
 			}
 		}
 	}
@@ -155,6 +175,26 @@ func (s *Sender) feedOnce(ctx context.Context) (at int64, more bool, err error) 
 	return to, true, nil
 }
 
+// wanted reports whether h gets e. A condition that can't be evaluated holds, so that a fault in it hides no event.
+func (s *Sender) wanted(ctx context.Context, h *Hook, e change.Event) (bool, error) {
+	if !h.wants(e) || h.When == nil || e.Broken {
+		return h.wants(e), nil
+	}
+	c, err := s.o.Changes.Get(ctx, e.Change)
+	if errors.Is(err, change.ErrNone) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	holds := true
+	agent, err := identity.Thaw(c.Agent.Frozen)
+	if err == nil {
+		holds, err = h.When.Holds(c.Facts(), agent)
+	}
+	return err != nil || holds, nil
+}
+
 // moved ignores ErrMoved: another replica has done the same.
 func moved(err error) error {
 	if errors.Is(err, ErrMoved) {
@@ -163,17 +203,20 @@ func moved(err error) error {
 	return err
 }
 
+// mostSum is the number of events in one letter.
+const mostSum = 200
+
 // deliver sends due deliveries until ctx ends.
 func (s *Sender) deliver(ctx context.Context) {
 	for ctx.Err() == nil {
-		due, err := s.o.Store.Claim(ctx, s.names, parallel, lease)
+		due, err := s.due(ctx)
 		if err != nil {
 			s.failing(ctx, "look for what is due", err)
 			continue
 		}
 		var all sync.WaitGroup
-		for _, d := range due {
-			all.Go(func() { s.attempt(ctx, d) })
+		for _, list := range due {
+			all.Go(func() { s.attempt(ctx, list) })
 		}
 		all.Wait()
 		if len(due) > 0 {
@@ -189,33 +232,86 @@ func (s *Sender) deliver(ctx context.Context) {
 	}
 }
 
-// attempt sends one delivery once and stores the result. A delivery interrupted by the end of the process is sent
-// again when its lease has run out; the receiver can detect the duplicate by its id.
-func (s *Sender) attempt(ctx context.Context, d Delivery) {
-	t := s.hooks[d.Hook]
-	message, err := s.message(ctx, t, d)
+// due returns the deliveries that are due, those together that are sent as one.
+func (s *Sender) due(ctx context.Context) (due [][]Delivery, err error) {
+	each, err := s.o.Store.Claim(ctx, s.names, parallel, lease)
+	for _, d := range each {
+		due = append(due, []Delivery{d})
+	}
+	for _, name := range s.sums {
+		if err != nil {
+			break
+		}
+		var list []Delivery
+		if list, err = s.o.Store.Claim(ctx, []string{name}, mostSum, lease); len(list) > 0 {
+			due = append(due, list)
+		}
+	}
+	return due, err
+}
+
+// attempt sends deliveries to one hook once, as one message, and stores the result. A delivery interrupted by the end of the
+// process is sent again when its lease has run out; the receiver can detect the duplicate by its id.
+func (s *Sender) attempt(ctx context.Context, list []Delivery) {
+	t := s.hooks[list[0].Hook]
+	message, err := s.message(ctx, t, list)
 	if err != nil {
 		s.failing(ctx, "read a change", err)
 		return
 	}
-	sent := t.send(ctx, message)
+	sent := s.send(ctx, t, message)
 	if ctx.Err() != nil {
 		return
 	}
-	d.Status, d.Failure = sent.status, sent.failure
-	after := time.Duration(0)
-	switch {
-	case sent.failure == "":
-		d.State = Sent
-	case sent.gone || d.Attempts >= t.Attempts:
-		d.State = Dead
-		s.o.Logger.ErrorContext(ctx, "notification is dead", "hook", d.Hook, "delivery", d.ID, "change", d.Event.Change, "attempts", d.Attempts, "status", d.Status, "error", d.Failure)
-	default:
-		after = max(s.again(d.Attempts), min(sent.after, longest))
+	for _, d := range list {
+		d.Status, d.Failure = sent.status, sent.failure
+		after := time.Duration(0)
+		switch {
+		case sent.failure == "":
+			d.State = Sent
+		case sent.gone || d.Attempts >= t.Attempts:
+			d.State = Dead
+			s.o.Logger.ErrorContext(ctx, "notification is dead", "hook", d.Hook, "delivery", d.ID, "change", d.Event.Change, "attempts", d.Attempts, "status", d.Status, "error", d.Failure)
+		default:
+			after = max(s.again(d.Attempts), min(sent.after, longest))
+		}
+		if err := s.o.Store.Finish(ctx, d, after); moved(err) != nil {
+			s.failing(ctx, "keep what became of a delivery", err)
+		}
 	}
-	if err := s.o.Store.Finish(ctx, d, after); moved(err) != nil {
-		s.failing(ctx, "keep what became of a delivery", err)
+}
+
+// send makes one attempt to send m.
+func (s *Sender) send(ctx context.Context, t *target, m outgoing) sent {
+	if t.Form != Email {
+		return t.send(ctx, m)
 	}
+	if s.o.Mail == nil {
+		return sent{failure: "no mail server is configured"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if err := s.o.Mail(ctx, t.To, m.letter); err != nil {
+		return sent{failure: err.Error()}
+	}
+	return sent{}
+}
+
+// Test sends a notification of the event Test to a hook, once and at once.
+func (s *Sender) Test(ctx context.Context, hook string) error {
+	t := s.hooks[hook]
+	if t == nil {
+		return problem.New(problem.NotFound, fmt.Sprintf("there is no notification %q%s", problem.Cut(hook), problem.DidYouMean(problem.Nearest(hook, slices.Sorted(maps.Keys(s.hooks)), 2))))
+	}
+	at := time.Now()
+	m, err := s.message(ctx, t, []Delivery{{Hook: hook, Event: change.Event{Kind: Test, At: at, Seq: at.UnixMicro()}}})
+	if err != nil {
+		return err
+	}
+	if sent := s.send(ctx, t, m); sent.failure != "" {
+		return problem.New(problem.Upstream, hook+": "+sent.failure)
+	}
+	return nil
 }
 
 // again returns the delay after the n-th attempt, randomized so that deliveries that failed together aren't retried

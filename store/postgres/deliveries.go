@@ -28,13 +28,13 @@ func (s *Store) FedTo(ctx context.Context) (seq int64, begun bool, err error) {
 
 // Feed implements webhook.Store, in one statement.
 func (s *Store) Feed(ctx context.Context, from, to int64, list []webhook.Delivery) error {
-	hooks, changes, events := make([]string, len(list)), make([]string, len(list)), make([]string, len(list))
+	hooks, changes, events, due := make([]string, len(list)), make([]string, len(list)), make([]string, len(list)), make([]time.Time, len(list))
 	for i, d := range list {
 		event, err := json.Marshal(d.Event)
 		if err != nil {
 			return err
 		}
-		hooks[i], changes[i], events[i] = d.Hook, d.Event.Change, string(event)
+		hooks[i], changes[i], events[i], due[i] = d.Hook, d.Event.Change, string(event), d.Due
 	}
 	move := `UPDATE bailiwick.delivered SET seq = $1 WHERE seq = $2 RETURNING seq`
 	if from < 0 {
@@ -44,11 +44,11 @@ func (s *Store) Feed(ctx context.Context, from, to int64, list []webhook.Deliver
 		var moved int
 		err := s.pool.QueryRow(ctx, `WITH moved AS (`+move+`), kept AS (
 			INSERT INTO bailiwick.delivery (hook, change, event, state, attempts, fence, due, status, failure, updated)
-			SELECT u.hook, u.change, u.event, 'waiting', 0, 0, clock_timestamp(), 0, '', clock_timestamp()
-			FROM moved, unnest($3::text[], $4::text[], $5::text[]) WITH ORDINALITY AS u (hook, change, event, n) ORDER BY u.n
+			SELECT u.hook, u.change, u.event, 'waiting', 0, 0, greatest(clock_timestamp(), u.due), 0, '', clock_timestamp()
+			FROM moved, unnest($3::text[], $4::text[], $5::text[], $8::timestamptz[]) WITH ORDINALITY AS u (hook, change, event, due, n) ORDER BY u.n
 		), forgotten AS (
 			DELETE FROM bailiwick.delivery WHERE state <> 'waiting' AND updated < clock_timestamp() - CASE state WHEN 'sent' THEN $6::interval ELSE $7::interval END
-		) SELECT count(*) FROM moved`, to, from, hooks, changes, events, webhook.SentKept, webhook.DeadKept).Scan(&moved)
+		) SELECT count(*) FROM moved`, to, from, hooks, changes, events, webhook.SentKept, webhook.DeadKept, due).Scan(&moved)
 		if err == nil && moved == 0 {
 			return webhook.ErrMoved
 		}

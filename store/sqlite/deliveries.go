@@ -38,7 +38,7 @@ func (s *Store) Feed(ctx context.Context, from, to int64, list []webhook.Deliver
 				return err
 			}
 			_, err = tx.ExecContext(ctx, `INSERT INTO delivery (hook, change, event, state, attempts, fence, due, status, failure, updated)
-				VALUES (?, ?, ?, 'waiting', 0, 0, ?, 0, '', ?)`, d.Hook, d.Event.Change, string(event), at, at)
+				VALUES (?, ?, ?, 'waiting', 0, 0, ?, 0, '', ?)`, d.Hook, d.Event.Change, string(event), max(at, d.Due.UnixMicro()), at)
 			if err != nil {
 				return err
 			}

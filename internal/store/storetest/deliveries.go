@@ -43,8 +43,13 @@ func feedDeliveries(t *testing.T, s Store) {
 	if err := s.Feed(ctx, -1, 9, nil); !errors.Is(err, webhook.ErrMoved) {
 		t.Error("began twice", err)
 	}
-	if err := s.Feed(ctx, 7, 10, []webhook.Delivery{due("a", 8), due("b", 8), due("a", 9), due("gone", 10)}); err != nil {
+	later := due("gone", 10)
+	later.Due = time.Now().Add(time.Hour)
+	if err := s.Feed(ctx, 7, 10, []webhook.Delivery{due("a", 8), due("b", 8), due("a", 9), later}); err != nil {
 		t.Fatal(err)
+	}
+	if early, err := s.Claim(ctx, []string{"gone"}, 1, time.Minute); len(early) != 0 || err != nil {
+		t.Error("claimed before it is due:", early, err)
 	}
 	if err := s.Feed(ctx, 7, 10, []webhook.Delivery{due("a", 8)}); !errors.Is(err, webhook.ErrMoved) {
 		t.Error("fed twice", err)

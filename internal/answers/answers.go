@@ -1,0 +1,308 @@
+// Package answers takes the decisions of people from other systems: buttons of Slack, and programs that sign what they send as
+// the webhooks of package webhook are signed.
+//
+// It refuses what isn't signed with the secret of the hook, what is older than a few minutes, and what came before. The account
+// in the other system must be mapped to a person who has been invited or has signed in; their rights of this moment count, and
+// all rules of review. GET decides nothing: it leads to the console. A change of a high risk is approved in the console alone.
+package answers
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/internal/once"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
+	"github.com/bailiwick-dev/bailiwick/internal/webhook"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// Path is the prefix of the addresses, followed by the name of a hook.
+const Path = "/notifications/"
+
+// Limits of a request.
+const (
+	maxBody = 64 << 10
+	window  = 5 * time.Minute // between the signature's time and now
+)
+
+// Options configure a Desk. All but Logger are required.
+type Options struct {
+	Hooks    []webhook.Hook
+	Person   func(context.Context, webhook.Person) (identity.Principal, error)
+	Reviewer func(who identity.Principal, correlation string) bailiwick.Reviewer
+	Used     once.Store
+	Link     string // prefix of a link to a change, followed by its id
+	Logger   *slog.Logger
+}
+
+// A Desk is the handler of Path.
+type Desk struct {
+	o     Options
+	hooks map[string]webhook.Hook
+}
+
+// New returns a Desk. It takes answers of the hooks that name people and have a secret.
+func New(o Options) *Desk {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	d := &Desk{o: o, hooks: map[string]webhook.Hook{}}
+	for _, h := range o.Hooks {
+		if h.Answers() {
+			d.hooks[h.Name] = h
+		}
+	}
+	return d
+}
+
+// A decision is what a person wants, as another system says.
+type decision struct {
+	Change  string `json:"change_id"`
+	Digest  string `json:"digest"`
+	Verb    string `json:"decision"` // "approve" or "reject"
+	Account string `json:"account"`
+	Text    string `json:"text"`
+
+	reply string // the address to which Slack wants the answer
+}
+
+// ServeHTTP implements http.Handler.
+func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	head := w.Header()
+	head.Set("Cache-Control", "no-store")
+	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		http.Redirect(w, r, d.o.Link, http.StatusSeeOther)
+		return
+	}
+	if r.Method != http.MethodPost {
+		head.Set("Allow", "GET, POST")
+		http.Error(w, "this takes POST", http.StatusMethodNotAllowed)
+		return
+	}
+	h, known := d.hooks[strings.TrimPrefix(r.URL.Path, Path)]
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		http.Error(w, "the body is too large", http.StatusRequestEntityTooLarge)
+		return
+	}
+	name, at, good := signed(&h, r.Header, body)
+	if age := time.Since(at); !known || !good || age > window || age < -window {
+		d.o.Logger.WarnContext(r.Context(), "an answer to a notification is refused", "hook", problem.Cut(strings.TrimPrefix(r.URL.Path, Path)), "known", known, "signed", good)
+		http.Error(w, "the signature or its time is not right", http.StatusUnauthorized)
+		return
+	}
+	// Twice the window: the clock of the sender may be ahead by one.
+	first, err := d.o.Used.UseUp(r.Context(), "answer:"+h.Name+":"+name, time.Now().Add(2*window))
+	switch {
+	case err != nil:
+		d.o.Logger.ErrorContext(r.Context(), "an answer to a notification failed", "hook", h.Name, "error", err)
+		http.Error(w, "the server can't take it now", http.StatusServiceUnavailable)
+		return
+	case !first:
+		http.Error(w, "this has been sent before", http.StatusConflict)
+		return
+	}
+	asked, err := read(&h, body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if asked.Verb == "open" { // a button with an address: Slack reports that it was pressed
+		return
+	}
+	d.decide(w, r, &h, asked)
+}
+
+// decide does what asked says, and answers in the form of the hook.
+func (d *Desk) decide(w http.ResponseWriter, r *http.Request, h *webhook.Hook, asked decision) {
+	s, by, err := d.decided(r.Context(), h, asked)
+	said := problem.Of(err)
+	if err != nil && said.Code == problem.Internal {
+		d.o.Logger.ErrorContext(r.Context(), "an answer to a notification failed", "hook", h.Name, "error", err)
+		said = problem.New(problem.Internal, "Internal error")
+	}
+	if h.Form == webhook.Slack {
+		text := ""
+		if err == nil {
+			text = fmt.Sprintf("%s by %s: %s", map[string]string{"approve": "Approved", "reject": "Rejected"}[asked.Verb], by, s.Title)
+			if s.State == change.Pending {
+				text += fmt.Sprintf(" (%d of %d)", s.Approvals, s.Need)
+			}
+		} else {
+			text = strings.TrimSpace(said.Detail+" "+said.Suggestion) + " " + d.o.Link + asked.Change
+		}
+		d.reply(r.Context(), h, asked.reply, text, err == nil && s.State != change.Pending)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	out := map[string]any{}
+	if err != nil {
+		status := map[problem.Code]int{problem.NotFound: 404, problem.Conflict: 409, problem.PermissionDenied: 403, problem.InvalidArgument: 400, problem.Internal: 500}[said.Code]
+		w.WriteHeader(cmp.Or(status, http.StatusBadRequest))
+		out["error"], out["error_code"], out["url"] = said.Detail, said.Code, d.o.Link+asked.Change
+	} else {
+		out["change_id"], out["state"] = s.ID, s.State
+	}
+	_ = json.NewEncoder(w).Encode(out) // the sender may have gone
+}
+
+// decided lets the person decide whose account it is, and returns the change after it and their name.
+func (d *Desk) decided(ctx context.Context, h *webhook.Hook, asked decision) (*review.Sheet, string, error) {
+	person, ok := h.People[asked.Account]
+	if !ok {
+		return nil, "", &problem.Error{Code: problem.PermissionDenied, Kind: "account", Detail: "This account is not that of a person who decides here.",
+			Suggestion: "The operator maps it in notifications.webhooks." + h.Name + ".people. Until then:"}
+	}
+	who, err := d.o.Person(ctx, person)
+	if err != nil {
+		return nil, "", err
+	}
+	desk := d.o.Reviewer(who, "answer-"+rand.Text())
+	if asked.Verb == "reject" {
+		s, err := desk.Reject(ctx, asked.Change, cmp.Or(strings.TrimSpace(asked.Text), "Rejected from "+h.Name+", without a reason."))
+		return s, who.Owner, err
+	}
+	s, err := desk.Sheet(ctx, asked.Change)
+	if err != nil {
+		return nil, "", err
+	}
+	if s.Risk == change.High {
+		return nil, "", &problem.Error{Code: problem.PermissionDenied, Kind: "risk", Detail: "A change of a high risk is approved in the console, after a look at all of it."}
+	}
+	if i := slices.IndexFunc(s.Checks, func(c review.Check) bool { return !c.OK }); i >= 0 {
+		return nil, "", &problem.Error{Code: problem.PermissionDenied, Kind: s.Checks[i].Name, Detail: "You can't approve this: " + s.Checks[i].Detail + "."}
+	}
+	s, err = desk.Approve(ctx, asked.Change, asked.Digest, asked.Text)
+	return s, who.Owner, err
+}
+
+// signed reports whether body is signed with h's secret, and returns what identifies the request, and its time.
+func signed(h *webhook.Hook, head http.Header, body []byte) (name string, at time.Time, ok bool) {
+	if h.Form == webhook.Slack {
+		stamp := head.Get("X-Slack-Request-Timestamp")
+		at, ok = stamped(stamp)
+		m := hmac.New(sha256.New, h.Secret)
+		fmt.Fprintf(m, "v0:%s:", stamp)
+		m.Write(body)
+		name = "v0=" + hex.EncodeToString(m.Sum(nil))
+		return name, at, ok && h.Secret != nil && hmac.Equal([]byte(name), []byte(head.Get("X-Slack-Signature")))
+	}
+	name = head.Get("Webhook-Id")
+	if at, ok = stamped(head.Get("Webhook-Timestamp")); !ok || name == "" || h.Secret == nil {
+		return name, at, false
+	}
+	want := []byte(webhook.Sign(h.Secret, name, at, body))
+	return name, at, slices.ContainsFunc(strings.Fields(head.Get("Webhook-Signature")), func(s string) bool { return hmac.Equal(want, []byte(s)) })
+}
+
+// stamped reads seconds since 1970, written in the one way.
+func stamped(text string) (time.Time, bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return time.Unix(n, 0), err == nil && strconv.FormatInt(n, 10) == text
+}
+
+// read returns what a body asks for.
+func read(h *webhook.Hook, body []byte) (asked decision, err error) {
+	if h.Form == webhook.Slack {
+		return readSlack(body)
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if d.Decode(&asked) != nil || d.More() {
+		return asked, fmt.Errorf("must be an object with change_id, digest, decision, account and text")
+	}
+	if asked.Verb != "approve" && asked.Verb != "reject" {
+		return asked, fmt.Errorf("decision must be approve or reject")
+	}
+	return asked, nil
+}
+
+// readSlack reads the form that Slack sends when a button is pressed.
+func readSlack(body []byte) (asked decision, err error) {
+	form, err := url.ParseQuery(string(body))
+	var p struct {
+		Type string
+		User struct{ ID string }
+		Team struct{ ID string }
+		URL  string `json:"response_url"`
+
+		Actions []struct {
+			Action string `json:"action_id"`
+			Value  string
+		}
+	}
+	if err != nil || json.Unmarshal([]byte(form.Get("payload")), &p) != nil || p.Type != "block_actions" || len(p.Actions) != 1 {
+		return asked, fmt.Errorf("must be one pressed button of Slack")
+	}
+	asked = decision{Verb: p.Actions[0].Action, Account: p.User.ID, reply: p.URL}
+	asked.Change, asked.Digest, _ = strings.Cut(p.Actions[0].Value, " ")
+	if !slices.Contains([]string{"approve", "reject", "open"}, asked.Verb) {
+		return asked, fmt.Errorf("there is no such button")
+	}
+	return asked, nil
+}
+
+// reply tells the person in Slack what became of it: to everyone, in place of the buttons, if it is decided. It sends to the
+// host of the hook alone.
+func (d *Desk) reply(ctx context.Context, h *webhook.Hook, to string, text string, decided bool) {
+	u, err := url.Parse(to)
+	own, failed := url.Parse(h.URL)
+	if err != nil || failed != nil || u.Scheme != own.Scheme || u.Host != own.Host || u.User != nil {
+		d.o.Logger.WarnContext(ctx, "the answer to a button can't be sent: its address isn't that of the hook", "hook", h.Name)
+		return
+	}
+	message := map[string]any{"text": text, "response_type": "ephemeral", "replace_original": false}
+	if decided {
+		message = map[string]any{"text": text, "replace_original": true}
+	}
+	message["blocks"] = []any{map[string]any{"type": "section", "text": map[string]any{"type": "plain_text", "text": first(text, 2000), "emoji": false}}}
+	message["text"] = webhook.Plain(text)
+	body, err := json.Marshal(message)
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // Slack waits three
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
+		return
+	}
+	r.Header.Set("Content-Type", "application/json")
+	client := &http.Client{Transport: &http.Transport{DialContext: netguard.Dialer(h.Private).DialContext, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Do(r)
+	if err != nil {
+		d.o.Logger.WarnContext(ctx, "the answer to a button can't be sent", "hook", h.Name)
+		return
+	}
+	res.Body.Close()
+}
+
+// first returns at most n characters of text.
+func first(text string, n int) string {
+	if r := []rune(text); len(r) > n {
+		return string(r[:n])
+	}
+	return text
+}

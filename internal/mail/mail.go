@@ -1,0 +1,101 @@
+// Package mail sends letters by SMTP.
+//
+// It sends nothing, and no password, over a connection without TLS, unless the server is of a private network and the
+// configuration says so. Its errors are in our own words: those of servers may hold anything.
+package mail
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+
+	gomail "github.com/wneessen/go-mail"
+
+	"github.com/bailiwick-dev/bailiwick/internal/webhook"
+)
+
+// A Server is an SMTP server. The zero Server sends nothing.
+type Server struct {
+	Host     string
+	Port     int  // 0 means 465 with Implicit, else 587
+	Implicit bool // TLS from the first byte (smtps); else STARTTLS
+	Private  bool // allows a server without TLS
+	User     string
+	Password string
+	From     string // an address, with or without a name
+}
+
+// Parse reads the address of a server: smtps://host:port, or smtp://host:port for STARTTLS.
+func (s *Server) Parse(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/")+u.RawQuery+u.Fragment != "" {
+		return errors.New("must be such as smtps://mail.example:465, or smtp://mail.example:587 for STARTTLS, without user and password")
+	}
+	s.Host, s.Implicit = u.Hostname(), u.Scheme == "smtps"
+	s.Port = map[bool]int{true: 465, false: 587}[s.Implicit]
+	if u.Port() != "" {
+		s.Port, err = strconv.Atoi(u.Port())
+	}
+	return err
+}
+
+// Address returns why text is no e-mail address, or "".
+func Address(text string) string {
+	if err := gomail.NewMsg().To(text); err != nil || strings.ContainsAny(text, "\r\n") {
+		return "must be an e-mail address, such as ana@example.com"
+	}
+	return ""
+}
+
+// Send sends l to an address.
+func (s *Server) Send(ctx context.Context, to string, l webhook.Letter) error {
+	m := gomail.NewMsg()
+	if m.From(s.From) != nil || m.To(to) != nil {
+		return errors.New("an address is no e-mail address")
+	}
+	_, host, _ := strings.Cut(m.GetFromString()[0], "@")
+	m.SetMessageIDWithValue(l.ID + "@" + strings.Trim(host, "<> "))
+	m.SetDate()
+	m.SetGenHeader("Auto-Submitted", "auto-generated") // no out-of-office answers
+	m.Subject(l.Subject)
+	m.SetBodyString(gomail.TypeTextPlain, l.Text)
+	m.AddAlternativeString(gomail.TypeTextHTML, l.HTML)
+	options := []gomail.Option{gomail.WithPort(s.Port), gomail.WithTLSPolicy(gomail.TLSMandatory)}
+	switch {
+	case s.Implicit:
+		options = append(options, gomail.WithSSL())
+	case s.Private:
+		options = append(options, gomail.WithTLSPolicy(gomail.TLSOpportunistic))
+	}
+	if s.User != "" {
+		options = append(options, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover), gomail.WithUsername(s.User), gomail.WithPassword(s.Password))
+	}
+	client, err := gomail.NewClient(s.Host, options...)
+	if err == nil {
+		err = client.DialAndSendWithContext(ctx, m)
+	}
+	return why(err)
+}
+
+// why describes a failure in our own words.
+func why(err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() || errors.Is(err, context.DeadlineExceeded) {
+		return errors.New("the mail server did not answer in time")
+	}
+	if _, ok := errors.AsType[*net.OpError](err); ok {
+		return errors.New("the mail server can't be reached")
+	}
+	if e, ok := errors.AsType[*gomail.SendError](err); ok {
+		if code := e.ErrorCode(); code > 0 {
+			return errors.New("the mail server refused the letter: " + strconv.Itoa(code))
+		}
+		return errors.New("the mail server refused the letter")
+	}
+	return errors.New("the mail server and this one found no way to speak: its certificate, STARTTLS or the password")
+}

@@ -1,0 +1,63 @@
+package webhook
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+)
+
+// Quiet is the hours of a day in which nothing is sent, such as 22:00-07:00 in a time zone.
+type Quiet struct {
+	From, To int    // minutes of the day; if To isn't after From, it is that of the next day
+	Zone     string // such as Europe/Berlin; "" is UTC
+}
+
+// ParseQuiet reads hours such as "22:00-07:00".
+func ParseQuiet(text string) (q Quiet, err error) {
+	var fh, fm, th, tm int
+	if n, _ := fmt.Sscanf(text, "%d:%d-%d:%d", &fh, &fm, &th, &tm); n != 4 || fmt.Sprintf("%02d:%02d-%02d:%02d", fh, fm, th, tm) != text || max(fh, th) > 23 || max(fm, tm) > 59 || min(fh, fm, th, tm) < 0 {
+		return q, fmt.Errorf("must be hours such as 22:00-07:00")
+	}
+	if q.From, q.To = fh*60+fm, th*60+tm; q.From == q.To {
+		return q, fmt.Errorf("begins when it ends, so nothing would ever be sent")
+	}
+	return q, nil
+}
+
+// until returns when the quiet hours that at lies in end; at if it lies in none.
+func (q *Quiet) until(at time.Time) time.Time {
+	if q == nil {
+		return at
+	}
+	zone, err := time.LoadLocation(q.Zone)
+	if err != nil {
+		zone = time.UTC // the configuration has been checked; the zone has gone since
+	}
+	local := at.In(zone)
+	y, m, d := local.Date()
+	minute := local.Hour()*60 + local.Minute()
+	end := time.Date(y, m, d, 0, q.To, 0, 0, zone)
+	switch {
+	case q.From < q.To && minute >= q.From && minute < q.To, q.From > q.To && minute < q.To:
+		return end
+	case q.From > q.To && minute >= q.From:
+		return time.Date(y, m, d+1, 0, q.To, 0, 0, zone)
+	}
+	return at
+}
+
+// due returns when the first notification of e is due at now; zero for at once. Breaking the glass doesn't wait.
+func (h *Hook) due(e change.Event, now time.Time) time.Time {
+	if e.Broken {
+		return time.Time{}
+	}
+	at := now
+	if h.Digest > 0 {
+		at = now.Truncate(h.Digest).Add(h.Digest)
+	}
+	if at = h.Quiet.until(at); at.Equal(now) {
+		return time.Time{}
+	}
+	return at
+}

@@ -1,0 +1,48 @@
+package webhook
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+)
+
+func TestDue(t *testing.T) {
+	night := &Quiet{From: 22 * 60, To: 7 * 60, Zone: "Europe/Berlin"} // two hours before UTC in summer
+	noon := &Quiet{From: 12 * 60, To: 13 * 60}
+	for _, c := range []struct {
+		hook    Hook
+		broken  bool
+		at, due string // "" for at once
+	}{
+		{Hook{}, false, "2026-07-01T03:00:00Z", ""},
+		{Hook{Quiet: night}, false, "2026-07-01T19:59:59Z", ""},
+		{Hook{Quiet: night}, false, "2026-07-01T20:00:00Z", "2026-07-02T05:00:00Z"},
+		{Hook{Quiet: night}, false, "2026-07-02T04:59:59Z", "2026-07-02T05:00:00Z"},
+		{Hook{Quiet: night}, false, "2026-07-02T05:00:00Z", ""},
+		{Hook{Quiet: night}, false, "2026-10-24T21:00:00Z", "2026-10-25T06:00:00Z"}, // the clock goes back in this night
+		{Hook{Quiet: night}, true, "2026-07-01T20:00:00Z", ""},
+		{Hook{Quiet: noon}, false, "2026-07-01T12:30:00Z", "2026-07-01T13:00:00Z"},
+		{Hook{Quiet: noon}, false, "2026-07-01T13:00:00Z", ""},
+		{Hook{Digest: time.Hour}, false, "2026-07-01T12:30:00Z", "2026-07-01T13:00:00Z"},
+		{Hook{Digest: time.Hour, Quiet: noon}, false, "2026-07-01T11:30:00Z", "2026-07-01T13:00:00Z"},
+	} {
+		at, err := time.Parse(time.RFC3339, c.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if due := c.hook.due(change.Event{Broken: c.broken}, at); !due.IsZero() {
+			got = due.UTC().Format(time.RFC3339)
+		}
+		if got != c.due {
+			t.Errorf("%+v at %s: %q, want %q", c.hook, c.at, got, c.due)
+		}
+	}
+	for text, want := range map[string]string{"22:00-07:00": "", "24:00-07:00": "must be hours such as 22:00-07:00", "22:00-22:00": "begins when it ends, so nothing would ever be sent",
+		"22:00-07:00x": "must be hours such as 22:00-07:00", "22-7": "must be hours such as 22:00-07:00", "": "must be hours such as 22:00-07:00"} {
+		if _, err := ParseQuiet(text); err == nil && want != "" || err != nil && err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
