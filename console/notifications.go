@@ -7,11 +7,9 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/console/internal/words"
+	"github.com/bailiwick-dev/bailiwick/console/internal/outbox"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -19,15 +17,14 @@ import (
 
 // Deliveries lists the notifications sent to webhooks, of all tenants; every notify.Store implements it.
 type Deliveries interface {
-	// Deliveries returns the deliveries matching f, the newest first, and whether there are more.
-	Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, bool, error)
+	outbox.Deliveries
 	// Redeliver sends a delivery again that is dead or was sent.
 	Redeliver(ctx context.Context, id int64) error
 }
 
 // A notificationsPage shows which notifications were sent to webhooks, and which could not be sent.
 type notificationsPage struct {
-	Hooks  []hook
+	Hooks  []outbox.Hook
 	List   []webhook.Delivery
 	Chips  []chip
 	Any    bool // a filter is set
@@ -35,21 +32,8 @@ type notificationsPage struct {
 	Older  string
 }
 
-// A hook is a webhook and its status.
-type hook struct {
-	Name    string
-	Href    string // the page with its deliveries
-	Waiting string // how many are waiting, such as "200 or more"; "" for none
-	Dead    string // how many are dead, likewise
-	Sent    time.Time
-	Failure string // of the newest delivery that is dead or waiting; "" if there is none
-}
-
 // deliverySize is the number of deliveries on a page.
 const deliverySize = 50
-
-// unsentSize is the number up to which a webhook's deliveries are counted.
-const unsentSize = 200
 
 // delivering runs do as a call of the visitor. Deliveries belong to all tenants, so a visitor of one is refused.
 func (c *Console) delivering(v *visit, tool string, do func(context.Context) error) error {
@@ -83,10 +67,10 @@ func (c *Console) showNotifications(v *visit, page frame) error {
 		if more {
 			older := f
 			older.Before = p.List[len(p.List)-1].ID
-			p.Older = sentTo(older)
+			p.Older = outbox.Href(Path, older)
 		}
 		for _, name := range c.options.Hooks {
-			h, err := c.hook(ctx, name)
+			h, err := outbox.Status(ctx, c.options.Deliveries, Path, name)
 			if err != nil {
 				return err
 			}
@@ -100,14 +84,14 @@ func (c *Console) showNotifications(v *visit, page frame) error {
 	here := f.State
 	if f.Before != 0 {
 		f.Before = 0
-		p.Newest = sentTo(f)
+		p.Newest = outbox.Href(Path, f)
 	}
 	for _, one := range []struct {
 		state webhook.State
 		label string
 	}{{"", "All"}, {webhook.Dead, "Dead"}, {webhook.Waiting, "Waiting"}, {webhook.Sent, "Sent"}} {
 		f.State = one.state
-		p.Chips = append(p.Chips, chip{Href: sentTo(f), Label: one.label, Here: one.state == here})
+		p.Chips = append(p.Chips, chip{Href: outbox.Href(Path, f), Label: one.label, Here: one.state == here})
 	}
 	page.Title, page.At, page.Page = "Notifications", Path+"/notifications", p
 	if q.Has("again") {
@@ -117,47 +101,6 @@ func (c *Console) showNotifications(v *visit, page frame) error {
 		page.Notice = "A test has arrived at " + name + "."
 	}
 	return c.render(v, "notifications", page)
-}
-
-// hook returns the status of a webhook.
-func (c *Console) hook(ctx context.Context, name string) (hook, error) {
-	h := hook{Name: name, Href: sentTo(webhook.Filter{Hook: name})}
-	newest := int64(0)
-	for state, count := range map[webhook.State]*string{webhook.Waiting: &h.Waiting, webhook.Dead: &h.Dead} {
-		found, more, err := c.options.Deliveries.Deliveries(ctx, webhook.Filter{Hook: name, State: state, Limit: unsentSize})
-		if err != nil {
-			return h, err
-		}
-		if len(found) > 0 {
-			*count = words.Count(len(found))
-		}
-		if more {
-			*count += " or more"
-		}
-		i := slices.IndexFunc(found, func(d webhook.Delivery) bool { return d.Failure != "" })
-		if i >= 0 && found[i].ID > newest {
-			newest, h.Failure = found[i].ID, found[i].Failure
-		}
-	}
-	sent, _, err := c.options.Deliveries.Deliveries(ctx, webhook.Filter{Hook: name, State: webhook.Sent, Limit: 1})
-	if len(sent) > 0 {
-		h.Sent = sent[0].Updated
-	}
-	return h, err
-}
-
-// sentTo returns the address of the page with a filter.
-func sentTo(f webhook.Filter) string {
-	q := url.Values{}
-	for name, text := range map[string]string{"state": string(f.State), "hook": f.Hook, "change": f.Change} {
-		if text != "" {
-			q.Set(name, text)
-		}
-	}
-	if f.Before != 0 {
-		q.Set("before", strconv.FormatInt(f.Before, 10))
-	}
-	return strings.TrimSuffix(Path+"/notifications?"+q.Encode(), "?")
 }
 
 // redeliver sends a delivery again that is dead or was sent.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/people"
+	held "github.com/bailiwick-dev/bailiwick/internal/people"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -58,9 +58,9 @@ func (a *API) listPeople(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	open, err := a.options.Tokens.Sessions(ctx, r.who, identity.Session)
-	rows := people.Rows(all, open, r.who, time.Now())
+	rows := held.Rows(all, open, r.who, time.Now())
 	if rows == nil {
-		rows = []people.Person{}
+		rows = []held.Person{}
 	}
 	return map[string]any{"people": rows}, err
 }

@@ -289,7 +289,9 @@ var same = cmp.Options{
 	cmp.Comparer(func(a, b query.Filter) bool {
 		return a == nil && b == nil || a != nil && b != nil && query.Print(a).String() == query.Print(b).String()
 	}),
-	cmp.Comparer(func(a, b *expression.Condition) bool { return a.String() == b.String() }),
+	cmp.Comparer(func(a, b *expression.Condition) bool {
+		return a == b || a != nil && b != nil && a.String() == b.String()
+	}),
 	cmp.Comparer(func(a, b value.Value) bool { return a.Kind() == b.Kind() && a.String() == b.String() }),
 }
 
