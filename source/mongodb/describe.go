@@ -3,6 +3,7 @@ package mongodb
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,9 +17,10 @@ import (
 
 // The bounds of a look at a collection.
 const (
-	sampled   = 1000 // documents at random, or the first if the server can't choose
-	newest    = 100  // documents with the greatest _id
-	maxFields = 500  // of a class; more are names that data chose
+	sampled   = 1000     // documents at random, or the first if the server can't choose
+	newest    = 100      // documents with the greatest _id
+	maxFields = 500      // of a class; more are names that data chose
+	lookBytes = 64 << 20 // of a sample
 )
 
 // Describe implements source.Source. The fields of a collection are those that its validator ($jsonSchema) names, then
@@ -53,7 +55,7 @@ func (s *Source) class(ctx context.Context, c found) (schema.Class, []string, er
 			return class, nil, err
 		}
 	}
-	look := &sample{name: c.Name}
+	look := &sample{name: c.Name, met: map[string]bool{}}
 	if d, ok := s.options.Declared[c.Name]; ok {
 		class.Fields, class.Relations, class.Description = d.Fields, d.Relations, d.Description
 		class.Name = cmp.Or(d.Name, class.Name)
@@ -87,12 +89,22 @@ func (s *Source) look(ctx context.Context, name string, into *sample) error {
 	}
 	last := bson.A{bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: int32(-1)}}}}, bson.D{{Key: "$limit", Value: int64(newest)}}}
 	for _, stages := range []bson.A{some, last} {
-		if err := s.aggregate(ctx, s.db, mongogen.Command{Collection: name, Pipeline: stages}, func(doc bson.Raw) error { return into.document(doc) }); err != nil {
+		left := lookBytes
+		err := s.aggregate(ctx, s.db, mongogen.Command{Collection: name, Pipeline: stages}, func(doc bson.Raw) error {
+			if left -= len(doc); left < 0 {
+				return errLooked
+			}
+			return into.document(doc)
+		})
+		if err != nil && !errors.Is(err, errLooked) {
 			return err
 		}
 	}
 	return nil
 }
+
+// errLooked ends a look that has read enough.
+var errLooked = errors.New("mongodb: the sample is large enough")
 
 // A sample is what is known of the fields of a collection.
 type sample struct {
@@ -100,6 +112,7 @@ type sample struct {
 	order    []string // of the names, as they were seen
 	known    map[string]*seen
 	dropped  map[string]bool // names that no field can have
+	met      map[string]bool // the _id of each document, by its bytes
 	warnings []string
 }
 
@@ -127,6 +140,13 @@ func (s *sample) document(doc bson.Raw) error {
 	elements, err := doc.Elements()
 	if err != nil {
 		return nil // a document that isn't valid has no fields
+	}
+	if id, err := doc.LookupErr("_id"); err == nil {
+		key := string(id.Type) + string(id.Value)
+		if s.met[key] {
+			return nil // among the first and among the newest
+		}
+		s.met[key] = true
 	}
 	for _, e := range elements {
 		name := e.Key()

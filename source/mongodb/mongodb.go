@@ -204,6 +204,9 @@ func (f *failure) Error() string {
 	return "the server can't be reached, or doesn't answer"
 }
 
+// LogText implements the interface of errors whose text may be logged.
+func (f *failure) LogText() string { return f.Error() }
+
 // refuse turns an error of the driver into one for the caller.
 func refuse(ctx context.Context, err error) error {
 	if p, ok := errors.AsType[*problem.Error](err); ok {
