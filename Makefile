@@ -4,7 +4,7 @@
 # A clone that belongs to somebody else can't be asked for its version.
 export GOFLAGS ?= -buildvcs=false
 
-.PHONY: release docs-test demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance clients clients-short apis formats
+.PHONY: release image proxies manifests docs-test demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance clients clients-short apis formats
 
 demo: build ## an issue tracker, a token and a first conversation; then it serves until Ctrl-C
 	@bin/bailiwick demo $(ARGS)
@@ -84,3 +84,12 @@ formats: ## what the assistant sends to model providers, against the types that 
 
 release: ## the programs of a tagged commit for six platforms, with checksums and bills of materials, into dist/
 	@scripts/release
+
+image: ## the container image, with docker, podman or buildah
+	@scripts/image
+
+proxies: ## deploy/caddy and deploy/nginx in front of a gateway, over TLS, where the programs are
+	@scripts/proxies
+
+manifests: ## deploy/kubernetes against the types of its API, and the Dockerfile
+	@go run -C scripts/manifests . "$(CURDIR)/deploy"

@@ -111,17 +111,22 @@ const (
 	Last  int64 = math.MaxInt64 // from the end
 )
 
-// A Reader reads a log. A walk ends without error when yield returns false or no record is left. At a record that
-// can't be read it ends with a *Damage that names the record; a new walk can continue after it.
-type Reader interface {
+// A Chain is what Verify reads of a log. A walk ends without error when yield returns false or no record is left. At a
+// record that can't be read it ends with a *Damage that names the record; a new walk can continue after it.
+type Chain interface {
 	// Records walks forwards in order of Seq, starting at the record with Seq from.
 	Records(ctx context.Context, from int64, yield func(Record) bool) error
-	// Backwards walks backwards in order of Seq, starting at the record with Seq from.
-	Backwards(ctx context.Context, from int64, yield func(Record) bool) error
 	// Find returns the record of a step; false if the log has none.
 	Find(ctx context.Context, step string) (Record, bool, error)
 	// Head returns the separately stored end of the log; the zero Head if the log is empty.
 	Head(context.Context) (Head, error)
+}
+
+// A Reader reads a log.
+type Reader interface {
+	Chain
+	// Backwards walks backwards in order of Seq, starting at the record with Seq from.
+	Backwards(ctx context.Context, from int64, yield func(Record) bool) error
 }
 
 // A Head is the end of a chain: the last record's Seq and Hash. The zero Head is the end of an empty log. A Head kept

@@ -92,7 +92,7 @@ func (c *checker) attest(s seen) {
 	case c.forged >= 0: // extends the finding of the checkpoint before
 		c.damage[c.forged].Last = max(c.damage[c.forged].Last, min(h.Seq, s.seq))
 	default:
-		first := c.signed.Seq + 1
+		first := max(c.signed.Seq, c.base.Seq) + 1
 		c.forged = len(c.damage)
 		c.add(first, max(first, min(h.Seq, s.seq)), Forked, fmt.Sprintf("the checkpoint at record %d was signed over another past", s.seq))
 	}
@@ -101,12 +101,12 @@ func (c *checker) attest(s seen) {
 // unsigned reports that too many records up to the end follow the last checkpoint, or that none of the checkpoints
 // has a trusted signature.
 func (c *checker) unsigned(end int64) {
-	if len(c.keys) == 0 || c.forged >= 0 || end-c.signed.Seq <= maxUnsigned && (c.strange == 0 || c.signed.Seq > 0) {
+	if len(c.keys) == 0 || c.forged >= 0 || end-max(c.signed.Seq, c.base.Seq) <= maxUnsigned && (c.strange == 0 || c.signed.Seq > 0) {
 		return
 	}
 	detail := "no checkpoint covers them"
 	if c.strange > 0 {
 		detail += fmt.Sprintf(" that this key has signed; %d are signed by another or forged", c.strange)
 	}
-	c.add(c.signed.Seq+1, end, Unsigned, detail)
+	c.add(max(c.signed.Seq, c.base.Seq)+1, end, Unsigned, detail)
 }

@@ -26,7 +26,7 @@ func (c *checker) report(before, after Head) Report {
 	}
 	c.unsigned(end)
 	slices.SortStableFunc(c.damage, func(a, b Damage) int { return cmp.Compare(a.Seq, b.Seq) })
-	return Report{Records: c.records, Head: Head{Seq: c.last.seq, Hash: c.last.hash}, Signed: c.signed, Damage: c.damage}
+	return Report{Base: c.base, Records: c.records, Head: Head{Seq: c.last.seq, Hash: c.last.hash}, Signed: c.signed, Damage: c.damage}
 }
 
 // settle pairs surplus records with missing numbers, up to the number most: a pair is a reordering. The rest was

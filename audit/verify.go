@@ -41,10 +41,11 @@ func (d *Damage) Error() string {
 
 // A Report is the result of Verify.
 type Report struct {
-	Records int64    `json:"records"` // number of records read
-	Head    Head     `json:"head"`    // the end of what was read; worth keeping elsewhere if the log is intact
-	Signed  Head     `json:"signed"`  // the last head that a valid checkpoint covers; the zero Head if none does
-	Damage  []Damage `json:"damage"`  // sorted by Seq
+	Base    Head     `json:"base,omitzero"` // an archive that wasn't read has the records up to this one; the zero Head for none
+	Records int64    `json:"records"`       // number of records read, those up to Base aside
+	Head    Head     `json:"head"`          // the end of what was read; worth keeping elsewhere if the log is intact
+	Signed  Head     `json:"signed"`        // the last head that a valid checkpoint covers; the zero Head if none does
+	Damage  []Damage `json:"damage"`        // sorted by Seq
 }
 
 // Whole reports whether the log is undamaged.
@@ -53,19 +54,43 @@ func (r Report) Whole() bool { return len(r.Damage) == 0 }
 // Verify reads the whole log and reports what was changed since it was sealed. kept are heads of this log that were
 // kept outside it: with them it also finds a history that was rewritten and sealed again up to the log's own head. It
 // may run while the log grows. An error means that the log could not be read, not that it is damaged.
-func Verify(ctx context.Context, log Reader, kept ...Head) (Report, error) {
+func Verify(ctx context.Context, log Chain, kept ...Head) (Report, error) {
 	return VerifySigned(ctx, log, nil, kept...)
 }
 
 // VerifySigned is Verify, and also checks the checkpoints signed by one of the keys: they reveal a history rewritten
 // by someone without these keys, except for records after the last checkpoint.
-func VerifySigned(ctx context.Context, log Reader, keys []ed25519.PublicKey, kept ...Head) (Report, error) {
+func VerifySigned(ctx context.Context, log Chain, keys []ed25519.PublicKey, kept ...Head) (Report, error) {
+	const most = 10 // times that the log's beginning may move meanwhile
+	for n := 1; ; n++ {
+		base, err := baseOf(ctx, log)
+		if err != nil {
+			return Report{}, err
+		}
+		report, err := verifyFrom(ctx, log, base, keys, kept)
+		if err != nil {
+			return Report{}, err
+		}
+		now, err := baseOf(ctx, log)
+		if err != nil || now == base {
+			return report, err
+		}
+		if n == most {
+			return Report{}, ErrMoved
+		}
+	}
+}
+
+func verifyFrom(ctx context.Context, log Chain, base Head, keys []ed25519.PublicKey, kept []Head) (Report, error) {
 	before, err := log.Head(ctx)
 	if err != nil {
 		return Report{}, fmt.Errorf("read the head of the audit log: %w", err)
 	}
-	c := checker{next: 1, linked: true, kept: append([]Head{before}, kept...), keys: keys, forged: -1}
+	c := checker{kept: append([]Head{before}, kept...), keys: keys, forged: -1}
 	slices.SortFunc(c.kept, func(a, b Head) int { return cmp.Compare(a.Seq, b.Seq) })
+	if err := c.begin(ctx, log, base); err != nil {
+		return Report{}, err
+	}
 	if err := c.read(ctx, log); err != nil {
 		return Report{}, err
 	}
@@ -97,6 +122,7 @@ type stray struct {
 
 // A checker reads the records in order and judges each one when the next is known.
 type checker struct {
+	base    Head // the log begins behind it
 	records int64
 	next    int64  // the number expected
 	link    string // the hash that the next record must have as prev
@@ -119,13 +145,16 @@ type checker struct {
 	strays  []stray
 }
 
-func (c *checker) read(ctx context.Context, log Reader) error {
+func (c *checker) read(ctx context.Context, log Chain) error {
 	from := First
 	var buf []byte
 	for {
 		err := log.Records(ctx, from, func(r Record) bool {
 			if buf == nil {
 				buf = make([]byte, 0, 4096)
+			}
+			if c.relic(&r, buf) {
+				return true
 			}
 			c.meet(seen{seq: r.Seq, prev: r.Prev, hash: r.Hash, whole: hashOf(&r, buf) == r.Hash, checkpoint: r.Checkpoint})
 			return true
@@ -140,7 +169,11 @@ func (c *checker) read(ctx context.Context, log Reader) error {
 		if !ok || d.Seq < from || d.Seq == Last {
 			return fmt.Errorf("read the audit log: %w", err)
 		}
-		c.meet(seen{seq: d.Seq, detail: d.Detail})
+		if 0 < d.Seq && d.Seq <= c.base.Seq {
+			c.alter(d.Seq, d.Detail)
+		} else {
+			c.meet(seen{seq: d.Seq, detail: d.Detail})
+		}
 		from = d.Seq + 1
 	}
 }

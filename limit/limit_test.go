@@ -138,6 +138,56 @@ func TestRateBound(t *testing.T) {
 	})
 }
 
+// TestClockJumps checks that a clock that is set forwards gives no more than a burst, and that one that is set back makes
+// no caller wait longer than for a burst; daily budgets are those of the day that the clock says, and remembered.
+func TestClockJumps(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	for _, jump := range []time.Duration{year, -year, time.Hour, -time.Hour} {
+		c := newClock()
+		l := limit.New(limit.Options{PerMinute: 60, Burst: 10, Now: c.now})
+		if n := passed(t, l, 30, "ana", "t1"); n != 10 {
+			t.Fatal("at first", n)
+		}
+		c.move(jump)
+		want := 10
+		if jump < 0 {
+			want = 0
+		}
+		if n := passed(t, l, 30, "ana", "t1"); n != want {
+			t.Errorf("%v: %d passed at once, want %d", jump, n, want)
+		}
+		c.move(10 * time.Second)
+		if n := passed(t, l, 30, "ana", "t1"); n != 10 {
+			t.Errorf("%v: %d passed 10 s later, want 10", jump, n)
+		}
+	}
+	c := newClock()
+	l := limit.New(limit.Options{PerMinute: 1e6, Burst: 1e6, Daily: limit.Use{Calls: 3}, Now: c.now})
+	defer l.Close(t.Context())
+	ask := func() (n int) {
+		for range 5 {
+			if call(l, limit.Asker{Owner: "ana"}, limit.Use{}) == "" {
+				n++
+			}
+		}
+		return n
+	}
+	for _, step := range []struct {
+		move time.Duration
+		want int
+	}{{0, 3}, {24 * time.Hour, 3}, {-24 * time.Hour, 0}, {-24 * time.Hour, 3}, {48 * time.Hour, 0}} {
+		c.move(step.move)
+		n := ask()
+		if n == 0 { // the bucket of the rate fills again after a clock was set back
+			c.move(time.Minute)
+			n = ask()
+		}
+		if n != step.want {
+			t.Errorf("on %s: %d calls, want %d", c.now().Format(time.DateOnly), n, step.want)
+		}
+	}
+}
+
 func TestConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := limit.New(limit.Options{Concurrency: 2, Queue: 3})

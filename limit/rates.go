@@ -48,6 +48,10 @@ func (r *rates) Take(_ context.Context, buckets []Bucket) (wait time.Duration, e
 		if !known && len(r.full) >= mostKeys {
 			return max(b.Every, 1), nil
 		}
+		if most := now + time.Duration(b.Burst)*b.Every; full > most { // it is from before the clock was set back
+			full = most
+			r.full[b.Key] = most
+		}
 		full = max(full, now) + b.Every
 		wait = max(wait, full-now-time.Duration(b.Burst)*b.Every)
 		next = append(next, full)

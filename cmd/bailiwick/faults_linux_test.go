@@ -48,6 +48,10 @@ func faults() []fault {
 			answer: answered, ready: `^200 ready\nconfig: the changed configuration is refused`, log: `the configuration is refused; what was in force stays.*bailiwick.yaml: no such file`},
 		{name: "configuration broken", breaks: func(b *box) func() { return b.moved("bailiwick.yaml", "stroe: x\n") },
 			answer: answered, ready: `^200 ready\nconfig: the changed configuration is refused`, log: `the configuration is refused; what was in force stays.*stroe`},
+		{name: "secret's file missing", breaks: func(b *box) func() { return b.added("audit: {key: file:nowhere}\n") },
+			answer: answered, ready: `^200 ready\nconfig: the changed configuration is refused`, log: `the configuration is refused; what was in force stays.*audit.key`},
+		{name: "included file missing", breaks: func(b *box) func() { return b.added("include: [nowhere.yaml]\n") },
+			answer: answered, ready: `^200 ready\nconfig: the changed configuration is refused`, log: `the configuration is refused; what was in force stays.*nowhere.yaml`},
 		{name: "PostgreSQL gone", store: func(t *testing.T) string {
 			line = testservices.Through(t, testservices.Postgres(t))
 			return line.URL
@@ -162,6 +166,16 @@ func (b *box) moved(name, text string) func() {
 			b.t.Fatal(err)
 		}
 	}
+}
+
+// added adds a line to the configuration, and returns what takes it out.
+func (b *box) added(line string) func() {
+	b.t.Helper()
+	text, err := os.ReadFile(filepath.Join(b.dir, "bailiwick.yaml"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return b.moved("bailiwick.yaml", string(text)+"\n"+line)
 }
 
 // sqlite runs a statement in the store.

@@ -83,21 +83,33 @@ func (k *Keep) Log(ctx context.Context, do func(audit.Reader) error) error {
 	return k.open(ctx, func(s Store, _ *config.Config) error { return do(s) })
 }
 
-// Signed passes to do the store and the key with which this gateway signs the audit.
-func (k *Keep) Signed(ctx context.Context, do func(Store, ed25519.PrivateKey) error) error {
+// Stored opens the store and passes it to do.
+func (k *Keep) Stored(ctx context.Context, do func(Store) error) error {
+	return k.open(ctx, func(s Store, _ *config.Config) error { return do(s) })
+}
+
+// A Signing is a store with what a configuration says of its audit.
+type Signing struct {
+	Store
+	Key     ed25519.PrivateKey // signs checkpoints
+	Archive string             // the folder of old records; "" for none
+}
+
+// Signed passes to do the store, and the key with which this gateway signs the audit.
+func (k *Keep) Signed(ctx context.Context, do func(Signing) error) error {
 	return k.open(ctx, func(s Store, c *config.Config) error {
 		key, err := signingKey(ctx, c, s)
 		if err != nil {
 			return err
 		}
-		return do(s, key)
+		return do(Signing{s, key, c.Audit.Archive.Folder})
 	})
 }
 
 // signingKey returns the key that signs checkpoints of the audit: that of the configuration, or one that the store
 // creates on first use.
 func signingKey(ctx context.Context, c *config.Config, s Store) (ed25519.PrivateKey, error) {
-	seed := c.AuditKey
+	seed := c.Audit.Key
 	if seed == nil {
 		var err error
 		if seed, err = s.Secret(ctx, "audit checkpoints"); err != nil {

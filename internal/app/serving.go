@@ -9,6 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/answers"
+	"github.com/bailiwick-dev/bailiwick/internal/archive"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/reviewapi"
@@ -87,6 +88,9 @@ func about(people bool) http.HandlerFunc {
 func (s *Serving) Work(ctx context.Context, address string) (stop func()) {
 	s.plant.Address = address
 	ends := []func(){s.plant.Apply(ctx, s.log), s.plant.Describes(ctx, s.log), s.plant.Notify(ctx, address, s.log), s.plant.Tell(ctx, s.MCP, s.log)}
+	if o := s.plant.Config.Audit.Archive; o.Folder != "" {
+		ends = append(ends, archive.Keep(ctx, s.plant.Store, o.Folder, o.After, s.log))
+	}
 	return func() {
 		for _, end := range ends {
 			end()

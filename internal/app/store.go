@@ -13,6 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/archive"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
@@ -25,7 +26,7 @@ import (
 
 // A Store is the gateway's own store: a file, or a database that replicas share.
 type Store interface {
-	audit.Log
+	archive.Store
 	audit.Reader
 	identity.TokenStore
 	limit.Ledger
@@ -126,7 +127,7 @@ func (p *App) openStore(ctx context.Context) error {
 	}
 	p.closers = append(p.closers, p.Store.Close)
 	if file, ok := p.Store.(*sqlite.Store); ok {
-		file.SyncEvery(p.Config.AuditEvery)
+		file.SyncEvery(p.Config.Audit.Every)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func TestSQLite(t *testing.T) {
 
 func TestCheckTools(t *testing.T) {
 	tools := []string{"query_class", "get_object", "get_schema"}
-	if err := parsed(t, full).CheckTools(tools); err != nil {
+	if err := parsed(t, full(t)).CheckTools(tools); err != nil {
 		t.Error(err)
 	}
 	err := parsed(t, `sources: {s: {url: sqlite:x}}

@@ -53,9 +53,7 @@ type Config struct {
 	Stdio   identity.Principal // the principal over stdio, ID "stdio"; without scopes, stdio is refused
 	Server  Server
 	Log     Log
-
-	AuditKey   []byte        // the seed of the key that signs checkpoints of the audit; nil uses the key in the store
-	AuditEvery time.Duration // time between syncs of the audit in a file; 0 syncs before each answer
+	Audit   Audit
 
 	Lenient bool     // unknown names in lists of principals and tokens are warnings instead of faults
 	Notes   []string // settings without effect, for the operator

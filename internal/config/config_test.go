@@ -17,6 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
+	"github.com/bailiwick-dev/bailiwick/internal/mail"
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
@@ -42,213 +43,15 @@ func env(name string) (string, bool) {
 	return v, ok
 }
 
-// full uses every key at least once.
-const full = `listen: 0.0.0.0:9000
-store: sqlite:/var/lib/bailiwick/memory.db
-sources:
-  tracker:
-    url: postgres://app:${PG_PASSWORD}@db/tracker
-    description: Where work is planned
-    schemas: [public, crm]
-    tables: {only: [issues, comments], except: [drafts]}
-    write_url: postgres://writer:${PG_PASSWORD}@db/tracker
-    read_only: false
-  local: {url: "sqlite:app.db"}
-  docs: {url: "mongodb://reader:${PG_PASSWORD}@a.example:27017,b.example:27017/shop?replicaSet=r0", local_rows: 500}
-  shop:
-    url: parse+https://parse.example/parse
-    parse: {app_id: a, master_key: "${PG_PASSWORD}", rest_key: r, as: session, session: principal.claims.parse_session, direct: "postgres://reader@db/parse", system_classes: [_Session]}
-  shop-user: {url: parse+http://127.0.0.1:1337/parse, parse: {app_id: a, master_key: m, as: user, user: principal.claims.sub}}
-  shop-role: {url: parse+https://parse.example/parse, parse: {app_id: a, master_key: m, as: role, role: support}}
-  org:
-    metadata: {roots: [workspaces, /srv/provar], connection: MyOrg, environment: UAT, objects: {except: [Secret__c]}}
-  flow:
-    openapi:
-      document: https://flow.example/openapi.json
-      base_url: https://flow.example/v2/
-      timeout: 20s
-      packs: [flowfuse]
-      site: https://flow.example/app/
-      names: underscore
-      plain_http: true
-      credential:
-        per_principal:
-          by: claim
-          claim: login
-          secrets:
-            ann: plain ${PG_PASSWORD}
-            bob: {bearer: b}
-            cid: {header: {name: x-api-key, value: c}}
-            dee: {basic: {user: dee, password: d}}
-            eve: {query: {name: key, value: e}}
-            fay: {oauth: {token_url: https://login.example/token, client_id: f, client_secret: s, scopes: [read], params: {audience: flow}}}
-  box: {read_only: true, description: Boxes, openapi: {document: https://box.example/openapi.json, base_url: http://10.0.0.1:8080}}
-apis:
-  flow:
-    description: Where flows run
-    access:
-      - {operations: ["POST /check"], class: read}
-      - {tags: [admin], class: excluded}
-      - {operations: [mint], tags: [keys], class: forbidden, reason: it mints, instead: in the settings}
-    rpc_names: true
-    shown: ["* /teams*"]
-    hidden:
-      - {operations: [spy], tags: [x], schemas: [Key*], fields: [User.email, password], when: '!("operator" in principal.scopes)'}
-    parameters:
-      - {name: teamId, is: principal.claims.team, operations: [a, b]}
-    write: {write: allow, destructive: deny}
-    open_bodies: true
-    lists: indices
-    synonyms: {machine: [instance, device]}
-  box: {write: allow}
-classes:
-  tracker.issues:
-    hidden: false
-    description: Work to do
-    visible: [id, org_id, title, body, token]
-    denied: [note]
-    lift: [token]
-    large: [body]
-    join: [id, title]
-    label: title
-    pointers: {org_id: orgs, number: {class: tracker.numbers, key: code}}
-    types: {opened: epoch_ms, meta: json}
-    mask: {title: {as: partial, except: operator}, org_id: hash, body: null}
-    tenant: {field: org_id, is: '"org-" + principal.tenant', bypass: '"operator" in principal.scopes'}
-    canonical:
-      deleted_at: null
-      region: {$in: {$cel: principal.claims.regions}}
-      number: {$lte: 9007199254740993}
-      rate: 1.50
-    fields:
-      status: {description: Where it stands, values: {open: to do, 3: closed}}
-    write: {create: allow, update: review, delete: deny}
-    permitted: [title, token]
-    stale: {version: id}
-    actions:
-      close:
-        title: Close it
-        description: Closes an issue
-        do: update
-        input: {required: [issue], properties: {issue: {type: string}, size: {type: number, default: 1.50}}}
-        record: {$cel: input.issue}
-        set: {status: closed, meta: {by: {$cel: principal.id}}}
-        permitted: [title]
-        permission: delete
-        supports_dry_run: true
-        transitions: {status: {open: [closed], closed: []}}
-        lookup: {parent: {class: issues, id: {$cel: record.parent}}}
-        require: [{that: parent == null, message: it has a parent, field: issue}]
-        review: review
-        summary: {$cel: '"Close " + record.title'}
-        tool: true
-      recount: {do: sql, statement: UPDATE issues SET n = 1, check_against: local.keys}
-  comments: {tenant: {through: issue_id}, allow_scan: true}
-  local.keys: {hidden: {except: operator}}
-policy: {unlisted: visible, refuse_scans: true, disclose: true, strict_pointer_shapes: true, strict: true}
-gates: {writes: review, raw_writes: off, schema_writes: off}
-review:
-  single_operator: true
-  life: 12h
-  edit: true
-  rules:
-    - {when: 'change.op == "delete"', approvals: 2, risk: high, mode: review}
-actions:
-  repay: {on: comments, do: cloud, function: refund}
-  refund: {on: comments, do: http, api: billing, operation: refund, check_against: {class: issues, fields: {why: body, who: owner}, record: new}}
-tools: {profile: lean, only: [get_object, query_class], except: [get_object]}
-results:
-  default: text
-  clients: {claude-code: structured}
-prompts:
-  team-health:
-    title: Team
-    description: How a team does
-    arguments: [{name: team, description: its name, required: true}, {name: since}]
-    template: |
-      Report on {{.team}}.
-budget: 64 KiB
-limits:
-  rate: 600/min
-  burst: 50
-  concurrency: 4
-  rows: {query: 20, samples: 3}
-  timeouts: {query_class: 1m30s}
-  daily: {calls: 1000, rows: 20000, bytes: 1 GiB, tokens: 500000, cost: 2.50}
-  daily_per_token: {calls: 100, rows: 2000, bytes: 100 MB, tokens: 50000, cost: 1}
-  price_per_million_tokens: 3.00
-  pending_changes: 20
-  proposals_per_minute: 30
-auth:
-  tokens: true
-  token_life: 30d
-  anonymous: {scopes: [read]}
-  agents: {sign_in: false, token_life: 30m, idle: 7d, life: 14d}
-  oidc:
-    sign_in:
-      client_id: gate
-      client_secret: s
-      name: Example
-      scopes: [groups]
-      claims: {owner: upn, scopes: {claim: groups, values: {reviewers: [review]}}}
-      step_up: {max_age: 5m, acr: [mfa]}
-    issuer: https://login.example/realms/a
-    audience: [agents]
-    jwks_uri: https://login.example/keys
-    algorithms: [ES256]
-    resource: https://agents.example/mcp
-    claims:
-      id: client_id
-      name: name
-      owner: email
-      tenant: /org/id
-      kind: {claim: typ, values: {user: human}}
-      scopes: {claim: /realm_access/roles, values: {viewer: [read, explain]}}
-      tools: tools
-      actions: actions
-      classes: classes
-      keep: [region]
-    filters: {issues: {archived: false}}
-stdio:
-  name: desk
-  owner: ada@example.org
-  tenant: acme
-  scopes: [read, schema]
-  claims: {region: north}
-  tools: {except: [get_schema]}
-  actions: {only: [issues.close]}
-  classes: {only: [issues]}
-  filters: {default: {archived: false, owner: {$cel: principal.owner}}}
-server:
-  url: https://gate.example/
-  origins: ["https://app.example"]
-  hosts: [agents.example]
-  max_body: 2 MB
-  concurrency: 32
-  queue: 0
-  heartbeat: 5s
-  connections: {max: 500, each: 100}
-  sessions: {idle: 10m, max: 50, each: 5}
-  metrics: {listen: "127.0.0.1:9464"}
-log: {level: "${LEVEL}", format: text, calls: false}
-notifications:
-  url: https://gate.example
-  webhooks:
-    ops:
-      url: https://hooks.example/bailiwick
-      secret: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
-      events: [created, applied]
-      format: webhook
-      private: false
-      attempts: 5
-telemetry:
-  otlp: {endpoint: "https://collector.example:4318", headers: {authorization: "Bearer ${PG_PASSWORD}"}, insecure: false}
-  sample: 0.25
-  environment: true
-audit:
-  key: c3dvcmRmaXNoIHN3b3JkZmlzaCBzd29yZGZpc2ggMzI=
-  durability: {interval: 50ms}
-`
+// full returns a configuration that uses every key at least once.
+func full(t testing.TB) string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/every-key.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
 
 func where(t *testing.T, s string) query.Filter {
 	t.Helper()
@@ -309,7 +112,7 @@ func TestParse(t *testing.T) {
 			{Name: "shop-user", URL: "parse+http://127.0.0.1:1337/parse", Parse: &config.ParseServer{AppID: "a", MasterKey: "m", As: "user", User: "principal.claims.sub"}},
 			{Name: "shop-role", URL: "parse+https://parse.example/parse", Parse: &config.ParseServer{AppID: "a", MasterKey: "m", As: "role", Role: "support"}},
 			{Name: "org", Metadata: &config.Metadata{Roots: []string{"/etc/bailiwick/workspaces", "/srv/provar"}, Connection: "MyOrg", Environment: "UAT",
-				Objects: identity.List{Except: []string{"Secret__c"}}}},
+				Objects: identity.List{Only: []string{"Account", "Secret__c"}, Except: []string{"Secret__c"}}}},
 			{Name: "flow", OpenAPI: &apis.Source{Document: "https://flow.example/openapi.json", BaseURL: "https://flow.example/v2", Timeout: 20 * time.Second,
 				Packs: []apis.Pack{{Name: "flowfuse"}}, Site: "https://flow.example/app", Underscore: true, PlainHTTP: true,
 				Credential: &apis.Credential{Each: &apis.Each{By: "claim", Claim: "login", Of: map[string]apis.Credential{
@@ -371,18 +174,22 @@ func TestParse(t *testing.T) {
 					Tools: "tools", Actions: "actions", Classes: "classes", Keep: []string{"region"}, Filters: map[string]query.Filter{"issues": where(t, `{"archived": false}`)}}}},
 		Stdio: identity.Principal{ID: "stdio", Name: "desk", Kind: identity.Agent, Owner: "ada@example.org", Tenant: "acme",
 			Scopes: []identity.Scope{identity.Read, identity.Schema}, Claims: value.OfObject([]value.Member{{Name: "region", Value: value.OfString("north")}}),
-			Tools: identity.List{Except: []string{"get_schema"}}, Actions: identity.List{Only: []string{"issues.close"}}, Classes: identity.List{Only: []string{"issues"}},
+			Tools: identity.List{Only: []string{"query_class", "get_schema"}, Except: []string{"get_schema"}}, Actions: identity.List{Only: []string{"issues.close"}, Except: []string{"refund"}}, Classes: identity.List{Only: []string{"issues"}, Except: []string{"comments"}},
 			Filters: map[string]query.Filter{"default": where(t, `{"archived": false, "owner": {"$cel": "principal.owner"}}`)}},
 		Server: config.Server{URL: "https://gate.example", Origins: []string{"https://app.example"}, Hosts: []string{"agents.example"}, MaxBody: 2_000_000, Concurrency: 32,
 			Queue: -1, Heartbeat: 5 * time.Second, Connections: config.Connections{Max: 500, Each: 100}, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5},
 			Metrics: config.Metrics{Listen: "127.0.0.1:9464"}},
-		Log:      config.Log{Level: slog.LevelWarn, Text: true, Quiet: true},
-		AuditKey: []byte("swordfish swordfish swordfish 32"), AuditEvery: 50 * time.Millisecond,
+		Log: config.Log{Level: slog.LevelWarn, Text: true, Quiet: true},
+		Audit: config.Audit{Key: []byte("swordfish swordfish swordfish 32"), Every: 50 * time.Millisecond,
+			Archive: config.Archive{Folder: "/etc/bailiwick/old", After: 90 * 24 * time.Hour}},
 		Telemetry: config.Telemetry{Traces: true, Sample: 0.25, Environment: true,
 			OTLP: config.OTLP{Endpoint: "https://collector.example:4318", Headers: map[string]string{"authorization": "Bearer hunter2"}}},
 		Notifications: config.Notifications{URL: "https://gate.example", Hooks: []webhook.Hook{{Name: "ops", URL: "https://hooks.example/bailiwick",
 			Secret: func() []byte { b, _ := webhook.Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"); return b }(),
-			Events: []change.EventKind{change.EventCreated, change.EventApplied}, Form: webhook.Webhook, Attempts: 5}}},
+			Events: []change.EventKind{change.EventCreated, change.EventApplied}, Form: webhook.Webhook, Attempts: 5,
+			When: condition(t, `change.op == "delete"`), Tenant: "acme", As: webhook.Person{Owner: "ben", Tenant: "acme"}, People: map[string]webhook.Person{"U1": {Owner: "ben", Tenant: "acme"}},
+			Quiet: &webhook.Quiet{From: 22 * 60, To: 7 * 60, Zone: "Europe/Berlin"}}, {Name: "ana", Form: webhook.Email, To: "ana@example.com", Digest: time.Hour}},
+			Mail: mail.Server{Host: "mail.example", Port: 587, User: "u", Password: "p", From: "Gate <gate@example.com>"}},
 		Actions: []action.Declaration{
 			{Name: "close", On: "tracker.issues", Title: "Close it", Description: "Closes an issue", Do: action.Update,
 				Input:     object(t, `{"required": ["issue"], "properties": {"issue": {"type": "string"}, "size": {"type": "number", "default": 1.50}}}`),
@@ -400,7 +207,7 @@ func TestParse(t *testing.T) {
 		},
 		Review: config.Review{Single: true, Edit: true, Life: 12 * time.Hour},
 	}
-	got, err := config.Parse("/etc/bailiwick/bailiwick.yaml", []byte(full), env)
+	got, err := config.Parse("/etc/bailiwick/bailiwick.yaml", []byte(full(t)), env)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -505,7 +505,7 @@ func TestManyFaults(t *testing.T) {
 
 // FuzzParse looks for panics, hangs, and faults with positions outside the file.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{full, "sources: {s: {url: sqlite:x}}", "a: [", "a: &x [*x]", "? [a]\n: b", "a: |\n  x\n", "- - - -", "{{{{", "a: \"\\x00\"", "\t", "'", "${", "!!"} {
+	for _, s := range []string{full(f), "sources: {s: {url: sqlite:x}}", "a: [", "a: &x [*x]", "? [a]\n: b", "a: |\n  x\n", "- - - -", "{{{{", "a: \"\\x00\"", "\t", "'", "${", "!!"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"crypto/ed25519"
-	"encoding/base64"
 	"net"
 	"net/netip"
 	"net/url"
@@ -61,13 +59,7 @@ func (c *Config) shape() yamlconf.Shape {
 		{Name: "review", Doc: "Which changes need how many people's approval: a list of rules, or an object with rules", Shape: c.review()},
 		{Name: "actions", Doc: "Named writes, as in classes, each with the class that it is on", Shape: c.actions("", true)},
 		{Name: "notifications", Doc: "Who is notified of what happens to changes", Shape: c.notifications()},
-		{Name: "audit", Doc: "The record of every call", Shape: yamlconf.Object([]yamlconf.Key{
-			{Name: "key", Doc: "What checkpoints are signed with: 32 bytes in base64 (openssl rand -base64 32), from the environment or a file. Without it the store keeps one, which protects from nobody who can read the store", Shape: yamlconf.Secret("32 bytes in base64", c.setAuditKey)},
-			{Name: "durability", Doc: "When a call is answered: each, the default, when its record is on the disk; with an interval, when it is written: the records of that time are lost if the machine stops, not if the process does. For a store in a file",
-				Shape: yamlconf.Either(yamlconf.Choose([]string{"each"}, func(string) { c.AuditEvery = 0 }), yamlconf.Object([]yamlconf.Key{
-					{Name: "interval", Doc: "Time between syncs, such as 50ms", Shape: yamlconf.Span(&c.AuditEvery, time.Millisecond, time.Second), Must: true},
-				}, nil))},
-		}, nil)},
+		{Name: "audit", Doc: "The record of every call", Shape: c.Audit.shape()},
 		{Name: "log", Doc: "What is logged, on standard error", Shape: c.Log.shape()},
 		{Name: "telemetry", Doc: "Which calls are traced, and where to; without it none are", Shape: c.Telemetry.shape()},
 	}
@@ -85,7 +77,7 @@ func (c *Config) check(r *yamlconf.Reader, _ yamlconf.Node, _ string) {
 	if c.Auth.TokensOff && c.Auth.OIDC == nil && c.Listen != "" && !loopback(c.Listen) {
 		r.WrongAt("/listen", "other machines can reach this address, and auth.tokens is false; listen on "+DefaultListen+" or take auth.tokens out")
 	}
-	if c.AuditEvery > 0 && strings.HasPrefix(c.Store, "postgres") {
+	if c.Audit.Every > 0 && strings.HasPrefix(c.Store, "postgres") {
 		r.WrongAt("/audit/durability", "the store is a PostgreSQL database, where each record is committed; write each, or take it out")
 	}
 	names := make([]string, len(c.Sources))
@@ -148,15 +140,6 @@ func (c *Config) setStore(folder, s string) string {
 		return "must be sqlite:path or postgres://user:password@host/database"
 	}
 	c.Store = sqliteURL(folder, rest)
-	return ""
-}
-
-func (c *Config) setAuditKey(_, s string) string {
-	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(s))
-	if err != nil || len(key) != ed25519.SeedSize {
-		return "must be 32 bytes in base64, as `openssl rand -base64 32` prints them"
-	}
-	c.AuditKey = key
 	return ""
 }
 

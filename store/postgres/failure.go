@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/store/failure"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
@@ -74,7 +75,7 @@ func told(err error) error {
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		return p
 	}
-	for _, is := range []error{change.ErrNone, change.ErrMoved, change.ErrExpired, change.ErrFull, change.ErrFast, change.ErrUnrecorded, webhook.ErrNone, webhook.ErrMoved} {
+	for _, is := range []error{audit.ErrMoved, change.ErrNone, change.ErrMoved, change.ErrExpired, change.ErrFull, change.ErrFast, change.ErrUnrecorded, webhook.ErrNone, webhook.ErrMoved} {
 		if errors.Is(err, is) {
 			return is
 		}

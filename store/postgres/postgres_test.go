@@ -4,8 +4,11 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
+	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/chain"
+	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/clocks"
 	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/people"
 	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/usage"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
@@ -60,8 +63,38 @@ func TestTampering(t *testing.T) {
 	if _, err := db.Exec(t.Context(), "TRUNCATE bailiwick.audit"); err == nil {
 		t.Error("the log was emptied")
 	}
-	storetest.Tampered(t, s, storetest.Database{Schema: "bailiwick.", Byte: `'\x00'`, Off: "ALTER TABLE {audit} DISABLE TRIGGER USER",
+	chain.Tampered(t, s, chain.Database{Schema: "bailiwick.", Byte: `'\x00'`, Off: "ALTER TABLE {audit} DISABLE TRIGGER USER",
 		Exec: func(text string) error { _, err := db.Exec(t.Context(), text); return err }})
+}
+
+func TestArchived(t *testing.T) {
+	chain.Archived(t, func(t *testing.T) chain.Case {
+		url := testservices.Postgres(t)
+		s := open(t, url)
+		t.Cleanup(func() { s.Close() })
+		db := connect(t, url)
+		return chain.Case{Store: s, Database: chain.Database{Schema: "bailiwick.", Byte: `'\x00'`,
+			Off:  "ALTER TABLE {audit} DISABLE TRIGGER USER;ALTER TABLE {audit}_base DISABLE TRIGGER USER",
+			Exec: func(text string) error { _, err := db.Exec(t.Context(), text); return err }}}
+	})
+}
+
+func TestClockJumps(t *testing.T) {
+	clocks.Run(t, func(t *testing.T) clocks.Case {
+		url := testservices.Postgres(t)
+		s := open(t, url)
+		t.Cleanup(func() { s.Close() })
+		db := connect(t, url)
+		return clocks.Case{Store: s, Rates: s, Jump: func(by time.Duration) error {
+			for _, text := range []string{`UPDATE bailiwick.change SET expires = expires - $1::interval, lease = lease - $1::interval`,
+				`UPDATE bailiwick.rate SET full_at = full_at - (extract(epoch FROM $1::interval) * 1e9)::bigint`} {
+				if _, err := db.Exec(t.Context(), text, by); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+	})
 }
 
 func BenchmarkAppendParallel(b *testing.B) {

@@ -9,6 +9,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
 )
 
+// shrinks makes the trigger of files without an archive.
+const shrinks = `CREATE TRIGGER audit_never_shrinks BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit records are never deleted'); END`
+
 // TestOlderFile checks that a token in an older file keeps its permissions.
 func TestOlderFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bailiwick.db")
@@ -20,6 +23,7 @@ func TestOlderFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, statement := range []string{
+		`DROP TRIGGER audit_never_shrinks`, `DROP TABLE audit_base`, shrinks,
 		`DROP TABLE change`, `DROP TABLE change_class`, `DROP TABLE change_event`, `DROP TABLE delivery`, `DROP TABLE delivered`,
 		`DROP TABLE used`, `DROP TABLE change_after`, `DROP TABLE audit_step`, `DROP TABLE outbox`, `DROP TABLE ticket`,
 		`ALTER TABLE token DROP COLUMN actions`, `ALTER TABLE token DROP COLUMN more`, `DROP TRIGGER audit_head_moves`, `ALTER TABLE audit_head DROP COLUMN moves`,
@@ -78,7 +82,8 @@ func TestOlderChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		for _, text := range []string{`DELETE FROM change_class WHERE class LIKE '%' || char(31) || '%'`, `DELETE FROM goose_db_version WHERE version_id >= 15`} {
+		for _, text := range []string{`DELETE FROM change_class WHERE class LIKE '%' || char(31) || '%'`, `DELETE FROM goose_db_version WHERE version_id >= 15`,
+			`DROP TRIGGER audit_never_shrinks`, `DROP TABLE audit_base`, `DROP INDEX audit_step_seq`, shrinks} {
 			if _, err := db.ExecContext(t.Context(), text); err != nil {
 				t.Fatal(err)
 			}

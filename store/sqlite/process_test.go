@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/internal/archive"
 	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
@@ -59,6 +61,41 @@ func TestDiskFull(t *testing.T) {
 	if report, err := audit.Verify(t.Context(), s); err != nil || !report.Whole() || report.Records != kept+1 {
 		t.Fatalf("room again: %+v, %v; want %d records", report, err, kept+1)
 	}
+}
+
+// TestArchiveDiskFull fills the disk of an archive: no record is lost, and the archive goes on when there is room again.
+func TestArchiveDiskFull(t *testing.T) {
+	s := openFile(t, filepath.Join(t.TempDir(), "b.db"))
+	defer s.Close()
+	appendTo(t, s, 200)
+	dir := tmpfs(t, "size=64k")
+	o := archive.Options{Dir: filepath.Join(dir, "archive"), Before: time.Now(), By: "local:ops", PerFile: 60}
+	wantWhole := func(when string) {
+		t.Helper()
+		joined, err := archive.Open(s, nil, o.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := audit.Verify(t.Context(), joined)
+		if err != nil || !report.Whole() || report.Records < 200 {
+			t.Fatalf("%s: %+v, %v", when, report, err)
+		}
+	}
+	moved, err := archive.Move(t.Context(), s, o)
+	if err == nil || !strings.Contains(err.Error(), "no space left") || moved.Base.Seq == 0 || moved.Base.Seq >= 200 {
+		t.Fatalf("%+v, %v", moved, err)
+	}
+	wantWhole("full")
+	if left, err := filepath.Glob(filepath.Join(o.Dir, "writing-*")); err != nil || left != nil {
+		t.Error(left, err)
+	}
+	if out, err := exec.Command("mount", "-o", "remount,size=4m", dir).CombinedOutput(); err != nil {
+		t.Fatalf("remount: %v %s", err, out)
+	}
+	if moved, err = archive.Move(t.Context(), s, o); err != nil || moved.Base.Seq < 200 {
+		t.Fatalf("%+v, %v", moved, err)
+	}
+	wantWhole("room again")
 }
 
 func TestDiskReadOnly(t *testing.T) {

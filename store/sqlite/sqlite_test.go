@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
+	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/chain"
+	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/clocks"
 	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/people"
 	"github.com/bailiwick-dev/bailiwick/internal/store/storetest/usage"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
@@ -192,8 +195,38 @@ func TestTampering(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	storetest.Tampered(t, s, storetest.Database{Byte: "x'00'", Off: "DROP TRIGGER audit_never_changes;DROP TRIGGER audit_never_shrinks;DROP TRIGGER audit_head_moves",
+	chain.Tampered(t, s, chain.Database{Byte: "x'00'", Off: "DROP TRIGGER audit_never_changes;DROP TRIGGER audit_never_shrinks;DROP TRIGGER audit_head_moves",
 		Exec: func(text string) error { _, err := db.ExecContext(t.Context(), text); return err }})
+}
+
+func TestArchived(t *testing.T) {
+	chain.Archived(t, func(t *testing.T) chain.Case {
+		path := filepath.Join(t.TempDir(), "b.db")
+		s := openFile(t, path)
+		t.Cleanup(func() { s.Close() })
+		return chain.Case{Store: s, Database: chain.Database{Byte: "x'00'",
+			Off: "DROP TRIGGER audit_never_changes;DROP TRIGGER audit_never_shrinks;DROP TRIGGER audit_base_moves;DROP TRIGGER audit_base_stays",
+			Exec: func(text string) error {
+				db, err := sql.Open("sqlite", "file:"+path+"?_busy_timeout=10000")
+				if err == nil {
+					_, err = db.ExecContext(t.Context(), text)
+					err = errors.Join(err, db.Close())
+				}
+				return err
+			}}}
+	})
+}
+
+func TestClockJumps(t *testing.T) {
+	clocks.Run(t, func(t *testing.T) clocks.Case {
+		path := filepath.Join(t.TempDir(), "b.db")
+		s := openFile(t, path)
+		t.Cleanup(func() { s.Close() })
+		return clocks.Case{Store: s, Jump: func(by time.Duration) error {
+			raw(t, path, fmt.Sprintf("PRAGMA busy_timeout = 10000; UPDATE change SET expires = expires - %d, lease = lease - %[1]d", by.Microseconds()))
+			return nil
+		}}
+	})
 }
 
 func BenchmarkAppend(b *testing.B) {

@@ -219,14 +219,17 @@ var mayImport = map[string]string{
 	"internal/once":                   "",
 	"internal/store/changes":          "audit change",
 	"internal/store/failure":          "",
+	"internal/archive":                "audit",
 	"store/postgres":                  "audit change identity internal/once internal/store/changes internal/store/failure internal/store/migrations internal/store/records internal/store/tokens internal/webhook limit problem",
 	"internal/store/migrations":       "",
 	"internal/store/records":          "audit",
 	"internal/store/journal":          "audit internal/store/records",
 	"store/sqlite":                    "audit change identity internal/once internal/store/changes internal/store/failure internal/store/journal internal/store/migrations internal/store/records internal/store/tokens internal/webhook limit problem",
-	"internal/store/storetest":        "audit change identity internal/once internal/webhook limit problem value write",
-	"internal/store/storetest/people": "identity internal/store/storetest problem query value",
+	"internal/store/storetest":        "audit change identity internal/archive internal/once internal/webhook limit problem value write",
+	"internal/store/storetest/chain":  "audit change identity internal/archive internal/store/storetest",
+	"internal/store/storetest/clocks": "audit change internal/store/storetest limit write",
 	"internal/store/storetest/usage":  "internal/store/storetest limit problem",
+	"internal/store/storetest/people": "identity internal/store/storetest problem query value",
 	"internal/store/tokens":           "identity problem",
 
 	// the demo application, servers for tests, measurements
@@ -247,7 +250,7 @@ var mayImport = map[string]string{
 	"tool/changes": "internal/tools/apis internal/tools/changes tool",
 
 	"cmd/bailiwick":                   "*",
-	"cmd/bailiwick/internal/audits":   "audit change identity internal/app internal/terminal",
+	"cmd/bailiwick/internal/audits":   "audit change identity internal/app internal/archive internal/terminal",
 	"cmd/bailiwick/internal/export":   ". identity internal/result/shape query value",
 	"internal/configwatch":            "internal/config",
 	"cmd/bailiwick/internal/dial":     "identity internal/app internal/client internal/terminal mcp problem",

@@ -3,6 +3,7 @@ package storetest
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -16,10 +17,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/archive"
 )
 
-// writesTo is the environment variable with the place that a child process of the test writes to.
-const writesTo = "BAILIWICK_TEST_WRITES_TO"
+// The environment variables with the place that a child process of the test writes to, and the folder of its archive.
+const (
+	writesTo   = "BAILIWICK_TEST_WRITES_TO"
+	archivesTo = "BAILIWICK_TEST_ARCHIVES_TO"
+)
 
 // Main is TestMain for a store's tests. In a child process started by Killed it writes to the store at a place until
 // it is killed, and prints what was confirmed as stored.
@@ -30,14 +35,15 @@ func Main(m *testing.M, open func(ctx context.Context, place string) (Store, err
 	}
 	s, err := open(context.Background(), place)
 	if err == nil {
-		err = writeForever(s)
+		err = writeForever(s, os.Getenv(archivesTo))
 	}
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)
 }
 
-// writeForever appends records, files changes and applies them, and creates and revokes tokens.
-func writeForever(s Store) error {
+// writeForever appends records, files changes and applies them, creates and revokes tokens, and moves records to an
+// archive in a folder.
+func writeForever(s Store, folder string) error {
 	ctx := context.Background()
 	failed := make(chan error)
 	for w := range 4 {
@@ -66,6 +72,16 @@ func writeForever(s Store) error {
 				failed <- err
 				return
 			}
+		}
+	}()
+	go func() {
+		for {
+			_, err := archive.Move(ctx, s, archive.Options{Dir: folder, Before: time.Now(), By: "ops", PerFile: 30})
+			if err != nil && !errors.Is(err, audit.ErrMoved) {
+				failed <- err
+				return
+			}
+			time.Sleep(3 * time.Millisecond) // leaves the store to the others for a while
 		}
 	}()
 	return <-failed
@@ -112,10 +128,10 @@ func liveOnce(ctx context.Context, s Store) error {
 }
 
 // writer starts a child process that writes to a place.
-func writer(t *testing.T, place string) (*exec.Cmd, *bufio.Scanner) {
+func writer(t *testing.T, place, folder string) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), writesTo+"="+place)
+	cmd.Env = append(os.Environ(), writesTo+"="+place, archivesTo+"="+folder)
 	cmd.Stderr = os.Stderr
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
@@ -178,9 +194,10 @@ func Killed(t *testing.T, open Open, place func() string, stop bool) {
 func killed(t *testing.T, open Open, place string, stop bool, rounds int) {
 	s := Handle(t, open, place)
 	p := promises{map[int64]bool{}, map[string]int64{}, map[string]int64{}}
+	folder := t.TempDir()
 	for round := range rounds {
-		a, outA := writer(t, place)
-		b, outB := writer(t, place)
+		a, outA := writer(t, place, folder)
+		b, outB := writer(t, place, folder)
 		lines := append(progress(t, outA, round), progress(t, outB, round)...)
 		time.Sleep(2*time.Millisecond + rand.N(40*time.Millisecond))
 		if stop && round%2 == 0 {
@@ -204,15 +221,15 @@ func killed(t *testing.T, open Open, place string, stop bool, rounds int) {
 		for _, line := range lines {
 			p.note(t, line)
 		}
-		report, err := audit.Verify(t.Context(), s)
-		if err != nil || !report.Whole() {
-			t.Fatalf("%+v, %v", report, err)
-		}
+		report := wantArchived(t, s, folder)
 		for seq := range p.records {
 			if seq > report.Records {
 				t.Fatalf("record %d of %d was promised and is gone", seq, report.Records)
 			}
 		}
+	}
+	if base, err := s.Base(t.Context()); err != nil || base.Seq == 0 {
+		t.Errorf("the archive ends at %d, %v", base.Seq, err)
 	}
 	t.Logf("promised: %d records, %d changes, %d tokens", len(p.records), len(p.changes), len(p.tokens))
 	wantVersions(t, s, p.changes)
@@ -233,6 +250,26 @@ func progress(t *testing.T, out *bufio.Scanner, round int) []string {
 		seen[strings.Fields(out.Text())[0]] = true
 	}
 	return lines
+}
+
+// wantArchived fails unless the archive in a folder and the store are the whole log, and the store alone is what it should
+// have.
+func wantArchived(t *testing.T, s Store, folder string) audit.Report {
+	t.Helper()
+	joined, err := archive.Open(s, nil, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, log := range []audit.Chain{s, joined} {
+		if report, err := audit.Verify(t.Context(), log); err != nil || !report.Whole() {
+			t.Fatalf("%+v, %v", report, err)
+		}
+	}
+	report, err := audit.Verify(t.Context(), joined)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
 }
 
 // wantTokens fails unless the store has the promised tokens, revoked where that was promised, and the log has a record of

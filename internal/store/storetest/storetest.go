@@ -13,6 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/archive"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
@@ -20,7 +21,7 @@ import (
 
 // A Store is the set of interfaces that a store implements.
 type Store interface {
-	audit.Log
+	archive.Store
 	audit.Reader
 	identity.TokenStore
 	limit.Ledger

@@ -89,7 +89,7 @@ func (s *Sealer) Open(ctx context.Context, text string, b Binding) (string, bool
 		return "", false, nil
 	}
 	var v sealed
-	if err := json.Unmarshal(plain, &v); err != nil || v.Binding != b || s.now().Unix() >= v.Expires {
+	if err := json.Unmarshal(plain, &v); err != nil || v.Binding != b || !current(v.Expires-s.now().Unix()) {
 		return "", false, nil
 	}
 	nonce := raw[:12] // NewGCMWithRandomNonce puts it first
@@ -99,6 +99,10 @@ func (s *Sealer) Open(ctx context.Context, text string, b Binding) (string, bool
 	}
 	return v.State, true, nil
 }
+
+// current reports whether a state that is good for so many seconds more is good now. Clocks of replicas differ, and a
+// clock that was set back must not make a state good for long.
+func current(left int64) bool { return left > 0 && left <= int64(2*life/time.Second) }
 
 // SetClock sets the clock by which states expire; the default is time.Now.
 func (s *Sealer) SetClock(now func() time.Time) { s.now = now }

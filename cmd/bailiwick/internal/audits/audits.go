@@ -11,15 +11,12 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
-	"github.com/bailiwick-dev/bailiwick/change"
-	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
@@ -27,7 +24,7 @@ import (
 // Command returns the audit commands.
 func Command(t *terminal.Terminal) *cobra.Command {
 	cmd := terminal.Group(&cobra.Command{Use: "audit", Short: "Read and verify the record of every call"})
-	cmd.AddCommand(tail(t), verify(t), key(t), export(t), usage(t))
+	cmd.AddCommand(tail(t), verify(t), key(t), export(t), archived(t), usage(t))
 	return cmd
 }
 
@@ -128,65 +125,6 @@ func reason(r audit.Record) string {
 	return "(" + r.Kind + ")"
 }
 
-func verify(t *terminal.Terminal) *cobra.Command {
-	k := app.Keep{There: true}
-	var head string
-	var keys []string
-	cmd := &cobra.Command{
-		Use:   "verify",
-		Short: "Find what was changed in the audit since it was written",
-		Long: "Verify reads the whole audit and names every record that was changed, removed, added or moved. Signed checkpoints find a past\n" +
-			"that was written anew, by somebody who has not the key (see audit key); with --key, one at least must be by that key. It prints\n" +
-			"the end of the audit; kept elsewhere and given as --head later, it finds that too, and a tail that was cut off.\n\n" +
-			"It holds the changes of the store against the audit as well, and names each change that lacks the record of a step: who proposed,\n" +
-			"approved, rejected or cancelled it, that it expired, and what was applied; and each token that lacks the record of who made or\n" +
-			"revoked it, or that allows other things than its record.",
-		Args: terminal.None,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var kept []audit.Head
-			if head != "" {
-				seq, hash, ok := strings.Cut(head, ":")
-				n, err := strconv.ParseInt(seq, 10, 64)
-				if !ok || err != nil {
-					return terminal.Usagef("--head must be SEQ:HASH, as verify prints it")
-				}
-				kept = append(kept, audit.Head{Seq: n, Hash: hash})
-			}
-			var trusted []ed25519.PublicKey
-			for _, text := range keys {
-				public, err := audit.ParseKey(text)
-				if err != nil {
-					return terminal.Usagef("--key: %v", err)
-				}
-				trusted = append(trusted, public)
-			}
-			return k.Signed(cmd.Context(), func(log app.Store, own ed25519.PrivateKey) error {
-				named := trusted != nil
-				if !named {
-					trusted = append(trusted, own.Public().(ed25519.PublicKey))
-				}
-				report, err := audit.VerifySigned(cmd.Context(), log, trusted, kept...)
-				if err != nil {
-					return err
-				}
-				if named && report.Whole() && report.Records > 0 && report.Signed.Seq == 0 {
-					report.Damage = append(report.Damage, audit.Damage{Seq: 1, Last: report.Head.Seq, Kind: audit.Unsigned, Detail: "the log has no checkpoint that the key given has signed"})
-				}
-				held, err := change.Reconcile(cmd.Context(), log, log)
-				tokens, failed := identity.Reconcile(cmd.Context(), log, log)
-				if err = errors.Join(err, failed); err != nil && report.Whole() { // a damaged log can't be read completely
-					return err
-				}
-				return printReport(t, report, held, tokens)
-			})
-		},
-	}
-	k.Flags(cmd.Flags())
-	cmd.Flags().StringArrayVar(&keys, "key", nil, "a public `KEY` whose checkpoints are believed, in place of this gateway's; again for more")
-	cmd.Flags().StringVar(&head, "head", "", "an end of this audit that was kept elsewhere: `SEQ:HASH`")
-	return cmd
-}
-
 func key(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true}
 	cmd := &cobra.Command{
@@ -196,8 +134,8 @@ func key(t *terminal.Terminal) *cobra.Command {
 			"audit verify --key finds what was written anew by whoever can write to the store, and could put another key there.",
 		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return k.Signed(cmd.Context(), func(_ app.Store, own ed25519.PrivateKey) error {
-				text := audit.FormatKey(own.Public().(ed25519.PublicKey))
+			return k.Signed(cmd.Context(), func(s app.Signing) error {
+				text := audit.FormatKey(s.Key.Public().(ed25519.PublicKey))
 				if t.JSON {
 					return t.PrintJSON(map[string]string{"key": text})
 				}
@@ -210,75 +148,27 @@ func key(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-func printReport(t *terminal.Terminal, r audit.Report, held change.Reconciliation, tokens identity.Reconciliation) error {
-	whole := r.Whole() && len(held.Lacks) == 0 && len(tokens.Lacks) == 0
-	if t.JSON {
-		r.Damage, held.Lacks = append([]audit.Damage{}, r.Damage...), append([]change.Lack{}, held.Lacks...)
-		tokens.Lacks = append([]identity.Lack{}, tokens.Lacks...) // so that empty lists are written as lists
-		if err := t.PrintJSON(struct {
-			Whole bool `json:"whole"`
-			audit.Report
-			Changes change.Reconciliation   `json:"changes"`
-			Tokens  identity.Reconciliation `json:"tokens"`
-		}{whole, r, held, tokens}); err != nil || whole {
-			return err
-		}
-		return terminal.ErrSaid
-	}
-	if whole {
-		t.Printf("%s  %d records, %d of them signed, end %d:%s\n", terminal.Styled(terminal.Green, "whole"), r.Records, r.Signed.Seq, r.Head.Seq, r.Head.Hash)
-		if held.Changes > 0 {
-			t.Printf("       %d changes, each of their %d steps recorded%s\n", held.Changes, held.Steps, waiting(held.Waiting))
-		}
-		if n := tokens.Tokens - tokens.Older; n > 0 {
-			t.Printf("       %d tokens, each recorded%s\n", n, waiting(tokens.Waiting))
-		}
-		if tokens.Older > 0 {
-			t.Printf("       %d tokens are older than such records\n", tokens.Older)
-		}
-		return nil
-	}
-	for i := range r.Damage {
-		t.Notef("%s", terminal.Styled(terminal.Red, r.Damage[i].Error()))
-	}
-	for i := range held.Lacks {
-		t.Notef("%s", terminal.Styled(terminal.Red, held.Lacks[i].Error()))
-	}
-	for i := range tokens.Lacks {
-		t.Notef("%s", terminal.Styled(terminal.Red, tokens.Lacks[i].Error()))
-	}
-	if !r.Whole() {
-		t.Notef("%d records read; the audit is not what was written", r.Records)
-	}
-	if n := len(held.Lacks); n > 0 {
-		t.Notef("%d changes read; what the audit says of them and what the store has differ in %d places", held.Changes, n)
-	}
-	if n := len(tokens.Lacks); n > 0 {
-		t.Notef("%d tokens read; what the audit says of them and what the store has differ in %d places", tokens.Tokens, n)
-	}
-	return terminal.ErrSaid
-}
-
-// waiting returns a note on steps whose records are not written yet.
-func waiting(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" or, %d of them, about to be", n)
-}
-
 func export(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true}
 	cmd := &cobra.Command{
 		Use:   "export",
-		Short: "Write all records to standard output, one JSON object a line",
-		Args:  terminal.None,
+		Short: "Write the records of the store to standard output, one JSON object a line",
+		Long: "Write the records of the store to standard output, one JSON object a line, in the form of the files of an archive. Records that\n" +
+			"audit archive has moved are in its files: these, one after the other, and then the export are the whole audit.",
+		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return k.Log(cmd.Context(), func(log audit.Reader) error {
+			return k.Stored(cmd.Context(), func(log app.Store) error {
+				base, err := log.Base(cmd.Context())
+				if err != nil {
+					return err
+				}
 				lines := json.NewEncoder(t.Out)
 				lines.SetEscapeHTML(false)
 				var wrote error
-				err := log.Records(cmd.Context(), audit.First, func(r audit.Record) bool {
+				err = log.Records(cmd.Context(), audit.First, func(r audit.Record) bool {
+					if 0 < r.Seq && r.Seq <= base.Seq {
+						return true // of a step; the archive has it
+					}
 					wrote = lines.Encode(r)
 					return wrote == nil
 				})

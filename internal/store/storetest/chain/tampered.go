@@ -1,4 +1,4 @@
-package storetest
+package chain
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/internal/store/storetest"
 )
 
 // A Database is a store's database, accessed directly as with a database tool.
@@ -19,7 +20,7 @@ type Database struct {
 
 // Tampered modifies the audit log of a new store directly: every modification is found and located. Each case is
 // undone before the next.
-func Tampered(t *testing.T, s Store, db Database) {
+func Tampered(t *testing.T, s storetest.Store, db Database) {
 	appendMany(t, s, 900)
 	if _, err := s.Head(t.Context()); err != nil { // what is read is in the tables
 		t.Fatal(err)
@@ -79,13 +80,13 @@ func Tampered(t *testing.T, s Store, db Database) {
 }
 
 // appendMany appends n records from 64 goroutines.
-func appendMany(t *testing.T, s Store, n int) {
+func appendMany(t *testing.T, s storetest.Store, n int) {
 	t.Helper()
 	var writing sync.WaitGroup
 	for w := range 64 {
 		writing.Go(func() {
 			for i := w; i < n; i += 64 {
-				r := record("w", i)
+				r := audit.Record{Time: old, Principal: "token:w", Correlation: fmt.Sprint(i), Tool: "query", Class: "tracker.issues", Outcome: audit.OK, Rows: i}
 				if err := s.Append(t.Context(), &r); err != nil {
 					t.Error(err)
 				}

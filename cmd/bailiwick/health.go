@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+)
+
+// healthCommand asks a server of this machine how it is, for containers that have no program besides this one.
+func healthCommand(t *terminal.Terminal) *cobra.Command {
+	var address string
+	var ready bool
+	var wait time.Duration
+	cmd := &cobra.Command{
+		Use:   "health",
+		Short: "Ask a server on this machine whether it is alive, or ready",
+		Long: "Health asks a server at an address for /healthz, or with --ready for /readyz, and ends with code 0 if it answers 200, else with 1.\n" +
+			"Images without a shell use it as their health check. Credentials are not sent.",
+		Example: "  bailiwick health\n  bailiwick health --ready --at 127.0.0.1:8420",
+		Args:    terminal.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			at, err := probe(address, ready)
+			if err != nil {
+				return err
+			}
+			status, text, err := look(cmd.Context(), at, wait)
+			if err != nil {
+				return fmt.Errorf("no answer: %w", err)
+			}
+			if status != http.StatusOK {
+				return fmt.Errorf("%d %s", status, terminal.Printable(text))
+			}
+			if t.JSON {
+				return t.PrintJSON(map[string]any{"status": status, "text": text})
+			}
+			t.Printf("%s\n", terminal.Printable(text))
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&address, "at", config.DefaultListen, "the `ADDRESS` of the server: host:port, or a URL")
+	cmd.Flags().BoolVar(&ready, "ready", false, "ask whether it can answer calls, and not only whether it is alive")
+	cmd.Flags().DurationVar(&wait, "wait", 5*time.Second, "how long to wait for the answer")
+	return cmd
+}
+
+// probe returns the URL to ask at an address. A server that listens on all addresses is asked on this machine's own.
+func probe(address string, ready bool) (*url.URL, error) {
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	at, err := url.Parse(address)
+	if err != nil || at.Host == "" || at.User != nil {
+		return nil, terminal.Usagef("--at must be host:port or a URL, such as %s", config.DefaultListen)
+	}
+	if host, port, err := net.SplitHostPort(at.Host); err == nil && (host == "" || net.ParseIP(host).IsUnspecified()) {
+		at.Host = net.JoinHostPort("127.0.0.1", port)
+	}
+	at.Path = "/healthz"
+	if ready {
+		at.Path = "/readyz"
+	}
+	return at, nil
+}
+
+// look returns the status and the first text of an answer. Redirects are not followed.
+func look(ctx context.Context, at *url.URL, wait time.Duration) (int, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return 0, "", err
+	}
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Do(req)
+	if err != nil {
+		return 0, "", err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, 1000))
+	return res.StatusCode, strings.TrimSpace(string(text)), err
+}

@@ -1,0 +1,68 @@
+package audits
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+)
+
+func archived(t *terminal.Terminal) *cobra.Command {
+	k := app.Keep{There: true}
+	var before, to string
+	cmd := &cobra.Command{
+		Use:   "archive",
+		Short: "Move old records from the store to files, which verify reads together with the store",
+		Long: "Archive writes the records before a day to files, one JSON object a line, and takes them out of the store, while servers use it.\n" +
+			"A file is complete and on the disk before the store lets go of its records, so nothing is lost if the command is killed or the\n" +
+			"disk is full: run it again. The records of steps of changes and tokens stay in the store too, because verify compares changes and\n" +
+			"tokens with them. With audit.archive in the configuration a server does this each hour.",
+		Example: "  bailiwick audit archive --before 2026-01-01 --to audit-archive\n  bailiwick audit verify --archive audit-archive",
+		Args:    terminal.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			day, err := parseBefore(before, time.Now())
+			if err != nil {
+				return err
+			}
+			moved, err := k.MoveOld(cmd.Context(), day, to)
+			if t.JSON && err == nil {
+				return t.PrintJSON(moved)
+			}
+			if !t.JSON {
+				for _, name := range moved.Files {
+					t.Printf("wrote %s\n", name)
+				}
+			}
+			if err != nil {
+				return err
+			}
+			if moved.Records == 0 {
+				t.Printf("the store has no records from before %s; nothing is moved\n", day.Format(time.RFC3339))
+				return nil
+			}
+			t.Printf("moved %d records out of the store, up to %d:%s\n", moved.Records, moved.Base.Seq, moved.Base.Hash)
+			return nil
+		},
+	}
+	k.Flags(cmd.Flags())
+	cmd.Flags().StringVar(&before, "before", "", "the `DATE` whose records and all later ones stay: 2026-01-31, 2026-01-31T12:00:00Z")
+	cmd.Flags().StringVar(&to, "to", "", "the `FOLDER` of the files (default audit.archive.folder of the configuration)")
+	return cmd
+}
+
+// parseBefore parses a day of UTC or a time, neither in the future.
+func parseBefore(text string, now time.Time) (time.Time, error) {
+	at, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		at, err = time.Parse(time.RFC3339, text)
+	}
+	if err != nil {
+		return at, terminal.Usagef("--before must be a day of UTC such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z")
+	}
+	if at.After(now) {
+		return at, terminal.Usagef("--before is in the future; the latest is now, %s", now.UTC().Format(time.RFC3339))
+	}
+	return at, nil
+}

@@ -1,0 +1,53 @@
+package postgres
+
+import (
+	"context"
+	"encoding/hex"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+)
+
+const baseSQL = `SELECT seq, hash FROM bailiwick.audit_base`
+
+func readBase(row pgx.Row) (h audit.Head, err error) {
+	var hash []byte
+	err = row.Scan(&h.Seq, &hash)
+	h.Hash = hex.EncodeToString(hash)
+	return h, err
+}
+
+// Base implements audit.Archived.
+func (s *Store) Base(ctx context.Context) (h audit.Head, err error) {
+	err = s.again(ctx, "read the audit log", func(ctx context.Context) (err error) {
+		h, err = readBase(s.pool.QueryRow(ctx, baseSQL))
+		return err
+	})
+	return h, err
+}
+
+// Prune makes to the base of the audit, in place of from, and deletes the records between, those of steps aside. It
+// returns audit.ErrMoved if the base is another by now. An archive must have the records.
+func (s *Store) Prune(ctx context.Context, from, to audit.Head) error {
+	return s.try(ctx, "take archived records out of the audit log", func(ctx context.Context) error {
+		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return prune(ctx, tx, from, to) })
+	})
+}
+
+func prune(ctx context.Context, tx pgx.Tx, from, to audit.Head) error {
+	if now, err := readBase(tx.QueryRow(ctx, baseSQL+` FOR UPDATE`)); err != nil {
+		return err
+	} else if now != from {
+		return audit.ErrMoved
+	}
+	hash, err := hex.DecodeString(to.Hash)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `UPDATE bailiwick.audit_base SET seq = $1, hash = $2`, to.Seq, hash); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `DELETE FROM bailiwick.audit AS a WHERE a.seq > $1 AND a.seq <= $2 AND NOT EXISTS (SELECT FROM bailiwick.audit_step AS s WHERE s.seq = a.seq)`, from.Seq, to.Seq)
+	return err
+}

@@ -1,0 +1,50 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+)
+
+const baseSQL = `SELECT seq, hash FROM audit_base`
+
+// Base implements audit.Archived.
+func (s *Store) Base(ctx context.Context) (audit.Head, error) {
+	base, err := readHead(s.read.QueryRowContext(ctx, baseSQL))
+	if err != nil {
+		return audit.Head{}, s.failed("read the audit log", err)
+	}
+	return base, nil
+}
+
+// Prune makes to the base of the audit, in place of from, and deletes the records between, those of steps aside. It
+// returns audit.ErrMoved if the base is another by now. An archive must have the records.
+func (s *Store) Prune(ctx context.Context, from, to audit.Head) error {
+	err := s.fold(ctx)
+	if err == nil {
+		err = s.transact(ctx, func(tx *sql.Tx) error { return prune(ctx, tx, from, to) })
+	}
+	if err != nil {
+		return s.failed("take archived records out of the audit log", err)
+	}
+	return nil
+}
+
+func prune(ctx context.Context, tx *sql.Tx, from, to audit.Head) error {
+	if now, err := readHead(tx.QueryRowContext(ctx, baseSQL)); err != nil {
+		return err
+	} else if now != from {
+		return audit.ErrMoved
+	}
+	hash, err := hex.DecodeString(to.Hash)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE audit_base SET seq = ?, hash = ?`, to.Seq, hash); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `DELETE FROM audit WHERE seq > ? AND seq <= ? AND NOT EXISTS (SELECT 1 FROM audit_step AS s WHERE s.seq = audit.seq)`, from.Seq, to.Seq)
+	return err
+}
