@@ -263,7 +263,7 @@ func readSlack(body []byte) (asked decision, err error) {
 	return asked, nil
 }
 
-// reply tells the person in Slack what became of it: to everyone, in place of the buttons, if it is decided. It sends to the
+// reply sends to Slack what became of a decision: to all readers, in place of the buttons, if it is final. It sends to the
 // host of the hook alone.
 func (d *Desk) reply(ctx context.Context, h *webhook.Hook, to string, text string, decided bool) {
 	u, err := url.Parse(to)

@@ -1,4 +1,4 @@
-// Package emoji tells the invisible characters that make one picture of several from those that hide something.
+// Package emoji distinguishes the invisible characters that make one picture of several from those that hide something.
 package emoji
 
 import "unicode/utf8"
