@@ -83,11 +83,6 @@ func (k *Keep) Log(ctx context.Context, do func(audit.Reader) error) error {
 	return k.open(ctx, func(s Store, _ *config.Config) error { return do(s) })
 }
 
-// Stored opens the store and passes it to do.
-func (k *Keep) Stored(ctx context.Context, do func(Store) error) error {
-	return k.open(ctx, func(s Store, _ *config.Config) error { return do(s) })
-}
-
 // A Signing is a store with what a configuration says of its audit.
 type Signing struct {
 	Store

@@ -1,13 +1,20 @@
 package audits
 
 import (
+	"cmp"
+	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/archive"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
+
+// errNoFolder means that neither the command nor the configuration names a folder for the archive.
+var errNoFolder = errors.New("name the folder of the archive: --to FOLDER, or audit.archive.folder in the configuration")
 
 func archived(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true}
@@ -26,7 +33,15 @@ func archived(t *terminal.Terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			moved, err := k.MoveOld(cmd.Context(), day, to)
+			var moved archive.Moved
+			err = k.Signed(cmd.Context(), func(s app.Signing) (err error) {
+				o := archive.Options{Dir: cmp.Or(to, s.Archive), Before: day, By: identity.Local(app.LocalUser()).ID}
+				if o.Dir == "" {
+					return errNoFolder
+				}
+				moved, err = archive.Move(cmd.Context(), s, o)
+				return err
+			})
 			if t.JSON && err == nil {
 				return t.PrintJSON(moved)
 			}

@@ -157,7 +157,7 @@ func export(t *terminal.Terminal) *cobra.Command {
 			"audit archive has moved are in its files: these, one after the other, and then the export are the whole audit.",
 		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return k.Stored(cmd.Context(), func(log app.Store) error {
+			return k.Signed(cmd.Context(), func(log app.Signing) error {
 				base, err := log.Base(cmd.Context())
 				if err != nil {
 					return err

@@ -2,6 +2,8 @@
 package stores
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick/internal/app"
@@ -16,6 +18,19 @@ func Command(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
+// inFile opens the store's file and passes it to do.
+func inFile(ctx context.Context, k *app.Keep, do func(*sqlite.Store) error) (path string, err error) {
+	if path, err = k.StoreFile(); err != nil {
+		return path, err
+	}
+	s, err := sqlite.Open(ctx, path)
+	if err != nil {
+		return path, err
+	}
+	defer app.CloseAfter(s, &err)
+	return path, do(s)
+}
+
 func backup(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true}
 	cmd := &cobra.Command{
@@ -26,7 +41,7 @@ func backup(t *terminal.Terminal) *cobra.Command {
 		Example: "  bailiwick store backup /backups/bailiwick-monday.db",
 		Args:    terminal.These(1, "the file to write"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := k.InFile(cmd.Context(), func(s *sqlite.Store) error { return s.Backup(cmd.Context(), args[0]) })
+			path, err := inFile(cmd.Context(), &k, func(s *sqlite.Store) error { return s.Backup(cmd.Context(), args[0]) })
 			if err != nil {
 				return err
 			}
@@ -53,7 +68,11 @@ func restore(t *terminal.Terminal) *cobra.Command {
 		Example: "  bailiwick store restore /backups/bailiwick-monday.db",
 		Args:    terminal.These(1, "the backup"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, kept, err := k.Restore(cmd.Context(), args[0])
+			path, err := k.StoreFile()
+			if err != nil {
+				return err
+			}
+			kept, err := sqlite.Restore(cmd.Context(), args[0], path)
 			if err != nil {
 				return err
 			}
@@ -80,7 +99,7 @@ func check(t *terminal.Terminal) *cobra.Command {
 		Args:  terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var wrong []string
-			path, err := k.InFile(cmd.Context(), func(s *sqlite.Store) (err error) {
+			path, err := inFile(cmd.Context(), &k, func(s *sqlite.Store) (err error) {
 				wrong, err = s.Check(cmd.Context())
 				return err
 			})
