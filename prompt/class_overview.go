@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"context"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
 )
@@ -30,6 +31,13 @@ func classOverview() Prompt {
 				g.step("%s. What values look like.", invoke("get_sample_objects", name, number("limit", 3)))
 			}
 			kinds := kindsOf(v)
+			if !in.May("count_objects") && in.May("query_sql") {
+				g.step("%s. The total of what you can see; then SELECT * with LIMIT 3 for what values look like.", invoke("query_sql", text("sql", "SELECT count(*) FROM "+quotedName(v.Name()))))
+				if len(kinds) > 0 {
+					k := quotedName(kinds[0])
+					g.step("%s. How the records fall into kinds.", invoke("query_sql", text("sql", "SELECT "+k+", count(*) AS n FROM "+quotedName(v.Name())+" GROUP BY "+k+" ORDER BY n DESC LIMIT 20")))
+				}
+			}
 			if len(kinds) > 0 && in.May("group_by") {
 				also := ""
 				if len(kinds) > 1 {
@@ -53,3 +61,6 @@ func classOverview() Prompt {
 		},
 	}
 }
+
+// quotedName writes the name of a class or a field in a SELECT.
+func quotedName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

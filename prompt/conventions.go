@@ -37,8 +37,13 @@ func conventions() Prompt {
 				g.say("Name in keys only the fields you need: it keeps answers small. include replaces a pointer with its record. When has_more is true, " +
 					"repeat the call that next_call gives, unchanged.")
 			}
-			if slices.ContainsFunc([]string{"count_objects", "group_by", "aggregate"}, in.May) {
+			if slices.ContainsFunc([]string{"count_objects", "group_by", "aggregate", "query_sql"}, in.May) {
 				g.say("Let the database count and add up: never fetch records to count them yourself.")
+			}
+			if in.May("query_sql") {
+				g.say("query_sql takes one SELECT in PostgreSQL's SQL; the classes are its tables: joins, sub-queries, WITH, GROUP BY, windows, FILTER. Join a pointer with the id it holds: " +
+					`SELECT u.name, count(*) AS n FROM issues i JOIN users u ON u.id = i.assignee_id WHERE i.created_at >= now() - interval '30 days' GROUP BY u.id, u.name ORDER BY n DESC LIMIT 10. ` +
+					"information_schema.columns lists what there is. Values of other people's making go into params, as $1, $2.")
 			}
 			if in.May("aggregate") {
 				g.say("aggregate takes MongoDB's stages; $lookup joins what no pointer leads to.")
@@ -61,6 +66,7 @@ func steps(tools []string) string {
 		{"count_objects", "count_objects tells how many there are"},
 		{"query_class", "query_class reads records"},
 		{"group_by", "group_by and group_by_date count by value and by time"},
+		{"query_sql", "query_sql runs a SELECT over them"},
 	} {
 		if slices.Contains(tools, s.tool) {
 			out = append(out, s.text)

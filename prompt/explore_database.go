@@ -37,6 +37,8 @@ func exploreDatabase() Prompt {
 			g.step("Call get_schema for the classes that matter most, at most ten: those that others point to come first. Its relations tell what points where.")
 			if in.May("count_objects") {
 				g.step(`Count these with count_objects {"class_name": "…"}. If a count is refused or slow, leave it out and say so.`)
+			} else if in.May("query_sql") {
+				g.step(`Count these with query_sql {"sql": "SELECT count(*) FROM …"}. Where names don't explain what a class holds, look: SELECT * FROM … LIMIT 2.`)
 			}
 			if in.May("get_sample_objects") {
 				g.step(`Where names don't tell what a class holds, look: get_sample_objects {"class_name": "…", "limit": 2}.`)

@@ -3,6 +3,7 @@ package prompt_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/memory"
 	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -59,6 +61,52 @@ func TestReplace(t *testing.T) {
 	}
 	if diff := cmp.Diff([]bailiwick.Event{bailiwick.PromptsChanged}, told); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestProfileSQL checks that the prompts teach query_sql where it is the only tool that reads records, and that the
+// statements that they name are answered.
+func TestProfileSQL(t *testing.T) {
+	s := open(t)
+	few := slices.DeleteFunc(tool.Data(tool.Options{}), func(x tool.Tool) bool { return !slices.Contains(tool.Profiles()["sql"], x.Name) })
+	tools, err := tool.NewSet(s.gateway, few...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prompts, err := prompt.NewSet(s.gateway, tools, prompt.Builtin()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for name, want := range map[string]string{"conventions": "query_sql takes one SELECT", "explore_database": "SELECT count(*)", "class_overview": `query_sql {"sql"`} {
+		r := prompt.Request{Name: name}
+		if name == "class_overview" {
+			r.Arguments = map[string]string{"class_name": "orders"}
+		}
+		res, err := prompts.Get(t.Context(), people["ann"], r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := res.Messages[0].Text
+		if !strings.Contains(said, want) || strings.Contains(said, "count_objects") || strings.Contains(said, "query_class") {
+			t.Errorf("%s says %s", name, said)
+		}
+		if name != "class_overview" {
+			continue
+		}
+		for _, part := range strings.Split(said, "query_sql ")[1:] {
+			args, err := value.Read([]byte(part[:strings.Index(part, "}")+1]), 0)
+			if err != nil {
+				t.Fatal(err, part)
+			}
+			if _, err := tools.Call(t.Context(), people["ann"], tool.Request{Name: "query_sql", Arguments: args}); err != nil {
+				t.Errorf("%s: %v", args, err)
+			}
+			asked++
+		}
+	}
+	if asked == 0 {
+		t.Error("no statement was tried")
 	}
 }
 

@@ -41,6 +41,9 @@ func catalogue(tools []*Tool) Result {
 	out := make([]value.Value, len(tools))
 	for i, t := range tools {
 		about := t.Summary()
+		if t.Name == "query_sql" {
+			about += " A pointer is joined with the id that it holds: SELECT u.name, count(*) FROM issues i JOIN users u ON u.id = i.assignee_id GROUP BY u.id, u.name."
+		}
 		out[i] = value.OfObject([]value.Member{text("name", t.Name), text("category", string(t.Category)), text("description", about)})
 		lines.WriteString(t.Name + " (" + string(t.Category) + "): " + about + "\n")
 		if !slices.Contains(categories, string(t.Category)) {

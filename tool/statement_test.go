@@ -45,3 +45,21 @@ func TestStatement(t *testing.T) {
 		}
 	}
 }
+
+// TestSelectNotes checks that an answer says once that a text is compared with a number, each way once.
+func TestSelectNotes(t *testing.T) {
+	set, _ := openWith(t, 0, policy.Rules{Unlisted: true})
+	args, err := value.Read([]byte(`{"sql": "SELECT id FROM customers WHERE name > 5 OR email < 7 OR name = 3 OR email IN (4, 5) OR '9' > 8"}`), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := set.Call(t.Context(), agent(), tool.Request{Name: "query_sql", Arguments: args})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, said := range []string{"compared as texts: '10' comes before '9'", "compared with the digits of the number"} {
+		if strings.Count(string(res.Structured), said) != 1 || strings.Count(res.Text, said) != 1 {
+			t.Errorf("%q isn't there once: %s\n%s", said, res.Structured, res.Text)
+		}
+	}
+}

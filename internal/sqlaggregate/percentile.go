@@ -13,7 +13,7 @@ import (
 func (b *binder) percentile(c *sqltext.Call, args []sqlexpr.Node) (Aggregate, sqlexpr.Node, error) {
 	fail := func(err error) (Aggregate, sqlexpr.Node, error) { return Aggregate{}, sqlexpr.Node{}, err }
 	if c.Name == "mode" {
-		return fail(sqlexpr.Unsupported(c.At, "count the values, and keep the first by ORDER BY count(*) DESC LIMIT 1", "mode isn't there"))
+		return fail(sqlexpr.Unsupported(c.At, "count the values, and keep the first by ORDER BY count(*) DESC LIMIT 1", "mode isn't there over a window"))
 	}
 	of, share := c.Args, 0.5
 	if c.Name != "median" {

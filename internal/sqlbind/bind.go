@@ -64,7 +64,7 @@ func Bind(q *sqltext.Query, tables Tables, o Options) (Bound, error) {
 		}
 	}
 	r.shown()
-	out.Program, out.Notes = r.program, b.notes
+	out.Program, out.Notes = r.program, b.known.Notes
 	return out, nil
 }
 
@@ -80,7 +80,7 @@ func (r *rel) shown() {
 		case c.span:
 			thousand := plan.Const{Value: value.OfFloat(1000), T: schema.Double}
 			x = plan.Apply{Op: plan.Div, Args: []plan.Expr{plan.Widen{X: x, T: schema.Double}, thousand}, T: schema.Double}
-			r.binder.notes = append(r.binder.notes, c.name+" is a length of time, in seconds")
+			r.known.Notes = append(r.known.Notes, c.name+" is a length of time, in seconds")
 		default:
 			continue
 		}
@@ -121,18 +121,10 @@ const maxQueries, maxTables = 200, 40
 type binder struct {
 	tables Tables
 	o      Options
-	notes  []string
-	known  sqlexpr.Functions
+	known  sqlexpr.Statement
 	alias  int // numbers of FROM items without a name
 	asked  int // queries bound so far, each as often as it is named
 	opened int // tables opened so far
-}
-
-func (b *binder) note(p sqltext.Pos, format string, args ...any) {
-	n := sqlexpr.At(p) + ": " + fmt.Sprintf(format, args...)
-	if !slices.Contains(b.notes, n) {
-		b.notes = append(b.notes, n)
-	}
 }
 
 // with are the queries of WITH clauses in force.
@@ -154,6 +146,7 @@ type rel struct {
 	single   bool                    // it has one record at most
 	computed map[string]sqlexpr.Node // by key: what a group or a window has computed
 	windows  []sqltext.NamedWindow
+	affirmed bool // of the condition that is being bound, only whether it is true counts
 	depends  plan.Dependencies
 }
 
@@ -296,7 +289,7 @@ func (r *rel) Passed(n *sqltext.Name) (sqlexpr.Node, error) {
 	up, c, err := r.find(n)
 	if err != nil {
 		if last := n.Parts[len(n.Parts)-1]; len(n.Parts) == 1 && last.Quoted {
-			r.note(last.At, `there is no column "%s", so it is taken as text; write it in single quotes`, problem.Cut(last.Text))
+			r.known.Note(sqlexpr.At(last.At), "quoted "+last.Text, `there is no column "%s", so it is taken as text; write it in single quotes`, problem.Cut(last.Text))
 			return sqlexpr.Literal(value.OfString(last.Text), last.At), nil
 		}
 		return sqlexpr.Node{}, err

@@ -43,7 +43,7 @@ func (b *binder) fromItem(f sqltext.From, outer *rel, w *with) (*rel, error) {
 		return b.tableNamed(f, outer, w)
 	case *sqltext.Derived:
 		if f.Lateral {
-			return nil, sqlexpr.Unsupported(f.At, "use a sub-query in the select list, or a join with a grouped query", "LATERAL isn't there")
+			return nil, sqlexpr.Unsupported(f.At, "for the first n of each group number them, row_number() OVER (PARTITION BY … ORDER BY …) AS n, in a query in FROM, and keep WHERE n <= 3; for one value write a sub-query in the select list; for sums join with a grouped query", "LATERAL isn't there")
 		}
 		r, err := b.query(f.Query, nil, w)
 		if err != nil {

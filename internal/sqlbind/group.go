@@ -141,7 +141,7 @@ func (g *grouping) call(c *sqltext.Call, k string) error {
 			return err
 		}
 	}
-	a, flags, err := sqlaggregate.Bind(g.exprs(), c)
+	a, flags, err := g.aggregate(c)
 	if err != nil {
 		return err
 	}

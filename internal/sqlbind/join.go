@@ -18,7 +18,7 @@ func (b *binder) join(j *sqltext.Join, outer *rel, w *with) (*rel, error) {
 		return b.fullJoin(j, outer, w)
 	}
 	if j.Bare {
-		b.note(j.At, "JOIN without ON takes every pair of records, unless WHERE says more")
+		b.known.Note(sqlexpr.At(j.At), "JOIN", "JOIN without ON takes every pair of records, unless WHERE says more")
 	}
 	left, err := b.fromItem(j.Left, outer, w)
 	if err != nil {
@@ -179,7 +179,7 @@ func paired(left, right *rel, part sqltext.Expr, st *plan.Join) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	ex, ey, err := sqlexpr.Alike(&nx, &ny, "=")
+	ex, ey, err := left.exprs().Alike(&nx, &ny, "=")
 	if err != nil {
 		return false, err
 	}

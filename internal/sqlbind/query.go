@@ -20,7 +20,7 @@ func (b *binder) query(q *sqltext.Query, outer *rel, w *with) (*rel, error) {
 	}
 	for _, c := range q.With {
 		if c.Recursive && c.Query.RefersTo(c.Name) {
-			return nil, sqlexpr.Unsupported(c.Name.At, "follow the pointer with aggregate and $graphLookup", "a recursive query isn't there in SQL")
+			return nil, sqlexpr.Unsupported(c.Name.At, "for a row of numbers or dates use generate_series in FROM; for a tree join the table with itself once for each level, or follow the pointer with aggregate and $graphLookup", "a recursive query isn't there in SQL")
 		}
 		w = &with{CTE: c, around: w, scope: w}
 	}

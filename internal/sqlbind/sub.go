@@ -20,31 +20,27 @@ func (r *rel) Exists(e *sqltext.Exists) (plan.Expr, error) {
 // In implements sqlexpr.Names with two sub-queries: one asks for a value for which sign holds, the other for one for which
 // it could hold.
 func (r *rel) In(sign string, x sqltext.Expr, q *sqltext.Query, p sqltext.Pos) (sqlexpr.Cond, error) {
+	xs := []sqltext.Expr{x}
+	if t, ok := x.(*sqltext.Tuple); ok {
+		if xs = t.Items; sign != "=" {
+			return sqlexpr.Cond{}, sqlexpr.Unsupported(p, "use IN, or NOT EXISTS with a condition for each value", "lists of values can only be compared with = with those of a query")
+		}
+	}
 	ask := func(no bool) (plan.Expr, error) {
 		sub, err := r.binder.query(q, r, r.with)
 		if err != nil {
 			return nil, err
 		}
-		if len(sub.cols) != 1 {
-			return nil, sqlexpr.Invalid(q.At, "this query has %d columns, and one is compared", len(sub.cols))
+		if len(sub.cols) != len(xs) {
+			return nil, sqlexpr.Invalid(q.At, "this query has %d columns, and the value beside it has %d", len(sub.cols), len(xs))
 		}
-		c0 := sub.cols[0]
-		y := sqlexpr.Node{Node: sub.column(c0.at, q.At), Day: c0.day, Span: c0.span}
-		if y.Column.Mask != nil {
-			return nil, sqlexpr.Unsupported(q.At, "", "a masked column can't be compared")
-		}
-		// The value is bound outside, and referred to from within.
-		out, err := r.value(x)
-		if err != nil {
-			return nil, err
-		}
-		if !out.Constant {
-			at := r.extended([]sqlexpr.Node{out})[0]
-			out.Expr = plan.Outer{Up: 1, Column: at, T: r.shape.Columns[at].Type}
-		}
-		c, err := sqlexpr.Compared(sign, out, y, p)
-		if err != nil {
-			return nil, err
+		c := sqlexpr.Always
+		for i, x := range xs {
+			each, err := r.compared(sign, x, sub, i, p)
+			if err != nil {
+				return nil, err
+			}
+			c = c.And(each)
 		}
 		keep := c.Yes
 		if no {
@@ -54,11 +50,30 @@ func (r *rel) In(sign string, x sqltext.Expr, q *sqltext.Query, p sqltext.Pos) (
 		return r.probe(sub, true, p)
 	}
 	yes, err := ask(false)
-	if err != nil {
-		return sqlexpr.Cond{}, err
+	if err != nil || r.affirmed {
+		return sqlexpr.Cond{Yes: yes, No: sqlexpr.Constantly(false)}, err
 	}
 	perhaps, err := ask(true)
 	return sqlexpr.Cond{Yes: yes, No: sqlexpr.Not(perhaps)}, err
+}
+
+// compared compares x, over r, with column i of sub, which is within r.
+func (r *rel) compared(sign string, x sqltext.Expr, sub *rel, i int, p sqltext.Pos) (sqlexpr.Cond, error) {
+	c := sub.cols[i]
+	y := sqlexpr.Node{Node: sub.column(c.at, p), Day: c.day, Span: c.span}
+	if y.Column.Mask != nil {
+		return sqlexpr.Cond{}, sqlexpr.Unsupported(p, "", "a masked column can't be compared")
+	}
+	// The value is bound outside, and referred to from within.
+	out, err := r.value(x)
+	if err != nil {
+		return sqlexpr.Cond{}, err
+	}
+	if !out.Constant {
+		at := r.extended([]sqlexpr.Node{out})[0]
+		out.Expr = plan.Outer{Up: 1, Column: at, T: r.shape.Columns[at].Type}
+	}
+	return r.exprs().Compared(sign, out, y, p)
 }
 
 // probe adds the column that a sub-query yields for each record, and returns it.

@@ -38,13 +38,27 @@ type Binder struct {
 	Names
 	Now    time.Time              // of now() and CURRENT_DATE
 	Params map[string]value.Value // by name: "1" for $1, "status" for :status
-	Known  *Functions
+	Known  *Statement
 }
 
-// Functions are the functions by name, made when they are first asked for, and how many expressions a statement has bound.
-type Functions struct {
+// A Statement is what the Binders of one statement share: the functions by name, made when they are first asked for, and
+// how many expressions were bound.
+type Statement struct {
+	Notes []string // what the caller should know about how the statement was read
 	all   map[string]function
+	noted map[string]bool
 	bound int
+}
+
+// Note notes something about a place; for each topic the first place counts.
+func (s *Statement) Note(at, topic, format string, args ...any) {
+	if s.noted == nil {
+		s.noted = map[string]bool{}
+	}
+	if !s.noted[topic] {
+		s.noted[topic] = true
+		s.Notes = append(s.Notes, at+": "+fmt.Sprintf(format, args...))
+	}
 }
 
 // The bounds of expressions. One can be bound, or written, more often than it stands in the text: the X of an IN is, for

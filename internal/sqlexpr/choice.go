@@ -73,7 +73,7 @@ func ofValues() map[string]function {
 		"coalesce": {1, -1, timeless(among)}, "ifnull": {2, 2, timeless(among)}, "nvl": {2, 2, timeless(among)},
 		"greatest": {2, 8, timeless(extreme(plan.Gt))}, "least": {2, 8, timeless(extreme(plan.Lt))}, "max": {2, 8, timeless(extreme(plan.Gt))}, "min": {2, 8, timeless(extreme(plan.Lt))},
 		"nullif": {2, 2, timeless(func(f *called, a []Node) (Node, error) {
-			c, err := Compared("=", a[0], a[1], f.place())
+			c, err := f.Compared("=", a[0], a[1], f.place())
 			if err != nil {
 				return Node{}, err
 			}

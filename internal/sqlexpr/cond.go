@@ -38,8 +38,12 @@ func All(xs []plan.Expr) plan.Expr {
 	return Test(plan.And, xs...)
 }
 
-func and(a, b Cond) Cond { return Cond{Test(plan.And, a.Yes, b.Yes), Test(plan.Or, a.No, b.No)} }
-func or(a, b Cond) Cond  { return Cond{Test(plan.Or, a.Yes, b.Yes), Test(plan.And, a.No, b.No)} }
+// Always is the condition that holds.
+var Always = Cond{Constantly(true), Constantly(false)}
+
+// And returns the condition that a and b hold.
+func (a Cond) And(b Cond) Cond { return Cond{Test(plan.And, a.Yes, b.Yes), Test(plan.Or, a.No, b.No)} }
+func or(a, b Cond) Cond        { return Cond{Test(plan.Or, a.Yes, b.Yes), Test(plan.And, a.No, b.No)} }
 
 // Negated returns c or its negation.
 func (c Cond) Negated(not bool) Cond {
@@ -125,7 +129,7 @@ func (b *Binder) truth(e sqltext.Expr) (Cond, error) {
 		b := plan.As{X: x.JSON(), T: schema.Boolean}
 		return Cond{Test(plan.Same, b, Constantly(true)), Test(plan.Same, b, Constantly(false))}, nil
 	case typed.Numeric(t): // as SQLite and MySQL take it
-		return Compared("<>", x, Literal(value.OfInt(0), e.Pos()), e.Pos())
+		return b.Compared("<>", x, Literal(value.OfInt(0), e.Pos()), e.Pos())
 	}
 	return Cond{}, Invalid(e.Pos(), "a condition is expected here, not %s", typed.What(&x.Node))
 }
@@ -140,7 +144,7 @@ func (b *Binder) logic(e *sqltext.Binary) (Cond, error) {
 		return Cond{}, err
 	}
 	if e.Op == "and" {
-		return and(x, y), nil
+		return x.And(y), nil
 	}
 	return or(x, y), nil
 }
@@ -159,7 +163,7 @@ func (b *Binder) comparison(sign string, x, y sqltext.Expr, p sqltext.Pos) (Cond
 			if err != nil {
 				return Cond{}, err
 			}
-			out = and(out, c)
+			out = out.And(c)
 		}
 		return out.Negated(sign == "<>"), nil
 	}
@@ -171,15 +175,15 @@ func (b *Binder) comparison(sign string, x, y sqltext.Expr, p sqltext.Pos) (Cond
 	if err != nil {
 		return Cond{}, err
 	}
-	return Compared(sign, nx, ny, y.Pos())
+	return b.Compared(sign, nx, ny, y.Pos())
 }
 
-// compared returns the comparison of two values.
-func Compared(sign string, x, y Node, p sqltext.Pos) (Cond, error) {
+// Compared returns the comparison of two values.
+func (b *Binder) Compared(sign string, x, y Node, p sqltext.Pos) (Cond, error) {
 	if x.IsNull() || y.IsNull() {
 		return unknown, nil
 	}
-	ex, ey, err := Alike(&x, &y, sign)
+	ex, ey, err := b.Alike(&x, &y, sign)
 	if err != nil {
 		return Cond{}, err
 	}
@@ -203,8 +207,8 @@ func Compared(sign string, x, y Node, p sqltext.Pos) (Cond, error) {
 	return c, nil
 }
 
-// alike returns two values in a type in which they can be compared: lengths of time only with each other.
-func Alike(x, y *Node, sign string) (plan.Expr, plan.Expr, error) {
+// Alike returns two values in a type in which they can be compared: lengths of time only with each other.
+func (b *Binder) Alike(x, y *Node, sign string) (plan.Expr, plan.Expr, error) {
 	if x.Span != y.Span {
 		length, other := x, y
 		if y.Span {
@@ -225,7 +229,8 @@ func Alike(x, y *Node, sign string) (plan.Expr, plan.Expr, error) {
 			continue
 		}
 		k, constant := text.Expr.(plan.Const)
-		if n, whole := number.Expr.(plan.Const); !constant && whole && (sign == "=" || sign == "<>") && number.Kind() == schema.Integer {
+		if n, whole := number.Expr.(plan.Const); !constant && whole && number.Kind() == schema.Integer {
+			b.noteDigits(sign, text)
 			number.Node = typed.Literal(value.OfString(n.Value.String()), number.At) // as SQLite does for a column of texts
 			break
 		}
@@ -238,6 +243,15 @@ func Alike(x, y *Node, sign string) (plan.Expr, plan.Expr, error) {
 		}
 	}
 	return typed.Alike(x.Node, y.Node, sign)
+}
+
+// noteDigits notes that a text is compared with the digits of a number.
+func (b *Binder) noteDigits(sign string, x *Node) {
+	if sign == "<" || sign == "<=" || sign == ">" || sign == ">=" {
+		b.Known.Note(x.At, "order of digits", "%s and the number are compared as texts: '10' comes before '9'; CAST(… AS double precision) compares numbers", typed.What(&x.Node))
+		return
+	}
+	b.Known.Note(x.At, "digits", "%s is compared with the digits of the number: '07' isn't 7", typed.What(&x.Node))
 }
 
 func (b *Binder) is(e *sqltext.Is) (Cond, error) {
@@ -273,7 +287,7 @@ func (b *Binder) is(e *sqltext.Is) (Cond, error) {
 			}
 			return sure(other.Nothing()).Negated(!e.Not), nil
 		}
-		ex, ey, err := Alike(&x, &y, "IS DISTINCT FROM")
+		ex, ey, err := b.Alike(&x, &y, "IS DISTINCT FROM")
 		return sure(Test(plan.Eq, ex, ey)).Negated(!e.Not), err
 	}
 	c, err := b.Cond(e.X)
@@ -291,7 +305,7 @@ func (b *Binder) between(e *sqltext.Between) (Cond, error) {
 			return Cond{}, err
 		}
 		y, err := b.comparison("<=", e.X, high, e.At)
-		return and(x, y), err
+		return x.And(y), err
 	}
 	c, err := bounded(e.Low, e.High)
 	if err == nil && e.Symmetric {

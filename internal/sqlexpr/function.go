@@ -86,7 +86,7 @@ func counted(f function) string {
 func unknownFunction(c *sqltext.Call) error {
 	instead := map[string]string{"random": "get_sample_objects gives a sample", "rand": "get_sample_objects gives a sample", "version": "", "current_database": "",
 		"regexp_replace": "use replace(text, from, to)", "to_tsvector": "the tool text_search finds words", "match": "the tool text_search finds words",
-		"lpad": "use right('0000' || x, 4)", "generate_series": "it can be in FROM", "unnest": "read the list, or use aggregate with $unwind"}
+		"generate_series": "it can be in FROM", "unnest": "read the list, or use aggregate with $unwind"}
 	names := slices.Collect(maps.Keys(functions()))
 	names = append(names, slices.Collect(maps.Keys(Aggregates))...)
 	slices.Sort(names)
@@ -240,6 +240,7 @@ func ofText() map[string]function {
 		"charindex": {2, 2, indexOf(true)},
 		"substring": {2, 3, substring}, "substr": {2, 3, substring}, "mid": {3, 3, substring},
 		"left": {2, 2, side(false)}, "right": {2, 2, side(true)},
+		"lpad": {2, 3, padded(true)}, "rpad": {2, 3, padded(false)}, "repeat": {2, 2, repeated}, "replicate": {2, 2, repeated},
 		"concat":    {1, -1, func(f *called, a []Node) (Node, error) { return f.Binder.concat(a, true, f.place()) }},
 		"concat_ws": {2, -1, concatWith},
 		"starts_with": {2, 2, func(f *called, a []Node) (Node, error) {
@@ -279,7 +280,6 @@ func concatWith(f *called, a []Node) (Node, error) {
 	if !ok || k.Value.Kind() != value.String {
 		return Node{}, problem.NotSupported(a[0].At, "concat_ws takes a constant separator")
 	}
-	text := func(o plan.Op, args ...plan.Expr) plan.Expr { return plan.Apply{Op: o, Args: args, T: schema.String} }
 	all := plan.Apply{Op: plan.Concat, T: schema.String}
 	for i := range a[1:] { // each with the separator before it
 		x, err := f.Text(&a[i+1], "concat_ws")

@@ -3,6 +3,7 @@ package sqlexpr
 import (
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/pattern"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -58,51 +59,13 @@ func (b *Binder) pattern(e *sqltext.Like, text string) (query.Regex, error) {
 	options := ""
 	switch e.Op {
 	case "like":
-		text = likePattern(text, escape)
+		text = pattern.Like(text, escape)
 	case "ilike":
-		text, options = likePattern(text, escape), "i"
+		text, options = pattern.Like(text, escape), "i"
 	case "similar":
 		text = "^(?s:" + strings.NewReplacer("%", ".*", "_", ".").Replace(text) + ")$"
 	case "~*":
 		options = "i"
 	}
 	return query.ParseRegex(text, options, At(e.Pattern.Pos()))
-}
-
-// likePattern returns the regular expression of a LIKE pattern.
-func likePattern(text string, escape rune) string {
-	var b strings.Builder
-	escaped := false
-	for _, c := range text {
-		switch {
-		case escaped:
-			b.WriteString(quoteMeta(c))
-			escaped = false
-		case c == escape:
-			escaped = true
-		case c == '%':
-			b.WriteString("(?s:.*)")
-		case c == '_':
-			b.WriteString("(?s:.)")
-		default:
-			b.WriteString(quoteMeta(c))
-		}
-	}
-	s := b.String()
-	if rest, ok := strings.CutSuffix(s, "(?s:.*)"); ok { // a prefix, or anything within
-		s = rest
-	} else {
-		s += `\z`
-	}
-	if rest, ok := strings.CutPrefix(s, "(?s:.*)"); ok {
-		return rest
-	}
-	return `\A` + s
-}
-
-func quoteMeta(c rune) string {
-	if strings.ContainsRune(`\.+*?()|[]{}^$`, c) {
-		return `\` + string(c)
-	}
-	return string(c)
 }

@@ -3,6 +3,7 @@ package sqlexpr
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltime"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -55,7 +56,7 @@ func integers(f *called, a []Node) ([]value.Row, error) {
 }
 
 func moments(f *called, a []Node) ([]value.Row, error) {
-	by := span(0, millis["day"])
+	by := span(0, sqltime.Millis("day"))
 	if len(a) == 3 {
 		var ok bool
 		if by, ok = intervalOf(&a[2]); !ok {

@@ -1,12 +1,12 @@
 package sqlexpr
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltime"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -15,91 +15,15 @@ import (
 
 // A length of time is a Node with Span: milliseconds, and for a constant perhaps months, which have no fixed length.
 
-// millis are the lengths of the units of time that have one.
-var millis = map[string]int64{"millisecond": 1, "second": 1000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000, "week": 7 * 86_400_000}
-
-// months are those of the other units.
-var months = map[string]int64{"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
-
-// unitNames are the names of units in SQL dialects.
-var unitNames = map[string]string{"ms": "millisecond", "milliseconds": "millisecond", "s": "second", "sec": "second", "secs": "second", "ss": "second", "seconds": "second",
-	"m": "minute", "min": "minute", "mins": "minute", "mi": "minute", "minutes": "minute", "h": "hour", "hh": "hour", "hr": "hour", "hrs": "hour", "hours": "hour",
-	"d": "day", "dd": "day", "days": "day", "w": "week", "wk": "week", "weeks": "week", "mon": "month", "mons": "month", "mm": "month", "months": "month",
-	"qq": "quarter", "quarters": "quarter", "y": "year", "yy": "year", "yyyy": "year", "yr": "year", "years": "year", "decades": "decade", "centuries": "century"}
-
-// unit returns the unit that a name means, "" for none.
-func unit(name string) string {
-	name = strings.ToLower(strings.TrimSpace(name))
-	if u, ok := unitNames[name]; ok {
-		return u
-	}
-	if millis[name] > 0 || months[name] > 0 {
-		return name
-	}
-	return ""
-}
-
 // span returns a constant length of time.
 func span(month, ms int64) Node {
 	return Node{Node: typed.Node{Expr: Whole(ms), Constant: true}, Span: true, Months: month}
 }
 
-// interval reads a length of time such as "1 year 2 days", "-3 hours" or "01:30:00".
+// interval reads a length of time.
 func interval(text string) (Node, bool) {
-	fields := strings.Fields(strings.TrimPrefix(strings.TrimSuffix(strings.ToLower(text), " ago"), "@ "))
-	ago := strings.HasSuffix(strings.ToLower(text), " ago")
-	var month, ms int64
-	for i := 0; i < len(fields); i++ {
-		f := fields[i]
-		if strings.Contains(f, ":") {
-			d, ok := clock(f)
-			if !ok {
-				return Node{}, false
-			}
-			ms += d
-			continue
-		}
-		digits := strings.TrimLeft(f, "+-0123456789.")
-		n, err := strconv.ParseFloat(strings.TrimSuffix(f, digits), 64)
-		if err != nil {
-			return Node{}, false
-		}
-		name := digits
-		if name == "" {
-			if i++; i == len(fields) {
-				name = "second"
-			} else {
-				name = fields[i]
-			}
-		}
-		u := unit(name)
-		switch {
-		case u == "" || n > 1e9 || n < -1e9:
-			return Node{}, false
-		case months[u] > 0:
-			month += int64(n * float64(months[u]))
-		default:
-			ms += int64(n * float64(millis[u]))
-		}
-	}
-	if ago {
-		month, ms = -month, -ms
-	}
-	return span(month, ms), len(fields) > 0
-}
-
-// clock reads hours, minutes and seconds.
-func clock(s string) (int64, bool) {
-	sign := int64(1)
-	if rest, ok := strings.CutPrefix(s, "-"); ok {
-		s, sign = rest, -1
-	}
-	for _, layout := range []string{"15:04:05", "15:04"} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return sign * (int64(t.Hour())*3_600_000 + int64(t.Minute())*60_000 + int64(t.Second())*1000 + int64(t.Nanosecond())/1e6), true
-		}
-	}
-	return 0, false
+	month, ms, ok := sqltime.Interval(text)
+	return span(month, ms), ok
 }
 
 // intervalOf returns x as a length of time if it is one, or a constant text that means one.
@@ -217,7 +141,7 @@ func (b *Binder) between2(x, y *Node, p sqltext.Pos) (Node, bool, error) {
 	ms := plan.Apply{Op: plan.Millis, Args: []plan.Expr{ex, ey}, T: schema.Integer}
 	n := computedOf(ms, p)
 	if n.Span = true; (x.Day || x.Kind() == schema.Day) && (y.Day || y.Kind() == schema.Day) {
-		n = computedOf(plan.Apply{Op: plan.Quo, Args: []plan.Expr{ms, Whole(millis["day"])}, T: schema.Integer}, p)
+		n = computedOf(plan.Apply{Op: plan.Quo, Args: []plan.Expr{ms, Whole(sqltime.Millis("day"))}, T: schema.Integer}, p)
 	}
 	return n, true, nil
 }
@@ -270,19 +194,19 @@ func (b *Binder) shifted(x, by Node, back bool, p sqltext.Pos) (Node, error) {
 				return Node{}, Invalid(p, "the date is outside of the years 1 to 9999")
 			}
 			n := moment(t.UnixMicro())
-			n.Day = x.Day && ms%millis["day"] == 0
+			n.Day = x.Day && ms%sqltime.Millis("day") == 0
 			return n, nil
 		}
 		if by.Months != 0 {
 			e = plan.DateShift{X: e, Amount: Whole(by.Months * sign), Unit: "month"}
 		}
-		if ms%millis["day"] == 0 && ms != 0 {
-			e = plan.DateShift{X: e, Amount: Whole(ms / millis["day"]), Unit: "day"}
+		if ms%sqltime.Millis("day") == 0 && ms != 0 {
+			e = plan.DateShift{X: e, Amount: Whole(ms / sqltime.Millis("day")), Unit: "day"}
 		} else if ms != 0 {
 			e = plan.DateShift{X: e, Amount: Whole(ms), Unit: "millisecond"}
 		}
 		n := computedOf(e, p)
-		n.Day = x.Day && ms%millis["day"] == 0
+		n.Day = x.Day && ms%sqltime.Millis("day") == 0
 		return n, nil
 	}
 	amount := by.Expr
@@ -303,7 +227,7 @@ func addMonths(t time.Time, n int) time.Time {
 func (b *Binder) moved(x, n Node, u string, back bool, p sqltext.Pos) (Node, error) {
 	if k, ok := n.Expr.(plan.Const); ok {
 		if whole, is := k.Value.AsInt(); is && whole > -1e9 && whole < 1e9 {
-			return b.shifted(x, span(months[u]*whole, millis[u]*whole), back, p)
+			return b.shifted(x, span(sqltime.Months(u)*whole, sqltime.Millis(u)*whole), back, p)
 		}
 	}
 	e, err := b.date(&x, "+")
@@ -321,6 +245,6 @@ func (b *Binder) moved(x, n Node, u string, back bool, p sqltext.Pos) (Node, err
 		return Node{}, Unsupported(p, "use years", "%s isn't there", u)
 	}
 	out := computedOf(plan.DateShift{X: e, Amount: amount, Unit: u}, p)
-	out.Day = x.Day && (u == "day" || u == "week" || months[u] > 0)
+	out.Day = x.Day && (u == "day" || u == "week" || sqltime.Months(u) > 0)
 	return out, nil
 }

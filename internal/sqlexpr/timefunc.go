@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltime"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -40,7 +41,7 @@ func ofTime() map[string]function {
 		"date":      {1, -1, func(f *called, a []Node) (Node, error) { return modified(f, a, true) }},
 		"datetime":  {1, -1, func(f *called, a []Node) (Node, error) { return modified(f, a, false) }},
 		"timestamp": {1, 1, func(f *called, a []Node) (Node, error) { return modified(f, a, false) }},
-		"to_char":   {2, 2, formatted(postgresTimes, 0)}, "strftime": {2, -1, formatted(sqliteTimes, 1)}, "date_format": {2, 2, formatted(mysqlTimes, 0)},
+		"to_char":   {2, 2, formatted(sqltime.PostgreSQL, 0)}, "strftime": {2, -1, formatted(sqltime.SQLite, 1)}, "date_format": {2, 2, formatted(sqltime.MySQL, 0)},
 		"to_date": {1, 2, func(f *called, a []Node) (Node, error) { return f.asDay(a[0], f.place()) }},
 		"to_timestamp": {1, 2, func(f *called, a []Node) (Node, error) {
 			if typed.Numeric(a[0].Kind()) { // seconds since 1970
@@ -50,7 +51,7 @@ func ofTime() map[string]function {
 			return computedOf(d, f.place()), err
 		}},
 		"make_interval": {2, 2, func(f *called, a []Node) (Node, error) { // INTERVAL 7 DAY
-			u := unit(a[1].Expr.(plan.Const).Value.Text())
+			u := sqltime.Unit(a[1].Expr.(plan.Const).Value.Text())
 			if u == "" {
 				return Node{}, problem.Invalid(a[1].At, "unknown unit of time %q", problem.Cut(a[1].Expr.(plan.Const).Value.Text()))
 			}
@@ -62,11 +63,11 @@ func ofTime() map[string]function {
 					}
 				}
 				if n, is := v.AsInt(); is {
-					return span(months[u]*n, millis[u]*n), nil
+					return span(sqltime.Months(u)*n, sqltime.Millis(u)*n), nil
 				}
 			}
-			one := span(0, millis[u])
-			if months[u] > 0 {
+			one := span(0, sqltime.Millis(u))
+			if sqltime.Months(u) > 0 {
 				return Node{}, Unsupported(f.place(), "use a constant", "months can only be counted by a constant")
 			}
 			return f.arithmetic("*", one, a[0], f.place())
@@ -128,7 +129,7 @@ func namedPart(f *called, a []Node) (Node, error) {
 
 func truncated(f *called, a []Node) (Node, error) {
 	k, ok := a[0].Expr.(plan.Const)
-	u := unit(k.Value.Text())
+	u := sqltime.Unit(k.Value.Text())
 	if !ok || u == "" || u == "millisecond" || u == "decade" || u == "century" {
 		return Node{}, Invalid(f.place(), "date_trunc takes year, quarter, month, week, day, hour, minute or second first")
 	}
@@ -165,7 +166,7 @@ func modified(f *called, a []Node, isDay bool) (Node, error) {
 		text := strings.ToLower(k.Value.Text())
 		switch by, ok := interval(text); {
 		case strings.HasPrefix(text, "start of "):
-			u := unit(strings.TrimPrefix(text, "start of "))
+			u := sqltime.Unit(strings.TrimPrefix(text, "start of "))
 			if u == "" {
 				return Node{}, problem.Invalid(m.At, "unknown modifier %q", problem.Cut(text))
 			}
@@ -186,7 +187,7 @@ func modified(f *called, a []Node, isDay bool) (Node, error) {
 }
 
 // formatted binds a function that writes a date in a format, which is argument number at%2, the date the other.
-func formatted(letters []timeLetter, dateAt int) func(*called, []Node) (Node, error) {
+func formatted(letters []sqltime.Letter, dateAt int) func(*called, []Node) (Node, error) {
 	return func(f *called, a []Node) (Node, error) {
 		x, pattern := a[dateAt], a[1-dateAt]
 		if len(a) > 2 {
@@ -217,7 +218,7 @@ func formatted(letters []timeLetter, dateAt int) func(*called, []Node) (Node, er
 // unitOf returns the unit that the first argument names.
 func unitOf(f *called, x Node) (string, error) {
 	k, ok := x.Expr.(plan.Const)
-	u := unit(k.Value.Text())
+	u := sqltime.Unit(k.Value.Text())
 	if !ok || u == "" || u == "decade" || u == "century" {
 		return "", Invalid(f.place(), "%s takes a unit of time first, such as day", f.Call.Name)
 	}
@@ -257,7 +258,7 @@ func elapsed(f *called, a []Node) (Node, error) {
 	if err != nil {
 		return Node{}, err
 	}
-	if months[u] > 0 {
+	if sqltime.Months(u) > 0 {
 		return Node{}, Unsupported(f.place(), "DATEDIFF(month, a, b) counts the beginnings of months", "TIMESTAMPDIFF counts units of a fixed length here")
 	}
 	from, err := f.date(&a[1], f.Call.Name)
@@ -266,5 +267,5 @@ func elapsed(f *called, a []Node) (Node, error) {
 	}
 	to, err := f.date(&a[2], f.Call.Name)
 	ms := plan.Apply{Op: plan.Millis, Args: []plan.Expr{to, from}, T: schema.Integer}
-	return computedOf(plan.Apply{Op: plan.Quo, Args: []plan.Expr{ms, Whole(millis[u])}, T: schema.Integer}, f.place()), err
+	return computedOf(plan.Apply{Op: plan.Quo, Args: []plan.Expr{ms, Whole(sqltime.Millis(u))}, T: schema.Integer}, f.place()), err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltime"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -14,7 +15,7 @@ import (
 // part returns a part of a time, or of a length of time.
 func (b *Binder) part(name string, x Node, p sqltext.Pos) (Node, error) {
 	name = strings.ToLower(strings.TrimSpace(name))
-	if u := unit(name); u != "" {
+	if u := sqltime.Unit(name); u != "" {
 		name = u
 	}
 	if x.Span {
@@ -70,58 +71,30 @@ func (b *Binder) partOfSpan(name string, x Node, p sqltext.Pos) (Node, error) {
 	}
 	switch name {
 	case "day":
-		return computedOf(of(plan.Quo, x.Expr, millis["day"]), p), nil
+		return computedOf(of(plan.Quo, x.Expr, sqltime.Millis("day")), p), nil
 	case "hour":
-		return computedOf(of(plan.Quo, of(plan.Mod, x.Expr, millis["day"]), millis["hour"]), p), nil
+		return computedOf(of(plan.Quo, of(plan.Mod, x.Expr, sqltime.Millis("day")), sqltime.Millis("hour")), p), nil
 	case "minute":
-		return computedOf(of(plan.Quo, of(plan.Mod, x.Expr, millis["hour"]), millis["minute"]), p), nil
+		return computedOf(of(plan.Quo, of(plan.Mod, x.Expr, sqltime.Millis("hour")), sqltime.Millis("minute")), p), nil
 	case "second":
-		return computedOf(of(plan.Quo, of(plan.Mod, x.Expr, millis["minute"]), 1000), p), nil
+		return computedOf(of(plan.Quo, of(plan.Mod, x.Expr, sqltime.Millis("minute")), 1000), p), nil
 	}
 	return Node{}, Unsupported(p, "extract(epoch FROM …) gives all of it in seconds", "a length of time has no part %q here", problem.Cut(name))
 }
 
-// A timeLetter is a piece of a format of to_char, strftime or DATE_FORMAT, and of plan.DateText.
-type timeLetter struct{ theirs, ours string }
-
-var postgresTimes = []timeLetter{{"YYYY", "%Y"}, {"yyyy", "%Y"}, {"IYYY", "%G"}, {"MM", "%m"}, {"mm", "%m"}, {"DDD", "%j"}, {"DD", "%d"}, {"dd", "%d"}, {"HH24", "%H"}, {"hh24", "%H"},
-	{"MI", "%M"}, {"mi", "%M"}, {"SS", "%S"}, {"ss", "%S"}, {"MS", "%L"}, {"IW", "%V"}, {"ID", "%u"}}
-
-var sqliteTimes = []timeLetter{{"%Y", "%Y"}, {"%m", "%m"}, {"%d", "%d"}, {"%H", "%H"}, {"%M", "%M"}, {"%S", "%S"}, {"%j", "%j"}, {"%f", "%S.%L"}, {"%F", "%Y-%m-%d"}, {"%T", "%H:%M:%S"},
-	{"%R", "%H:%M"}, {"%G", "%G"}, {"%V", "%V"}, {"%u", "%u"}, {"%%", "%%"}}
-
-var mysqlTimes = []timeLetter{{"%Y", "%Y"}, {"%m", "%m"}, {"%d", "%d"}, {"%H", "%H"}, {"%i", "%M"}, {"%s", "%S"}, {"%S", "%S"}, {"%j", "%j"}, {"%T", "%H:%M:%S"}, {"%x", "%G"}, {"%v", "%V"}, {"%%", "%%"}}
-
 // format converts a constant format to that of plan.DateText.
-func format(x *Node, letters []timeLetter, what string) (string, error) {
+func format(x *Node, letters []sqltime.Letter, what string) (string, error) {
 	k, ok := x.Expr.(plan.Const)
 	if !ok || k.Value.Kind() != value.String {
 		return "", problem.NotSupported(x.At, "%s takes its format as a constant text", what)
 	}
-	text := k.Value.Text()
-	out := ""
-next:
-	for text != "" {
-		for _, l := range letters {
-			if rest, ok := strings.CutPrefix(text, l.theirs); ok {
-				out, text = out+l.ours, rest
-				continue next
-			}
+	out, unknown := sqltime.Format(k.Value.Text(), letters)
+	if unknown != "" {
+		known := make([]string, len(letters))
+		for i, l := range letters {
+			known[i] = l.Theirs
 		}
-		if quoted, ok := strings.CutPrefix(text, `"`); ok && letters[0].theirs == "YYYY" {
-			inside, rest, _ := strings.Cut(quoted, `"`)
-			out, text = out+strings.ReplaceAll(inside, "%", "%%"), rest
-			continue
-		}
-		c := text[0]
-		if c == '%' || letters[0].theirs == "YYYY" && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') && c != 'T' && c != 'Z' {
-			known := make([]string, len(letters))
-			for i, l := range letters {
-				known[i] = l.theirs
-			}
-			return "", problem.Invalid(x.At, "%s doesn't know %q in a format; it knows %s", what, text[:min(len(text), 4)], strings.Join(known, " "))
-		}
-		out, text = out+text[:1], text[1:]
+		return "", problem.Invalid(x.At, "%s doesn't know %q in a format; it knows %s", what, unknown, strings.Join(known, " "))
 	}
 	return out, nil
 }

@@ -197,6 +197,8 @@ func (b *Binder) binary(e *sqltext.Binary) (Node, error) {
 			return Node{}, err
 		}
 		return computedOf(c.value(), e.At), nil
+	case "at time zone":
+		return b.zoned(e)
 	}
 	x, err := b.Value(e.L)
 	if err != nil {
@@ -215,8 +217,6 @@ func (b *Binder) binary(e *sqltext.Binary) (Node, error) {
 		return b.member(x, y, e.Op == "->>", e.At)
 	case "#>", "#>>":
 		return b.memberPath(x, y, e.Op == "#>>", e.At)
-	case "at time zone":
-		return Node{}, Unsupported(e.At, "date_trunc('day', x, 'Europe/Oslo') and to_char work in a zone; elsewhere times are in UTC", "AT TIME ZONE isn't there")
 	case "^":
 		return Node{}, Unsupported(e.At, "", "the operator ^ isn't there; multiply")
 	}

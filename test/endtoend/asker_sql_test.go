@@ -42,7 +42,11 @@ func (a *asker) compared(depth int) string {
 	constant := func() string {
 		return pick(a.Rand, "1", "2", "101", "'a'", "'open'", "'acme'", "true", "null", "2.5", "'2026-01-31'", "'"+uuid(1)+"'", "'"+uuid(101)+"'")
 	}
-	switch a.IntN(9) {
+	switch a.IntN(11) {
+	case 9:
+		return "extract(hour FROM " + a.named() + " AT TIME ZONE " + pick(a.Rand, "'Europe/Oslo'", "'UTC'") + ") > 3"
+	case 10:
+		return pick(a.Rand, "lpad(", "rpad(") + a.named() + "::text, 4, '0') > '0101'"
 	case 0:
 		return a.named() + pick(a.Rand, " IS NULL", " IS NOT NULL", " IS DISTINCT FROM ") + pick(a.Rand, "", "1")
 	case 1:
@@ -59,7 +63,11 @@ func (a *asker) compared(depth int) string {
 			was := a.asked
 			a.asked = a.class()
 			inner := "SELECT " + a.named() + " FROM " + a.asked + " AS t"
+			second := a.named()
 			a.asked = was
+			if a.IntN(3) == 0 {
+				return "(" + outer + ", " + a.named() + ")" + pick(a.Rand, " IN (", " NOT IN (") + strings.Replace(inner, " FROM ", ", "+second+" FROM ", 1) + ")"
+			}
 			return outer + pick(a.Rand, " IN (", " NOT IN (", " = ANY (") + inner + ")"
 		}
 	case 6:
@@ -91,7 +99,7 @@ func (a *asker) selected(depth int) string {
 	from := a.from(depth) + join
 	switch a.IntN(6) {
 	case 0:
-		return "SELECT " + pick(a.Rand, "count(*)", "count(DISTINCT "+a.named()+")", "max("+a.named()+")", "sum("+a.named()+")", "array_agg("+a.named()+")") + " AS v FROM " + from + where
+		return "SELECT " + pick(a.Rand, "count(*)", "count(DISTINCT "+a.named()+")", "max("+a.named()+")", "sum("+a.named()+")", "array_agg("+a.named()+")", "mode() WITHIN GROUP (ORDER BY "+a.named()+")") + " AS v FROM " + from + where
 	case 1:
 		key := a.named()
 		return "SELECT " + key + " AS k, count(*) AS n FROM " + from + where + " GROUP BY " + key + " ORDER BY n DESC, k"

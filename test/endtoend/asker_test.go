@@ -1,9 +1,11 @@
 package endtoend
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/tool"
@@ -163,12 +165,14 @@ func (a *asker) id() string {
 
 // call returns one call with a few of the tool's arguments.
 func (a *asker) call() tool.Request {
-	if a.IntN(8) == 0 {
+	only := os.Getenv("BAILIWICK_TOOL")
+	if only == "" && a.IntN(8) == 0 {
 		return a.beyond()
 	}
 	name := pick(a.Rand, "query_class", "query_class", "query_class", "query_class", "count_objects", "count_objects", "get_object", "get_objects",
 		"get_sample_objects", "get_schema", "get_all_schemas", "list_tools", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate",
 		"group_by", "group_by", "group_by_date", "distinct", "export_data", "explain_query", "text_search", "text_search", "query_sql", "query_sql")
+	name = cmp.Or(only, name) // the long form of one tool
 	a.asked = a.class()
 	args := []string{fmt.Sprintf(`"class_name": %q`, a.asked)}
 	maybe := func(format string, v any) {

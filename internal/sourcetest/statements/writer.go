@@ -173,11 +173,18 @@ func (w *writer) integer(s scope, depth int) string {
 	case 3:
 		return fmt.Sprintf("length(%s)", w.expr(s, text, depth))
 	case 4:
-		return fmt.Sprintf("extract(%s FROM %s)::integer", w.oneOf("year", "month", "day", "hour", "quarter", "dow", "doy"), w.expr(s, instant, depth))
+		return fmt.Sprintf("extract(%s FROM %s)::integer", w.oneOf("year", "month", "day", "hour", "quarter", "dow", "doy"), w.instantOr(s, depth))
 	case 5:
 		return fmt.Sprintf("position(%s in %s)", w.literalText(), w.expr(s, text, depth))
 	}
 	return fmt.Sprintf("(- %s)", w.expr(s, integer, depth))
+}
+
+func (w *writer) instantOr(s scope, depth int) string {
+	if w.chance(20) {
+		return w.zoned(s, depth)
+	}
+	return w.expr(s, instant, depth)
 }
 
 func (w *writer) literalText() string { return w.oneOf("'a'", "'o'", "'Os'", "''", "'%'") }
@@ -197,7 +204,14 @@ func (w *writer) double(s scope, depth int) string {
 }
 
 func (w *writer) text(s scope, depth int) string {
-	switch w.upTo(7) {
+	switch w.upTo(9) {
+	case 8:
+		return fmt.Sprintf("%s(%s, %d%s)", w.oneOf("lpad", "rpad"), w.expr(s, text, depth), w.upTo(7)-1, w.oneOf("", ", '0'", ", 'ab'", ", ''"))
+	case 9:
+		if w.chance(50) {
+			return fmt.Sprintf("repeat(%s, %d)", w.expr(s, text, depth), w.upTo(3))
+		}
+		return fmt.Sprintf("repeat(%s, (%s %% 90)::integer)", w.literalText(), w.expr(s, integer, depth))
 	case 0:
 		return fmt.Sprintf("%s(%s)", w.oneOf("upper", "lower", "trim"), w.expr(s, text, depth))
 	case 1:
@@ -223,8 +237,16 @@ func (w *writer) instant(s scope, depth int) string {
 	return fmt.Sprintf("(%s %s interval '%s')", w.expr(s, instant, depth), w.oneOf("+", "-"), w.oneOf("1 day", "2 hours", "1 month", "3 weeks", "90 minutes"))
 }
 
+// zoned returns what clocks somewhere show at an instant.
+func (w *writer) zoned(s scope, depth int) string {
+	return fmt.Sprintf("((%s) AT TIME ZONE '%s')", w.expr(s, instant, depth), w.oneOf("Europe/Oslo", "America/New_York", "Asia/Kolkata", "UTC"))
+}
+
 func (w *writer) day(s scope, depth int) string {
 	if w.chance(60) {
+		if w.chance(25) {
+			return w.zoned(s, depth) + "::date"
+		}
 		return w.expr(s, instant, depth) + "::date"
 	}
 	return fmt.Sprintf("(%s %s %s)", w.expr(s, day, depth), w.oneOf("+", "-"), w.oneOf("1", "30", "(-7)"))

@@ -26,6 +26,11 @@ func (w *writer) subCondition(s scope, depth int) string {
 	is := w.kind()
 	q := w.simple(inner, []kind{is}, depth-1)
 	x := w.expr(s, is, depth-1)
+	if w.chance(20) {
+		two := w.kind()
+		q := w.simple(inner, []kind{is, two}, depth-1)
+		return fmt.Sprintf("(%s, %s) %sIN (%s)", x, w.expr(s, two, depth-1), w.oneOf("", "NOT "), q.text)
+	}
 	if w.chance(70) {
 		return fmt.Sprintf("%s %sIN (%s)", x, w.oneOf("", "NOT "), q.text)
 	}
@@ -57,6 +62,8 @@ func (w *writer) aggregate(s scope, is kind, depth int) string {
 	case is == integer && w.chance(60):
 		call = w.oneOf("count(*)", fmt.Sprintf("count(%s)", w.expr(s, w.kind(), depth)), fmt.Sprintf("count(DISTINCT %s)", w.expr(s, w.kind(), depth)),
 			fmt.Sprintf("sum(%s)", w.expr(s, integer, depth)))
+	case w.chance(10) && is != boolean:
+		call = fmt.Sprintf("mode() WITHIN GROUP (ORDER BY %s)", w.expr(s, is, depth))
 	case is == double && w.chance(60):
 		call = fmt.Sprintf("%s(%s)", w.oneOf("sum", "avg"), w.expr(s, double, depth))
 	case is == boolean:

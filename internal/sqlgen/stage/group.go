@@ -23,6 +23,9 @@ func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, e
 			continue
 		}
 		by, show := b.d.Key(s, x, st.Keys[i].Type(), brief(r, k))
+		if by != show && !mentions(x, r.alias) { // see accumulate
+			by, show = b.d.Key(s, b.let(r, x), st.Keys[i].Type(), false)
+		}
 		next.group = append(next.group, by)
 		next.columns = append(next.columns, show)
 	}

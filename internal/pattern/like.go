@@ -1,0 +1,41 @@
+package pattern
+
+import "strings"
+
+// Like returns the regular expression of a LIKE pattern; escape is -1 for none.
+func Like(text string, escape rune) string {
+	var b strings.Builder
+	escaped := false
+	for _, c := range text {
+		switch {
+		case escaped:
+			b.WriteString(quoteMeta(c))
+			escaped = false
+		case c == escape:
+			escaped = true
+		case c == '%':
+			b.WriteString("(?s:.*)")
+		case c == '_':
+			b.WriteString("(?s:.)")
+		default:
+			b.WriteString(quoteMeta(c))
+		}
+	}
+	s := b.String()
+	if rest, ok := strings.CutSuffix(s, "(?s:.*)"); ok { // a prefix, or anything within
+		s = rest
+	} else {
+		s += `\z`
+	}
+	if rest, ok := strings.CutPrefix(s, "(?s:.*)"); ok {
+		return rest
+	}
+	return `\A` + s
+}
+
+func quoteMeta(c rune) string {
+	if strings.ContainsRune(`\.+*?()|[]{}^$`, c) {
+		return `\` + string(c)
+	}
+	return string(c)
+}

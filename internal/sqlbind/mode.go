@@ -1,0 +1,57 @@
+package sqlbind
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlaggregate"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// aggregate binds an aggregate. A mode is of two steps: a window counts how often each value of a group is there, and
+// the first value is taken, those that are there most often first.
+func (g *grouping) aggregate(c *sqltext.Call) (sqlaggregate.Aggregate, sqlexpr.Node, error) {
+	none := sqlaggregate.Aggregate{}
+	if c.Name != "mode" {
+		return sqlaggregate.Bind(g.exprs(), c)
+	}
+	of := c.Within
+	if len(c.Args) == 1 && of == nil { // mode(x), as other databases have it
+		of = []sqltext.Order{{X: c.Args[0]}}
+	} else if len(c.Args) > 0 {
+		of = nil
+	}
+	if len(of) != 1 || c.Distinct {
+		return none, sqlexpr.Node{}, sqlexpr.Invalid(c.At, "write mode() WITHIN GROUP (ORDER BY x)")
+	}
+	e := of[0].X
+	if c.Filter != nil {
+		e = &sqltext.Case{When: []sqltext.Expr{c.Filter}, Then: []sqltext.Expr{e}, At: c.At}
+	}
+	x, err := g.value(e)
+	if err != nil {
+		return none, x, err
+	}
+	if x.JSONOr().Type() == schema.JSON {
+		return none, x, sqlexpr.Unsupported(c.At, "CAST the value", "mode takes a value of a known type")
+	}
+	k := "mode " + g.rel.key(c)
+	if g.sorted != "" && g.sorted != k {
+		return none, x, sqlexpr.Unsupported(c.At, "compute one of them in a query in FROM", "two aggregates with different orders can't be in one SELECT")
+	}
+	g.sorted = k
+	at := g.extended(append(slices.Clone(g.flags), x))
+	ref := plan.Ref{Column: at[len(at)-1], T: g.shape.Columns[at[len(at)-1]].Type}
+	w := &windowing{rel: g.rel, stage: &plan.Windows{By: at}}
+	w.stage.Functions = []plan.Window{{Accumulator: plan.Accumulator{Op: plan.Count, X: ref, T: schema.Integer}, Frame: plan.Frame{First: true, Last: true}}}
+	w.finish()
+	often := g.column(len(g.shape.Columns)-1, c.At)
+	value := x
+	value.Expr, value.Column, value.Constant = ref, &g.shape.Columns[ref.Column], false
+	kept := sqlexpr.Kept(&x)
+	err = g.sort([]term{{x: sqlexpr.Node{Node: often}, desc: true}, {x: value, desc: of[0].Desc}})
+	first := func(refs []plan.Expr) plan.Expr { return refs[0] }
+	return sqlaggregate.Aggregate{Accumulators: []plan.Accumulator{{Op: plan.First, X: ref, T: ref.T}}, Value: first, List: x.List}, kept, err
+}

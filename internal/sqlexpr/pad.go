@@ -1,0 +1,145 @@
+package sqlexpr
+
+import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// maxPadded is the most characters that lpad, rpad and repeat make.
+const maxPadded = 1000
+
+func textOf(s string) plan.Const { return plan.Const{Value: value.OfString(s), T: schema.String} }
+
+func text(o plan.Op, args ...plan.Expr) plan.Expr {
+	return plan.Apply{Op: o, Args: args, T: schema.String}
+}
+
+// upTo returns a constant whole number from 0 to most; a negative one is 0.
+func upTo(f *called, x Node, most int64) (int64, error) {
+	k, ok := x.Expr.(plan.Const)
+	n, whole := k.Value.AsInt()
+	if !ok || !whole || n > most {
+		return 0, Unsupported(f.place(), "", "%s takes a constant number up to %d", f.Call.Name, most)
+	}
+	return max(n, 0), nil
+}
+
+// padded fills a text up to a length, on the left or on the right; a longer one is cut.
+func padded(left bool) func(*called, []Node) (Node, error) {
+	return func(f *called, a []Node) (Node, error) {
+		x, err := f.Text(&a[0], f.Call.Name)
+		if err != nil {
+			return Node{}, err
+		}
+		n, err := upTo(f, a[1], maxPadded)
+		if err != nil {
+			return Node{}, err
+		}
+		fill := textOf(" ")
+		if len(a) == 3 {
+			k, ok := a[2].Expr.(plan.Const)
+			if !ok || k.Value.Kind() != value.String {
+				return Node{}, Unsupported(f.place(), "", "%s takes a constant text to fill with", f.Call.Name)
+			}
+			fill = k
+		}
+		cut := text(plan.Substr, x, Whole(0), Whole(n))
+		if fill.Value.Text() == "" {
+			return computedOf(cut, f.place()), nil
+		}
+		length := plan.Apply{Op: plan.Length, Args: []plan.Expr{x}, T: schema.Integer}
+		missing := plan.Apply{Op: plan.Sub, Args: []plan.Expr{Whole(n), length}, T: schema.Integer}
+		both := []plan.Expr{text(plan.Substr, textOf(strings.Repeat(fill.Value.Text(), int(n))), Whole(0), missing), x}
+		if !left {
+			both[0], both[1] = both[1], both[0]
+		}
+		return computedOf(plan.Case{If: []plan.Expr{Test(plan.Under, length, Whole(n))}, Then: []plan.Expr{text(plan.Concat, both...)}, Else: cut, T: schema.String}, f.place()), nil
+	}
+}
+
+// repeated binds repeat: of a constant text any number of times, of another one a constant number.
+func repeated(f *called, a []Node) (Node, error) {
+	x, err := f.Text(&a[0], "repeat")
+	if err != nil {
+		return Node{}, err
+	}
+	k, constant := x.(plan.Const)
+	if size := int64(len([]rune(k.Value.Text()))); constant && size > 0 {
+		n, err := a[1].Want(schema.Integer, "repeat")
+		if err != nil {
+			return Node{}, err
+		}
+		most := maxPadded / size
+		all := textOf(strings.Repeat(k.Value.Text(), int(most)))
+		count := plan.Apply{Op: plan.Mul, Args: []plan.Expr{n, Whole(size)}, T: schema.Integer}
+		return computedOf(plan.Case{If: []plan.Expr{Test(plan.Under, n, Whole(1)), Test(plan.UpTo, n, Whole(most))},
+			Then: []plan.Expr{textOf(""), text(plan.Substr, all, Whole(0), count)}, Else: plan.Const{T: schema.String}, T: schema.String}, f.place()), nil
+	}
+	n, err := upTo(f, a[1], 20)
+	if err != nil {
+		return Node{}, err
+	}
+	all := []plan.Expr{text(plan.Substr, x, Whole(0), Whole(0))} // null for null
+	for range n {
+		all = append(all, x)
+	}
+	return computedOf(text(plan.Concat, all...), f.place()), nil
+}
+
+// zoned binds x AT TIME ZONE z: what clocks in the zone show at the instant x, as if it were UTC.
+func (b *Binder) zoned(e *sqltext.Binary) (Node, error) {
+	instead := "a time here is an instant: write x AT TIME ZONE 'Europe/Oslo' for what clocks show there, and date_trunc('day', x, 'Europe/Oslo') for the instant at which its day begins"
+	placed := false
+	sqltext.Walk(e.L, func(x sqltext.Expr) bool {
+		switch x := x.(type) {
+		case *sqltext.Binary:
+			placed = placed || x.Op == "at time zone"
+		case *sqltext.String:
+			placed = placed || x.Type == "timestamp" || x.Type == ""
+		case *sqltext.Cast:
+			placed = placed || x.Type == "timestamp" || x.Type == "date"
+		}
+		return true
+	})
+	x, err := b.Value(e.L)
+	if err != nil {
+		return Node{}, err
+	}
+	name, err := b.Constant(e.R)
+	if err != nil {
+		return Node{}, Unsupported(e.R.Pos(), "", "the zone is a constant text")
+	}
+	if c := name.Text(); c == "" || strings.ContainsAny(c[:1], "+-0123456789") {
+		return Node{}, Unsupported(e.R.Pos(), "write the name of a zone such as 'Europe/Oslo'", "an offset has another sign in PostgreSQL's AT TIME ZONE than in ISO 8601")
+	}
+	zone, err := typed.Zone(name.Text(), At(e.R.Pos()))
+	if err != nil {
+		return Node{}, err
+	}
+	if !isTime(&x) {
+		return Node{}, Invalid(e.At, "AT TIME ZONE takes a time")
+	}
+	if zone == "" {
+		x.Day = false
+		d, err := b.date(&x, "AT TIME ZONE")
+		return computedOf(d, e.At), err
+	}
+	if placed || x.Day {
+		return Node{}, Unsupported(e.At, instead, "a time that is no instant can't be placed in a zone")
+	}
+	d, err := b.date(&x, "AT TIME ZONE")
+	if err != nil {
+		return Node{}, err
+	}
+	b.Known.Note(At(e.At), "zone", "AT TIME ZONE gives what clocks in %s show, as if it were UTC", name.Text())
+	shown := func(zone string) plan.Expr {
+		return plan.Convert{X: plan.DateText{X: d, Format: "%Y-%m-%dT%H:%M:%S.%LZ", Zone: zone}, T: schema.Date}
+	}
+	ahead := plan.Apply{Op: plan.Millis, Args: []plan.Expr{shown(zone), shown("")}, T: schema.Integer}
+	return computedOf(plan.DateShift{X: d, Amount: ahead, Unit: "millisecond"}, e.At), nil
+}

@@ -1,0 +1,61 @@
+package bench_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+)
+
+// selects are the questions of the analyses as SELECTs: as an agent writes them, and by hand with the tenant.
+var selects = []struct{ name, agent, hand string }{
+	{"group", `SELECT status, count(*), sum(amount) FROM sales GROUP BY status ORDER BY status`,
+		`SELECT status, count(*), sum(amount) FROM sales WHERE org = 'acme' GROUP BY status ORDER BY status`},
+	{"top10", `SELECT customer_id, sum(amount) AS a FROM sales GROUP BY customer_id ORDER BY a DESC, customer_id LIMIT 10`,
+		`SELECT customer_id, sum(amount) AS a FROM sales WHERE org = 'acme' GROUP BY customer_id ORDER BY a DESC, customer_id LIMIT 10`},
+	{"lookup", `SELECT c.country, sum(s.amount) FROM sales s JOIN customers c ON c.id = s.customer_id GROUP BY c.country ORDER BY c.country`,
+		`SELECT c.country, sum(s.amount) FROM sales s JOIN customers c ON c.id = s.customer_id WHERE s.org = 'acme' AND c.org = 'acme' GROUP BY c.country ORDER BY c.country`},
+	{"facet", `SELECT status, count(*) AS n, NULL::bigint AS amount FROM sales GROUP BY status UNION ALL SELECT NULL, count(*), sum(amount) FROM sales`,
+		`SELECT status, count(*) AS n, NULL::bigint AS amount FROM sales WHERE org = 'acme' GROUP BY status UNION ALL SELECT NULL, count(*), sum(amount) FROM sales WHERE org = 'acme'`},
+	{"list1000", `SELECT id, customer_id, status, amount, placed FROM sales ORDER BY id LIMIT 1000`,
+		`SELECT id, customer_id, status, amount, placed FROM sales WHERE org = 'acme' ORDER BY id LIMIT 1000`},
+}
+
+// BenchmarkSelect reports what query_sql costs compared to the statement written by hand: the median of the ratios of
+// calls that take turns.
+func BenchmarkSelect(b *testing.B) {
+	for _, on := range analysts(b) {
+		for _, q := range selects {
+			args, err := json.Marshal(map[string]string{"sql": q.agent})
+			if err != nil {
+				b.Fatal(err)
+			}
+			call := request(b, "query_sql", string(args))
+			b.Run(on.name+"/"+q.name, func(b *testing.B) {
+				var ratios []float64
+				for b.Loop() {
+					begun := time.Now()
+					n, err := on.raw(b.Context(), q.hand)
+					if err != nil {
+						b.Fatal(err)
+					}
+					hand := time.Since(begun)
+					begun = time.Now()
+					res, err := on.set.Call(b.Context(), agent(), call)
+					if err != nil {
+						b.Fatal(err)
+					}
+					ratios = append(ratios, float64(time.Since(begun))/float64(hand))
+					var got struct {
+						Count int `json:"result_count"`
+					}
+					if err := json.Unmarshal(res.Structured, &got); err != nil || got.Count != n {
+						b.Fatalf("%d rows, by hand %d: %v", got.Count, n, err)
+					}
+				}
+				slices.Sort(ratios)
+				b.ReportMetric(ratios[len(ratios)/2], "ratio")
+			})
+		}
+	}
+}
