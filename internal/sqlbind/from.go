@@ -65,7 +65,11 @@ func (b *binder) tableNamed(t *sqltext.Table, outer *rel, w *with) (*rel, error)
 	if len(t.Name) == 1 {
 		for c := w; c != nil; c = c.around {
 			if folded(last, c.Name.Text) {
-				r, err := b.query(c.Query, nil, c.scope)
+				bind := func() (*rel, error) { return b.query(c.Query, nil, c.scope) }
+				if c.Recursive && c.Query.RefersTo(c.Name) {
+					bind = func() (*rel, error) { return b.recursive(c) }
+				}
+				r, err := bind()
 				if err != nil {
 					return nil, err
 				}

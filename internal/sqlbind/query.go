@@ -19,9 +19,6 @@ func (b *binder) query(q *sqltext.Query, outer *rel, w *with) (*rel, error) {
 		return nil, sqlexpr.Invalid(q.At, "the statement has more than %d queries, each counted as often as it is named", maxQueries)
 	}
 	for _, c := range q.With {
-		if c.Recursive && c.Query.RefersTo(c.Name) {
-			return nil, sqlexpr.Unsupported(c.Name.At, "for a row of numbers or dates use generate_series in FROM; for a tree join the table with itself once for each level, or follow the pointer with aggregate and $graphLookup", "a recursive query isn't there in SQL")
-		}
 		w = &with{CTE: c, around: w, scope: w}
 	}
 	r, err := b.body(q, outer, w)

@@ -24,6 +24,11 @@ func (b *binder) combined(s *sqltext.SetOp, outer *rel, w *with) (*rel, error) {
 	if err != nil {
 		return nil, err
 	}
+	return b.unite(left, right, s)
+}
+
+// unite combines the records of two sides.
+func (b *binder) unite(left, right *rel, s *sqltext.SetOp) (*rel, error) {
 	if len(left.cols) != len(right.cols) {
 		return nil, sqlexpr.Invalid(s.At, "each side of %s has the same number of columns; here %d and %d", strings.ToUpper(s.Op), len(left.cols), len(right.cols))
 	}

@@ -255,7 +255,14 @@ func (w *writer) query(depth int) written {
 // statement returns a whole statement: perhaps with WITH, and with an order by all columns before a LIMIT.
 func (w *writer) statement(depth int) written {
 	with := ""
-	if w.chance(20) {
+	switch {
+	case w.chance(6):
+		in := scope{tables: []table{{"a", tables["staff"]}}}
+		link := w.oneOf("b.boss_id = w.c1", "b.id = w.c2")
+		with = "WITH RECURSIVE w AS (SELECT a.id AS c1, a.boss_id AS c2, 1 AS c3, " + w.expr(in, integer, 1) + " AS c4 FROM staff AS a" + w.where(in, 1) +
+			w.oneOf(" UNION", " UNION ALL") + " SELECT b.id, b.boss_id, w.c3 + 1, w.c4 FROM staff AS b JOIN w ON " + link + w.oneOf("", " AND w.c3 < 3", " AND b.pay > 300") + ") "
+		w.with = map[string][]column{"w": {{"c1", integer}, {"c2", integer}, {"c3", integer}, {"c4", integer}}}
+	case w.chance(20):
 		q := w.query(depth - 1)
 		with = "WITH w AS (" + q.text + ") "
 		w.with = map[string][]column{"w": q.columns}
