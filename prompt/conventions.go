@@ -43,7 +43,7 @@ func conventions() Prompt {
 			if in.May("query_sql") {
 				g.say("query_sql takes one SELECT in PostgreSQL's SQL; the classes are its tables: joins, sub-queries, WITH, GROUP BY, windows, FILTER. Join a pointer with the id it holds: " +
 					`SELECT u.name, count(*) AS n FROM issues i JOIN users u ON u.id = i.assignee_id WHERE i.created_at >= now() - interval '30 days' GROUP BY u.id, u.name ORDER BY n DESC LIMIT 10. ` +
-					"information_schema.columns lists what there is. Values of other people's making go into params, as $1, $2.")
+					"information_schema.columns lists what there is. Values from elsewhere go into params, as $1, $2.")
 			}
 			if in.May("aggregate") {
 				g.say("aggregate takes MongoDB's stages; $lookup joins what no pointer leads to.")
