@@ -136,7 +136,7 @@ func (r *rel) using(left, right *rel, j *sqltext.Join, st *plan.Join) error {
 // on binds the condition of a join: equalities of a value of each side are pairs, the rest is a condition over both.
 func (r *rel) on(left, right *rel, e sqltext.Expr, st *plan.Join) error {
 	var rest []plan.Expr
-	for _, part := range conjuncts(e) {
+	for _, part := range sqltext.Conjuncts(e) {
 		done, err := paired(left, right, part, st)
 		if err != nil {
 			return err
@@ -219,17 +219,6 @@ func sideOf(left, right *rel, e sqltext.Expr) int {
 		return true
 	})
 	return side % 3
-}
-
-// conjuncts returns the parts of e that AND joins; none for nil.
-func conjuncts(e sqltext.Expr) []sqltext.Expr {
-	if e == nil {
-		return nil
-	}
-	if and, ok := e.(*sqltext.Binary); ok && and.Op == "and" {
-		return append(conjuncts(and.L), conjuncts(and.R)...)
-	}
-	return []sqltext.Expr{e}
 }
 
 // fullJoin is a left join, followed by the records of the right side that no record of the left one matches.

@@ -13,7 +13,7 @@ import (
 func (r *rel) where(e sqltext.Expr) error {
 	var filters query.And
 	var equalities, rest []sqltext.Expr
-	for _, part := range conjuncts(e) {
+	for _, part := range sqltext.Conjuncts(e) {
 		f, err := r.simple(part)
 		if err != nil {
 			return err
@@ -37,7 +37,7 @@ func (r *rel) where(e sqltext.Expr) error {
 	}
 	var holds []plan.Expr
 	for _, part := range append(equalities, rest...) { // the equalities while the joins are the last stages
-		r.affirmed = affirms(part)
+		r.affirmed = sqltext.Affirms(part)
 		c, err := r.cond(part)
 		r.affirmed = false
 		if err != nil {
@@ -51,35 +51,6 @@ func (r *rel) where(e sqltext.Expr) error {
 		r.add(&plan.Filter{If: sqlexpr.All(holds), Shape: *r.shape})
 	}
 	return nil
-}
-
-// affirms reports whether e has its conditions on queries as parts of AND and OR alone, so that it is true if enough of
-// them are, and whether they are false or unknown is all the same.
-func affirms(e sqltext.Expr) bool {
-	switch e := e.(type) {
-	case *sqltext.Binary:
-		if e.Op == "and" || e.Op == "or" {
-			return affirms(e.L) && affirms(e.R)
-		}
-	case *sqltext.In:
-		if e.Query != nil && !e.Not {
-			return !queried(e.X)
-		}
-	}
-	return !queried(e)
-}
-
-// queried reports whether e has a condition on a query.
-func queried(e sqltext.Expr) bool {
-	found := false
-	sqltext.Walk(e, func(e sqltext.Expr) bool {
-		switch e.(type) {
-		case *sqltext.In, *sqltext.Any, *sqltext.Exists, *sqltext.Sub:
-			found = true
-		}
-		return !found
-	})
-	return found
 }
 
 // equal adds the dependencies of a condition that two columns are equal, and reports whether e is one.

@@ -73,3 +73,43 @@ func key(b *strings.Builder, v reflect.Value, name func(*Name) string) {
 		fmt.Fprintf(b, "%q", fmt.Sprint(v.Interface()))
 	}
 }
+
+// Conjuncts returns the parts of e that AND joins; none for nil.
+func Conjuncts(e Expr) []Expr {
+	if e == nil {
+		return nil
+	}
+	if and, ok := e.(*Binary); ok && and.Op == "and" {
+		return append(Conjuncts(and.L), Conjuncts(and.R)...)
+	}
+	return []Expr{e}
+}
+
+// Affirms reports whether e has its conditions on queries as parts of AND and OR alone, so that it is true if enough of
+// them are, and whether they are false or unknown is all the same.
+func Affirms(e Expr) bool {
+	switch e := e.(type) {
+	case *Binary:
+		if e.Op == "and" || e.Op == "or" {
+			return Affirms(e.L) && Affirms(e.R)
+		}
+	case *In:
+		if e.Query != nil && !e.Not {
+			return !Queried(e.X)
+		}
+	}
+	return !Queried(e)
+}
+
+// Queried reports whether e has a sub-query or a condition that may hold one.
+func Queried(e Expr) bool {
+	found := false
+	Walk(e, func(e Expr) bool {
+		switch e.(type) {
+		case *In, *Any, *Exists, *Sub:
+			found = true
+		}
+		return !found
+	})
+	return found
+}
