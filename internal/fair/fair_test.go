@@ -127,6 +127,30 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestFewest: of two that wait and may both hold another slot, the one that holds fewer is next, also if it came later.
+func TestFewest(t *testing.T) {
+	g := fair.New(fair.Bounds{Slots: 8, Queue: 8, Patience: time.Hour})
+	leave := hold(t, g, 8, agent)
+	next := make(chan int)
+	for waiting, n := range []int{0, 9} { // agent 0 holds one of two slots, agent 9 none
+		go func() {
+			if _, err := g.Enter(context.WithoutCancel(t.Context()), agent(n)); err != nil {
+				t.Error(err)
+			}
+			next <- n
+		}()
+		for _, now := g.Load(); now <= waiting; _, now = g.Load() {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	for i, want := range []int{9, 0} {
+		leave[3+i]()
+		if got := <-next; got != want {
+			t.Errorf("agent %d is next, want %d", got, want)
+		}
+	}
+}
+
 // TestGreedy: 1 greedy and 20 ordinary agents; every ordinary call is answered soon.
 func TestGreedy(t *testing.T) {
 	g := fair.New(fair.Bounds{Slots: 64, Queue: 256, Patience: time.Hour})

@@ -75,7 +75,7 @@ func (p dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from sch
 		deviation := name + pgNumeric(x) + " + 0.00000000000000000000)" // so that the result has that many digits after the point
 		return "(CASE WHEN bool_and(" + operands(x) + ") THEN " + pgDouble(deviation) + " END)", nil
 	case plan.Min, plan.Max:
-		return p.extreme(op, x, from)
+		return p.extreme(s, op, x, from)
 	}
 	return "", problem.New(problem.Internal, fmt.Sprintf("sqlgen/expr can't write accumulator %d", op))
 }
@@ -113,7 +113,7 @@ func pgMean(total, count string) string {
 }
 
 // extreme writes Min and Max.
-func (p dialect) extreme(op plan.Accumulate, x string, t schema.Type) (string, error) {
+func (dialect) extreme(s expr.Scope, op plan.Accumulate, x string, t schema.Type) (string, error) {
 	name, desc := "min", false
 	if op == plan.Max {
 		name, desc = "max", true
@@ -135,17 +135,29 @@ func (p dialect) extreme(op plan.Accumulate, x string, t schema.Type) (string, e
 	case schema.Bytes:
 		return "decode(" + name + "(encode(" + x + ", 'hex')" + pgC + "), 'hex')", nil
 	case schema.JSON, schema.Array:
-		terms := strings.Join(append(p.Order(pgOnce{}, x, t, desc), x+"::text"+pgC), ", ")
-		return "(array_agg(" + x + " ORDER BY " + terms + ") FILTER (WHERE " + x + " IS NOT NULL))[1]", nil
+		return pgExtremeJSON(s.Atom(x), name), nil
 	}
 	return name + "(" + x + ")", nil
 }
 
-// pgOnce is an expr.Scope in which texts are repeated as they are.
-type pgOnce struct{ expr.Scope }
-
-// Atom implements expr.Scope.
-func (pgOnce) Atom(x string) string { return x }
+// pgExtremeJSON writes the function min or max of JSON: of the values of the least or greatest rank. Each aggregate in it
+// keeps one value; a list of all of them in order would take the memory of all. Equal numbers, and objects or lists,
+// are told apart by their texts.
+func pgExtremeJSON(x, name string) string {
+	of := func(kind, value string) string {
+		return "(CASE jsonb_typeof(" + x + ") WHEN '" + kind + "' THEN " + value + " END)"
+	}
+	first := func(kind string) string { return "min(" + of(kind, x+"::text") + pgC + ")::jsonb" }
+	sign, logic := "", "bool_and("
+	if name == "max" {
+		sign, logic = "-", "bool_or("
+	}
+	return "(CASE " + name + "(" + pgRank(x) + ")" +
+		" WHEN 1 THEN to_jsonb((" + name + "(" + of("number", "ARRAY["+x+"::numeric, "+sign+"scale("+x+"::numeric)]") + "))[1])" +
+		" WHEN 2 THEN to_jsonb(" + name + "(" + of("string", x+" #>> '{}'") + pgC + "))" +
+		" WHEN 3 THEN " + first("object") + " WHEN 4 THEN " + first("array") +
+		" WHEN 6 THEN to_jsonb(" + logic + of("boolean", x+"::boolean") + ")) END)"
+}
 
 // Pick implements expr.Dialect.
 func (dialect) Pick(_ expr.Scope, x, when string, _ schema.Type) string {
