@@ -47,8 +47,14 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("status %d, code %d", r.status, r.code)
 }
 
-// maxAnswer is the most bytes of one answer that are read.
-const maxAnswer = 64 << 20
+// The limits of one answer. A value takes about as much memory as 40 bytes of text.
+const (
+	maxAnswer = 16 << 20
+	maxValues = 1 << 20 // counted by their separators, also where these are in texts
+)
+
+// errLarge means that an answer is over the limits.
+var errLarge = errors.New("the answer is too large")
 
 // askTime is the timeout of a request whose context has none.
 const askTime = 30 * time.Second
@@ -118,10 +124,13 @@ func (s *Source) send(ctx context.Context, r request) (int, []byte, error) {
 	}
 	defer resp.Body.Close()
 	read, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	if err == nil && len(read) > maxAnswer {
-		err = errors.New("the answer is too long")
+	if err == nil && (len(read) > maxAnswer || bytes.Count(read, []byte{','})+bytes.Count(read, []byte{'['})+bytes.Count(read, []byte{'{'}) > maxValues) {
+		err = errLarge
 	}
-	return resp.StatusCode, read, err
+	if err != nil {
+		return resp.StatusCode, nil, err
+	}
+	return resp.StatusCode, s.secrets.Hide(read, r.as.value), nil
 }
 
 const tryLater = "try again later; if it stays, tell the operator the correlation id"
@@ -133,6 +142,8 @@ func unreachable(ctx context.Context, err error) error {
 	}
 	p := &problem.Error{Code: problem.Upstream, Kind: "unreachable", Detail: "the source could not be reached", Err: err, Suggestion: tryLater}
 	switch {
+	case errors.Is(err, errLarge):
+		p.Code, p.Kind, p.Detail, p.Suggestion = problem.BudgetExceeded, "too_large", "a record of the source is too large to be read", "ask for fewer fields (keys), or for other records"
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		p.Code, p.Detail = problem.Timeout, "the query took too long and was stopped"
 		p.Suggestion = "ask for less: a narrower where, fewer keys, a smaller limit"

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	secrets "github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
@@ -78,7 +79,8 @@ type Source struct {
 	http    *http.Client
 	direct  Direct // nil without one
 	whose   *expression.Expression
-	page    int // how many records are asked for at once
+	page    int           // how many records are asked for at once
+	secrets secrets.Known // to find in answers
 
 	mu      sync.Mutex
 	classes map[string]*class // by name, as last described
@@ -108,6 +110,7 @@ func Open(o Options) (*Source, error) {
 	if s.whose, err = o.posture(); err != nil {
 		return wrong("%v", err)
 	}
+	s.secrets.Add(o.MasterKey, o.RESTKey)
 	s.http = &http.Client{Transport: netguard.Transport(u, netguard.Options{Roots: o.Roots}), Timeout: 60 * time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return s, nil

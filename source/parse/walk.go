@@ -2,6 +2,7 @@ package parse
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -30,6 +31,7 @@ type walk struct {
 	seen  int
 	after value.Value // a condition that continues after the last page
 	ended bool
+	size  int // of a page; 0 before the first
 
 	taken map[[2]string]bool // the pairs of a relation so far
 }
@@ -80,14 +82,14 @@ func (w *walk) page(ctx context.Context) ([]value.Row, error) {
 	if w.class.pairs() {
 		return w.pairs(ctx)
 	}
-	query := url.Values{"limit": {strconv.Itoa(w.source.page)}, "order": {"objectId"}, "keys": {w.keys}}
+	query := url.Values{"order": {"objectId"}, "keys": {w.keys}}
 	if w.by != "" {
 		query.Set("order", map[bool]string{true: "-"}[w.desc]+w.by+",objectId")
 	}
 	if where := conjunction(w.where, w.after); !where.IsNull() {
 		query.Set("where", string(where.AppendJSON(nil)))
 	}
-	answer, err := w.source.ask(ctx, request{method: http.MethodGet, path: "/classes/" + w.class.Table, query: query, as: w.who.as})
+	answer, err := w.some(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -101,6 +103,21 @@ func (w *walk) page(ctx context.Context) ([]value.Row, error) {
 		w.goOn(rows[len(rows)-1], text(results.List()[len(rows)-1], "objectId"))
 	}
 	return rows, w.sound(ctx)
+}
+
+// some returns the answer to a query for a page: for fewer records from then on, if as many are too large.
+func (w *walk) some(ctx context.Context, query url.Values) (answer value.Value, err error) {
+	if w.size == 0 {
+		w.size = w.source.page
+	}
+	for ; w.size > 0; w.size /= 8 {
+		query.Set("limit", strconv.Itoa(w.size))
+		answer, err = w.source.ask(ctx, request{method: http.MethodGet, path: "/classes/" + w.class.Table, query: query, as: w.who.as})
+		if !errors.Is(err, errLarge) {
+			return answer, err
+		}
+	}
+	return answer, err
 }
 
 // rows returns the records of an answer.
