@@ -13,6 +13,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -26,6 +27,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -139,7 +141,8 @@ func (c *Console) Handler() http.Handler {
 		harden(w.Header())
 		defer c.recovered(w, r)
 		if err := c.options.Allow(r); err != nil {
-			c.log.InfoContext(r.Context(), "console: refused", "error", err, "host", problem.Cut(r.Host))
+			refused.Because(r.Context(), "host", "")
+			refused.Cause(r.Context(), fmt.Errorf("host %s: %w", problem.Cut(r.Host), err))
 			http.Error(w, http.StatusText(http.StatusForbidden), http.StatusForbidden)
 			return
 		}

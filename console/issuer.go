@@ -8,6 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
+	"github.com/bailiwick-dev/bailiwick/internal/refused"
 )
 
 // An Issuer signs people in elsewhere, such as an OpenID Connect provider.
@@ -34,7 +35,8 @@ func (c *Console) toIssuer(v *visit) error {
 	q := v.r.URL.Query()
 	to, kept, err := c.options.Issuer.Begin(v.ctx(), c.base(v.r)+Path+"/sign-in/callback", q.Has("again"))
 	if err != nil {
-		c.log.WarnContext(v.ctx(), "console: the issuer can't be reached", "error", err)
+		refused.Because(v.ctx(), "issuer_unreachable", v.correlation)
+		refused.Cause(v.ctx(), err)
 		return c.signInWith(v, signingIn{Next: edge.Within(Path, q.Get("next")), Wrong: "The place where you sign in doesn't answer now. Try again in a moment."}, http.StatusBadGateway)
 	}
 	http.SetCookie(v.w, cookies.Leave(v.r, kept, edge.Within(Path, q.Get("next"))))

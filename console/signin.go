@@ -10,6 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
+	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -91,7 +92,8 @@ func (c *Console) enter(v *visit, p signingIn, principal identity.Principal, err
 		err = identity.Unauthorized("not_for_console", nil)
 	}
 	if problem.CodeOf(err) == problem.Unauthorized {
-		c.log.InfoContext(v.ctx(), "console: sign-in refused", "kind", problem.Of(err).Kind, "remote", remoteOf(v.r), "error", problem.Of(err).Err)
+		refused.Because(v.ctx(), problem.Of(err).Kind, v.correlation)
+		refused.Cause(v.ctx(), problem.Of(err).Err)
 		return c.signInWith(v, p, http.StatusForbidden)
 	}
 	if err != nil {

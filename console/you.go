@@ -10,6 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/authserver"
+	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -89,7 +90,8 @@ func (c *Console) showConsent(v *visit, asking *authserver.Asking, query string,
 func (c *Console) asking(v *visit, q url.Values) (*authserver.Asking, error) {
 	asking, back, err := c.options.Agents.Ask(v.r, q, v.who)
 	if back != "" {
-		c.log.InfoContext(v.ctx(), "console: an agent's request is refused", "error", err)
+		refused.Because(v.ctx(), "authorization_request", v.correlation)
+		refused.Cause(v.ctx(), err)
 		http.Redirect(v.w, v.r, back, http.StatusSeeOther)
 		return nil, nil
 	}

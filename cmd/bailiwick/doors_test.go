@@ -98,9 +98,10 @@ func TestHeldConnections(t *testing.T) {
 	var all sync.WaitGroup
 	for _, to := range [][2]string{{main, "/mcp"}, {main, "/tools"}, {main, "/healthz"}, {main, "/readyz"}, {main, "/nowhere"}, {main, "/api/changes"},
 		{main, "/api/changes/x/approve"}, {main, "/api/changes/events"}, {main, "/api/deliveries"}, {main, "/console"}, {main, "/console/sign-in"},
-		{main, "/console/changes/x/approve"}, {metrics, "/metrics"}, {metrics, "/"}} {
+		{main, "/console/changes/x/approve"}, {main, "/oauth/token"}, {main, "/oauth/register"}, {main, "/oauth/revoke"},
+		{main, "/.well-known/oauth-authorization-server"}, {main, "/console/sign-in/callback"}, {metrics, "/metrics"}, {metrics, "/"}} {
 		for _, method := range []string{"POST", "GET", "DELETE"} {
-			if to[1] == "/console/sign-in" && method == "POST" {
+			if (to[1] == "/console/sign-in" || strings.HasPrefix(to[1], "/oauth/")) && method == "POST" {
 				continue // it reads its form first, within the time limit for a body
 			}
 			all.Go(func() {

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/internal/refused"
 )
 
 // Limits of a client's registration.
@@ -107,7 +109,8 @@ func (s *Server) fetch(ctx context.Context, id string) (*Client, error) {
 	r.Header.Set("Accept", "application/json")
 	resp, err := s.Client.Do(r)
 	if err != nil {
-		s.Log.InfoContext(ctx, "the metadata document of a client can't be read", "client", id, "error", err)
+		refused.Because(ctx, "client_document", "")
+		refused.Cause(ctx, err)
 		return nil, errors.New("its metadata document can't be read")
 	}
 	defer resp.Body.Close() //nolint:errcheck // it was only read

@@ -109,7 +109,7 @@ func (x *exchange) WriteHeader(status int) {
 }
 
 // transports maps the first element of a path to its transport.
-var transports = map[string]string{"mcp": "mcp", "tools": "mcp", "api": "api", "console": "console", "metrics": "metrics"}
+var transports = map[string]string{"mcp": "mcp", "tools": "mcp", "api": "api", "console": "console", "oauth": "oauth", "metrics": "metrics"}
 
 // report reports a refusal to the refused.Log, once: a response with a status that refuses, or any other for which a
 // transport has noted a reason, such as a JSON-RPC error with 200 or a redirect to sign in. Refused calls are in the

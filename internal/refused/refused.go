@@ -27,7 +27,7 @@ const others = "others"
 
 // A Refusal is one refused request or connection.
 type Refusal struct {
-	Door        string     // "mcp", "api", "console", "metrics", or "http" before any of them saw the request
+	Door        string     // "mcp", "api", "console", "oauth", "metrics", or "http" before any of them saw the request
 	Kind        string     // the actual reason as an identifier: "no_credential", "host", "body_late"
 	Principal   string     // "" if not authenticated
 	Remote      netip.Addr // the client's address; the zero value if unknown

@@ -35,6 +35,15 @@ func Because(ctx context.Context, kind, correlation string) {
 	})
 }
 
+// Cause notes the error behind a refusal, for operators alone. The first one is kept.
+func Cause(ctx context.Context, err error) {
+	note(ctx, func(r *Refusal) {
+		if r.Err == nil {
+			r.Err = err
+		}
+	})
+}
+
 func note(ctx context.Context, change func(*Refusal)) {
 	if ctx == nil {
 		return

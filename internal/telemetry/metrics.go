@@ -75,7 +75,7 @@ func newMetrics(version string) (*prometheus.Registry, *metrics) {
 		auditSeconds:  histogram("bailiwick_audit_append_duration_seconds", "How long the audit took to keep a record.", short).WithLabelValues().(prometheus.Histogram),
 		auditFailures: counter("bailiwick_audit_append_failures_total", "Records that the audit could not keep; their calls were not answered.").WithLabelValues(),
 		responses:     counter("bailiwick_http_responses_total", "Answers over HTTP, by status: 401 counts bad credentials, 503 a full queue.", "status"),
-		refused: counter("bailiwick_door_refusals_total", "Requests and connections that a door refused before they were calls, by door (mcp, api, console, metrics, http) and true kind.",
+		refused: counter("bailiwick_door_refusals_total", "Requests and connections that a door refused before they were calls, by door (mcp, api, console, oauth, metrics, http) and true kind.",
 			"door", "kind"),
 		reloads:     counter("bailiwick_reloads_total", "How often rules or sources were read again, by result: ok or failed.", "result"),
 		reloadGood:  gauge("bailiwick_last_reload_successful", "1 when what was read last is in force, 0 when it was bad and the older stays."),
