@@ -487,6 +487,9 @@ func TestLease(t *testing.T) {
 		t.Error("the zero Approved", err)
 	}
 	c := h.approved()
+	if _, err := h.Queue.Claim(ctx, c.ID, "one"); kind(err) != "unrecorded" {
+		t.Error("a change was claimed whose approval isn't in the audit:", err)
+	}
 	first, err := h.Claim(ctx, c.ID, "one")
 	if err != nil {
 		t.Fatal(err)
