@@ -202,6 +202,30 @@ func TestUnrecordedApproval(t *testing.T) {
 	}, nil)
 }
 
+// TestUnrecordedClaim checks that nothing is written before the log has that it is about to be.
+func TestUnrecordedClaim(t *testing.T) {
+	onStores(t, func(t *testing.T, a *archive) {
+		a.execute(a.gateway)
+		id, digest := a.mustWish(5)
+		var tried atomic.Int32
+		a.log.fail(func(r *audit.Record) bool { return r.Tool == "changes/claimed" && tried.Add(1) > 0 })
+		if _, err := a.person("ben").Approve(t.Context(), id, digest, ""); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(time.Minute); tried.Load() < 3; time.Sleep(10 * time.Millisecond) { // the executor goes on trying
+			if time.Now().After(end) {
+				t.Fatal("the claim was never to be recorded")
+			}
+		}
+		if c, err := a.kept.Get(t.Context(), id); err != nil || c.State != change.Applying || a.holds("SELECT n FROM issues WHERE id = 1") == "5" {
+			t.Fatalf("it was written, and the log lacks that: %+v, %v", c, err)
+		}
+		a.log.fail(none)
+		a.becomes(id, change.Applied)
+		a.reconciled()
+	}, func(_ *bailiwick.Options, c *change.Options) { c.Lease = 2 * time.Second })
+}
+
 // TestUnrecordedProposal checks that a proposal that was answered with an error doesn't wait for review.
 func TestUnrecordedProposal(t *testing.T) {
 	for name, when := range map[string]func(*audit.Record) bool{
