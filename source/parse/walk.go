@@ -110,14 +110,14 @@ func (w *walk) some(ctx context.Context, query url.Values) (answer value.Value, 
 	if w.size == 0 {
 		w.size = w.source.page
 	}
-	for ; w.size > 0; w.size /= 8 {
+	for {
 		query.Set("limit", strconv.Itoa(w.size))
 		answer, err = w.source.ask(ctx, request{method: http.MethodGet, path: "/classes/" + w.class.Table, query: query, as: w.who.as})
-		if !errors.Is(err, errLarge) {
+		if w.size == 1 || !errors.Is(err, errLarge) {
 			return answer, err
 		}
+		w.size = max(1, w.size/8)
 	}
-	return answer, err
 }
 
 // rows returns the records of an answer.
