@@ -209,7 +209,7 @@ func TestUnrecordedClaim(t *testing.T) {
 		id, digest := a.mustWish(5)
 		var tried atomic.Int32
 		a.log.fail(func(r *audit.Record) bool { return r.Tool == "changes/claimed" && tried.Add(1) > 0 })
-		if _, err := a.person("ben").Approve(t.Context(), id, digest, ""); err != nil {
+		if _, err := a.person("ben").Approve(t.Context(), id, digest, ""); err != nil && kindOf(err) != "audit" {
 			t.Fatal(err)
 		}
 		for end := time.Now().Add(time.Minute); tried.Load() < 3; time.Sleep(10 * time.Millisecond) { // the executor goes on trying
