@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/source/parse/internal/answer"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -47,15 +47,6 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("status %d, code %d", r.status, r.code)
 }
 
-// The limits of one answer. A value takes about as much memory as 40 bytes of text.
-const (
-	maxAnswer = 16 << 20
-	maxValues = 1 << 20 // counted by their separators, also where these are in texts
-)
-
-// errLarge means that an answer is over the limits.
-var errLarge = errors.New("the answer is too large")
-
 // askTime is the timeout of a request whose context has none.
 const askTime = 30 * time.Second
 
@@ -69,7 +60,7 @@ func (s *Source) ask(ctx context.Context, r request) (value.Value, error) {
 	}
 	status, body, err := s.send(ctx, r)
 	if err != nil {
-		return value.Value{}, unreachable(ctx, err)
+		return value.Value{}, answer.Missing(ctx, err)
 	}
 	var answer value.Value
 	switch err := json.Unmarshal(body, &answer); {
@@ -123,39 +114,16 @@ func (s *Source) send(ctx context.Context, r request) (int, []byte, error) {
 		return 0, nil, err
 	}
 	defer resp.Body.Close()
-	read, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	if err == nil && (len(read) > maxAnswer || bytes.Count(read, []byte{','})+bytes.Count(read, []byte{'['})+bytes.Count(read, []byte{'{'}) > maxValues) {
-		err = errLarge
-	}
+	read, err := answer.Read(resp.Body)
 	if err != nil {
 		return resp.StatusCode, nil, err
 	}
 	return resp.StatusCode, s.secrets.Hide(read, r.as.value), nil
 }
 
-const tryLater = "try again later; if it stays, tell the operator the correlation id"
-
-// unreachable returns the error for a request without an answer.
-func unreachable(ctx context.Context, err error) error {
-	if e := new(url.Error); errors.As(err, &e) {
-		err = e.Err // without the URL, which can hold values
-	}
-	p := &problem.Error{Code: problem.Upstream, Kind: "unreachable", Detail: "the source could not be reached", Err: err, Suggestion: tryLater}
-	switch {
-	case errors.Is(err, errLarge):
-		p.Code, p.Kind, p.Detail, p.Suggestion = problem.BudgetExceeded, "too_large", "a record of the source is too large to be read", "ask for fewer fields (keys), or for other records"
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		p.Code, p.Detail = problem.Timeout, "the query took too long and was stopped"
-		p.Suggestion = "ask for less: a narrower where, fewer keys, a smaller limit"
-	case ctx.Err() != nil:
-		p.Code, p.Detail, p.Suggestion = problem.Cancelled, "the call was cancelled", ""
-	}
-	return p
-}
-
 // broken returns the error for an answer that Parse Server doesn't give when all is well.
 func broken(r *refusal, why string) error {
-	return &problem.Error{Code: problem.Upstream, Kind: "parse_broken", Detail: "the source could not answer", Err: fmt.Errorf("%s: %w", why, r), Suggestion: tryLater}
+	return &problem.Error{Code: problem.Upstream, Kind: "parse_broken", Detail: "the source could not answer", Err: fmt.Errorf("%s: %w", why, r), Suggestion: answer.TryLater}
 }
 
 // Codes of Parse Server.
@@ -176,7 +144,7 @@ const (
 // refused turns an answer of Parse Server into an error for the caller. What is remembered of classes and users is
 // dropped if the answer says that it may be out of date.
 func (s *Source) refused(r *refusal) error {
-	p := &problem.Error{Code: problem.Upstream, Kind: fmt.Sprintf("parse_%d", r.code), Detail: "the source could not answer", Err: r, Suggestion: tryLater}
+	p := &problem.Error{Code: problem.Upstream, Kind: fmt.Sprintf("parse_%d", r.code), Detail: "the source could not answer", Err: r, Suggestion: answer.TryLater}
 	switch {
 	case r.status >= 500, r.code == codeForbidden, r.code == codeQuery, r.code == codeSession:
 		s.forget()

@@ -77,7 +77,7 @@ func TestHugeAnswers(t *testing.T) {
 		"many values": func(w http.ResponseWriter) { fmt.Fprint(w, `{"results":[`+strings.Repeat("0,", 4<<20)+`0]}`) },
 	} {
 		a := upstream(t, func(w http.ResponseWriter, _ *http.Request) { answer(w) })
-		a.source.SetPage(8) // two answers
+		a.source.(*parse.Source).SetPage(8) // two answers
 		_, rows, err := a.read(&query.Find{Class: "Note", Limit: 3})
 		if p := problem.Of(err); p == nil || p.Kind != "too_large" || p.Code != problem.BudgetExceeded {
 			t.Errorf("%s: %d rows, %v", name, len(rows), err)

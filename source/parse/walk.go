@@ -14,6 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/parse/internal/answer"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -106,15 +107,15 @@ func (w *walk) page(ctx context.Context) ([]value.Row, error) {
 }
 
 // some returns the answer to a query for a page: for fewer records from then on, if as many are too large.
-func (w *walk) some(ctx context.Context, query url.Values) (answer value.Value, err error) {
+func (w *walk) some(ctx context.Context, query url.Values) (value.Value, error) {
 	if w.size == 0 {
 		w.size = w.source.page
 	}
 	for {
 		query.Set("limit", strconv.Itoa(w.size))
-		answer, err = w.source.ask(ctx, request{method: http.MethodGet, path: "/classes/" + w.class.Table, query: query, as: w.who.as})
-		if w.size == 1 || !errors.Is(err, errLarge) {
-			return answer, err
+		page, err := w.source.ask(ctx, request{method: http.MethodGet, path: "/classes/" + w.class.Table, query: query, as: w.who.as})
+		if w.size == 1 || !errors.Is(err, answer.ErrLarge) {
+			return page, err
 		}
 		w.size = max(1, w.size/8)
 	}
