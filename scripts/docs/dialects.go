@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -98,14 +100,16 @@ func dialects() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	b.WriteString(generated + "# What a source can do\n\nEvery part of the [pipeline language](pipelines.md), on each database. What one can't do is refused as `unsupported_by_source`, in these words; " +
-		"nothing is approximated.\n")
+		"nothing is approximated.\n\nFor MongoDB and FerretDB the tables say where a part runs when it is the first one of a pipeline: on the server, here (by Bailiwick, over the records of the view that are " +
+		"left, at most `local_rows`), or begun there and finished here; of the forms that were tried, those with decimals, parts of JSON or operands of several types often run here. What follows a part that runs here runs here too; [mongodb.md](mongodb.md) says the same of conditions and writes. An application on " +
+		"Parse Server is asked over REST for the records that the conditions at the beginning of a pipeline leave, and the rest runs here; with `direct` all of it runs in PostgreSQL ([parse.md](parse.md)).\n")
 	group := ""
 	var reasons []string
 	for _, probe := range probes {
 		if probe.group != group {
 			notes(&b, reasons)
 			group, reasons = probe.group, nil
-			fmt.Fprintf(&b, "\n## %s%s\n\n| | SQLite | PostgreSQL | MariaDB |\n|---|---|---|---|\n", strings.ToUpper(group[:1]), group[1:])
+			fmt.Fprintf(&b, "\n## %s%s\n\n| | SQLite | PostgreSQL | MariaDB | MongoDB 7.0 | FerretDB 1.24 |\n|---|---|---|---|---|---|\n", strings.ToUpper(group[:1]), group[1:])
 		}
 		fmt.Fprintf(&b, "| %s |", cell(probe.name))
 		for _, d := range []sqlgen.Dialect{sqlgen.SQLite, sqlgen.PostgreSQL, sqlgen.MySQL} {
@@ -120,6 +124,13 @@ func dialects() ([]byte, error) {
 			reasons = append(reasons, why)
 			fmt.Fprintf(&b, " no (%d) |", len(reasons))
 		}
+		for _, level := range []mongogen.Level{mongogen.MongoDB, mongogen.FerretDB} {
+			where, err := runs(p, probe.stages, level)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", probe.name, err)
+			}
+			fmt.Fprintf(&b, " %s |", where)
+		}
 		b.WriteString("\n")
 	}
 	notes(&b, reasons)
@@ -132,17 +143,22 @@ func notes(b *bytes.Buffer, reasons []string) {
 	}
 }
 
-// refusal returns why a dialect doesn't support a pipeline, or "" if it does.
-func refusal(p *policy.Policy, stages string, d sqlgen.Dialect) (string, error) {
+// read returns the permit for a pipeline.
+func read(p *policy.Policy, stages string) (policy.Permit, error) {
 	v, err := value.Read([]byte("["+stages+"]"), 100)
 	if err != nil {
-		return "", err
+		return policy.Permit{}, err
 	}
 	q := &query.Pipeline{Class: "things", Limit: 200}
 	if q.Stages, err = query.ParsePipeline(v, "/pipeline"); err != nil {
-		return "", err
+		return policy.Permit{}, err
 	}
-	permit, err := p.Read(identity.Principal{ID: "docs", Scopes: []identity.Scope{identity.Read}}, q)
+	return p.Read(identity.Principal{ID: "docs", Scopes: []identity.Scope{identity.Read}}, q)
+}
+
+// refusal returns why a dialect doesn't support a pipeline, or "" if it does.
+func refusal(p *policy.Policy, stages string, d sqlgen.Dialect) (string, error) {
+	permit, err := read(p, stages)
 	if err != nil {
 		return "", err
 	}
@@ -151,4 +167,66 @@ func refusal(p *policy.Policy, stages string, d sqlgen.Dialect) (string, error) 
 		return problem.Of(err).Detail, nil
 	}
 	return "", err
+}
+
+// forms splits a stage that computes several values into stages that compute one of them each.
+func forms(stages string) ([]string, error) {
+	v, err := value.Read([]byte(stages), 100)
+	if err != nil || len(v.Members()) != 1 {
+		return []string{stages}, nil // several stages
+	}
+	op := v.Members()[0]
+	var base, parts []value.Member
+	for _, m := range op.Value.Members() {
+		if (op.Name == "$project" || op.Name == "$group") && len(m.Name) == 2 && (m.Name[0] == 'a' || m.Name[0] == 'e') {
+			parts = append(parts, m)
+		} else {
+			base = append(base, m)
+		}
+	}
+	if len(parts) < 2 {
+		return []string{stages}, nil
+	}
+	var out []string
+	for _, p := range parts {
+		one := value.OfObject([]value.Member{{Name: op.Name, Value: value.OfObject(append(slices.Clone(base), p))}})
+		out = append(out, string(one.AppendJSON(nil)))
+	}
+	return out, nil
+}
+
+// runs says where a probe runs with a server of MongoDB's protocol.
+func runs(p *policy.Policy, stages string, level mongogen.Level) (string, error) {
+	all, err := forms(stages)
+	if err != nil {
+		return "", err
+	}
+	server, begun := 0, false
+	for _, form := range all {
+		permit, err := read(p, form)
+		if err != nil {
+			return "", err
+		}
+		plan, err := permit.Plan()
+		if err != nil {
+			return "", err
+		}
+		w := mongogen.Writer{Level: level, Plan: &plan}
+		command, err := w.Program()
+		if err != nil {
+			return "", err
+		}
+		if begun = begun || command.Stages > 0; command.Stages == len(plan.Program.Stages) {
+			server++
+		}
+	}
+	switch {
+	case server == len(all):
+		return "server", nil
+	case server > 0:
+		return fmt.Sprintf("server, %d of %d forms", server, len(all)), nil
+	case begun:
+		return "server, then here", nil
+	}
+	return "here", nil
 }

@@ -138,6 +138,36 @@ func TestOdd(t *testing.T) {
 	}
 }
 
+// TestOddNames reads documents whose own members have names that no field can have, and ones that break the format: nothing
+// panics, and the operator reads what is left out.
+func TestOddNames(t *testing.T) {
+	good, err := bson.Marshal(bson.D{{Key: "_id", Value: int32(1)}, {Key: "a.b", Value: int32(1)}, {Key: "$x", Value: int32(2)}, {Key: "v", Value: int32(3)}, {Key: "v", Value: int32(4)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := bytes.Clone(good)
+	broken[len(broken)-8] = 0x7e // a type that BSON doesn't have
+	large, err := bson.Marshal(bson.D{{Key: "_id", Value: int32(3)}, {Key: "v", Value: strings.Repeat("x", 16<<20-100)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, wired(t, map[string][]bson.Raw{"names": {good}, "broken": {broken}, "large": {large, large}}))
+	_, warnings, err := s.Describe(t.Context())
+	said := strings.Join(warnings, "\n")
+	if err != nil || !strings.Contains(said, `names: documents have members called "$x", which can't be a field`) || !strings.Contains(said, `called "a.b"`) {
+		t.Errorf("%v, %s", err, said)
+	}
+	if got := told(t, s, "names", 50); got != "integer 3" {
+		t.Errorf("names: %s", got)
+	}
+	if got := told(t, s, "broken", 50); got != "no v" {
+		t.Errorf("broken: %s", got)
+	}
+	if got := told(t, s, "large", 50); got != "string null null" { // values this long are cut, on every source
+		t.Errorf("two documents of 16 MB: %d bytes, %.100s", len(got), got)
+	}
+}
+
 func open(t *testing.T, url string) *mongodb.Source {
 	t.Helper()
 	s, err := mongodb.Open(t.Context(), mongodb.Options{Name: "suite", URL: url})

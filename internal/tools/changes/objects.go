@@ -174,15 +174,17 @@ func (r *Toolset) createClass() tool.Tool {
 		Output: read(output), Annotations: proposes(), Writes: policy.WriteSchema, Scope: identity.Schema, Proposes: true, Category: tool.Mutation, Timeout: proposeTimeout,
 		Offered: func(p identity.Principal) bool { return len(r.sources(p)) > 0 },
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
-			name, fields := word(in, "class_name"), value.Value{}
-			fields, _ = in.Get("fields")
+			name := word(in, "class_name")
+			fields, _ := in.Get("fields")
 			source, err := r.source(c.Who(), word(in, "source"))
 			if err != nil {
 				return tool.Result{}, err
 			}
 			w, title := write.Write(&write.CreateClass{Source: source, Class: name, Fields: fields}), "Create the class "+name
-			if slices.ContainsFunc(r.gateway.Views(c.Who()), func(v *policy.View) bool { return v.Source() == source && (v.Name() == name || v.Class().Name == name) }) {
-				w, title = &write.AddFields{Class: source + "." + name, Fields: fields}, "Add fields to "+name
+			for _, v := range r.gateway.Views(c.Who()) {
+				if v.Source() == source && (v.Name() == name || v.Class().Name == name) {
+					w, title = &write.AddFields{Class: v.Class().FullName(), Fields: fields}, "Add fields to "+name
+				}
 			}
 			return r.propose(ctx, c, write.Request{Writes: []write.Write{w}, Tool: "create_class", Title: title, Input: in, Reason: word(in, "reason")}, false)
 		},

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+)
+
+// TestParse runs the scripts that need a Parse Server: $PARSE is its address, and $FRONT that of a proxy before it, which the
+// command front has answer in its place.
+func TestParse(t *testing.T) {
+	s := testservices.Parse(t)
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{Dir: "testdata/parse", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
+		Setup: func(env *testscript.Env) error {
+			to, err := url.Parse(strings.TrimSuffix(s.URL(), "/parse"))
+			if err != nil {
+				return err
+			}
+			f := &parseFront{to: httputil.NewSingleHostReverseProxy(to)}
+			server := httptest.NewServer(f)
+			env.Defer(server.Close)
+			env.Values["front"] = f
+			for name, v := range map[string]string{"PARSE": s.URL(), "FRONT": server.URL + "/parse", "EXAMPLES": examples, "PARSE_APP_ID": s.AppID, "PARSE_MASTER_KEY": s.MasterKey,
+				"PARSE_REST_KEY": s.RESTKey, "PARSE_URL": s.URL(), "CLASS": "Gone" + rand.Text()[:6]} {
+				env.Setenv(name, v)
+			}
+			return nil
+		}})
+}
+
+// A parseFront passes requests on to a Parse Server, or answers in its place.
+type parseFront struct {
+	to     http.Handler
+	answer atomic.Pointer[http.HandlerFunc] // nil passes
+}
+
+func (f *parseFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h := f.answer.Load(); h != nil {
+		(*h)(w, r)
+		return
+	}
+	f.to.ServeHTTP(w, r)
+}
+
+// front passes|fails|html|garbage|hangs-up says what the proxy before the Parse Server does. Answers hold the word "canary", which no one may read.
+func front(ts *testscript.TestScript, _ bool, args []string) {
+	says := func(status int, kind, body string) *http.HandlerFunc {
+		h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			w.WriteHeader(status)
+			fmt.Fprint(w, body)
+		})
+		return &h
+	}
+	hangsUp := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	answers := map[string]*http.HandlerFunc{"passes": nil, "fails": says(500, "application/json", `{"code":1,"message":"canary"}`), "html": says(200, "text/html", "<html>canary"),
+		"garbage": says(200, "application/json", "\x00\xff{canary"), "hangs-up": &hangsUp}
+	h, known := answers[args[0]]
+	if !known {
+		ts.Fatalf("the proxy has no %s", args[0])
+	}
+	ts.Value("front").(*parseFront).answer.Store(h)
+}
+
+// parseRequest METHOD PATH [JSON] sends a request to the Parse Server as its master.
+func parseRequest(ts *testscript.TestScript, _ bool, args []string) {
+	body := ""
+	if len(args) > 2 {
+		body = args[2]
+	}
+	path, where, asks := strings.Cut(args[1], "?where=")
+	if asks {
+		path += "?where=" + url.QueryEscape(where)
+	}
+	r, err := http.NewRequest(args[0], ts.Getenv("PARSE")+path, strings.NewReader(body))
+	ts.Check(err)
+	r.Header.Set("X-Parse-Application-Id", ts.Getenv("PARSE_APP_ID"))
+	r.Header.Set("X-Parse-Master-Key", ts.Getenv("PARSE_MASTER_KEY"))
+	r.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(r)
+	ts.Check(err)
+	defer resp.Body.Close()
+	var answer strings.Builder
+	ts.Check(resp.Write(&answer))
+	if resp.StatusCode >= 300 {
+		ts.Fatalf("%s %s: %s", args[0], args[1], answer.String())
+	}
+	if i := strings.Index(answer.String(), `"objectId":"`); i >= 0 {
+		id, _, _ := strings.Cut(answer.String()[i+len(`"objectId":"`):], `"`)
+		ts.Setenv("ID", id)
+	}
+}
+
+// TestMongoDB runs the scripts that need a server of MongoDB's protocol. $MONGODB is the URL of an empty database of FerretDB.
+func TestMongoDB(t *testing.T) {
+	database := testservices.FerretDB(t)
+	testscript.Run(t, testscript.Params{Dir: "testdata/mongodb", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
+		Setup: func(env *testscript.Env) error {
+			host, name, _ := strings.Cut(strings.TrimPrefix(database, "mongodb://"), "/")
+			env.Setenv("MONGODB", database)
+			env.Setenv("MONGODB_HOST", host)
+			env.Setenv("MONGODB_NAME", name)
+			return nil
+		}})
+}
+
+// insert COLLECTION DOCUMENT... adds documents of extended JSON to $MONGODB.
+func insert(ts *testscript.TestScript, _ bool, args []string) {
+	address := ts.Getenv("MONGODB")
+	client, err := mongo.Connect(options.Client().ApplyURI(address))
+	ts.Check(err)
+	defer client.Disconnect(context.Background())
+	for _, text := range args[1:] {
+		var doc bson.D
+		ts.Check(bson.UnmarshalExtJSON([]byte(text), false, &doc))
+		_, err := client.Database(address[strings.LastIndexByte(address, '/')+1:]).Collection(args[0]).InsertOne(context.Background(), doc)
+		ts.Check(err)
+	}
+}
