@@ -47,6 +47,9 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("status %d, code %d", r.status, r.code)
 }
 
+// LogText returns Error, for logs that leave out the text of other errors.
+func (r *refusal) LogText() string { return r.Error() }
+
 // askTime is the timeout of a request whose context has none.
 const askTime = 30 * time.Second
 
