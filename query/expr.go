@@ -121,6 +121,8 @@ var Signatures = []Signature{
 
 	{Op: "$size", Min: 1, Max: 1}, {Op: "$arrayElemAt", Min: 2, Max: 2}, {Op: "$in", Min: 2, Max: 2}, {Op: "$slice", Min: 2, Max: 3},
 	{Op: "$isArray", Min: 1, Max: 1}, {Op: "$concatArrays", Min: 1, Max: -1}, {Op: "$mergeObjects", Min: 1, Max: -1},
+	{Op: "$setUnion", Min: 1, Max: -1}, {Op: "$setIntersection", Min: 1, Max: -1}, {Op: "$setDifference", Min: 2, Max: 2},
+	{Op: "$arrayToObject", Min: 1, Max: 1}, {Op: "$objectToArray", Min: 1, Max: 1},
 
 	{Op: "$toString", Min: 1, Max: 1}, {Op: "$toInt", Min: 1, Max: 1}, {Op: "$toLong", Min: 1, Max: 1}, {Op: "$toDouble", Min: 1, Max: 1},
 	{Op: "$toDecimal", Min: 1, Max: 1}, {Op: "$toDate", Min: 1, Max: 1}, {Op: "$toBool", Min: 1, Max: 1},

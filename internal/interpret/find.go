@@ -50,7 +50,7 @@ func (r *reading) follow(records []value.Row) error {
 		key := index(j.View.Class(), j.Key)
 		r.targets[i] = targets{rows: rows}
 		for n, row := range rows {
-			r.targets[i].byKey.add(digest(row[key]), n)
+			r.targets[i].byKey.add(value.Digest(row[key]), n)
 		}
 	}
 	return nil
@@ -85,7 +85,7 @@ func (r *reading) led(row value.Row) led {
 		c, t := j.View.Class(), &r.targets[i]
 		pointer, key := out.at(j.From).value(j.Field), index(c, j.Key)
 		out.to[i] = record{class: c}
-		for _, n := range t.byKey[digest(pointer)] {
+		for _, n := range t.byKey[value.Digest(pointer)] {
 			if same(pointer, t.rows[n][key]) {
 				out.to[i].row = t.rows[n]
 				break

@@ -38,14 +38,14 @@ func TestDigest(t *testing.T) {
 			if !value.Equal(v, g[0]) {
 				t.Fatalf("%v and %v aren't equal", v, g[0])
 			}
-			if digest(v) != digest(g[0]) {
+			if value.Digest(v) != value.Digest(g[0]) {
 				t.Errorf("%v and %v are equal and have different digests", v, g[0])
 			}
 		}
-		if other, ok := seen[digest(g[0])]; ok {
+		if other, ok := seen[value.Digest(g[0])]; ok {
 			t.Errorf("%v and %v have the same digest", g[0], groups[other][0])
 		}
-		seen[digest(g[0])] = i
+		seen[value.Digest(g[0])] = i
 	}
 }
 

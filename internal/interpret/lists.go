@@ -2,6 +2,7 @@ package interpret
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
@@ -33,6 +34,16 @@ func lists(e plan.Apply, args []value.Value) (value.Value, bool) {
 	case plan.SliceList:
 		if is && args[2].Int() > 0 {
 			v = sublist(list, args[1].Int(), args[2].Int())
+		}
+	case plan.Common, plan.Without:
+		if is && args[1].Kind() == value.Array {
+			v = value.OfArray(within(list, args[1].List(), e.Op == plan.Common))
+		}
+	case plan.Pairs:
+		v = pairs(args[0])
+	case plan.Gather:
+		if is {
+			v = gather(list)
 		}
 	case plan.SumList, plan.AvgList, plan.MinList, plan.MaxList:
 		if is {
@@ -85,4 +96,60 @@ func ofNumbers(op plan.Op, list []value.Value) value.Value {
 		return slices.MinFunc(numbers, value.Order)
 	}
 	return slices.MaxFunc(numbers, value.Order)
+}
+
+// within returns the distinct elements of list that other has, or hasn't.
+func within(list, other []value.Value, has bool) []value.Value {
+	var kept, there directory
+	for i, e := range other {
+		there.add(value.Digest(e), i)
+	}
+	out := []value.Value{}
+	for _, e := range list {
+		d := value.Digest(e)
+		in := slices.ContainsFunc(there[d], func(i int) bool { return value.Equal(other[i], e) })
+		if in != has || slices.ContainsFunc(kept[d], func(i int) bool { return value.Equal(out[i], e) }) {
+			continue
+		}
+		kept.add(d, len(out))
+		out = append(out, e)
+	}
+	return out
+}
+
+// pairs returns the members of an object as {k, v}, in the order of their names.
+func pairs(object value.Value) value.Value {
+	if object.Kind() != value.Object {
+		return value.Value{}
+	}
+	out := make([]value.Value, 0, len(object.Members()))
+	for _, m := range object.Members() {
+		out = append(out, value.OfObject([]value.Member{{Name: "k", Value: value.OfString(m.Name)}, {Name: "v", Value: m.Value}}))
+	}
+	slices.SortFunc(out, func(a, b value.Value) int {
+		return strings.Compare(a.Members()[0].Value.Text(), b.Members()[0].Value.Text())
+	})
+	return value.OfArray(out)
+}
+
+// gather returns the object of pairs; null if one isn't a pair.
+func gather(list []value.Value) value.Value {
+	members, last := []value.Member{}, map[string]int{}
+	for _, e := range list {
+		k, _ := e.Get("k")
+		v, _ := e.Get("v")
+		if pair := e.List(); len(pair) == 2 {
+			k, v = pair[0], pair[1]
+		}
+		if k.Kind() != value.String {
+			return value.Value{}
+		}
+		if i, ok := last[k.Text()]; ok {
+			members[i].Value = v
+			continue
+		}
+		last[k.Text()] = len(members)
+		members = append(members, value.Member{Name: k.Text(), Value: v})
+	}
+	return value.OfObject(members)
 }

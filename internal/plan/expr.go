@@ -246,6 +246,10 @@ const (
 	SliceList // of the list x from y, an Integer (from the end if negative, the first at most), at most z elements (an Integer above 0, else null)
 	IsList    // Boolean, never null
 	JoinLists // the concatenated lists: JSON; null if one is not a list
+	Common    // the distinct elements of the list x that the list y has too, in the order of their first places in x: JSON; null if one is not a list
+	Without   // those that the list y doesn't have
+	Pairs     // the members of x, an object, as a list of objects {k, v}, by the bytes of their names: JSON; null if it is not an object
+	Gather    // the object of the list x of such pairs, or of lists of two: the last of a name counts. JSON; null if it is not a list of them, or a name isn't text
 	SumList   // of the numbers in the list x, each as a Double: a Double as in Sum; null if it is not a list
 	AvgList   // null if there are no numbers
 	MinList   // the least number in the list x: a Double; null if there is none

@@ -39,7 +39,10 @@ func (b *filters) listed(at string, f *schema.Field, path query.Path, equality b
 		if v.IsNull() || v.Kind() == value.Object || slices.Contains(allowed, text) {
 			continue
 		}
-		near := problem.Nearest(text, allowed, 3)
+		near := alike(text, allowed)
+		if near == nil {
+			near = problem.Nearest(text, allowed, 3)
+		}
 		if i := slices.IndexFunc(allowed, func(a string) bool { return strings.EqualFold(a, text) }); i >= 0 {
 			near = allowed[i : i+1]
 		}

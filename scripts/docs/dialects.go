@@ -64,6 +64,7 @@ var probes = []struct{ group, name, stages string }{
 	{"expressions", "$dateTrunc, $dateToString, $dateDiff", expressions(`{"$dateTrunc": {"date": "$date", "unit": "week", "timezone": "Europe/Oslo"}}`, `{"$dateToString": {"date": "$date", "format": "%G-W%V"}}`, `{"$dateDiff": {"startDate": "$day", "endDate": "$date", "unit": "month"}}`)},
 	{"expressions", "$dateAdd, $dateSubtract", expressions(`{"$dateAdd": {"startDate": "$date", "unit": "month", "amount": "$whole"}}`)},
 	{"expressions", "$size, $arrayElemAt, $in, $slice, $concatArrays, $isArray", expressions(`{"$size": "$list"}`, `{"$arrayElemAt": ["$list", -1]}`, `{"$in": ["$text", "$list"]}`, `{"$slice": ["$list", 1, 2]}`, `{"$concatArrays": ["$list", [1]]}`)},
+	{"expressions", "$setUnion, $setIntersection, $setDifference, $arrayToObject, $objectToArray", expressions(`{"$setUnion": ["$list", [1]]}`, `{"$setIntersection": ["$list", [1]]}`, `{"$setDifference": ["$list", [1]]}`, `{"$arrayToObject": [[["$text", "$whole"]]]}`, `{"$objectToArray": "$json"}`)},
 	{"expressions", "$sum, $avg, $min, $max of a list", expressions(`{"$sum": "$list"}`, `{"$avg": "$list"}`, `{"$max": "$list"}`)},
 	{"expressions", "$filter, $map", expressions(`{"$filter": {"input": "$list", "cond": {"$gt": ["$$this", 1]}}}`, `{"$map": {"input": "$list", "in": {"$multiply": ["$$this", 2]}}}`)},
 	{"expressions", "$reduce", expressions(`{"$reduce": {"input": "$list", "initialValue": 0, "in": {"$add": ["$$value", "$$this"]}}}`)},

@@ -160,7 +160,7 @@ func (g *generator) numeric(s scope, depth int) value.Value {
 		inside := append(s.of(func(c column) bool { return c.name[0] != '$' }), column{name: "$this", is: schema.JSON}, column{name: "$value", is: schema.JSON})
 		return object1(op, members("input", g.expr(listed, s, depth), "initialValue", g.constant(number), "in", g.expr(number, inside, min(depth, 2))))
 	case "element":
-		return object1("$arrayElemAt", list(g.expr(listed, s, depth), g.expr(integer, s, 0)))
+		return object1("$arrayElemAt", list(g.expr(listed, s, depth), g.expr(pick(g, "place", integer, number), s, 0)))
 	case "count":
 		return g.count(s, depth)
 	default:
@@ -262,7 +262,7 @@ func (g *generator) instant(s scope, depth int) value.Value {
 
 // list draws an expression for a list.
 func (g *generator) list(s scope, depth int) value.Value {
-	switch op := pick(g, "list", "literal", "literal", "$split", "$slice", "$filter", "$filter", "$map", "$map", "$concatArrays"); op {
+	switch op := pick(g, "list", "literal", "literal", "$split", "$slice", "$filter", "$filter", "$map", "$map", "$concatArrays", "sets", "$objectToArray"); op {
 	case "literal":
 		return list(g.any(s, depth), g.any(s, depth))
 	case "$split":
@@ -274,6 +274,10 @@ func (g *generator) list(s scope, depth int) value.Value {
 		return object1(op, list(g.expr(listed, s, depth), whole(pick(g, "many", 1, 2, -1, -2, 10))))
 	case "$concatArrays":
 		return object1(op, list(g.expr(listed, s, depth), g.expr(listed, s, depth)))
+	case "sets":
+		return object1(pick(g, "set", "$setUnion", "$setIntersection", "$setDifference"), list(g.expr(listed, s, depth), g.expr(listed, s, depth)))
+	case "$objectToArray":
+		return object1(op, g.gathered(s, depth))
 	case "$filter":
 		m := members("input", g.expr(listed, s, depth), "cond", g.expr(condition, append(s, column{name: "$this", is: schema.JSON}), depth))
 		if g.chance("limit", 4) {
@@ -290,6 +294,21 @@ func (g *generator) list(s scope, depth int) value.Value {
 		}
 		return object1("$map", members("input", g.expr(listed, s, depth), "as", name, "in", in))
 	}
+}
+
+// gathered draws an object with members that the records name.
+func (g *generator) gathered(s scope, depth int) value.Value {
+	pair := func() value.Value {
+		if g.chance("object", 2) {
+			return members("k", g.expr(textual, s, 0), "v", g.any(s, depth))
+		}
+		return list(g.expr(textual, s, 0), g.any(s, depth))
+	}
+	pairs := list(pair(), pair())
+	if g.chance("more", 4) {
+		pairs = g.expr(listed, s, depth)
+	}
+	return object1("$arrayToObject", list(pairs))
 }
 
 func (g *generator) unit(fine bool) string {

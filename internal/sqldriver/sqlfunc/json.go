@@ -39,6 +39,10 @@ func json() map[string]function {
 		expr.SQLiteInList:      {2, inList},
 		expr.SQLiteSlice:       {3, slice},
 		expr.SQLiteJoin:        {-1, joinLists},
+		expr.SQLiteCommon:      {2, func(args []driver.Value) driver.Value { return setOf(args, true) }},
+		expr.SQLiteWithout:     {2, func(args []driver.Value) driver.Value { return setOf(args, false) }},
+		expr.SQLitePairs:       {1, pairs},
+		expr.SQLiteObjectOf:    {1, objectOf},
 		expr.SQLiteList: ofText(func(text string) driver.Value {
 			if text == "" || text[0] != '[' {
 				return nil

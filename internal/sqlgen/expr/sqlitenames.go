@@ -49,6 +49,10 @@ const (
 	SQLiteInList    = "bailiwick_in_list"    // (x, list) 0 or 1, never null
 	SQLiteSlice     = "bailiwick_slice"      // (list, from, length)
 	SQLiteJoin      = "bailiwick_join"       // (list, …)
+	SQLiteCommon    = "bailiwick_common"     // (list, list)
+	SQLiteWithout   = "bailiwick_without"    // (list, list)
+	SQLitePairs     = "bailiwick_pairs"      // (object)
+	SQLiteObjectOf  = "bailiwick_object_of"  // (list of pairs)
 	SQLiteSumList   = "bailiwick_sum_list"   // (list)
 	SQLiteAvgList   = "bailiwick_avg_list"   // (list)
 	SQLiteMinList   = "bailiwick_min_list"   // (list)

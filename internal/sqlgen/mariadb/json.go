@@ -185,6 +185,12 @@ func (m dialect) ofLists(s expr.Scope, e plan.Apply, args []string) string {
 			tests[i] = m.begins(args[i], "[")
 		}
 		return "(CASE WHEN " + strings.Join(tests, " AND ") + " THEN JSON_MERGE_PRESERVE('[]', " + strings.Join(args, ", ") + ")" + nopad + " END)"
+	case plan.Common, plan.Without:
+		return m.within(s, e.Op == plan.Common, x, s.Atom(args[1]))
+	case plan.Pairs:
+		return m.pairs(s, x)
+	case plan.Gather:
+		return m.gather(s, x)
 	case plan.SumList, plan.AvgList, plan.MinList, plan.MaxList:
 		alias := s.Alias("e")
 		op := map[plan.Op]plan.Accumulate{plan.SumList: plan.Sum, plan.AvgList: plan.Avg, plan.MinList: plan.Min, plan.MaxList: plan.Max}[e.Op]

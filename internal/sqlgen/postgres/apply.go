@@ -33,7 +33,7 @@ func (p dialect) Apply(s expr.Scope, e plan.Apply, a []string) (string, error) {
 		return "coalesce(" + a[0] + " NOT IN ('false', '0'), FALSE)", nil
 	case plan.Millis:
 		return "trunc(extract(epoch FROM " + a[0] + " - " + a[1] + ")::numeric * 1000)::int8", nil
-	case plan.Size, plan.ElemAt, plan.InList, plan.SliceList, plan.IsList, plan.JoinLists, plan.SumList,
+	case plan.Size, plan.ElemAt, plan.InList, plan.SliceList, plan.IsList, plan.JoinLists, plan.Common, plan.Without, plan.Pairs, plan.Gather, plan.SumList,
 		plan.AvgList, plan.MinList, plan.MaxList, plan.TypeOf:
 		return p.lists(s, e.Op, a), nil
 	}
@@ -172,6 +172,24 @@ func (p dialect) lists(s expr.Scope, op plan.Op, a []string) string {
 			}
 		}
 		return "(CASE WHEN " + strings.Join(tests, " AND ") + " THEN " + strings.Join(append([]string{x}, a[1:]...), " || ") + " END)"
+	case plan.Common, plan.Without:
+		y, other, kept, not := s.Atom(a[1]), s.Alias("e"), s.Alias("e"), ""
+		if op == plan.Without {
+			not = "NOT "
+		}
+		first := "(SELECT DISTINCT ON (" + e + ".v) " + e + ".v, " + e + ".o FROM " + pgElements(x) + " WITH ORDINALITY AS " + e + "(v, o) WHERE " + not +
+			"EXISTS (SELECT 1 FROM " + pgElements(y) + " AS " + other + "(v) WHERE " + other + ".v = " + e + ".v) ORDER BY " + e + ".v, " + e + ".o) AS " + kept
+		return "(CASE WHEN " + isList + " AND jsonb_typeof(" + y + ") = 'array' THEN (SELECT coalesce(jsonb_agg(" + kept + ".v ORDER BY " + kept + ".o), '[]') FROM " + first + ") END)"
+	case plan.Pairs:
+		return "(CASE jsonb_typeof(" + x + ") WHEN 'object' THEN (SELECT coalesce(jsonb_agg(jsonb_build_object('k', " + e + ".k, 'v', " + e + ".v) ORDER BY " + e + ".k" + pgC +
+			"), '[]') FROM jsonb_each(CASE jsonb_typeof(" + x + ") WHEN 'object' THEN " + x + " ELSE '{}' END) AS " + e + "(k, v)) END)"
+	case plan.Gather:
+		member := func(name, at string) string {
+			return "CASE jsonb_typeof(" + e + ".v) WHEN 'object' THEN " + e + ".v -> '" + name + "' WHEN 'array' THEN CASE jsonb_array_length(" + e + ".v) WHEN 2 THEN " + e + ".v -> " + at + " END END"
+		}
+		k := member("k", "0")
+		return when("(SELECT CASE WHEN coalesce(bool_and(coalesce(jsonb_typeof(" + k + ") = 'string', FALSE)), TRUE) THEN coalesce(jsonb_object_agg(coalesce((" + k +
+			") #>> '{}', ''), coalesce(" + member("v", "1") + ", 'null') ORDER BY " + e + ".o), '{}') END FROM " + pgElements(x) + " WITH ORDINALITY AS " + e + "(v, o))")
 	case plan.TypeOf:
 		return "(CASE jsonb_typeof(" + x + ") WHEN 'boolean' THEN 'bool' ELSE coalesce(jsonb_typeof(" + x + "), 'null') END" + pgC + ")"
 	}

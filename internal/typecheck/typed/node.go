@@ -63,9 +63,16 @@ func Part(n Node, path, rest query.Path, at string) (Node, error) {
 	case n.Expr.Type() != schema.JSON:
 		return Node{}, problem.Invalid(at, "%q: %s is %s and has no parts", whole(), path, a(n.Expr.Type()))
 	case n.List:
-		return Node{}, problem.Invalid(at, "%q: %s is a list; $unwind it first, or take its elements with $map, $filter or $arrayElemAt", whole(), path)
+		return Node{Expr: parts(n.Expr, slices.Clone(rest)), List: true, At: at}, nil
 	}
 	return Node{Expr: plan.Part{X: n.Expr, Path: slices.Clone(rest)}, At: at}, nil
+}
+
+// parts returns the list of the values at path in the elements of a list, without those that have none.
+func parts(list plan.Expr, path query.Path) plan.Expr {
+	all := plan.Over{Do: plan.MapEach, Input: list, Body: plan.Part{X: plan.Element{}, Path: path}}
+	some := plan.Apply{Op: plan.Not, Args: []plan.Expr{isNull(plan.Element{})}, T: schema.Boolean}
+	return plan.Over{Do: plan.SelectEach, Input: all, Body: some}
 }
 
 // JSON returns n as JSON. Ids become text, as in every answer to an agent.

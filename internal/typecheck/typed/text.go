@@ -114,6 +114,17 @@ func array(e query.Call, args []Node) (Node, bool, error) {
 			}
 		}
 		return Node{Expr: plan.Apply{Op: plan.JoinLists, Args: all, T: schema.JSON}, List: true}, true, nil
+	case "$setUnion", "$setIntersection", "$setDifference":
+		n, err := sets(e, args)
+		return n, true, err
+	case "$objectToArray":
+		if !args[0].IsObject() && !Dynamic(args[0].Kind()) || args[0].List {
+			return Node{}, true, problem.Invalid(e.At, "$objectToArray takes an object, not %s", What(&args[0]))
+		}
+		return Node{Expr: plan.Apply{Op: plan.Pairs, Args: []plan.Expr{args[0].JSON()}, T: schema.JSON}, List: true}, true, nil
+	case "$arrayToObject":
+		items, err = args[0].Elements(e.Op)
+		return Node{Expr: plan.Apply{Op: plan.Gather, Args: []plan.Expr{items}, T: schema.JSON}}, true, err
 	case "$mergeObjects":
 		n, err := merge(e, args)
 		return n, true, err
@@ -141,7 +152,7 @@ func fromList(e query.Call, items plan.Expr, args []Node) (Node, error) {
 	case "$last":
 		a.Args[1] = at(-1)
 	case "$arrayElemAt":
-		i, err := args[1].Want(schema.Integer, e.Op)
+		i, err := args[1].whole(e.Op)
 		if err != nil {
 			return Node{}, err
 		}
@@ -150,12 +161,12 @@ func fromList(e query.Call, items plan.Expr, args []Node) (Node, error) {
 		a.Op = plan.SliceList
 		a.Args = append(a.Args, nil)
 		count := &args[len(args)-1]
-		n, err := count.Want(schema.Integer, e.Op)
+		n, err := count.whole(e.Op)
 		if err != nil {
 			return Node{}, err
 		}
 		if len(args) == 3 {
-			if a.Args[1], err = args[1].Want(schema.Integer, e.Op); err != nil {
+			if a.Args[1], err = args[1].whole(e.Op); err != nil {
 				return Node{}, err
 			}
 		}
@@ -166,6 +177,41 @@ func fromList(e query.Call, items plan.Expr, args []Node) (Node, error) {
 		return Node{Expr: a, List: true}, nil
 	}
 	return Node{Expr: a}, nil
+}
+
+// whole returns n as a whole number; another number is null.
+func (n *Node) whole(op string) (plan.Expr, error) {
+	if k := n.Kind(); !n.IsObject() && !n.Constant && (k == schema.Double || k == schema.Decimal) {
+		return plan.As{X: n.JSON(), T: schema.Integer}, nil
+	}
+	return n.Want(schema.Integer, op)
+}
+
+// sets binds the operators on lists as sets: each distinct element stands at its first place.
+func sets(e query.Call, args []Node) (Node, error) {
+	all := make([]plan.Expr, len(args))
+	for i := range args {
+		var err error
+		if all[i], err = args[i].Elements(e.Op); err != nil {
+			return Node{}, err
+		}
+	}
+	x := all[0]
+	on := func(op plan.Op, y plan.Expr) { x = plan.Apply{Op: op, Args: []plan.Expr{x, y}, T: schema.JSON} }
+	switch {
+	case e.Op == "$setUnion":
+		x = plan.Apply{Op: plan.JoinLists, Args: all, T: schema.JSON}
+		on(plan.Without, plan.List{})
+	case e.Op == "$setDifference":
+		on(plan.Without, all[1])
+	case len(all) == 1:
+		on(plan.Without, plan.List{})
+	default:
+		for _, y := range all[1:] {
+			on(plan.Common, y)
+		}
+	}
+	return Node{Expr: x, List: true}, nil
 }
 
 // merge binds $mergeObjects of objects with known members: later members replace earlier ones.

@@ -1,0 +1,38 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestStates checks that an answer that a made-up state left empty names the states that it may have meant.
+func TestStates(t *testing.T) {
+	set, _ := tracker(t)
+	for value, want := range map[string]string{
+		"open":   "did you mean Backlog, Todo or InProgress?",
+		"closed": "did you mean Done or Cancelled?",
+		"FIXED":  "did you mean Done?",
+		"wip":    "they are Backlog, Todo, InProgress, Review, Done, Cancelled",
+		"done":   "did you mean Done?",
+		"Revew":  "did you mean Review?",
+	} {
+		res, err := set.Call(t.Context(), reader(), request(t, `count_objects {"class_name":"issues","where":{"status":"`+value+`"}}`))
+		if err != nil || !strings.Contains(res.Text, want) {
+			t.Errorf("%s: %v, %s; want %s", value, err, res.Text, want)
+		}
+	}
+}
+
+// TestListTools checks that the list of tools teaches how to reach other classes.
+func TestListTools(t *testing.T) {
+	set, _ := tracker(t)
+	res, err := set.Call(t.Context(), reader(), request(t, `list_tools {}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"assignee_id.name", "$inQuery", "$select", "$lookup"} {
+		if !strings.Contains(res.Text, word) || !strings.Contains(string(res.Structured), word) {
+			t.Errorf("%s isn't in %s", word, res.Text)
+		}
+	}
+}
