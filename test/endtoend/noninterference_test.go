@@ -221,7 +221,11 @@ func interfereUpTo(t *testing.T, least int, open func(name string, twin bool) si
 	}
 	t.Logf("%+v", got)
 	// Calls that are all refused, or all empty, would prove nothing.
-	if differ == 0 && (got.answered < got.calls/3 || got.records < got.calls/8 || got.pages < got.calls/100) {
+	answered, pages := got.calls/3, got.calls/100
+	if os.Getenv("BAILIWICK_TOOL") != "" { // the long form of one tool, which may have no pages
+		answered, pages = got.calls/5, 0
+	}
+	if differ == 0 && (got.answered < answered || got.records < got.calls/8 || got.pages < pages) {
 		t.Errorf("too little was compared: %+v", got)
 	}
 }
