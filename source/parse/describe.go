@@ -14,11 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// readers and writers are the columns of a record's access list.
-const (
-	readers = "_rperm"
-	writers = "_wperm"
-)
+// readers is the column of a record's access list that names who may read it.
+const readers = "_rperm"
 
 // A class is what the source remembers of a class of Parse Server.
 type class struct {
