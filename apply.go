@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -157,7 +156,11 @@ func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err e
 	if err := g.record(ctx, id); err != nil {
 		return nil, err
 	}
-	writing, cancel := context.WithTimeout(ctx, applyTime)
+	most := applyTime
+	if c.Op == write.OpCall {
+		most *= time.Duration(len(c.Writes)) // each call has its own timeout, and its own lease
+	}
+	writing, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	event, outcome, err := e.write(writing, approved)
 	if err != nil {
@@ -193,11 +196,12 @@ func (e *execution) write(ctx context.Context, a change.Approved) (change.EventK
 		return "", change.Outcome{}, err
 	}
 	if c.Lease.Sent {
-		return change.EventUnknown, change.Outcome{Detail: "it was about to be sent when its executor left: it may have happened or not"}, nil
+		return change.EventUnknown, c.Left(), nil
 	}
 	w, err := g.writer(c.Source)
 	if err != nil {
-		return refused(err)
+		event, outcome := change.Refused(err)
+		return event, outcome, nil
 	}
 	permit, err := e.permitted(ctx, a)
 	if err != nil {
@@ -210,53 +214,45 @@ func (e *execution) write(ctx context.Context, a change.Approved) (change.EventK
 		return e.fallen(ctx, w, c, err)
 	}
 	_, unmarked := g.options.Sources[c.Source].(source.Unmarked)
+	permit = permit.Recorded(func(ctx context.Context, done change.Receipt) error {
+		if err := e.queue.Reached(ctx, a, done); err != nil {
+			return err
+		}
+		return g.record(ctx, c.ID)
+	})
 	if unmarked || c.Op == write.OpCall { // the target keeps no marker of the change: a request that may have been sent is never sent again
 		if err := e.queue.Sending(ctx, a); err != nil {
 			return "", change.Outcome{}, err
 		}
 	}
 	receipt, err := w.Apply(ctx, permit)
-	moved := (*change.Moved)(nil)
+	event, outcome, ended := change.Ended(receipt, err)
 	switch {
-	case err == nil:
-		return change.EventApplied, change.Outcome{Receipt: &receipt}, nil
-	case errors.As(err, &moved):
-		return change.EventStale, change.Outcome{Now: moved.Now, Detail: "the records are no longer what was reviewed; nothing was written"}, nil
-	case errors.Is(err, change.ErrUnknown):
-		return change.EventUnknown, change.Outcome{Detail: problem.Of(err).Detail, Kind: problem.Of(err).Kind}, nil
+	case ended:
+		return event, outcome, nil
 	case errors.Is(err, change.ErrFenced):
 		return "", change.Outcome{}, &problem.Error{Code: problem.Conflict, Kind: "fenced", Detail: "another executor has taken the change"}
 	}
-	event, outcome, barred := g.barred(context.WithoutCancel(ctx), w, c, err)
+	event, outcome, failed := g.barred(context.WithoutCancel(ctx), w, c, err)
 	if event == change.EventUnknown { // the next executor may still be able to settle it
 		return "", change.Outcome{}, fmt.Errorf("whether %s was written isn't known: %w", c.ID, err)
 	}
-	return event, outcome, barred
+	return event, outcome, failed
 }
 
 // barred blocks every later apply of this change, or returns its receipt if it was already applied. The outcome is
 // unknown if the source can't find out, as one without transactions: a person settles it.
 func (g *Gateway) barred(ctx context.Context, w source.Writer, c *change.Change, why error) (change.EventKind, change.Outcome, error) {
 	receipt, applied, err := w.Bar(ctx, c.ID, c.Lease.Fence)
-	switch {
-	case errors.Is(err, change.ErrUnknown):
-		return change.EventUnknown, change.Outcome{Detail: problem.Of(err).Detail, Kind: problem.Of(err).Kind}, nil
-	case err != nil:
+	if err == nil && !applied {
+		event, outcome := change.Refused(why)
+		return event, outcome, nil
+	}
+	event, outcome, ended := change.Ended(receipt, err)
+	if !ended {
 		return "", change.Outcome{}, fmt.Errorf("whether %s was written isn't known: %w", c.ID, errors.Join(why, err))
-	case applied:
-		return change.EventApplied, change.Outcome{Receipt: &receipt}, nil
 	}
-	return refused(why)
-}
-
-// refused returns the outcome of a change of which nothing was written.
-func refused(why error) (change.EventKind, change.Outcome, error) {
-	p := problem.Of(why)
-	detail := p.Detail
-	if detail == "" || p.Code == problem.Internal {
-		detail = "it could not be written"
-	}
-	return change.EventFailed, change.Outcome{Detail: strings.TrimSuffix(detail, ".") + "; nothing was written", Code: string(p.Code), Kind: p.Kind, Reply: p.Reply}, nil
+	return event, outcome, nil
 }
 
 // permitted takes an approved change through the rules again, with the agent and the reviewers as they are now.

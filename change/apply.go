@@ -42,6 +42,18 @@ func (q *Queue) Sending(ctx context.Context, a Approved) error {
 	return q.move(ctx, c, EventSending, Step{Actor: q.actor(c.Agent)}, Guard{Lease: q.o.Lease})
 }
 
+// Reached records that the calls of a that done is the receipt of were carried out, before the next one is sent. It fails
+// with problem.Conflict if the lease has passed to another executor: nothing more may be sent then.
+func (q *Queue) Reached(ctx context.Context, a Approved, done Receipt) error {
+	c, err := a.Change()
+	if err != nil {
+		return err
+	}
+	c.Lease.Done = &done
+	said := Progress(done.Rows, len(c.Writes), "is being sent")
+	return q.move(ctx, c, EventSending, Step{Comment: said, Actor: q.actor(c.Agent)}, Guard{Lease: q.o.Lease})
+}
+
 // Finish records how applying a ended: by EventApplied, EventFailed, EventStale or EventUnknown. If the lease has
 // passed to another executor it changes nothing and fails with problem.Conflict.
 func (q *Queue) Finish(ctx context.Context, a Approved, event EventKind, o Outcome) (*Change, error) {
@@ -51,7 +63,7 @@ func (q *Queue) Finish(ctx context.Context, a Approved, event EventKind, o Outco
 	}
 	done := *c
 	done.Outcome = &o
-	if event == EventStale || event == EventFailed {
+	if (event == EventStale || event == EventFailed) && o.Receipt == nil {
 		done.Lease.Sent = false // certainly nothing was sent
 	}
 	return &done, q.move(ctx, &done, event, Step{Comment: o.Detail, Actor: q.actor(c.Agent)}, Guard{})

@@ -94,7 +94,15 @@ type Effect struct {
 	Version  string      `json:"version,omitzero"`  // the field of Before that changes whenever the record does, if the rules name one
 	Destroys bool        `json:"destroys,omitzero"` // of a call: it may destroy data for good
 	About    value.Value `json:"about,omitzero"`    // of a call: what it acts on, as it was read for the preview; Null if that is Before, or unknown
+	Takes    []Taken     `json:"takes,omitzero"`    // of one of several calls: what it takes from the answers of those before it
 	Asked    []string    `json:"asked"`             // the requested fields, in class order; others that differ in After are set by the source
+}
+
+// A Taken is an argument of a call that an earlier call of the same change determines by its answer.
+type Taken struct {
+	At   string `json:"at"`   // the JSON pointer of the argument: "/path/id"
+	Call int    `json:"call"` // the number of the earlier call, from 1
+	Path string `json:"path"` // where the value is in its answer, names with dots between them
 }
 
 // A Cascade is the number of records of another class that are deleted or changed along with a record.
@@ -150,14 +158,15 @@ type Lease struct {
 	Fence  int64     `json:"fence"`
 	Until  time.Time `json:"until"`         // set by the store
 	Sent   bool      `json:"sent,omitzero"` // sending to a target that keeps no marker has begun: it must not be sent again
+	Done   *Receipt  `json:"done,omitzero"` // of several calls: those carried out before the one that is being sent; nil for none
 }
 
 // An Outcome is how a change ended.
 type Outcome struct {
-	Detail  string         `json:"detail,omitzero"` // in our own text, for every reader
-	Code    string         `json:"code,omitzero"`   // the error_code of a failure
-	Kind    string         `json:"kind,omitzero"`   // the actual reason of a failure, for operators
-	Receipt *Receipt       `json:"receipt,omitzero"`
+	Detail  string         `json:"detail,omitzero"`  // in our own text, for every reader
+	Code    string         `json:"code,omitzero"`    // the error_code of a failure
+	Kind    string         `json:"kind,omitzero"`    // the actual reason of a failure, for operators
+	Receipt *Receipt       `json:"receipt,omitzero"` // of several calls also if it failed or is unknown: of those carried out
 	Reply   *problem.Reply `json:"reply,omitzero"`   // of a call: the API's refusal
 	Now     []Effect       `json:"now,omitzero"`     // of a stale change: the current records, in Before
 	Settled *Party         `json:"settled,omitzero"` // the person who settled an unknown outcome

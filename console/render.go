@@ -235,6 +235,7 @@ func (c *Console) functions() template.FuncMap {
 			}
 			return markdown.Render(s.Text)
 		},
+		"inc":  func(i int) int { return i + 1 },
 		"list": func(items ...any) []any { return items },
 	}
 }

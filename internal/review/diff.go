@@ -52,6 +52,8 @@ func (d *differ) item(i int, e change.Effect, s Sight) Item {
 	if d.viewer.Reviewer {
 		item.About = facts(e, s)
 	}
+	item.Takes, item.Hidden = takes(e, s)
+	item.Came = came(d.change, i)
 	if e.Op == write.OpDelete && d.viewer.Reviewer {
 		item.Denied = s.Denied
 	}

@@ -25,6 +25,8 @@ func title(c *change.Change, sight func(class string) Sight, viewer Viewer) stri
 	}
 	out := ""
 	switch {
+	case len(c.Effects) != 1 && c.Op == write.OpCall:
+		out = fmt.Sprintf("%d calls in order: %s", len(c.Effects), strings.Join(classes, ", "))
 	case len(c.Effects) != 1:
 		out = fmt.Sprintf("%s %d records of %s", verb(c.Op), len(c.Effects), strings.Join(classes, ", "))
 	case (c.Op == write.OpCall || c.Op == write.OpSchema) && classes[0] == through(c.Effects[0], sight).Class && c.Title != "":

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
@@ -62,18 +61,6 @@ func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet
 		sheet.Answer, sheet.Refusal = answered(c, sight), c.Outcome.Reply
 	}
 	return sheet
-}
-
-// answered returns the API's response to a call, as shown to the agent; Null if the viewer doesn't see all of it.
-func answered(c *change.Change, sight func(class string) Sight) value.Value {
-	if c.Op != write.OpCall || c.Outcome.Receipt == nil || len(c.Outcome.Receipt.After) != 1 || len(c.Effects) != 1 {
-		return value.Value{}
-	}
-	after := c.Outcome.Receipt.After[0]
-	if s := sight(c.Effects[0].Class); s.Call == nil || s.hides(after) {
-		return value.Value{}
-	}
-	return after
 }
 
 // groupTool is the tool whose sentence about a change is the agent's own; that of another tool is from its template.
@@ -156,6 +143,8 @@ func Unseen(c *change.Change, sight func(class string) Sight) (hidden, denied in
 		if e.Op == write.OpDelete {
 			denied += s.Denied
 		}
+		_, unseen := takes(e, s)
+		hidden += unseen
 		for _, field := range written(e, true) {
 			before, _ := e.Before.Get(field)
 			after, _ := e.After.Get(field)

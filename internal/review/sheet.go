@@ -151,17 +151,27 @@ type Other struct {
 
 // An Item is the effect of a change on one record.
 type Item struct {
-	Op     string  `json:"op"`
-	Class  string  `json:"class"`
-	Key    string  `json:"key,omitzero"`   // of the record, as text; "" for one not created yet
-	Label  string  `json:"label,omitzero"` // what the record is called
-	About  []Fact  `json:"about,omitzero"` // of a call, for reviewers: what it acts on
-	Fields []Field `json:"fields"`
-	Hidden int     `json:"hidden_fields,omitzero"` // number of written fields that the viewer may not see
-	Denied int     `json:"denied_fields,omitzero"` // of a delete, for reviewers: number of its fields that the rules show to nobody
+	Op     string         `json:"op"`
+	Class  string         `json:"class"`
+	Key    string         `json:"key,omitzero"`   // of the record, as text; "" for one not created yet
+	Label  string         `json:"label,omitzero"` // what the record is called
+	About  []Fact         `json:"about,omitzero"` // of a call, for reviewers: what it acts on
+	Takes  []change.Taken `json:"takes,omitzero"` // of one of several calls: what it takes from the answers of those before it
+	Came   string         `json:"came,omitzero"`  // of one of several calls, once they stopped: what became of it; see Made
+	Fields []Field        `json:"fields"`
+	Hidden int            `json:"hidden_fields,omitzero"` // number of written fields that the viewer may not see
+	Denied int            `json:"denied_fields,omitzero"` // of a delete, for reviewers: number of its fields that the rules show to nobody
 
 	points map[string]Pointer // of the class
 }
+
+// What became of one of several calls.
+const (
+	Made    = "carried out"
+	Failed  = "failed"
+	Unsure  = "it may have happened or not"
+	NotSent = "not sent"
+)
 
 // A Fact is a member of what a call acts on.
 type Fact struct {

@@ -30,6 +30,12 @@ func Text(s *Sheet) string {
 			fmt.Fprintf(&out, "%d. %s %s\n", i+1, verb(write.Op(item.Op)), target(item))
 			indent = "   "
 		}
+		if item.Came != "" {
+			fmt.Fprintf(&out, "%s(%s)\n", indent, item.Came)
+		}
+		for _, t := range item.Takes {
+			fmt.Fprintf(&out, "%s%s: %s of the answer to call %d\n", indent, t.At, quote(t.Path), t.Call)
+		}
 		for _, f := range item.Fields {
 			if left--; left >= 0 {
 				fmt.Fprintf(&out, "%s%s\n", indent, f.line(item.Op))

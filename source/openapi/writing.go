@@ -3,7 +3,6 @@ package openapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -26,41 +25,58 @@ func unknown(detail string, why error) error {
 }
 
 // Preview implements source.Writer. It reads the current state with the read operation of the same path, if there is
-// one, and does not try the call.
+// one, and does not try the calls.
 func (a *API) Preview(ctx context.Context, d writes.Draft) (change.Preview, error) {
 	plan, err := d.Plan()
 	if err != nil {
 		return change.Preview{}, err
 	}
-	call, err := called(&plan)
+	list, err := called(&plan)
 	if err != nil {
 		return change.Preview{}, err
 	}
-	effect, _, err := a.effect(ctx, call)
-	if err != nil {
-		return change.Preview{}, err
-	}
-	if call.About != nil {
-		if about, err := a.read(ctx, call.About); err == nil { // without it people see the path alone
-			effect.About = gist(about.whole)
+	out := change.Preview{Kind: change.Computed}
+	for _, call := range list {
+		effect, _, err := a.effect(ctx, call)
+		if err != nil {
+			return change.Preview{}, err
 		}
+		if call.About != nil {
+			if about, err := a.read(ctx, call.About); err == nil { // without it people see the path alone
+				effect.About = gist(about.whole)
+			}
+		}
+		out.Effects = append(out.Effects, effect)
 	}
-	return change.Preview{Kind: change.Computed, Effects: []change.Effect{effect}}, nil
+	return out, nil
 }
 
-// called returns the single call of a plan.
-func called(plan *writes.Plan) (*calls.Plan, error) {
-	if len(plan.Items) != 1 || plan.Items[0].Op != write.OpCall {
-		return nil, problem.New(problem.Unsupported, "an API takes one call, and nothing else")
+// called returns the calls of a plan.
+func called(plan *writes.Plan) ([]*calls.Plan, error) {
+	var list []*calls.Plan
+	for _, item := range plan.Items {
+		if item.Op != write.OpCall {
+			return nil, problem.New(problem.Unsupported, "an API takes calls, and nothing else")
+		}
+		call, err := item.Call.Plan()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, &call)
 	}
-	call, err := plan.Items[0].Call.Plan()
-	return &call, err
+	if len(list) == 0 {
+		return nil, problem.New(problem.Internal, "an API was asked for no call")
+	}
+	return list, nil
 }
 
 // effect returns the expected effect of a call, without making it, and the masks to restore in its body.
 func (a *API) effect(ctx context.Context, call *calls.Plan) (change.Effect, *masks, error) {
 	e := change.Effect{Op: write.OpCall, Class: call.API + "." + call.Operation.ID, Key: call.Request.Method + " " + call.Request.Target(),
 		Destroys: call.Class == classify.Destructive, Asked: []string{}}
+	for _, r := range call.References {
+		e.Takes = append(e.Takes, change.Taken{At: r.At, Call: r.Call, Path: strings.Join(r.Path, ".")})
+	}
 	was, err := a.before(ctx, call)
 	if err != nil {
 		return e, nil, err
@@ -205,50 +221,6 @@ func merge(was, patch value.Value) value.Value {
 		members = append(members, value.Member{Name: m.Name, Value: merge(old, m.Value)})
 	}
 	return value.OfObject(members)
-}
-
-// Apply implements source.Writer. It compares the current state with the reviewed one just before the call is sent. A
-// change in between is not detected; only an API with conditional requests could detect it.
-func (a *API) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error) {
-	plan, err := p.Plan()
-	if err != nil {
-		return change.Receipt{}, err
-	}
-	call, err := called(&plan)
-	if err != nil {
-		return change.Receipt{}, err
-	}
-	now, masked, err := a.effect(ctx, call)
-	if err != nil {
-		return change.Receipt{}, err
-	}
-	if !change.Same(now.Before, plan.Items[0].Before) {
-		return change.Receipt{}, &change.Moved{Now: []change.Effect{now}}
-	}
-	if err := masked.put(call); err != nil {
-		return change.Receipt{}, err
-	}
-	r, err := a.write(ctx, call, plan.Change)
-	if errors.Is(err, change.ErrUnknown) && a.happened(ctx, call, now) {
-		return change.Receipt{Rows: 1}, nil
-	}
-	if err != nil {
-		return change.Receipt{}, err
-	}
-	got, err := response.Make(call.View, call.Operation, r, response.Options{Budget: maxBefore})
-	switch {
-	case err != nil && r.Status < 300:
-		return change.Receipt{Rows: 1}, nil // it was carried out, even if the response can't be read
-	case err != nil:
-		return change.Receipt{}, err
-	case r.Status >= 300:
-		return change.Receipt{}, problem.New(problem.Upstream, fmt.Sprintf("the API answered %d: it wants the call elsewhere", r.Status))
-	}
-	receipt := change.Receipt{Rows: 1, Keys: []string{strings.TrimSpace(r.Header.Get("Location"))}}
-	if got.HasBody {
-		receipt.After = []value.Value{object(got.Body)}
-	}
-	return receipt, nil
 }
 
 // lookTime is the timeout for reading back what became of a call.

@@ -83,7 +83,7 @@ func State(s change.State) string {
 	case change.Stale:
 		return "stale: the record moved"
 	case change.Failed:
-		return "failed: nothing was written"
+		return "failed"
 	}
 	return string(s)
 }

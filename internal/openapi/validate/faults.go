@@ -23,11 +23,27 @@ type faults struct {
 	name    func(url string) string // the name of the schema with that URL; "" if it has none
 	all     []problem.Fault
 	near    []string
-	steps   int // the comparisons so far
+	steps   int      // the comparisons so far
+	later   []string // the places of values that are not known yet
 }
 
 func (f *faults) add(at, rule, format string, args ...any) {
+	if f.unknowable(at, rule) {
+		return
+	}
 	f.all = append(f.all, problem.Fault{Pointer: at, Rule: rule, Message: fmt.Sprintf(format, args...)})
+}
+
+// unknowable reports whether a fault may be gone once the values are known that are not known yet: it is about one of
+// them, or about which alternative applies to an object that holds one.
+func (f *faults) unknowable(at, rule string) bool {
+	switch rule {
+	case "unknown", "forbidden", "required":
+		return false
+	}
+	return slices.ContainsFunc(f.later, func(l string) bool {
+		return l == at || (rule == "oneOf" || rule == "anyOf" || rule == "not") && strings.HasPrefix(l, at+"/")
+	})
 }
 
 // unknown adds a fault for a name that is not in known.

@@ -31,6 +31,10 @@ type Arguments struct {
 	Body    value.Value // a file in a form is {name, content, type} with content in base64; a binary body is base64
 	HasBody bool        // whether Body is given; it may be null
 	Media   string      // the media type of the body, one that the operation declares; "" for the one it prefers
+
+	// Later lists the JSON pointers of texts that stand for values not known yet. Any value is accepted there, so what is
+	// checked with them is not sent.
+	Later []string
 }
 
 // Options configure the validation for one API.
@@ -104,7 +108,7 @@ func (c *Checker) Check(op *spec.Operation, a Arguments) (Checked, error) {
 	if op == nil || !c.v.Has(op) {
 		return Checked{}, &problem.Error{Code: problem.NotFound, Detail: "unknown operation"}
 	}
-	f := &faults{printer: c.printer, name: c.name}
+	f := &faults{printer: c.printer, name: c.name, later: a.Later}
 	out := Checked{op: op}
 	for _, place := range []struct {
 		in, name string

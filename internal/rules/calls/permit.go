@@ -3,6 +3,7 @@ package calls
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -21,6 +22,11 @@ type Request struct {
 	Operation string // as visible.View.Operation takes it
 	Arguments validate.Arguments
 	Writes    bool // the call is requested as a write; it must match the operation's class
+
+	// Chained says that the call is one of several of a change, which are made in order. Texts in its arguments may be
+	// references to the answers of those before it, Earlier.
+	Chained bool
+	Earlier []Permit
 }
 
 // A Permit is one call that policy allows. Only a Reach makes a usable one; the zero Permit refuses.
@@ -44,6 +50,12 @@ type Plan struct {
 	Before    *Permit            // reads the resource before the change, by the same path; nil if the principal has no such read
 	About     *Permit            // reads what the call acts on, by the path before it: /jobs/7 of /jobs/7/stop; nil if there is no such read, or Before
 	Who       identity.Principal // the principal that makes the call
+
+	// References are the arguments that are known only once earlier calls have answered. Request then has them as they are
+	// written, and is not sent: Permit.Answered makes the request that is.
+	References []Reference
+
+	asked validate.Arguments // as given, not yet bound
 }
 
 // Plan returns what may be sent, or a PermissionDenied error for the zero Permit. The caller must not change it.
@@ -70,9 +82,23 @@ func (r *Reach) Permit(p identity.Principal, ask Request) (Permit, error) {
 		return Permit{}, &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(s), Pointer: "/operationId",
 			Detail: fmt.Sprintf("%s is a %s operation: it needs the scope %s", op.ID, class, s)}
 	}
-	plan, err := r.plan(p, op, ask.Arguments)
+	args := ask.Arguments
+	var later []Reference
+	if ask.Chained {
+		if later, err = references(args, ask.Earlier); err != nil {
+			return Permit{}, err
+		}
+	}
+	for _, l := range later {
+		args.Later = append(args.Later, l.At)
+	}
+	plan, err := r.plan(p, op, args)
 	if err != nil {
 		return Permit{}, err
+	}
+	plan.References, plan.asked = later, ask.Arguments
+	if slices.ContainsFunc(later, func(l Reference) bool { return strings.HasPrefix(l.At, "/path/") }) {
+		return Permit{plan, r}, nil // there is nothing yet that could be read
 	}
 	if plan.Before = r.before(p, op, ask.Arguments); plan.Before == nil {
 		plan.About = r.about(p, op, ask.Arguments)

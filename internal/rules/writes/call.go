@@ -2,11 +2,16 @@ package writes
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
+
+// maxCalls is the maximum number of calls of one change. They are made one after the other, while an executor waits.
+const maxCalls = 20
 
 // call applies the rules of an HTTP API to a request for it. It refuses an approved call if the request it would send
 // now is not the one approved, as after a change of the document or of a parameter rule.
@@ -15,20 +20,27 @@ func (w *writer) call(asked *write.Call) (Item, string, error) {
 	if err != nil {
 		return Item{}, "", err
 	}
+	if len(w.before) >= maxCalls {
+		return Item{}, "", &problem.Error{Code: problem.InvalidArgument, Pointer: w.at, Detail: fmt.Sprintf("one change makes at most %d calls", maxCalls), Suggestion: "propose the others as another change; after makes it wait"}
+	}
 	args, err := calls.Arguments(asked.Request)
 	if err != nil {
 		return Item{}, "", err
 	}
-	permit, err := reach.Permit(w.who, calls.Request{Operation: asked.Operation, Arguments: args, Writes: true})
+	request := calls.Request{Operation: asked.Operation, Arguments: args, Writes: true, Chained: w.at != ""}
+	for _, item := range w.before {
+		request.Earlier = append(request.Earlier, item.Call)
+	}
+	permit, err := reach.Permit(w.who, request)
 	if err != nil {
-		return Item{}, "", err
+		return Item{}, "", w.within(err)
 	}
 	plan, err := permit.Plan()
 	if err != nil {
 		return Item{}, "", err
 	}
 	if plan.Mode == write.Deny {
-		return Item{}, "", &problem.Error{Code: problem.PermissionDenied, Kind: "write_denied", Pointer: w.at + "/operationId", Detail: plan.Operation.ID + " can't be called by an agent"}
+		return Item{}, "", w.within(&problem.Error{Code: problem.PermissionDenied, Kind: "write_denied", Pointer: "/operationId", Detail: plan.Operation.ID + " can't be called by an agent"})
 	}
 	exact := calls.Exact(plan.Request)
 	if !asked.Sends.IsNull() && !bytes.Equal(write.AppendCanonical(nil, asked.Sends), write.AppendCanonical(nil, exact)) {
@@ -36,4 +48,18 @@ func (w *writer) call(asked *write.Call) (Item, string, error) {
 	}
 	made := &write.Call{Source: reach.Name, Operation: plan.Operation.ID, Request: asked.Request, Sends: exact}
 	return Item{Op: write.OpCall, Key: plan.Request.Method + " " + plan.Request.Target(), Write: made, Call: permit, policy: w.policy, who: w.who}, reach.Name, nil
+}
+
+// within sets the pointer of an error about a call's arguments to where they are among several writes.
+func (w *writer) within(err error) error {
+	if w.at == "" {
+		return err
+	}
+	p := *problem.Of(err)
+	p.Pointer = w.at + "/call" + p.Pointer
+	p.Faults = slices.Clone(p.Faults)
+	for i := range p.Faults {
+		p.Faults[i].Pointer = w.at + "/call" + p.Faults[i].Pointer
+	}
+	return &p
 }

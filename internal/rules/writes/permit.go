@@ -7,6 +7,9 @@
 package writes
 
 import (
+	"context"
+
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -31,6 +34,16 @@ func (d Draft) Plan() (Plan, error) { return planned(d.plan) }
 // lists.
 func (p Permit) Plan() (Plan, error) { return planned(p.plan) }
 
+// Recorded returns p with reached as Plan.Reached.
+func (p Permit) Recorded(reached func(ctx context.Context, done change.Receipt) error) Permit {
+	if p.plan == nil {
+		return p
+	}
+	plan := *p.plan
+	plan.Reached = reached
+	return Permit{&plan}
+}
+
 func planned(p *Plan) (Plan, error) {
 	if p == nil {
 		return Plan{}, problem.New(problem.PermissionDenied, "no permit")
@@ -49,6 +62,10 @@ type Plan struct {
 	Change string // the id of the change
 	Digest string // its digest, in hex
 	Fence  int64  // the fencing token of the lease under which it is applied
+
+	// Reached records which of several calls were made, before the next one is sent. After an error no more is sent, and
+	// the next executor ends the change. Nil if nothing can record it, and then several calls are not made.
+	Reached func(ctx context.Context, done change.Receipt) error
 }
 
 // An Item is one write.

@@ -33,6 +33,9 @@ func (p *Plan) Mode(r write.Request) write.Mode {
 // Title describes a plan in one line, without values of records.
 func (p *Plan) Title() string {
 	one := &p.Items[0]
+	if one.Op == write.OpCall && len(p.Items) > 1 {
+		return fmt.Sprintf("%d calls of %s", len(p.Items), p.Source)
+	}
 	if call, err := one.Call.Plan(); err == nil {
 		return cmp.Or(call.Operation.Summary, call.Operation.ID) + ": " + one.Key
 	}

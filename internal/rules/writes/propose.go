@@ -118,17 +118,13 @@ func planOf(p *policy.Policy, principal identity.Principal, list []write.Write, 
 		if len(list) > 1 {
 			at = fmt.Sprintf("/writes/%d", i)
 		}
-		item, source, err := (&writer{p, principal, action, at}).item(w)
+		item, source, err := (&writer{p, principal, action, at, plan.Items}).item(w)
 		if err != nil {
 			return nil, err
 		}
 		if i > 0 && source != plan.Source {
 			return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: "one change writes to one source: this is of another than the first",
 				Suggestion: "propose a change for each source"}
-		}
-		if len(list) > 1 && item.Op == write.OpCall {
-			return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: "an API takes one call at a time, not all or none of several",
-				Suggestion: "propose a change for each call; after makes one wait for another"}
 		}
 		plan.Source, plan.Items = source, append(plan.Items, item)
 	}
@@ -140,7 +136,8 @@ type writer struct {
 	policy *policy.Policy
 	who    identity.Principal
 	action string // the action that made the write; "" for none
-	at     string // the JSON pointer of the write in the request
+	at     string // the JSON pointer of the write in the request; "" if it is the only one
+	before []Item // the writes before it
 }
 
 func (w *writer) item(asked write.Write) (Item, string, error) {

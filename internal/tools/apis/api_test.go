@@ -181,7 +181,7 @@ func TestOffered(t *testing.T) {
 		want    string
 	}{
 		{[]identity.Scope{identity.Read}, nil, "call_api_read search_api"},
-		{[]identity.Scope{identity.Read, identity.Write}, nil, "call_api_read call_api_write cancel_change get_change list_my_changes reply_to_change search_api wait_for_change"},
+		{[]identity.Scope{identity.Read, identity.Write}, nil, "call_api_read call_api_write cancel_change get_change list_my_changes propose_changes reply_to_change search_api wait_for_change"},
 		{[]identity.Scope{identity.Read, identity.Write}, []string{"trackline.get_account"}, "call_api_read search_api"},
 		{[]identity.Scope{identity.Read, identity.Write}, []string{"shop.orders"}, ""},
 	} {

@@ -22,6 +22,9 @@ const output = `{"type":"object","properties":{"status":{"type":"string"}}}`
 // waitTool is the tool for an agent to call next.
 const waitTool = "wait_for_change"
 
+// proposeTool is the tool that proposes several writes at once.
+const proposeTool = "propose_changes"
+
 // replyTool is the tool with which an agent goes on after a person has asked for changes.
 const replyTool = "reply_to_change"
 
@@ -137,6 +140,9 @@ func diff(items []review.Item) value.Value {
 		fields := make([]value.Value, len(item.Fields))
 		for j, f := range item.Fields {
 			fields[j] = value.OfObject([]value.Member{text("field", f.Path), member("before", shown(f.Before)), member("after", shown(f.After))})
+		}
+		if item.Came != "" {
+			one = append(one, text("came", item.Came))
 		}
 		one = append(one, member("fields", value.OfArray(fields)))
 		if item.Hidden > 0 {

@@ -86,15 +86,16 @@ func object(must string, properties ...string) []byte {
 // proposeChanges returns the tool that proposes several writes at once.
 func (r *Toolset) proposeChanges() tool.Tool {
 	return tool.Tool{
-		Name: "propose_changes", Title: "Propose several writes",
-		Description: "Propose up to 100 writes to one source as one change, all or none. after: change_ids to be applied before.",
-		Input: object("writes", `"writes":{"type":"array","minItems":1,"maxItems":100,"items":{"type":"object","additionalProperties":false,"required":["op","class_name"],"properties":{"op":{"type":"string","enum":["create","update","delete"]},`+
-			`"class_name":{"type":"string"},"object_id":{"type":"string"},"data":{"type":"object"}}}}`,
+		Name: proposeTool, Title: "Propose several writes",
+		Description: "Propose up to 100 writes to one source as one change, all or none. op call (call: as of call_api_write): in order, until one fails; \"$1.id\" is id in the first one's answer. after: change_ids to be applied before.",
+		Input: object("writes", `"writes":{"type":"array","minItems":1,"maxItems":100,"items":{"type":"object","additionalProperties":false,"required":["op"],"properties":{"op":{"type":"string","enum":["create","update","delete","call"]},`+
+			`"class_name":{"type":"string"},"object_id":{"type":"string"},"data":{"type":"object"},"call":{"type":"object"}}}}`,
 			`"summary":{"type":"string","maxLength":200}`, reasonArgument, `"after":{"type":"array","items":{"type":"string"}}`),
-		Output: read(output), Annotations: proposes(), Writes: policy.WriteRaw, Scope: identity.Write, Proposes: true, Category: tool.Mutation, Timeout: proposeTimeout,
-		Offered: r.offers(write.OpCreate, write.OpUpdate, write.OpDelete),
+		// Its writes are of two kinds; policy checks the gate of each.
+		Output: read(output), Annotations: proposes(), Writes: policy.WriteAction, Scope: identity.Write, Proposes: true, Category: tool.Mutation, Timeout: proposeTimeout,
+		Offered: func(p identity.Principal) bool { return r.raw(p) || r.calls(p) },
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
-			req := write.Request{Tool: "propose_changes", Input: in, Reason: word(in, "reason"), Says: word(in, "summary")}
+			req := write.Request{Tool: proposeTool, Input: in, Reason: word(in, "reason"), Says: word(in, "summary")}
 			list, _ := in.Get("writes")
 			after, _ := in.Get("after")
 			for _, id := range after.List() {
@@ -105,11 +106,26 @@ func (r *Toolset) proposeChanges() tool.Tool {
 	}
 }
 
+// raw reports whether p may propose writes of records.
+func (r *Toolset) raw(p identity.Principal) bool {
+	ask := bailiwick.CallSpec{Tool: proposeTool, Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true}
+	return r.gateway.May(p, ask) == nil && r.offers(write.OpCreate, write.OpUpdate, write.OpDelete)(p)
+}
+
 // several proposes the writes of list as one change.
 func (r *Toolset) several(ctx context.Context, c *bailiwick.Call, req write.Request, list []value.Value) (tool.Result, error) {
+	part := ""
 	for i, item := range list {
 		at := fmt.Sprintf("/writes/%d", i)
 		op := write.Op(word(item, "op"))
+		if op == write.OpCall && r.calls(c.Who()) {
+			w, err := called(c, item, at)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			req.Writes, part = append(req.Writes, w), "/call"
+			continue
+		}
 		if err := complete(op, item, at); err != nil {
 			return tool.Result{}, err
 		}
@@ -118,10 +134,62 @@ func (r *Toolset) several(ctx context.Context, c *bailiwick.Call, req write.Requ
 	res, err := r.propose(ctx, c, req, false)
 	if p, ok := errors.AsType[*problem.Error](err); ok && len(req.Writes) == 1 && p.Pointer != "" && !strings.HasPrefix(p.Pointer, "/after") && p.Pointer != "/change_id" {
 		q := *p
-		q.Pointer = "/writes/0" + p.Pointer
+		q.Pointer = "/writes/0" + part + p.Pointer
 		err = &q
 	}
 	return res, err
+}
+
+// called returns the call of an API that an item asks for.
+func called(c *bailiwick.Call, item value.Value, at string) (write.Write, error) {
+	if err := members(item, []string{"op", "call"}, at); err != nil {
+		return nil, err
+	}
+	asked, _ := item.Get("call")
+	at += "/call"
+	if asked.Kind() != value.Object || word(asked, "operationId") == "" {
+		return nil, invalid(at, "call is an object with operationId, and what call_api_write takes beside it")
+	}
+	if err := members(asked, []string{"operationId", "source", "path", "query", "headers", "body", "content_type"}, at); err != nil {
+		return nil, err
+	}
+	var request []value.Member
+	for _, m := range asked.Members() {
+		if text := m.Name == "source" || m.Name == "content_type" || m.Name == "operationId"; text && m.Value.Kind() != value.String {
+			return nil, invalid(at+"/"+m.Name, m.Name+" is a text")
+		}
+		switch m.Name {
+		case "content_type":
+			m.Name = "media"
+			fallthrough
+		case "path", "query", "headers", "body":
+			request = append(request, m)
+		}
+	}
+	w := &write.Call{Source: word(asked, "source"), Operation: word(asked, "operationId"), Request: value.OfObject(request)}
+	if w.Source == "" { // the only API with that operation; otherwise policy asks which
+		var found []string
+		for _, reach := range c.APIs() {
+			if _, err := reach.View.Operation(w.Operation); problem.CodeOf(err) != problem.NotFound {
+				found = append(found, reach.Name)
+			}
+		}
+		if len(found) == 1 {
+			w.Source = found[0]
+		}
+	}
+	return w, nil
+}
+
+// members refuses a member of v that isn't known.
+func members(v value.Value, known []string, at string) error {
+	for _, m := range v.Members() {
+		if !slices.Contains(known, m.Name) {
+			near := problem.Nearest(m.Name, known, 2)
+			return &problem.Error{Code: problem.InvalidArgument, Pointer: at + "/" + problem.Cut(m.Name), Near: near, Detail: fmt.Sprintf("a write has no %q%s", problem.Cut(m.Name), problem.DidYouMean(near))}
+		}
+	}
+	return nil
 }
 
 // complete refuses an item that lacks something its op needs, or has something it doesn't take.
@@ -131,12 +199,10 @@ func complete(op write.Op, item value.Value, at string) error {
 	default:
 		return invalid(at+"/op", "op is create, update or delete")
 	}
-	known := []string{"op", "class_name", "object_id", "data"}
+	if err := members(item, []string{"op", "class_name", "object_id", "data"}, at); err != nil {
+		return err
+	}
 	for _, m := range item.Members() {
-		if !slices.Contains(known, m.Name) {
-			near := problem.Nearest(m.Name, known, 2)
-			return &problem.Error{Code: problem.InvalidArgument, Pointer: at + "/" + problem.Cut(m.Name), Near: near, Detail: fmt.Sprintf("a write has no %q%s", problem.Cut(m.Name), problem.DidYouMean(near))}
-		}
 		if text := m.Value.Kind() == value.String; text == (m.Name == "data") || m.Name == "data" && m.Value.Kind() != value.Object {
 			return invalid(at+"/"+m.Name, "data is an object, all else of a write is a text")
 		}

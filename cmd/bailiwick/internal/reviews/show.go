@@ -163,6 +163,12 @@ func (p *page) item(i int, item review.Item) {
 	for _, f := range item.About {
 		p.t.Printf("  it is now: %s %s\n", oneLine(f.Name), shown(f.Value))
 	}
+	if item.Came != "" {
+		p.t.Printf("  %s\n", terminal.Styled(terminal.Bold, oneLine(item.Came)))
+	}
+	for _, t := range item.Takes {
+		p.t.Printf("  %s takes %s of the answer to call %d\n", oneLine(t.At), quoted(t.Path), t.Call)
+	}
 	for _, f := range item.Fields {
 		p.field(f)
 	}

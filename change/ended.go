@@ -1,0 +1,94 @@
+package change
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A Partly is a target's error when it stopped between the calls of a change. Err says why, and wraps ErrUnknown if the
+// call after those in Done may have been carried out.
+type Partly struct {
+	Done Receipt // of the calls that were carried out
+	Of   int     // number of calls
+	Err  error
+}
+
+// Error returns why it stopped.
+func (p *Partly) Error() string { return p.Err.Error() }
+
+// Unwrap returns p.Err.
+func (p *Partly) Unwrap() error { return p.Err }
+
+// Progress says how far n calls have come, of which done were carried out; next says what became of the one after them.
+func Progress(done int64, n int, next string) string {
+	var out strings.Builder
+	switch {
+	case done == 1:
+		out.WriteString("call 1 was carried out, ")
+	case done > 1:
+		fmt.Fprintf(&out, "calls 1 to %d were carried out, ", done)
+	}
+	fmt.Fprintf(&out, "call %d %s", done+1, next)
+	switch left := n - int(done) - 1; {
+	case left == 1:
+		fmt.Fprintf(&out, ", call %d was not sent", n)
+	case left > 1:
+		fmt.Fprintf(&out, ", calls %d to %d were not sent", done+2, n)
+	}
+	return out.String()
+}
+
+// Ended returns how applying a change ended, given what the target returned; false if its error leaves that open.
+func Ended(receipt Receipt, err error) (EventKind, Outcome, bool) {
+	moved, partly := (*Moved)(nil), (*Partly)(nil)
+	switch {
+	case err == nil:
+		return EventApplied, Outcome{Receipt: &receipt}, true
+	case errors.As(err, &partly):
+		event, outcome := partly.ended()
+		return event, outcome, true
+	case errors.As(err, &moved):
+		return EventStale, Outcome{Now: moved.Now, Detail: "the records are no longer what was reviewed; nothing was written"}, true
+	case errors.Is(err, ErrUnknown):
+		return EventUnknown, Outcome{Detail: problem.Of(err).Detail, Kind: problem.Of(err).Kind}, true
+	}
+	return "", Outcome{}, false
+}
+
+// Refused returns the outcome of a change of which nothing was written.
+func Refused(why error) (EventKind, Outcome) {
+	p := problem.Of(why)
+	return EventFailed, Outcome{Detail: detailOf(p) + "; nothing was written", Code: string(p.Code), Kind: p.Kind, Reply: p.Reply}
+}
+
+// ended returns the outcome of a change that stopped between its calls.
+func (p *Partly) ended() (EventKind, Outcome) {
+	why, event, next := problem.Of(p.Err), EventFailed, "was refused"
+	if errors.Is(p.Err, ErrUnknown) {
+		event, next = EventUnknown, "may have happened or not"
+	}
+	return event, Outcome{Receipt: &p.Done, Detail: detailOf(why) + "; " + Progress(p.Done.Rows, p.Of, next), Code: string(why.Code), Kind: why.Kind, Reply: why.Reply}
+}
+
+// Left returns the outcome of a change that its executor left after it had begun to send it.
+func (c *Change) Left() Outcome {
+	if n := len(c.Writes); n > 1 && c.Op == write.OpCall {
+		var done int64
+		if c.Lease.Done != nil {
+			done = c.Lease.Done.Rows
+		}
+		return Outcome{Receipt: c.Lease.Done, Detail: "its executor left: " + Progress(done, n, "may have happened or not")}
+	}
+	return Outcome{Detail: "it was about to be sent when its executor left: it may have happened or not"}
+}
+
+func detailOf(p *problem.Error) string {
+	if p.Detail == "" || p.Code == problem.Internal {
+		return "it could not be written"
+	}
+	return strings.TrimSuffix(p.Detail, ".")
+}

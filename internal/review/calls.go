@@ -1,0 +1,66 @@
+package review
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// takes returns what e takes from the answers of earlier calls, as far as the viewer sees the names; others count as
+// hidden fields.
+func takes(e change.Effect, s Sight) (seen []change.Taken, hidden int) {
+	for _, t := range e.Takes {
+		names := append(strings.Split(t.Path, "."), strings.Split(t.At, "/")[1:]...)
+		if s.Call == nil || slices.ContainsFunc(names, func(n string) bool { return !s.Call(n) }) {
+			hidden++
+			continue
+		}
+		seen = append(seen, t)
+	}
+	return seen, hidden
+}
+
+// came returns what became of the i-th of several calls that stopped; "" for all else.
+func came(c *change.Change, i int) string {
+	if len(c.Effects) == 1 || c.Op != write.OpCall || c.Outcome == nil || c.State != change.Unknown && (c.State != change.Failed || c.Outcome.Receipt == nil) {
+		return ""
+	}
+	made := 0
+	if c.Outcome.Receipt != nil {
+		made = int(c.Outcome.Receipt.Rows)
+	}
+	switch {
+	case i < made:
+		return Made
+	case i > made:
+		return NotSent
+	case c.State == change.Unknown:
+		return Unsure
+	}
+	return Failed
+}
+
+// answered returns the API's answer to a call as shown to the agent; Null if the viewer doesn't see all of it. Several
+// calls have a list of answers, of those that were carried out.
+func answered(c *change.Change, sight func(class string) Sight) value.Value {
+	if c.Op != write.OpCall || c.Outcome.Receipt == nil || len(c.Outcome.Receipt.After) > len(c.Effects) {
+		return value.Value{}
+	}
+	var all []value.Value
+	for i, after := range c.Outcome.Receipt.After {
+		if s := sight(c.Effects[i].Class); s.Call == nil || s.hides(after) {
+			after = value.Value{}
+		}
+		all = append(all, after)
+	}
+	switch {
+	case len(all) == 0:
+		return value.Value{}
+	case len(c.Effects) == 1:
+		return all[0]
+	}
+	return value.OfArray(all)
+}

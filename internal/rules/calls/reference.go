@@ -1,0 +1,179 @@
+package calls
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Reference is an argument that an earlier call of the same change determines by its answer. It is written as a text,
+// "$1.id": the number of the call, from 1, and where the value is in its answer.
+type Reference struct {
+	At   string   // the JSON pointer of the argument: "/path/id"
+	Call int      // from 1
+	Path []string // names of members, and numbers of elements from 0; not empty
+}
+
+// String returns the reference as it is written.
+func (r Reference) String() string { return fmt.Sprintf("$%d.%s", r.Call, strings.Join(r.Path, ".")) }
+
+// referring matches a reference. A price, "$1.50", is none.
+var referring = regexp.MustCompile(`^\$([1-9][0-9]{0,2})\.([A-Za-z_][^.\s]*(?:\.[^.\s]+)*)$`)
+
+// replaced returns a with each reference replaced by the value that by returns for it. The first error ends it.
+func replaced(a validate.Arguments, by func(Reference) (value.Value, error)) (validate.Arguments, error) {
+	var failed error
+	var walk func(v value.Value, at string) value.Value
+	walk = func(v value.Value, at string) value.Value {
+		switch v.Kind() {
+		case value.String:
+			found := referring.FindStringSubmatch(v.Text())
+			if found == nil || failed != nil {
+				return v
+			}
+			n, err := strconv.Atoi(found[1])
+			if err == nil {
+				v, err = by(Reference{at, n, strings.Split(found[2], ".")})
+			}
+			failed = err
+		case value.Array:
+			list := make([]value.Value, len(v.List()))
+			for i, e := range v.List() {
+				list[i] = walk(e, fmt.Sprintf("%s/%d", at, i))
+			}
+			return value.OfArray(list)
+		case value.Object:
+			members := slices.Clone(v.Members())
+			for i, m := range members {
+				members[i].Value = walk(m.Value, at+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(m.Name))
+			}
+			return value.OfObject(members)
+		}
+		return v
+	}
+	a.Path, a.Query, a.Headers = walk(a.Path, "/path"), walk(a.Query, "/query"), walk(a.Headers, "/headers")
+	if a.HasBody {
+		a.Body = walk(a.Body, "/body")
+	}
+	return a, failed
+}
+
+// references returns the references in a, of a call that comes after the calls earlier. It refuses one to a later call,
+// and one to what the document says is not in an answer.
+func references(a validate.Arguments, earlier []Permit) ([]Reference, error) {
+	var all []Reference
+	_, err := replaced(a, func(r Reference) (value.Value, error) {
+		all = append(all, r)
+		if r.Call > len(earlier) {
+			return value.Value{}, &problem.Error{Code: problem.InvalidArgument, Kind: "reference", Pointer: r.At,
+				Detail:     fmt.Sprintf("%s names call %d, and this is call %d: only an earlier call has answered by then", r, r.Call, len(earlier)+1),
+				Suggestion: "put that call before this one, or propose this one alone to send the text as it is"}
+		}
+		plan, err := earlier[r.Call-1].Plan()
+		if err != nil {
+			return value.Value{}, err
+		}
+		return value.OfString(r.String()), answersWith(&plan, r)
+	})
+	return all, err
+}
+
+// answersWith refuses a reference to a field that the answer of plan's operation doesn't declare, as far as the principal's
+// view describes it. A change that stops halfway is worse than one that is refused.
+func answersWith(plan *Plan, r Reference) error {
+	var at spec.Raw
+	if ok := plan.Operation.Success(); ok != nil {
+		for i := range ok.Contents {
+			if spec.IsJSON(ok.Contents[i].MediaType) {
+				at = ok.Contents[i].Schema
+				break
+			}
+		}
+	}
+	path := r.Path
+	if at != nil && len(path) > 1 && path[0] == "body" && plan.View.Object(plan.View.Schema(at)).Items != nil {
+		path = path[1:] // an answer that is no object is its member body
+	}
+	for _, name := range path {
+		if at == nil {
+			return nil
+		}
+		o := plan.View.Object(plan.View.Schema(at))
+		if o.Items != nil {
+			if _, err := strconv.Atoi(name); err != nil {
+				return missing(plan, r, name, []string{"0"})
+			}
+			at = o.Items
+			continue
+		}
+		var names []string
+		var next spec.Raw
+		for _, f := range o.Fields {
+			if names = append(names, f.Name); f.Name == name {
+				next = f.Schema
+			}
+		}
+		if next == nil && len(names) > 0 && !o.Open && len(o.Choices) == 0 {
+			return missing(plan, r, name, names)
+		}
+		at = next
+	}
+	return nil
+}
+
+// missing returns the refusal of a reference to what isn't in an answer; known are the names that are.
+func missing(plan *Plan, r Reference, name string, known []string) error {
+	near := problem.Nearest(name, known, 2)
+	hint := problem.DidYouMean(near)
+	if hint == "" {
+		hint = "; it has " + strings.Join(known[:min(len(known), 12)], ", ")
+	}
+	return &problem.Error{Code: problem.InvalidArgument, Kind: "reference", Pointer: r.At, Near: near,
+		Detail: fmt.Sprintf("%s: call %d, %s, doesn't answer with %q%s", r, r.Call, plan.Operation.ID, problem.Cut(name), hint)}
+}
+
+// Later reports whether p has references, so that Answered makes the call that can be sent.
+func (p Permit) Later() bool { return p.plan != nil && len(p.plan.References) > 0 }
+
+// Answered returns the permit for the call that p is once the calls before it have answered: answers are their answers,
+// in order, as the principal sees them and without what is masked; Null for none. All rules are applied again to the
+// values. What is no text, number or boolean there is refused: what the principal doesn't see is never sent for it.
+func (p Permit) Answered(answers []value.Value) (Permit, error) {
+	plan, err := p.Plan()
+	if err != nil || !p.Later() {
+		return p, err
+	}
+	args, err := replaced(plan.asked, func(r Reference) (value.Value, error) {
+		if r.Call > len(answers) {
+			return value.Value{}, problem.New(problem.PermissionDenied, "no answer")
+		}
+		v := answers[r.Call-1]
+		for _, name := range r.Path {
+			if v.Kind() == value.Array {
+				i, err := strconv.Atoi(name)
+				if err != nil || i < 0 || i >= len(v.List()) {
+					v = value.Value{}
+				} else {
+					v = v.List()[i]
+				}
+				continue
+			}
+			v, _ = v.Get(name)
+		}
+		if v.Kind() != value.String && v.Kind() != value.Bool && !v.IsNumber() {
+			return v, &problem.Error{Code: problem.Upstream, Kind: "reference", Pointer: r.At, Detail: fmt.Sprintf("%s is no value in the answer of call %d", r, r.Call)}
+		}
+		return v, nil
+	})
+	if err != nil {
+		return Permit{}, err
+	}
+	return p.reach.Permit(plan.Who, Request{Operation: plan.Operation.ID, Arguments: args, Writes: true})
+}

@@ -1,0 +1,152 @@
+package openapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Apply implements source.Writer. It compares the current state with the reviewed one just before the first call is
+// sent. A change in between is not detected; only an API with conditional requests could detect it. Several calls are
+// sent in order, each at most once, until one fails; the error is then a change.Partly.
+func (a *API) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error) {
+	plan, err := p.Plan()
+	if err != nil {
+		return change.Receipt{}, err
+	}
+	list, err := called(&plan)
+	if err != nil {
+		return change.Receipt{}, err
+	}
+	if len(list) > 1 && plan.Reached == nil {
+		return change.Receipt{}, problem.New(problem.Internal, "several calls are made only where each is recorded before the next one")
+	}
+	s := sending{api: a, plan: &plan}
+	if err := s.look(ctx, list); err != nil {
+		return change.Receipt{}, err
+	}
+	for i := range list {
+		if i > 0 {
+			if err := plan.Reached(ctx, s.done); err != nil {
+				return change.Receipt{}, errors.Join(change.ErrFenced, err)
+			}
+		}
+		err := s.call(ctx, i)
+		switch {
+		case err != nil && len(list) > 1 && (i > 0 || errors.Is(err, change.ErrUnknown)):
+			return change.Receipt{}, &change.Partly{Done: s.done, Of: len(list), Err: err}
+		case err != nil:
+			return change.Receipt{}, err
+		}
+	}
+	return s.done, nil
+}
+
+// sending makes the calls of one change, in order.
+type sending struct {
+	api     *API
+	plan    *writes.Plan
+	now     []change.Effect
+	masks   []*masks
+	done    change.Receipt // of the calls made so far
+	answers []value.Value  // theirs, as the principal sees them and without what is masked; Null for none
+}
+
+// look compares the current state with the reviewed one, for all calls before any is sent.
+func (s *sending) look(ctx context.Context, list []*calls.Plan) error {
+	moved := false
+	for i, call := range list {
+		now, masked, err := s.api.effect(ctx, call)
+		if err != nil {
+			return err
+		}
+		moved = moved || !change.Same(now.Before, s.plan.Items[i].Before)
+		s.now, s.masks = append(s.now, now), append(s.masks, masked)
+	}
+	if moved {
+		return &change.Moved{Now: s.now}
+	}
+	return nil
+}
+
+// call makes the i-th call. Its error wraps change.ErrUnknown if it may have been carried out; with any other it was not.
+func (s *sending) call(ctx context.Context, i int) error {
+	permit, err := s.plan.Items[i].Call.Answered(s.answers)
+	if err != nil {
+		return err
+	}
+	call, err := permit.Plan()
+	if err != nil {
+		return err
+	}
+	if err := s.masks[i].put(&call); err != nil {
+		return err
+	}
+	key := s.plan.Change
+	if i > 0 {
+		key = fmt.Sprintf("%s-%d", key, i+1)
+	}
+	r, err := s.api.write(ctx, &call, key)
+	if errors.Is(err, change.ErrUnknown) && s.api.happened(ctx, &call, s.now[i]) {
+		s.made("", value.Value{})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	got, err := response.Make(call.View, call.Operation, r, response.Options{Budget: maxBefore})
+	switch {
+	case err != nil && r.Status < 300:
+		s.made("", value.Value{}) // it was carried out, even if the response can't be read
+		return nil
+	case err != nil:
+		return err
+	case r.Status >= 300:
+		return problem.New(problem.Upstream, fmt.Sprintf("the API answered %d: it wants the call elsewhere", r.Status))
+	}
+	answer := value.Value{}
+	if got.HasBody {
+		answer = object(got.Body)
+	}
+	s.made(strings.TrimSpace(r.Header.Get("Location")), answer)
+	return nil
+}
+
+// made notes that a call was carried out.
+func (s *sending) made(location string, answer value.Value) {
+	s.done.Rows++
+	s.done.Keys = append(s.done.Keys, location)
+	s.done.After = append(s.done.After, answer)
+	s.answers = append(s.answers, unmasked(answer))
+}
+
+// unmasked returns v with Null in the place of each masked text.
+func unmasked(v value.Value) value.Value {
+	switch v.Kind() {
+	case value.String:
+		if strings.Contains(v.Text(), response.Masked) {
+			return value.Value{}
+		}
+	case value.Array:
+		list := make([]value.Value, len(v.List()))
+		for i, e := range v.List() {
+			list[i] = unmasked(e)
+		}
+		return value.OfArray(list)
+	case value.Object:
+		members := make([]value.Member, len(v.Members()))
+		for i, m := range v.Members() {
+			members[i] = value.Member{Name: m.Name, Value: unmasked(m.Value)}
+		}
+		return value.OfObject(members)
+	}
+	return v
+}
