@@ -65,13 +65,37 @@ func external(b []byte) bool {
 	}
 }
 
+// mapsFiles reports whether a discriminator in a JSON text may select the schema in another file. It doesn't parse the
+// text.
+func mapsFiles(b []byte) bool {
+	for {
+		at := bytes.Index(b, []byte(`"mapping"`))
+		if at < 0 {
+			return false
+		}
+		b = b[at+len(`"mapping"`):]
+		object, _, _ := bytes.Cut(b, []byte("}"))
+		if slices.ContainsFunc([]string{".json", ".yaml", ".yml"}, func(end string) bool { return bytes.Contains(object, []byte(end)) }) {
+			return true
+		}
+	}
+}
+
+// inFile reports whether the value of a discriminator's mapping is a reference into a file. Otherwise it is the name of a
+// schema, or a reference within its own file.
+func inFile(to string) bool {
+	file, _, place := strings.Cut(to, "#")
+	end := strings.ToLower(path.Ext(file))
+	return end == ".json" || end == ".yaml" || end == ".yml" || place && file != ""
+}
+
 // follow reads the files that root refers to, and returns root with absolute references.
 func (f *files) follow(root Raw) Raw {
-	if !external(root) {
+	if !external(root) && !mapsFiles(root) {
 		return root
 	}
 	f.d.files, f.known = map[string]Raw{}, map[string]bool{}
-	root = f.absolute(nil, root, "")
+	root = f.absolute(nil, root, "", "")
 	for at := 0; at < len(f.to); at++ { // reading a file adds more
 		file, _, _ := strings.Cut(f.to[at], "#")
 		if _, read := f.d.files[file]; read {
@@ -83,7 +107,7 @@ func (f *files) follow(root Raw) Raw {
 			f.d.warn(file, "can't be read, and what it describes is unknown: %v", err)
 			continue
 		}
-		f.d.files[file] = f.absolute(nil, raw, file)
+		f.d.files[file] = f.absolute(nil, raw, file, "")
 	}
 	return root
 }
@@ -103,8 +127,9 @@ func (f *files) read(name string) (Raw, error) {
 	return raw, err
 }
 
-// absolute appends r, which is in the file cur, with absolute references.
-func (f *files) absolute(dst []byte, r Raw, cur string) Raw {
+// absolute appends r, which is in the file cur and the member of that name, with absolute references. The name of a
+// discriminator's mapping is "discriminator/mapping".
+func (f *files) absolute(dst []byte, r Raw, cur, in string) Raw {
 	switch r.Kind() {
 	case '{':
 		dst = append(dst, '{')
@@ -115,11 +140,14 @@ func (f *files) absolute(dst []byte, r Raw, cur string) Raw {
 			}
 			first = false
 			dst = append(appendQuoted(dst, name), ':')
-			if m.Kind() == '"' && (name == "$ref" || strings.HasPrefix(m.Text(), "#/")) {
+			if m.Kind() == '"' && (name == "$ref" || strings.HasPrefix(m.Text(), "#/") || in == "discriminator/mapping" && inFile(m.Text())) {
 				dst = appendQuoted(dst, f.refer(m.Text(), cur))
 				continue
 			}
-			dst = f.absolute(dst, m, cur)
+			if in == "discriminator" {
+				name = in + "/" + name
+			}
+			dst = f.absolute(dst, m, cur, name)
 		}
 		return append(dst, '}')
 	case '[':
@@ -128,7 +156,7 @@ func (f *files) absolute(dst []byte, r Raw, cur string) Raw {
 			if dst[len(dst)-1] != '[' {
 				dst = append(dst, ',')
 			}
-			dst = f.absolute(dst, e, cur)
+			dst = f.absolute(dst, e, cur, "")
 		}
 		return append(dst, ']')
 	}

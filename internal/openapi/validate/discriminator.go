@@ -2,6 +2,7 @@ package validate
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
@@ -64,7 +65,7 @@ func (d discriminator) tags(v *visible.View, r spec.Raw) []string {
 func (d discriminator) to(v value.Value) spec.Raw {
 	given, _ := v.Get(d.field)
 	for _, m := range d.mapping {
-		if d.field != "" && m.tag == given.Text() && m.to != "" && m.to[0] == '#' {
+		if d.field != "" && m.tag == given.Text() && strings.Contains(m.to, "#") {
 			return append(value.AppendQuoted([]byte(`{"$ref":`), m.to), '}')
 		}
 	}
