@@ -3,6 +3,7 @@ package sqlbind
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlfilter"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -102,7 +103,7 @@ func (r *rel) Scalar(e *sqltext.Sub) (sqlexpr.Node, error) {
 	if len(sub.cols) != 1 {
 		return sqlexpr.Node{}, sqlexpr.Invalid(e.At, "this sub-query has %d columns; as a value it has one", len(sub.cols))
 	}
-	if !sub.single && !sub.unique() {
+	if !sub.single && !sqlfilter.One(sub.program) {
 		return sqlexpr.Node{}, sqlexpr.Unsupported(e.At, "write IN (SELECT …) to compare with each, add LIMIT 1, or take an aggregate such as max(…)", "this sub-query may have more than one record; as a value it has one")
 	}
 	c := sub.cols[0]
@@ -122,56 +123,4 @@ func (r *rel) Scalar(e *sqltext.Sub) (sqlexpr.Node, error) {
 	}
 	n := sqlexpr.Node{Node: r.column(x.(plan.Ref).Column, e.At), Day: c.day, Span: c.span}
 	return n, nil
-}
-
-// unique reports whether the first stage of r keeps one record at most, because it names the key.
-func (r *rel) unique() bool {
-	if len(r.program.Base.Order) != 1 || r.program.From < 0 {
-		return false
-	}
-	key := r.program.Base.Order[0].Column
-	if !r.program.Base.Columns[key].NotNull {
-		return false
-	}
-	for _, s := range r.program.Stages {
-		f, ok := s.(*plan.Filter)
-		if !ok {
-			_, passes := s.(*plan.Map)
-			if !passes {
-				return false
-			}
-			continue
-		}
-		tests := []plan.Expr{f.If}
-		if a, ok := f.If.(plan.Apply); ok && a.Op == plan.And {
-			tests = a.Args
-		}
-		for _, t := range tests {
-			a, ok := t.(plan.Apply)
-			if !ok || a.Op != plan.Same {
-				continue
-			}
-			for i, x := range a.Args {
-				ref, is := x.(plan.Ref)
-				_, around := a.Args[1-i].(plan.Outer)
-				if is && around && ref.Column == key {
-					return true
-				}
-			}
-		}
-		for _, w := range parts(f.Where) {
-			if c, ok := w.(query.Compare); ok && c.Op == query.Eq && c.Path.String() == r.program.Base.Columns[key].Key() {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// parts returns the parts of a conjunction.
-func parts(f query.Filter) []query.Filter {
-	if and, ok := f.(query.And); ok {
-		return and
-	}
-	return []query.Filter{f}
 }

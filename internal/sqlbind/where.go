@@ -3,8 +3,10 @@ package sqlbind
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlfilter"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -14,7 +16,7 @@ func (r *rel) where(e sqltext.Expr) error {
 	var filters query.And
 	var equalities, rest []sqltext.Expr
 	for _, part := range sqltext.Conjuncts(e) {
-		f, err := r.simple(part)
+		f, err := sqlfilter.Of(r, part)
 		if err != nil {
 			return err
 		}
@@ -96,3 +98,28 @@ func (r *rel) has(e sqltext.Expr) bool {
 	_, ok := r.Computed(e)
 	return ok
 }
+
+// Stored implements sqlfilter.Columns.
+func (r *rel) Stored(e sqltext.Expr) *plan.Column {
+	n, ok := e.(*sqltext.Name)
+	if !ok || r.computed != nil {
+		return nil
+	}
+	up, c, err := r.find(n)
+	if err != nil || up > 0 || c.at < 0 {
+		return nil
+	}
+	column := &r.shape.Columns[c.at]
+	if column.Field == nil || column.Mask != nil || column.Path == nil {
+		return nil
+	}
+	switch column.Type {
+	case schema.String, schema.Integer, schema.Double, schema.Decimal, schema.Boolean, schema.Date, schema.UUID:
+		r.tables.Named(column.Field)
+		return column
+	}
+	return nil
+}
+
+// Alone implements sqlfilter.Columns.
+func (r *rel) Alone(e sqltext.Expr) (sqlexpr.Node, error) { return r.exprs().Alone().Value(e) }

@@ -5,7 +5,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // arithmetic binds an operator on numbers, dates and lengths of time.
@@ -29,19 +28,12 @@ func (b *Binder) arithmetic(sign string, x, y Node, p sqltext.Pos) (Node, error)
 	if err != nil {
 		return Node{}, err
 	}
-	if k, ok := folded(sign, ex, ey); ok {
-		return Literal(k, p), nil
-	}
 	of := func(o plan.Op, a, b plan.Expr) plan.Expr { return plan.Apply{Op: o, Args: []plan.Expr{a, b}, T: t} }
-	switch sign {
-	case "+":
-		return computedOf(of(plan.Add, ex, ey), p), nil
-	case "-":
-		return computedOf(of(plan.Sub, ex, ey), p), nil
-	case "*":
-		return computedOf(of(plan.Mul, ex, ey), p), nil
-	case "%", "mod":
-		return computedOf(of(plan.Mod, ex, ey), p), nil
+	if op, ok := map[string]plan.Op{"+": plan.Add, "-": plan.Sub, "*": plan.Mul, "%": plan.Mod, "mod": plan.Mod}[sign]; ok {
+		if k, ok := plan.Whole(op, ex, ey); ok {
+			return Literal(k, p), nil
+		}
+		return computedOf(of(op, ex, ey), p), nil
 	}
 	if t != schema.Integer {
 		return computedOf(of(plan.Div, ex, ey), p), nil
@@ -51,26 +43,4 @@ func (b *Binder) arithmetic(sign string, x, y Node, p sqltext.Pos) (Node, error)
 	}
 	minus := plan.Apply{Op: plan.Same, Args: []plan.Expr{ey, Whole(-1)}, T: schema.Boolean}
 	return computedOf(plan.Case{If: []plan.Expr{minus}, Then: []plan.Expr{of(plan.Sub, Whole(0), ex)}, Else: of(plan.Quo, ex, ey), T: t}, p), nil
-}
-
-// folded returns the sum, the difference or the product of two constant whole numbers of moderate size.
-func folded(sign string, x, y plan.Expr) (value.Value, bool) {
-	a, okA := x.(plan.Const)
-	b, okB := y.(plan.Const)
-	if !okA || !okB || a.T != schema.Integer || b.T != schema.Integer || a.Value.IsNull() || b.Value.IsNull() {
-		return value.Value{}, false
-	}
-	m, n := a.Value.Int(), b.Value.Int()
-	if most := int64(1 << 30); m > most || m < -most || n > most || n < -most {
-		return value.Value{}, false
-	}
-	switch sign {
-	case "+":
-		return value.OfInt(m + n), true
-	case "-":
-		return value.OfInt(m - n), true
-	case "*":
-		return value.OfInt(m * n), true
-	}
-	return value.Value{}, false
 }

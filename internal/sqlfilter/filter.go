@@ -1,0 +1,170 @@
+// Package sqlfilter finds what a condition of SQL says of stored columns: filters, which a source can serve from an index,
+// and whether they select one record by its key.
+package sqlfilter
+
+import (
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Columns are the columns that a condition may name.
+type Columns interface {
+	// Stored returns the stored column that e names, if it can be compared; nil if it is none.
+	Stored(e sqltext.Expr) *plan.Column
+
+	// Alone binds an expression that names no columns.
+	Alone(e sqltext.Expr) (sqlexpr.Node, error)
+}
+
+// Of returns e as a filter on a stored column of r; nil if it is none.
+func Of(r Columns, e sqltext.Expr) (query.Filter, error) {
+	switch e := e.(type) {
+	case *sqltext.Binary:
+		return comparison(r, e)
+	case *sqltext.Between:
+		if e.Not || e.Symmetric {
+			return nil, nil
+		}
+		low, err := comparison(r, &sqltext.Binary{Op: ">=", L: e.X, R: e.Low, At: e.At})
+		if err != nil || low == nil {
+			return nil, err
+		}
+		high, err := comparison(r, &sqltext.Binary{Op: "<=", L: e.X, R: e.High, At: e.At})
+		if err != nil || high == nil {
+			return nil, err
+		}
+		return query.And{low, high}, nil
+	case *sqltext.In:
+		return in(r, e)
+	case *sqltext.Is:
+		if c := r.Stored(e.X); c != nil && e.What == "null" {
+			return query.Exists{Path: c.Path, Want: e.Not}, nil
+		}
+	}
+	return nil, nil
+}
+
+var signs = map[string]query.Op{"=": query.Eq, "<>": query.Ne, "<": query.Lt, "<=": query.Lte, ">": query.Gt, ">=": query.Gte}
+
+func comparison(r Columns, e *sqltext.Binary) (query.Filter, error) {
+	sign, ok := signs[e.Op]
+	if !ok {
+		return nil, nil
+	}
+	x, y := e.L, e.R
+	c := r.Stored(x)
+	if c == nil {
+		if c = r.Stored(y); c == nil {
+			return nil, nil
+		}
+		x, y = y, x
+		sign = map[query.Op]query.Op{query.Eq: query.Eq, query.Ne: query.Ne, query.Lt: query.Gt, query.Lte: query.Gte, query.Gt: query.Lt, query.Gte: query.Lte}[sign]
+	}
+	v, ok := operand(r, c, y)
+	if !ok {
+		return nil, nil
+	}
+	f := query.Compare{Path: c.Path, Op: sign, Value: v, At: sqlexpr.At(e.Pos())}
+	if sign == query.Ne { // which holds for null in a filter
+		return query.And{f, query.Exists{Path: c.Path, Want: true}}, nil
+	}
+	return f, nil
+}
+
+func in(r Columns, e *sqltext.In) (query.Filter, error) {
+	c := r.Stored(e.X)
+	if c == nil || e.Query != nil {
+		return nil, nil
+	}
+	among := query.In{Path: c.Path, Not: e.Not, At: sqlexpr.At(e.Pos())}
+	for _, item := range e.List {
+		v, ok := operand(r, c, item)
+		if !ok {
+			return nil, nil
+		}
+		among.Values = append(among.Values, v)
+	}
+	if e.Not {
+		return query.And{among, query.Exists{Path: c.Path, Want: true}}, nil
+	}
+	return among, nil
+}
+
+// operand returns a constant as a value of a column's type, and whether it is one that isn't null.
+func operand(r Columns, c *plan.Column, e sqltext.Expr) (value.Value, bool) {
+	switch e.(type) {
+	case *sqltext.Number, *sqltext.String, *sqltext.Word, *sqltext.Param, *sqltext.Unary, *sqltext.Cast, *sqltext.Call, *sqltext.Binary:
+	default:
+		return value.Value{}, false
+	}
+	n, err := r.Alone(e)
+	if err != nil || n.Span || !n.Constant {
+		return value.Value{}, false
+	}
+	n.Node = typed.AsID(n.Node, c)
+	x, err := n.Want(c.Type, "=")
+	if err != nil {
+		return value.Value{}, false
+	}
+	k, ok := x.(plan.Const)
+	if !ok || k.Value.IsNull() {
+		return value.Value{}, false
+	}
+	if c.Type == schema.Date { // a bare day is its midnight
+		return value.OfDate(k.Value.Micros()), true
+	}
+	return k.Value, true
+}
+
+// One reports whether the first stages of p keep one record at most, because they name the key.
+func One(p *plan.Program) bool {
+	if len(p.Base.Order) != 1 || p.From < 0 {
+		return false
+	}
+	key := p.Base.Order[0].Column
+	if !p.Base.Columns[key].NotNull {
+		return false
+	}
+	for _, s := range p.Stages {
+		f, ok := s.(*plan.Filter)
+		if !ok {
+			_, passes := s.(*plan.Map)
+			if !passes {
+				return false
+			}
+			continue
+		}
+		tests := []plan.Expr{f.If}
+		if a, ok := f.If.(plan.Apply); ok && a.Op == plan.And {
+			tests = a.Args
+		}
+		for _, t := range tests {
+			a, ok := t.(plan.Apply)
+			if !ok || a.Op != plan.Same {
+				continue
+			}
+			for i, x := range a.Args {
+				ref, is := x.(plan.Ref)
+				_, around := a.Args[1-i].(plan.Outer)
+				if is && around && ref.Column == key {
+					return true
+				}
+			}
+		}
+		where, and := f.Where.(query.And)
+		if !and {
+			where = query.And{f.Where}
+		}
+		for _, w := range where {
+			if c, ok := w.(query.Compare); ok && c.Op == query.Eq && c.Path.String() == p.Base.Columns[key].Key() {
+				return true
+			}
+		}
+	}
+	return false
+}
