@@ -132,7 +132,7 @@ func TestServer(t *testing.T) {
 	}
 	const issue = "0194b278-9ec8-7336-939c-d937258146b6"
 	selected := call("query_sql", map[string]any{"sql": "SELECT count(*) AS n, $2 AS word, $3 AS third FROM issues WHERE id = $1", "params": []any{issue, "it's \"so\" -- ;", nil}})
-	if want := `{"n":1,"word":"it's \"so\" -- ;","third":null}`; !strings.Contains(selected, want) {
+	if want := `1,"it's \"so\" -- ;",`; !strings.Contains(selected, want) {
 		t.Errorf("query_sql with params answers %s, want %s", selected, want)
 	}
 	if got := call("query_sql", map[string]any{"sql": "SELECT $4 AS x FROM issues", "params": []any{issue, 1, 2}}); !strings.Contains(got, "the parameter 4 has no value") {

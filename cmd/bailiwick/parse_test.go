@@ -21,15 +21,31 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 )
 
-// TestParse runs the scripts that need a Parse Server: $PARSE is its address, and $FRONT that of a proxy before it, which the
-// command front has answer in its place.
+// TestParse runs the scripts that need a Parse Server. They run one after the other: the classes of one are in what another
+// describes.
 func TestParse(t *testing.T) {
-	s := testservices.Parse(t)
+	scripts, err := filepath.Glob("testdata/parse/*.txtar")
+	if err != nil || scripts == nil {
+		t.Fatal(scripts, err)
+	}
+	for _, file := range scripts {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { playParse(t, testservices.Parse(t), file) })
+	}
+}
+
+// TestParseExample runs the conversation of examples/parse, in which an order is refunded.
+func TestParseExample(t *testing.T) {
+	playParse(t, testservices.ParseAlone(t), "testdata/parse/alone/example.txtar")
+}
+
+// playParse runs a script: $PARSE is the address of the server, and $FRONT that of a proxy before it, which the command front has
+// answer in its place.
+func playParse(t *testing.T, s testservices.ParseServer, file string) {
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{Dir: "testdata/parse", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
+	testscript.Run(t, testscript.Params{Files: []string{file}, Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
 			to, err := url.Parse(strings.TrimSuffix(s.URL(), "/parse"))
 			if err != nil {

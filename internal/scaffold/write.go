@@ -24,6 +24,10 @@ type writer struct {
 	applications []presets.Preset // those that were recognised
 }
 
+// mongoPassword is the environment variable with the password in the URL of a MongoDB source. Other databases have one that their
+// drivers read.
+const mongoPassword = "MONGODB_PASSWORD"
+
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
 
 // rules returns the whole configuration.
@@ -45,14 +49,18 @@ func (w *writer) rules() string {
 			variable = "MYSQL_PWD"
 		}
 		if (config.Source{URL: w.source.URL}).MongoDB() {
-			variable = "MONGODB_PASSWORD"
+			variable = mongoPassword
 		}
 		w.line("  # The password is taken from the environment variable %s. Let the user be one that can only read.", variable)
 	}
 	if strings.HasPrefix(w.source.URL, "parse+") {
 		w.parse()
 	} else {
-		w.line("  %s: {url: %s}", w.source.Name, yamlQuoted(w.source.URL))
+		address := yamlQuoted(w.source.URL)
+		if w.source.WithPassword { // the only variable; what else looks like one is text
+			address = strings.Replace(address, "$${"+mongoPassword+"}", "${"+mongoPassword+"}", 1)
+		}
+		w.line("  %s: {url: %s}", w.source.Name, address)
 	}
 	if w.answers.Writes == Review {
 		w.line("gates: {writes: review, raw_writes: review}   # agents with the scope write propose; nothing runs before a person approves")

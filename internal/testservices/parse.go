@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"syscall"
 	"testing"
 )
 
@@ -23,14 +24,29 @@ const parseVariable = "BAILIWICK_TEST_PARSE"
 // Parse returns the private Parse Server, which all tests share: a test makes classes of its own.
 func Parse(t testing.TB) ParseServer {
 	t.Helper()
+	return parseServer(t, syscall.LOCK_SH)
+}
+
+// ParseAlone is Parse for a test that writes records of the shop: no test of any process uses the server at the same time.
+func ParseAlone(t testing.TB) ParseServer {
+	t.Helper()
+	return parseServer(t, syscall.LOCK_EX)
+}
+
+func parseServer(t testing.TB, lock int) ParseServer {
+	t.Helper()
 	path, why := serverURL(parseVariable)
 	if why != "" {
 		t.Skipf("LEFT OUT: Parse Server: %s", why)
 	}
 	var p ParseServer
-	text, err := os.ReadFile(path)
+	file, err := os.Open(path)
 	if err == nil {
-		err = json.Unmarshal(text, &p)
+		t.Cleanup(func() { file.Close() })
+		err = syscall.Flock(int(file.Fd()), lock)
+	}
+	if err == nil {
+		err = json.NewDecoder(file).Decode(&p)
 	}
 	if err != nil {
 		t.Fatalf("Parse Server at %s: %v", parseVariable, err)

@@ -57,7 +57,9 @@ func (r *reading) walk(v *policy.View, where query.Filter) (*walk, error) {
 			filterfields.Fields(l.Filter, func(name string) { keys = append(keys, name) })
 		}
 	}
-	keys = slices.AppendSeq(keys, maps.Keys(v.Class().Guard.Named)) // without these, Parse Server can't tell what to leave out
+	if g := v.Class().Guard; g != nil {
+		keys = slices.AppendSeq(keys, maps.Keys(g.Named)) // without these, Parse Server can't tell what to leave out
+	}
 	slices.Sort(keys)
 	keys = slices.DeleteFunc(slices.Compact(keys), func(k string) bool { return k == readers })
 	return &walk{reading: r, view: v, class: c, keys: strings.Join(keys, ","),
