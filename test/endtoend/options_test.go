@@ -59,7 +59,7 @@ var nils = map[reflect.Type]map[string]string{
 	reflect.TypeFor[console.Options](): {
 		"Reviewer": needed, "Tokens": needed, "Allow": needed, "Admit": needed,
 		"Credentials": without, "Issuer": without, "Agents": without,
-		"Audit": without, "Exposure": without, "Sources": without, "Deliveries": without, "Hooks": without, "Log": usual, "Now": usual},
+		"Audit": without, "Exposure": without, "Sources": without, "Deliveries": without, "Hooks": without, "TestHook": without, "Log": usual, "Now": usual},
 	reflect.TypeFor[reviewapi.Options](): {"Reviewer": needed, "Identify": needed, "Record": needed, "Deliveries": without, "Tokens": without, "Closing": without, "Logger": without},
 	reflect.TypeFor[serve.Options]():     {"Authenticate": usual, "Tools": without, "Logger": without},
 	reflect.TypeFor[assistant.Options](): {"Client": needed, "Prices": usual, "HTTP": usual},
@@ -158,8 +158,8 @@ func TestForeignAction(t *testing.T) {
 	bot, ben := o.bot(), o.person("ben")
 	file := func(name string) (id, digest string) {
 		t.Helper()
-		data := value.OfObject([]value.Member{{Name: "n", Value: value.OfInt(7)}})
-		in := value.OfObject([]value.Member{{Name: "object_id", Value: value.OfString("1")}, {Name: "n", Value: value.OfInt(7)}})
+		data := value.OfObject([]value.Member{{Name: "n", Value: value.OfInt(8)}})
+		in := value.OfObject([]value.Member{{Name: "object_id", Value: value.OfString("1")}, {Name: "n", Value: value.OfInt(8)}})
 		err := o.gateway.Do(t.Context(), bot, bailiwick.CallSpec{Tool: name, Needs: identity.Write, Writes: policy.WriteAction, Proposes: true}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 			s, err := c.Propose(ctx, write.Request{Tool: name, Action: name, Input: in, Writes: []write.Write{&write.Update{Class: "issues", ID: "1", Data: data}}})
 			if err == nil {

@@ -20,7 +20,7 @@ import (
 
 // TestNonInterferenceFerretDB compares the answers over worlds in FerretDB, as documents. BAILIWICK_SOAK sets how many.
 func TestNonInterferenceFerretDB(t *testing.T) {
-	most := 1000
+	most := 1500
 	if os.Getenv("BAILIWICK_SOAK") != "" {
 		most = pairs(t)
 	}
