@@ -120,7 +120,7 @@ func choose(found []Tenancy, answer string) (*Tenancy, error) {
 // sound checks that the generated configuration can be parsed and compiled.
 func sound(text, source string, classes []schema.Class) error {
 	c, err := config.Parse("bailiwick.yaml", []byte(text), func(name string) (string, bool) {
-		if strings.HasPrefix(name, "PARSE_") {
+		if name == mongoPassword || strings.HasPrefix(name, "PARSE_") {
 			return "key", true
 		}
 		return "", false

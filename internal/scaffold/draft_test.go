@@ -169,3 +169,26 @@ func TestEvidence(t *testing.T) {
 		}
 	}
 }
+
+// TestAddresses checks how the address of a database is written: only the variable of a password that was removed is one.
+func TestAddresses(t *testing.T) {
+	for _, tt := range []struct {
+		source Source
+		want   []string
+	}{
+		{Source{Name: "app", URL: "mongodb://reader:${MONGODB_PASSWORD}@db.example/a${b}", WithPassword: true},
+			[]string{`app: {url: "mongodb://reader:${MONGODB_PASSWORD}@db.example/a$${b}"}`, "environment variable MONGODB_PASSWORD"}},
+		{Source{Name: "app", URL: "postgres://reader@db.example/shop", WithPassword: true}, []string{`app: {url: "postgres://reader@db.example/shop"}`, "environment variable PGPASSWORD"}},
+		{Source{Name: "app", URL: "sqlite:${MONGODB_PASSWORD}.db"}, []string{`app: {url: "sqlite:$${MONGODB_PASSWORD}.db"}`}},
+	} {
+		d, err := Of(tt.source, []schema.Class{table("notes", "id:int", "title:text")}, Evidence{}, Answers{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(d.Text, want) {
+				t.Errorf("%s: it lacks %s:\n%s", tt.source.URL, want, d.Text)
+			}
+		}
+	}
+}
