@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -234,16 +235,30 @@ func commandLine() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	b.WriteString(generated + "# Command line\n\nExit codes: 0 done, 1 refused or failed, 2 not understood. `--json` writes results and errors as JSON.\n")
-	for _, command := range []string{"", "demo", "serve", "call", "tools", "schema", "token create", "token list", "token revoke", "audit tail", "audit verify", "audit archive", "audit export", "audit key", "audit usage", "store backup", "store restore", "store check", "changes list", "changes show",
-		"changes value", "changes approve", "changes break-glass", "changes reject", "changes request-changes", "changes edit", "changes comment", "changes renew", "changes revert", "changes settle", "changes watch", "changes deliveries", "changes redeliver", "check", "init", "health"} {
-		args := append(strings.Fields(command), "--help")
-		help := exec.Command(program, args...)
-		help.Env = append(os.Environ(), "NO_COLOR=1")
-		out, err := help.Output()
-		if err != nil {
-			return nil, fmt.Errorf("bailiwick %s --help: %w", command, err)
-		}
-		fmt.Fprintf(&b, "\n## %s\n\n```\n%s\n```\n", strings.TrimSpace("bailiwick "+command), strings.TrimSpace(string(out)))
+	err = helpOf(&b, program, nil)
+	return b.Bytes(), err
+}
+
+// subcommand matches a line of the list of commands in a help.
+var subcommand = regexp.MustCompile(`(?m)^  ([a-z-]+) +\S`)
+
+// helpOf adds the help of a command and of all below it.
+func helpOf(b *bytes.Buffer, program string, command []string) error {
+	help := exec.Command(program, append(slices.Clone(command), "--help")...)
+	help.Env = append(os.Environ(), "NO_COLOR=1")
+	out, err := help.Output()
+	if err != nil {
+		return fmt.Errorf("bailiwick %s --help: %w", strings.Join(command, " "), err)
 	}
-	return b.Bytes(), nil
+	fmt.Fprintf(b, "\n## %s\n\n```\n%s\n```\n", strings.TrimSpace("bailiwick "+strings.Join(command, " ")), strings.TrimSpace(string(out)))
+	_, list, _ := strings.Cut(string(out), "\nAvailable Commands:\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	for _, line := range subcommand.FindAllStringSubmatch(list, -1) {
+		if name := line[1]; name != "help" && name != "completion" {
+			if err := helpOf(b, program, append(slices.Clone(command), name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
