@@ -306,6 +306,9 @@ func (g generator) windows() Stage {
 	s := SetWindowFields{Order: []Sort{{Path: Path{g.name()}, Desc: g.n(1) == 0}}}
 	if g.n(1) == 0 {
 		s.By = g.expr(1)
+		if x, ok := s.By.(Literal); ok && x.Value.IsNull() { // null is read as no partition
+			s.By = nil
+		}
 	}
 	for _, n := range g.names(1, 3) {
 		w := Window{Accumulator: Accumulator{Name: n, Op: g.pick("function", WindowFunctions...)}, First: true, Last: true}
