@@ -30,6 +30,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
+	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -108,7 +109,7 @@ func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	name, at, good := signed(&h, r.Header, body)
 	if age := time.Since(at); !known || !good || age > window || age < -window {
-		d.o.Logger.WarnContext(r.Context(), "an answer to a notification is refused", "hook", problem.Cut(strings.TrimPrefix(r.URL.Path, Path)), "known", known, "signed", good)
+		refused.Because(r.Context(), map[bool]string{true: "signature_time", false: "signature"}[known && good], "") // a line each would fill a disk
 		http.Error(w, "the signature or its time is not right", http.StatusUnauthorized)
 		return
 	}

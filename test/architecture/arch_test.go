@@ -202,7 +202,7 @@ var mayImport = map[string]string{
 
 	// beside change
 	"internal/webhook":  "change identity internal/netguard internal/review internal/rules/expression problem write",
-	"internal/answers":  ". change identity internal/netguard internal/once internal/review internal/webhook problem",
+	"internal/answers":  ". change identity internal/netguard internal/once internal/refused internal/review internal/webhook problem",
 	"internal/mail":     "internal/webhook",
 	"internal/netguard": "",
 
