@@ -33,7 +33,7 @@ func serveCommand(t *terminal.Terminal) *cobra.Command {
 		Use:   "serve",
 		Short: "Serve agents over MCP",
 		Long: "Serve agents over MCP, read-only. With a configuration its rules decide what agents see, and agents need a token.\n" +
-			"With --source alone every table is a class under its own name; without --store whoever is on this machine may read.\n" +
+			"With --source alone every table is a class under its own name; without --store every user of this machine may read.\n" +
 			"A configuration that changes is put into force while calls run; one that is wrong is refused, and the log says why.\n" +
 			"SIGHUP reads it at once, and looks at the databases again. The first SIGINT or SIGTERM lets calls in flight end, the second one doesn't.",
 		Example: "  bailiwick serve\n  bailiwick serve --source sqlite:app.db\n  bailiwick serve --stdio --tenant acme",
@@ -127,7 +127,7 @@ func announce(ctx context.Context, t *terminal.Terminal, p *app.App, open bool) 
 		t.Notef("no rules: every table is visible, read-only; fields that look like credentials are not shown (\"bailiwick init\" writes rules)")
 	}
 	if open {
-		t.Notef("no store: whoever is on this machine may read without a token, and the audit ends with this process (--store sqlite:bailiwick.db keeps it)")
+		t.Notef("no store: every user of this machine may read without a token, and the audit ends with this process (--store sqlite:bailiwick.db keeps it)")
 		return
 	}
 	if p.Config.Auth.TokensOff {

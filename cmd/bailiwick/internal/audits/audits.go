@@ -131,7 +131,7 @@ func key(t *terminal.Terminal) *cobra.Command {
 		Use:   "key",
 		Short: "Print the public key that checkpoints of the audit are signed with",
 		Long: "Key prints the public key of the configuration's audit.key, or else of the key that the store made. Keep it elsewhere: with it,\n" +
-			"audit verify --key finds what was written anew by whoever can write to the store, and could put another key there.",
+			"audit verify --key finds what was rewritten by someone with write access to the store, who could also replace a key kept there.",
 		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return k.Signed(cmd.Context(), func(s app.Signing) error {

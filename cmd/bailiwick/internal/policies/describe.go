@@ -22,7 +22,7 @@ func describe(t *terminal.Terminal) *cobra.Command {
 		Use:   "describe --as WHO [CLASS]",
 		Short: "Tell what a principal may see and do",
 		Long: "Tell what a principal may see and do: tools, classes, which fields it sees and which not, and what every record\n" +
-			"satisfies. Values of filters and tenants are told as the first 8 hex digits of their SHA-256.",
+			"satisfies. Values of filters and tenants are shown as the first 8 hex digits of their SHA-256.",
 		Example: "  bailiwick policy describe --as support-bot\n  bailiwick policy describe --as stdio tracker.issues",
 		Args:    terminal.These(0, "CLASS"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -21,7 +21,7 @@ func diff(t *terminal.Terminal) *cobra.Command {
 		Short: "Tell which calls of the last days would end otherwise under another configuration",
 		Long: "Tell which calls of the last days would end otherwise under the configuration NEW than under OLD: those that would be\n" +
 			"refused, allowed, or give other records or fields. It reads the audit and what the sources have, and no records. The audit\n" +
-			"has no values, so some calls can't be decided; they are told apart. Ends with code 1 when a call would end otherwise.",
+			"has no values, so some calls can't be decided; they are listed apart. Ends with code 1 when a call would end otherwise.",
 		Example: "  bailiwick policy diff bailiwick.yaml proposed.yaml --days 7",
 		Args:    terminal.These(2, "OLD, the configuration in force,", "NEW, the configuration to try,"),
 		RunE: func(cmd *cobra.Command, args []string) error {

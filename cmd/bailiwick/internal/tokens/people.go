@@ -34,7 +34,7 @@ func invite(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "invite PERSON",
 		Short: "Print a link that signs a person in to the console, once",
-		Long: "Print a link that signs a person in to the console, once. Send it to that person alone: whoever opens it first is signed in as PERSON.\n" +
+		Long: "Print a link that signs a person in to the console, once. Send it to that person alone: the first to open it is signed in as PERSON.\n" +
 			"The session lasts for half a day; invite again for another one. Its token is listed and revoked like any other.",
 		Example: "  bailiwick people invite ana@example.com --scopes review,audit --url https://gate.example",
 		Args:    terminal.These(1, "the person, as owners of tokens are named"),
