@@ -84,9 +84,16 @@ func (o Options) sweep() {
 // moveFile moves the records of one file, if there are any.
 func (o Options) moveFile(ctx context.Context, s Store, done *Moved) (int, error) {
 	body, end, err := o.collect(ctx, s, done.Base)
-	n := int(end.Seq - done.Base.Seq)
-	if err != nil || n == 0 {
+	if err != nil {
+		// Where another process has pruned, records are missing and the log is undamaged.
+		if base, berr := s.Base(ctx); berr == nil && base != done.Base {
+			return 0, audit.ErrMoved
+		}
 		return 0, err
+	}
+	n := int(end.Seq - done.Base.Seq)
+	if n == 0 {
+		return 0, nil
 	}
 	name := filepath.Join(o.Dir, fmt.Sprintf("audit-%012d-%012d.jsonl", done.Base.Seq+1, end.Seq))
 	if err := put(name, body); err != nil {

@@ -140,6 +140,7 @@ func writer(t *testing.T, place, folder string) (*exec.Cmd, *bufio.Scanner) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { cmd.Process.Kill() })
 	return cmd, bufio.NewScanner(pipe)
 }
 

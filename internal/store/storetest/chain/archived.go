@@ -37,6 +37,7 @@ func Archived(t *testing.T, open func(t *testing.T) Case) {
 	t.Run("moved", func(t *testing.T) { testMoved(t, open(t)) })
 	t.Run("interrupted", func(t *testing.T) { testInterrupted(t, open(t)) })
 	t.Run("damaged", func(t *testing.T) { testDamaged(t, open(t)) })
+	t.Run("beside another", func(t *testing.T) { testBeside(t, open(t)) })
 	t.Run("guarded", func(t *testing.T) { testGuarded(t, open(t)) })
 }
 
@@ -202,6 +203,35 @@ func testInterrupted(t *testing.T, c Case) {
 	}
 	if err := c.Prune(t.Context(), audit.Head{}, base); !errors.Is(err, audit.ErrMoved) {
 		t.Errorf("from a beginning that has moved: %v", err)
+	}
+}
+
+// A late store reads its records only after another process has moved the oldest ones to an archive.
+type late struct {
+	storetest.Store
+	move func()
+}
+
+// Records implements audit.Chain.
+func (l late) Records(ctx context.Context, from int64, yield func(audit.Record) bool) error {
+	l.move()
+	return l.Store.Records(ctx, from, yield)
+}
+
+// testBeside moves records while another process takes out the first file's: what is missing then isn't damage.
+func testBeside(t *testing.T, c Case) {
+	fill(t, c)
+	dir := t.TempDir()
+	other := func() {
+		if _, err := archive.Move(t.Context(), broken{c.Store, "after"}, options(dir)); !errors.Is(err, errBroken) {
+			t.Error(err)
+		}
+	}
+	if _, err := archive.Move(t.Context(), late{c.Store, other}, options(dir)); !errors.Is(err, audit.ErrMoved) {
+		t.Error(err)
+	}
+	if report, damage := verify(t, c, nil, dir); damage != "" || report.Records != 31 {
+		t.Errorf("%s, %+v", damage, report)
 	}
 }
 
