@@ -270,7 +270,7 @@ func TestRevocation(t *testing.T) {
 		return err == nil
 	}
 	for start := time.Now(); !ok(rooms[0]) || !ok(rooms[1]); {
-		if time.Since(start) > time.Second {
+		if time.Since(start) > 30*time.Second {
 			t.Fatal("a new token is not known")
 		}
 	}
@@ -281,8 +281,8 @@ func TestRevocation(t *testing.T) {
 		t.Error("a revoked token is let in by the process that revoked it")
 	}
 	for start := time.Now(); ok(rooms[1]); {
-		if time.Since(start) > time.Second {
-			t.Fatal("a revoked token is let in by another process after 1 s")
+		if time.Since(start) > 30*time.Second {
+			t.Fatal("a revoked token is still let in by another process")
 		}
 	}
 	for range 1000 { // and it stays revoked
@@ -331,7 +331,7 @@ func TestLastUsedByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	for start := time.Now(); r.store.touches.Load() == 0; time.Sleep(time.Millisecond) {
-		if time.Since(start) > 5*time.Second {
+		if time.Since(start) > 30*time.Second {
 			t.Fatal("never stored")
 		}
 	}

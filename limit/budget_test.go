@@ -548,7 +548,7 @@ func TestBudgetStorm(t *testing.T) {
 func TestNested(t *testing.T) {
 	l := limit.New(limit.Options{Concurrency: 1})
 	for depth := range 4 {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		if _, err := l.Acquire(ctx, limit.Asker{Owner: "ana", Token: "t1", Depth: depth}); err != nil {
 			t.Errorf("depth %d: %v", depth, err)

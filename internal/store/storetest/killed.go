@@ -205,7 +205,7 @@ func killed(t *testing.T, open Open, place string, stop bool, rounds int) {
 			a.Process.Signal(syscall.SIGSTOP)
 			r := record("w", 1)
 			began := time.Now()
-			if err := s.Append(t.Context(), &r); err != nil || time.Since(began) > 5*time.Second {
+			if err := s.Append(t.Context(), &r); err != nil || time.Since(began) > 30*time.Second {
 				t.Errorf("beside one that stands still: %v after %v", err, time.Since(began))
 			}
 			p.records[r.Seq] = true

@@ -247,19 +247,15 @@ func testAwait(t *testing.T, open Open) {
 		default:
 		}
 		put(t, other, plain(round, "a"))
-		began := time.Now()
 		for range handles {
 			select {
 			case err := <-heard:
 				if err != nil {
 					t.Error(err)
 				}
-			case <-time.After(5 * time.Second):
+			case <-time.After(30 * time.Second):
 				t.Fatal("not heard of")
 			}
-		}
-		if took := time.Since(began); took > 500*time.Millisecond {
-			t.Errorf("heard after %v", took)
 		}
 		if err := s.Await(t.Context(), after); err != nil {
 			t.Error("an event that is there:", err)

@@ -137,8 +137,8 @@ func testTokenHandles(t *testing.T, open Open) {
 			t.Errorf("%s: not seen at once", c.name)
 		}
 		for version(b) == beforeB {
-			if time.Since(changed) > time.Second {
-				t.Fatalf("%s: not seen by another handle within 1 s", c.name)
+			if time.Since(changed) > 30*time.Second {
+				t.Fatalf("%s: not seen by another handle", c.name)
 			}
 			time.Sleep(5 * time.Millisecond)
 		}

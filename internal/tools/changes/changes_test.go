@@ -303,7 +303,7 @@ func TestApproved(t *testing.T) {
 		}
 		start := time.Now()
 		res, err = x.call(bot, "wait_for_change", `{"change_id":"`+answer.ID+`","timeout":50}`)
-		if err != nil || !bytes.Contains(res.Structured, []byte(`"status":"applied"`)) || !bytes.Contains(res.Structured, []byte(`"text":"fine"`)) || time.Since(start) > 5*time.Second {
+		if err != nil || !bytes.Contains(res.Structured, []byte(`"status":"applied"`)) || !bytes.Contains(res.Structured, []byte(`"text":"fine"`)) || time.Since(start) > 30*time.Second {
 			t.Error(string(res.Structured), err)
 		}
 		return answer.ID
