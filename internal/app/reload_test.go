@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -68,6 +70,7 @@ func TestReloadAtOnce(t *testing.T) {
 	done := make(chan struct{})
 	var readers sync.WaitGroup
 	mixed := map[string]bool{}
+	var calls atomic.Int64
 	for range 2 {
 		readers.Go(func() {
 			for {
@@ -77,6 +80,7 @@ func TestReloadAtOnce(t *testing.T) {
 				default:
 				}
 				_, _ = p.Tools.Call(t.Context(), bot, tool.Request{Name: "count_objects", Arguments: args})
+				calls.Add(1)
 			}
 		})
 	}
@@ -96,6 +100,9 @@ func TestReloadAtOnce(t *testing.T) {
 		if _, err := p.Reload(t.Context(), load(texts[i%2])); err != nil {
 			t.Error(err)
 			break
+		}
+		for made := calls.Load(); calls.Load() < made+3; { // one at least begins under these rules
+			time.Sleep(time.Millisecond)
 		}
 	}
 	close(done)
