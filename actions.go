@@ -42,7 +42,7 @@ func usable(rules *policy.Policy, actions *action.Set, p identity.Principal, cla
 
 func mayAct(rules *policy.Policy, p identity.Principal, a *action.Action) bool {
 	ask := CallSpec{Tool: action.MethodTool, Needs: a.Scope, Writes: policy.WriteAction, Proposes: true, Uses: []string{}}
-	if !p.Actions.Allows(a.Called()...) || a.Review == write.Deny || rules.May(p, ask.use()) != nil {
+	if !p.Actions.Allows(a.Called()...) || a.Review == write.Deny || rules.May(p, ask.Use()) != nil {
 		return false
 	}
 	return slices.ContainsFunc(rules.Views(p), func(v *policy.View) bool {

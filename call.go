@@ -48,8 +48,8 @@ type CallSpec struct {
 	Tools func() []string // returns the names of the tools the caller may call, for Call.Derive; nil disables the check of names
 }
 
-// use returns the spec as policy takes it.
-func (a CallSpec) use() policy.Use {
+// Use returns what a call of a uses, as gates, scopes and lists of tools are asked about it.
+func (a CallSpec) Use() policy.Use {
 	return policy.Use{Tool: a.Tool, Needs: a.Needs, Writes: a.Writes, Proposes: a.Proposes, Through: a.Uses}
 }
 
@@ -129,7 +129,7 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask CallSpec, run func(
 			n, err = 0, problem.Panicked(r)
 		}
 	}()
-	if err := c.policy.May(c.who, ask.use()); err != nil {
+	if err := c.policy.May(c.who, ask.Use()); err != nil {
 		return 0, err
 	}
 	release, err := g.limits.Acquire(ctx, asker(c.who))

@@ -177,7 +177,7 @@ func (g *Gateway) Close(ctx context.Context) error { return g.limits.Close(ctx) 
 
 // May returns nil if p may make the call under the rules in force now: by the gates, scopes and lists.
 func (g *Gateway) May(p identity.Principal, ask CallSpec) error {
-	return g.force.Load().policy.May(p, ask.use())
+	return g.force.Load().policy.May(p, ask.Use())
 }
 
 // Ping returns an error for each source that implements source.Pinger and is unreachable.

@@ -195,7 +195,7 @@ func Offers(c *config.Config) []policyreport.Tool {
 	all := allTools(c, nil, nil)
 	out := make([]policyreport.Tool, len(all))
 	for i := range all {
-		out[i] = policyreport.Tool{Name: all[i].Name, Needs: all[i].Needs(), Writes: all[i].Writes, Proposes: all[i].Proposes, Off: !served[all[i].Name]}
+		out[i] = policyreport.Tool{Use: all[i].Ask().Use(), Off: !served[all[i].Name]}
 	}
 	return out
 }

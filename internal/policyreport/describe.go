@@ -65,8 +65,8 @@ func (r *Regime) Describe(p identity.Principal) Description {
 	d := Description{Principal: p.ID, Name: p.Name, Kind: p.Kind, Owner: p.Owner, Tenant: p.Tenant, Parent: p.Parent,
 		Scopes: append([]identity.Scope{}, p.Scopes...), Rules: r.policy.Version(), Tools: []string{}, Classes: []View{}, Hidden: []Verdict{}}
 	for _, t := range r.tools {
-		if r.ToolVerdict(p, t.Name).Allowed {
-			d.Tools = append(d.Tools, t.Name)
+		if r.ToolVerdict(p, t.Tool).Allowed {
+			d.Tools = append(d.Tools, t.Tool)
 		}
 	}
 	for _, name := range r.Names() {

@@ -3,19 +3,14 @@ package policyreport
 import (
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Tool is what a verdict needs to know of a tool.
+// A Tool is a tool that verdicts are asked about.
 type Tool struct {
-	Name   string
-	Needs  identity.Scope
-	Writes policy.Write // as in policy.Use
-
-	Proposes bool // as in policy.Use
-	Off      bool // it exists, but the configuration disables it
+	policy.Use      // what a call of it uses
+	Off        bool // it exists, but the configuration disables it
 }
 
 // A Regime combines the rules in force, a catalogue and the available tools, for operators' questions about them.
@@ -73,7 +68,7 @@ func (r *Regime) Names() []string {
 
 // Tool returns the tool called name, and whether there is one.
 func (r *Regime) Tool(name string) (Tool, bool) {
-	i := slices.IndexFunc(r.tools, func(t Tool) bool { return t.Name == name })
+	i := slices.IndexFunc(r.tools, func(t Tool) bool { return t.Tool == name })
 	if i < 0 {
 		return Tool{}, false
 	}
@@ -94,7 +89,7 @@ func (r *Regime) Ruled(c *schema.Class) (rule policy.ClassRule, key string, ok b
 func (r *Regime) Tools() []string {
 	out := make([]string, len(r.tools))
 	for i, t := range r.tools {
-		out[i] = t.Name
+		out[i] = t.Tool
 	}
 	return out
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
-	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -62,20 +61,19 @@ func (r *Regime) ToolVerdict(principal identity.Principal, name string) Verdict 
 	case !ok:
 		names := make([]string, len(r.tools))
 		for i, t := range r.tools {
-			names[i] = t.Name
+			names[i] = t.Tool
 		}
 		return Verdict{Reason: "unknown_tool", DeniedAt: AtGate, Why: fmt.Sprintf("there is no tool %q%s", problem.Cut(name), problem.DidYouMean(problem.Nearest(name, names, 1)))}
 	case t.Off:
 		return Verdict{Reason: "tool_off", DeniedAt: AtGate, Rule: []string{"tools"}, Why: fmt.Sprintf("the configuration doesn't serve the tool %s", name)}
 	}
-	use := policy.Use{Tool: name, Needs: t.Needs, Writes: t.Writes, Proposes: t.Proposes}
-	err := r.policy.May(principal, use)
+	err := r.policy.May(principal, t.Use)
 	if err == nil {
 		return Verdict{Allowed: true, Why: fmt.Sprintf("the principal may call %s", name)}
 	}
 	p := problem.Of(err)
 	if p.Kind == "gate" {
-		_, key := r.policy.Gate(use.Kind())
+		_, key := r.policy.Gate(t.Kind())
 		return Verdict{Reason: p.Kind, DeniedAt: AtGate, Rule: strings.FieldsFunc(key, func(c rune) bool { return c == '.' }), Why: p.Detail}
 	}
 	if p.Kind == "scope" {

@@ -54,7 +54,7 @@ func regime(t *testing.T) *policyreport.Regime {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := policyreport.Over(p, []policyreport.Tool{{Name: "query_class", Needs: identity.Read}, {Name: "delete_object", Needs: identity.Delete}, {Name: "update_object", Needs: identity.Write, Writes: policy.WriteRaw}, {Name: "aggregate", Needs: identity.Read, Off: true}})
+	r, err := policyreport.Over(p, []policyreport.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}, {Use: policy.Use{Tool: "delete_object", Needs: identity.Delete}}, {Use: policy.Use{Tool: "update_object", Needs: identity.Write, Writes: policy.WriteRaw}}, {Use: policy.Use{Tool: "aggregate", Needs: identity.Read}, Off: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestCanonicalVerdict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := policyreport.Over(p, []policyreport.Tool{{Name: "query_class", Needs: identity.Read}})
+	r, err := policyreport.Over(p, []policyreport.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func regime(t *testing.T) *policyreport.Regime {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := policyreport.Over(p, []policyreport.Tool{{Name: "query_class", Needs: identity.Read}, {Name: "group_by", Needs: identity.Read}, {Name: "count_objects", Needs: identity.Read}})
+	g, err := policyreport.Over(p, []policyreport.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}, {Use: policy.Use{Tool: "group_by", Needs: identity.Read}}, {Use: policy.Use{Tool: "count_objects", Needs: identity.Read}}})
 	if err != nil {
 		t.Fatal(err)
 	}

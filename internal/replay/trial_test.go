@@ -30,7 +30,7 @@ func catalogue() []schema.Class {
 	return []schema.Class{class("issues", "org", "title", "state"), class("keys", "value"), class("users", "name", "email"), class("masked", "name")}
 }
 
-var tools = []policyreport.Tool{{Name: "query_class", Needs: identity.Read}, {Name: "get_object", Needs: identity.Read}, {Name: "export_data", Needs: identity.Read}, {Name: "delete_object", Needs: identity.Delete}}
+var tools = []policyreport.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}, {Use: policy.Use{Tool: "get_object", Needs: identity.Read}}, {Use: policy.Use{Tool: "export_data", Needs: identity.Read}}, {Use: policy.Use{Tool: "delete_object", Needs: identity.Delete}}}
 
 func regime(t *testing.T, rules policy.Rules, tools []policyreport.Tool) *policyreport.Regime {
 	t.Helper()

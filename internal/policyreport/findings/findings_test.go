@@ -120,7 +120,7 @@ func TestFindings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			regime, err := policyreport.Over(p, []policyreport.Tool{{Name: "query_class", Needs: identity.Read}})
+			regime, err := policyreport.Over(p, []policyreport.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}})
 			if err != nil {
 				t.Fatal(err)
 			}
