@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"database/sql"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,7 +20,7 @@ import (
 // A fault breaks a running server. answer, ready and log match what an agent, a probe and the log get.
 type fault struct {
 	name               string
-	store              func(t *testing.T) string // the store's URL; nil for a file in the folder
+	store              func(t testing.TB) string // the store's URL; nil for a file in the folder
 	breaks             func(b *box) (mend func())
 	answer, ready, log string
 }
@@ -36,6 +38,8 @@ func faults() []fault {
 			answer: retryable, ready: `^503 not ready: the store can't be written\n$`, log: `write in bailiwick.db: the file was removed or replaced while it was in use; put it back`},
 		{name: "store replaced", breaks: func(b *box) func() { return b.moved("bailiwick.db", "SQLite format 3\x00") },
 			answer: retryable, ready: `^503 not ready: the store can't be written\n$`, log: `the file was removed or replaced while it was in use`},
+		{name: "store read-only", breaks: (*box).immutable,
+			answer: retryable, ready: `^503 not ready: the store can't be written\n$`, log: `append to the audit log in bailiwick.db: operation not permitted`},
 		{name: "disk full", store: smallDisk, breaks: (*box).fillDisk,
 			answer: retryable, ready: `^503 not ready: the store can't be written\n$`, log: `append to the audit log in \S*bailiwick.db: the disk is full|the disk is full \(SQLite error 13\)`},
 		{name: "audit refused", breaks: func(b *box) func() {
@@ -52,18 +56,18 @@ func faults() []fault {
 			answer: answered, ready: `^200 ready\nconfig: the changed configuration is refused`, log: `the configuration is refused; what was in force stays.*audit.key`},
 		{name: "included file missing", breaks: func(b *box) func() { return b.added("include: [nowhere.yaml]\n") },
 			answer: answered, ready: `^200 ready\nconfig: the changed configuration is refused`, log: `the configuration is refused; what was in force stays.*nowhere.yaml`},
-		{name: "PostgreSQL gone", store: func(t *testing.T) string {
+		{name: "PostgreSQL gone", store: func(t testing.TB) string {
 			line = testservices.Through(t, testservices.Postgres(t))
 			return line.URL
 		}, breaks: func(*box) func() {
 			line.Cut()
 			return line.Mend
 		}, answer: `upstream_error|internal_error|503|500`, ready: `^503 not ready: the store can't be written\n$`, log: `write in PostgreSQL at \S+: the database can't be reached`},
-		{name: "PostgreSQL refuses records", store: func(t *testing.T) string { return testservices.Postgres(t) }, breaks: func(b *box) func() {
+		{name: "PostgreSQL refuses records", store: testservices.Postgres, breaks: func(b *box) func() {
 			b.postgres("ALTER TABLE bailiwick.audit ADD CONSTRAINT no CHECK (body <> body) NOT VALID")
 			return func() { b.postgres("ALTER TABLE bailiwick.audit DROP CONSTRAINT no") }
 		}, answer: retryable, ready: `^200 ready\n$`, log: `append to the audit log in PostgreSQL at \S+ \(SQLSTATE 23514\)`},
-		{name: "PostgreSQL ends its connections", store: func(t *testing.T) string { return testservices.Postgres(t) }, breaks: func(b *box) func() {
+		{name: "PostgreSQL ends its connections", store: testservices.Postgres, breaks: func(b *box) func() {
 			b.postgres("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 			return func() {}
 		}, answer: answered, ready: `^200 ready\n$`, log: ``},
@@ -75,6 +79,7 @@ func faults() []fault {
 func TestFaults(t *testing.T) {
 	for _, f := range faults() {
 		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
 			store := "sqlite:bailiwick.db"
 			if f.store != nil {
 				store = f.store(t)
@@ -106,49 +111,75 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestStoreFaults starts with a store that can't be used, or that is missing.
-func TestStoreFaults(t *testing.T) {
+// TestStartFaults starts a server with a store or a configuration that can't be used. The operator reads what is wrong, with the
+// place, once; over HTTP nothing listens; and an agent over stdio gets an MCP error that holds nothing of it.
+func TestStartFaults(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
+		store  func(t testing.TB) string // the store's URL; nil for a file in the folder
 		breaks func(b *box)
-		want   string
+		want   string // in the standard error
 	}{
-		{"newer", func(b *box) { b.sqlite("INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)") }, `open in bailiwick.db: a newer Bailiwick made it`},
-		{"no database", func(b *box) { b.write("bailiwick.db", []byte(strings.Repeat("no database ", 1000))) }, `open in bailiwick.db: the file is no SQLite database`},
-		{"a folder", func(b *box) {
+		{"store newer", nil, func(b *box) { b.sqlite("INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)") }, `open in bailiwick.db: a newer Bailiwick made it`},
+		{"store no database", nil, func(b *box) { b.write("bailiwick.db", []byte(strings.Repeat("no database ", 1000))) }, `open in bailiwick.db: the file is no SQLite database`},
+		{"store a folder", nil, func(b *box) {
 			b.moved("bailiwick.db", "")
 			if err := os.Mkdir(filepath.Join(b.dir, "bailiwick.db"), 0o700); err != nil {
 				b.t.Fatal(err)
 			}
 		}, `bailiwick.db`},
-		{"immutable", func(b *box) {
-			at := filepath.Join(b.dir, "bailiwick.db")
-			if out, err := exec.Command("chattr", "+i", at).CombinedOutput(); err != nil {
-				b.t.Skipf("LEFT OUT: a file can't be made immutable here: %s", out)
+		{"store read-only", nil, func(b *box) { b.immutable() }, `bailiwick.db: operation not permitted`},
+		{"PostgreSQL gone", testservices.Postgres, func(b *box) {
+			text, err := os.ReadFile(filepath.Join(b.dir, "bailiwick.yaml"))
+			if err != nil {
+				b.t.Fatal(err)
 			}
-			b.t.Cleanup(func() { exec.Command("chattr", "-i", at).Run() }) //nolint:errcheck // the folder is temporary
-		}, `bailiwick.db: operation not permitted`},
+			port := regexp.MustCompile(`(?m)^(store: postgres://[^/]*:)\d+`)
+			b.write("bailiwick.yaml", port.ReplaceAll(text, []byte("${1}1")))
+		}, `in PostgreSQL at 127.0.0.1:1`},
+		{"configuration missing", nil, func(b *box) { b.moved("bailiwick.yaml", "") }, `there is no bailiwick.yaml here`},
+		{"configuration broken", nil, func(b *box) { b.moved("bailiwick.yaml", "stroe: x\n") }, `did you mean store?`},
+		{"secret's file missing", nil, func(b *box) { b.added("audit: {key: file:nowhere}\n") }, `audit.key`},
+		{"included file missing", nil, func(b *box) { b.added("include: [nowhere.yaml]\n") }, `the file nowhere.yaml can't be read: no such file or directory`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBox(t, "sqlite:bailiwick.db")
+			t.Parallel()
+			store := "sqlite:bailiwick.db"
+			if tt.store != nil {
+				store = tt.store(t)
+			}
+			b := newBox(t, store)
 			b.serve()
 			b.stop()
 			tt.breaks(b)
-			_, stderr, err := b.run("serve", "--listen", "127.0.0.1:0")
-			if err == nil || !strings.Contains(stderr, tt.want) || strings.Contains(stderr, "*") {
-				t.Errorf("%v, %s; want %s", err, stderr, tt.want)
+			stdout, stderr, err := b.run("serve", "--listen", "127.0.0.1:0")
+			if err == nil || strings.Count(stderr, tt.want) != 1 || strings.Contains(stderr, "*") || stdout != "" {
+				t.Errorf("over HTTP: %v, %s%s; want %s", err, stdout, stderr, tt.want)
+			}
+			cmd := b.command("serve", "--stdio", "--tenant", "acme")
+			cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"initialize","params":{}}` + "\n")
+			var errs bytes.Buffer
+			cmd.Stderr = &errs
+			out, err := cmd.Output()
+			const answer = `{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"the gateway did not start; its standard error says why, and \"bailiwick check\" tells more"}}` + "\n"
+			if err == nil || string(out) != answer || strings.Count(errs.String(), tt.want) != 1 {
+				t.Errorf("over stdio: %v, %s%s; want %s%s", err, out, &errs, answer, tt.want)
 			}
 		})
 	}
-	b := newBox(t, "sqlite:bailiwick.db")
-	b.serve()
-	b.stop()
-	b.moved("bailiwick.db", "")
-	b.start()
-	b.until(b.logged, `warning: the store bailiwick.db is new: it has no tokens, no changes and no audit`)
-	if got := b.ask(); !strings.HasPrefix(got, "401 ") {
-		t.Errorf("a token of a store that is gone: %s", got)
-	}
+	t.Run("store missing", func(t *testing.T) {
+		t.Parallel()
+		b := newBox(t, "sqlite:bailiwick.db")
+		b.serve()
+		b.stop()
+		b.moved("bailiwick.db", "")
+		b.start()
+		b.until(b.logged, `warning: the store bailiwick.db is new: it has no tokens, no changes and no audit`)
+		b.until(b.ready, `^200 ready\n$`)
+		if got := b.ask(); !strings.HasPrefix(got, "401 ") {
+			t.Errorf("a token of a store that is gone: %s", got)
+		}
+	})
 }
 
 // moved replaces a file by one with this text, or removes it, and returns what puts it back.
@@ -164,6 +195,27 @@ func (b *box) moved(name, text string) func() {
 	return func() {
 		if err := os.Rename(at+".kept", at); err != nil {
 			b.t.Fatal(err)
+		}
+	}
+}
+
+// immutable makes the files of the store immutable, which ends writes through open files too, and returns what undoes it.
+func (b *box) immutable() func() {
+	b.t.Helper()
+	files, err := filepath.Glob(filepath.Join(b.dir, "bailiwick.db*"))
+	if err != nil || len(files) == 0 {
+		b.t.Fatal(files, err)
+	}
+	set := func(flag string) ([]byte, error) {
+		return exec.Command("chattr", append([]string{"-R", flag}, files...)...).CombinedOutput()
+	}
+	if out, err := set("+i"); err != nil {
+		b.t.Skipf("LEFT OUT: files can't be made immutable here: %s", out)
+	}
+	b.t.Cleanup(func() { set("-i") }) //nolint:errcheck // the folder is temporary
+	return func() {
+		if out, err := set("-i"); err != nil {
+			b.t.Fatalf("%v: %s", err, out)
 		}
 	}
 }
@@ -211,7 +263,7 @@ func (b *box) postgres(statement string) {
 }
 
 // smallDisk mounts a small disk and returns the URL of a store on it.
-func smallDisk(t *testing.T) string {
+func smallDisk(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=4m"); err != nil {

@@ -39,21 +39,16 @@ func serveCommand(t *terminal.Terminal) *cobra.Command {
 		Example: "  bailiwick serve\n  bailiwick serve --source sqlite:app.db\n  bailiwick serve --stdio --tenant acme",
 		Args:    terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := from.Load()
-			if err != nil {
+			r := &serving{from: &from}
+			if stdio {
+				err := r.serveStdio(cmd.Context(), t, &who)
+				if err != nil && r.server == nil {
+					return refuseStdio(t, err)
+				}
 				return err
 			}
-			r := &serving{from: &from, started: *c}
-			c.Listen = cmp.Or(listen, c.Listen, config.DefaultListen)
-			if stdio {
-				if from.Sources == nil && c.Stdio.ID == "" && !who.Given("tenant") && !who.Given("scopes") {
-					err := errors.New("nobody may speak over stdio: add \"stdio: {tenant: acme, scopes: [read]}\" to the configuration, or give --tenant or --scopes")
-					return refuseStdio(t, err.Error(), err)
-				}
-				err := r.serveStdio(cmd.Context(), t, c, &who)
-				if err != nil && r.server == nil {
-					return refuseStdio(t, "the gateway did not start; its standard error says why, and \"bailiwick check\" tells more", err)
-				}
+			c, err := r.begin(listen)
+			if err != nil {
 				return err
 			}
 			return r.serveHTTP(cmd.Context(), t, c, from.Sources != nil && from.Store == "")
@@ -148,6 +143,17 @@ type serving struct {
 	log     *slog.Logger
 }
 
+// begin reads the configuration for the first time. An address in listen replaces the configured one.
+func (r *serving) begin(listen string) (*config.Config, error) {
+	c, err := r.from.Load()
+	if err != nil {
+		return nil, err
+	}
+	r.started = *c
+	c.Listen = cmp.Or(listen, c.Listen, config.DefaultListen)
+	return c, nil
+}
+
 // load reads the configuration again.
 func (r *serving) load() (*config.Config, error) {
 	if _, err := os.Stat(r.from.Path()); err != nil {
@@ -196,7 +202,14 @@ func (r *serving) watch(ctx context.Context, w *configwatch.Watcher) (stop func(
 }
 
 // serveStdio serves the single principal given by the configuration and flags. Standard output belongs to the protocol.
-func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, c *config.Config, flags *app.StdioFlags) error {
+func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, flags *app.StdioFlags) error {
+	c, err := r.begin("")
+	if err != nil {
+		return err
+	}
+	if r.from.Sources == nil && c.Stdio.ID == "" && !flags.Given("tenant") && !flags.Given("scopes") {
+		return noPrincipal{}
+	}
 	principal, err := flags.Principal(c.Stdio, "stdio")
 	if err != nil {
 		return err
@@ -226,9 +239,20 @@ func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, c *confi
 	return s.ServeStdio(ctx, principal)
 }
 
-// refuseStdio answers a client's first request with message and returns err, because clients don't show the standard
-// error of a program that ended.
-func refuseStdio(t *terminal.Terminal, message string, err error) error {
+// noPrincipal is the fault of a configuration that names no principal for stdio. The client may read it.
+type noPrincipal struct{}
+
+func (noPrincipal) Error() string {
+	return `stdio has no principal: add "stdio: {tenant: acme, scopes: [read]}" to the configuration, or give --tenant or --scopes`
+}
+
+// refuseStdio answers a client's first request with an MCP error and returns err, because clients don't show the standard
+// error of a program that ended. The answer holds no text of err, which may name paths.
+func refuseStdio(t *terminal.Terminal, err error) error {
+	message := `the gateway did not start; its standard error says why, and "bailiwick check" tells more`
+	if errors.Is(err, noPrincipal{}) {
+		message = err.Error()
+	}
 	lines := bufio.NewScanner(t.In)
 	for lines.Scan() {
 		messages, _, fault := wire.Read(lines.Bytes(), 0)

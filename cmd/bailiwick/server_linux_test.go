@@ -166,7 +166,7 @@ func (b *box) answer(res *http.Response, err error) string {
 func (b *box) until(what func() string, pattern string) string {
 	b.t.Helper()
 	want := regexp.MustCompile(pattern)
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		got := what()
 		if want.MatchString(got) {
 			return got

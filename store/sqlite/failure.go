@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"syscall"
@@ -30,8 +31,9 @@ func (s *Store) failed(doing string, err error) error {
 			return f
 		}
 	}
-	if errors.Is(err, syscall.ENOSPC) {
-		f.Why = "the disk is full"
+	if n, ok := errors.AsType[syscall.Errno](err); ok { // of the journal's file
+		f.Why = map[syscall.Errno]string{syscall.ENOSPC: "the disk is full", syscall.EDQUOT: "the disk is full", syscall.EROFS: "the file or its disk is read-only"}[n]
+		f.Why = cmp.Or(f.Why, n.Error())
 		return f
 	}
 	switch primary(err) {
