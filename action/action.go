@@ -11,8 +11,7 @@ import (
 	"encoding/json"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/named"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/template"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -71,11 +70,7 @@ type Declaration struct {
 }
 
 // A Requirement is a condition that a call must meet.
-type Requirement struct {
-	That    string // a boolean CEL expression; an error counts as false
-	Message string // shown to the agent if it is false
-	Field   string // the argument it is about; "" for none
-}
+type Requirement = named.Requirement
 
 // A Lookup is a record that expressions can use, as the caller sees it.
 type Lookup struct {
@@ -89,15 +84,14 @@ type Action struct {
 	Class *schema.Class
 	Scope identity.Scope // the scope that a caller needs
 
-	schema      *argcheck.Schema
+	arguments   *named.Arguments
 	shown       json.RawMessage // the schema of Input, compact
-	defaults    []value.Member
 	record      *template.Template
 	summary     *template.Template
 	set         []template.Named
 	permitted   []string
 	lookups     []lookup
-	require     []requirement
+	require     []named.Condition
 	transitions []transition
 	check       *schemacheck.Check // nil for none
 	statement   string             // the SHA-256 of Statement in hex
@@ -107,11 +101,6 @@ type lookup struct {
 	name  string
 	class string // "source.Class"
 	id    *template.Template
-}
-
-type requirement struct {
-	Requirement
-	that *expression.Expression
 }
 
 type transition struct {
@@ -127,7 +116,7 @@ func (a *Action) Schema() json.RawMessage { return a.shown }
 func (a *Action) Checked() *schemacheck.Check { return a.check }
 
 // Arguments returns the names of its arguments.
-func (a *Action) Arguments() []string { return a.schema.Names() }
+func (a *Action) Arguments() []string { return a.arguments.Names() }
 
 // Parameters returns the names in Set.
 func (a *Action) Parameters() []string {

@@ -298,7 +298,7 @@ func TestCompileRefuses(t *testing.T) {
 		{Declaration{On: "issues", Do: Update, Set: object(t, `{"custom": {"a": {"$gt": 1}}}`)}, `classes.issues.actions.x.set.custom.a.$gt: only $cel can begin with $ here`},
 		{Declaration{On: "issues", Do: Update, Set: value.OfString("x")}, `classes.issues.actions.x.set: must be an object of values by name`},
 		{Declaration{On: "issues", Do: Create, Set: set, Input: object(t, `{"additionalProperties": true}`)}, `classes.issues.actions.x.input: its input schema is not closed (additionalProperties: false)`},
-		{Declaration{On: "issues", Do: Create, Set: set, Input: object(t, `{"properties": {"a": {"type": "string"}, "reason": {"type": "string"}}}`)}, `classes.issues.actions.x.input.properties.reason: is an argument of every action; choose another name`},
+		{Declaration{On: "issues", Do: Create, Set: set, Input: object(t, `{"properties": {"a": {"type": "string"}, "reason": {"type": "string"}}}`)}, `classes.issues.actions.x.input.properties.reason: is an argument that the gateway adds; choose another name`},
 		{Declaration{On: "issues", Do: Create, Set: set, Input: object(t, `{"properties": {"a": {"type": "string", "enum": ["x"], "default": "y"}}}`)}, `classes.issues.actions.x.input.properties.a.default: the default breaks the schema: a is one of x`},
 		{Declaration{On: "issues", Do: Create, Set: set, Input: in, Record: object(t, `{"$cel": "input.a"}`)}, `classes.issues.actions.x.record: a new record has no id yet; take it out`},
 		{Declaration{On: "issues", Do: Create, Set: set, Input: in, Lookup: map[string]Lookup{"p": {Class: "nots"}}}, `classes.issues.actions.x.lookup.p.class: there is no such class; did you mean notes?`},

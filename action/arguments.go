@@ -3,16 +3,15 @@ package action
 import (
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/named"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// arguments builds the schema of the arguments: the declared properties, no others, and the permitted fields.
-func (b *builder) arguments() {
+// compileArguments builds the schema of the arguments: the declared properties, no others, and the permitted fields.
+func (b *builder) compileArguments() {
 	in := b.Input
 	if in.IsNull() {
 		in = value.OfObject(nil)
@@ -42,36 +41,8 @@ func (b *builder) arguments() {
 		}
 	}
 	doc := value.OfObject(append(members, value.Member{Name: "properties", Value: value.OfObject(properties)}))
-	b.compiled(doc, properties)
-}
-
-// compiled compiles the schema of the arguments, and collects their defaults.
-func (b *builder) compiled(doc value.Value, properties []value.Member) {
 	b.Action.shown = doc.AppendJSON(nil)
-	var err error
-	if b.schema, err = argcheck.Compile(b.Action.shown, false); err != nil {
-		b.schema = nil
-		b.wrong([]string{"input"}, "%v", err)
-		return
-	}
-	var given []value.Member
-	for _, p := range properties {
-		switch p.Name {
-		case ReasonArgument, DryRunArgument, RecordArgument:
-			b.wrong([]string{"input", "properties", p.Name}, "is an argument of every action; choose another name")
-		}
-		if v, ok := p.Value.Get("default"); ok {
-			b.defaults, given = append(b.defaults, value.Member{Name: p.Name, Value: v}), append(given, value.Member{Name: p.Name, Value: v})
-		}
-	}
-	err = b.schema.Check(value.OfObject(given))
-	if p := problem.Of(err); p != nil {
-		for _, f := range p.Faults {
-			if f.Rule != "required" {
-				b.wrong([]string{"input", "properties", strings.TrimPrefix(f.Pointer, "/"), "default"}, "the default breaks the schema: %s", f.Message)
-			}
-		}
-	}
+	b.Action.arguments = named.Compile(doc, []string{ReasonArgument, DryRunArgument, RecordArgument}, b.wrong)
 }
 
 // checked compiles the check_against declaration.
@@ -89,7 +60,7 @@ func (b *builder) checked() {
 	case d.Record == "" && b.Do == Create:
 		d.Record = schemacheck.New
 	}
-	b.check = schemacheck.Compile(b.policy, d, b.schema.Names(), func(at []string, format string, args ...any) {
+	b.check = schemacheck.Compile(b.policy, d, b.Action.arguments.Names(), func(at []string, format string, args ...any) {
 		b.wrong(append([]string{key}, at...), format, args...)
 	})
 }

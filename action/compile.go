@@ -125,8 +125,7 @@ func (b *builder) build() {
 	}
 	b.scope()
 	b.target()
-	b.arguments()
-	if b.schema == nil {
+	if b.compileArguments(); b.Action.arguments == nil {
 		return
 	}
 	b.checked()
@@ -143,7 +142,7 @@ func (b *builder) build() {
 		b.wrong([]string{"record"}, "%s is a description without records; take it out", b.Class.Name)
 	}
 	b.sets()
-	b.requirements()
+	_, b.require = b.Action.arguments.Require(b.Require, nil, b.over, b.wrong)
 	b.transit()
 }
 
@@ -216,7 +215,7 @@ var identifier = regexp.MustCompile(`^[a-z][a-zA-Z0-9_]{0,40}$`)
 
 // variables makes the compiler of the action's expressions.
 func (b *builder) variables() {
-	vars := []expression.Variable{{Name: inputName, What: "the input", Members: b.schema.Names()}, {Name: nowName, What: "the time", Instant: true}}
+	vars := []expression.Variable{{Name: inputName, What: "the input", Members: b.Action.arguments.Names()}, {Name: nowName, What: "the time", Instant: true}}
 	if b.Do != Create {
 		vars = append(vars, expression.Variable{Name: recordName, What: "a record of " + b.Class.Name, Members: b.fields})
 	}
@@ -268,23 +267,6 @@ func (b *builder) sets() {
 		b.wrong(nil, "needs set, or permitted")
 	case b.permitted != nil && !record:
 		b.wrong([]string{"permitted"}, "belongs to do: create and do: update alone")
-	}
-}
-
-func (b *builder) requirements() {
-	for i, r := range b.Require {
-		at := []string{"require", fmt.Sprint(i)}
-		that, err := b.over.Compile(r.That, expression.Bool)
-		if err != nil {
-			b.wrong(append(at, "that"), "%v", err)
-		}
-		if strings.TrimSpace(r.Message) == "" {
-			b.wrong(append(at, "message"), "must say what the agent is to do")
-		}
-		if r.Field != "" && !slices.Contains(b.schema.Names(), r.Field) {
-			b.wrong(append(at, "field"), "the input has no %q%s", problem.Cut(r.Field), problem.DidYouMean(problem.Nearest(r.Field, b.schema.Names(), 2)))
-		}
-		b.require = append(b.require, requirement{r, that})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/named"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/template"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -28,10 +29,10 @@ type Call struct {
 // Request checks a call and returns the request to propose. A refusal has the argument, the rule and a message for
 // each fault. It reads records, and writes nothing.
 func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
-	if err := a.schema.Check(c.Input); err != nil {
+	if err := a.arguments.Check(c.Input); err != nil {
 		return write.Request{}, moved(err, c.At)
 	}
-	in := a.filled(c.Input)
+	in := a.arguments.Filled(c.Input)
 	doubts, err := a.fits(ctx, c, in)
 	if err != nil {
 		return write.Request{}, err
@@ -44,7 +45,7 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	if err := a.look(ctx, c, s); err != nil {
 		return write.Request{}, err
 	}
-	if err := a.required(c, s); err != nil {
+	if err := named.Refused(named.Unmet(a.require, s, c.At)); err != nil {
 		return write.Request{}, err
 	}
 	sets, err := template.EvalAll(a.set, s)
@@ -70,17 +71,6 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 		}
 	}
 	return r, nil
-}
-
-// filled returns the input with defaults for the missing arguments.
-func (a *Action) filled(in value.Value) value.Value {
-	members := slices.Clone(in.Members())
-	for _, d := range a.defaults {
-		if _, ok := in.Get(d.Name); !ok {
-			members = append(members, d)
-		}
-	}
-	return value.OfObject(members)
 }
 
 // fits checks the arguments against the class that describes them, if any.
@@ -160,22 +150,6 @@ func (a *Action) look(ctx context.Context, c Call, s *template.Scene) error {
 	return nil
 }
 
-// required returns a problem that lists every requirement not met. One that can't be evaluated counts as not met.
-func (a *Action) required(c Call, s *template.Scene) error {
-	var faults []problem.Fault
-	for _, r := range a.require {
-		v, err := r.that.EvalOver(s.Who, s.Variables)
-		if err != nil || !v.Bool() {
-			at := c.At
-			if r.Field != "" {
-				at += "/" + r.Field
-			}
-			faults = append(faults, problem.Fault{Pointer: at, Rule: "require", Message: r.Message})
-		}
-	}
-	return refused(faults)
-}
-
 // follows refuses values that may not follow the record's current ones.
 func (a *Action) follows(c Call, s *template.Scene, sets []value.Member) error {
 	var faults []problem.Fault
@@ -204,18 +178,7 @@ func (a *Action) follows(c Call, s *template.Scene, sets []value.Member) error {
 		}
 		faults = append(faults, problem.Fault{Pointer: strings.TrimSuffix(c.At+"/"+t.argument, "/"), Rule: "transitions", Message: message})
 	}
-	return refused(faults)
-}
-
-func refused(faults []problem.Fault) error {
-	if faults == nil {
-		return nil
-	}
-	messages := make([]string, len(faults))
-	for i, f := range faults {
-		messages[i] = f.Message
-	}
-	return &problem.Error{Code: problem.InvalidArgument, Kind: faults[0].Rule, Pointer: faults[0].Pointer, Detail: strings.Join(messages, "; "), Faults: faults}
+	return named.Refused(faults)
 }
 
 // write returns the write of the call.

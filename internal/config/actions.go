@@ -75,7 +75,7 @@ func (c *Config) actionKeys(d *action.Declaration) []yamlconf.Key {
 		{Name: "supports_dry_run", Doc: "true: dry_run tries it, and leaves nothing", Shape: yamlconf.Flag(&d.DryRun)},
 		{Name: "transitions", Doc: "By field: the values that may follow each value", Shape: transitions(&d.Transitions)},
 		{Name: "lookup", Doc: "Records that expressions ask about, by name, as the caller sees them; null where id yields nothing", Shape: lookups(&d.Lookup)},
-		{Name: "require", Doc: "What must be true of a call", Shape: requirements(&d.Require)},
+		{Name: "require", Doc: "What must be true of a call", Shape: checked.Requirements(&d.Require, "An expression over input, record, now, principal and what was looked up; what fails is false")},
 		{Name: "review", Doc: "How it may run: allow, review or deny. Without it the rules of the class and of review say", Shape: yamlconf.OneOf(&d.Review, modes()...)},
 		{Name: "summary", Doc: "The line that reviewers read first: a text, or {$cel: …}", Shape: yamlconf.Any(&d.Summary)},
 		{Name: "tool", Doc: "true: it is also a tool of its own, of its name", Shape: yamlconf.Flag(&d.Tool)},
@@ -120,17 +120,6 @@ func lookups(into *map[string]action.Lookup) yamlconf.Shape {
 				(*into)[name] = l
 			}
 	}})
-}
-
-func requirements(into *[]action.Requirement) yamlconf.Shape {
-	return yamlconf.Items("requirements", func(int) (yamlconf.Shape, func()) {
-		var r action.Requirement
-		return yamlconf.Object([]yamlconf.Key{
-			{Name: "that", Doc: "An expression over input, record, now, principal and what was looked up; what fails is false", Must: true, Shape: yamlconf.Words(&r.That)},
-			{Name: "message", Doc: "The message to the caller when it is false", Must: true, Shape: yamlconf.Words(&r.Message)},
-			{Name: "field", Doc: "The argument that it is about", Shape: yamlconf.Words(&r.Field)},
-		}, nil), func() { *into = append(*into, r) }
-	})
 }
 
 // WrongAction returns a fault at the location of an action.

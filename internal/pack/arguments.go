@@ -6,20 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/named"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// arguments builds the schema of the arguments: the declared properties, no others, and a reason for tools that
+// compileArguments builds the schema of the arguments: the declared properties, no others, and a reason for tools that
 // write.
-func (b *builder) arguments() {
+func (b *builder) compileArguments() {
 	properties, _ := b.declaration.input.Get("properties")
 	all := properties.Members()
-	if _, taken := properties.Get(ReasonArgument); taken && !b.annotations.ReadOnly {
-		b.wrong([]string{"input", "properties", ReasonArgument}, "is an argument of every tool that writes; choose another name")
-	}
 	members := []value.Member{{Name: "type", Value: value.OfString("object")}, {Name: "additionalProperties", Value: value.OfBool(false)}}
 	for _, m := range b.declaration.input.Members() {
 		switch m.Name {
@@ -30,37 +26,19 @@ func (b *builder) arguments() {
 			members = append(members, m)
 		}
 	}
-	doc := func(properties []value.Member) json.RawMessage {
-		return value.OfObject(append(members[:len(members):len(members)], value.Member{Name: "properties", Value: value.OfObject(properties)})).AppendJSON(nil)
+	doc := func(properties []value.Member) value.Value {
+		return value.OfObject(append(members[:len(members):len(members)], value.Member{Name: "properties", Value: value.OfObject(properties)}))
 	}
-	var err error
-	if b.schema, err = argcheck.Compile(doc(all), false); err != nil {
-		b.schema = nil
-		b.wrong([]string{"input"}, "%v", err)
+	var reserved []string
+	if !b.annotations.ReadOnly {
+		reserved = []string{ReasonArgument}
+	}
+	if b.arguments = named.Compile(doc(all), reserved, b.wrong); b.arguments == nil {
 		return
 	}
-	b.defaulted(all)
-	if b.Tool.Input = doc(all); !b.annotations.ReadOnly {
+	if b.Tool.Input = doc(all).AppendJSON(nil); !b.annotations.ReadOnly {
 		why := value.OfObject([]value.Member{{Name: "type", Value: value.OfString("string")}})
-		b.Tool.Input = doc(append(all[:len(all):len(all)], value.Member{Name: ReasonArgument, Value: why}))
-	}
-}
-
-// defaulted collects the defaults of arguments, and refuses those that break the schema.
-func (b *builder) defaulted(properties []value.Member) {
-	for _, p := range properties {
-		if v, ok := p.Value.Get("default"); ok {
-			b.defaults = append(b.defaults, value.Member{Name: p.Name, Value: v})
-		}
-	}
-	refused := problem.Of(b.schema.Check(value.OfObject(b.defaults)))
-	if refused == nil {
-		return
-	}
-	for _, f := range refused.Faults {
-		if f.Rule != "required" {
-			b.wrong([]string{"input", "properties", strings.TrimPrefix(f.Pointer, "/"), "default"}, "the default breaks the schema: %s", f.Message)
-		}
+		b.Tool.Input = doc(append(all[:len(all):len(all)], value.Member{Name: ReasonArgument, Value: why})).AppendJSON(nil)
 	}
 }
 

@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/named"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/template"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
@@ -48,22 +47,15 @@ type Tool struct {
 	Against     schemacheck.Declaration // the class its arguments are checked against; the zero value for none
 	Sees        []string                // fields whose values it preserves: a principal that can't see all of them can't use the tool
 
-	names    []string                                                 // of its arguments, without the reason
-	fault    func(at []string, message string) yamlconf.PositionFault // makes a fault at a place of its declaration
-	defaults []value.Member
-	early    []condition // requirements over the input alone
-	late     []condition
-	reads    []chained
-	merges   []merging
-	link     *linking
-	cases    []choice
-	summary  *template.Template
-}
-
-// A condition is a compiled requirement.
-type condition struct {
-	requirement
-	is *expression.Expression
+	arguments *named.Arguments                                         // without the reason
+	fault     func(at []string, message string) yamlconf.PositionFault // makes a fault at a place of its declaration
+	early     []named.Condition                                        // requirements over the input alone
+	late      []named.Condition
+	reads     []chained
+	merges    []merging
+	link      *linking
+	cases     []choice
+	summary   *template.Template
 }
 
 // A chained is a compiled read.
@@ -132,7 +124,7 @@ func (p *Pack) Compile(d *spec.Document, rules *classify.Rules) ([]*Tool, error)
 }
 
 // Arguments returns the names of the tool's arguments, without the reason.
-func (t *Tool) Arguments() []string { return t.names }
+func (t *Tool) Arguments() []string { return t.arguments.Names() }
 
 // Check compiles the check_against declarations of tools under the rules in force. Faults are in a *yamlconf.Error,
 // as in Compile.
@@ -142,7 +134,7 @@ func Check(tools []*Tool, p *policy.Policy) error {
 		if t.Against.Class == "" {
 			continue
 		}
-		schemacheck.Compile(p, t.Against, t.names, func(at []string, format string, args ...any) {
+		schemacheck.Compile(p, t.Against, t.arguments.Names(), func(at []string, format string, args ...any) {
 			all.Faults = append(all.Faults, t.fault(append([]string{"check_against"}, at...), fmt.Sprintf(format, args...)))
 		})
 	}
@@ -160,7 +152,6 @@ type builder struct {
 	rules    *classify.Rules
 	whole    *visible.View // of the whole document
 	base     *expression.Compiler
-	schema   *argcheck.Schema
 	vars     []expression.Variable // available to the next expressions
 	taken    []string              // the names of reads and merges
 	failed   *expression.Compiler  // for expressions over an error of the API
@@ -177,19 +168,17 @@ func (b *builder) build() {
 	if b.declaration.cases != nil && (b.plain.operation != "" || b.plain.hasResult || b.plain.statuses != nil) {
 		b.wrong([]string{"cases"}, "operation, result and statuses stand in the cases, or there are no cases")
 	}
-	b.arguments()
-	if b.schema == nil {
+	if b.compileArguments(); b.Tool.arguments == nil {
 		return
 	}
-	t.names = b.schema.Names()
-	b.vars = []expression.Variable{{Name: inputName, What: "the input", Members: b.schema.Names()}, {Name: nowName, What: "the time", Instant: true}}
+	b.vars = []expression.Variable{{Name: inputName, What: "the input", Members: b.Tool.arguments.Names()}, {Name: nowName, What: "the time", Instant: true}}
 	first := b.over()
 	b.chain(first)
 	over := first
 	if len(b.taken) > 0 || b.declaration.link != nil {
 		over = b.linked()
 	}
-	b.requirements(first, over)
+	t.early, t.late = t.arguments.Require(b.require, first, over, b.wrong)
 	if !b.declaration.summary.IsNull() {
 		t.summary = template.Compile(over, b.declaration.summary, []string{"summary"}, b.wrong)
 	}
@@ -277,23 +266,6 @@ func (b *builder) linked() *expression.Compiler {
 	b.Tool.link = out
 	b.vars = append(b.vars, expression.Variable{Name: linkName, What: "the link"})
 	return b.over()
-}
-
-func (b *builder) requirements(first, over *expression.Compiler) {
-	for i, r := range b.require {
-		at := []string{"require", fmt.Sprint(i)}
-		if strings.TrimSpace(r.message) == "" {
-			b.wrong(append(at, "message"), "must say what the agent is to do")
-		}
-		if r.field != "" && !slices.Contains(b.schema.Names(), r.field) {
-			b.wrong(append(at, "field"), "the input has no %q%s", problem.Cut(r.field), near(r.field, b.schema.Names()))
-		}
-		if is, err := first.Compile(r.that, expression.Bool); err == nil {
-			b.early = append(b.early, condition{r, is})
-			continue
-		}
-		b.late = append(b.late, condition{r, b.condition(over, r.that, append(at, "that"))})
-	}
 }
 
 // condition compiles a boolean expression; nil for none.

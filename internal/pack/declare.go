@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/config/checked"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/named"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -30,7 +31,7 @@ type declaration struct {
 	reads       []read
 	merge       []merge
 	link        *link
-	require     []requirement
+	require     []named.Requirement
 	cases       []branch
 	plain       branch // if there are no cases
 	summary     value.Value
@@ -59,12 +60,6 @@ type merge struct {
 	name      string
 	into, set value.Value
 	key, of   string // of an entry: its naming member, and the member to set; "" for an object
-}
-
-// A requirement is a condition that a call must meet.
-type requirement struct {
-	that, message string
-	field         string // the argument it is about; "" for none
 }
 
 // A link is an address on the API's site.
@@ -141,7 +136,7 @@ func (d *declaration) keys() []yamlconf.Key {
 		}})},
 		{Name: "merge", Doc: "Lists of named entries, and objects, with some of them set, by the name that expressions use", Shape: yamlconf.Each(yamlconf.Table{Names: "merge", Of: d.merges})},
 		{Name: "link", Doc: "A place of the API's site; expressions use it as link", Shape: d.linkShape()},
-		{Name: "require", Doc: "What must be true of a call", Shape: requirements(&d.require)},
+		{Name: "require", Doc: "What must be true of a call", Shape: checked.Requirements(&d.require, "An expression over input, now, principal and what was read; what fails is false. One over input alone is looked at before anything is read")},
 		{Name: "cases", Doc: "What it does: the first whose when is true", Shape: yamlconf.Items("cases", func(int) (yamlconf.Shape, func()) {
 			b := &branch{}
 			return yamlconf.Object(append(b.branchKeys(), yamlconf.Key{Name: "when", Doc: "An expression; the last case can do without", Shape: yamlconf.Words(&b.when)}), nil),
@@ -222,15 +217,4 @@ func (d *declaration) linkShape() yamlconf.Shape {
 		d.link = l
 		s.Read(r, n, at)
 	}}
-}
-
-func requirements(into *[]requirement) yamlconf.Shape {
-	return yamlconf.Items("requirements", func(int) (yamlconf.Shape, func()) {
-		var r requirement
-		return yamlconf.Object([]yamlconf.Key{
-			{Name: "that", Doc: "An expression over input, now, principal and what was read; what fails is false. One over input alone is looked at before anything is read", Must: true, Shape: yamlconf.Words(&r.that)},
-			{Name: "message", Doc: "The message to the caller when it is false", Must: true, Shape: yamlconf.Words(&r.message)},
-			{Name: "field", Doc: "The argument that it is about", Shape: yamlconf.Words(&r.field)},
-		}, nil), func() { *into = append(*into, r) }
-	})
 }

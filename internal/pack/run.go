@@ -11,6 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/named"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/template"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -53,13 +54,13 @@ type Outcome struct {
 // argument and a message for each fault. Run writes nothing.
 func (t *Tool) Run(ctx context.Context, c Call) (*Outcome, error) {
 	s := &template.Scene{Who: c.Who, Variables: map[string]value.Value{inputName: t.Filled(c.Input), nowName: value.OfTime(c.Now.UTC().Truncate(time.Microsecond))}}
-	if err := required(t.early, s); err != nil {
+	if err := named.Refused(named.Unmet(t.early, s, "")); err != nil {
 		return nil, err
 	}
 	if err := t.prepare(ctx, c, s); err != nil {
 		return nil, err
 	}
-	if err := required(t.late, s); err != nil {
+	if err := named.Refused(named.Unmet(t.late, s, "")); err != nil {
 		return nil, err
 	}
 	one, err := t.choose(s)
@@ -115,37 +116,10 @@ func (t *Tool) Applied(c Call, operation string, body value.Value) (value.Value,
 
 // Filled returns the arguments of a call with defaults for the missing ones, and without the reason.
 func (t *Tool) Filled(in value.Value) value.Value {
-	members := slices.Clone(in.Members())
 	if t.Writes {
-		members = slices.DeleteFunc(members, func(m value.Member) bool { return m.Name == ReasonArgument })
+		return t.arguments.Filled(in, ReasonArgument)
 	}
-	for _, d := range t.defaults {
-		if _, ok := in.Get(d.Name); !ok {
-			members = append(members, d)
-		}
-	}
-	return value.OfObject(members)
-}
-
-// required returns a problem that lists every requirement not met. One that can't be evaluated counts as not met.
-func required(all []condition, s *template.Scene) error {
-	p := &problem.Error{Code: problem.InvalidArgument, Kind: "require"}
-	var messages []string
-	for _, r := range all {
-		if v, err := r.is.EvalOver(s.Who, s.Variables); err == nil && v.Bool() {
-			continue
-		}
-		at := ""
-		if r.field != "" {
-			at = "/" + r.field
-		}
-		p.Faults, messages = append(p.Faults, problem.Fault{Pointer: at, Rule: "require", Message: r.message}), append(messages, r.message)
-	}
-	if p.Faults == nil {
-		return nil
-	}
-	p.Pointer, p.Detail = p.Faults[0].Pointer, strings.Join(messages, "; ")
-	return p
+	return t.arguments.Filled(in)
 }
 
 // holds evaluates a condition; nil is true.

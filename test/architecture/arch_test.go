@@ -144,7 +144,7 @@ var mayImport = map[string]string{
 	"internal/argcheck":         "problem query value",
 	"internal/tools/apis":       ". identity internal/openapi/describe internal/openapi/response internal/openapi/search internal/openapi/validate internal/rules/calls internal/tools/changes policy problem tool value write",
 	"internal/tools/changes":    ". action change identity internal/review internal/rules/calls policy problem query schema tool value write",
-	"action":                    "identity internal/argcheck internal/rules/expression internal/rules/schemacheck internal/rules/template policy problem schema value write",
+	"action":                    "identity internal/rules/expression internal/rules/named internal/rules/schemacheck internal/rules/template policy problem schema value write",
 	"internal/tools/packs":      ". change identity internal/openapi/spec internal/pack internal/review internal/rules/calls internal/tools/changes policy problem tool value write",
 	"internal/tools/describe":   ". policy problem schema source tool value",
 	"prompt":                    ". change identity policy problem query schema tool value",
@@ -178,7 +178,7 @@ var mayImport = map[string]string{
 	"test/conformance/server":   "identity internal/app internal/config mcp test/conformance",
 	"internal/extension":        "internal/once",
 	"internal/config":           "action change identity internal/config/apis internal/config/checked internal/mail internal/oidc internal/openapi/classify internal/openapi/spec internal/pack internal/rules/calls internal/rules/expression internal/rules/schemacheck internal/signin internal/webhook internal/yamlconf policy problem query schema value write",
-	"internal/config/checked":   "internal/rules/schemacheck internal/yamlconf",
+	"internal/config/checked":   "internal/rules/named internal/rules/schemacheck internal/yamlconf",
 	"internal/config/apis":      "internal/netguard internal/openapi/classify internal/openapi/request internal/openapi/spec internal/pack internal/rules/calls internal/rules/expression internal/yamlconf problem write",
 	"internal/yamlconf":         "problem query value",
 	"internal/client":           "internal/sse problem",
@@ -194,7 +194,8 @@ var mayImport = map[string]string{
 
 	// below the owner's configuration
 	"internal/rules/template": "identity internal/rules/expression problem value",
-	"internal/pack":           "identity internal/argcheck internal/config/checked internal/openapi/classify internal/openapi/spec internal/openapi/validate internal/openapi/visible internal/rules/expression internal/rules/schemacheck internal/rules/template internal/yamlconf policy problem value",
+	"internal/rules/named":    "internal/argcheck internal/rules/expression internal/rules/template problem value",
+	"internal/pack":           "identity internal/config/checked internal/openapi/classify internal/openapi/spec internal/openapi/validate internal/openapi/visible internal/rules/expression internal/rules/named internal/rules/schemacheck internal/rules/template internal/yamlconf policy problem value",
 
 	// the clients that people use
 	"internal/clientconf":  "internal/installlink",

@@ -1,10 +1,10 @@
-// Package checked reads the key check_against: the class that describes what arguments are for.
+// Package checked reads the keys that declarations of actions and of a pack's tools share: require and check_against.
 //
-// It is shared by package config and package pack. It only checks the syntax; package policy/against checks that the
-// class exists.
+// It only checks the syntax; packages rules/named and rules/schemacheck check what is written against classes.
 package checked
 
 import (
+	"github.com/bailiwick-dev/bailiwick/internal/rules/named"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
@@ -26,4 +26,16 @@ func Against(into *schemacheck.Declaration) yamlconf.Shape {
 		{Name: "record", Doc: "new: what the class needs must be given; change: only what is given is checked. Default new for do: create, else change",
 			Shape: yamlconf.OneOf(&into.Record, schemacheck.New, schemacheck.Change)},
 	}, nil))
+}
+
+// Requirements is the shape of a list of requirements; that describes their expressions.
+func Requirements(into *[]named.Requirement, that string) yamlconf.Shape {
+	return yamlconf.Items("requirements", func(int) (yamlconf.Shape, func()) {
+		var r named.Requirement
+		return yamlconf.Object([]yamlconf.Key{
+			{Name: "that", Doc: that, Must: true, Shape: yamlconf.Words(&r.That)},
+			{Name: "message", Doc: "The message to the caller when it is false", Must: true, Shape: yamlconf.Words(&r.Message)},
+			{Name: "field", Doc: "The argument that it is about", Shape: yamlconf.Words(&r.Field)},
+		}, nil), func() { *into = append(*into, r) }
+	})
 }

@@ -1,0 +1,60 @@
+// Package named compiles what every declaration of a named call has, whether it is an action on records or a tool of a
+// pack: the arguments with their defaults, and the requirements that a call has to meet. What the call does with them
+// is its own package's.
+package named
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/template"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Arguments are the compiled arguments of a declaration.
+type Arguments struct {
+	*argcheck.Schema
+	defaults []value.Member
+}
+
+// Compile compiles the JSON Schema of arguments, and refuses names that are reserved for arguments of every call, and
+// defaults that break it. It returns nil if nothing can be checked by the schema; wrong is called for each fault.
+func Compile(doc value.Value, reserved []string, wrong template.Wrong) *Arguments {
+	schema, err := argcheck.Compile(json.RawMessage(doc.AppendJSON(nil)), false)
+	if err != nil {
+		wrong([]string{"input"}, "%v", err)
+		return nil
+	}
+	a := &Arguments{Schema: schema}
+	properties, _ := doc.Get("properties")
+	for _, p := range properties.Members() {
+		if slices.Contains(reserved, p.Name) {
+			wrong([]string{"input", "properties", p.Name}, "is an argument that the gateway adds; choose another name")
+		}
+		if v, ok := p.Value.Get("default"); ok {
+			a.defaults = append(a.defaults, value.Member{Name: p.Name, Value: v})
+		}
+	}
+	if refused := problem.Of(schema.Check(value.OfObject(a.defaults))); refused != nil {
+		for _, f := range refused.Faults {
+			if f.Rule != "required" { // defaults needn't be all arguments
+				wrong([]string{"input", "properties", strings.TrimPrefix(f.Pointer, "/"), "default"}, "the default breaks the schema: %s", f.Message)
+			}
+		}
+	}
+	return a
+}
+
+// Filled returns arguments with the defaults of the missing ones, without those named in leave.
+func (a *Arguments) Filled(in value.Value, leave ...string) value.Value {
+	members := slices.DeleteFunc(slices.Clone(in.Members()), func(m value.Member) bool { return slices.Contains(leave, m.Name) })
+	for _, d := range a.defaults {
+		if _, ok := in.Get(d.Name); !ok {
+			members = append(members, d)
+		}
+	}
+	return value.OfObject(members)
+}

@@ -1,0 +1,79 @@
+package named
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/template"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A Requirement is a condition that a call must meet.
+type Requirement struct {
+	That    string // a boolean CEL expression; an error counts as false
+	Message string // shown to the agent if it is false
+	Field   string // the argument it is about; "" for none
+}
+
+// A Condition is a compiled Requirement.
+type Condition struct {
+	Requirement
+	is *expression.Expression
+}
+
+// Require compiles requirements on arguments. It returns those that the expressions of first can tell, and apart from
+// them those that need over; first may be nil.
+func (a *Arguments) Require(declared []Requirement, first, over *expression.Compiler, wrong template.Wrong) (early, late []Condition) {
+	for i, r := range declared {
+		at := []string{"require", fmt.Sprint(i)}
+		if strings.TrimSpace(r.Message) == "" {
+			wrong(append(at, "message"), "must say what the agent is to do")
+		}
+		if r.Field != "" && !slices.Contains(a.Names(), r.Field) {
+			wrong(append(at, "field"), "the input has no %q%s", problem.Cut(r.Field), problem.DidYouMean(problem.Nearest(r.Field, a.Names(), 2)))
+		}
+		if first != nil {
+			if is, err := first.Compile(r.That, expression.Bool); err == nil {
+				early = append(early, Condition{r, is})
+				continue
+			}
+		}
+		is, err := over.Compile(r.That, expression.Bool)
+		if err != nil {
+			wrong(append(at, "that"), "%v", err)
+		}
+		late = append(late, Condition{r, is})
+	}
+	return early, late
+}
+
+// Unmet returns a fault for each condition that isn't met, at its argument below the pointer at. One that can't be
+// evaluated counts as not met.
+func Unmet(all []Condition, s *template.Scene, at string) []problem.Fault {
+	var faults []problem.Fault
+	for _, r := range all {
+		if v, err := r.is.EvalOver(s.Who, s.Variables); err == nil && v.Bool() {
+			continue
+		}
+		pointer := at
+		if r.Field != "" {
+			pointer += "/" + r.Field
+		}
+		faults = append(faults, problem.Fault{Pointer: pointer, Rule: "require", Message: r.Message})
+	}
+	return faults
+}
+
+// Refused returns a problem that lists faults; nil for none.
+func Refused(faults []problem.Fault) error {
+	if faults == nil {
+		return nil
+	}
+	messages := make([]string, len(faults))
+	for i, f := range faults {
+		messages[i] = f.Message
+	}
+	return &problem.Error{Code: problem.InvalidArgument, Kind: faults[0].Rule, Pointer: faults[0].Pointer, Detail: strings.Join(messages, "; "), Faults: faults}
+}
