@@ -315,8 +315,16 @@ func (c *Call) Aggregate(ctx context.Context, q *query.Pipeline) (*shape.Page, e
 	return c.computed(ctx, q)
 }
 
-// SQL answers a SELECT statement with a page, as Aggregate does.
-func (c *Call) SQL(ctx context.Context, q *query.SQL) (*shape.Page, error) { return c.computed(ctx, q) }
+// SQL answers a SELECT statement with a page, cut to the byte budget, and a cursor if there is more.
+func (c *Call) SQL(ctx context.Context, q *query.SQL) (*shape.Page, error) {
+	page, err := c.computed(ctx, q)
+	if err == nil {
+		if page.More = page.More || page.Cut; page.More {
+			page.Cursor = c.gateway.cursors.Seal(page.Next, bound(c.policy, c.who, q))
+		}
+	}
+	return page, err
+}
 
 func (c *Call) computed(ctx context.Context, q query.Query) (*shape.Page, error) {
 	return answered(ctx, c, q, 0, func(rows redact.Rows) (*shape.Page, error) {
@@ -384,7 +392,7 @@ func (c *Call) Estimates(ctx context.Context, views []*policy.View) (map[string]
 }
 
 // bound identifies what a cursor may be used for: one principal, one query and one version of the rules.
-func bound(p *policy.Policy, principal identity.Principal, q *query.Find) [32]byte {
+func bound(p *policy.Policy, principal identity.Principal, q interface{ Digest() [32]byte }) [32]byte {
 	digest := q.Digest()
 	doc := value.OfArray([]value.Value{value.OfString(principal.ID), value.OfString(principal.Tenant), value.OfString(p.Version()), value.OfBytes(string(digest[:]))})
 	return sha256.Sum256(doc.AppendJSON(nil))

@@ -209,6 +209,14 @@ func (g *Gateway) Read(ctx context.Context, p identity.Principal, q *query.Find)
 // prepare takes a query through policy and returns its permit and the source to read. Values have at most most bytes;
 // 0 means the budget.
 func (g *Gateway) prepare(p *policy.Policy, principal identity.Principal, q query.Query, most int) (policy.Permit, source.Source, error) {
+	if s, ok := q.(*query.SQL); ok && s.Cursor != "" {
+		at, err := g.cursors.Open(s.Cursor, bound(p, principal, s))
+		if err != nil {
+			return policy.Permit{}, nil, err
+		}
+		later := *s
+		later.Skip, q = at.Skip, &later
+	}
 	permit, err := p.Read(principal, q)
 	if err != nil {
 		return permit, nil, err

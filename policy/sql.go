@@ -28,8 +28,7 @@ func (p *Policy) sql(principal identity.Principal, q *query.SQL) (Permit, error)
 		}
 		planned.View = all[0]
 	}
-	planned.Program, planned.Notes = bound.Program, bound.Notes
-	planned.Limit, planned.Auto = q.Limit, true
+	planned.Program, planned.Notes, planned.Limit, planned.Auto = bound.Program, bound.Notes, q.Limit, true
 	switch {
 	case bound.Single:
 		planned.Limit, planned.Auto = 1, false
@@ -37,6 +36,9 @@ func (p *Policy) sql(principal identity.Principal, q *query.SQL) (Permit, error)
 		planned.Limit, planned.Auto = max(1, int(bound.Limit)), false
 	case bound.Limit >= 0:
 		planned.Limit = q.Most
+	}
+	if planned.Skip = q.Skip; q.Skip > 0 { // the pages before
+		planned.Program.Stages = append(planned.Program.Stages, &plan.Slice{Skip: int64(q.Skip), Limit: -1, Shape: planned.Program.Out()})
 	}
 	return planned.computed()
 }

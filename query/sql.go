@@ -1,6 +1,9 @@
 package query
 
 import (
+	"crypto/sha256"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
@@ -16,6 +19,8 @@ type SQL struct {
 	Raw    bool                   // the caller switches the canonical filters off
 	Limit  int                    // the most records to return unless a LIMIT at the end determines it, 1 or more
 	Most   int                    // the most that a LIMIT at the end may ask for; 0 for no bound
+	Cursor string                 // of an earlier page of the same statement; "" for the first one
+	Skip   int                    // the number of records on earlier pages; a cursor determines it
 
 	statement *sqltext.Query
 }
@@ -31,6 +36,15 @@ func ParseSQL(text string) (*SQL, error) {
 
 // Statement returns the parsed statement.
 func (q *SQL) Statement() *sqltext.Query { return q.statement }
+
+// Digest returns a hash of q without its position and limits, which binds a cursor to its statement.
+func (q *SQL) Digest() [32]byte {
+	doc := []value.Value{value.OfString(q.Text), value.OfString(q.Source), value.OfBool(q.Raw)}
+	for _, name := range slices.Sorted(maps.Keys(q.Params)) {
+		doc = append(doc, value.OfString(name), q.Params[name])
+	}
+	return sha256.Sum256(value.OfArray(doc).AppendJSON(nil))
+}
 
 // From implements Query: it returns the first name in a FROM as written, "" if there is none.
 func (q *SQL) From() string { return q.statement.First() }

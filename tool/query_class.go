@@ -38,7 +38,7 @@ func queryClass(rows int) Tool {
 			"output": {"type": "string"},
 			"result_count": {"type": "integer"},
 			"has_more": {"type": "boolean"},
-			"next_call": {"type": "object", "properties": {"tool": {"type": "string"}, "arguments": {"type": "object"}}},
+			"next_call": {"type": "object"},
 			"truncated_include_fields": {"type": "object"},
 			"_truncated": {"type": "object"},
 			"hints": {"type": "array", "items": {"type": "string"}}}}`),
@@ -79,17 +79,8 @@ func find(args arguments, rows int) (*query.Find, error) {
 
 // pageResult returns a page, with the call for the next one.
 func pageResult(page *shape.Page, args arguments, q *query.Find) Result {
-	format := shape.Format(args.text("format"))
-	doc := append([]byte(`{"class_name":`), value.AppendQuoted(nil, q.Class)...)
-	var body []byte
-	if format == "" || format == shape.JSON {
-		doc = page.AppendJSON(append(doc, `,"results":`...))
-		body = page.AppendLines(nil)
-	} else {
-		output := page.Text(format)
-		doc = value.AppendQuoted(append(doc, `,"output":`...), output)
-		body = []byte(output)
-	}
+	doc := value.AppendQuoted([]byte(`{"class_name":`), q.Class)
+	doc, body := rows(page, args, append(doc, ','))
 	doc = fmt.Appendf(doc, `,"result_count":%d,"has_more":%t`, page.Count, page.More)
 	var next value.Value
 	if page.More {
@@ -104,6 +95,16 @@ func pageResult(page *shape.Page, args arguments, q *query.Find) Result {
 		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
 	}
 	return Result{Structured: append(doc, '}'), Text: string(closing(body, page, next))}
+}
+
+// rows appends the records of a page to doc in the format that the arguments name, and returns the same as text.
+func rows(page *shape.Page, args arguments, doc []byte) (with, body []byte) {
+	format := shape.Format(args.text("format"))
+	if format == "" || format == shape.JSON {
+		return page.AppendJSON(append(doc, `"results":`...)), page.AppendLines(nil)
+	}
+	output := page.Text(format)
+	return value.AppendQuoted(append(doc, `"output":`...), output), []byte(output)
 }
 
 // nextCall returns the same call with a cursor.

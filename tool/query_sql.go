@@ -16,17 +16,22 @@ func querySQL() Tool {
 	return Tool{
 		Name:  "query_sql",
 		Title: "Run a SELECT",
-		Description: "Run one SELECT in PostgreSQL's SQL over the classes as tables: joins, sub-queries, WITH, groups, windows. " +
-			"information_schema.columns lists what there is. Without LIMIT: 200 rows.",
+		Description: "Run a SELECT in PostgreSQL's SQL over classes as tables: joins, sub-queries, WITH, groups, windows. " +
+			"information_schema lists all.",
 		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["sql"], "properties": {
 			"sql": {"type": "string"},
-			"params": {"type": "array", "description": "values of $1, $2, …"},
+			"params": {"type": "array"},
+			"limit": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "default 200"},
+			"cursor": {"type": "string"},
+			"format": {"type": "string", "enum": ["json", "csv", "markdown", "table"]},
 			"source": {"type": "string"},
-			"dry_run": {"type": "boolean", "description": "compile, don't run"}}}`),
+			"dry_run": {"type": "boolean"}}}`),
 		Output: compact(`{"type": "object", "properties": {
 			"results": {"type": "array", "items": {"type": "object"}},
+			"output": {"type": "string"},
 			"result_count": {"type": "integer"},
-			"auto_limited": {"type": "object"},
+			"has_more": {"type": "boolean"},
+			"next_call": {"type": "object"},
 			"_truncated": {"type": "object"},
 			"statement": {"type": "string"},
 			"hints": {"type": "array", "items": {"type": "string"}}}}`),
@@ -46,7 +51,7 @@ func querySQL() Tool {
 			if err != nil {
 				return Result{}, err
 			}
-			return sqlResult(page, q), nil
+			return sqlResult(page, args), nil
 		},
 	}
 }
@@ -57,7 +62,10 @@ func (a arguments) sql() (*query.SQL, error) {
 	if err != nil {
 		return nil, err
 	}
-	q.Source, q.Limit, q.Most = a.text("source"), aggregateRows, maxPipelineRows
+	q.Source, q.Cursor, q.Limit, q.Most = a.text("source"), a.text("cursor"), aggregateRows, maxPipelineRows
+	if n := a.number("limit", 0); n > 0 {
+		q.Limit, q.Most = n, n
+	}
 	if list, ok := a.Get("params"); ok {
 		q.Params = map[string]value.Value{}
 		for i, v := range list.List() {
@@ -82,20 +90,16 @@ func dryStatement(c *bailiwick.Call, q *query.SQL) (Result, error) {
 	return Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: said}, nil
 }
 
-func sqlResult(page *shape.Page, q *query.SQL) Result {
-	doc := page.AppendJSON([]byte(`{"results":`))
-	doc = fmt.Appendf(doc, `,"result_count":%d`, page.Count)
-	said := append(page.AppendLines(nil), '\n')
-	said = append(said, many(page.Count, "row", "rows")...)
+func sqlResult(page *shape.Page, args arguments) Result {
+	doc, body := rows(page, args, []byte{'{'})
+	doc = fmt.Appendf(doc, `,"result_count":%d,"has_more":%t`, page.Count, page.More)
+	var next value.Value
 	if page.More {
-		hint := fmt.Sprintf("end with LIMIT n, up to %d, and OFFSET for the rows after; or count them", maxPipelineRows)
-		limited := value.OfObject([]value.Member{member("limit", value.OfInt(int64(q.Limit))), text("hint", hint)})
-		doc = limited.AppendJSON(append(doc, `,"auto_limited":`...))
-		said = append(append(said, ", more: "...), hint...)
+		next = nextCall("query_sql", args, page.Cursor)
+		doc = next.AppendJSON(append(doc, `,"next_call":`...))
 	}
-	if cut, ok := truncation(page, "select fewer columns, or add a LIMIT"); ok {
+	if cut, ok := truncation(page, "next_call goes on at the first row not shown; fewer columns fit more rows on a page"); ok {
 		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
-		said = append(said, ", cut: the rest did not fit"...)
 	}
-	return Result{Structured: append(doc, '}'), Text: string(said)}
+	return Result{Structured: append(doc, '}'), Text: string(closing(body, page, next))}
 }

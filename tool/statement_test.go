@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -60,6 +61,87 @@ func TestSelectNotes(t *testing.T) {
 	for _, said := range []string{"compared as texts: '10' comes before '9'", "compared with the digits of the number"} {
 		if strings.Count(string(res.Structured), said) != 1 || strings.Count(res.Text, said) != 1 {
 			t.Errorf("%q isn't there once: %s\n%s", said, res.Structured, res.Text)
+		}
+	}
+}
+
+// TestPages checks that the pages of a statement are its records, each once: with a limit, and cut to the byte budget.
+func TestPages(t *testing.T) {
+	for _, tt := range []struct {
+		budget int
+		args   string
+		pages  int
+	}{
+		{0, `{"sql": "SELECT n FROM generate_series(1, 25) AS n ORDER BY n DESC", "limit": 10}`, 3},
+		{0, `{"sql": "SELECT n FROM generate_series(1, 25) AS n", "limit": 25}`, 1},
+		{0, `{"sql": "SELECT n FROM generate_series(1, 30) AS n ORDER BY n % 2, n LIMIT 25", "limit": 12}`, 3},
+		{0, `{"sql": "SELECT n FROM generate_series(1, 30) AS n ORDER BY n LIMIT 25 OFFSET 5", "limit": 20}`, 2},
+		{0, `{"sql": "SELECT n FROM generate_series(1, 400) AS n LIMIT 25"}`, 1},
+		{100, `{"sql": "SELECT n FROM generate_series(1, 25) AS n ORDER BY n"}`, 2},
+		{100, `{"sql": "SELECT n FROM generate_series(1, 40) AS n ORDER BY n LIMIT $1", "params": [25]}`, 2},
+	} {
+		set, _ := openWith(t, tt.budget, policy.Rules{Unlisted: true})
+		args, err := value.Read([]byte(tt.args), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[int64]bool{}
+		pages := 0
+		for ; !args.IsNull() && pages < 30; pages++ {
+			res, err := set.Call(t.Context(), agent(), tool.Request{Name: "query_sql", Arguments: args})
+			if err != nil {
+				t.Fatalf("%s: page %d: %v", tt.args, pages, err)
+			}
+			doc, err := value.Read(res.Structured, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, _ := doc.Get("results")
+			for _, row := range list.List() {
+				n, _ := row.Get("n")
+				if seen[n.Int()] {
+					t.Errorf("%s: %d is there twice", tt.args, n.Int())
+				}
+				seen[n.Int()] = true
+			}
+			next, _ := doc.Get("next_call")
+			args, _ = next.Get("arguments")
+		}
+		if pages != tt.pages || len(seen) != 25 {
+			t.Errorf("%s: %d pages of %d records, want %d of 25", tt.args, pages, len(seen), tt.pages)
+		}
+	}
+}
+
+// TestCursorOfStatement checks that a cursor goes on with its own statement and values alone.
+func TestCursorOfStatement(t *testing.T) {
+	set, _ := openWith(t, 0, policy.Rules{Unlisted: true})
+	call := func(args []value.Member) (value.Value, error) {
+		res, err := set.Call(t.Context(), agent(), tool.Request{Name: "query_sql", Arguments: value.OfObject(args)})
+		if err != nil {
+			return value.Value{}, err
+		}
+		return value.Read(res.Structured, 0)
+	}
+	of := func(sql string, param int64, cursor string) []value.Member {
+		return []value.Member{{Name: "sql", Value: value.OfString(sql)}, {Name: "limit", Value: value.OfInt(1)},
+			{Name: "params", Value: value.OfArray([]value.Value{value.OfInt(param)})}, {Name: "cursor", Value: value.OfString(cursor)}}
+	}
+	const mine = "SELECT id FROM orders WHERE id > $1 ORDER BY id"
+	doc, err := call(of(mine, 1, "")[:3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, _ := doc.Get("next_call")
+	args, _ := next.Get("arguments")
+	cursor, _ := args.Get("cursor")
+	for _, tt := range []struct {
+		sql   string
+		param int64
+		want  problem.Code
+	}{{mine, 1, ""}, {mine, 2, problem.InvalidArgument}, {mine + " ", 1, problem.InvalidArgument}, {"SELECT id FROM customers WHERE id > $1 ORDER BY id", 1, problem.InvalidArgument}} {
+		if _, err := call(of(tt.sql, tt.param, cursor.Text())); (err == nil) != (tt.want == "") || err != nil && problem.CodeOf(err) != tt.want {
+			t.Errorf("%s with %d: %v, want %q", tt.sql, tt.param, err, tt.want)
 		}
 	}
 }

@@ -222,6 +222,8 @@ func (a *asker) call() tool.Request {
 		maybe(`"prefix": %q`, pick(a.Rand, "i", "u", "v", ""))
 	case "query_sql":
 		args = []string{fmt.Sprintf(`"sql": %q`, a.sql())}
+		maybe(`"limit": %d`, 1+a.IntN(4))
+		maybe(`"format": %q`, pick(a.Rand, "csv", "markdown", "json"))
 	case "list_tools":
 		args = nil
 	}
