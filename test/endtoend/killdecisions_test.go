@@ -18,6 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -52,7 +53,7 @@ func decider(ctx context.Context, place, tracker string) (g *bailiwick.Gateway, 
 		return nil, nil, err
 	}
 	g, _, err = bailiwick.New(ctx, bailiwick.Options{Sources: map[string]source.Source{"app": app}, Audit: kept, History: kept,
-		Changes: change.NewQueue(change.Options{Store: kept, Lease: callerLease, Most: 1 << 20, Rate: 1 << 20}), Refresher: identity.Fixed{},
+		Changes: change.NewQueue(change.Options{Store: kept, Lease: callerLease, Most: 1 << 20, Rate: 1 << 20, Edit: true}), Refresher: identity.Fixed{},
 		Rules: policy.Rules{Version: "v1", Gates: policy.Gates{RawWrites: policy.Review}, Classes: map[string]policy.ClassRule{"issues": {}}}})
 	return g, kept, err
 }
@@ -90,21 +91,41 @@ func beDecider(order string) {
 	os.Exit(1)
 }
 
-// decideOnce has an agent propose a change of an issue, and a person approve it.
+// decideOnce has an agent propose a change of an issue, and a person approve it: as it is, after a question and its answer,
+// as the agent's second version, or as another person edited it.
 func decideOnce(ctx context.Context, g *bailiwick.Gateway, issue int) error {
 	bot := identity.Principal{ID: "token:bot", Kind: identity.Agent, Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write}}
-	ben := identity.Principal{ID: "token:ben", Kind: identity.Human, Owner: "ben", Scopes: []identity.Scope{identity.Read, identity.Review}}
-	data := value.OfObject([]value.Member{{Name: "n", Value: value.OfInt(rand.Int64N(1 << 40))}})
-	var id, digest string
-	err := g.Do(ctx, bot, bailiwick.CallSpec{Tool: "propose_changes", Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
-		s, err := c.Propose(ctx, write.Request{Tool: "propose_changes", Input: data, Writes: []write.Write{&write.Update{Class: "issues", ID: strconv.Itoa(issue), Data: data}}})
-		if err == nil {
-			id, digest = s.ID, s.Digest
-		}
-		return 0, err
-	})
+	person := func(name string) bailiwick.Reviewer {
+		return g.Reviewer(identity.Principal{ID: "token:" + name, Kind: identity.Human, Owner: name, Scopes: []identity.Scope{identity.Read, identity.Review}}, "visit")
+	}
+	ben, cleo := person("ben"), person("cleo")
+	var s *review.Sheet
+	propose := func(replaces string) error {
+		data := value.OfObject([]value.Member{{Name: "n", Value: value.OfInt(rand.Int64N(1 << 40))}})
+		return g.Do(ctx, bot, bailiwick.CallSpec{Tool: "propose_changes", Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true}, func(ctx context.Context, c *bailiwick.Call) (n int, err error) {
+			s, err = c.Propose(ctx, write.Request{Tool: "propose_changes", Input: data, Replaces: replaces, Writes: []write.Write{&write.Update{Class: "issues", ID: strconv.Itoa(issue), Data: data}}})
+			return 0, err
+		})
+	}
+	err := propose("")
+	route := rand.IntN(5)
+	if err == nil && (route == 1 || route == 2) {
+		_, err = cleo.Ask(ctx, s.ID, "another number")
+	}
+	switch {
+	case err != nil:
+	case route == 1:
+		err = g.Do(ctx, bot, bailiwick.CallSpec{Tool: "reply_to_change", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (n int, err error) {
+			s, err = c.Answer(ctx, s.ID, "this one")
+			return 0, err
+		})
+	case route == 2, route == 3:
+		err = propose(s.ID)
+	case route == 4:
+		s, err = cleo.Edit(ctx, s.ID, review.Revision{Digest: s.Digest, Reason: "rounder", Edits: []review.Edit{{Field: "n", Value: value.OfInt(rand.Int64N(1 << 40))}}})
+	}
 	if err == nil {
-		_, err = g.Reviewer(ben, "visit").Approve(ctx, id, digest, "")
+		_, err = ben.Approve(ctx, s.ID, s.Digest, "")
 	}
 	return err
 }
@@ -202,6 +223,49 @@ func wantDecided(t *testing.T, kept keeper) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	wantVersions(t, kept)
+}
+
+// wantVersions checks that each version is linked with the one before it, both ways, and that none that was replaced was written.
+func wantVersions(t *testing.T, kept keeper) {
+	t.Helper()
+	all := map[string]*change.Change{}
+	f := change.Filter{Limit: 200}
+	for more := true; more; {
+		page, next, err := kept.List(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range page {
+			all[c.ID], f.Before = c, c.ID
+		}
+		more = next
+	}
+	versions, edits := 0, 0
+	for id, c := range all {
+		if (c.State == change.Replaced) != (c.ReplacedBy != "") || c.ReplacedBy != "" && (all[c.ReplacedBy] == nil || all[c.ReplacedBy].Replaces != id) {
+			t.Errorf("%s is %s and replaced by %q", id, c.State, c.ReplacedBy)
+		}
+		if c.Replaces == "" {
+			continue
+		}
+		versions++
+		if c.Asker != nil {
+			edits++
+		}
+		if old := all[c.Replaces]; old == nil || old.ReplacedBy != id {
+			t.Errorf("%s replaces %+v", id, old)
+		}
+		for _, step := range all[c.Replaces].History {
+			if step.Event == change.EventClaimed || step.Event == change.EventApplied {
+				t.Errorf("%s was replaced, and %s", c.Replaces, step.Event)
+			}
+		}
+	}
+	t.Logf("%d versions, %d of them edits of reviewers", versions, edits)
+	if versions == edits || edits == 0 {
+		t.Error("versions and edits were not tried")
 	}
 }
 
