@@ -36,31 +36,6 @@ type changePage struct {
 	Queue   string            // the address of that queue
 }
 
-// An effect is an item of a change, with what its links need.
-type effect struct {
-	Change string
-	N      int // from 0
-	review.Item
-}
-
-// A fieldOf is a field of an effect.
-type fieldOf struct {
-	Of effect
-	N  int // from 0
-	review.Field
-}
-
-// bySource returns the places of the fields that the source sets by itself.
-func bySource(i review.Item) []int {
-	var out []int
-	for n, f := range i.Fields {
-		if f.Source {
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
 func (c *Console) change(v *visit) error {
 	sheet, err := c.desk(v).Sheet(v.ctx(), v.r.PathValue("id"))
 	if err != nil {

@@ -39,7 +39,7 @@ func (c *Console) toIssuer(v *visit) error {
 		refused.Cause(v.ctx(), err)
 		return c.signInWith(v, signingIn{Next: edge.Within(Path, q.Get("next")), Wrong: "The place where you sign in doesn't answer now. Try again in a moment."}, http.StatusBadGateway)
 	}
-	http.SetCookie(v.w, cookies.Leave(v.r, kept, edge.Within(Path, q.Get("next"))))
+	http.SetCookie(v.w, cookies.Leave(v.r, cookies.Away{Kept: kept, Next: edge.Within(Path, q.Get("next")), Session: v.session.ID}))
 	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
 	return nil
 }
@@ -48,12 +48,12 @@ func (c *Console) toIssuer(v *visit) error {
 // what the answer must match.
 func (c *Console) fromIssuer(v *visit) error {
 	p := signingIn{Next: Path + "/", Wrong: "That sign-in was not begun in this browser, or it took too long. Sign in again.", via: issued}
-	kept, next, ok := cookies.Return(v.w, v.r)
+	away, ok := cookies.Return(v.w, v.r)
 	if !ok {
 		return c.enter(v, p, identity.Principal{}, identity.Unauthorized("no_sign_in", nil))
 	}
-	p.Next = edge.Within(Path, next)
+	p.Next, v.session.ID = edge.Within(Path, away.Next), away.Session // whose cookie a redirect of another site doesn't carry
 	p.Wrong = "You were not signed in: " + c.options.Issuer.Name() + " did not vouch for you, or your account has no rights here. Ask whoever operates this gateway."
-	principal, err := c.options.Issuer.Finish(v.ctx(), c.base(v.r)+Path+"/sign-in/callback", kept, v.r.URL.Query())
+	principal, err := c.options.Issuer.Finish(v.ctx(), c.base(v.r)+Path+"/sign-in/callback", away.Kept, v.r.URL.Query())
 	return c.enter(v, p, principal, err)
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
-	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -33,12 +32,20 @@ type house struct {
 
 func newHouse(t testing.TB) *house {
 	t.Helper()
+	return newHouseWith(t, func(string) string { return "" })
+}
+
+// newHouseWith returns a house whose configuration goes on with what more returns for its address.
+func newHouseWith(t testing.TB, more func(address string) string) *house {
+	t.Helper()
 	dir := t.TempDir()
 	path, file := filepath.Join(dir, "tracker.db"), filepath.Join(dir, app.DefaultFile)
 	if err := demo.Create(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(demo.Config), 0o600); err != nil {
+	front := httptest.NewUnstartedServer(nil)
+	w := &world{log: &strings.Builder{}, url: "http://" + front.Listener.Addr().String()}
+	if err := os.WriteFile(file, []byte(demo.Config+more(w.url)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c, err := app.LoadFile(file)
@@ -52,20 +59,18 @@ func newHouse(t testing.TB) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.Close() })
-	s, err := mcp.New(p.Door())
+	w.tokens = p.Tokens
+	o := p.Door()
+	o.Logger = slog.New(slog.NewTextHandler(w.log, nil))
+	t.Cleanup(p.Apply(context.WithoutCancel(t.Context()), o.Logger))
+	s, err := p.Serve(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{tokens: p.Tokens, log: &strings.Builder{}}
-	log := slog.New(slog.NewTextHandler(w.log, nil))
-	t.Cleanup(p.Apply(context.WithoutCancel(t.Context()), log))
-	if w.console, err = p.Console(t.Context(), s, p.Tokens, log); err != nil {
-		t.Fatal(err)
-	}
-	front := httptest.NewServer(w.console.Handler())
+	front.Config.Handler = s.Handler()
+	front.Start()
 	t.Cleanup(front.Close)
-	t.Cleanup(w.console.Close)
-	w.url = front.URL
+	t.Cleanup(s.Console.Close)
 	h := &house{world: w, plant: p}
 	if h.db, err = sql.Open("sqlite", path+"?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)"); err != nil {
 		t.Fatal(err)

@@ -7,15 +7,10 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"strings"
-	"time"
 
-	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/console/internal/cookies"
-	"github.com/bailiwick-dev/bailiwick/console/internal/markdown"
-	"github.com/bailiwick-dev/bailiwick/console/internal/sanitize"
-	"github.com/bailiwick-dev/bailiwick/console/internal/words"
+	"github.com/bailiwick-dev/bailiwick/console/internal/pagefunc"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
@@ -78,7 +73,7 @@ func (c *Console) readPages() (map[string]*template.Template, error) {
 		if name == "frame" || name == "parts" {
 			continue
 		}
-		t, err := template.New(name).Funcs(c.functions()).Option("missingkey=error").
+		t, err := template.New(name).Funcs(pagefunc.Map(c.now)).Option("missingkey=error").
 			ParseFS(pageFiles, "pages/frame.html", "pages/parts.html", file)
 		if err != nil {
 			return nil, fmt.Errorf("console: read the page %s: %w", name, err)
@@ -191,51 +186,5 @@ func (c *Console) recovered(w http.ResponseWriter, r *http.Request) {
 		}
 		c.log.ErrorContext(r.Context(), "panic in the console", "path", r.URL.Path, "error", problem.Panicked(p).Err)
 		c.fail(w, r, http.StatusInternalServerError)
-	}
-}
-
-// functions are the functions that pages may call.
-func (c *Console) functions() template.FuncMap {
-	return template.FuncMap{
-		"line":     func(s any) template.HTML { return sanitize.Line(fmt.Sprint(s), 160) },
-		"short":    func(s any) template.HTML { return sanitize.Line(fmt.Sprint(s), 60) },
-		"para":     func(s any) template.HTML { return sanitize.Block(fmt.Sprint(s), 4000) },
-		"whole":    func(s any) template.HTML { return sanitize.Line(fmt.Sprint(s), 1000) }, // more than package review lets through
-		"all":      func(s any) template.HTML { return sanitize.Text(fmt.Sprint(s)) },
-		"field":    func(of effect, n int, f review.Field) fieldOf { return fieldOf{of, n, f} },
-		"bySource": bySource,
-		"sub":      func(n int) int { return n - 1 },
-		"brief":    func(s any) template.HTML { return sanitize.Block(fmt.Sprint(s), 300) }, // of what the page has in full elsewhere
-		"at":       func(id any, item int, of review.Item) effect { return effect{fmt.Sprint(id), item, of} },
-		"plain":    func(s any) string { return sanitize.Plain(fmt.Sprint(s), 120) },
-		"count":    func(n any) string { return words.Count(n) },
-		"ago":      c.ago, "until": c.until, "clock": words.Clock, "stamp": words.Stamp,
-		"path":    func(s any) string { return url.PathEscape(sanitize.Plain(fmt.Sprint(s), 64)) },
-		"word":    func(s any) string { return words.Event(sanitize.Plain(fmt.Sprint(s), 20)) },
-		"deref":   func(b *bool) bool { return b != nil && *b },
-		"whoName": whoName,
-		"initial": initial,
-		"plural":  words.Plural, "eventName": words.Event,
-		"day":    func(t time.Time) string { return t.UTC().Format("2 Jan") },
-		"moment": func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
-		"outcomes": func() []string {
-			return []string{audit.OK, audit.Refused, audit.Failed, audit.Cancelled, audit.Proposed, audit.Withdrawn, audit.Approved, audit.Rejected, audit.Expired,
-				audit.Applying, audit.Applied}
-		},
-		"took": words.Micros, "dollars": words.Dollars,
-		"verb":   words.Verb,
-		"before": func(w []review.Word) []review.Word { return words.Side(w, "removed") },
-		"after":  func(w []review.Word) []review.Word { return words.Side(w, "added") },
-		"shown":  words.Shown,
-		"state":  words.State,
-		"lends":  words.Lends,
-		"markdown": func(s review.Shown) template.HTML {
-			if s.Kind != "text" || s.Length > 0 {
-				return ""
-			}
-			return markdown.Render(s.Text)
-		},
-		"inc":  func(i int) int { return i + 1 },
-		"list": func(items ...any) []any { return items },
 	}
 }

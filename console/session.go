@@ -75,7 +75,11 @@ func (c *Console) Identify(otherwise func(*http.Request) (identity.Principal, er
 // begin begins a session of p, always a new one.
 func (c *Console) begin(v *visit, p identity.Principal, via string) error {
 	if v.session.ID != "" {
-		if err := c.options.Tokens.End(v.ctx(), v.who, identity.Session, v.session.ID); err != nil && problem.CodeOf(err) != problem.NotFound {
+		by := v.who
+		if by.ID == "" {
+			by = p // comes back from an issuer, without the cookie of the session that they had
+		}
+		if err := c.options.Tokens.End(v.ctx(), by, identity.Session, v.session.ID); err != nil && problem.CodeOf(err) != problem.NotFound {
 			return err
 		}
 	}

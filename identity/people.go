@@ -24,7 +24,7 @@ func (p Principal) SignsIn() bool {
 
 // Person returns p as a person of this store, with a TokenID, so that p can have sessions and let agents in. One that
 // another Authenticator vouches for gets a record with p's rights; a record with other rights ends, with all sessions and
-// agents that rely on it.
+// agents that rely on it. Someone without rights is Unauthorized.
 func (t *Tokens) Person(ctx context.Context, p Principal) (Principal, error) {
 	if p.TokenID != "" {
 		return p, nil
@@ -47,6 +47,9 @@ func (t *Tokens) Person(ctx context.Context, p Principal) (Principal, error) {
 	if err != nil {
 		return Principal{}, err
 	}
+	if made.ID == "" {
+		return Principal{}, Unauthorized("no_rights", nil)
+	}
 	out, err := made.Principal()
 	if err != nil {
 		return Principal{}, Unauthorized("token_invalid", err)
@@ -56,7 +59,7 @@ func (t *Tokens) Person(ctx context.Context, p Principal) (Principal, error) {
 }
 
 // replace returns the record of a person with what want allows, making one unless there is such a one. Other records of
-// the same person, which same selects, end.
+// the same person, which same selects, end. A want without scopes makes none, and the returned Token is zero.
 func (t *Tokens) replace(ctx context.Context, by Principal, want Token, same func(*Token) bool) (Token, error) {
 	if err := mayHold(want.Kind, want.Owner, want.Scopes); err != nil {
 		return Token{}, err // before they are put in order, which drops unknown ones
@@ -84,9 +87,11 @@ func (t *Tokens) replace(ctx context.Context, by Principal, want Token, same fun
 		}
 	}
 	var made Token
-	if found != nil {
+	switch {
+	case len(want.Scopes) == 0:
+	case found != nil:
 		made = *found
-	} else {
+	default:
 		want.Expires = now.Add(personLife)
 		if made, _, err = t.make(ctx, by, want); err != nil {
 			return Token{}, err
@@ -122,6 +127,8 @@ func (t *Tokens) Invite(ctx context.Context, by Principal, want Token, life time
 	switch {
 	case person == "":
 		return Token{}, "", problem.New(problem.InvalidArgument, "An invitation names the person, such as ana@example.com")
+	case len(want.Scopes) == 0:
+		return Token{}, "", problem.New(problem.InvalidArgument, "An invitation names the person's scopes, such as review")
 	case !manages(by, want):
 		return Token{}, "", foreignTenant(by)
 	}

@@ -199,6 +199,9 @@ func (t *Tokens) Create(ctx context.Context, by Principal, want Token) (Token, s
 		return Token{}, "", foreignTenant(by)
 	}
 	want.Use, want.Parent, want.Subject = UseCredential, "", ""
+	if len(want.Scopes) == 0 {
+		want.Scopes = []Scope{Read}
+	}
 	return t.make(ctx, by, want)
 }
 
@@ -214,9 +217,6 @@ func (t *Tokens) make(ctx context.Context, by Principal, want Token) (Token, str
 	now := t.now().UTC().Truncate(time.Microsecond)
 	want.Created, want.LastUsed, want.Revoked = now, time.Time{}, time.Time{}
 	want.Kind = cmp.Or(want.Kind, Agent)
-	if len(want.Scopes) == 0 {
-		want.Scopes = []Scope{Read}
-	}
 	if want.Expires.IsZero() {
 		want.Expires = now.Add(TokenLife)
 	}

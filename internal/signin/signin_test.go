@@ -1,14 +1,10 @@
 package signin_test
 
 import (
-	"bufio"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -17,43 +13,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
 	"github.com/bailiwick-dev/bailiwick/internal/signin"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 const back = "http://127.0.0.1:9/console/sign-in/callback"
-
-// provider builds and starts a real OpenID Connect provider, and returns its issuer. BAILIWICK_TEST_OIDC names one that is
-// built already.
-func provider(t *testing.T) string {
-	t.Helper()
-	path := os.Getenv("BAILIWICK_TEST_OIDC")
-	if path == "" {
-		path = filepath.Join(t.TempDir(), "provider")
-		build := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".")
-		build.Dir = "testdata/provider"
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("build the provider: %v\n%s", err, out)
-		}
-	}
-	run := exec.CommandContext(t.Context(), path, back)
-	in, err := run.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := run.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := run.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { in.Close(); _ = run.Wait() })
-	lines := bufio.NewScanner(out)
-	if !lines.Scan() {
-		t.Fatal("the provider didn't start")
-	}
-	return lines.Text()
-}
 
 func person(t *testing.T, issuer string, change func(*signin.Options)) *signin.Provider {
 	t.Helper()
@@ -112,7 +76,7 @@ func browse(t *testing.T, to string) url.Values {
 
 // TestSignIn signs in at a real provider: groups are rights, and each part of the answer is checked.
 func TestSignIn(t *testing.T) {
-	issuer := provider(t)
+	issuer := testservices.OIDC(t, back, "acme")
 	p := person(t, issuer, nil)
 	to, kept, err := p.Begin(t.Context(), back, false)
 	if err != nil || !strings.Contains(to, "code_challenge_method=S256") || !strings.Contains(to, "nonce=") {
@@ -166,7 +130,7 @@ func TestSignIn(t *testing.T) {
 
 // TestGroups checks that other groups are other rights at the next sign-in, and none are none.
 func TestGroups(t *testing.T) {
-	issuer := provider(t)
+	issuer := testservices.OIDC(t, back, "acme")
 	p := person(t, issuer, nil)
 	for set, want := range map[string]string{"operators": "operator", "reviewers,operators": "operator read review", "others": ""} {
 		res, err := http.Get(issuer + "test/groups?set=" + set)
@@ -187,7 +151,7 @@ func TestGroups(t *testing.T) {
 
 // TestStepUp checks that proving oneself again is asked of the provider, and that a level it doesn't vouch for is refused.
 func TestStepUp(t *testing.T) {
-	issuer := provider(t)
+	issuer := testservices.OIDC(t, back, "acme")
 	p := person(t, issuer, nil)
 	to, kept, err := p.Begin(t.Context(), back, true)
 	if err != nil || !strings.Contains(to, "prompt=login") || !strings.Contains(to, "max_age=0") {

@@ -22,7 +22,7 @@ type servers struct {
 }
 
 func start() (*servers, error) {
-	script, err := findScript()
+	script, err := inModule("scripts/services")
 	if err != nil {
 		return nil, err
 	}
@@ -75,12 +75,12 @@ func (s *servers) said() string {
 	return ""
 }
 
-// findScript returns the path of scripts/services next to the go.mod above the working folder.
-func findScript() (string, error) {
+// inModule returns the path of a file of the module above the working folder.
+func inModule(name string) (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {
 		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
-			return filepath.Join(dir, "scripts", "services"), nil
+			return filepath.Join(dir, name), nil
 		}
 		if dir == filepath.Dir(dir) {
 			return "", errors.New("no go.mod above the working folder")

@@ -37,21 +37,22 @@ func Harmless(r *http.Request, name, value string) *http.Cookie {
 	return &http.Cookie{Name: name, Value: value, Path: "/", Secure: !edge.Plainly(r), HttpOnly: true, SameSite: http.SameSiteStrictMode}
 }
 
-// away is what the browser keeps while a person signs in elsewhere.
-type away struct {
-	Kept string `json:"k"`
-	Next string `json:"n"`
+// Away is what the browser keeps while a person signs in elsewhere.
+type Away struct {
+	Kept    string `json:"k"` // what the answer must match
+	Next    string `json:"n"` // where they go on to
+	Session string `json:"s"` // the ID of the session that the next one takes the place of; "" for none
 }
 
 // awayLife is how long a person may take to sign in elsewhere, in seconds.
 const awayLife = 600
 
-// Leave returns the cookie of a person who goes to sign in elsewhere: what the answer must match, and where they go on to. It
-// is lax: a redirect by the other site carries it.
-func Leave(r *http.Request, kept, next string) *http.Cookie {
-	text, err := json.Marshal(away{kept, next})
+// Leave returns the cookie of a person who goes to sign in elsewhere. It is lax: a redirect by the other site carries it, and not
+// the cookie of the session.
+func Leave(r *http.Request, a Away) *http.Cookie {
+	text, err := json.Marshal(a)
 	if err != nil {
-		panic(err) // two texts always encode
+		panic(err) // texts always encode
 	}
 	c := Harmless(r, hosted(r, "bailiwick-leaving"), base64.RawURLEncoding.EncodeToString(text))
 	c.SameSite, c.MaxAge = http.SameSiteLaxMode, awayLife
@@ -59,20 +60,16 @@ func Leave(r *http.Request, kept, next string) *http.Cookie {
 }
 
 // Return returns what Leave kept, and removes it. It is false for a browser that wasn't sent away.
-func Return(w http.ResponseWriter, r *http.Request) (kept, next string, ok bool) {
-	gone := Leave(r, "", "")
+func Return(w http.ResponseWriter, r *http.Request) (a Away, ok bool) {
+	gone := Leave(r, Away{})
 	gone.Value, gone.MaxAge = "", -1
 	http.SetCookie(w, gone)
 	cookie, err := r.Cookie(gone.Name)
 	if err != nil {
-		return "", "", false
+		return Away{}, false
 	}
-	var a away
 	text, err := base64.RawURLEncoding.DecodeString(cookie.Value)
-	if err != nil || json.Unmarshal(text, &a) != nil {
-		return "", "", false
-	}
-	return a.Kept, a.Next, true
+	return a, err == nil && json.Unmarshal(text, &a) == nil
 }
 
 // Browser names the browser and system of a request, for the list of sessions.

@@ -191,11 +191,38 @@ func testIssued(t *testing.T, open storetest.Open) {
 		_, err := here.Authenticate(ctx, access, netip.Addr{})
 		return err
 	})
-	if n, err := here.Remove(ctx, operator, "ROSA", ""); err != nil || n != 2 { // the record and the agent's
+	testRightless(t, here, there)
+	if n, err := here.Remove(ctx, operator, "ROSA", ""); err != nil || n != 1 { // the agent's record
 		t.Error("removed:", n, err)
 	}
 	if found, err := identity.Reconcile(ctx, stores[0], stores[0]); err != nil || found.Lacks != nil {
 		t.Errorf("%+v %v", found, err)
+	}
+}
+
+// testRightless checks that a person whom an issuer gives no rights is not let in, and that what relied on rights they had ends.
+func testRightless(t *testing.T, here, there *identity.Tokens) {
+	t.Helper()
+	ctx, who := t.Context(), identity.Principal{ID: "oidc:7", Name: "Rosa", Kind: identity.Human, Owner: "rosa"}
+	auditor := who
+	auditor.Scopes = []identity.Scope{identity.Audit}
+	auditor, err := here.Person(ctx, auditor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, session, err := here.Issue(ctx, auditor, identity.Ticket{Use: identity.Session, Expires: time.Now().Add(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := there.Person(ctx, who); problem.CodeOf(err) != problem.Unauthorized || p.ID != "" {
+		t.Errorf("without rights: %+v: %v", p, err)
+	}
+	refusedSoon(t, "a session of a person without rights", func() error {
+		_, _, err := here.Present(ctx, identity.Session, session, netip.Addr{})
+		return err
+	})
+	if _, _, err := here.Invite(ctx, identity.Local("test"), identity.Token{Owner: "rosa"}, time.Hour); problem.CodeOf(err) != problem.InvalidArgument {
+		t.Error("an invitation without scopes:", err)
 	}
 }
 
