@@ -66,7 +66,7 @@ func TestTypeFaults(t *testing.T) {
 		{field: "meta", form: schema.JSONText},
 		{field: "price", form: schema.DecimalForm},
 		{field: "mode", form: schema.EpochMillis, want: "there is no such field; did you mean made?"},
-		{field: "made", form: schema.EpochMillis, plain: true, want: "the source app has types of its own; only SQL databases can be read in another"},
+		{field: "made", form: schema.EpochMillis, plain: true, want: "the source app has types of its own; only SQL databases and Parse Server can be read in another"},
 		{field: "at", form: schema.EpochMillis, want: "it is of type date already; take it out"},
 		{field: "id", form: schema.EpochMillis, want: "it is in the key of the class, whose values are compared as they are stored"},
 		{field: "user", form: schema.Truth, want: "the source says that it is a pointer, whose values are compared as they are stored"},

@@ -14,11 +14,12 @@ const (
 	IntegerText  Form = "integer"  // an Integer as a text
 	DoubleText   Form = "double"   // a Double as a text
 	Truth        Form = "boolean"  // a Boolean as an integer: 0 is false, all others are true
+	Midnight     Form = "day"      // a Day as a Date: its midnight in UTC
 )
 
 // Forms returns all forms.
 func Forms() []Form {
-	return []Form{EpochSeconds, EpochMillis, DateText, JSONText, DecimalForm, IntegerText, DoubleText, Truth}
+	return []Form{EpochSeconds, EpochMillis, DateText, JSONText, DecimalForm, IntegerText, DoubleText, Truth, Midnight}
 }
 
 // Type returns the type of a field whose values are held in form.
@@ -36,6 +37,8 @@ func (form Form) Type() Type {
 		return Double
 	case Truth:
 		return Boolean
+	case Midnight:
+		return Day
 	}
 	return Opaque
 }
@@ -47,6 +50,8 @@ func (form Form) Of() []Type {
 		return []Type{Integer}
 	case DecimalForm:
 		return []Type{String, Double}
+	case Midnight:
+		return []Type{Date}
 	}
 	return []Type{String}
 }
@@ -80,7 +85,7 @@ func (f *Field) Unit() int64 {
 // database: what a dialect calls a computed value of that type.
 func (f *Field) In(form Form) Field {
 	held := *f
-	native := [...]string{Date: "milliseconds", JSON: "json", Decimal: "decimal", Integer: "int8", Double: "REAL", Boolean: ""}
+	native := [...]string{Date: "milliseconds", Day: "milliseconds", JSON: "json", Decimal: "decimal", Integer: "int8", Double: "REAL", Boolean: ""}
 	out := Field{Name: f.Name, Type: form.Type(), Description: f.Description, Required: f.Required, Generated: f.Generated, Stored: &Stored{form, held}}
 	out.Native = native[out.Type]
 	return out

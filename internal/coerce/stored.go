@@ -1,6 +1,9 @@
 package coerce
 
 import (
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -23,10 +26,61 @@ func Stored(f *schema.Field, v value.Value) value.Value {
 		if whole {
 			return Convert(v, schema.Boolean)
 		}
+	case schema.Midnight:
+		return SeenDate(schema.Day, v)
 	default:
 		if text || form == schema.DecimalForm && v.IsNumber() {
 			return Convert(v, f.Type)
 		}
 	}
 	return value.Value{}
+}
+
+// Held returns v, of the type that the rules declare for f, as the source holds it, or why it can't hold v.
+func Held(f *schema.Field, v value.Value) (value.Value, string) {
+	if v.IsNull() {
+		return v, ""
+	}
+	switch form := f.Stored.Form; form {
+	case schema.JSONText:
+		return value.OfString(string(v.AppendJSON(nil))), ""
+	case schema.Truth:
+		if v.Kind() != value.Bool {
+			return v, "must be true or false"
+		}
+		return value.OfInt(map[bool]int64{true: 1}[v.Bool()]), ""
+	case schema.EpochSeconds, schema.EpochMillis, schema.DateText, schema.Midnight:
+		return heldDate(f, v)
+	case schema.DecimalForm, schema.IntegerText, schema.DoubleText:
+		if _, whole := v.AsInt(); !v.IsNumber() || form == schema.IntegerText && !whole {
+			return v, "must be " + map[bool]string{false: "a number", true: "an integer of 64 bits"}[form == schema.IntegerText]
+		}
+		if f.Stored.Field.Type == schema.String {
+			return value.OfString(v.String()), ""
+		}
+		return v, ""
+	}
+	return v, "is held in a form that can't be written"
+}
+
+// heldDate is Held for an instant.
+func heldDate(f *schema.Field, v value.Value) (value.Value, string) {
+	if read, ok := value.OfDateText(v.Text()); ok && v.Kind() == value.String {
+		v = read
+	}
+	if v.Kind() != value.Date && v.Kind() != value.Day {
+		return v, "must be a date in ISO 8601, not " + problem.Cut(v.String())
+	}
+	unit := f.Unit()
+	switch {
+	case f.Stored.Form == schema.Midnight && v.Micros()%day != 0:
+		return v, "holds a day without a time"
+	case f.Stored.Form == schema.Midnight:
+		return value.OfDate(v.Micros()), ""
+	case unit == 0:
+		return value.OfString(value.OfDate(v.Micros()).String()), ""
+	case v.Micros()%unit != 0:
+		return v, fmt.Sprintf("holds whole %s", map[bool]string{true: "seconds", false: "milliseconds"}[unit > 1000])
+	}
+	return value.OfInt(v.Micros() / unit), ""
 }

@@ -321,6 +321,7 @@ func (s *subject) pools(t *testing.T) map[string]map[string][]value.Value {
 		for _, name := range []string{"price", "n", "rate"} {
 			held[name] = append(held[name], value.OfInt(7), value.OfInt(-3), value.OfInt(1000), value.OfDecimal("0.5"))
 		}
+		held["day"] = append(held["day"], value.OfString("2026-01-31"), value.OfString("1969-12-31"))
 		held["on"] = append(held["on"], value.OfBool(true), value.OfBool(false))
 	}
 	return out

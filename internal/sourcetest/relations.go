@@ -100,21 +100,21 @@ func visits() Table {
 func heldOther() Table {
 	return Table{Name: "held", Needs: Conversions, Key: []string{"id"},
 		Columns: []Column{id, {Name: "ms", Is: schema.Integer}, {Name: "s", Is: schema.Integer}, {Name: "at", Is: schema.String}, {Name: "meta", Is: schema.String},
-			{Name: "price", Is: schema.String}, {Name: "n", Is: schema.String}, {Name: "rate", Is: schema.String}, {Name: "cost", Is: schema.Double}, {Name: "on", Is: schema.Integer}},
+			{Name: "price", Is: schema.String}, {Name: "n", Is: schema.String}, {Name: "rate", Is: schema.String}, {Name: "cost", Is: schema.Double}, {Name: "on", Is: schema.Integer}, {Name: "day", Is: schema.Date}},
 		Rows: `
-[1,  0,                   0,                   "2026-01-31T08:00:00Z",      "{\"a\":1,\"tags\":[\"x\",null]}", "0.5",    "1",                   "0.5",  0.5,  1]
-[2,  1769846400000,       1769846400,          "2026-01-31T10:00:00+02:00", "{\"a\":{\"b\":\"it's\"}}",        "0.50",   "007",                 "5e-1", 2.25, 0]
-[3,  1769846400001,       1769846401,          "2026-01-31",                " [1, [2, {\"k\":[]}]] ",          "-3",     "-3",                  "-3",   -3,   -1]
-[4,  -1,                  -1,                  "1969-12-31T23:59:59.999Z",  "null",                            "",       "",                    "",     0,    2]
-[5,  null,                null,                null,                        null,                              null,     null,                  null,   null, null]
-[6,  253402300799999,     253402300799,        "yesterday",                 "{'a':1}",                         "12,50",  "1.5",                 "a",    1e15, 1]
-[7,  253402300800000,     253402300800,        "2026-02-30",                "",                                "1.0.0",  "9223372036854775808", "1e400",7,    0]
-[8,  -62135596800000,     -62135596800,        "2026-13-01T00:00:00Z",      "[1,]",                            "+4",     "9223372036854775807", "+4",   4,    0]
-[9,  -62135596800001,     -62135596801,        "0000-00-00",                "{\"a\":01}",                      " 5",     " 5",                  " 5",   null, 1]
-[10, 9223372036854775807, 9223372036854775807, "",                          "\"plain\"",                       "1e3",    "+5",                  "1e3",  1000, 1]
-[11, 1738310400000,       1738310400,          "2025-01-31T08:00:00.5Z",    "{\"a\" 1}",                       "NaN",    "0x1",                 "NaN",  3,    0]
-[12, 5000,                5,                   "2026-01-31 08:00:00Z",      "{\"a\":true,\"b\":-0.5,\"t\":\"\\\\x\\n\"}", "7",  "-0",    "Infinity", 5, 1]
-[13, -9223372036854775808,-9223372036854775808,"x",                         "tru",                             "--1",    "--1",                 "--1",  9,    1]
+[1,  0,                   0,                   "2026-01-31T08:00:00Z",      "{\"a\":1,\"tags\":[\"x\",null]}", "0.5",    "1",                   "0.5",  0.5,  1, "2026-01-31T00:00:00Z"]
+[2,  1769846400000,       1769846400,          "2026-01-31T10:00:00+02:00", "{\"a\":{\"b\":\"it's\"}}",        "0.50",   "007",                 "5e-1", 2.25, 0, "2026-01-31T08:00:00Z"]
+[3,  1769846400001,       1769846401,          "2026-01-31",                " [1, [2, {\"k\":[]}]] ",          "-3",     "-3",                  "-3",   -3,   -1, "2026-01-31T00:00:00.001Z"]
+[4,  -1,                  -1,                  "1969-12-31T23:59:59.999Z",  "null",                            "",       "",                    "",     0,    2, "1969-12-31T00:00:00Z"]
+[5,  null,                null,                null,                        null,                              null,     null,                  null,   null, null, null]
+[6,  253402300799999,     253402300799,        "yesterday",                 "{'a':1}",                         "12,50",  "1.5",                 "a",    1e15, 1, "2026-02-01T00:00:00Z"]
+[7,  253402300800000,     253402300800,        "2026-02-30",                "",                                "1.0.0",  "9223372036854775808", "1e400",7,    0, null]
+[8,  -62135596800000,     -62135596800,        "2026-13-01T00:00:00Z",      "[1,]",                            "+4",     "9223372036854775807", "+4",   4,    0, "2026-01-31T00:00:00Z"]
+[9,  -62135596800001,     -62135596801,        "0000-00-00",                "{\"a\":01}",                      " 5",     " 5",                  " 5",   null, 1, "1970-01-01T00:00:00Z"]
+[10, 9223372036854775807, 9223372036854775807, "",                          "\"plain\"",                       "1e3",    "+5",                  "1e3",  1000, 1, "1960-02-29T12:00:00Z"]
+[11, 1738310400000,       1738310400,          "2025-01-31T08:00:00.5Z",    "{\"a\" 1}",                       "NaN",    "0x1",                 "NaN",  3,    0, "1960-02-29T00:00:00Z"]
+[12, 5000,                5,                   "2026-01-31 08:00:00Z",      "{\"a\":true,\"b\":-0.5,\"t\":\"\\\\x\\n\"}", "7",  "-0",    "Infinity", 5, 1, null]
+[13, -9223372036854775808,-9223372036854775808,"x",                         "tru",                             "--1",    "--1",                 "--1",  9,    1, "9999-12-31T00:00:00Z"]
 `}
 }
 
@@ -123,7 +123,7 @@ func Declared(classes []schema.Class) map[string]policy.ClassRule {
 	rules := map[string]policy.ClassRule{
 		"visits": {Pointers: map[string]policy.Pointer{"who": {Class: "users"}, "kind": {Class: "kinds", Key: "id"}, "mood": {Class: "kinds"}}},
 		"held": {Types: map[string]schema.Form{"ms": schema.EpochMillis, "s": schema.EpochSeconds, "at": schema.DateText, "meta": schema.JSONText, "price": schema.DecimalForm,
-			"n": schema.IntegerText, "rate": schema.DoubleText, "cost": schema.DecimalForm, "on": schema.Truth}},
+			"n": schema.IntegerText, "rate": schema.DoubleText, "cost": schema.DecimalForm, "on": schema.Truth, "day": schema.Midnight}},
 	}
 	maps.DeleteFunc(rules, func(name string, _ policy.ClassRule) bool {
 		return !slices.ContainsFunc(classes, func(c schema.Class) bool { return c.Name == name })

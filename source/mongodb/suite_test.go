@@ -256,7 +256,7 @@ var mingoLeaves = []string{
 
 // TestFerretDBQuestions and TestMingoQuestions ask the analytical questions.
 func TestFerretDBQuestions(t *testing.T) {
-	questions.Run(t, "FerretDB", openSuite(t, testservices.FerretDB(t), questions.Shop(t), mongodb.Options{}, ferretField))
+	questions.Run(t, "FerretDB", openSuite(t, testservices.FerretDB(t), questions.Shop(t), mongodb.Options{}, ferretField), nil)
 }
 
 func TestMingoQuestions(t *testing.T) {

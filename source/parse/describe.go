@@ -147,7 +147,7 @@ var types = map[string]schema.Type{"String": schema.String, "Number": schema.Dou
 
 // class returns a class as /schemas describes it, and warnings about what is left out.
 func (s *Source) class(described value.Value) (schema.Class, []string) {
-	c := schema.Class{Source: s.options.Name, Name: text(described, "className"), Table: text(described, "className"), Key: []string{"objectId"}}
+	c := schema.Class{Source: s.options.Name, Name: text(described, "className"), Table: text(described, "className"), Key: []string{"objectId"}, Converts: true}
 	var warnings []string
 	fields, _ := described.Get("fields")
 	members := slices.Clone(fields.Members())

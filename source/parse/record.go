@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"slices"
 
+	"github.com/bailiwick-dev/bailiwick/internal/coerce"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -18,7 +20,9 @@ func row(c *schema.Class, record value.Value) value.Row {
 			out[i] = listed(acl, limited, "read")
 			continue
 		}
-		if v, ok := record.Get(f.Name); ok {
+		if v, ok := record.Get(f.Name); ok && f.Stored != nil {
+			out[i] = coerce.Stored(f, converted(&f.Stored.Field, v))
+		} else if ok {
 			out[i] = converted(f, v)
 		}
 	}
@@ -80,19 +84,26 @@ func listed(acl value.Value, limited bool, what string) value.Value {
 }
 
 // written returns a value of f as the REST API takes it.
-func (c *class) written(f *schema.Field, v value.Value) value.Value {
+func (c *class) written(f *schema.Field, v value.Value) (value.Value, error) {
 	if v.IsNull() {
-		return object("__op", value.OfString("Delete"))
+		return object("__op", value.OfString("Delete")), nil
+	}
+	if f.Stored != nil {
+		held, why := coerce.Held(f, v)
+		if why != "" {
+			return v, &problem.Error{Code: problem.InvalidArgument, Kind: "value", Detail: f.Name + " " + why}
+		}
+		return c.written(&f.Stored.Field, held)
 	}
 	switch c.types[f.Name] {
 	case "Pointer":
-		return pointerTo(c.target(f.Name), v.Text())
+		return pointerTo(c.target(f.Name), v.Text()), nil
 	case "Date":
-		return date(v)
+		return date(v), nil
 	case "Bytes":
-		return value.OfObject([]value.Member{{Name: "__type", Value: value.OfString("Bytes")}, {Name: "base64", Value: value.OfString(v.String())}})
+		return value.OfObject([]value.Member{{Name: "__type", Value: value.OfString("Bytes")}, {Name: "base64", Value: value.OfString(v.String())}}), nil
 	}
-	return v
+	return v, nil
 }
 
 // target returns the class that a pointer leads to.

@@ -59,7 +59,7 @@ func (c *class) whole(path query.Path) bool {
 		return false
 	}
 	f := c.Field(path[0])
-	return f != nil && !slices.Contains(c.partly, f.Name) && (f.Type == schema.String || f.Type == schema.Double || f.Type == schema.Boolean || f.Type == schema.Date)
+	return f != nil && f.Stored == nil && !slices.Contains(c.partly, f.Name) && (f.Type == schema.String || f.Type == schema.Double || f.Type == schema.Boolean || f.Type == schema.Date)
 }
 
 func (c *class) and(parts query.And, trusted bool) condition {

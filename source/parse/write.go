@@ -131,6 +131,9 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 	}
 	after := slices.Clone(now)
 	for _, s := range it.Sets {
+		if _, err := (&class{Class: it.View.Class()}).written(s.Field, s.Value); err != nil {
+			return e, nil, err
+		}
 		after[fieldAt(it, s.Field.Name)] = s.Value
 		if !s.Forced {
 			e.Asked = append(e.Asked, s.Field.Name)
@@ -296,7 +299,11 @@ func (r *reading) sends(it *writes.Item) (request, error) {
 		if it.Op == write.OpCreate && s.Value.IsNull() {
 			continue
 		}
-		members = append(members, value.Member{Name: s.Field.Name, Value: c.written(s.Field, s.Value)})
+		v, err := c.written(s.Field, s.Value)
+		if err != nil {
+			return request{}, err
+		}
+		members = append(members, value.Member{Name: s.Field.Name, Value: v})
 	}
 	out := request{path: path, body: value.OfObject(members), as: r.who.as}
 	switch it.Op {

@@ -17,6 +17,6 @@ func TestQuestions(t *testing.T) {
 	}{
 		{"SQLite", openSQLiteShop}, {"PostgreSQL", openPostgresShop}, {"MariaDB", openMariaDBShop}, {"memory", openMemoryShop},
 	} {
-		t.Run(on.name, func(t *testing.T) { questions.Run(t, on.name, on.open(t, questions.Shop(t))) })
+		t.Run(on.name, func(t *testing.T) { questions.Run(t, on.name, on.open(t, questions.Shop(t)), nil) })
 	}
 }

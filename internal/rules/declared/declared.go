@@ -75,7 +75,7 @@ func Type(c *schema.Class, name string, form schema.Form) (f schema.Field, wrong
 	case is == nil:
 		return f, "there is no such field" + problem.DidYouMean(problem.Nearest(name, c.FieldNames(), 2))
 	case !c.Converts:
-		return f, fmt.Sprintf("the source %s has types of its own; only SQL databases can be read in another", c.Source)
+		return f, fmt.Sprintf("the source %s has types of its own; only SQL databases and Parse Server can be read in another", c.Source)
 	case is.Type == form.Type():
 		return f, fmt.Sprintf("it is of type %s already; take it out", is.Type)
 	case slices.Contains(c.Key, name):

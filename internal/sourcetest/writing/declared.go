@@ -21,12 +21,15 @@ func declared(t *testing.T, d *database) {
 		{"x_text", `0.1`, ``},
 		{"done", `true`, ``},
 		{"done", `false`, ``},
+		{"due", `"2026-07-01"`, ``},
+		{"due", `"0001-01-01"`, ``},
 	} {
 		d.roundTrip(t, r.field+" "+r.value, r.field, r.value, cmp.Or(r.want, r.value))
 	}
 	for _, r := range []struct{ field, value, want string }{
 		{"made_s", `"2026-07-01T12:00:00.5Z"`, `invalid_argument: made_s holds whole seconds`},
 		{"made_ms", `"2026-07-01T12:00:00.0005Z"`, `invalid_argument: made_ms holds whole milliseconds`},
+		{"due", `"2026-07-01T12:00:00Z"`, `invalid_argument: due must be a date without a time, as in 2026-01-31, not the text "2026-07-01T12:00:00Z"`},
 		{"n_text", `1.5`, `invalid_argument: n_text must be a whole number of at most 64 bits, not 1.5`},
 		{"done", `1`, `invalid_argument: done must be true or false, not 1`},
 	} {

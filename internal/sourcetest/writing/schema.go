@@ -46,7 +46,7 @@ var tables = []string{
 	"{mood}",
 	`CREATE TABLE things (id {id}, name {text}, code {code}, state {enum}, small {small}, big {key}, x {double}, single {single}, price {money}, exact {exact}, yes {bool},
 		at {at}, local {local}, day {day}, uid {uuid}, raw {bytes}, doc {json}, tags {list}, body {long}, more {small} {sum}, hidden {text},
-		made_ms {key}, made_s {key}, made_text {text}, doc_text {long}, price_text {text}, n_text {text}, x_text {text}, done {small})`,
+		made_ms {key}, made_s {key}, made_text {text}, doc_text {long}, price_text {text}, n_text {text}, x_text {text}, done {small}, due {at})`,
 	`CREATE TABLE projects (id {key} NOT NULL PRIMARY KEY, org {text} NOT NULL, name {text}, budget {small} DEFAULT 5 CHECK (budget >= 0), UNIQUE (org, name))`,
 	`CREATE TABLE issues (id {id}, project {key} NOT NULL, title {text} NOT NULL, votes {small} DEFAULT 0, parent {key}, loud {text},
 		CONSTRAINT issues_project FOREIGN KEY (project) REFERENCES projects (id) ON DELETE CASCADE,

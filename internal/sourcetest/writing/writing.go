@@ -163,7 +163,7 @@ func (d *database) types() map[string]schema.Form {
 		return nil
 	}
 	return map[string]schema.Form{"made_ms": schema.EpochMillis, "made_s": schema.EpochSeconds, "made_text": schema.DateText, "doc_text": schema.JSONText,
-		"price_text": schema.DecimalForm, "n_text": schema.IntegerText, "x_text": schema.DoubleText, "done": schema.Truth}
+		"price_text": schema.DecimalForm, "n_text": schema.IntegerText, "x_text": schema.DoubleText, "done": schema.Truth, "due": schema.Midnight}
 }
 
 // converts reports whether the source can be read in types that rules declare.

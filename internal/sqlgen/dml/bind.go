@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -39,7 +40,7 @@ func bound(d sqlgen.Dialect, t *sqlgen.Text, s writes.Set, forms map[string]Form
 // it parses in the column's type.
 func held(d sqlgen.Dialect, f *schema.Field, v value.Value, form Form) (arg any, why string) {
 	if f.Stored != nil {
-		raw, why := stored(f, v)
+		raw, why := coerce.Held(f, v)
 		if why != "" {
 			return nil, why
 		}

@@ -126,6 +126,8 @@ func (m dialect) Convert(s expr.Scope, x string, from, to schema.Type) string {
 	switch to {
 	case schema.String:
 		return m.written(s, x, from)
+	case schema.Day: // of a Date
+		return "(CASE WHEN " + x + " = DATE(" + x + ") THEN DATE(" + x + ") END)"
 	case schema.Boolean:
 		if from == schema.Integer || from == schema.Double || from == schema.Decimal {
 			return "(" + x + " <> 0)"

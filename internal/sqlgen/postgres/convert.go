@@ -97,6 +97,8 @@ func (p dialect) convertDate(s expr.Scope, x string, from, to schema.Type) strin
 		return "(CASE WHEN " + x + " IS NOT NULL THEN TRUE END)"
 	case schema.Date:
 		return "(" + x + "::timestamp)"
+	case schema.Day:
+		return "(CASE WHEN " + x + " = date_trunc('day', " + x + ") THEN " + x + "::date END)"
 	case schema.Integer, schema.Double, schema.Decimal:
 		ms := "trunc(extract(epoch FROM " + x + ")::numeric * 1000)::int8"
 		if to != schema.Integer {

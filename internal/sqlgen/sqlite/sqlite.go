@@ -46,6 +46,9 @@ func (dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 		}
 		return call(expr.SQLiteInstant, x)
 	case schema.Day:
+		if f.Stored != nil {
+			return x
+		}
 		return call(expr.SQLiteDay, x)
 	case schema.UUID:
 		return call(expr.SQLiteUUID, x)
@@ -264,6 +267,8 @@ func (d dialect) Convert(_ expr.Scope, x string, from, to schema.Type) string {
 			return "CASE WHEN " + x + " IS NOT NULL THEN 1 END"
 		case schema.Date:
 			return x
+		case schema.Day:
+			return "CASE WHEN " + x + " % 86400000 = 0 THEN " + x + " END"
 		}
 	}
 	name, ok := conversions[to]
