@@ -2,6 +2,7 @@ package endtoend
 
 import (
 	"context"
+	"math/rand/v2"
 	"os"
 	"regexp"
 	"slices"
@@ -13,8 +14,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
 )
 
@@ -25,6 +29,85 @@ func TestNonInterferenceFerretDB(t *testing.T) {
 		most = pairs(t)
 	}
 	interfereUpTo(t, most, func(_ string, twin bool) side { return ferretSide(t, twin) })
+}
+
+// TestNonInterferenceChangesFerretDB is TestNonInterferenceChanges over FerretDB.
+func TestNonInterferenceChangesFerretDB(t *testing.T) {
+	dbs := map[*office]*mongo.Database{}
+	one, other := ferretOffice(t, dbs), ferretOffice(t, dbs)
+	hide := func(o *office, r *rand.Rand) {
+		o.Helper()
+		issues := dbs[o].Collection("issues")
+		fail := func(err error) {
+			if err != nil && !mongo.IsDuplicateKeyError(err) {
+				o.Fatal(err)
+			}
+		}
+		_, err := issues.DeleteMany(o.Context(), bson.D{{Key: "org", Value: "globex"}})
+		fail(err)
+		for range r.IntN(6) {
+			id := int32(3 + r.IntN(8))
+			_, err := issues.InsertOne(o.Context(), bson.D{{Key: "id", Value: id}, {Key: "org", Value: "globex"}, {Key: "title", Value: "x"}, {Key: "code", Value: string(rune('c' + r.IntN(6)))}})
+			fail(err)
+			_, err = dbs[o].Collection("comments").InsertOne(o.Context(), bson.D{{Key: "issue_id", Value: id}, {Key: "body", Value: "x"}})
+			fail(err)
+			_, err = issues.UpdateMany(o.Context(), bson.D{{Key: "org", Value: "acme"}}, bson.D{{Key: "$set", Value: bson.D{{Key: "secret_note", Value: r.IntN(5)}}}})
+			fail(err)
+		}
+	}
+	interfereByChanges(t, [2]*office{one, other}, 120, hide)
+}
+
+// ferretOffice opens an office whose tracker is in FerretDB.
+func ferretOffice(t *testing.T, dbs map[*office]*mongo.Database) *office {
+	t.Helper()
+	url := testservices.FerretDB(t)
+	client, err := mongo.Connect(options.Client().ApplyURI(url))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Disconnect(context.Background()) })
+	db := client.Database(url[strings.LastIndexByte(url, '/')+1:])
+	document := func(pairs ...any) bson.D {
+		out := bson.D{}
+		for i := 0; i < len(pairs); i += 2 {
+			out = append(out, bson.E{Key: pairs[i].(string), Value: pairs[i+1]})
+		}
+		return out
+	}
+	for collection, docs := range map[string][]any{
+		"issues": {document("id", int32(1), "org", "acme", "title", "one", "status", "Todo", "n", int64(9007199254740993), "secret_note", "psst", "code", "a"),
+			document("id", int32(2), "org", "acme", "title", "two", "status", "Todo", "code", "b"), document("id", int32(9), "org", "globex", "title", "theirs", "code", "taken")},
+		"comments": {document("issue_id", int32(1), "body", "hm"), document("issue_id", int32(1), "body", "so"), document("issue_id", int32(9), "body", "theirs")},
+	} {
+		if _, err := db.Collection(collection).InsertMany(t.Context(), docs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, unique := range []string{"id", "code"} {
+		if _, err := db.Collection("issues").Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: document(unique, 1), Options: options.Index().SetUnique(true)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := func(name string) schema.Field { return schema.Field{Name: name, Type: schema.String, Native: "string"} }
+	whole := func(name string) schema.Field {
+		return schema.Field{Name: name, Type: schema.Integer, Native: "int|long"}
+	}
+	s, err := mongodb.Open(t.Context(), mongodb.Options{Name: "app", URL: url, Declared: map[string]schema.Class{
+		"issues": {Key: []string{"id"}, Fields: []schema.Field{whole("id"), text("org"), text("title"), text("status"), whole("n"), text("secret_note"), text("code"), whole("points")}},
+		"comments": {Key: []string{"_id"}, Fields: []schema.Field{{Name: "_id", Type: schema.String, Native: "objectId", Generated: true, NotNull: true}, whole("issue_id"), text("body")},
+			Relations: []schema.Relation{{Fields: []string{"issue_id"}, Target: "issues", TargetFields: []string{"id"}}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	into, err := s.Writable(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { into.Close() })
+	o := newOffice(t, func(b *bailiwick.Options, _ *change.Options) { b.Sources = map[string]source.Source{"app": into} })
+	dbs[o] = db
+	return o
 }
 
 // The types of columns, as documents hold them. FerretDB has no text indexes, and keeps no lists inside of lists.
