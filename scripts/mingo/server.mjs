@@ -1,14 +1,27 @@
 // An independent evaluator of aggregation pipelines: it speaks the MongoDB wire protocol and evaluates with the npm package
-// mingo. It isn't MongoDB. It keeps documents in memory, all numbers as doubles, and knows just the commands that
-// Bailiwick and its tests send. It has transactions as a replica set has: each reads a snapshot, and fails with a WriteConflict
+// mingo. It isn't MongoDB. It keeps documents in memory, all numbers as doubles but whole ones beyond 2^53, with which it
+// doesn't compute, and knows just the commands that Bailiwick and its tests send. It has transactions as a replica set has: each reads a snapshot, and fails with a WriteConflict
 // if it writes what another one has written.
 //
 //   node server.mjs PORT    listens on the loopback, and prints "ready" when it does
 import net from "node:net";
 import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
 const require = createRequire(import.meta.url);
 const { BSON } = require("bson");
+
+// mingo compares by type, and knows no BigInt: here it is a number, so that whole numbers of 64 bits compare exactly.
+const { _extensions: load } = require("node:module");
+const plain = load[".js"];
+load[".js"] = (module, file) => {
+  if (!file.endsWith("mingo/cjs/util/_internal.js")) return plain(module, file);
+  const text = readFileSync(file, "utf8");
+  const known = text.replace('    case "number":\n    case "string":', '    case "bigint":\n      return "number";\n    case "number":\n    case "string":');
+  if (known === text) throw new Error("this mingo has another typeOf");
+  module._compile(known, file);
+};
 const mingo = require("mingo");
+BigInt.prototype.toJSON = function () { return this.toString(); }; // mingo writes conditions into messages
 
 const databases = new Map(); // name -> Map of collections: {docs, indexes, options}
 const cursors = new Map();
@@ -140,7 +153,7 @@ function aggregate(db, cmd) {
   return paged(db, cmd.aggregate, docs, cmd.cursor?.batchSize);
 }
 
-const structuredCloneOf = (docs) => docs.map((d) => BSON.deserialize(BSON.serialize(d), reading));
+const structuredCloneOf = (docs) => docs.map((d) => double(BSON.deserialize(BSON.serialize(d), reading)));
 
 function write(db, cmd, query) {
   const collection = made(db, cmd.findAndModify ?? cmd.findandmodify ?? cmd.update ?? cmd.delete);
@@ -225,10 +238,11 @@ const commands = {
   },
 };
 
-// double returns a document with all numbers as doubles: this evaluator knows no others.
+// double returns a document with all numbers as doubles, but for whole ones that are beyond them.
 function double(v) {
   if (Array.isArray(v)) return v.map(double);
-  if (v?._bsontype === "Long") return Number(v.toString());
+  if (v?._bsontype === "Long") v = v.toBigInt();
+  if (typeof v === "bigint") return Number.isSafeInteger(Number(v)) ? Number(v) : v;
   if (v?._bsontype === "Decimal128") return Number(v.toString());
   if (v && typeof v === "object" && v.constructor === Object) for (const k of Object.keys(v)) v[k] = double(v[k]);
   return v;

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/parse/internal/rest"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -65,7 +66,7 @@ func (p *prefixes) some(ctx context.Context, pattern string) ([]value.Row, bool,
 		return nil, false, err
 	}
 	if pattern != "^" {
-		w.where = conjunction(w.where, object("objectId", object("$regex", value.OfString(pattern))))
+		w.where = conjunction(w.where, rest.Object("objectId", rest.Object("$regex", value.OfString(pattern))))
 	}
 	rows, err := w.next(ctx)
 	if err != nil || w.ended {

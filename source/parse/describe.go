@@ -11,11 +11,9 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/parse/internal/rest"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
-
-// readers is the column of a record's access list that names who may read it.
-const readers = "_rperm"
 
 // A class is what the source remembers of a class of Parse Server.
 type class struct {
@@ -123,7 +121,7 @@ func (s *Source) unchanged(ctx context.Context, c *class) error {
 	described, _ := now.Get("fields")
 	for _, f := range fields {
 		field, _ := described.Get(f.Name)
-		if f.Name != readers && text(field, "type") != c.types[f.Name] {
+		if f.Name != rest.Readers && text(field, "type") != c.types[f.Name] {
 			s.forget()
 			return &problem.Error{Code: problem.Upstream, Kind: "parse_changed", Detail: "the classes of the source have changed", Err: fmt.Errorf("%s has another %s, or none", name, f.Name),
 				Suggestion: "try again in a minute; get_schema shows what can be asked then"}
@@ -177,7 +175,7 @@ func (s *Source) class(described value.Value) (schema.Class, []string) {
 			c.Relations = append(c.Relations, schema.Relation{Fields: []string{m.Name}, Target: text(m.Value, "targetClass"), TargetFields: []string{"objectId"}})
 		}
 	}
-	c.Fields = append(c.Fields, schema.Field{Name: readers, Type: schema.Array, Generated: true})
+	c.Fields = append(c.Fields, schema.Field{Name: rest.Readers, Type: schema.Array, Generated: true})
 	c.Guard = s.permissions(described, c.Name)
 	return c, warnings
 }
@@ -202,7 +200,7 @@ const userField = "userField:"
 // permissions returns the guard of a class. A field that shows on some records only shows over REST, where Parse Server
 // leaves it out of the others; a database returns it with all.
 func (s *Source) permissions(described value.Value, name string) *schema.Guard {
-	g := &schema.Guard{As: string(s.options.As), Named: map[string][]string{}, Readers: readers, Grants: map[schema.Operation]schema.Grant{}, Protected: map[string][]string{}}
+	g := &schema.Guard{As: string(s.options.As), Named: map[string][]string{}, Readers: rest.Readers, Grants: map[schema.Operation]schema.Grant{}, Protected: map[string][]string{}}
 	clp, _ := described.Get("classLevelPermissions")
 	for _, op := range operations {
 		granted, limited := clp.Get(string(op))
@@ -257,4 +255,13 @@ func texts(v value.Value) []string {
 		}
 	}
 	return out
+}
+
+// target returns the class that a pointer leads to.
+func (c *class) target(field string) string {
+	i := slices.IndexFunc(c.Relations, func(r schema.Relation) bool { return r.Fields[0] == field })
+	if i < 0 {
+		return ""
+	}
+	return c.Relations[i].Target
 }

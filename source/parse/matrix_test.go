@@ -17,6 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/parse"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
@@ -387,7 +388,11 @@ func newWriter(t *testing.T, into source.Source, p identity.Principal) *writer {
 	}
 	rules := policy.Rules{Version: "v1", Unlisted: true, Gates: policy.Gates{Writes: policy.On, RawWrites: policy.On, SchemaWrites: policy.On}, Classes: map[string]policy.ClassRule{}}
 	for _, c := range classes {
-		rules.Classes[c.Name] = policy.ClassRule{Write: map[write.Op]write.Mode{write.OpCreate: write.Allow, write.OpUpdate: write.Allow, write.OpDelete: write.Allow}}
+		var types map[string]schema.Form
+		if strings.HasPrefix(c.Name, "Typed") {
+			types = map[string]schema.Form{"serial": schema.IntegerText, "payload": schema.JSONText, "due": schema.Midnight}
+		}
+		rules.Classes[c.Name] = policy.ClassRule{Types: types, Write: map[write.Op]write.Mode{write.OpCreate: write.Allow, write.OpUpdate: write.Allow, write.OpDelete: write.Allow}}
 	}
 	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"shop": into}, Rules: rules, Audit: store, History: store, Refresher: identity.Fixed{},
 		Changes: change.NewQueue(change.Options{Store: store, Rate: 10_000})})

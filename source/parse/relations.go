@@ -12,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/parse/internal/rest"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -131,6 +132,6 @@ func (c *class) relates(it *writes.Item, as credential) (request, error) {
 	if it.Op == write.OpDelete {
 		op = "RemoveRelation"
 	}
-	does := value.OfObject([]value.Member{{Name: "__op", Value: value.OfString(op)}, {Name: "objects", Value: value.OfArray([]value.Value{pointerTo(c.target(related), id[1].Text())})}})
-	return request{method: http.MethodPut, path: "/classes/" + owner + "/" + url.PathEscape(id[0].Text()), body: object(field, does), as: as}, nil
+	does := value.OfObject([]value.Member{{Name: "__op", Value: value.OfString(op)}, {Name: "objects", Value: value.OfArray([]value.Value{rest.Pointer(c.target(related), id[1].Text())})}})
+	return request{method: http.MethodPut, path: "/classes/" + owner + "/" + url.PathEscape(id[0].Text()), body: rest.Object(field, does), as: as}, nil
 }

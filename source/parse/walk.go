@@ -15,6 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/parse/internal/answer"
+	"github.com/bailiwick-dev/bailiwick/source/parse/internal/rest"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -61,7 +62,7 @@ func (r *reading) walk(v *policy.View, where query.Filter) (*walk, error) {
 		keys = slices.AppendSeq(keys, maps.Keys(g.Named)) // without these, Parse Server can't tell what to leave out
 	}
 	slices.Sort(keys)
-	keys = slices.DeleteFunc(slices.Compact(keys), func(k string) bool { return k == readers })
+	keys = slices.DeleteFunc(slices.Compact(keys), func(k string) bool { return k == rest.Readers })
 	return &walk{reading: r, view: v, class: c, keys: strings.Join(keys, ","),
 		where: conjunction(viewed.where, c.condition(where, r.trusted()).where)}, nil
 }
@@ -131,7 +132,7 @@ func (w *walk) rows(answer value.Value) ([]value.Row, error) {
 	}
 	rows := make([]value.Row, len(results.List()))
 	for i, record := range results.List() {
-		rows[i] = row(w.class.Class, record)
+		rows[i] = rest.Row(w.class.Class, record)
 		if id := text(record, "objectId"); id == "" && !w.class.pairs() {
 			return nil, broken(&refusal{status: http.StatusOK}, "a record without an objectId")
 		}
@@ -153,14 +154,14 @@ func (w *walk) sound(ctx context.Context) error {
 
 // goOn continues after a record with an objectId.
 func (w *walk) goOn(last value.Row, at string) {
-	id := object("objectId", object("$gt", value.OfString(at)))
+	id := rest.Object("objectId", rest.Object("$gt", value.OfString(at)))
 	if w.by == "" {
 		w.after = id
 		return
 	}
 	by, _ := w.class.operand(w.class.Field(w.by), w.value(last, w.by))
-	same := object(w.by, value.OfObject([]value.Member{{Name: "$gte", Value: by}, {Name: "$lte", Value: by}}))
-	beyond := object(w.by, object(map[bool]string{true: "$lt", false: "$gt"}[w.desc], by))
+	same := rest.Object(w.by, value.OfObject([]value.Member{{Name: "$gte", Value: by}, {Name: "$lte", Value: by}}))
+	beyond := rest.Object(w.by, rest.Object(map[bool]string{true: "$lt", false: "$gt"}[w.desc], by))
 	w.after = joined("$or", []value.Value{beyond, conjunction(same, id)})
 }
 

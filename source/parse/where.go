@@ -4,10 +4,10 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/parse/internal/rest"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -24,7 +24,7 @@ type condition struct {
 // all and none are the conditions that every record, and no record, satisfies.
 var (
 	all  = condition{exact: true}
-	none = condition{where: object("objectId", object("$exists", value.OfBool(false))), exact: true}
+	none = condition{where: rest.Object("objectId", rest.Object("$exists", value.OfBool(false))), exact: true}
 )
 
 // condition translates a filter over records of c. Operators on which Parse Server differs between databases, or from
@@ -99,22 +99,22 @@ func joined(op string, conditions []value.Value) value.Value {
 	case 1:
 		return conditions[0]
 	}
-	return object(op, value.OfArray(conditions))
+	return rest.Object(op, value.OfArray(conditions))
 }
 
 func (c *class) exists(f query.Exists, trusted bool) condition {
-	if !c.whole(f.Path) && (len(f.Path) != 1 || f.Path[0] != readers || !trusted) {
+	if !c.whole(f.Path) && (len(f.Path) != 1 || f.Path[0] != rest.Readers || !trusted) {
 		return condition{}
 	}
 	if f.Want {
-		return condition{object(f.Path[0], object("$ne", value.Value{})), true}
+		return condition{rest.Object(f.Path[0], rest.Object("$ne", value.Value{})), true}
 	}
-	return condition{object(f.Path[0], value.Value{}), true}
+	return condition{rest.Object(f.Path[0], value.Value{}), true}
 }
 
 func (c *class) in(f query.In, trusted bool) condition {
-	if len(f.Path) == 1 && f.Path[0] == readers && trusted && !f.Not {
-		return condition{object(readers, object("$in", value.OfArray(f.Values))), true}
+	if len(f.Path) == 1 && f.Path[0] == rest.Readers && trusted && !f.Not {
+		return condition{rest.Object(rest.Readers, rest.Object("$in", value.OfArray(f.Values))), true}
 	}
 	if !c.whole(f.Path) || len(f.Values) > mostEqual {
 		return condition{}
@@ -146,9 +146,9 @@ func (c *class) compare(f query.Compare) condition {
 	if f.Value.IsNull() {
 		switch f.Op {
 		case query.Eq:
-			return condition{object(name, value.Value{}), true}
+			return condition{rest.Object(name, value.Value{}), true}
 		case query.Ne:
-			return condition{object(name, object("$ne", value.Value{})), true}
+			return condition{rest.Object(name, rest.Object("$ne", value.Value{})), true}
 		}
 		return condition{}
 	}
@@ -160,13 +160,13 @@ func (c *class) compare(f query.Compare) condition {
 	exact := c.Name != "_User" || name != "username" && name != "email"
 	switch {
 	case f.Op == query.Eq && field.Type == schema.Date:
-		return condition{object(name, value.OfObject([]value.Member{{Name: "$gte", Value: v}, {Name: "$lte", Value: v}})), true}
+		return condition{rest.Object(name, value.OfObject([]value.Member{{Name: "$gte", Value: v}, {Name: "$lte", Value: v}})), true}
 	case f.Op == query.Eq:
-		return condition{object(name, v), exact}
+		return condition{rest.Object(name, v), exact}
 	case f.Op == query.Ne && field.Type != schema.Date && exact:
-		return condition{object(name, object("$ne", v)), true}
+		return condition{rest.Object(name, rest.Object("$ne", v)), true}
 	case f.Op != query.Ne && (field.Type == schema.Double || field.Type == schema.Date):
-		return condition{object(name, object(f.Op.String(), v)), true}
+		return condition{rest.Object(name, rest.Object(f.Op.String(), v)), true}
 	}
 	return condition{}
 }
@@ -179,7 +179,7 @@ func (c *class) operand(f *schema.Field, v value.Value) (value.Value, bool) {
 			return v, false
 		}
 		if c.types[f.Name] == "Pointer" {
-			return pointerTo(c.target(f.Name), v.Text()), true
+			return rest.Pointer(c.target(f.Name), v.Text()), true
 		}
 		return v, true
 	case schema.Double:
@@ -189,19 +189,7 @@ func (c *class) operand(f *schema.Field, v value.Value) (value.Value, bool) {
 	case schema.Boolean:
 		return v, v.Kind() == value.Bool
 	case schema.Date:
-		return date(v), v.Kind() == value.Date && v.Micros()%1000 == 0 && inYears(v)
+		return rest.Date(v), v.Kind() == value.Date && v.Micros()%1000 == 0 && rest.InYears(v)
 	}
 	return v, false
-}
-
-// inYears reports whether a date has a year of four digits, as the dates of the REST API.
-func inYears(v value.Value) bool {
-	year := time.UnixMicro(v.Micros()).UTC().Year()
-	return year >= 1 && year <= 9999
-}
-
-// date returns a date as Parse writes it.
-func date(v value.Value) value.Value {
-	iso := time.UnixMicro(v.Micros()).UTC().Format("2006-01-02T15:04:05.000Z")
-	return value.OfObject([]value.Member{{Name: "__type", Value: value.OfString("Date")}, {Name: "iso", Value: value.OfString(iso)}})
 }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/interpret"
@@ -17,6 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/parse/internal/rest"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -131,7 +131,7 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 	}
 	after := slices.Clone(now)
 	for _, s := range it.Sets {
-		if _, err := (&class{Class: it.View.Class()}).written(s.Field, s.Value); err != nil {
+		if _, err := rest.Written(s.Field, "", "", s.Value); err != nil {
 			return e, nil, err
 		}
 		after[fieldAt(it, s.Field.Name)] = s.Value
@@ -299,7 +299,7 @@ func (r *reading) sends(it *writes.Item) (request, error) {
 		if it.Op == write.OpCreate && s.Value.IsNull() {
 			continue
 		}
-		v, err := c.written(s.Field, s.Value)
+		v, err := rest.Written(s.Field, c.types[s.Field.Name], c.target(s.Field.Name), s.Value)
 		if err != nil {
 			return request{}, err
 		}
@@ -341,61 +341,6 @@ func (w *Writable) once(ctx context.Context, r request) (value.Value, error) {
 		return answer, err // nothing was sent
 	}
 	return answer, &problem.Error{Code: problem.Upstream, Kind: "unknown_outcome", Detail: "no answer came to the write: it may have happened or not", Err: errors.Join(change.ErrUnknown, err)}
-}
-
-// receipt returns what a write did.
-func (r *reading) receipt(ctx context.Context, it *writes.Item, answer value.Value) (change.Receipt, error) {
-	out := change.Receipt{Rows: 1, Keys: []string{it.Key}}
-	id := (&class{Class: it.View.Class()}).id(it)
-	switch made, ok := answer.Get("objectId"); {
-	case it.Op == write.OpDelete || it.Op == write.OpAction:
-		return out, nil
-	case it.Op == write.OpCreate && ok && id == nil:
-		id = []value.Value{made}
-	}
-	if id == nil {
-		return out, nil
-	}
-	out.Keys[0] = writes.KeyText(id)
-	// It was carried out, even if the record can't be read now.
-	if row, err := r.record(ctx, it, id); err == nil && row != nil {
-		out.After = []value.Value{shownOf(it, row)}
-	}
-	return out, nil
-}
-
-// How often and how long apart a record is read back.
-const (
-	settleTries = 4
-	settlePause = 500 * time.Millisecond
-	settleTime  = 10 * time.Second
-)
-
-// settle reads back whether a write happened to which no answer came. Only what can be seen counts: a write that isn't
-// there yet may still be under way.
-func (r *reading) settle(ctx context.Context, it *writes.Item, unknown error) (change.Receipt, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
-	defer cancel()
-	id := (&class{Class: it.View.Class()}).id(it)
-	for n := 0; n < settleTries && id != nil && it.Op != write.OpAction; n++ {
-		now, err := r.record(ctx, it, id)
-		if err == nil && stands(it, now) {
-			return r.receipt(ctx, it, value.Value{})
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(settlePause):
-		}
-	}
-	return change.Receipt{}, unknown
-}
-
-// stands reports whether a record is as an item leaves it.
-func stands(it *writes.Item, now value.Row) bool {
-	if now == nil || it.Op == write.OpDelete {
-		return now == nil && it.Op == write.OpDelete
-	}
-	return !slices.ContainsFunc(it.Sets, func(s writes.Set) bool { return !change.Same(now[fieldAt(it, s.Field.Name)], s.Value) })
 }
 
 // Bar implements source.Writer. Parse Server keeps nothing that could bar a change: one that may have been sent is never

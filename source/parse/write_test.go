@@ -1,6 +1,7 @@
 package parse_test
 
 import (
+	"crypto/rand"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/source/parse"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -142,6 +144,54 @@ func TestWriteRefuses(t *testing.T) {
 		t.Fatal(err)
 	} else if _, err := role.Writable(); err == nil || !strings.Contains(err.Error(), "acts as a role") {
 		t.Errorf("a role writes: %v", err)
+	}
+}
+
+// TestWriteTypes writes fields whose types the rules declare, and looks at what Parse Server then holds.
+func TestWriteTypes(t *testing.T) {
+	s := start(t)
+	class := "Typed" + strings.ToUpper(rand.Text()[:6])
+	s.must("POST", "/schemas/"+class, object{"className": class, "fields": object{"serial": object{"type": "String"}, "payload": object{"type": "String"}, "due": object{"type": "Date"}}})
+	t.Cleanup(func() { s.must("DELETE", "/schemas/"+class, nil) })
+	o, p := s.options("master")
+	src, err := parse.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	into, err := src.Writable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWriter(t, into, p)
+	read := func(text string) value.Value {
+		v, err := value.Read([]byte(text), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	made, err := w.write(&write.Create{Class: class, Data: read(`{"serial":9007199254740993,"payload":[1,"a",{"b":null}],"due":"2026-07-01"}`)})
+	if err != nil || made.State != change.Applied {
+		t.Fatal(made, err)
+	}
+	record := s.must("GET", "/classes/"+class, nil)["results"].([]any)[0].(object)
+	id := record["objectId"].(string)
+	t.Cleanup(func() { s.must("DELETE", "/purge/"+class, nil) })
+	if due := record["due"].(object)["iso"]; record["serial"] != "9007199254740993" || record["payload"] != `[1,"a",{"b":null}]` || due != "2026-07-01T00:00:00.000Z" {
+		t.Errorf("Parse Server holds %v", record)
+	}
+	sheet, err := w.write(&write.Update{Class: class, ID: id, Data: read(`{"serial":-5,"due":null}`)})
+	if err != nil || sheet.State != change.Applied || !strings.Contains(review.Text(sheet), "serial: 9007199254740993 → -5") || !strings.Contains(review.Text(sheet), "due: 2026-07-01 → ") {
+		t.Errorf("%v\n%s", err, review.Text(sheet))
+	}
+	for data, want := range map[string]string{`{"serial":1.5}`: "whole number", `{"serial":"5"}`: "number", `{"due":"2026-07-01T12:00:00Z"}`: "without a time"} {
+		if _, err := w.write(&write.Update{Class: class, ID: id, Data: read(data)}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %s", data, err, want)
+		}
+	}
+	if record := s.must("GET", "/classes/"+class+"/"+id, nil); record["serial"] != "-5" || record["due"] != nil {
+		t.Errorf("Parse Server holds %v", record)
 	}
 }
 

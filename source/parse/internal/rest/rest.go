@@ -1,8 +1,9 @@
-package parse
+// Package rest has the values of records as the REST API of Parse Server writes them, and ours.
+package rest
 
 import (
 	"encoding/base64"
-	"slices"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -10,12 +11,37 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// row returns a record of the REST API as the values of c's fields. A field that the answer doesn't have is null.
-func row(c *schema.Class, record value.Value) value.Row {
+// Readers is the column of a record's access list that names who may read it.
+const Readers = "_rperm"
+
+// Object returns an object with one member.
+func Object(name string, v value.Value) value.Value {
+	return value.OfObject([]value.Member{{Name: name, Value: v}})
+}
+
+// Pointer returns a pointer to the record of a class with an id.
+func Pointer(class, id string) value.Value {
+	return value.OfObject([]value.Member{{Name: "__type", Value: value.OfString("Pointer")}, {Name: "className", Value: value.OfString(class)}, {Name: "objectId", Value: value.OfString(id)}})
+}
+
+// Date returns an instant, to the millisecond.
+func Date(v value.Value) value.Value {
+	iso := time.UnixMicro(v.Micros()).UTC().Format("2006-01-02T15:04:05.000Z")
+	return value.OfObject([]value.Member{{Name: "__type", Value: value.OfString("Date")}, {Name: "iso", Value: value.OfString(iso)}})
+}
+
+// InYears reports whether an instant is in a year of four digits, as those of the REST API.
+func InYears(v value.Value) bool {
+	year := time.UnixMicro(v.Micros()).UTC().Year()
+	return year >= 1 && year <= 9999
+}
+
+// Row returns a record of the REST API as the values of c's fields. A field that the answer doesn't have is null.
+func Row(c *schema.Class, record value.Value) value.Row {
 	out := make(value.Row, len(c.Fields))
 	for i := range c.Fields {
 		f := &c.Fields[i]
-		if f.Name == readers {
+		if f.Name == Readers {
 			acl, limited := record.Get("ACL")
 			out[i] = listed(acl, limited, "read")
 			continue
@@ -56,7 +82,8 @@ func converted(f *schema.Field, v value.Value) value.Value {
 			return at
 		}
 	case schema.Bytes:
-		if raw, err := base64.StdEncoding.DecodeString(text(v, "base64")); err == nil {
+		text, _ := v.Get("base64")
+		if raw, err := base64.StdEncoding.DecodeString(text.Text()); err == nil && text.Kind() == value.String {
 			return value.OfBytes(string(raw))
 		}
 	case schema.Array:
@@ -83,34 +110,26 @@ func listed(acl value.Value, limited bool, what string) value.Value {
 	return value.OfArray(groups)
 }
 
-// written returns a value of f as the REST API takes it.
-func (c *class) written(f *schema.Field, v value.Value) (value.Value, error) {
+// Written returns a value of f as the REST API takes it for a field of Parse's type kind. target is the class that a Pointer
+// leads to.
+func Written(f *schema.Field, kind, target string, v value.Value) (value.Value, error) {
 	if v.IsNull() {
-		return object("__op", value.OfString("Delete")), nil
+		return Object("__op", value.OfString("Delete")), nil
 	}
 	if f.Stored != nil {
 		held, why := coerce.Held(f, v)
 		if why != "" {
 			return v, &problem.Error{Code: problem.InvalidArgument, Kind: "value", Detail: f.Name + " " + why}
 		}
-		return c.written(&f.Stored.Field, held)
+		return Written(&f.Stored.Field, kind, target, held)
 	}
-	switch c.types[f.Name] {
+	switch kind {
 	case "Pointer":
-		return pointerTo(c.target(f.Name), v.Text()), nil
+		return Pointer(target, v.Text()), nil
 	case "Date":
-		return date(v), nil
+		return Date(v), nil
 	case "Bytes":
 		return value.OfObject([]value.Member{{Name: "__type", Value: value.OfString("Bytes")}, {Name: "base64", Value: value.OfString(v.String())}}), nil
 	}
 	return v, nil
-}
-
-// target returns the class that a pointer leads to.
-func (c *class) target(field string) string {
-	i := slices.IndexFunc(c.Relations, func(r schema.Relation) bool { return r.Fields[0] == field })
-	if i < 0 {
-		return ""
-	}
-	return c.Relations[i].Target
 }
