@@ -4,7 +4,7 @@
 # A clone that belongs to somebody else can't be asked for its version.
 export GOFLAGS ?= -buildvcs=false
 
-.PHONY: release image proxies manifests docs-test demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance clients clients-short apis formats
+.PHONY: release image proxies manifests docs-test demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance clients clients-short apis applications formats
 
 demo: build ## an issue tracker, a token and a first conversation; then it serves until Ctrl-C
 	@bin/bailiwick demo $(ARGS)
@@ -78,6 +78,10 @@ clients-short:
 apis: ## what is told of the largest public APIs; their documents come from npm
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && exports=$$(scripts/apis "$$dir") && eval "$$exports" && \
 	go test -count=1 -v -timeout=1h ./test/largeapis
+
+applications: ## what init knows of Directus, Strapi, Ghost and Parse Server, against what their own migrations make; they come from npm
+	@dir=$$(mktemp -d) && exports=$$(BAILIWICK_SERVICES="postgres mariadb" scripts/services up "$$dir") && eval "$$exports" && \
+	code=0; scripts/applications/run || code=1; scripts/services down "$$dir"; rm -rf "$$dir"; exit $$code
 
 formats: ## what the assistant sends to model providers, against the types that they publish on npm
 	@scripts/formats

@@ -25,7 +25,7 @@ type application struct {
 // free text or a part of a key, ends with "?" and counts neither way.
 func applications(t *testing.T) []application {
 	t.Helper()
-	f, err := os.Open("testdata/applications.txt")
+	f, err := os.Open(recorded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func applications(t *testing.T) []application {
 			out = append(out, application{name: name, marks: map[string]byte{}})
 			continue
 		}
-		table, columns, _ := strings.Cut(s.Text(), ":")
+		table, columns, _ := strings.Cut(s.Text(), ": ")
 		app := &out[len(out)-1]
 		c := schema.Class{Source: "app", Name: table, Table: table}
 		for _, column := range strings.Fields(columns) {

@@ -38,60 +38,73 @@ func TestPresets(t *testing.T) {
 			t.Errorf("%s: recognised as %v, want %q", app.name, found, want)
 			continue
 		}
-		for _, personal := range []string{Mask, Hide} { // what is masked or hidden is no label, pointer or condition
-			if _, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, app.classes, Evidence{}, Answers{Personal: personal}); err != nil {
-				t.Errorf("%s, personal data %s: %v", app.name, personal, err)
-			}
-		}
-		d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, app.classes, Evidence{}, Answers{Tenant: None, Personal: Show})
+		checkPreset(t, app, found[0])
+	}
+}
+
+// checkPreset checks that all that p names is in the classes of an application, and in the rules that are written for them.
+func checkPreset(t *testing.T, app application, p presets.Preset) {
+	t.Helper()
+	of := func(personal string) *config.Config {
+		d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, app.classes, Evidence{}, Answers{Tenant: None, Personal: personal})
 		if err != nil {
-			t.Errorf("%s: %v", app.name, err)
-			continue
+			t.Fatalf("%s, personal data %s: %v", app.name, personal, err)
+		}
+		if !strings.Contains(d.Text, "# These are tables of "+p.Name+" (") {
+			t.Errorf("%s: the configuration doesn't name the application", app.name)
 		}
 		c, err := config.Parse("bailiwick.yaml", []byte(d.Text), func(string) (string, bool) { return "", false })
 		if err != nil {
 			t.Fatal(app.name, err)
 		}
-		report, err := policyreport.Of(c.Rules, app.classes)
-		if err != nil {
-			t.Fatal(app.name, err)
+		return c
+	}
+	of(Mask) // what is masked or hidden is no label, pointer or condition
+	of(Hide)
+	c := of(Show)
+	report, err := policyreport.Of(c.Rules, app.classes)
+	if err != nil {
+		t.Fatal(app.name, err)
+	}
+	there := 0
+	for i := range app.classes {
+		class := &app.classes[i]
+		knows, ok := p.Classes[class.Name]
+		if !ok {
+			continue
 		}
-		if !strings.Contains(d.Text, "# These are tables of "+want+" (") {
-			t.Errorf("%s: the configuration doesn't name the application", app.name)
+		there++
+		rule := c.Rules.Classes["app."+class.Name]
+		if rule.Hidden != (knows.Hidden != "") || rule.Hidden && len(report[i].Visible) > 0 {
+			t.Errorf("%s.%s: hidden %t", app.name, class.Name, rule.Hidden)
 		}
-		there := 0
-		for i, class := range app.classes {
-			knows, ok := found[0].Classes[class.Name]
-			if !ok {
-				continue
+		if rule.Hidden {
+			continue
+		}
+		for field := range knows.Denied {
+			if slices.Contains(report[i].Visible, field) || class.Field(field) == nil {
+				t.Errorf("%s.%s.%s is not denied, or not there", app.name, class.Name, field)
 			}
-			there++
-			rule := c.Rules.Classes["app."+class.Name]
-			if rule.Hidden != (knows.Hidden != "") || rule.Hidden && len(report[i].Visible) > 0 {
-				t.Errorf("%s.%s: hidden %t", app.name, class.Name, rule.Hidden)
-			}
-			if rule.Hidden {
-				continue
-			}
-			for field := range knows.Denied {
-				if slices.Contains(report[i].Visible, field) || class.Field(field) == nil {
-					t.Errorf("%s.%s.%s is not denied, or not there", app.name, class.Name, field)
+		}
+		if knows.Label != rule.Label || knows.Label != "" && !slices.Contains(report[i].Visible, knows.Label) {
+			t.Errorf("%s.%s: label %q, want %q", app.name, class.Name, rule.Label, knows.Label)
+		}
+		if len(knows.Live) > 0 && rule.Canonical == nil {
+			t.Errorf("%s.%s: every record is live", app.name, class.Name)
+		}
+		for field, target := range knows.Pointers {
+			to := rule.Pointers[field].Class
+			for _, r := range class.Relations {
+				if len(r.Fields) == 1 && r.Fields[0] == field {
+					to = r.Target
 				}
 			}
-			if knows.Label != rule.Label || knows.Label != "" && !slices.Contains(report[i].Visible, knows.Label) {
-				t.Errorf("%s.%s: label %q, want %q", app.name, class.Name, rule.Label, knows.Label)
-			}
-			if len(knows.Live) > 0 && rule.Canonical == nil {
-				t.Errorf("%s.%s: every record is live", app.name, class.Name)
-			}
-			for field, target := range knows.Pointers {
-				if rule.Pointers[field].Class != target {
-					t.Errorf("%s.%s.%s: points to %q, want %q", app.name, class.Name, field, rule.Pointers[field].Class, target)
-				}
+			if to != target {
+				t.Errorf("%s.%s.%s: points to %q, want %q", app.name, class.Name, field, to, target)
 			}
 		}
-		if there*2 < len(found[0].Classes) {
-			t.Errorf("%s: only %d of the %d classes of the preset are there", app.name, there, len(found[0].Classes))
-		}
+	}
+	if there*2 < len(p.Classes) {
+		t.Errorf("%s: only %d of the %d classes of the preset are there", app.name, there, len(p.Classes))
 	}
 }

@@ -1,0 +1,1 @@
+module.exports = { auth: { secret: 'one' }, apiToken: { salt: 'one' }, transfer: { token: { salt: 'one' } }, secrets: { encryptionKey: 'one' } }

@@ -1,0 +1,1 @@
+module.exports = { connection: { client: 'postgres', connection: { connectionString: process.env.DATABASE } } }
