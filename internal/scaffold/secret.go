@@ -35,12 +35,12 @@ func hiddenClass(c *schema.Class) string {
 // settingsNames matches names of classes that hold settings by name, and connectionNames those that describe connections
 // to other systems. Either holds passwords and keys among other things.
 var (
-	settingsNames = regexp.MustCompile(`(?:^|_)(?:\w*settings?|options?|\w*configs?|configuration|preferences?|prefs|\w*macros?|parameter_values?|client_attributes?|variables?|env|systems?|` +
+	settingsNames = regexp.MustCompile(`(?:^|_)(?:\w*settings?|options?$|\w*configs?|configurations?|rad(?:group)?(?:check|reply)|preferences?|prefs|\w*macros?|parameter_values?|client_attributes?|variables?|env|systems?|` +
 		`user_?meta|site_?meta|config_(?:data|parameters?|entry)|key_?values?|plugin_?(?:store|key)\w*|media_type_param)(?:$|_)`)
 	connectionNames = regexp.MustCompile(`(?:^|_)(?:connectors?|\w*providers?|idp|sso|saml|oidc|ldap|integrations?|addons?|\w*hooks?|captcha|smtp|gateways?|mail_?servers?|databases?|login_methods?|identity_credentials?)(?:$|_)`)
 	// bareNames matches fields that hold credentials whatever their class.
 	bareNames = regexp.MustCompile(`^(?:env|env_vars?|environment_(?:variables|vars)|(?:mfa|tfa|two_factor)_(?:verifications?|data|config)|(?:import|mirror|push)_ur[il]|(?:terraform|provisioner)_state|tfstate|keys|tokens|` +
-		`(?:provider|smtp|imap|ldap|oauth|sso|auth|connection)_(?:config|settings|options|details))$`)
+		`(?:provider|smtp|imap|ldap|oauth|sso|auth|connection)_(?:config|settings|options|details|metadata))$`)
 	settingValues   = []string{"value", "values", "content", "configvalue", "pvalue", "settings"}
 	connectionParts = []string{"config", "configuration", "settings", "options", "parameters", "params", "headers", "properties", "cfg", "payload", "credentials", "details"}
 )
@@ -57,7 +57,7 @@ func secretField(c *schema.Class, f *schema.Field, seen Seen) string {
 		return "settings may hold passwords and keys"
 	case slices.Contains(connectionParts, last) && connectionNames.MatchString(class):
 		return "connections to other systems are described with passwords and keys"
-	case !numeric(f.Type) && bareNames.MatchString(strings.Join(words, "_")), last == "community" && strings.Contains(class, "snmp"), last == "url" && strings.Contains(class, "mirror"):
+	case !numeric(f.Type) && bareNames.MatchString(strings.Join(words, "_")), last == "community" && (strings.Contains(class, "snmp") || class == "nas"), last == "url" && strings.Contains(class, "mirror"):
 		return "such fields often hold passwords and keys"
 	case len(words) == 1 && (last == "hash" && person(c.Name) || last == "code" && strings.HasPrefix(class, "invit")):
 		return "it may let somebody in"

@@ -7,7 +7,7 @@ import (
 
 // credentialParts lists parts of names, without separators, that mark a credential.
 var credentialParts = []string{"password", "passwd", "passphrase", "passcode", "apikey", "privatekey", "accesskey", "signingkey", "encryptionkey", "masterkey", "unlockkey", "sshkey",
-	"deploykey", "secretkey", "sharedkey", "consumerkey", "licensekey", "sessionkey", "sessionid", "authdata", "recoverycode", "backupcode", "connectionstring", "connectionurl", "connectionuri",
+	"deploykey", "secretkey", "serverkey", "storedkey", "sharedkey", "consumerkey", "licensekey", "sessionkey", "sessionid", "authdata", "recoverycode", "backupcode", "connectionstring", "connectionurl", "connectionuri",
 	"databaseurl", "databaseuri", "redisurl", "mongourl", "mongouri", "amqpurl", "kubeconfig", "keytab", "seedphrase", "mnemonic", "webhookheader",
 	"accesscode", "claimcode", "confirmcode", "confirmationcode", "deeplinkcode", "downloadkey", "protectcode", "sharekey", "unlockcode", "activationkey", "activationcode", "authcode", "authorizationcode", "hmackey", "invitekey", "loginkey", "logincode", "resetcode", "securitycode",
 	"snmpcommunity", "verificationcode"}
