@@ -32,7 +32,7 @@ func (c *class) compileCanonical(expressions *expression.Compiler, fail func(str
 		fail("canonical: %s%s", e.Detail, problem.DidYouMean(e.Near))
 	}
 	filterfields.Fields(c.rule.Canonical, func(n string) {
-		if slices.Contains(c.rule.Denied, n) || denylist.Credential(n) && c.seen[n] == nil {
+		if slices.Contains(c.rule.Denied, n) || denylist.Credential(n) && c.Seen[n] == nil {
 			fail("canonical: %s is denied; agents are shown what counts as a live record", n)
 		}
 	})

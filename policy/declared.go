@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/rules/declared"
-	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -36,19 +35,12 @@ func (c *class) declared(p *Policy, fail func(string, ...any)) {
 func (c *class) label(fail func(string, ...any)) {
 	n := c.rule.Label
 	if n == "" {
-		c.labels = declared.Labels(c.Class, slices.DeleteFunc(slices.Clone(c.visible), func(f *schema.Field) bool { return c.large[f.Name] || c.relation(f.Name) != nil }))
+		c.labels = declared.Labels(c.Class, slices.DeleteFunc(slices.Clone(c.Visible), func(f *schema.Field) bool { return c.Large[f.Name] || c.relation(f.Name) != nil }))
 		return
 	}
 	c.labels = []string{n}
-	switch f := c.Field(n); {
-	case f == nil:
-		fail("label: there is no field %q%s", n, problem.DidYouMean(problem.Nearest(n, c.FieldNames(), 2)))
-	case c.seen[n] == nil:
-		fail("label: %s can't be seen at all; take it out", n)
-	case f.Type.Structured() || f.Type == schema.Bytes || f.Type == schema.Opaque:
-		fail("label: %s is of type %s; a label is a text or a number", n, f.Type)
-	case c.rule.Mask[n] != "" && c.rule.MaskBut[n] == "":
-		fail("label: %s is masked; choose a field that is seen whole", n)
+	if wrong := declared.Label(c.Class, n, c.Seen[n] != nil, c.rule.Mask[n] != "" && c.rule.MaskBut[n] == ""); wrong != "" {
+		fail("label: %s", wrong)
 	}
 }
 

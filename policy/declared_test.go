@@ -13,7 +13,9 @@ func TestDeclaredFaults(t *testing.T) {
 	classes := func() []schema.Class {
 		out := catalogue()
 		out[4].Fields = append(out[4].Fields, schema.Field{Name: "org", Type: schema.Integer})
+		out[3].Fields = append(out[3].Fields, schema.Field{Name: "orgs", Type: schema.JSON})
 		out[1].Indexes = []schema.Index{{Name: "u", Fields: []string{"org"}, Unique: true}, {Name: "part", Fields: []string{"title"}, Unique: true, More: true}}
+		out = append(out, schema.Class{Source: "app", Name: "money", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Decimal}}})
 		return append(out, schema.Class{Source: "app", Name: "pairs", Key: []string{"a", "b"}, Fields: []schema.Field{{Name: "a"}, {Name: "b"}, {Name: "n", Type: schema.Integer}}})
 	}
 	for _, tt := range []struct {
@@ -32,6 +34,8 @@ func TestDeclaredFaults(t *testing.T) {
 		{"issues", "org", Pointer{Class: "pairs", Key: "n"}, "n of app.pairs isn't unique by a key or an index, so it could lead to several records"},
 		{"comments", "body", Pointer{Class: "issues", Key: "title"}, "title of app.issues isn't unique by a key or an index, so it could lead to several records"},
 		{"comments", "body", Pointer{Class: "issues"}, "it is of type string, and id of app.issues is of type uuid"},
+		{"nodes", "orgs", Pointer{Class: "users"}, ""},
+		{"nodes", "orgs", Pointer{Class: "money"}, "id of app.money is of type decimal; a list of pointers holds whole numbers, texts or UUIDs"},
 		{"issues", "owner", Pointer{Class: "nodes"}, "the source says that it points to id of users"},
 	} {
 		rules := Rules{Classes: map[string]ClassRule{"app." + tt.class: {Pointers: map[string]Pointer{tt.field: tt.to}}}}

@@ -3,7 +3,6 @@ package policy
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
@@ -68,28 +67,15 @@ func (v *View) guarded() string {
 		if user = cmp.Or(user, groups.User); groups.User != user { // what the one user is shown, the other may not be
 			access.Hidden = append(access.Hidden, access.Partly...)
 		}
-		if v.class = v.class.without(access.Hidden); len(v.class.visible) == 0 {
+		if less, changed := v.class.Without(access.Hidden); changed {
+			class := *v.class
+			class.Set, v.class = less, &class
+		}
+		if len(v.class.Visible) == 0 {
 			return "no_visible_field"
 		}
 	}
 	return ""
-}
-
-// without returns c without some of its visible fields.
-func (c *class) without(names []string) *class {
-	hidden := func(f *schema.Field) bool { return slices.Contains(names, f.Name) }
-	if !slices.ContainsFunc(c.visible, hidden) {
-		return c
-	}
-	less := *c
-	less.visible = slices.DeleteFunc(slices.Clone(c.visible), hidden)
-	less.included = slices.DeleteFunc(slices.Clone(c.included), hidden)
-	less.dropped = slices.DeleteFunc(slices.Clone(c.dropped), func(n string) bool { return slices.Contains(names, n) })
-	less.seen = map[string]*schema.Field{}
-	for _, f := range less.visible {
-		less.seen[f.Name] = f
-	}
-	return &less
 }
 
 // anyView is view for the first operation of reading that the source grants.

@@ -62,7 +62,7 @@ func (v *View) filtersOf(p identity.Principal) string {
 // sees reports whether f names only visible fields that are not masked.
 func (c *class) sees(f query.Filter) bool {
 	ok := true
-	filterfields.Fields(f, func(n string) { ok = ok && c.seen[n] != nil && c.masks[n] == nil })
+	filterfields.Fields(f, func(n string) { ok = ok && c.Seen[n] != nil && c.masks[n] == nil })
 	return ok
 }
 

@@ -13,7 +13,7 @@ import (
 // mask compiles the masks. It rejects masks of fields that can't be hidden: keys identify records, pointers hold the
 // key of another record, and agents are shown the canonical filter.
 func (c *class) mask(p *Policy, fail func(string, ...any)) {
-	keyless := len(c.Key) == 0 || slices.ContainsFunc(c.Key, func(k string) bool { return c.seen[k] == nil })
+	keyless := len(c.Key) == 0 || slices.ContainsFunc(c.Key, func(k string) bool { return c.Seen[k] == nil })
 	for _, name := range slices.Sorted(maps.Keys(c.rule.MaskBut)) {
 		if c.rule.Mask[name] == "" {
 			fail("mask.%s: an exception from a mask that isn't there", name)
@@ -24,14 +24,14 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 		switch {
 		case f == nil:
 			fail("mask.%s: there is no such field%s", name, problem.DidYouMean(problem.Nearest(name, c.FieldNames(), 2)))
-		case c.seen[name] == nil:
+		case c.Seen[name] == nil:
 			fail("mask.%s: the field can't be seen at all; take it out", name)
 		case !slices.Contains([]Mask{Partial, Hash, Null}, kind):
 			fail("mask.%s: there is no mask %q; write partial, hash or null", name, string(kind))
 		case slices.Contains(c.Key, name):
 			fail("mask.%s: it is of the key, by which records are asked for", name)
-		case c.relation(name) != nil:
-			fail("mask.%s: it is a pointer to %s, whose key it shows; leave it out of visible instead", name, c.relation(name).target.FullName())
+		case c.leading(name) != nil:
+			fail("mask.%s: it is a pointer to %s, whose key it shows; leave it out of visible instead", name, c.leading(name).target.FullName())
 		case p.pointing(c, name) != "":
 			fail("mask.%s: %s points to it and would show it", name, p.pointing(c, name))
 		case !kind.Masks(f.Type):
@@ -79,7 +79,7 @@ func (c *class) masked(p identity.Principal) map[string]*mask.Mask {
 func (p *Policy) pointing(c *class, name string) string {
 	for _, other := range p.classes {
 		for _, r := range other.relations {
-			if r.target == c && r.key == name && other.seen[r.field] != nil {
+			if r.target == c && r.key == name && other.Seen[r.field] != nil {
 				return other.FullName() + "." + r.field
 			}
 		}

@@ -154,14 +154,14 @@ func TestMasked(t *testing.T) {
 		{"what can be searched", &query.Find{Class: "people", Keys: paths("id"), Search: &textquery.Query{Terms: []string{"x"}}}, "id by id in [name]"},
 	} {
 		permit, err := readers(t).Read(agent(), tt.ask)
-		if got := shown(permit, err); got != tt.want {
+		if got := shownOf(permit, err); got != tt.want {
 			t.Errorf("%s\ngot  %s\nwant %s", tt.name, got, tt.want)
 		}
 	}
 }
 
 // shown formats the columns with their masks, the order, and the search; or the refusal.
-func shown(permit Permit, err error) string {
+func shownOf(permit Permit, err error) string {
 	if err != nil {
 		e := problem.Of(err)
 		return fmt.Sprintf("%s %s %s: %s", e.Code, e.Kind, e.Pointer, e.Detail)
@@ -231,7 +231,7 @@ func TestIncluded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		columns, _, _ := strings.Cut(shown(permit, nil), " by ")
+		columns, _, _ := strings.Cut(shownOf(permit, nil), " by ")
 		if strings.HasSuffix(tt.want, "[]") && permit.plan.Truncated != nil {
 			t.Errorf("%s: what is whole is cut: %v", tt.name, permit.plan.Truncated)
 		}

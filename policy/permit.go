@@ -44,6 +44,7 @@ type Plan struct {
 
 	Notes     []string            // comparisons that can't match, for the caller
 	Truncated map[string][]string // by pointer: the fields left out of its included record
+	Lists     []List              // the lists of pointers whose records are asked for
 	Version   string              // the version of the rules that decided
 }
 

@@ -179,7 +179,7 @@ func TestRelationsOfView(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(v.Relations()), "[{shop shops id} {buyer people id} {meta people id}]"; got != want {
+	if got, want := fmt.Sprint(v.Relations()), "[{shop shops id false} {buyer people id false} {meta people id false}]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

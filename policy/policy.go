@@ -17,8 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/declared"
-	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/shown"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -49,27 +49,24 @@ type Policy struct {
 // class is one class of the catalogue with its compiled rule.
 type class struct {
 	*schema.Class
-	full      string // "source.Class"
-	rule      ClassRule
-	listed    bool
-	visible   []*schema.Field // in the order of the class
-	seen      map[string]*schema.Field
-	large     map[string]bool
+	full   string // "source.Class"
+	rule   ClassRule
+	listed bool
+	shown.Set
 	masks     map[string]*mask.Mask // by visible field
-	included  []*schema.Field       // the fields returned when a record is included through a pointer
-	dropped   []string              // the visible fields that are not
 	tenant    *tenant
 	canonical query.Filter // bound, unless it has expressions
 	personal  bool         // canonical has expressions
-	relations []relation   // those of a single field
+	relations []relation   // those of a single field, and of a list
 	labels    []string     // the fields that can be the label of a record, the likeliest first
 }
 
-// relation is a pointer field and its target.
+// relation is a pointer field, or a list of pointers, and its target.
 type relation struct {
 	field  string
 	target *class
 	key    string
+	list   bool
 }
 
 // A RuleFault is one error in the rule of a class.
@@ -165,7 +162,7 @@ func (p *Policy) Shown(name string) (_ *schema.Class, visible []*schema.Field, m
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return c.Class, c.visible, slices.Sorted(maps.Keys(c.masks)), nil
+	return c.Class, c.Visible, slices.Sorted(maps.Keys(c.masks)), nil
 }
 
 // named returns the class that a rule names.
@@ -188,90 +185,32 @@ func (p *Policy) named(name string) (*class, error) {
 	}
 }
 
-// fields computes which fields are visible.
+// fields finds which fields are visible.
 func (c *class) fields(fail func(string, ...any)) {
 	r := c.rule
-	known := func(key string, names []string) {
-		for _, n := range names {
-			if c.Field(n) == nil {
-				fail("%s: there is no field %q%s", key, n, problem.DidYouMean(problem.Nearest(n, c.FieldNames(), 2)))
-			}
-		}
-	}
-	known("visible", r.Visible)
-	known("denied", r.Denied)
-	known("large", r.Large)
-	known("join", r.Join)
-	known("lift", r.Lift)
-	known("permitted", r.Permitted)
-	if r.Version != "" {
-		known("stale.version", []string{r.Version})
-	}
-	documented := slices.Sorted(maps.Keys(r.Fields))
-	known("fields", documented)
-	c.documented(documented, fail)
-	c.seen, c.large = map[string]*schema.Field{}, map[string]bool{}
-	for i := range c.Fields {
-		f := &c.Fields[i]
-		named, lifted := slices.Contains(r.Visible, f.Name), slices.Contains(r.Lift, f.Name)
-		switch {
-		case denylist.Internal(f.Name):
-			if named {
-				fail("visible: %s belongs to the source itself and can't be shown", f.Name)
-			}
-			continue
-		case slices.Contains(r.Denied, f.Name):
-			if named {
-				fail("visible: %s is also denied", f.Name)
-			}
-			continue
-		case !c.Recordless && denylist.Credential(f.Name) && !(named && lifted): // a description holds no values, so no credentials
-			if named {
-				fail("visible: %s looks like a credential by its name; to show it, name it in lift as well", f.Name)
-			}
-			continue
-		case r.Visible != nil && !named:
-			continue
-		}
-		c.visible = append(c.visible, f)
-		c.seen[f.Name] = f
-	}
-	for _, n := range r.Lift {
-		if c.Field(n) != nil && c.seen[n] == nil {
-			fail("lift: %s is not in visible", n)
-		}
-	}
-	for _, n := range r.Large {
-		c.large[n] = true
-	}
-	if _, masked := r.Mask[r.Version]; c.Field(r.Version) != nil && (masked || c.seen[r.Version] == nil) {
-		fail("stale.version: %s can't be seen whole, so it can't be compared", r.Version)
-	}
-	c.include(fail)
+	c.Set = shown.Of(c.Class, shown.Rule{Visible: r.Visible, Denied: r.Denied, Lift: r.Lift, Large: r.Large, Join: r.Join, Permitted: r.Permitted,
+		Version: r.Version, VersionMasked: r.Mask[r.Version] != "", Documented: r.Fields}, fail)
 }
 
-// documented checks that fields can hold their documented values.
-func (c *class) documented(names []string, fail func(string, ...any)) {
-	for _, n := range names {
-		for _, v := range c.rule.Fields[n].Values {
-			if f := c.Field(n); f != nil && !f.Holds(v.Value) {
-				fail("fields.%s.values: the field can't hold %q%s", n, v.Value, problem.DidYouMean(problem.Nearest(v.Value, f.Allowed(), 2)))
-			}
-		}
-	}
-}
-
-// relate finds the target classes of single-field pointers.
+// relate finds the target classes of pointers.
 func (c *class) relate(p *Policy) {
 	for _, r := range c.Relations {
-		target := p.byFull[c.Source+"."+r.Target]
-		if len(r.Fields) == 1 && target != nil && c.relation(r.Fields[0]) == nil {
-			c.relations = append(c.relations, relation{field: r.Fields[0], target: target, key: r.TargetFields[0]})
+		if target := p.byFull[c.Source+"."+r.Target]; len(r.Fields) == 1 && target != nil && c.leading(r.Fields[0]) == nil {
+			c.relations = append(c.relations, relation{r.Fields[0], target, r.TargetFields[0], r.List})
 		}
 	}
 }
 
+// relation returns the pointer called field, or nil.
 func (c *class) relation(field string) *relation {
+	if r := c.leading(field); r != nil && !r.list {
+		return r
+	}
+	return nil
+}
+
+// leading returns the pointer, or the list of pointers, called field, or nil.
+func (c *class) leading(field string) *relation {
 	for i := range c.relations {
 		if c.relations[i].field == field {
 			return &c.relations[i]
@@ -288,7 +227,7 @@ func (c *class) filters(expressions *expression.Compiler, fail func(string, ...a
 		}
 		return
 	}
-	for n := range c.large {
+	for n := range c.Large {
 		if c.relation(n) != nil {
 			fail("large: %s is a pointer; only plain fields can be large", n)
 		}
@@ -308,7 +247,7 @@ func (c *class) visibleTo(p identity.Principal) (kind string, ok bool) {
 		return "hidden_class", false
 	case !p.Classes.Allows(c.FullName(), c.Name):
 		return "class_filter", false
-	case len(c.visible) == 0 && !(c.Recordless && len(c.Fields) == 0):
+	case len(c.Visible) == 0 && !(c.Recordless && len(c.Fields) == 0):
 		return "no_visible_field", false
 	}
 	return "", true

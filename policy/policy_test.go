@@ -286,7 +286,7 @@ func TestPointers(t *testing.T) {
 		users ClassRule
 		want  string
 	}{
-		{"seen", ClassRule{}, "[{owner app.users id}]"},
+		{"seen", ClassRule{}, "[{owner app.users id false}]"},
 		{"class hidden", ClassRule{Hidden: true}, "[]"},
 		{"its key hidden", ClassRule{Visible: []string{"name"}}, "[]"},
 		{"scoped to a tenant that the asker hasn't got", ClassRule{Tenant: &TenantRule{Field: "org", Is: "principal.claims.x"}}, "[]"},

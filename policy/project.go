@@ -25,6 +25,7 @@ type projection struct {
 	omitted []string       // the large fields that were left out
 	joined  map[string]int // the join of a dotted pointer path
 	shown   map[int]bool   // joins with at least one returned column
+	lists   []*wanted      // the lists of pointers whose records are asked for
 }
 
 func newProjection(plan *Plan, lean bool) *projection {
@@ -37,6 +38,11 @@ func (p *projection) project(keys, include []query.Path) error {
 		return err
 	}
 	for i, path := range include {
+		if is, err := p.through(path, place{"/include", i}); err != nil {
+			return err
+		} else if is {
+			continue
+		}
 		if _, err := p.join(path, place{"/include", i}); err != nil {
 			return err
 		}
@@ -49,6 +55,7 @@ func (p *projection) project(keys, include []query.Path) error {
 		return &problem.Error{Code: problem.InvalidQuery, Pointer: "/keys", Suggestion: "name the fields that you need in keys",
 			Detail: fmt.Sprintf("a record would have %d fields with those of the records it includes; at most %d", n, MaxColumns)}
 	}
+	p.listed()
 	for i := range p.plan.Columns {
 		c := &p.plan.Columns[i]
 		c.Leads = slices.IndexFunc(p.plan.Joins, func(j Join) bool { return j.From == c.Join && j.Field == c.Field.Name })
@@ -104,6 +111,9 @@ func (at place) pointer() string { return query.Pointer(at.list, strconv.Itoa(at
 
 // key adds the column that path names: a field, a part of a JSON field, or a field behind pointers.
 func (p *projection) key(path query.Path, at place) error {
+	if is, err := p.through(path, at); is || err != nil {
+		return err
+	}
 	v, join := p.plan.View, -1
 	path = slices.Clone(path)
 	for i, name := range path {
@@ -227,15 +237,10 @@ func (p *projection) included(path query.Path) {
 	j := p.joined[path.String()]
 	p.ask(path) // with the record, its id is asked for
 	c := p.plan.Joins[j].View.class
-	for _, f := range c.included {
+	for _, f := range c.Included {
 		p.add(Column{Path: append(slices.Clone(path), f.Name), Join: j, Field: f})
 	}
-	if c.dropped != nil {
-		if p.plan.Truncated == nil {
-			p.plan.Truncated = map[string][]string{}
-		}
-		p.plan.Truncated[path.String()] = c.dropped
-	}
+	p.truncate(path, c.Dropped)
 }
 
 // add adds a column once. A whole field replaces parts of it.

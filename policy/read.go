@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/byid"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/timestamps"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // Read narrows q to what the principal may see, or returns why it is refused, as a *problem.Error.
@@ -109,8 +109,7 @@ func (p *Policy) find(principal identity.Principal, q *query.Find) (Permit, erro
 	return Permit{plan}, err
 }
 
-// byID narrows the plan to the records with these ids. An id is the text of the key, or a JSON list of texts for a key
-// of several fields. An id that the class can't have matches no record.
+// byID narrows the plan to the records with these ids.
 func (plan *Plan) byID(ids []string) error {
 	key := plan.View.Key()
 	if key == nil {
@@ -124,35 +123,7 @@ func (plan *Plan) byID(ids []string) error {
 		}
 		return refusal
 	}
-	var any query.Or
-	var simple []value.Value
-	for _, id := range ids {
-		parts := []value.Value{value.OfString(id)}
-		if len(key) > 1 {
-			list, err := value.Read([]byte(id), 2)
-			if err != nil || len(list.List()) != len(key) {
-				continue
-			}
-			parts = list.List()
-		}
-		if len(key) == 1 {
-			simple = append(simple, parts[0])
-			continue
-		}
-		all := make(query.And, len(key))
-		for i, k := range key {
-			all[i] = query.Compare{Path: query.Path{k}, Op: query.Eq, Value: parts[i]}
-		}
-		any = append(any, all)
-	}
-	var where query.Filter = any
-	switch {
-	case len(key) == 1:
-		where = query.In{Path: query.Path{key[0]}, Values: simple}
-	case len(any) == 0:
-		where = query.In{Path: query.Path{key[0]}}
-	}
-	bound, _, err := typecheck.Filter(where, keyScope{viewScope{plan.View}}, nil)
+	bound, _, err := typecheck.Filter(byid.Filter(key, ids), keyScope{viewScope{plan.View}}, nil)
 	plan.Where = bound
 	return err
 }
@@ -174,6 +145,9 @@ func (p *projection) order(q *query.Find) error {
 		f, _, _, err := viewScope{p.view(join)}.Field(s.Path[n:], "/order")
 		if err != nil {
 			return err
+		}
+		if v := p.view(join); v.list(f.Name) != nil {
+			return &problem.Error{Code: problem.Unsupported, Pointer: "/order", Detail: f.Name + " is a list of pointers: $unwind it first, in a pipeline"}
 		}
 		if len(s.Path) > n+1 || f.Type.Structured() || f.Type == schema.Opaque {
 			return &problem.Error{Code: problem.Unsupported, Pointer: "/order",

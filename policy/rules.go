@@ -5,6 +5,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/shown"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -55,14 +56,12 @@ type Pointer struct {
 	Key   string // the unique field of Class whose value the pointer holds; "" for the key of the class
 }
 
-// A FieldRule documents a field for agents.
-type FieldRule struct {
-	Description string
-	Values      []FieldValue // the values it may hold and their meanings, in the order written
-}
-
-// A FieldValue is one value of a field and its meaning.
-type FieldValue struct{ Value, Meaning string }
+type (
+	// A FieldRule documents a field for agents.
+	FieldRule = shown.FieldRule
+	// A FieldValue is one value of a field and its meaning.
+	FieldValue = shown.FieldValue
+)
 
 // A TenantRule scopes a class to the principal's tenant: by its own Field, or Through a pointer to a class that is
 // scoped itself.

@@ -35,7 +35,7 @@ func (s ruleScope) ID(name string) bool {
 
 // Pointer implements typecheck.Scope.
 func (s ruleScope) Pointer(name string) (class, field string) {
-	if r := s.relation(name); r != nil {
+	if r := s.leading(name); r != nil {
 		return r.target.Name, r.key
 	}
 	return "", ""
@@ -83,7 +83,7 @@ func (s viewScope) ID(name string) bool { return s.View.ID(name) }
 
 // Pointer implements typecheck.Scope.
 func (s viewScope) Pointer(name string) (class, field string) {
-	if p := s.pointer(name); p != nil {
+	if p := s.leading(name); p != nil {
 		return p.Target, p.TargetKey
 	}
 	return "", ""

@@ -49,11 +49,12 @@ type Through struct {
 	View       *View
 }
 
-// A Relation is a pointer field of a view whose target the principal can see as well.
+// A Relation is a pointer field of a view, or a list of pointers, whose target the principal can see as well.
 type Relation struct {
 	Field     string // the pointer
 	Target    string // the class it points to, as the principal addresses it
 	TargetKey string // the field of the target whose value the pointer holds
+	List      bool   // it holds a list of such values
 }
 
 // view returns the principal's view of c, or the kind of refusal. If raw is set, the canonical filters are left out, of
@@ -195,13 +196,13 @@ func (v *View) Principal() identity.Principal { return v.who }
 func (v *View) Class() *schema.Class { return v.class.Class }
 
 // Fields returns the visible fields in the order of the class.
-func (v *View) Fields() []*schema.Field { return v.class.visible }
+func (v *View) Fields() []*schema.Field { return v.class.Visible }
 
 // Field returns the visible field called name, or nil.
-func (v *View) Field(name string) *schema.Field { return v.class.seen[name] }
+func (v *View) Field(name string) *schema.Field { return v.class.Seen[name] }
 
 // Large reports whether a field is marked as large.
-func (v *View) Large(name string) bool { return v.class.large[name] }
+func (v *View) Large(name string) bool { return v.class.Large[name] }
 
 // Mask returns the mask of a visible field; nil for none.
 func (v *View) Mask(name string) *mask.Mask { return v.masks[name] }
@@ -212,14 +213,14 @@ func (v *View) Rule() ClassRule { return v.class.rule }
 // Key returns the fields that identify a record, or nil if the principal can't see all of them.
 func (v *View) Key() []string {
 	for _, k := range v.class.Key {
-		if v.class.seen[k] == nil {
+		if v.class.Seen[k] == nil {
 			return nil
 		}
 	}
 	return v.class.Key
 }
 
-// Relations returns the pointers that the principal can follow.
+// Relations returns the pointers, and the lists of pointers, that the principal can follow.
 func (v *View) Relations() []Relation {
 	v.followAll()
 	out := make([]Relation, len(v.pointers))
@@ -231,7 +232,24 @@ func (v *View) Relations() []Relation {
 
 // pointer returns the pointer called field, or nil if there is none that the principal can follow.
 func (v *View) pointer(field string) *pointer {
-	if v.class.relation(field) == nil {
+	if p := v.leading(field); p != nil && !p.List {
+		return p
+	}
+	return nil
+}
+
+// list returns the list of pointers called field, or nil if there is none that the principal can follow.
+func (v *View) list(field string) *pointer {
+	if p := v.leading(field); p != nil && p.List {
+		return p
+	}
+	return nil
+}
+
+// leading returns the pointer, or the list of pointers, called field, or nil if there is none that the principal can
+// follow.
+func (v *View) leading(field string) *pointer {
+	if v.class.leading(field) == nil {
 		return nil // most fields are no pointers, and followAll builds views
 	}
 	v.followAll()
@@ -250,14 +268,14 @@ func (v *View) followAll() {
 	}
 	v.pointers = []pointer{}
 	for _, r := range v.class.relations {
-		if v.class.seen[r.field] == nil || r.target.seen[r.key] == nil {
+		if v.class.Seen[r.field] == nil || r.target.Seen[r.key] == nil {
 			continue
 		}
 		if _, ok := r.target.visibleTo(v.who); !ok {
 			continue
 		}
 		if target, kind := v.policy.view(r.target, v.who, v.raw); kind == "" {
-			v.pointers = append(v.pointers, pointer{Relation{Field: r.field, Target: target.name, TargetKey: r.key}, target})
+			v.pointers = append(v.pointers, pointer{Relation{Field: r.field, List: r.list, Target: target.name, TargetKey: r.key}, target})
 		}
 	}
 }
@@ -275,7 +293,7 @@ func (p *Policy) SeesAll(principal identity.Principal, source string) bool {
 		if c.Source != source {
 			continue
 		}
-		if _, ok := c.visibleTo(principal); !ok || len(c.visible) < len(c.Fields) || len(c.masked(principal)) > 0 {
+		if _, ok := c.visibleTo(principal); !ok || len(c.Visible) < len(c.Fields) || len(c.masked(principal)) > 0 {
 			return false
 		}
 		if v := (&View{class: c, who: principal, policy: p}); v.scope() != "" || len(v.layers) > 0 {
@@ -285,18 +303,19 @@ func (p *Policy) SeesAll(principal identity.Principal, source string) bool {
 	return true
 }
 
-// Pointer returns the relation of the pointer called field, and whether there is one that the principal can follow.
+// Pointer returns the relation of the pointer, or the list of pointers, called field, and whether there is one that the
+// principal can follow.
 func (v *View) Pointer(field string) (Relation, bool) {
-	if p := v.pointer(field); p != nil {
+	if p := v.leading(field); p != nil {
 		return p.Relation, true
 	}
 	return Relation{}, false
 }
 
-// Behind returns the view of the records that the pointer called field leads to; nil if there is no such pointer that
-// the principal can follow.
+// Behind returns the view of the records that the pointer, or the list of pointers, called field leads to; nil if there is
+// none that the principal can follow.
 func (v *View) Behind(field string) *View {
-	if p := v.pointer(field); p != nil {
+	if p := v.leading(field); p != nil {
 		return p.target
 	}
 	return nil

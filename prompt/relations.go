@@ -81,7 +81,9 @@ func draw(g *guide, views []*policy.View, asked bool) {
 			note(v.Name())
 			note(r.Target)
 			one := "||" // a required record
-			if !v.Field(r.Field).NotNull {
+			if r.List {
+				one = "o{"
+			} else if !v.Field(r.Field).NotNull {
 				one = "o|"
 			}
 			edges = append(edges, fmt.Sprintf("    %s }o--%s %s : %s", entity(v.Name()), one, entity(r.Target), label(r.Field)))

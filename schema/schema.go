@@ -135,6 +135,7 @@ type Relation struct {
 	Target       string // the name of a class of the same source
 	TargetFields []string
 	Declared     bool // by the owner's rules, not by the source, which doesn't enforce it
+	List         bool // the field is a list, each of whose elements is such a key; then it is Declared
 }
 
 // An Index is an index of a Class that queries can use.

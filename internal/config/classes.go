@@ -38,7 +38,7 @@ func (c *Config) classRule(class string, rule *policy.ClassRule) yamlconf.Shape 
 		{Name: "large", Doc: "Heavy fields, left out of includes and samples unless named", Shape: yamlconf.List(&rule.Large, "field names", nil)},
 		{Name: "join", Doc: "The fields that are shown where a pointer to the class is included, besides the key and the timestamps; without it all but the large", Shape: yamlconf.List(&rule.Join, "field names", nil)},
 		{Name: "label", Doc: "The field that holds what a record is called, shown beside ids; without it name, title, subject, number or the like", Shape: yamlconf.Words(&rule.Label)},
-		{Name: "pointers", Doc: "Pointers that the source doesn't declare, by field: the class whose key it holds, or {class, key} for another unique field. They count as foreign keys do", Shape: pointers(rule)},
+		{Name: "pointers", Doc: "Pointers that the source doesn't declare, by field: the class whose key it holds, or {class, key} for another unique field; of a field that holds a list, each of its values. They count as foreign keys do", Shape: pointers(rule)},
 		{Name: "types", Doc: "Types that the source doesn't declare, by field: epoch_s, epoch_ms or date (a text in ISO 8601) for dates, day for dates that are midnights in UTC, json, decimal, integer or double for texts, boolean for integers. A value in another form is null", Shape: types(rule)},
 		{Name: "mask", Doc: "By field: its value leaves as partial, hash or null, or {as, except: operator} for operators to see it whole; it can't be filtered, sorted, grouped or joined on", Shape: masks(rule)},
 		{Name: "tenant", Doc: "Which records belong to whom: by a field, or through a pointer to a class that has a tenant", Shape: c.tenantRule(rule, &tenant)},

@@ -75,6 +75,12 @@ func (g *generator) behind(pointer string) *generator {
 	return &generator{t: g.t, d: g.d, as: g.as, view: v, pool: g.d.pool[to.Target]}
 }
 
+// leads reports whether f is a pointer or a list of pointers.
+func (g *generator) leads(f *schema.Field) bool {
+	_, ok := g.view.Pointer(f.Name)
+	return ok
+}
+
 func (g *generator) field(label string) *schema.Field {
 	fields := g.view.Fields()
 	return fields[rapid.IntRange(0, len(fields)-1).Draw(g.t, label)]
@@ -83,7 +89,7 @@ func (g *generator) field(label string) *schema.Field {
 // member draws a condition on a field, or on a part of it.
 func (g *generator) member(f *schema.Field) value.Member {
 	path := f.Name
-	if f.Type.Structured() {
+	if f.Type.Structured() && !g.leads(f) {
 		for range pick(g, "steps", 0, 1, 1, 2, 2, 3) {
 			path += "." + g.step()
 		}
@@ -248,7 +254,7 @@ func (g *generator) order() []query.Sort {
 	var out []query.Sort
 	for range pick(g, "sorts", 0, 0, 1, 1, 2) {
 		f, path := g.field("sort"), query.Path(nil)
-		if to := g.behind(f.Name); to != nil {
+		if to := g.behind(f.Name); to != nil && !f.Type.Structured() {
 			f, path = to.field("sort"), query.Path{f.Name}
 		}
 		// A date column of SQLite that holds other values than dates has no defined order.
@@ -265,7 +271,7 @@ func (g *generator) keys() []query.Path {
 	for range pick(g, "keys", 0, 0, 1, 2, 3) {
 		f := g.field("key")
 		path := query.Path{f.Name}
-		if f.Type.Structured() && pick(g, "part", true, false) {
+		if f.Type.Structured() && !g.leads(f) && pick(g, "part", true, false) {
 			path = append(path, g.step())
 		}
 		if into := g.follow(); into != nil && pick(g, "behind", true, false) {

@@ -86,13 +86,14 @@ func visits() Table {
 	return Table{Name: "visits", Key: []string{"id"},
 		Columns: []Column{id, {Name: "who", Is: schema.Integer, Postgres: "integer", MySQL: "integer unsigned"},
 			{Name: "kind", Is: schema.String, SQLite: "CHAR(4) COLLATE NOCASE", Postgres: "char(4)", MySQL: "char(4) CHARACTER SET latin1"},
-			{Name: "mood", Is: schema.String, Postgres: "text COLLATE nocase"}},
+			{Name: "mood", Is: schema.String, Postgres: "text COLLATE nocase"},
+			{Name: "party", Is: schema.JSON}, {Name: "sorts", Is: schema.Array}},
 		Rows: `
-[1, 1,    "k1", "K1"]
-[2, 3,    "K1", "9"]
-[3, null, "é",  "É"]
-[4, 77,   "k3", null]
-[5, 2,    null, "k1"]
+[1, 1,    "k1", "K1", [1, 2],                    ["k1", "K1"]]
+[2, 3,    "K1", "9",  [3, 3, 77, null],          ["é", "nothing", null]]
+[3, null, "é",  "É",  [],                        []]
+[4, 77,   "k3", null, null,                      null]
+[5, 2,    null, "k1", ["1", {"id": 2}, 2.5, true, 4],      ["10", "9", "10"]]
 `}
 }
 
@@ -121,7 +122,8 @@ func heldOther() Table {
 // Declared returns the rules that declare what the classes don't: the pointers of visits, and the types of held.
 func Declared(classes []schema.Class) map[string]policy.ClassRule {
 	rules := map[string]policy.ClassRule{
-		"visits": {Pointers: map[string]policy.Pointer{"who": {Class: "users"}, "kind": {Class: "kinds", Key: "id"}, "mood": {Class: "kinds"}}},
+		"visits": {Pointers: map[string]policy.Pointer{"who": {Class: "users"}, "kind": {Class: "kinds", Key: "id"}, "mood": {Class: "kinds"},
+			"party": {Class: "users"}, "sorts": {Class: "kinds"}}},
 		"held": {Types: map[string]schema.Form{"ms": schema.EpochMillis, "s": schema.EpochSeconds, "at": schema.DateText, "meta": schema.JSONText, "price": schema.DecimalForm,
 			"n": schema.IntegerText, "rate": schema.DoubleText, "cost": schema.DecimalForm, "on": schema.Truth, "day": schema.Midnight}},
 	}

@@ -111,6 +111,9 @@ type speaker interface {
 	key(x string, f, other *schema.Field) string
 	// same returns the text of x for a comparison with another field, of a type that can be equal to it.
 	same(x string, f, other *schema.Field) string
+	// members returns the text of x, a JSON node, and of key, of the field f, for a comparison of the two: x is null unless
+	// it holds a value of f's kind.
+	members(x operand, key string, f *schema.Field) (node, other string)
 	// placeholder returns the placeholder of argument n, counted from 1, cast to a type of the dialect ("" for none).
 	placeholder(n int, cast string) string
 	// counts reports whether a placeholder names its argument, which then may be used several times.

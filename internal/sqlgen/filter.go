@@ -152,7 +152,13 @@ func (w *writer) inQuery(f query.InQuery, x operand) error {
 		return problem.New(problem.Internal, fmt.Sprintf("no field %s in the plan's view", f.Key))
 	}
 	alias := w.alias("q")
-	w.write(w.same(x.text, x.field, key), " IN (SELECT ", w.same(w.column(alias, key.Name), key, x.field), " FROM ")
+	left, right := "", w.column(alias, key.Name)
+	if x.node() {
+		left, right = w.members(x, right, key)
+	} else {
+		left, right = w.same(x.text, x.field, key), w.same(right, key, x.field)
+	}
+	w.write(left, " IN (SELECT ", right, " FROM ")
 	if err := w.derived(v, alias); err != nil {
 		return err
 	}
@@ -277,6 +283,14 @@ func (w *writer) inside(f query.Filter, x operand, path query.Path) error {
 		return w.any(x, path, func(n operand) error {
 			return w.anyElement(n, func(e operand) error { return w.element(f.Match, e) })
 		})
+	case query.InQuery:
+		found := func() error {
+			return w.any(x, path, w.orElement(func(n operand) error { return w.inQuery(f, n) }))
+		}
+		if f.Not {
+			return w.not(found)
+		}
+		return found()
 	}
 	return problem.New(problem.Internal, fmt.Sprintf("compile can't write %T on JSON", f))
 }

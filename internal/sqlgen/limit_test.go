@@ -102,7 +102,7 @@ func TestImpossible(t *testing.T) {
 		{"no alternatives", func(p *policy.Plan) { p.Where = query.Or{} }, "invalid_query: an empty OR of conditions"},
 		{"no condition", func(p *policy.Plan) { p.Where = query.Not{} }, "invalid_query: compile knows no filter <nil>"},
 		{"no condition on text", func(p *policy.Plan) { p.Where = query.Size{Path: path} }, "internal_error: compile can't write query.Size on string"},
-		{"no condition on JSON", func(p *policy.Plan) { p.Where = query.InQuery{Path: query.Path{"plan"}} }, "internal_error: compile can't write query.InQuery on JSON"},
+		{"no view of a list", func(p *policy.Plan) { p.Where = query.InQuery{Path: query.Path{"plan"}} }, `internal_error: the plan has no view 0 with a key ""`},
 		{"no view", func(p *policy.Plan) { p.Where = select1(0, path, nil) }, `internal_error: the plan has no view 0 with a key "id"`},
 		{"no such view", func(p *policy.Plan) { p.Where = select1(2, path, nil) }, `internal_error: the plan has no view 2 with a key "id"`},
 		{"no whole field", func(p *policy.Plan) { p.Where = select1(1, query.Path{"id", "a"}, nil) }, `internal_error: the plan has no view 1 with a key "id.a"`},

@@ -19,7 +19,7 @@ type Scope interface {
 	// ID reports whether the field with that key holds ids.
 	ID(key string) bool
 	// Pointer returns the target class of a pointer, as the caller addresses it, and the field of that class whose
-	// value it holds; "" if it is not a pointer.
+	// value it holds; "" if it is not a pointer. A structured field holds a list of such values.
 	Pointer(key string) (class, field string)
 	// Allowed returns the values that the field may hold, as documented to the caller, as text; nil if there is no
 	// list.
@@ -269,6 +269,9 @@ func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (valu
 	} else if target != "" {
 		v = pointed(target, v)
 	}
+	if inside && target != "" && len(path) == 1 {
+		v = b.member(f.Name, v)
+	}
 	if inside {
 		return v, v.Kind() != value.Date && v.Kind() != value.Day // JSON has no dates
 	}
@@ -299,6 +302,30 @@ func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (valu
 		return v, v.IsNumber() || v.Kind() == value.String
 	}
 	return v, false
+}
+
+// member converts v, which is compared with the elements of the list of pointers called name, to the kind of the keys that
+// these are: ids are texts in answers.
+func (b *filters) member(name string, v value.Value) value.Value {
+	class, key := b.scope.Pointer(name)
+	if b.relations == nil {
+		return v
+	}
+	to, err := b.relations.Open(class, "")
+	if err != nil {
+		return v
+	}
+	f, _, _, err := to.Scope.Field(query.Path{key}, "")
+	if err != nil {
+		return v
+	}
+	switch n, ok := idNumber(v.Text()); {
+	case f.Type == schema.Integer && v.Kind() == value.String && ok:
+		return n
+	case f.Type == schema.String && v.IsNumber():
+		return value.OfString(v.String())
+	}
+	return v
 }
 
 // idNumber parses the id of a numeric key. Only the canonical form is an id: "042" is not.

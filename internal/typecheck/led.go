@@ -8,26 +8,41 @@ import (
 )
 
 // led turns a condition on a field behind a pointer into an $inQuery on the pointer, for scopes that join no records: the
-// where of an $inQuery. It returns nil for other conditions. A condition that null satisfies holds as well where there is
-// no record, so the records that don't satisfy it are looked for.
+// where of an $inQuery, and, everywhere, what lies behind a list of pointers, which holds if it does for one of the
+// records. It returns nil for other conditions. A condition that null satisfies holds as well where there is no record,
+// so the records that don't satisfy it are looked for.
 func (b *filters) led(f query.Filter) query.Filter {
-	if !b.within {
-		return nil
-	}
 	path, rest, at, missing := behindOf(f)
 	if len(path) < 2 {
 		return nil
 	}
-	class, _ := b.scope.Pointer(path[0])
+	n, class := 1, ""
+	if b.within {
+		class, _ = b.scope.Pointer(path[0])
+	}
+	if class == "" && b.relations != nil {
+		class, n = b.lists(path, at)
+	}
 	if class == "" {
 		return nil
 	}
-	q := query.InQuery{Path: path[:1], Class: class, Where: rest(slices.Clone(path[1:])), At: at}
+	q := query.InQuery{Path: path[:n], Class: class, Where: rest(slices.Clone(path[n:])), At: at}
 	if missing {
 		q.Where = query.Not{Part: q.Where}
 		return query.Not{Part: q}
 	}
 	return q
+}
+
+// lists returns the class that the list of pointers at the start of path leads to, and the number of parts that name the
+// list; "" if there is none, or if nothing follows.
+func (b *filters) lists(path query.Path, at string) (class string, parts int) {
+	f, key, parts, err := b.scope.Field(path, at)
+	if err != nil || !f.Type.Structured() || parts == len(path) {
+		return "", 0
+	}
+	class, _ = b.scope.Pointer(key)
+	return class, parts
 }
 
 // behindOf returns the path of a condition on one field, the same condition on another path, its place, and whether null

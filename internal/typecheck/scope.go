@@ -85,7 +85,8 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Key == nil {
+	pointed := f.Key == nil
+	if pointed {
 		class, key := b.scope.Pointer(field.Name)
 		if class != other.Name {
 			return nil, problem.Invalid(f.At, "%s doesn't point to %s; $select compares with any of its fields", f.Path, other.Name)
@@ -96,7 +97,8 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(f.Path) > 1 || len(f.Key) > 1 || field.Type.Structured() || target.Type.Structured() {
+	list := pointed && field.Type.Structured() // of pointers
+	if len(f.Path) > 1 || len(f.Key) > 1 || field.Type.Structured() && !list || target.Type.Structured() {
 		return nil, &problem.Error{Code: problem.Unsupported, Pointer: f.At, Detail: op + " compares whole fields, not JSON or parts of it"}
 	}
 	inner := &filters{scope: other.Scope, relations: b.relations, within: true}
@@ -106,7 +108,7 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 	for _, n := range inner.notes {
 		b.say(n)
 	}
-	if !comparable(field.Type, target.Type) {
+	if !list && !comparable(field.Type, target.Type) {
 		b.notes = append(b.notes, fmt.Sprintf("%s: %s is of type %s, which is never like %s of type %s: this comparison matches nothing",
 			f.At, f.Path, field.Type, f.Key, target.Type))
 		if f.Not {

@@ -175,6 +175,11 @@ func (r *records) unwind(s query.Unwind) error {
 	u.Shape.Order = append(slices.Clone(r.shape.Order), plan.Place{Column: width + 1})
 	r.add(u)
 	element := r.column(width, s.At)
+	if c := n.Column; c != nil && c.Class != "" {
+		if element, err = r.keyed(c, element); err != nil {
+			return err
+		}
+	}
 	defs := r.all(s.Path)
 	d, err := r.within(definition{path: s.Path, node: element, at: s.At}, &defs)
 	if err != nil {
@@ -187,6 +192,24 @@ func (r *records) unwind(s query.Unwind) error {
 		defs = append(defs, definition{path: path, node: r.column(width+1, s.At), at: s.At})
 	}
 	return r.project(r.placed(defs))
+}
+
+// keyed returns an element of a list of pointers as a pointer: null if it is no key of the class.
+func (r *records) keyed(list *plan.Column, element typed.Node) (typed.Node, error) {
+	to, err := r.relations.Open(list.Class, element.At)
+	if err != nil {
+		return typed.Node{}, err
+	}
+	f, _, _, err := to.Scope.Field(query.Path{list.ClassKey}, element.At)
+	if err != nil {
+		return typed.Node{}, err
+	}
+	t := f.Type
+	if t == schema.UUID {
+		t = schema.String // as it is in a list
+	}
+	x, err := element.Want(t, "$unwind")
+	return typed.Node{Expr: x, Column: &plan.Column{ID: to.Scope.ID(list.ClassKey), Class: list.Class, ClassKey: list.ClassKey}, At: element.At}, err
 }
 
 func (r *records) replaceRoot(s query.ReplaceRoot) error {

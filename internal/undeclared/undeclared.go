@@ -71,6 +71,12 @@ func dangling(ctx context.Context, s source.Source, p *policy.Policy, class, fie
 		return 0, err
 	}
 	to, _ := v.Pointer(field)
+	if to.List { // a list of which no element leads to a record
+		return counted(ctx, s, p, v, query.And{
+			query.Exists{Path: query.Path{field}, Want: true}, query.Not{Part: query.Size{Path: query.Path{field}, N: 0}},
+			query.InQuery{Path: query.Path{field}, Class: to.Target, Not: true},
+		})
+	}
 	return counted(ctx, s, p, v, query.And{
 		query.Compare{Path: query.Path{field}, Op: query.Ne},
 		query.Compare{Path: query.Path{field, to.TargetKey}, Op: query.Eq},

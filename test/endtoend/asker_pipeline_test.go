@@ -152,7 +152,7 @@ func (a *asker) stage() string {
 	case 8:
 		return a.lookup() + fmt.Sprintf(`, {"$unwind": {"path": "$found", "preserveNullAndEmptyArrays": %t}}`, a.IntN(2) == 0)
 	case 9:
-		return fmt.Sprintf(`{"$unwind": {"path": %q, "preserveNullAndEmptyArrays": true}}`, pick(a.Rand, "$custom.tags", "$custom.a", "$custom", "$found"))
+		return fmt.Sprintf(`{"$unwind": {"path": %q, "preserveNullAndEmptyArrays": true}}`, pick(a.Rand, "$custom.tags", "$custom.a", "$custom", "$found", "$watcher_ids"))
 	case 10:
 		return fmt.Sprintf(`{"$unionWith": %q}`, pick(a.Rand, "users", "labels", "vaults", "comments"))
 	case 11:

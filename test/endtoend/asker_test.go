@@ -22,7 +22,7 @@ type asker struct {
 // fieldsOf are the fields that calls name most, so that most calls succeed.
 var fieldsOf = map[string][]string{
 	"users":    {"id", "org_id", "name", "role", "age", "boss_id", "vault_id", "phone"},
-	"issues":   {"id", "title", "status", "estimate", "points", "due", "urgent", "custom", "custom.a", "custom.a.b", "custom.tags", "custom.tags.0", "assignee_id", "vault_id", "deleted_at", "extra", "_id"},
+	"issues":   {"id", "title", "status", "estimate", "points", "due", "urgent", "custom", "custom.a", "custom.a.b", "custom.tags", "custom.tags.0", "assignee_id", "vault_id", "deleted_at", "extra", "_id", "watcher_ids", "watcher_ids.name"},
 	"comments": {"id", "issue_id", "author_id", "body"},
 	"shifts":   {"org_id", "day", "slot", "who"},
 	"events":   {"kind", "n", "n", "kind", "hint"},
@@ -139,13 +139,13 @@ func (a *asker) fields(n int) string {
 		if a.IntN(5) > 0 {
 			continue
 		}
-		parts[i] = fmt.Sprintf("%q", pick(a.Rand, "assignee_id.name", "assignee_id.boss_id.name", "issue_id.title", "author_id.role", "assignee_id.email", "assignee_id.phone", "author_id.born"))
+		parts[i] = fmt.Sprintf("%q", pick(a.Rand, "assignee_id.name", "assignee_id.boss_id.name", "issue_id.title", "author_id.role", "assignee_id.email", "assignee_id.phone", "author_id.born", "watcher_ids.name", "watcher_ids.email"))
 	}
 	return "[" + strings.Join(parts, ",") + "]"
 }
 
 func (a *asker) pointer() string {
-	own := map[string][]string{"users": {"boss_id", "org_id", "boss_id.boss_id"}, "issues": {"assignee_id", "assignee_id", "assignee_id.boss_id"},
+	own := map[string][]string{"users": {"boss_id", "org_id", "boss_id.boss_id"}, "issues": {"assignee_id", "assignee_id", "assignee_id.boss_id", "watcher_ids", "watcher_ids.boss_id"},
 		"comments": {"issue_id", "author_id", "issue_id.assignee_id"}, "shifts": {"who"}}[a.asked]
 	if own != nil && a.IntN(10) > 0 {
 		return pick(a.Rand, own...)

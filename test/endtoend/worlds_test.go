@@ -36,7 +36,7 @@ var tables = []table{
 		hidden: []string{"email text", "password_hash text", "rank integer"}, behind: []string{"UNIQUE (email)", "FOREIGN KEY (vault_id) REFERENCES vaults (id)"},
 		words: []string{"name", "role"}, whisper: []string{"email", "phone"}},
 	{name: "issues", columns: []string{"id %uuid PRIMARY KEY", "org_id text", "title text NOT NULL", "status text", "estimate %double", "points integer",
-		"due %time", "urgent boolean", "custom %json", "assignee_id integer REFERENCES users (id)", "vault_id integer", "deleted_at %time", "extra %json"},
+		"due %time", "urgent boolean", "custom %json", "assignee_id integer REFERENCES users (id)", "vault_id integer", "deleted_at %time", "extra %json", "watcher_ids %json"},
 		hidden: []string{"score integer", "internal_note text"}, behind: []string{"FOREIGN KEY (vault_id) REFERENCES vaults (id)"},
 		words: []string{"title", "status"}, whisper: []string{"internal_note"}},
 	{name: "comments", columns: []string{"id integer PRIMARY KEY", "issue_id %uuid", "author_id integer REFERENCES users (id)", "body text"},
@@ -119,7 +119,8 @@ func rules(twin bool) policy.Rules {
 		"users": {Tenant: tenant, Visible: []string{"id", "org_id", "name", "role", "age", "boss_id", "vault_id", "phone", "born"},
 			Mask: map[string]policy.Mask{"phone": policy.Partial, "born": policy.Null}},
 		"issues": {Tenant: tenant, Canonical: live, Large: []string{"custom"}, Visible: []string{"id", "org_id", "title", "status", "estimate", "points",
-			"due", "urgent", "custom", "assignee_id", "vault_id", "deleted_at", "extra"}, Mask: map[string]policy.Mask{"extra": policy.Null},
+			"due", "urgent", "custom", "assignee_id", "vault_id", "deleted_at", "extra", "watcher_ids"},
+			Pointers: map[string]policy.Pointer{"watcher_ids": {Class: "users"}}, Mask: map[string]policy.Mask{"extra": policy.Null},
 			Fields: map[string]policy.FieldRule{"status": {Values: []policy.FieldValue{{Value: "Todo"}, {Value: "Done"}}}}},
 		"comments": {Tenant: &policy.TenantRule{Through: "issue_id"}, Pointers: map[string]policy.Pointer{"issue_id": {Class: "issues"}}, Visible: []string{"id", "issue_id", "author_id", "body"}},
 		"shifts":   {Tenant: tenant, Pointers: map[string]policy.Pointer{"who": {Class: "users", Key: "id"}}, Visible: []string{"org_id", "day", "slot", "who"}},
@@ -224,6 +225,7 @@ func (m *maker) draw(t string, n int) record {
 		r["estimate"], r["points"], r["due"] = pick[any](m.Rand, nil, 0.5, 1, -2.25), m.number(), m.instant()
 		r["urgent"], r["custom"], r["assignee_id"] = pick[any](m.Rand, nil, true, false), m.document(), m.user()
 		r["deleted_at"], r["score"], r["extra"] = m.instant(), m.number(), m.document()
+		r["watcher_ids"] = m.users()
 	case "comments":
 		delete(r, "org_id")
 		r["author_id"], r["body"] = m.user(), m.text()
@@ -251,6 +253,15 @@ func (m *maker) hostile(r record) {
 }
 
 func (m *maker) user() any { return pick[any](m.Rand, nil, 1, 2, 3, 4, 101, 102, 103) }
+
+// users returns a list of pointers to users, of which some are hidden and some don't exist.
+func (m *maker) users() any {
+	var list []string
+	for range m.IntN(4) {
+		list = append(list, pick(m.Rand, "1", "2", "3", "4", "101", "102", "103", "7777", "null"))
+	}
+	return pick[any](m.Rand, nil, "["+strings.Join(list, ", ")+"]", "["+strings.Join(list, ", ")+"]")
+}
 
 func (m *maker) fits(t string, r record) bool {
 	if t == "orgs" {

@@ -35,7 +35,7 @@ func build(rows redact.Rows, b *builder) (*Page, error) {
 		return nil, problem.New(problem.PermissionDenied, "no rows may leave")
 	}
 	b.plan, b.budget, b.tree, b.key = plan, cmp.Or(b.budget, DefaultBudget), treeOf(plan), keyOf(plan)
-	b.page = &Page{Notes: plan.Notes, Truncated: plan.Truncated, Pointers: pointersOf(plan), tree: b.tree, budget: b.budget}
+	b.page = &Page{Notes: plan.Notes, Truncated: plan.Truncated, Pointers: pointersOf(plan), Lists: plan.Lists, tree: b.tree, budget: b.budget}
 	for row, err := range rows.All() {
 		if err != nil {
 			return nil, err
@@ -216,8 +216,14 @@ func (b *builder) finish() *Page {
 			p.Columns = append(p.Columns, c.Path.String())
 		}
 	}
+	if p.Lists != nil {
+		p.whole, p.shown = slices.Clone(p.rows), shown
+	}
 	for i, row := range p.rows {
 		kept := row[:0]
+		if p.Lists != nil {
+			kept = nil
+		}
 		for j, v := range row {
 			if shown[j] {
 				kept = append(kept, v)

@@ -42,6 +42,10 @@ func Export(out io.Writer, rows redact.Rows, o ExportOptions) (Exported, error) 
 	if plan == nil {
 		return Exported{}, problem.New(problem.PermissionDenied, "no rows may leave")
 	}
+	if plan.Lists != nil {
+		return Exported{}, &problem.Error{Code: problem.Unsupported, Detail: plan.Lists[0].Path.String() + " is a list of pointers, and an export has no records inside of a record",
+			Suggestion: "export the class that it leads to by itself, or a pipeline that begins with $unwind"}
+	}
 	e := &exporter{ExportOptions: o, out: out, plan: plan, tree: treeOf(plan), sheet: &sheet{format: o.Format}}
 	if err := e.choose(); err != nil {
 		return Exported{}, err

@@ -34,10 +34,14 @@ type Page struct {
 	Notes     []string            // comparisons in the query that can't match
 	Truncated map[string][]string // by pointer: fields left out of its record
 	Pointers  map[string]string   // of a pipeline: by column, the class that its ids refer to
+	Lists     []policy.List       // the lists of pointers that Embed replaces
 
 	json []byte
 	ends []int // the end of each record in json
 	rows []value.Row
+
+	whole []value.Row // the records with all columns, for Embed
+	shown []bool      // by column, whether rows have it
 	ids  []string
 
 	tree   *node
@@ -94,7 +98,7 @@ func pointersOf(plan *policy.Plan) map[string]string {
 	}
 	var out map[string]string
 	for _, c := range plan.Program.Out().Columns {
-		if c.Path != nil && c.Class != "" {
+		if c.Path != nil && c.Class != "" && !c.Type.Structured() {
 			if out == nil {
 				out = map[string]string{}
 			}

@@ -53,6 +53,9 @@ func sees(p *policy.Policy, principal identity.Principal, key mask.Key, class st
 	s := review.Sight{Class: v.Name(), Key: v.Key(), Fields: map[string]schema.Type{}, Masks: map[string]review.Masked{}}
 	s.Denied, s.Label, s.Points = Denied(v), v.Label(), map[string]review.Pointer{}
 	for _, r := range v.Relations() {
+		if r.List {
+			continue
+		}
 		s.Points[r.Field] = review.Pointer{Class: r.Target, Key: r.TargetKey}
 	}
 	for _, f := range v.Fields() {

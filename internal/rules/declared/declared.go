@@ -15,7 +15,8 @@ import (
 
 // Pointer returns the relation that the field called name of from points to the record of to whose field key has its
 // value; "" stands for the key of to. At most one record may have a value of key, and both fields must be of one type, or
-// values that differ would be taken as equal. wrong says which of it doesn't hold, and is "" if all does.
+// values that differ would be taken as equal. A field of type JSON or array holds a list of such values: whole numbers or
+// texts. wrong says which of it doesn't hold, and is "" if all does.
 func Pointer(from *schema.Class, name string, to *schema.Class, key string) (r schema.Relation, wrong string) {
 	if key == "" && len(to.Key) == 1 {
 		key = to.Key[0]
@@ -34,6 +35,10 @@ func Pointer(from *schema.Class, name string, to *schema.Class, key string) (r s
 		wrong = fmt.Sprintf("%s has no field %q%s", class, key, problem.DidYouMean(problem.Nearest(key, to.FieldNames(), 2)))
 	case !unique(to, key):
 		wrong = fmt.Sprintf("%s of %s isn't unique by a key or an index, so it could lead to several records", key, class)
+	case f.Type.Structured() && !slices.Contains([]schema.Type{schema.Integer, schema.String, schema.UUID}, k.Type):
+		wrong = fmt.Sprintf("%s of %s is of type %s; a list of pointers holds whole numbers, texts or UUIDs", key, class, k.Type)
+	case f.Type.Structured():
+		return schema.Relation{Fields: []string{name}, Target: to.Name, TargetFields: []string{key}, Declared: true, List: true}, ""
 	case f.Type != k.Type:
 		wrong = fmt.Sprintf("it is of type %s, and %s of %s is of type %s", f.Type, key, class, k.Type)
 	case !slices.Contains([]schema.Type{schema.Integer, schema.String, schema.UUID, schema.Decimal, schema.Any}, k.Type):
@@ -131,4 +136,20 @@ func Labels(c *schema.Class, some []*schema.Field) []string {
 		}
 	}
 	return out
+}
+
+// Label returns what is wrong with the field called name as the label of a record of c; "" if nothing is. seen reports
+// whether the field is visible, and masked whether each principal sees it masked.
+func Label(c *schema.Class, name string, seen, masked bool) (wrong string) {
+	switch f := c.Field(name); {
+	case f == nil:
+		return fmt.Sprintf("there is no field %q%s", name, problem.DidYouMean(problem.Nearest(name, c.FieldNames(), 2)))
+	case !seen:
+		return name + " can't be seen at all; take it out"
+	case f.Type.Structured() || f.Type == schema.Bytes || f.Type == schema.Opaque:
+		return fmt.Sprintf("%s is of type %s; a label is a text or a number", name, f.Type)
+	case masked:
+		return name + " is masked; choose a field that is seen whole"
+	}
+	return ""
 }

@@ -188,7 +188,7 @@ func (d draft) behind(prefix, class string, hops int) (out scope) {
 		if f.Type != schema.Array && f.Type != schema.JSON {
 			out = append(out, column{prefix + f.Name, f.Type, false, v.ID(f.Name)})
 		}
-		if p, ok := v.Pointer(f.Name); ok {
+		if p, ok := v.Pointer(f.Name); ok && !p.List {
 			out = append(out, d.behind(prefix+f.Name+".", p.Target, hops-1)...)
 		}
 	}

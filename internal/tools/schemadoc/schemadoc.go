@@ -82,6 +82,11 @@ func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 		}
 		hint = fmt.Sprintf(`the %[1]s of a record of %[2]s: "<%[1]s>" or {"$in": ["<%[1]s>", "<%[1]s>"]}; %[3]s.%[4]s can be named wherever a field can; include shows the record`,
 			id, p.Target, f.Name, cmp.Or(to.Label(), p.TargetKey))
+		if p.List {
+			typ = "list of pointers"
+			hint = fmt.Sprintf(`the %[1]ss of records of %[2]s: "<%[1]s>" finds the lists with it; a condition on %[3]s.%[4]s holds for one of the records; keys and include show them; a pipeline follows it after $unwind`,
+				id, p.Target, f.Name, cmp.Or(to.Label(), p.TargetKey))
+		}
 	}
 	m := v.Mask(f.Name)
 	if m != nil {

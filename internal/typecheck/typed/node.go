@@ -62,6 +62,8 @@ func Part(n Node, path, rest query.Path, at string) (Node, error) {
 		return Node{}, problem.Invalid(at, "%q: the object %s has no member %s", whole(), path, rest[0])
 	case n.Expr.Type() != schema.JSON:
 		return Node{}, problem.Invalid(at, "%q: %s is %s and has no parts", whole(), path, a(n.Expr.Type()))
+	case n.Column != nil && n.Column.Class != "":
+		return Node{}, problem.Invalid(at, "%s is a list of pointers: $unwind it first, in a pipeline", path)
 	case n.List:
 		return Node{Expr: parts(n.Expr, slices.Clone(rest)), List: true, At: at}, nil
 	}

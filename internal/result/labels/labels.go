@@ -1,0 +1,62 @@
+// Package labels finds out what records are called.
+package labels
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// most is the number of records that are asked for at once.
+const most = 1000
+
+// Of are records whose labels are asked for: those of Class whose Key has one of Values.
+type Of struct {
+	Class  string        // as the caller addresses it, or "source.Class"
+	Key    string        // a field of Class, as of policy.Relation.TargetKey; "" means its id
+	Values []value.Value // ids, as texts or as the source has them
+	Raw    bool          // also records that the canonical filter leaves out
+}
+
+// Query returns the query for the labels of records of v, which is Class; nil if there are none for the caller.
+func (of Of) Query(v *policy.View) *query.Find {
+	key := of.Key
+	if own := v.Key(); key == "" && len(own) == 1 {
+		key = own[0]
+	}
+	f := v.Field(key)
+	if f == nil || v.Mask(key) != nil || v.Label() == "" || v.Class().Recordless || len(of.Values) == 0 {
+		return nil
+	}
+	values := slices.Clone(of.Values[:min(len(of.Values), most)])
+	for i, id := range values { // ids are texts in answers, whatever type the source has
+		if n, err := value.Read([]byte(id.Text()), 0); f.Type == schema.Integer && err == nil && n.Kind() == value.Int {
+			values[i] = n
+		}
+	}
+	return &query.Find{Class: v.Class().FullName(), Where: query.In{Path: query.Path{key}, Values: values},
+		Keys: []query.Path{{key}, {v.Label()}}, Limit: most, Raw: of.Raw}
+}
+
+// Read returns the labels in the rows of q, a Query, by the text of their key. A record without one is left out.
+func Read(rows redact.Rows, q *query.Find) (map[string]string, error) {
+	plan := rows.Plan()
+	at := func(path query.Path) int {
+		return slices.IndexFunc(plan.Columns, func(c policy.Column) bool { return c.Join < 0 && c.Field.Name == path[0] })
+	}
+	id, label := at(q.Keys[0]), at(q.Keys[1])
+	out := map[string]string{}
+	for row, err := range rows.All() {
+		if err != nil {
+			return nil, err
+		}
+		if text := row.Values[label].String(); !row.Values[label].IsNull() && text != "" {
+			out[row.Values[id].String()] = text
+		}
+	}
+	return out, nil
+}

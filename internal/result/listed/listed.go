@@ -1,0 +1,67 @@
+// Package listed puts records in the place of their keys in the lists of pointers of a page.
+package listed
+
+import (
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// most is the number of records that the lists of one column are followed to.
+const most = 1000
+
+// A Read answers a query as the principal that the page is for.
+type Read func(*query.Find) (*shape.Page, error)
+
+// Embed puts the records that the lists of pointers of a page lead to in the place of their keys, as far as read finds
+// them and the budget of the page allows. It returns the number of records read, and notes on those left out, which the
+// page has as well.
+func Embed(page *shape.Page, read Read) (records int, notes []string, err error) {
+	for _, l := range page.Lists {
+		keys := page.Listed(l.Column)
+		if len(keys) == 0 {
+			continue
+		}
+		found, n, err := behind(l, keys[:min(len(keys), most)], read)
+		if err != nil {
+			return 0, nil, err
+		}
+		records += n
+		left := page.Embed(l.Column, found)
+		if len(keys) > most {
+			notes = append(notes, fmt.Sprintf("%s: the lists name %d records in all, and the first %d are looked up: ask for fewer records", l.Path, len(keys), most))
+		}
+		if left > 0 {
+			notes = append(notes, fmt.Sprintf("%s: %d of the records that it leads to don't fit in the answer and are ids: name fewer fields of them in keys, as in %[1]s.%[3]s, or ask for fewer records",
+				l.Path, left, l.Key))
+		}
+	}
+	page.Notes = append(page.Notes, notes...)
+	return records, notes, nil
+}
+
+// behind returns the records behind a list of pointers that have one of keys, by the text of their key, and the number
+// of records read.
+func behind(l policy.List, keys []value.Value, read Read) (map[string]value.Value, int, error) {
+	page, err := read(&query.Find{Class: l.Class, Where: query.In{Path: query.Path{l.Key}, Values: keys}, Keys: l.Keys, Include: l.Include, Limit: len(keys), Raw: l.Raw})
+	if err != nil {
+		return nil, 0, err
+	}
+	n, _, err := Embed(page, read)
+	if err != nil {
+		return nil, 0, err
+	}
+	out := make(map[string]value.Value, page.Count)
+	for i := range page.Count {
+		record, err := value.Read(page.Record(i), 4*value.MaxDepth)
+		if err != nil {
+			return nil, 0, err
+		}
+		key, _ := record.Get(l.Key)
+		out[key.String()] = record
+	}
+	return out, n + page.Count, nil
+}

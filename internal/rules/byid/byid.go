@@ -1,0 +1,35 @@
+// Package byid turns the ids of records into a filter on the key of their class.
+package byid
+
+import (
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Filter returns the filter that the records with one of ids satisfy. key is the key of their class. An id is the text
+// of the key, or a JSON list of texts for a key of several fields. An id that the class can't have matches no record.
+func Filter(key, ids []string) query.Filter {
+	if len(key) == 1 {
+		values := make([]value.Value, len(ids))
+		for i, id := range ids {
+			values[i] = value.OfString(id)
+		}
+		return query.In{Path: query.Path{key[0]}, Values: values}
+	}
+	var any query.Or
+	for _, id := range ids {
+		list, err := value.Read([]byte(id), 2)
+		if err != nil || len(list.List()) != len(key) {
+			continue
+		}
+		all := make(query.And, len(key))
+		for i, k := range key {
+			all[i] = query.Compare{Path: query.Path{k}, Op: query.Eq, Value: list.List()[i]}
+		}
+		any = append(any, all)
+	}
+	if len(any) == 0 {
+		return query.In{Path: query.Path{key[0]}}
+	}
+	return any
+}

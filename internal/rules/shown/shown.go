@@ -1,0 +1,146 @@
+// Package shown decides which fields of a class its rule leaves visible, and which of them leave with a record that is
+// included through a pointer.
+package shown
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/timestamps"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A Rule is what the rule of a class says about its fields, in the terms of policy.ClassRule. The zero Rule shows every
+// field that the built-in denylist doesn't deny.
+type Rule struct {
+	Visible, Denied, Lift, Large, Join, Permitted []string
+	Version                                       string // "" for none
+	VersionMasked                                 bool
+	Documented                                    map[string]FieldRule
+}
+
+// A FieldRule documents a field for agents.
+type FieldRule struct {
+	Description string
+	Values      []FieldValue // the values it may hold and their meanings, in the order written
+}
+
+// A FieldValue is one value of a field and its meaning.
+type FieldValue struct{ Value, Meaning string }
+
+// A Set holds the visible fields of a class. The zero Set shows nothing.
+type Set struct {
+	Visible  []*schema.Field // in the order of the class
+	Seen     map[string]*schema.Field
+	Large    map[string]bool // by name, visible or not
+	Included []*schema.Field // the fields returned when a record is included through a pointer
+	Dropped  []string        // the visible fields that are not
+}
+
+// Of returns the fields of c that r shows. It calls fail for each field that r names and that isn't there, or that can't
+// be what r says.
+func Of(c *schema.Class, r Rule, fail func(string, ...any)) Set {
+	names := []struct {
+		key   string
+		named []string
+	}{{"visible", r.Visible}, {"denied", r.Denied}, {"large", r.Large}, {"join", r.Join}, {"lift", r.Lift}, {"permitted", r.Permitted},
+		{"stale.version", []string{r.Version}}, {"fields", slices.Sorted(maps.Keys(r.Documented))}}
+	for _, list := range names {
+		for _, n := range list.named {
+			if c.Field(n) == nil && (n != "" || list.key != "stale.version") {
+				fail("%s: there is no field %q%s", list.key, n, problem.DidYouMean(problem.Nearest(n, c.FieldNames(), 2)))
+			}
+		}
+	}
+	r.documented(c, fail)
+	s := Set{Seen: map[string]*schema.Field{}, Large: map[string]bool{}}
+	for i := range c.Fields {
+		if f := &c.Fields[i]; r.shows(c, f, fail) {
+			s.Visible = append(s.Visible, f)
+			s.Seen[f.Name] = f
+		}
+	}
+	for _, n := range r.Lift {
+		if c.Field(n) != nil && s.Seen[n] == nil {
+			fail("lift: %s is not in visible", n)
+		}
+	}
+	for _, n := range r.Large {
+		s.Large[n] = true
+	}
+	if c.Field(r.Version) != nil && (r.VersionMasked || s.Seen[r.Version] == nil) {
+		fail("stale.version: %s can't be seen whole, so it can't be compared", r.Version)
+	}
+	s.include(c, r.Join, fail)
+	return s
+}
+
+// shows reports whether f of c is visible.
+func (r Rule) shows(c *schema.Class, f *schema.Field, fail func(string, ...any)) bool {
+	named, lifted := slices.Contains(r.Visible, f.Name), slices.Contains(r.Lift, f.Name)
+	why := ""
+	switch {
+	case denylist.Internal(f.Name):
+		why = "visible: %s belongs to the source itself and can't be shown"
+	case slices.Contains(r.Denied, f.Name):
+		why = "visible: %s is also denied"
+	case !c.Recordless && denylist.Credential(f.Name) && !(named && lifted): // a description holds no values, so no credentials
+		why = "visible: %s looks like a credential by its name; to show it, name it in lift as well"
+	default:
+		return named || r.Visible == nil
+	}
+	if named {
+		fail(why, f.Name)
+	}
+	return false
+}
+
+// documented checks that fields can hold their documented values.
+func (r Rule) documented(c *schema.Class, fail func(string, ...any)) {
+	for _, n := range slices.Sorted(maps.Keys(r.Documented)) {
+		for _, v := range r.Documented[n].Values {
+			if f := c.Field(n); f != nil && !f.Holds(v.Value) {
+				fail("fields.%s.values: the field can't hold %q%s", n, v.Value, problem.DidYouMean(problem.Nearest(v.Value, f.Allowed(), 2)))
+			}
+		}
+	}
+}
+
+// include finds which fields of a record are returned when it is included through a pointer: those of join, or else all
+// that aren't large; always the key and the timestamps.
+func (s *Set) include(c *schema.Class, join []string, fail func(string, ...any)) {
+	for _, n := range join {
+		if c.Field(n) != nil && s.Seen[n] == nil {
+			fail("join: %s can't be seen at all; take it out", n)
+		}
+	}
+	for _, f := range s.Visible {
+		leaves := !s.Large[f.Name]
+		if join != nil {
+			leaves = slices.Contains(join, f.Name)
+		}
+		if leaves || slices.Contains(c.Key, f.Name) || timestamps.Is(f) {
+			s.Included = append(s.Included, f)
+		} else {
+			s.Dropped = append(s.Dropped, f.Name)
+		}
+	}
+}
+
+// Without returns s without the fields called names, and whether that is less than s.
+func (s Set) Without(names []string) (less Set, changed bool) {
+	hidden := func(f *schema.Field) bool { return slices.Contains(names, f.Name) }
+	if !slices.ContainsFunc(s.Visible, hidden) {
+		return s, false
+	}
+	less = Set{Seen: map[string]*schema.Field{}, Large: s.Large}
+	less.Visible = slices.DeleteFunc(slices.Clone(s.Visible), hidden)
+	less.Included = slices.DeleteFunc(slices.Clone(s.Included), hidden)
+	less.Dropped = slices.DeleteFunc(slices.Clone(s.Dropped), func(n string) bool { return slices.Contains(names, n) })
+	for _, f := range less.Visible {
+		less.Seen[f.Name] = f
+	}
+	return less, true
+}
