@@ -188,7 +188,7 @@ func (a *asker) call() tool.Request {
 		maybe(`"keys": %s`, a.fields(4))
 		maybe(`"include": [%q]`, a.pointer())
 		maybe(`"order": %q`, pick(a.Rand, "", "-")+a.field())
-		maybe(`"limit": %s`, pick(a.Rand, `1`, `1`, `1`, `2`, `2`, `"2"`, `3`, `"4"`, `5000`))
+		maybe(`"limit": %s`, pick(a.Rand, `1`, `1`, `1`, `1`, `1`, `"1"`, `2`, `"2"`, `3`, `5000`))
 		maybe(`"skip": %d`, a.IntN(4))
 		maybe(`"format": %q`, pick(a.Rand, "csv", "markdown", "table", "json"))
 		maybe(`"apply_canonical_filter": %t`, a.IntN(2) == 0)
