@@ -42,7 +42,7 @@ type Page struct {
 
 	whole []value.Row // the records with all columns, for Embed
 	shown []bool      // by column, whether rows have it
-	ids  []string
+	ids   []string
 
 	tree   *node
 	budget int
