@@ -61,7 +61,7 @@ func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened,
 	} else if s.MariaDB() {
 		opened, err = mariadb.Open(ctx, s.Name, s.URL)
 	} else if s.MongoDB() {
-		opened, err = mongodb.Open(ctx, mongodb.Options{Name: s.Name, URL: s.URL, LocalRows: s.LocalRows})
+		opened, err = mongodb.Open(ctx, mongodb.Options{Name: s.Name, URL: s.URL, LocalRows: s.LocalRows, Collections: collectionsOf(s)})
 	} else {
 		opened, err = postgres.Open(ctx, s.Name, s.URL)
 	}
@@ -69,6 +69,19 @@ func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened,
 		return nil, unreachable(s, err)
 	}
 	return &kept{opened, c, s.Name}, nil
+}
+
+// collectionsOf returns what the configuration declares of the collections of a source.
+func collectionsOf(s config.Source) map[string]mongodb.Collection {
+	out := map[string]mongodb.Collection{}
+	for name, c := range s.Collections {
+		fields := map[string]string{}
+		for field, t := range c.Fields {
+			fields[field] = string(t)
+		}
+		out[name] = mongodb.Collection{Fields: fields, Index: c.Index, Search: c.Search}
+	}
+	return out
 }
 
 // unreachable returns a one-sentence error for a source that can't be opened, without its password.

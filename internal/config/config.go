@@ -73,16 +73,17 @@ type Config struct {
 // A Source is a database, a set of object descriptions, or an HTTP API.
 type Source struct {
 	Name        string
-	URL         string        // "sqlite:path", "postgres://…", "mariadb://…", "mysql://…", "mongodb://…" or "parse+https://…"; may contain a password. "" with Metadata or OpenAPI
-	Parse       *ParseServer  // with the URL of a Parse Server, how it is reached; nil for other sources
-	WriteURL    string        // the same for an account that may write; "" uses URL
-	ReadOnly    bool          // never opened for writing
-	Metadata    *Metadata     // object descriptions on disk; nil for other sources
-	OpenAPI     *apis.Source  // an HTTP API; nil for other sources
-	Description string        // for agents
-	LocalRows   int           // of MongoDB and Parse Server: the most records read to finish a query here; 0 is the source's default
-	Schemas     []string      // the PostgreSQL schemas to read; nil for the default
-	Tables      identity.List // the tables and views that become classes
+	URL         string                // "sqlite:path", "postgres://…", "mariadb://…", "mysql://…", "mongodb://…" or "parse+https://…"; may contain a password. "" with Metadata or OpenAPI
+	Parse       *ParseServer          // with the URL of a Parse Server, how it is reached; nil for other sources
+	WriteURL    string                // the same for an account that may write; "" uses URL
+	ReadOnly    bool                  // never opened for writing
+	Metadata    *Metadata             // object descriptions on disk; nil for other sources
+	OpenAPI     *apis.Source          // an HTTP API; nil for other sources
+	Description string                // for agents
+	Collections map[string]Collection // of MongoDB, by name
+	LocalRows   int                   // of MongoDB and Parse Server: the most records read to finish a query here; 0 is the source's default
+	Schemas     []string              // the PostgreSQL schemas to read; nil for the default
+	Tables      identity.List         // the tables and views that become classes
 }
 
 // Tools selects the tools that are served.

@@ -194,7 +194,7 @@ f.yaml:1:33: sources.9: a source is named with letters, digits, - and _, a lette
 f.yaml:1:58: sources.c: needs the key url, metadata or openapi
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
       |                                                          ^
-f.yaml:1:65: sources.d: must be an object with url, metadata, openapi, parse, description, schemas, tables, local_rows, write_url or read_only, not text
+f.yaml:1:65: sources.d: must be an object with url, metadata, openapi, parse, description, schemas, tables, local_rows, collections, write_url or read_only, not text
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
       |                                                                 ^`},
 		{"sources:\n  a: {url: 'postgres://h/db', write_url: 'mysql://h/db'}\n  b: {url: sqlite:x, write_url: sqlite:y}\n" +
@@ -210,7 +210,7 @@ f.yaml:4:28: sources.c.write_url: the source is read_only; take one of the two o
       |                            ^`},
 		{"sources:\n  a: {url: 'postgres://u:p\u00e4ss@w0rd@h:port/db?password=more', write_url: 'postgres://u:hunter2@w0rd@h:port/db', read_only: true}\n" +
 			"  b: {url: mongodb://u:hunter2@h}\n  c: {url: 'postgres://u:${PG_PASSWORD}@h:x/db'}\n  d: {url: 'sqlite:'}\n  e: {url: x.db}\n" +
-			"  f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}\n  g: {url: sqlite:x, local_rows: 5}\n", `
+			"  f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}\n  g: {url: sqlite:x, local_rows: 5}\n  h: {url: sqlite:x, collections: {a: {fields: {b: string}}}}\n", `
 f.yaml:2:12: sources.a.url: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
     2 |   a: {url: 'postgres://u:*********@h:port/db?password=****', write_url: 'postgres://u:************@h:port/db', read_only: true}
       |            ^
@@ -243,7 +243,17 @@ f.yaml:7:51: sources.f.tables: is empty; leave it out
       |                                                   ^
 f.yaml:8:22: sources.g.local_rows: only MongoDB and Parse Server take it; take it out
     8 |   g: {url: sqlite:x, local_rows: 5}
+      |                      ^
+f.yaml:9:22: sources.h.collections: only MongoDB has collections; take it out
+    9 |   h: {url: sqlite:x, collections: {a: {fields: {b: string}}}}
       |                      ^`},
+		{"sources:\n  a: {url: 'mongodb://h/db', collections: {o: {fields: {n: whole}, search: {index: d}}}}\n", `
+f.yaml:2:60: sources.a.collections.o.fields.n: must be string, int, long, double, decimal, bool, date, objectId, uuid, binData, object or array
+    2 |   a: {url: 'mongodb://h/db', collections: {o: {fields: {n: whole}, search: {index: d}}}}
+      |                                                            ^
+f.yaml:2:76: sources.a.collections.o.search: needs the key fields
+    2 |   a: {url: 'mongodb://h/db', collections: {o: {fields: {n: whole}, search: {index: d}}}}
+      |                                                                            ^`},
 		{src + "store: postgres:db\n", `
 f.yaml:2:8: store: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
     2 | store: postgres:db

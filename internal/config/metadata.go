@@ -81,6 +81,9 @@ func (k *kinds) check(s *Source) func(r *yamlconf.Reader, n yamlconf.Node, at st
 		if s.LocalRows > 0 && s.URL != "" && !s.MongoDB() && !s.IsParse() {
 			r.WrongAt(at+"/local_rows", "only MongoDB and Parse Server take it; take it out")
 		}
+		if s.Collections != nil && !s.MongoDB() {
+			r.WrongAt(at+"/collections", "only MongoDB has collections; take it out")
+		}
 		if why := s.wrongWriteURL(); why != "" && s.Metadata == nil {
 			r.WrongAt(at+"/write_url", why)
 		}

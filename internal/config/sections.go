@@ -178,6 +178,7 @@ func (c *Config) sources() yamlconf.Shape {
 			{Name: "schemas", Doc: "PostgreSQL schemas to look into; all that the user may read unless named", Shape: yamlconf.List(&s.Schemas, "schema names", nil)},
 			{Name: "tables", Doc: "Which tables and views become classes", Shape: yamlconf.Object(listKeys(&s.Tables, "table names"), yamlconf.NotEmpty)},
 			{Name: "local_rows", Doc: "MongoDB and Parse Server: the most records that one query may read to finish here what the server can't do. Default 10,000", Shape: yamlconf.Count(&s.LocalRows, 1, many)},
+			{Name: "collections", Doc: "MongoDB: what the server doesn't say of its collections", Shape: s.collections()},
 			{Name: "write_url", Doc: "The url of an account that may write, for what is written alone; that of url unless named", Shape: yamlconf.Secret("a URL", s.setWriteURL)},
 			{Name: "read_only", Doc: "Nothing is ever written to it, whatever gates and rules say", Shape: yamlconf.Flag(&s.ReadOnly)},
 		}

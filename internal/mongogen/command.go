@@ -197,7 +197,7 @@ func (w *Writer) view(v *policy.View, extra []cond, search *policy.Search) (bson
 	}
 	var stages bson.A
 	if search != nil {
-		stages = append(stages, stage("$match", bson.D{{Key: "$text", Value: bson.D{{Key: "$search", Value: searched(search)}}}}))
+		stages = append(stages, searching(search))
 	}
 	for _, e := range extra {
 		if e.doc != nil {
@@ -210,6 +210,23 @@ func (w *Writer) view(v *policy.View, extra []cond, search *policy.Search) (bson
 		stages = append(stages, stage("$match", bson.D{{Key: "$and", Value: docs}}))
 	}
 	return append(append(stages, joins...), stage("$project", visible(v))), nil
+}
+
+// Atlas is the Config of an index of Atlas Search.
+const Atlas = "atlas"
+
+// searching writes the stage that finds candidates by an index; what the search means is decided here. Atlas Search takes no
+// part of the view: the stages that follow are the view, and nothing counts or orders before them.
+func searching(s *policy.Search) bson.D {
+	x := s.In[0]
+	if x.Index.Config != Atlas {
+		return stage("$match", bson.D{{Key: "$text", Value: bson.D{{Key: "$search", Value: searched(s)}}}})
+	}
+	each := bson.A{}
+	for _, t := range s.Terms {
+		each = append(each, bson.D{{Key: "phrase", Value: bson.D{{Key: "query", Value: t}, {Key: "path", Value: x.Fields}}}})
+	}
+	return stage("$search", bson.D{{Key: "index", Value: x.Index.Name}, {Key: "compound", Value: bson.D{{Key: "filter", Value: each}}}})
 }
 
 // searched writes terms for a text index; in quotes each is required.

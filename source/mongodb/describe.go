@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,6 +42,11 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 			classes, warnings = append(classes, class), append(warnings, more...)
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(s.options.Collections)) {
+		if !slices.ContainsFunc(all, func(c found) bool { return c.Name == name }) {
+			warnings = append(warnings, fmt.Sprintf("collections names %s, which the database doesn't have", name))
+		}
+	}
 	slices.SortFunc(classes, func(a, b schema.Class) int { return strings.Compare(a.Name, b.Name) })
 	return classes, warnings, nil
 }
@@ -70,6 +76,9 @@ func (s *Source) class(ctx context.Context, c found) (schema.Class, []string, er
 				return class, nil, err
 			}
 		}
+		for name, t := range s.options.Collections[c.Name].Fields {
+			look.field(name).bound = []string{t}
+		}
 		class.Fields = look.fields()
 		if f := class.Field("_id"); f != nil && !f.Type.Structured() && f.Type != schema.Any && f.Type != schema.Opaque {
 			class.Key = []string{"_id"}
@@ -78,7 +87,7 @@ func (s *Source) class(ctx context.Context, c found) (schema.Class, []string, er
 	for _, x := range indexes {
 		x.describe(&class)
 	}
-	return class, look.warnings, nil
+	return class, append(look.warnings, s.searched(&class)...), nil
 }
 
 // look reads a bounded sample of a collection.
@@ -317,70 +326,4 @@ func native(v bson.RawValue) string {
 		return name
 	}
 	return "other"
-}
-
-// An index is one index of a collection.
-type index struct {
-	Name    string   `bson:"name"`
-	Key     bson.D   `bson:"key"`
-	Unique  bool     `bson:"unique"`
-	Sparse  bool     `bson:"sparse"`
-	Hidden  bool     `bson:"hidden"`
-	Partial bson.Raw `bson:"partialFilterExpression"`
-	Weights bson.D   `bson:"weights"`
-}
-
-func (s *Source) indexes(ctx context.Context, collection string) ([]index, error) {
-	cursor, err := s.db.RunCommandCursor(ctx, bson.D{{Key: "listIndexes", Value: collection}})
-	if err != nil {
-		return nil, err
-	}
-	var out []index
-	return out, cursor.All(ctx, &out)
-}
-
-// unique reports whether no two records have the same values of fields.
-func (x *index) unique(fields []string) bool {
-	names, more := x.leading()
-	return len(fields) > 0 && !more && (x.Unique || x.Name == "_id_") && !x.Sparse && x.Partial == nil && slices.Equal(names, fields)
-}
-
-// leading returns the fields that an index orders by, up to the first of another kind.
-func (x *index) leading() (fields []string, more bool) {
-	for _, k := range x.Key {
-		switch v := k.Value.(type) {
-		case int32, int64, float64:
-			if !strings.Contains(k.Key, ".") {
-				fields = append(fields, k.Key)
-				continue
-			}
-		default:
-			_ = v
-		}
-		return fields, true
-	}
-	return fields, x.Partial != nil
-}
-
-// describe adds the index to a class.
-func (x *index) describe(c *schema.Class) {
-	if x.Hidden {
-		return
-	}
-	if len(x.Weights) > 0 {
-		var in []string
-		for _, w := range x.Weights {
-			if f := c.Field(w.Key); f == nil || f.Type != schema.String {
-				return // it searches parts of documents, or whatever they hold
-			}
-			in = append(in, w.Key)
-		}
-		slices.Sort(in)
-		c.Text = append(c.Text, schema.TextIndex{Name: x.Name, Fields: in, Column: in[0]})
-		return
-	}
-	fields, more := x.leading()
-	if len(fields) > 0 {
-		c.Indexes = append(c.Indexes, schema.Index{Name: x.Name, Fields: fields, More: more, Unique: x.unique(fields)})
-	}
 }

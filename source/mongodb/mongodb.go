@@ -37,9 +37,18 @@ type Options struct {
 	Full bool
 	// Single says that changes are written one record at a time, without transactions, although the server has them.
 	Single bool
+	// Collections are by name.
+	Collections map[string]Collection
 	// Declared are descriptions of classes that replace what is found, by the collection's name. A key that isn't _id counts
 	// only if a unique index is on it.
 	Declared map[string]schema.Class
+}
+
+// A Collection is what the server doesn't say of a collection.
+type Collection struct {
+	Fields map[string]string // the BSON type by field, in place of what a validator or the sample shows
+	Index  string            // of Atlas Search, which serves text searches; "" for none
+	Search []string          // the fields of texts that it searches
 }
 
 // A Source is one database. It is safe for concurrent use.

@@ -221,6 +221,12 @@ func shownJSON(v value.Value) string { return string(v.AppendJSON(nil)) }
 // server takes from a client. It returns the URL of a database.
 func wired(t *testing.T, collections map[string][]bson.Raw) string {
 	t.Helper()
+	return serving(t, func(command bson.Raw) []byte { return answerTo(command, collections) })
+}
+
+// serving starts a server of MongoDB's wire protocol. It returns the URL of a database.
+func serving(t *testing.T, answer func(command bson.Raw) []byte) string {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -234,7 +240,7 @@ func wired(t *testing.T, collections map[string][]bson.Raw) string {
 			}
 			go func() {
 				defer conn.Close()
-				for answered(conn, collections) == nil {
+				for answered(conn, answer) == nil {
 				}
 			}()
 		}
@@ -243,7 +249,7 @@ func wired(t *testing.T, collections map[string][]bson.Raw) string {
 }
 
 // answered reads a message and answers it.
-func answered(conn net.Conn, collections map[string][]bson.Raw) error {
+func answered(conn net.Conn, answer func(bson.Raw) []byte) error {
 	const query, reply, message = 2004, 1, 2013
 	head := make([]byte, 16)
 	if _, err := io.ReadFull(conn, head); err != nil {
@@ -258,7 +264,7 @@ func answered(conn net.Conn, collections map[string][]bson.Raw) error {
 		kind, at, out = reply, 4+bytes.IndexByte(body[4:], 0)+1+8, make([]byte, 36)
 		binary.LittleEndian.PutUint32(out[32:], 1)
 	}
-	out = append(out, answerTo(bson.Raw(body[at:]), collections)...)
+	out = append(out, answer(bson.Raw(body[at:]))...)
 	binary.LittleEndian.PutUint32(out, uint32(len(out)))
 	copy(out[8:], head[4:8])
 	binary.LittleEndian.PutUint32(out[12:], kind)

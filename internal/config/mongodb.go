@@ -1,0 +1,38 @@
+package config
+
+import "github.com/bailiwick-dev/bailiwick/internal/yamlconf"
+
+// A Collection is what a MongoDB server doesn't say of a collection.
+type Collection struct {
+	Fields map[string]BSON // by name
+	Index  string          // of Atlas Search; "" for none
+	Search []string        // the fields that it searches
+}
+
+// BSON is a type of values, as $type names it.
+type BSON string
+
+// collections is the shape of what is declared of the collections of a source.
+func (s *Source) collections() yamlconf.Shape {
+	return yamlconf.Each(yamlconf.Table{Names: "collection", Of: func(name string) (yamlconf.Shape, func()) {
+		c := Collection{Fields: map[string]BSON{}}
+		fields := yamlconf.Each(yamlconf.Table{Names: "field", Of: func(field string) (yamlconf.Shape, func()) {
+			var t BSON
+			return yamlconf.OneOf(&t, "string", "int", "long", "double", "decimal", "bool", "date", "objectId", "uuid", "binData", "object", "array"), func() { c.Fields[field] = t }
+		}})
+		search := yamlconf.Object([]yamlconf.Key{
+			{Name: "index", Doc: "Its name", Must: true, Shape: yamlconf.Words(&c.Index)},
+			{Name: "fields", Doc: "The fields of texts that it searches", Must: true, Shape: yamlconf.List(&c.Search, "field names", nil)},
+		}, nil)
+		keys := []yamlconf.Key{
+			{Name: "fields", Doc: "By field: its BSON type. It holds in place of what a sample or a validator shows, and for fields that neither shows", Shape: fields},
+			{Name: "search", Doc: "An index of Atlas Search, which search_text then uses", Shape: search},
+		}
+		return yamlconf.Object(keys, yamlconf.NotEmpty), func() {
+			if s.Collections == nil {
+				s.Collections = map[string]Collection{}
+			}
+			s.Collections[name] = c
+		}
+	}})
+}
