@@ -1,0 +1,158 @@
+package authserver_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/authserver"
+	"github.com/bailiwick-dev/bailiwick/internal/netguard"
+	"github.com/bailiwick-dev/bailiwick/store/sqlite"
+)
+
+// A deal is an authorization server, a person, and the site of a client, whose metadata document is at its path /client.
+type deal struct {
+	t      *testing.T
+	server *authserver.Server
+	who    identity.Principal
+	site   *httptest.Server
+	answer func(w http.ResponseWriter, id string) // serves the document
+	reads  atomic.Int32
+}
+
+func newDeal(t *testing.T) *deal {
+	t.Helper()
+	d := &deal{t: t}
+	d.site = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d.reads.Add(1)
+		d.answer(w, d.id())
+	}))
+	t.Cleanup(d.site.Close)
+	store, err := sqlite.Open(t.Context(), sqlite.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	tokens := identity.NewTokens(identity.TokenOptions{Store: store, Audit: store})
+	_, link, err := tokens.Invite(t.Context(), identity.Local("test"), identity.Token{Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write, identity.Review}}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.who, _, err = tokens.Spend(t.Context(), identity.Link, link, netip.Addr{}); err != nil {
+		t.Fatal(err)
+	}
+	client := netguard.Client(time.Minute) // as it is in use, but for the address and the root of the test's site
+	client.Transport = d.site.Client().Transport
+	d.server = authserver.New(authserver.Options{Tokens: tokens, Client: client, Authorize: "/console/allow", Base: func(*http.Request) string { return "https://gate.example" },
+		Allow: func(*http.Request) error { return nil }, Admit: func(context.Context, identity.Principal, string) error { return nil }})
+	d.answer = func(w http.ResponseWriter, id string) { d.document(w, id, "application/json", "") }
+	return d
+}
+
+func (d *deal) id() string { return d.site.URL + "/client" }
+
+// document writes the document of a client. more is further members.
+func (d *deal) document(w http.ResponseWriter, id, mime, more string) {
+	w.Header().Set("Content-Type", mime)
+	fmt.Fprintf(w, `{"client_id": %q, "client_name": "Planner", "redirect_uris": ["https://planner.example/landing"]%s}`, id, more)
+}
+
+const verifier = "a-verifier-of-a-client-that-has-at-least-43-characters"
+
+func (d *deal) ask() (*authserver.Asking, error) {
+	sum := sha256.Sum256([]byte(verifier))
+	q := url.Values{"response_type": {"code"}, "client_id": {d.id()}, "redirect_uri": {"https://planner.example/landing"}, "state": {"s"}, "scope": {"read"},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}}
+	asking, _, err := d.server.Ask(httptest.NewRequestWithContext(d.t.Context(), "GET", "https://gate.example/console/allow", nil), q, d.who)
+	return asking, err
+}
+
+// TestClientDocument lets in a client whose identifier is the address of its metadata document: the person is shown its host,
+// the document is read anew each time, and the code and tokens are bound to the identifier.
+func TestClientDocument(t *testing.T) {
+	d := newDeal(t)
+	asking, err := d.ask()
+	if err != nil || asking.Client.Host != strings.TrimPrefix(d.site.URL, "https://") || asking.Client.Called() != "Planner" || asking.Lands() != "planner.example" {
+		t.Fatalf("%+v: %v", asking, err)
+	}
+	back, err := d.server.Grant(t.Context(), d.who, asking, []identity.Scope{identity.Read})
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, err := url.Parse(back)
+	if err != nil || to.Host != "planner.example" || to.Query().Get("iss") != "https://gate.example" {
+		t.Fatal(back, err)
+	}
+	mux := http.NewServeMux()
+	d.server.Mount(mux)
+	redeem := func(client string) map[string]any {
+		f := url.Values{"grant_type": {"authorization_code"}, "client_id": {client}, "code": {to.Query().Get("code")}, "redirect_uri": {"https://planner.example/landing"}, "code_verifier": {verifier}}
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "/oauth/token", strings.NewReader(f.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, r)
+		var out map[string]any
+		if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil {
+			t.Fatal(w.Code, err)
+		}
+		return out
+	}
+	if out := redeem(d.id()); out["scope"] != "read" || !strings.HasPrefix(fmt.Sprint(out["access_token"]), "bwa_") {
+		t.Error(out)
+	}
+	if _, err := d.ask(); err != nil || d.reads.Load() != 2 {
+		t.Error("the document was read", d.reads.Load(), "times:", err)
+	}
+}
+
+// TestClientDocumentRefused checks that a document that isn't the client's own, or isn't one, lets nobody in, and that a
+// redirect of it is not followed.
+func TestClientDocumentRefused(t *testing.T) {
+	d := newDeal(t)
+	for name, tt := range map[string]struct {
+		answer func(w http.ResponseWriter, id string)
+		want   string
+	}{
+		"of another client": {func(w http.ResponseWriter, id string) { d.document(w, id+"x", "application/json", "") }, "another client's"},
+		"with a secret": {func(w http.ResponseWriter, id string) {
+			d.document(w, id, "application/json", `, "token_endpoint_auth_method": "client_secret_basic"`)
+		}, "only public clients"},
+		"of another type": {func(w http.ResponseWriter, id string) { d.document(w, id, "text/html", "") }, "no JSON"},
+		"that is too long": {func(w http.ResponseWriter, id string) {
+			d.document(w, id, "application/json", `, "x": "`+strings.Repeat("x", 6000)+`"`)
+		}, "no JSON of at most"},
+		"that is elsewhere": {func(w http.ResponseWriter, id string) { w.Header().Set("Location", "/other"); w.WriteHeader(302) }, "no JSON"},
+		"that is not there": {func(w http.ResponseWriter, _ string) { w.WriteHeader(404) }, "no JSON"},
+		"without the redirect": {func(w http.ResponseWriter, id string) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"client_id": %q, "redirect_uris": ["https://planner.example/other"]}`, id)
+		}, "isn't the client's own"},
+		"with a hostile redirect": {func(w http.ResponseWriter, id string) {
+			d.document(w, id, "application/json", `, "redirect_uris": ["javascript:alert(1)"]`)
+		}, "codes can't be sent"},
+		"that breaks off": {func(w http.ResponseWriter, _ string) { panic(http.ErrAbortHandler) }, "can't be read"},
+	} {
+		d.answer = tt.answer
+		d.reads.Store(0)
+		asking, err := d.ask()
+		if asking != nil || err == nil || !strings.Contains(err.Error(), tt.want) || d.reads.Load() > 2 {
+			t.Errorf("a document %s: %+v, %v, read %d times", name, asking, err, d.reads.Load())
+		}
+	}
+	d.answer = func(w http.ResponseWriter, id string) { d.document(w, id, "application/json", "") }
+	d.server.Client = netguard.Client(time.Minute) // which reaches public addresses alone
+	if asking, err := d.ask(); asking != nil || err == nil || !strings.Contains(err.Error(), "can't be read") {
+		t.Error("a document of this machine is read:", asking, err)
+	}
+}
