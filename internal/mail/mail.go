@@ -6,6 +6,8 @@ package mail
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"net"
 	"net/url"
@@ -26,6 +28,8 @@ type Server struct {
 	User     string
 	Password string
 	From     string // an address, with or without a name
+
+	Roots *x509.CertPool // whose certificates are trusted; nil means those of the system
 }
 
 // Parse reads the address of a server: smtps://host:port, or smtp://host:port for STARTTLS.
@@ -63,7 +67,8 @@ func (s *Server) Send(ctx context.Context, to string, l webhook.Letter) error {
 	m.Subject(l.Subject)
 	m.SetBodyString(gomail.TypeTextPlain, l.Text)
 	m.AddAlternativeString(gomail.TypeTextHTML, l.HTML)
-	options := []gomail.Option{gomail.WithPort(s.Port), gomail.WithTLSPolicy(gomail.TLSMandatory)}
+	options := []gomail.Option{gomail.WithPort(s.Port), gomail.WithTLSPolicy(gomail.TLSMandatory),
+		gomail.WithTLSConfig(&tls.Config{ServerName: s.Host, MinVersion: tls.VersionTLS12, RootCAs: s.Roots})}
 	switch {
 	case s.Implicit:
 		options = append(options, gomail.WithSSL())

@@ -88,7 +88,7 @@ func (s *Store) deliveries(rows *sql.Rows, err error) ([]webhook.Delivery, error
 // Claim implements webhook.Store. It doesn't write if nothing is due.
 func (s *Store) Claim(ctx context.Context, hooks []string, n int, lease time.Duration) (out []webhook.Delivery, err error) {
 	at := now()
-	in := `(?` + strings.Repeat(`, ?`, max(len(hooks)-1, 0)) + `)`
+	in := `(` + strings.TrimSuffix(strings.Repeat(`?, `, len(hooks)), `, `) + `)`
 	args := []any{at.UnixMicro()}
 	for _, h := range hooks {
 		args = append(args, h)

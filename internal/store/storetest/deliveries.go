@@ -48,6 +48,9 @@ func feedDeliveries(t *testing.T, s Store) {
 	if err := s.Feed(ctx, 7, 10, []webhook.Delivery{due("a", 8), due("b", 8), due("a", 9), later}); err != nil {
 		t.Fatal(err)
 	}
+	if none, err := s.Claim(ctx, nil, 1, time.Minute); len(none) != 0 || err != nil {
+		t.Error("of no hook:", none, err)
+	}
 	if early, err := s.Claim(ctx, []string{"gone"}, 1, time.Minute); len(early) != 0 || err != nil {
 		t.Error("claimed before it is due:", early, err)
 	}
