@@ -44,3 +44,13 @@ func (p Principal) Person() string { return Person(p.Owner) }
 // Account returns the key of the allowances p uses: its person, or its origin if it has none. Another spelling, another
 // token or a sub-principal doesn't get another allowance.
 func (p Principal) Account() string { return cmp.Or(p.Person(), p.Origin()) }
+
+// Author returns what people know p by, for a record that says who wrote it: its name and its owner, such as
+// "triage-bot (maria)".
+func (p Principal) Author() string {
+	name := cmp.Or(p.Name, p.Owner, p.Origin())
+	if owner := p.Person(); owner != "" && owner != Person(name) {
+		name += " (" + p.Owner + ")"
+	}
+	return name
+}

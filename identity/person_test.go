@@ -65,3 +65,13 @@ func TestAccount(t *testing.T) {
 		t.Error("an agent writes for a person whose name shows nothing")
 	}
 }
+
+// TestAuthor checks what a record says of its author.
+func TestAuthor(t *testing.T) {
+	for want, p := range map[string]Principal{"triage-bot (maria)": {ID: "token:1", Name: "triage-bot", Owner: "maria"}, "triage-bot": {ID: "token:1", Name: "triage-bot"},
+		"maria": {ID: "token:1", Owner: "maria"}, "Maria": {ID: "token:1", Name: "Maria", Owner: "maria"}, "token:1": {ID: "token:1"}} {
+		if got := p.Author(); got != want {
+			t.Errorf("%+v is %q, want %q", p, got, want)
+		}
+	}
+}

@@ -325,10 +325,10 @@ f.yaml:3:17: classes.s.a.tenant: through stands alone, without field and is
 f.yaml:4:17: classes.s.b.tenant: needs field, or through
     4 |   s.b: {tenant: {}}
       |                 ^
-f.yaml:5:32: classes.s.c.tenant.is: character 1 of the expression: a principal has no "tennant"; did you mean tenant?; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth
+f.yaml:5:32: classes.s.c.tenant.is: character 1 of the expression: a principal has no "tennant"; did you mean tenant?; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author
     5 |   s.c: {tenant: {field: x, is: principal.tennant}}
       |                                ^
-f.yaml:6:32: classes.s.d.tenant.is: character 1 of the expression: a principal has no "x"; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth
+f.yaml:6:32: classes.s.d.tenant.is: character 1 of the expression: a principal has no "x"; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author
     6 |   s.d: {tenant: {field: x, is: 'principal.x == 3'}}
       |                                ^`},
 		{src + "classes:\n  s.a:\n    tenant: {field: x, is: principal.claims.org-id, bypass: '\"read\" in principal.scope'}\n" +
@@ -337,13 +337,13 @@ f.yaml:6:32: classes.s.d.tenant.is: character 1 of the expression: a principal h
 f.yaml:4:28: classes.s.a.tenant.is: character 22 of the expression: undeclared reference to 'id'; write principal.claims["org-id"] for the claim of that name
     4 |     tenant: {field: x, is: principal.claims.org-id, bypass: '"read" in principal.scope'}
       |                            ^
-f.yaml:4:61: classes.s.a.tenant.bypass: character 11 of the expression: a principal has no "scope"; did you mean scopes?; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth
+f.yaml:4:61: classes.s.a.tenant.bypass: character 11 of the expression: a principal has no "scope"; did you mean scopes?; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author
     4 |     tenant: {field: x, is: principal.claims.org-id, bypass: '"read" in principal.scope'}
       |                                                             ^
 f.yaml:5:81: classes.s.a.canonical.b.$ne.$cel: $cel takes an expression as a string
     5 |     canonical: {a: {$cel: principal.}, b: {$in: {$cel: principal.tenant}, $ne: {$cel: 5}}}
       |                                                                                 ^
-f.yaml:8:34: stdio.filters.default.r.$gte.$cel: character 30 of the expression: a principal has no "x"; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth
+f.yaml:8:34: stdio.filters.default.r.$gte.$cel: character 30 of the expression: a principal has no "x"; it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author
     8 |   filters: {default: {r: {$gte: {$cel: 'principal.claims.level +
       |                                  ^`},
 		{src + "classes:\n  s.a:\n    canonical: {a: {$cel: principal.}, b: {$in: {$cel: principal.tenant}}}\n", `

@@ -108,7 +108,7 @@ actions:                              # what the tracker calls what it does; too
       assignee_id: {$cel: input.assigneeId}
       estimate: {$cel: input.estimatedHours}
       parent_id: {$cel: input.parentId}
-      agent: {$cel: principal.id}
+      agent: {$cel: principal.author}
     summary: {$cel: '"Create " + input.type + " in " + project.key + ": " + input.title'}
 
   update_status:
@@ -149,6 +149,6 @@ actions:                              # what the tracker calls what it does; too
         issueId: {type: string, format: uuid}
         content: {type: string, minLength: 1, description: Markdown}
     lookup: {issue: {class: tracker.issues, id: {$cel: input.issueId}}}
-    set: {issue_id: {$cel: input.issueId}, body: {$cel: input.content}, agent: {$cel: principal.id}}
+    set: {issue_id: {$cel: input.issueId}, body: {$cel: input.content}, agent: {$cel: principal.author}}
     summary: {$cel: '"Comment on " + issue.title'}
 `

@@ -49,6 +49,7 @@ func TestEval(t *testing.T) {
 		{"principal.token_id", Scalar, `"t1"`},
 		{"principal.parent", Scalar, `"token:0"`},
 		{"principal.depth", Scalar, "2"},
+		{"principal.author", Scalar, `"Ann's agent (ann)"`},
 		{"principal.scopes", List, `["read","explain"]`},
 		{"principal.claims.region", Scalar, `"eu"`},
 		{"principal.claims.regions", List, `["eu","us"]`},
@@ -215,7 +216,7 @@ func TestNames(t *testing.T) {
 // TestCompileRefuses has a row for each error in the text.
 func TestCompileRefuses(t *testing.T) {
 	c := NewCompiler()
-	const has = "it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth"
+	const has = "it has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author"
 	for _, tt := range []struct {
 		text  string
 		yield Yield

@@ -39,7 +39,7 @@ func principalRoot() root {
 	text := cel.StringType
 	return root{name: principalName, what: "a principal", such: "principal.tenant or principal.claims.region", fields: []field{
 		{"id", text}, {"name", text}, {"kind", text}, {"owner", text}, {"tenant", text}, {"scopes", cel.ListType(text)},
-		{claimsField, cel.MapType(text, cel.DynType)}, {"token_id", text}, {"parent", text}, {"depth", cel.IntType},
+		{claimsField, cel.MapType(text, cel.DynType)}, {"token_id", text}, {"parent", text}, {"depth", cel.IntType}, {"author", text},
 	}}
 }
 

@@ -22,6 +22,8 @@ func follow(p *identity.Principal, path []string) value.Value {
 		return value.OfString(p.Origin())
 	case "name":
 		return value.OfString(p.Name)
+	case "author":
+		return value.OfString(p.Author())
 	case "kind":
 		return value.OfString(string(p.Kind))
 	case "owner":
