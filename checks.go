@@ -16,8 +16,8 @@ import (
 )
 
 // sheet returns a change as shown to the calling reviewer, with the checks that decide whether they can approve it
-// now.
-func (c *Call) sheet(ctx context.Context, found *change.Change) (*review.Sheet, error) {
+// now. trail adds what the agent read before, for which much of the audit may be read.
+func (c *Call) sheet(ctx context.Context, found *change.Change, trail bool) (*review.Sheet, error) {
 	g := c.gateway
 	s := review.New(found, visibility.Of(c.policy, c.who, g.masks), review.Viewer{Human: c.who.Owner, Reviewer: true})
 	c.refer(ctx, s, true)
@@ -44,7 +44,7 @@ func (c *Call) sheet(ctx context.Context, found *change.Change) (*review.Sheet, 
 			s.NoRevert = review.Checked("revert", err, "").Detail
 		}
 	}
-	if err := evidence.History(ctx, g.options.History, found, s); err != nil {
+	if err := evidence.History(ctx, g.options.History, found, s, trail); err != nil {
 		return nil, storeFailed(err)
 	}
 	return s, nil
@@ -59,11 +59,12 @@ func (c *Call) others(ctx context.Context, found *change.Change, s *review.Sheet
 	f := change.Filter{States: []change.State{change.Pending, change.Stale, change.Granted}, Source: found.Source, Records: found.Targets(), Limit: 200}
 	switch {
 	case !viewer.Reviewer:
-		f.Principal = c.who.ID
+		f.Principal, f.Limit = c.who.ID, 20
 	case c.who.Tenant != "":
 		f.Tenant, f.Tenanted = c.who.Tenant, true
 	}
-	if waiting, _, err := c.gateway.options.Changes.Store().List(ctx, f); err == nil {
+	if waiting, more, err := c.gateway.options.Changes.Store().List(ctx, f); err == nil {
+		s.MoreOthers = more
 		s.Overlap(found, waiting, visibility.Of(c.policy, c.who, c.gateway.masks), viewer)
 	}
 }

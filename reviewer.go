@@ -103,7 +103,7 @@ func (d *desk) sheet(ctx context.Context, name, id, outcome string, act func(con
 			}
 			c.did = outcome
 		}
-		s, err = c.sheet(ctx, found)
+		s, err = c.sheet(ctx, found, act == nil)
 		return err
 	})
 	return s, err

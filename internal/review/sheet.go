@@ -114,10 +114,11 @@ type Sheet struct {
 	Reverts     string           `json:"reverts,omitzero"`
 	Asker       string           `json:"asked_by,omitzero"` // the person who asked for it in the agent's name, and who then wrote Reason
 	Items       []Item           `json:"items"`
-	Refused     string           `json:"refused,omitzero"`   // why the source refused the write when it was tried; reviewers only
-	Others      []Other          `json:"conflicts,omitzero"` // changes that wait and write the same records, of those that the viewer may know of
-	Cascades    []change.Cascade `json:"cascades,omitzero"`  // of classes that the viewer sees
-	Checks      []Check          `json:"checks,omitzero"`    // made with the sheet; reviewers only
+	Refused     string           `json:"refused,omitzero"`        // why the source refused the write when it was tried; reviewers only
+	Others      []Other          `json:"conflicts,omitzero"`      // changes that wait and write the same records, of those that the viewer may know of
+	MoreOthers  bool             `json:"more_conflicts,omitzero"` // there are more than Others, which are the newest
+	Cascades    []change.Cascade `json:"cascades,omitzero"`       // of classes that the viewer sees
+	Checks      []Check          `json:"checks,omitzero"`         // made with the sheet; reviewers only
 	CanApprove  bool             `json:"can_approve"`
 	CanReject   bool             `json:"can_reject"`
 	CanRevert   bool             `json:"can_revert"`

@@ -51,6 +51,9 @@ func Text(s *Sheet) string {
 	for _, o := range s.Others {
 		fmt.Fprintf(&out, "Another change of yours waits for the same record: %s (%s)\n", o.ID, o.Title)
 	}
+	if s.MoreOthers {
+		out.WriteString("… and more changes of yours\n")
+	}
 	if s.Broken {
 		out.WriteString("BREAK GLASS: it was approved past the rules of review.\n")
 	}

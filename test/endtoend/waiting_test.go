@@ -1,6 +1,8 @@
 package endtoend
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -60,6 +62,39 @@ func TestOthers(t *testing.T) {
 	}
 }
 
+// TestManyOthers checks that a sheet says so where it lists not all changes of the record.
+func TestManyOthers(t *testing.T) {
+	o := newOffice(t, func(_ *bailiwick.Options, c *change.Options) { c.Most, c.Rate = 1000, 1000 })
+	bot := o.bot()
+	propose := func(n int) *review.Sheet {
+		t.Helper()
+		s, err := o.propose(bot, fmt.Sprintf(`{"op": "update", "class": "issues", "id": "1", "data": {"n": %d}}`, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	first := propose(100)
+	for n := range 19 {
+		if s := propose(101 + n); s.MoreOthers || len(s.Others) != n+1 {
+			t.Fatalf("%d of %d, more %v", len(s.Others), n+1, s.MoreOthers)
+		}
+	}
+	if s := propose(130); len(s.Others) != 19 || !s.MoreOthers || !strings.Contains(review.Text(s), "and more changes of yours") {
+		t.Errorf("%d of 20, more %v", len(s.Others), s.MoreOthers)
+	}
+	ben := o.person("ben")
+	if s, err := ben.Sheet(t.Context(), first.ID); err != nil || len(s.Others) != 20 || s.MoreOthers {
+		t.Errorf("%d, more %v, %v", len(s.Others), s.MoreOthers, err)
+	}
+	for n := range 180 {
+		propose(200 + n)
+	}
+	if s, err := ben.Sheet(t.Context(), first.ID); err != nil || len(s.Others) != 200 || !s.MoreOthers {
+		t.Errorf("%d, more %v, %v", len(s.Others), s.MoreOthers, err)
+	}
+}
+
 // TestWhatWasWritten checks that people see what the source has written, with the real id, and which fields were asked for and
 // are as they were; that a refused write isn't shown as what came out; and that who has approved can't again.
 func TestWhatWasWritten(t *testing.T) {
@@ -103,5 +138,24 @@ func TestWhatWasWritten(t *testing.T) {
 	}
 	if sheet, err := ben.Sheet(t.Context(), s.ID); err != nil || sheet.Refused != "another record has the same code" {
 		t.Errorf("%q %v", sheet.Refused, err)
+	}
+}
+
+// TestTrail checks that a sheet that is opened shows what the agent read before, and the answer to a decision doesn't look for it.
+func TestTrail(t *testing.T) {
+	o := newOffice(t, nil)
+	bot, ben := o.bot(), o.person("ben")
+	if err := o.as(bot, func(context.Context, *bailiwick.Call) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	s, err := o.propose(bot, `{"op": "update", "class": "issues", "id": "1", "data": {"n": 5}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ben.Sheet(t.Context(), s.ID); err != nil || len(got.Trail) != 1 || got.Trail[0].Tool != "get_change" {
+		t.Errorf("%+v, %v", got.Trail, err)
+	}
+	if got, err := ben.Approve(t.Context(), s.ID, s.Digest, ""); err != nil || got.Trail != nil || got.State != change.Applied || got.RecordHash == "" {
+		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -79,8 +79,9 @@ func read(ctx context.Context, used once.Store, person string, l review.Long) (b
 	return all(pages)
 }
 
-// History adds to a sheet what the audit log has, if reader isn't nil: the record that ended the change, and the agent's calls before it.
-func History(ctx context.Context, reader audit.Reader, found *change.Change, s *review.Sheet) error {
+// History adds to a sheet what the audit log has, if reader isn't nil: the record that ended the change, and, with reads, the
+// agent's calls before it.
+func History(ctx context.Context, reader audit.Reader, found *change.Change, s *review.Sheet, reads bool) error {
 	if reader == nil {
 		return nil
 	}
@@ -92,6 +93,9 @@ func History(ctx context.Context, reader audit.Reader, found *change.Change, s *
 			}
 			s.Record, s.RecordHash = r.Seq, r.Hash
 		}
+	}
+	if !reads {
+		return nil
 	}
 	return trail(ctx, reader, found, s)
 }

@@ -75,6 +75,9 @@ func printSheet(t *terminal.Terminal, s *review.Sheet, now time.Time) {
 	for _, o := range s.Others {
 		t.Printf("%s %s %s by %s\n", terminal.Styled(terminal.Amber, "the same record:"), oneLine(o.ID), oneLine(o.Title), oneLine(o.Agent))
 	}
+	if s.MoreOthers {
+		t.Printf("%s more, which are older\n", terminal.Styled(terminal.Amber, "the same record:"))
+	}
 	if s.Refused != "" {
 		t.Printf("%s %s\n", terminal.Styled(terminal.Red, "tried, and refused:"), oneLine(s.Refused))
 	}
