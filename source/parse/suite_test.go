@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
@@ -107,9 +109,41 @@ func renaming(t *testing.T, s *server) string {
 			r.Header.Set("Content-Length", strconv.Itoa(len(answer)))
 			return err
 		}}
-	front := httptest.NewServer(proxy)
+	front := httptest.NewServer(&remembering{next: proxy, answers: map[string]*httptest.ResponseRecorder{}})
 	t.Cleanup(front.Close)
 	return front.URL + "/parse"
+}
+
+// remembering is a handler that passes each request on once. What the suite reads doesn't change while it reads, and most of its
+// random queries ask Parse Server the same.
+type remembering struct {
+	next    http.Handler
+	mu      sync.Mutex
+	answers map[string]*httptest.ResponseRecorder // by request
+}
+
+func (m *remembering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	key := r.Method + " " + r.URL.String() + " " + string(body)
+	m.mu.Lock()
+	known := m.answers[key]
+	m.mu.Unlock()
+	if known == nil {
+		known = httptest.NewRecorder()
+		m.next.ServeHTTP(known, r)
+		if known.Code == http.StatusOK {
+			m.mu.Lock()
+			m.answers[key] = known
+			m.mu.Unlock()
+		}
+	}
+	maps.Copy(w.Header(), known.Header())
+	w.WriteHeader(known.Code)
+	w.Write(known.Body.Bytes())
 }
 
 // leave takes the records out of the tables, which the suite shares, that Parse Server can't hold and that no limit names:
