@@ -4,7 +4,7 @@
 # A clone that belongs to somebody else can't be asked for its version.
 export GOFLAGS ?= -buildvcs=false
 
-.PHONY: release image proxies manifests docs-test demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance clients clients-short apis applications formats
+.PHONY: release image compose proxies manifests docs-test demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance clients clients-short apis applications formats
 
 demo: build ## an issue tracker, a token and a first conversation; then it serves until Ctrl-C
 	@bin/bailiwick demo $(ARGS)
@@ -95,5 +95,8 @@ image: ## the container image, with docker, podman or buildah
 proxies: ## deploy/caddy and deploy/nginx in front of a gateway, over TLS, where the programs are
 	@scripts/proxies
 
-manifests: ## deploy/kubernetes against the types of its API, and the Dockerfile
+compose: ## deploy/compose, started and tried, where Docker Compose is
+	@scripts/compose
+
+manifests: ## deploy/kubernetes and deploy/compose against the types and schemas of their programs, and the Dockerfile
 	@go run -C scripts/manifests . "$(CURDIR)/deploy"

@@ -1,15 +1,19 @@
 // Command manifests checks the files of deploy/: those for Kubernetes against the Go types of its API, where an unknown field
-// is a fault, and the Dockerfile with the parser of BuildKit. It holds them to what docs/deploying.md promises of both.
+// is a fault, that of Compose with Compose's own loader and schema, and the Dockerfile with the parser of BuildKit. It holds
+// them to what docs/deploying.md promises.
 package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/compose-spec/compose-go/v2/cli"
+	"github.com/compose-spec/compose-go/v2/types"
 	"github.com/moby/buildkit/frontend/dockerfile/instructions"
 	"github.com/moby/buildkit/frontend/dockerfile/parser"
 	apps "k8s.io/api/apps/v1"
@@ -28,11 +32,14 @@ func main() {
 	if err == nil {
 		err = dockerfile(filepath.Join(os.Args[1], "container", "Dockerfile"))
 	}
+	if err == nil {
+		err = composed(filepath.Join(os.Args[1], "compose", "compose.yaml"))
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "manifests:", err)
 		os.Exit(1)
 	}
-	fmt.Printf("%d objects and the Dockerfile are well-formed\n", n)
+	fmt.Printf("%d objects, the Dockerfile and the Compose file are well-formed\n", n)
 }
 
 // manifests checks the objects in a folder, and returns how many there are.
@@ -132,6 +139,31 @@ func dockerfile(name string) error {
 		return fmt.Errorf("%s: USER, HEALTHCHECK or ENTRYPOINT is missing", name)
 	case found["RUN"] != "" || found["ADD"] != "":
 		return fmt.Errorf("%s: it runs or fetches something", name)
+	}
+	return nil
+}
+
+// composed checks that Compose's loader takes the file, and that the program has a read-only root, no capabilities, a port on
+// this machine alone, and a store that is healthy before it starts.
+func composed(name string) error {
+	options, err := cli.NewProjectOptions([]string{name}, cli.WithEnv([]string{"STORE_PASSWORD=secret", "APP_URL=postgres://reader@db/app"}))
+	if err != nil {
+		return err
+	}
+	project, err := options.LoadProject(context.Background())
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	s, ok := project.Services["bailiwick"]
+	switch {
+	case !ok:
+		return fmt.Errorf("%s has no service bailiwick", name)
+	case !s.ReadOnly || len(s.CapDrop) != 1 || s.CapDrop[0] != "ALL":
+		return fmt.Errorf("%s: the container can write its root, or has capabilities", name)
+	case len(s.Ports) != 1 || s.Ports[0].HostIP != "127.0.0.1":
+		return fmt.Errorf("%s: the port is open to other machines", name)
+	case s.DependsOn["store"].Condition != types.ServiceConditionHealthy || project.Services["store"].HealthCheck == nil:
+		return fmt.Errorf("%s: it doesn't wait for its store", name)
 	}
 	return nil
 }
