@@ -106,6 +106,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"front":   front,
 	"parse":   parseRequest,
 	"insert":  insert,
+	"drop":    drop,
 }
 
 // oneTracker is the demo's database, created once for all scripts.
@@ -215,7 +216,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	p := &process{exec.Command(path, args[2:]...), make(chan error, 1)}
 	p.Dir = ts.MkAbs(".")
-	for _, v := range []string{"PATH", "HOME", "TMPDIR", "PGPASSWORD", "MYSQL_PWD", "BAILIWICK_WRITES", "API", "API_KEY", "PARSE_APP_ID", "PARSE_MASTER_KEY", "PARSE_REST_KEY", "PARSE_URL"} {
+	for _, v := range []string{"PATH", "HOME", "TMPDIR", "PGPASSWORD", "MYSQL_PWD", "BAILIWICK_WRITES", "API", "API_KEY", "MONGODB", "PARSE_APP_ID", "PARSE_MASTER_KEY", "PARSE_REST_KEY", "PARSE_URL"} {
 		p.Env = append(p.Env, v+"="+ts.Getenv(v))
 	}
 	stderr, err := os.Create(ts.MkAbs(name + ".err"))

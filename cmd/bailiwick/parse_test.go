@@ -128,9 +128,10 @@ func parseRequest(ts *testscript.TestScript, _ bool, args []string) {
 
 // TestMongoDB runs the scripts that need a server of MongoDB's protocol. $MONGODB is the URL of an empty database of FerretDB.
 func TestMongoDB(t *testing.T) {
-	database := testservices.FerretDB(t)
+	testservices.FerretDB(t) // or it is skipped
 	testscript.Run(t, testscript.Params{Dir: "testdata/mongodb", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
+			database := testservices.FerretDB(t)
 			host, name, _ := strings.Cut(strings.TrimPrefix(database, "mongodb://"), "/")
 			env.Setenv("MONGODB", database)
 			env.Setenv("MONGODB_HOST", host)
@@ -151,4 +152,13 @@ func insert(ts *testscript.TestScript, _ bool, args []string) {
 		_, err := client.Database(address[strings.LastIndexByte(address, '/')+1:]).Collection(args[0]).InsertOne(context.Background(), doc)
 		ts.Check(err)
 	}
+}
+
+// drop COLLECTION removes it from $MONGODB.
+func drop(ts *testscript.TestScript, _ bool, args []string) {
+	address := ts.Getenv("MONGODB")
+	client, err := mongo.Connect(options.Client().ApplyURI(address))
+	ts.Check(err)
+	defer client.Disconnect(context.Background())
+	ts.Check(client.Database(address[strings.LastIndexByte(address, '/')+1:]).Collection(args[0]).Drop(context.Background()))
 }

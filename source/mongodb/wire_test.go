@@ -1,8 +1,10 @@
 package mongodb_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"net"
 	"regexp"
 	"slices"
 	"strings"
@@ -196,5 +198,42 @@ func TestCancelSends(t *testing.T) {
 	want := `[{"currentOp":1,"command.comment":"bailiwick …","$db":"admin"}] [{"killOp":1,"op":4711,"$db":"admin"}]`
 	if sent := fmt.Sprint(got.named("currentOp"), " ", got.named("killOp")); sent != want {
 		t.Errorf("sent %s\nwant %s", sent, want)
+	}
+}
+
+// TestNotMongoDB opens servers that speak something else, or nothing: an error in one sentence, in time, without the password.
+func TestNotMongoDB(t *testing.T) {
+	deep := bytes.Repeat([]byte{3, 'a', 0, 255, 255, 255, 127}, 1000)
+	for name, says := range map[string]string{"HTML": "HTTP/1.1 400 Bad Request\r\nContent-Type: text/html\r\n\r\n<html>canary</html>", "nothing": "", "zeros": strings.Repeat("\x00", 64),
+		"a length of 2 GB": "\xff\xff\xff\x7f\x00\x00\x00\x00\x00\x00\x00\x00\xdd\x07\x00\x00", "garbage in a frame": "\x40\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\xdd\x07\x00\x00" + strings.Repeat("\xee", 48),
+		"a document of lies": string(append([]byte{0x68, 0x1b, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0xdd, 7, 0, 0, 0, 0, 0, 0, 0}, deep...))} {
+		t.Run(name, func(t *testing.T) {
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer listener.Close()
+			go func() {
+				for {
+					conn, err := listener.Accept()
+					if err != nil {
+						return
+					}
+					go func() {
+						conn.Read(make([]byte, 4096))
+						conn.Write([]byte(says))
+						conn.Close()
+					}()
+				}
+			}()
+			s, err := mongodb.Open(t.Context(), mongodb.Options{Name: "shop", URL: "mongodb://" + listener.Addr().String() + "/shop?serverSelectionTimeoutMS=300&appName=hunter2"})
+			if err == nil {
+				s.Close()
+				t.Fatal("it was opened")
+			}
+			if text := err.Error(); !strings.HasPrefix(text, "source shop: ") || strings.Contains(text, "canary") || strings.Contains(text, "hunter2") || strings.Contains(text, "\n") {
+				t.Error(text)
+			}
+		})
 	}
 }
