@@ -23,7 +23,7 @@ const (
 	Bytes  // raw bytes, base64 in JSON
 	JSON   // any JSON value, in a JSON column
 	Array  // a list; compared as JSON
-	Opaque // shown as text; can't be filtered or sorted
+	Opaque // shown as text; can't be sorted, nor filtered except for equality if the Field has a Form
 )
 
 var typeNames = [...]string{"any", "string", "integer", "double", "decimal", "boolean", "date", "day", "uuid", "bytes", "json", "array", "opaque"}
@@ -102,6 +102,8 @@ type Field struct {
 	Scale       int
 	Unordered   bool // the column has its own collation, so equality must name the binary one
 
+	Form string // of a type that only the source knows: the form of its texts, such as "a duration in ISO 8601: P1DT2H"; "" for others
+
 	Stored *Stored // how the source holds it, if the owner's rules declare its type; nil if the source does
 }
 
@@ -154,6 +156,7 @@ type TextIndex struct {
 	Config  string   // the source's name for the text configuration; "" if the index implies it
 	NoNulls bool     // it treats null as empty text
 	Column  string   // the field that holds the words of all Fields, which can only be searched together; "" for none
+	Kept    bool     // a trigger keeps Column, so that records from before it may hold other words: the Fields are looked at as well
 }
 
 // A Reference is a foreign key as the source enforces it, including hidden fields and classes.

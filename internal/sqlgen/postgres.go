@@ -40,7 +40,8 @@ func (p postgres) same(x string, f, other *schema.Field) string {
 // key compares texts of unlike types or collations as same does: PostgreSQL refuses some of them. A foreign key's are
 // alike.
 func (p postgres) key(x string, f, other *schema.Field) string {
-	if f.Type == schema.String && (f.Unordered != other.Unordered || f.Native != other.Native && (f.Native == "bpchar" || other.Native == "bpchar")) {
+	plain := func(f *schema.Field) bool { return f.Native == "text" || f.Native == "varchar" }
+	if f.Type == schema.String && (f.Unordered != other.Unordered || f.Native != other.Native && !(plain(f) && plain(other))) {
 		return p.same(x, f, other)
 	}
 	return x
@@ -62,8 +63,10 @@ func (p postgres) read(x string, f *schema.Field) string {
 	switch {
 	case f.Type == schema.Array:
 		return "to_jsonb(" + x + ")"
-	case f.Type == schema.String:
+	case f.Type == schema.String, f.Native == "inet" && f.Type == schema.Opaque:
 		return p.text(x, f)
+	case f.Native == "money":
+		return widened(x, f)
 	}
 	return x
 }
@@ -73,6 +76,8 @@ func (postgres) text(x string, f *schema.Field) string {
 	switch f.Native {
 	case "text", "varchar":
 		return x
+	case "inet":
+		return pgexpr.Address(x)
 	}
 	return x + "::text"
 }
@@ -88,10 +93,14 @@ func (p postgres) sorted(x string, f *schema.Field) (string, bool) {
 }
 
 // widened returns a column as its value is shown. A single-precision 0.1 is shown as 0.1, and as a double it is
-// 0.10000000149: it equals what a caller reads and writes only if it is converted through its text.
+// 0.10000000149: it equals what a caller reads and writes only if it is converted through its text. Money is shown in
+// the currency of the server.
 func widened(x string, f *schema.Field) string {
-	if f.Native == "float4" {
+	switch {
+	case f.Native == "float4":
 		return x + "::text::float8"
+	case f.Native == "money" && f.Type == schema.Decimal:
+		return x + "::numeric"
 	}
 	return x
 }
@@ -112,7 +121,7 @@ func (p postgres) compare(w *writer, x operand, op string, v any) error {
 		return p.compareNode(w, x, op, v)
 	}
 	left := widened(x.text, x.field)
-	if x.field.Type == schema.String {
+	if x.field.Type == schema.String || x.field.Type == schema.Opaque {
 		left = p.text(x.text, x.field)
 		if op != "=" || x.field.Unordered {
 			left += ` COLLATE "C"`
@@ -132,7 +141,7 @@ func (p postgres) among(w *writer, x operand, values []value.Value) error {
 		return nil
 	case x.node():
 		w.write("(", p.string(x))
-	case x.field.Type == schema.String:
+	case x.field.Type == schema.String, x.field.Type == schema.Opaque:
 		w.write("(", p.text(x.text, x.field))
 		if x.field.Unordered {
 			w.write(` COLLATE "C"`)
@@ -149,7 +158,7 @@ func (p postgres) among(w *writer, x operand, values []value.Value) error {
 // array writes values as an array of the type of the comparison.
 func (p postgres) array(w *writer, x operand, values []value.Value) error {
 	switch {
-	case x.node() || x.field.Type == schema.String:
+	case x.node() || x.field.Type == schema.String || x.field.Type == schema.Opaque:
 		w.arg(texts(values), "text[]")
 	case x.field.Type == schema.UUID:
 		w.arg(texts(values), "uuid[]")

@@ -64,7 +64,7 @@ func (b *filters) filter(f query.Filter) (query.Filter, error) {
 	case query.In:
 		return b.in(f)
 	case query.Exists:
-		_, err := b.target(&f.Path, f.At, true)
+		_, err := b.target(&f.Path, f.At, presence)
 		return f, err
 	case query.Regex:
 		b.slashed(f)
@@ -113,9 +113,18 @@ func (b *filters) all(parts []query.Filter) ([]query.Filter, error) {
 	return out, nil
 }
 
+// An aspect is what a condition asks about a field.
+type aspect uint8
+
+const (
+	ranges   aspect = iota // its order, or parts of it
+	equality               // whether it is a value
+	presence               // whether it is null
+)
+
 // target returns the field that a path starts with, and replaces that start by the field's key. Only fields with parts
 // may be followed by further names.
-func (b *filters) target(path *query.Path, at string, nullOnly bool) (*schema.Field, error) {
+func (b *filters) target(path *query.Path, at string, about aspect) (*schema.Field, error) {
 	f, key, parts, err := b.scope.Field(*path, at)
 	if err != nil {
 		return nil, err
@@ -131,7 +140,12 @@ func (b *filters) target(path *query.Path, at string, nullOnly bool) (*schema.Fi
 	if b.relations != nil && len(*path) > 1 {
 		b.say(numbered(f, *path, (*path)[1:], at))
 	}
-	if f.Type == schema.Opaque && !nullOnly {
+	switch {
+	case f.Type != schema.Opaque || about == presence || about == equality && f.Form != "":
+	case f.Form != "":
+		return nil, &problem.Error{Code: problem.Unsupported, Pointer: at,
+			Detail: fmt.Sprintf("%s is %s: conditions on it are $eq, $ne, $in, $nin and $exists", f.Name, f.Form)}
+	default:
 		return nil, &problem.Error{Code: problem.Unsupported, Pointer: at,
 			Detail: fmt.Sprintf("%s can't be filtered: its type is known to the database alone; only $exists works on it", f.Name)}
 	}
@@ -139,7 +153,14 @@ func (b *filters) target(path *query.Path, at string, nullOnly bool) (*schema.Fi
 }
 
 func (b *filters) compare(c query.Compare) (query.Filter, error) {
-	f, err := b.target(&c.Path, c.At, c.Value.IsNull())
+	about := ranges
+	switch {
+	case c.Value.IsNull():
+		about = presence
+	case c.Op == query.Eq, c.Op == query.Ne:
+		about = equality
+	}
+	f, err := b.target(&c.Path, c.At, about)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +193,7 @@ func (b *filters) compare(c query.Compare) (query.Filter, error) {
 }
 
 func (b *filters) in(in query.In) (query.Filter, error) {
-	f, err := b.target(&in.Path, in.At, false)
+	f, err := b.target(&in.Path, in.At, equality)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +235,7 @@ func (b *filters) in(in query.In) (query.Filter, error) {
 
 // textual reports whether a string operator can match the value at path.
 func (b *filters) textual(path *query.Path, at, op string) (bool, error) {
-	f, err := b.target(path, at, false)
+	f, err := b.target(path, at, ranges)
 	if err != nil {
 		return false, err
 	}
@@ -228,7 +249,7 @@ func (b *filters) textual(path *query.Path, at, op string) (bool, error) {
 
 // structured reports whether a list operator can match the value at path.
 func (b *filters) structured(path *query.Path, at, op string) (bool, error) {
-	f, err := b.target(path, at, false)
+	f, err := b.target(path, at, ranges)
 	if err != nil {
 		return false, err
 	}
@@ -283,6 +304,8 @@ func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (valu
 		return v, v.IsNumber()
 	case schema.Boolean:
 		return v, v.Kind() == value.Bool
+	case schema.Opaque:
+		return v, v.Kind() == value.String
 	case schema.String:
 		if v.IsNumber() && b.relations != nil && b.scope.ID(f.Name) {
 			v = value.OfString(v.String())

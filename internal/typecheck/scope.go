@@ -77,7 +77,7 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 	if b.relations == nil {
 		return nil, &problem.Error{Code: problem.Unsupported, Pointer: f.At, Detail: op + " can't stand here"}
 	}
-	field, err := b.target(&f.Path, f.At, false)
+	field, err := b.target(&f.Path, f.At, ranges)
 	if err != nil {
 		return nil, err
 	}

@@ -168,14 +168,24 @@ func (r *reader) columns(ctx context.Context) error {
 	return err
 }
 
-// types are the built-in types that filters support. Every other one is Opaque.
+// types are the built-in types that filters support. Every other one is Opaque. The text of a time has its order.
 var types = map[string]schema.Type{
 	"int2": schema.Integer, "int4": schema.Integer, "int8": schema.Integer,
 	"numeric": schema.Decimal, "float4": schema.Double, "float8": schema.Double,
 	"bool": schema.Boolean, "bytea": schema.Bytes, "uuid": schema.UUID,
 	"text": schema.String, "varchar": schema.String, "bpchar": schema.String, "name": schema.String,
 	"date": schema.Day, "timestamp": schema.Date, "timestamptz": schema.Date,
-	"json": schema.JSON, "jsonb": schema.JSON,
+	"json": schema.JSON, "jsonb": schema.JSON, "time": schema.String, "money": schema.Decimal,
+}
+
+// forms are what the texts of some types are. Those that are Opaque as well can be compared for equality.
+var forms = map[string]string{
+	"time":     "a time of day: 13:05:00 or 13:05:00.25",
+	"timetz":   "a time of day with its offset from UTC: 13:05:00+02",
+	"interval": "a duration in ISO 8601: P1DT2H30M",
+	"inet":     "an IP address, with the length of its network if it has one: 10.0.0.1 or 10.0.0.7/8",
+	"cidr":     "an IP network: 10.0.0.0/8",
+	"macaddr":  "a MAC address: 08:00:2b:01:02:03",
 }
 
 // typed sets on field what x's base type and its domain say. Native is the base type's name: "enum" for every enum, and
@@ -195,6 +205,9 @@ func (x *column) typed(field *schema.Field) {
 	default:
 		if t, ok := types[x.Type]; ok {
 			field.Type = t
+		}
+		if !x.Array {
+			field.Form = forms[x.Type]
 		}
 	}
 	if x.Array {

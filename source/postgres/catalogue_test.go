@@ -49,7 +49,7 @@ func TestDescribe(t *testing.T) {
 			{Name: "b", Type: schema.Integer, Native: "int4"},
 			{Name: "c", Type: schema.Integer, Native: "int8"},
 			{Name: "d", Type: schema.Decimal, Native: "numeric", Digits: 10, Scaled: true, Scale: 2},
-			{Name: "e", Type: schema.Opaque, Native: "money"},
+			{Name: "e", Type: schema.Decimal, Native: "money"},
 			{Name: "f", Type: schema.Double, Native: "float4"},
 			{Name: "g", Type: schema.Double, Native: "float8"},
 			{Name: "h", Type: schema.Boolean, Native: "bool"},
@@ -67,9 +67,9 @@ func TestDescribe(t *testing.T) {
 			{Name: "t", Type: schema.JSON, Native: "jsonb"},
 			{Name: "u", Type: schema.Array, Native: "_int4"},
 			{Name: "v", Type: schema.Bytes, Native: "bytea"},
-			{Name: "w", Type: schema.Opaque, Native: "time"},
-			{Name: "x", Type: schema.Opaque, Native: "interval"},
-			{Name: "y", Type: schema.Opaque, Native: "inet"},
+			{Name: "w", Type: schema.String, Native: "time", Form: "a time of day: 13:05:00 or 13:05:00.25"},
+			{Name: "x", Type: schema.Opaque, Native: "interval", Form: "a duration in ISO 8601: P1DT2H30M"},
+			{Name: "y", Type: schema.Opaque, Native: "inet", Form: "an IP address, with the length of its network if it has one: 10.0.0.1 or 10.0.0.7/8"},
 			{Name: "z", Type: schema.Opaque, Native: "int4range"},
 			{Name: "aa", Type: schema.Opaque, Native: "tsvector"},
 			{Name: "ab", Type: schema.Opaque, Native: "point"},
@@ -219,8 +219,10 @@ func TestDescribe(t *testing.T) {
 			CREATE INDEX two ON s.docs USING gin (to_tsvector('english', "T 1" || b));
 			CREATE INDEX num ON s.docs USING gin (to_tsvector('english', n::text)); CREATE INDEX tree ON s.docs (to_tsvector('english', b));
 			ALTER TABLE s.docs ADD w tsvector GENERATED ALWAYS AS (setweight(to_tsvector('english', coalesce("T 1", '')), 'A') || to_tsvector('english', b)) STORED,
-				ADD own tsvector, ADD num tsvector GENERATED ALWAYS AS (to_tsvector('english', n::text)) STORED;
-			CREATE INDEX kept ON s.docs USING gist (w); CREATE INDEX own ON s.docs USING gin (own); CREATE INDEX kept_num ON s.docs USING gin (num);
+				ADD own tsvector, ADD kept_by tsvector, ADD num tsvector GENERATED ALWAYS AS (to_tsvector('english', n::text)) STORED;
+			CREATE INDEX kept ON s.docs USING gist (w); CREATE INDEX own ON s.docs USING gin (own); CREATE INDEX z_kept_by ON s.docs USING gin (kept_by);
+			CREATE TRIGGER keep BEFORE INSERT OR UPDATE ON s.docs FOR EACH ROW EXECUTE FUNCTION tsvector_update_trigger(kept_by, 'pg_catalog.simple', 'T 1', b);
+			CREATE TRIGGER now_and_then BEFORE INSERT ON s.docs FOR EACH ROW EXECUTE FUNCTION tsvector_update_trigger(own, 'pg_catalog.simple', b); CREATE INDEX kept_num ON s.docs USING gin (num);
 			CREATE TABLE old (t text); CREATE INDEX on_old ON old USING gin (to_tsvector('english', t)); CREATE TABLE young () INHERITS (old);
 			CREATE TABLE part (t text) PARTITION BY LIST (t); CREATE TABLE part1 PARTITION OF part DEFAULT;
 			CREATE INDEX on_part ON part USING gist (to_tsvector('english', t))`,
@@ -230,10 +232,11 @@ func TestDescribe(t *testing.T) {
 				Text: []schema.TextIndex{{Name: "on_part", Config: "english", Fields: []string{"t"}}}},
 			{Source: "db", Name: "s_docs", Space: "s", Table: "docs", Fields: []schema.Field{{Name: "T 1", Type: schema.String, Native: "varchar"},
 				{Name: "b", Type: schema.String, Native: "text"}, {Name: "n", Type: schema.Integer, Native: "int4"},
-				{Name: "w", Type: schema.Opaque, Native: "tsvector", Generated: true}, {Name: "own", Type: schema.Opaque, Native: "tsvector"},
+				{Name: "w", Type: schema.Opaque, Native: "tsvector", Generated: true}, {Name: "own", Type: schema.Opaque, Native: "tsvector"}, {Name: "kept_by", Type: schema.Opaque, Native: "tsvector"},
 				{Name: "num", Type: schema.Opaque, Native: "tsvector", Generated: true}},
 				Text: []schema.TextIndex{{Name: "kept", Config: "english", Fields: []string{"T 1", "b"}, Column: "w"},
-					{Name: "one", Config: "english", Fields: []string{"T 1"}}, {Name: "one", Config: "simple", Fields: []string{"b"}, NoNulls: true}}},
+					{Name: "one", Config: "english", Fields: []string{"T 1"}}, {Name: "one", Config: "simple", Fields: []string{"b"}, NoNulls: true},
+					{Name: "z_kept_by", Config: "pg_catalog.simple", Fields: []string{"T 1", "b"}, Column: "kept_by", Kept: true}}},
 			{Source: "db", Name: "young", Table: "young", Fields: []schema.Field{{Name: "t", Type: schema.String, Native: "text"}}},
 		},
 		warnings: []string{`class "old" has no key`},

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"regexp"
 	"slices"
@@ -18,7 +19,7 @@ import (
 // it could raise an error for a hidden one.
 const indexed = `
 SELECT CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname::text END, t.relname::text, c.relname::text, coalesce(a.attname::text, ''),
-	coalesce(pg_catalog.pg_get_expr(d.adbin, d.adrelid, true), pg_catalog.pg_get_indexdef(i.indexrelid, k.at, true), '')
+	coalesce(CASE a.attgenerated WHEN 's' THEN pg_catalog.pg_get_expr(d.adbin, d.adrelid, true) END, pg_catalog.pg_get_indexdef(i.indexrelid, k.at, true), '')
 FROM pg_catalog.pg_index i
 JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
 JOIN pg_catalog.pg_am m ON m.oid = c.relam
@@ -28,13 +29,13 @@ CROSS JOIN generate_series(1, i.indnkeyatts::int) AS k (at)
 LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[k.at - 1] AND a.attnum > 0
 LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 WHERE m.amname IN ('gin', 'gist') AND i.indisvalid AND i.indpred IS NULL
-	AND (a.attnum IS NULL OR a.attgenerated = 's' AND a.atttypid = 'pg_catalog.tsvector'::regtype)
+	AND (a.attnum IS NULL OR a.atttypid = 'pg_catalog.tsvector'::regtype)
 	AND (t.relkind = 'p' OR NOT EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = t.oid))
 ORDER BY 1, 2, 3, k.at`
 
 // fullText adds to classes their full-text indexes: GIN and GiST indexes of to_tsvector('configuration', field), with or
-// without coalesce(field, ”), and of stored generated columns that consist only of fields and their lexemes. It ignores
-// all others.
+// without coalesce(field, ”), of stored generated columns that consist only of fields and their lexemes, and of columns
+// that the trigger tsvector_update_trigger keeps. It ignores all others.
 func fullText(ctx context.Context, conn querier, classes []schema.Class) error {
 	type row struct{ Space, Table, Name, Column, Expression string }
 	rows, err := conn.Query(ctx, indexed)
@@ -45,10 +46,17 @@ func fullText(ctx context.Context, conn querier, classes []schema.Class) error {
 	if err != nil {
 		return fmt.Errorf("full-text indexes: %w", err)
 	}
+	kept, err := triggers(ctx, conn)
+	if err != nil {
+		return err
+	}
 	for _, found := range indexes {
 		i := slices.IndexFunc(classes, func(c schema.Class) bool { return c.Space == found.Space && c.Table == found.Table })
 		x, ok := vector(found.Expression)
-		if found.Column != "" {
+		switch t, by := kept[[3]string{found.Space, found.Table, found.Column}]; {
+		case found.Column != "" && by:
+			x, ok = t, true
+		case found.Column != "":
 			x, ok = generated(found.Expression)
 		}
 		if i < 0 || !ok || slices.ContainsFunc(x.Fields, func(name string) bool { return !textual(classes[i].Field(name)) }) ||
@@ -61,6 +69,42 @@ func fullText(ctx context.Context, conn querier, classes []schema.Class) error {
 	catalogue.SortText(classes)
 	return nil
 }
+
+// keeping reads the triggers that compute a tsvector column for every record that is written: their arguments, each
+// with a NUL behind it, are the column, its configuration and the fields.
+const keeping = `
+SELECT CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname::text END, t.relname::text, encode(g.tgargs, 'hex')
+FROM pg_catalog.pg_trigger g
+JOIN pg_catalog.pg_class t ON t.oid = g.tgrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
+WHERE g.tgfoid = 'pg_catalog.tsvector_update_trigger'::regproc AND g.tgenabled IN ('O', 'A') AND g.tgtype::int & 23 = 23
+	AND g.tgqual IS NULL AND g.tgattr::text = ''`
+
+// triggers returns what such triggers keep, by space, table and column.
+func triggers(ctx context.Context, conn querier) (map[[3]string]schema.TextIndex, error) {
+	type row struct{ Space, Table, Arguments string }
+	rows, err := conn.Query(ctx, keeping)
+	if err != nil {
+		return nil, fmt.Errorf("triggers of full-text indexes: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])
+	if err != nil {
+		return nil, fmt.Errorf("triggers of full-text indexes: %w", err)
+	}
+	out := map[[3]string]schema.TextIndex{}
+	for _, t := range found {
+		text, err := hex.DecodeString(t.Arguments)
+		args := strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
+		if err != nil || len(args) < 3 || !configOf.MatchString(args[1]) {
+			continue
+		}
+		out[[3]string{t.Space, t.Table, args[0]}] = schema.TextIndex{Config: args[1], Fields: args[2:], Kept: true}
+	}
+	return out, nil
+}
+
+// configOf matches the name of a configuration.
+var configOf = regexp.MustCompile(`^[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)?$`)
 
 // textual reports whether f is a field that to_tsvector may index as text.
 func textual(f *schema.Field) bool {

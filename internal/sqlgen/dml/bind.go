@@ -30,6 +30,8 @@ func bound(d sqlgen.Dialect, t *sqlgen.Text, s writes.Set, forms map[string]Form
 	case arg == nil:
 	case d == sqlgen.MySQL && s.Field.Type == schema.Bytes: // the driver sends bytes as text
 		return "UNHEX(" + place + ")", nil
+	case d == sqlgen.PostgreSQL && s.Field.Native == "money": // its own text depends on the server's currency
+		return place + "::text::numeric::money", nil
 	case d == sqlgen.MySQL && s.Field.Native == "geometry":
 		return "ST_GeomFromText(" + place + ")", nil
 	}

@@ -56,6 +56,9 @@ func (p dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 		}
 		return "(" + x + " + 0)" // + 0 turns negative zero into zero
 	case schema.Decimal:
+		if f.Native == "money" {
+			x += "::numeric"
+		}
 		return pgDecimal(x)
 	case schema.Date:
 		if f.Native == "timestamptz" {
@@ -72,10 +75,16 @@ func (p dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 	case schema.Array:
 		return "to_jsonb(" + x + ")"
 	case schema.Opaque, schema.Any:
+		if f.Native == "inet" {
+			return "(" + Address(x) + pgC + ")"
+		}
 		return "(" + x + "::text" + pgC + ")"
 	}
 	return x
 }
+
+// Address returns a PostgreSQL column x of type inet as PostgreSQL shows it: a cast would add /32 to a single address.
+func Address(x string) string { return "abbrev(" + x + ")" }
 
 // JSONText returns a PostgreSQL column x of type json as jsonb. Its text may hold what jsonb can't (escaped NUL, lone
 // surrogates, numbers beyond numeric), for which a cast would raise an error: such a document counts as null.

@@ -117,13 +117,28 @@ func PostgreSQL(t Text, of *policy.Search) {
 	}
 }
 
+// mostKept is the most bytes of a text that is looked at again for a column that a trigger keeps. A tsvector holds 1 MB,
+// and to_tsvector raises an error where a text has more.
+const mostKept = "131072"
+
 // finds writes that a field contains a term. The index has computed this very expression for every record, hidden ones
-// too, so it raises no error. A tsvector column is only read.
+// too, so it raises no error. A tsvector column is only read. If a trigger keeps
+// it, records from before the trigger may hold words of hidden fields, so the searched fields must hold the term as well.
 func finds(t Text, in []policy.Searched, place string) {
 	sep := ""
 	for _, x := range in {
 		if x.Index.Column != "" {
-			t.Write(sep, t.Column(x.Index.Column), " @@ ", words(x.Index.Config, place))
+			found := t.Column(x.Index.Column) + " @@ " + words(x.Index.Config, place)
+			if t.Write(sep); x.Index.Kept {
+				t.Write("(", found, " AND (")
+				for i, f := range x.Fields {
+					t.Write([]string{"", " OR "}[min(i, 1)], "CASE WHEN octet_length(", t.Column(f), ") <= ", mostKept,
+						" THEN to_tsvector(", config(x.Index.Config), ", ", t.Column(f), ") @@ ", words(x.Index.Config, place), " END")
+				}
+				t.Write("))")
+			} else {
+				t.Write(found)
+			}
 			sep = " OR "
 			continue
 		}

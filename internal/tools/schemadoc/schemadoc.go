@@ -75,18 +75,14 @@ func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 	out := []value.Member{text("name", f.Name)}
 	var target value.Value
 	if p, ok := v.Pointer(f.Name); ok {
-		typ, target = "pointer", value.OfString(p.Target)
-		to, id := v.Behind(f.Name), "id"
-		if !slices.Equal(to.Key(), []string{p.TargetKey}) {
-			id = p.TargetKey
-		}
-		hint = fmt.Sprintf(`the %[1]s of a record of %[2]s: "<%[1]s>" or {"$in": ["<%[1]s>", "<%[1]s>"]}; %[3]s.%[4]s can be named wherever a field can; include shows the record`,
-			id, p.Target, f.Name, cmp.Or(to.Label(), p.TargetKey))
-		if p.List {
-			typ = "list of pointers"
-			hint = fmt.Sprintf(`the %[1]ss of records of %[2]s: "<%[1]s>" finds the lists with it; a condition on %[3]s.%[4]s holds for one of the records; keys and include show them; a pipeline follows it after $unwind`,
-				id, p.Target, f.Name, cmp.Or(to.Label(), p.TargetKey))
-		}
+		target = value.OfString(p.Target)
+		typ, hint = pointer(v, p)
+	}
+	switch {
+	case f.Form != "" && f.Type == schema.Opaque:
+		typ, hint = schema.String.String(), f.Form+"; conditions on it are $eq, $ne, $in, $nin and $exists"
+	case f.Form != "":
+		hint = f.Form
 	}
 	m := v.Mask(f.Name)
 	if m != nil {
@@ -125,6 +121,21 @@ func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 		out = append(out, text("default", f.Default))
 	}
 	return value.OfObject(out)
+}
+
+// pointer returns the type of a pointer, or of a list of pointers, and how to ask about it.
+func pointer(v *policy.View, p policy.Relation) (typ, hint string) {
+	to, id := v.Behind(p.Field), "id"
+	if !slices.Equal(to.Key(), []string{p.TargetKey}) {
+		id = p.TargetKey
+	}
+	label := cmp.Or(to.Label(), p.TargetKey)
+	if p.List {
+		return "list of pointers", fmt.Sprintf(`the %[1]ss of records of %[2]s: "<%[1]s>" finds the lists with it; a condition on %[3]s.%[4]s holds for one of the records; keys and include show them; a pipeline follows it after $unwind`,
+			id, p.Target, p.Field, label)
+	}
+	return "pointer", fmt.Sprintf(`the %[1]s of a record of %[2]s: "<%[1]s>" or {"$in": ["<%[1]s>", "<%[1]s>"]}; %[3]s.%[4]s can be named wherever a field can; include shows the record`,
+		id, p.Target, p.Field, label)
 }
 
 // allowedValues returns the owner's documented values, with their meanings if given, or else the source's.
