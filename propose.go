@@ -85,6 +85,9 @@ func (c *Call) drafted(ctx context.Context, r write.Request) (*change.Change, er
 	}
 	preview, err := g.preview(ctx, draft, plan.Source)
 	if err == nil {
+		err = plan.Pairs(preview.Effects)
+	}
+	if err == nil {
 		err = c.look(ctx, plan.Unique(preview.Effects))
 	}
 	if err != nil {

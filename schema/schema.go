@@ -107,10 +107,16 @@ type Field struct {
 	Stored *Stored // how the source holds it, if the owner's rules declare its type; nil if the source does
 }
 
-// A Bound compares a number with Value; Op is one of "<", "<=", ">", ">=" and "<>".
+// A Bound compares a number or a date with Value, or with another field of the record; Op is one of "<", "<=", ">", ">=" and "<>".
 type Bound struct {
 	Op    string
 	Value value.Value
+	Field string // the other field; "" for Value, which is null otherwise
+}
+
+// Words returns what b requires, without what it compares with: "at most".
+func (b Bound) Words() string {
+	return map[string]string{"<": "less than", "<=": "at most", ">": "more than", ">=": "at least", "<>": "other than"}[b.Op]
 }
 
 // Holds reports whether v is within b. A value that can't be compared is.

@@ -123,10 +123,9 @@ func outside(f *schema.Field, v value.Value) string {
 	if _, fraction, _ := strings.Cut(v.Text(), "."); f.Scaled && (len(fraction) > f.Scale || strings.ContainsAny(v.Text(), "eE")) {
 		return "" // the source compares it as it is rounded
 	}
-	words := map[string]string{"<": "less than", "<=": "at most", ">": "more than", ">=": "at least", "<>": "another number than"}
 	for _, b := range f.Bounds {
 		if v.IsNumber() && !b.Holds(v) {
-			return fmt.Sprintf("%s must be %s %s, not %s", f.Name, words[b.Op], b.Value.String(), problem.Cut(v.String()))
+			return fmt.Sprintf("%s must be %s %s, not %s", f.Name, b.Words(), b.Value.String(), problem.Cut(v.String()))
 		}
 	}
 	return ""

@@ -121,7 +121,7 @@ func TestValue(t *testing.T) {
 		{"Points", `100`, `range: Points must be less than 100, not 100`},
 		{"Price", `0.51`, `0.51`},
 		{"Price", `0.5`, `range: Price must be more than 0.5, not 0.5`},
-		{"Price", `7.00`, `range: Price must be another number than 7, not 7.00`},
+		{"Price", `7.00`, `range: Price must be other than 7, not 7.00`},
 		{"Price", `0.499`, `0.499`}, // the source rounds it
 		{"Price", `-1e3`, `-1e3`},   // and this it compares
 		{"Box", `{}`, `{}`},

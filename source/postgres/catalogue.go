@@ -292,7 +292,9 @@ func (r *reader) constraints(ctx context.Context) error {
 
 func (c *class) check(expr string) {
 	for _, said := range checkRules(expr) {
-		if said.Column.Kind == catalogue.Word && said.Column.Text != catalogue.LowerASCII(said.Column.Text) {
+		if slices.ContainsFunc([]catalogue.Token{said.Column, said.With}, func(t catalogue.Token) bool {
+			return t.Kind == catalogue.Word && t.Text != catalogue.LowerASCII(t.Text)
+		}) {
 			continue // CURRENT_USER and the like: PostgreSQL writes a column with capitals in quotes
 		}
 		if field := c.Field(said.Column.Text); field != nil {

@@ -92,7 +92,8 @@ func (r *reader) settleDDL(f *catalogue.Found) {
 	for _, check := range d.checks {
 		for _, said := range catalogue.Rules(check) {
 			name := spelt(f, said.Column.Text)
-			if field := f.Field(name); field != nil && (binary[name] || said.JSON) {
+			said.With.Text = spelt(f, said.With.Text)
+			if field := f.Field(name); field != nil && (binary[name] || said.JSON) && (said.With.Text == "" || field.Type == schema.Integer) { // others are compared as they are stored
 				catalogue.Restrict(field, said)
 			}
 		}

@@ -40,6 +40,7 @@ type office struct {
 const officeTables = `
 CREATE TABLE issues (id INTEGER PRIMARY KEY, org TEXT NOT NULL, title TEXT NOT NULL, status TEXT NOT NULL DEFAULT 'Todo' CHECK (status IN ('Todo', 'Done')),
   n INTEGER, secret_note TEXT, code TEXT UNIQUE, points INTEGER CHECK (points BETWEEN 0 AND 100), CHECK (n <> 7 OR org = ''));
+CREATE TABLE spans (id INTEGER PRIMARY KEY, lo INTEGER, hi INTEGER, ceiling INTEGER, CONSTRAINT ordered CHECK (LO <= hi), CONSTRAINT low CHECK (ceiling > hi OR ceiling IS NULL));
 CREATE TABLE comments (id INTEGER PRIMARY KEY, issue_id INTEGER NOT NULL REFERENCES issues (id) ON DELETE CASCADE, body TEXT NOT NULL);
 INSERT INTO issues (id, org, title, n, secret_note, code) VALUES (1, 'acme', 'one', 9007199254740993, 'psst', 'a'), (2, 'acme', 'two', NULL, NULL, 'b'), (9, 'globex', 'theirs', 1, NULL, 'taken');
 INSERT INTO comments VALUES (1, 1, 'hm'), (2, 1, 'so'), (3, 9, 'theirs');

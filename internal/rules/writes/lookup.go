@@ -1,6 +1,7 @@
 package writes
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,16 +102,9 @@ func (p *Plan) Unique(effects []change.Effect) (out []Lookup) {
 func (i *Item) same(fields []string, before value.Value) (where query.Filter, at string) {
 	var all query.And
 	for _, name := range fields {
-		f := i.View.Field(name)
-		v, _ := before.Get(name)
-		set := slices.IndexFunc(i.Sets, func(s Set) bool { return s.Field.Name == name })
-		if set >= 0 {
-			v = i.Sets[set].Value
-			if at == "" && !i.Sets[set].Forced {
-				at = "/data/" + name
-			}
-		}
-		if f == nil || i.View.Mask(name) != nil || f.Stored != nil || v.IsNull() ||
+		f, v, set := i.leaves(name, before)
+		at = cmp.Or(at, set)
+		if f == nil || v.IsNull() ||
 			!slices.Contains([]schema.Type{schema.String, schema.Integer, schema.UUID, schema.Boolean}, f.Type) {
 			return nil, ""
 		}

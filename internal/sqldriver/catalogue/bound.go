@@ -18,11 +18,16 @@ type bound struct {
 // turned are the operators with their sides exchanged.
 var turned = map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "<>": "<>"}
 
-// boundOf reads "c >= literal", "literal <= c" and "length(c) > 0".
+// boundOf reads "c >= literal", "literal <= c", "length(c) > 0" and "c <= other".
 func boundOf(ts []Token) (Rule, bool) {
 	left, op, right := compared(ts)
 	if op == "" {
 		return Rule{}, false
+	}
+	column, cast, ok := columnOf(left)
+	with, also, both := columnOf(right)
+	if ok && both && !cast && !also {
+		return Rule{Column: column, With: with, bound: &bound{op: op}}, true
 	}
 	if r, ok := boundOn(left, op, right); ok {
 		return r, true

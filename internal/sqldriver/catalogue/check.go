@@ -14,7 +14,8 @@ import (
 // A Rule is what a check constraint requires of one column: one of the literals, JSON, or a comparison.
 type Rule struct {
 	Column   Token
-	cast     bool // the column is compared as text
+	With     Token // the column that Column is compared with; zero for a literal
+	cast     bool  // the column is compared as text
 	literals []literal
 	JSON     bool
 	bound    *bound
@@ -211,6 +212,12 @@ func Restrict(field *schema.Field, r Rule) {
 	if r.JSON {
 		if field.Type == schema.String {
 			field.Type = schema.JSON
+		}
+		return
+	}
+	if r.With.Text != "" {
+		if field.Type == schema.Integer || field.Type == schema.Decimal || field.Type == schema.Date {
+			field.Bounds = append(field.Bounds, schema.Bound{Op: r.bound.op, Field: r.With.Text})
 		}
 		return
 	}

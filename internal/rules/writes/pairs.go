@@ -1,0 +1,72 @@
+package writes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// Pairs returns the error of the first write that a check constraint of the source over two fields forbids, if the principal sees
+// both; else nil. effects are those of a preview; of them only what stood there before counts, as what the source makes of the
+// write may depend on records that the principal doesn't see.
+func (p *Plan) Pairs(effects []change.Effect) error {
+	for i := range p.Items {
+		it := &p.Items[i]
+		if it.View == nil || it.Op != write.OpCreate && it.Op != write.OpUpdate || i >= len(effects) {
+			continue
+		}
+		for _, f := range it.View.Class().Fields {
+			for _, b := range f.Bounds {
+				if err := it.pair(f.Name, b, effects[i].Before); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// pair returns the error of i where a field and the one that b compares it with don't fit.
+func (i *Item) pair(name string, b schema.Bound, before value.Value) error {
+	f, v, at := i.leaves(name, before)
+	g, w, other := i.leaves(b.Field, before)
+	if f == nil || g == nil || at+other == "" || f.Type != g.Type || f.Native != g.Native || rounded(f, v) || rounded(g, w) {
+		return nil
+	}
+	if n, ok := value.Compare(v, w); !ok || n == 0 && f.Type == schema.Date || (schema.Bound{Op: b.Op, Value: w}).Holds(v) {
+		return nil // two dates that are equal here may differ in fractions that only the source has
+	}
+	if at == "" {
+		at = other
+	}
+	return &problem.Error{Code: problem.InvalidArgument, Kind: "check", Pointer: at,
+		Detail: fmt.Sprintf("%s must be %s %s, and would be %s with %s", name, b.Words(), b.Field, problem.Cut(v.String()), problem.Cut(w.String())), Suggestion: "write both so that they fit"}
+}
+
+// leaves returns a field with the value that i leaves in it, and the pointer of that value; "" if i doesn't set it. The field is nil
+// if the principal doesn't see all of its values.
+func (i *Item) leaves(name string, before value.Value) (f *schema.Field, v value.Value, at string) {
+	f = i.View.Field(name)
+	if f == nil || i.View.Mask(name) != nil || f.Stored != nil {
+		return nil, v, ""
+	}
+	v, _ = before.Get(name)
+	if set := slices.IndexFunc(i.Sets, func(s Set) bool { return s.Field.Name == name }); set >= 0 {
+		if v = i.Sets[set].Value; !i.Sets[set].Forced {
+			at = "/data/" + name
+		}
+	}
+	return f, v, at
+}
+
+// rounded reports whether a source rounds v before it compares it.
+func rounded(f *schema.Field, v value.Value) bool {
+	_, fraction, _ := strings.Cut(v.Text(), ".")
+	return f.Type == schema.Decimal && f.Scaled && (len(fraction) > f.Scale || strings.ContainsAny(v.Text(), "eE"))
+}
