@@ -95,7 +95,7 @@ func TestDescribe(t *testing.T) {
 				w float8 CHECK (w IN (1, 2.5)), x smallint CHECK (x IN (3)), y text CHECK (y LIKE 'x' AND y IN ('x', 'z')),
 				z real CHECK (z IN (0.1)), aa int CHECK (aa::text IN ('01')), ab text COLLATE ci CHECK (ab IN ('x')),
 				"CURRENT_USER" text CHECK (CURRENT_USER = 'x'),
-				CONSTRAINT both_ CHECK (q IN ('m') AND j < 9));
+				CONSTRAINT both_ CHECK (q IN ('m') AND j < 9 AND h <> j));
 			ALTER TABLE t ADD CHECK (r IN ('x')) NOT VALID`,
 		want: []schema.Class{{Source: "db", Name: "t", Table: "t", Fields: []schema.Field{
 			{Name: "a", Type: schema.String, Native: "enum", Values: database.Values(value.OfString, "sad", "it's ok", "Glad")},
@@ -105,7 +105,7 @@ func TestDescribe(t *testing.T) {
 			{Name: "e", Type: schema.Integer, Native: "int4", Required: true},
 			{Name: "f", Type: schema.String, Native: "text", Values: database.Values(value.OfString, "x", "it's", `b\\s`)},
 			{Name: "g", Type: schema.String, Native: "varchar", Length: 9, Values: database.Values(value.OfString, "x", "y")},
-			{Name: "h", Type: schema.Integer, Native: "int4", Values: database.Values(value.OfInt, 1, -2)},
+			{Name: "h", Type: schema.Integer, Native: "int4", Values: database.Values(value.OfInt, 1, -2), Bounds: []schema.Bound{{Op: "<>", Field: "j"}}},
 			{Name: "i", Type: schema.String, Native: "text", Values: database.Values(value.OfString, "one")},
 			{Name: "j", Type: schema.Integer, Native: "int4", Bounds: []schema.Bound{{Op: "<", Value: value.OfInt(9)}, {Op: ">=", Value: value.OfInt(1)}}},
 			{Name: "k", Type: schema.String, Native: "text"},

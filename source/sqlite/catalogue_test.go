@@ -123,7 +123,7 @@ func TestDescribe(t *testing.T) {
 			{Name: "o", Type: schema.String, Native: "TEXT", Least: 1, Length: 9},
 			{Name: "p", Type: schema.Integer, Native: "INT", Bounds: []schema.Bound{{Op: ">=", Value: value.OfInt(-1)}, {Op: "<=", Value: value.OfInt(5)}}},
 			{Name: "q", Type: schema.Double, Native: "REAL", Bounds: []schema.Bound{{Op: ">", Value: value.OfDecimal("0.5")}, {Op: "<>", Value: value.OfInt(7)}}},
-			{Name: "r", Type: schema.Integer, Native: "INT"},
+			{Name: "r", Type: schema.Integer, Native: "INT", Bounds: []schema.Bound{{Op: ">", Field: "s"}}},
 			{Name: "s", Type: schema.Integer, Native: "INT"},
 			{Name: "t", Type: schema.Double, Native: "NUMERIC", Bounds: []schema.Bound{{Op: ">=", Value: value.OfInt(0)}}},
 			{Name: "u", Type: schema.String, Native: "TEXT"},
