@@ -33,7 +33,7 @@ func (w *writer) selected(xs []string) []string {
 		if out[i] = xs[i]; c.Millis {
 			continue
 		}
-		if out[i] = w.read(xs[i], c.Field); w.long(c.Field) {
+		if out[i] = w.Read(xs[i], c.Field); w.long(c.Field) {
 			size := w.size(xs[i], c.Field)
 			if w.plan.Program != nil && c.Field.NotNull && c.Field.Type == schema.JSON && c.Field.Name == "" { // a list that was too large
 				size = "coalesce(" + size + ", " + strconv.Itoa(math.MaxInt32) + ")"
@@ -56,20 +56,20 @@ func (w *writer) selected(xs []string) []string {
 
 // long reports whether values of a field may be of any length. SQLite doesn't enforce a declared length.
 func (w *writer) long(f *schema.Field) bool {
-	_, length := w.pieces()
+	_, length := w.Pieces()
 	return f.Type.Open() && (length != "" || f.Type != schema.String || f.Length == 0 || f.Length > leastValue/8)
 }
 
 // size returns the size in bytes of a column as it is selected. Databases know it for stored text without reading the
 // text.
 func (w *writer) size(x string, f *schema.Field) string {
-	return "octet_length(" + w.written(x, f) + ")"
+	return "octet_length(" + w.Written(x, f) + ")"
 }
 
 // piece writes a piece of a column, and the field that describes the piece.
 func (w *writer) piece(x string, f *schema.Field, p *policy.Piece) (string, *schema.Field) {
-	text, t := w.written(x, f), schema.String
-	units, most := w.pieces()
+	text, t := w.Written(x, f), schema.String
+	units, most := w.Pieces()
 	if f.Type == schema.Bytes {
 		units, t = "octet_length", schema.Bytes
 	}
@@ -82,25 +82,5 @@ func (w *writer) piece(x string, f *schema.Field, p *policy.Piece) (string, *sch
 	if most != "" {
 		text = "CASE WHEN " + w.size(x, f) + " <= " + most + " THEN " + text + otherwise + " END"
 	}
-	return text, w.computed(t)
+	return text, w.Computed(t)
 }
-
-// mostApart is the most bytes of a value of which SQLite cuts pieces: it reads all of the value, in this process.
-const mostApart = "16777216"
-
-func (sqlite) pieces() (characters, most string) { return "length", mostApart }
-
-func (sqlite) written(x string, _ *schema.Field) string { return x }
-
-func (postgres) pieces() (characters, most string) { return "length", "" }
-
-func (p postgres) written(x string, f *schema.Field) string {
-	if x = p.read(x, f); f.Type == schema.String || f.Type == schema.Bytes {
-		return x
-	}
-	return x + "::text"
-}
-
-func (mysql) pieces() (characters, most string) { return "char_length", "" }
-
-func (m mysql) written(x string, f *schema.Field) string { return m.read(x, f) }

@@ -16,12 +16,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // A Dialect is a kind of SQL.
@@ -33,9 +35,6 @@ const (
 	PostgreSQL
 	MySQL // MariaDB's dialect
 )
-
-// maxArguments is the most arguments of one statement: SQLite takes 32,766 of them, PostgreSQL 65,535.
-const maxArguments = 30_000
 
 // A Statement is SQL text, with every value apart from the text.
 type Statement struct {
@@ -59,10 +58,10 @@ type Column struct {
 	Day    bool       // with Millis: of the midnight of a calendar date
 }
 
-// ColumnOf returns the column of a row that holds f. A column may have the declared type of milliseconds, but then it
+// ColumnOf returns the column of a row that holds f. A column may have the declared type of condition.Milliseconds, but then it
 // isn't a date.
 func ColumnOf(f *schema.Field) Column {
-	millis := f.Native == milliseconds && (f.Type == schema.Date || f.Type == schema.Day)
+	millis := f.Native == condition.Milliseconds && (f.Type == schema.Date || f.Type == schema.Day)
 	return Column{Field: f, Millis: millis, Day: millis && f.Type == schema.Day}
 }
 
@@ -72,16 +71,16 @@ func SQL(p policy.Permit, d Dialect) (Statement, error) {
 	if err != nil {
 		return Statement{}, err
 	}
-	s, err := d.speaker()
+	s, err := d.conditions()
 	if err != nil {
 		return Statement{}, err
 	}
-	return (&writer{speaker: s, plan: &plan}).statement()
+	return (&writer{Dialect: s, plan: &plan}).statement()
 }
 
 // statement writes the plan.
 func (w *writer) statement() (Statement, error) {
-	w.text.Grow(1 << 10) // a class of 20 fields
+	w.Grow(1 << 10) // a class of 20 fields
 	var err error
 	switch {
 	case w.plan.Program != nil:
@@ -94,93 +93,33 @@ func (w *writer) statement() (Statement, error) {
 	if err != nil {
 		return Statement{}, err
 	}
-	text, args, err := w.resolve(w.text.String())
+	most := condition.MaxText
+	if w.plan.Program != nil {
+		most = w.Longest()
+	}
+	text, args, err := w.Writer.Statement(w.Dialect, most)
 	if err != nil {
 		return Statement{}, err
 	}
 	return Statement{Text: text, Args: args, Columns: w.columns, Order: w.order, Bounded: w.bounded, Most: w.most}, nil
 }
 
-// A speaker is what differs between dialects. An operand x is the SQL text of a column or of a JSON node.
-type speaker interface {
-	// quote quotes a name. Names get into a statement only through it.
-	quote(name string) string
-	// held returns the name under which a derived table holds a column.
-	held(name string) string
-	// key returns the text of x, of a pointer or of the key other that it holds, for a comparison of the two.
-	key(x string, f, other *schema.Field) string
-	// same returns the text of x for a comparison with another field, of a type that can be equal to it.
-	same(x string, f, other *schema.Field) string
-	// members returns the text of x, a JSON node, and of key, of the field f, for a comparison of the two: x is null unless
-	// it holds a value of f's kind.
-	members(x operand, key string, f *schema.Field) (node, other string)
-	// placeholder returns the placeholder of argument n, counted from 1, cast to a type of the dialect ("" for none).
-	placeholder(n int, cast string) string
-	// counts reports whether a placeholder names its argument, which then may be used several times.
-	counts() bool
-	// longest returns the most bytes of a pipeline's statement, at most maxText.
-	longest() int
-	// limit writes a placeholder that is a limit.
-	limit(place string) string
-	// expressions returns the dialect in which expressions of pipelines are written.
-	expressions() expr.Dialect
-	// computed describes a value of type t that an expression of sqlgen/expr computes, as if a field held it.
-	computed(t schema.Type) *schema.Field
-	// read returns the text that selects a column.
-	read(x string, f *schema.Field) string
-	// written returns a column as the text, or the bytes, in which its value is returned.
-	written(x string, f *schema.Field) string
-	// pieces returns the function that counts characters, and the most bytes of a value of which pieces can be cut; ""
-	// for any.
-	pieces() (characters, most string)
-	// sorted returns the term that orders by a column, and whether its value is in milliseconds.
-	sorted(x string, f *schema.Field) (term string, millis bool)
-	// negation returns the texts around a condition that make it hold where the condition is false or null.
-	negation() (before, after string)
-	// missing returns a test that a column is null.
-	missing(x string, f *schema.Field) string
-	// ordered returns the NULLS clause of an order, "" if null comes first when ascending by default.
-	ordered(f *schema.Field, desc bool) string
-	// compare writes x op v for a non-null v of the field's kind; op is = > >= < or <=.
-	compare(w *writer, x operand, op string, v any) error
-	// among writes that x equals one of values, two or more of one kind: texts, numbers or dates.
-	among(w *writer, x operand, values []value.Value) error
-	// after writes a comparison with the value of the order at a position.
-	after(w *writer, x string, f *schema.Field, op string, v any) error
-	// matches writes that the text x matches a regular expression.
-	matches(w *writer, x operand, r query.Regex) error
-	// begins writes that the text x begins with a prefix.
-	begins(w *writer, x operand, prefix string)
-	// nodes writes the FROM clause of the JSON nodes that path leads to in x, the last of them as the returned operand.
-	nodes(w *writer, x operand, path query.Path) (operand, error)
-	// elements writes the FROM item of the elements of a node that is an array, as the returned operand.
-	elements(w *writer, x operand) operand
-	// is writes a test of a JSON node's type, such as "null" or "array".
-	is(x operand, typ string) string
-	// length returns the number of elements of a node that is an array, null for others.
-	length(x operand) string
-	// search writes that fields of the plan's class match a full-text search.
-	search(w *writer, of *policy.Search) error
-}
-
-func (d Dialect) speaker() (speaker, error) {
+func (d Dialect) conditions() (condition.Dialect, error) {
 	switch d {
 	case SQLite:
-		return sqlite{}, nil
+		return sqlite.Conditions(), nil
 	case PostgreSQL:
-		return postgres{}, nil
+		return postgres.Conditions(), nil
 	case MySQL:
-		return mysql{}, nil
+		return mariadb.Conditions(), nil
 	}
 	return nil, problem.New(problem.Internal, fmt.Sprintf("compile speaks no dialect %d", d))
 }
 
 type writer struct {
-	speaker
+	condition.Dialect
+	condition.Writer
 	plan    *policy.Plan
-	text    strings.Builder
-	args    []arg
-	aliases int
 	columns []Column
 	order   []int
 	bounded []int
@@ -188,23 +127,11 @@ type writer struct {
 	viewOf  map[string]*policy.View // by alias, of a program
 }
 
-func (w *writer) write(parts ...string) {
-	for _, p := range parts {
-		w.text.WriteString(p)
-	}
-}
-
-// alias makes a name for a table that is unique in the statement.
-func (w *writer) alias(prefix string) string {
-	w.aliases++
-	return prefix + strconv.Itoa(w.aliases)
-}
-
 // view returns the alias of the plan's class (-1) or of a join.
 func view(join int) string { return "v" + strconv.Itoa(join+2) }
 
 func (w *writer) count() error {
-	w.write("SELECT count(*)")
+	w.Write("SELECT count(*)")
 	return w.from()
 }
 
@@ -224,7 +151,7 @@ func (w *writer) find() error {
 	if w.plan.Unique {
 		xs = w.places(xs)
 	}
-	w.write("SELECT ", strings.Join(w.selected(xs), ", "))
+	w.Write("SELECT ", strings.Join(w.selected(xs), ", "))
 	if err := w.from(); err != nil {
 		return err
 	}
@@ -234,24 +161,24 @@ func (w *writer) find() error {
 			sep = " ORDER BY "
 		}
 		x, f := w.place(o)
-		w.write(sep, w.Sorted(x, f, o.Desc))
+		w.Write(sep, w.Sorted(x, f, o.Desc))
 	}
-	w.write(" LIMIT ", w.Limit(int64(w.plan.Limit)+1))
+	w.Write(" LIMIT ", w.Limit(int64(w.plan.Limit)+1))
 	if w.plan.Skip > 0 {
-		w.write(" OFFSET ")
-		w.arg(int64(w.plan.Skip), "")
+		w.Write(" OFFSET ")
+		w.Put(int64(w.plan.Skip), "")
 	}
 	return nil
 }
 
 // from writes the views, the caller's filter, the search and the position to continue from.
 func (w *writer) from() error {
-	w.write(" FROM ")
+	w.Write(" FROM ")
 	if err := w.derived(w.plan.View, view(-1)); err != nil {
 		return err
 	}
 	for i, j := range w.plan.Joins {
-		w.write(" LEFT JOIN ")
+		w.Write(" LEFT JOIN ")
 		if err := w.derived(j.View, view(i)); err != nil {
 			return err
 		}
@@ -260,50 +187,56 @@ func (w *writer) from() error {
 			from = w.plan.Joins[j.From].View
 		}
 		pointer, key := from.Class().Field(j.Field), j.View.Class().Field(j.Key)
-		w.write(" ON ", w.key(w.column(view(i), j.Key), key, pointer), " = ", w.key(w.column(view(j.From), j.Field), pointer, key))
+		w.Write(" ON ", w.Key(w.column(view(i), j.Key), key, pointer), " = ", w.Key(w.column(view(j.From), j.Field), pointer, key))
 	}
 	sep := " WHERE "
 	if w.plan.Where != nil {
-		w.write(sep)
+		w.Write(sep)
 		if err := w.filter(w.plan.Where, w.named); err != nil {
 			return err
 		}
 		sep = " AND "
 	}
 	if w.plan.Search != nil {
-		w.write(sep)
-		if err := w.search(w, w.plan.Search); err != nil {
+		w.Write(sep)
+		if err := w.Search(searched{w}, w.plan.View.Class().Space, w.plan.Search); err != nil {
 			return err
 		}
 		sep = " AND "
 	}
 	if w.plan.After != nil {
-		w.write(sep)
+		w.Write(sep)
 		return w.goOn(0)
 	}
 	return nil
 }
 
+// searched is the statement as a search writes it: over the view of the plan's class.
+type searched struct{ *writer }
+
+// Column implements condition.Text.
+func (s searched) Column(name string) string { return s.column(view(-1), name) }
+
 // derived writes a view as a derived table. Classes are named nowhere else.
 func (w *writer) derived(v *policy.View, alias string) error {
-	w.write("(SELECT ")
+	w.Write("(SELECT ")
 	for i, f := range v.Fields() {
 		if i > 0 {
-			w.write(", ")
+			w.Write(", ")
 		}
-		w.write(w.inView(class, f))
-		if held := w.held(f.Name); held != f.Name || f.Stored != nil {
-			w.write(" AS ", w.quote(held))
+		w.Write(w.inView(class, f))
+		if held := w.Held(f.Name); held != f.Name || f.Stored != nil {
+			w.Write(" AS ", w.Quote(held))
 		}
 		if raw := rawName(v.Class(), f); raw != "" {
-			w.write(", ", w.column(class, f.Name), " AS ", w.quote(w.held(raw)))
+			w.Write(", ", w.column(class, f.Name), " AS ", w.Quote(w.Held(raw)))
 		}
 	}
-	w.write(" FROM ")
+	w.Write(" FROM ")
 	if err := w.scoped(v); err != nil {
 		return err
 	}
-	w.write(") AS ", alias)
+	w.Write(") AS ", alias)
 	return nil
 }
 
@@ -311,9 +244,9 @@ func (w *writer) derived(v *policy.View, alias string) error {
 func (w *writer) scoped(v *policy.View) error {
 	c := v.Class()
 	if c.Space != "" {
-		w.write(w.quote(c.Space), ".")
+		w.Write(w.Quote(c.Space), ".")
 	}
-	w.write(w.quote(c.Table), " AS ", class)
+	w.Write(w.Quote(c.Table), " AS ", class)
 	return w.layers(v, class)
 }
 
@@ -326,14 +259,14 @@ func (w *writer) layers(v *policy.View, alias string) error {
 		if i == 0 {
 			sep = " WHERE "
 		}
-		w.write(sep)
+		w.Write(sep)
 		if l.Through != nil {
 			pointer, key := c.Field(l.Through.Field), l.Through.View.Class().Field(l.Through.Key)
-			w.write(w.key(w.inView(alias, pointer), pointer, key), " IN (SELECT ", w.key(w.inView(class, key), key, pointer), " FROM ")
+			w.Write(w.Key(w.inView(alias, pointer), pointer, key), " IN (SELECT ", w.Key(w.inView(class, key), key, pointer), " FROM ")
 			if err := w.scoped(l.Through.View); err != nil {
 				return err
 			}
-			w.write(")")
+			w.Write(")")
 			continue
 		}
 		if err := w.filter(l.Filter, w.inClass(c, alias)); err != nil {
@@ -349,29 +282,7 @@ const class = "t"
 
 func (w *writer) column(alias, name string) string {
 	if alias != class {
-		name = w.held(name)
+		name = w.Held(name)
 	}
-	return alias + "." + w.quote(name)
-}
-
-// nameable returns name without NUL, which marks the places of values and which no database accepts in a name.
-func nameable(name string) string { return strings.ReplaceAll(name, "\x00", "\uFFFD") }
-
-// standard holds the standard SQL that SQLite and PostgreSQL share.
-type standard struct{}
-
-func (standard) quote(name string) string {
-	return `"` + strings.ReplaceAll(nameable(name), `"`, `""`) + `"`
-}
-
-// Conditions that hold for every record and for none. The words TRUE and FALSE are no constants in SQLite: where a table
-// has a column of that name, they are that column.
-const always, never = "1=1", "1=0"
-
-func (standard) held(name string) string { return name }
-
-func (standard) missing(x string, _ *schema.Field) string { return x + " IS NULL" }
-
-func unsupported(format string, args ...any) error {
-	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
+	return alias + "." + w.Quote(name)
 }

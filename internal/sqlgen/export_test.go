@@ -2,6 +2,7 @@ package sqlgen
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -11,36 +12,41 @@ import (
 
 // The bounds of a statement.
 const (
-	MaxArguments = maxArguments
-	MaxText      = maxText
+	MaxArguments = condition.MaxArguments
+	MaxText      = condition.MaxText
 )
 
 // Resolve puts placeholders at the places of args in text, a text for the plan.
 func Resolve(d Dialect, planned policy.Plan, text string, args ...any) (string, []any, error) {
-	s, err := d.speaker()
+	s, err := d.conditions()
 	if err != nil {
 		return "", nil, err
 	}
-	w := &writer{speaker: s, plan: &planned}
+	w := &writer{Dialect: s, plan: &planned}
 	for _, a := range args {
 		w.Arg(a, "")
 	}
-	return w.resolve(text)
+	w.Write(text)
+	most := condition.MaxText
+	if planned.Program != nil {
+		most = s.Longest()
+	}
+	return w.Writer.Statement(s, most)
 }
 
 // Long reports whether values of a field may be of any length in d.
 func Long(d Dialect, f *schema.Field) bool {
-	s, err := d.speaker()
-	return err == nil && (&writer{speaker: s}).long(f)
+	s, err := d.conditions()
+	return err == nil && (&writer{Dialect: s}).long(f)
 }
 
 // Planned compiles a plan that wasn't made by package policy.
 func Planned(planned policy.Plan, d Dialect) (Statement, error) {
-	s, err := d.speaker()
+	s, err := d.conditions()
 	if err != nil {
 		return Statement{}, err
 	}
-	return (&writer{speaker: s, plan: &planned}).statement()
+	return (&writer{Dialect: s, plan: &planned}).statement()
 }
 
 // Faulty compiles p as SQL does, but its n-th step that can fail, counted from 1, fails with fault. It reports whether
@@ -50,12 +56,12 @@ func Faulty(p policy.Permit, d Dialect, n int, fault error) (st Statement, reach
 	if err != nil {
 		return Statement{}, false, err
 	}
-	s, err := d.speaker()
+	s, err := d.conditions()
 	if err != nil {
 		return Statement{}, false, err
 	}
 	f := &faults{n, fault}
-	st, err = (&writer{speaker: faultySpeaker{s, f}, plan: &planned}).statement()
+	st, err = (&writer{Dialect: faultyConditions{s, f}, plan: &planned}).statement()
 	return st, f.left <= 0, err
 }
 
@@ -72,14 +78,14 @@ func (f *faults) next() error {
 	return nil
 }
 
-type faultySpeaker struct {
-	speaker
+type faultyConditions struct {
+	condition.Dialect
 	*faults
 }
 
-func (s faultySpeaker) expressions() expr.Dialect {
-	d := faultyDialect{s.speaker.expressions(), s.faults}
-	if n, ok := s.speaker.expressions().(expr.NullComparer); ok {
+func (s faultyConditions) Expressions() expr.Dialect {
+	d := faultyDialect{s.Dialect.Expressions(), s.faults}
+	if n, ok := s.Dialect.Expressions().(expr.NullComparer); ok {
 		return struct {
 			faultyDialect
 			expr.NullComparer
@@ -88,39 +94,39 @@ func (s faultySpeaker) expressions() expr.Dialect {
 	return d
 }
 
-func (s faultySpeaker) compare(w *writer, x operand, op string, v any) error {
+func (s faultyConditions) Compare(w *condition.Writer, x condition.Operand, op string, v any) error {
 	if err := s.next(); err != nil {
 		return err
 	}
-	return s.speaker.compare(w, x, op, v)
+	return s.Dialect.Compare(w, x, op, v)
 }
 
-func (s faultySpeaker) among(w *writer, x operand, values []value.Value) error {
+func (s faultyConditions) Among(w *condition.Writer, x condition.Operand, values []value.Value) error {
 	if err := s.next(); err != nil {
 		return err
 	}
-	return s.speaker.among(w, x, values)
+	return s.Dialect.Among(w, x, values)
 }
 
-func (s faultySpeaker) after(w *writer, x string, f *schema.Field, op string, v any) error {
+func (s faultyConditions) After(w *condition.Writer, x string, f *schema.Field, op string, v any) error {
 	if err := s.next(); err != nil {
 		return err
 	}
-	return s.speaker.after(w, x, f, op, v)
+	return s.Dialect.After(w, x, f, op, v)
 }
 
-func (s faultySpeaker) nodes(w *writer, x operand, path query.Path) (operand, error) {
+func (s faultyConditions) Nodes(w *condition.Writer, x condition.Operand, path query.Path) (condition.Operand, error) {
 	if err := s.next(); err != nil {
-		return operand{}, err
+		return condition.Operand{}, err
 	}
-	return s.speaker.nodes(w, x, path)
+	return s.Dialect.Nodes(w, x, path)
 }
 
-func (s faultySpeaker) search(w *writer, of *policy.Search) error {
+func (s faultyConditions) Search(t condition.Text, space string, of *policy.Search) error {
 	if err := s.next(); err != nil {
 		return err
 	}
-	return s.speaker.search(w, of)
+	return s.Dialect.Search(t, space, of)
 }
 
 type faultyDialect struct {

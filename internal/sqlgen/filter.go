@@ -3,6 +3,7 @@ package sqlgen
 import (
 	"fmt"
 
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -10,17 +11,17 @@ import (
 )
 
 // fields returns the operand for the first name of a filter's path; an operand without a field means there is none.
-type fields func(name string) operand
+type fields func(name string) condition.Operand
 
 // of returns the fields of a class under an alias.
 func (w *writer) of(class *schema.Class, alias string) fields {
-	return func(name string) operand {
+	return func(name string) condition.Operand {
 		return w.operandOf(class, alias, class.Field(name))
 	}
 }
 
 // named returns the fields of the plan's class.
-func (w *writer) named(name string) operand {
+func (w *writer) named(name string) condition.Operand {
 	join, f := w.plan.Column(name)
 	v := w.plan.View
 	if join >= 0 {
@@ -28,15 +29,6 @@ func (w *writer) named(name string) operand {
 	}
 	return w.operandOf(v.Class(), view(join), f)
 }
-
-// An operand is what a comparison is about: a column, or a JSON node.
-type operand struct {
-	text  string        // the column, or the node
-	field *schema.Field // the column's field; nil for a node
-	raw   string        // the integer that the source holds for a date, which an index may have (see schema.Field.Unit); "" for none
-}
-
-func (o operand) node() bool { return o.field == nil }
 
 // filter writes f over columns. The condition is true if f holds and false or null otherwise; Not turns both into true.
 func (w *writer) filter(f query.Filter, over fields) error {
@@ -53,7 +45,7 @@ func (w *writer) logic(f query.Filter, one func(query.Filter, query.Path) error)
 	case query.Not:
 		return w.not(func() error { return w.logic(f.Part, one) })
 	case query.Never:
-		w.write(never)
+		w.Write(condition.Never)
 		return nil
 	}
 	path, err := pathOf(f)
@@ -66,10 +58,10 @@ func (w *writer) logic(f query.Filter, one func(query.Filter, query.Path) error)
 // condition writes one condition over columns.
 func (w *writer) condition(f query.Filter, path query.Path, over fields) error {
 	x := over(path[0])
-	if x.field == nil {
+	if x.Field == nil {
 		return problem.New(problem.Internal, fmt.Sprintf("no field %s in what the plan filters", path[0]))
 	}
-	if x.field.Type.Structured() {
+	if x.Field.Type.Structured() {
 		return w.inside(f, x, path[1:])
 	}
 	return w.atom(f, x)
@@ -79,37 +71,37 @@ func (w *writer) all(parts []query.Filter, op string, one func(query.Filter, que
 	if len(parts) == 0 {
 		return problem.New(problem.InvalidQuery, "an empty"+op+"of conditions")
 	}
-	w.write("(")
+	w.Write("(")
 	for i, p := range parts {
 		if i > 0 {
-			w.write(op)
+			w.Write(op)
 		}
 		if err := w.logic(p, one); err != nil {
 			return err
 		}
 	}
-	w.write(")")
+	w.Write(")")
 	return nil
 }
 
 func (w *writer) not(write func() error) error {
-	before, after := w.negation()
-	w.write(before)
+	before, after := w.Negation()
+	w.Write(before)
 	err := write()
-	w.write(after)
+	w.Write(after)
 	return err
 }
 
 // atom writes a condition on a column that isn't JSON.
-func (w *writer) atom(f query.Filter, x operand) error {
+func (w *writer) atom(f query.Filter, x condition.Operand) error {
 	switch f := f.(type) {
 	case query.Compare:
 		switch {
 		case f.Value.IsNull() && f.Op == query.Ne:
-			w.write(x.text, " IS NOT NULL")
+			w.Write(x.Text, " IS NOT NULL")
 			return nil
 		case f.Value.IsNull():
-			w.write(w.missing(x.text, x.field))
+			w.Write(w.Missing(x.Text, x.Field))
 			return nil
 		case f.Op == query.Ne:
 			return w.not(func() error { return w.scalar(x, query.Eq, f.Value) })
@@ -122,15 +114,15 @@ func (w *writer) atom(f query.Filter, x operand) error {
 		return w.oneOf(x, f.Values)
 	case query.Exists:
 		if f.Want {
-			w.write(x.text, " IS NOT NULL")
+			w.Write(x.Text, " IS NOT NULL")
 		} else {
-			w.write(w.missing(x.text, x.field))
+			w.Write(w.Missing(x.Text, x.Field))
 		}
 		return nil
 	case query.Regex:
-		return w.matches(w, x, f)
+		return w.Matches(&w.Writer, x, f)
 	case query.StartsWith:
-		w.begins(w, x, f.Prefix)
+		w.Begins(&w.Writer, x, f.Prefix)
 		return nil
 	case query.InQuery:
 		if f.Not {
@@ -138,11 +130,11 @@ func (w *writer) atom(f query.Filter, x operand) error {
 		}
 		return w.inQuery(f, x)
 	}
-	return problem.New(problem.Internal, fmt.Sprintf("compile can't write %T on %s", f, x.field.Type))
+	return problem.New(problem.Internal, fmt.Sprintf("compile can't write %T on %s", f, x.Field.Type))
 }
 
 // inQuery writes that x is the key of a record of another view.
-func (w *writer) inQuery(f query.InQuery, x operand) error {
+func (w *writer) inQuery(f query.InQuery, x condition.Operand) error {
 	if f.View < 1 || f.View > len(w.plan.Views) || len(f.Key) != 1 {
 		return problem.New(problem.Internal, fmt.Sprintf("the plan has no view %d with a key %q", f.View, f.Key))
 	}
@@ -151,39 +143,39 @@ func (w *writer) inQuery(f query.InQuery, x operand) error {
 	if key == nil {
 		return problem.New(problem.Internal, fmt.Sprintf("no field %s in the plan's view", f.Key))
 	}
-	alias := w.alias("q")
+	alias := w.Alias("q")
 	left, right := "", w.column(alias, key.Name)
-	if x.node() {
-		left, right = w.members(x, right, key)
+	if x.Node() {
+		left, right = w.Members(x, right, key)
 	} else {
-		left, right = w.same(x.text, x.field, key), w.same(right, key, x.field)
+		left, right = w.Same(x.Text, x.Field, key), w.Same(right, key, x.Field)
 	}
-	w.write(left, " IN (SELECT ", right, " FROM ")
+	w.Write(left, " IN (SELECT ", right, " FROM ")
 	if err := w.derived(v, alias); err != nil {
 		return err
 	}
 	if f.Where != nil {
-		w.write(" WHERE ")
+		w.Write(" WHERE ")
 		if err := w.filter(f.Where, w.of(v.Class(), alias)); err != nil {
 			return err
 		}
 	}
-	w.write(")")
+	w.Write(")")
 	return nil
 }
 
 var operators = [...]string{query.Eq: "=", query.Gt: ">", query.Gte: ">=", query.Lt: "<", query.Lte: "<="}
 
-func (w *writer) scalar(x operand, op query.Op, v value.Value) error {
-	if x.raw != "" && (v.Kind() == value.Date || v.Kind() == value.Day) {
+func (w *writer) scalar(x condition.Operand, op query.Op, v value.Value) error {
+	if x.Raw != "" && (v.Kind() == value.Date || v.Kind() == value.Day) {
 		w.counted(x, operators[op], v.Micros())
 		return nil
 	}
-	return w.compare(w, x, operators[op], argument(v))
+	return w.Compare(&w.Writer, x, operators[op], condition.Argument(v))
 }
 
 // oneOf writes that x equals one of values: texts, numbers and dates each in one comparison if the dialect has one.
-func (w *writer) oneOf(x operand, values []value.Value) error {
+func (w *writer) oneOf(x condition.Operand, values []value.Value) error {
 	var parts []func() error
 	var lists [3][]value.Value // texts, numbers, dates
 	null := false
@@ -207,51 +199,31 @@ func (w *writer) oneOf(x operand, values []value.Value) error {
 		case 1:
 			parts = append(parts, func() error { return w.scalar(x, query.Eq, list[0]) })
 		default:
-			if i == 2 && x.raw != "" {
+			if i == 2 && x.Raw != "" {
 				for _, v := range list {
 					parts = append(parts, func() error { return w.scalar(x, query.Eq, v) })
 				}
 				continue
 			}
-			parts = append(parts, func() error { return w.among(w, x, list) })
+			parts = append(parts, func() error { return w.Among(&w.Writer, x, list) })
 		}
 	}
 	if null {
-		parts = append(parts, func() error { w.write(w.null(x)); return nil })
+		parts = append(parts, func() error { w.Write(w.null(x)); return nil })
 	}
-	return w.either(parts)
+	return w.Either(parts)
 }
 
-// either writes that one of parts holds, as a balanced tree: databases limit the depth of an expression.
-func (w *writer) either(parts []func() error) error {
-	switch n := len(parts); n {
-	case 0:
-		w.write(never)
-		return nil
-	case 1:
-		return parts[0]()
-	default:
-		w.write("(")
-		if err := w.either(parts[:n/2]); err != nil {
-			return err
-		}
-		w.write(" OR ")
-		err := w.either(parts[n/2:])
-		w.write(")")
-		return err
+func (w *writer) null(x condition.Operand) string {
+	if x.Node() {
+		return w.Is(x, "null")
 	}
-}
-
-func (w *writer) null(x operand) string {
-	if x.node() {
-		return w.is(x, "null")
-	}
-	return w.missing(x.text, x.field)
+	return w.Missing(x.Text, x.Field)
 }
 
 // inside writes a condition on the value at path in the JSON of x. As in MongoDB, a path goes through the objects of
 // arrays, and a comparison is about a node and, if that is an array, its elements as well.
-func (w *writer) inside(f query.Filter, x operand, path query.Path) error {
+func (w *writer) inside(f query.Filter, x condition.Operand, path query.Path) error {
 	switch f := f.(type) {
 	case query.Compare:
 		if f.Op == query.Ne {
@@ -270,22 +242,22 @@ func (w *writer) inside(f query.Filter, x operand, path query.Path) error {
 		}
 		return w.not(there)
 	case query.Regex:
-		return w.any(x, path, w.orElement(func(n operand) error { return w.matches(w, n, f) }))
+		return w.any(x, path, w.orElement(func(n condition.Operand) error { return w.Matches(&w.Writer, n, f) }))
 	case query.StartsWith:
-		return w.any(x, path, w.orElement(func(n operand) error { w.begins(w, n, f.Prefix); return nil }))
+		return w.any(x, path, w.orElement(func(n condition.Operand) error { w.Begins(&w.Writer, n, f.Prefix); return nil }))
 	case query.Size:
-		return w.any(x, path, func(n operand) error {
-			w.write(w.length(n), " = ")
-			w.arg(f.N, "int8")
+		return w.any(x, path, func(n condition.Operand) error {
+			w.Write(w.Length(n), " = ")
+			w.Put(f.N, "int8")
 			return nil
 		})
 	case query.ElemMatch:
-		return w.any(x, path, func(n operand) error {
-			return w.anyElement(n, func(e operand) error { return w.element(f.Match, e) })
+		return w.any(x, path, func(n condition.Operand) error {
+			return w.anyElement(n, func(e condition.Operand) error { return w.element(f.Match, e) })
 		})
 	case query.InQuery:
 		found := func() error {
-			return w.any(x, path, w.orElement(func(n operand) error { return w.inQuery(f, n) }))
+			return w.any(x, path, w.orElement(func(n condition.Operand) error { return w.inQuery(f, n) }))
 		}
 		if f.Not {
 			return w.not(found)
@@ -296,80 +268,80 @@ func (w *writer) inside(f query.Filter, x operand, path query.Path) error {
 }
 
 // compareInside writes a comparison. Null also equals a missing value.
-func (w *writer) compareInside(op query.Op, v value.Value, x operand, path query.Path) error {
+func (w *writer) compareInside(op query.Op, v value.Value, x condition.Operand, path query.Path) error {
 	if v.IsNull() {
 		return w.inInside([]value.Value{v}, x, path)
 	}
-	return w.any(x, path, w.orElement(func(n operand) error { return w.scalar(n, op, v) }))
+	return w.any(x, path, w.orElement(func(n condition.Operand) error { return w.scalar(n, op, v) }))
 }
 
-func (w *writer) inInside(values []value.Value, x operand, path query.Path) error {
+func (w *writer) inInside(values []value.Value, x condition.Operand, path query.Path) error {
 	if len(values) == 0 {
-		w.write(never)
+		w.Write(condition.Never)
 		return nil
 	}
-	w.write("(")
-	if err := w.any(x, path, w.orElement(func(n operand) error { return w.oneOf(n, values) })); err != nil {
+	w.Write("(")
+	if err := w.any(x, path, w.orElement(func(n condition.Operand) error { return w.oneOf(n, values) })); err != nil {
 		return err
 	}
 	for _, v := range values {
 		if v.IsNull() {
-			w.write(" OR NOT ")
-			if err := w.any(x, path, func(operand) error { w.write(always); return nil }); err != nil {
+			w.Write(" OR NOT ")
+			if err := w.any(x, path, func(condition.Operand) error { w.Write(condition.Always); return nil }); err != nil {
 				return err
 			}
 			break
 		}
 	}
-	w.write(")")
+	w.Write(")")
 	return nil
 }
 
-func (w *writer) thereNode(n operand) error {
-	w.write("NOT ", w.is(n, "null"))
+func (w *writer) thereNode(n condition.Operand) error {
+	w.Write("NOT ", w.Is(n, "null"))
 	return nil
 }
 
 // any writes that some node at path in x satisfies the condition that holds writes.
-func (w *writer) any(x operand, path query.Path, holds func(operand) error) error {
-	w.write("EXISTS (SELECT 1 FROM ")
-	n, err := w.nodes(w, x, path)
+func (w *writer) any(x condition.Operand, path query.Path, holds func(condition.Operand) error) error {
+	w.Write("EXISTS (SELECT 1 FROM ")
+	n, err := w.Nodes(&w.Writer, x, path)
 	if err != nil {
 		return err
 	}
-	w.write("(")
+	w.Write("(")
 	err = holds(n)
-	w.write("))")
+	w.Write("))")
 	return err
 }
 
 // orElement extends a condition on a node to its elements.
-func (w *writer) orElement(holds func(operand) error) func(operand) error {
-	return func(n operand) error {
-		w.write("(")
+func (w *writer) orElement(holds func(condition.Operand) error) func(condition.Operand) error {
+	return func(n condition.Operand) error {
+		w.Write("(")
 		if err := holds(n); err != nil {
 			return err
 		}
-		w.write(" OR ")
+		w.Write(" OR ")
 		if err := w.anyElement(n, holds); err != nil {
 			return err
 		}
-		w.write(")")
+		w.Write(")")
 		return nil
 	}
 }
 
-func (w *writer) anyElement(n operand, holds func(operand) error) error {
-	w.write("EXISTS (SELECT 1 FROM ")
-	e := w.elements(w, n)
-	w.write(" WHERE ")
+func (w *writer) anyElement(n condition.Operand, holds func(condition.Operand) error) error {
+	w.Write("EXISTS (SELECT 1 FROM ")
+	e := w.Elements(&w.Writer, n)
+	w.Write(" WHERE ")
 	err := holds(e)
-	w.write(")")
+	w.Write(")")
 	return err
 }
 
 // element writes the filter of an $elemMatch over one element.
-func (w *writer) element(f query.Filter, e operand) error {
+func (w *writer) element(f query.Filter, e condition.Operand) error {
 	return w.logic(f, func(f query.Filter, path query.Path) error { return w.inside(f, e, path) })
 }
 

@@ -110,19 +110,19 @@ func TestImpossible(t *testing.T) {
 		{"no such field of the view", func(p *policy.Plan) { p.Where = select1(1, path, query.Exists{Path: query.Path{"nope"}}) }, "internal_error: no field nope in what the plan filters"},
 		{"nothing to compare with text", func(p *policy.Plan) {
 			p.Where = query.Compare{Path: path, Value: value.OfArray(nil)}
-		}, "unsupported_by_source: sqlgen.document can't be compared with a column of type string"},
+		}, "unsupported_by_source: condition.Document can't be compared with a column of type string"},
 		{"nothing to compare with JSON", func(p *policy.Plan) {
 			p.Where = query.Compare{Path: query.Path{"plan"}, Value: value.OfBytes("a")}
 		}, "unsupported_by_source: []uint8 can't be compared with JSON"},
 		{"a place of another kind", func(p *policy.Plan) {
 			p.Count, p.Limit = false, 1
 			p.Order, p.After = []policy.Order{{Join: -1, Field: p.View.Fields()[0]}}, []value.Value{value.OfArray(nil)}
-		}, "unsupported_by_source: sqlgen.document can't be compared with a column of type string"},
+		}, "unsupported_by_source: condition.Document can't be compared with a column of type string"},
 		{"a second place of another kind", func(p *policy.Plan) {
 			p.Count, p.Limit = false, 1
 			f := p.View.Fields()[0]
 			p.Order, p.After = []policy.Order{{Join: -1, Field: f}, {Join: -1, Field: f, Desc: true}}, []value.Value{string1, value.OfArray(nil)}
-		}, "unsupported_by_source: sqlgen.document can't be compared with a column of type string"},
+		}, "unsupported_by_source: condition.Document can't be compared with a column of type string"},
 		{"a pipeline of no view", func(p *policy.Plan) { p.Program = &plan.Program{From: 1} }, "internal_error: the plan has no view 1"},
 		{"a pipeline of less than no view", func(p *policy.Plan) { p.Program = &plan.Program{From: -2} }, "internal_error: the plan has no view -2"},
 		{"a pipeline of no facet", func(p *policy.Plan) { p.Program = &plan.Program{From: plan.Input} }, "internal_error: a program reads the records of no facet"},

@@ -1,17 +1,18 @@
 package sqlgen
 
 import (
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // Sorted writes a term of an order.
 func (w *writer) Sorted(x string, f *schema.Field, desc bool) string {
-	x, _ = w.sorted(x, f)
+	x, _ = w.Dialect.Sorted(x, f)
 	if desc {
 		x += " DESC"
 	}
-	return x + w.ordered(f, desc)
+	return x + w.Ordered(f, desc)
 }
 
 // place returns the column of a part of the order, and its field.
@@ -23,7 +24,7 @@ func (w *writer) place(o policy.Order) (string, *schema.Field) {
 func (w *writer) places(xs []string) []string {
 	for _, o := range w.plan.Order {
 		column, f := w.place(o)
-		x, millis := w.sorted(column, f)
+		x, millis := w.Dialect.Sorted(column, f)
 		at := -1
 		for i, c := range w.plan.Columns {
 			if !millis && c.Join == o.Join && c.Field == o.Field && c.Part == nil && c.Piece == nil {
@@ -47,37 +48,40 @@ func (w *writer) places(xs []string) []string {
 func (w *writer) goOn(i int) error {
 	o, v := w.plan.Order[i], w.plan.After[i]
 	column, f := w.place(o)
-	x, _ := w.sorted(column, f)
+	x, _ := w.Dialect.Sorted(column, f)
 	var err error
-	w.write("(")
+	w.Write("(")
 	switch {
 	case v.IsNull() && o.Desc:
-		w.write(never) // nulls are last, and nothing with an equal value comes after
+		w.Write(condition.Never) // nulls are last, and nothing with an equal value comes after
 	case v.IsNull():
-		w.write(x, " IS NOT NULL")
+		w.Write(x, " IS NOT NULL")
 	case o.Desc:
-		w.write("(")
-		err = w.after(w, x, f, "<", argument(v))
-		w.write(" OR ", w.missing(x, f), ")")
+		w.Write("(")
+		err = w.After(&w.Writer, x, f, "<", condition.Argument(v))
+		w.Write(" OR ", w.Missing(x, f), ")")
 	default:
-		err = w.after(w, x, f, ">", argument(v))
+		err = w.After(&w.Writer, x, f, ">", condition.Argument(v))
 	}
 	if err != nil {
 		return err
 	}
 	if i+1 < len(w.plan.Order) {
-		w.write(" OR (")
+		w.Write(" OR (")
 		if v.IsNull() {
-			w.write(w.missing(x, f))
-		} else if err := w.after(w, x, f, "=", argument(v)); err != nil {
+			w.Write(w.Missing(x, f))
+		} else if err := w.After(&w.Writer, x, f, "=", condition.Argument(v)); err != nil {
 			return err
 		}
-		w.write(" AND ")
+		w.Write(" AND ")
 		if err := w.goOn(i + 1); err != nil {
 			return err
 		}
-		w.write(")")
+		w.Write(")")
 	}
-	w.write(")")
+	w.Write(")")
 	return nil
 }
+
+// Limit returns the place of a limit.
+func (w *writer) Limit(n int64) string { return w.Dialect.Limit(w.Arg(n, "")) }

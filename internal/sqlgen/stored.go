@@ -1,6 +1,7 @@
 package sqlgen
 
 import (
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -12,32 +13,32 @@ func (w *writer) inView(alias string, f *schema.Field) string {
 	if f.Stored == nil {
 		return x
 	}
-	return expr.Declared(w.expressions(), statement{w}, x, f)
+	return expr.Declared(w.Expressions(), statement{w}, x, f)
 }
 
 // inClass returns the fields of a class inside of its view.
 func (w *writer) inClass(c *schema.Class, alias string) fields {
-	return func(name string) operand {
+	return func(name string) condition.Operand {
 		f := c.Field(name)
 		if f == nil {
-			return operand{}
+			return condition.Operand{}
 		}
-		x := operand{text: w.inView(alias, f), field: f}
+		x := condition.Operand{Text: w.inView(alias, f), Field: f}
 		if f.Unit() > 0 {
-			x.raw = w.column(alias, f.Name)
+			x.Raw = w.column(alias, f.Name)
 		}
 		return x
 	}
 }
 
 // operandOf returns the operand of a field of c in a view; none if f is nil.
-func (w *writer) operandOf(c *schema.Class, alias string, f *schema.Field) operand {
+func (w *writer) operandOf(c *schema.Class, alias string, f *schema.Field) condition.Operand {
 	if f == nil {
-		return operand{}
+		return condition.Operand{}
 	}
-	x := operand{text: w.column(alias, f.Name), field: f}
+	x := condition.Operand{Text: w.column(alias, f.Name), Field: f}
 	if raw := rawName(c, f); raw != "" {
-		x.raw = w.column(alias, raw)
+		x.Raw = w.column(alias, raw)
 	}
 	return x
 }
@@ -54,8 +55,8 @@ func rawName(c *schema.Class, f *schema.Field) string {
 
 // counted writes a comparison of a date with an instant, in microseconds since 1970, by the stored integer, which an
 // index can serve. The date itself is null where the integer isn't one.
-func (w *writer) counted(x operand, op string, micros int64) {
-	unit := x.field.Unit()
+func (w *writer) counted(x condition.Operand, op string, micros int64) {
+	unit := x.Field.Unit()
 	n := micros / unit
 	if micros%unit < 0 {
 		n--
@@ -63,7 +64,7 @@ func (w *writer) counted(x operand, op string, micros int64) {
 	if micros%unit != 0 { // between n and n + 1
 		switch op {
 		case "=":
-			w.write(never)
+			w.Write(condition.Never)
 			return
 		case "<":
 			op = "<="
@@ -71,7 +72,7 @@ func (w *writer) counted(x operand, op string, micros int64) {
 			op = ">"
 		}
 	}
-	w.write("(", x.raw, " ", op, " ")
-	w.arg(n, "int8")
-	w.write(" AND ", x.text, " IS NOT NULL)")
+	w.Write("(", x.Raw, " ", op, " ")
+	w.Put(n, "int8")
+	w.Write(" AND ", x.Text, " IS NOT NULL)")
 }

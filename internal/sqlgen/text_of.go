@@ -1,6 +1,7 @@
 package sqlgen
 
 import (
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -12,32 +13,32 @@ type Text struct{ w *writer }
 
 // NewText begins a statement.
 func NewText(d Dialect) (*Text, error) {
-	s, err := d.speaker()
+	s, err := d.conditions()
 	if err != nil {
 		return nil, err
 	}
-	return &Text{&writer{speaker: s, plan: &policy.Plan{}}}, nil
+	return &Text{&writer{Dialect: s, plan: &policy.Plan{}}}, nil
 }
 
 // Write appends parts: keywords, names that Name and Table returned, and places that Arg returned.
-func (t *Text) Write(parts ...string) { t.w.write(parts...) }
+func (t *Text) Write(parts ...string) { t.w.Write(parts...) }
 
 // Name quotes a name.
-func (t *Text) Name(name string) string { return t.w.quote(name) }
+func (t *Text) Name(name string) string { return t.w.Quote(name) }
 
 // Table returns the quoted name of a class in its source.
 func (t *Text) Table(space, table string) string {
 	if space == "" {
-		return t.w.quote(table)
+		return t.w.Quote(table)
 	}
-	return t.w.quote(space) + "." + t.w.quote(table)
+	return t.w.Quote(space) + "." + t.w.Quote(table)
 }
 
 // Arg returns the place of a value that the source's driver takes: int64, float64, string, []byte or nil.
 func (t *Text) Arg(v any) string { return t.w.Arg(v, "") }
 
 // Read returns the text that selects a column x of field f, in the form that the source's adapter reads as f.
-func (t *Text) Read(x string, f *schema.Field) string { return t.w.read(x, f) }
+func (t *Text) Read(x string, f *schema.Field) string { return t.w.Read(x, f) }
 
 // Size returns the text of the size in bytes of a column x of field f; "" if its values can't be long.
 func (t *Text) Size(x string, f *schema.Field) string {
@@ -57,10 +58,10 @@ func (t *Text) View(v *policy.View) (next string, err error) {
 }
 
 // Held quotes the name under which a derived table holds a field.
-func (t *Text) Held(name string) string { return t.w.quote(t.w.held(name)) }
+func (t *Text) Held(name string) string { return t.w.Quote(t.w.Held(name)) }
 
 // Not returns the texts around a condition that make it hold where the condition is false or null.
-func (t *Text) Not() (before, after string) { return t.w.negation() }
+func (t *Text) Not() (before, after string) { return t.w.Negation() }
 
 // Layers appends the condition that a record of a derived table, which holds all fields, is in v, as "[WHERE …]".
 func (t *Text) Layers(v *policy.View, alias string) error { return t.w.layers(v, alias) }
@@ -70,11 +71,11 @@ func (t *Text) InView(f *schema.Field) string { return t.w.inView(class, f) }
 
 // Equal appends the condition that a column x of field f equals v, a value of f's type that isn't null, exactly.
 func (t *Text) Equal(x string, f *schema.Field, v value.Value) error {
-	return t.w.compare(t.w, operand{text: x, field: f}, "=", argument(v))
+	return t.w.Compare(&t.w.Writer, condition.Operand{Text: x, Field: f}, "=", condition.Argument(v))
 }
 
 // Statement ends the text. columns describe its rows; nil if it returns no rows.
 func (t *Text) Statement(columns []Column) (Statement, error) {
-	text, args, err := t.w.resolve(t.w.text.String())
+	text, args, err := t.w.Writer.Statement(t.w.Dialect, condition.MaxText)
 	return Statement{Text: text, Args: args, Columns: columns}, err
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -22,7 +21,7 @@ func ofText(f func(text string) driver.Value) function {
 
 func json() map[string]function {
 	return map[string]function{
-		sqlgen.EqualFunction: {2, func(args []driver.Value) driver.Value {
+		expr.SQLiteJSONEqual: {2, func(args []driver.Value) driver.Value {
 			a, aok := args[0].(string)
 			b, bok := args[1].(string)
 			return truth(aok && bok && value.Equal(read(a), read(b)))

@@ -103,7 +103,8 @@ const (
 	SQLiteGather     = "bailiwick_gather"   // (x, most) of JSON: the list, null if it is larger (plan.ListBytes)
 	SQLiteDistinct   = "bailiwick_distinct" // (x, most) of JSON: the list of distinct values, null if it is larger
 
-	SQLiteMatches = "bailiwick_matches" // (pattern, text) 0 or 1, never null: the text matches the RE2 expression
+	SQLiteMatches   = "bailiwick_matches"    // (pattern, text) 0 or 1, never null: the text matches the RE2 expression
+	SQLiteJSONEqual = "bailiwick_json_equal" // (a, b) whether two JSON documents are equal by value
 
 	SQLiteDigest = "bailiwick_digest" // (seed, x, …) the md5 in hex; null counts as ""
 )

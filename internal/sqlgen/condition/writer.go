@@ -1,0 +1,121 @@
+package condition
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// MaxText is the most bytes of a statement. Databases take more; only a contrived query grows that large.
+const MaxText = 4 << 20
+
+// MaxArguments is the most arguments of one statement: SQLite takes 32,766 of them, PostgreSQL 65,535.
+const MaxArguments = 30_000
+
+// An argument is a value and the type of the dialect that it is cast to. Its place in a text is its number between two
+// NULs, which nothing else can bring into a text: values are kept out, and Quote removes NUL from names.
+type argument struct {
+	value any
+	cast  string
+}
+
+// A Writer holds the text of a statement under construction, and its values apart from the text. The zero Writer is
+// empty.
+type Writer struct {
+	text    strings.Builder
+	args    []argument
+	aliases int
+}
+
+// Write appends parts.
+func (w *Writer) Write(parts ...string) {
+	for _, p := range parts {
+		w.text.WriteString(p)
+	}
+}
+
+// Grow makes room for n more bytes.
+func (w *Writer) Grow(n int) { w.text.Grow(n) }
+
+// Alias returns a name for a table that is unique in the statement.
+func (w *Writer) Alias(prefix string) string {
+	w.aliases++
+	return prefix + strconv.Itoa(w.aliases)
+}
+
+// Arg returns the place of a value, which may be written any number of times.
+func (w *Writer) Arg(v any, cast string) string {
+	w.args = append(w.args, argument{v, cast})
+	return "\x00" + strconv.Itoa(len(w.args)-1) + "\x00"
+}
+
+// Put writes the place of a value.
+func (w *Writer) Put(v any, cast string) { w.Write(w.Arg(v, cast)) }
+
+// Captured returns what write writes into w, which holds no text yet.
+func (w *Writer) Captured(write func() error) (string, error) {
+	err := write()
+	text := w.text.String()
+	w.text.Reset()
+	return text, err
+}
+
+// Either writes that one of parts holds, as a balanced tree: databases limit the depth of an expression.
+func (w *Writer) Either(parts []func() error) error {
+	switch n := len(parts); n {
+	case 0:
+		w.Write(Never)
+		return nil
+	case 1:
+		return parts[0]()
+	default:
+		w.Write("(")
+		if err := w.Either(parts[:n/2]); err != nil {
+			return err
+		}
+		w.Write(" OR ")
+		err := w.Either(parts[n/2:])
+		w.Write(")")
+		return err
+	}
+}
+
+// Statement returns the text, with placeholders of d in the places of values, and the values in their order. If
+// placeholders name their arguments, they are numbered as they first appear; otherwise an argument is repeated for each of
+// its places. A text of more than most bytes is refused.
+func (w *Writer) Statement(d Dialect, most int) (string, []any, error) {
+	text := w.text.String()
+	parts := strings.Split(text, "\x00")
+	if len(parts)%2 == 0 {
+		return "", nil, problem.New(problem.Internal, "a NUL in the text of a statement")
+	}
+	var b strings.Builder
+	b.Grow(len(text))
+	args := make([]any, 0, len(w.args))
+	numbers := make([]int, len(w.args)) // from 1; 0 for those that haven't appeared yet
+	for i, part := range parts {
+		if i%2 == 0 {
+			b.WriteString(part)
+			continue
+		}
+		n, err := strconv.Atoi(part)
+		if err != nil || n >= len(w.args) {
+			return "", nil, problem.New(problem.Internal, "a NUL in the text of a statement")
+		}
+		if numbers[n] == 0 || !d.Counts() {
+			args = append(args, w.args[n].value)
+			numbers[n] = len(args)
+		}
+		b.WriteString(d.Placeholder(numbers[n], w.args[n].cast))
+	}
+	if len(args) > MaxArguments {
+		return "", nil, problem.New(problem.InvalidQuery, fmt.Sprintf("the query compares with %d values; at most %d", len(args), MaxArguments))
+	}
+	if b.Len() > most {
+		return "", nil, &problem.Error{Code: problem.Unsupported, Detail: fmt.Sprintf("the query becomes a statement of %d bytes here; at most %d", b.Len(), most),
+			Suggestion: "compute in several stages, or with fewer expressions inside of each other"}
+	}
+	return b.String(), args, nil
+}

@@ -1,0 +1,169 @@
+package mariadb
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A node of JSON is an expression that returns its text. The only lateral table in MariaDB is JSON_TABLE, which here
+// Counts elements and holds the names of a path; the node itself is extracted from the document by a path assembled from
+// them. In a path, [0] of a value that isn't a list is the value itself.
+
+// Nodes follows a path. A value that isn't JSON counts as a string.
+func (m conditions) Nodes(w *condition.Writer, x condition.Operand, path query.Path) (condition.Operand, error) {
+	root := x.Text
+	if !x.Node() && x.Field.Native != computedJSON {
+		root = "CASE WHEN JSON_VALID(" + x.Text + ") THEN " + x.Text + " ELSE JSON_QUOTE(" + x.Text + ") END"
+	}
+	if len(path) == 0 {
+		w.Write("DUAL WHERE ")
+		return condition.Operand{Text: root}, nil
+	}
+	names := m.names(w, path)
+	at, here := "'$'", root
+	var objects []string
+	for i := range path {
+		e := w.Alias("n")
+		w.Write(", JSON_TABLE(CASE JSON_TYPE(", here, ") WHEN 'ARRAY' THEN ", here,
+			" WHEN 'OBJECT' THEN '[0]' ELSE '[]' END, '$[*]' COLUMNS (o FOR ORDINALITY)) AS ", e)
+		at += ", '[', " + e + ".o - 1, ']'"
+		objects = append(objects, "JSON_TYPE(JSON_EXTRACT("+root+", CONCAT("+at+"))) = 'OBJECT'")
+		at += ", " + names + ".k" + strconv.Itoa(i)
+		here = "JSON_EXTRACT(" + root + ", CONCAT(" + at + "))"
+	}
+	w.Write(" WHERE ")
+	for _, o := range objects { // a scalar has no parts; elements of a list that aren't objects are skipped
+		w.Write(o, " AND ")
+	}
+	return condition.Operand{Text: here}, nil
+}
+
+// names writes a table of one row whose columns k0, k1, … hold the parts of a path: ."name".
+func (conditions) names(w *condition.Writer, parts []string) (alias string) {
+	list := make([]value.Value, len(parts))
+	columns := make([]string, len(parts))
+	for i, part := range parts {
+		list[i] = value.OfString(`."` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(part) + `"`)
+		columns[i] = "k" + strconv.Itoa(i) + " LONGTEXT PATH '$[" + strconv.Itoa(i) + "]'"
+	}
+	alias = w.Alias("p")
+	w.Write("JSON_TABLE(")
+	w.Put(string(value.OfArray(list).AppendJSON(nil)), "")
+	w.Write(", '$' COLUMNS (", strings.Join(columns, ", "), ")) AS ", alias)
+	return alias
+}
+
+func (conditions) Elements(w *condition.Writer, x condition.Operand) condition.Operand {
+	e := w.Alias("n")
+	w.Write("JSON_TABLE(CASE JSON_TYPE(", x.Text, ") WHEN 'ARRAY' THEN ", x.Text, " ELSE '[]' END, '$[*]' COLUMNS (o FOR ORDINALITY)) AS ", e)
+	return condition.Operand{Text: "JSON_EXTRACT(" + x.Text + ", CONCAT('$[', " + e + ".o - 1, ']'))"}
+}
+
+func (conditions) Is(x condition.Operand, typ string) string {
+	return "coalesce(JSON_TYPE(" + x.Text + "), 'NULL') = '" + strings.ToUpper(typ) + "'"
+}
+
+func (conditions) Length(x condition.Operand) string {
+	return "CASE JSON_TYPE(" + x.Text + ") WHEN 'ARRAY' THEN JSON_LENGTH(" + x.Text + ") END"
+}
+
+func nodeText(x string) string {
+	return "CASE JSON_TYPE(" + x + ") WHEN 'STRING' THEN " + binary("JSON_UNQUOTE("+x+")") + " END"
+}
+
+func (m conditions) compareNode(w *condition.Writer, x, op string, v any) error {
+	switch v := v.(type) {
+	case condition.Document:
+		doc, err := value.Read([]byte(v), 0)
+		if err != nil {
+			return err
+		}
+		return m.equalNode(w, x, doc)
+	case string:
+		w.Write("(", nodeText(x), " ", op, " ")
+		w.Put(v, "")
+		w.Write(")")
+	case bool:
+		n := int64(0)
+		if v {
+			n = 1
+		}
+		w.Write("CASE JSON_TYPE(", x, ") WHEN 'BOOLEAN' THEN (", binary("JSON_UNQUOTE("+x+")"), " = 'true') ", op, " ")
+		w.Put(n, "")
+		w.Write(" END")
+	case int64:
+		m.compareNumber(w, x, op, strconv.FormatInt(v, 10))
+	case condition.Number:
+		m.compareNumber(w, x, op, v.Text)
+	default:
+		return condition.Unsupported("%T can't be compared with JSON", v)
+	}
+	return nil
+}
+
+// compareNumber compares as decimals of 35 and 30 digits, and as doubles if those are equal: both keep the order.
+func (conditions) compareNumber(w *condition.Writer, x, op, text string) {
+	const decimal, double = " AS DECIMAL(65,30))", " AS DOUBLE)"
+	w.Write("CASE WHEN JSON_TYPE(", x, ") IN ('INTEGER', 'DOUBLE') THEN ")
+	x = "JSON_UNQUOTE(" + x + ")"
+	if op != "=" {
+		w.Write("CAST(", x, decimal, " ", op[:1], " CAST(")
+		w.Put(text, "")
+		w.Write(decimal, " OR ")
+	}
+	w.Write("CAST(", x, decimal, " = CAST(")
+	w.Put(text, "")
+	w.Write(decimal, " AND CAST(", x, double, " ", op, " CAST(")
+	w.Put(text, "")
+	w.Write(double, " END")
+}
+
+// equalNode compares a document part by part: MariaDB's JSON_EQUALS rounds numbers.
+func (m conditions) equalNode(w *condition.Writer, x string, v value.Value) error {
+	switch v.Kind() {
+	case value.Array:
+		w.Write("(JSON_TYPE(", x, ") = 'ARRAY' AND JSON_LENGTH(", x, ") = ", strconv.Itoa(len(v.List())))
+		for i, e := range v.List() {
+			w.Write(" AND ")
+			if err := m.equalNode(w, "JSON_EXTRACT("+x+", '$["+strconv.Itoa(i)+"]')", e); err != nil {
+				return err
+			}
+		}
+		w.Write(")")
+		return nil
+	case value.Object:
+		return m.equalObject(w, x, v.Members())
+	case value.Null:
+		w.Write("coalesce(JSON_TYPE(", x, ") = 'NULL', FALSE)")
+		return nil
+	}
+	return m.compareNode(w, x, "=", condition.Argument(v))
+}
+
+func (m conditions) equalObject(w *condition.Writer, x string, members []value.Member) error {
+	w.Write("(JSON_TYPE(", x, ") = 'OBJECT' AND JSON_LENGTH(", x, ") = ", strconv.Itoa(len(members)))
+	if len(members) > 0 {
+		names := make([]string, len(members))
+		for i, member := range members {
+			names[i] = member.Name
+		}
+		w.Write(" AND EXISTS (SELECT 1 FROM ")
+		p := m.names(w, names)
+		w.Write(" WHERE ")
+		for i, member := range members {
+			if i > 0 {
+				w.Write(" AND ")
+			}
+			if err := m.equalNode(w, "JSON_EXTRACT("+x+", CONCAT('$', "+p+".k"+strconv.Itoa(i)+"))", member.Value); err != nil {
+				return err
+			}
+		}
+		w.Write(")")
+	}
+	w.Write(")")
+	return nil
+}

@@ -1,0 +1,382 @@
+package postgres
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/regex"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// conditions writes for PostgreSQL 12 or later. Every argument is cast, so that its type never depends on what it is
+// compared with.
+type conditions struct{ condition.Standard }
+
+// Conditions returns PostgreSQL's conditions.
+func Conditions() condition.Dialect { return conditions{} }
+
+// Expressions implements condition.Dialect.
+func (conditions) Expressions() expr.Dialect { return dialect{} }
+
+func (conditions) Negation() (before, after string) { return "((", ") IS NOT TRUE)" }
+
+func (conditions) Placeholder(n int, cast string) string {
+	if cast == "" {
+		return "$" + strconv.Itoa(n)
+	}
+	return "$" + strconv.Itoa(n) + "::" + cast
+}
+
+// Same compares text in the collation of an index, unless one of the two has a collation of its own.
+func (p conditions) Same(x string, f, other *schema.Field) string {
+	switch {
+	case f.Type != schema.String:
+		return widened(x, f)
+	case f.Unordered || other.Unordered:
+		return p.text(x, f) + ` COLLATE "C"`
+	}
+	return p.text(x, f)
+}
+
+// Key compares texts of unlike types or collations as same does: PostgreSQL refuses some of them. A foreign key's are
+// alike.
+func (p conditions) Key(x string, f, other *schema.Field) string {
+	plain := func(f *schema.Field) bool { return f.Native == "text" || f.Native == "varchar" }
+	if f.Type == schema.String && (f.Unordered != other.Unordered || f.Native != other.Native && !(plain(f) && plain(other))) {
+		return p.Same(x, f, other)
+	}
+	return x
+}
+
+func (conditions) Counts() bool { return true }
+
+func (conditions) Longest() int { return condition.MaxText }
+
+func (conditions) Limit(place string) string { return place }
+
+func (conditions) Computed(t schema.Type) *schema.Field {
+	return &schema.Field{Type: t, Native: [...]string{schema.String: "text", schema.Integer: "int8", schema.Double: "float8", schema.Decimal: "numeric",
+		schema.Boolean: "bool", schema.Date: "timestamp", schema.Day: "date", schema.UUID: "uuid", schema.Bytes: "bytea", schema.JSON: "jsonb", schema.Opaque: ""}[t]}
+}
+
+// Read selects text where PostgreSQL's own output isn't in the form of the field's type.
+func (p conditions) Read(x string, f *schema.Field) string {
+	switch {
+	case f.Type == schema.Array:
+		return "to_jsonb(" + x + ")"
+	case f.Type == schema.String, f.Native == "inet" && f.Type == schema.Opaque:
+		return p.text(x, f)
+	case f.Native == "money":
+		return widened(x, f)
+	}
+	return x
+}
+
+// text returns a column as text: text types with comparison rules of their own, and enums, are cast.
+func (conditions) text(x string, f *schema.Field) string {
+	switch f.Native {
+	case "text", "varchar":
+		return x
+	case "inet":
+		return Address(x)
+	}
+	return x + "::text"
+}
+
+func (p conditions) Sorted(x string, f *schema.Field) (string, bool) {
+	switch f.Type {
+	case schema.String:
+		return p.text(x, f) + ` COLLATE "C"`, false
+	case schema.JSON, schema.Array, schema.Opaque, schema.Any:
+		return x + `::text COLLATE "C"`, false
+	}
+	return widened(x, f), false
+}
+
+// widened returns a column as its value is shown. A single-precision 0.1 is shown as 0.1, and as a double it is
+// 0.10000000149: it equals what a caller reads and writes only if it is converted through its text. Money is shown in
+// the currency of the server.
+func widened(x string, f *schema.Field) string {
+	switch {
+	case f.Native == "float4":
+		return x + "::text::float8"
+	case f.Native == "money" && f.Type == schema.Decimal:
+		return x + "::numeric"
+	}
+	return x
+}
+
+// Ordered puts nulls where the query language puts them; a column without nulls keeps the order of its index.
+func (conditions) Ordered(f *schema.Field, desc bool) string {
+	switch {
+	case f.NotNull:
+		return ""
+	case desc:
+		return " NULLS LAST"
+	}
+	return " NULLS FIRST"
+}
+
+func (p conditions) Compare(w *condition.Writer, x condition.Operand, op string, v any) error {
+	if x.Node() {
+		return p.compareNode(w, x, op, v)
+	}
+	left := widened(x.Text, x.Field)
+	if x.Field.Type == schema.String || x.Field.Type == schema.Opaque {
+		left = p.text(x.Text, x.Field)
+		if op != "=" || x.Field.Unordered {
+			left += ` COLLATE "C"`
+		}
+	}
+	w.Write(left, " ", op, " ")
+	return p.bind(w, x.Field, v)
+}
+
+// Among compares with one array, so that the text is the same for any number of values and an index is searched once.
+func (p conditions) Among(w *condition.Writer, x condition.Operand, values []value.Value) error {
+	switch {
+	case x.Node() && values[0].IsNumber():
+		w.Write("CASE jsonb_typeof(", x.Text, ") WHEN 'number' THEN (", x.Text, ")::numeric = ANY(")
+		w.Put(texts(values), "text[]")
+		w.Write("::numeric[]) END")
+		return nil
+	case x.Node():
+		w.Write("(", p.string(x))
+	case x.Field.Type == schema.String, x.Field.Type == schema.Opaque:
+		w.Write("(", p.text(x.Text, x.Field))
+		if x.Field.Unordered {
+			w.Write(` COLLATE "C"`)
+		}
+	default:
+		w.Write("(", widened(x.Text, x.Field))
+	}
+	w.Write(" = ANY(")
+	err := p.array(w, x, values)
+	w.Write("))")
+	return err
+}
+
+// array writes values as an array of the type of the comparison.
+func (p conditions) array(w *condition.Writer, x condition.Operand, values []value.Value) error {
+	switch {
+	case x.Node() || x.Field.Type == schema.String || x.Field.Type == schema.Opaque:
+		w.Put(texts(values), "text[]")
+	case x.Field.Type == schema.UUID:
+		w.Put(texts(values), "uuid[]")
+	case x.Field.Type == schema.Double:
+		list := make([]float64, len(values))
+		for i, v := range values {
+			list[i], _ = v.AsFloat()
+		}
+		w.Put(list, "float8[]")
+	case x.Field.Type == schema.Integer && !slices.ContainsFunc(values, func(v value.Value) bool { return v.Kind() != value.Int }):
+		list := make([]int64, len(values))
+		for i, v := range values {
+			list[i] = v.Int()
+		}
+		w.Put(list, "int8[]")
+	case x.Field.Type == schema.Integer || x.Field.Type == schema.Decimal:
+		w.Put(texts(values), "text[]")
+		w.Write("::numeric[]")
+	case x.Field.Type == schema.Date || x.Field.Type == schema.Day:
+		list, cast := make([]string, len(values)), ""
+		for i, v := range values {
+			list[i], cast = momentText(condition.Moment{Micros: v.Micros()}, x.Field)
+		}
+		w.Put(list, "text[]")
+		w.Write("::", cast, "[]")
+	default:
+		return condition.Unsupported("a list can't be compared with a column of type %s", x.Field.Type)
+	}
+	return nil
+}
+
+// texts returns values in PostgreSQL's text format.
+func texts(values []value.Value) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = v.String()
+	}
+	return out
+}
+
+// bind writes an argument in the type of the comparison.
+func (conditions) bind(w *condition.Writer, f *schema.Field, v any) error {
+	switch v := v.(type) {
+	case bool:
+		w.Put(v, "boolean")
+	case int64:
+		if f.Type == schema.Double {
+			w.Put(float64(v), "float8")
+		} else {
+			w.Put(v, "int8")
+		}
+	case float64:
+		w.Put(v, "float8")
+	case condition.Number:
+		if f.Type == schema.Double {
+			w.Put(v.Float, "float8")
+		} else {
+			w.Put(v.Text, "numeric")
+		}
+	case string:
+		switch f.Type {
+		case schema.UUID:
+			w.Put(v, "uuid")
+		case schema.Date, schema.Day: // an infinite one, from a position in an order
+			w.Put(v, f.Native)
+		default:
+			w.Put(v, "text")
+		}
+	case []byte:
+		w.Put(v, "bytea")
+	case condition.Moment:
+		w.Put(momentText(v, f))
+	default:
+		return condition.Unsupported("%T can't be compared with a column of type %s", v, f.Type)
+	}
+	return nil
+}
+
+// momentText returns an instant in PostgreSQL's text format for a column, and the type to parse it as. There, years before 1
+// are counted backwards, and there is no year 0.
+func momentText(m condition.Moment, f *schema.Field) (text, cast string) {
+	t := time.UnixMicro(m.Micros).UTC()
+	zone, era := "", ""
+	cast = "timestamp"
+	if f.Native == "timestamptz" {
+		zone, cast = "+00", "timestamptz"
+	}
+	year := t.Year()
+	if year < 1 {
+		year, era = 1-year, " BC"
+	}
+	return fmt.Sprintf("%04d-%s%s%s", year, t.Format("01-02 15:04:05.999999"), zone, era), cast
+}
+
+func (p conditions) After(w *condition.Writer, x string, f *schema.Field, op string, v any) error {
+	w.Write(x, " ", op, " ")
+	return p.bind(w, f, v)
+}
+
+func (p conditions) Matches(w *condition.Writer, x condition.Operand, r query.Regex) error {
+	pattern, err := regex.PostgreSQL(r)
+	if err != nil {
+		return err
+	}
+	w.Write("(", p.string(x), " ~ ")
+	w.Put(pattern, "text")
+	w.Write(")")
+	return nil
+}
+
+func (p conditions) Begins(w *condition.Writer, x condition.Operand, prefix string) {
+	w.Write("starts_with(", p.string(x), ", ")
+	w.Put(prefix, "text")
+	w.Write(")")
+}
+
+// string returns the text that x holds, null if it holds none, compared by its bytes.
+func (p conditions) string(x condition.Operand) string {
+	if x.Node() {
+		return "CASE jsonb_typeof(" + x.Text + ") WHEN 'string' THEN " + x.Text + ` #>> '{}' END COLLATE "C"`
+	}
+	return p.text(x.Text, x.Field) + ` COLLATE "C"`
+}
+
+// document returns a JSON column as jsonb.
+func (conditions) document(x condition.Operand) string {
+	switch {
+	case x.Field.Type == schema.Array:
+		return "to_jsonb(" + x.Text + ")"
+	case x.Field.Native == "json":
+		return JSONText(x.Text)
+	}
+	return x.Text
+}
+
+func (p conditions) Nodes(w *condition.Writer, x condition.Operand, path query.Path) (condition.Operand, error) {
+	n := w.Alias("n")
+	root := x.Text
+	if !x.Node() {
+		root = p.document(x)
+	}
+	w.Write("(SELECT ", root, " AS v) AS ", n)
+	for _, part := range path {
+		o, next := w.Alias("n"), w.Alias("n")
+		w.Write(", LATERAL jsonb_array_elements(CASE jsonb_typeof(", n, ".v) WHEN 'array' THEN ", n, ".v WHEN 'object' THEN jsonb_build_array(",
+			n, ".v) ELSE '[]' END) AS ", o, "(v), LATERAL (SELECT ", o, ".v -> ")
+		w.Put(part, "text")
+		w.Write(" AS v WHERE jsonb_typeof(", o, ".v) = 'object') AS ", next)
+		n = next
+	}
+	w.Write(" WHERE ")
+	return condition.Operand{Text: n + ".v"}, nil
+}
+
+func (conditions) Elements(w *condition.Writer, x condition.Operand) condition.Operand {
+	e := w.Alias("n")
+	w.Write("jsonb_array_elements(CASE jsonb_typeof(", x.Text, ") WHEN 'array' THEN ", x.Text, " ELSE '[]' END) AS ", e, "(v)")
+	return condition.Operand{Text: e + ".v"}
+}
+
+func (conditions) Is(x condition.Operand, typ string) string {
+	return "coalesce(jsonb_typeof(" + x.Text + "), 'null') = '" + typ + "'"
+}
+
+func (conditions) Length(x condition.Operand) string {
+	return "CASE jsonb_typeof(" + x.Text + ") WHEN 'array' THEN jsonb_array_length(" + x.Text + ") END"
+}
+
+// compareNode casts a node only after a test of its type; CASE keeps the order of the two.
+func (p conditions) compareNode(w *condition.Writer, x condition.Operand, op string, v any) error {
+	typ, cast := "number", "::numeric"
+	switch v := v.(type) {
+	case condition.Document:
+		w.Write(x.Text, " = ")
+		w.Put(string(v), "jsonb")
+		return nil
+	case string:
+		w.Write("(", p.string(x), " ", op, " ")
+		w.Put(v, "text")
+		w.Write(")")
+		return nil
+	case bool:
+		typ, cast = "boolean", "::boolean"
+	}
+	w.Write("CASE jsonb_typeof(", x.Text, ") WHEN '", typ, "' THEN (", x.Text, ")", cast, " ", op, " ")
+	switch v := v.(type) {
+	case bool:
+		w.Put(v, "boolean")
+	case int64:
+		w.Put(v, "int8")
+	case condition.Number:
+		w.Put(v.Text, "numeric")
+	default:
+		return condition.Unsupported("%T can't be compared with JSON", v)
+	}
+	w.Write(" END")
+	return nil
+}
+
+func (p conditions) Members(x condition.Operand, key string, f *schema.Field) (node, other string) {
+	if f.Type == schema.Integer {
+		return "CASE jsonb_typeof(" + x.Text + ") WHEN 'number' THEN " + x.Text + "::numeric END", key + "::numeric"
+	}
+	return p.string(x), p.text(key, f) + ` COLLATE "C"`
+}
+
+func (conditions) Pieces() (characters, most string) { return "length", "" }
+
+func (p conditions) Written(x string, f *schema.Field) string {
+	if x = p.Read(x, f); f.Type == schema.String || f.Type == schema.Bytes {
+		return x
+	}
+	return x + "::text"
+}
