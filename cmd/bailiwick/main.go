@@ -9,28 +9,20 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"runtime/debug"
+	"runtime"
 	"syscall"
+	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/garbage"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// memoryLimit is the soft memory limit of the garbage collector, in bytes.
-const memoryLimit = 512 << 20
-
 func main() {
-	tuneMemory()
-	os.Exit(run(os.Args[1:]))
-}
-
-// tuneMemory trades a few megabytes for twice the throughput. GOGC and GOMEMLIMIT override it.
-func tuneMemory() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
-	}
+	block := garbage.Bound()
+	go garbage.GiveBack(context.Background(), 5*time.Second)
+	code := run(os.Args[1:])
+	runtime.KeepAlive(block)
+	os.Exit(code)
 }
 
 // run runs the command line and returns the exit code: 0 for success, 1 for a refusal or failure, 2 for wrong usage.

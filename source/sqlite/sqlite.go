@@ -48,14 +48,15 @@ func Open(ctx context.Context, name, path string) (*Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", name, err)
 	}
-	conn, err := newConnector(abs, "mode=ro&_dqs=0&_pragma=query_only(1)&_pragma=busy_timeout(5000)&_pragma=trusted_schema(0)")
+	// A sort merges runs of the size of the cache, with a record of each in memory: the default of 2 MB makes many.
+	conn, err := newConnector(abs, "mode=ro&_dqs=0&_pragma=cache_size(-8192)&_pragma=query_only(1)&_pragma=busy_timeout(5000)&_pragma=trusted_schema(0)")
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", name, err)
 	}
 	s := &Source{name: name, path: abs, db: sql.OpenDB(conn), prepared: map[string]*sql.Stmt{}}
 	s.db.SetMaxOpenConns(8)
 	s.db.SetMaxIdleConns(4)
-	s.db.SetConnMaxIdleTime(5 * time.Minute)
+	s.db.SetConnMaxIdleTime(time.Minute) // then their caches are given back
 	// Read the catalogue to check that this is a database at all: SQLite opens any file.
 	var n int
 	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {

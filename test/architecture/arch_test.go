@@ -161,6 +161,7 @@ var mayImport = map[string]string{
 	"internal/refused":          "",
 	"internal/gate":             "",
 	"internal/fair":             "",
+	"internal/garbage":          "",
 	"internal/oauthmeta":        "identity internal/edge",
 	"mcp/internal/sealed":       "internal/once",
 	"internal/mcpobserve":       "internal/wire value",

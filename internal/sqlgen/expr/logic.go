@@ -20,6 +20,8 @@ func (w writer) apply(e plan.Apply) (string, error) {
 		return "(NOT " + x + ")", err
 	case plan.Eq, plan.Ne, plan.Gt, plan.Gte, plan.Lt, plan.Lte, plan.Cmp:
 		return w.compare(e)
+	case plan.Concat:
+		e.Args = joined(e.Args)
 	}
 	args, err := w.list(e.Args)
 	if err != nil {
@@ -35,6 +37,26 @@ func (w writer) apply(e plan.Apply) (string, error) {
 		return "coalesce(" + strings.Join(args, ", ") + ")", nil
 	}
 	return w.d.Apply(w.s, e, args)
+}
+
+// mostJoined is the most texts that one call joins. SQLite takes 127 arguments on connections of older versions.
+const mostJoined = 100
+
+// joined returns the texts that a concatenation joins, with those of the concatenations among them: one call makes the
+// result once, a chain of calls makes each of its beginnings too.
+func joined(texts []plan.Expr) []plan.Expr {
+	var out []plan.Expr
+	for i, x := range texts {
+		parts := []plan.Expr{x}
+		if inner, _ := x.(plan.Apply); inner.Op == plan.Concat {
+			parts = joined(inner.Args)
+		}
+		if len(out)+len(parts)+len(texts)-i > mostJoined {
+			parts = []plan.Expr{x}
+		}
+		out = append(out, parts...)
+	}
+	return out
 }
 
 // logic writes an And or an Or, each operand as one writes it.

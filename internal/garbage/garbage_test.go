@@ -1,0 +1,63 @@
+package garbage
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMain is also the process that TestBound looks at, whose collector is its own.
+func TestMain(m *testing.M) {
+	if os.Getenv("BAILIWICK_TEST_GARBAGE") == "" {
+		os.Exit(m.Run())
+	}
+	status, _ := os.ReadFile("/proc/self/status")
+	block := Bound()
+	goal := func() uint64 { runtime.GC(); return (read("/gc/heap/goal:bytes") - uint64(len(block))) >> 20 }
+	rest := goal()
+	kept := make([]byte, 64<<20)
+	work := goal()
+	if rest < 15 || rest > 24 || work < 64+16+32-4 || work > 64+16+32+8 {
+		fmt.Println("collects at", rest, "MB at rest and at", work, "MB with 64 MB in use")
+		os.Exit(1)
+	}
+	runtime.KeepAlive(kept)
+	kept = nil
+	go GiveBack(context.Background(), 50*time.Millisecond)
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		now, err := os.ReadFile("/proc/self/status")
+		if before, after := rss(string(status)), rss(string(now)); after-before > ballast>>11 && time.Now().After(end) {
+			fmt.Println("it keeps", after, "kB in RAM; it began with", before, err)
+			os.Exit(1)
+		} else if after-before <= ballast>>11 {
+			break
+		}
+	}
+	runtime.KeepAlive(block)
+	os.Exit(0)
+}
+
+// rss returns the kilobytes of a process in RAM, or -1 where the system doesn't say.
+func rss(status string) (kb int) {
+	_, after, ok := strings.Cut(status, "VmRSS:")
+	if !ok {
+		return -1
+	}
+	fmt.Sscan(after, &kb)
+	return kb
+}
+
+// TestBound runs a process in which 16 MB of garbage and half of what is in use are collected, and which gives back what it
+// no longer uses. The block of Bound isn't in RAM.
+func TestBound(t *testing.T) {
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), "BAILIWICK_TEST_GARBAGE=1", "GOGC=", "GOMEMLIMIT=")
+	if out, err := child.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
