@@ -25,7 +25,8 @@ type Log struct {
 		audit.Chain
 		audit.Archived
 	}
-	files []file
+	dirs  []string
+	files []file // in the order of their first records
 	base  audit.Head
 }
 
@@ -43,30 +44,39 @@ func Open(store interface {
 	audit.Chain
 	audit.Archived
 }, kept []audit.Head, dirs ...string) (*Log, error) {
-	l := &Log{store: store}
-	for _, dir := range dirs {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return nil, fmt.Errorf("read the archive of the audit: %w", err)
-		}
-		for _, e := range entries {
-			if !strings.HasSuffix(e.Name(), ".jsonl") && !strings.HasSuffix(e.Name(), ".jsonl.gz") {
-				continue
-			}
-			f := file{path: filepath.Join(dir, e.Name())}
-			if err := f.look(); err != nil {
-				return nil, fmt.Errorf("read the archive of the audit: %w", err)
-			}
-			l.files = append(l.files, f)
-		}
+	l := &Log{store: store, dirs: dirs}
+	if err := l.list(); err != nil {
+		return nil, err
 	}
-	slices.SortStableFunc(l.files, func(a, b file) int { return int(a.first - b.first) })
 	if len(l.files) > 0 {
 		if before := (audit.Head{Seq: l.files[0].first - 1, Hash: l.files[0].prev}); slices.Contains(kept, before) {
 			l.base = before
 		}
 	}
 	return l, nil
+}
+
+// list adds the files in the folders that l doesn't know yet.
+func (l *Log) list() error {
+	for _, dir := range l.dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return fmt.Errorf("read the archive of the audit: %w", err)
+		}
+		for _, e := range entries {
+			f := file{path: filepath.Join(dir, e.Name())}
+			if !strings.HasSuffix(e.Name(), ".jsonl") && !strings.HasSuffix(e.Name(), ".jsonl.gz") ||
+				slices.ContainsFunc(l.files, func(have file) bool { return have.path == f.path }) {
+				continue
+			}
+			if err := f.look(); err != nil {
+				return fmt.Errorf("read the archive of the audit: %w", err)
+			}
+			l.files = append(l.files, f)
+		}
+	}
+	slices.SortStableFunc(l.files, func(a, b file) int { return int(a.first - b.first) })
+	return nil
 }
 
 // look reads where f begins; if its first line is no record, its name says so.
@@ -135,15 +145,55 @@ func (l *Log) Find(ctx context.Context, step string) (audit.Record, bool, error)
 }
 
 // Records implements audit.Chain: the files' records up to the base of the store, and the store's behind it. What the
-// store has of the former, and what files have twice, must be the same.
+// store has of the former, and what files have twice, must be the same. Records that the store lets go of meanwhile come
+// from their new files.
 func (l *Log) Records(ctx context.Context, from int64, yield func(audit.Record) bool) error {
-	base, err := l.store.Base(ctx)
-	if err != nil {
-		return err
+	for gone := true; gone; {
+		var err error
+		if from, gone, err = l.pass(ctx, from, yield); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// pass passes on the records from one on. If the store lets go of some before it has read them, gone is true and next is
+// the first of them.
+func (l *Log) pass(ctx context.Context, from int64, yield func(audit.Record) bool) (next int64, gone bool, err error) {
+	base, err := l.store.Base(ctx)
+	if err == nil {
+		err = l.list() // after the base: a file is complete before the store lets go of its records
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	if more, err := l.archived(ctx, from, base, yield); err != nil || !more {
+		return 0, false, err
+	}
+	next = max(from, base.Seq+1)
+	ended := false
+	err = l.store.Records(ctx, next, func(r audit.Record) bool {
+		if gone = r.Seq != next && l.gone(ctx, next); gone {
+			return false
+		}
+		next = max(next, r.Seq+1)
+		ended = !yield(r)
+		return !ended
+	})
+	return next, gone || !ended && l.gone(ctx, next), err
+}
+
+// gone reports whether the store has let go of a record.
+func (l *Log) gone(ctx context.Context, seq int64) bool {
+	base, err := l.store.Base(ctx)
+	return err == nil && base.Seq >= seq
+}
+
+// archived passes on the records up to the base of the store. It reports false when the walk ended.
+func (l *Log) archived(ctx context.Context, from int64, base audit.Head, yield func(audit.Record) bool) (bool, error) {
 	w := walk{from: from, base: base.Seq, yield: yield}
 	if more, err := w.strange(ctx, l.store); err != nil || !more {
-		return err
+		return false, err
 	}
 	next, stop := iter.Pull2(stored(ctx, l.store, max(from, 1)))
 	defer stop()
@@ -153,10 +203,10 @@ func (l *Log) Records(ctx context.Context, from int64, yield func(audit.Record) 
 			continue
 		}
 		if more, err := w.file(&l.files[i]); err != nil || !more {
-			return err
+			return false, err
 		}
 	}
-	return l.store.Records(ctx, max(from, base.Seq+1), yield)
+	return true, nil
 }
 
 // stored returns the records of a store from one on.

@@ -44,6 +44,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("audit", func(t *testing.T) { testAudit(t, open) })
 	t.Run("audit of two handles", func(t *testing.T) { testAuditHandles(t, open) })
 	t.Run("audit cancelled and closed", func(t *testing.T) { testAuditEnds(t, open) })
+	t.Run("audit archived meanwhile", func(t *testing.T) { testArchivedMeanwhile(t, open) })
 	t.Run("audit signed", func(t *testing.T) { testAuditSigned(t, open) })
 	t.Run("change", func(t *testing.T) { testChange(t, open) })
 	t.Run("change guarded", func(t *testing.T) { testGuards(t, open) })
