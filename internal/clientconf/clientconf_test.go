@@ -1,9 +1,12 @@
 package clientconf_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,6 +129,52 @@ func TestRefused(t *testing.T) {
 		out, _, err := edit([]byte(tt.text), clientconf.Server{Name: "bailiwick", URL: "http://x/mcp", Token: "bw_x"})
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, want %q\n%s", name, err, tt.want, out)
+		}
+	}
+}
+
+// TestVSCode holds what is written for Visual Studio Code to the schema in its source: mcpServerSchema of
+// src/vs/workbench/contrib/mcp/common/mcpConfiguration.ts, read on 2026-11-23, which allows no other key.
+func TestVSCode(t *testing.T) {
+	over := clientconf.Server{Name: "bailiwick", URL: "http://127.0.0.1:8420/mcp", Token: "bw_secret"}
+	program := clientconf.Server{Name: "bailiwick", Command: []string{"/usr/bin/bailiwick", "serve", "--stdio"}}
+	c := client(t, "vscode")
+	for name, edit := range map[string]func() ([]byte, bool, error){
+		"url":     func() ([]byte, bool, error) { return c.Edit(nil, over) },
+		"program": func() ([]byte, bool, error) { return c.Edit(nil, program) },
+		"project": func() ([]byte, bool, error) { return c.EditProject(nil, over) },
+	} {
+		text, _, err := edit()
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		var file struct {
+			Servers map[string]map[string]any
+			Inputs  []struct {
+				ID, Type, Description string
+				Password              bool
+			}
+		}
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&file); err != nil || len(file.Servers) != 1 {
+			t.Fatalf("%s: %v\n%s", name, err, text)
+		}
+		s := file.Servers["bailiwick"]
+		kind, _ := s["type"].(string)
+		allowed := map[string][]string{"stdio": {"type", "command", "cwd", "args", "envFile", "env", "dev"}, "http": {"type", "url", "headers", "dev"}}[kind]
+		for key := range s {
+			if !slices.Contains(allowed, key) {
+				t.Errorf("%s: a server of type %q has no %s", name, kind, key)
+			}
+		}
+		for _, in := range file.Inputs {
+			if in.Type != "promptString" || in.ID == "" || in.Description == "" || !in.Password || !bytes.Contains(text, []byte("${input:"+in.ID+"}")) {
+				t.Errorf("%s: input %+v", name, in)
+			}
+		}
+		if name == "project" && len(file.Inputs) != 1 {
+			t.Errorf("%s: no input\n%s", name, text)
 		}
 	}
 }
