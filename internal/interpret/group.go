@@ -133,7 +133,7 @@ func (in records) accumulate(a plan.Accumulator, values []value.Value) value.Val
 	case plan.Percentile:
 		slices.SortFunc(values, value.Order)
 		if n := int64(len(values)); n > 0 {
-			return values[max(0, (n*a.Point+plan.Points-1)/plan.Points-1)]
+			return values[a.Number(n)-1]
 		}
 		return value.Value{}
 	case plan.StdDevPop:

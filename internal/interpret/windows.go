@@ -127,6 +127,7 @@ func (r *reading) framed(f plan.Window, in records, rows []value.Row, peers []in
 			to++
 		}
 		from, to = min(max(from, 0), n), min(max(to, 0), n)
+		from = min(from+min(f.Offset, n), n)
 		out[i] = in.accumulated([]plan.Accumulator{f.Accumulator}, rows[from:max(from, to)])[0]
 	}
 	return out

@@ -309,7 +309,7 @@ const (
 	AddToSet                 // the list of distinct X, which is JSON, in value.Order (objects and lists among themselves in any deterministic order); null if it is larger than ListBytes
 	StdDevPop                // the population's standard deviation: a Double, exact to 12 digits; null for no values, or if a value is no operand of Add
 	StdDevSamp               // the sample's: null for fewer than two values
-	Percentile               // the value at the Point, exactly: of n values other than null, the one with number ⌈n·Point⌉ from the least, or the least; null for none
+	Percentile               // one of the values other than null, in their order; null for none
 )
 
 // An Accumulator computes one value of a group. X is Integer, Decimal or Double for Sum; Double for the deviations.
@@ -318,6 +318,28 @@ type Accumulator struct {
 	X     Expr
 	T     schema.Type // of the result
 	Point int64       // of a Percentile: 0 to Points
+	Among Among       // of a Percentile
+}
+
+// Among is how a Percentile counts to its Point.
+type Among byte
+
+// Of n values, the one with number ⌈n·Point⌉ from the least, or the least; and the two around the place (n−1)·Point from 0.
+const (
+	AmongValues Among = iota
+	BeforePlace
+	AfterPlace
+)
+
+// Number returns the number from 1 of the value that a Percentile takes of n, which is 1 or more.
+func (a Accumulator) Number(n int64) int64 {
+	switch a.Among {
+	case BeforePlace:
+		return (n-1)*a.Point/Points + 1
+	case AfterPlace:
+		return ((n-1)*a.Point+Points-1)/Points + 1
+	}
+	return max(1, (n*a.Point+Points-1)/Points)
 }
 
 // Points is the Point of the greatest value.
@@ -341,8 +363,8 @@ type Window struct {
 	Kind Rank
 	Accumulator
 	Frame   Frame
-	Offset  int64
-	Default Expr // a Const, of the type of X; nil for null
+	Offset  int64 // of a Shifted; of a First how many records of the frame are before its own
+	Default Expr  // a Const, of the type of X; nil for null
 }
 
 // A Frame is the records around a record that an Accumulator takes: From and To are counted from the record, negative

@@ -140,7 +140,7 @@ func accumulators(list []Accumulator) string {
 			out[i] += " " + Text(a.X)
 		}
 		if a.Op == Percentile {
-			out[i] += fmt.Sprintf(" at %d", a.Point)
+			out[i] += fmt.Sprintf(" at %d", a.Point) + []string{"", " before", " after"}[a.Among]
 		}
 	}
 	return "[" + strings.Join(out, ", ") + "]"

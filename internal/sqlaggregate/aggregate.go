@@ -37,6 +37,10 @@ func one(op plan.Accumulate, x plan.Expr, t schema.Type) Aggregate {
 
 // Aggregate binds a call.
 func (b *binder) aggregate(c *sqltext.Call) (Aggregate, sqlexpr.Node, error) {
+	switch c.Name {
+	case "percentile_cont", "percentile_disc", "median", "mode":
+		return b.percentile(c)
+	}
 	args, err := b.arguments(c)
 	if err != nil {
 		return Aggregate{}, sqlexpr.Node{}, err
@@ -44,11 +48,6 @@ func (b *binder) aggregate(c *sqltext.Call) (Aggregate, sqlexpr.Node, error) {
 	if c.Name == "count" {
 		a, err := b.count(c, args)
 		return a, sqlexpr.Node{}, err
-	}
-	switch c.Name {
-	case "percentile_cont", "percentile_disc", "median", "mode":
-		a, flags, err := b.percentile(c, args)
-		return a, flags, err
 	}
 	if most := map[string]int{"string_agg": 2, "group_concat": 2, "listagg": 2}[c.Name]; len(args) == 0 || len(args) > max(1, most) {
 		return Aggregate{}, sqlexpr.Node{}, sqlexpr.Invalid(c.At, "%s takes %d argument", c.Name, max(1, most))
@@ -98,6 +97,7 @@ func (b *binder) aggregate(c *sqltext.Call) (Aggregate, sqlexpr.Node, error) {
 // arguments binds the arguments of an aggregate; with FILTER the first is null where the condition doesn't hold.
 func (b *binder) arguments(c *sqltext.Call) ([]sqlexpr.Node, error) {
 	var args []sqlexpr.Node
+	var err error
 	for _, e := range c.Args {
 		if _, star := e.(*sqltext.Star); star {
 			return nil, sqlexpr.Invalid(e.Pos(), "%s takes an expression, not *", c.Name)
@@ -108,22 +108,29 @@ func (b *binder) arguments(c *sqltext.Call) ([]sqlexpr.Node, error) {
 		}
 		args = append(args, x)
 	}
+	if c.Star && c.Filter != nil {
+		args = []sqlexpr.Node{sqlexpr.Literal(value.OfInt(1), c.At)}
+	}
+	if len(args) == 0 {
+		return nil, nil
+	}
+	args[0], err = b.filtered(c, args[0])
+	return args, err
+}
+
+// filtered returns x, null where the condition of FILTER doesn't hold.
+func (b *binder) filtered(c *sqltext.Call, x sqlexpr.Node) (sqlexpr.Node, error) {
 	if c.Filter == nil {
-		return args, nil
+		return x, nil
 	}
 	holds, err := b.Cond(c.Filter)
 	if err != nil {
-		return nil, err
+		return x, err
 	}
-	if c.Star {
-		args = []sqlexpr.Node{sqlexpr.Literal(value.OfInt(1), c.At)}
-	}
-	if len(args) > 0 {
-		e := args[0].JSONOr()
-		args[0].Expr = plan.Case{If: []plan.Expr{holds.Yes}, Then: []plan.Expr{e}, Else: plan.Const{T: e.Type()}, T: e.Type()}
-		args[0].Column, args[0].Constant = nil, false
-	}
-	return args, nil
+	e := x.JSONOr()
+	x.Expr = plan.Case{If: []plan.Expr{holds.Yes}, Then: []plan.Expr{e}, Else: plan.Const{T: e.Type()}, T: e.Type()}
+	x.Column, x.Constant = nil, false
+	return x, nil
 }
 
 func (b *binder) count(c *sqltext.Call, args []sqlexpr.Node) (Aggregate, error) {

@@ -2,6 +2,7 @@ package sqlaggregate
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
@@ -25,7 +26,7 @@ func Frame(w *sqltext.Window) (plan.Frame, error) {
 		return plan.Frame{First: true, Peers: true, Last: w.Order == nil}, nil
 	}
 	if f.Unit != "rows" {
-		return plan.Frame{}, sqlexpr.Unsupported(f.At, "use ROWS BETWEEN …", "a frame of %s with these ends isn't there", f.Unit)
+		return plan.Frame{}, sqlexpr.Unsupported(f.At, "use ROWS BETWEEN …, or join the table with itself: SELECT a.id, sum(b.x) FROM t AS a JOIN t AS b ON b.day BETWEEN a.day - interval '6 days' AND a.day GROUP BY a.id", "a frame of %s with these ends isn't there", strings.ToUpper(f.Unit))
 	}
 	var out plan.Frame
 	for _, end := range []struct {

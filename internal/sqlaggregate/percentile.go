@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// percentile binds percentile_disc, and the median: of an even number of values the mean of the two in the middle.
-func (b *binder) percentile(c *sqltext.Call, args []sqlexpr.Node) (Aggregate, sqlexpr.Node, error) {
+// percentile binds percentile_disc and percentile_cont; median is the latter at one half.
+func (b *binder) percentile(c *sqltext.Call) (Aggregate, sqlexpr.Node, error) {
 	fail := func(err error) (Aggregate, sqlexpr.Node, error) { return Aggregate{}, sqlexpr.Node{}, err }
 	if c.Name == "mode" {
 		return fail(sqlexpr.Unsupported(c.At, "count the values, and keep the first by ORDER BY count(*) DESC LIMIT 1", "mode isn't there over a window"))
@@ -40,6 +40,9 @@ func (b *binder) percentile(c *sqltext.Call, args []sqlexpr.Node) (Aggregate, sq
 		return fail(sqlexpr.Invalid(c.At, "median takes 1 argument"))
 	}
 	x, err := b.Value(of[0])
+	if err == nil {
+		x, err = b.filtered(c, x)
+	}
 	if err != nil {
 		return fail(err)
 	}
@@ -54,19 +57,23 @@ func (b *binder) percentile(c *sqltext.Call, args []sqlexpr.Node) (Aggregate, sq
 	if e, err = x.Want(schema.Double, c.Name); err != nil {
 		return fail(err)
 	}
-	if point == 0 || point == plan.Points {
-		return Aggregate{Accumulators: []plan.Accumulator{at(e, point)}, Value: first}, sqlexpr.Node{}, nil
-	}
-	if point != plan.Points/2 {
-		return fail(sqlexpr.Unsupported(c.At, "use percentile_disc, which gives a value that is there", "percentile_cont gives the median here, percentile_cont(0.5), and the ends"))
-	}
-	// The upper of the two in the middle is the value at the next point, as long as there are no more values than points.
-	accumulators := []plan.Accumulator{at(e, point), at(e, point+1), {Op: plan.Count, X: e, T: schema.Integer}}
-	return Aggregate{Accumulators: accumulators, Value: func(refs []plan.Expr) plan.Expr {
-		even := sqlexpr.Test(plan.Same, plan.Apply{Op: plan.Mod, Args: []plan.Expr{refs[2], sqlexpr.Whole(2)}, T: schema.Integer}, sqlexpr.Whole(0))
-		few := sqlexpr.Test(plan.UpTo, refs[2], sqlexpr.Whole(plan.Points))
-		sum := plan.Apply{Op: plan.Add, Args: []plan.Expr{refs[0], refs[1]}, T: schema.Double}
-		mean := plan.Apply{Op: plan.Div, Args: []plan.Expr{sum, plan.Widen{X: sqlexpr.Whole(2), T: schema.Double}}, T: schema.Double}
-		return plan.Case{If: []plan.Expr{sqlexpr.Not(even), few}, Then: []plan.Expr{refs[0], mean}, Else: plan.Const{T: schema.Double}, T: schema.Double}
+	before, after := at(e, point), at(e, point)
+	before.Among, after.Among = plan.BeforePlace, plan.AfterPlace
+	return Aggregate{Accumulators: []plan.Accumulator{before, after, {Op: plan.Count, X: e, T: schema.Integer}}, Value: func(refs []plan.Expr) plan.Expr {
+		return between(refs, point)
 	}}, sqlexpr.Node{}, nil
+}
+
+// between returns the value at a point of a line from the first to the second of refs, which are the values around it;
+// the third is the number of all values.
+func between(refs []plan.Expr, point int64) plan.Expr {
+	of := func(op plan.Op, t schema.Type, x, y plan.Expr) plan.Expr {
+		return plan.Apply{Op: op, Args: []plan.Expr{x, y}, T: t}
+	}
+	double := func(x plan.Expr) plan.Expr { return plan.Widen{X: x, T: schema.Double} }
+	gaps := of(plan.Sub, schema.Integer, refs[2], sqlexpr.Whole(1))
+	rest := of(plan.Mod, schema.Integer, of(plan.Mul, schema.Integer, gaps, sqlexpr.Whole(point)), sqlexpr.Whole(plan.Points))
+	share := of(plan.Div, schema.Double, double(rest), double(sqlexpr.Whole(plan.Points)))
+	along := of(plan.Add, schema.Double, refs[0], of(plan.Mul, schema.Double, share, of(plan.Sub, schema.Double, refs[1], refs[0])))
+	return plan.Case{If: []plan.Expr{sqlexpr.Test(plan.Same, rest, sqlexpr.Whole(0))}, Then: []plan.Expr{refs[0]}, Else: along, T: schema.Double}
 }

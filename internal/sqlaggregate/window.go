@@ -46,16 +46,23 @@ func (b *binder) window(c *sqltext.Call, w *sqltext.Window) (Windowed, error) {
 			share := plan.Apply{Op: plan.Div, Args: []plan.Expr{less(refs[0]), less(refs[1])}, T: schema.Double}
 			return plan.Apply{Op: plan.IfNull, Args: []plan.Expr{share, plan.Widen{X: sqlexpr.Whole(0), T: schema.Double}}, T: schema.Double}
 		}, ranked(plan.Ranked), counting()), nil
+	case "cume_dist":
+		upTo := counting()
+		upTo.Frame = plan.Frame{First: true, Peers: true, Last: w.Order == nil}
+		return windowed(sqlexpr.Node{}, func(refs []plan.Expr) plan.Expr {
+			of := func(x plan.Expr) plan.Expr { return plan.Widen{X: x, T: schema.Double} }
+			return plan.Apply{Op: plan.Div, Args: []plan.Expr{of(refs[0]), of(refs[1])}, T: schema.Double}
+		}, upTo, counting()), nil
 	case "ntile":
 		return b.ntile(c)
 	case "lag", "lead":
 		return b.shifted(c)
-	case "first_value", "last_value":
+	case "first_value", "last_value", "nth_value":
 		return b.end(c, w)
 	}
 	if !sqlexpr.Aggregates[c.Name] {
 		return Windowed{}, &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_function", Pointer: sqlexpr.At(c.At), Detail: "unknown window function " + problem.Cut(c.Name),
-			Near: problem.Nearest(c.Name, []string{"row_number", "rank", "dense_rank", "percent_rank", "ntile", "lag", "lead", "first_value", "last_value", "sum", "avg", "count", "min", "max"}, 3)}
+			Near: problem.Nearest(c.Name, []string{"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value", "nth_value", "sum", "avg", "count", "min", "max"}, 3)}
 	}
 	return b.framed(c, w)
 }
@@ -129,10 +136,14 @@ func (b *binder) shifted(c *sqltext.Call) (Windowed, error) {
 	return windowed(sqlexpr.Kept(&x), first, f), nil
 }
 
-// end binds first_value and last_value.
+// end binds first_value, last_value and nth_value.
 func (b *binder) end(c *sqltext.Call, w *sqltext.Window) (Windowed, error) {
-	if len(c.Args) != 1 {
-		return Windowed{}, sqlexpr.Invalid(c.At, "%s takes 1 argument", c.Name)
+	want := 1
+	if c.Name == "nth_value" {
+		want = 2
+	}
+	if len(c.Args) != want {
+		return Windowed{}, sqlexpr.Invalid(c.At, "%s takes %d argument%s", c.Name, want, "s"[:want-1])
 	}
 	x, err := b.Value(c.Args[0])
 	if err != nil {
@@ -142,12 +153,30 @@ func (b *binder) end(c *sqltext.Call, w *sqltext.Window) (Windowed, error) {
 	if err != nil {
 		return Windowed{}, err
 	}
-	op := plan.First
-	if c.Name == "last_value" {
-		op = plan.Last
-	}
 	e := x.JSONOr()
-	return windowed(sqlexpr.Kept(&x), first, plan.Window{Accumulator: plan.Accumulator{Op: op, X: e, T: e.Type()}, Frame: frame}), nil
+	f := plan.Window{Accumulator: plan.Accumulator{Op: plan.First, X: e, T: e.Type()}, Frame: frame}
+	switch c.Name {
+	case "last_value":
+		f.Op = plan.Last
+	case "nth_value":
+		v, err := b.Constant(c.Args[1])
+		if err != nil {
+			return Windowed{}, err
+		}
+		n, ok := v.AsInt()
+		if !ok || n < 1 {
+			return Windowed{}, sqlexpr.Invalid(c.Args[1].Pos(), "nth_value takes a constant whole number of 1 or more")
+		}
+		if f.Offset = n - 1; frame.Peers { // in a frame up to the last of equal records; their order is that of the partition
+			f.Frame = plan.Frame{First: true, Last: true}
+			size := plan.Window{Accumulator: plan.Accumulator{Op: plan.Count, T: schema.Integer}, Frame: frame}
+			return windowed(sqlexpr.Kept(&x), func(refs []plan.Expr) plan.Expr {
+				few := sqlexpr.Test(plan.Under, refs[1], sqlexpr.Whole(n))
+				return plan.Case{If: []plan.Expr{few}, Then: []plan.Expr{plan.Const{T: e.Type()}}, Else: refs[0], T: e.Type()}
+			}, f, size), nil
+		}
+	}
+	return windowed(sqlexpr.Kept(&x), first, f), nil
 }
 
 // framed binds an aggregate over a frame.

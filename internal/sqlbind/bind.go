@@ -55,7 +55,7 @@ func Bind(q *sqltext.Query, tables Tables, o Options) (Bound, error) {
 	b := &binder{tables: tables, o: o}
 	r, err := b.query(q, nil, nil)
 	if err != nil {
-		return Bound{}, placed(err)
+		return Bound{}, sqltext.Placed(err)
 	}
 	out := Bound{Limit: -1, Single: r.single}
 	if n := len(r.program.Stages); n > 0 {
@@ -103,17 +103,6 @@ func (r *rel) shown() {
 	}
 }
 
-// placed returns err with the place in its text.
-func placed(err error) error {
-	p := problem.Of(err)
-	if !strings.HasPrefix(p.Pointer, "line ") {
-		return err
-	}
-	moved := *p
-	moved.Detail, moved.Pointer = p.Pointer+": "+p.Detail, "/sql"
-	return &moved
-}
-
 // The bounds of a statement after the queries of its WITH clauses are put where they are named; SQLite joins 64 tables.
 const maxQueries, maxTables = 200, 40
 
@@ -157,6 +146,7 @@ type col struct {
 	at        int  // its number in the shape; -1 if a group has left it out
 	key       bool // part of the key of its table
 	hidden    bool // USING has merged it into another: only a qualified name finds it
+	unlisted  bool // another name of a column: * leaves it out
 	day, span bool // see sqlexpr.Node
 }
 
@@ -212,7 +202,7 @@ func (r *rel) find(n *sqltext.Name) (up int, c *col, err error) {
 			for _, c := range found {
 				names = append(names, c.table+"."+c.name)
 			}
-			return 0, nil, sqlexpr.Invalid(n.Pos(), "%s is in several tables: write one of %s", written(n), strings.Join(names, ", "))
+			return 0, nil, sqlexpr.Invalid(n.Pos(), "%s is in several tables: write one of %s", n.Written(), strings.Join(names, ", "))
 		}
 		if len(found) == 1 {
 			return up, found[0], nil
@@ -242,15 +232,6 @@ func (r *rel) matching(parts []sqltext.Ident) []*col {
 func exact(i sqltext.Ident, s string) bool  { return i.Text == s }
 func folded(i sqltext.Ident, s string) bool { return strings.EqualFold(i.Text, s) }
 
-// written returns a name as text.
-func written(n *sqltext.Name) string {
-	parts := make([]string, len(n.Parts))
-	for i, p := range n.Parts {
-		parts[i] = problem.Cut(p.Text)
-	}
-	return strings.Join(parts, ".")
-}
-
 // unknown returns the error for a name that no column has.
 func (r *rel) unknown(n *sqltext.Name, parts []sqltext.Ident) error {
 	var names, tables []string
@@ -269,14 +250,14 @@ func (r *rel) unknown(n *sqltext.Name, parts []sqltext.Ident) error {
 			Detail: fmt.Sprintf("unknown table or alias %q", problem.Cut(parts[0].Text))}
 	}
 	return &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_field", Pointer: sqlexpr.At(n.Pos()), Near: problem.Nearest(parts[len(parts)-1].Text, names, 3),
-		Detail: fmt.Sprintf("unknown column %q", written(n))}
+		Detail: fmt.Sprintf("unknown column %q", n.Written())}
 }
 
 // Column implements sqlexpr.Names: a column of this query or of one around it.
 func (r *rel) Column(n *sqltext.Name) (sqlexpr.Node, error) {
 	x, err := r.Passed(n)
 	if err == nil && x.Column != nil && x.Column.Mask != nil {
-		return sqlexpr.Node{}, mask.Refuse(written(n), sqlexpr.At(n.Pos()))
+		return sqlexpr.Node{}, mask.Refuse(n.Written(), sqlexpr.At(n.Pos()))
 	}
 	if err == nil {
 		err = x.Shown()
@@ -300,7 +281,7 @@ func (r *rel) Passed(n *sqltext.Name) (sqlexpr.Node, error) {
 		from = from.outer
 	}
 	if c.at < 0 {
-		return sqlexpr.Node{}, sqlexpr.Unsupported(n.Pos(), "add it to GROUP BY, or take min("+written(n)+")", "%s is neither in GROUP BY nor inside of an aggregate", written(n))
+		return sqlexpr.Node{}, sqlexpr.Unsupported(n.Pos(), "add it to GROUP BY, or take min("+n.Written()+")", "%s is neither in GROUP BY nor inside of an aggregate", n.Written())
 	}
 	x := from.column(c.at, n.Pos())
 	if x.Column.Field != nil {
@@ -308,7 +289,7 @@ func (r *rel) Passed(n *sqltext.Name) (sqlexpr.Node, error) {
 	}
 	if up > 0 {
 		if x.Column.Mask != nil {
-			return sqlexpr.Node{}, mask.Refuse(written(n), sqlexpr.At(n.Pos()))
+			return sqlexpr.Node{}, mask.Refuse(n.Written(), sqlexpr.At(n.Pos()))
 		}
 		x.Expr = plan.Outer{Up: up, Column: c.at, T: x.Column.Type}
 	}

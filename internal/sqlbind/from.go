@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqllist"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlschema"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
@@ -22,6 +23,12 @@ func (b *binder) from(s *sqltext.Select, outer *rel, w *with) (*rel, error) {
 	}
 	var r *rel
 	for _, f := range s.From {
+		if list := sqllist.Of(f); list != nil && r != nil {
+			if err := r.unwind(list, false); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		next, err := b.fromItem(f, outer, w)
 		if err != nil {
 			return nil, err
@@ -160,8 +167,15 @@ func (b *binder) aliased(r *rel, a sqltext.Alias, name string) error {
 // fromFunction binds a function in FROM.
 func (b *binder) fromFunction(f *sqltext.Function, outer *rel, w *with) (*rel, error) {
 	c := f.Call
+	if sqllist.Of(f) != nil {
+		r := b.listed([]value.Row{{}}, nil, outer, w)
+		return r, r.unwind(f, false)
+	}
 	if c.Name != "generate_series" {
-		return nil, sqlexpr.Unsupported(c.At, "", "%s can't be in FROM", c.Name)
+		return nil, sqlexpr.Unsupported(c.At, "functions in FROM are generate_series, jsonb_array_elements, jsonb_array_elements_text and unnest", "%s can't be in FROM", c.Name)
+	}
+	if f.Ordinality {
+		return nil, sqlexpr.Unsupported(c.At, "number the records with row_number() OVER (…)", "generate_series takes no WITH ORDINALITY")
 	}
 	rows, t, days, err := (&rel{binder: b}).exprs().Series(c)
 	if err != nil {

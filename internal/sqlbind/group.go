@@ -16,7 +16,7 @@ func (r *rel) key(e sqltext.Expr) string {
 	return sqltext.Key(e, func(n *sqltext.Name) string {
 		up, c, err := r.find(n)
 		if err != nil {
-			return "?" + written(n)
+			return "?" + n.Written()
 		}
 		return fmt.Sprintf("%d:%s.%s", up, c.table, c.name)
 	})
@@ -134,7 +134,7 @@ func (g *grouping) aggregatesIn(x any) error {
 func (g *grouping) call(c *sqltext.Call, k string) error {
 	if n := g.around(c); n != nil {
 		return sqlexpr.Unsupported(n.Pos(), "compute it in the query around this one",
-			"%s(…) is over %s, a column of the query around this one: PostgreSQL computes it there", c.Name, written(n))
+			"%s(…) is over %s, a column of the query around this one: PostgreSQL computes it there", c.Name, n.Written())
 	}
 	if len(c.Order) > 0 {
 		if err := g.inOrder(c); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqllist"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -23,6 +24,9 @@ func (b *binder) join(j *sqltext.Join, outer *rel, w *with) (*rel, error) {
 	left, err := b.fromItem(j.Left, outer, w)
 	if err != nil {
 		return nil, err
+	}
+	if list := sqllist.Of(j.Right); list != nil {
+		return left, left.joinElements(list, j)
 	}
 	right, err := b.fromItem(j.Right, outer, w)
 	if err != nil {

@@ -17,20 +17,11 @@ func (g *grouping) aggregate(c *sqltext.Call) (sqlaggregate.Aggregate, sqlexpr.N
 	if c.Name != "mode" {
 		return sqlaggregate.Bind(g.exprs(), c)
 	}
-	of := c.Within
-	if len(c.Args) == 1 && of == nil { // mode(x), as other databases have it
-		of = []sqltext.Order{{X: c.Args[0]}}
-	} else if len(c.Args) > 0 {
-		of = nil
-	}
-	if len(of) != 1 || c.Distinct {
+	of := c.Mode()
+	if of.X == nil {
 		return none, sqlexpr.Node{}, sqlexpr.Invalid(c.At, "write mode() WITHIN GROUP (ORDER BY x)")
 	}
-	e := of[0].X
-	if c.Filter != nil {
-		e = &sqltext.Case{When: []sqltext.Expr{c.Filter}, Then: []sqltext.Expr{e}, At: c.At}
-	}
-	x, err := g.value(e)
+	x, err := g.value(of.X)
 	if err != nil {
 		return none, x, err
 	}
@@ -51,7 +42,7 @@ func (g *grouping) aggregate(c *sqltext.Call) (sqlaggregate.Aggregate, sqlexpr.N
 	value := x
 	value.Expr, value.Column, value.Constant = ref, &g.shape.Columns[ref.Column], false
 	kept := sqlexpr.Kept(&x)
-	err = g.sort([]term{{x: sqlexpr.Node{Node: often}, desc: true}, {x: value, desc: of[0].Desc}})
+	err = g.sort([]term{{x: sqlexpr.Node{Node: often}, desc: true}, {x: value, desc: of.Desc}})
 	first := func(refs []plan.Expr) plan.Expr { return refs[0] }
 	return sqlaggregate.Aggregate{Accumulators: []plan.Accumulator{{Op: plan.First, X: ref, T: ref.T}}, Value: first, List: x.List}, kept, err
 }

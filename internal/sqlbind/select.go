@@ -3,7 +3,6 @@ package sqlbind
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
@@ -95,7 +94,7 @@ func (r *rel) outputs(items []sqltext.Item) ([]output, error) {
 		}
 		n := len(out)
 		for _, c := range r.cols {
-			if c.hidden || star.Table != nil && !folded(star.Table[len(star.Table)-1], c.table) {
+			if c.hidden || c.unlisted || star.Table != nil && !folded(star.Table[len(star.Table)-1], c.table) {
 				continue
 			}
 			out = append(out, output{&sqltext.Name{Parts: []sqltext.Ident{{Text: c.table, At: star.At}, {Text: c.name, Quoted: true, At: star.At}}}, c.name})
@@ -126,35 +125,13 @@ const maxColumns = 800
 
 // nameOf names a column as PostgreSQL does.
 func (r *rel) nameOf(it sqltext.Item) string {
-	if it.Alias != nil {
-		return it.Alias.Text
-	}
-	x := it.X
-	for {
-		switch e := x.(type) {
-		case *sqltext.Name:
-			if _, c, err := r.find(e); err == nil {
-				return c.name
-			}
-			return e.Parts[len(e.Parts)-1].Text
-		case *sqltext.Cast:
-			x = e.X
-			continue
-		case *sqltext.Call:
-			return e.Name
-		case *sqltext.Case:
-			return "case"
-		case *sqltext.Exists:
-			return "exists"
-		case *sqltext.Word:
-			return e.Text
+	name, of := it.Title()
+	if of != nil {
+		if _, c, err := r.find(of); err == nil {
+			return c.name
 		}
-		text := it.Text
-		if len(text) > 60 || strings.ContainsAny(text, "\"\x00") {
-			text = "column"
-		}
-		return text
 	}
+	return name
 }
 
 // projected adds the select list, and orders by order, then by the order so far.

@@ -7,6 +7,8 @@
 // package resolves no names: package sqlbind does, over the views of one principal.
 package sqltext
 
+import "strings"
+
 // A Pos is a place in the text: line and column from 1, in characters.
 type Pos struct{ Line, Column int }
 
@@ -71,6 +73,35 @@ type Item struct {
 	Text  string // X as written, on one line
 }
 
+// Title returns the name of the column that it makes, and the column that it is named after; nil for none.
+func (it Item) Title() (string, *Name) {
+	if it.Alias != nil {
+		return it.Alias.Text, nil
+	}
+	x := it.X
+	for {
+		switch e := x.(type) {
+		case *Name:
+			return e.Parts[len(e.Parts)-1].Text, e
+		case *Cast:
+			x = e.X
+			continue
+		case *Call:
+			return e.Name, nil
+		case *Case:
+			return "case", nil
+		case *Exists:
+			return "exists", nil
+		case *Word:
+			return e.Text, nil
+		}
+		if len(it.Text) > 60 || strings.ContainsAny(it.Text, "\"\x00") {
+			return "column", nil
+		}
+		return it.Text, nil
+	}
+}
+
 // An Order is a term of an ORDER BY.
 type Order struct {
 	X     Expr
@@ -101,10 +132,11 @@ type (
 		Alias   Alias
 		At      Pos
 	}
-	// Function is a function in FROM, such as generate_series.
+	// Function is a function in FROM, such as generate_series. With Ordinality it numbers its records.
 	Function struct {
-		Call  *Call
-		Alias Alias
+		Call       *Call
+		Ordinality bool
+		Alias      Alias
 	}
 	// Join is a join of kind "inner", "left", "right", "full" or "cross". A Bare one is a cross join for want of ON.
 	Join struct {

@@ -66,8 +66,7 @@ func (p *parser) fromItem() From {
 		if !ok {
 			p.fail(t.at, "FROM takes a table, a query in parentheses, or a function")
 		}
-		p.word("with", "ordinality")
-		return &Function{Call: c, Alias: p.fromAlias()}
+		return &Function{Call: c, Ordinality: p.word("with", "ordinality"), Alias: p.fromAlias()}
 	}
 	return p.table()
 }

@@ -2,6 +2,7 @@ package statements
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -64,6 +65,10 @@ func (w *writer) aggregate(s scope, is kind, depth int) string {
 			fmt.Sprintf("sum(%s)", w.expr(s, integer, depth)))
 	case w.chance(10) && is != boolean:
 		call = fmt.Sprintf("mode() WITHIN GROUP (ORDER BY %s)", w.expr(s, is, depth))
+	case w.chance(10) && is != boolean:
+		call = fmt.Sprintf("percentile_disc(%s) WITHIN GROUP (ORDER BY %s)", w.oneOf("0", "0.25", "0.5", "0.9", "1"), w.expr(s, is, depth))
+	case is == double && w.chance(20):
+		call = fmt.Sprintf("percentile_cont(%s) WITHIN GROUP (ORDER BY %s)", w.oneOf("0", "0.1", "0.25", "0.5", "0.9", "1"), w.expr(s, double, depth))
 	case is == double && w.chance(60):
 		call = fmt.Sprintf("%s(%s)", w.oneOf("sum", "avg"), w.expr(s, double, depth))
 	case is == boolean:
@@ -89,7 +94,7 @@ func whole(call string, is kind) string {
 func (w *writer) from(s scope, depth int) (string, scope) {
 	first, t := w.table(depth)
 	out := scope{tables: []table{t}, outer: s.outer}
-	text, comma := first, false
+	clause, comma := first, false
 	for w.chance(40) && len(out.tables) < 3 && !comma { // a comma binds less than JOIN
 		next, t := w.table(depth)
 		kind := w.oneOf("JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN", ",")
@@ -99,10 +104,18 @@ func (w *writer) from(s scope, depth int) (string, scope) {
 			on = " ON " + w.on(out, t, both, depth)
 		}
 		comma = kind == ","
-		text += " " + kind + " " + next + on
+		clause += " " + kind + " " + next + on
 		out.tables = both.tables
 	}
-	return text, out
+	for _, t := range out.tables {
+		if !comma && slices.Contains(t.columns, column{"credit", double}) && w.chance(20) { // a list of customers
+			list := w.alias()
+			f := fmt.Sprintf("jsonb_array_elements_text(%s.meta->'tags') WITH ORDINALITY AS %s(tag, place)", t.alias, list)
+			clause += w.oneOf(" CROSS JOIN "+f, " LEFT JOIN "+f+" ON true")
+			out.tables = append(out.tables[:len(out.tables):len(out.tables)], table{list, []column{{"tag", text}, {"place", integer}}})
+		}
+	}
+	return clause, out
 }
 
 // on returns the condition of a join: mostly an equality of columns.
@@ -231,6 +244,9 @@ func (w *writer) window(s scope, depth int) string {
 	case 1:
 		return fmt.Sprintf("%s(%s)%s)", w.oneOf("lag", "lead"), w.expr(s, integer, 1), over)
 	case 2:
+		if w.chance(20) {
+			return fmt.Sprintf("nth_value(%s, %d)%s)", w.expr(s, integer, 1), w.upTo(3)+1, over+w.oneOf("", " ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING"))
+		}
 		return whole(fmt.Sprintf("%s(%s)%s)", w.oneOf("first_value", "last_value", "sum", "count", "min", "max"), w.expr(s, integer, 1), over), integer)
 	}
 	return whole(fmt.Sprintf("%s(%s)%s ROWS BETWEEN %s AND %s)", w.oneOf("sum", "count", "min", "max"), w.expr(s, integer, 1), over,

@@ -142,17 +142,28 @@ func (b *builder) number(s *scope, by []string, back bool) string {
 	return b.window(s.r, "row_number() OVER ("+partition(by)+ordered(b.terms(s, order))+")")
 }
 
-// percentile picks the value whose number among those of its group that aren't null is the least at or above the point.
+// percentile picks the value whose number from the greatest, among those of its group that aren't null, is that of a.
 func (b *builder) percentile(s *scope, x string, a plan.Accumulator, by []string) string {
 	x = s.Atom(x)
 	t := a.X.Type()
 	number := b.window(s.r, "row_number() OVER ("+partition(by)+ordered(b.d.Order(s, x, t, true))+")") // nulls come last
 	count := b.add(s.r, len(s.r.levels)-1, "count("+x+") OVER ("+partition(by)+")")
-	// The least is number count. Whole numbers are divided, and their remainders taken out first.
-	scaled := "(" + count + " * " + strconv.FormatInt(plan.Points-a.Point, 10) + ")"
-	points := strconv.Itoa(plan.Points)
-	place := "((" + scaled + " - " + scaled + " % " + points + ") / " + points + " + 1)"
-	return b.d.Pick(s, x, number+" = (CASE WHEN "+place+" > "+count+" THEN "+count+" ELSE "+place+" END)", t)
+	// Whole numbers are divided, and their remainders taken out first.
+	part := func(of string, point int64) string {
+		scaled, points := "("+of+" * "+strconv.FormatInt(point, 10)+")", strconv.Itoa(plan.Points)
+		return "(" + scaled + " - " + scaled + " % " + points + ") / " + points
+	}
+	var place string
+	switch a.Among {
+	case plan.AfterPlace:
+		place = "(" + part("("+count+" - 1)", plan.Points-a.Point) + " + 1)"
+	case plan.BeforePlace:
+		place = "(" + count + " - " + part("("+count+" - 1)", a.Point) + ")"
+	default:
+		place = "(" + part(count, plan.Points-a.Point) + " + 1)"
+		place = "(CASE WHEN " + place + " > " + count + " THEN " + count + " ELSE " + place + " END)"
+	}
+	return b.d.Pick(s, x, number+" = "+place, t)
 }
 
 func partition(by []string) string {

@@ -86,6 +86,9 @@ func (w *windowing) function(f plan.Window) (string, error) {
 	frame, order := w.frame(f.Frame)
 	switch f.Op {
 	case plan.First:
+		if f.Offset > 0 {
+			return "nth_value(" + x + ", " + strconv.FormatInt(f.Offset+1, 10) + ")" + w.over(order, frame), nil
+		}
 		return "first_value(" + x + ")" + w.over(order, frame), nil
 	case plan.Last:
 		return "last_value(" + x + ")" + w.over(order, frame), nil

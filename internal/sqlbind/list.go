@@ -1,0 +1,39 @@
+package sqlbind
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqllist"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+)
+
+// joinElements joins r with the elements of a list in its records.
+func (r *rel) joinElements(f *sqltext.Function, j *sqltext.Join) error {
+	keep, on, err := sqllist.Joined(j)
+	if err == nil {
+		err = r.unwind(f, keep)
+	}
+	if err != nil || on == nil {
+		return err
+	}
+	return r.where(on)
+}
+
+// unwind makes a record of each element of a list.
+func (r *rel) unwind(f *sqltext.Function, keep bool) error {
+	e, err := sqllist.Bind(r.exprs(), f, r.shape, keep)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(r.cols, func(c col) bool { return c.table == e.Table }) {
+		return sqlexpr.Invalid(f.Call.At, "%s is in FROM twice; give each an alias", e.Table)
+	}
+	r.add(e.Stage)
+	r.single = false
+	at := r.extended(e.Columns)
+	for _, n := range e.Names {
+		r.cols = append(r.cols, col{table: e.Table, name: n.Text, at: at[n.Column], unlisted: n.Unlisted})
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package sqltext
+
+import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// Placed returns err with the place in its text.
+func Placed(err error) error {
+	p := problem.Of(err)
+	if !strings.HasPrefix(p.Pointer, "line ") {
+		return err
+	}
+	moved := *p
+	moved.Detail, moved.Pointer = p.Pointer+": "+p.Detail, "/sql"
+	return &moved
+}
+
+// Written returns the name as text, cut if it is long.
+func (e *Name) Written() string {
+	parts := make([]string, len(e.Parts))
+	for i, p := range e.Parts {
+		parts[i] = problem.Cut(p.Text)
+	}
+	return strings.Join(parts, ".")
+}
+
+// Mode returns what a mode is of: mode() WITHIN GROUP (ORDER BY x), or mode(x), as other databases have it. X is nil if
+// the call is neither.
+func (e *Call) Mode() Order {
+	of := e.Within
+	switch {
+	case len(e.Args) == 1 && of == nil:
+		of = []Order{{X: e.Args[0]}}
+	case len(e.Args) > 0:
+		of = nil
+	}
+	if len(of) != 1 || e.Distinct {
+		return Order{}
+	}
+	if e.Filter != nil {
+		of = []Order{{X: &Case{When: []Expr{e.Filter}, Then: []Expr{of[0].X}, At: e.At}, Desc: of[0].Desc}}
+	}
+	return of[0]
+}
