@@ -50,10 +50,20 @@ func Undeclared(ctx context.Context, c *config.Config, catalogue []schema.Class)
 
 // undeclaredIn is Undeclared for these classes of one source.
 func undeclaredIn(ctx context.Context, c *config.Config, s config.Source, p *policy.Policy, classes []string) (_ []string, err error) {
+	if s.Parse != nil { // as an operator, who is none of its users
+		all := *s.Parse
+		all.As, all.Session, all.User, all.Role = "master", "", "", ""
+		s.Parse = &all
+	}
 	opened, err := OpenSource(ctx, c, s)
 	if err != nil {
 		return nil, err
 	}
 	defer CloseAfter(opened, &err)
+	if s.Parse != nil { // it reads the classes alone that it has described
+		if _, _, err := opened.Describe(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return undeclared.Wrong(ctx, opened, p, classes), ctx.Err()
 }

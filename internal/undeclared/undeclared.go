@@ -21,6 +21,7 @@ const countTimeout = 20 * time.Second
 // Wrong returns a warning for each pointer and each type that the rules of p declare for classes of s, and that doesn't
 // hold for some records or could not be checked.
 func Wrong(ctx context.Context, s source.Source, p *policy.Policy, classes []string) (out []string) {
+	p = p.AtMost()
 	warn := func(at, what string, n int64, err error) {
 		switch {
 		case err != nil:
@@ -50,6 +51,7 @@ func Confirmed(ctx context.Context, s source.Source, rules map[string]policy.Cla
 	if err != nil {
 		return nil
 	}
+	p = p.AtMost()
 	for name, rule := range rules {
 		maps.DeleteFunc(rule.Pointers, func(field string, _ policy.Pointer) bool {
 			n, err := dangling(ctx, s, p, name, field)
@@ -97,6 +99,7 @@ func unlike(ctx context.Context, s source.Source, p *policy.Policy, class, field
 	if err != nil {
 		return 0, err
 	}
+	bare = bare.AtMost()
 	if v, err = bare.View(checker(), v.Class().FullName(), "", true); err != nil {
 		return 0, err
 	}

@@ -4,6 +4,8 @@ import (
 	"crypto/rand"
 	"fmt"
 	mathrand "math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -293,6 +295,9 @@ func TestInterference(t *testing.T) {
 	before, rounds := ask(), 12
 	if testing.Short() {
 		rounds = 4
+	}
+	if soak, err := strconv.Atoi(os.Getenv("BAILIWICK_SOAK")); err == nil {
+		rounds = max(rounds, soak/(2*(4*len(classes.names)+3))) // pairs of answers
 	}
 	for n := range rounds {
 		for range 3 {
