@@ -39,6 +39,7 @@ func TestBrowserTour(t *testing.T) {
 		{"change", "/changes/" + id(11), b}, {"edit", "/changes/" + id(12), b}, {"bulk", "/changes/" + id(13), b}, {"delete", "/changes/" + id(14), b},
 		{"stale", "/changes/" + id(15), b}, {"applied", "/changes/" + id(16), b}, {"unknown", "/changes/" + id(17), b}, {"own", "/changes/" + id(18), b},
 		{"edit-form", "/changes/" + id(12) + "/edit", b}, {"grouped", "/changes?by=agent&state=open", b}, {"mine", "/changes", b},
+		{"by-class", "/changes?by=class&state=open", b}, {"decided", "/changes/" + id(11) + "?did=approve&after=" + id(16), b}, {"ended", "/you?ended=yes", b}, {"removed", "/people?did=removed", b},
 		{"versions", "/changes/" + id(19), b}, {"returned", "/changes?state=returned", b},
 		{"batch", "/batch?id=" + id(11) + "&id=" + id(12) + "&id=" + id(14), b},
 		{"audit", "/audit?days=30", b}, {"tokens", "/tokens?ended=yes", b}, {"revoke", "/tokens?revoke=" + agent, b}, {"access", "/access", b},
@@ -65,6 +66,28 @@ func TestBrowserTour(t *testing.T) {
 				t.Errorf("%s%s: axe-core:\n%s", p.name, screen.name, wrong)
 			}
 			p.at.shoot(p.name+screen.name, screen.phone)
+		}
+		for name, p := range map[string]struct {
+			at                        *tab
+			path, field, text, button string
+			shown                     string
+		}{
+			"invited": {b, "/people", "#person", "max@example.com", "section.invite button.first", "#made"},
+			"refused": {out, "/sign-in", "#credential", "bw_nothing", "main button.first", ".notice.bad"},
+			"unnamed": {b, "/people", "#person", " ", "section.invite button.first", ".notice.bad"},
+		} {
+			p.at.open("/console" + p.path)
+			p.at.waitFor(`document.readyState === "complete"`)
+			if eval[bool](p.at, `document.querySelector("`+p.field+`").closest("details:not([open])") !== null`) {
+				p.at.click("details:has(" + p.field + ") summary")
+			}
+			p.at.typed(p.field, p.text)
+			p.at.click(p.button)
+			p.at.visible(p.shown)
+			if wrong := eval[string](p.at, look) + violations(p.at, axe); wrong != "" {
+				t.Errorf("%s%s:\n%s", name, screen.name, wrong)
+			}
+			p.at.shoot(name+screen.name, screen.phone)
 		}
 	}
 }

@@ -334,9 +334,9 @@ func (d desk) watch() *cobra.Command {
 				}
 				by := ""
 				if e.By != "" {
-					by = " by " + e.By
+					by = " by " + oneLine(e.By)
 				}
-				d.t.Printf("%s  %s  %s%s\n", when(e.At), oneLine(e.Change), happened(e), oneLine(by))
+				d.t.Printf("%s  %s  %s%s\n", when(e.At), oneLine(e.Change), happened(e), by)
 			})
 			if cmd.Context().Err() != nil {
 				return nil
