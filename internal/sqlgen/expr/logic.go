@@ -51,7 +51,7 @@ func joined(texts []plan.Expr) []plan.Expr {
 		if inner, _ := x.(plan.Apply); inner.Op == plan.Concat {
 			parts = joined(inner.Args)
 		}
-		if len(out)+len(parts)+len(texts)-i > mostJoined {
+		if len(out)+len(parts)+len(texts)-i-1 > mostJoined {
 			parts = []plan.Expr{x}
 		}
 		out = append(out, parts...)
