@@ -75,11 +75,7 @@ func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened,
 func collectionsOf(s config.Source) map[string]mongodb.Collection {
 	out := map[string]mongodb.Collection{}
 	for name, c := range s.Collections {
-		fields := map[string]string{}
-		for field, t := range c.Fields {
-			fields[field] = string(t)
-		}
-		out[name] = mongodb.Collection{Fields: fields, Index: c.Index, Search: c.Search}
+		out[name] = mongodb.Collection(c)
 	}
 	return out
 }

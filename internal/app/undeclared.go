@@ -60,10 +60,8 @@ func undeclaredIn(ctx context.Context, c *config.Config, s config.Source, p *pol
 		return nil, err
 	}
 	defer CloseAfter(opened, &err)
-	if s.Parse != nil { // it reads the classes alone that it has described
-		if _, _, err := opened.Describe(ctx); err != nil {
-			return nil, err
-		}
+	if _, _, err := opened.Describe(ctx); err != nil { // a Parse Server reads the classes alone that were described
+		return nil, err
 	}
 	return undeclared.Wrong(ctx, opened, p, classes), ctx.Err()
 }

@@ -107,7 +107,7 @@ func TestParse(t *testing.T) {
 				Tables: identity.List{Only: []string{"issues", "comments"}, Except: []string{"drafts"}}},
 			{Name: "local", URL: "sqlite:/etc/bailiwick/app.db"},
 			{Name: "docs", URL: "mongodb://reader:hunter2@a.example:27017,b.example:27017/shop?replicaSet=r0", LocalRows: 500,
-				Collections: map[string]config.Collection{"orders": {Fields: map[string]config.BSON{"coupon": "string", "total": "decimal"}, Index: "default", Search: []string{"title", "body"}}}},
+				Collections: map[string]config.Collection{"orders": {Fields: map[string]string{"coupon": "string", "total": "decimal"}, Index: "default", Search: []string{"title", "body"}}}},
 			{Name: "shop", URL: "parse+https://parse.example/parse", Parse: &config.ParseServer{AppID: "a", MasterKey: "hunter2", RESTKey: "r", As: "session",
 				Session: "principal.claims.parse_session", Direct: "postgres://reader@db/parse", System: []string{"_Session"}}},
 			{Name: "shop-user", URL: "parse+http://127.0.0.1:1337/parse", Parse: &config.ParseServer{AppID: "a", MasterKey: "m", As: "user", User: "principal.claims.sub"}},

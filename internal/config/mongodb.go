@@ -4,20 +4,17 @@ import "github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 
 // A Collection is what a MongoDB server doesn't say of a collection.
 type Collection struct {
-	Fields map[string]BSON // by name
-	Index  string          // of Atlas Search; "" for none
-	Search []string        // the fields that it searches
+	Fields map[string]string // the BSON type by name, as $type has it
+	Index  string            // of Atlas Search; "" for none
+	Search []string          // the fields that it searches
 }
-
-// BSON is a type of values, as $type names it.
-type BSON string
 
 // collections is the shape of what is declared of the collections of a source.
 func (s *Source) collections() yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "collection", Of: func(name string) (yamlconf.Shape, func()) {
-		c := Collection{Fields: map[string]BSON{}}
+		c := Collection{Fields: map[string]string{}}
 		fields := yamlconf.Each(yamlconf.Table{Names: "field", Of: func(field string) (yamlconf.Shape, func()) {
-			var t BSON
+			var t string
 			return yamlconf.OneOf(&t, "string", "int", "long", "double", "decimal", "bool", "date", "objectId", "uuid", "binData", "object", "array"), func() { c.Fields[field] = t }
 		}})
 		search := yamlconf.Object([]yamlconf.Key{
