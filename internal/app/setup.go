@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"os/user"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -48,21 +49,16 @@ func (s *Setup) Load() (*config.Config, error) {
 	switch {
 	case s.Sources != nil:
 		c, err = s.bare()
-	case s.File != "":
-		c, err = LoadFile(s.File)
 	default:
-		c, err = LoadFile(DefaultFile)
-		if errors.Is(err, fs.ErrNotExist) {
+		if c, err = LoadFile(s.Path()); s.File == "" && errors.Is(err, fs.ErrNotExist) {
 			return nil, terminal.Usagef("there is no %s here; name a configuration with --config, or a database with --source sqlite:app.db", DefaultFile)
 		}
 	}
+	if err == nil && s.Store != "" {
+		c.Store, err = StoreURL(s.Store)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if s.Store != "" {
-		if c.Store, err = StoreURL(s.Store); err != nil {
-			return nil, err
-		}
 	}
 	return c, nil
 }
@@ -102,16 +98,14 @@ func (e *fileError) Unwrap() error { return e.err }
 func (s *Setup) bare() (*config.Config, error) {
 	c := &config.Config{Store: MemoryStore}
 	c.Rules.Unlisted = true
-	names := map[string]bool{}
 	for _, text := range s.Sources {
 		src, err := SourceOf(text)
 		if err != nil {
 			return nil, err
 		}
-		if names[src.Name] {
+		if slices.ContainsFunc(c.Sources, func(other config.Source) bool { return other.Name == src.Name }) {
 			return nil, terminal.Usagef("two sources are called %s; name one: --source other=%s…", src.Name, "sqlite:")
 		}
-		names[src.Name] = true
 		c.Sources = append(c.Sources, src)
 	}
 	var err error
