@@ -124,8 +124,9 @@ func (d *differential) law(t *rapid.T, q written, holds []string) {
 	for _, form := range []string{" WHERE NOT (%s)", " WHERE (%s) IS NULL"} {
 		text := q.free + fmt.Sprintf(form, q.cond)
 		part, err := d.ask(t.Context(), text)
-		if err != nil {
-			t.Fatalf("%s\n%s", text, said(err))
+		if err != nil { // with NOT around it, it may be too long for the source
+			d.refuse(t, text, err)
+			return
 		}
 		parts = append(parts, part...)
 	}
