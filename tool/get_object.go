@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -68,7 +69,7 @@ func objectResult(page *shape.Page, q *query.Find) Result {
 		if field := readable(page); field != "" {
 			next := partCall(q, field, 0, partLength)
 			doc = next.AppendJSON(append(doc, `,"next_call":`...))
-			said = appendCall(append(said, ", "...), next)
+			said = appendCall(append(said, ", "...), next, math.MaxInt, 0)
 		}
 	}
 	if len(page.Truncated) > 0 {
@@ -112,7 +113,7 @@ func partResult(page *shape.Page, q *query.Find) (Result, error) {
 	if units > 0 && end < size.Int() {
 		next := partCall(q, q.Part.Field, end, q.Part.Length)
 		out = append(out, member("next_call", next))
-		said = appendCall(append(said, ", "...), next)
+		said = appendCall(append(said, ", "...), next, math.MaxInt, 0)
 	}
 	return Result{Structured: value.OfObject(out).AppendJSON(nil), Text: string(said)}, nil
 }
@@ -124,9 +125,18 @@ func partCall(q *query.Find, field string, offset, length int64) value.Value {
 	return value.OfObject([]value.Member{text("tool", "get_object"), member("arguments", arguments)})
 }
 
-// appendCall appends the next call to a line.
-func appendCall(dst []byte, next value.Value) []byte {
+// appendCall appends the next call to a line, if it has at most room bytes; else what differs from the call before it. skip
+// is where the next records begin if a skip can say so, which is shorter than a cursor; 0 if it can't.
+func appendCall(dst []byte, next value.Value, room, skip int) []byte {
 	arguments, _ := next.Get("arguments")
 	name, _ := next.Get("tool")
-	return arguments.AppendJSON(fmt.Appendf(dst, "more: %s ", name.Text()))
+	whole := arguments.AppendJSON(fmt.Appendf(nil, "more: %s ", name.Text()))
+	cursor, _ := arguments.Get("cursor")
+	switch {
+	case len(whole) <= room || cursor.IsNull():
+		return append(dst, whole...)
+	case skip > 0:
+		return fmt.Appendf(dst, `more: the same call with "skip":%d`, skip)
+	}
+	return cursor.AppendJSON(append(dst, `more: the same call with "cursor":`...))
 }

@@ -94,7 +94,7 @@ func pageResult(page *shape.Page, args arguments, q *query.Find) Result {
 	if said {
 		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
 	}
-	return Result{Structured: append(doc, '}'), Text: string(closing(body, page, next))}
+	return Result{Structured: append(doc, '}'), Text: string(closing(body, page, next, goesOn(args, page)))}
 }
 
 // rows appends the records of a page to doc in the format that the arguments name, and returns the same as text.
@@ -157,8 +157,17 @@ func truncation(page *shape.Page, hint string) (value.Value, bool) {
 	return value.OfObject(append(out, text("hint", hint))), true
 }
 
-// closing ends the text with one line: the count, whether there is more, and the next call.
-func closing(body []byte, page *shape.Page, next value.Value) []byte {
+// goesOn returns the skip of the page after the first, or after one that has a skip; 0 after one that has a cursor.
+func goesOn(args arguments, page *shape.Page) int {
+	if args.text("cursor") != "" {
+		return 0
+	}
+	return args.number("skip", 0) + page.Count
+}
+
+// closing ends the text with one line: the count, whether there is more, and the next call, or its skip.
+func closing(body []byte, page *shape.Page, next value.Value, skip int) []byte {
+	room := len(body)
 	if len(body) > 0 && body[len(body)-1] != '\n' {
 		body = append(body, '\n')
 	}
@@ -167,7 +176,7 @@ func closing(body []byte, page *shape.Page, next value.Value) []byte {
 		body = withoutFields(append(body, ", "...), page)
 	}
 	if page.More {
-		body = appendCall(append(body, ", "...), next)
+		body = appendCall(append(body, ", "...), next, room, skip)
 	} else {
 		body = append(body, ", no more"...)
 	}

@@ -101,5 +101,5 @@ func sqlResult(page *shape.Page, args arguments) Result {
 	if cut, ok := truncation(page, "next_call goes on at the first row not shown; fewer columns fit more rows on a page"); ok {
 		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
 	}
-	return Result{Structured: append(doc, '}'), Text: string(closing(body, page, next))}
+	return Result{Structured: append(doc, '}'), Text: string(closing(body, page, next, 0))}
 }
