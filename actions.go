@@ -31,22 +31,12 @@ func (g *Gateway) Actions(p identity.Principal, class string) []*action.Action {
 // MayAct reports whether p may call a under the rules in force: by the gates, its scope, its list of actions and its
 // views.
 func (g *Gateway) MayAct(p identity.Principal, a *action.Action) bool {
-	return mayAct(g.rules(context.Background(), g.force.Load().policy), p, a)
+	return a.May(g.rules(context.Background(), g.force.Load().policy), p) == nil
 }
 
 func usable(rules *policy.Policy, actions *action.Set, p identity.Principal, class string) []*action.Action {
 	return slices.DeleteFunc(actions.All(), func(a *action.Action) bool {
-		return class != "" && a.Class.FullName() != class || !mayAct(rules, p, a)
-	})
-}
-
-func mayAct(rules *policy.Policy, p identity.Principal, a *action.Action) bool {
-	ask := CallSpec{Tool: action.MethodTool, Needs: a.Scope, Writes: policy.WriteAction, Proposes: true, Uses: []string{}}
-	if !p.Actions.Allows(a.Called()...) || a.Review == write.Deny || rules.May(p, ask.Use()) != nil {
-		return false
-	}
-	return slices.ContainsFunc(rules.Views(p), func(v *policy.View) bool {
-		return v.Class().FullName() == a.Class.FullName() && v.Rule().Write[a.Op()] != write.Deny
+		return class != "" && a.Class.FullName() != class || a.May(rules, p) != nil
 	})
 }
 

@@ -21,6 +21,7 @@ import (
 type Survey struct {
 	Policy   *policy.Policy
 	Regime   *policyreport.Regime
+	Actions  *action.Set
 	Warnings []string // about unsupported settings, and what sources left out
 }
 
@@ -47,7 +48,7 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 		} else {
 			s.Policy = s.Policy.AtMost()
 			set, err := action.Compile(c.Actions, s.Policy)
-			if err == nil {
+			if s.Actions = set; err == nil {
 				err = checkActions(c, s.Policy, set)
 			}
 			err = RuleFaults(c, err)

@@ -37,6 +37,10 @@ func switches(g *policy.Gates) []gateSwitch {
 	}
 }
 
+// SetBy returns where the gate called key, such as writes, was set: "" for the file, "default", or the environment
+// variable that lowered it.
+func (c *Config) SetBy(key string) string { return c.setBy[key] }
+
 // Restrict lowers gates to the values of the environment variables BAILIWICK_WRITES, BAILIWICK_RAW_WRITES and
 // BAILIWICK_SCHEMA_WRITES. A variable never raises a gate: one that tries gives a note. An invalid value is an error.
 func Restrict(g *policy.Gates, env func(string) (string, bool)) (notes []string, err error) {
@@ -61,7 +65,18 @@ func Restrict(g *policy.Gates, env func(string) (string, bool)) (notes []string,
 
 // restrict lowers the gates as the environment requires, and reports invalid variables.
 func (c *Config) restrict(r *yamlconf.Reader) {
+	before := c.Rules.Gates
 	notes, err := Restrict(&c.Rules.Gates, r.Env)
+	c.setBy = map[string]string{}
+	was := switches(&before)
+	for i, s := range switches(&c.Rules.Gates) {
+		switch {
+		case *s.gate != *was[i].gate:
+			c.setBy[s.key] = s.variable
+		case *s.gate == "":
+			c.setBy[s.key] = "default"
+		}
+	}
 	c.Notes = append(c.Notes, notes...)
 	if err != nil {
 		r.WrongAt("/gates", strings.ReplaceAll(err.Error(), "\n", "; "))

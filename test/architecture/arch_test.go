@@ -274,7 +274,7 @@ var mayImport = map[string]string{
 	"cmd/bailiwick/internal/stores":   "internal/app internal/terminal store/sqlite",
 	"cmd/bailiwick/internal/talk":     "assistant cmd/bailiwick/internal/dial cmd/bailiwick/internal/screen internal/terminal problem",
 	"internal/app":                    "*",
-	"cmd/bailiwick/internal/policies": "audit identity internal/app internal/config internal/policyreport internal/policyreport/findings internal/policytest internal/replay internal/terminal internal/yamlconf problem",
+	"cmd/bailiwick/internal/policies": "action audit identity internal/app internal/config internal/policyreport internal/policyreport/findings internal/policytest internal/replay internal/terminal internal/yamlconf policy problem",
 	"cmd/bailiwick/internal/reviews":  "change internal/client internal/review internal/terminal internal/webhook problem reviewapi value",
 	"internal/terminal":               "internal/client internal/config problem",
 	"cmd/bailiwick/internal/tokens":   "identity internal/app internal/clientconf internal/config internal/installlink internal/people internal/policyreport internal/review internal/rules/expression internal/terminal problem query value",

@@ -21,7 +21,7 @@ func describe(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "describe --as WHO [CLASS]",
 		Short: "Tell what a principal may see and do",
-		Long: "Tell what a principal may see and do: tools, classes, which fields it sees and which not, and what every record\n" +
+		Long: "Tell what a principal may see and do: tools, gates and where they were set, actions, classes, which fields it sees and which not, and what every record\n" +
 			"satisfies. Values of filters and tenants are shown as the first 8 hex digits of their SHA-256.",
 		Example: "  bailiwick policy describe --as support-bot\n  bailiwick policy describe --as stdio tracker.issues",
 		Args:    terminal.These(0, "CLASS"),
@@ -61,10 +61,13 @@ func asked(ctx context.Context, from *app.Setup, name string) (*scene, identity.
 func (s *scene) printAll(t *terminal.Terminal, p identity.Principal) error {
 	d := s.Regime.Describe(p)
 	if t.JSON {
-		return t.PrintJSON(d)
+		return t.PrintJSON(described{d, s.gates(), s.actions(p)})
 	}
 	t.Printf("%s  %s\n", terminal.Styled(terminal.Bold, named(p)), known(p))
-	t.Printf("tools  %s\n\n", orNone(strings.Join(d.Tools, ", ")))
+	t.Printf("tools  %s\n", orNone(strings.Join(d.Tools, ", ")))
+	if err := s.printWrites(t, p); err != nil {
+		return err
+	}
 	if err := PrintAPIs(t, d.APIs); err != nil {
 		return err
 	}

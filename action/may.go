@@ -1,0 +1,35 @@
+package action
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// May returns nil if p may call a under rules: by its list of actions, the action's own review, the gates, its scopes and
+// its views. The error says for operators which of them refuses; agents get the same as for an action that doesn't exist.
+func (a *Action) May(rules *policy.Policy, p identity.Principal) error {
+	refused := func(kind, why string) error {
+		return &problem.Error{Code: problem.PermissionDenied, Kind: kind, Detail: why}
+	}
+	err := rules.May(p, policy.Use{Tool: MethodTool, Needs: a.Scope, Writes: policy.WriteAction, Proposes: true, Through: []string{}})
+	switch {
+	case !p.Actions.Allows(a.Called()...):
+		return refused("action_list", "the principal's list of actions leaves it out")
+	case a.Review == write.Deny:
+		return refused("action_review", "its review is deny")
+	case err != nil:
+		return err
+	}
+	seen := slices.IndexFunc(rules.Views(p), func(v *policy.View) bool { return v.Class().FullName() == a.Class.FullName() })
+	switch {
+	case seen < 0:
+		return refused("class", "the principal doesn't see "+a.Class.FullName())
+	case rules.Views(p)[seen].Rule().Write[a.Op()] == write.Deny:
+		return refused("class_write", "writes of this kind to "+a.Class.FullName()+" are denied")
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package policies
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
+	"github.com/bailiwick-dev/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// A described is what a principal may see and do, with the gates and the actions.
+type described struct {
+	policyreport.Description
+	Gates   []gate `json:"gates"`
+	Actions []may  `json:"actions"`
+}
+
+// A gate is one switch over writes, and where it was set: in the file, by default, or by an environment variable.
+type gate struct {
+	Key   string      `json:"key"`
+	Gate  policy.Gate `json:"gate"`
+	SetBy string      `json:"set_by"`
+}
+
+// A may is an action, and why the principal can't call it; "" if it can.
+type may struct {
+	Action string      `json:"action"`
+	Class  string      `json:"class"`
+	Do     action.Kind `json:"do"`
+	Why    string      `json:"why,omitempty"`
+}
+
+// gates returns the switches, the most general first.
+func (s *scene) gates() []gate {
+	g := s.config.Rules.Gates.Filled()
+	out := []gate{{"writes", g.Writes, ""}, {"raw_writes", g.RawWrites, ""}, {"schema_writes", g.SchemaWrites, ""}}
+	for i := range out {
+		if out[i].SetBy = s.config.SetBy(out[i].Key); out[i].SetBy == "" {
+			out[i].SetBy = s.where([]string{"gates", out[i].Key}, identity.Principal{})
+		}
+	}
+	return out
+}
+
+// where returns the file and the line of a rule, or its path.
+func (s *scene) where(rule []string, p identity.Principal) string {
+	at := s.place(rule, p)
+	if at.File == "" {
+		return at.Path
+	}
+	return fmt.Sprintf("%s:%d", at.File, at.Line)
+}
+
+// actions returns all actions, and why p can't call those that it can't.
+func (s *scene) actions(p identity.Principal) []may {
+	out := []may{}
+	if s.Actions == nil {
+		return out
+	}
+	for _, a := range s.Actions.All() {
+		m := may{Action: a.Name, Class: a.Class.FullName(), Do: a.Do}
+		if err := a.May(s.Policy, p); err != nil {
+			m.Why = problem.Of(err).Detail
+			switch problem.Of(err).Kind {
+			case "gate":
+				_, key := s.Policy.Gate(policy.WriteAction)
+				for _, g := range s.gates() {
+					if "gates."+g.Key == key {
+						m.Why += " (" + g.SetBy + ")"
+					}
+				}
+			case "action_list":
+				m.Why += " (" + s.where([]string{"principal", "actions"}, p) + ")"
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// printWrites prints the gates and the actions.
+func (s *scene) printWrites(t *terminal.Terminal, p identity.Principal) error {
+	for i, g := range s.gates() {
+		t.Printf("%s%s: %s (%s)", []string{"gates  ", ", "}[min(i, 1)], g.Key, g.Gate, g.SetBy)
+	}
+	t.Printf("\n\n")
+	all := s.actions(p)
+	if len(all) == 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "ACTION\tCLASS\tDO\tMAY CALL IT")
+	for _, m := range all {
+		why := "yes"
+		if m.Why != "" {
+			why = "no: " + m.Why
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.Action, m.Class, m.Do, why)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	t.Printf("\n")
+	return nil
+}
