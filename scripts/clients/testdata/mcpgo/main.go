@@ -143,7 +143,7 @@ func (s *session) list(ctx context.Context) error {
 }
 
 func (s *session) call(ctx context.Context) error {
-	text, isError, err := s.tool(ctx, "query_class", map[string]any{"class_name": "issues", "keys": []string{"title"}, "limit": 2}, nil)
+	text, isError, err := s.tool(ctx, "query_class", map[string]any{"class_name": "issues", "limit": 2}, nil)
 	if err != nil || isError || !strings.Contains(text, "2 records, more: query_class {") {
 		return fmt.Errorf("%q, %v", text, err)
 	}
