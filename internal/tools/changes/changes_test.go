@@ -314,7 +314,7 @@ func TestApproved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `"type":"Task","status":"Backlog","priority":"Medium","parent_id":"` + story + `","estimate":1.5,"agent":"` + bot.ID + `","reporter_id":null`; !bytes.Contains(res.Structured, []byte(want)) {
+	if want := `"type":"Task","status":"Backlog","priority":"Medium","parent_id":"` + story + `","estimate":1.5,"agent":"` + bot.Author() + `","reporter_id":null`; !bytes.Contains(res.Structured, []byte(want)) {
 		t.Errorf("got %s\nwant %s", res.Structured, want)
 	}
 	if n := x.number(task); n < 2 {
@@ -323,7 +323,7 @@ func TestApproved(t *testing.T) {
 	approve("update_status", `{"issueId":"`+task+`","newStatus":"Todo"}`)
 	approve("add_comment", `{"issueId":"`+task+`","content":"# Hi"}`)
 	res, err = x.call(bot, "query_class", `{"class_name":"comments","where":{"issue_id":"`+task+`"},"keys":["body","agent","author_id"]}`)
-	if err != nil || !bytes.Contains(res.Structured, []byte(`"body":"# Hi","agent":"`+bot.ID+`","author_id":null`)) {
+	if err != nil || !bytes.Contains(res.Structured, []byte(`"body":"# Hi","agent":"`+bot.Author()+`","author_id":null`)) {
 		t.Error(string(res.Structured), err)
 	}
 	if status := x.first(`{"title":"New <b>"}`, "status"); status != "Todo" {
