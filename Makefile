@@ -4,7 +4,7 @@
 # A clone that belongs to somebody else can't be asked for its version.
 export GOFLAGS ?= -buildvcs=false
 
-.PHONY: release image compose proxies manifests docs-test demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance clients clients-short apis applications formats
+.PHONY: duckdb release image compose proxies manifests docs-test demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance clients clients-short apis applications formats
 
 demo: build ## an issue tracker, a token and a first conversation; then it serves until Ctrl-C
 	@bin/bailiwick demo $(ARGS)
@@ -85,6 +85,10 @@ applications: ## what init knows of Directus, Strapi, Ghost and Parse Server, ag
 
 formats: ## what the assistant sends to model providers, against the types that they publish on npm
 	@scripts/formats
+
+# DuckDB is a module of its own: its driver needs a C compiler, and its library is 60 MB.
+duckdb: ## the source for DuckDB and folders of Parquet, CSV and JSON files: its tests, and bin/bailiwick-duckdb
+	@scripts/duckdb
 
 release: ## the programs of a tagged commit for six platforms, with checksums and bills of materials, into dist/
 	@scripts/release

@@ -20,6 +20,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
@@ -33,13 +35,35 @@ type Options struct {
 	// Tools are served in addition to those of the configuration. A name that is taken is an error.
 	Tools []tool.Tool
 
+	// Open opens a source whose url begins with a scheme that this package doesn't link, such as duckdb:. It returns nil
+	// without an error for a source that it doesn't know. Nil opens none.
+	Open func(ctx context.Context, s Source) (source.Adapter, error)
+
 	// Logger receives what operators need to know. Nil discards it.
 	Logger *slog.Logger
+}
+
+// A Source is what a configuration says of a source that Options.Open opens.
+type Source struct {
+	Name      string
+	URL       string // a relative path is already resolved
+	LocalRows int    // the most records that a query may read to finish what the source can't do; 0 for its default
+}
+
+// opening returns how a configuration opens the sources of o.
+func (o *Options) opening() config.Open {
+	if o.Open == nil {
+		return nil
+	}
+	return func(ctx context.Context, s config.Source) (source.Adapter, error) {
+		return o.Open(ctx, Source{Name: s.Name, URL: s.URL, LocalRows: s.LocalRows})
+	}
 }
 
 // A Server serves one configuration. It is safe for concurrent use.
 type Server struct {
 	file  string
+	open  config.Open
 	plant *app.App
 	parts *app.Serving
 	end   context.CancelFunc // ends the handlers
@@ -56,12 +80,13 @@ func Open(ctx context.Context, file string, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Open = o.opening()
 	p, err := app.Observed(ctx, c, log)
 	if err != nil {
 		return nil, err
 	}
 	alive, end := context.WithCancel(context.WithoutCancel(ctx))
-	s := &Server{file: file, plant: p, end: end}
+	s := &Server{file: file, open: c.Open, plant: p, end: end}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -124,6 +149,7 @@ func (s *Server) Reload(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Open = s.open
 	warnings, err := s.plant.Reload(ctx, c)
 	if err == nil {
 		s.parts.MCP.SetResults(app.Forms(c))

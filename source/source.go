@@ -7,6 +7,7 @@ package source
 
 import (
 	"context"
+	"io"
 	"iter"
 	"time"
 
@@ -77,6 +78,17 @@ type Pool struct {
 // A Pooled is a Source that keeps a pool of connections.
 type Pooled interface {
 	Pool() Pool
+}
+
+// An Adapter is a Source over a database, with all that the gateway asks one for.
+type Adapter interface {
+	Source
+	Pinger
+	Estimator
+	Compiler
+	Explainer
+	Pooled
+	io.Closer
 }
 
 // A Caller is a Source that is called, as an HTTP API is. Call sends the request that a permit allows and returns the

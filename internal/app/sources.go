@@ -31,17 +31,6 @@ type Opened interface {
 	io.Closer
 }
 
-// An Adapter is the interface of every database adapter.
-type Adapter interface {
-	source.Source
-	source.Pinger
-	source.Estimator
-	source.Compiler
-	source.Explainer
-	source.Pooled
-	io.Closer
-}
-
 // OpenSource opens s with the adapter for its kind.
 func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened, error) {
 	if s.OpenAPI != nil {
@@ -54,15 +43,19 @@ func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened,
 	if s.Parse != nil {
 		return openParse(ctx, c, s)
 	}
-	var opened Adapter
-	var err error
-	if path, ok := s.SQLite(); ok {
+	opened, err := openElsewhere(ctx, c, s)
+	if err != nil {
+		return nil, err
+	}
+	switch path, ok := s.SQLite(); {
+	case opened != nil:
+	case ok:
 		opened, err = sqlite.Open(ctx, s.Name, path)
-	} else if s.MariaDB() {
+	case s.MariaDB():
 		opened, err = mariadb.Open(ctx, s.Name, s.URL)
-	} else if s.MongoDB() {
+	case s.MongoDB():
 		opened, err = mongodb.Open(ctx, mongodb.Options{Name: s.Name, URL: s.URL, LocalRows: s.LocalRows, Collections: collectionsOf(s)})
-	} else {
+	default:
 		opened, err = postgres.Open(ctx, s.Name, s.URL)
 	}
 	if err != nil {
@@ -78,6 +71,17 @@ func collectionsOf(s config.Source) map[string]mongodb.Collection {
 		out[name] = mongodb.Collection(c)
 	}
 	return out
+}
+
+// openElsewhere opens a source whose driver this program may not have; nil if it is of another kind.
+func openElsewhere(ctx context.Context, c *config.Config, s config.Source) (source.Adapter, error) {
+	if c.Open != nil {
+		return c.Open(ctx, s)
+	}
+	if _, ok := s.DuckDB(); ok {
+		return nil, fmt.Errorf("source %s is read by DuckDB, which this program doesn't have: run bailiwick-duckdb, as docs/duckdb.md says", s.Name)
+	}
+	return nil, nil
 }
 
 // unreachable returns a one-sentence error for a source that can't be opened, without its password.
@@ -126,7 +130,7 @@ func lastLine(s string) string {
 
 // kept is a source restricted to the classes that its configuration allows.
 type kept struct {
-	Adapter
+	source.Adapter
 	config *config.Config
 	name   string
 }

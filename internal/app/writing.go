@@ -17,7 +17,7 @@ import (
 
 // A writable is a source that can be written to; reads use connections of their own.
 type writable interface {
-	Adapter
+	source.Adapter
 	source.Writer
 }
 

@@ -23,6 +23,9 @@ func (s Source) MongoDB() bool {
 	return strings.HasPrefix(s.URL, "mongodb://") || strings.HasPrefix(s.URL, "mongodb+srv://")
 }
 
+// DuckDB returns the path of a DuckDB file, or of a folder of Parquet, CSV and JSON files, and whether the source is one.
+func (s Source) DuckDB() (path string, ok bool) { return strings.CutPrefix(s.URL, "duckdb:") }
+
 // space returns the schema of a class, as the key schemas names it.
 func space(c *schema.Class) string {
 	if c.Space == "" {

@@ -7,6 +7,7 @@
 package config
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -29,6 +30,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -38,11 +40,16 @@ const (
 	DefaultStore  = "sqlite:bailiwick.db"
 )
 
+// An Open opens a source whose driver only some programs link. It returns nil without an error if it doesn't know the
+// kind of source.
+type Open func(context.Context, Source) (source.Adapter, error)
+
 // A Config is a configuration. The zero value has the defaults, grants access to no principal and has no source.
 type Config struct {
 	Listen  string       // host:port; "" is DefaultListen
 	Store   string       // "sqlite:path" or "postgres://…"; "" is DefaultStore
 	Sources []Source     // in the order of the file
+	Open    Open         // opens what the program itself can't; nil for none. No file sets it
 	Rules   policy.Rules // Version is set to their Digest
 	Tools   Tools
 	Results Results
@@ -82,7 +89,7 @@ type Source struct {
 	OpenAPI     *apis.Source          // an HTTP API; nil for other sources
 	Description string                // for agents
 	Collections map[string]Collection // of MongoDB, by name
-	LocalRows   int                   // of MongoDB and Parse Server: the most records read to finish a query here; 0 is the source's default
+	LocalRows   int                   // of MongoDB, Parse Server and DuckDB: the most records read to finish a query here; 0 is the source's default
 	Schemas     []string              // the PostgreSQL schemas to read; nil for the default
 	Tables      identity.List         // the tables and views that become classes
 }

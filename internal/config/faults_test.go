@@ -241,7 +241,7 @@ f.yaml:7:38: sources.f.schemas.2: is empty
 f.yaml:7:51: sources.f.tables: is empty; leave it out
     7 |   f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}
       |                                                   ^
-f.yaml:8:22: sources.g.local_rows: only MongoDB and Parse Server take it; take it out
+f.yaml:8:22: sources.g.local_rows: only MongoDB, Parse Server and DuckDB take it; take it out
     8 |   g: {url: sqlite:x, local_rows: 5}
       |                      ^
 f.yaml:9:22: sources.h.collections: only MongoDB has collections; take it out

@@ -78,8 +78,8 @@ func (k *kinds) check(s *Source) func(r *yamlconf.Reader, n yamlconf.Node, at st
 		if s.Schemas != nil && !strings.HasPrefix(s.URL, "postgres") && (s.URL != "" || s.Metadata != nil) {
 			r.WrongAt(at+"/schemas", "only PostgreSQL has schemas; take it out")
 		}
-		if s.LocalRows > 0 && s.URL != "" && !s.MongoDB() && !s.IsParse() {
-			r.WrongAt(at+"/local_rows", "only MongoDB and Parse Server take it; take it out")
+		if _, duck := s.DuckDB(); s.LocalRows > 0 && s.URL != "" && !s.MongoDB() && !s.IsParse() && !duck {
+			r.WrongAt(at+"/local_rows", "only MongoDB, Parse Server and DuckDB take it; take it out")
 		}
 		if s.Collections != nil && !s.MongoDB() {
 			r.WrongAt(at+"/collections", "only MongoDB has collections; take it out")

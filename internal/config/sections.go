@@ -144,12 +144,15 @@ func (c *Config) setStore(folder, s string) string {
 }
 
 // sqliteURL returns the URL of an SQLite file; a relative path starts at folder.
-func sqliteURL(folder, path string) string {
+func sqliteURL(folder, path string) string { return "sqlite:" + pathFrom(folder, path) }
+
+// pathFrom returns the path of a URL; a relative one starts at folder.
+func pathFrom(folder, path string) string {
 	path = strings.TrimPrefix(path, "//")
 	if !filepath.IsAbs(path) && path != ":memory:" && folder != "." {
 		path = filepath.Join(folder, path)
 	}
-	return "sqlite:" + path
+	return path
 }
 
 func (c *Config) sources() yamlconf.Shape {
@@ -170,14 +173,14 @@ func (c *Config) sources() yamlconf.Shape {
 			s.Parse.shape(c.expressions).Read(r, n, at)
 		}
 		keys := []yamlconf.Key{
-			{Name: "url", Doc: "sqlite:path, postgres://user:${PASSWORD}@host/database or mariadb://user:${PASSWORD}@host/database (mysql:// is the same), or mongodb://user:${PASSWORD}@host/database (also mongodb+srv://), or parse+https://host/parse", Shape: is.of("url", yamlconf.Secret("a URL", s.setURL))},
+			{Name: "url", Doc: "sqlite:path, postgres://user:${PASSWORD}@host/database or mariadb://user:${PASSWORD}@host/database (mysql:// is the same), or mongodb://user:${PASSWORD}@host/database (also mongodb+srv://), or parse+https://host/parse; duckdb:path with the program bailiwick-duckdb", Shape: is.of("url", yamlconf.Secret("a URL", s.setURL))},
 			{Name: "metadata", Doc: "Instead of url: descriptions of objects that the Provar IDE keeps on disk. They are classes without records, and the tool org_describe is served", Shape: is.of("metadata", yamlconf.Shape{Schema: (&Metadata{}).shape().Schema, Read: metadata})},
 			{Name: "openapi", Doc: "Instead of url: an HTTP API, from its OpenAPI document. What agents may call of it is said in apis", Shape: is.of("openapi", yamlconf.Shape{Schema: (&apis.Source{}).Shape(nil).Schema, Read: openapi})},
 			{Name: "parse", Doc: "With the url of a Parse Server: its keys, and whom agents act as", Shape: yamlconf.Shape{Schema: (&ParseServer{}).shape(nil).Schema, Read: parse}},
 			{Name: "description", Doc: "For agents", Shape: yamlconf.Words(&s.Description)},
 			{Name: "schemas", Doc: "PostgreSQL schemas to look into; all that the user may read unless named", Shape: yamlconf.List(&s.Schemas, "schema names", nil)},
 			{Name: "tables", Doc: "Which tables and views become classes", Shape: yamlconf.Object(listKeys(&s.Tables, "table names"), yamlconf.NotEmpty)},
-			{Name: "local_rows", Doc: "MongoDB and Parse Server: the most records that one query may read to finish here what the server can't do. Default 10,000", Shape: yamlconf.Count(&s.LocalRows, 1, many)},
+			{Name: "local_rows", Doc: "MongoDB, Parse Server and DuckDB: the most records that one query may read to finish here what the server can't do. Default 10,000", Shape: yamlconf.Count(&s.LocalRows, 1, many)},
 			{Name: "collections", Doc: "MongoDB: what the server doesn't say of its collections", Shape: s.collections()},
 			{Name: "write_url", Doc: "The url of an account that may write, for what is written alone; that of url unless named", Shape: yamlconf.Secret("a URL", s.setWriteURL)},
 			{Name: "read_only", Doc: "Nothing is ever written to it, whatever gates and rules say", Shape: yamlconf.Flag(&s.ReadOnly)},
@@ -205,6 +208,12 @@ func (s *Source) setURL(folder, raw string) string {
 			return "needs a path after sqlite:"
 		}
 		s.URL = sqliteURL(folder, rest)
+		return ""
+	case "duckdb":
+		if rest == "" || rest == "//" {
+			return "needs a path after duckdb:"
+		}
+		s.URL = "duckdb:" + pathFrom(folder, rest)
 		return ""
 	case "postgres", "postgresql":
 		// The error of url.Parse quotes the URL, which may contain a password, so it is not passed on.

@@ -138,6 +138,7 @@ func (s *Source) setWriteURL(folder, raw string) string {
 // wrongWriteURL returns why write_url doesn't fit url, or "".
 func (s *Source) wrongWriteURL() string {
 	_, file := s.SQLite()
+	_, duck := s.DuckDB()
 	other := Source{URL: s.WriteURL}
 	_, otherFile := other.SQLite()
 	switch {
@@ -145,6 +146,8 @@ func (s *Source) wrongWriteURL() string {
 		return ""
 	case s.ReadOnly:
 		return "the source is read_only; take one of the two out"
+	case duck:
+		return "DuckDB is only read; take it out"
 	case file || otherFile:
 		return "an SQLite file has no accounts; take it out"
 	case s.MariaDB() != other.MariaDB() || s.MongoDB() != other.MongoDB():

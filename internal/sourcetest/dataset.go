@@ -29,13 +29,13 @@ type Table struct {
 	Rows    string // one JSON array per line, one value per column; dates and bytes as the query language writes them
 }
 
-// A Column is one field of a Table. SQLite, Postgres and MySQL are the declared types if they aren't the usual ones of
-// the field's type.
+// A Column is one field of a Table. SQLite, Postgres, MySQL and DuckDB are the declared types if they aren't the usual
+// ones of the field's type.
 type Column struct {
-	Name                    string
-	Is                      schema.Type
-	Required                bool
-	SQLite, Postgres, MySQL string
+	Name                            string
+	Is                              schema.Type
+	Required                        bool
+	SQLite, Postgres, MySQL, DuckDB string
 }
 
 // The declared types. SQLite has no decimals and no arrays, as its description shows. MariaDB has no arrays.
@@ -50,6 +50,9 @@ var (
 	mysqlTypes = map[schema.Type]string{schema.String: "varchar(150) COLLATE utf8mb4_nopad_bin", schema.Integer: "bigint", schema.Double: "double",
 		schema.Decimal: "decimal(60,10)", schema.Boolean: "boolean", schema.Date: "datetime(6)", schema.Day: "date", schema.UUID: "uuid",
 		schema.Bytes: "longblob", schema.JSON: "json", schema.Array: "json"}
+	duckdbTypes = map[schema.Type]string{schema.String: "VARCHAR", schema.Integer: "BIGINT", schema.Double: "DOUBLE",
+		schema.Decimal: "DECIMAL(32,12)", schema.Boolean: "BOOLEAN", schema.Date: "TIMESTAMPTZ", schema.Day: "DATE", schema.UUID: "UUID",
+		schema.Bytes: "BLOB", schema.JSON: "JSON", schema.Array: "VARCHAR[]"}
 )
 
 // Script returns the statements that create the tables and their records in a SQL database.
@@ -78,6 +81,7 @@ func (d Dataset) Script(t testing.TB, dialect sqlgen.Dialect) []string {
 		for _, f := range table.Foreign {
 			foreign := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", idents(f.Fields), ident(f.Target), idents(f.TargetFields))
 			switch dialect {
+			case sqlgen.DuckDB: // it has no keys that some of the records violate
 			case sqlgen.SQLite:
 				parts = append(parts, foreign)
 			case sqlgen.MySQL:
@@ -105,6 +109,8 @@ func (c Column) declared(dialect sqlgen.Dialect) string {
 		own, usual = c.Postgres, postgresTypes[c.Is]
 	case sqlgen.MySQL:
 		own, usual = c.MySQL, mysqlTypes[c.Is]
+	case sqlgen.DuckDB:
+		own, usual = c.DuckDB, duckdbTypes[c.Is]
 	}
 	if own != "" {
 		return own
@@ -196,6 +202,9 @@ func (c Column) literal(v value.Value, dialect sqlgen.Dialect) string {
 		if dialect == sqlgen.PostgreSQL {
 			return quoted(arrayText(v))
 		}
+		if dialect == sqlgen.DuckDB {
+			return "from_json(" + quoted(string(v.AppendJSON(nil))) + ", '" + map[bool]string{true: `["BIGINT"]`, false: `["VARCHAR"]`}[c.DuckDB != ""] + "')"
+		}
 		return quoted(string(v.AppendJSON(nil)))
 	case schema.Double:
 		return c.double(v, dialect)
@@ -205,8 +214,11 @@ func (c Column) literal(v value.Value, dialect sqlgen.Dialect) string {
 		return strings.ToUpper(v.String())
 	case schema.Bytes:
 		raw := hex.EncodeToString([]byte(bytesOf(v)))
-		if dialect == sqlgen.PostgreSQL {
+		switch dialect {
+		case sqlgen.PostgreSQL:
 			return `'\x` + raw + `'`
+		case sqlgen.DuckDB:
+			return "unhex('" + raw + "')"
 		}
 		return "x'" + raw + "'"
 	}
@@ -224,7 +236,7 @@ func (c Column) double(v value.Value, dialect sqlgen.Dialect) string {
 	switch {
 	case v.Kind() != value.String:
 		return v.String()
-	case dialect == sqlgen.PostgreSQL:
+	case dialect == sqlgen.PostgreSQL, dialect == sqlgen.DuckDB:
 		return quoted(v.Text())
 	case dialect == sqlgen.MySQL:
 		x, _ := largest(v).AsFloat()

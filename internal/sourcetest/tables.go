@@ -16,7 +16,7 @@ func texts() Table {
 			{Name: "ci", Is: schema.String, SQLite: "TEXT COLLATE NOCASE", Postgres: "text COLLATE nocase",
 				MySQL: "varchar(150) CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci"},
 			{Name: "code", Is: schema.String, SQLite: "CHAR(4)", Postgres: "char(4)", MySQL: "char(4) CHARACTER SET latin1"},
-			{Name: "mood", Is: schema.String, Postgres: "mood", MySQL: "enum('sad', 'ok', 'happy')"}},
+			{Name: "mood", Is: schema.String, Postgres: "mood", MySQL: "enum('sad', 'ok', 'happy')", DuckDB: "ENUM('sad', 'ok', 'happy')"}},
 		Rows: `
 [1,  "apple",            "abc",   "ab",   "sad"]
 [2,  "Apple",            "ABC",   "AB",   "ok"]
@@ -45,8 +45,8 @@ func texts() Table {
 
 func numbers() Table {
 	return Table{Name: "numbers", Key: []string{"id"},
-		Columns: []Column{id, {Name: "n", Is: schema.Integer}, {Name: "x", Is: schema.Double}, {Name: "d", Is: schema.Decimal},
-			{Name: "small", Is: schema.Integer, Postgres: "smallint", MySQL: "smallint"}},
+		Columns: []Column{id, {Name: "n", Is: schema.Integer}, {Name: "x", Is: schema.Double}, {Name: "d", Is: schema.Decimal, DuckDB: "DECIMAL(38,9)"},
+			{Name: "small", Is: schema.Integer, Postgres: "smallint", MySQL: "smallint", DuckDB: "SMALLINT"}},
 		Rows: `
 [1,  0,                    0,           0,                               0]
 [2,  1,                    1,           1.5,                             1]
@@ -56,7 +56,7 @@ func numbers() Table {
 [6,  9007199254740993,     9007199254740994, 9007199254740993,           -32768]
 [7,  9223372036854775807,  1.5,         0.1,                             1]
 [8,  -9223372036854775808, 0.1,         0.25,                            1]
-[9,  42,                   "Infinity",  123456789012345678901234567890,  42]
+[9,  42,                   "Infinity",  12345678901234567890123456789,   42]
 [10, 1,                    "-Infinity", 123456789012345678.901234567,    null]
 [11, 7,                    5e-324,      123456789012345678.901234568,    7]
 [12, 7,                    1e300,       0.000000001,                     7]
@@ -65,7 +65,7 @@ func numbers() Table {
 
 func times() Table {
 	return Table{Name: "times", Key: []string{"id"},
-		Columns: []Column{id, {Name: "at", Is: schema.Date}, {Name: "local", Is: schema.Date, Postgres: "timestamp", MySQL: "datetime(3)"}, {Name: "day", Is: schema.Day}},
+		Columns: []Column{id, {Name: "at", Is: schema.Date}, {Name: "local", Is: schema.Date, Postgres: "timestamp", MySQL: "datetime(3)", DuckDB: "TIMESTAMP"}, {Name: "day", Is: schema.Day}},
 		Rows: `
 [1,  "2026-01-31T08:00:00Z",          "2026-01-31T08:00:00",     "2026-01-31"]
 [2,  "2026-01-31T09:00:00+01:00",     "2026-01-31 08:00:00",     "2026-01-31"]
@@ -136,7 +136,7 @@ func docs() Table {
 
 func lists() Table {
 	return Table{Name: "lists", Key: []string{"id"},
-		Columns: []Column{id, {Name: "tags", Is: schema.Array}, {Name: "nums", Is: schema.Array, Postgres: "bigint[]"}},
+		Columns: []Column{id, {Name: "tags", Is: schema.Array}, {Name: "nums", Is: schema.Array, Postgres: "bigint[]", DuckDB: "BIGINT[]"}},
 		Rows: `
 [1, ["a","b"],                       [1,2,3]]
 [2, [],                              []]

@@ -63,7 +63,7 @@ func (w *writer) long(f *schema.Field) bool {
 // size returns the size in bytes of a column as it is selected. Databases know it for stored text without reading the
 // text.
 func (w *writer) size(x string, f *schema.Field) string {
-	return "octet_length(" + w.Written(x, f) + ")"
+	return w.Bytes(w.Written(x, f), f)
 }
 
 // piece writes a piece of a column, and the field that describes the piece.
@@ -77,7 +77,7 @@ func (w *writer) piece(x string, f *schema.Field, p *policy.Piece) (string, *sch
 	if p.Size {
 		text, t, otherwise = units+"("+text+")", schema.Integer, " ELSE "+w.size(x, f)
 	} else {
-		text = "substr(" + text + ", " + w.Arg(p.Offset+1, "int4") + ", " + w.Arg(p.Length, "int4") + ")"
+		text = w.Slice(text, f, w.Arg(p.Offset+1, "int4"), w.Arg(p.Length, "int4"))
 	}
 	if most != "" {
 		text = "CASE WHEN " + w.size(x, f) + " <= " + most + " THEN " + text + otherwise + " END"

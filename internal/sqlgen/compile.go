@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/duckdb"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/mariadb"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
@@ -34,6 +35,7 @@ const (
 	SQLite Dialect = iota
 	PostgreSQL
 	MySQL // MariaDB's dialect
+	DuckDB
 )
 
 // A Statement is SQL text, with every value apart from the text.
@@ -112,6 +114,8 @@ func (d Dialect) conditions() (condition.Dialect, error) {
 		return postgres.Conditions(), nil
 	case MySQL:
 		return mariadb.Conditions(), nil
+	case DuckDB:
+		return duckdb.Conditions(), nil
 	}
 	return nil, problem.New(problem.Internal, fmt.Sprintf("compile speaks no dialect %d", d))
 }
@@ -125,6 +129,7 @@ type writer struct {
 	bounded []int
 	most    int
 	viewOf  map[string]*policy.View // by alias, of a program
+	whole   bool                    // a program's hidden columns are selected too
 }
 
 // view returns the alias of the plan's class (-1) or of a join.

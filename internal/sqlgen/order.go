@@ -84,4 +84,4 @@ func (w *writer) goOn(i int) error {
 }
 
 // Limit returns the place of a limit.
-func (w *writer) Limit(n int64) string { return w.Dialect.Limit(w.Arg(n, "")) }
+func (w *writer) Limit(n int64) string { return w.Dialect.Limit(&w.Writer, n) }

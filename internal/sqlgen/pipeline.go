@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/stage"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -14,7 +15,11 @@ import (
 
 // pipeline writes the plan's program.
 func (w *writer) pipeline() error {
-	text, err := stage.Write(statement{w}, w.Expressions(), w.plan.Program, int64(w.plan.Limit)+1)
+	d := w.Expressions()
+	text, err := stage.Write(statement{w}, d, w.plan.Program, int64(w.plan.Limit)+1, w.whole)
+	if refuser, ok := d.(expr.Refuser); ok && err == nil {
+		err = refuser.Refused()
+	}
 	if err == nil {
 		w.Write(text)
 	}

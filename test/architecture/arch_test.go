@@ -66,7 +66,7 @@ var mayImport = map[string]string{
 	"internal/rules/timestamps":   "internal/rules/denylist schema",
 	"internal/rules/calls":        "identity internal/openapi/classify internal/openapi/request internal/openapi/search internal/openapi/spec internal/openapi/validate internal/openapi/visible internal/rules/denylist internal/rules/expression problem value write",
 	"internal/rules/expression":   "identity problem query value",
-	"internal/sqlgen":             "internal/plan internal/sqlgen/condition internal/sqlgen/expr internal/sqlgen/mariadb internal/sqlgen/postgres internal/sqlgen/sqlite internal/sqlgen/stage policy problem query schema value",
+	"internal/sqlgen":             "internal/plan internal/sqlgen/condition internal/sqlgen/duckdb internal/sqlgen/expr internal/sqlgen/mariadb internal/sqlgen/postgres internal/sqlgen/sqlite internal/sqlgen/stage policy problem query schema value",
 	"internal/sqlgen/dml":         "internal/coerce internal/rules/writes internal/sqlgen policy problem schema value write",
 	"internal/sqlgen/condition":   "internal/sqlgen/expr policy problem query schema value",
 	"internal/sqlgen/exprtest":    "internal/sqlgen/expr",
@@ -74,6 +74,7 @@ var mayImport = map[string]string{
 	"internal/sqlgen/mariadb":     "internal/plan internal/sqlgen/condition internal/sqlgen/expr internal/sqlgen/regex policy problem query schema value",
 	"internal/sqlgen/postgres":    "internal/plan internal/sqlgen/condition internal/sqlgen/expr internal/sqlgen/regex policy problem query schema value",
 	"internal/sqlgen/sqlite":      "internal/plan internal/sqlgen/condition internal/sqlgen/expr policy problem query schema value",
+	"internal/sqlgen/duckdb":      "internal/plan internal/sqlgen/condition internal/sqlgen/expr policy problem query schema value",
 	"internal/sqlgen/stage":       "internal/plan internal/sqlgen/expr problem query schema value",
 	"internal/sqlgen/regex":       "problem query",
 	"write":                       "problem value",
@@ -99,7 +100,7 @@ var mayImport = map[string]string{
 	"internal/objects":               "identity policy problem schema source",
 	"internal/subscribers":           "",
 	"internal/functions":             "change internal/rules/writes problem source value write",
-	"internal/sqldriver":             "internal/sqlgen internal/sqlgen/dml internal/trace policy problem schema source value",
+	"internal/sqldriver":             "internal/interpret internal/sqlgen internal/sqlgen/dml internal/trace policy problem schema source value",
 	"internal/sqldriver/writing":     "change internal/rules/writes internal/sqlgen internal/sqlgen/dml internal/trace policy problem schema value write",
 	"internal/sqldriver/catalogue":   "schema value",
 	"internal/sqldriver/sqlfunc":     "internal/plan internal/sqlgen internal/sqlgen/expr value",
@@ -145,6 +146,10 @@ var mayImport = map[string]string{
 	"internal/sourcetest/pipelines":  "identity internal/plan internal/sourcetest internal/sourcetest/canonical policy problem query schema source value",
 	"internal/sourcetest/statements": "identity internal/sourcetest internal/sourcetest/canonical policy problem query schema source value",
 
+	// a module of its own, for its driver
+	"source/duckdb":                      "internal/sqldriver internal/sqldriver/catalogue internal/sqlgen policy problem schema source value",
+	"source/duckdb/cmd/bailiwick-duckdb": "serve source source/duckdb",
+
 	// transports and user interfaces
 	"tool":                      ". identity internal/argcheck internal/calendar internal/result/shape internal/textquery internal/tools/absent internal/tools/schemadoc internal/written policy problem query schema value",
 	"internal/tools/schemadoc":  "policy query schema value",
@@ -186,7 +191,7 @@ var mayImport = map[string]string{
 	"test/conformance":          "internal/extension",
 	"test/conformance/server":   "identity internal/app internal/config mcp test/conformance",
 	"internal/extension":        "internal/once",
-	"internal/config":           "action change identity internal/config/apis internal/config/checked internal/mail internal/oidc internal/openapi/classify internal/openapi/spec internal/pack internal/rules/calls internal/rules/expression internal/rules/schemacheck internal/signin internal/webhook internal/yamlconf policy problem query schema value write",
+	"internal/config":           "action change identity internal/config/apis internal/config/checked internal/mail internal/oidc internal/openapi/classify internal/openapi/spec internal/pack internal/rules/calls internal/rules/expression internal/rules/schemacheck internal/signin internal/webhook internal/yamlconf policy problem query schema source value write",
 	"internal/config/checked":   "internal/rules/named internal/rules/schemacheck internal/yamlconf",
 	"internal/config/apis":      "internal/netguard internal/openapi/classify internal/openapi/request internal/openapi/spec internal/pack internal/rules/calls internal/rules/expression internal/yamlconf problem write",
 	"internal/yamlconf":         "problem query value",
@@ -257,7 +262,7 @@ var mayImport = map[string]string{
 	"examples/supportbot": "assistant",
 
 	// a configuration, served inside of a program
-	"serve": ". identity internal/app tool",
+	"serve": ". identity internal/app internal/config source tool",
 
 	// what programs without a configuration take of the tools
 	"tool/changes": "internal/tools/apis internal/tools/changes tool",
@@ -368,6 +373,25 @@ func TestOneDriverEach(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestRequirementsOfTests checks that what go.mod requires for tests alone is imported by tests and their suites alone.
+func TestRequirementsOfTests(t *testing.T) {
+	tests := []string{"github.com/chromedp/", "github.com/anishathalye/porcupine", "github.com/getkin/kin-openapi", "github.com/google/go-cmp", "pgregory.net/rapid",
+		"github.com/rogpeppe/go-internal", "github.com/creack/pty", "go.uber.org/goleak"}
+	walk(t, func(dir, path string, file *ast.File, _ *token.FileSet) {
+		for _, suite := range []string{"test/", "internal/sourcetest/", "internal/store/storetest/", "internal/sqlgen/exprtest/", "internal/testservices/"} {
+			if strings.HasPrefix(dir+"/", suite) {
+				return
+			}
+		}
+		for _, spec := range file.Imports {
+			to := strings.Trim(spec.Path.Value, `"`)
+			if slices.ContainsFunc(tests, func(m string) bool { return strings.HasPrefix(to, m) }) {
+				t.Errorf("%s imports %s, which only tests need", path, to)
+			}
+		}
+	})
 }
 
 // TestPackageDocs checks that each package has one package comment.

@@ -45,6 +45,8 @@ type Database struct {
 	Driver func(at string) (driver, dsn string)
 	// Unchecked turns foreign keys off for a connection, where the scripts of datasets don't; "" elsewhere.
 	Unchecked string
+	// Related returns a source with the relations of a dataset, for a database that can't declare them; nil if it can.
+	Related func(Source, sourcetest.Dataset) Source
 	// Open opens the database as a source, and Writable for writing as well.
 	Open     func(ctx context.Context, name, at string) (Source, error)
 	Writable func(ctx context.Context, at string) (writing.Writable, error)
@@ -108,7 +110,11 @@ func (d *Database) Load(t *testing.T, data sourcetest.Dataset) source.Source {
 		t.Fatal(err)
 	}
 	outside.Close()
-	return d.opened(t, "suite", at)
+	s := d.opened(t, "suite", at)
+	if d.Related != nil {
+		s = d.Related(s, data)
+	}
+	return s
 }
 
 func oracle(classes []schema.Class, rows map[string][]value.Row) source.Source {

@@ -34,8 +34,8 @@ type Dialect interface {
 	Counts() bool
 	// Longest returns the most bytes of a pipeline's statement, at most MaxText.
 	Longest() int
-	// Limit writes a placeholder that is a limit.
-	Limit(place string) string
+	// Limit returns the place of a limit.
+	Limit(w *Writer, n int64) string
 	// Expressions returns the dialect in which expressions of pipelines are written.
 	Expressions() expr.Dialect
 	// Computed describes a value of type t that an expression of sqlgen/expr computes, as if a field held it.
@@ -44,6 +44,10 @@ type Dialect interface {
 	Read(x string, f *schema.Field) string
 	// Written returns a column as the text, or the bytes, in which its value is returned.
 	Written(x string, f *schema.Field) string
+	// Slice returns the piece of a text, or of bytes, that Written returned: length characters from the first, from 1.
+	Slice(x string, f *schema.Field, first, length string) string
+	// Bytes returns the number of bytes of a text that Written returned.
+	Bytes(x string, f *schema.Field) string
 	// Pieces returns the function that counts characters, and the most bytes of a value of which pieces can be cut; ""
 	// for any.
 	Pieces() (characters, most string)
@@ -120,6 +124,14 @@ func (Standard) Quote(name string) string {
 // Held implements Dialect.
 func (Standard) Held(name string) string { return name }
 
+// Bytes implements Dialect.
+func (Standard) Bytes(x string, _ *schema.Field) string { return "octet_length(" + x + ")" }
+
+// Slice implements Dialect.
+func (Standard) Slice(x string, _ *schema.Field, first, length string) string {
+	return "substr(" + x + ", " + first + ", " + length + ")"
+}
+
 // Missing implements Dialect.
 func (Standard) Missing(x string, _ *schema.Field) string { return x + " IS NULL" }
 
@@ -144,4 +156,13 @@ func Successor(prefix string) string {
 		runes = runes[:len(runes)-1]
 	}
 	return ""
+}
+
+// Beyond writes a comparison with a number above or below all that the column can hold.
+func Beyond(w *Writer, left, op string, above bool) {
+	if op != "=" && above == (op[0] == '<') {
+		w.Write(left, " IS NOT NULL")
+		return
+	}
+	w.Write(Never)
 }

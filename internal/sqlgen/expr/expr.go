@@ -127,6 +127,12 @@ type Dialect interface {
 	Correlates() bool
 }
 
+// A Refuser is a dialect for one statement that remembers what it can't write, where the method has no error.
+type Refuser interface {
+	// Refused returns an Unsupported problem if a text that the dialect returned doesn't mean what was asked for.
+	Refused() error
+}
+
 // A List is what a group gathers into one list of JSON.
 type List struct {
 	X     string   // JSON

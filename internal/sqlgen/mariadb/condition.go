@@ -17,7 +17,7 @@ import (
 
 // conditions writes for MariaDB 10.7 or later. Columns compare by collations in which different texts may be equal, ignoring
 // trailing spaces: comparisons name a collation that is binary and doesn't pad.
-type conditions struct{}
+type conditions struct{ condition.Standard }
 
 // Conditions returns MariaDB's conditions.
 func Conditions() condition.Dialect { return conditions{} }
@@ -29,13 +29,11 @@ func (conditions) Quote(name string) string {
 	return "`" + strings.ReplaceAll(condition.Nameable(name), "`", "``") + "`"
 }
 
-func (conditions) Held(name string) string { return name }
-
 func (conditions) Negation() (before, after string) { return "((", ") IS NOT TRUE)" }
 
 func (conditions) Placeholder(int, string) string { return "?" }
 
-func (conditions) Limit(place string) string { return place }
+func (conditions) Limit(w *condition.Writer, n int64) string { return w.Arg(n, "") }
 
 func (m conditions) Same(x string, f, other *schema.Field) string {
 	if f.Type == schema.String {
@@ -202,7 +200,7 @@ func (conditions) compareExact(w *condition.Writer, left, op string, n condition
 	text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 	whole, fraction, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
 	if len(whole)+len(fraction) > 65 {
-		beyond(w, left, op, exact.Sign() > 0)
+		condition.Beyond(w, left, op, exact.Sign() > 0)
 		return
 	}
 	w.Write(left, " ", op, " CAST(")
@@ -223,22 +221,13 @@ func scale(whole int) string {
 	return "0"
 }
 
-// beyond writes a comparison with a number above or below all that the column can hold.
-func beyond(w *condition.Writer, left, op string, above bool) {
-	if op != "=" && above == (op[0] == '<') {
-		w.Write(left, " IS NOT NULL")
-		return
-	}
-	w.Write(condition.Never)
-}
-
 // compareDate ignores invalid dates, such as 0000-00-00 and 2026-02-31.
 func (conditions) compareDate(w *condition.Writer, x, op string, v condition.Moment) {
 	t := time.UnixMicro(v.Micros).UTC()
 	isDate := "DAYOFMONTH(" + x + ") BETWEEN 1 AND DAYOFMONTH(LAST_DAY(" + x + "))"
 	if t.Year() < 0 || t.Year() > 9999 {
 		w.Write("(")
-		beyond(w, x, op, t.Year() > 9999)
+		condition.Beyond(w, x, op, t.Year() > 9999)
 		w.Write(" AND ", isDate, ")")
 		return
 	}

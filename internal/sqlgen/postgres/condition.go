@@ -58,7 +58,7 @@ func (conditions) Counts() bool { return true }
 
 func (conditions) Longest() int { return condition.MaxText }
 
-func (conditions) Limit(place string) string { return place }
+func (conditions) Limit(w *condition.Writer, n int64) string { return w.Arg(n, "") }
 
 func (conditions) Computed(t schema.Type) *schema.Field {
 	return &schema.Field{Type: t, Native: [...]string{schema.String: "text", schema.Integer: "int8", schema.Double: "float8", schema.Decimal: "numeric",

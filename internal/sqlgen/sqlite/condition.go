@@ -37,7 +37,7 @@ func (conditions) Held(name string) string {
 func (conditions) Negation() (before, after string) { return "(CASE WHEN ", " THEN 0 ELSE 1 END)" }
 
 // Limit adds a sign: SQLite includes a bare argument in its plan, and so would replan each time that one is bound.
-func (conditions) Limit(place string) string { return "+" + place }
+func (conditions) Limit(w *condition.Writer, n int64) string { return "+" + w.Arg(n, "") }
 
 // Same removes the declared types of two fields if they differ: otherwise SQLite would convert values from one to the
 // other.

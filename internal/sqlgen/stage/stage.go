@@ -40,8 +40,8 @@ type Statement interface {
 }
 
 // Write writes p into s: at most limit records, in order. The columns that are Selected are the visible ones of p.Out in
-// turn; if there are none, a row still has one column.
-func Write(s Statement, d expr.Dialect, p *plan.Program, limit int64) (string, error) {
+// turn, or, with whole, all of them; if there are none, a row still has one column.
+func Write(s Statement, d expr.Dialect, p *plan.Program, limit int64, whole bool) (string, error) {
 	b := &builder{s, d, plan.ListBytes(p)}
 	r, err := b.program(p, nil, nil)
 	if err != nil {
@@ -51,7 +51,7 @@ func Write(s Statement, d expr.Dialect, p *plan.Program, limit int64) (string, e
 	var fields []*schema.Field
 	repeats := false
 	for i, c := range r.shape.Columns {
-		if c.Path == nil {
+		if c.Path == nil && !whole {
 			continue
 		}
 		f := c.Field

@@ -1,0 +1,85 @@
+package duckdb
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// A node of JSON is held as its text.
+
+func (d conditions) Nodes(w *condition.Writer, x condition.Operand, path query.Path) (condition.Operand, error) {
+	n := w.Alias("n")
+	root := x.Text
+	if !x.Node() {
+		root = ValidJSON(x.Text, x.Field)
+	}
+	w.Write("(SELECT ", root, " AS v) AS ", n)
+	for _, part := range path {
+		o, next := w.Alias("n"), w.Alias("n")
+		w.Write(", LATERAL (SELECT unnest(CASE json_type(", n, ".v) WHEN 'ARRAY' THEN json_extract(", n, ".v, '$[*]')::VARCHAR[] WHEN 'OBJECT' THEN [",
+			n, ".v::VARCHAR] ELSE []::VARCHAR[] END) AS v) AS ", o, ", LATERAL (SELECT json_extract(", o, ".v, ")
+		w.Put(Pointer(part), "VARCHAR")
+		w.Write(")::VARCHAR AS v WHERE json_type(", o, ".v) = 'OBJECT') AS ", next)
+		n = next
+	}
+	w.Write(" WHERE ")
+	return condition.Operand{Text: n + ".v"}, nil
+}
+
+func (conditions) Elements(w *condition.Writer, x condition.Operand) condition.Operand {
+	e := w.Alias("n")
+	w.Write("(SELECT unnest(CASE json_type(", x.Text, ") WHEN 'ARRAY' THEN json_extract(", x.Text, ", '$[*]')::VARCHAR[] ELSE []::VARCHAR[] END) AS v) AS ", e)
+	return condition.Operand{Text: e + ".v"}
+}
+
+func (conditions) Is(x condition.Operand, typ string) string {
+	return "coalesce(json_type(" + x.Text + "), 'NULL') = '" + strings.ToUpper(typ) + "'"
+}
+
+func (conditions) Length(x condition.Operand) string {
+	return "(CASE json_type(" + x.Text + ") WHEN 'ARRAY' THEN json_array_length(" + x.Text + ")::BIGINT END)"
+}
+
+// compareNode compares numbers as decimals of 23 digits before the point and 15 after it, where those are equal or out of
+// range as whole numbers of 38 digits, and at last as doubles: each keeps the order.
+func (d conditions) compareNode(w *condition.Writer, x condition.Operand, op string, v any) error {
+	text := ""
+	switch v := v.(type) {
+	case string:
+		w.Write("(", d.string(x), " ", op, " ")
+		w.Put(v, "VARCHAR")
+		w.Write(")")
+		return nil
+	case bool:
+		w.Write("(CASE json_type(", x.Text, ") WHEN 'BOOLEAN' THEN (", x.Text, " = 'true') ", op, " ")
+		w.Put(v, "BOOLEAN")
+		w.Write(" END)")
+		return nil
+	case int64:
+		text = strconv.FormatInt(v, 10)
+	case condition.Number:
+		text = v.Text
+	default:
+		return condition.Unsupported("objects and lists of JSON are not compared by DuckDB")
+	}
+	arg := w.Arg(text, "VARCHAR")
+	w.Write("(CASE WHEN json_type(", x.Text, ") NOT IN ('UBIGINT', 'BIGINT', 'DOUBLE') THEN NULL")
+	for _, cast := range []string{" AS DECIMAL(38,15))", " AS DECIMAL(38,0))"} {
+		left, right := "TRY_CAST("+x.Text+cast, "TRY_CAST("+arg+cast
+		w.Write(" WHEN ", left, " <> ", right, " THEN ", left, " ", op, " ", right)
+	}
+	w.Write(" ELSE TRY_CAST(", x.Text, " AS DOUBLE) ", op, " TRY_CAST(", arg, " AS DOUBLE) END)")
+	return nil
+}
+
+func (d conditions) Members(x condition.Operand, key string, f *schema.Field) (node, other string) {
+	if f.Type == schema.Integer {
+		const decimal = " AS DECIMAL(38,15))"
+		return "(CASE WHEN json_type(" + x.Text + ") IN ('UBIGINT', 'BIGINT', 'DOUBLE') THEN TRY_CAST(" + x.Text + decimal + " END)", "TRY_CAST(" + key + decimal
+	}
+	return d.string(x), "(" + key + "::VARCHAR)"
+}

@@ -1,0 +1,149 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// reader reads the catalogue of one database.
+type reader struct {
+	db       *sql.DB
+	list     []*catalogue.Found
+	byName   map[[2]string]*catalogue.Found
+	warnings []string
+}
+
+// describe returns the classes of a database under source's name, sorted, and warnings about what it left out.
+func describe(ctx context.Context, db *sql.DB, source string) ([]schema.Class, []string, error) {
+	r := &reader{db: db, byName: map[[2]string]*catalogue.Found{}}
+	for _, step := range []struct {
+		name, query string
+		take        func(text []string)
+	}{{"classes", selectClasses, r.class}, {"columns", selectColumns, r.column}, {"constraints", selectConstraints, r.constraint}} {
+		if err := r.each(ctx, step.query, step.take); err != nil {
+			return nil, nil, fmt.Errorf("describe %s: %s: %w", source, step.name, err)
+		}
+	}
+	classes, more, err := catalogue.Settle(source, r.list)
+	for i := range classes {
+		classes[i].Converts = false // stored values are read in their own types
+	}
+	return classes, append(r.warnings, more...), err
+}
+
+// each runs a query of texts and passes each row to take, with "" for null.
+func (r *reader) each(ctx context.Context, query string, take func([]string)) error {
+	rows, err := r.db.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	cells, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
+	for i := range cells {
+		into[i] = &cells[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		text := make([]string, len(cells))
+		for i, c := range cells {
+			text[i] = c.String
+		}
+		take(text)
+	}
+	return rows.Err()
+}
+
+const selectClasses = `
+SELECT schema_name, table_name, 'table', comment FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal AND NOT temporary
+UNION ALL
+SELECT schema_name, view_name, 'view', comment FROM duckdb_views() WHERE database_name = current_database() AND NOT internal AND NOT temporary
+ORDER BY 1, 2`
+
+func (r *reader) class(x []string) {
+	f := &catalogue.Found{}
+	f.Table, f.View, f.Description = x[1], x[2] == "view", x[3]
+	if x[0] != "main" {
+		f.Space = x[0]
+	}
+	r.list, r.byName[[2]string{x[0], x[1]}] = append(r.list, f), f
+}
+
+const selectColumns = `
+SELECT schema_name, table_name, column_name, data_type, is_nullable::VARCHAR, comment, numeric_precision::VARCHAR, numeric_scale::VARCHAR
+FROM duckdb_columns() WHERE database_name = current_database() ORDER BY schema_name, table_name, column_index`
+
+// types are those that become a type other than Opaque, by their names.
+var types = map[string]schema.Type{
+	"VARCHAR": schema.String, "ENUM": schema.String, "BOOLEAN": schema.Boolean, "UUID": schema.UUID, "BLOB": schema.Bytes, "JSON": schema.JSON, "DATE": schema.Day,
+	"TINYINT": schema.Integer, "SMALLINT": schema.Integer, "INTEGER": schema.Integer, "BIGINT": schema.Integer, "UTINYINT": schema.Integer, "USMALLINT": schema.Integer, "UINTEGER": schema.Integer,
+	"UBIGINT": schema.Decimal, "HUGEINT": schema.Decimal, "UHUGEINT": schema.Decimal, "DECIMAL": schema.Decimal, "FLOAT": schema.Double, "DOUBLE": schema.Double,
+	"TIMESTAMP": schema.Date, "TIMESTAMPTZ": schema.Date, "TIMESTAMP_NS": schema.Date, "TIMESTAMP_MS": schema.Date, "TIMESTAMP_S": schema.Date,
+	"LIST": schema.Array, "STRUCT": schema.JSON, "MAP": schema.JSON,
+}
+
+func (r *reader) column(x []string) {
+	f := r.byName[[2]string{x[0], x[1]}]
+	if f == nil {
+		return
+	}
+	field := schema.Field{Name: x[2], Description: x[5], NotNull: x[4] == "false" && !f.View, Native: native(x[3]), Type: schema.Opaque}
+	if t, ok := types[field.Native]; ok {
+		field.Type = t
+	}
+	if field.Native == "DECIMAL" {
+		field.Scaled = true
+		fmt.Sscan(x[6], &field.Digits)
+		fmt.Sscan(x[7], &field.Scale)
+	}
+	if w := f.Add(field); w != "" {
+		r.warnings = append(r.warnings, w)
+	}
+}
+
+// native returns the name of a type without its parameters.
+func native(full string) string {
+	switch {
+	case strings.HasSuffix(full, "]"):
+		return "LIST"
+	case full == "TIMESTAMP WITH TIME ZONE":
+		return "TIMESTAMPTZ"
+	}
+	name, _, _ := strings.Cut(full, "(")
+	return name
+}
+
+const selectConstraints = `
+SELECT schema_name, table_name, constraint_type, array_to_string(constraint_column_names, chr(31)), coalesce(referenced_table, ''), coalesce(array_to_string(referenced_column_names, chr(31)), '')
+FROM duckdb_constraints() WHERE database_name = current_database() AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
+ORDER BY schema_name, table_name, constraint_index`
+
+func (r *reader) constraint(x []string) {
+	f := r.byName[[2]string{x[0], x[1]}]
+	if f == nil {
+		return
+	}
+	columns := strings.Split(x[3], "\x1f")
+	switch x[2] {
+	case "PRIMARY KEY":
+		f.Primary = columns
+		f.Index("primary", columns, true, false)
+	case "UNIQUE":
+		f.Index("unique_"+strings.Join(columns, "_"), columns, true, false)
+	case "FOREIGN KEY":
+		if to := r.byName[[2]string{x[0], x[4]}]; to != nil {
+			f.Links = append(f.Links, catalogue.Link{Fields: slices.Clone(columns), Targets: strings.Split(x[5], "\x1f"), To: to})
+		}
+	}
+}

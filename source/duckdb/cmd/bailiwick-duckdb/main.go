@@ -1,0 +1,113 @@
+// Command bailiwick-duckdb serves a configuration as "bailiwick serve" does, with sources in DuckDB: files of it, and
+// folders of Parquet, CSV and JSON files.
+//
+//	bailiwick-duckdb -check bailiwick.yaml
+//	bailiwick-duckdb -listen 127.0.0.1:8420 bailiwick.yaml
+//
+// It is a program of its own because DuckDB needs cgo. The command bailiwick does everything else: it makes tokens,
+// asks, and reviews changes.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/serve"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/duckdb"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bailiwick-duckdb:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("bailiwick-duckdb", flag.ContinueOnError)
+	listen := flags.String("listen", "127.0.0.1:8420", "the `address` at which agents and reviewers connect; only this machine can reach it")
+	check := flags.Bool("check", false, "open everything, list the classes, and serve nothing")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() != 1 {
+		return errors.New("name one configuration file: bailiwick-duckdb bailiwick.yaml")
+	}
+	if err := local(*listen); err != nil {
+		return err
+	}
+	s, err := serve.Open(ctx, flags.Arg(0), serve.Options{Open: open, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	if err != nil {
+		return err
+	}
+	for _, w := range s.Warnings() {
+		fmt.Fprintln(os.Stderr, "warning:", w)
+	}
+	if *check {
+		for _, c := range s.Gateway().Catalogue() {
+			fmt.Printf("%s.%s: %d fields\n", c.Source, c.Name, len(c.Fields))
+		}
+		return s.Close()
+	}
+	return errors.Join(served(ctx, s, *listen), s.Close())
+}
+
+// served answers requests until ctx ends.
+func served(ctx context.Context, s *serve.Server, address string) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	at := "http://" + l.Addr().String()
+	h := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.Run(ctx, at)
+		h.Shutdown(context.WithoutCancel(ctx))
+	}()
+	fmt.Fprintln(os.Stderr, "agents connect at", at+"/mcp")
+	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	<-ended
+	return nil
+}
+
+// local refuses an address that other machines can reach.
+func local(address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("-listen %s is not an address such as 127.0.0.1:8420", address)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("-listen %s can be reached from other machines; listen at 127.0.0.1, and put a proxy that ends TLS in front", address)
+	}
+	return nil
+}
+
+// open implements serve.Options.Open.
+func open(ctx context.Context, s serve.Source) (source.Adapter, error) {
+	path, ok := strings.CutPrefix(s.URL, "duckdb:")
+	if !ok {
+		return nil, nil
+	}
+	opened, err := duckdb.Open(ctx, duckdb.Options{Name: s.Name, Path: path, LocalRows: s.LocalRows})
+	if err != nil {
+		return nil, err
+	}
+	return opened, nil
+}

@@ -1,0 +1,260 @@
+// Package duckdb is the source for DuckDB databases, and for folders of Parquet, CSV and JSON files.
+//
+// It is a module of its own, because DuckDB's driver needs cgo. A source only reads. Statements can't reach files
+// outside of the folder, the network or DuckDB's settings: each is closed off before the first of them runs.
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Options are how a database is opened. The zero value of each but Name and Path is the safe one.
+type Options struct {
+	Name string // of the source
+	Path string // of a DuckDB database file, or of a folder of Parquet, CSV and JSON files
+
+	// LocalRows is the most records that a query may read to finish here what DuckDB doesn't compute exactly; 0 for 10,000.
+	LocalRows int
+	// Memory is the most bytes that DuckDB may use; 0 for 1 GiB. Beyond it DuckDB uses no files: the query is refused.
+	Memory int64
+}
+
+// A Source is one database or folder. It is safe for concurrent use.
+type Source struct {
+	options Options
+	db      *sql.DB
+}
+
+// Open opens a database for reading, or describes the files of a folder. A file must exist.
+func Open(ctx context.Context, o Options) (*Source, error) {
+	s := &Source{options: o}
+	at, prepare, err := s.place()
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %w", o.Name, err)
+	}
+	connector, err := duckdb.NewConnector(at, nil)
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %s can't be opened: %w", o.Name, o.Path, err)
+	}
+	s.db = sql.OpenDB(connector)
+	s.db.SetMaxOpenConns(8)
+	s.db.SetMaxIdleConns(2)
+	if err := s.prepare(ctx, prepare); err != nil {
+		return nil, errors.Join(fmt.Errorf("source %s: %w", o.Name, err), s.Close())
+	}
+	return s, nil
+}
+
+// prepare makes the views over files, and then takes away what statements must not do. The settings are those of the
+// database, which all connections share.
+func (s *Source) prepare(ctx context.Context, views []string) error {
+	memory := s.options.Memory
+	if memory <= 0 {
+		memory = 1 << 30
+	}
+	settings := []string{"SET GLOBAL TimeZone = 'UTC'", "SET memory_limit = '" + strconv.FormatInt(memory/1024, 10) + "KiB'", "SET temp_directory = ''",
+		"SET allow_community_extensions = false", "SET autoinstall_known_extensions = false", "SET autoload_known_extensions = false"}
+	for _, statement := range append(settings, views...) {
+		if _, err := s.db.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	for _, statement := range []string{"SET enable_external_access = false", "SET lock_configuration = true"} {
+		if _, err := s.db.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close closes the database.
+func (s *Source) Close() error { return s.db.Close() }
+
+// Ping implements source.Pinger.
+func (s *Source) Ping(ctx context.Context) error {
+	if err := s.db.PingContext(ctx); err != nil {
+		return refuse(ctx, err)
+	}
+	return nil
+}
+
+// Describe implements source.Source.
+func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
+	return describe(ctx, s.db, s.options.Name)
+}
+
+// Read implements source.Source. What DuckDB doesn't compute exactly is computed here.
+func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
+	return sqldriver.ReadPartly(ctx, engine{s}, p, s.options.LocalRows)
+}
+
+// Compile implements source.Compiler.
+func (s *Source) Compile(p policy.Permit) (string, error) {
+	return sqldriver.TextPartly(p, sqlgen.DuckDB)
+}
+
+// Explain implements source.Explainer. It returns DuckDB's plan as a tree, without its boxes.
+func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
+	st, err := sqlgen.SQL(p, sqlgen.DuckDB)
+	rest := ""
+	if problem.CodeOf(err) == problem.Unsupported {
+		st, rest, err = sqldriver.First(p, sqlgen.DuckDB)
+	}
+	if err != nil {
+		return "", err
+	}
+	var kind, text string
+	if err := s.db.QueryRowContext(ctx, "EXPLAIN "+st.Text, st.Args...).Scan(&kind, &text); err != nil {
+		return "", refuse(ctx, err)
+	}
+	return strings.TrimSpace(plain(text) + "\n" + rest), nil
+}
+
+// plain returns the lines of a plan without the boxes around them.
+func plain(text string) string {
+	var out []string
+	for line := range strings.Lines(text) {
+		line = strings.Join(strings.FieldsFunc(line, func(r rune) bool { return r >= '\u2500' && r <= '\u257F' || r == '\n' }), " ")
+		if line = strings.Join(strings.Fields(line), " "); line != "" {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// Pool implements source.Pooled.
+func (s *Source) Pool() source.Pool { return sqldriver.Pool(s.db.Stats()) }
+
+// Estimate implements source.Estimator from what DuckDB knows of its tables; it knows nothing of files.
+func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
+	rows, err := s.db.QueryContext(ctx, "SELECT table_name, estimated_size FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = 'main' AND NOT internal AND NOT temporary")
+	if err != nil {
+		return nil, refuse(ctx, err)
+	}
+	out, err := sqldriver.Estimates(rows)
+	if err != nil {
+		return nil, refuse(ctx, err)
+	}
+	return out, nil
+}
+
+// engine implements sqldriver.Database.
+type engine struct{ *Source }
+
+// Dialect implements sqldriver.Database.
+func (engine) Dialect() sqlgen.Dialect { return sqlgen.DuckDB }
+
+// Errors implements sqldriver.Database.
+func (engine) Errors() sqldriver.Errors {
+	return sqldriver.Errors{Plain: kind, TooLarge: func(err error) bool {
+		e, ok := errors.AsType[*duckdb.Error](err)
+		return ok && e.Type == duckdb.ErrorTypeOutOfMemory
+	}}
+}
+
+func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }
+
+// kind implements sqldriver.Errors. No message is repeated: it may hold values.
+func kind(err error) string {
+	if e, ok := errors.AsType[*duckdb.Error](err); ok {
+		return fmt.Sprintf("DuckDB error of type %d", e.Type)
+	}
+	return ""
+}
+
+// Run implements sqldriver.Database. The driver interrupts the statement when ctx ends.
+func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+	rows, err := s.db.QueryContext(ctx, st.Text, st.Args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	err = sqldriver.Stream(rows, st, plan, valueOf, func(r value.Row, err error) bool { return ctx.Err() == nil && yield(r, err) })
+	if err == nil {
+		err = ctx.Err()
+	}
+	return err
+}
+
+// valueOf converts v, as the driver returned it, to a value of the column's field.
+func valueOf(c *sqlgen.Column, v any) value.Value {
+	f := c.Field
+	switch v := v.(type) {
+	case nil:
+		return value.Value{}
+	case bool:
+		return value.OfBool(v)
+	case int64:
+		return value.OfInt(v)
+	case int32:
+		return value.OfInt(int64(v))
+	case int16:
+		return value.OfInt(int64(v))
+	case int8:
+		return value.OfInt(int64(v))
+	case uint64:
+		return value.OfDecimal(strconv.FormatUint(v, 10))
+	case uint32:
+		return value.OfInt(int64(v))
+	case uint16:
+		return value.OfInt(int64(v))
+	case uint8:
+		return value.OfInt(int64(v))
+	case float32:
+		return value.OfFloat(float64(v)) // as it compares
+	case float64:
+		return value.OfFloat(v)
+	case time.Time:
+		return moment(f, v)
+	case []byte:
+		return value.OfBytes(string(v))
+	case string:
+		return textValue(f, v)
+	}
+	return sqldriver.String(fmt.Sprint(v))
+}
+
+// moment converts a date. The infinite ones are the ends of DuckDB's range, and are shown as text.
+func moment(f *schema.Field, t time.Time) value.Value {
+	micros := t.UnixMicro()
+	days := t.Unix() / (24 * 60 * 60)
+	switch {
+	case f.Type == schema.Day && days >= math.MaxInt32-1, f.Type != schema.Day && micros >= math.MaxInt64-1:
+		return value.OfString("infinity")
+	case f.Type == schema.Day && days <= -math.MaxInt32, f.Type != schema.Day && micros <= -math.MaxInt64+1:
+		return value.OfString("-infinity")
+	case f.Type == schema.Day:
+		return value.OfDay(micros)
+	}
+	return value.OfTime(t)
+}
+
+func textValue(f *schema.Field, text string) value.Value {
+	switch f.Type {
+	case schema.Decimal:
+		if strings.Contains(text, ".") {
+			text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+		}
+		return value.OfDecimal(text)
+	case schema.JSON, schema.Array:
+		return sqldriver.JSON(text)
+	}
+	return sqldriver.String(text)
+}
