@@ -39,6 +39,7 @@ var pictures = map[string][]string{
 	"docs/authentication.md": {"WWW-Authenticate:"},                                                                                           // a header, of oauthmeta's tests
 	"docs/changes.md":        {"an agent calls", `{"type": "change.created"`, `{"change_id"`},                                                 // what happens when; what webhooks send and take, of internal/webhook's tests
 	"docs/clients.md":        {"invalid_query:"},                                                                                              // an answer, of tool's golden files
+	"docs/duckdb.md":         {"lake/", "bailiwick-duckdb -check"},                                                                            // where files are; of source/duckdb, which "make duckdb" tests
 	"docs/metadata.md":       {".metadata/.plugins"},                                                                                          // where files are
 	"docs/parse.md":          {`{"$relatedTo"`},                                                                                               // written as Parse writes it, of TestRelatedTo
 	"docs/policy.md":         {"$ bailiwick policy describe", "$ bailiwick audit tail", "$ bailiwick policy test", "$ bailiwick policy diff"}, // of cmd/bailiwick's scripts policy, audit, policy-test and policy-diff

@@ -1,13 +1,11 @@
 package duckdb
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
-	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -186,5 +184,6 @@ func (d dialect) text(s expr.Scope, e plan.Apply, a []string) (string, error) {
 		x, z := s.Atom(a[0]), s.Atom(a[2])
 		return "(CASE WHEN strlen(" + x + ") * (1 + strlen(" + z + ")) < 500000000 THEN replace(" + x + ", " + a[1] + ", " + z + ") END)", nil
 	}
-	return "", problem.New(problem.Internal, fmt.Sprintf("sqlgen/duckdb can't write operator %d", e.Op))
+	// What was added to the language since is computed over the records that are left.
+	return "", unsupported("an operator of these steps")
 }
