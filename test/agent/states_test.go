@@ -36,3 +36,14 @@ func TestListTools(t *testing.T) {
 		}
 	}
 }
+
+// TestDocumentedValues checks that documented values come in the type of their field, as conditions take them.
+func TestDocumentedValues(t *testing.T) {
+	set := tagged(t)
+	res, err := set.Call(t.Context(), reader(), request(t, `get_schema {"class_name":"tags"}`))
+	for _, want := range []string{`"allowed_values":[{"value":false,"meaning":"in use"},true]`, `"allowed_values":["red","1"]`} {
+		if err != nil || !strings.Contains(string(res.Structured), want) {
+			t.Errorf("%v, %s; want %s", err, res.Structured, want)
+		}
+	}
+}
