@@ -62,14 +62,10 @@ func (w *writer) counted(x condition.Operand, op string, micros int64) {
 		n--
 	}
 	if micros%unit != 0 { // between n and n + 1
-		switch op {
-		case "=":
+		var some bool
+		if op, some = condition.AboveFloor(op); !some {
 			w.Write(condition.Never)
 			return
-		case "<":
-			op = "<="
-		case ">=":
-			op = ">"
 		}
 	}
 	w.Write("(", x.Raw, " ", op, " ")

@@ -166,3 +166,17 @@ func Beyond(w *Writer, left, op string, above bool) {
 	}
 	w.Write(Never)
 }
+
+// AboveFloor returns the operator that compares with the greatest value of a column below a number as op compares with the
+// number, which is no value of the column itself. some is false for =, which then holds for no record.
+func AboveFloor(op string) (floored string, some bool) {
+	switch op {
+	case "=":
+		return "", false
+	case "<":
+		return "<=", true
+	case ">=":
+		return ">", true
+	}
+	return op, true
+}

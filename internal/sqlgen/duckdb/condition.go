@@ -202,14 +202,10 @@ func (conditions) compareExact(w *condition.Writer, x string, f *schema.Field, o
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
 	floor, rest := new(big.Int).DivMod(new(big.Int).Mul(exact.Num(), power), exact.Denom(), new(big.Int))
 	if rest.Sign() != 0 {
-		switch op {
-		case "=":
+		var some bool
+		if op, some = condition.AboveFloor(op); !some {
 			w.Write(condition.Never)
 			return
-		case "<":
-			op = "<="
-		case ">=":
-			op = ">"
 		}
 	}
 	least, most, cast := bounds(f, scale)
@@ -251,14 +247,10 @@ func (conditions) compareDate(w *condition.Writer, x string, f *schema.Field, op
 			n--
 		}
 		if micros%day != 0 {
-			switch op {
-			case "=":
+			var some bool
+			if op, some = condition.AboveFloor(op); !some {
 				w.Write(condition.Never)
 				return
-			case "<":
-				op = "<="
-			case ">=":
-				op = ">"
 			}
 		}
 		w.Write(x, " ", op, " (DATE '1970-01-01' + ")

@@ -186,14 +186,10 @@ func (conditions) compareExact(w *condition.Writer, left, op string, n condition
 	scaled := new(big.Int).Mul(exact.Num(), new(big.Int).Exp(big.NewInt(10), big.NewInt(most), nil))
 	floor, rest := new(big.Int).DivMod(scaled, exact.Denom(), new(big.Int))
 	if rest.Sign() != 0 {
-		switch op {
-		case "=":
+		var some bool
+		if op, some = condition.AboveFloor(op); !some {
 			w.Write(condition.Never)
 			return
-		case "<":
-			op = "<="
-		case ">=":
-			op = ">"
 		}
 	}
 	text := new(big.Rat).SetFrac(floor, new(big.Int).Exp(big.NewInt(10), big.NewInt(most), nil)).FloatString(most)
