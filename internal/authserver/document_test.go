@@ -116,7 +116,7 @@ func TestClientDocument(t *testing.T) {
 	}
 }
 
-// TestClientDocumentRefused checks that a document that isn't the client's own, or isn't one, lets nobody in, and that a
+// TestClientDocumentRefused checks that a document that isn't the client's own, or isn't one, admits no client, and that a
 // redirect of it is not followed.
 func TestClientDocumentRefused(t *testing.T) {
 	d := newDeal(t)

@@ -134,7 +134,7 @@ func TestTextSearchSends(t *testing.T) {
 }
 
 // TestCancelSends ends a query that the server is still running: the server is asked which operations have the comment of
-// the query, and is told to end these alone.
+// the query, and gets a request to end these alone.
 func TestCancelSends(t *testing.T) {
 	var got tape
 	started, killed := make(chan string, 1), make(chan struct{})
