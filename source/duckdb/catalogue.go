@@ -26,7 +26,7 @@ func describe(ctx context.Context, db *sql.DB, source string) ([]schema.Class, [
 		name, query string
 		take        func(text []string)
 	}{{"classes", selectClasses, r.class}, {"columns", selectColumns, r.column}, {"constraints", selectConstraints, r.constraint}} {
-		if err := r.each(ctx, step.query, step.take); err != nil {
+		if err := catalogue.Each(ctx, r.db, step.query, step.take); err != nil {
 			return nil, nil, fmt.Errorf("describe %s: %s: %w", source, step.name, err)
 		}
 	}
@@ -35,34 +35,6 @@ func describe(ctx context.Context, db *sql.DB, source string) ([]schema.Class, [
 		classes[i].Converts = false // stored values are read in their own types
 	}
 	return classes, append(r.warnings, more...), err
-}
-
-// each runs a query of texts and passes each row to take, with "" for null.
-func (r *reader) each(ctx context.Context, query string, take func([]string)) error {
-	rows, err := r.db.QueryContext(ctx, query)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return err
-	}
-	cells, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
-	for i := range cells {
-		into[i] = &cells[i]
-	}
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return err
-		}
-		text := make([]string, len(cells))
-		for i, c := range cells {
-			text[i] = c.String
-		}
-		take(text)
-	}
-	return rows.Err()
 }
 
 const selectClasses = `

@@ -31,7 +31,7 @@ func describe(ctx context.Context, db *sql.DB, source string) ([]schema.Class, [
 		{"classes", selectClasses, r.class}, {"columns", selectColumns, r.column}, {"checks", selectChecks, r.check},
 		{"indexes", selectIndexes, r.index}, {"foreign keys", selectForeign, r.foreign},
 	} {
-		if err := r.each(ctx, step.query, step.take); err != nil {
+		if err := catalogue.Each(ctx, r.db, step.query, step.take); err != nil {
 			return nil, nil, fmt.Errorf("describe %s: %s: %w", source, step.name, err)
 		}
 	}
@@ -47,34 +47,6 @@ func describe(ctx context.Context, db *sql.DB, source string) ([]schema.Class, [
 	}
 	classes, more, err := catalogue.Settle(source, r.list)
 	return classes, append(r.warnings, more...), err
-}
-
-// each runs a query and passes each of its rows to take as texts, with "" for null.
-func (r *reader) each(ctx context.Context, query string, take func([]string)) error {
-	rows, err := r.db.QueryContext(ctx, query)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return err
-	}
-	cells, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
-	for i := range cells {
-		into[i] = &cells[i]
-	}
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return err
-		}
-		text := make([]string, len(cells))
-		for i, c := range cells {
-			text[i] = c.String
-		}
-		take(text)
-	}
-	return rows.Err()
 }
 
 const selectClasses = `

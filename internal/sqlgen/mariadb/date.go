@@ -14,8 +14,8 @@ func (m dialect) local(s expr.Scope, x, zone string) string {
 	if zone == "" {
 		return x
 	}
-	if seconds, ok := offsetOf(zone); ok {
-		return "(" + x + " + INTERVAL " + strconv.Itoa(seconds) + " SECOND)"
+	if minutes, ok := expr.Offset(zone); ok {
+		return "(" + x + " + INTERVAL " + strconv.Itoa(60*minutes) + " SECOND)"
 	}
 	x = s.Atom(x)
 	return "(" + x + " + INTERVAL " + zoneOf(zone).offset(x, false) + " SECOND)"
@@ -26,8 +26,8 @@ func (m dialect) instant(s expr.Scope, x, zone string) string {
 	if zone == "" {
 		return x
 	}
-	if seconds, ok := offsetOf(zone); ok {
-		return "(" + x + " - INTERVAL " + strconv.Itoa(seconds) + " SECOND)"
+	if minutes, ok := expr.Offset(zone); ok {
+		return "(" + x + " - INTERVAL " + strconv.Itoa(60*minutes) + " SECOND)"
 	}
 	x = s.Atom(x)
 	return "(" + x + " - INTERVAL " + zoneOf(zone).offset(x, true) + " SECOND)"

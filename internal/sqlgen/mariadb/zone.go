@@ -25,13 +25,6 @@ type change struct {
 // them is a skipped leap year.
 const firstRepeated, lastYear = 2101, 2128
 
-// offsetOf parses an offset such as +05:30, in seconds.
-func offsetOf(name string) (int, bool) {
-	t, err := time.Parse("-07:00", name)
-	_, seconds := t.Zone()
-	return seconds, err == nil
-}
-
 // zoneOf returns the zone of that name, which was checked when the query was bound.
 func zoneOf(name string) zone {
 	location, err := time.LoadLocation(name)

@@ -26,7 +26,7 @@ func (p dialect) shown(s expr.Scope, x, zone string) string {
 }
 
 func pgClock(s expr.Scope, x, zone string) string {
-	if minutes, ok := offset(zone); ok {
+	if minutes, ok := expr.Offset(zone); ok {
 		return "(" + x + " + interval '" + strconv.Itoa(minutes) + " minutes')"
 	}
 	return "(" + x + " AT TIME ZONE 'UTC' AT TIME ZONE " + s.Arg(zone, "text") + ")"
@@ -35,7 +35,7 @@ func pgClock(s expr.Scope, x, zone string) string {
 // instantOf returns the instant at which the local time of a zone is y. Of two such instants PostgreSQL takes the later;
 // the earlier has the offset from before the change.
 func (dialect) instantOf(s expr.Scope, y, zone string) string {
-	switch minutes, ok := offset(zone); {
+	switch minutes, ok := expr.Offset(zone); {
 	case zone == "":
 		return y
 	case ok:
@@ -46,19 +46,6 @@ func (dialect) instantOf(s expr.Scope, y, zone string) string {
 	before := "(" + later + " - interval '3 hours')"
 	earlier := s.Atom("(" + y + " - (" + pgClock(s, before, zone) + " - " + before + "))")
 	return "(CASE WHEN " + pgClock(s, earlier, zone) + " = " + y + " THEN " + earlier + " ELSE " + later + " END)"
-}
-
-// offset parses a zone of the form +05:30, in minutes.
-func offset(zone string) (minutes int, ok bool) {
-	if len(zone) != 6 || zone[3] != ':' || zone[0] != '+' && zone[0] != '-' {
-		return 0, zone == ""
-	}
-	h, err := strconv.Atoi(zone[1:3])
-	m, err2 := strconv.Atoi(zone[4:])
-	if zone[0] == '-' {
-		return -h*60 - m, err == nil && err2 == nil
-	}
-	return h*60 + m, err == nil && err2 == nil
 }
 
 var pgParts = map[string]string{"year": "year", "month": "month", "dayOfMonth": "day", "dayOfYear": "doy", "isoDayOfWeek": "isodow", "isoWeek": "week", "isoWeekYear": "isoyear",

@@ -1,0 +1,34 @@
+package catalogue
+
+import (
+	"context"
+	"database/sql"
+)
+
+// Each runs a query and passes each of its rows to take as texts, with "" for null.
+func Each(ctx context.Context, db *sql.DB, query string, take func([]string)) error {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	cells, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
+	for i := range cells {
+		into[i] = &cells[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		text := make([]string, len(cells))
+		for i, c := range cells {
+			text[i] = c.String
+		}
+		take(text)
+	}
+	return rows.Err()
+}

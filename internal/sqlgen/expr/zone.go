@@ -1,0 +1,16 @@
+package expr
+
+import "strconv"
+
+// Offset parses a zone of the form +05:30, in minutes. The empty zone is UTC; a named one has no offset of its own, and ok is false.
+func Offset(zone string) (minutes int, ok bool) {
+	if len(zone) != 6 || zone[3] != ':' || zone[0] != '+' && zone[0] != '-' {
+		return 0, zone == ""
+	}
+	h, err := strconv.Atoi(zone[1:3])
+	m, err2 := strconv.Atoi(zone[4:])
+	if zone[0] == '-' {
+		return -h*60 - m, err == nil && err2 == nil
+	}
+	return h*60 + m, err == nil && err2 == nil
+}
