@@ -1,5 +1,5 @@
 // Command testcount summarizes the output of "go test -json": a line for each package, the full output of failures,
-// every skipped test with its reason, and finally the line "N passed, N failed, N skipped".
+// the tests that took longest, every skipped test with its reason, and finally the line "N passed, N failed, N skipped".
 //
 // scripts/test pipes into it. Tests and subtests each count once. A package that fails without a failing test (it
 // doesn't build, or exits early) counts as one failure, and so does a stream without any test. It exits with 1 on any
@@ -8,6 +8,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -42,8 +43,12 @@ type counter struct {
 	packs                   map[string]*pack
 	builds                  map[string][]string // by import path: the compiler's output
 	skips                   []string
+	slow                    []event // the ends of tests that took longer than patience
 	passed, failed, skipped int
 }
+
+// patience is how many seconds a test, with its subtests, takes before it is listed; most is how many are.
+const patience, most = 5, 25
 
 // report prints the summary of stream r to w, and reports whether there was no failure.
 func report(r io.Reader, w io.Writer) bool {
@@ -68,6 +73,12 @@ func report(r io.Reader, w io.Writer) bool {
 	if c.passed+c.failed+c.skipped == 0 {
 		fmt.Fprintln(w, "no test was run")
 		c.failed++
+	}
+	slices.SortFunc(c.slow, func(a, b event) int {
+		return cmp.Or(cmp.Compare(b.Elapsed, a.Elapsed), cmp.Compare(a.Package+a.Test, b.Package+b.Test))
+	})
+	for _, e := range c.slow[:min(most, len(c.slow))] {
+		fmt.Fprintf(w, "%7.2fs %s %s\n", e.Elapsed, e.Package, e.Test)
 	}
 	slices.Sort(c.skips)
 	for _, s := range c.skips {
@@ -114,6 +125,9 @@ func (c *counter) take(e event) {
 			p.order = append(p.order, e.Test)
 		}
 		p.state[e.Test] = e.Action
+		if e.Elapsed >= patience && !strings.Contains(e.Test, "/") {
+			c.slow = append(c.slow, e)
+		}
 		if e.Action == "skip" {
 			c.skips = append(c.skips, fmt.Sprintf("skipped %s %s: %s", e.Package, e.Test, p.reason(e.Test)))
 		}

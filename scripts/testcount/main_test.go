@@ -27,6 +27,23 @@ skipped p B: b_test.go:3: LEFT OUT: PostgreSQL: none
 1 passed, 0 failed, 1 skipped
 `, ok: true,
 	}, {
+		name: "slow tests",
+		in: `{"Action":"run","Package":"p","Test":"A"}
+{"Action":"pass","Package":"p","Test":"A","Elapsed":4.99}
+{"Action":"run","Package":"p","Test":"B"}
+{"Action":"run","Package":"p","Test":"B/part"}
+{"Action":"pass","Package":"p","Test":"B/part","Elapsed":12}
+{"Action":"pass","Package":"p","Test":"B","Elapsed":12.5}
+{"Action":"run","Package":"p","Test":"C"}
+{"Action":"pass","Package":"p","Test":"C","Elapsed":130}
+{"Action":"pass","Package":"p","Elapsed":147.5}
+`,
+		want: `ok       p 147.50s
+ 130.00s p C
+  12.50s p B
+4 passed, 0 failed, 0 skipped
+`, ok: true,
+	}, {
 		name: "a failing test beside a passing one",
 		in: `{"Action":"run","Package":"p","Test":"A"}
 {"Action":"output","Package":"p","Test":"A","Output":"noise\n"}
