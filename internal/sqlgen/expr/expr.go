@@ -99,6 +99,8 @@ type Dialect interface {
 	// Key returns what to group x by, and how to show the key: an expression over the group, the same for the same
 	// records in any physical order. short reports that a text has at most ShortText characters.
 	Key(s Scope, x string, t schema.Type, short bool) (by, show string)
+	// Divided returns what GROUP BY names in place of by, which divides the same records in the same groups and costs less.
+	Divided(by string) string
 	// Accumulate writes Sum, Avg, Min, Max, Count, StdDevPop or StdDevSamp over a group. x is of type from, "" for Count.
 	Accumulate(s Scope, op plan.Accumulate, x string, from schema.Type) (string, error)
 	// Pick writes the value of x, of type t, in the one record of a group for which the condition when holds.

@@ -332,6 +332,9 @@ func (Standard) Case(_ Scope, ifs, thens []string, otherwise string, _ schema.Ty
 // Size implements Dialect.
 func (Standard) Size(Scope, string) string { return "" }
 
+// Divided implements Dialect.
+func (Standard) Divided(by string) string { return by }
+
 // Distinct implements Dialect.
 func (Standard) Distinct(Scope, string, int) string { return "" }
 

@@ -216,7 +216,9 @@ func fields(t *testing.T, b *exprtest.Sheet) {
 		if f.Unordered {
 			name += ", in an order of its own"
 		}
-		b.Line(f.Type.String()+" "+name, d.Stored(b, "x", &f))
+		stored := d.Stored(b, "x", &f)
+		b.Line(f.Type.String()+" "+name, stored)
+		b.Line("groups by "+name, d.Divided(stored))
 	}
 	b.Part("constants")
 	for _, c := range []struct {

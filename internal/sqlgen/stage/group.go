@@ -39,6 +39,9 @@ func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, e
 	if err := b.accumulate(s, next, st.Accumulators, next.group); err != nil {
 		return nil, err
 	}
+	for i, by := range next.group { // windows sort by the keys: for them the texts stay
+		next.group[i] = b.d.Divided(by)
+	}
 	if len(next.group) == 0 && !st.Always {
 		next.having = "count(*) > 0"
 		for i := range st.Keys { // SQLite requires an aggregate with HAVING
