@@ -150,12 +150,19 @@ func collections(twin bool) map[string]schema.Class {
 		if slices.Contains(beside, "PRIMARY KEY (day, slot)") {
 			c.Key = []string{"day", "slot"}
 		}
-		for _, text := range append(slices.Clone(columns), beside...) {
-			if m := reference.FindStringSubmatch(text); m != nil {
-				c.Relations = append(c.Relations, schema.Relation{Fields: []string{m[1] + m[2]}, Target: m[3], TargetFields: []string{m[4]}})
-			}
-		}
+		c.Relations = t.relations(twin)
 		out[t.name] = c
+	}
+	return out
+}
+
+// relations returns the foreign keys of a table, for sources that don't have them.
+func (t table) relations(twin bool) (out []schema.Relation) {
+	columns, beside := t.columnsOf(twin)
+	for _, text := range append(slices.Clone(columns), beside...) {
+		if m := reference.FindStringSubmatch(text); m != nil {
+			out = append(out, schema.Relation{Fields: []string{m[1] + m[2]}, Target: m[3], TargetFields: []string{m[4]}})
+		}
 	}
 	return out
 }
