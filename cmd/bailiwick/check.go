@@ -43,6 +43,7 @@ type examination struct {
 	Rules    string               `json:"rules"` // the digest of the rules
 	Classes  []policyreport.Class `json:"classes"`
 	APIs     []policyreport.API   `json:"apis,omitempty"`
+	Gates    []config.SetGate     `json:"gates"`
 	Warnings []string             `json:"warnings"`
 }
 
@@ -52,7 +53,7 @@ func examine(ctx context.Context, c *config.Config) (*examination, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &examination{Rules: c.Rules.Version, Warnings: s.Warnings}
+	r := &examination{Rules: c.Rules.Version, Warnings: s.Warnings, Gates: c.Gates()}
 	bare := 0
 	for _, f := range found {
 		if f.Code == findings.MissingDescription { // there are many, and they are harmless
@@ -121,6 +122,7 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 			t.Printf("%s: masked: %s\n", e.Name, strings.Join(masked(e), ", "))
 		}
 	}
+	policies.PrintGates(t, r.Gates)
 	printSeen(t, r, shown)
 	return nil
 }

@@ -108,8 +108,7 @@ func (s *Setup) bare() (*config.Config, error) {
 		}
 		c.Sources = append(c.Sources, src)
 	}
-	var err error
-	if c.Notes, err = config.Restrict(&c.Rules.Gates, os.LookupEnv); err != nil {
+	if err := c.Restrict(os.LookupEnv); err != nil {
 		return nil, err
 	}
 	c.Rules.Version = config.Digest(c.Rules)

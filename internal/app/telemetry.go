@@ -37,7 +37,10 @@ func Observed(ctx context.Context, c *config.Config, log *slog.Logger) (*App, er
 	}
 	p := &App{Config: c, Telemetry: t, serves: true, Refused: refused.New(log, t.Refused)}
 	p.closers = []func() error{func() error { return t.Close(ctx) }, p.endRefused}
-	return p, p.open(ctx)
+	if err = p.open(ctx); err == nil && !c.Log.Quiet {
+		log.InfoContext(ctx, "start", "rules", c.Rules.Version, "gates", c.Gates())
+	}
+	return p, err
 }
 
 func (p *App) endRefused() error {

@@ -75,7 +75,7 @@ type Config struct {
 	contents    map[string]*apis.Contents // of API documents that are files, by source
 	rules       map[string]calls.Rules    // the rules in the section apis
 	expressions *expression.Compiler
-	setBy       map[string]string // by gate: see SetBy
+	setBy       map[string]string // by gate: the environment variable that lowered it
 }
 
 // A Source is a database, a set of object descriptions, or an HTTP API.

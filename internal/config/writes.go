@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -37,15 +38,36 @@ func switches(g *policy.Gates) []gateSwitch {
 	}
 }
 
-// SetBy returns where the gate called key, such as writes, was set: "" for the file, "default", or the environment
-// variable that lowered it.
-func (c *Config) SetBy(key string) string { return c.setBy[key] }
+// A SetGate is a gate in force, and where it was set.
+type SetGate struct {
+	Key   string      `json:"key"` // such as writes
+	Gate  policy.Gate `json:"gate"`
+	SetBy string      `json:"set_by"` // the file and the line, "default", or the environment variable that lowered it
+}
 
-// Restrict lowers gates to the values of the environment variables BAILIWICK_WRITES, BAILIWICK_RAW_WRITES and
+// String returns the gate on one line: "writes: review (bailiwick.yaml:64)".
+func (g SetGate) String() string { return fmt.Sprintf("%s: %s (%s)", g.Key, g.Gate, g.SetBy) }
+
+// Gates returns the gates, the most general first.
+func (c *Config) Gates() []SetGate {
+	var out []SetGate
+	for _, s := range switches(&c.Rules.Gates) {
+		by := "default"
+		if *s.gate != "" {
+			at := c.Wrong("", "gates", s.key)
+			by = fmt.Sprintf("%s:%d", at.File, at.Line)
+		}
+		out = append(out, SetGate{s.key, *s.filled, cmp.Or(c.setBy[s.key], by)})
+	}
+	return out
+}
+
+// Restrict lowers the gates of c to the values of the environment variables BAILIWICK_WRITES, BAILIWICK_RAW_WRITES and
 // BAILIWICK_SCHEMA_WRITES. A variable never raises a gate: one that tries gives a note. An invalid value is an error.
-func Restrict(g *policy.Gates, env func(string) (string, bool)) (notes []string, err error) {
+func (c *Config) Restrict(env func(string) (string, bool)) error {
 	var errs []error
-	for _, s := range switches(g) {
+	c.setBy = map[string]string{}
+	for _, s := range switches(&c.Rules.Gates) {
 		text, _ := env(s.variable)
 		if text == "" {
 			continue // the same as unset
@@ -55,30 +77,17 @@ func Restrict(g *policy.Gates, env func(string) (string, bool)) (notes []string,
 		case err != nil:
 			errs = append(errs, fmt.Errorf("the environment variable %s %w", s.variable, err))
 		case asked.Less(*s.filled) == *s.filled && asked != *s.filled:
-			notes = append(notes, fmt.Sprintf("the environment variable %s asks for %s, and gates.%s is %s: variables only lower gates", s.variable, asked, s.key, *s.filled))
+			c.Notes = append(c.Notes, fmt.Sprintf("the environment variable %s asks for %s, and gates.%s is %s: variables only lower gates", s.variable, asked, s.key, *s.filled))
 		case asked != *s.filled:
-			*s.gate = asked
+			*s.gate, c.setBy[s.key] = asked, s.variable
 		}
 	}
-	return notes, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // restrict lowers the gates as the environment requires, and reports invalid variables.
 func (c *Config) restrict(r *yamlconf.Reader) {
-	before := c.Rules.Gates
-	notes, err := Restrict(&c.Rules.Gates, r.Env)
-	c.setBy = map[string]string{}
-	was := switches(&before)
-	for i, s := range switches(&c.Rules.Gates) {
-		switch {
-		case *s.gate != *was[i].gate:
-			c.setBy[s.key] = s.variable
-		case *s.gate == "":
-			c.setBy[s.key] = "default"
-		}
-	}
-	c.Notes = append(c.Notes, notes...)
-	if err != nil {
+	if err := c.Restrict(r.Env); err != nil {
 		r.WrongAt("/gates", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 }

@@ -126,7 +126,7 @@ func (w *Watcher) settle(ctx context.Context, r reading) {
 		}
 		return
 	}
-	log.InfoContext(ctx, "the configuration is in force", "rules", r.config.Rules.Version, "warnings", warnings)
+	log.InfoContext(ctx, "the configuration is in force", "rules", r.config.Rules.Version, "gates", r.config.Gates(), "warnings", warnings)
 	if keys := w.options.Restart(w.options.Started, r.config); keys != nil {
 		log.WarnContext(ctx, "parts of the configuration take a restart; the rest is in force", "keys", keys)
 	}

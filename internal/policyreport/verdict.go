@@ -38,8 +38,9 @@ type Verdict struct {
 	Field    string `json:"field,omitempty"`
 	// Rule is the path of the deciding rule in the configuration. One of the principal begins with "principal"; nil
 	// means a built-in rule.
-	Rule []string `json:"rule,omitempty"`
-	Why  string   `json:"why"` // one sentence
+	Rule    []string   `json:"rule,omitempty"`
+	Further [][]string `json:"further_rules,omitempty"` // the paths of the others that refuse it, too
+	Why     string     `json:"why"`                     // one sentence
 }
 
 func compare(a, b string) int { return cmp.Compare(a, b) }
@@ -73,8 +74,15 @@ func (r *Regime) ToolVerdict(principal identity.Principal, name string) Verdict 
 	}
 	p := problem.Of(err)
 	if p.Kind == "gate" {
-		_, key := r.policy.Gate(t.Kind())
-		return Verdict{Reason: p.Kind, DeniedAt: AtGate, Rule: strings.FieldsFunc(key, func(c rune) bool { return c == '.' }), Why: p.Detail}
+		v := Verdict{Reason: p.Kind, DeniedAt: AtGate, Why: p.Detail}
+		for i, key := range r.policy.Rules().Gates.Closed(t.Use) {
+			if rule := strings.Split(key, "."); i == 0 {
+				v.Rule = rule
+			} else {
+				v.Further = append(v.Further, rule)
+			}
+		}
+		return v
 	}
 	if p.Kind == "scope" {
 		return Verdict{Reason: p.Kind, DeniedAt: AtScope, Rule: []string{"principal", "scopes"},

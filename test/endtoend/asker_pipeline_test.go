@@ -7,14 +7,16 @@ import (
 
 // Fields of each class by the type that expressions need; most calls of the pipeline tools use them.
 var (
-	numbersOf = map[string][]string{"users": {"age"}, "issues": {"estimate", "points"}, "comments": {"id"}, "shifts": {"day", "slot"}, "events": {"n"}, "labels": {"id"}}
+	numbersOf = map[string][]string{"users": {"age"}, "issues": {"estimate", "points"}, "comments": {"id"}, "shifts": {"day", "slot"}, "events": {"n"}, "labels": {"id"}, "readings": {"price", "price", "cost", "meta.a"}}
 	textsOf   = map[string][]string{"users": {"name", "role"}, "issues": {"title", "status"}, "comments": {"body"}, "shifts": {"org_id"}, "events": {"kind"},
-		"labels": {"name"}, "orgs": {"id", "name"}}
+		"labels": {"name"}, "orgs": {"id", "name"}, "readings": {"note", "at", "addr", "waited"}}
 	linksOf = map[string][]string{ // from, local, foreign
 		"users":    {`"users" "boss_id" "id"`, `"users" "id" "boss_id"`, `"issues" "id" "assignee_id"`, `"comments" "id" "author_id"`, `"vaults" "vault_id" "id"`},
-		"issues":   {`"users" "assignee_id" "id"`, `"comments" "id" "issue_id"`, `"vaults" "vault_id" "id"`, `"isues" "id" "id"`},
+		"issues":   {`"users" "assignee_id" "id"`, `"comments" "id" "issue_id"`, `"vaults" "vault_id" "id"`, `"isues" "id" "id"`, `"users" "watcher_ids" "id"`},
 		"comments": {`"issues" "issue_id" "id"`, `"users" "author_id" "id"`},
 		"shifts":   {`"users" "who" "id"`},
+		"readings": {`"users" "user_ids" "id"`, `"labels" "label_ids" "id"`},
+		"labels":   {`"readings" "id" "label_ids"`},
 	}
 )
 
@@ -37,13 +39,19 @@ func (a *asker) number(depth int) string {
 		return fmt.Sprintf("%q", a.of(numbersOf))
 	}
 	x, y := a.number(depth-1), a.number(depth-1)
-	switch a.IntN(9) {
+	switch a.IntN(11) {
+	case 8:
+		return fmt.Sprintf(`{"$pow": [%s, %s]}`, x, pick(a.Rand, "2", "3", "0.5", "-1", "0", "1000", y))
+	case 9:
+		return fmt.Sprintf(`{%q: %s}`, pick(a.Rand, "$sqrt", "$ln", "$log10", "$exp"), x)
+	case 10:
+		return fmt.Sprintf(`{"$size": %s}`, a.set(depth-1))
 	case 0, 1, 2:
 		return fmt.Sprintf(`{%q: [%s, %s]}`, pick(a.Rand, "$add", "$subtract", "$multiply", "$divide", "$divide"), x, y)
 	case 3:
 		return fmt.Sprintf(`{"$mod": [{"$toLong": %s}, {"$toLong": %s}]}`, x, y)
 	case 4:
-		return fmt.Sprintf(`{%q: %s}`, pick(a.Rand, "$abs", "$ceil", "$floor", "$round", "$trunc", "$sqrt", "$ln", "$log10", "$exp"), x)
+		return fmt.Sprintf(`{%q: %s}`, pick(a.Rand, "$abs", "$ceil", "$floor", "$round", "$trunc"), x)
 	case 5:
 		return fmt.Sprintf(`{%q: %q}`, pick(a.Rand, "$toInt", "$toDouble", "$toLong", "$strLenCP"), a.of(textsOf))
 	case 6:
@@ -57,8 +65,27 @@ func (a *asker) number(depth int) string {
 	return fmt.Sprintf(`{"$ifNull": [%s, %s]}`, x, y)
 }
 
+// set returns an expression that is a list, of hidden and dangling pointers too.
+func (a *asker) set(depth int) string {
+	if depth > 0 && a.IntN(2) == 0 {
+		return fmt.Sprintf(`{%q: [%s, %s]}`, pick(a.Rand, "$setUnion", "$setIntersection", "$setDifference"), a.set(depth-1), a.set(depth-1))
+	}
+	of := func(name string) string { return fmt.Sprintf(`{"$ifNull": [%q, []]}`, name) }
+	switch {
+	case a.IntN(3) == 0:
+		return fmt.Sprintf(`[%s, 1, 101]`, a.number(0))
+	case a.asked == "issues":
+		return pick(a.Rand, of("$watcher_ids"), of("$custom.tags"), `"$watcher_ids"`, `"$custom.tags"`, `"$watcher_ids.name"`, `{"$map": {"input": "$watcher_ids", "in": {"$add": ["$$this", 1]}}}`)
+	case a.asked == "readings":
+		return pick(a.Rand, of("$user_ids"), of("$label_ids"), of("$meta.tags"), `"$user_ids"`, `"$label_ids"`, `"$label_ids.name"`, `{"$filter": {"input": "$user_ids", "cond": {"$gt": ["$$this", 2]}}}`)
+	}
+	return fmt.Sprintf(`[%q, 2, 1]`, a.of(numbersOf))
+}
+
 func (a *asker) truth(depth int) string {
-	switch a.IntN(6) {
+	switch a.IntN(7) {
+	case 3:
+		return fmt.Sprintf(`{"$in": [%s, %s]}`, a.number(0), a.set(depth))
 	case 0:
 		return fmt.Sprintf(`{%q: [%q, %s]}`, pick(a.Rand, "$eq", "$ne", "$gt", "$lte"), a.of(textsOf), pick(a.Rand, `"a"`, `"Todo"`, "null"))
 	case 1:
@@ -71,7 +98,12 @@ func (a *asker) truth(depth int) string {
 
 // expression returns an expression of any type.
 func (a *asker) expression() string {
-	switch a.IntN(8) {
+	switch a.IntN(10) {
+	case 8:
+		return a.set(2)
+	case 9:
+		return pick(a.Rand, `{"$objectToArray": "$custom"}`, `{"$objectToArray": "$meta"}`, `{"$arrayToObject": [[{"k": "a", "v": `+a.number(0)+`}]]}`,
+			fmt.Sprintf(`{"$arrayElemAt": [%s, %s]}`, a.set(1), a.number(0)))
 	case 0:
 		return fmt.Sprintf("%q", a.of(textsOf))
 	case 1:
@@ -79,6 +111,10 @@ func (a *asker) expression() string {
 	case 2:
 		return fmt.Sprintf(`{"$concat": [%q, "-", {"$toString": %s}]}`, a.of(textsOf), a.number(1))
 	case 3:
+		if a.asked == "readings" {
+			return pick(a.Rand, `{"$dateTrunc": {"date": "$made", "unit": "day"}}`, `{"$dateToString": {"date": "$made", "format": "%Y-%m"}}`, `{"$toLong": "$made"}`,
+				`{"$toString": "$price"}`, `{"$dateFromString": {"dateString": "$note", "onError": null}}`, `{"$map": {"input": "$user_ids", "in": {"$toString": "$$this"}}}`)
+		}
 		if a.asked == "issues" {
 			return pick(a.Rand, `{"$dateTrunc": {"date": "$due", "unit": "week", "timezone": "America/New_York"}}`, `{"$dateToString": {"date": "$due", "format": "%Y-%m"}}`,
 				`{"$toDate": "$points"}`, `{"$dateAdd": {"startDate": "$due", "unit": "month", "amount": "$points"}}`, `{"$map": {"input": "$custom.tags", "in": {"$toDate": "$$this"}}}`)
@@ -152,7 +188,7 @@ func (a *asker) stage() string {
 	case 8:
 		return a.lookup() + fmt.Sprintf(`, {"$unwind": {"path": "$found", "preserveNullAndEmptyArrays": %t}}`, a.IntN(2) == 0)
 	case 9:
-		return fmt.Sprintf(`{"$unwind": {"path": %q, "preserveNullAndEmptyArrays": true}}`, pick(a.Rand, "$custom.tags", "$custom.a", "$custom", "$found", "$watcher_ids"))
+		return fmt.Sprintf(`{"$unwind": {"path": %q, "preserveNullAndEmptyArrays": true}}`, pick(a.Rand, "$custom.tags", "$custom.a", "$custom", "$found", "$watcher_ids", "$watcher_ids", "$user_ids", "$label_ids"))
 	case 10:
 		return fmt.Sprintf(`{"$unionWith": %q}`, pick(a.Rand, "users", "labels", "vaults", "comments"))
 	case 11:
@@ -206,7 +242,7 @@ func (a *asker) analysis(name string) []string {
 		}
 		return append(args, fmt.Sprintf(`"dry_run": %t`, a.IntN(8) == 0))
 	case "group_by_date":
-		return append(where(), fmt.Sprintf(`"field": %q, "interval": %q, "fill": %t`, pick(a.Rand, "due", "due", "due", "deleted_at", a.field()),
+		return append(where(), fmt.Sprintf(`"field": %q, "interval": %q, "fill": %t`, pick(a.Rand, "due", "due", "due", "deleted_at", "made", a.field()),
 			pick(a.Rand, "year", "month", "week", "day", "hour"), a.IntN(2) == 0), fmt.Sprintf(`"timezone": %q`, pick(a.Rand, "UTC", "Europe/Oslo", "+05:30")))
 	case "distinct":
 		return append(where(), fmt.Sprintf(`"field": %q, "limit": %d`, a.field(), 1+a.IntN(4)))

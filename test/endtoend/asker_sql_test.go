@@ -40,7 +40,8 @@ func (a *asker) from(depth int) string {
 // compared returns a condition.
 func (a *asker) compared(depth int) string {
 	constant := func() string {
-		return pick(a.Rand, "1", "2", "101", "'a'", "'open'", "'acme'", "true", "null", "2.5", "'2026-01-31'", "'"+uuid(1)+"'", "'"+uuid(101)+"'")
+		return pick(a.Rand, "1", "2", "101", "'a'", "'open'", "'acme'", "true", "null", "2.5", "'2026-01-31'", "'"+uuid(1)+"'", "'"+uuid(101)+"'",
+			"12.5", "'10.0.0.1'", "'13:05:00'", "'PT1H'", "timestamp '2026-02-01'")
 	}
 	switch a.IntN(11) {
 	case 9:

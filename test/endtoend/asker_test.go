@@ -27,20 +27,23 @@ var fieldsOf = map[string][]string{
 	"shifts":   {"org_id", "day", "slot", "who"},
 	"events":   {"kind", "n", "n", "kind", "hint"},
 	"labels":   {"id", "name"},
+	"readings": {"made", "made", "meta", "meta.a", "meta.tags", "price", "price", "addr", "waited", "at", "cost", "note", "user_ids", "user_ids.name", "label_ids", "label_ids.name", "net", "lexemes"},
 	"orgs":     {"id", "name"},
 }
 
 func (a *asker) class() string {
 	if a.IntN(8) > 0 {
-		return pick(a.Rand, "users", "users", "issues", "issues", "issues", "issues", "comments", "comments", "shifts", "events", "labels", "orgs")
+		return pick(a.Rand, "users", "users", "issues", "issues", "issues", "issues", "comments", "comments", "shifts", "events", "labels", "orgs", "readings", "readings", "readings")
 	}
 	return pick(a.Rand, "users", "issues", "issues", "issues", "comments", "shifts", "events", "labels", "orgs", "vaults", "isues", "app.issues", "app.vaults", "user", "isue", "nothing")
 }
 
 // behind are paths through pointers: to fields that are visible, hidden, masked and absent.
 var behind = map[string][]string{
-	"users":    {"boss_id.name", "boss_id.boss_id.role", "boss_id.email", "boss_id.phone", "org_id.name", "vault_id.code"},
-	"issues":   {"assignee_id.name", "assignee_id.age", "assignee_id.boss_id.name", "assignee_id.rank", "assignee_id.born", "vault_id.code", "assignee_id.absent"},
+	"users": {"boss_id.name", "boss_id.boss_id.role", "boss_id.email", "boss_id.phone", "org_id.name", "vault_id.code"},
+	"issues": {"assignee_id.name", "assignee_id.age", "assignee_id.boss_id.name", "assignee_id.rank", "assignee_id.born", "vault_id.code", "assignee_id.absent",
+		"watcher_ids.name", "watcher_ids.boss_id.name", "watcher_ids.email", "watcher_ids.phone"},
+	"readings": {"user_ids.boss_id.name", "user_ids.rank", "label_ids.name", "user_ids.absent"},
 	"comments": {"issue_id.title", "issue_id.assignee_id.name", "author_id.role", "issue_id.score", "issue_id.extra", "issue_id.custom.a"},
 	"shifts":   {"who.name", "who.boss_id.age"},
 }
@@ -54,10 +57,14 @@ func (a *asker) field() string {
 	}
 	return pick(a.Rand, "id", "org_id", "name", "role", "age", "boss_id", "vault_id", "title", "status", "estimate", "points", "due", "urgent",
 		"custom", "custom.a", "custom.a.b", "custom.tags", "assignee_id", "deleted_at", "issue_id", "author_id", "body", "day", "slot", "who", "kind", "n",
-		"email", "password_hash", "rank", "score", "scor", "internal_note", "private", "pay", "trace", "absent", "vault_id.code", "phone", "born", "extra.a", "hint")
+		"email", "password_hash", "rank", "score", "scor", "internal_note", "private", "pay", "trace", "absent", "vault_id.code", "phone", "born", "extra.a", "hint",
+		"made", "price", "addr", "user_ids", "seen", "origin", "spent", "whispers")
 }
 
 func (a *asker) literal() string {
+	if a.asked == "readings" && a.IntN(2) == 0 {
+		return pick(a.Rand, `1769853600000`, `"2026-02-01T00:00:00Z"`, `"12.50"`, `12.5`, `"10.0.0.1"`, `"10.0.0.7/8"`, `"PT1H"`, `"13:05:00"`, `1`, `0.5`, `"a"`, `null`)
+	}
 	return pick(a.Rand, `null`, `1`, `3`, `-2.25`, `0.5`, `""`, `"a"`, `"A"`, `"crash"`, `"1"`, `"101"`, `"acme"`, `"globex"`, `"Todo"`, `true`, `false`,
 		`"2026-02-01"`, `"2026-01-31T10:00:00Z"`, `9007199254740993`, `1e30`, `{}`, `{"a": 1}`, `[]`, `["x"]`, `"`+uuid(1)+`"`, `"`+uuid(101)+`"`,
 		`{"__type": "Pointer", "className": "users", "objectId": "1"}`, `{"__type": "Pointer", "className": "vaults", "objectId": "1"}`, `2147483648`, `1e400`,
@@ -139,14 +146,14 @@ func (a *asker) fields(n int) string {
 		if a.IntN(5) > 0 {
 			continue
 		}
-		parts[i] = fmt.Sprintf("%q", pick(a.Rand, "assignee_id.name", "assignee_id.boss_id.name", "issue_id.title", "author_id.role", "assignee_id.email", "assignee_id.phone", "author_id.born", "watcher_ids.name", "watcher_ids.email"))
+		parts[i] = fmt.Sprintf("%q", pick(a.Rand, "assignee_id.name", "assignee_id.boss_id.name", "issue_id.title", "author_id.role", "assignee_id.email", "assignee_id.phone", "author_id.born", "watcher_ids.name", "watcher_ids.email", "user_ids.name", "label_ids.name", "user_ids.phone"))
 	}
 	return "[" + strings.Join(parts, ",") + "]"
 }
 
 func (a *asker) pointer() string {
 	own := map[string][]string{"users": {"boss_id", "org_id", "boss_id.boss_id"}, "issues": {"assignee_id", "assignee_id", "assignee_id.boss_id", "watcher_ids", "watcher_ids.boss_id"},
-		"comments": {"issue_id", "author_id", "issue_id.assignee_id"}, "shifts": {"who"}}[a.asked]
+		"comments": {"issue_id", "author_id", "issue_id.assignee_id"}, "shifts": {"who"}, "readings": {"user_ids", "label_ids", "user_ids.boss_id"}}[a.asked]
 	if own != nil && a.IntN(10) > 0 {
 		return pick(a.Rand, own...)
 	}
@@ -169,7 +176,7 @@ func (a *asker) call() tool.Request {
 	if only == "" && a.IntN(8) == 0 {
 		return a.beyond()
 	}
-	name := pick(a.Rand, "query_class", "query_class", "query_class", "query_class", "count_objects", "count_objects", "get_object", "get_objects",
+	name := pick(a.Rand, "query_class", "query_class", "query_class", "query_class", "query_class", "query_class", "count_objects", "count_objects", "get_object", "get_objects",
 		"get_sample_objects", "get_schema", "get_all_schemas", "list_tools", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate",
 		"group_by", "group_by", "group_by_date", "distinct", "export_data", "explain_query", "text_search", "text_search", "query_sql", "query_sql")
 	name = cmp.Or(only, name) // the long form of one tool
@@ -205,14 +212,14 @@ func (a *asker) call() tool.Request {
 		args = append(args, a.analysis(name)...)
 	case "text_search":
 		if a.IntN(8) > 0 {
-			a.asked = pick(a.Rand, "users", "users", "issues", "comments")
+			a.asked = pick(a.Rand, "users", "users", "issues", "comments", "readings")
 			args[0] = fmt.Sprintf(`"class_name": %q`, a.asked)
 		}
 		words := pick(a.Rand, "a", "a", "A", "crash", "crash", "slow", "é", `"a"`, "1", "101", "2", "dev", "dev", "ops", "boss", "done", "O'Neil x", `"O'Neil x"`,
 			"ab", "b", "0x", "* ( a", "the crash", "NOT a OR", "!")
 		words += pick(a.Rand, "", "", "", "", "", "", " -a", " -1", ` -"crash"`, " -the", " a", " slow", " boss")
 		args = append(args, fmt.Sprintf(`"query": %q`, words))
-		maybe(`"fields": [%q]`, pick(a.Rand, "name", "role", "title", "status", "body", a.field()))
+		maybe(`"fields": [%q]`, pick(a.Rand, "name", "role", "title", "status", "body", "note", a.field()))
 		maybe(`"limit": %d`, 1+a.IntN(4))
 	case "get_sample_objects":
 		maybe(`"limit": %d`, 1+a.IntN(4))

@@ -27,13 +27,13 @@ type narrowing struct {
 
 // plainOf are the columns that can be masked.
 var plainOf = map[string][]string{"orgs": {"name"}, "users": {"name", "role", "email", "age", "phone", "phone"}, "issues": {"title", "status", "internal_note", "points", "custom"},
-	"comments": {"body", "draft"}, "labels": {"name"}, "events": {"kind"}, "shifts": {"pay"}}
+	"comments": {"body", "draft"}, "labels": {"name"}, "events": {"kind"}, "shifts": {"pay"}, "readings": {"note", "made", "meta", "price", "addr"}}
 
 // A drawer draws rules and principals.
 type drawer struct{ *rand.Rand }
 
 // scopeOf are the columns that can hold the tenant.
-var scopeOf = map[string][]string{"orgs": {"id"}, "users": {"org_id", "org_id", "role"}, "issues": {"org_id"}, "shifts": {"org_id"}, "events": {"org_id"}, "labels": {"name"}}
+var scopeOf = map[string][]string{"orgs": {"id"}, "users": {"org_id", "org_id", "role"}, "issues": {"org_id"}, "shifts": {"org_id"}, "events": {"org_id"}, "labels": {"name"}, "readings": {"org_id"}}
 
 // throughOf are the pointers through which a class can take the tenant of another.
 var throughOf = map[string][]string{"comments": {"issue_id", "author_id"}, "issues": {"assignee_id"}, "shifts": {"who"}}
@@ -132,13 +132,17 @@ func (d *drawer) rule(t table) policy.ClassRule {
 	if plain := plainOf[t.name]; plain != nil && d.IntN(3) == 0 {
 		name := pick(d.Rand, plain...)
 		kind := pick(d.Rand, mask.Partial, mask.Hash, mask.Null)
-		if name == "age" || name == "points" || name == "custom" || name == "pay" || t.name == "events" {
+		if name == "age" || name == "points" || name == "custom" || name == "pay" || t.name == "events" || t.name == "readings" {
 			kind = mask.Null
 		}
 		r.Mask = map[string]mask.Kind{name: kind}
 		if d.IntN(3) == 0 {
 			r.MaskBut = map[string]identity.Scope{name: identity.Operator}
 		}
+	}
+	if t.name == "readings" && d.IntN(2) == 0 {
+		r.Types = typesOf()
+		r.Pointers = map[string]policy.Pointer{"label_ids": {Class: "labels"}, "user_ids": {Class: "users"}}
 	}
 	if t.name == "issues" && d.IntN(4) == 0 {
 		r.Join = []string{"title"}
@@ -166,6 +170,8 @@ func (d *drawer) filter(class string) query.Filter {
 			query.And{query.Compare{Path: path("score"), Op: query.Ne, Value: value.OfInt(3)}, query.Compare{Path: path("status"), Op: query.Ne, Value: value.OfString("Done")}},
 			query.And{query.Deferred{Path: path("score", "points"), Op: op, CEL: levelLess1}, query.Compare{Path: path("status"), Op: query.Ne, Value: value.OfString("Done")}},
 			query.Or{query.Compare{Path: path("points"), Op: query.Eq, Value: value.OfInt(1)}, query.Compare{Path: path("urgent"), Op: op, Value: value.OfBool(true)}})
+	case "readings":
+		return query.Compare{Path: path("note", "draft"), Op: op, Value: value.OfString("a")}
 	case "comments":
 		return query.Compare{Path: path("body", "draft"), Op: op, Value: value.OfString("a")}
 	case "shifts", "events":

@@ -137,7 +137,11 @@ func (d *drawn) observation(w world) string {
 					if but := rule.MaskBut[name]; but != "" && d.who.Has(but) {
 						kind = ""
 					}
-					line += "|" + masked(kind, r[name])
+					from := name
+					if name == "lexemes" {
+						from = "note" // a trigger makes it of the note
+					}
+					line += "|" + masked(kind, r[from])
 				}
 			}
 			lines = append(lines, line)
@@ -194,6 +198,14 @@ func (m *maker) hidden(name string, id any) any {
 		return pick[any](m.Rand, nil, true, false)
 	case "rank", "pay", "score":
 		return m.number()
+	case "seen":
+		return m.counted()
+	case "origin":
+		return m.address()
+	case "spent":
+		return m.money()
+	case "lexemes", "whispers":
+		return nil // of triggers
 	}
 	return m.text()
 }

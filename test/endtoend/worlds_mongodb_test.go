@@ -113,7 +113,10 @@ func ferretOffice(t *testing.T, dbs map[*office]*mongo.Database) *office {
 // The types of columns, as documents hold them. FerretDB has no text indexes, and keeps no lists inside of lists.
 var (
 	columnTypes = map[string]schema.Field{"text": {Type: schema.String, Native: "string"}, "integer": {Type: schema.Integer, Native: "int|long"}, "%double": {Type: schema.Double, Native: "double"},
-		"%time": {Type: schema.Date, Native: "date"}, "%uuid": {Type: schema.String, Native: "string"}, "%json": {Type: schema.JSON}, "boolean": {Type: schema.Boolean, Native: "bool"}}
+		"%time": {Type: schema.Date, Native: "date"}, "%uuid": {Type: schema.String, Native: "string"}, "%json": {Type: schema.JSON}, "boolean": {Type: schema.Boolean, Native: "bool"},
+		"bigint": {Type: schema.Integer, Native: "int|long"}, "%inet": {Type: schema.String, Native: "string"}, "%cidr": {Type: schema.String, Native: "string"},
+		"%interval": {Type: schema.String, Native: "string"}, "%clock": {Type: schema.String, Native: "string"}, "%money": {Type: schema.String, Native: "string"},
+		"%lexemes": {Type: schema.String, Native: "string"}}
 	reference = regexp.MustCompile(`(?:^(\w+) .*|FOREIGN KEY \((\w+)\) )REFERENCES (\w+) \((\w+)\)`)
 	listed    = regexp.MustCompile(`\[\s*\[`)
 )

@@ -3,6 +3,7 @@ package endtoend
 import (
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -45,6 +47,10 @@ var tables = []table{
 		hidden: []string{"pay integer"}, behind: []string{"UNIQUE (day, slot, pay)"}},
 	{name: "events", columns: []string{"kind text", "hint text", "n integer"}, hidden: []string{"org_id text", "trace text"}},
 	{name: "labels", columns: []string{"id integer PRIMARY KEY", "name text"}},
+	// Rules declare the types of made, meta, price and user_ids. Not every value is in its form.
+	{name: "readings", columns: []string{"id integer PRIMARY KEY", "org_id text", "made bigint", "meta text", "price text", "user_ids text", "label_ids %json", "note text",
+		"addr %inet", "net %cidr", "waited %interval", "at %clock", "cost %money", "lexemes %lexemes"},
+		hidden: []string{"seen bigint", "draft text", "origin %inet", "spent %money", "whispers %lexemes"}},
 	{name: "vaults", columns: []string{"id integer PRIMARY KEY", "code text"}, secret: true},
 	{name: "isues", columns: []string{"id integer PRIMARY KEY", "title text"}, secret: true}, // similar to a name that agents see
 }
@@ -52,7 +58,16 @@ var tables = []table{
 // ddl returns the schema, or that of the twin without anything hidden.
 func ddl(dialect map[string]string, twin bool) string {
 	var b strings.Builder
-	order := append(slices.Clone(tables[7:]), tables[:7]...) // referenced tables come first
+	order := slices.Clone(tables)
+	slices.SortStableFunc(order, func(x, y table) int { // the secret ones first, which others reference
+		switch {
+		case x.secret == y.secret:
+			return 0
+		case x.secret:
+			return -1
+		}
+		return 1
+	})
 	for _, t := range order {
 		if t.secret && twin {
 			continue
@@ -107,6 +122,13 @@ func postgresWords(twin bool) (ddl string) {
 			}
 		}
 	}
+	// Two columns are kept by triggers: one from what is visible, the other from hidden texts too.
+	kept := "ALTER TABLE readings ENABLE ALWAYS TRIGGER %[1]s; CREATE INDEX ON readings USING gin (%[1]s);\n"
+	trigger := "CREATE TRIGGER %[1]s BEFORE INSERT OR UPDATE ON readings FOR EACH ROW EXECUTE FUNCTION tsvector_update_trigger(%[1]s, 'pg_catalog.simple', %[2]s);\n" + kept
+	ddl += fmt.Sprintf(trigger, "lexemes", "note")
+	if !twin {
+		ddl += fmt.Sprintf(trigger, "whispers", "note, draft")
+	}
 	return ddl
 }
 
@@ -126,11 +148,19 @@ func rules(twin bool) policy.Rules {
 		"shifts":   {Tenant: tenant, Pointers: map[string]policy.Pointer{"who": {Class: "users", Key: "id"}}, Visible: []string{"org_id", "day", "slot", "who"}},
 		"events":   {Tenant: tenant, Visible: []string{"kind", "n", "hint"}, Mask: map[string]policy.Mask{"hint": policy.Null}},
 		"labels":   {},
+		"readings": {Tenant: tenant, Visible: []string{"id", "org_id", "made", "meta", "price", "user_ids", "label_ids", "note", "addr", "net", "waited", "at", "cost", "lexemes"},
+			Types: typesOf(), Pointers: map[string]policy.Pointer{"label_ids": {Class: "labels"}, "user_ids": {Class: "users"}}, Mask: map[string]policy.Mask{"net": policy.Null}},
 	}}
 	if !twin {
 		r.Classes["vaults"] = policy.ClassRule{Hidden: true}
+		r.Classes["readings"].Types["seen"] = schema.EpochMillis
 	}
 	return r
+}
+
+// typesOf returns the types of readings that no source declares.
+func typesOf() map[string]schema.Form {
+	return map[string]schema.Form{"made": schema.EpochMillis, "meta": schema.JSONText, "price": schema.DecimalForm, "user_ids": schema.JSONText}
 }
 
 // A profile is a principal and, independently of policy, which rows it may see.
@@ -233,9 +263,34 @@ func (m *maker) draw(t string, n int) record {
 		r["day"], r["slot"], r["who"] = n/10, n%10, m.user()
 	case "events":
 		r["kind"], r["n"], r["hint"] = m.text(), m.number(), m.text()
+	case "readings":
+		r["made"], r["meta"], r["price"], r["user_ids"], r["label_ids"], r["note"] = m.counted(), m.written(), m.amount(), m.users(), m.users(), m.text()
+		r["addr"], r["net"], r["waited"] = m.address(), pick[any](m.Rand, nil, "10.0.0.0/8", "fe80::/64"), pick[any](m.Rand, nil, "PT1H", "P1DT2H30M", "PT-0.5S")
+		r["at"], r["cost"] = pick[any](m.Rand, nil, "13:05:00", "00:00:00"), m.money()
 	}
 	return r
 }
+
+// counted returns milliseconds since 1970; some are no date.
+func (m *maker) counted() any {
+	return pick[any](m.Rand, nil, 0, -1, 1769853600000, 1769853600000, 1769904000000, 1769904000001, int64(math.MaxInt64), int64(math.MinInt64))
+}
+
+// written returns JSON as a text; some is no JSON.
+func (m *maker) written() any {
+	return pick(m.Rand, m.document(), m.document(), pick[any](m.Rand, `{"a"`, "", "[1,]", `{"a": 1e400}`, strings.Repeat("[", 9)+strings.Repeat("]", 9)))
+}
+
+// amount returns a decimal as a text; some is no number.
+func (m *maker) amount() any {
+	return pick[any](m.Rand, nil, "1", "1.0", "0.5", "-2.25", "12.50", "abc", "", "1e3", "NaN", "99999999999999999999.99")
+}
+
+func (m *maker) address() any {
+	return pick[any](m.Rand, nil, "10.0.0.1", "10.0.0.1", "10.0.0.7/8", "fe80::1")
+}
+
+func (m *maker) money() any { return pick[any](m.Rand, nil, "0.00", "1.00", "12.50", "-2.25") }
 
 // hostile gives an invisible row values on which expressions fail that aren't total.
 func (m *maker) hostile(r record) {
@@ -243,7 +298,9 @@ func (m *maker) hostile(r record) {
 		"estimate": {1e308, -1e308, 5e-324}, "points": {2147483647, -2147483648, 0}, "age": {-2147483648, 0}, "n": {2147483647, 0},
 		"due": {"0001-01-01 00:00:00", "9999-12-31 23:59:59"}, "deleted_at": {"9999-12-31 23:59:59"},
 		"custom": {`{"a": 1e300, "tags": "x"}`, `{"a": "2026-02-31", "tags": [1e308, 1e308]}`, `{"a": 9223372036854775808}`, `[[[[[[1]]]]]]`},
-		"title":  {"2026-02-31", "1e999", "99999999999999999999", ""}, "status": {"-9223372036854775809", "0x1F", "\\"}, "name": {"1e400", "infinity", "NaN"},
+		"made":   {int64(math.MaxInt64), int64(math.MinInt64), -62135596800001, 253402300800000}, "meta": {`{"a": 1e999}`, `{"a":`, `"\ud800"`, strings.Repeat("[", 40) + strings.Repeat("]", 40)},
+		"price": {"1e999999", "-1e-400", "Infinity", "1_000", "٣"}, "cost": {"92233720368547758.07", "-92233720368547758.08"},
+		"title": {"2026-02-31", "1e999", "99999999999999999999", ""}, "status": {"-9223372036854775809", "0x1F", "\\"}, "name": {"1e400", "infinity", "NaN"},
 	}
 	for _, name := range slices.Sorted(maps.Keys(r)) { // in a fixed order, so that a seed makes the same world each time
 		if values := hostile[name]; values != nil {
@@ -293,7 +350,7 @@ func (m *maker) conceal(t string, r record) record {
 		case "rank", "pay":
 			out[name] = m.number()
 		default:
-			out[name] = m.text()
+			out[name] = m.hidden(name, out["id"])
 		}
 	}
 	m.remask(t, out)
@@ -303,7 +360,7 @@ func (m *maker) conceal(t string, r record) record {
 // visible makes the part of a world that the principal may see.
 func (m *maker) visible() world {
 	w := world{"orgs": {{"id": "acme", "name": m.text()}}}
-	for _, t := range []string{"users", "issues", "shifts", "events", "labels", "comments"} {
+	for _, t := range []string{"users", "issues", "shifts", "events", "labels", "readings", "comments"} {
 		for n := range 2 + m.IntN(9) {
 			r := m.row(t, n+1, true)
 			if t == "comments" {
@@ -326,7 +383,7 @@ func (m *maker) whole(visible world) world {
 			w[t] = append(w[t], m.conceal(t, r))
 		}
 	}
-	for _, t := range []string{"orgs", "users", "issues", "shifts", "events", "comments"} {
+	for _, t := range []string{"orgs", "users", "issues", "shifts", "events", "readings", "comments"} {
 		for n := range m.IntN(9) {
 			r := m.conceal(t, m.row(t, 101+n, false))
 			if t == "comments" {

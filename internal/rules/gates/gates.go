@@ -3,6 +3,7 @@ package gates
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -124,9 +125,26 @@ func (g Gates) Of(kind Write) (Gate, string) {
 	return least.gate, least.key
 }
 
+// Closed returns the keys of the switches that refuse u, the deciding one first; nil if none does, or if u makes writes
+// of no known kind.
+func (g Gates) Closed(u Use) (keys []string) {
+	_, deciding := g.Of(u.Kind())
+	for _, s := range g.switches(u.Kind()) {
+		switch {
+		case deciding == "" || s.gate == On || s.gate == Review && u.Proposes:
+		case s.key == deciding:
+			keys = append([]string{s.key}, keys...)
+		default:
+			keys = append(keys, s.key)
+		}
+	}
+	return keys
+}
+
 // Passes returns nil if the gates allow u, else a PermissionDenied error that names the switch to change.
 func (g Gates) Passes(u Use) error {
 	gate, key := g.Of(u.Kind())
+	closed := g.Closed(u)
 	refused := &problem.Error{Code: problem.PermissionDenied, Kind: "gate", Detail: u.Tool + " makes writes of no known kind"}
 	switch {
 	case gate == On, gate == Review && u.Proposes:
@@ -138,7 +156,7 @@ func (g Gates) Passes(u Use) error {
 	}
 	// List the other switches that would have to change as well.
 	for _, s := range g.switches(u.Kind()) {
-		if s.key != key && s.gate != On && !(s.gate == Review && u.Proposes) {
+		if s.key != key && slices.Contains(closed, s.key) {
 			refused.Detail += fmt.Sprintf("; %s (%s) has to change too", s.key, s.gate)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -15,15 +16,8 @@ import (
 // A described is what a principal may see and do, with the gates and the actions.
 type described struct {
 	policyreport.Description
-	Gates   []gate `json:"gates"`
-	Actions []may  `json:"actions"`
-}
-
-// A gate is one switch over writes, and where it was set: in the file, by default, or by an environment variable.
-type gate struct {
-	Key   string      `json:"key"`
-	Gate  policy.Gate `json:"gate"`
-	SetBy string      `json:"set_by"`
+	Gates   []config.SetGate `json:"gates"`
+	Actions []may            `json:"actions"`
 }
 
 // A may is an action, and why the principal can't call it; "" if it can.
@@ -32,18 +26,6 @@ type may struct {
 	Class  string      `json:"class"`
 	Do     action.Kind `json:"do"`
 	Why    string      `json:"why,omitempty"`
-}
-
-// gates returns the switches, the most general first.
-func (s *scene) gates() []gate {
-	g := s.config.Rules.Gates.Filled()
-	out := []gate{{"writes", g.Writes, ""}, {"raw_writes", g.RawWrites, ""}, {"schema_writes", g.SchemaWrites, ""}}
-	for i := range out {
-		if out[i].SetBy = s.config.SetBy(out[i].Key); out[i].SetBy == "" {
-			out[i].SetBy = s.where([]string{"gates", out[i].Key}, identity.Principal{})
-		}
-	}
-	return out
 }
 
 // where returns the file and the line of a rule, or its path.
@@ -68,7 +50,7 @@ func (s *scene) actions(p identity.Principal) []may {
 			switch problem.Of(err).Kind {
 			case "gate":
 				_, key := s.Policy.Gate(policy.WriteAction)
-				for _, g := range s.gates() {
+				for _, g := range s.config.Gates() {
 					if "gates."+g.Key == key {
 						m.Why += " (" + g.SetBy + ")"
 					}
@@ -82,12 +64,18 @@ func (s *scene) actions(p identity.Principal) []may {
 	return out
 }
 
+// PrintGates prints the gates on one line.
+func PrintGates(t *terminal.Terminal, gates []config.SetGate) {
+	for i, g := range gates {
+		t.Printf("%s%s", []string{"gates  ", ", "}[min(i, 1)], g)
+	}
+	t.Printf("\n")
+}
+
 // printWrites prints the gates and the actions.
 func (s *scene) printWrites(t *terminal.Terminal, p identity.Principal) error {
-	for i, g := range s.gates() {
-		t.Printf("%s%s: %s (%s)", []string{"gates  ", ", "}[min(i, 1)], g.Key, g.Gate, g.SetBy)
-	}
-	t.Printf("\n\n")
+	PrintGates(t, s.config.Gates())
+	t.Printf("\n")
 	all := s.actions(p)
 	if len(all) == 0 {
 		return nil

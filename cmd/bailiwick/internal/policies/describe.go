@@ -61,7 +61,7 @@ func asked(ctx context.Context, from *app.Setup, name string) (*scene, identity.
 func (s *scene) printAll(t *terminal.Terminal, p identity.Principal) error {
 	d := s.Regime.Describe(p)
 	if t.JSON {
-		return t.PrintJSON(described{d, s.gates(), s.actions(p)})
+		return t.PrintJSON(described{d, s.config.Gates(), s.actions(p)})
 	}
 	t.Printf("%s  %s\n", terminal.Styled(terminal.Bold, named(p)), known(p))
 	t.Printf("tools  %s\n", orNone(strings.Join(d.Tools, ", ")))

@@ -70,13 +70,14 @@ func (s *scene) printVerdict(t *terminal.Terminal, principal identity.Principal,
 	if t.JSON {
 		if err := t.PrintJSON(struct {
 			policyreport.Verdict
-			Place *place `json:"place,omitempty"`
-		}{v, p}); err != nil || v.Allowed {
+			Place   *place   `json:"place,omitempty"`
+			Further []*place `json:"further,omitempty"`
+		}{v, p, s.further(v)}); err != nil || v.Allowed {
 			return err
 		}
 		return terminal.ErrSaid
 	}
-	printVerdict(t, v, p)
+	printVerdict(t, v, p, s.further(v)...)
 	if !v.Allowed {
 		return terminal.ErrSaid
 	}
@@ -139,8 +140,9 @@ func (s *scene) printExplanation(t *terminal.Terminal, r *audit.Record, e replay
 		if err := t.PrintJSON(struct {
 			Call *audit.Record `json:"call"`
 			replay.Explanation
-			Place *place `json:"place,omitempty"`
-		}{r, e, p}); err != nil {
+			Place   *place   `json:"place,omitempty"`
+			Further []*place `json:"further,omitempty"`
+		}{r, e, p, s.further(e.Verdict)}); err != nil {
 			return err
 		}
 		return refused
@@ -150,7 +152,7 @@ func (s *scene) printExplanation(t *terminal.Terminal, r *audit.Record, e replay
 		asker += "@" + r.Tenant
 	}
 	t.Printf("call %d  %s  %s  %s  %s\n", r.Seq, day(r.Time), terminal.Printable(asker), terminal.Printable(r.Tool), strings.TrimSpace(r.Outcome+" "+r.Kind))
-	printVerdict(t, e.Verdict, p)
+	printVerdict(t, e.Verdict, p, s.further(e.Verdict)...)
 	if e.Refused {
 		now := "now     it would be refused as well"
 		if !e.Still {
@@ -164,8 +166,8 @@ func (s *scene) printExplanation(t *terminal.Terminal, r *audit.Record, e replay
 	return refused
 }
 
-// printVerdict prints a verdict and the place of the rule.
-func printVerdict(t *terminal.Terminal, v policyreport.Verdict, p *place) {
+// printVerdict prints a verdict, the place of the rule, and those of the others that refuse, too.
+func printVerdict(t *terminal.Terminal, v policyreport.Verdict, p *place, further ...*place) {
 	word := terminal.Styled(terminal.Green, "allowed")
 	if !v.Allowed {
 		word = terminal.Styled(terminal.Amber, "refused")
@@ -189,6 +191,9 @@ func printVerdict(t *terminal.Terminal, v policyreport.Verdict, p *place) {
 		}
 	case v.DeniedAt == policyreport.AtField:
 		t.Printf("rule    built in\n")
+	}
+	for _, other := range further {
+		t.Printf("also    %s\n", other)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/internal/replay"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -158,8 +160,21 @@ func (s *scene) place(rule []string, p identity.Principal) *place {
 	return s.placed(rule)
 }
 
+// further returns the locations of the other rules that refuse, too.
+func (s *scene) further(v policyreport.Verdict) (out []*place) {
+	for _, rule := range v.Further {
+		out = append(out, s.placed(rule))
+	}
+	return out
+}
+
 // placed returns the location of a key in the configuration.
 func (s *scene) placed(rule []string) *place {
+	for _, g := range s.config.Gates() {
+		if by := strings.Join(rule, ".") + " (" + g.SetBy + ")"; slices.Equal(rule, []string{"gates", g.Key}) && !strings.Contains(g.SetBy, ":") {
+			return &place{Path: by} // the file doesn't set it
+		}
+	}
 	f := s.config.Wrong("", rule...)
 	if strings.Join(rule, ".") == "policy.unlisted" && f.Line <= 1 { // it isn't set: point at the list of classes instead
 		f = s.config.Wrong("", "classes")
