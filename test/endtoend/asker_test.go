@@ -189,7 +189,7 @@ func (a *asker) call() tool.Request {
 	}
 	switch name {
 	case "query_class":
-		if a.IntN(2) == 0 {
+		if a.IntN(5) < 2 {
 			args = append(args, `"where": `+a.where(2))
 		}
 		maybe(`"keys": %s`, a.fields(4))
