@@ -87,6 +87,12 @@ func TestIndexes(t *testing.T) {
 
 func TestPreviews(t *testing.T) {
 	suite.TestPreviews(t, []database.Preview{
+		{Name: "a check of several fields", Statements: []string{"CREATE TABLE a (id int PRIMARY KEY, b int, `c d` int, abs int, CONSTRAINT apart CHECK (abs(`c d`) + 0 < B))"},
+			Data: `{"id":"3","b":1,"c d":2}`, Want: `{"id":3,"b":1,"c d":2,"abs":null} a constraint on c d, b doesn't hold: apart`},
+		{Name: "a check without a name", Statements: []string{`CREATE TABLE a (id int PRIMARY KEY, b int, CHECK (id + b > 5))`},
+			Data: `{"id":"3","b":0}`, Want: `{"id":3,"b":0} a constraint on id, b doesn't hold: CONSTRAINT_1`},
+		{Name: "a check of a column", Statements: []string{`CREATE TABLE a (id int PRIMARY KEY, b int CHECK (b > 0 OR b + id > 5))`},
+			Data: `{"id":"3","b":0}`, Want: `{"id":3,"b":0} a constraint on b, id doesn't hold`},
 		{Name: "engine", Statements: []string{`CREATE TABLE a (id int PRIMARY KEY) ENGINE=MyISAM`},
 			Data: `{"id":"1"}`, Want: `unsupported_by_source: a can't be written to: its storage engine has no transactions`},
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/catalogue"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/writing"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -167,7 +168,7 @@ var kinds = map[uint16]writing.Kind{
 
 // Refusal implements writing.Database. MariaDB names columns, keys and tables only in its messages; of those, only names
 // at the positions where it writes one are used, and only fields of c.
-func (writer) Refusal(_ context.Context, c *schema.Class, _ write.Op, err error) *writing.Refusal {
+func (w writer) Refusal(ctx context.Context, c *schema.Class, _ write.Op, err error) *writing.Refusal {
 	my, ok := errors.AsType[*mysql.MySQLError](err)
 	if !ok {
 		return nil
@@ -195,13 +196,30 @@ func (writer) Refusal(_ context.Context, c *schema.Class, _ write.Op, err error)
 		if names, _, ok = strings.Cut(names, "`, CONSTRAINT"); ok {
 			r.Class = names[strings.LastIndexByte(names, '`')+1:]
 		}
-	case writing.NotNull, writing.Misfit, writing.Check, writing.Computed:
-		if r.Name = quotedBehind(words, "CONSTRAINT "); c.Field(r.Name) != nil {
+	case writing.Check:
+		r.Name = quotedBehind(words, "CONSTRAINT ")
+		r.Fields = w.checked(ctx, c, r.Name)
+		if c.Field(r.Name) != nil { // the check of one column has its name
 			r.Name = ""
 		}
-		r.Fields = fieldsIn(c, []string{quotedBehind(words, "olumn "), quotedBehind(words, "Field "), quotedBehind(words, "CONSTRAINT ")})
+	case writing.NotNull, writing.Misfit, writing.Computed:
+		r.Fields = fieldsIn(c, []string{quotedBehind(words, "olumn "), quotedBehind(words, "Field ")})
 	}
 	return r
+}
+
+// checked returns the fields of c that its check constraint is about, as the catalogue has it; none if that can't be read.
+func (w writer) checked(ctx context.Context, c *schema.Class, name string) []string {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	var clause string
+	err := w.Source.db.QueryRowContext(ctx, `SELECT CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS
+		WHERE CONSTRAINT_SCHEMA = DATABASE() AND TABLE_NAME = ? AND CONSTRAINT_NAME = ?`, c.Table, name).Scan(&clause)
+	condition, ok := catalogue.Lex(clause, true)
+	if err != nil || !ok {
+		return nil // the kind of the refusal is known without it
+	}
+	return catalogue.Mentioned(condition, c)
 }
 
 // indexed returns the fields of an index, by MariaDB's name of it.

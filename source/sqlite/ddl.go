@@ -12,7 +12,13 @@ import (
 type declaration struct {
 	columns    []string
 	collations []string // "" if none is named
-	checks     [][]catalogue.Token
+	checks     []check
+}
+
+// A check is a check constraint; name is "" if it has none.
+type check struct {
+	name      string
+	condition []catalogue.Token
 }
 
 // constraintWords are the keywords that begin a table constraint. They are reserved, so a column of such a name is
@@ -37,7 +43,7 @@ func parseDDL(ddl string) (declaration, bool) {
 		}
 		first := item[0]
 		table := slices.ContainsFunc(constraintWords, first.Is)
-		collation := ""
+		collation, name := "", ""
 		for i := 0; i < len(item); i++ {
 			switch {
 			case item[i].Is("("):
@@ -46,6 +52,9 @@ func parseDDL(ddl string) (declaration, bool) {
 					return d, false
 				}
 				i = len(item) - len(rest) - 1
+			case item[i].Is("CONSTRAINT") && i+1 < len(item):
+				i++
+				name = item[i].Text
 			case item[i].Is("COLLATE") && i+1 < len(item):
 				collation = item[i+1].Text
 			case item[i].Is("CHECK") && i+1 < len(item) && item[i+1].Is("("):
@@ -53,7 +62,7 @@ func parseDDL(ddl string) (declaration, bool) {
 				if !ok {
 					return d, false
 				}
-				d.checks = append(d.checks, inner)
+				d.checks = append(d.checks, check{name, inner}) // a name is that of all that follow it in the item
 			}
 		}
 		if !table {
@@ -90,7 +99,7 @@ func (r *reader) settleDDL(f *catalogue.Found) {
 		}
 	}
 	for _, check := range d.checks {
-		for _, said := range catalogue.Rules(check) {
+		for _, said := range catalogue.Rules(check.condition) {
 			name := spelt(f, said.Column.Text)
 			said.With.Text = spelt(f, said.With.Text)
 			if field := f.Field(name); field != nil && (binary[name] || said.JSON) && (said.With.Text == "" || field.Type == schema.Integer) { // others are compared as they are stored
@@ -98,6 +107,18 @@ func (r *reader) settleDDL(f *catalogue.Found) {
 			}
 		}
 	}
+}
+
+// bounds returns the fields of c that a check constraint is about. SQLite calls one without a name by its condition.
+func (d *declaration) bounds(c *schema.Class, name string) []string {
+	condition, _ := catalogue.Lex(name, true)
+	var all []catalogue.Token
+	for _, check := range d.checks {
+		if check.name == name || check.name == "" && slices.Equal(check.condition, condition) {
+			all = append(all, check.condition...)
+		}
+	}
+	return catalogue.Mentioned(all, c)
 }
 
 // column returns the index of the column that SQLite finds by name, or -1.

@@ -78,6 +78,10 @@ func TestIndexes(t *testing.T) {
 
 func TestPreviews(t *testing.T) {
 	suite.TestPreviews(t, []database.Preview{
+		{Name: "a check of several fields", Statements: []string{`CREATE TABLE a (id INT PRIMARY KEY, b INT, [c "d"] INT, abs INT, CONSTRAINT apart CHECK (abs("C ""D""") + 0 < b /* abs */))`},
+			Data: `{"id":"3","b":1,"c \"d\"":2}`, Want: `{"id":3,"b":1,"c \"d\"":2,"abs":null} a constraint on c "d", b doesn't hold: apart`},
+		{Name: "a check without a name", Statements: []string{`CREATE TABLE a (id INT PRIMARY KEY, b INT CHECK (b > 0 OR  B + id > 5), CHECK (id > 0))`},
+			Data: `{"id":"3","b":0}`, Want: `{"id":3,"b":0} a constraint on b, id doesn't hold: b > 0 OR  B + id > 5`},
 		{Name: "late key", Statements: []string{`CREATE TABLE b (id INT PRIMARY KEY)`, `CREATE TABLE a (id INT PRIMARY KEY, b INT REFERENCES b DEFERRABLE INITIALLY DEFERRED)`},
 			Data: `{"id":"1","b":"2"}`, Want: `{"id":1,"b":2} a field leads to no record`},
 		{Name: "strict types", Statements: []string{`CREATE TABLE a (id INT PRIMARY KEY, b ANY, c TEXT) STRICT`},

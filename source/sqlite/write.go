@@ -144,7 +144,7 @@ var kinds = map[int]writing.Kind{
 
 // Refusal implements writing.Database. SQLite names columns as "table.column" after a colon; nothing else of its message
 // is used but the name of a check constraint, and of those only names of fields.
-func (writer) Refusal(_ context.Context, c *schema.Class, op write.Op, err error) *writing.Refusal {
+func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err error) *writing.Refusal {
 	if errors.Is(err, errDeferred) {
 		return &writing.Refusal{Kind: writing.ForeignKey}
 	}
@@ -171,6 +171,8 @@ func (writer) Refusal(_ context.Context, c *schema.Class, op write.Op, err error
 	}
 	if e.Code() == sqlite3.SQLITE_CONSTRAINT_CHECK {
 		r.Name, _, _ = strings.Cut(names, fmt.Sprintf(" (%d)", e.Code()))
+		r.Fields = w.checked(ctx, c, r.Name)
+		return r
 	}
 	for name := range strings.SplitSeq(names, ", ") {
 		name, _, _ = strings.Cut(name, " (")
@@ -180,4 +182,19 @@ func (writer) Refusal(_ context.Context, c *schema.Class, op write.Op, err error
 		}
 	}
 	return r
+}
+
+// checked returns the fields of c that its check constraint is about, as the table is declared; none if that can't be read.
+func (w writer) checked(ctx context.Context, c *schema.Class, name string) []string {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	var ddl string
+	err := patient(ctx, func() error {
+		return w.Source.db.QueryRowContext(ctx, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND lower(name) = lower(?)", c.Table).Scan(&ddl)
+	})
+	d, ok := parseDDL(ddl)
+	if err != nil || !ok {
+		return nil // the kind of the refusal is known without it
+	}
+	return d.bounds(c, name)
 }

@@ -69,7 +69,7 @@ func TestConstraintOverFields(t *testing.T) {
 	if strings.Join(low, "\n") != strings.Join(agent, "\n") {
 		t.Errorf("under another ceiling the agent is told\n%s\nin place of\n%s", low, agent)
 	}
-	if got := seen[len(seen)-1]; got != "a constraint on the record doesn't hold: low" {
+	if got := seen[len(seen)-1]; got != "a constraint on ceiling, hi doesn't hold: low" {
 		t.Errorf("the reviewer reads %q", got)
 	}
 }

@@ -30,6 +30,23 @@ type literal struct {
 	str, cast bool
 }
 
+// Mentioned returns the fields of c whose columns the condition ts names, in the order in which it names them first. Names are
+// compared as SQLite and MariaDB compare those of columns.
+func Mentioned(ts []Token, c *schema.Class) []string {
+	var out []string
+	for i, t := range ts {
+		if t.Kind > Quoted || i+1 < len(ts) && ts[i+1].Is("(") || i > 0 && (ts[i-1].Is("COLLATE") || ts[i-1].Is("AS")) {
+			continue // a function, a collation, or a type
+		}
+		for _, f := range c.Fields {
+			if strings.EqualFold(f.Name, t.Text) && !slices.Contains(out, f.Name) {
+				out = append(out, f.Name)
+			}
+		}
+	}
+	return out
+}
+
 // Rules returns the parts of a check constraint that it understands. It ignores parts of any other form.
 func Rules(ts []Token) []Rule {
 	ts = Strip(ts)
