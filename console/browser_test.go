@@ -51,8 +51,8 @@ func (w *world) tab(t *testing.T, browser context.Context, secret string) *tab {
 			if err != nil {
 				return
 			}
-			// The test checks response statuses itself.
-			if (m.Type == chromedp.ConsoleError || m.Type == chromedp.ConsoleWarning || m.IsException()) && m.Source != "network" {
+			// The test checks response statuses itself, and that the page says when its session has ended.
+			if ended := strings.Contains(m.String(), "SSE reconnect failed with status 401"); !ended && (m.Type == chromedp.ConsoleError || m.Type == chromedp.ConsoleWarning || m.IsException()) && m.Source != "network" {
 				t.Errorf("the browser says %s (%s:%d)", m, m.URL, m.Line)
 			}
 		}

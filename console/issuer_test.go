@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp/kb"
+
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 )
@@ -192,13 +194,15 @@ func TestBrowserConsent(t *testing.T) {
 		}
 	}
 	b.shoot("allow", false)
-	b.click("button[value=deny]")
+	b.walk()
+	b.use("button[value=deny]", kb.Enter)
 	b.visible("#done")
 	if got := <-came; got.Get("error") != "access_denied" || got.Get("state") != "s" {
 		t.Error("refused:", got)
 	}
 	b.open(ask)
-	b.click("button[value=allow]")
+	b.use("[name=scope][value=read]", "  ") // away and back
+	b.use("button[value=allow]", kb.Enter)
 	b.visible("#done")
 	got := <-came
 	if got.Get("code") == "" || got.Get("iss") != in.url {
@@ -224,4 +228,6 @@ func TestBrowserConsent(t *testing.T) {
 	if wrong := eval[string](b, look) + violations(b, axe); wrong != "" {
 		t.Error("the agents of a person:", wrong)
 	}
+	b.use(`form[action*="/you/agents/"] button`, kb.Enter)
+	b.waitFor(`document.readyState === "complete" && document.querySelector('form[action*="/you/agents/"]') === null`)
 }

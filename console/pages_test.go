@@ -14,7 +14,7 @@ func TestPages(t *testing.T) {
 		path string
 		want []string
 	}{
-		{"/console/changes", []string{"PAY-17 “Refund twice on retry”", "triage-bot → maria", "1 of 2", "12 rows, 1 field", ">stale<", `class="soon">expires <time`}},
+		{"/console/changes", []string{"PAY-17 “Refund twice on retry”", "triage-bot → maria", "1 of 2", "12 records, 1 field", ">stale<", `class="soon">expires <time`}},
 		{"/console/changes?state=applied", []string{"Add a comment to CHK-9"}},
 		{"/console/changes?q=deposit&state=all", []string{"Charge the deposit", "outcome unknown"}},
 		{"/console/changes/" + id(11), []string{"What the agent says", "ready for a second pair of eyes", "InProgress", "Review", "The rules of now allow it", "query_class"}},

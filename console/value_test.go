@@ -24,7 +24,7 @@ func TestBrowserValue(t *testing.T) {
 		rosa := h.tab(t, chrome(t), h.person(t, "rosa"))
 		rosa.open("/console/changes/" + change)
 		rosa.visible(".unread a")
-		if !eval[bool](rosa, `document.getElementById("approve").disabled && document.querySelector(".why-not").innerText.includes("opened")`) {
+		if !eval[bool](rosa, `document.getElementById("approve").disabled && document.querySelector("#why-not").innerText.includes("opened")`) {
 			t.Error("what was never opened can be approved:", eval[string](rosa, `document.querySelector(".decide").innerText`))
 		}
 		if text := eval[string](rosa, `document.querySelector(".diff").innerText`); strings.Contains(text, "line 1500 ") || id == other && strings.Contains(text, "administrator") {

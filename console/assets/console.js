@@ -26,6 +26,12 @@
   };
   local();
 
+  // A row of links that is wider than the screen shows where its reader is. Browsers leave a link at its edge that is seen in part.
+  const strip = ".top nav, .chips";
+  const bring = (link) => link.scrollIntoView({ block: "nearest", inline: "nearest" });
+  every("[aria-current]").filter((a) => a.closest(strip)).forEach(bring);
+  document.addEventListener("focusin", (e) => { if (e.target.closest(strip)) bring(e.target); });
+
   // Rows of the queue.
   const rows = () => every("[data-row]").filter((r) => r.offsetParent !== null);
   const current = () => rows().findIndex((r) => r.classList.contains("at") || r.contains(document.activeElement));
@@ -102,14 +108,14 @@
   }
   document.addEventListener("keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
-    if (e.key === "Escape") { every(".me[open]").forEach((d) => { d.open = false; }); return; }
-    if (e.target.closest("input:not([type=checkbox]), textarea, select, dialog")) return;
+    if (e.target.closest("dialog")) return;
+    if (e.key === "Escape") { every(".me[open]").forEach((d) => { if (d.contains(e.target)) d.querySelector("summary").focus(); d.open = false; }); return; }
+    if (e.target.closest("input:not([type=checkbox]), textarea, select")) return;
     if (keys[e.key] && !(toggle?.checked)) { e.preventDefault(); keys[e.key](); }
   });
-  document.addEventListener("click", (e) => {
-    if (e.target.closest("[data-keys]")) one("#keys")?.showModal();
-    every(".me[open]").forEach((d) => { if (!d.contains(e.target)) d.open = false; });
-  });
+  document.addEventListener("click", (e) => { if (e.target.closest("[data-keys]")) one("#keys")?.showModal(); });
+  // The menu would cover what is pressed or focused next.
+  for (const event of ["click", "focusin"]) document.addEventListener(event, (e) => every(".me[open]").forEach((d) => { if (!d.contains(e.target) && !e.target.closest("dialog")) d.open = false; }));
   every("[data-keys]").forEach((b) => { b.hidden = false; });
   document.addEventListener("click", (e) => {
     const to = e.target.closest("[data-reveal]");

@@ -7,6 +7,7 @@
     const wide = [...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map(where);
     wrong.push(`it is ${page.scrollWidth} wide on a screen of ${innerWidth}: ${wide.join("; ")}`);
   }
+  if (devicePixelRatio > 1 && innerWidth > screen.width) wrong.push(`it makes a screen of ${screen.width} ${innerWidth} wide`); // as a phone does where something is too wide
   for (const [selector, n] of [["h1", 1], ["main", 1], ["header", 1], ["footer", 1]])
     if (document.querySelectorAll(selector).length !== n) wrong.push(`${document.querySelectorAll(selector).length} of ${selector}`);
   const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);

@@ -19,6 +19,7 @@ type Value struct {
 	Path  string
 	Kind  string // as of review.Shown; what isn't a text or a date is edited as JSON
 	Text  string
+	First bool // of its item
 	Whole bool // the value is shown whole: one that is cut isn't edited here
 }
 
@@ -26,11 +27,13 @@ type Value struct {
 func Values(s *review.Sheet) []Value {
 	var out []Value
 	for i, item := range s.Items {
+		first := true
 		for _, f := range item.Fields {
 			if strings.Contains(f.Path, "/") || f.Source || f.After.Kind == "absent" || f.After.Kind == "masked" {
 				continue
 			}
-			out = append(out, Value{Name: strconv.Itoa(i) + "." + f.Path, Of: item, Path: f.Path, Kind: f.After.Kind, Text: f.Exact(), Whole: f.After.Length == 0})
+			out = append(out, Value{Name: strconv.Itoa(i) + "." + f.Path, Of: item, Path: f.Path, Kind: f.After.Kind, Text: f.Exact(), First: first, Whole: f.After.Length == 0})
+			first = false
 		}
 	}
 	return out

@@ -56,6 +56,7 @@ func Map(now func() time.Time) template.FuncMap {
 		"shown":  words.Shown,
 		"state":  words.State,
 		"lends":  words.Lends,
+		"grants": words.Grants,
 		"markdown": func(s review.Shown) template.HTML {
 			if s.Kind != "text" || s.Length > 0 {
 				return ""

@@ -134,6 +134,13 @@ func Lends(s identity.Scope) string {
 		identity.Delete: "propose to delete records; people review it", identity.Schema: "propose to change classes and fields", identity.Explain: "see the statements that a query runs"}[s]
 }
 
+// Grants says what a person may do with a scope.
+func Grants(s identity.Scope) string {
+	return map[identity.Scope]string{identity.Review: "decide about changes", identity.Audit: "read the audit", identity.Operator: "manage people and tokens, break the glass",
+		identity.Read: "see the records that changes are about", identity.Write: "have agents propose to create and change records",
+		identity.Delete: "have agents propose to delete records", identity.Schema: "have agents propose to change classes and fields"}[s]
+}
+
 // Event removes from an ID the characters that can't be part of an event name.
 func Event(id string) string {
 	return strings.Map(func(r rune) rune {
