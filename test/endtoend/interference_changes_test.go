@@ -23,6 +23,7 @@ import (
 // records. The answers about its proposals, and later about its changes, are the same to the byte, except for ids and
 // times.
 func TestNonInterferenceChanges(t *testing.T) {
+	t.Parallel()
 	one, other := newOffice(t, nil), newOffice(t, nil)
 	hide := func(o *office, r *rand.Rand) {
 		o.Helper()

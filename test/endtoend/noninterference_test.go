@@ -55,6 +55,7 @@ type side struct {
 // TestNonInterferenceSQLite tests the security argument as a property: changing data outside the view changes nothing
 // that the principal receives.
 func TestNonInterferenceSQLite(t *testing.T) {
+	t.Parallel()
 	interfere(t, func(name string, twin bool) side { return sqliteSide(t, name, twin) })
 }
 
@@ -84,6 +85,7 @@ func sqliteSide(t *testing.T, name string, twin bool) side {
 }
 
 func TestNonInterferencePostgres(t *testing.T) {
+	t.Parallel()
 	interfere(t, func(_ string, twin bool) side { return postgresSide(t, twin) })
 }
 
@@ -113,6 +115,7 @@ func postgresSide(t *testing.T, twin bool) side {
 }
 
 func TestNonInterferenceMariaDB(t *testing.T) {
+	t.Parallel()
 	interfere(t, func(_ string, twin bool) side { return mariadbSide(t, twin) })
 }
 

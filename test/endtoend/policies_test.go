@@ -260,14 +260,17 @@ func (m *maker) unnoticed(w world, d *drawn) (world, int) {
 }
 
 func TestNonInterferencePoliciesSQLite(t *testing.T) {
+	t.Parallel()
 	interferePolicies(t, func(name string) side { return sqliteSide(t, name, false) })
 }
 
 func TestNonInterferencePoliciesPostgres(t *testing.T) {
+	t.Parallel()
 	interferePolicies(t, func(string) side { return postgresSide(t, false) })
 }
 
 func TestNonInterferencePoliciesMariaDB(t *testing.T) {
+	t.Parallel()
 	interferePolicies(t, func(string) side { return mariadbSide(t, false) })
 }
 

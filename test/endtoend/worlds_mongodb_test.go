@@ -24,6 +24,7 @@ import (
 
 // TestNonInterferenceFerretDB compares the answers over worlds in FerretDB, as documents. BAILIWICK_SOAK sets how many.
 func TestNonInterferenceFerretDB(t *testing.T) {
+	t.Parallel()
 	most := 1500
 	if os.Getenv("BAILIWICK_SOAK") != "" {
 		most = pairs(t)
@@ -33,6 +34,7 @@ func TestNonInterferenceFerretDB(t *testing.T) {
 
 // TestNonInterferenceChangesFerretDB is TestNonInterferenceChanges over FerretDB.
 func TestNonInterferenceChangesFerretDB(t *testing.T) {
+	t.Parallel()
 	dbs := map[*office]*mongo.Database{}
 	one, other := ferretOffice(t, dbs), ferretOffice(t, dbs)
 	hide := func(o *office, r *rand.Rand) {
