@@ -43,7 +43,6 @@ var (
 	sqliteTypes = map[schema.Type]string{schema.Any: "", schema.String: "TEXT", schema.Integer: "INTEGER", schema.Double: "REAL",
 		schema.Decimal: "NUMERIC", schema.Boolean: "BOOLEAN", schema.Date: "DATETIME", schema.Day: "DATE", schema.UUID: "UUID",
 		schema.Bytes: "BLOB", schema.JSON: "JSON", schema.Array: "JSON"}
-	sqliteSeen    = map[schema.Type]schema.Type{schema.Decimal: schema.Double, schema.Array: schema.JSON}
 	postgresTypes = map[schema.Type]string{schema.String: "text", schema.Integer: "bigint", schema.Double: "double precision",
 		schema.Decimal: "numeric", schema.Boolean: "boolean", schema.Date: "timestamptz", schema.Day: "date", schema.UUID: "uuid",
 		schema.Bytes: "bytea", schema.JSON: "jsonb", schema.Array: "text[]"}
@@ -54,6 +53,13 @@ var (
 		schema.Decimal: "DECIMAL(32,12)", schema.Boolean: "BOOLEAN", schema.Date: "TIMESTAMPTZ", schema.Day: "DATE", schema.UUID: "UUID",
 		schema.Bytes: "BLOB", schema.JSON: "JSON", schema.Array: "VARCHAR[]"}
 )
+
+// simplerTypes are the types in which a source without an ability describes fields of others.
+var simplerTypes = map[schema.Type]struct {
+	is      schema.Type
+	without Ability
+}{schema.Decimal: {schema.Double, ExactDecimals}, schema.Array: {schema.JSON, Lists}, schema.Day: {schema.Date, Days}, schema.UUID: {schema.String, UUIDs},
+	schema.JSON: {schema.Array, MixedJSON}}
 
 // Script returns the statements that create the tables and their records in a SQL database.
 func (d Dataset) Script(t testing.TB, dialect sqlgen.Dialect) []string {
@@ -141,13 +147,29 @@ func (t *Table) leave(tb testing.TB, limits Limits) []Ability {
 	var lost []Ability
 	rows := t.Records(tb)
 	for i, line := range slices.Collect(strings.Lines(strings.TrimSpace(t.Rows))) {
-		needs := slices.DeleteFunc(needed(value.OfArray(rows[i]), -1), func(a Ability) bool { return limits[a] == "" })
+		needs := append(needed(value.OfArray(rows[i]), -1), t.needs(rows, i)...)
+		needs = slices.DeleteFunc(needs, func(a Ability) bool { return limits[a] == "" })
 		if lost = append(lost, needs...); len(needs) == 0 {
 			kept.WriteString(strings.TrimSpace(line) + "\n")
 		}
 	}
 	t.Rows = kept.String()
 	return lost
+}
+
+// needs returns the abilities that a source needs to hold the record i in columns of the declared types.
+func (t *Table) needs(rows []value.Row, i int) (out []Ability) {
+	object := func(v value.Value) bool { return v.Kind() == value.Object && !sqlNull(v) }
+	for at, c := range t.Columns {
+		v := rows[i][at]
+		if c.Is == schema.Bytes && v.Kind() == value.String && v.Text() == "" {
+			out = append(out, EmptyBytes)
+		}
+		if c.Is == schema.JSON && !v.IsNull() && !object(v) && !sqlNull(v) && slices.ContainsFunc(rows, func(r value.Row) bool { return object(r[at]) }) {
+			out = append(out, MixedJSON)
+		}
+	}
+	return out
 }
 
 // Leave returns the dataset without the records that a source with limits can't hold.

@@ -62,11 +62,8 @@ func (s *subject) ask(t *testing.T, q question) {
 // expand replaces "*" by the ids.
 func (s *subject) expand(t *testing.T, q question) string {
 	t.Helper()
-	if !strings.HasPrefix(q.ids, "*") && len(s.class(q.class).Key) == 1 { // without records that the source can't hold
-		held := s.keysOf(t, q.class)
-		return strings.Join(slices.DeleteFunc(strings.Fields(q.ids), func(id string) bool { return !slices.Contains(held, id) }), " ")
-	} else if !strings.HasPrefix(q.ids, "*") {
-		return q.ids
+	if !strings.HasPrefix(q.ids, "*") {
+		return s.held(t, q.class, q.ids)
 	}
 	var out []string
 	but := strings.Fields(strings.TrimPrefix(q.ids, "*"))
@@ -78,18 +75,25 @@ func (s *subject) expand(t *testing.T, q question) string {
 	return strings.Join(out, " ")
 }
 
-// keysOf returns the keys of a class whose key is one field, in order.
+// held returns those of ids, as ids writes them, whose records the source can hold.
+func (s *subject) held(t *testing.T, class, ids string) string {
+	t.Helper()
+	keys := s.keysOf(t, class)
+	return strings.Join(slices.DeleteFunc(strings.Fields(ids), func(id string) bool { return !slices.Contains(keys, id) }), " ")
+}
+
+// keysOf returns the keys of a class, in the order of their first fields. The fields of a key are the first of a table.
 func (s *subject) keysOf(t *testing.T, class string) []string {
 	t.Helper()
-	rows := s.data.Rows(t, s.classes)[class]
-	keys := make([]value.Value, len(rows))
+	rows := slices.Clone(s.data.Rows(t, s.classes)[class])
+	slices.SortStableFunc(rows, func(a, b value.Row) int { return value.Order(a[0], b[0]) })
+	out := make([]string, len(rows))
 	for i, row := range rows {
-		keys[i] = row[0]
-	}
-	slices.SortFunc(keys, value.Order)
-	out := make([]string, len(keys))
-	for i, k := range keys {
-		out[i] = k.String()
+		parts := make([]string, len(s.class(class).Key))
+		for k := range parts {
+			parts[k] = row[k].String()
+		}
+		out[i] = strings.Join(parts, "/")
 	}
 	return out
 }
