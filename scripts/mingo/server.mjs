@@ -10,14 +10,24 @@ import { readFileSync } from "node:fs";
 const require = createRequire(import.meta.url);
 const { BSON } = require("bson");
 
-// mingo compares by type, and knows no BigInt: here it is a number, so that whole numbers of 64 bits compare exactly.
+// What mingo 7.2.7 does otherwise than MongoDB's documentation says, put right in its source, by file.
+const corrections = {
+  // It compares by type, and knows no BigInt: here it is a number, so that whole numbers of 64 bits compare exactly.
+  "util/_internal.js": ['    case "number":\n    case "string":', '    case "bigint":\n      return "number";\n    case "number":\n    case "string":'],
+  // $unwind takes {} and "" for empty lists.
+  "operators/pipeline/unwind.js": ["(0, import_internal.isEmpty)(value)", "(0, import_internal.isNil)(value)"],
+  // Months before the year that it counts from are 1 to 12, and not 12 to 23.
+  "operators/expression/date/_internal.js": ["const month = m % 12 + 12;", "const month = (m % 12 + 12) % 12;"],
+};
 const { _extensions: load } = require("node:module");
 const plain = load[".js"];
 load[".js"] = (module, file) => {
-  if (!file.endsWith("mingo/cjs/util/_internal.js")) return plain(module, file);
+  const [, name] = file.match(/mingo\/cjs\/(.*)$/) ?? [];
+  if (!corrections[name]) return plain(module, file);
+  const [from, to] = corrections[name];
   const text = readFileSync(file, "utf8");
-  const known = text.replace('    case "number":\n    case "string":', '    case "bigint":\n      return "number";\n    case "number":\n    case "string":');
-  if (known === text) throw new Error("this mingo has another typeOf");
+  const known = text.replace(from, to);
+  if (known === text) throw new Error(`this mingo has another ${name}`);
   module._compile(known, file);
 };
 const mingo = require("mingo");

@@ -199,6 +199,9 @@ func tally(rows []value.Value) map[string]int64 {
 	for _, r := range rows {
 		n, counted := r.Get("n")
 		if key, ok := r.Get("_id"); ok && counted && len(r.Members()) == 2 {
+			if x, is := key.AsFloat(); is && x == 0 {
+				key = value.OfInt(0) // -0 is the same number
+			}
 			out[key.String()] += n.Int()
 			continue
 		}

@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -73,6 +74,7 @@ func (g *generator) leaf(k kind, s scope) value.Value {
 }
 
 var (
+	// The last three are beyond what a double holds.
 	integers = []int64{0, 1, -1, 2, 3, 7, -3, 10, 100, 9007199254740993, 9223372036854775807, -9223372036854775808}
 	decimals = []string{"1e100", "1e-200", "0.5", "-0.25", "2.5", "1.25", "1e3", "0.1", "123456789.125"}
 	strs     = []string{"", "a", "A", "apple", "ß", "İ", "é", "e\u0301", "𝒳", "it's", `"q\"`, "100%_", " ", "42", "-7", "2.5", "1e2", "red",
@@ -98,7 +100,11 @@ func (g *generator) constant(k kind) value.Value {
 		}
 		fallthrough
 	case integer:
-		return value.OfInt(pick(g, "integer", integers...))
+		from := integers
+		if g.d.Tables[sourcetest.WideIntegers] != "" {
+			from = integers[:len(integers)-3]
+		}
+		return value.OfInt(pick(g, "integer", from...))
 	case textual:
 		return object1("$literal", value.OfString(pick(g, "text", strs...)))
 	case condition:
