@@ -1,16 +1,15 @@
 package sourcetest
 
 import (
-	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/written"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -159,13 +158,13 @@ func (t *Table) leave(tb testing.TB, limits Limits) []Ability {
 
 // needs returns the abilities that a source needs to hold the record i in columns of the declared types.
 func (t *Table) needs(rows []value.Row, i int) (out []Ability) {
-	object := func(v value.Value) bool { return v.Kind() == value.Object && !sqlNull(v) }
+	object := func(v value.Value) bool { return v.Kind() == value.Object && !written.Null(v) }
 	for at, c := range t.Columns {
 		v := rows[i][at]
 		if c.Is == schema.Bytes && v.Kind() == value.String && v.Text() == "" {
 			out = append(out, EmptyBytes)
 		}
-		if c.Is == schema.JSON && !v.IsNull() && !object(v) && !sqlNull(v) && slices.ContainsFunc(rows, func(r value.Row) bool { return object(r[at]) }) {
+		if c.Is == schema.JSON && !v.IsNull() && !object(v) && !written.Null(v) && slices.ContainsFunc(rows, func(r value.Row) bool { return object(r[at]) }) {
 			out = append(out, MixedJSON)
 		}
 	}
@@ -216,13 +215,13 @@ func (c Column) literal(v value.Value, dialect sqlgen.Dialect) string {
 	}
 	switch c.Is {
 	case schema.JSON:
-		if sqlNull(v) {
+		if written.Null(v) {
 			return "NULL"
 		}
 		return quoted(string(v.AppendJSON(nil)))
 	case schema.Array:
 		if dialect == sqlgen.PostgreSQL {
-			return quoted(arrayText(v))
+			return quoted(written.Array(v))
 		}
 		if dialect == sqlgen.DuckDB {
 			return "from_json(" + quoted(string(v.AppendJSON(nil))) + ", '" + map[bool]string{true: `["BIGINT"]`, false: `["VARCHAR"]`}[c.DuckDB != ""] + "')"
@@ -235,7 +234,7 @@ func (c Column) literal(v value.Value, dialect sqlgen.Dialect) string {
 	case schema.Boolean:
 		return strings.ToUpper(v.String())
 	case schema.Bytes:
-		raw := hex.EncodeToString([]byte(bytesOf(v)))
+		raw := hex.EncodeToString([]byte(written.Bytes(v)))
 		switch dialect {
 		case sqlgen.PostgreSQL:
 			return `'\x` + raw + `'`
@@ -248,7 +247,7 @@ func (c Column) literal(v value.Value, dialect sqlgen.Dialect) string {
 		return v.String()
 	}
 	if c.Is == schema.Date && dialect == sqlgen.MySQL { // its literals have no zones
-		return quoted(time.UnixMicro(date(v).Micros()).UTC().Format("2006-01-02 15:04:05.999999"))
+		return quoted(time.UnixMicro(written.Date(v).Micros()).UTC().Format("2006-01-02 15:04:05.999999"))
 	}
 	return quoted(v.Text())
 }
@@ -261,7 +260,7 @@ func (c Column) double(v value.Value, dialect sqlgen.Dialect) string {
 	case dialect == sqlgen.PostgreSQL, dialect == sqlgen.DuckDB:
 		return quoted(v.Text())
 	case dialect == sqlgen.MySQL:
-		x, _ := largest(v).AsFloat()
+		x, _ := written.Largest(v).AsFloat()
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	case v.Text() == "Infinity":
 		return "9e999"
@@ -269,26 +268,6 @@ func (c Column) double(v value.Value, dialect sqlgen.Dialect) string {
 		return "-9e999"
 	}
 	return "NULL" // SQLite stores a NaN as null
-}
-
-// largest returns the double nearest to an infinity, for a source that has none.
-func largest(v value.Value) value.Value {
-	if strings.HasPrefix(v.Text(), "-") {
-		return value.OfFloat(-math.MaxFloat64)
-	}
-	return value.OfFloat(math.MaxFloat64)
-}
-
-// arrayText writes a list as a PostgreSQL array: {"a",NULL}.
-func arrayText(v value.Value) string {
-	parts := make([]string, len(v.List()))
-	for i, e := range v.List() {
-		parts[i] = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(e.String()) + `"`
-		if e.IsNull() {
-			parts[i] = "NULL"
-		}
-	}
-	return "{" + strings.Join(parts, ",") + "}"
 }
 
 // Classes returns the description of a source that holds the tables exactly.
@@ -342,10 +321,10 @@ func held(v value.Value, f *schema.Field) value.Value {
 			return v
 		}
 		return value.OfFloat(x)
-	case v.IsNull() || sqlNull(v):
+	case v.IsNull() || written.Null(v):
 		return value.Value{}
 	case is == schema.Bytes:
-		return value.OfBytes(bytesOf(v))
+		return value.OfBytes(written.Bytes(v))
 	case is == schema.Decimal:
 		return value.OfDecimal(v.String())
 	case is == schema.Any && v.Kind() == value.Decimal:
@@ -356,46 +335,18 @@ func held(v value.Value, f *schema.Field) value.Value {
 			return value.OfFloat(x)
 		}
 		if f.Native == mysqlTypes[schema.Double] {
-			return largest(v)
+			return written.Largest(v)
 		}
 		x, _ := strconv.ParseFloat(v.Text(), 64) // NaN or an infinity
 		return value.OfFloat(x)
 	case is == schema.Date || is == schema.Day:
-		d := date(v)
+		d := written.Date(v)
 		if is == schema.Date && d.Kind() == value.Day && f.Native != sqliteTypes[schema.Date] {
 			return value.OfDate(d.Micros()) // SQLite keeps the text, which is a day
 		}
 		return d
 	}
 	return v
-}
-
-// date parses a date as written: ISO 8601, or a number of seconds or milliseconds, as in some SQLite columns.
-func date(v value.Value) value.Value {
-	if v.Kind() == value.Int {
-		if n := v.Int(); math.Abs(float64(n)) < 1e11 {
-			return value.OfDate(n * 1e6)
-		}
-		return value.OfDate(v.Int() * 1000)
-	}
-	if d, ok := value.OfDateText(v.Text()); ok {
-		return d
-	}
-	return v
-}
-
-// sqlNull reports whether v is SQL's null as written in a JSON column, where null is JSON's.
-func sqlNull(v value.Value) bool {
-	_, ok := v.Get("$sql")
-	return ok
-}
-
-func bytesOf(v value.Value) string {
-	raw, err := base64.StdEncoding.DecodeString(v.Text())
-	if err != nil {
-		panic(fmt.Sprintf("%s is not base64", v))
-	}
-	return string(raw)
 }
 
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

@@ -31,7 +31,7 @@ type Oracle func([]schema.Class, map[string][]value.Row) source.Source
 func Differential(t *testing.T, open Open, limits Limits, oracle Oracle, show func(policy.Permit) string) {
 	s := newSubject(t, open, limits)
 	n := Rounds(t, rounds)
-	d := &differential{subject: s, oracle: oracle(s.classes, s.data.Rows(t, s.classes)), show: show, pool: s.pools(t), whole: map[string][]string{}}
+	d := &differential{subject: s, oracle: oracle(s.classes, s.data.Rows(t, s.classes)), show: show, pool: s.pools(t), whole: map[part][]string{}}
 	tenant := reader
 	tenant.Tenant = "acme"
 	d.asks = map[string]asker{"free": {s.policy, reader}, "scoped": {s.rules(t, s.scoped(t)), tenant}}
@@ -75,14 +75,20 @@ type asker struct {
 	who    identity.Principal
 }
 
+// A part is what an asker sees of a class.
+type part struct {
+	by    *policy.Policy
+	class string
+}
+
 type differential struct {
 	*subject
 	oracle source.Source
 	show   func(policy.Permit) string
 	pool   map[string]map[string][]value.Value // by class and field, the values from which literals are drawn
 	asks   map[string]asker
-	names  []string            // of the classes
-	whole  map[string][]string // by asker and class, all records that the asker sees, in the order of their texts
+	names  []string          // of the classes
+	whole  map[part][]string // all records, sorted
 
 	compared, rows, unsupported int
 }
@@ -105,8 +111,7 @@ func (s *subject) scoped(t *testing.T) map[string]policy.ClassRule {
 }
 
 func (d *differential) check(t *rapid.T) {
-	whose := rapid.SampledFrom([]string{"free", "scoped"}).Draw(t, "asker")
-	as := d.asks[whose]
+	as := d.asks[rapid.SampledFrom([]string{"free", "scoped"}).Draw(t, "asker")]
 	name := rapid.SampledFrom(d.names).Draw(t, "class")
 	view, err := as.policy.View(as.who, name, "", false)
 	if err != nil {
@@ -134,10 +139,7 @@ func (d *differential) check(t *rapid.T) {
 		d.pagesOn(t, permit, text, all)
 	}
 	if filter != nil {
-		if d.whole[whose+name] == nil {
-			d.whole[whose+name] = d.found(t, as, view, nil, text)
-		}
-		d.halves(t, as, view, filter, text, d.whole[whose+name])
+		d.halves(t, as, view, filter, text)
 	}
 }
 
@@ -225,8 +227,14 @@ func (d *differential) pagesOn(t *rapid.T, permit policy.Permit, text value.Valu
 }
 
 // halves tests the law of the excluded middle: a filter holds for a record or it doesn't.
-func (d *differential) halves(t *rapid.T, as asker, view *policy.View, filter query.Filter, text value.Value, whole []string) {
+func (d *differential) halves(t *rapid.T, as asker, view *policy.View, filter query.Filter, text value.Value) {
 	t.Helper()
+	of := part{as.policy, view.Name()}
+	whole, known := d.whole[of]
+	if !known {
+		whole = d.found(t, as, view, nil, text)
+		d.whole[of] = whole
+	}
 	yes, no := d.found(t, as, view, filter, text), d.found(t, as, view, query.Not{Part: filter}, text)
 	both := slices.Sorted(slices.Values(append(slices.Clone(yes), no...)))
 	if !slices.Equal(both, whole) {

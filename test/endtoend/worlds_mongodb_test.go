@@ -29,7 +29,21 @@ func TestNonInterferenceFerretDB(t *testing.T) {
 	if os.Getenv("BAILIWICK_SOAK") != "" {
 		most = pairs(t)
 	}
-	interfereUpTo(t, most, func(_ string, twin bool) side { return ferretSide(t, twin) })
+	interfereUpTo(t, most, func(_ string, twin bool) side {
+		return documentSide(t, mongodb.Options{URL: testservices.FerretDB(t)}, twin)
+	})
+}
+
+// TestNonInterferenceMingo does the same at the level of MongoDB, where an evaluator that is independent of ours runs the pipelines.
+func TestNonInterferenceMingo(t *testing.T) {
+	t.Parallel()
+	most := 500
+	if os.Getenv("BAILIWICK_SOAK") != "" {
+		most = pairs(t)
+	}
+	interfereUpTo(t, most, func(_ string, twin bool) side {
+		return documentSide(t, mongodb.Options{URL: testservices.Mingo(t), Full: true}, twin)
+	})
 }
 
 // TestNonInterferenceChangesFerretDB is TestNonInterferenceChanges over FerretDB.
@@ -172,8 +186,9 @@ func (t table) relations(twin bool) (out []schema.Relation) {
 	return out
 }
 
-func ferretSide(t *testing.T, twin bool) side {
-	url := testservices.FerretDB(t)
+// documentSide opens a side whose tables are collections of the database of o.
+func documentSide(t *testing.T, o mongodb.Options, twin bool) side {
+	url := o.URL
 	client, err := mongo.Connect(options.Client().ApplyURI(url))
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +218,8 @@ func ferretSide(t *testing.T, twin bool) side {
 		index("issues", false, "score", "status")
 		index("users", false, "rank")
 	}
-	src, err := mongodb.Open(t.Context(), mongodb.Options{Name: "app", URL: url, Declared: declared})
+	o.Name, o.Declared = "app", declared
+	src, err := mongodb.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
