@@ -13,10 +13,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/parsed"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/sqlfunc"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -31,13 +31,7 @@ type Source struct {
 	name string
 	path string
 	db   *sql.DB
-
-	mu       sync.Mutex
-	prepared map[string]*sql.Stmt
 }
-
-// maxPrepared is how many statements are kept prepared. Their text is deterministic, so an application's agents use few.
-const maxPrepared = 256
 
 // Open opens the SQLite file at path, which must exist, as the source called name. The connections can't write.
 func Open(ctx context.Context, name, path string) (*Source, error) {
@@ -53,9 +47,9 @@ func Open(ctx context.Context, name, path string) (*Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", name, err)
 	}
-	s := &Source{name: name, path: abs, db: sql.OpenDB(conn), prepared: map[string]*sql.Stmt{}}
+	s := &Source{name: name, path: abs, db: sql.OpenDB(conn)}
 	s.db.SetMaxOpenConns(8)
-	s.db.SetMaxIdleConns(4)
+	s.db.SetMaxIdleConns(8)
 	s.db.SetConnMaxIdleTime(time.Minute) // then their caches are given back
 	// Read the catalogue to check that this is a database at all: SQLite opens any file.
 	var n int
@@ -91,7 +85,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &fileConn{opened, c.path, file}, nil
+	return &fileConn{Conn: parsed.New(opened), path: c.path, opened: file, references: keptReferences{of: -1}}, nil
 }
 
 func (c *connector) Driver() driver.Driver { return &c.driver }
@@ -144,45 +138,12 @@ func plain(err error) string {
 
 // Run implements sqldriver.Database.
 func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
-	rows, err := s.query(ctx, st)
+	rows, err := s.db.QueryContext(ctx, st.Text, st.Args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	return sqldriver.Stream(rows, st, plan, stored, yield)
-}
-
-func (s *Source) query(ctx context.Context, st *sqlgen.Statement) (*sql.Rows, error) {
-	s.mu.Lock()
-	stmt := s.prepared[st.Text]
-	s.mu.Unlock()
-	if stmt == nil {
-		fresh, err := s.db.PrepareContext(ctx, st.Text)
-		if err != nil {
-			return nil, err
-		}
-		stmt = s.keep(st.Text, fresh)
-	}
-	return stmt.QueryContext(ctx, st.Args...)
-}
-
-// keep stores a prepared statement, or closes it if another goroutine has stored one meanwhile, and returns the stored
-// one. When there are too many, all are dropped: a statement closes when its last rows do.
-func (s *Source) keep(text string, fresh *sql.Stmt) *sql.Stmt {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if have := s.prepared[text]; have != nil {
-		fresh.Close()
-		return have
-	}
-	if len(s.prepared) >= maxPrepared {
-		for _, old := range s.prepared {
-			old.Close()
-		}
-		clear(s.prepared)
-	}
-	s.prepared[text] = fresh
-	return fresh
 }
 
 // stored converts v, as SQLite holds it, to a value of the column's field. The type of the value decides, the declared

@@ -32,7 +32,7 @@ func (s *Source) Writable(ctx context.Context) (*WritableSource, error) {
 	}
 	db := sql.OpenDB(conn)
 	db.SetMaxOpenConns(4)
-	db.SetMaxIdleConns(1)
+	db.SetMaxIdleConns(4)
 	db.SetConnMaxIdleTime(time.Minute)
 	w := &WritableSource{Source: s, Writer: writing.New(writer{engine{s}, db}), db: db}
 	if err := sqldriver.MakeMarker(ctx, s.name, engine{s}, func(ctx context.Context, text string) error {
@@ -98,21 +98,44 @@ func (t *tx) Settle(context.Context) error {
 		if !ok {
 			return fmt.Errorf("a connection is a %T", c)
 		}
-		if s, ok := f.Conn.(sqlite.DBStatus); ok {
+		if s, ok := f.Conn.Conn.(sqlite.DBStatus); ok {
 			if n, _, err := s.Status(sqlite.DBStatusDeferredFKs, false); err != nil || n == 0 {
 				return err
 			}
 			return errDeferred
 		}
-		return fmt.Errorf("the driver's connection is a %T, which reports no deferred keys", f.Conn)
+		return fmt.Errorf("the driver's connection is a %T, which reports no deferred keys", f.Conn.Conn)
 	})
 }
 
 var errDeferred = errors.New("a deferred foreign key doesn't hold")
 
-// References implements writing.Database.
-func (writer) References(ctx context.Context, t writing.Tx) ([]schema.Reference, error) {
-	return references(ctx, t.(*tx).Conn)
+// References implements writing.Database. The connection keeps them until the version of the schema changes. No
+// transaction that changes the schema asks for them, so none is kept of a schema that is rolled back.
+func (writer) References(ctx context.Context, t writing.Tx) (list []schema.Reference, err error) {
+	conn := t.(*tx).Conn
+	var version int64
+	if err := conn.QueryRowContext(ctx, `PRAGMA schema_version`).Scan(&version); err != nil {
+		return nil, err
+	}
+	current := false
+	if err := conn.Raw(func(c any) error {
+		if f, ok := c.(*fileConn); ok && f.references.of == version {
+			list, current = f.references.list, true
+		}
+		return nil
+	}); err != nil || current {
+		return list, err
+	}
+	if list, err = references(ctx, conn); err != nil {
+		return nil, err
+	}
+	return list, conn.Raw(func(c any) error {
+		if f, ok := c.(*fileConn); ok {
+			f.references = keptReferences{version, list}
+		}
+		return nil
+	})
 }
 
 // Sound implements writing.Database.

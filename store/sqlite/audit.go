@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
@@ -37,7 +36,7 @@ func (s *Store) appendBatch(batch []*audit.Record) (err error) {
 		return err
 	}
 	direct := func() error {
-		return s.transact(context.Background(), func(tx *sql.Tx) error { return s.chain.appendRecords(context.Background(), tx, batch) })
+		return s.transact(context.Background(), func(tx *sql.Tx) error { return appendRecords(context.Background(), tx, batch) })
 	}
 	if s.journal == nil {
 		return direct()
@@ -51,38 +50,23 @@ func (s *Store) appendBatch(batch []*audit.Record) (err error) {
 	return s.journal.Exclusive(direct)
 }
 
-// A chain holds the prepared statements for appending to the audit log, which are parsed only once.
-type chain struct{ head, insert, insertMany, move, step, posted *sql.Stmt }
+// Statements that append to the audit log.
+const (
+	insertSQL = `INSERT INTO audit (seq, prev, hash, body) VALUES (?, ?, ?, ?)`
+	moveSQL   = `UPDATE audit_head SET seq = ?, hash = ?, moves = moves + 1`
+	postedSQL = `DELETE FROM outbox WHERE step = ?`
+)
 
-// manyRows is the number of records that insertMany inserts.
-const manyRows = 32
-
-// prepare prepares the statements. They are closed with the database.
-func (c *chain) prepare(ctx context.Context, db *sql.DB) (err error) {
-	const insert = `INSERT INTO audit (seq, prev, hash, body) VALUES (?, ?, ?, ?)`
-	for _, p := range []struct {
-		into **sql.Stmt
-		text string
-	}{{&c.head, headSQL}, {&c.insert, insert}, {&c.insertMany, insert + strings.Repeat(`, (?, ?, ?, ?)`, manyRows-1)},
-		{&c.move, `UPDATE audit_head SET seq = ?, hash = ?, moves = moves + 1`},
-		{&c.step, `INSERT INTO audit_step (step, seq) VALUES (?, ?) ON CONFLICT DO NOTHING`}, {&c.posted, `DELETE FROM outbox WHERE step = ?`}} {
-		if *p.into, err = db.PrepareContext(ctx, p.text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// new removes the step of r from the outbox, and reports whether the log lacks it; r is then to become record seq.
+// newRecord removes the step of r from the outbox, and reports whether the log lacks it; r is then to become record seq.
 // Otherwise it sets r to the log's record.
-func (c *chain) new(ctx context.Context, tx *sql.Tx, r *audit.Record, seq int64) (bool, error) {
+func newRecord(ctx context.Context, tx *sql.Tx, r *audit.Record, seq int64) (bool, error) {
 	if r.Step == "" {
 		return true, nil
 	}
-	if _, err := tx.StmtContext(ctx, c.posted).ExecContext(ctx, r.Step); err != nil {
+	if _, err := tx.ExecContext(ctx, postedSQL, r.Step); err != nil {
 		return false, err
 	}
-	done, err := tx.StmtContext(ctx, c.step).ExecContext(ctx, r.Step, seq)
+	done, err := tx.ExecContext(ctx, `INSERT INTO audit_step (step, seq) VALUES (?, ?) ON CONFLICT DO NOTHING`, r.Step, seq)
 	if err != nil {
 		return false, err
 	}
@@ -94,19 +78,18 @@ func (c *chain) new(ctx context.Context, tx *sql.Tx, r *audit.Record, seq int64)
 }
 
 // appendRecords seals the batch onto the current head in the file, which another process may have moved.
-func (c *chain) appendRecords(ctx context.Context, tx *sql.Tx, batch []*audit.Record) error {
-	head, err := readHead(tx.StmtContext(ctx, c.head).QueryRowContext(ctx))
+func appendRecords(ctx context.Context, tx *sql.Tx, batch []*audit.Record) error {
+	head, err := readHead(tx.QueryRowContext(ctx, headSQL))
 	if err != nil {
 		return err
 	}
-	insert := tx.StmtContext(ctx, c.insert)
 	prev, err := hex.DecodeString(head.Hash)
 	if err != nil {
 		return err
 	}
 	var body []byte
 	for _, r := range batch {
-		if fresh, err := c.new(ctx, tx, r, head.Seq+1); err != nil {
+		if fresh, err := newRecord(ctx, tx, r, head.Seq+1); err != nil {
 			return fmt.Errorf("the record of %s: %w", r.Step, err)
 		} else if !fresh {
 			continue
@@ -116,12 +99,12 @@ func (c *chain) appendRecords(ctx context.Context, tx *sql.Tx, batch []*audit.Re
 		if err != nil {
 			return err
 		}
-		if _, err := insert.ExecContext(ctx, head.Seq, prev, hash, string(body)); err != nil {
+		if _, err := tx.ExecContext(ctx, insertSQL, head.Seq, prev, hash, string(body)); err != nil {
 			return fmt.Errorf("record %d: %w", head.Seq, err)
 		}
 		prev = hash
 	}
-	_, err = tx.StmtContext(ctx, c.move).ExecContext(ctx, head.Seq, prev)
+	_, err = tx.ExecContext(ctx, moveSQL, head.Seq, prev)
 	return err
 }
 
@@ -163,7 +146,7 @@ func (s *Store) Recorded(ctx context.Context, steps ...string) error {
 		left, err := column[int](ctx, s.read, changes.Lookup{Text: `SELECT 1 FROM outbox WHERE step = ?`, Args: []any{step}})
 		if err == nil && len(left) > 0 {
 			err = s.transact(ctx, func(tx *sql.Tx) error {
-				_, err := tx.StmtContext(ctx, s.chain.posted).ExecContext(ctx, step)
+				_, err := tx.ExecContext(ctx, postedSQL, step)
 				return err
 			})
 		}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
@@ -106,18 +107,21 @@ func (s *Store) keep(rows []records.Row, end audit.Head) error {
 		if head, err := readHead(s.read.QueryRowContext(ctx, headSQL)); err != nil || head.Seq >= end.Seq {
 			return err
 		}
-		return s.transact(ctx, func(tx *sql.Tx) error { return s.chain.keep(ctx, tx, nil, end) })
+		return s.transact(ctx, func(tx *sql.Tx) error { return keepRecords(ctx, tx, nil, end) })
 	}
 	for chunk := range slices.Chunk(rows, atOnce) {
-		if err := s.transact(ctx, func(tx *sql.Tx) error { return s.chain.keep(ctx, tx, chunk, end) }); err != nil {
+		if err := s.transact(ctx, func(tx *sql.Tx) error { return keepRecords(ctx, tx, chunk, end) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *chain) keep(ctx context.Context, tx *sql.Tx, rows []records.Row, end audit.Head) error {
-	head, err := readHead(tx.StmtContext(ctx, c.head).QueryRowContext(ctx))
+// manyRows is the number of records that one statement inserts.
+const manyRows = 32
+
+func keepRecords(ctx context.Context, tx *sql.Tx, rows []records.Row, end audit.Head) error {
+	head, err := readHead(tx.QueryRowContext(ctx, headSQL))
 	if err != nil {
 		return err
 	}
@@ -135,22 +139,22 @@ func (c *chain) keep(ctx context.Context, tx *sql.Tx, rows []records.Row, end au
 	if seq <= head.Seq {
 		return nil
 	}
-	many, one := tx.StmtContext(ctx, c.insertMany), tx.StmtContext(ctx, c.insert)
+	many := insertSQL + strings.Repeat(`, (?, ?, ?, ?)`, manyRows-1)
 	for chunk := range slices.Chunk(rows, manyRows) {
 		args := make([]any, 0, 4*manyRows)
 		for _, r := range chunk {
 			args = append(args, r.Seq, r.Prev, r.Hash, string(r.Body))
 		}
 		if len(chunk) == manyRows {
-			_, err = many.ExecContext(ctx, args...)
+			_, err = tx.ExecContext(ctx, many, args...)
 		}
 		for i := 0; len(chunk) < manyRows && i < len(args) && err == nil; i += 4 {
-			_, err = one.ExecContext(ctx, args[i:i+4]...)
+			_, err = tx.ExecContext(ctx, insertSQL, args[i:i+4]...)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	_, err = tx.StmtContext(ctx, c.move).ExecContext(ctx, seq, hash)
+	_, err = tx.ExecContext(ctx, moveSQL, seq, hash)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"database/sql/driver"
 	"embed"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/parsed"
 	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
 	"github.com/bailiwick-dev/bailiwick/internal/store/journal"
 	"github.com/bailiwick-dev/bailiwick/internal/store/migrations"
@@ -29,7 +31,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/store/tokens"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	"modernc.org/sqlite"
 )
 
 // Memory is the path of a store in memory, which is lost on Close.
@@ -46,7 +48,6 @@ type Store struct {
 	write *sql.DB // one connection; every transaction takes the write lock at its start
 	read  *sql.DB // equal to write for Memory
 
-	chain   chain
 	journal *journal.Journal // of the audit; nil for Memory, and on systems without file locks
 	folding atomic.Bool      // a fold is due
 	appends *records.Writer
@@ -95,33 +96,24 @@ func (s *Store) open(ctx context.Context) error {
 			return fmt.Errorf("open the store: %w", err)
 		}
 	}
-	var err error
-	if s.write, err = sql.Open("sqlite", source(s.path, false)); err != nil {
-		return s.failed("open", err)
-	}
+	s.write = sql.OpenDB(connector(source(s.path, false)))
 	s.write.SetMaxOpenConns(1)
 	s.read = s.write
 	if err := s.migrate(ctx); err != nil {
 		s.write.Close()
 		return s.failed("open", err)
 	}
-	if err := s.chain.prepare(ctx, s.write); err != nil {
-		s.write.Close()
-		return s.failed("open", err)
-	}
 	if s.path == Memory {
 		return nil
 	}
+	var err error
 	if s.file, err = os.Stat(s.path); err != nil {
 		s.write.Close()
 		return s.failed("open", err)
 	}
-	if s.read, err = sql.Open("sqlite", source(s.path, true)); err != nil {
-		s.write.Close()
-		return s.failed("open", err)
-	}
+	s.read = sql.OpenDB(connector(source(s.path, true)))
 	s.read.SetMaxOpenConns(8)
-	s.read.SetMaxIdleConns(2)
+	s.read.SetMaxIdleConns(8)
 	s.read.SetConnMaxIdleTime(30 * time.Second)
 	if err := s.openJournal(); err != nil {
 		s.read.Close()
@@ -167,6 +159,24 @@ func source(path string, readOnly bool) string {
 	}
 	return name + "?" + q.Encode()
 }
+
+// A connector opens connections by the driver's name for them.
+type connector string
+
+// Connect implements driver.Connector.
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	opened, err := new(sqlite.Driver).Open(string(c))
+	if err != nil {
+		return nil, err
+	}
+	return parsed.New(opened), nil
+}
+
+// Driver implements driver.Connector.
+func (c connector) Driver() driver.Driver { return new(sqlite.Driver) }
 
 // migrate updates the file to the current version, entirely or not at all. Two processes that open a new file at once
 // may collide when they set its journal mode; then one retries and finds it done.
