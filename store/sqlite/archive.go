@@ -24,7 +24,7 @@ func (s *Store) Base(ctx context.Context) (audit.Head, error) {
 func (s *Store) Prune(ctx context.Context, from, to audit.Head) error {
 	err := s.fold(ctx)
 	if err == nil {
-		err = s.transact(ctx, func(tx *sql.Tx) error { return prune(ctx, tx, from, to) })
+		err = s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error { return prune(ctx, tx, from, to) })
 	}
 	if err != nil {
 		return s.failed("take archived records out of the audit log", err)

@@ -36,7 +36,7 @@ func (s *Store) appendBatch(batch []*audit.Record) (err error) {
 		return err
 	}
 	direct := func() error {
-		return s.transact(context.Background(), func(tx *sql.Tx) error { return appendRecords(context.Background(), tx, batch) })
+		return s.transact(context.Background(), func(ctx context.Context, tx *sql.Tx) error { return appendRecords(ctx, tx, batch) })
 	}
 	if s.journal == nil {
 		return direct()
@@ -145,7 +145,7 @@ func (s *Store) Recorded(ctx context.Context, steps ...string) error {
 	for _, step := range steps {
 		left, err := column[int](ctx, s.read, changes.Lookup{Text: `SELECT 1 FROM outbox WHERE step = ?`, Args: []any{step}})
 		if err == nil && len(left) > 0 {
-			err = s.transact(ctx, func(tx *sql.Tx) error {
+			err = s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 				_, err := tx.ExecContext(ctx, postedSQL, step)
 				return err
 			})

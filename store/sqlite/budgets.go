@@ -32,15 +32,10 @@ func (s *Store) Spend(ctx context.Context, entries []limit.Entry) ([]limit.Use, 
 		}
 		return out, nil
 	}
-	err := s.transact(ctx, func(tx *sql.Tx) error {
-		spend, err := tx.PrepareContext(ctx, spendBudget)
-		if err != nil {
-			return err
-		}
-		defer spend.Close()
+	err := s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for i, e := range entries {
 			u := e.Use
-			row := spend.QueryRowContext(ctx, e.Day.String(), e.Key, u.Calls, u.Rows, u.Bytes, u.Tokens, u.Cost)
+			row := tx.QueryRowContext(ctx, spendBudget, e.Day.String(), e.Key, u.Calls, u.Rows, u.Bytes, u.Tokens, u.Cost)
 			if err := scanUse(row, &out[i]); err != nil {
 				return err
 			}

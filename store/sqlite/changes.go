@@ -22,7 +22,7 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 // Put implements change.Store.
 func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (kept *change.Change, err error) {
 	var seq int64
-	err = s.transact(ctx, func(tx *sql.Tx) error {
+	err = s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		at := now()
 		r, old, err := changes.New(c, at, f)
 		if err != nil {
@@ -190,7 +190,7 @@ func (s *Store) Counts(ctx context.Context, f change.Filter) (map[change.State]i
 func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) error {
 	var seq int64
 	var kept *change.Change
-	err := s.transact(ctx, func(tx *sql.Tx) error {
+	err := s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		at := now()
 		r, err := changes.Next(c, at, g)
 		if err != nil {

@@ -23,7 +23,7 @@ func (s *Store) FedTo(ctx context.Context) (seq int64, begun bool, err error) {
 
 // Feed implements webhook.Store.
 func (s *Store) Feed(ctx context.Context, from, to int64, list []webhook.Delivery) error {
-	err := s.transact(ctx, func(tx *sql.Tx) error {
+	err := s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		at := now().UnixMicro()
 		done, err := tx.ExecContext(ctx, `UPDATE delivered SET seq = ? WHERE seq = ?`, to, from)
 		if from < 0 {
@@ -98,7 +98,7 @@ func (s *Store) Claim(ctx context.Context, hooks []string, n int, lease time.Dur
 	if err := s.read.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 `+due+`)`, args...).Scan(&some); err != nil || !some {
 		return nil, s.deliveryFailure("look for deliveries that are due", err)
 	}
-	err = s.transact(ctx, func(tx *sql.Tx) (err error) {
+	err = s.transact(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		args := append([]any{at.Add(lease).UnixMicro(), at.UnixMicro()}, append(args, n)...)
 		out, err = s.deliveries(tx.QueryContext(ctx, `UPDATE delivery SET due = ?, updated = ?, attempts = attempts + 1, fence = fence + 1
 			WHERE id IN (SELECT id `+due+` ORDER BY due, id LIMIT ?) RETURNING `+deliveryColumns, args...))
@@ -109,7 +109,7 @@ func (s *Store) Claim(ctx context.Context, hooks []string, n int, lease time.Dur
 
 // Finish implements webhook.Store.
 func (s *Store) Finish(ctx context.Context, d webhook.Delivery, after time.Duration) error {
-	err := s.transact(ctx, func(tx *sql.Tx) error {
+	err := s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		at := now()
 		done, err := tx.ExecContext(ctx, `UPDATE delivery SET state = ?, status = ?, failure = ?, due = ?, updated = ? WHERE id = ? AND fence = ? AND state = 'waiting'`,
 			d.State, d.Status, d.Failure, at.Add(after).UnixMicro(), at.UnixMicro(), d.ID, d.Fence)
@@ -141,7 +141,7 @@ func (s *Store) Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Del
 
 // Redeliver implements webhook.Store.
 func (s *Store) Redeliver(ctx context.Context, id int64) error {
-	err := s.transact(ctx, func(tx *sql.Tx) error {
+	err := s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		at := now().UnixMicro()
 		done, err := tx.ExecContext(ctx, `UPDATE delivery SET state = 'waiting', attempts = 0, due = ?, updated = ? WHERE id = ? AND state <> 'waiting'`, at, at, id)
 		return one(done, err, webhook.ErrNone)

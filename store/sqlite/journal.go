@@ -107,10 +107,10 @@ func (s *Store) keep(rows []records.Row, end audit.Head) error {
 		if head, err := readHead(s.read.QueryRowContext(ctx, headSQL)); err != nil || head.Seq >= end.Seq {
 			return err
 		}
-		return s.transact(ctx, func(tx *sql.Tx) error { return keepRecords(ctx, tx, nil, end) })
+		return s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error { return keepRecords(ctx, tx, nil, end) })
 	}
 	for chunk := range slices.Chunk(rows, atOnce) {
-		if err := s.transact(ctx, func(tx *sql.Tx) error { return keepRecords(ctx, tx, chunk, end) }); err != nil {
+		if err := s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error { return keepRecords(ctx, tx, chunk, end) }); err != nil {
 			return err
 		}
 	}

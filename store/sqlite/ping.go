@@ -50,7 +50,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	defer p.mu.Unlock()
 	if now := time.Now(); p.at.IsZero() || now.Sub(p.at) >= probeEvery {
 		ctx := context.WithoutCancel(ctx) // the outcome is kept for others
-		p.at, p.last = now, s.transact(ctx, func(tx *sql.Tx) error {
+		p.at, p.last = now, s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, `UPDATE token_version SET version = version`)
 			return err
 		})

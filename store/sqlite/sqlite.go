@@ -48,6 +48,7 @@ type Store struct {
 	write *sql.DB // one connection; every transaction takes the write lock at its start
 	read  *sql.DB // equal to write for Memory
 
+	group   group
 	journal *journal.Journal // of the audit; nil for Memory, and on systems without file locks
 	folding atomic.Bool      // a fold is due
 	appends *records.Writer
@@ -209,7 +210,7 @@ func (s *Store) migrateOnce(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.transact(ctx, func(tx *sql.Tx) error { return migrations.Apply(files, target{ctx, tx}) })
+	return s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error { return migrations.Apply(files, target{ctx, tx}) })
 }
 
 // version returns the file's version. The table has the name and the columns of the library that made it once.
@@ -278,7 +279,7 @@ func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 	}
 	fresh := make([]byte, 32)
 	rand.Read(fresh)
-	err = s.transact(ctx, func(tx *sql.Tx) error {
+	err = s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO secret VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, name, fresh, time.Now().UnixMicro())
 		if err != nil {
 			return err
@@ -289,20 +290,4 @@ func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 		return nil, s.failed("make a secret", err)
 	}
 	return key, nil
-}
-
-// transact runs do in a transaction that holds the write lock from its start.
-func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
-	if err := s.there(); err != nil {
-		return err
-	}
-	tx, err := s.write.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	if err := do(tx); err != nil {
-		return err
-	}
-	return tx.Commit()
 }

@@ -19,7 +19,7 @@ func (s *Store) AddTicket(ctx context.Context, k identity.Ticket) error {
 	if err != nil {
 		return err
 	}
-	return s.tokenFailure("add a ticket", s.transact(ctx, func(tx *sql.Tx) error {
+	return s.tokenFailure("add a ticket", s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM ticket WHERE expires <= ?`, now().UnixMicro()); err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (s *Store) Tickets(ctx context.Context, use identity.TicketUse) (out []iden
 
 // SeeTicket implements identity.TicketStore.
 func (s *Store) SeeTicket(ctx context.Context, id string, at time.Time) error {
-	return s.tokenFailure("note the use of a ticket", s.transact(ctx, func(tx *sql.Tx) error {
+	return s.tokenFailure("note the use of a ticket", s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE ticket SET seen = max(seen, ?) WHERE id = ?`, at.UnixMicro(), id)
 		return err
 	}))
@@ -65,7 +65,7 @@ func (s *Store) SeeTicket(ctx context.Context, id string, at time.Time) error {
 
 // EndTicket implements identity.TicketStore.
 func (s *Store) EndTicket(ctx context.Context, id string) (first bool, err error) {
-	err = s.transact(ctx, func(tx *sql.Tx) error {
+	err = s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE ticket SET ended = 1 WHERE id = ? AND NOT ended`, id)
 		if err != nil {
 			return err

@@ -22,7 +22,7 @@ func (s *Store) AddToken(ctx context.Context, t identity.Token, r audit.Record) 
 	if err != nil {
 		return err
 	}
-	err = s.changeTokens(ctx, func(tx *sql.Tx) error {
+	err = s.changeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO token (`+tokenColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			t.ID, t.Prefix, t.Hash[:], t.Name, string(t.Kind), t.Owner, t.Tenant, c.Scopes, c.Tools, c.Classes, c.Filters,
 			c.IPs, t.Created.UnixMicro(), t.Expires.UnixMicro(), micros(t.LastUsed), micros(t.Revoked), c.Actions, c.More)
@@ -63,7 +63,7 @@ func (s *Store) Tokens(ctx context.Context) ([]identity.Token, error) {
 
 // RevokeToken implements identity.TokenStore.
 func (s *Store) RevokeToken(ctx context.Context, id string, r audit.Record) error {
-	err := s.changeTokens(ctx, func(tx *sql.Tx) error {
+	err := s.changeTokens(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var was sql.NullInt64
 		err := tx.QueryRowContext(ctx, `SELECT revoked FROM token WHERE id = ?`, id).Scan(&was)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -80,7 +80,7 @@ func (s *Store) RevokeToken(ctx context.Context, id string, r audit.Record) erro
 
 // TouchTokens implements identity.TokenStore. It skips deleted tokens.
 func (s *Store) TouchTokens(ctx context.Context, used map[string]time.Time) error {
-	return s.tokenFailure("note the use of tokens", s.transact(ctx, func(tx *sql.Tx) error {
+	return s.tokenFailure("note the use of tokens", s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for id, at := range used {
 			if _, err := tx.ExecContext(ctx, `UPDATE token SET used = max(coalesce(used, 0), ?) WHERE id = ?`, at.UnixMicro(), id); err != nil {
 				return err
@@ -101,10 +101,10 @@ func (s *Store) TokenVersion(ctx context.Context) (int64, error) {
 }
 
 // changeTokens runs do and increments the version in one transaction.
-func (s *Store) changeTokens(ctx context.Context, do func(*sql.Tx) error) error {
+func (s *Store) changeTokens(ctx context.Context, do func(context.Context, *sql.Tx) error) error {
 	return s.tokens.Change(func() (version int64, err error) {
-		err = s.transact(ctx, func(tx *sql.Tx) error {
-			if err := do(tx); err != nil {
+		err = s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			if err := do(ctx, tx); err != nil {
 				return err
 			}
 			return tx.QueryRowContext(ctx, `UPDATE token_version SET version = version + 1 RETURNING version`).Scan(&version)

@@ -9,7 +9,7 @@ import (
 
 // UseUp implements once.Store.
 func (s *Store) UseUp(ctx context.Context, name string, until time.Time) (first bool, err error) {
-	err = s.transact(ctx, func(tx *sql.Tx) error {
+	err = s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM used WHERE until <= ?`, now().UnixMicro()); err != nil {
 			return err
 		}

@@ -1,0 +1,144 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// mostParts is the number of transactions that share a commit, at most.
+const mostParts = 64
+
+// A group collects the transactions that arrive while another one runs. They share the next one, each in a savepoint of
+// its own, and so its commit and its sync of the disk.
+type group struct {
+	mu      sync.Mutex
+	waiting []*part
+	running bool // a goroutine runs transactions, and looks at waiting when it ends
+}
+
+// A part is one caller's transaction.
+type part struct {
+	ctx     context.Context //nolint:containedctx // without cancellation
+	do      func(context.Context, *sql.Tx) error
+	done    chan error // receives one result
+	claimed atomic.Bool
+}
+
+// transact runs do in a transaction that holds the write lock from its start. It may run do twice, the first time rolled
+// back. The context of do isn't cancelled: SQLite would roll back what shares the transaction. A transaction that hasn't
+// begun when ctx ends does not run.
+func (s *Store) transact(ctx context.Context, do func(context.Context, *sql.Tx) error) error {
+	if err := errors.Join(ctx.Err(), s.there()); err != nil {
+		return err
+	}
+	own := &part{ctx: context.WithoutCancel(ctx), do: do, done: make(chan error, 1)}
+	g := &s.group
+	g.mu.Lock()
+	g.waiting = append(g.waiting, own)
+	leads := !g.running
+	g.running = true
+	g.mu.Unlock()
+	if leads {
+		s.lead()
+	}
+	select {
+	case err := <-own.done:
+		return err
+	case <-ctx.Done():
+		if own.claimed.CompareAndSwap(false, true) {
+			return ctx.Err()
+		}
+		return <-own.done
+	}
+}
+
+// lead runs the parts that wait, and leaves those that arrive meanwhile to another goroutine.
+func (s *Store) lead() {
+	g := &s.group
+	g.mu.Lock()
+	n := min(len(g.waiting), mostParts)
+	taken := g.waiting[:n:n]
+	g.waiting = g.waiting[n:]
+	g.mu.Unlock()
+
+	var parts []*part
+	for _, p := range taken {
+		if p.claimed.CompareAndSwap(false, true) {
+			parts = append(parts, p)
+		}
+	}
+	s.together(parts)
+
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.running = len(g.waiting) > 0; g.running {
+		go s.lead()
+	}
+}
+
+// together runs parts in one transaction. If one of them makes that impossible, each runs alone. After a commit that fails
+// none runs again.
+func (s *Store) together(parts []*part) {
+	if len(parts) > 1 {
+		results := make([]error, len(parts))
+		ready, err := s.once(parts[0].ctx, func(tx *sql.Tx) error { return each(tx, parts, results) })
+		if ready {
+			for i, p := range parts {
+				p.done <- cmp.Or(err, results[i])
+			}
+			return
+		}
+	}
+	for _, p := range parts {
+		_, err := s.once(p.ctx, p.run)
+		p.done <- err
+	}
+}
+
+// each runs every part in a savepoint, and rolls back those that fail; their errors are in results. It fails if the
+// transaction can't go on.
+func each(tx *sql.Tx, parts []*part, results []error) error {
+	for i, p := range parts {
+		if _, err := tx.ExecContext(p.ctx, `SAVEPOINT part`); err != nil {
+			return err
+		}
+		if results[i] = p.run(tx); results[i] != nil {
+			if _, err := tx.ExecContext(p.ctx, `ROLLBACK TO part`); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.ExecContext(p.ctx, `RELEASE part`); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run calls do; a panic is an error, since it may be another caller's goroutine.
+func (p *part) run(tx *sql.Tx) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = problem.Panicked(r)
+		}
+	}()
+	return p.do(p.ctx, tx)
+}
+
+// once runs do in a transaction of its own, and reports whether it came to the commit.
+func (s *Store) once(ctx context.Context, do func(*sql.Tx) error) (ready bool, err error) {
+	tx, err := s.write.BeginTx(ctx, nil)
+	if err != nil {
+		return false, err
+	}
+	defer tx.Rollback()
+	if err := do(tx); err != nil {
+		return false, err
+	}
+	return true, tx.Commit()
+}

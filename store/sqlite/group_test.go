@@ -1,0 +1,112 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Transactions that wait for the same one run in one transaction, each for itself: those that fail, or panic, leave nothing,
+// and those whose caller has gone don't run.
+func TestTransactionsShareACommit(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.write.Exec(`CREATE TABLE noted (n INTEGER)`); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	begun, free := make(chan bool), make(chan bool)
+	wg.Go(func() {
+		if err := s.transact(t.Context(), func(context.Context, *sql.Tx) error { close(begun); <-free; return nil }); err != nil {
+			t.Error(err)
+		}
+	})
+	<-begun
+
+	refused := errors.New("refused")
+	var mu sync.Mutex
+	in := map[*sql.Tx]int{}
+	note := func(n int, end func() error) func(context.Context, *sql.Tx) error {
+		return func(ctx context.Context, tx *sql.Tx) error {
+			mu.Lock()
+			in[tx]++
+			mu.Unlock()
+			if ctx.Done() != nil {
+				t.Error("a part can be cancelled")
+			}
+			if _, err := tx.ExecContext(ctx, `INSERT INTO noted VALUES (?)`, n); err != nil {
+				return err
+			}
+			return end()
+		}
+	}
+	fine := func() error { return nil }
+	results := make([]error, 4)
+	for i, end := range []func() error{fine, func() error { return refused }, func() error { panic("broken") }, fine} {
+		wg.Go(func() { results[i] = s.transact(t.Context(), note(i, end)) })
+	}
+	leaving, leave := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() { left <- s.transact(leaving, note(9, fine)) }()
+	for waiting := 0; waiting < 5; time.Sleep(time.Millisecond) {
+		s.group.mu.Lock()
+		waiting = len(s.group.waiting)
+		s.group.mu.Unlock()
+	}
+	leave()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that has gone got %v", err)
+	}
+	close(free)
+	wg.Wait()
+
+	if results[0] != nil || !errors.Is(results[1], refused) || results[2] == nil || results[3] != nil {
+		t.Errorf("results: %v", results)
+	}
+	if len(in) != 1 {
+		t.Errorf("%d transactions, not one", len(in))
+	}
+	var kept string
+	if err := s.read.QueryRow(`SELECT group_concat(n) FROM (SELECT n FROM noted ORDER BY n)`).Scan(&kept); err != nil || kept != "0,3" {
+		t.Errorf("kept: %s (%v)", kept, err)
+	}
+}
+
+// A part that ends the transaction for all makes the others run alone.
+func TestTransactionsThatCantShare(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.write.Exec(`CREATE TABLE noted (n INTEGER UNIQUE)`); err != nil {
+		t.Fatal(err)
+	}
+	parts := make([]*part, 3)
+	for i := range parts {
+		parts[i] = &part{ctx: t.Context(), done: make(chan error, 1), do: func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `INSERT INTO noted VALUES (?)`, i)
+			if i == 1 && err == nil {
+				_, err = tx.ExecContext(ctx, `INSERT OR ROLLBACK INTO noted VALUES (?)`, i)
+			}
+			return err
+		}}
+	}
+	s.together(parts)
+	for i, p := range parts {
+		if err := <-p.done; (err != nil) != (i == 1) {
+			t.Errorf("part %d: %v", i, err)
+		}
+	}
+	var kept string
+	if err := s.read.QueryRow(`SELECT group_concat(n) FROM (SELECT n FROM noted ORDER BY n)`).Scan(&kept); err != nil || kept != "0,2" {
+		t.Errorf("kept: %s (%v)", kept, err)
+	}
+}
