@@ -105,6 +105,8 @@ func New(o Options) *Limiter {
 	}
 	if l.store == nil {
 		l.store = newRates(o.Now)
+	} else {
+		l.store = newShares(l.store, o.Now)
 	}
 	return l
 }
