@@ -78,7 +78,7 @@ func room(ctx context.Context, tx *sql.Tx, r *changes.Row, f change.Filing, at t
 		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM change WHERE account = ? AND state = 'pending' AND +expires > ? AND id <> ?`, r.Account, at.UnixMicro(), replaced).Scan(&waiting)
 	}
 	if err == nil && f.PerMinute > 0 {
-		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM change WHERE id > ? LIMIT ?)`, r.Since, f.PerMinute).Scan(&filed)
+		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM change WHERE id > ? LIMIT +?)`, r.Since, f.PerMinute).Scan(&filed)
 	}
 	if err == nil && f.PerMinute > 0 && filed >= f.PerMinute {
 		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM change WHERE id > ? AND +account = ?`, r.Since, r.Account).Scan(&filed)

@@ -170,11 +170,11 @@ func (b *builder) add(text string, args ...any) {
 	b.args = append(b.args, args...)
 }
 
-// ask returns the query, with numbered placeholders if the dialect wants them. Question marks occur in it as
-// placeholders only.
+// ask returns the query, with numbered placeholders if the dialect wants them; else with a plus, since SQLite plans a kept
+// statement anew when a bare argument is bound that its plan depends on. Question marks occur in it as placeholders only.
 func (b *builder) ask(d Dialect) Lookup {
 	if !d.Numbered {
-		return Lookup{b.text.String(), b.args}
+		return Lookup{strings.ReplaceAll(b.text.String(), "?", "+?"), b.args}
 	}
 	var out strings.Builder
 	for i, part := range strings.Split(b.text.String(), "?") {
