@@ -31,8 +31,7 @@ func (s *Source) Writable(ctx context.Context) (*WritableSource, error) {
 		return nil, fmt.Errorf("source %s: %w", s.name, err)
 	}
 	db := sql.OpenDB(conn)
-	db.SetMaxOpenConns(4)
-	db.SetMaxIdleConns(4)
+	db.SetMaxOpenConns(1) // each transaction takes the write lock at once: they wait here in order, instead of polling for the lock
 	db.SetConnMaxIdleTime(time.Minute)
 	w := &WritableSource{Source: s, Writer: writing.New(writer{engine{s}, db}), db: db}
 	if err := sqldriver.MakeMarker(ctx, s.name, engine{s}, func(ctx context.Context, text string) error {
