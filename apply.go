@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review/parties"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -136,7 +137,7 @@ func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err e
 		return found, err
 	}
 	// One version of the rules decides until the end, and the records of the steps name it.
-	e := execution{g, g.rules(ctx, g.force.Load().policy), queue}
+	e := execution{gateway: g, policy: g.rules(ctx, g.force.Load().policy), queue: queue}
 	e.queue = queue.Under(e.policy.Version())
 	if err := g.record(ctx, id); err != nil { // record the decisions before applying
 		return nil, err
@@ -177,6 +178,7 @@ type execution struct {
 	gateway *Gateway
 	policy  *policy.Policy
 	queue   *change.Queue
+	who     identity.Principal // the agent, once permitted
 }
 
 // conclude ends a change and records it. If another executor has ended it first, that outcome stays.
@@ -221,7 +223,7 @@ func (e *execution) write(ctx context.Context, a change.Approved) (change.EventK
 		return g.record(ctx, c.ID)
 	})
 	if unmarked || c.Op == write.OpCall { // the target keeps no marker of the change: a request that may have been sent is never sent again
-		if err := e.queue.Sending(ctx, a); err != nil {
+		if err := e.queue.Sending(ctx, a, source.Whose(g.options.Sources[c.Source], e.who)); err != nil {
 			return "", change.Outcome{}, err
 		}
 	}
@@ -269,6 +271,7 @@ func (e *execution) permitted(ctx context.Context, a change.Approved) (writes.Pe
 	if err := parties.Reviewed(ctx, g.options.Refresher, g.options.Changes, c); err != nil {
 		return writes.Permit{}, err
 	}
+	e.who = p
 	return writes.Allow(e.policy, p, a)
 }
 

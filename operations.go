@@ -59,6 +59,7 @@ func (c *Call) CallAPI(ctx context.Context, r APIRead) (*response.Answer, error)
 	if !ok {
 		return nil, problem.New(problem.Internal, fmt.Sprintf("the source %s can't be called", plan.API))
 	}
+	c.record.Credential = caller.Whose(plan.Who)
 	answered, res, err := caller.Call(ctx, permit)
 	if err != nil {
 		return nil, err
@@ -78,6 +79,9 @@ func (c *Call) CallAPI(ctx context.Context, r APIRead) (*response.Answer, error)
 	}
 	return got, err
 }
+
+// Cursors seals what a caller is to bring back: positions, and names of calls.
+func (c *Call) Cursors() *shape.Cursors { return c.gateway.cursors }
 
 // permitted takes a call of an API through policy.
 func (c *Call) permitted(r APIRead) (calls.Permit, calls.Plan, error) {

@@ -60,6 +60,10 @@ type Record struct {
 	// "token:ID:created", "token:ID:revoked", "rules:…". A log keeps one record per step.
 	Step   string `json:"step,omitempty"`
 	Digest string `json:"digest,omitempty"` // in hex: of the change at that step (change.Change.Sum), or of the token
+
+	// Credential is whose credential the calls of an HTTP API carried: "gateway", "person NAME", "owner NAME", "token ID",
+	// "claim VALUE", "program for NAME", "exchanged for NAME"; "" for none.
+	Credential string `json:"credential,omitempty"`
 }
 
 // Subject returns what r is a step of: a change's id or "token:ID"; "" if r is no step.

@@ -65,6 +65,7 @@ func (r *Record) appendBody(dst []byte) []byte {
 	dst = appendText(dst, `,"checkpoint":`, r.Checkpoint)
 	dst = appendText(dst, `,"step":`, r.Step)
 	dst = appendText(dst, `,"digest":`, r.Digest)
+	dst = appendText(dst, `,"credential":`, r.Credential)
 	return append(dst, '}')
 }
 
@@ -132,7 +133,7 @@ func clean(r *Record) {
 }
 
 // texts returns pointers to all text fields of r except Prev and Hash.
-func (r *Record) texts() [17]*string {
+func (r *Record) texts() [18]*string {
 	return [...]*string{&r.Principal, &r.Owner, &r.Tenant, &r.TokenID, &r.Correlation, &r.Tool, &r.Class, &r.ArgHash,
-		&r.Outcome, &r.Code, &r.Kind, &r.Policy, &r.Parent, &r.Change, &r.Checkpoint, &r.Step, &r.Digest}
+		&r.Outcome, &r.Code, &r.Kind, &r.Policy, &r.Parent, &r.Change, &r.Checkpoint, &r.Step, &r.Digest, &r.Credential}
 }

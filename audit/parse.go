@@ -43,6 +43,7 @@ func Parse(canonical []byte) (Record, error) {
 	r.Checkpoint = p.optional(`,"checkpoint":`)
 	r.Step = p.optional(`,"step":`)
 	r.Digest = p.optional(`,"digest":`)
+	r.Credential = p.optional(`,"credential":`)
 	if p.bad || p.rest != "}" {
 		return Record{}, errForm
 	}

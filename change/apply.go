@@ -29,8 +29,8 @@ func (q *Queue) Claim(ctx context.Context, id, holder string) (Approved, error) 
 
 // Sending records that a is about to be sent to a target that keeps no marker of completed changes. From then on it
 // is never sent again, whatever happens to this executor. It fails with problem.Conflict if the lease has passed to
-// another executor, or if sending had begun before.
-func (q *Queue) Sending(ctx context.Context, a Approved) error {
+// another executor, or if sending had begun before. whose is whose credential the target gets, for the audit; "" for none.
+func (q *Queue) Sending(ctx context.Context, a Approved, whose string) error {
 	c, err := a.Change()
 	if err != nil {
 		return err
@@ -39,7 +39,9 @@ func (q *Queue) Sending(ctx context.Context, a Approved) error {
 		return &problem.Error{Code: problem.Conflict, Kind: "sent", Detail: "somebody has begun to send the change already"}
 	}
 	c.Lease.Sent = true
-	return q.move(ctx, c, EventSending, Step{Actor: q.actor(c.Agent)}, Guard{Lease: q.o.Lease})
+	actor := q.actor(c.Agent)
+	actor.Credential = whose
+	return q.move(ctx, c, EventSending, Step{Actor: actor}, Guard{Lease: q.o.Lease})
 }
 
 // Reached records that the calls of a that done is the receipt of were carried out, before the next one is sent. It fails

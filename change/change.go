@@ -199,4 +199,6 @@ type Actor struct {
 	Tenant    string `json:"tenant,omitzero"`
 	TokenID   string `json:"token_id,omitzero"`
 	Policy    string `json:"policy,omitzero"` // the version of the rules
+
+	Credential string `json:"credential,omitzero"` // of sending: as audit.Record.Credential
 }

@@ -527,7 +527,7 @@ func TestLease(t *testing.T) {
 // TestSending checks that a change whose sending has begun is never sent again.
 func TestSending(t *testing.T) {
 	h, ctx := newHall(t, change.Options{}), t.Context()
-	if err := h.Sending(ctx, change.Approved{}); problem.CodeOf(err) != problem.PermissionDenied {
+	if err := h.Sending(ctx, change.Approved{}, ""); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Error("the zero Approved is sent:", err)
 	}
 	for event, sent := range map[change.EventKind]bool{change.EventUnknown: true, change.EventApplied: true, change.EventFailed: false, change.EventStale: false} {
@@ -539,13 +539,17 @@ func TestSending(t *testing.T) {
 		if held, err := a.Change(); err != nil || held.Lease.Sent {
 			t.Error("sent before it was:", err)
 		}
-		if err := h.Sending(ctx, a); err != nil {
+		if err := h.Sending(ctx, a, "person ana"); err != nil {
 			t.Fatal(err)
 		}
-		if kept, err := h.Get(ctx, c.ID); err != nil || !kept.Lease.Sent {
+		kept, err := h.Get(ctx, c.ID)
+		if err != nil || !kept.Lease.Sent {
 			t.Error("it isn't kept that it is sent:", err)
 		}
-		if err := h.Sending(ctx, a); kind(err) != "sent" {
+		if r := kept.Record(len(kept.History)); r.Credential != "person ana" || r.Tool != "changes/sending" {
+			t.Errorf("whose credential is sent isn't recorded: %+v", r)
+		}
+		if err := h.Sending(ctx, a, "person ana"); kind(err) != "sent" {
 			t.Error("sent twice:", err)
 		}
 		done, err := h.Finish(ctx, a, event, change.Outcome{})

@@ -23,7 +23,7 @@ func (c *Change) Record(n int) *audit.Record {
 	}
 	r := &audit.Record{Time: step.At, Principal: step.Actor.Principal, Owner: step.Actor.Owner, Tenant: step.Actor.Tenant, TokenID: step.Actor.TokenID,
 		Correlation: c.Correlation, Tool: "changes/" + string(step.Event), Outcome: audit.OK, Policy: step.Actor.Policy,
-		Change: c.ID, Step: fmt.Sprintf("%s:%d", c.ID, n), Digest: step.Digest}
+		Credential: step.Actor.Credential, Change: c.ID, Step: fmt.Sprintf("%s:%d", c.ID, n), Digest: step.Digest}
 	if outcome, ok := outcomes[step.Event]; ok {
 		r.Outcome = outcome
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/console/internal/assets"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
@@ -48,6 +49,8 @@ type Options struct {
 	URL         string                    // of this host, as people open it, such as "https://gate.example"; "" for that of the request
 	Allow       func(*http.Request) error // refuses Host headers that /mcp would refuse: mcp.Server.Allow
 	Admit       Admit                     // admits, limits and records pages that don't use a Reviewer
+
+	Connections *connect.Connections // accounts at APIs that people connect; nil for none
 
 	Audit    audit.Reader
 	Exposure func() (*policyreport.Regime, error) // returns the rules in force

@@ -62,6 +62,10 @@ func (c *Console) routes() []route {
 	if c.options.Agents != nil {
 		all = append(all, route{method: "GET", pattern: "/allow", serve: c.consent}, route{method: "POST", pattern: "/allow", serve: c.allow})
 	}
+	if c.options.Connections != nil {
+		all = append(all, route{method: "POST", pattern: "/you/accounts/{source}/connect", serve: c.connect},
+			route{method: "GET", pattern: "/you/accounts/{source}/callback", serve: c.connected})
+	}
 	if c.options.Exposure != nil {
 		all = append(all, route{method: "GET", pattern: "/access", needs: identity.Operator, serve: c.access})
 	}

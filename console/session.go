@@ -45,10 +45,10 @@ func (c *Console) recognise(v *visit) error {
 // holds reports whether the visitor's session is still good.
 func (c *Console) holds(v *visit) bool { return c.recognise(v) == nil }
 
-// admits reports whether p may sign in: a person with pages of their own, or, where agents sign in, one who may let them
-// in.
+// admits reports whether p may sign in: a person with pages of their own, or one who may let agents in or connect accounts
+// that agents use.
 func (c *Console) admits(p identity.Principal) bool {
-	return p.SignsIn() || c.options.Agents != nil && p.Kind == identity.Human && p.Depth == 0 && len(identity.Lendable(p)) > 0 && p.Person() != ""
+	return p.SignsIn() || (c.options.Agents != nil || c.options.Connections != nil) && p.Kind == identity.Human && p.Depth == 0 && len(identity.Lendable(p)) > 0 && p.Person() != ""
 }
 
 // Identify returns an authenticator for another endpoint of the same host: by the session in a request without a credential

@@ -10,6 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/authserver"
+	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -23,6 +24,7 @@ type youPage struct {
 	Here     string // the ID of this session
 	Agents   []identity.Token
 	Lets     bool // agents can sign in
+	Accounts []connect.Connection
 }
 
 func (c *Console) you(v *visit) error {
@@ -34,20 +36,30 @@ func (c *Console) you(v *visit) error {
 	if p.Agents, err = c.options.Tokens.Agents(v.ctx(), v.who); err != nil {
 		return err
 	}
+	if c.options.Connections != nil && v.who.Person() != "" {
+		if p.Accounts, err = c.options.Connections.List(v.ctx(), v.who); err != nil {
+			return err
+		}
+	}
 	f := frame{Title: "You", At: Path + "/you", Page: p}
-	if v.r.URL.Query().Has("ended") {
+	switch q := v.r.URL.Query(); {
+	case q.Has("ended"):
 		f.Notice = "Ended, everywhere."
+	case q.Has("connected"):
+		f.Notice = "Connected. Agents that act for you can use the account now."
 	}
 	return c.render(v, "you", f)
 }
 
-// endOwn ends a session of the visitor's own, or removes an agent that they let in.
+// endOwn ends a session of the visitor's own, removes an agent that they let in, or disconnects an account.
 func (c *Console) endOwn(v *visit) error {
 	id, err := v.r.PathValue("id"), error(nil)
-	switch v.r.PathValue("what") {
-	case "sessions":
+	switch what := v.r.PathValue("what"); {
+	case what == "accounts" && c.options.Connections != nil:
+		err = c.recorded(v, "console/disconnect", func(ctx context.Context) error { return c.options.Connections.End(ctx, v.who, id) })
+	case what == "sessions":
 		err = c.recorded(v, "console/end_session", func(ctx context.Context) error { return c.options.Tokens.End(ctx, v.who, identity.Session, id) })
-	case "agents":
+	case what == "agents":
 		err = c.recorded(v, "console/remove_agent", func(ctx context.Context) error { return c.options.Tokens.EndGrant(ctx, v.who, id) })
 	default:
 		err = problem.New(problem.NotFound, "No page has this address.")

@@ -141,13 +141,19 @@ func (t *Tokens) Invite(ctx context.Context, by Principal, want Token, life time
 }
 
 // Remove revokes every token of a person that by, an operator, manages: sessions, agents that they let in, and tokens
-// that act for them. It returns how many; problem.NotFound if there is none.
+// that act for them. It ends their connections with accounts at APIs. It returns how many tokens; problem.NotFound if
+// there is none.
 func (t *Tokens) Remove(ctx context.Context, by Principal, owner, tenant string) (int, error) {
 	all, err := t.List(ctx, by)
 	if err != nil {
 		return 0, err
 	}
 	n, person := 0, Person(owner)
+	if person != "" && manages(by, Token{Tenant: tenant}) {
+		if err := t.store.EndConnections(ctx, person, tenant); err != nil {
+			return 0, storeFailed(err)
+		}
+	}
 	for _, k := range all {
 		if person == "" || Person(k.Owner) != person || k.Tenant != tenant || !k.Revoked.IsZero() || !t.now().Before(k.Expires) {
 			continue

@@ -208,6 +208,8 @@ type TokenKeeper interface {
 	// RevokeToken sets Revoked to r's Time and stores r in the outbox, in one transaction. It does nothing if the token
 	// is revoked already; problem.NotFound if there is no such token.
 	RevokeToken(ctx context.Context, id string, r audit.Record) error
+	// EndConnections ends all connections of a person, by canonical name, with the accounts that agents use for them.
+	EndConnections(ctx context.Context, person, tenant string) error
 }
 
 // quote quotes s for a message, cut to 60 bytes.

@@ -34,6 +34,7 @@ type outcome struct {
 	text       string          // "" sends none
 	structured json.RawMessage // nil sends none
 	isError    bool
+	links      []tool.Link
 }
 
 // call answers a call of a registered tool.
@@ -48,7 +49,7 @@ func (s *Server) call(ctx context.Context, x *exchange, a asked) outcome {
 	if err != nil {
 		return s.failed(ctx, x, a, err)
 	}
-	out := outcome{isError: res.Failed}
+	out := outcome{isError: res.Failed, links: res.Links}
 	if a.form != Structured {
 		out.text = res.Text
 	}
@@ -125,6 +126,9 @@ func cause(err error) error {
 	return err
 }
 
+// linksVersion is the first protocol version whose results have links to resources.
+const linksVersion = "2025-06-18"
+
 // forSDK returns o as the SDK's result for a protocol version.
 func (o outcome) forSDK(version string) (sdk.Result, error) {
 	if o.failure != nil {
@@ -140,6 +144,11 @@ func (o outcome) forSDK(version string) (sdk.Result, error) {
 	res.Content, res.IsError = []sdk.Content{}, o.isError
 	if o.text != "" {
 		res.Content = append(res.Content, &sdk.TextContent{Text: o.text})
+	}
+	if version >= linksVersion {
+		for _, l := range o.links {
+			res.Content = append(res.Content, &sdk.ResourceLink{URI: l.URI, Name: l.Name, MIMEType: l.MediaType, Size: &l.Size})
+		}
 	}
 	if o.structured != nil {
 		res.StructuredContent = o.structured
@@ -170,6 +179,16 @@ func (o outcome) append(dst []byte, id string, server []byte) []byte {
 	dst = append(dst, `},"content":[`...)
 	if o.text != "" {
 		dst = append(value.AppendQuoted(append(dst, `{"type":"text","text":`...), o.text), '}')
+	}
+	for i, l := range o.links {
+		if i > 0 || o.text != "" {
+			dst = append(dst, ',')
+		}
+		link, err := (&sdk.ResourceLink{URI: l.URI, Name: l.Name, MIMEType: l.MediaType, Size: &l.Size}).MarshalJSON()
+		if err != nil {
+			panic(err) // texts and a number always encode
+		}
+		dst = append(dst, link...)
 	}
 	dst = append(dst, ']')
 	if o.structured != nil {

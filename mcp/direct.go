@@ -88,6 +88,9 @@ func (s *Server) writeDirect(w http.ResponseWriter, r *http.Request, x *exchange
 	ctx := s.begin(r.Context(), x, x.message.Method)
 	out := s.call(ctx, x, a)
 	s.ended(ctx, x, mcpobserve.Failed(out.failure, out.isError))
+	if r.Header.Get("Mcp-Protocol-Version") < linksVersion {
+		out.links = nil
+	}
 	answer := &answer{ResponseWriter: w, x: x}
 	stateless := r.Header.Get("Mcp-Protocol-Version") >= modernVersion
 	if session := r.Header.Get("Mcp-Session-Id"); !stateless {

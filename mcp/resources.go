@@ -70,11 +70,14 @@ func (s *Server) readResource(ctx context.Context, x *exchange, r *sdk.ReadResou
 	if err := complete(res, negotiated(r, r.Params.Meta), `{"contents":[],"resultType":"complete"}`); err != nil {
 		return nil, err
 	}
-	res.Cacheable, res.Meta = private(), cost(x, len(out.Text))
+	res.Cacheable, res.Meta = private(), cost(x, len(out.Text)+len(out.Blob))
 	if out.Class != "" {
 		res.Meta["source_class"] = out.Class
 	}
 	res.Contents = []*sdk.ResourceContents{{URI: out.URI, MIMEType: prompt.JSON, Text: out.Text}}
+	if out.MediaType != "" {
+		res.Contents = []*sdk.ResourceContents{{URI: out.URI, MIMEType: out.MediaType, Blob: out.Blob}}
+	}
 	return res, nil
 }
 

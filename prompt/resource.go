@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/files"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -21,7 +22,7 @@ const Scheme = "bailiwick://"
 // pageSize is the number of resources on a page.
 const pageSize = 100
 
-// JSON is the media type of every resource.
+// JSON is the media type of every resource but files.
 const JSON = "application/json"
 
 // A kind is what a resource shows of a class, and the tool that answers it.
@@ -49,8 +50,11 @@ type Template struct{ URI, Name, Title, Description string }
 // A Content is the content of a resource.
 type Content struct {
 	URI   string
-	Text  string // JSON
+	Text  string // JSON; "" with Blob
 	Class string // the source of its data, as "source.Class"
+
+	Blob      []byte // the bytes of a file
+	MediaType string // of Blob
 }
 
 // Templates returns the templates of the resources that p may read.
@@ -211,6 +215,9 @@ func absent(kind string) error {
 func (s *Set) Read(ctx context.Context, p identity.Principal, r Request) (Content, error) {
 	if IsChange(r.Name) {
 		return s.readChange(ctx, p, r)
+	}
+	if files.Is(r.Name) {
+		return s.readFile(ctx, p, r)
 	}
 	_, _, k, ok := split(r.Name)
 	t := s.tools.Tool(k.tool)

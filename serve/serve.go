@@ -22,6 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/openapi"
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
@@ -38,6 +39,11 @@ type Options struct {
 	// Open opens a source whose url begins with a scheme that this package doesn't link, such as duckdb:. It returns nil
 	// without an error for a source that it doesn't know. Nil opens none.
 	Open func(ctx context.Context, s Source) (source.Adapter, error)
+
+	// Credential returns the program's own credential of an HTTP API of the configuration, in the place of a configured
+	// one: a function of each request's principal, such as openapi.Headers, openapi.Exchange or an openapi.TokenExchange.
+	// It returns nil for a source that it has none for. Nil has none.
+	Credential func(source string) openapi.Credential
 
 	// Logger receives what operators need to know. Nil discards it.
 	Logger *slog.Logger
@@ -63,7 +69,7 @@ func (o *Options) opening() config.Open {
 // A Server serves one configuration. It is safe for concurrent use.
 type Server struct {
 	file  string
-	open  config.Open
+	own   Options
 	plant *app.App
 	parts *app.Serving
 	end   context.CancelFunc // ends the handlers
@@ -80,13 +86,13 @@ func Open(ctx context.Context, file string, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Open = o.opening()
+	c.Open, c.Credential = o.opening(), o.Credential
 	p, err := app.Observed(ctx, c, log)
 	if err != nil {
 		return nil, err
 	}
 	alive, end := context.WithCancel(context.WithoutCancel(ctx))
-	s := &Server{file: file, open: c.Open, plant: p, end: end}
+	s := &Server{file: file, own: o, plant: p, end: end}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -149,7 +155,7 @@ func (s *Server) Reload(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Open = s.open
+	c.Open, c.Credential = s.own.opening(), s.own.Credential
 	warnings, err := s.plant.Reload(ctx, c)
 	if err == nil {
 		s.parts.MCP.SetResults(app.Forms(c))

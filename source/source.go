@@ -93,9 +93,19 @@ type Adapter interface {
 
 // A Caller is a Source that is called, as an HTTP API is. Call sends the request that a permit allows and returns the
 // response, whatever its status, with the permit of the call that it answers: another one if the API redirected. It
-// refuses a permit that isn't for a read. Its errors are those of send.Sender.
+// refuses a permit that isn't for a read. Its errors are those of send.Sender. Whose returns whose credential the calls of
+// a principal carry, for the audit: "gateway", "person ana@example.com"; "" for none.
 type Caller interface {
 	Call(context.Context, calls.Permit) (calls.Permit, *client.Response, error)
+	Whose(identity.Principal) string
+}
+
+// Whose returns whose credential the calls of a principal to s carry; "" if s isn't called.
+func Whose(s Source, who identity.Principal) string {
+	if caller, ok := s.(Caller); ok {
+		return caller.Whose(who)
+	}
+	return ""
 }
 
 // An Unmarked is a Writer that can't keep a marker of a change together with its effect, as one over an API. A change that

@@ -98,4 +98,11 @@ type Result struct {
 	Text       string          // a short rendering of the same content for the model
 	Class      string          // the source of its data, as "source.Class" or a source; "" if it contains none
 	Failed     bool            // what the tool was to do was refused elsewhere: an API refused a write; the result says why
+	Links      []Link          // resources that hold more of the answer
+}
+
+// A Link names a resource that the caller can read.
+type Link struct {
+	URI, Name, MediaType string
+	Size                 int64 // in bytes
 }

@@ -3,18 +3,29 @@ package app
 import (
 	"fmt"
 	"net/url"
+	"slices"
 
+	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
-	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
+	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/configured"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/source/openapi"
 )
 
-// openAPI opens an HTTP API. It sends nothing. Responses are searched for the credentials of all sources.
-func openAPI(c *config.Config, s config.Source) (*openapi.API, error) {
-
-	who, err := credentialOf(s.OpenAPI.Credential)
+// openAPI opens an HTTP API. It sends nothing. Responses are searched for the credentials of all sources. People connect
+// their accounts in connections; where it is nil, calls that need one are refused.
+func openAPI(c *config.Config, s config.Source, connections *connect.Connections) (*openapi.API, error) {
+	who, err := configured.Credential(s.OpenAPI.Credential)
+	if p := s.OpenAPI.Credential; err == nil && p != nil && p.Person != nil && connections != nil {
+		who, err = configured.Account(connections, s.Name, p.Person)
+	}
+	if c.Credential != nil {
+		if own := c.Credential(s.Name); own != nil {
+			who, err = own, nil
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("source %s can't be opened: its credential: %w", s.Name, err)
 	}
@@ -23,6 +34,17 @@ func openAPI(c *config.Config, s config.Source) (*openapi.API, error) {
 		return nil, fmt.Errorf("source %s can't be opened: %w", s.Name, err)
 	}
 	return openapi.New(s.Name, sender), nil
+}
+
+// openConnections returns the connections of people that p's sources use, nil if none does.
+func (p *App) openConnections() (*connect.Connections, error) {
+	if !slices.ContainsFunc(p.Config.Sources, func(s config.Source) bool {
+		return s.OpenAPI != nil && s.OpenAPI.Credential != nil && s.OpenAPI.Credential.Person != nil
+	}) {
+		return nil, nil
+	}
+	keys := p.Config.Accounts
+	return connect.New(connect.Options{Store: p.Store, Used: p.Store, Key: keys.Key, Previous: keys.Previous, Page: func() string { return p.Address + console.Path + "/you" }})
 }
 
 // knownTo returns the credentials of all sources, including the passwords of databases.
@@ -34,61 +56,8 @@ func knownTo(c *config.Config) *credential.Known {
 			known.Add(password)
 		}
 		if s.OpenAPI != nil {
-			known.Add(secretsOf(s.OpenAPI.Credential)...)
+			known.Add(configured.Secrets(s.OpenAPI.Credential)...)
 		}
 	}
 	return known
-}
-
-func secretsOf(c *apis.Credential) []string {
-	switch {
-	case c == nil:
-		return nil
-	case c.OAuth != nil:
-		return []string{c.OAuth.Secret}
-	case c.Each != nil:
-		var all []string
-		for _, of := range c.Each.Of {
-			all = append(all, secretsOf(&of)...)
-		}
-		return all
-	}
-	made, err := credentialOf(c)
-	if h, ok := made.(credential.Holder); ok && err == nil {
-		return h.Secrets()
-	}
-	return nil
-}
-
-// credentialOf returns the credential for its configuration, or nil if there is none.
-func credentialOf(c *apis.Credential) (credential.Credential, error) {
-	switch {
-	case c == nil:
-		return nil, nil
-	case c.Bearer != "":
-		return credential.Bearer(c.Bearer), nil
-	case c.Header != nil:
-		return credential.Header(*c.Header), nil
-	case c.Basic != nil:
-		return credential.Basic(*c.Basic), nil
-	case c.Query != nil:
-		return credential.Query(*c.Query), nil
-	case c.OAuth != nil:
-		params := url.Values{}
-		for name, v := range c.OAuth.Params {
-			params.Set(name, v)
-		}
-		return credential.NewClient(credential.ClientOptions{TokenURL: c.OAuth.TokenURL, ID: c.OAuth.ID, Secret: c.OAuth.Secret, Scopes: c.OAuth.Scopes, Params: params})
-	case c.Each != nil:
-		each := credential.PerPrincipal{By: credential.By(c.Each.By), Claim: c.Each.Claim, Of: map[string]credential.Credential{}}
-		for name, of := range c.Each.Of {
-			made, err := credentialOf(&of)
-			if err != nil {
-				return nil, err
-			}
-			each.Of[name] = made
-		}
-		return each, nil
-	}
-	return nil, fmt.Errorf("it says nothing")
 }

@@ -36,7 +36,7 @@ func (p *App) Console(ctx context.Context, s *mcp.Server, credentials identity.A
 		},
 		Audit: p.Store, Exposure: func() (*policyreport.Regime, error) { return p.Gateway.Regime(Offers(p.latest.Load())) },
 		Tokens: p.Tokens, Issuer: issuer, Agents: p.agents(s, log), URL: p.Config.Server.URL, Sources: func(ctx context.Context) []console.Source { return p.health(ctx, log) },
-		Version: Version(), Log: log, Fresh: p.Config.Auth.Fresh,
+		Connections: p.connections, Version: Version(), Log: log, Fresh: p.Config.Auth.Fresh,
 	}
 	if hooks := p.Config.Notifications.Hooks; hooks != nil {
 		o.Deliveries, o.Hooks = p.Store, webhook.Names(hooks)

@@ -1,65 +1,12 @@
 package app
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
-	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/value"
 )
-
-// TestCredential checks what each configured credential adds to a request of ann's.
-func TestCredential(t *testing.T) {
-	tokens := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		id, secret, _ := r.BasicAuth()
-		_, _ = w.Write([]byte(`{"token_type": "Bearer", "access_token": "` + strings.Join([]string{id, secret, r.FormValue("scope"), r.FormValue("audience")}, "-") + `"}`))
-	}))
-	defer tokens.Close()
-	ann := identity.Principal{ID: "token:t1", TokenID: "t1", Owner: "ann", Claims: value.OfObject([]value.Member{{Name: "login", Value: value.OfString("annie")}})}
-	each := func(by, claim, name string) apis.Credential {
-		return apis.Credential{Each: &apis.Each{By: by, Claim: claim, Of: map[string]apis.Credential{name: {Bearer: "own"}}}}
-	}
-	for _, row := range []struct {
-		c    apis.Credential
-		want string
-	}{
-		{apis.Credential{Bearer: "b"}, "Authorization: Bearer b"},
-		{apis.Credential{Header: &apis.Named{Name: "X-Key", Value: "k"}}, "X-Key: k"},
-		{apis.Credential{Basic: &apis.Basic{User: "u", Password: "p"}}, "Authorization: Basic dTpw"},
-		{apis.Credential{Query: &apis.Named{Name: "key", Value: "q"}}, "?a=1&key=q"},
-		{apis.Credential{OAuth: &apis.OAuth{TokenURL: tokens.URL, ID: "id", Secret: "secret", Scopes: []string{"read"}, Params: map[string]string{"audience": "shop"}}}, "Authorization: Bearer id-secret-read-shop"},
-		{each("owner", "", "ann"), "Authorization: Bearer own"},
-		{each("token", "", "t1"), "Authorization: Bearer own"},
-		{each("claim", "login", "annie"), "Authorization: Bearer own"},
-		{each("owner", "", "bob"), "permission_denied no_credential"},
-	} {
-		made, err := credentialOf(&row.c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := httptest.NewRequest(http.MethodGet, "https://shop.test/x?a=1", nil)
-		var got []string
-		if err := made.Apply(t.Context(), ann, r); err != nil {
-			p := problem.Of(err)
-			got = append(got, string(p.Code)+" "+p.Kind)
-		}
-		for name := range r.Header {
-			got = append(got, name+": "+r.Header.Get(name))
-		}
-		if r.URL.RawQuery != "a=1" {
-			got = append(got, "?"+r.URL.RawQuery)
-		}
-		if s := strings.Join(got, "; "); s != row.want {
-			t.Errorf("%+v: %s, want %s", row.c, s, row.want)
-		}
-	}
-}
 
 // TestOpenAPI checks that an invalid API is refused, without its secret in the error.
 func TestOpenAPI(t *testing.T) {
@@ -67,7 +14,7 @@ func TestOpenAPI(t *testing.T) {
 		{"https://shop.test", ""},
 		{"shop.test", "source shop can't be opened: "},
 	} {
-		opened, err := openAPI(&config.Config{}, config.Source{Name: "shop", OpenAPI: &apis.Source{BaseURL: row.base, Credential: &apis.Credential{Bearer: "hunter2"}}})
+		opened, err := openAPI(&config.Config{}, config.Source{Name: "shop", OpenAPI: &apis.Source{BaseURL: row.base, Credential: &apis.Credential{Bearer: "hunter2"}}}, nil)
 		if row.want == "" != (err == nil) || err != nil && (!strings.HasPrefix(err.Error(), row.want) || strings.Contains(err.Error(), "hunter2")) {
 			t.Errorf("%s: %v", row.base, err)
 		}

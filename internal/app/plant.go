@@ -19,6 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
@@ -51,6 +52,8 @@ type App struct {
 	sources   map[string]source.Source
 	opened    []config.Source // the sources it was built with
 
+	connections *connect.Connections // accounts that people connect; nil for none
+
 	closers []func() error
 }
 
@@ -71,8 +74,11 @@ func (p *App) open(ctx context.Context) (err error) {
 		return err
 	}
 	p.sources, p.opened = map[string]source.Source{}, p.Config.Sources
+	if p.connections, err = p.openConnections(); err != nil {
+		return err
+	}
 	for _, s := range p.Config.Sources {
-		opened, err := OpenSource(ctx, p.Config, s)
+		opened, err := p.openSource(ctx, s)
 		if err != nil {
 			return err
 		}
@@ -87,6 +93,14 @@ func (p *App) open(ctx context.Context) (err error) {
 	}
 	p.declare(p.Config)
 	return p.openGateway(ctx)
+}
+
+// openSource opens a source of p.
+func (p *App) openSource(ctx context.Context, s config.Source) (Opened, error) {
+	if s.OpenAPI != nil {
+		return openAPI(p.Config, s, p.connections)
+	}
+	return OpenSource(ctx, p.Config, s)
 }
 
 // Close closes the running parts.

@@ -146,6 +146,7 @@ func Restart(started, now *config.Config) []string {
 	}
 	differ("auth", plain(a.Auth.Anonymous, a.Auth), plain(b.Auth.Anonymous, b.Auth))
 	differ("stdio", plain(&a.Stdio, config.Auth{}), plain(&b.Stdio, config.Auth{}))
+	differ("accounts", a.Accounts, b.Accounts)
 	differ("server", a.Server, b.Server)
 	differ("log", a.Log, b.Log)
 	differ("telemetry", a.Telemetry, b.Telemetry)

@@ -91,6 +91,9 @@ func (s *Serving) Work(ctx context.Context, address string) (stop func()) {
 	if o := s.plant.Config.Audit.Archive; o.Folder != "" {
 		ends = append(ends, archive.Keep(ctx, s.plant.Store, o.Folder, o.After, s.log))
 	}
+	if s.plant.connections != nil {
+		ends = append(ends, s.plant.connections.Keep(ctx, s.log))
+	}
 	return func() {
 		for _, end := range ends {
 			end()

@@ -15,6 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/archive"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
@@ -34,6 +35,7 @@ type Store interface {
 	webhook.Store
 	source.Pinger
 	once.Store
+	connect.Store
 	Secret(ctx context.Context, name string) ([]byte, error)
 	io.Closer
 }

@@ -110,6 +110,7 @@ func (c *Config) packed(rules *calls.Rules, name string, of apis.Contents) error
 		}
 		rules.Access.Rules, rules.Digest = append(rules.Access.Rules, p.Access...), rules.Digest+" "+p.Digest
 		rules.Partial = append(rules.Partial[:len(rules.Partial):len(rules.Partial)], p.Partial...)
+		rules.ReadBack = append(rules.ReadBack[:len(rules.ReadBack):len(rules.ReadBack)], p.ReadBack...)
 	}
 	classes, err := classify.New(of.Document, rules.Access)
 	if err != nil {

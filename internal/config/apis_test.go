@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -63,9 +65,16 @@ func TestAPIFaults(t *testing.T) {
 		{source("credential: {oauth: {token_url: 'http://flow.example/t', client_id: a, client_secret: t}}"), "1:102: sources.flow.openapi.credential.oauth.token_url: token_url would send the credential over http, where the network can read it: use https://, or write plain_http: true"},
 		{source("timeout: 1h"), "1:90: sources.flow.openapi.timeout: must be a duration from 1s to 5m, such as 30s, 5m, 12h or 90d"},
 		{source("packs: [~/packs]"), "1:89: sources.flow.openapi.packs.0: ~ is not expanded; write ${HOME} for it"},
-		{cred("{}"), "1:93: sources.flow.openapi.credential: needs one of bearer, header, basic, query or oauth"},
+		{cred("{}"), "1:93: sources.flow.openapi.credential: needs one of bearer, header, basic, query, oauth, person or per_principal"},
 		{cred("{bearer: a, basic: {user: a, password: b}}"), "1:105: sources.flow.openapi.credential.basic: the credential is bearer already, and is one thing"},
 		{cred("{baerer: a}"), `1:94: sources.flow.openapi.credential: unknown key "baerer"; did you mean bearer?`},
+		{cred("{person: {authorize_url: 'https://l.example/a', token_url: 'https://l.example/t', client_id: g}}"),
+			`1:94: sources.flow.openapi.credential.person: needs the section accounts with a key, which seals people's tokens in the store: accounts: {key: "${ACCOUNTS_KEY}"}`},
+		{cred("{person: {authorize_url: 'https://l.example/a', token_url: 'http://l.example/t', client_id: g}}") + "accounts: {key: AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=}",
+			"1:141: sources.flow.openapi.credential.person.token_url: token_url would send the credential over http, where the network can read it: use https://, or write plain_http: true"},
+		{cred("{person: {authorize_url: 'https://l.example/a', token_url: 'https://l.example/t', client_id: g, exchange: {client_id: h}}}") + "accounts: {key: AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=}",
+			"1:199: sources.flow.openapi.credential.person.exchange: client_id and client_secret go together"},
+		{flowSource + "accounts: {key: c2hvcnQ=}", "2:17: accounts.key: must be 32 bytes in base64, as `openssl rand -base64 32` prints them"},
 		{cred(`{bearer: "a\nb"}`), "1:102: sources.flow.openapi.credential.bearer: must be one line, without spaces around it"},
 		{cred("{header: {name: Host, value: a}}"), "1:109: sources.flow.openapi.credential.header.name: must be the name of a header, such as X-API-Key"},
 		{cred("{per_principal: {by: claim, secrets: {a: b}}}"), "1:109: sources.flow.openapi.credential.per_principal: needs the key claim: the name of the claim"},
@@ -321,5 +330,87 @@ func TestAPIsDocument(t *testing.T) {
 	}
 	if faults := compiledFaults(t, c); len(faults) > 0 || len(c.Rules.APIs["app"].Access.Rules) != 3 || c.Sources[0].OpenAPI.Credential.Bearer != "token" {
 		t.Errorf("%v %+v", faults, c.Rules.APIs["app"])
+	}
+}
+
+// TestLargeState checks that the state of a configuration follows its documents, which are read again only once the system
+// says that they changed, and that looking at one doesn't hold it in memory.
+func TestLargeState(t *testing.T) {
+	dir := t.TempDir()
+	file, doc := filepath.Join(dir, "f.yaml"), filepath.Join(dir, "flow.json")
+	large := `{"openapi": "3.0.3", "paths": {}, "x-filler": "` + strings.Repeat("a", 8<<20) + `"}`
+	old := time.Now().Add(-time.Hour)
+	write := func(text string, at time.Time) {
+		t.Helper()
+		if err := errors.Join(os.WriteFile(doc, []byte(text), 0o600), os.Chtimes(doc, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(large, old)
+	if err := os.WriteFile(file, []byte("sources: {flow: {openapi: {document: flow.json, base_url: https://flow.example}}}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 10 {
+		if c.Now() != c.State() {
+			t.Fatal("nothing has changed")
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 4<<20 {
+		t.Errorf("ten looks at an unchanged document take %d KB", n>>10)
+	}
+	changed := strings.Replace(large, "aaa", "aba", 1) // of the same size
+	for name, step := range map[string]struct {
+		text string
+		at   time.Time
+		same bool
+	}{
+		"touched": {large, old.Add(time.Minute), true}, "changed": {changed, old.Add(2 * time.Minute), false}, "changed now": {changed, time.Now(), false},
+		"changed, of tomorrow": {changed, time.Now().Add(24 * time.Hour), false}, "shorter": {large[:100], old, false},
+	} {
+		write(step.text, step.at)
+		runtime.ReadMemStats(&before)
+		if (c.Now() == c.State()) != step.same {
+			t.Error(name)
+		}
+		runtime.ReadMemStats(&after)
+		if n := after.TotalAlloc - before.TotalAlloc; n > 4<<20 {
+			t.Errorf("%s: a look takes %d KB", name, n>>10)
+		}
+	}
+	write(large, old)
+	if c, err = config.Load(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(doc, doc+".old"); err != nil {
+		t.Fatal(err)
+	}
+	write(changed, old)
+	if c.Now() == c.State() {
+		t.Error("another file of the same size and time is not seen")
+	}
+	write(large, time.Now()) // read while its time can't be trusted yet
+	if c, err = config.Load(file); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(changed, info.ModTime())
+	if c.Now() == c.State() {
+		t.Error("a change within the resolution of the clock is not seen")
+	}
+	if err := os.Remove(doc); err != nil {
+		t.Fatal(err)
+	}
+	if c.Now() == c.State() {
+		t.Error("a document that is gone is not seen")
 	}
 }

@@ -22,7 +22,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
+	"github.com/bailiwick-dev/bailiwick/internal/config/keeping"
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
@@ -46,21 +48,26 @@ type Open func(context.Context, Source) (source.Adapter, error)
 
 // A Config is a configuration. The zero value has the defaults, grants access to no principal and has no source.
 type Config struct {
-	Listen  string       // host:port; "" is DefaultListen
-	Store   string       // "sqlite:path" or "postgres://…"; "" is DefaultStore
-	Sources []Source     // in the order of the file
-	Open    Open         // opens what the program itself can't; nil for none. No file sets it
-	Rules   policy.Rules // Version is set to their Digest
-	Tools   Tools
-	Results Results
-	Prompts []Prompt // in the order of the file
-	Budget  int      // maximum bytes of a shaped result; 0 is the default
-	Limits  Limits
-	Auth    Auth
-	Stdio   identity.Principal // the principal over stdio, ID "stdio"; without scopes, stdio is refused
-	Server  Server
-	Log     Log
-	Audit   Audit
+	Listen  string   // host:port; "" is DefaultListen
+	Store   string   // "sqlite:path" or "postgres://…"; "" is DefaultStore
+	Sources []Source // in the order of the file
+	Open    Open     // opens what the program itself can't; nil for none. No file sets it
+
+	// Credential returns the program's own credential of an HTTP API, in the place of a configured one; nil for none. No
+	// file sets it.
+	Credential func(source string) credential.Credential
+	Rules      policy.Rules // Version is set to their Digest
+	Tools      Tools
+	Results    Results
+	Prompts    []Prompt // in the order of the file
+	Budget     int      // maximum bytes of a shaped result; 0 is the default
+	Limits     Limits
+	Auth       Auth
+	Stdio      identity.Principal // the principal over stdio, ID "stdio"; without scopes, stdio is refused
+	Server     Server
+	Log        Log
+	Audit      keeping.Audit
+	Accounts   keeping.Accounts
 
 	Lenient bool     // unknown names in lists of principals and tokens are warnings instead of faults
 	Notes   []string // settings without effect, for the operator

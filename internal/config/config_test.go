@@ -16,6 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
+	"github.com/bailiwick-dev/bailiwick/internal/config/keeping"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 	"github.com/bailiwick-dev/bailiwick/internal/mail"
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
@@ -23,6 +24,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
 	"github.com/bailiwick-dev/bailiwick/internal/signin"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
@@ -98,6 +100,15 @@ var same = cmp.Options{
 	cmp.Comparer(func(a, b value.Value) bool { return a.Kind() == b.Kind() && a.String() == b.String() }),
 }
 
+// sequence returns 32 bytes that count up from first.
+func sequence(first byte) []byte {
+	out := make([]byte, 32)
+	for i := range out {
+		out[i] = first + byte(i)
+	}
+	return out
+}
+
 func TestParse(t *testing.T) {
 	want := &config.Config{
 		Listen: "0.0.0.0:9000",
@@ -120,6 +131,10 @@ func TestParse(t *testing.T) {
 					"ann": {Bearer: "plain hunter2"}, "bob": {Bearer: "b"}, "cid": {Header: &apis.Named{Name: "X-Api-Key", Value: "c"}}, "dee": {Basic: &apis.Basic{User: "dee", Password: "d"}},
 					"eve": {Query: &apis.Named{Name: "key", Value: "e"}},
 					"fay": {OAuth: &apis.OAuth{TokenURL: "https://login.example/token", ID: "f", Secret: "s", Scopes: []string{"read"}, Params: map[string]string{"audience": "flow"}}}}}}}},
+			{Name: "mail", OpenAPI: &apis.Source{Document: "https://mail.example/openapi.json", BaseURL: "https://mail.example/v1", Credential: &apis.Credential{Person: &apis.Person{
+				AuthorizeURL: "https://login.example/authorize", TokenURL: "https://login.example/token", RevokeURL: "https://login.example/revoke", Issuer: "https://login.example", ID: "gate", Secret: "s", InBody: true,
+				Scopes: []string{"mail.read", "offline_access"}, Params: map[string]string{"access_type": "offline"},
+				Exchange: &apis.OAuth{TokenURL: "https://sts.example/token", ID: "g", Secret: "t", Scopes: []string{"mail.read"}, Params: map[string]string{"audience": "mail", "resource": "https://mail.example"}}}}}},
 			{Name: "box", Description: "Boxes", ReadOnly: true, OpenAPI: &apis.Source{Document: "https://box.example/openapi.json", BaseURL: "http://10.0.0.1:8080"}},
 		},
 		Rules: policy.Rules{
@@ -132,9 +147,11 @@ func TestParse(t *testing.T) {
 						Fields: []string{"User.email", "password"}, When: `!("operator" in principal.scopes)`}},
 					Parameters: []calls.Parameter{{Name: "teamId", Is: "principal.claims.team", Operations: []string{"a", "b"}}},
 					Write:      map[classify.Class]write.Mode{classify.Write: write.Allow, classify.Destructive: write.Deny}, OpenBodies: true, Lists: request.Indices, Signed: true,
+					ReadBack: []readback.Rule{{Operations: []string{"makeTeam"}, By: "listTeams", Path: map[string]string{"org": "path.org"}, Query: map[string]string{"name": "body.name"}, Match: map[string]string{"name": "body.name"}}},
 					Synonyms: map[string][]string{"machine": {"instance", "device"}},
 					Sends:    []calls.Place{{In: "header", Name: "X-Api-Key"}, {In: "query", Name: "key"}}},
-				"box": {Description: "Boxes", Write: map[classify.Class]write.Mode{classify.Write: write.Deny, classify.Destructive: write.Deny}},
+				"mail": {Signed: true},
+				"box":  {Description: "Boxes", Write: map[classify.Class]write.Mode{classify.Write: write.Deny, classify.Destructive: write.Deny}},
 			},
 			Unlisted: true, RefuseScans: true, Disclose: true, Pointers: true, Gates: policy.Gates{Writes: policy.Review, RawWrites: policy.Off, SchemaWrites: policy.Off},
 			Classes: map[string]policy.ClassRule{
@@ -180,9 +197,10 @@ func TestParse(t *testing.T) {
 		Server: config.Server{URL: "https://gate.example", Origins: []string{"https://app.example"}, Hosts: []string{"agents.example"}, MaxBody: 2_000_000, Concurrency: 32,
 			Queue: -1, Heartbeat: 5 * time.Second, Connections: config.Connections{Max: 500, Each: 100}, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5},
 			Metrics: config.Metrics{Listen: "127.0.0.1:9464"}},
-		Log: config.Log{Level: slog.LevelWarn, Text: true, Quiet: true},
-		Audit: config.Audit{Key: []byte("swordfish swordfish swordfish 32"), Every: 50 * time.Millisecond,
-			Archive: config.Archive{Folder: "/etc/bailiwick/old", After: 90 * 24 * time.Hour}},
+		Log:      config.Log{Level: slog.LevelWarn, Text: true, Quiet: true},
+		Accounts: keeping.Accounts{Key: sequence(0), Previous: sequence(255)},
+		Audit: keeping.Audit{Key: []byte("swordfish swordfish swordfish 32"), Every: 50 * time.Millisecond,
+			Archive: keeping.Archive{Folder: "/etc/bailiwick/old", After: 90 * 24 * time.Hour}},
 		Telemetry: config.Telemetry{Traces: true, Sample: 0.25, Environment: true,
 			OTLP: config.OTLP{Endpoint: "https://collector.example:4318", Headers: map[string]string{"authorization": "Bearer hunter2"}}},
 		Notifications: config.Notifications{URL: "https://gate.example", Hooks: []webhook.Hook{{Name: "ops", URL: "https://hooks.example/bailiwick",

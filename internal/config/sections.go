@@ -59,7 +59,8 @@ func (c *Config) shape() yamlconf.Shape {
 		{Name: "review", Doc: "Which changes need how many people's approval: a list of rules, or an object with rules", Shape: c.review()},
 		{Name: "actions", Doc: "Named writes, as in classes, each with the class that it is on", Shape: c.actions("", true)},
 		{Name: "notifications", Doc: "Who is notified of what happens to changes", Shape: c.notifications()},
-		{Name: "audit", Doc: "The record of every call", Shape: c.Audit.shape()},
+		{Name: "accounts", Doc: "The accounts that people connect to HTTP APIs (sources.<name>.openapi.credential.person)", Shape: c.Accounts.Shape()},
+		{Name: "audit", Doc: "The record of every call", Shape: c.Audit.Shape()},
 		{Name: "log", Doc: "What is logged, on standard error", Shape: c.Log.shape()},
 		{Name: "telemetry", Doc: "Which calls are traced, and where to; without it none are", Shape: c.Telemetry.shape()},
 	}
@@ -80,6 +81,7 @@ func (c *Config) check(r *yamlconf.Reader, _ yamlconf.Node, _ string) {
 	if c.Audit.Every > 0 && strings.HasPrefix(c.Store, "postgres") {
 		r.WrongAt("/audit/durability", "the store is a PostgreSQL database, where each record is committed; write each, or take it out")
 	}
+	c.checkAccounts(r)
 	names := make([]string, len(c.Sources))
 	for i, s := range c.Sources {
 		names[i] = s.Name
@@ -282,4 +284,13 @@ func (c *Config) strict() yamlconf.Shape {
 		inner.Read(r, n, at)
 		c.Lenient = !b
 	}}
+}
+
+// checkAccounts reports sources to which people connect while no key seals what is kept.
+func (c *Config) checkAccounts(r *yamlconf.Reader) {
+	for _, s := range c.Sources {
+		if s.OpenAPI != nil && s.OpenAPI.Credential != nil && s.OpenAPI.Credential.Person != nil && c.Accounts.Key == nil {
+			r.WrongAt(yamlconf.Join("sources", s.Name, "openapi", "credential", "person"), "needs the section accounts with a key, which seals people's tokens in the store: accounts: {key: \"${ACCOUNTS_KEY}\"}")
+		}
+	}
 }

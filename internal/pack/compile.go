@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
@@ -103,6 +104,12 @@ func (p *Pack) Compile(d *spec.Document, rules *classify.Rules) ([]*Tool, error)
 		for i, pattern := range f.partial {
 			if err := (classify.Rule{Operations: []string{pattern}}).Names(d, ""); err != nil {
 				all.Faults = append(all.Faults, f.document.Wrong(problem.Of(err).Detail, "partial", fmt.Sprint(i)))
+			}
+		}
+		for i, rule := range f.readBack {
+			if err := rule.Check(d, rules, ""); err != nil {
+				at := strings.ToLower(strings.Trim(problem.Of(err).Pointer, "/"))
+				all.Faults = append(all.Faults, f.document.Wrong(problem.Of(err).Detail, append([]string{"read_back", fmt.Sprint(i)}, strings.Split(at, "/")...)...))
 			}
 		}
 		for i, declared := range f.tools {

@@ -100,6 +100,7 @@ func (f *file) shape() yamlconf.Shape {
 			}, nil), func() { f.access = append(f.access, r) }
 		})},
 		{Name: "partial", Doc: "PUTs that leave what they are not given as it is: reviewers see what changes, and nothing as going that stays", Shape: yamlconf.List(&f.partial, "operations", nil)},
+		{Name: "read_back", Doc: "How to find out whether a call that makes something was carried out when no answer came", Shape: checked.ReadBack(&f.readBack)},
 		{Name: "tools", Doc: "The tools", Must: true, Shape: yamlconf.Items("tools", func(int) (yamlconf.Shape, func()) {
 			d := &declaration{}
 			return yamlconf.Object(d.keys(), nil), func() { f.tools = append(f.tools, *d) }

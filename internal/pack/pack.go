@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -29,6 +30,7 @@ type Pack struct {
 	Digest   string          // SHA-256 of all its files, in hex, shortened to 32 characters
 	Document []byte          // the part of the API's OpenAPI document that the tools need; nil if the pack has none
 	Access   []classify.Rule // the classes of operations not evident from their methods; an operator's own rules take precedence
+	ReadBack []readback.Rule // how lost answers are settled
 	Partial  []string        // PUT operations, as in access.Rule, that leave fields not given unchanged
 
 	files []file
@@ -40,6 +42,7 @@ type file struct {
 	tools    []declaration
 	access   []classify.Rule
 	partial  []string
+	readBack []readback.Rule
 }
 
 // documents are the possible names of the API's document in the folder of a pack.
@@ -105,6 +108,7 @@ func (p *Pack) read(name string, data []byte, all *yamlconf.Error) {
 	}
 	f.document = doc
 	p.files = append(p.files, f)
+	p.ReadBack = append(p.ReadBack, f.readBack...)
 	p.Access, p.Partial = append(p.Access, f.access...), append(p.Partial, f.partial...)
 }
 

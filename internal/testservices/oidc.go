@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// OIDC starts a real OpenID Connect provider for one client, "gate" with the secret "secret", whose redirect URI is back. It
+// OIDC starts a real OpenID Connect provider for one client, "gate" with the secret "secret", whose redirect URIs are back, with spaces between them. It
 // returns its issuer. The person there is test-user@localhost with the password "verysecure", whose claim org is org, of the
 // group reviewers until GET test/groups?set=a,b sets others. The provider ends with the test.
 func OIDC(t testing.TB, back, org string) (issuer string) {

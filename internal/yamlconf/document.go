@@ -4,7 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"io"
+	"os"
 	"strings"
+	"time"
 )
 
 // A Document holds the positions of all keys and elements of what was read. The zero Document is empty.
@@ -63,8 +66,7 @@ func (d Document) Now() string {
 			s, err := SecretFile(p.path)
 			now.note(p.kind, p.path, []byte(s), err)
 		case aLarge:
-			data, err := ordinaryFile(p.path, MaxLarge)
-			now.note(p.kind, p.path, data, err)
+			now.again(p)
 		default:
 			data, err := ordinaryFile(p.path, MaxFile)
 			now.note(p.kind, p.path, data, err)
@@ -80,7 +82,40 @@ type origin struct{ parts []part }
 type part struct {
 	kind   byte
 	path   string
-	digest [32]byte // of its contents, or of the error
+	digest [32]byte    // of its contents, or of the error
+	info   os.FileInfo // of a large file, which is read again only if that has changed; nil if it can't be trusted
+}
+
+// quiet is how long ago a file must have been written for its time to be trusted: longer than the resolution of the times of
+// file systems.
+const quiet = 2 * time.Second
+
+// infoOf returns what the system says of a file; nil if the file could change without a change of that.
+func infoOf(path string) os.FileInfo {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < quiet {
+		return nil
+	}
+	return info
+}
+
+// again notes a large file as it is now, without holding it.
+func (o *origin) again(p part) {
+	if info := infoOf(p.path); info != nil && p.info != nil && os.SameFile(info, p.info) && info.Size() == p.info.Size() && info.ModTime().Equal(p.info.ModTime()) {
+		o.parts = append(o.parts, p)
+		return
+	}
+	f, _, err := openOrdinary(p.path)
+	h := sha256.New()
+	if err == nil {
+		_, err = io.Copy(h, io.LimitReader(f, MaxLarge+1))
+		_ = f.Close() // it was only read
+	}
+	if err != nil {
+		o.note(p.kind, p.path, nil, err)
+		return
+	}
+	o.parts = append(o.parts, part{kind: p.kind, path: p.path, digest: [32]byte(h.Sum(nil))})
 }
 
 // The kinds of part.
@@ -96,7 +131,7 @@ func (o *origin) note(kind byte, path string, data []byte, err error) {
 	if err != nil {
 		data = append([]byte("error: "), bare(err).Error()...)
 	}
-	o.parts = append(o.parts, part{kind, path, sha256.Sum256(data)})
+	o.parts = append(o.parts, part{kind: kind, path: path, digest: sha256.Sum256(data)})
 }
 
 func (o *origin) state() string {

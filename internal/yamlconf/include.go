@@ -1,6 +1,7 @@
 package yamlconf
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -141,19 +142,28 @@ func (i *including) read(path string, n Node, at string) {
 
 // ordinaryFile reads at most most+1 bytes of a regular file. Other kinds of files could block or never end.
 func ordinaryFile(path string, most int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not an ordinary file")
-	}
-	f, err := os.Open(path)
+	f, size, err := openOrdinary(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	return io.ReadAll(io.LimitReader(f, most+1))
+	var b bytes.Buffer
+	b.Grow(int(min(size, most)) + bytes.MinRead) // io.ReadAll would take twice as much for a large file
+	_, err = b.ReadFrom(io.LimitReader(f, most+1))
+	return b.Bytes(), err
+}
+
+// openOrdinary opens a regular file, and returns its size. It doesn't open others: that could block.
+func openOrdinary(path string) (*os.File, int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, errors.New("it is not an ordinary file")
+	}
+	f, err := os.Open(path)
+	return f, info.Size(), err
 }
 
 // bare removes the path from an error, because messages already contain it as written in the file.

@@ -123,8 +123,10 @@ func (r *Reader) Large(n Node, path string) ([]byte, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(n.Folder(), path)
 	}
+	info := infoOf(path) // before it is read: what is written meanwhile has another time
 	data, err := ordinaryFile(path, MaxLarge)
 	r.origin.note(aLarge, path, data, err)
+	r.origin.parts[len(r.origin.parts)-1].info = info
 	switch {
 	case err != nil:
 		return nil, bare(err)

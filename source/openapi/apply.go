@@ -56,6 +56,7 @@ type sending struct {
 	plan    *writes.Plan
 	now     []change.Effect
 	masks   []*masks
+	had     []int          // for each call, the records before it that match what it makes; -1 if no rule says how to look
 	done    change.Receipt // of the calls made so far
 	answers []value.Value  // theirs, as the principal sees them and without what is masked; Null for none
 }
@@ -70,6 +71,11 @@ func (s *sending) look(ctx context.Context, list []*calls.Plan) error {
 		}
 		moved = moved || !change.Same(now.Before, s.plan.Items[i].Before)
 		s.now, s.masks = append(s.now, now), append(s.masks, masked)
+		had := -1
+		if found, err := s.api.found(ctx, call); err == nil {
+			had = len(found)
+		}
+		s.had = append(s.had, had)
 	}
 	if moved {
 		return &change.Moved{Now: s.now}
@@ -98,6 +104,12 @@ func (s *sending) call(ctx context.Context, i int) error {
 	if errors.Is(err, change.ErrUnknown) && s.api.happened(ctx, &call, s.now[i]) {
 		s.made("", value.Value{})
 		return nil
+	}
+	if errors.Is(err, change.ErrUnknown) {
+		if made, ok := s.api.made(ctx, &call, s.had[i]); ok {
+			s.made("", made)
+			return nil
+		}
 	}
 	if err != nil {
 		return err

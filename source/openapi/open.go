@@ -21,12 +21,30 @@ type (
 	// An Exchange is a Credential that calls the program for the token of each principal.
 	Exchange = credential.Exchange
 
+	// Headers is a Credential that calls the program for the headers of each principal's requests.
+	Headers = credential.Headers
+
+	// A TokenExchange is a Credential that exchanges a token of each principal's own at an authorization server (RFC 8693).
+	// NewTokenExchange returns one.
+	TokenExchange = credential.TokenExchange
+
+	// ExchangeOptions configure a TokenExchange: the token URL, the client there, scopes and further parameters.
+	ExchangeOptions = credential.ClientOptions
+
+	// A Subject returns the token of each principal that a TokenExchange exchanges.
+	Subject = credential.Subject
+
 	// A Header is a Credential that is a fixed header, such as X-API-Key.
 	Header = credential.Header
 )
 
 // Bearer returns the Credential that sends token in the Authorization header.
 func Bearer(token string) Header { return credential.Bearer(token) }
+
+// NewTokenExchange returns the Credential that exchanges what subject returns.
+func NewTokenExchange(o ExchangeOptions, subject Subject) (*TokenExchange, error) {
+	return credential.NewTokenExchange(o, subject)
+}
 
 // Load reads a document, as JSON or YAML. Its errors name the location.
 func Load(document []byte) (*Document, error) { return spec.Load(document) }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
@@ -42,6 +43,9 @@ func (a *API) Close() error {
 	a.sender.Close()
 	return nil
 }
+
+// Whose implements source.Caller.
+func (a *API) Whose(who identity.Principal) string { return a.sender.Whose(who) }
 
 // Call implements source.Caller. It refuses operations that are not reads.
 func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *client.Response, error) {

@@ -3,6 +3,7 @@ package openapi
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"time"
 
@@ -226,6 +227,12 @@ func merge(was, patch value.Value) value.Value {
 // lookTime is the timeout for reading back what became of a call.
 const lookTime = 10 * time.Second
 
+// looks is how often it is looked for what a call made, and lookPause the time between the first two looks, which doubles.
+const (
+	looks     = 5
+	lookPause = 250 * time.Millisecond
+)
+
 // happened reports whether a call whose outcome is unknown was carried out: whether what it deletes is gone, or has the
 // values that it sets and didn't have before. The read operation of the same path says so. Otherwise the outcome stays
 // unknown, since the API may still carry the call out.
@@ -241,6 +248,56 @@ func (a *API) happened(ctx context.Context, call *calls.Plan, reviewed change.Ef
 	}
 	want := reviewed.After.Members()
 	return err == nil && !change.Same(keep(reviewed.Before, reviewed.After), reviewed.After) && len(want) > 0 && change.Same(keep(is.whole, reviewed.After), reviewed.After)
+}
+
+// errNoLook means that no rule says how to find what a call makes.
+var errNoLook = problem.Said("no rule says how to look")
+
+// found returns the records that match what a call makes, as its principal sees them.
+func (a *API) found(ctx context.Context, call *calls.Plan) ([]value.Value, error) {
+	if call.Back == nil {
+		return nil, errNoLook
+	}
+	answered, r, err := a.Call(ctx, *call.Back)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := answered.Plan()
+	if err != nil || r.Status == http.StatusNotFound {
+		return nil, err
+	}
+	got, err := response.Make(plan.View, plan.Operation, r, response.Options{Budget: maxBefore})
+	if err != nil {
+		return nil, err
+	}
+	return call.Look.Found(got.Body), nil
+}
+
+// made returns what a call made whose outcome is unknown: the record that matches it now, where had records matched before
+// it was sent, one less. The API may still be at it, so it is asked more than once.
+func (a *API) made(ctx context.Context, call *calls.Plan, had int) (value.Value, bool) {
+	if had < 0 || call.Back == nil {
+		return value.Value{}, false
+	}
+	looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTime)
+	defer cancel()
+	for n := range looks {
+		if n > 0 {
+			select {
+			case <-time.After(lookPause << (n - 1)):
+			case <-looking.Done():
+				return value.Value{}, false
+			}
+		}
+		found, err := a.found(looking, call)
+		switch {
+		case err == nil && len(found) == had+1 && had == 0:
+			return unmasked(object(found[0])), true
+		case err == nil && len(found) == had+1:
+			return value.Value{}, true // which of them isn't known
+		}
+	}
+	return value.Value{}, false
 }
 
 // Bar implements source.Writer. An API stores no marker that could bar a change; a pending send is instead prevented by

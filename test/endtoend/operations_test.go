@@ -18,9 +18,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source/openapi"
@@ -32,7 +34,8 @@ const machines = `{"openapi": "3.0.3", "info": {"title": "Machines", "version": 
 "components": {"schemas": {"Machine": {"type": "object", "properties": {"id": {"type": "string", "readOnly": true}, "name": {"type": "string"}, "size": {"type": "integer"},
 	"labels": {"type": "object", "additionalProperties": {"type": "string"}}, "adminNote": {"type": "string"}}}}},
 "paths": {
-  "/machines": {"post": {"operationId": "makeMachine", "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Machine"}}}}, "responses": {"201": {"description": "made",
+  "/machines": {"get": {"operationId": "inventory", "parameters": [{"name": "name", "in": "query", "schema": {"type": "string"}}], "responses": {"200": {"description": "ok",
+     "content": {"application/json": {"schema": {"type": "object", "properties": {"items": {"type": "array", "items": {"$ref": "#/components/schemas/Machine"}}}}}}}}}, "post": {"operationId": "makeMachine", "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Machine"}}}}, "responses": {"201": {"description": "made",
      "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Machine"}}}}}}},
   "/machines/{id}": {
     "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}],
@@ -48,6 +51,8 @@ type hall struct {
 	asked   []string       // method, path, key and body of each request except GETs
 	fails   int            // the status of the next write's response; -1 hangs up without a response, -2 does so after the write
 	spares  int            // number of writes before fails applies
+	made    []any          // by POST
+	late    int            // the number of lists that don't show yet what was made last
 }
 
 func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -92,12 +97,21 @@ func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case "POST":
 		in["id"], in["adminNote"] = "m9", "made by an agent"
+		h.made = append(h.made, in)
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(201)
 		_ = json.NewEncoder(w).Encode(in)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if r.URL.Path == "/machines" {
+		shown := h.made
+		if h.late > 0 && len(shown) > 0 {
+			h.late, shown = h.late-1, shown[:len(shown)-1]
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"items": shown})
+		return
+	}
 	if h.machine == nil {
 		w.WriteHeader(404)
 	}
@@ -120,7 +134,10 @@ func newHall(t *testing.T, more func(*calls.Rules)) (*office, *hall) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sender, err := client.New(client.Options{Base: server.URL})
+	own := credential.Headers(func(_ context.Context, who identity.Principal) (http.Header, error) {
+		return http.Header{"X-For": {who.Owner}}, nil
+	})
+	sender, err := client.New(client.Options{Base: server.URL, Credential: own})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,6 +220,25 @@ func TestCallRead(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", row.operation, got, row.want)
 		}
 	}
+	if got := o.credentials(t, "call_api_read"); got != "program for ana, program for olga, , " {
+		t.Error("recorded:", got)
+	}
+}
+
+// credentials returns whose credentials the records of calls of a tool name.
+func (o *office) credentials(t *testing.T, tool string) string {
+	t.Helper()
+	var out []string
+	err := o.store.Records(t.Context(), audit.First, func(r audit.Record) bool {
+		if r.Tool == tool {
+			out = append(out, r.Credential)
+		}
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(out, ", ")
 }
 
 // TestCallChange follows calls from a proposal to the API's requests: what people see is what is sent, once.
@@ -243,6 +279,9 @@ func TestCallChange(t *testing.T) {
 		if _, err := ben.Revert(t.Context(), s.ID, ""); problem.CodeOf(err) != problem.Conflict {
 			t.Error("a call was taken back:", err)
 		}
+	}
+	if got := o.credentials(t, "changes/sending"); got != strings.TrimSuffix(strings.Repeat("program for ana, ", 4), ", ") {
+		t.Error("recorded:", got)
 	}
 }
 
@@ -338,6 +377,60 @@ func TestCallEnds(t *testing.T) {
 	}
 }
 
+// TestCallReadBack checks that a POST whose answer was lost is settled by a read where a rule says how, also when what it made
+// shows late, and stays unknown otherwise.
+func TestCallReadBack(t *testing.T) {
+	rule := readback.Rule{Operations: []string{"makeMachine"}, By: "inventory", Query: map[string]string{"name": "body.name"}, Match: map[string]string{"name": "body.name", "size": "body.size"}}
+	o, h := newHall(t, func(r *calls.Rules) { r.ReadBack = []readback.Rule{rule} })
+	ben := o.person("ben")
+	for _, row := range []struct {
+		name, body  string
+		fails, late int
+		state       change.State
+		answer      string
+	}{
+		{"made, and the answer lost", `{"name": "nine", "size": 2}`, -2, 0, change.Applied, `{"id":"m9","name":"nine","size":2}`},
+		{"made, shown late", `{"name": "ten", "size": 2}`, -2, 2, change.Applied, `{"id":"m9","name":"ten","size":2}`},
+		{"made, beside an equal one", `{"name": "ten", "size": 2}`, -2, 0, change.Applied, ""},
+		{"not made", `{"name": "eleven", "size": 2}`, -1, 0, change.Unknown, ""},
+		{"a call that doesn't say what to look for", `{"name": "twelve"}`, -2, 0, change.Unknown, ""},
+	} {
+		s, err := o.call(o.bot(), "makeMachine", `{"body": `+row.body+`}`)
+		if err != nil {
+			t.Fatal(row.name, err)
+		}
+		h.mu.Lock()
+		h.fails = row.fails
+		if row.late > 0 {
+			h.late = row.late
+		}
+		h.mu.Unlock()
+		done, err := ben.Approve(t.Context(), s.ID, s.Digest, "")
+		for deadline := time.Now().Add(time.Minute); err == nil && !done.State.Ended() && done.State != change.Unknown && time.Now().Before(deadline); {
+			time.Sleep(20 * time.Millisecond)
+			done, err = ben.Sheet(t.Context(), s.ID)
+		}
+		if err != nil || done.State != row.state || done.Answer.String() != row.answer {
+			t.Errorf("%s: %s %s, want %s %s: %v", row.name, done.State, done.Answer, row.state, row.answer, err)
+		}
+	}
+	for want, wrong := range map[string]readback.Rule{
+		`the document has no operation "inventry"; did you mean inventory?`: {Operations: rule.Operations, By: "inventry", Match: rule.Match},
+		"makeMachine doesn't read":                                               {Operations: rule.Operations, By: "makeMachine", Match: rule.Match},
+		"is empty: it names the fields that tell what a call made":               {Operations: rule.Operations, By: "inventory"},
+		`"name" is no place in a call; write body.name, path.name or query.name`: {Operations: rule.Operations, By: "inventory", Match: map[string]string{"name": "name"}},
+	} {
+		d, err := spec.Load([]byte(machines))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = policy.New(policy.Rules{APIs: map[string]calls.Rules{"flow": {Document: d, ReadBack: []readback.Rule{wrong}}}}, nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 // TestCallLeft takes up a call whose executor stopped after it had begun to send: it isn't sent again, and a person
 // decides its outcome.
 func TestCallLeft(t *testing.T) {
@@ -357,10 +450,10 @@ func TestCallLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := queue.Sending(t.Context(), left); err != nil {
+	if err := queue.Sending(t.Context(), left, ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := queue.Sending(t.Context(), left); problem.CodeOf(err) != problem.Conflict {
+	if err := queue.Sending(t.Context(), left, ""); problem.CodeOf(err) != problem.Conflict {
 		t.Error("it could be sent twice:", err)
 	}
 	time.Sleep(300 * time.Millisecond) // the lease ends

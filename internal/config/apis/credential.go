@@ -19,6 +19,7 @@ type Credential struct {
 	Query  *Named
 	OAuth  *OAuth
 	Each   *Each
+	Person *Person
 }
 
 // Named is a header or a key in the query.
@@ -32,6 +33,16 @@ type OAuth struct {
 	TokenURL, ID, Secret string
 	Scopes               []string
 	Params               map[string]string // further request parameters, such as audience
+}
+
+// Person configures the accounts that people connect, with authorization codes.
+type Person struct {
+	AuthorizeURL, TokenURL, RevokeURL, Issuer string
+	ID, Secret                                string
+	InBody                                    bool // the client authenticates in the body of requests
+	Scopes                                    []string
+	Params                                    map[string]string // further parameters of the authorization request
+	Exchange                                  *OAuth            // exchanges the person's token for one of the API (RFC 8693); nil sends it as it is
 }
 
 // Each is a separate credential for each principal, selected by a property of it.
@@ -69,6 +80,7 @@ func credential(into **Credential, each bool) yamlconf.Shape {
 	var basic Basic
 	var oauth OAuth
 	var own Each
+	var person Person
 	keys := []yamlconf.Key{
 		{Name: "bearer", Doc: "A token in the header Authorization", Shape: yamlconf.Secret("a token", secret(&c.Bearer))},
 		{Name: "header", Doc: "A header of any name", Shape: headerShape(&header, &c.Header)},
@@ -83,6 +95,7 @@ func credential(into **Credential, each bool) yamlconf.Shape {
 		{Name: "oauth", Doc: "A token by OAuth client credentials, got when it is needed", Shape: oauthShape(&oauth, &c.OAuth)},
 	}
 	if each {
+		keys = append(keys, yamlconf.Key{Name: "person", Doc: "The account of the person for whom an agent acts: each connects theirs once, in the console, by an OAuth authorization code. Needs accounts.key", Shape: personShape(&person, &c.Person)})
 		keys = append(keys, yamlconf.Key{Name: "per_principal", Doc: "A credential of each principal's own. Who has none is refused before anything is sent", Shape: eachShape(&own, &c.Each)})
 	}
 	return yamlconf.Object(keys, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
@@ -94,7 +107,11 @@ func credential(into **Credential, each bool) yamlconf.Shape {
 		}
 		switch {
 		case len(given) == 0 && n.Empty():
-			r.Wrong(n.Start(), at, "needs one of bearer, header, basic, query or oauth")
+			names := []string{"bearer", "header", "basic", "query", "oauth"}
+			if each {
+				names = append(names, "person", "per_principal")
+			}
+			r.Wrong(n.Start(), at, "needs one of %s", yamlconf.AnyOf(names))
 		case len(given) > 1:
 			r.WrongAt(at+yamlconf.Join(given[1]), "the credential is "+given[0]+" already, and is one thing")
 		case len(given) == 1: // otherwise the object has an unknown key, which is reported
@@ -134,16 +151,67 @@ func oauthShape(o *OAuth, into **OAuth) yamlconf.Shape {
 		{Name: "client_id", Doc: "Who the gateway is there", Must: true, Shape: yamlconf.Words(&o.ID)},
 		{Name: "client_secret", Doc: "Its secret", Must: true, Shape: yamlconf.Secret("a secret", secret(&o.Secret))},
 		{Name: "scopes", Doc: "What is asked for", Shape: yamlconf.List(&o.Scopes, "scopes", nil)},
-		{Name: "params", Doc: "More of what is asked for, such as audience", Shape: yamlconf.Each(yamlconf.Table{Names: "parameter", Of: func(name string) (yamlconf.Shape, func()) {
-			var v string
-			return yamlconf.Words(&v), func() {
-				if o.Params == nil {
-					o.Params = map[string]string{}
-				}
-				o.Params[name] = v
-			}
-		}})},
+		{Name: "params", Doc: "More of what is asked for, such as audience", Shape: params(&o.Params)},
 	}, func(*yamlconf.Reader, yamlconf.Node, string) { *into = o })
+}
+
+// params is the shape of further parameters of a request.
+func params(into *map[string]string) yamlconf.Shape {
+	return yamlconf.Each(yamlconf.Table{Names: "parameter", Of: func(name string) (yamlconf.Shape, func()) {
+		var v string
+		return yamlconf.Words(&v), func() {
+			if *into == nil {
+				*into = map[string]string{}
+			}
+			(*into)[name] = v
+		}
+	}})
+}
+
+// personShape is the shape of accounts that people connect.
+func personShape(p *Person, into **Person) yamlconf.Shape {
+	place := func(to *string) yamlconf.Shape {
+		return yamlconf.Text("a URL", func(s string) string { *to = s; return baseURL(s) })
+	}
+	var exchange OAuth
+	return yamlconf.Object([]yamlconf.Key{
+		{Name: "authorize_url", Doc: "Where people agree: https://login.example/oauth/authorize", Must: true, Shape: place(&p.AuthorizeURL)},
+		{Name: "token_url", Doc: "Where codes become tokens: https://login.example/oauth/token", Must: true, Shape: place(&p.TokenURL)},
+		{Name: "revoke_url", Doc: "Where tokens are revoked when a person disconnects or is removed (RFC 7009), on the host of token_url. Without it they are only deleted here", Shape: place(&p.RevokeURL)},
+		{Name: "issuer", Doc: "What iss in the answers of authorize_url has to be, for a server that sends it (RFC 9207)", Shape: yamlconf.Words(&p.Issuer)},
+		{Name: "client_id", Doc: "The client that the gateway is there. Its redirect URI is server.url and /console/you/accounts/SOURCE/callback", Must: true, Shape: yamlconf.Words(&p.ID)},
+		{Name: "client_secret", Doc: "Its secret. A client without one is public, and PKCE alone protects its codes", Shape: yamlconf.Secret("a secret", secret(&p.Secret))},
+		{Name: "client_auth", Doc: "Where requests to token_url carry id and secret: header (the default) or body", Shape: yamlconf.Choose([]string{"header", "body"}, func(s string) { p.InBody = s == "body" })},
+		{Name: "scopes", Doc: "What people agree to", Shape: yamlconf.List(&p.Scopes, "scopes", nil)},
+		{Name: "params", Doc: "More of what authorize_url is asked, such as access_type: offline", Shape: params(&p.Params)},
+		{Name: "exchange", Doc: "Exchanges the person's token for another one, which the API gets (RFC 8693). Tokens are kept in memory alone", Shape: exchangeShape(&exchange, &p.Exchange)},
+	}, func(*yamlconf.Reader, yamlconf.Node, string) { *into = p })
+}
+
+// exchangeShape is the shape of a token exchange; without a client of its own it is that of the person's connection.
+func exchangeShape(o *OAuth, into **OAuth) yamlconf.Shape {
+	param := func(name string) yamlconf.Shape {
+		return yamlconf.Text("a text", func(s string) string {
+			if o.Params == nil {
+				o.Params = map[string]string{}
+			}
+			o.Params[name] = s
+			return ""
+		})
+	}
+	return yamlconf.Object([]yamlconf.Key{
+		{Name: "token_url", Doc: "Where tokens are exchanged. Default that of the connection", Shape: yamlconf.Text("a URL", func(s string) string { o.TokenURL = s; return baseURL(s) })},
+		{Name: "client_id", Doc: "The client that the gateway is there. Default that of the connection", Shape: yamlconf.Words(&o.ID)},
+		{Name: "client_secret", Doc: "Its secret", Shape: yamlconf.Secret("a secret", secret(&o.Secret))},
+		{Name: "audience", Doc: "The name of the API there", Shape: param("audience")},
+		{Name: "resource", Doc: "The URL of the API", Shape: param("resource")},
+		{Name: "scopes", Doc: "What is asked for", Shape: yamlconf.List(&o.Scopes, "scopes", nil)},
+	}, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
+		if (o.ID == "") != (o.Secret == "") {
+			r.Wrong(n.Start(), at, "client_id and client_secret go together")
+		}
+		*into = o
+	})
 }
 
 // eachShape is the shape of credentials per principal: a text is a bearer token.

@@ -3,6 +3,7 @@ package apis
 import (
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/config/checked"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/request"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
@@ -33,6 +34,7 @@ func Rules(rules *calls.Rules, cel Expression) yamlconf.Shape {
 					rules.Lists = request.Brackets
 				}
 			})},
+		{Name: "read_back", Doc: "How to find out whether a call that makes something was carried out when no answer came. Those of packs come after", Shape: checked.ReadBack(&rules.ReadBack)},
 		{Name: "synonyms", Doc: "By word: others that mean the same here, for search", Shape: synonyms(&rules.Synonyms)},
 	}, nil)
 }
@@ -121,7 +123,7 @@ func Place(pointer string) []string {
 	if pointer == "" || pointer == "/Document" {
 		return nil
 	}
-	keys := strings.Split(strings.ToLower(strings.TrimPrefix(pointer, "/")), "/")
+	keys := strings.Split(strings.ToLower(strings.Replace(strings.TrimPrefix(pointer, "/"), "ReadBack", "read_back", 1)), "/")
 	if len(keys) > 1 && (keys[0] == "access" && keys[1] == "rules" || keys[0] == "shown" && keys[1] == "operations") {
 		keys = append(keys[:1], keys[2:]...)
 	}

@@ -95,6 +95,16 @@ func (s *Source) checkPlain(r *yamlconf.Reader, at string) {
 		r.WrongAt(at+"/base_url", "base_url"+why)
 	case c.OAuth != nil && plain(c.OAuth.TokenURL):
 		r.WrongAt(at+"/credential/oauth/token_url", "token_url"+why)
+	case c.Person != nil:
+		addresses := map[string]string{"authorize_url": c.Person.AuthorizeURL, "token_url": c.Person.TokenURL}
+		if c.Person.Exchange != nil {
+			addresses["exchange/token_url"] = c.Person.Exchange.TokenURL
+		}
+		for key, address := range addresses {
+			if plain(address) {
+				r.WrongAt(at+"/credential/person/"+key, key+why)
+			}
+		}
 	}
 }
 

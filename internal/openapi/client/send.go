@@ -120,8 +120,16 @@ func New(o Options) (*Sender, error) {
 	return s, nil
 }
 
-// Close closes idle connections. Requests in progress continue.
-func (s *Sender) Close() { s.close() }
+// Close closes idle connections, those to the servers of the credential too. Requests in progress continue.
+func (s *Sender) Close() {
+	s.close()
+	if c, ok := s.o.Credential.(interface{ Close() }); ok {
+		c.Close()
+	}
+}
+
+// Whose returns whose credential requests on behalf of a principal carry; "" for none.
+func (s *Sender) Whose(who identity.Principal) string { return credential.Whose(s.o.Credential, who) }
 
 // Send sends m and returns the API's response once it was read completely, whatever its status except 429. A request
 // that changes nothing is retried if the connection failed or the status is 429, 502, 503 or 504. The errors are

@@ -8,7 +8,6 @@ package credential
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -29,6 +28,23 @@ type Credential interface {
 // 401), and reports whether the next Apply will use another one.
 type Renewer interface {
 	Renew(who identity.Principal, r *http.Request) bool
+}
+
+// A Named credential says whose it is for each principal, for the audit, such as "person ana@example.com". One that isn't
+// Named is the gateway's own.
+type Named interface {
+	Whose(who identity.Principal) string
+}
+
+// Whose returns whose the credential c is for a principal; "" for no credential.
+func Whose(c Credential, who identity.Principal) string {
+	if c == nil {
+		return ""
+	}
+	if n, ok := c.(Named); ok {
+		return n.Whose(who)
+	}
+	return "gateway"
 }
 
 // A Header is a credential in a header, such as X-API-Key.
@@ -136,44 +152,35 @@ func (p PerPrincipal) Secrets() []string {
 	return all
 }
 
-func (p PerPrincipal) own(principal identity.Principal) Credential {
-	var name string
-	switch p.By {
-	case ByToken:
-		name = principal.TokenID
-	case ByOwner:
-		name = principal.Owner
-	case ByClaim:
-		if c, _ := principal.Claims.Get(p.Claim); c.Kind() == value.String || c.Kind() == value.Int {
-			name = c.String()
-		}
+// Whose implements Named.
+func (p PerPrincipal) Whose(principal identity.Principal) string {
+	if name := p.name(principal); name != "" {
+		return string(p.By) + " " + name
 	}
+	return ""
+}
+
+func (p PerPrincipal) own(principal identity.Principal) Credential {
+	name := p.name(principal)
 	if name == "" {
 		return nil
 	}
 	return p.Of[name]
 }
 
-// Exchange returns a principal's token for the API, for example by RFC 8693. It is provided by an embedding program and
-// called for every request, so it should cache tokens. An error that is not a problem.Error is logged and not shown.
-type Exchange func(ctx context.Context, who identity.Principal) (token string, err error)
-
-// Apply implements Credential.
-func (e Exchange) Apply(ctx context.Context, principal identity.Principal, r *http.Request) error {
-	if e == nil {
-		return missing()
-	}
-	token, err := e(ctx, principal)
-	if err != nil {
-		if p, ok := errors.AsType[*problem.Error](err); ok {
-			return p
+// name returns the property of a principal that selects its credential; "" for none.
+func (p PerPrincipal) name(principal identity.Principal) string {
+	switch p.By {
+	case ByToken:
+		return principal.TokenID
+	case ByOwner:
+		return principal.Owner
+	case ByClaim:
+		if c, _ := principal.Claims.Get(p.Claim); c.Kind() == value.String || c.Kind() == value.Int {
+			return c.String()
 		}
-		return unavailable("exchange", err)
 	}
-	if token == "" {
-		return missing()
-	}
-	return Bearer(token).Apply(ctx, principal, r)
+	return ""
 }
 
 // missing returns the error for an empty credential: sent without one, the API might answer as to an anonymous caller.

@@ -20,6 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -37,6 +38,7 @@ type Rules struct {
 	Write       map[classify.Class]write.Mode // how operations other than classify.Read may run; write.Review if unset
 	OpenBodies  bool                          // see validate.Options
 	Partial     []string                      // the PUT operations, as in classify.Rule, that keep fields they aren't given
+	ReadBack    []readback.Rule               // how lost answers of calls that make something are settled; the first that matches counts
 	Synonyms    map[string][]string           // see search.Options
 	Lists       request.Lists                 // see request.Options
 	Signed      bool                          // requests carry a credential: its parameters are not required
@@ -152,6 +154,11 @@ func (a *api) compile(c *expression.Compiler, fail func(pointer string, err erro
 	}
 	if len(a.rules.Partial) > 0 {
 		if err := (classify.Rule{Operations: a.rules.Partial}).Names(d, "/Partial"); err != nil {
+			fail("", err)
+		}
+	}
+	for i, r := range a.rules.ReadBack {
+		if err := r.Check(d, a.access, fmt.Sprintf("/ReadBack/%d", i)); err != nil {
 			fail("", err)
 		}
 	}

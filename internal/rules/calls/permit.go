@@ -12,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -49,6 +50,8 @@ type Plan struct {
 	Request   *request.Request   // without credentials
 	Before    *Permit            // reads the resource before the change, by the same path; nil if the principal has no such read
 	About     *Permit            // reads what the call acts on, by the path before it: /jobs/7 of /jobs/7/stop; nil if there is no such read, or Before
+	Back      *Permit            // reads what a call made whose answer was lost; nil if no rule says how
+	Look      readback.Look      // what of Back's answer tells
 	Who       identity.Principal // the principal that makes the call
 
 	// References are the arguments that are known only once earlier calls have answered. Request then has them as they are
@@ -100,6 +103,7 @@ func (r *Reach) Permit(p identity.Principal, ask Request) (Permit, error) {
 	if slices.ContainsFunc(later, func(l Reference) bool { return strings.HasPrefix(l.At, "/path/") }) {
 		return Permit{plan, r}, nil // there is nothing yet that could be read
 	}
+	plan.Back, plan.Look = r.back(p, op, plan.Arguments)
 	if plan.Before = r.before(p, op, ask.Arguments); plan.Before == nil {
 		plan.About = r.about(p, op, ask.Arguments)
 	}
@@ -155,6 +159,26 @@ func (r *Reach) before(p identity.Principal, op *spec.Operation, args validate.A
 		}
 	}
 	return nil
+}
+
+// back returns the permit to read what a call of op makes, and what to look for; nil if no rule says how, or p may not.
+func (r *Reach) back(p identity.Principal, op *spec.Operation, args validate.Arguments) (*Permit, readback.Look) {
+	for _, rule := range r.api.rules.ReadBack {
+		if !(classify.Rule{Operations: rule.Operations}).Matches(op) {
+			continue
+		}
+		look, ok := rule.Of(args)
+		reads, err := r.View.Operation(rule.By)
+		if !ok || err != nil || !p.Has(identity.Read) || r.View.Class(reads) != classify.Read {
+			break
+		}
+		plan, err := r.plan(p, reads, look.Arguments)
+		if err != nil {
+			break
+		}
+		return &Permit{plan, r}, look
+	}
+	return nil, readback.Look{}
 }
 
 // about returns the permit to read what a call of op acts on: by the GET of the longest path before op's that ends with a

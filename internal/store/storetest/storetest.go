@@ -14,6 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/archive"
+	"github.com/bailiwick-dev/bailiwick/internal/connect"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/limit"
@@ -30,6 +31,7 @@ type Store interface {
 	webhook.Store
 	Secret(ctx context.Context, name string) ([]byte, error)
 	once.Store
+	connect.Store
 	Close() error
 }
 

@@ -1,6 +1,7 @@
 package apis
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/files"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -45,7 +47,11 @@ func (r *Toolset) callAPIRead() tool.Tool {
 			if err != nil {
 				return tool.Result{}, err
 			}
-			return told(c, in, got, next), nil
+			uri := ""
+			if got.Link != nil {
+				uri = files.URI(c, ask)
+			}
+			return told(c, in, got, next, uri), nil
 		},
 	}
 }
@@ -82,13 +88,18 @@ func pages(ctx context.Context, c *bailiwick.Call, ask bailiwick.APIRead, most i
 	return all, next, nil
 }
 
-// told returns a response as shown to agents; next are the changes to the arguments in that get what follows.
-func told(c *bailiwick.Call, in value.Value, got *response.Answer, changes value.Value) tool.Result {
+// told returns a response as shown to agents; changes are those to the arguments in that get what follows, and uri is the
+// resource of a file, "" for none.
+func told(c *bailiwick.Call, in value.Value, got *response.Answer, changes value.Value, uri string) tool.Result {
+	var links []tool.Link
 	doc := []value.Member{{Name: "status", Value: value.OfInt(int64(got.Status))}}
 	var said strings.Builder
 	switch {
 	case got.Link != nil:
-		file := blob(got.Link)
+		file := blob(got.Link, uri)
+		if uri != "" {
+			links = append(links, tool.Link{URI: uri, Name: cmp.Or(got.Link.Name, "file"), MediaType: got.Link.MediaType, Size: int64(got.Link.Size)})
+		}
 		doc = append(doc, value.Member{Name: "file", Value: file})
 		said.Write(file.AppendJSON(nil))
 	case got.HasBody:
@@ -120,14 +131,17 @@ func told(c *bailiwick.Call, in value.Value, got *response.Answer, changes value
 		arguments, _ := next.Value.Get("arguments")
 		fmt.Fprintf(&said, "Next: %s %s\n", readTool, arguments.AppendJSON(nil))
 	}
-	return tool.Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: said.String(), Class: c.From()}
+	return tool.Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: said.String(), Class: c.From(), Links: links}
 }
 
-// blob describes a file, with its bytes if it is small.
-func blob(b *response.Blob) value.Value {
+// blob describes a file, with the URI of its resource, and its bytes if it is small.
+func blob(b *response.Blob, uri string) value.Value {
 	doc := []value.Member{text("media_type", b.MediaType), {Name: "bytes", Value: value.OfInt(int64(b.Size))}, text("sha256", b.SHA256)}
 	if b.Name != "" {
 		doc = append(doc, text("name", b.Name))
+	}
+	if uri != "" {
+		doc = append(doc, text("uri", uri))
 	}
 	if len(b.Bytes) <= maxFile {
 		doc = append(doc, text("base64", base64.StdEncoding.EncodeToString(b.Bytes)))

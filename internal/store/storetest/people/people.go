@@ -24,6 +24,8 @@ import (
 func Run(t *testing.T, open storetest.Open) {
 	t.Run("tickets of two handles", func(t *testing.T) { testTickets(t, open) })
 	t.Run("people and their agents", func(t *testing.T) { testPeople(t, open) })
+	t.Run("connections of two handles", func(t *testing.T) { testConnections(t, open) })
+	t.Run("connections of people who leave", func(t *testing.T) { testLeaving(t, open) })
 	t.Run("people of an issuer", func(t *testing.T) { testIssued(t, open) })
 }
 

@@ -102,14 +102,14 @@ func (g *grouped) SetUserinfoFromRequest(ctx context.Context, info *oidc.UserInf
 }
 
 func main() {
-	back := os.Args[1] // the redirect URI of the one client; the next argument is the claim org of the person
+	backs := strings.Split(os.Args[1], " ") // the redirect URIs of the one client; the next argument is the claim org of the person
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		panic(err)
 	}
 	issuer := fmt.Sprintf("http://localhost:%d/", l.Addr().(*net.TCPAddr).Port)
-	storage.RegisterClients(storage.WebClient("gate", "secret", back))
-	g := &grouped{Storage: storage.NewStorage(storage.NewUserStore(issuer)), out: strings.TrimSuffix(back, "/callback"), groups: []string{"reviewers"}, golden: map[string]bool{}}
+	storage.RegisterClients(storage.WebClient("gate", "secret", backs...))
+	g := &grouped{Storage: storage.NewStorage(storage.NewUserStore(issuer)), out: strings.TrimSuffix(backs[0], "/callback"), groups: []string{"reviewers"}, golden: map[string]bool{}}
 	handler := exampleop.SetupServer(issuer, g, slog.New(slog.NewTextHandler(os.Stderr, nil)), false)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /test/groups", func(w http.ResponseWriter, r *http.Request) {

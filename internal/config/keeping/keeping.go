@@ -1,4 +1,6 @@
-package config
+// Package keeping reads the sections of a configuration that say how things are kept: the record of calls, and the accounts
+// that people connect to HTTP APIs.
+package keeping
 
 import (
 	"crypto/ed25519"
@@ -23,7 +25,8 @@ type Archive struct {
 	After  time.Duration // the age of records that are moved
 }
 
-func (a *Audit) shape() yamlconf.Shape {
+// Shape is the shape of the section.
+func (a *Audit) Shape() yamlconf.Shape {
 	const day = 24 * time.Hour
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "key", Doc: "What checkpoints are signed with: 32 bytes in base64 (openssl rand -base64 32), from the environment or a file. Without it the store keeps one, which does not protect from people who can read the store", Shape: yamlconf.Secret("32 bytes in base64", a.setKey)},
@@ -61,4 +64,27 @@ func folder(into *string) yamlconf.Shape {
 			*into = filepath.Join(n.Folder(), *into)
 		}
 	}}
+}
+
+// Accounts is the section "accounts": how the accounts are kept that people connect to HTTP APIs.
+type Accounts struct {
+	Key, Previous []byte // 32 bytes; nil for none
+}
+
+// Shape is the shape of the section.
+func (c *Accounts) Shape() yamlconf.Shape {
+	key := func(into *[]byte) yamlconf.Shape {
+		return yamlconf.Secret("32 bytes in base64", func(_, s string) string {
+			key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(s))
+			if err != nil || len(key) != 32 {
+				return "must be 32 bytes in base64, as `openssl rand -base64 32` prints them"
+			}
+			*into = key
+			return ""
+		})
+	}
+	return yamlconf.Object([]yamlconf.Key{
+		{Name: "key", Doc: "What seals people's tokens in the store: 32 bytes in base64 (openssl rand -base64 32), from the environment or a file, the same for all replicas", Must: true, Shape: key(&c.Key)},
+		{Name: "previous_key", Doc: "The key before, after a change of key: what it sealed is sealed again with key when the server starts, and then it can be taken out", Shape: key(&c.Previous)},
+	}, nil)
 }

@@ -1,0 +1,31 @@
+package checked
+
+import (
+	"github.com/bailiwick-dev/bailiwick/internal/rules/readback"
+	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
+)
+
+// ReadBack is the shape of the rules that say how lost answers are settled.
+func ReadBack(into *[]readback.Rule) yamlconf.Shape {
+	return yamlconf.Items("rules", func(int) (yamlconf.Shape, func()) {
+		var rule readback.Rule
+		places := func(to *map[string]string) yamlconf.Shape {
+			return yamlconf.Each(yamlconf.Table{Names: "name", Of: func(name string) (yamlconf.Shape, func()) {
+				var place string
+				return yamlconf.Words(&place), func() {
+					if *to == nil {
+						*to = map[string]string{}
+					}
+					(*to)[name] = place
+				}
+			}})
+		}
+		return yamlconf.Object([]yamlconf.Key{
+			{Name: "operations", Doc: "The calls: operation ids, or methods and paths", Must: true, Shape: yamlconf.List(&rule.Operations, "operations", nil)},
+			{Name: "by", Doc: "The id of the operation that lists what such calls make. Only its first page is read", Must: true, Shape: yamlconf.Words(&rule.By)},
+			{Name: "path", Doc: "Its path parameters, from the call: {team: path.team}", Shape: places(&rule.Path)},
+			{Name: "query", Doc: "Its query parameters, from the call: {name: body.name}", Shape: places(&rule.Query)},
+			{Name: "match", Doc: "The fields that together tell what a call made, from the call: {name: body.name}. One record more after the call than before is its outcome", Must: true, Shape: places(&rule.Match)},
+		}, nil), func() { *into = append(*into, rule) }
+	})
+}

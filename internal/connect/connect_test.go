@@ -1,0 +1,554 @@
+package connect_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/connect"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/store/sqlite"
+)
+
+const (
+	back  = "http://127.0.0.1:9/console/you/accounts/crm/callback"
+	other = "http://127.0.0.1:9/console/you/accounts/wiki/callback"
+	page  = "https://gate.test/console/you"
+)
+
+var (
+	ana  = identity.Principal{ID: "token:1", Kind: identity.Human, Owner: "Ana@example.com", Tenant: "acme"}
+	ben  = identity.Principal{ID: "token:2", Kind: identity.Human, Owner: "ben@example.com", Tenant: "acme"}
+	bot  = identity.Principal{ID: "token:3", Kind: identity.Agent, Owner: "ana@EXAMPLE.com", Tenant: "acme"}
+	away = identity.Principal{ID: "token:4", Kind: identity.Human, Owner: "Ana@example.com", Tenant: "globex"}
+)
+
+// A house has connections with a real provider, over a store.
+type house struct {
+	*connect.Connections
+	accounts map[string]*connect.Account
+	store    connect.Store
+	provider connect.Provider
+	asked    *atomic.Int64 // requests to the token URL
+	down     *atomic.Bool  // the provider doesn't answer requests of the gateway
+	issuer   string        //
+	now      *atomic.Int64 // added to the time
+	options  connect.Options
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	h := &house{asked: &atomic.Int64{}, down: &atomic.Bool{}, now: &atomic.Int64{}, issuer: testservices.OIDC(t, back+" "+other, "acme")}
+	to, err := url.Parse(h.issuer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/oauth/token" {
+			h.asked.Add(1)
+		}
+		if h.down.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		forward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "bailiwick.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	h.store = store
+	h.provider = connect.Provider{AuthorizeURL: h.issuer + "auth", TokenURL: front.URL + "/oauth/token", RevokeURL: front.URL + "/revoke", ID: "gate", Secret: "secret",
+		Scopes: []string{"openid", "offline_access"}}
+	h.options = connect.Options{Store: store, Used: store, Key: bytes.Repeat([]byte{1}, 32), Page: func() string { return page },
+		Now: func() time.Time { return time.Now().Add(time.Duration(h.now.Load())) }}
+	h.open(t, h.options)
+	return h
+}
+
+// open makes Connections with o, as another process or a restart would.
+func (h *house) open(t *testing.T, o connect.Options) {
+	t.Helper()
+	h.Connections, h.accounts = h.replica(t, o)
+}
+
+func (h *house) replica(t *testing.T, o connect.Options) (*connect.Connections, map[string]*connect.Account) {
+	t.Helper()
+	c, err := connect.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accounts := map[string]*connect.Account{}
+	for _, source := range []string{"crm", "wiki"} {
+		if accounts[source], err = c.Add(source, h.provider); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(c.Close)
+	return c, accounts
+}
+
+var authRequest = regexp.MustCompile(`name="id" value="([^"]*)"`)
+
+// browse signs in at the provider, as its person, and returns the answer that leads back.
+func browse(t *testing.T, to string) url.Values {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer url.Values
+	b := &http.Client{Jar: jar, Timeout: time.Minute, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+		if strings.HasPrefix(r.URL.String(), "http://127.0.0.1:9/") {
+			answer = r.URL.Query()
+			return http.ErrUseLastResponse
+		}
+		return nil
+	}}
+	res, err := b.Get(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(res.Body)
+	res.Body.Close()
+	id := authRequest.FindSubmatch(text)
+	if err != nil || id == nil {
+		t.Fatalf("%s %v\n%s", res.Status, err, text)
+	}
+	at := res.Request.URL
+	res, err = b.PostForm(at.Scheme+"://"+at.Host+"/login/username", url.Values{"username": {"test-user@" + at.Hostname()}, "password": {"verysecure"}, "id": {string(id[1])}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ = io.ReadAll(res.Body)
+	res.Body.Close()
+	if answer == nil {
+		t.Fatalf("not back: %s\n%s", res.Status, text)
+	}
+	return answer
+}
+
+func visit(who identity.Principal) connect.Visit {
+	return connect.Visit{Who: who, Source: "crm", Session: "the session of " + who.ID, Back: back}
+}
+
+// begin returns the answer of the provider to a person who agrees.
+func (h *house) begin(t *testing.T, v connect.Visit) url.Values {
+	t.Helper()
+	to, err := h.Begin(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return browse(t, to)
+}
+
+func (h *house) connect(t *testing.T, who identity.Principal) {
+	t.Helper()
+	if err := h.Finish(t.Context(), visit(who), h.begin(t, visit(who))); err != nil {
+		t.Fatal(err, problem.Of(err).Kind, problem.Of(err).Err)
+	}
+}
+
+// works reports whether the provider takes an access token.
+func (h *house) works(t *testing.T, token string) bool {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "GET", h.issuer+"userinfo", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	return res.StatusCode == http.StatusOK
+}
+
+// refusal returns the refusal of a call for who, "" for none.
+func (h *house) refusal(t *testing.T, source string, who identity.Principal) string {
+	t.Helper()
+	token, err := h.accounts[source].Token(t.Context(), who)
+	if err == nil && !h.works(t, token) {
+		t.Error("the provider doesn't take the token")
+	}
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprint(problem.CodeOf(err), " ", problem.Of(err).Kind)
+}
+
+// TestConnect connects an account at a real provider, and checks each part of the answer, and whose the account is.
+func TestConnect(t *testing.T) {
+	h := newHouse(t)
+	to, err := h.Begin(visit(ana))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"code_challenge_method=S256", "code_challenge=", "state=", "redirect_uri=" + url.QueryEscape(back), "scope=openid+offline_access"} {
+		if !strings.Contains(to, part) {
+			t.Error(part, "is missing in", to)
+		}
+	}
+	answer := browse(t, to)
+	set := func(name, v string) func(*connect.Visit, url.Values) {
+		return func(_ *connect.Visit, q url.Values) { q.Set(name, v) }
+	}
+	for name, spoil := range map[string]func(*connect.Visit, url.Values){
+		"another state":     set("state", "x"),
+		"a state cut short": func(_ *connect.Visit, q url.Values) { q.Set("state", q.Get("state")[:40]) },
+		"a later state": func(_ *connect.Visit, q url.Values) {
+			q.Set("state", regexp.MustCompile(`\.\d`).ReplaceAllString(q.Get("state"), ".9"))
+		},
+		"no state":             func(_ *connect.Visit, q url.Values) { q.Del("state") },
+		"two codes":            func(_ *connect.Visit, q url.Values) { q.Add("code", "x") },
+		"no code":              func(_ *connect.Visit, q url.Values) { q.Del("code") },
+		"another session":      func(v *connect.Visit, _ url.Values) { v.Session = "that of another person" },
+		"no session":           func(v *connect.Visit, _ url.Values) { v.Session = "" },
+		"another person":       func(v *connect.Visit, _ url.Values) { v.Who = ben },
+		"another tenant":       func(v *connect.Visit, _ url.Values) { v.Who = away },
+		"another source":       func(v *connect.Visit, _ url.Values) { v.Source = "wiki" },
+		"a source that's none": func(v *connect.Visit, _ url.Values) { v.Source = "other" },
+		"an agent":             func(v *connect.Visit, _ url.Values) { v.Who = bot },
+	} {
+		v, q := visit(ana), url.Values{}
+		for k, values := range answer {
+			q[k] = slices.Clone(values)
+		}
+		spoil(&v, q)
+		if err := h.Finish(t.Context(), v, q); err == nil {
+			t.Error(name, "connects")
+		}
+	}
+	h.now.Store(int64(11 * time.Minute))
+	if err := h.Finish(t.Context(), visit(ana), answer); problem.Of(err).Kind != "connect_late" {
+		t.Error("too late:", err)
+	}
+	h.now.Store(0)
+	if n := h.asked.Load(); n != 0 {
+		t.Error(n, "requests to the provider")
+	}
+	if got := h.refusal(t, "crm", ana); got != "permission_denied not_connected" {
+		t.Error(got)
+	}
+	if err := h.Finish(t.Context(), visit(ana), answer); err != nil {
+		t.Fatal(err, problem.Of(err).Err)
+	}
+	if err := h.Finish(t.Context(), visit(ana), answer); problem.Of(err).Kind != "connect_replayed" {
+		t.Error("an answer twice:", err)
+	}
+	for _, tt := range []struct {
+		source string
+		who    identity.Principal
+		want   string
+	}{
+		{"crm", ana, ""}, {"crm", bot, ""}, // the agent's owner is Ana
+		{"wiki", ana, "permission_denied not_connected"}, {"crm", ben, "permission_denied not_connected"}, {"crm", away, "permission_denied not_connected"},
+		{"crm", identity.Principal{ID: "token:9", Kind: identity.Agent, Tenant: "acme"}, "permission_denied no_person"},
+	} {
+		if got := h.refusal(t, tt.source, tt.who); got != tt.want {
+			t.Errorf("%s for %v: %q, want %q", tt.source, tt.who, got, tt.want)
+		}
+	}
+	_, err = h.accounts["crm"].Token(t.Context(), ben)
+	if want := "the person you act for has not connected crm: they connect it first, once, at " + page; problem.Of(err).Detail != want {
+		t.Error(err)
+	}
+	list, err := h.List(t.Context(), ana)
+	if err != nil || len(list) != 2 || list[0].Source != "crm" || time.Since(list[0].Since) > time.Hour || !list[1].Since.IsZero() || !strings.HasPrefix(list[0].At, "localhost:") {
+		t.Error(list, err)
+	}
+	rows, err := h.store.Connections(t.Context())
+	if err != nil || len(rows) != 1 {
+		t.Fatal(rows, err)
+	}
+	token, _ := h.accounts["crm"].Token(t.Context(), ana)
+	if bytes.Contains(rows[0].Sealed, []byte(token)) || bytes.Contains(rows[0].Sealed, []byte("access")) {
+		t.Error("the store has the token in the clear")
+	}
+}
+
+// TestInjected checks that PKCE refuses the code of one sign-in with the state of another of the same session, and that a
+// provider that names itself is asked for its name.
+func TestInjected(t *testing.T) {
+	h := newHouse(t)
+	first, second := h.begin(t, visit(ana)), h.begin(t, visit(ana))
+	mixed := url.Values{"code": second["code"], "state": first["state"]}
+	if err := h.Finish(t.Context(), visit(ana), mixed); problem.Of(err).Kind != "connect_code_refused" {
+		t.Error("an injected code:", err)
+	}
+	if got := h.refusal(t, "crm", ana); got != "permission_denied not_connected" {
+		t.Error(got)
+	}
+	h.provider.Issuer = "https://honest.example"
+	h.open(t, h.options)
+	before := h.asked.Load()
+	for _, iss := range []string{"https://evil.example", ""} {
+		answer := h.begin(t, visit(ana))
+		answer.Set("iss", iss)
+		if err := h.Finish(t.Context(), visit(ana), answer); problem.Of(err).Kind != "connect_issuer" {
+			t.Errorf("the answer of %q: %v", iss, err)
+		}
+	}
+	if h.asked.Load() != before {
+		t.Error("the code went to the token URL")
+	}
+	answer := h.begin(t, visit(ana))
+	answer.Set("iss", "https://honest.example")
+	if err := h.Finish(t.Context(), visit(ana), answer); err != nil {
+		t.Error(err)
+	}
+	refused := h.begin(t, visit(ana))
+	refused.Set("iss", "https://honest.example")
+	refused.Set("error", "access_denied")
+	if err := h.Finish(t.Context(), visit(ana), refused); problem.Of(err).Kind != "connection_denied" {
+		t.Error("a person who doesn't agree:", err)
+	}
+}
+
+// TestRefresh checks that of many callers in two processes one refreshes a token, also behind a process that died while it did,
+// and that a token that the API refuses is refreshed.
+func TestRefresh(t *testing.T) {
+	h := newHouse(t)
+	h.connect(t, ana)
+	_, there := h.replica(t, h.options)
+	old, err := h.accounts["crm"].Token(t.Context(), ana)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.now.Store(int64(6 * time.Minute)) // the provider's tokens live for five
+	before := h.asked.Load()
+	var all sync.WaitGroup
+	var got [20]string
+	for i := range got {
+		all.Go(func() {
+			of := h.accounts["crm"]
+			if i%2 == 1 {
+				of = there["crm"]
+			}
+			ctx := t.Context()
+			var err error
+			if got[i], err = of.Token(ctx, bot); err != nil {
+				t.Error(err, problem.Of(err).Err)
+			}
+		})
+	}
+	all.Wait()
+	if n := h.asked.Load() - before; n != 1 {
+		t.Error(n, "requests, want 1")
+	}
+	for _, token := range got {
+		if token == old || token != got[0] || !h.works(t, token) {
+			t.Fatal("not the new token")
+		}
+	}
+
+	r := httptest.NewRequest("GET", "http://crm.test/", nil)
+	if err := h.accounts["crm"].Apply(t.Context(), bot, r); err != nil || !h.accounts["crm"].Renew(bot, r) {
+		t.Fatal(err)
+	}
+	again, err := h.accounts["crm"].Token(t.Context(), ana)
+	if err != nil || again == got[0] || !h.works(t, again) {
+		t.Error("a token that the API refused:", err)
+	}
+
+	rows, err := h.store.Connections(t.Context())
+	if err != nil || len(rows) != 1 {
+		t.Fatal(rows, err)
+	}
+	dead := rows[0]
+	dead.Busy, dead.Version = true, dead.Version+1
+	if done, err := h.store.SwapConnection(t.Context(), rows[0].Version, dead); err != nil || !done {
+		t.Fatal(err)
+	}
+	h.now.Store(int64(12 * time.Minute))
+	o := h.options
+	o.Patience = 200 * time.Millisecond
+	h.open(t, o)
+	if got, err := h.accounts["crm"].Token(t.Context(), ana); err != nil || got == again || !h.works(t, got) {
+		t.Error("behind a process that died:", err)
+	}
+
+	h.down.Store(true)
+	h.now.Store(int64(18 * time.Minute))
+	if got := h.refusal(t, "crm", ana); got != "upstream_error token_refused" {
+		t.Error("the provider is down:", got)
+	}
+	h.down.Store(false)
+	if got := h.refusal(t, "crm", ana); got != "" {
+		t.Error("the provider is back:", got)
+	}
+}
+
+// TestEnds checks what ends a connection: its person, an operator who removes the person, and the provider. The refresh token is
+// good for nothing then.
+func TestEnds(t *testing.T) {
+	h := newHouse(t)
+	ends := map[string]func() error{
+		"by the person": func() error { return h.End(t.Context(), ana, "crm") },
+		"by removal": func() error {
+			if err := h.store.(*sqlite.Store).EndConnections(t.Context(), ana.Person(), ana.Tenant); err != nil {
+				return err
+			}
+			if got := h.refusal(t, "crm", bot); got != "permission_denied not_connected" {
+				t.Error("before the sweep:", got)
+			}
+			h.down.Store(true)
+			if err := h.Sweep(t.Context()); err != nil {
+				return err
+			}
+			if rows, err := h.store.Connections(t.Context()); err != nil || len(rows) != 1 {
+				t.Error("given up while the provider doesn't answer:", rows, err)
+			}
+			h.down.Store(false)
+			return h.Sweep(t.Context())
+		},
+	}
+	for name, end := range ends {
+		h.connect(t, ana)
+		rows, err := h.store.Connections(t.Context())
+		if err != nil || len(rows) != 1 {
+			t.Fatal(name, rows, err)
+		}
+		token, err := h.accounts["crm"].Token(t.Context(), ana)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if err := end(); err != nil {
+			t.Fatal(name, err)
+		}
+		if got := h.refusal(t, "crm", bot); got != "permission_denied not_connected" {
+			t.Errorf("%s: %q", name, got)
+		}
+		if h.works(t, token) {
+			t.Error(name, "the provider still takes the token")
+		}
+		if left, err := h.store.Connections(t.Context()); err != nil || len(left) != 0 {
+			t.Error(name, left, err)
+		}
+		if done, err := h.store.SwapConnection(t.Context(), 0, rows[0]); err != nil || !done { // a copy from before
+			t.Fatal(name, done, err)
+		}
+		h.now.Store(int64(6 * time.Minute))
+		if got := h.refusal(t, "crm", bot); got != "permission_denied connection_revoked" {
+			t.Errorf("%s: the provider refreshes: %q", name, got)
+		}
+		h.now.Store(0)
+		if left, err := h.store.Connections(t.Context()); err != nil || len(left) != 0 {
+			t.Error(name, "what the provider has revoked stays:", left, err)
+		}
+	}
+	if err := h.End(t.Context(), ben, "crm"); err != nil {
+		t.Error("nothing to end:", err)
+	}
+}
+
+// TestKeys checks that keys can be replaced, and that what is sealed opens for its own person, source, provider and key alone.
+func TestKeys(t *testing.T) {
+	h := newHouse(t)
+	h.connect(t, ana)
+	rotated := h.options
+	rotated.Key, rotated.Previous = bytes.Repeat([]byte{2}, 32), h.options.Key
+	h.open(t, rotated)
+	if got := h.refusal(t, "crm", ana); got != "" {
+		t.Error("with the key before:", got)
+	}
+	if err := h.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	rotated.Previous = nil
+	h.open(t, rotated)
+	if got := h.refusal(t, "crm", ana); got != "" {
+		t.Error("sealed again:", got)
+	}
+	rows, err := h.store.Connections(t.Context())
+	if err != nil || len(rows) != 1 {
+		t.Fatal(rows, err)
+	}
+	for name, k := range map[string]connect.Key{"ben": {Source: "crm", Tenant: "acme", Person: ben.Person()}, "globex": {Source: "crm", Tenant: "globex", Person: ana.Person()},
+		"wiki": {Source: "wiki", Tenant: "acme", Person: ana.Person()}} {
+		copied := rows[0]
+		copied.Key = k
+		if done, err := h.store.SwapConnection(t.Context(), 0, copied); err != nil || !done {
+			t.Fatal(name, err)
+		}
+		who := identity.Principal{Kind: identity.Agent, Owner: k.Person, Tenant: k.Tenant}
+		if got := h.refusal(t, k.Source, who); got != "permission_denied connection_sealed" {
+			t.Errorf("copied to %s: %q", name, got)
+		}
+	}
+	h.open(t, h.options)
+	if got := h.refusal(t, "crm", ana); got != "permission_denied connection_sealed" {
+		t.Errorf("with the old key alone: %q", got)
+	}
+	h.provider.TokenURL = strings.Replace(h.provider.TokenURL, "127.0.0.1", "localhost", 1)
+	h.provider.RevokeURL = ""
+	h.open(t, rotated)
+	if got := h.refusal(t, "crm", ana); got != "permission_denied connection_sealed" {
+		t.Errorf("at another provider: %q", got)
+	}
+	for _, key := range [][]byte{nil, {1, 2}} {
+		o := h.options
+		o.Key = key
+		if _, err := connect.New(o); err == nil {
+			t.Errorf("a key of %d bytes", len(key))
+		}
+	}
+}
+
+// TestExchange exchanges the token of each person for another one, which is theirs alone.
+func TestExchange(t *testing.T) {
+	h := newHouse(t)
+	h.connect(t, ana)
+	e, err := credential.NewTokenExchange(credential.ClientOptions{TokenURL: h.provider.TokenURL, ID: "gate", Secret: "secret", Scopes: []string{"openid"}},
+		func(ctx context.Context, who identity.Principal) (string, string, error) {
+			token, err := h.accounts["crm"].Token(ctx, who)
+			return token, "", err
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	before := h.asked.Load()
+	sent := map[string]bool{}
+	for range 3 {
+		r := httptest.NewRequest("GET", "http://crm.test/", nil)
+		if err := e.Apply(t.Context(), bot, r); err != nil {
+			t.Fatal(err, problem.Of(err).Err)
+		}
+		sent[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")] = true
+	}
+	own, _ := h.accounts["crm"].Token(t.Context(), ana)
+	if len(sent) != 1 || sent[own] || h.asked.Load() != before+1 {
+		t.Error(len(sent), "tokens by", h.asked.Load()-before, "requests")
+	}
+	for token := range sent {
+		if !h.works(t, token) {
+			t.Error("the provider doesn't take what it exchanged")
+		}
+	}
+	r := httptest.NewRequest("GET", "http://crm.test/", nil)
+	if err := e.Apply(t.Context(), ben, r); problem.Of(err).Kind != "not_connected" || r.Header.Get("Authorization") != "" {
+		t.Error("of another person:", err, r.Header)
+	}
+}

@@ -1,0 +1,91 @@
+package connect
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// tokens are what is sealed of a connection.
+type tokens struct {
+	Access  string    `json:"access"`
+	Refresh string    `json:"refresh,omitempty"`
+	Expires time.Time `json:"expires,omitzero"` // of Access; zero if unknown
+	Since   time.Time `json:"since"`            // when the person connected
+}
+
+// keyID is the length of the mark at the beginning of what a key sealed.
+const keyID = 4
+
+// A box seals with one key: AES-256-GCM with random nonces.
+type box struct {
+	mark [keyID]byte // which key it is
+	aead cipher.AEAD
+}
+
+func newBox(key []byte) (box, error) {
+	if len(key) != 32 {
+		return box{}, errors.New("connect: the key that seals connections has 32 bytes")
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return box{}, fmt.Errorf("connect: make the cipher: %w", err)
+	}
+	b := box{}
+	sum := sha256.Sum256(append([]byte("bailiwick connections\x00"), key...))
+	copy(b.mark[:], sum[:])
+	b.aead, err = cipher.NewGCMWithRandomNonce(block)
+	return b, err
+}
+
+// bound returns what a connection is sealed for: its key, and the client at the provider. Another configuration of the
+// source can't open what was sealed for this one, so that no token goes to another server.
+func (c *Connections) bound(k Key) ([]byte, error) {
+	a := c.accounts[k.Source]
+	if a == nil {
+		return nil, errNotOpened
+	}
+	return json.Marshal([]string{"connection", k.Source, k.Tenant, k.Person, a.provider.TokenURL, a.provider.ID})
+}
+
+var errNotOpened = errors.New("the connection was sealed with another key, for another provider or for another person")
+
+func (c *Connections) seal(k Key, t tokens) ([]byte, error) {
+	plain, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := c.bound(k)
+	if err != nil {
+		return nil, err
+	}
+	b := c.boxes[0]
+	return b.aead.Seal(b.mark[:], nil, plain, bound), nil
+}
+
+// open returns the tokens of r.
+func (c *Connections) open(r Row) (tokens, error) {
+	var t tokens
+	bound, err := c.bound(r.Key)
+	if err != nil || len(r.Sealed) < keyID {
+		return t, errNotOpened
+	}
+	for _, b := range c.boxes {
+		if [keyID]byte(r.Sealed) != b.mark {
+			continue
+		}
+		if plain, err := b.aead.Open(nil, nil, r.Sealed[keyID:], bound); err == nil {
+			return t, json.Unmarshal(plain, &t)
+		}
+	}
+	return t, errNotOpened
+}
+
+// current reports whether r was sealed with the newest key.
+func (c *Connections) current(r Row) bool {
+	return len(r.Sealed) >= keyID && [keyID]byte(r.Sealed) == c.boxes[0].mark
+}

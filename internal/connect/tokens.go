@@ -1,0 +1,186 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+const (
+	askTimeout = 15 * time.Second
+	margin     = 30 * time.Second // before a token expires, or a fifth of its lifetime if that is less
+	patience   = 20 * time.Second // how long a process that refreshes may take before another one does
+	pause      = 50 * time.Millisecond
+)
+
+// Apply implements credential.Credential: it adds the access token of the person for whom p acts.
+func (a *Account) Apply(ctx context.Context, p identity.Principal, r *http.Request) error {
+	token, err := a.Token(ctx, p)
+	if err == nil {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	return err
+}
+
+// Renew implements credential.Renewer: the next Apply refreshes the token of r.
+func (a *Account) Renew(p identity.Principal, r *http.Request) bool {
+	k, err := a.key(p)
+	if err != nil {
+		return false
+	}
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.refused[k] = token
+	return ok
+}
+
+// Secrets implements credential.Holder.
+func (a *Account) Secrets() []string { return []string{a.provider.Secret} }
+
+// Whose implements credential.Named.
+func (a *Account) Whose(p identity.Principal) string { return "person " + p.Person() }
+
+// Token returns an access token of the person for whom p acts, refreshed if necessary. The error is
+// problem.PermissionDenied, with the URL where the person connects, if there is no connection or the provider has ended it.
+func (a *Account) Token(ctx context.Context, p identity.Principal) (string, error) {
+	k, err := a.key(p)
+	if err != nil {
+		return "", err
+	}
+	var busy int64 // a version that another process refreshes, seen since
+	var since time.Time
+	for {
+		row, err := a.all.o.Store.Connection(ctx, k)
+		if err != nil {
+			return "", storeFailed(err)
+		}
+		if row.Version == 0 || row.Ended {
+			return "", a.connectFirst("not_connected")
+		}
+		t, err := a.all.open(row)
+		if err != nil {
+			a.all.log.Load().WarnContext(ctx, "a connection can't be opened; its person has to connect again", "source", k.Source, "person", k.Person, "error", err)
+			return "", a.connectFirst("connection_sealed")
+		}
+		if a.good(k, t) {
+			return t.Access, nil
+		}
+		if t.Refresh == "" {
+			return "", a.connectFirst("connection_expired")
+		}
+		if row.Busy && busy != row.Version {
+			busy, since = row.Version, time.Now()
+		}
+		if row.Busy && time.Since(since) < a.all.o.Patience { // another process refreshes it
+			select {
+			case <-time.After(pause):
+				continue
+			case <-ctx.Done():
+				return "", unavailable("connection_wait", ctx.Err())
+			}
+		}
+		claimed := row
+		claimed.Busy, claimed.Version = true, row.Version+1
+		mine, err := a.all.o.Store.SwapConnection(ctx, row.Version, claimed)
+		if err != nil {
+			return "", storeFailed(err)
+		}
+		if mine { // the provider may have replaced the refresh token: what it answers is kept, whatever becomes of the caller
+			return a.refresh(context.WithoutCancel(ctx), claimed, t)
+		}
+	}
+}
+
+// good reports whether an access token can be sent.
+func (a *Account) good(k Key, t tokens) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if t.Access == "" || t.Access == a.refused[k] {
+		return false
+	}
+	delete(a.refused, k)
+	return t.Expires.IsZero() || a.all.o.Now().Before(t.Expires)
+}
+
+// refresh replaces the tokens of a row that this process has claimed, and returns the access token.
+func (a *Account) refresh(ctx context.Context, row Row, t tokens) (string, error) {
+	asking, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	fresh, asked := a.config("").TokenSource(a.with(asking), &oauth2.Token{RefreshToken: t.Refresh}).Token()
+	next := row
+	next.Busy, next.Version = false, row.Version+1
+	switch {
+	case asked == nil:
+		sealed, err := a.all.seal(row.Key, a.received(fresh, t.Since, t.Refresh))
+		if err != nil {
+			return "", storeFailed(err)
+		}
+		next.Sealed = sealed
+	case gone(asked):
+		next.Sealed = nil
+	}
+	keeping, stop := context.WithTimeout(ctx, askTimeout)
+	defer stop()
+	kept, err := a.all.o.Store.SwapConnection(keeping, row.Version, next)
+	switch {
+	case err != nil:
+		return "", storeFailed(err)
+	case gone(asked):
+		return "", a.connectFirst("connection_revoked")
+	case asked != nil:
+		return "", refused(asked)
+	case !kept: // the person connected again or was disconnected meanwhile, and that holds
+		return "", unavailable("connection_changed", nil)
+	}
+	return fresh.AccessToken, nil
+}
+
+// received returns what is kept of t. A provider that sends no new refresh token lets the one before be used again.
+func (a *Account) received(t *oauth2.Token, since time.Time, before string) tokens {
+	out := tokens{Access: t.AccessToken, Refresh: t.RefreshToken, Since: since}
+	if out.Refresh == "" {
+		out.Refresh = before
+	}
+	if !t.Expiry.IsZero() {
+		life := time.Until(t.Expiry)
+		out.Expires = a.all.o.Now().Add(life - min(margin, max(life/5, 0))).UTC()
+	}
+	return out
+}
+
+// gone reports whether err says that the provider has ended the connection.
+func gone(err error) bool {
+	e, ok := errors.AsType[*oauth2.RetrieveError](err)
+	return ok && e.ErrorCode == "invalid_grant"
+}
+
+// connectFirst returns the refusal for a person who has no connection, which is the same for every reason.
+func (a *Account) connectFirst(kind string) error {
+	at := a.all.o.Page()
+	return &problem.Error{Code: problem.PermissionDenied, Kind: kind, Detail: "the person you act for has not connected " + a.source + ": they connect it first, once, at " + at,
+		Suggestion: "Ask them to open " + at + " and to connect " + a.source + "; then make the call again"}
+}
+
+// refused returns the error for a failed request to the token URL. It omits the response, which can repeat a secret.
+func refused(err error) error {
+	if p, ok := errors.AsType[*problem.Error](err); ok {
+		return p
+	}
+	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok && e.Response != nil {
+		return unavailable("token_refused", problem.Said("the token URL answered "+e.Response.Status))
+	}
+	return unavailable("token_unreachable", err)
+}
+
+func unavailable(kind string, err error) *problem.Error {
+	return &problem.Error{Code: problem.Upstream, Detail: "the gateway can't sign in to the API for now", Kind: kind, Err: err,
+		Suggestion: "Try again later; if it stays, tell the owner of the gateway"}
+}

@@ -1,0 +1,166 @@
+package credential
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+
+	"golang.org/x/oauth2/clientcredentials"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// Exchange returns a principal's token for the API, for example by RFC 8693. It is provided by an embedding program and
+// called for every request, so it should cache tokens. An error that is not a problem.Error is logged and not shown.
+type Exchange func(ctx context.Context, who identity.Principal) (token string, err error)
+
+// Apply implements Credential.
+func (e Exchange) Apply(ctx context.Context, principal identity.Principal, r *http.Request) error {
+	if e == nil {
+		return missing()
+	}
+	token, err := e(ctx, principal)
+	if err != nil {
+		if p, ok := errors.AsType[*problem.Error](err); ok {
+			return p
+		}
+		return unavailable("exchange", err)
+	}
+	if token == "" {
+		return missing()
+	}
+	return Bearer(token).Apply(ctx, principal, r)
+}
+
+// Whose implements Named.
+func (e Exchange) Whose(who identity.Principal) string { return "program for " + who.Account() }
+
+// Headers returns the headers that authenticate a principal's requests, such as those with which an embedding program
+// serves the same person. It is called for every request. An error that is not a problem.Error is logged and not shown.
+type Headers func(ctx context.Context, who identity.Principal) (http.Header, error)
+
+// Apply implements Credential. It refuses headers that frame a message or that the gateway sets.
+func (h Headers) Apply(ctx context.Context, who identity.Principal, r *http.Request) error {
+	if h == nil {
+		return missing()
+	}
+	given, err := h(ctx, who)
+	if err != nil {
+		if p, ok := errors.AsType[*problem.Error](err); ok {
+			return p
+		}
+		return unavailable("headers", err)
+	}
+	if len(given) == 0 {
+		return missing()
+	}
+	reserved := []string{"Host", "Connection", "Content-Length", "Content-Type", "Content-Encoding", "Transfer-Encoding", "Upgrade", "Te", "Trailer", "Idempotency-Key"}
+	for name, values := range given {
+		name = http.CanonicalHeaderKey(name)
+		if slices.Contains(reserved, name) {
+			return unavailable("headers", problem.Said("the header "+name+" can't be a credential"))
+		}
+		r.Header[name] = slices.Clone(values)
+	}
+	return nil
+}
+
+// Whose implements Named.
+func (h Headers) Whose(who identity.Principal) string { return "program for " + who.Account() }
+
+// A Subject returns the token of the one for whom a principal acts, and its type as RFC 8693 names it; "" means
+// urn:ietf:params:oauth:token-type:access_token. Its errors are those of Credential.Apply.
+type Subject func(ctx context.Context, who identity.Principal) (token, kind string, err error)
+
+// A TokenExchange is a credential that exchanges a token of the one for whom a principal acts for one of the API (RFC
+// 8693). It keeps tokens in memory, each for the token that it was exchanged for, so that it is never another one's.
+type TokenExchange struct {
+	options ClientOptions
+	subject Subject
+	http    *http.Client
+
+	mu   sync.Mutex
+	kept map[[sha256.Size]byte]*Client // by subject token
+}
+
+// maxExchanged is the most exchanged tokens that are kept.
+const maxExchanged = 10_000
+
+// NewTokenExchange returns a TokenExchange at o.TokenURL for what subject returns. o.ID and o.Secret are the client's; for
+// audience and resource use o.Params.
+func NewTokenExchange(o ClientOptions, subject Subject) (*TokenExchange, error) {
+	if subject == nil {
+		return nil, errors.New("a token exchange needs a subject")
+	}
+	one, err := NewClient(o)
+	if err != nil {
+		return nil, err
+	}
+	return &TokenExchange{options: o, subject: subject, http: one.http, kept: map[[sha256.Size]byte]*Client{}}, nil
+}
+
+// client returns the Client of a subject's token.
+func (e *TokenExchange) client(ctx context.Context, who identity.Principal) (*Client, error) {
+	token, kind, err := e.subject(ctx, who)
+	if err != nil {
+		if p, ok := errors.AsType[*problem.Error](err); ok {
+			return nil, p
+		}
+		return nil, unavailable("exchange", err)
+	}
+	if token == "" {
+		return nil, missing()
+	}
+	kind = cmp.Or(kind, "urn:ietf:params:oauth:token-type:access_token")
+	sum := sha256.Sum256([]byte(kind + " " + token))
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c := e.kept[sum]
+	if c == nil {
+		if len(e.kept) >= maxExchanged {
+			clear(e.kept)
+		}
+		params := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:token-exchange"}, "subject_token": {token}, "subject_token_type": {kind}}
+		for name, values := range e.options.Params {
+			params[name] = values
+		}
+		c = &Client{http: e.http, asking: make(chan struct{}, 1), config: clientcredentials.Config{ClientID: e.options.ID, ClientSecret: e.options.Secret,
+			TokenURL: e.options.TokenURL, Scopes: e.options.Scopes, EndpointParams: params}}
+		e.kept[sum] = c
+	}
+	return c, nil
+}
+
+// Apply implements Credential.
+func (e *TokenExchange) Apply(ctx context.Context, who identity.Principal, r *http.Request) error {
+	c, err := e.client(ctx, who)
+	if err != nil {
+		return err
+	}
+	return c.Apply(ctx, who, r)
+}
+
+// Renew implements Renewer. It drops the token of r.
+func (e *TokenExchange) Renew(who identity.Principal, r *http.Request) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, c := range e.kept {
+		c.Renew(who, r)
+	}
+	return true
+}
+
+// Whose implements Named.
+func (e *TokenExchange) Whose(who identity.Principal) string { return "exchanged for " + who.Account() }
+
+// Secrets implements Holder.
+func (e *TokenExchange) Secrets() []string { return []string{e.options.Secret} }
+
+// Close closes idle connections.
+func (e *TokenExchange) Close() { e.http.CloseIdleConnections() }

@@ -1,0 +1,138 @@
+// Package readback says how to find out whether a call that makes something was carried out whose answer was lost: by a
+// read that lists what there is, before and after.
+package readback
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Rule names the read for some calls. The values of its maps are places in the arguments of a call: body.name,
+// path.team, query.kind.
+type Rule struct {
+	Operations  []string          // the calls, as in classify.Rule
+	By          string            // the id of the operation that reads
+	Path, Query map[string]string // its parameters; nil for none
+	Match       map[string]string // fields of a record, as dotted paths, that together tell what a call made; at least one
+}
+
+// Check returns what is wrong with r: at is its pointer.
+func (r Rule) Check(d *spec.Document, classes *classify.Rules, at string) error {
+	wrong := func(key, format string, args ...any) error {
+		return &problem.Error{Code: problem.InvalidArgument, Pointer: at + key, Detail: fmt.Sprintf(format, args...)}
+	}
+	if err := (classify.Rule{Operations: r.Operations}).Names(d, at); err != nil {
+		return err
+	}
+	by := d.Called(r.By)
+	if by == nil {
+		var ids []string
+		for _, op := range d.Operations {
+			ids = append(ids, op.ID)
+		}
+		return wrong("/By", "the document has no operation %q%s", problem.Cut(r.By), problem.DidYouMean(problem.Nearest(r.By, ids, 2)))
+	}
+	if classes != nil && classes.Of(by).Class != classify.Read {
+		return wrong("/By", "%s doesn't read", r.By)
+	}
+	if len(r.Match) == 0 {
+		return wrong("/Match", "is empty: it names the fields that tell what a call made")
+	}
+	for key, places := range map[string]map[string]string{"/Path": r.Path, "/Query": r.Query, "/Match": r.Match} {
+		for name, place := range places {
+			if in, _, ok := strings.Cut(place, "."); !ok || in != "body" && in != "path" && in != "query" {
+				return wrong(key+"/"+name, "%q is no place in a call; write body.name, path.name or query.name", problem.Cut(place))
+			}
+		}
+	}
+	return nil
+}
+
+// A Look is a read that tells whether one call was carried out.
+type Look struct {
+	Arguments validate.Arguments
+	want      map[string]value.Value // by dotted path
+}
+
+// Of returns the Look for a call with arguments; false if the call doesn't give all that r needs.
+func (r Rule) Of(args validate.Arguments) (Look, bool) {
+	l := Look{want: map[string]value.Value{}}
+	pick := func(places map[string]string) (value.Value, bool) {
+		var members []value.Member
+		for name, place := range places {
+			v, ok := at(value.OfObject([]value.Member{{Name: "body", Value: args.Body}, {Name: "path", Value: args.Path}, {Name: "query", Value: args.Query}}), place)
+			if !ok {
+				return value.Value{}, false
+			}
+			members = append(members, value.Member{Name: name, Value: v})
+		}
+		if members == nil {
+			return value.Value{}, true
+		}
+		return value.OfObject(members), true
+	}
+	match, ok := pick(r.Match)
+	for _, m := range match.Members() {
+		l.want[m.Name] = m.Value
+	}
+	if ok {
+		l.Arguments.Path, ok = pick(r.Path)
+	}
+	if ok {
+		l.Arguments.Query, ok = pick(r.Query)
+	}
+	return l, ok
+}
+
+// Found returns the records of a body that match l. The body is one record, a list, or an object with one list.
+func (l Look) Found(body value.Value) []value.Value {
+	list := []value.Value{body}
+	switch body.Kind() {
+	case value.Array:
+		list = body.List()
+	case value.Object:
+		var lists []value.Value
+		for _, m := range body.Members() {
+			if m.Value.Kind() == value.Array {
+				lists = append(lists, m.Value)
+			}
+		}
+		if len(lists) == 1 && !l.matches(body) {
+			list = lists[0].List()
+		}
+	}
+	var out []value.Value
+	for _, record := range list {
+		if l.matches(record) {
+			out = append(out, record)
+		}
+	}
+	return out
+}
+
+func (l Look) matches(record value.Value) bool {
+	for path, want := range l.want {
+		if v, ok := at(record, path); !ok || v.String() != want.String() {
+			return false
+		}
+	}
+	return len(l.want) > 0
+}
+
+// at returns the value at a dotted path. Null is no value.
+func at(v value.Value, path string) (value.Value, bool) {
+	for name := range strings.SplitSeq(path, ".") {
+		next, ok := v.Get(name)
+		if !ok {
+			return value.Value{}, false
+		}
+		v = next
+	}
+	return v, !v.IsNull()
+}
