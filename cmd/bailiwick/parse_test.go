@@ -126,12 +126,28 @@ func parseRequest(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// TestMongoDB runs the scripts that need a server of MongoDB's protocol. $MONGODB is the URL of an empty database of FerretDB.
+// TestMongoDB runs the scripts that need a server of MongoDB's protocol, on FerretDB and on an evaluator of aggregations, which
+// stores what FerretDB doesn't. $MONGODB is the URL of an empty database.
 func TestMongoDB(t *testing.T) {
-	testservices.FerretDB(t) // or it is skipped
-	testscript.Run(t, testscript.Params{Dir: "testdata/mongodb", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
+	t.Run("FerretDB", func(t *testing.T) {
+		playMongoDB(t, testservices.FerretDB, "testdata/mongodb", "testdata/mongodb/large")
+	})
+	t.Run("Mingo", func(t *testing.T) { playMongoDB(t, testservices.Mingo, "testdata/mongodb", "testdata/mongodb/odd") })
+}
+
+func playMongoDB(t *testing.T, server func(testing.TB) string, dirs ...string) {
+	server(t) // or it is skipped
+	var files []string
+	for _, dir := range dirs {
+		found, err := filepath.Glob(dir + "/*.txtar")
+		if err != nil || found == nil {
+			t.Fatal(dir, err)
+		}
+		files = append(files, found...)
+	}
+	testscript.Run(t, testscript.Params{Files: files, Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
-			database := testservices.FerretDB(t)
+			database := server(t)
 			host, name, _ := strings.Cut(strings.TrimPrefix(database, "mongodb://"), "/")
 			env.Setenv("MONGODB", database)
 			env.Setenv("MONGODB_HOST", host)
@@ -140,13 +156,14 @@ func TestMongoDB(t *testing.T) {
 		}})
 }
 
-// insert COLLECTION DOCUMENT... adds documents of extended JSON to $MONGODB.
+// insert COLLECTION DOCUMENT... adds documents of extended JSON to $MONGODB. LONG is 15 MiB of text, and DEEP a document of 98 levels.
 func insert(ts *testscript.TestScript, _ bool, args []string) {
 	address := ts.Getenv("MONGODB")
 	client, err := mongo.Connect(options.Client().ApplyURI(address))
 	ts.Check(err)
 	defer client.Disconnect(context.Background())
 	for _, text := range args[1:] {
+		text = strings.NewReplacer("LONG", strings.Repeat("x", 15<<20), "DEEP", strings.Repeat(`{"a":`, 98)+"1"+strings.Repeat("}", 98)).Replace(text)
 		var doc bson.D
 		ts.Check(bson.UnmarshalExtJSON([]byte(text), false, &doc))
 		_, err := client.Database(address[strings.LastIndexByte(address, '/')+1:]).Collection(args[0]).InsertOne(context.Background(), doc)

@@ -23,7 +23,7 @@ func (s *Source) collections() yamlconf.Shape {
 		}, nil)
 		keys := []yamlconf.Key{
 			{Name: "fields", Doc: "By field: its BSON type. It holds in place of what a sample or a validator shows, and for fields that neither shows", Shape: fields},
-			{Name: "search", Doc: "An index of Atlas Search, which search_text then uses", Shape: search},
+			{Name: "search", Doc: "An index of Atlas Search, which text_search then uses", Shape: search},
 		}
 		return yamlconf.Object(keys, yamlconf.NotEmpty), func() {
 			if s.Collections == nil {
