@@ -4,7 +4,7 @@
 # A clone that belongs to somebody else can't be asked for its version.
 export GOFLAGS ?= -buildvcs=false
 
-.PHONY: duckdb release image compose proxies manifests docs-test demo build test check format vet staticcheck race docs docs-check bench soak mutate conformance clients clients-short apis applications formats
+.PHONY: duckdb release image compose proxies manifests docs-test demo build test check format vet staticcheck race docs docs-check bench bench-peers soak mutate conformance clients clients-short apis applications formats
 
 demo: build ## an issue tracker, a token and a first conversation; then it serves until Ctrl-C
 	@bin/bailiwick demo $(ARGS)
@@ -42,6 +42,9 @@ docs-test: ## plays the README and the guides, every command and every expected 
 
 bench: ## writes the figures of docs/benchmarks.md
 	@scripts/bench
+
+bench-peers: ## Bailiwick beside MCP Toolbox and DBHub of npm, into docs/benchmarks.md
+	@scripts/bench-peers
 
 # How many pairs, and random queries, the long forms of the proofs take.
 SOAK ?= 1000000

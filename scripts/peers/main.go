@@ -1,0 +1,436 @@
+// Command peers measures Bailiwick and other MCP servers side by side, over the same database, and writes their figures
+// into a Markdown file, between the lines <!-- peers --> and <!-- /peers -->.
+//
+//	peers BAILIWICK PACKAGES FILE    PACKAGES is a folder with node_modules of @toolbox-sdk/server and @bytebase/dbhub
+//
+// scripts/bench-peers builds and installs what it needs. The database is that of BAILIWICK_TEST_POSTGRES, in which it makes
+// a database and drops it at the end. Bailiwick runs with tokens, rules and its audit on the disk.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	orders  = 200_000
+	callers = 32
+	lasts   = 4 * time.Second // one measurement
+	rounds  = 3               // of each, one after the other; the median is written
+)
+
+func main() {
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: peers BAILIWICK PACKAGES FILE")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1], os.Args[2], os.Args[3]); err != nil {
+		fmt.Fprintln(os.Stderr, "peers:", err)
+		os.Exit(1)
+	}
+}
+
+func run(program, packages, file string) (err error) {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "peers")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	db, drop, err := database(ctx, os.Getenv("BAILIWICK_TEST_POSTGRES"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, drop()) }()
+
+	s := setting{program, packages, dir, db}
+	var out []*figure
+	for _, make := range []func(setting) (*server, error){bailiwick, toolbox, dbhub} {
+		one, err := make(s)
+		if err != nil {
+			fmt.Println("LEFT OUT:", err)
+			continue
+		}
+		defer one.stop()
+		for _, call := range one.calls {
+			out = append(out, &figure{server: one, call: call})
+		}
+	}
+	for range rounds { // in turn, so that what else the machine does is in all of them
+		for _, f := range out {
+			if err := f.measure(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return write(file, out)
+}
+
+// database makes a database with orders beside that of at, and returns its address.
+func database(ctx context.Context, at string) (u *url.URL, drop func() error, err error) {
+	if u, err = url.Parse(at); err != nil || at == "" {
+		return nil, nil, errors.Join(errors.New("BAILIWICK_TEST_POSTGRES names no database"), err)
+	}
+	name := fmt.Sprint("peers", os.Getpid())
+	admin, err := pgx.Connect(ctx, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := admin.Exec(ctx, `CREATE DATABASE `+name); err != nil {
+		return nil, nil, err
+	}
+	drop = func() error {
+		defer admin.Close(ctx)
+		_, err := admin.Exec(ctx, `DROP DATABASE `+name+` WITH (FORCE)`)
+		return err
+	}
+	u.Path = "/" + name
+	conn, err := pgx.Connect(ctx, u.String())
+	if err != nil {
+		return nil, nil, errors.Join(err, drop())
+	}
+	defer conn.Close(ctx)
+	for _, text := range []string{`CREATE TABLE orders (id integer PRIMARY KEY, tenant text NOT NULL, status text NOT NULL, amount numeric(10,2) NOT NULL, placed timestamptz NOT NULL, note text NOT NULL)`,
+		fmt.Sprintf(`INSERT INTO orders SELECT i, 'acme', (ARRAY['open','paid','sent','closed'])[1 + i %% 4], i %% 997 + 0.25, '2026-01-01'::timestamptz + i * interval '1 minute', 'order ' || i FROM generate_series(1, %d) AS i`, orders),
+		`VACUUM ANALYZE orders`} {
+		if _, err := conn.Exec(ctx, text); err != nil {
+			return nil, nil, errors.Join(err, drop())
+		}
+	}
+	return u, drop, nil
+}
+
+// A setting is what servers are made of.
+type setting struct {
+	program, packages, dir string
+	db                     *url.URL
+}
+
+// A server is a process that answers MCP over HTTP.
+type server struct {
+	name  string
+	cmd   *exec.Cmd
+	url   string
+	ready time.Duration
+	calls []call
+}
+
+// A call is a question as one server is asked it. body contains %d in place of an id, or nothing to replace.
+type call struct {
+	question, as string
+	header       map[string]string
+	body         string
+	begin        string // a request whose answer names the session; "" for none
+}
+
+const accept = "application/json, text/event-stream"
+
+// start starts a server that will listen at port, and waits until it accepts connections.
+func start(name string, port int, cmd *exec.Cmd, dir string) (*server, error) {
+	log, err := os.Create(filepath.Join(dir, name+".log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, dir
+	from := time.Now()
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	s := &server{name: name, cmd: cmd, url: fmt.Sprintf("http://127.0.0.1:%d/mcp", port)}
+	for time.Since(from) < time.Minute {
+		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			s.ready = time.Since(from)
+			return s, conn.Close()
+		}
+		time.Sleep(time.Millisecond)
+	}
+	s.stop()
+	said, _ := os.ReadFile(log.Name())
+	return nil, fmt.Errorf("%s doesn't listen: %s", name, said)
+}
+
+func (s *server) stop() {
+	s.cmd.Process.Kill()
+	s.cmd.Wait() // it was killed
+}
+
+func free() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
+}
+
+func request(tool, arguments, meta string) string {
+	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + meta + `}}`
+}
+
+func bailiwick(s setting) (*server, error) {
+	port, err := free()
+	if err != nil {
+		return nil, err
+	}
+	config := filepath.Join(s.dir, "bailiwick.yaml")
+	text := fmt.Sprintf("store: sqlite:%s\nsources:\n  shop: {url: %q}\nlimits: {rate: 9999999/min, burst: 100000, concurrency: 100}\nclasses:\n  shop.orders:\n    tenant: {field: tenant, is: principal.tenant}\n",
+		filepath.Join(s.dir, "store.db"), s.db)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	made, err := exec.Command(s.program, "token", "create", "--json", "--config", config, "--name", "peer", "--owner", "ann", "--tenant", "acme").Output()
+	if err != nil {
+		return nil, fmt.Errorf("bailiwick token create: %w: %s", err, made)
+	}
+	var token struct{ Token string }
+	if err := json.Unmarshal(made, &token); err != nil || token.Token == "" {
+		return nil, fmt.Errorf("bailiwick token create said %s", made)
+	}
+	out, err := start("bailiwick", port, exec.Command(s.program, "serve", "--config", config, "--listen", fmt.Sprintf("127.0.0.1:%d", port)), s.dir)
+	if err != nil {
+		return nil, err
+	}
+	bearer := "Bearer " + token.Token
+	for _, q := range []struct{ question, tool, arguments string }{
+		{"point read", "get_object", `{"class_name":"orders","object_id":"%d"}`},
+		{"50 rows", "query_class", `{"class_name":"orders","order":"id","limit":50,"where":{"id":{"$gt":%d}}}`},
+		{"group", "group_by", `{"class_name":"orders","field":"status"}`},
+	} {
+		out.calls = append(out.calls, call{question: q.question, as: "2026-07-28", header: map[string]string{"Authorization": bearer, "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": q.tool},
+			body: request(q.tool, q.arguments, `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`)})
+		if q.question != "group" {
+			out.calls = append(out.calls, call{question: q.question, as: "2025-11-25", header: map[string]string{"Authorization": bearer, "Mcp-Protocol-Version": "2025-11-25"}, body: request(q.tool, q.arguments, ""),
+				begin: `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"peers","version":"1"}}}`})
+		}
+	}
+	return out, nil
+}
+
+// statements are the questions in SQL, for servers that take it.
+var statements = []struct{ question, sql string }{
+	{"point read", `SELECT * FROM orders WHERE id = $1 AND tenant = 'acme'`},
+	{"50 rows", `SELECT * FROM orders WHERE id > $1 AND tenant = 'acme' ORDER BY id LIMIT 50`},
+	{"group", `SELECT status, count(*) FROM orders WHERE tenant = 'acme' GROUP BY status`},
+}
+
+func toolbox(s setting) (*server, error) {
+	port, err := free()
+	if err != nil {
+		return nil, err
+	}
+	var text strings.Builder
+	password, _ := s.db.User.Password()
+	fmt.Fprintf(&text, "sources:\n  shop: {kind: postgres, host: %s, port: %s, database: %s, user: %s, password: %q}\ntools:\n", s.db.Hostname(), s.db.Port(), s.db.Path[1:], s.db.User.Username(), password)
+	var calls []call
+	for i, st := range statements {
+		fmt.Fprintf(&text, "  t%d: {kind: postgres-sql, source: shop, description: a question, statement: %q", i, st.sql)
+		arguments := `{}`
+		if strings.Contains(st.sql, "$1") {
+			text.WriteString(", parameters: [{name: id, type: integer, description: an id}]")
+			arguments = `{"id":%d}`
+		}
+		text.WriteString("}\n")
+		calls = append(calls, call{question: st.question, as: "no session", body: request(fmt.Sprint("t", i), arguments, "")})
+	}
+	config := filepath.Join(s.dir, "tools.yaml")
+	if err := os.WriteFile(config, []byte(text.String()), 0o600); err != nil {
+		return nil, err
+	}
+	native, _ := filepath.Glob(filepath.Join(s.packages, "node_modules/@toolbox-sdk/server-*/bin/toolbox*"))
+	if len(native) != 1 {
+		return nil, errors.New("@toolbox-sdk/server isn't installed for this machine")
+	}
+	out, err := start("toolbox", port, exec.Command(native[0], "--config", config, "--port", strconv.Itoa(port), "--disable-reload", "--disable-version-check", "--log-level", "ERROR"), s.dir)
+	if err == nil {
+		out.calls = calls
+	}
+	return out, err
+}
+
+func dbhub(s setting) (*server, error) {
+	program := filepath.Join(s.packages, "node_modules/.bin/dbhub")
+	if _, err := os.Stat(program); err != nil {
+		return nil, errors.New("@bytebase/dbhub isn't installed")
+	}
+	port, err := free()
+	if err != nil {
+		return nil, err
+	}
+	out, err := start("dbhub", port, exec.Command(program, "--transport", "http", "--port", strconv.Itoa(port), "--dsn", s.db.String()), s.dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, st := range statements {
+		out.calls = append(out.calls, call{question: st.question, as: "no session", body: request("execute_sql", `{"sql":"`+strings.ReplaceAll(st.sql, "$1", "%d")+`"}`, "")})
+	}
+	return out, nil
+}
+
+// A figure is what was measured of one question to one server.
+type figure struct {
+	server *server
+	call   call
+
+	rate, p50, p99, cpu []float64 // of each round: calls a second; milliseconds; milliseconds of the server's processors a call
+	resident            int       // MiB after the last round
+	tokens              int       // of the answer, of 4 bytes
+}
+
+// measure asks for a while, by all callers at once, or by one for a question that takes the database's time.
+func (f *figure) measure(ctx context.Context) error {
+	n := callers
+	if f.call.question == "group" {
+		n = 1
+	}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: n}, Timeout: time.Minute}
+	defer client.CloseIdleConnections()
+	session := ""
+	if f.call.begin != "" {
+		_, header, err := f.ask(ctx, client, f.call.begin, "")
+		if err != nil {
+			return err
+		}
+		session = header.Get("Mcp-Session-Id")
+	}
+	body := func(id int64) string {
+		return strings.Replace(f.call.body, "%d", fmt.Sprint(id%(orders-100)+1), 1)
+	}
+	answer, _, err := f.ask(ctx, client, body(1), session)
+	if err != nil {
+		return err
+	}
+	f.tokens = len(answer) / 4
+	var asked atomic.Int64
+	var mu sync.Mutex
+	var waits []time.Duration
+	var failed error
+	before, from := f.server.spent(), time.Now()
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() {
+			var own []time.Duration
+			var err error
+			for err == nil && time.Since(from) < lasts {
+				at := time.Now()
+				_, _, err = f.ask(ctx, client, body(asked.Add(7919)), session)
+				own = append(own, time.Since(at))
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			waits, failed = append(waits, own...), errors.Join(failed, err)
+		})
+	}
+	wg.Wait()
+	if failed != nil {
+		return failed
+	}
+	slices.Sort(waits)
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	f.rate = append(f.rate, float64(len(waits))/time.Since(from).Seconds())
+	f.p50, f.p99 = append(f.p50, ms(waits[len(waits)/2])), append(f.p99, ms(waits[len(waits)*99/100]))
+	f.cpu = append(f.cpu, ms(f.server.spent()-before)/float64(len(waits)))
+	f.resident = f.server.resident()
+	return nil
+}
+
+// ask sends one request, and fails unless it is answered with a result.
+func (f *figure) ask(ctx context.Context, client *http.Client, body, session string) ([]byte, http.Header, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, f.server.url, strings.NewReader(body))
+	if err != nil {
+		return nil, nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", accept)
+	for name, v := range f.call.header {
+		r.Header.Set(name, v)
+	}
+	if session != "" {
+		r.Header.Set("Mcp-Session-Id", session)
+	}
+	res, err := client.Do(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err == nil && (res.StatusCode != http.StatusOK || !bytes.Contains(answer, []byte(`"result"`)) || bytes.Contains(answer, []byte(`"isError":true`))) {
+		err = fmt.Errorf("%s, %s: %s: %.300s", f.server.name, f.call.question, res.Status, answer)
+	}
+	return answer, res.Header, err
+}
+
+// spent returns the processor time of the server's process.
+func (s *server) spent() time.Duration {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	fields := strings.Fields(string(stat))
+	if err != nil || len(fields) < 15 {
+		return 0
+	}
+	user, _ := strconv.Atoi(fields[13])
+	system, _ := strconv.Atoi(fields[14])
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// resident returns the resident memory of the server's process in MiB.
+func (s *server) resident() int {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	kib, _ := strconv.Atoi(strings.Fields(rest + " 0")[0])
+	return kib / 1024
+}
+
+const begin, end = "<!-- peers -->\n", "<!-- /peers -->\n"
+
+func write(file string, figures []*figure) error {
+	doc, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := strings.Cut(string(doc), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		return fmt.Errorf("%s has no lines %q and %q", file, begin, end)
+	}
+	load, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	cpus, _ := exec.Command("nproc").Output()
+	fmt.Fprintf(&b, "\n- machine: %s processors, linux; load at the end %s\n- database: PostgreSQL, %d orders; %d callers, one for group; the median of %d rounds of %s in turn\n- date: %s\n\n", strings.TrimSpace(string(cpus)), strings.Fields(string(load))[0],
+		orders, callers, rounds, lasts, time.Now().UTC().Format(time.DateOnly))
+	b.WriteString("| question | server | protocol | calls/s | p50 ms | p99 ms | CPU ms a call | tokens of the answer | listens after ms | RSS MiB |\n|---|---|---|---:|---:|---:|---:|---:|---:|---:|\n")
+	slices.SortStableFunc(figures, func(a, b *figure) int { return strings.Compare(b.call.question, a.call.question) })
+	for _, f := range figures {
+		fmt.Fprintf(&b, "| %s | %s | %s | %.0f | %.2f | %.2f | %.2f | %d | %d | %d |\n", f.call.question, f.server.name, f.call.as, median(f.rate), median(f.p50), median(f.p99), median(f.cpu), f.tokens, f.server.ready.Milliseconds(), f.resident)
+	}
+	fmt.Print(b.String())
+	return os.WriteFile(file, []byte(before+begin+b.String()+"\n"+end+after), 0o644)
+}
+
+func median(all []float64) float64 {
+	sorted := slices.Sorted(slices.Values(all))
+	return sorted[len(sorted)/2]
+}
