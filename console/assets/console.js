@@ -28,7 +28,10 @@
 
   // A row of links that is wider than the screen shows where its reader is. Browsers leave a link at its edge that is seen in part.
   const strip = ".top nav, .chips";
-  const bring = (link) => link.scrollIntoView({ block: "nearest", inline: "nearest" });
+  const bring = (link) => {
+    const row = link.closest(strip), at = link.getBoundingClientRect(), of = row.getBoundingClientRect(), edge = 24;
+    row.scrollLeft += at.left < of.left + edge ? at.left - of.left - edge : Math.max(0, at.right - of.right + edge);
+  };
   every("[aria-current]").filter((a) => a.closest(strip)).forEach(bring);
   document.addEventListener("focusin", (e) => { if (e.target.closest(strip)) bring(e.target); });
 

@@ -185,17 +185,15 @@ func TestEditIsOff(t *testing.T) {
 
 // TestNonInterferenceConversation has the same conversation in two worlds that differ in what the agent can't see: all
 // that it reads is the same to the byte. The reviewer sees the hidden field, and all tenants.
-func TestNonInterferenceConversation(t *testing.T) {
+func TestNonInterferenceConversation(t *testing.T) { inOffices(t, interfereByConversation) }
+
+func interfereByConversation(t *testing.T, open func(*testing.T, func(*bailiwick.Options, *change.Options)) *office) {
 	told := func(seed uint64) string {
-		o := newOffice(t, func(_ *bailiwick.Options, c *change.Options) { c.Edit = true })
+		o := open(t, func(_ *bailiwick.Options, c *change.Options) { c.Edit = true })
 		r := rand.New(rand.NewPCG(seed, 1))
 		for range 3 + seed%3 {
-			if _, err := o.db.Exec(`UPDATE issues SET secret_note = ?`, fmt.Sprint(r.IntN(1000))); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := o.db.Exec(`INSERT OR IGNORE INTO issues (id, org, title, n, code) VALUES (?, 'globex', 'x', 1, ?)`, 10+r.IntN(50), fmt.Sprint(r.IntN(1000))); err != nil {
-				t.Fatal(err)
-			}
+			o.run(`UPDATE issues SET secret_note = ?`, fmt.Sprint(r.IntN(1000)))
+			o.run(`INSERT OR IGNORE INTO issues (id, org, title, n, code) VALUES (?, 'globex', 'x', 1, ?)`, 10+r.IntN(50), fmt.Sprint(r.IntN(1000)))
 		}
 		bot, ben, ctx := o.bot(), o.person("ben"), t.Context()
 		theirs := o.token(identity.Agent, "greta", "acme", identity.Read, identity.Write)
