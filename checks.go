@@ -160,7 +160,7 @@ func (c *Call) sighted(ctx context.Context, found *change.Change) (review.Check,
 		return review.Check{Name: "sight", Detail: "it writes what you may not see: somebody who sees all of it decides"}, nil
 	}
 	if denied > 0 {
-		return review.Check{Name: deniedCheck, Detail: fmt.Sprintf("what it deletes has %d fields that the rules show to nobody: only breaking the glass approves that", denied)}, nil
+		return review.Check{Name: deniedCheck, Detail: fmt.Sprintf("it deletes what the rules show to nobody (fields: %d): only breaking the glass approves that", denied)}, nil
 	}
 	return review.Check{Name: "sight", OK: true, Detail: "no part of it is hidden from you"}, nil
 }

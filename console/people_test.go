@@ -55,6 +55,39 @@ func TestSessions(t *testing.T) {
 	if got := rosa.post("/console/people/end", url.Values{"session": {id[1]}}); got.status != 303 || ines.get("/console/changes").status != 303 {
 		t.Error("ended by an operator:", got.status)
 	}
+
+	// An operator of a tenant ends, sees and removes its people alone.
+	in := func(owner, tenant string, scopes ...identity.Scope) *browser {
+		_, secret, err := w.tokens.Create(t.Context(), identity.Local("test"), identity.Token{Name: owner, Owner: owner, Kind: identity.Human, Tenant: tenant, Scopes: scopes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := w.browser(t)
+		if got := b.post("/console/sign-in", url.Values{"credential": {secret}}); got.status != 303 {
+			t.Fatal(got.status)
+		}
+		return b
+	}
+	olga, zed, own := in("olga", "acme", identity.Operator), in("zed", "globex", identity.Review), in("max", "acme", identity.Review)
+	session := func(b *browser) string {
+		t.Helper()
+		id := regexp.MustCompile(`/console/you/sessions/(\w+)/end`).FindStringSubmatch(b.get("/console/you").body)
+		if id == nil {
+			t.Fatal("no session")
+		}
+		return id[1]
+	}
+	if got := olga.get("/console/people").body; strings.Contains(got, "zed") || strings.Contains(got, "rosa") || !strings.Contains(got, "max") {
+		t.Error("the people of acme:", got)
+	}
+	for path, form := range map[string]url.Values{"end": {"session": {session(zed)}}, "remove": {"person": {"zed"}, "tenant": {"globex"}}} {
+		if got := olga.post("/console/people/"+path, form); got.status < 400 || zed.get("/console/changes").status != 200 {
+			t.Errorf("%s in another tenant: %d", path, got.status)
+		}
+	}
+	if got := olga.post("/console/people/end", url.Values{"session": {session(own)}}); got.status != 303 || own.get("/console/changes").status != 303 {
+		t.Error("ended by an operator of the tenant:", got.status)
+	}
 }
 
 // TestFresh checks that breaking the glass takes a fresh sign-in, and nothing else does.

@@ -207,7 +207,7 @@ func grouped(rows []row, by string) []group {
 
 // shape is what similar changes have in common.
 func shape(r row) string {
-	return strings.Join([]string{string(r.State), r.Op, strings.Join(r.Classes, ","), strings.Join(r.Fields, ","), r.Agent, r.Owner, string(r.Risk), strconv.FormatBool(r.Batch)}, "\x00")
+	return strings.Join([]string{string(r.State), r.Op, strings.Join(r.Classes, ","), strings.Join(r.Fields, ","), r.Agent, r.Owner, string(r.Risk), strconv.FormatBool(r.Batch), strconv.FormatBool(r.Rows == 1)}, "\x00")
 }
 
 func batchAddress(rows []row) string {

@@ -85,7 +85,13 @@ func (r *Toolset) answer(s *review.Sheet) tool.Result {
 	if len(s.Since) > 0 {
 		doc = append(doc, member("since_version", diff(s.Since)))
 	}
-	var words []value.Value
+	var others, words []value.Value
+	for _, o := range s.Others {
+		others = append(others, value.OfObject([]value.Member{text("change_id", o.ID), text("summary", o.Title)}))
+	}
+	if others != nil {
+		doc = append(doc, member("conflicts", value.OfArray(others)))
+	}
 	for _, d := range s.Thread {
 		one := []value.Member{text("by", d.By), text("event", d.Verb())}
 		if d.Agent {
