@@ -48,7 +48,6 @@ func Look(ctx context.Context, s config.Source) (classes []schema.Class, warning
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookAll)
 	defer cancel()
-	e.Points = undeclared.Confirmed(ctx, opened, scaffold.Pointers(classes), classes)
 	for i := range classes {
 		c := &classes[i]
 		if scaffold.Hides(c) {
@@ -58,6 +57,7 @@ func Look(ctx context.Context, s config.Source) (classes []schema.Class, warning
 			e.Missed = append(e.Missed, c.FullName())
 		}
 	}
+	e.Points, e.Doubts = undeclared.Confirmed(ctx, opened, scaffold.Pointers(classes, e), classes)
 	return classes, warnings, e, nil
 }
 

@@ -21,6 +21,7 @@ type Evidence struct {
 	Fields map[string]Seen             // by "source.Class.field"
 	Counts map[string]int64            // how many records a class has, by "source.Class"; a class without a known number is missing
 	Points map[string]policy.ClassRule // by "source.Class": the Pointers that no record contradicts
+	Doubts map[string]policy.ClassRule // by "source.Class": the Pointers of lists that some records contradict
 	Missed []string                    // classes whose records could not be read, as "source.Class"
 }
 

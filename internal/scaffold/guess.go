@@ -24,6 +24,7 @@ type guess struct {
 	floor     []string // by name, whatever the rule says
 	large     []string
 	pointers  []string // "field: class": pointers that no record contradicts
+	doubts    []string // pointers that some records contradict, as pointers
 	types     []string // "field: form"
 	label     string   // the field that holds what a record is called; "" for the likeliest
 	known     []string // "field: class": pointers of the preset
@@ -61,10 +62,7 @@ func guessRules(classes []schema.Class, floor map[string][]string, e Evidence, a
 				g.canonical = append(g.canonical, live)
 			}
 		}
-		rule := e.Points[c.FullName()]
-		for _, name := range pointersOf(rule) {
-			g.pointers = append(g.pointers, yamlText(name)+": "+yamlText(rule.Pointers[name].Class))
-		}
+		g.pointers, g.doubts = pointerLines(e.Points[c.FullName()]), pointerLines(e.Doubts[c.FullName()])
 		if len(g.floor)+len(g.denied) == len(c.Fields) {
 			g.hidden = "nothing in it can be shown"
 		}

@@ -176,7 +176,7 @@ func (t *Tenancy) parent(c *schema.Class, byName map[string]*guess) string {
 	for _, f := range c.Fields {
 		for _, r := range c.Relations {
 			target := byName[r.Target]
-			if len(r.Fields) != 1 || r.Fields[0] != f.Name || target == nil || target.class == c || target.hidden != "" || t.fields[r.Target] == "" && t.paths[r.Target] == "" {
+			if len(r.Fields) != 1 || r.List || r.Fields[0] != f.Name || target == nil || target.class == c || target.hidden != "" || t.fields[r.Target] == "" && t.paths[r.Target] == "" {
 				continue
 			}
 			n := 0

@@ -11,38 +11,57 @@ import (
 )
 
 // Pointers returns, by "source.Class", the pointers that the names of fields suggest and the source doesn't declare:
-// customer_id points to customers, and parent_id to another record of its class. The records have to confirm them.
-func Pointers(classes []schema.Class) map[string]policy.ClassRule {
+// customer_id points to customers, tag_ids, a list, to tags, and parent_id to another record of its class. The records
+// have to confirm them. Types are those of lists that the source holds as texts, as e shows.
+func Pointers(classes []schema.Class, e Evidence) map[string]policy.ClassRule {
 	out := map[string]policy.ClassRule{}
 	for i := range classes {
 		from := &classes[i]
 		for j := range from.Fields {
-			f := &from.Fields[j]
+			f, held := &from.Fields[j], schema.Form("")
+			if form(from, f, e.Fields[from.FullName()+"."+f.Name]) == schema.JSONText {
+				in := f.In(schema.JSONText)
+				f, held = &in, schema.JSONText
+			}
 			to := suggested(classes, from, f)
 			if to == nil || slices.Contains(from.Key, f.Name) || slices.ContainsFunc(from.Relations, func(r schema.Relation) bool { return slices.Contains(r.Fields, f.Name) }) {
 				continue
 			}
-			if _, wrong := declared.Pointer(from, f.Name, to, ""); wrong != "" {
-				continue
-			}
 			rule := out[from.FullName()]
 			if rule.Pointers == nil {
-				rule.Pointers = map[string]policy.Pointer{}
+				rule.Pointers, rule.Types = map[string]policy.Pointer{}, map[string]schema.Form{}
 			}
-			rule.Pointers[f.Name] = policy.Pointer{Class: to.Name}
+			if _, wrong := declared.Pointer(typed(from, f), f.Name, to, ""); wrong != "" {
+				continue
+			}
+			if rule.Pointers[f.Name] = (policy.Pointer{Class: to.Name}); held != "" {
+				rule.Types[f.Name] = held
+			}
 			out[from.FullName()] = rule
 		}
 	}
 	return out
 }
 
+// typed returns c with the field f in the place of its own of that name.
+func typed(c *schema.Class, f *schema.Field) *schema.Class {
+	out := *c
+	out.Fields = slices.Clone(c.Fields)
+	*out.Field(f.Name) = *f
+	return &out
+}
+
 // suggested returns the class that the name of a field suggests; nil if it suggests none, or several.
 func suggested(classes []schema.Class, from *schema.Class, f *schema.Field) *schema.Class {
 	words := denylist.Words(f.Name)
-	stem, isID := strings.Join(words, ""), len(words) > 1 && words[len(words)-1] == "id"
+	suffix := "id"
+	if f.Type.Structured() {
+		suffix = "ids" // a list of other values is called tags
+	}
+	stem, isID := strings.Join(words, ""), len(words) > 1 && words[len(words)-1] == suffix
 	if isID {
 		stem = strings.Join(words[:len(words)-1], "")
-	} else if f.Type == schema.String {
+	} else if f.Type == schema.String || f.Type.Structured() {
 		return nil // a text that is called customer is a name
 	}
 	if stem == "parent" {
@@ -70,7 +89,12 @@ func pointing(classes []schema.Class, confirmed map[string]policy.ClassRule) []s
 		c := &out[i]
 		c.Relations = slices.Clone(c.Relations)
 		for _, name := range pointersOf(confirmed[c.FullName()]) {
-			if r, wrong := declared.Pointer(c, name, byName(confirmed[c.FullName()].Pointers[name].Class), ""); wrong == "" {
+			f := c.Field(name)
+			if in := confirmed[c.FullName()].Types[name]; in != "" {
+				held := f.In(in)
+				f = &held
+			}
+			if r, wrong := declared.Pointer(typed(c, f), name, byName(confirmed[c.FullName()].Pointers[name].Class), ""); wrong == "" {
 				c.Relations = append(c.Relations, r)
 			}
 		}
@@ -86,6 +110,14 @@ func pointersOf(rule policy.ClassRule) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// pointerLines returns the pointers of a rule as "field: class", sorted.
+func pointerLines(rule policy.ClassRule) (out []string) {
+	for _, name := range pointersOf(rule) {
+		out = append(out, yamlText(name)+": "+yamlText(rule.Pointers[name].Class))
+	}
+	return out
 }
 
 // form returns the form in which all sampled values of a field are, if the source doesn't declare its type.

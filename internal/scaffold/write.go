@@ -189,6 +189,9 @@ func (w *writer) undeclared(g *guess) {
 	if all := slices.Concat(g.known, g.pointers); all != nil {
 		w.line("    pointers: {%s}", strings.Join(all, ", "))
 	}
+	if g.doubts != nil {
+		w.line("    # unsure: some records hold no key of that class. pointers: {%s}", strings.Join(g.doubts, ", "))
+	}
 	if g.types != nil {
 		w.line("    # confirm: types that the database doesn't declare, as the sampled values show them.")
 		w.line("    types: {%s}", strings.Join(g.types, ", "))
@@ -197,7 +200,7 @@ func (w *writer) undeclared(g *guess) {
 
 // plain reports whether the rule of g says nothing.
 func (w *writer) plain(g *guess) bool {
-	return g.field == "" && g.through == "" && g.canonical == nil && g.large == nil && g.denied == nil && g.masked == nil && g.pointers == nil && g.label == "" && g.known == nil && g.types == nil
+	return g.field == "" && g.through == "" && g.canonical == nil && g.large == nil && g.denied == nil && g.masked == nil && g.pointers == nil && g.label == "" && g.known == nil && g.types == nil && g.doubts == nil
 }
 
 // namesOf returns the names of a list.

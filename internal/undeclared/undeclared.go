@@ -45,20 +45,32 @@ func Wrong(ctx context.Context, s source.Source, p *policy.Policy, classes []str
 }
 
 // Confirmed returns rules, which declare pointers of classes of s, with those pointers alone that lead to a record in
-// every record.
-func Confirmed(ctx context.Context, s source.Source, rules map[string]policy.ClassRule, classes []schema.Class) map[string]policy.ClassRule {
+// every record. doubts has the lists of pointers among the others.
+func Confirmed(ctx context.Context, s source.Source, rules map[string]policy.ClassRule, classes []schema.Class) (_, doubts map[string]policy.ClassRule) {
 	p, err := policy.New(policy.Rules{Unlisted: true, Classes: rules}, classes)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	p = p.AtMost()
+	p, doubts = p.AtMost(), map[string]policy.ClassRule{}
 	for name, rule := range rules {
-		maps.DeleteFunc(rule.Pointers, func(field string, _ policy.Pointer) bool {
+		for _, field := range slices.Sorted(maps.Keys(rule.Pointers)) {
 			n, err := dangling(ctx, s, p, name, field)
-			return err != nil || n > 0
-		})
+			if err == nil && n == 0 {
+				continue
+			}
+			if v, wrong := p.View(checker(), name, "", true); wrong == nil && err == nil {
+				if to, _ := v.Pointer(field); to.List {
+					doubt := policy.ClassRule{Pointers: maps.Clone(doubts[name].Pointers)}
+					if doubt.Pointers == nil {
+						doubt.Pointers = map[string]policy.Pointer{}
+					}
+					doubt.Pointers[field], doubts[name] = rule.Pointers[field], doubt
+				}
+			}
+			delete(rule.Pointers, field)
+		}
 	}
-	return rules
+	return rules, doubts
 }
 
 // checker may read everything.

@@ -245,6 +245,9 @@ func interfereUpTo(t *testing.T, least int, open func(name string, twin bool) si
 		t.Errorf("too little was compared: %+v", got)
 	}
 	for _, form := range formsAsked() {
+		if form == "user_ids.name" && sides[0].fill != nil {
+			continue // its list is declared by a type
+		}
 		if differ == 0 && got.forms[form] == 0 && got.calls >= 10_000 && os.Getenv("BAILIWICK_TOOL") == "" {
 			t.Errorf("no call with %s was answered", form)
 		}

@@ -1,31 +1,33 @@
 package shape
 
 import (
+	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/value"
-	"golang.org/x/crypto/chacha20poly1305"
 )
 
 // CursorLife is how long a cursor is valid.
 const CursorLife = time.Hour
 
 // Cursors encrypts positions for agents to keep: a cursor can't be read, made or modified by others, and is valid
-// only for one principal, query and version of the rules, for CursorLife.
+// only for one principal, query and version of the rules, for CursorLife. Agents write cursors out, so they are short:
+// a tag of 12 bytes, which is the nonce of the rest as well (a synthetic nonce), and the position in a binary form.
 type Cursors struct {
-	aead  cipher.AEAD
-	nonce []byte // the key for deriving nonces
+	block cipher.Block
+	tags  []byte // the key of the tags
 	now   func() time.Time
 }
+
+// tagSize is the number of bytes of a tag.
+const tagSize = 12
 
 // NewCursors returns Cursors with a secret of 32 bytes. now is the clock; nil means time.Now.
 func NewCursors(secret []byte, now func() time.Time) (*Cursors, error) {
@@ -37,31 +39,38 @@ func NewCursors(secret []byte, now func() time.Time) (*Cursors, error) {
 		m.Write([]byte(use))
 		return m.Sum(nil)
 	}
-	aead, err := chacha20poly1305.NewX(derive("cursor"))
+	block, err := aes.NewCipher(derive("cursor cipher"))
 	if now == nil {
 		now = time.Now
 	}
-	return &Cursors{aead, derive("nonce"), now}, err
+	return &Cursors{block, derive("cursor tag"), now}, err
+}
+
+// tag authenticates a place that is bound to a call and expires at a minute since 1970. Equal places have equal tags, and
+// so equal cursors; different ones have different nonces.
+func (c *Cursors) tag(bound [32]byte, expires int64, place []byte) []byte {
+	m := hmac.New(sha256.New, c.tags)
+	m.Write(binary.BigEndian.AppendUint64(bound[:], uint64(expires)))
+	m.Write(place)
+	return m.Sum(nil)[:tagSize]
+}
+
+// crypt encrypts or decrypts text in place.
+func (c *Cursors) crypt(tag, text []byte) {
+	nonce := make([]byte, aes.BlockSize) // the tag, and a counter
+	copy(nonce, tag)
+	cipher.NewCTR(c.block, nonce).XORKeyStream(text, text)
 }
 
 // Seal returns the cursor of a position. bound identifies the principal, the query and the rules.
 func (c *Cursors) Seal(at policy.Position, bound [32]byte) string {
-	// Rounded up, so that the same page requested within a minute has the same cursor.
-	expires := c.now().Add(CursorLife + time.Minute).Truncate(time.Minute).Unix()
-	plain := binary.BigEndian.AppendUint64(nil, uint64(expires))
-	after := make([]value.Value, len(at.After))
-	for i, v := range at.After {
-		after[i] = tagged(v)
-	}
-	doc := value.OfArray([]value.Value{value.OfInt(int64(at.Skip)), value.OfBool(at.After != nil), value.OfArray(after)})
-	plain = doc.AppendJSON(plain)
-	// The nonce is derived from the plaintext: equal positions have equal cursors, and different ones don't share a
-	// nonce.
-	m := hmac.New(sha256.New, c.nonce)
-	m.Write(bound[:])
-	m.Write(plain)
-	nonce := m.Sum(nil)[:chacha20poly1305.NonceSizeX]
-	return base64.RawURLEncoding.EncodeToString(c.aead.Seal(nonce, nonce, plain, bound[:]))
+	// Rounded up to a minute, so that the same page requested within one has the same cursor.
+	expires := c.now().Add(CursorLife+time.Minute).Unix() / 60
+	place := appendPlace(nil, at)
+	tag := c.tag(bound, expires, place)
+	sealed := append(binary.BigEndian.AppendUint16(tag, uint16(expires)), place...)
+	c.crypt(sealed[:tagSize], sealed[tagSize:])
+	return base64.RawURLEncoding.EncodeToString(sealed)
 }
 
 // Open returns the position of a cursor sealed with the same bound. Every invalid cursor gives the same
@@ -71,63 +80,25 @@ func (c *Cursors) Open(cursor string, bound [32]byte) (policy.Position, error) {
 		Detail:     "the cursor does not belong to this call",
 		Suggestion: "repeat the call that gave it with the same arguments, or start again without a cursor"}
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	if err != nil || len(sealed) < chacha20poly1305.NonceSizeX {
+	if err != nil || len(sealed) < tagSize+2 {
 		return policy.Position{}, bad
 	}
-	nonce, text := sealed[:chacha20poly1305.NonceSizeX], sealed[chacha20poly1305.NonceSizeX:]
-	plain, err := c.aead.Open(nil, nonce, text, bound[:])
-	if err != nil || len(plain) < 8 {
+	tag, text := sealed[:tagSize], sealed[tagSize:]
+	c.crypt(tag, text)
+	// A cursor has the last 16 bits of the minute; the tag was made with all of the nearest one that has them.
+	now := c.now().Unix() / 60
+	expires := now + int64(int16(binary.BigEndian.Uint16(text)-uint16(now)))
+	if !hmac.Equal(tag, c.tag(bound, expires, text[2:])) {
 		return policy.Position{}, bad
 	}
 	// Clocks of replicas differ, and a clock that is set back must not make a cursor good for long.
-	left := time.Unix(int64(binary.BigEndian.Uint64(plain)), 0).Sub(c.now())
-	if left <= -time.Second || left > 2*CursorLife {
+	if left := time.Unix(expires*60, 0).Sub(c.now()); left <= -time.Second || left > 2*CursorLife {
 		return policy.Position{}, &problem.Error{Code: problem.InvalidArgument, Pointer: "/cursor",
 			Detail: "the cursor has expired", Suggestion: "start again without a cursor"}
 	}
-	doc, err := value.Read(plain[8:], 0)
-	if err != nil {
+	at, ok := readPlace(text[2:])
+	if !ok {
 		return policy.Position{}, bad
 	}
-	list := doc.List()
-	at := policy.Position{Skip: int(list[0].Int())}
-	if list[1].Bool() {
-		at.After = make([]value.Value, len(list[2].List()))
-		for i, v := range list[2].List() {
-			at.After[i] = untagged(v)
-		}
-	}
 	return at, nil
-}
-
-// tagged encodes a value of a kind that JSON lacks as [kind, number or text].
-func tagged(v value.Value) value.Value {
-	tag := value.OfInt(int64(v.Kind()))
-	switch v.Kind() {
-	case value.Date, value.Day:
-		return value.OfArray([]value.Value{tag, value.OfInt(v.Micros())})
-	case value.Float:
-		return value.OfArray([]value.Value{tag, value.OfString(strconv.FormatFloat(v.Float(), 'x', -1, 64))})
-	case value.Bytes:
-		return value.OfArray([]value.Value{tag, value.OfString(base64.StdEncoding.EncodeToString([]byte(v.Text())))})
-	}
-	return v
-}
-
-func untagged(v value.Value) value.Value {
-	if v.Kind() != value.Array {
-		return v
-	}
-	body := v.List()[1]
-	switch value.Kind(v.List()[0].Int()) {
-	case value.Date:
-		return value.OfDate(body.Int())
-	case value.Day:
-		return value.OfDay(body.Int())
-	case value.Float:
-		f, _ := strconv.ParseFloat(body.Text(), 64) // sealed by tagged
-		return value.OfFloat(f)
-	}
-	raw, _ := base64.StdEncoding.DecodeString(body.Text()) // sealed by tagged
-	return value.OfBytes(string(raw))
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -31,6 +32,8 @@ func TestCursor(t *testing.T) {
 		{After: []value.Value{}},
 		{After: []value.Value{{}, value.OfInt(math.MinInt64), value.OfString("é\"\\"), value.OfBool(true)}},
 		{After: []value.Value{value.OfDate(-1), value.OfDay(86400e6), value.OfDecimal("1.10"), value.OfBytes("\x00\xff"), value.OfFloat(math.Inf(-1)), value.OfFloat(0.1)}},
+		{After: []value.Value{value.OfString("0c9f4e2a-1b3c-4d5e-8f90-a1b2c3d4e5f6"), value.OfString("0C9F4E2A-1b3c-4d5e-8f90-a1b2c3d4e5f6"), value.OfString("")}},
+		{After: []value.Value{value.OfArray([]value.Value{value.OfInt(1)}), value.OfInt(-1)}},
 	} {
 		sealed := c.Seal(at, mine)
 		got, err := c.Open(sealed, mine)
@@ -52,10 +55,16 @@ func TestCursor(t *testing.T) {
 			t.Fatalf("byte %d changed: %v", i, err)
 		}
 	}
-	for _, bad := range []string{"", "x", "====", base64.RawURLEncoding.EncodeToString(make([]byte, 100)), sealed + "A", sealed[:20]} {
+	for _, bad := range []string{"", "x", "====", base64.RawURLEncoding.EncodeToString(make([]byte, 100)), sealed + "A", sealed[:18]} {
 		if _, err := c.Open(bad, mine); problem.Of(err).Detail != "the cursor does not belong to this call" {
 			t.Errorf("Open(%q): %v", bad, err)
 		}
+	}
+	if n := len(c.Seal(policy.Position{After: []value.Value{value.OfInt(1115)}}, mine)); n > 24 {
+		t.Errorf("the cursor behind a number has %d characters", n)
+	}
+	if n := len(c.Seal(policy.Position{After: []value.Value{value.OfString("0c9f4e2a-1b3c-4d5e-8f90-a1b2c3d4e5f6")}}, mine)); n > 43 {
+		t.Errorf("the cursor behind a UUID has %d characters", n)
 	}
 	now = now.Add(CursorLife)
 	if _, err := c.Open(sealed, mine); err != nil {
@@ -66,16 +75,35 @@ func TestCursor(t *testing.T) {
 		t.Errorf("after an hour and two minutes: %v", err)
 	}
 	sealed = c.Seal(policy.Position{Skip: 7}, mine)
-	for back, good := range map[time.Duration]bool{30 * time.Minute: true, 24 * time.Hour: false} { // the clock is set back
+	for back, good := range map[time.Duration]bool{30 * time.Minute: true, 24 * time.Hour: false, 20 * 24 * time.Hour: false} { // the clock is set back
 		now = now.Add(-back)
 		if _, err := c.Open(sealed, mine); (err == nil) != good || err != nil && problem.Of(err).Detail != "the cursor has expired" {
 			t.Errorf("with the clock set back by %v: %v", back, err)
 		}
 		now = now.Add(back)
 	}
+	now = now.Add(1 << 16 * time.Minute) // the same last bits of the minute
+	if _, err := c.Open(sealed, mine); problem.Of(err).Detail != "the cursor does not belong to this call" {
+		t.Errorf("after 46 days: %v", err)
+	}
 	if _, err := NewCursors(make([]byte, 31), nil); err == nil {
 		t.Error("a secret of 31 bytes is taken")
 	}
+}
+
+// FuzzPlace checks that no bytes make reading a place panic.
+func FuzzPlace(f *testing.F) {
+	f.Add(appendPlace(nil, policy.Position{After: []value.Value{value.OfInt(1), value.OfDate(5), value.OfString("a"), value.OfFloat(1)}}))
+	f.Add([]byte{1, 3, 1})
+	f.Add([]byte{1, 5, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
+	f.Add([]byte{1, 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff})
+	f.Fuzz(func(t *testing.T, in []byte) {
+		if at, ok := readPlace(in); ok && !slices.ContainsFunc(at.After, func(v value.Value) bool { return v.Kind() == value.Cut }) {
+			if again, ok := readPlace(appendPlace(nil, at)); !ok || !reflect.DeepEqual(again, at) {
+				t.Errorf("%v is read as %v", at, again)
+			}
+		}
+	})
 }
 
 func FuzzCursor(f *testing.F) {
@@ -89,7 +117,7 @@ func FuzzCursor(f *testing.F) {
 			return
 		}
 		if again := c.Seal(at, [32]byte{}); again != in {
-			t.Errorf("%q opens as %v, which seals as %q: nobody else can make a cursor", in, at, again)
+			t.Errorf("%q opens as %v, which seals as %q: only Seal makes cursors", in, at, again)
 		}
 	})
 }

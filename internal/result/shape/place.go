@@ -1,0 +1,136 @@
+package shape
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// uuidTag is in the place of a kind, before the 16 bytes of a text that is a UUID.
+const uuidTag = 0xff
+
+// appendPlace appends a position in a binary form: what to skip and whether there is a record to go on after, and then
+// that record's values, each after its kind.
+func appendPlace(dst []byte, at policy.Position) []byte {
+	head := uint64(at.Skip) << 1
+	if at.After != nil {
+		head |= 1
+	}
+	dst = binary.AppendUvarint(dst, head)
+	for _, v := range at.After {
+		raw, isUUID := uuidBytes(v)
+		if isUUID {
+			dst = append(append(dst, uuidTag), raw...)
+			continue
+		}
+		dst = append(dst, byte(v.Kind()))
+		switch v.Kind() {
+		case value.Null:
+		case value.Bool:
+			dst = append(dst, map[bool]byte{true: 1}[v.Bool()])
+		case value.Int:
+			dst = binary.AppendVarint(dst, v.Int())
+		case value.Date, value.Day:
+			dst = binary.AppendVarint(dst, v.Micros())
+		case value.Float:
+			dst = binary.BigEndian.AppendUint64(dst, math.Float64bits(v.Float()))
+		case value.Decimal, value.String, value.Bytes:
+			dst = append(binary.AppendUvarint(dst, uint64(len(v.Text()))), v.Text()...)
+		default:
+			doc := v.AppendJSON(nil)
+			dst = append(binary.AppendUvarint(dst, uint64(len(doc))), doc...)
+		}
+	}
+	return dst
+}
+
+// readPlace reads what appendPlace wrote. ok is false if it didn't.
+func readPlace(src []byte) (at policy.Position, ok bool) {
+	head, n := binary.Uvarint(src)
+	if n <= 0 || head>>1 > math.MaxInt32 {
+		return at, false
+	}
+	src, at.Skip = src[n:], int(head>>1)
+	if head&1 == 1 {
+		at.After = []value.Value{}
+	}
+	for len(src) > 0 {
+		v, rest, ok := readValue(src[0], src[1:])
+		if !ok || at.After == nil {
+			return policy.Position{}, false
+		}
+		at.After, src = append(at.After, v), rest
+	}
+	return at, true
+}
+
+// readValue reads a value of a kind from the front of src.
+func readValue(kind byte, src []byte) (v value.Value, rest []byte, ok bool) {
+	take := func(n int) (part []byte) {
+		if ok = n >= 0 && n <= len(src); ok {
+			part, src = src[:n], src[n:]
+		}
+		return part
+	}
+	number := func() int64 {
+		n, size := binary.Varint(src)
+		take(min(size, len(src)))
+		return n
+	}
+	text := func() string {
+		n, size := binary.Uvarint(src)
+		if take(size); !ok || size == 0 || n > uint64(len(src)) {
+			ok = false
+			return ""
+		}
+		return string(take(int(n)))
+	}
+	switch ok = true; value.Kind(kind) {
+	case value.Null:
+	case value.Bool:
+		b := take(1)
+		v = value.OfBool(ok && b[0] == 1)
+	case value.Int:
+		v = value.OfInt(number())
+	case value.Date:
+		v = value.OfDate(number())
+	case value.Day:
+		v = value.OfDay(number())
+	case value.Float:
+		if b := take(8); ok {
+			v = value.OfFloat(math.Float64frombits(binary.BigEndian.Uint64(b)))
+		}
+	case value.Decimal:
+		v = value.OfDecimal(text())
+	case value.String:
+		v = value.OfString(text())
+	case value.Bytes:
+		v = value.OfBytes(text())
+	case uuidTag:
+		if b := take(16); ok {
+			v = value.OfString(uuidText(b))
+		}
+	default:
+		doc, err := value.Read([]byte(text()), 0)
+		v, ok = doc, ok && err == nil
+	}
+	return v, src, ok
+}
+
+// uuidBytes returns the bytes of a text that is a UUID as uuidText writes it.
+func uuidBytes(v value.Value) (raw []byte, ok bool) {
+	s := v.Text()
+	if v.Kind() != value.String || len(s) != 36 {
+		return nil, false
+	}
+	raw, err := hex.DecodeString(s[:8] + s[9:13] + s[14:18] + s[19:23] + s[24:])
+	return raw, err == nil && uuidText(raw) == s
+}
+
+func uuidText(raw []byte) string {
+	h := hex.EncodeToString(raw)
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+}
