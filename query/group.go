@@ -42,6 +42,9 @@ func (o operand) accumulators() []Accumulator {
 }
 
 func (o operand) accumulator(name string) Accumulator {
+	if o.name == "$average" {
+		o.name = "$avg"
+	}
 	a := Accumulator{Name: name, Op: o.name, At: o.at}
 	switch {
 	case !slices.Contains(Accumulators, o.name):

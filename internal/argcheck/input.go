@@ -30,6 +30,7 @@ type Schema struct {
 	printer *message.Printer
 
 	properties map[string]property // the arguments
+	open       bool                // it takes arguments beside these
 }
 
 // Compile compiles an input schema, with checks of formats, and rejects one that some clients can't load. open accepts
@@ -45,7 +46,10 @@ func Compile(schema []byte, open bool) (*Schema, error) {
 	if closed, ok := doc.Get("additionalProperties"); !open && (!ok || closed.Kind() != value.Bool || closed.Bool()) {
 		return nil, errors.New("its input schema is not closed (additionalProperties: false)")
 	}
-	in := &Schema{known: map[string][]string{}, printer: message.NewPrinter(language.English), properties: properties(doc)}
+	in := &Schema{known: map[string][]string{}, printer: message.NewPrinter(language.English), properties: properties(doc), open: true}
+	if closed, ok := doc.Get("additionalProperties"); ok && closed.Kind() == value.Bool {
+		in.open = closed.Bool()
+	}
 	if err := in.loadable(doc, ""); err != nil {
 		return nil, err
 	}

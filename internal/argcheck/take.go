@@ -34,7 +34,7 @@ func properties(doc value.Value) map[string]property {
 }
 
 // Take returns args converted to the types of the schema, where they are written in an equivalent form: "5" for 5,
-// "a,b" for ["a","b"], an object as its JSON text. If clamp is set, a number over its maximum becomes the maximum, with
+// "a,b" for ["a","b"], an object as its JSON text, sort for order. If clamp is set, a number over its maximum becomes the maximum, with
 // a note. Anything else is unchanged, for Check to refuse.
 func (in *Schema) Take(args value.Value, clamp bool) (out value.Value, notes []string) {
 	if args.Kind() != value.Object {
@@ -42,6 +42,7 @@ func (in *Schema) Take(args value.Value, clamp bool) (out value.Value, notes []s
 	}
 	var members []value.Member
 	for _, m := range args.Members() {
+		m.Name = in.meant(m.Name, args, members)
 		p, known := in.properties[m.Name]
 		if known && m.Value.IsNull() && !p.required {
 			continue // some clients send null for an argument they leave out
@@ -56,6 +57,59 @@ func (in *Schema) Take(args value.Value, clamp bool) (out value.Value, notes []s
 		members = append(members, m)
 	}
 	return value.OfObject(members), notes
+}
+
+// meant returns the argument that name stands for: itself, or the one that it is another word for. Nothing stands for an
+// argument that is given already.
+func (in *Schema) meant(name string, args value.Value, before []value.Member) string {
+	if _, known := in.properties[name]; known || in.open {
+		return name
+	}
+	for _, to := range words(name) {
+		_, known := in.properties[to]
+		_, given := args.Get(to)
+		if known && !given && !slices.ContainsFunc(before, func(m value.Member) bool { return m.Name == to }) {
+			return to
+		}
+	}
+	return name
+}
+
+// words returns the arguments that a name may be another word for.
+func words(name string) []string {
+	switch name {
+	case "sort", "order_by", "orderBy", "sort_by":
+		return []string{"order"}
+	case "filter", "filters", "condition", "conditions", "selector":
+		return []string{"where"}
+	case "query":
+		return []string{"where", "sql"}
+	case "statement":
+		return []string{"sql"}
+	case "id", "objectId", "record_id":
+		return []string{"object_id"}
+	case "object_ids", "objectIds", "record_ids":
+		return []string{"ids"}
+	case "fields", "columns", "select", "projection":
+		return []string{"keys"}
+	case "key", "column", "group_by", "groupBy", "date_field":
+		return []string{"field"}
+	case "class", "className", "table", "collection":
+		return []string{"class_name"}
+	case "offset":
+		return []string{"skip"}
+	case "top", "max_results", "page_size":
+		return []string{"limit"}
+	case "aggregation", "aggregate":
+		return []string{"operation"}
+	case "granularity", "unit", "period":
+		return []string{"interval"}
+	case "tz", "time_zone":
+		return []string{"timezone"}
+	case "stages":
+		return []string{"pipeline"}
+	}
+	return nil
 }
 
 func overMost(v, most value.Value) (value.Value, bool) {

@@ -110,16 +110,18 @@ func (r *rel) Stored(e sqltext.Expr) *plan.Column {
 		return nil
 	}
 	column := &r.shape.Columns[c.at]
-	if column.Field == nil || column.Mask != nil || column.Path == nil {
+	if !sqlfilter.Comparable(column) {
 		return nil
 	}
-	switch column.Type {
-	case schema.String, schema.Integer, schema.Double, schema.Decimal, schema.Boolean, schema.Date, schema.UUID:
-		r.tables.Named(column.Field)
-		return column
-	}
-	return nil
+	r.tables.Named(column.Field)
+	return column
 }
+
+// Allowed and Note implement sqlfilter.Columns.
+func (r *rel) Allowed(f *schema.Field) []string { return r.tables.Allowed(f) }
+
+// Note notes a value that a column never has.
+func (r *rel) Note(at, text string) { r.known.Note(at, text, "%s", text) }
 
 // Alone implements sqlfilter.Columns.
 func (r *rel) Alone(e sqltext.Expr) (sqlexpr.Node, error) { return r.exprs().Alone().Value(e) }

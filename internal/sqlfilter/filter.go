@@ -6,6 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -17,8 +18,32 @@ type Columns interface {
 	// Stored returns the stored column that e names, if it can be compared; nil if it is none.
 	Stored(e sqltext.Expr) *plan.Column
 
+	// Allowed returns the values that a field may have; nil for any.
+	Allowed(*schema.Field) []string
+
+	// Note adds a note about a place to the answer.
+	Note(at, text string)
+
 	// Alone binds an expression that names no columns.
 	Alone(e sqltext.Expr) (sqlexpr.Node, error)
+}
+
+// Comparable reports whether a column is a stored one that constants can be compared with.
+func Comparable(c *plan.Column) bool {
+	switch c.Type {
+	case schema.String, schema.Integer, schema.Double, schema.Decimal, schema.Boolean, schema.Date, schema.UUID:
+		return c.Field != nil && c.Mask == nil && c.Path != nil
+	}
+	return false
+}
+
+// unlisted notes which of the values that a column is compared with for equality it never has.
+func unlisted(r Columns, c *plan.Column, at string, values ...value.Value) {
+	for _, v := range values {
+		if wrong := typecheck.Unlisted(c.Field, r.Allowed(c.Field), v); wrong != "" {
+			r.Note(at, wrong)
+		}
+	}
 }
 
 // Of returns e as a filter on a stored column of r; nil if it is none.
@@ -70,6 +95,9 @@ func comparison(r Columns, e *sqltext.Binary) (query.Filter, error) {
 		return nil, nil
 	}
 	f := query.Compare{Path: c.Path, Op: sign, Value: v, At: sqlexpr.At(e.Pos())}
+	if sign <= query.Ne {
+		unlisted(r, c, f.At, v)
+	}
 	if sign == query.Ne { // which holds for null in a filter
 		return query.And{f, query.Exists{Path: c.Path, Want: true}}, nil
 	}
@@ -89,6 +117,7 @@ func in(r Columns, e *sqltext.In) (query.Filter, error) {
 		}
 		among.Values = append(among.Values, v)
 	}
+	unlisted(r, c, among.At, among.Values...)
 	if e.Not {
 		return query.And{among, query.Exists{Path: c.Path, Want: true}}, nil
 	}

@@ -31,27 +31,32 @@ func (b *filters) listed(at string, f *schema.Field, path query.Path, equality b
 		return
 	}
 	allowed := b.scope.Allowed(path[0])
-	if allowed == nil {
-		return
-	}
 	for _, v := range values {
-		text := v.String()
-		if v.IsNull() || v.Kind() == value.Object || slices.Contains(allowed, text) {
-			continue
+		if wrong := Unlisted(f, allowed, v); wrong != "" {
+			b.say(at + ": " + wrong)
 		}
-		near := alike(text, allowed)
-		if near == nil {
-			near = problem.Nearest(text, allowed, 3)
-		}
-		if i := slices.IndexFunc(allowed, func(a string) bool { return strings.EqualFold(a, text) }); i >= 0 {
-			near = allowed[i : i+1]
-		}
-		known := strings.Join(allowed[:min(len(allowed), maxListed)], ", ")
-		if len(allowed) > maxListed {
-			known += ", … (get_schema has all)"
-		}
-		b.say(fmt.Sprintf("%s: %q is none of the values of %s%s; they are %s", at, problem.Cut(text), f.Name, problem.DidYouMean(near), known))
 	}
+}
+
+// Unlisted says that v is none of the allowed values of a field, and which are near; "" if it is one, or if all are
+// allowed.
+func Unlisted(f *schema.Field, allowed []string, v value.Value) string {
+	text := v.String()
+	if allowed == nil || v.IsNull() || v.Kind() == value.Object || slices.Contains(allowed, text) {
+		return ""
+	}
+	near := alike(text, allowed)
+	if near == nil {
+		near = problem.Nearest(text, allowed, 3)
+	}
+	if i := slices.IndexFunc(allowed, func(a string) bool { return strings.EqualFold(a, text) }); i >= 0 {
+		near = allowed[i : i+1]
+	}
+	known := strings.Join(allowed[:min(len(allowed), maxListed)], ", ")
+	if len(allowed) > maxListed {
+		known += ", … (get_schema has all)"
+	}
+	return fmt.Sprintf("%q is none of the values of %s%s; they are %s", problem.Cut(text), f.Name, problem.DidYouMean(near), known)
 }
 
 // slashed adds a note for a regular expression written between slashes, which would match the slashes themselves.

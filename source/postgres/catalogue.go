@@ -102,7 +102,8 @@ func (r *reader) classes(ctx context.Context) error {
 	return err
 }
 
-// selectColumns follows each column's type down to the base type of its domain.
+// selectColumns follows each column's type down to the base type of its domain. Money has the precision that a numeric
+// has of 18 digits, with as many behind the point as the currency of the server.
 const selectColumns = `
 WITH RECURSIVE a AS (
 	SELECT * FROM pg_catalog.pg_attribute
@@ -115,7 +116,8 @@ WITH RECURSIVE a AS (
 	FROM walk w JOIN pg_catalog.pg_type t ON t.oid = w.oid WHERE t.typtype = 'd'
 )
 SELECT a.attrelid, a.attnum, a.attname::text, t.typname::text, n.nspname::text, t.typtype::text, e.oid IS NOT NULL,
-	CASE WHEN a.atttypmod = -1 THEN w.typmod ELSE a.atttypmod END,
+	CASE WHEN t.oid = 'pg_catalog.money'::regtype THEN (18 << 16 | scale(1::numeric::money::numeric)) + 4
+		WHEN a.atttypmod = -1 THEN w.typmod ELSE a.atttypmod END,
 	a.attnotnull AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint u WHERE u.conrelid = a.attrelid
 		AND u.contype = 'n' AND u.conkey[1] = a.attnum AND NOT u.convalidated),
 	a.attnotnull OR w.never, a.attidentity <> '' OR a.attgenerated <> '',
@@ -230,7 +232,7 @@ func (x *column) typed(field *schema.Field) {
 func (x *column) scaled(field *schema.Field) {
 	switch {
 	case x.Modifier < 0 || x.Array:
-	case field.Native == "numeric":
+	case field.Native == "numeric" || field.Native == "money":
 		if scale := int(x.Modifier-4) & 0x7ff; scale < 0x400 {
 			field.Digits, field.Scaled, field.Scale = int(x.Modifier-4)>>16&0xffff, true, scale
 		}

@@ -49,7 +49,7 @@ func TestDescribe(t *testing.T) {
 			{Name: "b", Type: schema.Integer, Native: "int4"},
 			{Name: "c", Type: schema.Integer, Native: "int8"},
 			{Name: "d", Type: schema.Decimal, Native: "numeric", Digits: 10, Scaled: true, Scale: 2},
-			{Name: "e", Type: schema.Decimal, Native: "money"},
+			{Name: "e", Type: schema.Decimal, Native: "money", Digits: 18, Scaled: true, Scale: 2},
 			{Name: "f", Type: schema.Double, Native: "float4"},
 			{Name: "g", Type: schema.Double, Native: "float8"},
 			{Name: "h", Type: schema.Boolean, Native: "bool"},

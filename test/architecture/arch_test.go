@@ -31,7 +31,7 @@ var mayImport = map[string]string{
 	"internal/written":      "problem query value",
 	"internal/rules/scan":   "internal/rules/filterfields problem query schema",
 	"internal/calendar":     "",
-	"internal/tools/absent": ". query",
+	"internal/tools/absent": ". policy query schema",
 
 	"internal/pattern":    "problem",
 	"internal/fieldcheck": "problem schema value",
@@ -50,7 +50,7 @@ var mayImport = map[string]string{
 	"internal/sqlexpr":            "internal/pattern internal/plan internal/sqltext internal/sqltime internal/typecheck/typed problem query schema value",
 	"internal/sqlschema":          "internal/typecheck schema value",
 	"internal/sqlaggregate":       "internal/plan internal/sqlexpr internal/sqltext problem schema value",
-	"internal/sqlfilter":          "internal/plan internal/sqlexpr internal/sqltext internal/typecheck/typed query schema value",
+	"internal/sqlfilter":          "internal/plan internal/sqlexpr internal/sqltext internal/typecheck internal/typecheck/typed query schema value",
 	"internal/sqllist":            "internal/plan internal/sqlexpr internal/sqltext internal/typecheck/typed schema",
 	"internal/sqlbind":            "internal/plan internal/result/mask internal/sqlaggregate internal/sqlexpr internal/sqlfilter internal/sqllist internal/sqlschema internal/sqltext internal/typecheck internal/typecheck/typed problem query schema value",
 	"policy":                      "change identity internal/plan internal/result/mask internal/rules/byid internal/rules/calls internal/rules/declared internal/rules/denylist internal/rules/disclosure internal/rules/expression internal/rules/filterfields internal/rules/gates internal/rules/guard internal/rules/scan internal/rules/searched internal/rules/shown internal/rules/timestamps internal/sqlbind internal/textquery internal/typecheck problem query schema value write",

@@ -7,9 +7,14 @@ package absent
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // Explain notes on c how many records the canonical filter of the class excluded, if a query of c found none.
@@ -20,7 +25,14 @@ func Explain(ctx context.Context, c *bailiwick.Call) {
 	}
 	where, ok := condition(asked)
 	v, err := c.View(asked.From())
-	if !ok || err != nil || v.Canonical() == nil {
+	if err != nil || v.Canonical() == nil {
+		return
+	}
+	if s, is := asked.(*query.SQL); is && names(s, v) {
+		c.Note(fmt.Sprintf("%s holds its live records alone: the canonical filter %s is part of every statement. query_class, count_objects and aggregate take "+
+			`"apply_canonical_filter": false, which asks for the others too`, v.Name(), query.Print(v.Canonical()).String()))
+	}
+	if !ok {
 		return
 	}
 	n, _, err := c.Count(ctx, &query.Count{Class: asked.From(), Where: where, Raw: true})
@@ -33,6 +45,14 @@ func Explain(ctx context.Context, c *bailiwick.Call) {
 	}
 	c.Note(fmt.Sprintf("no live record of %s matches; %s leaves out %d that match. query_class, count_objects and aggregate take "+
 		`"apply_canonical_filter": false, which asks for these too`, v.Name(), rule, n))
+}
+
+// names reports whether a statement names a field of the canonical filter of v, and the caller can name all of them.
+func names(s *query.SQL, v *policy.View) bool {
+	rule, text := query.Print(v.Canonical()).String(), strings.ToLower(s.Text)
+	return v.CanName(v.Canonical()) && slices.ContainsFunc(v.Fields(), func(f *schema.Field) bool {
+		return strings.Contains(rule, strconv.Quote(f.Name)) && strings.Contains(text, strings.ToLower(f.Name))
+	})
 }
 
 // condition returns the filter of a query on the records of its class, and whether the canonical filter applies to
