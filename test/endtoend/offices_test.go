@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
 )
 
-// offices opens an office over each kind of SQL database.
+// sqlOffices open an office over each kind of SQL database.
 var sqlOffices = map[string]func(*testing.T, func(*bailiwick.Options, *change.Options)) *office{
 	"sqlite":   newOffice,
 	"postgres": postgresOffice,
