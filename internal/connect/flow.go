@@ -155,7 +155,7 @@ type state struct {
 	until  int64 // Unix seconds
 }
 
-// mac returns a code of the state for one purpose, which only who has the session's secret can compute.
+// mac returns a code of the state for one purpose, which can't be computed without the session's secret.
 func (s state) mac(session string, k Key, purpose string) string {
 	m := hmac.New(sha256.New, []byte(session))
 	fmt.Fprintf(m, "bailiwick connect %q %q %q %q %q %d", purpose, k.Source, k.Tenant, k.Person, s.random, s.until)

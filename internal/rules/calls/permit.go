@@ -51,7 +51,7 @@ type Plan struct {
 	Before    *Permit            // reads the resource before the change, by the same path; nil if the principal has no such read
 	About     *Permit            // reads what the call acts on, by the path before it: /jobs/7 of /jobs/7/stop; nil if there is no such read, or Before
 	Back      *Permit            // reads what a call made whose answer was lost; nil if no rule says how
-	Look      readback.Look      // what of Back's answer tells
+	Look      readback.Look      // what to look for in Back's answer
 	Who       identity.Principal // the principal that makes the call
 
 	// References are the arguments that are known only once earlier calls have answered. Request then has them as they are

@@ -19,7 +19,7 @@ type Rule struct {
 	Operations  []string          // the calls, as in classify.Rule
 	By          string            // the id of the operation that reads
 	Path, Query map[string]string // its parameters; nil for none
-	Match       map[string]string // fields of a record, as dotted paths, that together tell what a call made; at least one
+	Match       map[string]string // fields of a record, as dotted paths, that together identify what a call made; at least one
 }
 
 // Check returns what is wrong with r: at is its pointer.
@@ -54,7 +54,7 @@ func (r Rule) Check(d *spec.Document, classes *classify.Rules, at string) error 
 	return nil
 }
 
-// A Look is a read that tells whether one call was carried out.
+// A Look is a read that shows whether one call was carried out.
 type Look struct {
 	Arguments validate.Arguments
 	want      map[string]value.Value // by dotted path
