@@ -119,7 +119,8 @@ func TestSharesEnd(t *testing.T) {
 		"another token": func() []Bucket {
 			return []Bucket{buckets(time.Millisecond, 480)[0], {Key: "ttwo", Every: 1, Burst: 480}}
 		},
-		"a name of both": func() []Bucket { return []Bucket{{Key: "oann4 tone", Every: 1, Burst: 480}} },
+		"a burst without shares": func() []Bucket { return buckets(time.Millisecond, 487) },
+		"a name of both":         func() []Bucket { return []Bucket{{Key: "oann4 tone", Every: 1, Burst: 480}} },
 	} {
 		busy()
 		before := y.store.asked
