@@ -10,25 +10,30 @@ import { readFileSync } from "node:fs";
 const require = createRequire(import.meta.url);
 const { BSON } = require("bson");
 
-// What mingo 7.2.7 does otherwise than MongoDB's documentation says, put right in its source, by file.
+// What mingo 7.2.7 does otherwise than MongoDB's documentation says, put right in its source: by file, pairs of texts.
 const corrections = {
   // It compares by type, and knows no BigInt: here it is a number, so that whole numbers of 64 bits compare exactly.
-  "util/_internal.js": ['    case "number":\n    case "string":', '    case "bigint":\n      return "number";\n    case "number":\n    case "string":'],
+  "util/_internal.js": [['    case "number":\n    case "string":', '    case "bigint":\n      return "number";\n    case "number":\n    case "string":']],
   // $unwind takes {} and "" for empty lists.
-  "operators/pipeline/unwind.js": ["(0, import_internal.isEmpty)(value)", "(0, import_internal.isNil)(value)"],
-  // Months before the year that it counts from are 1 to 12, and not 12 to 23.
-  "operators/expression/date/_internal.js": ["const month = m % 12 + 12;", "const month = (m % 12 + 12) % 12;"],
+  "operators/pipeline/unwind.js": [["(0, import_internal.isEmpty)(value)", "(0, import_internal.isNil)(value)"]],
+  "operators/expression/date/_internal.js": [
+    // Months before the year that it counts from are 1 to 12, and not 12 to 23.
+    ["const month = m % 12 + 12;", "const month = (m % 12 + 12) % 12;"],
+    // The ISO year is that of the Thursday of the week.
+    ["return d.getUTCFullYear() - Number(d.getUTCMonth() === 0 && d.getUTCDate() == 1 && d.getUTCDay() < 1);", "return new Date(d.getTime() + (4 - (d.getUTCDay() || 7)) * 864e5).getUTCFullYear();"],
+  ],
 };
 const { _extensions: load } = require("node:module");
 const plain = load[".js"];
 load[".js"] = (module, file) => {
   const [, name] = file.match(/mingo\/cjs\/(.*)$/) ?? [];
   if (!corrections[name]) return plain(module, file);
-  const [from, to] = corrections[name];
-  const text = readFileSync(file, "utf8");
-  const known = text.replace(from, to);
-  if (known === text) throw new Error(`this mingo has another ${name}`);
-  module._compile(known, file);
+  let text = readFileSync(file, "utf8");
+  for (const [from, to] of corrections[name]) {
+    if (!text.includes(from)) throw new Error(`this mingo has another ${name}`);
+    text = text.replace(from, to);
+  }
+  module._compile(text, file);
 };
 const mingo = require("mingo");
 BigInt.prototype.toJSON = function () { return this.toString(); }; // mingo writes conditions into messages

@@ -268,7 +268,11 @@ func (s *sample) fields() []schema.Field {
 			for _, t := range types {
 				mixed = append(mixed, fmt.Sprintf("%s %d times", t, f.types[t]))
 			}
-			s.warnings = append(s.warnings, fmt.Sprintf("%s.%s: the sample has values of several types (%s); it is described as %s", s.name, name, strings.Join(mixed, ", "), f.Type))
+			warning := fmt.Sprintf("%s.%s: the sample has values of several types (%s); it is described as %s", s.name, name, strings.Join(mixed, ", "), f.Type)
+			if f.Type == schema.Any {
+				warning += ", whose dates and numbers are not found by texts; collections." + s.name + ".fields can declare one type"
+			}
+			s.warnings = append(s.warnings, warning)
 		}
 		out[i] = f.Field
 	}
