@@ -89,6 +89,9 @@ func OfDay(micros int64) Value { return Value{kind: Day, num: micros} }
 // OfBytes returns the bytes of s as a Value.
 func OfBytes(s string) Value { return Value{kind: Bytes, str: s} }
 
+// Unmeasured is the size of a Cut for a list that is over the bound of lists, and so was never gathered. It is over any budget.
+const Unmeasured = math.MaxInt32
+
 // OfCut returns the placeholder for a value of the given size in bytes that was too large to be read; 0 if the size is
 // not disclosed. It is encoded as null, so the encoder must report elsewhere that the value was cut.
 func OfCut(bytes int64) Value { return Value{kind: Cut, num: bytes} }

@@ -4,7 +4,6 @@ import (
 	"crypto/md5"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -54,7 +53,7 @@ func (r *reading) leaving(p *plan.Program, g given) ([]value.Row, error) {
 			if shape.Columns[c].Path != nil {
 				v := r.within(row[c])
 				if column := &shape.Columns[c]; v.IsNull() && column.List && column.NotNull { // it was too large
-					v = value.OfCut(math.MaxInt32)
+					v = value.OfCut(value.Unmeasured)
 				}
 				out[i] = append(out[i], v)
 			}

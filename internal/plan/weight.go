@@ -1,5 +1,7 @@
 package plan
 
+import "slices"
+
 // Weight returns how many expressions e consists of, counted up to most: an expression that occurs twice counts twice, as it
 // is written twice.
 func Weight(e Expr, most int) int {
@@ -18,4 +20,13 @@ func Weight(e Expr, most int) int {
 		n += Weight(p, most-n)
 	}
 	return n
+}
+
+// Reads reports whether e reads a column for which long holds, or may.
+func Reads(e Expr, long func(Ref) bool) bool {
+	if ref, ok := e.(Ref); ok {
+		return long(ref)
+	}
+	parts, err := operands(e)
+	return err != nil || slices.ContainsFunc(parts, func(p Expr) bool { return p != nil && Reads(p, long) })
 }

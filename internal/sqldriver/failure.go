@@ -22,7 +22,8 @@ type Errors struct {
 	Plain func(error) string
 	// TimedOut reports whether the server ended a statement because it ran too long; nil if the server never does.
 	TimedOut func(error) bool
-	// TooLarge reports whether a value would be larger than the database can hold; nil if that is never so.
+	// TooLarge reports whether a value, or the memory of a statement, would be more than the database may take; nil if that
+	// is never so.
 	TooLarge func(error) bool
 }
 
@@ -41,8 +42,8 @@ func (e Errors) refuse(ctx context.Context, err error, statement string) error {
 	case e.TimedOut != nil && e.TimedOut(err):
 		p.Code, p.Detail = problem.Timeout, "the query took too long and was stopped"
 	case e.TooLarge != nil && e.TooLarge(err):
-		p.Code, p.Detail = problem.BudgetExceeded, "the query makes a value that is larger than the source can hold"
-		p.Suggestion = "make less of it: $slice and $filter for lists, $substrCP for texts, a narrower $match before $push"
+		p.Code, p.Detail = problem.BudgetExceeded, "the query takes more memory than the source may use for one call: it sorts, groups or makes values that are too long"
+		p.Suggestion = "make less of it: $substrCP for texts that are sorted or grouped, $slice and $filter for lists, a narrower $match first"
 	}
 	return p
 }

@@ -1,12 +1,12 @@
 package sqlgen
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // The size limits of a record, in bytes: the most in all, divided among its values, and the least that each value gets.
@@ -36,7 +36,7 @@ func (w *writer) selected(xs []string) []string {
 		if out[i] = w.Read(xs[i], c.Field); w.long(c.Field) {
 			size := w.size(xs[i], c.Field)
 			if w.plan.Program != nil && c.Field.NotNull && c.Field.Type == schema.JSON && c.Field.Name == "" { // a list that was too large
-				size = "coalesce(" + size + ", " + strconv.Itoa(math.MaxInt32) + ")"
+				size = "coalesce(" + size + ", " + strconv.Itoa(value.Unmeasured) + ")"
 			}
 			sizes = append(sizes, size)
 			w.bounded = append(w.bounded, i)

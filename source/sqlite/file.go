@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/parsed"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite/internal/heap"
 )
 
 // fileConn is a connection that is closed when its path no longer leads to the same file. SQLite would go on reading the
@@ -15,8 +16,15 @@ type fileConn struct {
 	*parsed.Conn
 	path   string
 	opened os.FileInfo
+	memory *heap.Account
 
 	references keptReferences
+}
+
+// Close implements driver.Conn.
+func (c *fileConn) Close() error {
+	defer c.memory.Release()
+	return c.Conn.Close()
 }
 
 // keptReferences are the foreign keys of one version of the schema; -1 before they were read.
@@ -30,5 +38,6 @@ func (c *fileConn) ResetSession(ctx context.Context) error {
 	if now, err := os.Stat(c.path); err != nil || !os.SameFile(now, c.opened) {
 		return driver.ErrBadConn
 	}
+	c.memory.Begin()
 	return c.Conn.ResetSession(ctx)
 }

@@ -22,8 +22,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite/internal/heap"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // A Source reads one SQLite file. Its Writable method opens it for writing as well. It is safe for concurrent use.
@@ -81,12 +83,24 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	opened, err := c.driver.Open(c.dsn)
-	if err != nil {
-		return nil, err
+	for {
+		opened, err := c.driver.Open(c.dsn)
+		if err != nil {
+			return nil, err
+		}
+		memory, err := heap.Bound(opened, mostHeap)
+		switch {
+		case err == nil:
+			return &fileConn{Conn: parsed.New(opened), path: c.path, opened: file, memory: memory, references: keptReferences{of: -1}}, nil
+		case !errors.Is(err, heap.ErrTaken) || ctx.Err() != nil:
+			return nil, errors.Join(err, opened.Close())
+		}
+		opened.Close() // the next one has the next place
 	}
-	return &fileConn{Conn: parsed.New(opened), path: c.path, opened: file, references: keptReferences{of: -1}}, nil
 }
+
+// mostHeap is the most memory that SQLite takes for a connection beside its cache, in bytes. A sort takes two caches.
+const mostHeap = 32 << 20
 
 func (c *connector) Driver() driver.Driver { return &c.driver }
 
@@ -122,7 +136,12 @@ type engine struct{ *Source }
 func (engine) Dialect() sqlgen.Dialect { return sqlgen.SQLite }
 
 // Errors implements sqldriver.Database.
-func (engine) Errors() sqldriver.Errors { return sqldriver.Errors{Plain: plain} }
+func (engine) Errors() sqldriver.Errors {
+	return sqldriver.Errors{Plain: plain, TooLarge: func(err error) bool {
+		e, ok := errors.AsType[*sqlite.Error](err)
+		return ok && (e.Code()&0xff == sqlite3.SQLITE_NOMEM || e.Code()&0xff == sqlite3.SQLITE_TOOBIG)
+	}}
+}
 
 func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }
 

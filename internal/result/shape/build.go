@@ -286,6 +286,10 @@ func (b *builder) tooLarge() error {
 	refusal := &problem.Error{Code: problem.BudgetExceeded,
 		Detail:     fmt.Sprintf("the result is %d bytes, over the budget of %d; the largest fields are %s", bytes, b.budget, strings.Join(heavy, ", ")),
 		Suggestion: "ask for keys [" + strings.Join(keep, ", ") + "]"}
+	if bytes >= value.Unmeasured {
+		refusal.Detail = fmt.Sprintf("the result has lists that are too large to be gathered (4 MiB for all lists of a pipeline), over the budget of %d bytes; the largest fields are %s",
+			b.budget, strings.Join(heavy, ", "))
+	}
 	if b.plan.Program != nil {
 		refusal.Suggestion = "gather less: a narrower $match, a $limit, fewer fields in what is pushed"
 		if len(keep) > 0 {
@@ -307,7 +311,11 @@ func heaviest(fields []size, total, budget int) (heavy, keep []string) {
 		}
 		total -= s.bytes
 		cut[s.name] = true
-		heavy = append(heavy, fmt.Sprintf("%s (%d bytes)", s.name, s.bytes))
+		amount := fmt.Sprintf("%d bytes", s.bytes)
+		if s.bytes >= value.Unmeasured {
+			amount = "a list"
+		}
+		heavy = append(heavy, s.name+" ("+amount+")")
 	}
 	for _, s := range fields {
 		if !cut[s.name] {

@@ -207,7 +207,9 @@ func (e *exporter) tooLong(row value.Row) error {
 		}
 		name := e.plan.Columns[i].Path.String()
 		detail := fmt.Sprintf("%s is too large in record %d", name, e.done.Count+1)
-		if v.Size() > 0 {
+		if v.Size() >= value.Unmeasured {
+			detail = fmt.Sprintf("%s is a list too large to be gathered in record %d", name, e.done.Count+1)
+		} else if v.Size() > 0 {
 			detail = fmt.Sprintf("%s has %d bytes in record %d, more than is read of one value", name, v.Size(), e.done.Count+1)
 		}
 		return &problem.Error{Code: problem.BudgetExceeded, Detail: detail,

@@ -116,9 +116,14 @@ func TestWholePointers(t *testing.T) {
 func TestPipelineTooLarge(t *testing.T) {
 	for _, tt := range []struct{ pipeline, want string }{
 		{byAuthor, `the result is 222 bytes, over the budget of 100; the largest fields are texts (211 bytes) | end with {"$project": {"_id": 1}}, or gather less`},
+		{byAuthor, `the result has lists that are too large to be gathered (4 MiB for all lists of a pipeline), over the budget of 100 bytes; ` +
+			`the largest fields are texts (a list) | end with {"$project": {"_id": 1}}, or gather less`},
 		{`[{"$group": {"_id": "$text"}}]`, `the result is 9 bytes, over the budget of 5; the largest fields are _id (8 bytes) | gather less: a narrower $match, a $limit, fewer fields in what is pushed`},
 	} {
 		row, budget := value.Row{one, xs(200)}, 100
+		if strings.Contains(tt.want, "gathered") {
+			row = value.Row{one, value.OfCut(value.Unmeasured)}
+		}
 		if !strings.Contains(tt.pipeline, "texts") {
 			row, budget = value.Row{one}, 5
 		}

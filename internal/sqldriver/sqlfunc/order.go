@@ -162,6 +162,10 @@ func (s *set) add(v driver.Value) {
 	if s.over || s.texts[text] || s.byKey[text] == text {
 		return
 	}
+	if int64(len(text)) > s.most {
+		s.over, s.byKey, s.texts = true, nil, nil
+		return
+	}
 	d := documentOf(text)
 	have, known := s.byKey[d.key]
 	if !known && !s.take(text) {

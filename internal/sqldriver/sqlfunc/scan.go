@@ -2,6 +2,7 @@ package sqlfunc
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/go-json-experiment/json/jsontext"
@@ -183,7 +184,32 @@ func jsonText(raw string) any {
 	return raw
 }
 
-// quote writes text as JSON. Characters that JSON can't hold (see value.Read), and NUL, become U+FFFD.
+// quote writes text as JSON. Characters that JSON can't hold (see value.Read), and NUL, become U+FFFD. A long text is
+// copied once: a statement quotes thousands.
 func quote(s string) string {
-	return string(value.AppendQuoted(nil, strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")))
+	const step = 4096
+	s = writable(s)
+	if len(s) <= step {
+		return string(value.AppendQuoted(nil, s))
+	}
+	var out strings.Builder
+	out.Grow(len(s) + len(s)/64)
+	out.WriteByte('"')
+	piece := make([]byte, 0, 2*step)
+	for len(s) > 0 {
+		n := min(step, len(s))
+		for n < len(s) && !utf8.RuneStart(s[n]) {
+			n++
+		}
+		piece = value.AppendQuoted(piece[:0], s[:n])
+		out.Write(piece[1 : len(piece)-1])
+		s = s[n:]
+	}
+	out.WriteByte('"')
+	return out.String()
+}
+
+// writable returns s with U+FFFD in place of what JSON can't hold.
+func writable(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

@@ -109,7 +109,9 @@ func split(args []driver.Value) driver.Value {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(out, quote(part)...)
+		if out = value.AppendQuoted(out, writable(part)); len(out) > longest {
+			return nil
+		}
 	}
 	return string(append(out, ']'))
 }

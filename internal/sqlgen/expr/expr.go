@@ -127,6 +127,8 @@ type Dialect interface {
 	Start(x string, t schema.Type) string
 	// Correlates reports whether a derived table may refer to the surrounding query.
 	Correlates() bool
+	// Gathers reports whether a group sorts the columns that its expressions read, and not what they are worth.
+	Gathers() bool
 }
 
 // A Refuser is a dialect for one statement that remembers what it can't write, where the method has no error.

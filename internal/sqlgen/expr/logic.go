@@ -351,3 +351,6 @@ func (Standard) Start(x string, _ schema.Type) string { return x }
 
 // Correlates implements Dialect.
 func (Standard) Correlates() bool { return true }
+
+// Gathers implements Dialect.
+func (Standard) Gathers() bool { return false }

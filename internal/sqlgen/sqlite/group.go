@@ -136,6 +136,9 @@ func (dialect) Elements(s expr.Scope, x string) (from, element, position string)
 	return "json_each(" + call(expr.SQLiteUnwind, x) + ") AS " + e, e + ".value", e + ".key"
 }
 
+// Gathers implements expr.Dialect.
+func (dialect) Gathers() bool { return true }
+
 // Barrier returns an offset: SQLite never merges a derived table that has one.
 func (dialect) Barrier() string { return " LIMIT -1 OFFSET 0" }
 

@@ -22,6 +22,7 @@ func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, e
 			next.columns = append(next.columns, x)
 			continue
 		}
+		x = b.narrow(r, k, x)
 		by, show := b.d.Key(s, x, st.Keys[i].Type(), brief(r, k))
 		if by != show && !mentions(x, r.alias) { // see accumulate
 			by, show = b.d.Key(s, b.let(r, x), st.Keys[i].Type(), false)
@@ -61,6 +62,16 @@ func brief(r *relation, e plan.Expr) bool {
 	return n > 0 && n <= expr.ShortText
 }
 
+// narrow returns x, the text of e, or a column below the group that holds it where the database would sort long texts to
+// compute it.
+func (b *builder) narrow(r *relation, e plan.Expr, x string) string {
+	long := func(ref plan.Ref) bool { return r.shape.Columns[ref.Column].Type.Open() && !brief(r, ref) }
+	if _, ok := e.(plan.Ref); ok || !b.d.Gathers() || !mentions(x, r.alias) || !plan.Reads(e, long) {
+		return x
+	}
+	return b.let(r, x)
+}
+
 // accumulate adds the accumulators over s to group, which is grouped by these texts, and closes it.
 func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, by []string) error {
 	xs := make([]string, len(all))
@@ -72,6 +83,7 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 		if xs[i], err = expr.Write(b.d, s, a.X); err != nil {
 			return err
 		}
+		xs[i] = b.narrow(s.r, a.X, xs[i])
 		if !mentions(xs[i], s.r.alias) { // SQL assigns an aggregate without a column of its own to a surrounding query
 			xs[i] = b.let(s.r, xs[i])
 		}
