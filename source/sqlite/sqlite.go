@@ -45,7 +45,7 @@ func Open(ctx context.Context, name, path string) (*Source, error) {
 		return nil, fmt.Errorf("source %s: %w", name, err)
 	}
 	// A sort merges runs of the size of the cache, with a record of each in memory: the default of 2 MB makes many.
-	conn, err := newConnector(abs, "mode=ro&_dqs=0&_pragma=cache_size(-8192)&_pragma=query_only(1)&_pragma=busy_timeout(5000)&_pragma=trusted_schema(0)")
+	conn, err := newConnector(abs, "mode=ro&_dqs=0&_pragma=cache_size(-4096)&_pragma=query_only(1)&_pragma=busy_timeout(5000)&_pragma=trusted_schema(0)")
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", name, err)
 	}
@@ -99,8 +99,9 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 }
 
-// mostHeap is the most memory that SQLite takes for a connection beside its cache, in bytes. A sort takes two caches.
-const mostHeap = 32 << 20
+// mostHeap is the most memory that SQLite takes for a connection beside its cache, in bytes. A sort takes up to two
+// caches, and stages in each other sort at the same time.
+const mostHeap = 40 << 20
 
 func (c *connector) Driver() driver.Driver { return &c.driver }
 

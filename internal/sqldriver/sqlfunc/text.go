@@ -104,7 +104,7 @@ func split(args []driver.Value) driver.Value {
 	if !ok || !sok || sep == "" {
 		return nil
 	}
-	out := []byte{'['}
+	out := append(make([]byte, 0, min(len(text)+len(text)/4+2, longest+4096)), '[')
 	for part := range strings.SplitSeq(text, sep) {
 		if len(out) > 1 {
 			out = append(out, ',')
