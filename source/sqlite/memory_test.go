@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -29,7 +28,7 @@ func TestMemory(t *testing.T) {
 	defer s.Close()
 	s.db.SetMaxOpenConns(1)
 	count := func(statement string) (n int, err error) {
-		rows, err := s.query(t.Context(), &sqlgen.Statement{Text: statement})
+		rows, err := s.db.QueryContext(t.Context(), statement)
 		if err != nil {
 			return 0, err
 		}
