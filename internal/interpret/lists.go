@@ -45,6 +45,8 @@ func lists(e plan.Apply, args []value.Value) (value.Value, bool) {
 		if is {
 			v = gather(list)
 		}
+	case plan.JoinTexts:
+		v = plan.JoinedTexts(list, args[1].Text())
 	case plan.SumList, plan.AvgList, plan.MinList, plan.MaxList:
 		if is {
 			v = ofNumbers(e.Op, list)

@@ -250,6 +250,7 @@ const (
 	Without   // those that the list y doesn't have
 	Pairs     // the members of x, an object, as a list of objects {k, v}, by the bytes of their names: JSON; null if it is not an object
 	Gather    // the object of the list x of such pairs, or of lists of two: the last of a name counts. JSON; null if it is not a list of them, or a name isn't text
+	JoinTexts // the texts in the list x, with y, a text, between them; null if there are none. Other elements are left out
 	SumList   // of the numbers in the list x, each as a Double: a Double as in Sum; null if it is not a list
 	AvgList   // null if there are no numbers
 	MinList   // the least number in the list x: a Double; null if there is none

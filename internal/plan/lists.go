@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/bailiwick-dev/bailiwick/value"
+import (
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/value"
+)
 
 // A list that a pipeline gathers (Push, AddToSet, Nest, Closure, Facet) is held in memory before anything is known of its
 // size, so it is null if it is larger than ListBytes: the bytes of its elements as JSON, and ListElement for each. A column
@@ -64,4 +68,18 @@ func Gathered(values []value.Value, most int) value.Value {
 		}
 	}
 	return value.OfArray(values)
+}
+
+// JoinedTexts returns the texts in a list with a separator between them; null if there are none.
+func JoinedTexts(list []value.Value, separator string) value.Value {
+	var texts []string
+	for _, v := range list {
+		if v.Kind() == value.String {
+			texts = append(texts, v.Text())
+		}
+	}
+	if texts == nil {
+		return value.Value{}
+	}
+	return value.OfString(strings.Join(texts, separator))
 }

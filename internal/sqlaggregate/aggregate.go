@@ -203,6 +203,9 @@ func (b *binder) sums(c *sqltext.Call, x *sqlexpr.Node) (Aggregate, error) {
 	return a, nil
 }
 
+// mostSeparator is the greatest length of a separator: what it adds to a list is bounded as the list is.
+const mostSeparator = 32
+
 // joined binds string_agg: the texts that aren't null, in order, with a separator between them.
 func (b *binder) joined(c *sqltext.Call, args []sqlexpr.Node) (Aggregate, error) {
 	separator := ","
@@ -211,7 +214,9 @@ func (b *binder) joined(c *sqltext.Call, args []sqlexpr.Node) (Aggregate, error)
 		if !ok || k.Value.Kind() != value.String {
 			return Aggregate{}, problem.Invalid(args[1].At, "%s takes a constant text as separator", c.Name)
 		}
-		separator = k.Value.Text()
+		if separator = k.Value.Text(); len(separator) > mostSeparator {
+			return Aggregate{}, problem.NotSupported(args[1].At, "%s takes a separator of at most %d bytes", c.Name, mostSeparator)
+		}
 	}
 	x, err := b.Text(&args[0], c.Name)
 	if err != nil {
@@ -222,15 +227,9 @@ func (b *binder) joined(c *sqltext.Call, args []sqlexpr.Node) (Aggregate, error)
 		op = plan.AddToSet
 	}
 	a := one(op, plan.ToJSON{X: x}, schema.JSON)
-	a.Value = func(refs []plan.Expr) plan.Expr { return joinTexts(refs[0], separator) }
+	between := plan.Const{Value: value.OfString(separator), T: schema.String}
+	a.Value = func(refs []plan.Expr) plan.Expr {
+		return plan.Apply{Op: plan.JoinTexts, Args: []plan.Expr{refs[0], between}, T: schema.String}
+	}
 	return a, nil
-}
-
-// joinTexts joins the texts of a list, leaving nulls out; null for none.
-func joinTexts(list plan.Expr, separator string) plan.Expr {
-	text := func(x plan.Expr) plan.Expr { return plan.As{X: x, T: schema.String} }
-	some := plan.Over{Do: plan.SelectEach, Input: list, Body: plan.Apply{Op: plan.Not, Args: []plan.Expr{sqlexpr.IsNull(plan.Element{})}, T: schema.Boolean}}
-	more := plan.Apply{Op: plan.Concat, T: schema.String, Args: []plan.Expr{text(plan.Before{}), plan.Const{Value: value.OfString(separator), T: schema.String}, text(plan.Element{})}}
-	body := plan.Case{If: []plan.Expr{sqlexpr.IsNull(plan.Before{})}, Then: []plan.Expr{plan.Element{}}, Else: plan.ToJSON{X: more}, T: schema.JSON}
-	return text(plan.Over{Do: plan.ReduceEach, Input: some, Initial: plan.Const{T: schema.JSON}, Body: body})
 }

@@ -87,7 +87,7 @@ func ofValues() map[string]function {
 		"json_extract_path":      {2, -1, extractedPath(false)},
 		"jsonb_extract_path":     {2, -1, extractedPath(false)},
 		"json_extract_path_text": {2, -1, extractedPath(true)}, "jsonb_extract_path_text": {2, -1, extractedPath(true)},
-		"json_array_length": {1, 1, listLength}, "jsonb_array_length": {1, 1, listLength}, "cardinality": {1, 1, listLength}, "array_length": {1, 2, listLength},
+		"json_array_length": {1, 1, listLength}, "jsonb_array_length": {1, 1, listLength}, "cardinality": {1, 1, listLength}, "array_length": {1, 2, arrayLength},
 		"json_typeof": {1, 1, kindOf}, "jsonb_typeof": {1, 1, kindOf}, "json_type": {1, 1, kindOf},
 		"typeof": {1, 1, func(f *called, a []Node) (Node, error) {
 			return Node{}, Unsupported(f.place(), "information_schema.columns lists the types", "typeof isn't there: each column has one type")
@@ -132,6 +132,16 @@ func extractedPath(asText bool) func(*called, []Node) (Node, error) {
 func listLength(f *called, a []Node) (Node, error) {
 	items, err := a[0].Elements(f.Call.Name)
 	return computedOf(plan.Apply{Op: plan.Size, Args: []plan.Expr{items}, T: schema.Integer}, f.place()), err
+}
+
+// arrayLength is listLength, null for a list without elements.
+func arrayLength(f *called, a []Node) (Node, error) {
+	n, err := listLength(f, a)
+	if err != nil {
+		return Node{}, err
+	}
+	n.Expr = plan.Case{If: []plan.Expr{Test(plan.Same, n.Expr, Whole(0))}, Then: []plan.Expr{plan.Const{T: schema.Integer}}, Else: n.Expr, T: schema.Integer}
+	return n, nil
 }
 
 func kindOf(f *called, a []Node) (Node, error) {

@@ -52,6 +52,9 @@ func (b *Binder) call(c *sqltext.Call) (Node, error) {
 	if AggregateIn(c) == c {
 		return Node{}, Unsupported(c.At, "", "%s(…) can't be here", c.Name)
 	}
+	if n, is, err := b.partOfAge(c); is {
+		return n, err
+	}
 	fn, ok := b.function(c.Name)
 	if !ok {
 		return Node{}, unknownFunction(c)
@@ -85,8 +88,10 @@ func counted(f function) string {
 // unknownFunction returns the error for a function that isn't there, with how to do without it.
 func unknownFunction(c *sqltext.Call) error {
 	instead := map[string]string{"random": "get_sample_objects gives a sample", "rand": "get_sample_objects gives a sample", "version": "", "current_database": "",
-		"regexp_replace": "use replace(text, from, to)", "to_tsvector": "the tool text_search finds words", "match": "the tool text_search finds words",
-		"generate_series": "it can be in FROM", "unnest": "read the list, or use aggregate with $unwind"}
+		"regexp_replace": "replace(replace(x, '(', ''), ')', '') replaces texts, one after the other", "to_tsvector": "the tool text_search finds words", "match": "the tool text_search finds words",
+		"generate_series": "it can be in FROM", "unnest": "put it in FROM: FROM t, unnest(t.list) AS element", "initcap": "upper(left(x, 1)) || lower(substr(x, 2)) for the first letter",
+		"width_bucket": "floor((x - low) / width) + 1", "corr": "(avg(x * y) - avg(x) * avg(y)) / (stddev_pop(x) * stddev_pop(y))", "regexp_matches": "use ~ to test a regular expression",
+		"json_build_object": "select the values as columns", "jsonb_build_object": "select the values as columns", "row_to_json": "select the values as columns"}
 	names := slices.Collect(maps.Keys(functions()))
 	names = append(names, slices.Collect(maps.Keys(Aggregates))...)
 	slices.Sort(names)

@@ -119,7 +119,8 @@ func (b *Binder) withTimes(sign string, x, y *Node, p sqltext.Pos) (Node, bool, 
 		return n, true, err
 	case isTime(x) && isTime(y) && sign == "-":
 		return b.between2(x, y, p)
-	case x.Day && typed.Numeric(y.Kind()) && (sign == "+" || sign == "-"): // a day and a number of days
+	case (x.Day || x.Kind() == schema.Day) && typed.Numeric(y.Kind()) && (sign == "+" || sign == "-"): // a day and a number of days
+		x.Day = true
 		n, err := b.moved(*x, *y, "day", sign == "-", p)
 		return n, true, err
 	case isTime(x) || isTime(y) || x.Span || y.Span:
@@ -187,7 +188,7 @@ func (b *Binder) shifted(x, by Node, back bool, p sqltext.Pos) (Node, error) {
 		if d, constant := e.(plan.Const); constant && !d.Value.IsNull() {
 			t := time.UnixMicro(d.Value.Micros()).UTC()
 			if by.Months != 0 {
-				t = addMonths(t, int(by.Months*sign))
+				t = sqltime.AddMonths(t, int(by.Months*sign))
 			}
 			t = t.Add(time.Duration(ms) * time.Millisecond)
 			if t.Year() < 1 || t.Year() > 9999 {
@@ -214,13 +215,6 @@ func (b *Binder) shifted(x, by Node, back bool, p sqltext.Pos) (Node, error) {
 		amount = plan.Apply{Op: plan.Sub, Args: []plan.Expr{Whole(0), amount}, T: schema.Integer}
 	}
 	return computedOf(plan.DateShift{X: e, Amount: amount, Unit: "millisecond"}, p), nil
-}
-
-// addMonths adds months, clamped to the last day of a shorter one.
-func addMonths(t time.Time, n int) time.Time {
-	first := time.Date(t.Year(), t.Month(), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC).AddDate(0, n, 0)
-	last := first.AddDate(0, 1, -1).Day()
-	return first.AddDate(0, 0, min(t.Day(), last)-1)
 }
 
 // moved adds a number of units to a date.

@@ -83,15 +83,11 @@ func betweenTimes() map[string]function {
 		"adddate":  {2, 2, func(f *called, a []Node) (Node, error) { return f.arithmetic("+", asTime(f, a[0]), a[1], f.place()) }},
 		"dateadd":  {3, 3, addUnits}, "timestampadd": {3, 3, addUnits},
 		"datediff": {2, 3, differing}, "timestampdiff": {3, 3, elapsed}, "date_diff": {2, 3, differing},
-		"age": {1, 2, func(f *called, a []Node) (Node, error) {
-			if len(a) == 1 {
-				a = []Node{f.today(), a[0]}
-			}
-			x, y := asTime(f, a[0]), asTime(f, a[1])
-			x.Day, y.Day = false, false
-			n, _, err := f.between2(&x, &y, f.place())
-			return n, err
+		"age": {1, 2, func(f *called, _ []Node) (Node, error) {
+			return Node{}, Unsupported(f.place(), "x - y is the length of time between them; extract(year FROM age(x, y)) counts whole years, and extract(month FROM age(x, y)) the months after them",
+				"age gives years, months and days, which have no one length")
 		}},
+		"monthname": {1, 1, nameOf(sqltime.MonthName)}, "dayname": {1, 1, nameOf(sqltime.DayName)},
 		"julianday": {1, 1, func(f *called, a []Node) (Node, error) {
 			d, err := f.date(&a[0], "julianday")
 			if err != nil {
@@ -197,11 +193,9 @@ func formatted(letters []sqltime.Letter, dateAt int) func(*called, []Node) (Node
 			}
 			x = m
 		}
-		if k, ok := pattern.Expr.(plan.Const); ok && dateAt == 1 { // what SQLite's strftime gives as a number in a text
-			if part, single := map[string]string{"%w": "dow", "%s": "epoch"}[k.Value.Text()]; single {
-				n, err := f.part(part, x, f.place())
-				return computedOf(plan.Convert{X: plan.Convert{X: n.Expr, T: schema.Integer}, T: schema.String}, f.place()), err
-			}
+		if k, ok := pattern.Expr.(plan.Const); ok && dateAt == 1 && k.Value.Text() == "%s" {
+			n, err := f.part("epoch", x, f.place())
+			return computedOf(plan.Convert{X: plan.Convert{X: n.Expr, T: schema.Integer}, T: schema.String}, f.place()), err
 		}
 		if !isTime(&x) && typed.Numeric(x.Kind()) {
 			return Node{}, Unsupported(f.place(), "use round(x, 2), or CAST(x AS text)", "%s writes dates here, not numbers", f.Call.Name)
@@ -210,8 +204,8 @@ func formatted(letters []sqltime.Letter, dateAt int) func(*called, []Node) (Node
 		if err != nil {
 			return Node{}, err
 		}
-		text, err := format(&pattern, letters, f.Call.Name)
-		return computedOf(plan.DateText{X: d, Format: text}, f.place()), err
+		pieces, err := format(&pattern, letters, f.Call.Name)
+		return computedOf(sqltime.Written(d, pieces), f.place()), err
 	}
 }
 
@@ -258,14 +252,14 @@ func elapsed(f *called, a []Node) (Node, error) {
 	if err != nil {
 		return Node{}, err
 	}
-	if sqltime.Months(u) > 0 {
-		return Node{}, Unsupported(f.place(), "DATEDIFF(month, a, b) counts the beginnings of months", "TIMESTAMPDIFF counts units of a fixed length here")
-	}
 	from, err := f.date(&a[1], f.Call.Name)
 	if err != nil {
 		return Node{}, err
 	}
 	to, err := f.date(&a[2], f.Call.Name)
+	if n := sqltime.Months(u); n > 0 {
+		return computedOf(sqltime.Integers(plan.Quo, sqltime.WholeMonths(from, to), Whole(n)), f.place()), err
+	}
 	ms := plan.Apply{Op: plan.Millis, Args: []plan.Expr{to, from}, T: schema.Integer}
-	return computedOf(plan.Apply{Op: plan.Quo, Args: []plan.Expr{ms, Whole(sqltime.Millis(u))}, T: schema.Integer}, f.place()), err
+	return computedOf(sqltime.Integers(plan.Quo, ms, Whole(sqltime.Millis(u))), f.place()), err
 }

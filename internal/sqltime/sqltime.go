@@ -2,7 +2,6 @@
 package sqltime
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -93,41 +92,4 @@ func clock(s string) (int64, bool) {
 		}
 	}
 	return 0, false
-}
-
-// A Letter is a piece of a format of to_char, strftime or DATE_FORMAT, and of plan.DateText.
-type Letter struct{ Theirs, Ours string }
-
-// PostgreSQL are the letters of to_char.
-var PostgreSQL = []Letter{{"YYYY", "%Y"}, {"yyyy", "%Y"}, {"IYYY", "%G"}, {"MM", "%m"}, {"mm", "%m"}, {"DDD", "%j"}, {"DD", "%d"}, {"dd", "%d"}, {"HH24", "%H"}, {"hh24", "%H"},
-	{"MI", "%M"}, {"mi", "%M"}, {"SS", "%S"}, {"ss", "%S"}, {"MS", "%L"}, {"IW", "%V"}, {"ID", "%u"}}
-
-// SQLite are the letters of strftime.
-var SQLite = []Letter{{"%Y", "%Y"}, {"%m", "%m"}, {"%d", "%d"}, {"%H", "%H"}, {"%M", "%M"}, {"%S", "%S"}, {"%j", "%j"}, {"%f", "%S.%L"}, {"%F", "%Y-%m-%d"}, {"%T", "%H:%M:%S"},
-	{"%R", "%H:%M"}, {"%G", "%G"}, {"%V", "%V"}, {"%u", "%u"}, {"%%", "%%"}}
-
-// MySQL are the letters of DATE_FORMAT.
-var MySQL = []Letter{{"%Y", "%Y"}, {"%m", "%m"}, {"%d", "%d"}, {"%H", "%H"}, {"%i", "%M"}, {"%s", "%S"}, {"%S", "%S"}, {"%j", "%j"}, {"%T", "%H:%M:%S"}, {"%x", "%G"}, {"%v", "%V"}, {"%%", "%%"}}
-
-// Format returns a format in the letters of plan.DateText, or the beginning of a part that has none.
-func Format(text string, letters []Letter) (out, unknown string) {
-	postgres := letters[0].Theirs == "YYYY"
-	for text != "" {
-		known := slices.IndexFunc(letters, func(l Letter) bool { return strings.HasPrefix(text, l.Theirs) })
-		if known >= 0 {
-			out, text = out+letters[known].Ours, text[len(letters[known].Theirs):]
-			continue
-		}
-		if quoted, ok := strings.CutPrefix(text, `"`); ok && postgres {
-			inside, rest, _ := strings.Cut(quoted, `"`)
-			out, text = out+strings.ReplaceAll(inside, "%", "%%"), rest
-			continue
-		}
-		c := text[0]
-		if c == '%' || postgres && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') && c != 'T' && c != 'Z' {
-			return "", text[:min(len(text), 4)]
-		}
-		out, text = out+text[:1], text[1:]
-	}
-	return out, ""
 }

@@ -31,9 +31,8 @@ var suite = database.Database{
 		pipelines.Spread:     "its decimals have 65 digits",
 		pipelines.Correlated: "its derived tables see nothing of the statement around them",
 	},
-	Statements: statements.Limits{"Reduce": "it has no form of $reduce, which string_agg becomes",
-		"Around": "it has no lateral derived tables: a query inside of another can't group by a value of that one"},
-	Fresh: testservices.MariaDB,
+	Statements: statements.Limits{"Around": "it has no lateral derived tables: a query inside of another can't group by a value of that one"},
+	Fresh:      testservices.MariaDB,
 	Driver: func(at string) (string, string) {
 		u, err := url.Parse(at)
 		if err != nil {

@@ -46,7 +46,7 @@ var mayImport = map[string]string{
 	"internal/typecheck":          "internal/plan internal/result/mask internal/typecheck/typed problem query schema value",
 	"internal/typecheck/typed":    "internal/plan problem query schema value",
 	"internal/sqltext":            "problem",
-	"internal/sqltime":            "",
+	"internal/sqltime":            "internal/plan schema value",
 	"internal/sqlexpr":            "internal/pattern internal/plan internal/sqltext internal/sqltime internal/typecheck/typed problem query schema value",
 	"internal/sqlschema":          "internal/typecheck schema value",
 	"internal/sqlaggregate":       "internal/plan internal/sqlexpr internal/sqltext problem schema value",

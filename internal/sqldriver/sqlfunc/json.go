@@ -42,6 +42,7 @@ func json() map[string]function {
 		expr.SQLiteWithout:     {2, func(args []driver.Value) driver.Value { return setOf(args, false) }},
 		expr.SQLitePairs:       {1, pairs},
 		expr.SQLiteObjectOf:    {1, objectOf},
+		expr.SQLiteJoinTexts:   {2, joinTexts},
 		expr.SQLiteList: ofText(func(text string) driver.Value {
 			if text == "" || text[0] != '[' {
 				return nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -59,6 +60,16 @@ func pairs(args []driver.Value) driver.Value {
 }
 
 // objectOf returns the object of a list of pairs; null if one isn't a pair.
+// joinTexts joins the texts in a list.
+func joinTexts(args []driver.Value) driver.Value {
+	list, _, _ := all(args[0])
+	separator, ok := args[1].(string)
+	if v := plan.JoinedTexts(list, separator); ok && !v.IsNull() {
+		return v.Text()
+	}
+	return nil
+}
+
 func objectOf(args []driver.Value) driver.Value {
 	list, _, ok := all(args[0])
 	if !ok {

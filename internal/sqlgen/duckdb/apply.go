@@ -31,7 +31,7 @@ func (d dialect) Apply(s expr.Scope, e plan.Apply, a []string) (string, error) {
 		return "((epoch_us(" + a[0] + ") - epoch_us(" + a[1] + ")) // 1000)", nil
 	case plan.Truth, plan.Size, plan.IsList, plan.TypeOf:
 		return d.ofJSON(s, e.Op, a[0]), nil
-	case plan.ElemAt, plan.InList, plan.SliceList, plan.JoinLists, plan.SumList, plan.AvgList, plan.MinList, plan.MaxList:
+	case plan.ElemAt, plan.InList, plan.SliceList, plan.JoinLists, plan.JoinTexts, plan.SumList, plan.AvgList, plan.MinList, plan.MaxList:
 		return "", unsupported("operators of lists")
 	}
 	return d.text(s, e, a)

@@ -53,6 +53,7 @@ const (
 	SQLiteWithout   = "bailiwick_without"    // (list, list)
 	SQLitePairs     = "bailiwick_pairs"      // (object)
 	SQLiteObjectOf  = "bailiwick_object_of"  // (list of pairs)
+	SQLiteJoinTexts = "bailiwick_join_texts" // (list, separator)
 	SQLiteSumList   = "bailiwick_sum_list"   // (list)
 	SQLiteAvgList   = "bailiwick_avg_list"   // (list)
 	SQLiteMinList   = "bailiwick_min_list"   // (list)

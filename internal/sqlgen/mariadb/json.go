@@ -191,6 +191,8 @@ func (m dialect) ofLists(s expr.Scope, e plan.Apply, args []string) string {
 		return m.pairs(s, x)
 	case plan.Gather:
 		return m.gather(s, x)
+	case plan.JoinTexts:
+		return m.joined(s, x, s.Atom(args[1]))
 	case plan.SumList, plan.AvgList, plan.MinList, plan.MaxList:
 		alias := s.Alias("e")
 		op := map[plan.Op]plan.Accumulate{plan.SumList: plan.Sum, plan.AvgList: plan.Avg, plan.MinList: plan.Min, plan.MaxList: plan.Max}[e.Op]
@@ -200,6 +202,14 @@ func (m dialect) ofLists(s expr.Scope, e plan.Apply, args []string) string {
 		return m.ofList(x, "(SELECT "+text+" FROM "+m.table(alias, x)+")")
 	}
 	return ""
+}
+
+// joined returns the texts in a list, each with the separator before it; the first separator is cut off, since that of
+// GROUP_CONCAT can't be an argument. Lists and separators are too short for the server to cut the text.
+func (m dialect) joined(s expr.Scope, list, separator string) string {
+	alias := s.Alias("e")
+	text := m.As(within{s}, m.element(alias), schema.JSON, schema.String)
+	return m.ofList(list, "(SELECT SUBSTR(GROUP_CONCAT(CONCAT("+separator+", "+text+") ORDER BY "+alias+".o SEPARATOR ''), CHAR_LENGTH("+separator+") + 1) FROM "+m.table(alias, list)+")")
 }
 
 // slice writes a SliceList of x, with the position and length in args.

@@ -33,7 +33,7 @@ func (p dialect) Apply(s expr.Scope, e plan.Apply, a []string) (string, error) {
 		return "coalesce(" + a[0] + " NOT IN ('false', '0'), FALSE)", nil
 	case plan.Millis:
 		return "trunc(extract(epoch FROM " + a[0] + " - " + a[1] + ")::numeric * 1000)::int8", nil
-	case plan.Size, plan.ElemAt, plan.InList, plan.SliceList, plan.IsList, plan.JoinLists, plan.Common, plan.Without, plan.Pairs, plan.Gather, plan.SumList,
+	case plan.Size, plan.ElemAt, plan.InList, plan.SliceList, plan.IsList, plan.JoinLists, plan.Common, plan.Without, plan.Pairs, plan.Gather, plan.JoinTexts, plan.SumList,
 		plan.AvgList, plan.MinList, plan.MaxList, plan.TypeOf:
 		return p.lists(s, e.Op, a), nil
 	}
@@ -190,6 +190,8 @@ func (p dialect) lists(s expr.Scope, op plan.Op, a []string) string {
 		k := member("k", "0")
 		return when("(SELECT CASE WHEN coalesce(bool_and(coalesce(jsonb_typeof(" + k + ") = 'string', FALSE)), TRUE) THEN coalesce(jsonb_object_agg(coalesce((" + k +
 			") #>> '{}', ''), coalesce(" + member("v", "1") + ", 'null') ORDER BY " + e + ".o), '{}') END FROM " + pgElements(x) + " WITH ORDINALITY AS " + e + "(v, o))")
+	case plan.JoinTexts:
+		return "(SELECT string_agg((" + e + ".v #>> '{}')" + pgC + ", " + a[1] + " ORDER BY " + e + ".o) FROM " + pgElements(x) + " WITH ORDINALITY AS " + e + "(v, o) WHERE jsonb_typeof(" + e + ".v) = 'string')"
 	case plan.TypeOf:
 		return "(CASE jsonb_typeof(" + x + ") WHEN 'boolean' THEN 'bool' ELSE coalesce(jsonb_typeof(" + x + "), 'null') END" + pgC + ")"
 	}

@@ -47,7 +47,7 @@ var sqliteCalls = map[plan.Op]string{
 	plan.Trim: "trim", plan.TrimLeft: "ltrim", plan.TrimRight: "rtrim",
 	plan.Split: expr.SQLiteSplit, plan.Length: "length", plan.ReplaceAll: expr.SQLiteReplace,
 	plan.Size: expr.SQLiteSize, plan.ElemAt: expr.SQLiteElement, plan.InList: expr.SQLiteInList, plan.SliceList: expr.SQLiteSlice,
-	plan.JoinLists: expr.SQLiteJoin, plan.Common: expr.SQLiteCommon, plan.Without: expr.SQLiteWithout, plan.Pairs: expr.SQLitePairs, plan.Gather: expr.SQLiteObjectOf,
+	plan.JoinLists: expr.SQLiteJoin, plan.Common: expr.SQLiteCommon, plan.Without: expr.SQLiteWithout, plan.Pairs: expr.SQLitePairs, plan.Gather: expr.SQLiteObjectOf, plan.JoinTexts: expr.SQLiteJoinTexts,
 	plan.SumList: expr.SQLiteSumList, plan.AvgList: expr.SQLiteAvgList,
 	plan.Sqrt: expr.SQLiteSqrt, plan.Pow: expr.SQLitePow, plan.Ln: expr.SQLiteLn, plan.Log10: expr.SQLiteLog10, plan.Exp: expr.SQLiteExp,
 	plan.MinList: expr.SQLiteMinList, plan.MaxList: expr.SQLiteMaxList,

@@ -46,7 +46,7 @@ type Options struct {
 
 // Command returns the export command.
 func Command(o Options) *cobra.Command {
-	f := &flags{}
+	f := &flags{timeout: timeout}
 	cmd := &cobra.Command{
 		Use:   "export [CLASS]",
 		Short: "Write all records of a class, or what a pipeline or a SELECT makes of them, as CSV or lines of JSON",
@@ -59,7 +59,7 @@ func Command(o Options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return run(cmd.Context(), o, q, options)
+			return run(cmd.Context(), o, q, options, f.timeout)
 		},
 	}
 	f.add(cmd.Flags())
@@ -80,15 +80,19 @@ func SQL(o Options) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if f.timeout <= 0 {
+				return o.Usage("--timeout must be longer than 0s")
+			}
 			q, err := f.statement(args[0], o)
 			if err != nil {
 				return err
 			}
-			return run(cmd.Context(), o, q, options)
+			return run(cmd.Context(), o, q, options, f.timeout)
 		},
 	}
 	cmd.Flags().StringVar(&f.format, "format", "csv", "csv or jsonl")
 	cmd.Flags().BoolVar(&f.raw, "all", false, "also records that don't count as live")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long the statement may run")
 	cmd.Flags().StringVar(&f.source, "from", "", "the `SOURCE` of a statement that names no class")
 	return cmd
 }
@@ -101,6 +105,7 @@ type flags struct {
 	limit                  int
 	format, source         string
 	raw                    bool
+	timeout                time.Duration
 }
 
 func (f *flags) add(s *pflag.FlagSet) {
@@ -243,7 +248,7 @@ func (f *flags) json(flag, text string, o Options) (value.Value, error) {
 }
 
 // run writes the results of q.
-func run(ctx context.Context, o Options, q query.Query, options shape.ExportOptions) (err error) {
+func run(ctx context.Context, o Options, q query.Query, options shape.ExportOptions, timeout time.Duration) (err error) {
 	g, p, closer, err := o.Open(ctx)
 	if err != nil {
 		return err

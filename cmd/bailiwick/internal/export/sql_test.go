@@ -1,0 +1,26 @@
+package export_test
+
+import (
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/export"
+)
+
+// TestTimeout shows that a statement without end can't be asked for: --timeout is a time, and there is a default.
+func TestTimeout(t *testing.T) {
+	o := export.Options{Usage: fmt.Errorf, Args: func(int, ...string) cobra.PositionalArgs { return cobra.ExactArgs(1) }}
+	cmd := export.SQL(o)
+	cmd.SetArgs([]string{"SELECT 1", "--timeout", "0s"})
+	cmd.SetOut(io.Discard)
+	cmd.SetErr(io.Discard)
+	if err := cmd.Execute(); err == nil || err.Error() != "--timeout must be longer than 0s" {
+		t.Errorf("--timeout 0s: %v", err)
+	}
+	if got := cmd.Flags().Lookup("timeout").DefValue; got != "5m0s" {
+		t.Errorf("the default is %s", got)
+	}
+}

@@ -1,0 +1,117 @@
+package sqltime
+
+import (
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// whole returns a constant Integer.
+func whole(n int64) plan.Expr { return plan.Const{Value: value.OfInt(n), T: schema.Integer} }
+
+// Integers applies an operator to two Integers.
+func Integers(op plan.Op, x, y plan.Expr) plan.Expr {
+	return plan.Apply{Op: op, Args: []plan.Expr{x, y}, T: schema.Integer}
+}
+
+// Seconds returns an Integer of milliseconds as a Double of seconds.
+func Seconds(ms plan.Expr) plan.Expr {
+	thousand := plan.Const{Value: value.OfFloat(1000), T: schema.Double}
+	return plan.Apply{Op: plan.Div, Args: []plan.Expr{plan.Widen{X: ms, T: schema.Double}, thousand}, T: schema.Double}
+}
+
+// Part returns a part of a Date by its name in SQL: an Integer, the epoch a Double; nil for an unknown name.
+func Part(name string, d plan.Expr) plan.Expr {
+	get := func(part string) plan.Expr { return plan.DatePart{X: d, Part: part} }
+	switch name {
+	case "dow", "weekday": // Sunday is 0
+		return Integers(plan.Sub, get("dayOfWeek"), whole(1))
+	case "quarter":
+		return Integers(plan.Quo, Integers(plan.Add, get("month"), whole(2)), whole(3))
+	case "epoch":
+		return Seconds(Integers(plan.Millis, d, plan.Const{Value: value.OfDate(0), T: schema.Date}))
+	}
+	part := map[string]string{"year": "year", "month": "month", "hour": "hour", "minute": "minute", "second": "second", "day": "dayOfMonth", "dayofmonth": "dayOfMonth", "doy": "dayOfYear",
+		"dayofyear": "dayOfYear", "dayofweek": "dayOfWeek", "isodow": "isoDayOfWeek", "week": "isoWeek", "isoweek": "isoWeek", "isoyear": "isoWeekYear"}[name]
+	if part == "" {
+		return nil
+	}
+	return get(part)
+}
+
+// PartOfLength returns a part of a length of time, milliseconds, which counts days as PostgreSQL does for the difference
+// of two times; nil for an unknown name.
+func PartOfLength(name string, ms plan.Expr) plan.Expr {
+	rest := func(unit string) plan.Expr { return Integers(plan.Mod, ms, whole(Millis(unit))) }
+	switch name {
+	case "epoch":
+		return Seconds(ms)
+	case "day":
+		return Integers(plan.Quo, ms, whole(Millis("day")))
+	case "hour":
+		return Integers(plan.Quo, rest("day"), whole(Millis("hour")))
+	case "minute":
+		return Integers(plan.Quo, rest("hour"), whole(Millis("minute")))
+	case "second":
+		return Integers(plan.Quo, rest("minute"), whole(1000))
+	}
+	return nil
+}
+
+// Written returns a Date in a format.
+func Written(d plan.Expr, pieces []Piece) plan.Expr {
+	all := make([]plan.Expr, len(pieces))
+	for i, p := range pieces {
+		if all[i] = plan.Expr(plan.DateText{X: d, Format: p.Format}); p.Table != nil {
+			all[i] = p.Table.Of(d)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return plan.DateText{X: d}
+	case 1:
+		return all[0]
+	}
+	return plan.Apply{Op: plan.Concat, Args: all, T: schema.String}
+}
+
+// Of returns the text of t for a Date.
+func (t *Table) Of(d plan.Expr) plan.Expr {
+	text := func(op plan.Op, args ...plan.Expr) plan.Expr {
+		return plan.Apply{Op: op, Args: args, T: schema.String}
+	}
+	constant := func(s string) plan.Expr { return plan.Const{Value: value.OfString(s), T: schema.String} }
+	place := Integers(plan.Mul, Integers(plan.Sub, plan.DatePart{X: d, Part: t.Part}, whole(t.From)), whole(t.Width))
+	name := text(plan.Substr, constant(t.Texts), place, whole(t.Width))
+	if t.Trim {
+		name = text(plan.Trim, name, constant(" "))
+	}
+	return name
+}
+
+// WholeMonths returns how many whole months lie between two Dates; below zero if the second is the earlier one.
+func WholeMonths(from, to plan.Expr) plan.Expr {
+	under := func(x, y plan.Expr) plan.Expr {
+		return plan.Apply{Op: plan.Under, Args: []plan.Expr{x, y}, T: schema.Boolean}
+	}
+	forward := func(from, to plan.Expr) plan.Expr {
+		between := func(part string) plan.Expr {
+			return Integers(plan.Sub, plan.DatePart{X: to, Part: part}, plan.DatePart{X: from, Part: part})
+		}
+		since := func(d plan.Expr) plan.Expr { // the month began
+			return Integers(plan.Millis, d, plan.DateTrunc{X: d, Unit: "month", WeekStart: 1})
+		}
+		begun := Integers(plan.Add, Integers(plan.Mul, between("year"), whole(12)), between("month"))
+		return plan.Case{If: []plan.Expr{under(since(to), since(from))}, Then: []plan.Expr{Integers(plan.Sub, begun, whole(1))}, Else: begun, T: schema.Integer}
+	}
+	return plan.Case{If: []plan.Expr{under(to, from)}, Then: []plan.Expr{Integers(plan.Sub, whole(0), forward(to, from))}, Else: forward(from, to), T: schema.Integer}
+}
+
+// AddMonths adds months, clamped to the last day of a shorter one.
+func AddMonths(t time.Time, n int) time.Time {
+	first := time.Date(t.Year(), t.Month(), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC).AddDate(0, n, 0)
+	last := first.AddDate(0, 1, -1).Day()
+	return first.AddDate(0, 0, min(t.Day(), last)-1)
+}
