@@ -12,13 +12,11 @@ import (
 
 // lists returns the values of the operators on lists, none of whose operands is null.
 func lists(e plan.Apply, args []value.Value) (value.Value, bool) {
-	if e.Op == plan.JoinLists {
-		return joined(args), true
-	}
-	list := args[0].List()
-	is := args[0].Kind() == value.Array
+	list, is := args[0].List(), args[0].Kind() == value.Array
 	var v value.Value // null if it isn't a list
 	switch e.Op {
+	case plan.JoinLists:
+		v = joined(args)
 	case plan.Size:
 		if is {
 			v = value.OfInt(int64(len(list)))

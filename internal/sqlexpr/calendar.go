@@ -23,30 +23,26 @@ func (b *Binder) partOfAge(c *sqltext.Call) (Node, bool, error) {
 	if !ok || age.Name != "age" || len(age.Args) == 0 || len(age.Args) > 2 {
 		return Node{}, false, nil
 	}
-	name, err := b.Value(c.Args[0])
+	name, err := b.Constant(c.Args[0])
 	if err != nil {
 		return Node{}, true, err
 	}
-	k, _ := name.Expr.(plan.Const)
-	op, ok := map[string]plan.Op{"year": plan.Quo, "month": plan.Mod}[sqltime.Unit(k.Value.Text())]
+	op, ok := map[string]plan.Op{"year": plan.Quo, "month": plan.Mod}[sqltime.Unit(name.Text())]
 	if !ok {
 		return Node{}, false, nil
 	}
-	ends := []Node{b.today()} // of age(x)
-	if len(age.Args) == 2 {
-		ends = nil
-	}
+	ends := []plan.Expr{b.today().Expr} // of age(x)
 	for _, e := range age.Args {
 		x, err := b.Value(e)
 		if err != nil {
 			return Node{}, true, err
 		}
-		ends = append(ends, x)
+		d, err := b.date(&x, "age")
+		if err != nil {
+			return Node{}, true, err
+		}
+		ends = append(ends, d)
 	}
-	to, err := b.date(&ends[0], "age")
-	if err != nil {
-		return Node{}, true, err
-	}
-	from, err := b.date(&ends[1], "age")
-	return computedOf(sqltime.Integers(op, sqltime.WholeMonths(from, to), Whole(12)), c.At), true, err
+	ends = ends[len(ends)-2:]
+	return computedOf(sqltime.Integers(op, sqltime.WholeMonths(ends[1], ends[0]), Whole(12)), c.At), true, nil
 }

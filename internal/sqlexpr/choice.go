@@ -137,11 +137,8 @@ func listLength(f *called, a []Node) (Node, error) {
 // arrayLength is listLength, null for a list without elements.
 func arrayLength(f *called, a []Node) (Node, error) {
 	n, err := listLength(f, a)
-	if err != nil {
-		return Node{}, err
-	}
 	n.Expr = plan.Case{If: []plan.Expr{Test(plan.Same, n.Expr, Whole(0))}, Then: []plan.Expr{plan.Const{T: schema.Integer}}, Else: n.Expr, T: schema.Integer}
-	return n, nil
+	return n, err
 }
 
 func kindOf(f *called, a []Node) (Node, error) {

@@ -28,14 +28,7 @@ func ofTime() map[string]function {
 		"year": partNamed("year"), "month": partNamed("month"), "day": partNamed("day"), "dayofmonth": partNamed("day"), "hour": partNamed("hour"),
 		"minute": partNamed("minute"), "second": partNamed("second"), "quarter": partNamed("quarter"), "week": partNamed("week"), "weekofyear": partNamed("week"),
 		"dayofyear": partNamed("doy"), "dayofweek": partNamed("dayofweek"),
-		"unixepoch": {1, 1, func(f *called, a []Node) (Node, error) {
-			n, err := f.part("epoch", a[0], f.place())
-			return computedOf(plan.Convert{X: n.Expr, T: schema.Integer}, f.place()), err
-		}},
-		"unix_timestamp": {1, 1, func(f *called, a []Node) (Node, error) {
-			n, err := f.part("epoch", a[0], f.place())
-			return computedOf(plan.Convert{X: n.Expr, T: schema.Integer}, f.place()), err
-		}},
+		"unixepoch": {1, 1, seconds}, "unix_timestamp": {1, 1, seconds},
 		"extract": {2, 2, namedPart}, "date_part": {2, 2, namedPart}, "datepart": {2, 2, namedPart},
 		"date_trunc": {2, 3, truncated}, "datetrunc": {2, 2, truncated},
 		"date":      {1, -1, func(f *called, a []Node) (Node, error) { return modified(f, a, true) }},
@@ -73,6 +66,12 @@ func ofTime() map[string]function {
 			return f.arithmetic("*", one, a[0], f.place())
 		}},
 	}
+}
+
+// seconds binds the whole seconds since 1970.
+func seconds(f *called, a []Node) (Node, error) {
+	n, err := f.part("epoch", a[0], f.place())
+	return computedOf(plan.Convert{X: n.Expr, T: schema.Integer}, f.place()), err
 }
 
 // betweenTimes are the functions that move a time, or tell how far two are apart.
@@ -143,8 +142,7 @@ func truncated(f *called, a []Node) (Node, error) {
 			return Node{}, err
 		}
 	}
-	n := computedOf(plan.DateTrunc{X: d, Unit: u, Zone: zone, WeekStart: 1}, f.place())
-	return n, nil
+	return computedOf(plan.DateTrunc{X: d, Unit: u, Zone: zone, WeekStart: 1}, f.place()), nil
 }
 
 // modified binds SQLite's date and datetime with modifiers such as '-7 days' and 'start of month'.
