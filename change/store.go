@@ -82,8 +82,8 @@ type Guard struct {
 	Unexpired bool          // Expires is later than now, by the store's clock; else ErrExpired
 	Expired   bool          // Expires isn't later than now; else ErrMoved
 	Recorded  bool          // the outbox has no record of the change's steps; else ErrUnrecorded
-	Lapsed    bool          // the stored Lease.Until is not later than now; else ErrMoved
-	Lease     time.Duration // sets Lease.Until to this long after now; 0 leaves it
+	Lapsed    bool          // now is not from Lease.From up to Lease.Until, as stored; else ErrMoved
+	Lease     time.Duration // sets Lease.Until to this long after now and Lease.From to this long before; 0 leaves them
 	Life      time.Duration // sets Expires to this long after now; 0 leaves it
 }
 

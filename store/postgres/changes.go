@@ -27,18 +27,18 @@ func (s *Store) Now(ctx context.Context) (at time.Time, err error) {
 	return at.UTC(), err
 }
 
-// rowAt is a change as 16 arguments from $from on; the next four are its classes, its event, and its step with the audit
+// rowAt is a change as 17 arguments from $from on; the next four are its classes, its event, and its step with the audit
 // record.
 func rowAt(from int) string {
 	var out strings.Builder
-	for i, kind := range []string{"text", "bigint", "text", "text", "text", "text", "bytea", "bytea", "bytea", "bytea", "timestamptz", "timestamptz", "text", "text", "bytea", "text"} {
+	for i, kind := range []string{"text", "bigint", "text", "text", "text", "text", "bytea", "bytea", "bytea", "bytea", "timestamptz", "timestamptz", "text", "text", "bytea", "text", "timestamptz"} {
 		fmt.Fprintf(&out, ", $%d::%s", from+i, kind)
 	}
-	return fmt.Sprintf("ROW(%s)::bailiwick.change, $%d::bytea[], $%d, $%d, $%d", out.String()[2:], from+16, from+17, from+18, from+19)
+	return fmt.Sprintf("ROW(%s)::bailiwick.change, $%d::bytea[], $%d, $%d, $%d", out.String()[2:], from+17, from+18, from+19, from+20)
 }
 
 // rowSize is the number of arguments of rowAt.
-const rowSize = 20
+const rowSize = 21
 
 func rowArgs(r *changes.Row) []any {
 	if r == nil {
@@ -53,7 +53,7 @@ func rowArgs(r *changes.Row) []any {
 		step, record = r.Record.Step, records.Body(r.Record)
 	}
 	return []any{r.ID, r.Version, r.State, r.Op, r.Risk, r.Digest, []byte(r.Principal), []byte(r.Owner), []byte(r.Tenant), []byte(r.Source),
-		r.Expires, instant(r.Lease), r.Search, r.Body, []byte(r.Account), r.Closed, classes, r.Event, step, record}
+		r.Expires, instant(r.Lease), r.Search, r.Body, []byte(r.Account), r.Closed, instant(r.Leased), classes, r.Event, step, record}
 }
 
 // Put implements change.Store. One statement decides, so a delay of the process doesn't matter.
@@ -70,7 +70,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (kep
 	err = s.try(ctx, "file a change", func(ctx context.Context) error {
 		var outcome string
 		var body *string
-		err := s.pool.QueryRow(ctx, `SELECT * FROM bailiwick.put_change(`+rowAt(1)+`, `+rowAt(1+rowSize)+`, $41, $42, $43, $44)`, args...).Scan(&outcome, &body)
+		err := s.pool.QueryRow(ctx, `SELECT * FROM bailiwick.put_change(`+rowAt(1)+`, `+rowAt(1+rowSize)+`, $43, $44, $45, $46)`, args...).Scan(&outcome, &body)
 		switch {
 		case err != nil:
 			return err
@@ -112,7 +112,7 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 	}
 	return s.try(ctx, "change a change", func(ctx context.Context) error {
 		var outcome string
-		err := s.pool.QueryRow(ctx, `SELECT bailiwick.swap_change(`+rowAt(1)+`, $21, $22, $23, $24)`, append(rowArgs(r), g.Unexpired, g.Expired, g.Lapsed, g.Recorded)...).Scan(&outcome)
+		err := s.pool.QueryRow(ctx, `SELECT bailiwick.swap_change(`+rowAt(1)+`, $22, $23, $24, $25)`, append(rowArgs(r), g.Unexpired, g.Expired, g.Lapsed, g.Recorded)...).Scan(&outcome)
 		if err != nil {
 			return err
 		}

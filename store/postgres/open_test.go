@@ -161,6 +161,7 @@ func TestOlderChanges(t *testing.T) {
 		sql(t, url, `DROP TABLE bailiwick.connection`)
 		sql(t, url, `DROP INDEX bailiwick.audit_step_seq`)
 		sql(t, url, `DROP FUNCTION bailiwick.audit_base_moves(), bailiwick.audit_shrinks() CASCADE`)
+		sql(t, url, `ALTER TABLE bailiwick.change DROP COLUMN leased`)
 		sql(t, url, `DELETE FROM bailiwick.migration WHERE version >= 10`)
 	})
 }

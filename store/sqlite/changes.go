@@ -95,9 +95,9 @@ func room(ctx context.Context, tx *sql.Tx, r *changes.Row, f change.Filing, at t
 }
 
 func insertChange(ctx context.Context, tx *sql.Tx, r *changes.Row) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO change (id, version, state, op, risk, digest, principal, owner, tenant, source, expires, lease, search, body, account, closed)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.Version, r.State, r.Op, r.Risk, r.Digest, r.Principal, r.Owner, r.Tenant, r.Source,
-		r.Expires.UnixMicro(), micros(r.Lease), r.Search, r.Body, r.Account, r.Closed)
+	_, err := tx.ExecContext(ctx, `INSERT INTO change (id, version, state, op, risk, digest, principal, owner, tenant, source, expires, lease, search, body, account, closed, leased)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.Version, r.State, r.Op, r.Risk, r.Digest, r.Principal, r.Owner, r.Tenant, r.Source,
+		r.Expires.UnixMicro(), micros(r.Lease), r.Search, r.Body, r.Account, r.Closed, micros(r.Leased))
 	if err != nil {
 		return err
 	}
@@ -213,14 +213,14 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 // swap puts r in the place of its change, if that is of the version before and g holds at the time at, and returns the Seq of its event.
 func swap(ctx context.Context, tx *sql.Tx, r *changes.Row, g change.Guard, at time.Time) (seq int64, err error) {
 	var version, expires int64
-	var lease sql.NullInt64
-	err = tx.QueryRowContext(ctx, `SELECT version, expires, lease FROM change WHERE id = ?`, r.ID).Scan(&version, &expires, &lease)
+	var lease, leased sql.NullInt64
+	err = tx.QueryRowContext(ctx, `SELECT version, expires, lease, leased FROM change WHERE id = ?`, r.ID).Scan(&version, &expires, &lease, &leased)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return 0, change.ErrNone
 	case err != nil:
 		return 0, err
-	case version != r.Version-1, g.Expired && expires > at.UnixMicro(), g.Lapsed && lease.Int64 > at.UnixMicro():
+	case version != r.Version-1, g.Expired && expires > at.UnixMicro(), g.Lapsed && lease.Int64 > at.UnixMicro() && leased.Int64 <= at.UnixMicro():
 		return 0, change.ErrMoved
 	case g.Unexpired && expires <= at.UnixMicro():
 		return 0, change.ErrExpired
@@ -241,8 +241,8 @@ func swap(ctx context.Context, tx *sql.Tx, r *changes.Row, g change.Guard, at ti
 
 func updateChange(ctx context.Context, tx *sql.Tx, r *changes.Row) error {
 	res, err := tx.ExecContext(ctx, `UPDATE change SET version = ?, state = ?, op = ?, risk = ?, digest = ?, principal = ?, owner = ?, tenant = ?, source = ?,
-		expires = ?, lease = ?, search = ?, body = ?, closed = ? WHERE id = ? AND version = ?`, r.Version, r.State, r.Op, r.Risk, r.Digest, r.Principal, r.Owner, r.Tenant, r.Source,
-		r.Expires.UnixMicro(), micros(r.Lease), r.Search, r.Body, r.Closed, r.ID, r.Version-1)
+		expires = ?, lease = ?, search = ?, body = ?, closed = ?, leased = ? WHERE id = ? AND version = ?`, r.Version, r.State, r.Op, r.Risk, r.Digest, r.Principal, r.Owner, r.Tenant, r.Source,
+		r.Expires.UnixMicro(), micros(r.Lease), r.Search, r.Body, r.Closed, micros(r.Leased), r.ID, r.Version-1)
 	if err != nil {
 		return err
 	}

@@ -83,6 +83,7 @@ func TestOlderChanges(t *testing.T) {
 		}
 		defer db.Close()
 		for _, text := range []string{`DELETE FROM change_class WHERE class LIKE '%' || char(31) || '%'`, `DELETE FROM goose_db_version WHERE version_id >= 15`,
+			`ALTER TABLE change DROP COLUMN leased`,
 			`DROP TRIGGER audit_never_shrinks`, `DROP TABLE audit_base`, `DROP INDEX audit_step_seq`, `DROP TABLE connection`, shrinks} {
 			if _, err := db.ExecContext(t.Context(), text); err != nil {
 				t.Fatal(err)

@@ -77,7 +77,7 @@ func (d Dialect) Due(now any, limit int) Lookup {
 	// Approved ones are due if they have expired or wait for no others.
 	b.add(`SELECT id FROM (SELECT c.id FROM `+d.Schema+`change AS c WHERE c.state = 'approved' AND (c.expires <= ? OR NOT EXISTS (SELECT 1 FROM `+d.Schema+`change_after AS a
 		JOIN `+d.Schema+`change AS o ON o.id = a.other WHERE a.id = c.id AND o.state IN ('pending', 'changes_requested', 'approved', 'applying', 'stale', 'unknown')))`, now)
-	b.add(` UNION ALL SELECT id FROM `+d.Schema+`change WHERE state = 'applying' AND lease <= ?`, now)
+	b.add(` UNION ALL SELECT id FROM `+d.Schema+`change WHERE state = 'applying' AND (lease <= ? OR leased > ?)`, now, now)
 	for _, state := range []string{"pending", "changes_requested", "stale"} {
 		b.add(` UNION ALL SELECT id FROM `+d.Schema+`change WHERE state = '`+state+`' AND expires <= ?`, now)
 	}

@@ -32,6 +32,7 @@ type Row struct {
 	Account   string   // the account that its pending state counts against
 	Expires   time.Time
 	Lease     time.Time     // end of the lease; zero for none
+	Leased    time.Time     // the lease has run out before this time, too; zero for none
 	Search    string        // the text searched by Filter.Text
 	Closed    string        // the people whom Filter.For leaves out: see closed
 	Since     string        // of a new change: the ids after it are those of the minute before
@@ -90,7 +91,7 @@ func Next(c *change.Change, now time.Time, g change.Guard) (*Row, error) {
 	kept := *c
 	kept.Version, kept.Updated, kept.History = c.Version+1, now, stamped(c.History, now)
 	if g.Lease > 0 {
-		kept.Lease.Until = now.Add(g.Lease)
+		kept.Lease.From, kept.Lease.Until = now.Add(-g.Lease), now.Add(g.Lease)
 	}
 	if g.Life > 0 {
 		kept.Expires = now.Add(g.Life)
@@ -128,7 +129,7 @@ func row(c *change.Change, step change.Step) (*Row, error) {
 	slices.Sort(after)
 	return &Row{ID: c.ID, Version: c.Version, State: string(c.State), Op: string(c.Op), Risk: string(c.Risk), Digest: c.Digest,
 		Principal: c.Agent.Principal, Owner: c.Agent.Owner, Tenant: c.Agent.Tenant, Source: c.Source, Classes: slices.Compact(classes), After: slices.Compact(after),
-		Account: c.Agent.Account(), Expires: c.Expires, Lease: c.Lease.Until, Search: lower(c.Title + "\x1f" + c.Reason + "\x1f" + c.ID), Closed: closed(c), Body: string(body), Event: string(event),
+		Account: c.Agent.Account(), Expires: c.Expires, Lease: c.Lease.Until, Leased: c.Lease.From, Search: lower(c.Title + "\x1f" + c.Reason + "\x1f" + c.ID), Closed: closed(c), Body: string(body), Event: string(event),
 		Record: c.Record(len(c.History))}, nil
 }
 
