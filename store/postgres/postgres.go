@@ -133,7 +133,7 @@ func (s *Store) Close() error {
 
 // Ping returns nil if the database answers.
 func (s *Store) Ping(ctx context.Context) error {
-	return s.try(ctx, "write", func(ctx context.Context) error {
+	return s.again(ctx, "write", func(ctx context.Context) error {
 		var readOnly bool
 		err := s.pool.QueryRow(ctx, `SELECT current_setting('transaction_read_only')::boolean`).Scan(&readOnly)
 		if err == nil && readOnly {

@@ -53,6 +53,29 @@ func (j *Journal) Exclusive(do func() error) error {
 	return do()
 }
 
+// Try returns nil if Append would succeed. It folds the journal, and writes and removes a file larger than what a segment grows
+// by at once, since a full disk can have room for the folding alone.
+func (j *Journal) Try() error {
+	return j.Exclusive(func() (err error) {
+		if j.moved() {
+			return ErrMoved
+		}
+		path := filepath.Join(j.dir, "try")
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		f, err := j.options.open(path, true)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, f.Close(), os.Remove(path)) }()
+		if _, err := f.WriteAt(make([]byte, 2*mostAhead), 0); err != nil {
+			return err
+		}
+		return f.Sync()
+	})
+}
+
 // seal makes sure that nothing is appended to the segments that there are, and returns them and the end of the chain;
 // none if there is nothing to fold. The lock is held.
 func (j *Journal) seal() (names []string, end audit.Head, err error) {

@@ -134,7 +134,7 @@ func (j *Journal) Append(batch []*audit.Record) error {
 	if err := j.follow(); err != nil {
 		return err
 	}
-	if j.head.Seq < j.own.Seq || j.head.Seq == j.own.Seq && j.head != j.own {
+	if j.moved() {
 		return ErrMoved
 	}
 	if j.fault || j.behind > mostBehind {
@@ -151,6 +151,11 @@ func (j *Journal) Append(batch []*audit.Record) error {
 	}
 	j.head, j.own = head, head
 	return j.setMark(mark{name: j.name, end: j.end, head: head})
+}
+
+// moved reports whether the chain ends before or beside what this process appended. The lock is held.
+func (j *Journal) moved() bool {
+	return j.head.Seq < j.own.Seq || j.head.Seq == j.own.Seq && j.head != j.own
 }
 
 // write appends a frame to the current segment and syncs it.

@@ -325,8 +325,9 @@ func TestFaults(t *testing.T) {
 				} else if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EIO) {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
-				if random.IntN(6) == 0 {
-					if err := handles[random.IntN(2)].Fold(); err != nil && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EIO) {
+				if n := random.IntN(12); n < 3 {
+					again := []func() error{handles[random.IntN(2)].Fold, handles[0].Fold, handles[1].Try}[n]
+					if err := again(); err != nil && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EIO) {
 						t.Fatalf("seed %d: %v", seed, err)
 					}
 				}
@@ -404,6 +405,29 @@ func TestFoldedMeanwhile(t *testing.T) {
 }
 
 // TestEvery checks that records of an interval are synced when it ends, and that a failed sync is made good by folding.
+// TestTry checks that Try fails as Append does, leaves nothing, and succeeds when the disk has room again.
+func TestTry(t *testing.T) {
+	dir, to := filepath.Join(t.TempDir(), "audit"), &table{}
+	d := &disk{rand: rand.New(rand.NewPCG(1, 1)), synced: map[string][]byte{}}
+	j := open(t, dir, to, Options{open: d.open})
+	for _, rate := range []float64{0, 1, 0} {
+		d.rate = rate
+		if err := j.Try(); (err != nil) != (rate > 0) {
+			t.Errorf("rate %v: %v", rate, err)
+		}
+	}
+	if names, err := os.ReadDir(dir); err != nil || len(names) != 1 {
+		t.Errorf("%v, %v; want the lock alone", names, err)
+	}
+	if err := j.Append(batchOf("a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(j.Try(), j.Append(batchOf("b")), j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	to.wantChain(t, []string{"a", "b"})
+}
+
 func TestEvery(t *testing.T) {
 	dir, to := filepath.Join(t.TempDir(), "audit"), &table{}
 	d := &disk{rand: rand.New(rand.NewPCG(1, 1)), synced: map[string][]byte{}}

@@ -1,0 +1,69 @@
+package sqlite
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/audit"
+)
+
+// TestPingRecovers checks that Ping finds by its next try that records can be appended again, though none is.
+func TestPingRecovers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bailiwick.db")
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	due := func() error {
+		s.probe.mu.Lock()
+		s.probe.at = time.Time{}
+		s.probe.mu.Unlock()
+		return s.Ping(t.Context())
+	}
+	record := func(step string) error {
+		return s.Append(t.Context(), &audit.Record{Time: time.Now(), Principal: "token:bot", Tool: "query", Outcome: audit.OK, Step: step})
+	}
+	refuse := func(statement string) {
+		t.Helper()
+		if _, err := s.write.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rename := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		name         string
+		breaks, mend func()
+	}{
+		{"records refused", func() { refuse(`CREATE TRIGGER no BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no'); END`) }, func() { refuse(`DROP TRIGGER no`) }},
+		{"file moved", func() { rename(path, path+".kept") }, func() { rename(path+".kept", path) }},
+	} {
+		if err := due(); err != nil {
+			t.Fatalf("%s: before: %v", tt.name, err)
+		}
+		tt.breaks()
+		if err := due(); err == nil {
+			t.Errorf("%s: ready before a record is refused", tt.name)
+		}
+		if err := record(tt.name); err == nil {
+			t.Errorf("%s: a record was appended", tt.name)
+		}
+		if err := due(); err == nil {
+			t.Errorf("%s: ready", tt.name)
+		}
+		tt.mend()
+		if err := due(); err != nil {
+			t.Errorf("%s: mended, and not ready: %v", tt.name, err)
+		}
+		if err := record(tt.name); err != nil {
+			t.Errorf("%s: mended: %v", tt.name, err)
+		}
+	}
+}
