@@ -63,7 +63,7 @@ func examine(ctx context.Context, c *config.Config) (*examination, error) {
 		r.Warnings = append(r.Warnings, f.String())
 	}
 	if bare > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("agents see what no description tells of, in %d places; \"bailiwick policy audit\" lists them", bare))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("descriptions are missing in %d places, so that agents see names alone there; \"bailiwick policy audit\" lists them", bare))
 	}
 	undeclared, err := app.Undeclared(ctx, c, s.Policy.Catalogue())
 	if err != nil {
