@@ -130,7 +130,11 @@ func announce(ctx context.Context, t *terminal.Terminal, p *app.App, open bool) 
 	}
 	all, err := p.Tokens.List(ctx, identity.Local(app.LocalUser()))
 	if err == nil && len(all) == 0 {
-		t.Notef("no token yet: make one with \"bailiwick token create --name NAME --tenant TENANT --store %s\"", app.StoreName(p.Config.Store))
+		tenant := ""
+		if app.Tenanted(p.Config) > 0 {
+			tenant = " --tenant TENANT"
+		}
+		t.Notef("no token yet: make one with \"bailiwick token create --name NAME%s --store %s\"", tenant, app.StoreName(p.Config.Store))
 	}
 }
 

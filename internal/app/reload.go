@@ -241,7 +241,7 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 	if strays != nil && !c.Lenient {
 		return nil, errors.New(strings.Join(warnings, "\n"))
 	}
-	if n := tenanted(c); n > 0 && t.Tenant == "" {
+	if n := Tenanted(c); n > 0 && t.Tenant == "" {
 		warnings = append(warnings, fmt.Sprintf("tenant: the token names none, and it sees no record of %d classes that have one (--tenant)", n))
 	}
 	return warnings, nil
@@ -270,8 +270,8 @@ func filterFields(t identity.Token, catalogue []schema.Class) error {
 	return errors.Join(errs...)
 }
 
-// tenanted counts the classes with a tenant rule that has no bypass.
-func tenanted(c *config.Config) (n int) {
+// Tenanted counts the classes with a tenant rule that has no bypass.
+func Tenanted(c *config.Config) (n int) {
 	for _, r := range c.Rules.Classes {
 		if r.Tenant != nil && r.Tenant.Bypass == "" && (r.Tenant.Is == "" || r.Tenant.Is == "principal.tenant") {
 			n++

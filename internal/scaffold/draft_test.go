@@ -89,7 +89,7 @@ func TestGuesses(t *testing.T) {
 			"app_settings: denied: [value]\nsso_connectors: denied: [config]"},
 		{"personal data", []schema.Class{table("users", "id:int", "name:text", "e_mail:text", "phoneNumber:text", "date_of_birth:date", "ip_address:text", "email_verified:bool", "login:text"), table("shops", "name:text", "street:text")},
 			"users: mask: {name: partial, e_mail: partial, phoneNumber: partial, date_of_birth: null}\nshops: mask: {street: partial}"},
-		{"names of people beside their companies", []schema.Class{table("suppliers", "id:int", "company_name:text", "contact_name:text", "product_name:text"), table("orders", "customerName:text", "ship_name:text")},
+		{"names of people beside their companies", []schema.Class{table("suppliers", "id:int", "company_name:text", "contact_name:text", "product_name:text"), table("orders", "id:int", "customerName:text", "ship_name:text")},
 			"suppliers: mask: {contact_name: partial}\norders: mask: {customerName: partial}"},
 		{"personal data as a key stays", []schema.Class{table("people", "email:text", "salary:int")}, "people: mask: {salary: null}"},
 		{"not for outsiders", []schema.Class{table("a", "id:int", "internal_note:text", "internal:text")}, "a: denied: [internal_note]"},

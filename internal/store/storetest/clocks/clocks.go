@@ -91,6 +91,32 @@ func jump(t *testing.T, c Case, by time.Duration) {
 	if late != errors.Is(approve, change.ErrExpired) || !late && approve != nil {
 		t.Errorf("approve: %v", approve)
 	}
+	leases(t, c, held, free)
+	// A rate makes no one wait longer than for its burst.
+	if c.Rates != nil {
+		wait, err := c.Rates.Take(ctx, bucket)
+		if err != nil || wait > bucket[0].Every {
+			t.Errorf("rate: wait %v, %v", wait, err)
+		}
+		time.Sleep(wait)
+		if wait, err := c.Rates.Take(ctx, bucket); err != nil || !late && wait > 0 {
+			t.Errorf("rate: after the wait, wait %v, %v", wait, err)
+		}
+	}
+	// Records are chained whatever their times.
+	for _, at := range []time.Time{time.Now(), time.Now().Add(-by), time.Now()} {
+		r := audit.Record{Time: at, Principal: "token:bot", Tool: "query", Outcome: audit.OK}
+		if err := c.Append(ctx, &r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if report, err := audit.Verify(ctx, c); err != nil || !report.Whole() {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+// leases checks who ends held, whose lease has run out if free is true.
+func leases(t *testing.T, c Case, held *change.Change, free bool) {
 	// One executor takes over, and has a lease by the new clock.
 	taken := *held
 	for n := range 2 {
@@ -113,26 +139,5 @@ func jump(t *testing.T, c Case, by time.Duration) {
 	end = step(t, c, &taken, applied, change.Guard{})
 	if !free != errors.Is(end, change.ErrMoved) || free && end != nil {
 		t.Errorf("end by who took over: %v", end)
-	}
-	// A rate makes no one wait longer than for its burst.
-	if c.Rates != nil {
-		wait, err := c.Rates.Take(ctx, bucket)
-		if err != nil || wait > bucket[0].Every {
-			t.Errorf("rate: wait %v, %v", wait, err)
-		}
-		time.Sleep(wait)
-		if wait, err := c.Rates.Take(ctx, bucket); err != nil || !late && wait > 0 {
-			t.Errorf("rate: after the wait, wait %v, %v", wait, err)
-		}
-	}
-	// Records are chained whatever their times.
-	for _, at := range []time.Time{time.Now(), time.Now().Add(-by), time.Now()} {
-		r := audit.Record{Time: at, Principal: "token:bot", Tool: "query", Outcome: audit.OK}
-		if err := c.Append(ctx, &r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if report, err := audit.Verify(ctx, c); err != nil || !report.Whole() {
-		t.Errorf("%+v, %v", report, err)
 	}
 }
