@@ -58,6 +58,7 @@ func TestPingRecovers(t *testing.T) {
 		if err := due(); err == nil {
 			t.Errorf("%s: ready", tt.name)
 		}
+		readers(t, s)
 		tt.mend()
 		if err := due(); err != nil {
 			t.Errorf("%s: mended, and not ready: %v", tt.name, err)
@@ -65,5 +66,24 @@ func TestPingRecovers(t *testing.T) {
 		if err := record(tt.name); err != nil {
 			t.Errorf("%s: mended: %v", tt.name, err)
 		}
+		for _, err := range readers(t, s) {
+			if err != nil {
+				t.Errorf("%s: mended: a connection made meanwhile: %v", tt.name, err)
+			}
+		}
 	}
+}
+
+// readers reads the store over all connections that its pool has room for, and returns their errors.
+func readers(t *testing.T, s *Store) (errs []error) {
+	for range 8 {
+		c, err := s.read.Conn(t.Context())
+		if err == nil {
+			defer c.Close()
+			var n int
+			err = c.QueryRowContext(t.Context(), `SELECT count(*) FROM token_version`).Scan(&n)
+		}
+		errs = append(errs, err)
+	}
+	return errs
 }

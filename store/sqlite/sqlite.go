@@ -97,7 +97,7 @@ func (s *Store) open(ctx context.Context) error {
 			return fmt.Errorf("open the store: %w", err)
 		}
 	}
-	s.write = sql.OpenDB(connector(source(s.path, false)))
+	s.write = sql.OpenDB(connector{source(s.path, false), s.there})
 	s.write.SetMaxOpenConns(1)
 	s.read = s.write
 	if err := s.migrate(ctx); err != nil {
@@ -112,7 +112,7 @@ func (s *Store) open(ctx context.Context) error {
 		s.write.Close()
 		return s.failed("open", err)
 	}
-	s.read = sql.OpenDB(connector(source(s.path, true)))
+	s.read = sql.OpenDB(connector{source(s.path, true), s.there})
 	s.read.SetMaxOpenConns(8)
 	s.read.SetMaxIdleConns(8)
 	s.read.SetConnMaxIdleTime(30 * time.Second)
@@ -157,21 +157,29 @@ func source(path string, readOnly bool) string {
 	name := Memory
 	if path != Memory {
 		name = "file:" + (&url.URL{Path: path}).EscapedPath()
+		q.Set("mode", "rw") // a file that was removed isn't made anew
 	}
 	return name + "?" + q.Encode()
 }
 
-// A connector opens connections by the driver's name for them.
-type connector string
+// A connector opens connections by the driver's name for them. One that was opened while another file had the path would fail
+// for as long as it is kept, also after the file was put back.
+type connector struct {
+	name  string
+	there func() error // see Store.there
+}
 
 // Connect implements driver.Connector.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
-	if err := ctx.Err(); err != nil {
+	if err := errors.Join(ctx.Err(), c.there()); err != nil {
 		return nil, err
 	}
-	opened, err := new(sqlite.Driver).Open(string(c))
+	opened, err := new(sqlite.Driver).Open(c.name)
 	if err != nil {
 		return nil, err
+	}
+	if err := c.there(); err != nil {
+		return nil, errors.Join(err, opened.Close())
 	}
 	return parsed.New(opened), nil
 }
