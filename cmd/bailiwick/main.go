@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+	_ "time/tzdata" // for machines and containers that have no time zones
 
 	"github.com/bailiwick-dev/bailiwick/internal/garbage"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"

@@ -39,6 +39,11 @@ func Explain(ctx context.Context, c *bailiwick.Call) {
 	if err != nil || n == 0 {
 		return // if the second query fails, nothing is noted
 	}
+	if _, steps := asked.(*query.Pipeline); steps { // its further stages, or nulls in its records, may be why it is empty
+		if live, _, err := c.Count(ctx, &query.Count{Class: asked.From(), Where: where}); err != nil || live > 0 {
+			return
+		}
+	}
 	rule := "its canonical filter"
 	if v.CanName(v.Canonical()) {
 		rule = "the canonical filter " + query.Print(v.Canonical()).String()
