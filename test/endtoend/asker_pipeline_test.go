@@ -39,7 +39,10 @@ func (a *asker) number(depth int) string {
 		return fmt.Sprintf("%q", a.of(numbersOf))
 	}
 	x, y := a.number(depth-1), a.number(depth-1)
-	switch a.IntN(11) {
+	switch a.IntN(12) {
+	case 11:
+		return pick(a.Rand, fmt.Sprintf(`{"$cmp": [%s, %s]}`, x, y), fmt.Sprintf(`{"$indexOfCP": [%q, "a"]}`, a.of(textsOf)), `{"$toDecimal": `+x+`}`,
+			`{"$convert": {"input": `+x+`, "to": "int", "onError": -1, "onNull": 0}}`)
 	case 8:
 		return fmt.Sprintf(`{"$pow": [%s, %s]}`, x, pick(a.Rand, "2", "3", "0.5", "-1", "0", "1000", y))
 	case 9:
@@ -57,7 +60,10 @@ func (a *asker) number(depth int) string {
 	case 6:
 		return fmt.Sprintf(`{"$cond": [%s, %s, %s]}`, a.truth(depth-1), x, y)
 	case 7:
-		if a.asked == "issues" {
+		switch date, is := map[string]string{"issues": "$due", "readings": "$made"}[a.asked]; {
+		case is && a.IntN(2) == 0:
+			return fmt.Sprintf(`{%q: %q}`, pick(a.Rand, "$month", "$dayOfMonth", "$dayOfYear", "$dayOfWeek", "$isoDayOfWeek", "$isoWeekYear", "$hour", "$minute", "$second", "$millisecond"), date)
+		case a.asked == "issues":
 			return pick(a.Rand, `{"$year": "$due"}`, `{"$subtract": ["$due", "$deleted_at"]}`, `{"$size": {"$ifNull": ["$custom.tags", []]}}`,
 				`{"$isoWeek": {"date": "$due", "timezone": "Europe/Oslo"}}`, `{"$toLong": "$due"}`, `{"$dateDiff": {"startDate": "$due", "endDate": "2026-02-03", "unit": "week"}}`)
 		}
@@ -68,7 +74,10 @@ func (a *asker) number(depth int) string {
 // set returns an expression that is a list, of hidden and dangling pointers too.
 func (a *asker) set(depth int) string {
 	if depth > 0 && a.IntN(2) == 0 {
-		return fmt.Sprintf(`{%q: [%s, %s]}`, pick(a.Rand, "$setUnion", "$setIntersection", "$setDifference"), a.set(depth-1), a.set(depth-1))
+		if a.IntN(6) == 0 {
+			return fmt.Sprintf(`{"$slice": [%s, %s]}`, a.set(depth-1), pick(a.Rand, "1", "-2"))
+		}
+		return fmt.Sprintf(`{%q: [%s, %s]}`, pick(a.Rand, "$setUnion", "$setIntersection", "$setDifference", "$concatArrays"), a.set(depth-1), a.set(depth-1))
 	}
 	of := func(name string) string { return fmt.Sprintf(`{"$ifNull": [%q, []]}`, name) }
 	switch {
@@ -82,8 +91,17 @@ func (a *asker) set(depth int) string {
 	return fmt.Sprintf(`[%q, 2, 1]`, a.of(numbersOf))
 }
 
+// words returns a text of a text.
+func (a *asker) words() string {
+	x := a.of(textsOf)
+	return pick(a.Rand, fmt.Sprintf(`{%q: %q}`, pick(a.Rand, "$toLower", "$toUpper", "$type"), x), fmt.Sprintf(`{%q: {"input": %q}}`, pick(a.Rand, "$trim", "$ltrim", "$rtrim"), x),
+		fmt.Sprintf(`{"$replaceAll": {"input": %q, "find": "a", "replacement": "xy"}}`, x), fmt.Sprintf(`{"$split": [%q, "a"]}`, x))
+}
+
 func (a *asker) truth(depth int) string {
-	switch a.IntN(7) {
+	switch a.IntN(8) {
+	case 7:
+		return pick(a.Rand, `{"$isArray": `+a.set(depth)+`}`, `{"$toBool": `+a.number(depth)+`}`)
 	case 3:
 		return fmt.Sprintf(`{"$in": [%s, %s]}`, a.number(0), a.set(depth))
 	case 0:
@@ -103,8 +121,12 @@ func (a *asker) expression() string {
 		return a.set(2)
 	case 9:
 		return pick(a.Rand, `{"$objectToArray": "$custom"}`, `{"$objectToArray": "$meta"}`, `{"$arrayToObject": [[{"k": "a", "v": `+a.number(0)+`}]]}`,
-			fmt.Sprintf(`{"$arrayElemAt": [%s, %s]}`, a.set(1), a.number(0)))
+			fmt.Sprintf(`{"$arrayElemAt": [%s, %s]}`, a.set(1), a.number(0)), `{"$mergeObjects": ["$custom", {"a": `+a.number(0)+`}]}`,
+			fmt.Sprintf(`{"$dateSubtract": {"startDate": "$due", "unit": "day", "amount": %s}}`, a.number(0)), `{"$dateFromParts": {"year": 2026, "month": {"$toInt": `+a.number(0)+`}}}`)
 	case 0:
+		if a.IntN(2) == 0 {
+			return a.words()
+		}
 		return fmt.Sprintf("%q", a.of(textsOf))
 	case 1:
 		return fmt.Sprintf("%q", "$"+a.field())
@@ -226,10 +248,18 @@ func (a *asker) analysis(name string) []string {
 		}
 		return nil
 	}
+	rarely := func(args []string, more ...string) []string {
+		for _, one := range more {
+			if a.IntN(10) == 0 {
+				args = append(args, one)
+			}
+		}
+		return args
+	}
 	bare := func(fields map[string][]string) string { return strings.TrimPrefix(a.of(fields), "$") }
 	switch name {
 	case "aggregate":
-		return []string{`"pipeline": ` + a.pipeline()}
+		return rarely([]string{`"pipeline": ` + a.pipeline()}, `"compact_pointers": false`, `"apply_canonical_filter": false`)
 	case "explain_query":
 		if a.IntN(2) == 0 {
 			return []string{`"where": ` + a.where(2)}
@@ -240,16 +270,23 @@ func (a *asker) analysis(name string) []string {
 		if a.IntN(2) == 0 {
 			args = append(args, fmt.Sprintf(`"operation": %q, "value_field": %q`, pick(a.Rand, "sum", "avg", "min", "max"), bare(numbersOf)))
 		}
-		return append(args, fmt.Sprintf(`"dry_run": %t`, a.IntN(8) == 0))
+		return rarely(append(args, fmt.Sprintf(`"dry_run": %t`, a.IntN(8) == 0)), `"flatten_arrays": true`, `"limit": 2`)
 	case "group_by_date":
-		return append(where(), fmt.Sprintf(`"field": %q, "interval": %q, "fill": %t`, pick(a.Rand, "due", "due", "due", "deleted_at", "made", a.field()),
+		return append(rarely(where(), `"sort": "value_desc"`, `"limit": 2`, `"dry_run": true`, fmt.Sprintf(`"operation": "sum", "value_field": %q`, bare(numbersOf))), fmt.Sprintf(`"field": %q, "interval": %q, "fill": %t`, pick(a.Rand, "due", "due", "due", "deleted_at", "made", a.field()),
 			pick(a.Rand, "year", "month", "week", "day", "hour"), a.IntN(2) == 0), fmt.Sprintf(`"timezone": %q`, pick(a.Rand, "UTC", "Europe/Oslo", "+05:30")))
 	case "distinct":
-		return append(where(), fmt.Sprintf(`"field": %q, "limit": %d`, a.field(), 1+a.IntN(4)))
+		return append(rarely(where(), `"dry_run": true`, `"sort": "desc"`), fmt.Sprintf(`"field": %q, "limit": %d`, a.field(), 1+a.IntN(4)))
 	}
 	args := append(where(), fmt.Sprintf(`"format": %q, "row_cap": %d`, pick(a.Rand, "csv", "markdown", "table", "jsonl"), 1+a.IntN(5)))
-	if a.IntN(2) == 0 {
+	if a.IntN(6) == 0 {
+		return append(args[len(args)-1:], `"pipeline": `+a.pipeline())
+	}
+	args = rarely(args, `"limit": 2`, `"skip": 1`, fmt.Sprintf(`"order": %q`, a.field()), fmt.Sprintf(`"include": [%q]`, a.pointer()))
+	switch a.IntN(4) {
+	case 0, 1:
 		return append(args, `"keys": `+a.fields(3))
+	case 2:
+		return append(args, fmt.Sprintf(`"columns": [{"n": %q}, %q]`, a.field(), a.field()))
 	}
 	return args
 }

@@ -187,8 +187,14 @@ func (a *asker) call() tool.Request {
 			args = append(args, fmt.Sprintf(format, v))
 		}
 	}
+	rarely := func(format string, v any) {
+		if a.IntN(12) == 0 {
+			args = append(args, fmt.Sprintf(format, v))
+		}
+	}
 	switch name {
 	case "query_class":
+		rarely(`"cursor": %q`, pick(a.Rand, "x", "WzFd"))
 		if a.IntN(5) < 2 {
 			args = append(args, `"where": `+a.where(2))
 		}
@@ -204,10 +210,16 @@ func (a *asker) call() tool.Request {
 		maybe(`"apply_canonical_filter": %t`, a.IntN(2) == 0)
 	case "get_object":
 		args = append(args, fmt.Sprintf(`"object_id": %q`, a.id()))
+		if a.IntN(6) == 0 {
+			args = append(args, fmt.Sprintf(`"part": {"field": %q, "offset": %d, "length": 3}`, a.field(), a.IntN(3)))
+			break
+		}
+		rarely(`"keys": %s`, a.fields(3))
 		maybe(`"include": [%q]`, a.pointer())
 	case "get_objects":
 		args = append(args, fmt.Sprintf(`"ids": [%q, %q, %q]`, a.id(), a.id(), a.id()))
 		maybe(`"keys": %s`, a.fields(3))
+		rarely(`"include": [%q]`, a.pointer())
 	case "aggregate", "group_by", "group_by_date", "distinct", "export_data", "explain_query":
 		args = append(args, a.analysis(name)...)
 	case "text_search":
@@ -219,6 +231,8 @@ func (a *asker) call() tool.Request {
 			"ab", "b", "0x", "* ( a", "the crash", "NOT a OR", "!")
 		words += pick(a.Rand, "", "", "", "", "", "", " -a", " -1", ` -"crash"`, " -the", " a", " slow", " boss")
 		args = append(args, fmt.Sprintf(`"query": %q`, words))
+		rarely(`"where": %s`, a.where(1))
+		rarely(`"keys": %s`, a.fields(2))
 		maybe(`"fields": [%q]`, pick(a.Rand, "name", "role", "title", "status", "body", "note", a.field()))
 		maybe(`"limit": %d`, 1+a.IntN(4))
 	case "get_sample_objects":
@@ -227,12 +241,18 @@ func (a *asker) call() tool.Request {
 		args = nil
 		maybe(`"names": [%q, "vaults"]`, a.class())
 		maybe(`"prefix": %q`, pick(a.Rand, "i", "u", "v", ""))
+		rarely(`"source": %q`, pick(a.Rand, "app", "vaults"))
 	case "query_sql":
 		args = []string{fmt.Sprintf(`"sql": %q`, a.sql())}
 		maybe(`"limit": %d`, 1+a.IntN(4))
 		maybe(`"format": %q`, pick(a.Rand, "csv", "markdown", "json"))
+		rarely(`"params": [%s]`, a.literal())
+		rarely(`"cursor": %q`, "x")
+		rarely(`"source": %q`, pick(a.Rand, "app", "vaults"))
+		rarely(`"dry_run": %t`, true)
 	case "list_tools":
 		args = nil
+		maybe(`"category": %q`, pick(a.Rand, "discovery", "query", "vaults"))
 	}
 	text := "{" + strings.Join(args, ",") + "}"
 	doc, err := value.Read([]byte(text), 0)
