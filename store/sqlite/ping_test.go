@@ -42,8 +42,8 @@ func TestPingRecovers(t *testing.T) {
 		name         string
 		breaks, mend func()
 	}{
-		{"records refused", func() { refuse(`CREATE TRIGGER no BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no'); END`) }, func() { refuse(`DROP TRIGGER no`) }},
 		{"file moved", func() { rename(path, path+".kept") }, func() { rename(path+".kept", path) }},
+		{"records refused", func() { refuse(`CREATE TRIGGER no BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no'); END`) }, func() { refuse(`DROP TRIGGER no`) }},
 	} {
 		if err := due(); err != nil {
 			t.Fatalf("%s: before: %v", tt.name, err)
