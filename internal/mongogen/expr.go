@@ -239,7 +239,9 @@ func (f *flow) date(e plan.Expr) (any, bool) {
 		// A shorter unit begins with the offset of the date; the server's with that of the beginning.
 		known := e.Zone == "" || e.Unit != "hour" && e.Unit != "minute" && e.Unit != "second"
 		return f.onClock(e.X, e.Zone, known && e.WeekStart >= 0 && e.WeekStart < 7, func(x, zone any) any {
-			return ofDate("$dateTrunc", x, zone, "unit", e.Unit, "startOfWeek", weekdays[e.WeekStart])
+			return let(ofDate("$dateTrunc", x, zone, "unit", e.Unit, "startOfWeek", weekdays[e.WeekStart]), func(began string) any {
+				return cond3(op("$gte", began, literal(firstDate)), began, nil) // a unit may begin before the first date
+			})
 		})
 	case plan.DateText:
 		return f.onClock(e.X, e.Zone, !strings.Contains(e.Format, "$"), func(x, zone any) any {
