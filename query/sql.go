@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -22,12 +22,12 @@ type SQL struct {
 	Cursor string                 // of an earlier page of the same statement; "" for the first one
 	Skip   int                    // the number of records on earlier pages; a cursor determines it
 
-	statement *sqltext.Query
+	statement *sqlparse.Query
 }
 
 // ParseSQL parses a statement. Errors name the line and the column.
 func ParseSQL(text string) (*SQL, error) {
-	q, err := sqltext.Parse(text)
+	q, err := sqlparse.Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func ParseSQL(text string) (*SQL, error) {
 }
 
 // Statement returns the parsed statement.
-func (q *SQL) Statement() *sqltext.Query { return q.statement }
+func (q *SQL) Statement() *sqlparse.Query { return q.statement }
 
 // Digest returns a hash of q without its position and limits, which binds a cursor to its statement.
 func (q *SQL) Digest() [32]byte {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/answers"
 	"github.com/bailiwick-dev/bailiwick/internal/archive"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
+	"github.com/bailiwick-dev/bailiwick/internal/inbound"
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/reviewapi"
 )
@@ -61,7 +61,7 @@ func (s *Serving) Handler() http.Handler {
 	mux.HandleFunc("GET /{$}", about(s.Console != nil))
 	mux.Handle("/api/", s.Reviews)
 	if decide := s.plant.Answers(s.log); decide != nil && s.Console != nil {
-		mux.Handle(answers.Path, edge.Timed(decide, edge.Options{}))
+		mux.Handle(inbound.Path, edge.Timed(decide, edge.Options{}))
 	}
 	if s.Console != nil {
 		s.Console.Mount(mux)

@@ -9,14 +9,14 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // Bind binds a call of an aggregate over the records that b knows. The flags of the second result are those of its value.
-func Bind(b *sqlexpr.Binder, c *sqltext.Call) (Aggregate, sqlexpr.Node, error) {
+func Bind(b *sqlexpr.Binder, c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
 	return (&binder{b}).aggregate(c)
 }
 
@@ -36,7 +36,7 @@ func one(op plan.Accumulate, x plan.Expr, t schema.Type) Aggregate {
 }
 
 // Aggregate binds a call.
-func (b *binder) aggregate(c *sqltext.Call) (Aggregate, sqlexpr.Node, error) {
+func (b *binder) aggregate(c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
 	switch c.Name {
 	case "percentile_cont", "percentile_disc", "median", "mode":
 		return b.percentile(c)
@@ -95,11 +95,11 @@ func (b *binder) aggregate(c *sqltext.Call) (Aggregate, sqlexpr.Node, error) {
 }
 
 // arguments binds the arguments of an aggregate; with FILTER the first is null where the condition doesn't hold.
-func (b *binder) arguments(c *sqltext.Call) ([]sqlexpr.Node, error) {
+func (b *binder) arguments(c *sqlparse.Call) ([]sqlexpr.Node, error) {
 	var args []sqlexpr.Node
 	var err error
 	for _, e := range c.Args {
-		if _, star := e.(*sqltext.Star); star {
+		if _, star := e.(*sqlparse.Star); star {
 			return nil, sqlexpr.Invalid(e.Pos(), "%s takes an expression, not *", c.Name)
 		}
 		x, err := b.Value(e)
@@ -119,7 +119,7 @@ func (b *binder) arguments(c *sqltext.Call) ([]sqlexpr.Node, error) {
 }
 
 // filtered returns x, null where the condition of FILTER doesn't hold.
-func (b *binder) filtered(c *sqltext.Call, x sqlexpr.Node) (sqlexpr.Node, error) {
+func (b *binder) filtered(c *sqlparse.Call, x sqlexpr.Node) (sqlexpr.Node, error) {
 	if c.Filter == nil {
 		return x, nil
 	}
@@ -133,7 +133,7 @@ func (b *binder) filtered(c *sqltext.Call, x sqlexpr.Node) (sqlexpr.Node, error)
 	return x, nil
 }
 
-func (b *binder) count(c *sqltext.Call, args []sqlexpr.Node) (Aggregate, error) {
+func (b *binder) count(c *sqlparse.Call, args []sqlexpr.Node) (Aggregate, error) {
 	switch {
 	case len(args) == 0:
 		return one(plan.Count, nil, schema.Integer), nil
@@ -157,7 +157,7 @@ func someOf(refs []plan.Expr, t schema.Type) plan.Expr {
 	return plan.Case{If: []plan.Expr{none}, Then: []plan.Expr{plan.Const{T: t}}, Else: refs[0], T: t}
 }
 
-func (b *binder) sums(c *sqltext.Call, x *sqlexpr.Node) (Aggregate, error) {
+func (b *binder) sums(c *sqlparse.Call, x *sqlexpr.Node) (Aggregate, error) {
 	if x.Span && c.Name[0] == 'v' {
 		return Aggregate{}, sqlexpr.Unsupported(c.At, "extract(epoch FROM …) gives seconds", "%s can't take lengths of time", c.Name)
 	}
@@ -207,7 +207,7 @@ func (b *binder) sums(c *sqltext.Call, x *sqlexpr.Node) (Aggregate, error) {
 const mostSeparator = 32
 
 // joined binds string_agg: the texts that aren't null, in order, with a separator between them.
-func (b *binder) joined(c *sqltext.Call, args []sqlexpr.Node) (Aggregate, error) {
+func (b *binder) joined(c *sqlparse.Call, args []sqlexpr.Node) (Aggregate, error) {
 	separator := ","
 	if len(args) == 2 {
 		k, ok := args[1].Expr.(plan.Const)

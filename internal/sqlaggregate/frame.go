@@ -6,12 +6,12 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
 // Frame returns the frame of a window: without one, the partition, or, in an order, its beginning up to the record and
 // those that are equal to it.
-func Frame(w *sqltext.Window) (plan.Frame, error) {
+func Frame(w *sqlparse.Window) (plan.Frame, error) {
 	f := w.Frame
 	switch {
 	case f == nil && w.Order == nil:
@@ -30,7 +30,7 @@ func Frame(w *sqltext.Window) (plan.Frame, error) {
 	}
 	var out plan.Frame
 	for _, end := range []struct {
-		sqltext.Bound
+		sqlparse.Bound
 		n    *int64
 		open *bool
 		last bool
@@ -42,7 +42,7 @@ func Frame(w *sqltext.Window) (plan.Frame, error) {
 		case end.Unbounded:
 			return plan.Frame{}, sqlexpr.Invalid(f.At, "a frame begins before it ends")
 		default:
-			v, ok := end.Offset.(*sqltext.Number)
+			v, ok := end.Offset.(*sqlparse.Number)
 			if !ok {
 				return plan.Frame{}, sqlexpr.Unsupported(f.At, "", "the ends of a frame are constant whole numbers")
 			}

@@ -5,12 +5,12 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // percentile binds percentile_disc and percentile_cont; median is the latter at one half.
-func (b *binder) percentile(c *sqltext.Call) (Aggregate, sqlexpr.Node, error) {
+func (b *binder) percentile(c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
 	fail := func(err error) (Aggregate, sqlexpr.Node, error) { return Aggregate{}, sqlexpr.Node{}, err }
 	if c.Name == "mode" {
 		return fail(sqlexpr.Unsupported(c.At, "count the values, and keep the first by ORDER BY count(*) DESC LIMIT 1", "mode isn't there over a window"))
@@ -34,7 +34,7 @@ func (b *binder) percentile(c *sqltext.Call) (Aggregate, sqlexpr.Node, error) {
 				return fail(sqlexpr.Unsupported(c.At, "leave DESC out, and take 1 minus the share", "percentile_disc in descending order isn't there"))
 			}
 		}
-		of, share = []sqltext.Expr{c.Within[0].X}, f
+		of, share = []sqlparse.Expr{c.Within[0].X}, f
 	}
 	if len(of) != 1 {
 		return fail(sqlexpr.Invalid(c.At, "median takes 1 argument"))

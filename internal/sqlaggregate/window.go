@@ -3,7 +3,7 @@ package sqlaggregate
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -20,7 +20,7 @@ func windowed(flags sqlexpr.Node, value func([]plan.Expr) plan.Expr, fs ...plan.
 }
 
 // Window binds a call over the window w of the records that b knows.
-func Window(b *sqlexpr.Binder, c *sqltext.Call, w *sqltext.Window) (Windowed, error) {
+func Window(b *sqlexpr.Binder, c *sqlparse.Call, w *sqlparse.Window) (Windowed, error) {
 	return (&binder{b}).window(c, w)
 }
 
@@ -33,7 +33,7 @@ func counting() plan.Window {
 	return plan.Window{Accumulator: plan.Accumulator{Op: plan.Count, T: schema.Integer}, Frame: plan.Frame{First: true, Last: true}}
 }
 
-func (b *binder) window(c *sqltext.Call, w *sqltext.Window) (Windowed, error) {
+func (b *binder) window(c *sqlparse.Call, w *sqlparse.Window) (Windowed, error) {
 	switch c.Name {
 	case "row_number", "rank", "dense_rank":
 		kind := map[string]plan.Rank{"row_number": plan.RowNumber, "rank": plan.Ranked, "dense_rank": plan.DenseRanked}[c.Name]
@@ -68,7 +68,7 @@ func (b *binder) window(c *sqltext.Call, w *sqltext.Window) (Windowed, error) {
 }
 
 // ntile numbers as many ranges as asked for, of which the first ones are larger by one.
-func (b *binder) ntile(c *sqltext.Call) (Windowed, error) {
+func (b *binder) ntile(c *sqlparse.Call) (Windowed, error) {
 	n := int64(0)
 	if len(c.Args) == 1 {
 		v, err := b.Constant(c.Args[0])
@@ -95,7 +95,7 @@ func (b *binder) ntile(c *sqltext.Call) (Windowed, error) {
 }
 
 // shifted binds lag and lead.
-func (b *binder) shifted(c *sqltext.Call) (Windowed, error) {
+func (b *binder) shifted(c *sqlparse.Call) (Windowed, error) {
 	if len(c.Args) < 1 || len(c.Args) > 3 {
 		return Windowed{}, sqlexpr.Invalid(c.At, "%s takes 1 to 3 arguments", c.Name)
 	}
@@ -137,7 +137,7 @@ func (b *binder) shifted(c *sqltext.Call) (Windowed, error) {
 }
 
 // end binds first_value, last_value and nth_value.
-func (b *binder) end(c *sqltext.Call, w *sqltext.Window) (Windowed, error) {
+func (b *binder) end(c *sqlparse.Call, w *sqlparse.Window) (Windowed, error) {
 	want := 1
 	if c.Name == "nth_value" {
 		want = 2
@@ -180,7 +180,7 @@ func (b *binder) end(c *sqltext.Call, w *sqltext.Window) (Windowed, error) {
 }
 
 // framed binds an aggregate over a frame.
-func (b *binder) framed(c *sqltext.Call, w *sqltext.Window) (Windowed, error) {
+func (b *binder) framed(c *sqlparse.Call, w *sqlparse.Window) (Windowed, error) {
 	if c.Distinct || c.Order != nil || c.Within != nil {
 		return Windowed{}, sqlexpr.Unsupported(c.At, "", "%s over a window takes no DISTINCT and no order of its own", c.Name)
 	}

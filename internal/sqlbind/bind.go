@@ -1,6 +1,6 @@
 // Package sqlbind binds a SELECT statement to the views of one principal.
 //
-//	*sqltext.Query ─names, types→ plan.Program
+//	*sqlparse.Query ─names, types→ plan.Program
 //
 // The program is the one that pipelines become, so masks, tenants, canonical filters, totality, limits and the oracle
 // hold for it without more. Every table is opened by Tables, as a view; a name that no view has is refused in the same
@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -51,11 +51,11 @@ type Bound struct {
 }
 
 // Bind binds a statement. Errors name the line and the column.
-func Bind(q *sqltext.Query, tables Tables, o Options) (Bound, error) {
+func Bind(q *sqlparse.Query, tables Tables, o Options) (Bound, error) {
 	b := &binder{tables: tables, o: o}
 	r, err := b.query(q, nil, nil)
 	if err != nil {
-		return Bound{}, sqltext.Placed(err)
+		return Bound{}, sqlparse.Placed(err)
 	}
 	out := Bound{Limit: -1, Single: r.single}
 	if n := len(r.program.Stages); n > 0 {
@@ -118,7 +118,7 @@ type binder struct {
 
 // with are the queries of WITH clauses in force.
 type with struct {
-	sqltext.CTE
+	sqlparse.CTE
 	around *with
 	scope  *with // those that the query itself sees
 }
@@ -134,7 +134,7 @@ type rel struct {
 	used     bool                    // the program refers to outer
 	single   bool                    // it has one record at most
 	computed map[string]sqlexpr.Node // by key: what a group or a window has computed
-	windows  []sqltext.NamedWindow
+	windows  []sqlparse.NamedWindow
 	affirmed bool // of the condition that is being bound, only whether it is true counts
 	depends  plan.Dependencies
 }
@@ -184,13 +184,13 @@ func (r *rel) add(s plan.Stage) {
 }
 
 // column returns a reference to column i.
-func (r *rel) column(i int, p sqltext.Pos) typed.Node {
+func (r *rel) column(i int, p sqlparse.Pos) typed.Node {
 	c := &r.shape.Columns[i]
 	return typed.Node{Expr: plan.Ref{Column: i, T: c.Type}, Column: c, List: c.List, At: sqlexpr.At(p)}
 }
 
 // find returns the column that a name means, and how many queries out it is.
-func (r *rel) find(n *sqltext.Name) (up int, c *col, err error) {
+func (r *rel) find(n *sqlparse.Name) (up int, c *col, err error) {
 	parts := n.Parts
 	for len(parts) > 2 { // schema.table.column
 		parts = parts[1:]
@@ -212,9 +212,9 @@ func (r *rel) find(n *sqltext.Name) (up int, c *col, err error) {
 }
 
 // matching returns the columns that parts name.
-func (r *rel) matching(parts []sqltext.Ident) []*col {
+func (r *rel) matching(parts []sqlparse.Ident) []*col {
 	name := parts[len(parts)-1]
-	for _, same := range []func(i sqltext.Ident, s string) bool{exact, folded} {
+	for _, same := range []func(i sqlparse.Ident, s string) bool{exact, folded} {
 		var found []*col
 		for i := range r.cols {
 			c := &r.cols[i]
@@ -229,11 +229,11 @@ func (r *rel) matching(parts []sqltext.Ident) []*col {
 	return nil
 }
 
-func exact(i sqltext.Ident, s string) bool  { return i.Text == s }
-func folded(i sqltext.Ident, s string) bool { return strings.EqualFold(i.Text, s) }
+func exact(i sqlparse.Ident, s string) bool  { return i.Text == s }
+func folded(i sqlparse.Ident, s string) bool { return strings.EqualFold(i.Text, s) }
 
 // unknown returns the error for a name that no column has.
-func (r *rel) unknown(n *sqltext.Name, parts []sqltext.Ident) error {
+func (r *rel) unknown(n *sqlparse.Name, parts []sqlparse.Ident) error {
 	var names, tables []string
 	for at := r; at != nil; at = at.outer {
 		for _, c := range at.cols {
@@ -254,7 +254,7 @@ func (r *rel) unknown(n *sqltext.Name, parts []sqltext.Ident) error {
 }
 
 // Column implements sqlexpr.Names: a column of this query or of one around it.
-func (r *rel) Column(n *sqltext.Name) (sqlexpr.Node, error) {
+func (r *rel) Column(n *sqlparse.Name) (sqlexpr.Node, error) {
 	x, err := r.Passed(n)
 	if err == nil && x.Column != nil && x.Column.Mask != nil {
 		return sqlexpr.Node{}, mask.Refuse(n.Written(), sqlexpr.At(n.Pos()))
@@ -266,7 +266,7 @@ func (r *rel) Column(n *sqltext.Name) (sqlexpr.Node, error) {
 }
 
 // Passed implements sqlexpr.Names.
-func (r *rel) Passed(n *sqltext.Name) (sqlexpr.Node, error) {
+func (r *rel) Passed(n *sqlparse.Name) (sqlexpr.Node, error) {
 	up, c, err := r.find(n)
 	if err != nil {
 		if last := n.Parts[len(n.Parts)-1]; len(n.Parts) == 1 && last.Quoted {

@@ -6,12 +6,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
 // distinctOn keeps the first record, in order, for each value of the expressions of DISTINCT ON.
-func (r *rel) distinctOn(s *sqltext.Select, outputs []output, order []sqltext.Order) error {
+func (r *rel) distinctOn(s *sqlparse.Select, outputs []output, order []sqlparse.Order) error {
 	var on []sqlexpr.Node
 	for i, e := range s.On {
 		e = meant(e, outputs, r, false)
@@ -74,7 +74,7 @@ func (r *rel) firsts(on, all []sqlexpr.Node, outputs []output) {
 }
 
 // distinct adds the select list of a SELECT DISTINCT, whose order may only name columns of the list.
-func (r *rel) distinct(outputs []output, order []sqltext.Order) error {
+func (r *rel) distinct(outputs []output, order []sqlparse.Order) error {
 	keys := make([]string, len(outputs))
 	for i, o := range outputs {
 		keys[i] = r.key(o.x)
@@ -115,7 +115,7 @@ func (r *rel) distinctRecords() error {
 		if c.Mask != nil {
 			return mask.Refuse(c.Key(), "/sql")
 		}
-		x := r.column(i, sqltext.Pos{})
+		x := r.column(i, sqlparse.Pos{})
 		n := sqlexpr.Node{Node: x}
 		e := n.JSONOr()
 		g.Keys = append(g.Keys, e)

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqllist"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlschema"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -17,7 +17,7 @@ import (
 )
 
 // from binds the FROM of a SELECT: one record without columns if there is none.
-func (b *binder) from(s *sqltext.Select, outer *rel, w *with) (*rel, error) {
+func (b *binder) from(s *sqlparse.Select, outer *rel, w *with) (*rel, error) {
 	if s.From == nil {
 		return b.listed([]value.Row{{}}, nil, outer, w), nil
 	}
@@ -37,18 +37,18 @@ func (b *binder) from(s *sqltext.Select, outer *rel, w *with) (*rel, error) {
 			r = next
 			continue
 		}
-		if r, err = b.pair(r, next, &sqltext.Join{Kind: "cross", At: s.At}); err != nil {
+		if r, err = b.pair(r, next, &sqlparse.Join{Kind: "cross", At: s.At}); err != nil {
 			return nil, err
 		}
 	}
 	return r, nil
 }
 
-func (b *binder) fromItem(f sqltext.From, outer *rel, w *with) (*rel, error) {
+func (b *binder) fromItem(f sqlparse.From, outer *rel, w *with) (*rel, error) {
 	switch f := f.(type) {
-	case *sqltext.Table:
+	case *sqlparse.Table:
 		return b.tableNamed(f, outer, w)
-	case *sqltext.Derived:
+	case *sqlparse.Derived:
 		if f.Lateral {
 			return nil, sqlexpr.Unsupported(f.At, "for the first n of each group number them, row_number() OVER (PARTITION BY … ORDER BY …) AS n, in a query in FROM, and keep WHERE n <= 3; for one value write a sub-query in the select list; for sums join with a grouped query", "LATERAL isn't there")
 		}
@@ -58,16 +58,16 @@ func (b *binder) fromItem(f sqltext.From, outer *rel, w *with) (*rel, error) {
 		}
 		r.outer = outer
 		return r, b.aliased(r, f.Alias, "")
-	case *sqltext.Join:
+	case *sqlparse.Join:
 		return b.join(f, outer, w)
-	case *sqltext.Function:
+	case *sqlparse.Function:
 		return b.fromFunction(f, outer, w)
 	}
 	return nil, problem.New(problem.Internal, fmt.Sprintf("sqlbind knows no %T", f))
 }
 
 // tableNamed opens a class, a query of a WITH clause, or a table of information_schema.
-func (b *binder) tableNamed(t *sqltext.Table, outer *rel, w *with) (*rel, error) {
+func (b *binder) tableNamed(t *sqlparse.Table, outer *rel, w *with) (*rel, error) {
 	last := t.Name[len(t.Name)-1]
 	if len(t.Name) == 1 {
 		for c := w; c != nil; c = c.around {
@@ -82,7 +82,7 @@ func (b *binder) tableNamed(t *sqltext.Table, outer *rel, w *with) (*rel, error)
 				}
 				r.outer, r.with = outer, w
 				if len(c.Columns) > 0 {
-					if err := b.aliased(r, sqltext.Alias{Name: &c.Name, Columns: c.Columns}, ""); err != nil {
+					if err := b.aliased(r, sqlparse.Alias{Name: &c.Name, Columns: c.Columns}, ""); err != nil {
 						return nil, err
 					}
 				}
@@ -113,7 +113,7 @@ func (b *binder) tableNamed(t *sqltext.Table, outer *rel, w *with) (*rel, error)
 
 // open opens the class that a name means: as it is written, without the name of a schema before it, or, without quotes,
 // in other case.
-func (b *binder) open(name []sqltext.Ident) (*typecheck.Relation, error) {
+func (b *binder) open(name []sqlparse.Ident) (*typecheck.Relation, error) {
 	parts := make([]string, len(name))
 	for i, p := range name {
 		parts[i] = p.Text
@@ -143,7 +143,7 @@ func (b *binder) open(name []sqltext.Ident) (*typecheck.Relation, error) {
 }
 
 // aliased gives the columns of r the name of their FROM item.
-func (b *binder) aliased(r *rel, a sqltext.Alias, name string) error {
+func (b *binder) aliased(r *rel, a sqlparse.Alias, name string) error {
 	r.depends = nil // they number the columns of the query inside
 	if a.Name != nil {
 		name = a.Name.Text
@@ -165,7 +165,7 @@ func (b *binder) aliased(r *rel, a sqltext.Alias, name string) error {
 }
 
 // fromFunction binds a function in FROM.
-func (b *binder) fromFunction(f *sqltext.Function, outer *rel, w *with) (*rel, error) {
+func (b *binder) fromFunction(f *sqlparse.Function, outer *rel, w *with) (*rel, error) {
 	c := f.Call
 	if sqllist.Of(f) != nil {
 		r := b.listed([]value.Row{{}}, nil, outer, w)
@@ -192,13 +192,13 @@ func (b *binder) fromFunction(f *sqltext.Function, outer *rel, w *with) (*rel, e
 		r.add(&plan.Filter{If: sqlexpr.Constantly(false), Shape: *r.shape})
 	}
 	if f.Alias.Name != nil && f.Alias.Columns == nil { // generate_series(…) AS n names the column, too
-		f.Alias.Columns = []sqltext.Ident{*f.Alias.Name}
+		f.Alias.Columns = []sqlparse.Ident{*f.Alias.Name}
 	}
 	return r, b.aliased(r, f.Alias, "generate_series")
 }
 
 // described returns a table of information_schema or of pg_catalog, made of the caller's own views.
-func (b *binder) described(name sqltext.Ident, catalogue string, outer *rel, w *with) (*rel, error) {
+func (b *binder) described(name sqlparse.Ident, catalogue string, outer *rel, w *with) (*rel, error) {
 	t, names := sqlschema.Of(catalogue, name.Text, b.tables.All())
 	if t == nil {
 		return nil, &problem.Error{Code: problem.NotFound, Kind: "unknown_class", Pointer: sqlexpr.At(name.At), Detail: "unknown table " + catalogue + "." + problem.Cut(name.Text), Near: names}

@@ -7,13 +7,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlaggregate"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
 // key returns a text that is the same for the same expression over r.
-func (r *rel) key(e sqltext.Expr) string {
-	return sqltext.Key(e, func(n *sqltext.Name) string {
+func (r *rel) key(e sqlparse.Expr) string {
+	return sqlparse.Key(e, func(n *sqlparse.Name) string {
 		up, c, err := r.find(n)
 		if err != nil {
 			return "?" + n.Written()
@@ -23,7 +23,7 @@ func (r *rel) key(e sqltext.Expr) string {
 }
 
 // groups adds the groups of a SELECT, if it has any: by GROUP BY, or all records for an aggregate.
-func (r *rel) groups(s *sqltext.Select, outputs []output, order []sqltext.Order) error {
+func (r *rel) groups(s *sqlparse.Select, outputs []output, order []sqlparse.Order) error {
 	over := []any{s.Having}
 	for _, o := range outputs {
 		over = append(over, o.x)
@@ -39,7 +39,7 @@ func (r *rel) groups(s *sqltext.Select, outputs []output, order []sqltext.Order)
 	}
 	g := &grouping{rel: r, computed: map[string]sqlexpr.Node{}, plain: map[string]int{}}
 	for _, e := range s.Group {
-		if t, ok := e.(*sqltext.Tuple); ok { // GROUP BY (a, b)
+		if t, ok := e.(*sqlparse.Tuple); ok { // GROUP BY (a, b)
 			for _, e := range t.Items {
 				if err := g.key(meant(e, outputs, r, false)); err != nil {
 					return err
@@ -47,7 +47,7 @@ func (r *rel) groups(s *sqltext.Select, outputs []output, order []sqltext.Order)
 			}
 			continue
 		}
-		if c, ok := e.(*sqltext.Call); ok && (c.Name == "rollup" || c.Name == "cube" || c.Name == "grouping") {
+		if c, ok := e.(*sqlparse.Call); ok && (c.Name == "rollup" || c.Name == "cube" || c.Name == "grouping") {
 			return sqlexpr.Unsupported(c.At, "UNION ALL one grouped query for each level", "%s isn't there", c.Name)
 		}
 		if err := g.key(meant(e, outputs, r, false)); err != nil {
@@ -88,13 +88,13 @@ type aggregation struct {
 	from  int
 	of    sqlaggregate.Aggregate
 	flags sqlexpr.Node
-	at    sqltext.Pos
+	at    sqlparse.Pos
 }
 
 // A taken column is one that the keys determine.
 type taken struct{ column, accumulator int }
 
-func (g *grouping) key(e sqltext.Expr) error {
+func (g *grouping) key(e sqlparse.Expr) error {
 	if c := sqlexpr.AggregateIn(e); c != nil {
 		return sqlexpr.Invalid(c.At, "%s(…) can't be in GROUP BY", c.Name)
 	}
@@ -113,8 +113,8 @@ func (g *grouping) key(e sqltext.Expr) error {
 // aggregatesIn binds the aggregates in x.
 func (g *grouping) aggregatesIn(x any) error {
 	var err error
-	sqltext.Walk(x, func(e sqltext.Expr) bool {
-		c, ok := e.(*sqltext.Call)
+	sqlparse.Walk(x, func(e sqlparse.Expr) bool {
+		c, ok := e.(*sqlparse.Call)
 		if err != nil || !ok || c.Over != nil || sqlexpr.AggregateIn(c) != c {
 			return err == nil
 		}
@@ -131,7 +131,7 @@ func (g *grouping) aggregatesIn(x any) error {
 	return err
 }
 
-func (g *grouping) call(c *sqltext.Call, k string) error {
+func (g *grouping) call(c *sqlparse.Call, k string) error {
 	if n := g.around(c); n != nil {
 		return sqlexpr.Unsupported(n.Pos(), "compute it in the query around this one",
 			"%s(…) is over %s, a column of the query around this one: PostgreSQL computes it there", c.Name, n.Written())
@@ -151,11 +151,11 @@ func (g *grouping) call(c *sqltext.Call, k string) error {
 }
 
 // around returns a column that c is over, if all of them are columns of the queries around; else nil.
-func (g *grouping) around(c *sqltext.Call) *sqltext.Name {
-	var out *sqltext.Name
+func (g *grouping) around(c *sqlparse.Call) *sqlparse.Name {
+	var out *sqlparse.Name
 	own := false
-	sqltext.Walk(c, func(e sqltext.Expr) bool {
-		if n, ok := e.(*sqltext.Name); ok {
+	sqlparse.Walk(c, func(e sqlparse.Expr) bool {
+		if n, ok := e.(*sqlparse.Name); ok {
 			up, _, err := g.find(n)
 			if own = own || err != nil || up == 0; up > 0 {
 				out = n
@@ -170,7 +170,7 @@ func (g *grouping) around(c *sqltext.Call) *sqltext.Name {
 }
 
 // inOrder sorts the records as an aggregate takes them; there is one order for all of them.
-func (g *grouping) inOrder(c *sqltext.Call) error {
+func (g *grouping) inOrder(c *sqlparse.Call) error {
 	k := ""
 	var terms []term
 	for _, o := range c.Order {
@@ -192,17 +192,17 @@ func (g *grouping) inOrder(c *sqltext.Call) error {
 // them.
 func (g *grouping) determined(x any) error {
 	var err error
-	sqltext.Walk(x, func(e sqltext.Expr) bool {
+	sqlparse.Walk(x, func(e sqlparse.Expr) bool {
 		if err != nil {
 			return false
 		}
 		if slices.Contains(g.keys, g.rel.key(e)) {
 			return false
 		}
-		if c, ok := e.(*sqltext.Call); ok && sqlexpr.AggregateIn(c) == c {
+		if c, ok := e.(*sqlparse.Call); ok && sqlexpr.AggregateIn(c) == c {
 			return false
 		}
-		n, ok := e.(*sqltext.Name)
+		n, ok := e.(*sqlparse.Name)
 		if !ok {
 			return true
 		}
@@ -212,7 +212,7 @@ func (g *grouping) determined(x any) error {
 	return err
 }
 
-func (g *grouping) take(n *sqltext.Name) error {
+func (g *grouping) take(n *sqlparse.Name) error {
 	up, c, err := g.find(n)
 	if err != nil || up > 0 || c.at < 0 {
 		return nil // found later, with its error
@@ -294,7 +294,7 @@ func (g *grouping) values(width int) {
 	r.computed = map[string]sqlexpr.Node{}
 	for i, k := range g.keys {
 		x := g.flags[i]
-		x.Node = r.column(i, sqltext.Pos{})
+		x.Node = r.column(i, sqlparse.Pos{})
 		r.computed[k] = x
 	}
 	for _, a := range g.calls {

@@ -7,14 +7,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqllist"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // join binds a join.
-func (b *binder) join(j *sqltext.Join, outer *rel, w *with) (*rel, error) {
+func (b *binder) join(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 	if j.Kind == "full" {
 		return b.fullJoin(j, outer, w)
 	}
@@ -53,7 +53,7 @@ func (b *binder) join(j *sqltext.Join, outer *rel, w *with) (*rel, error) {
 }
 
 // pair joins two FROM items.
-func (b *binder) pair(left, right *rel, j *sqltext.Join) (*rel, error) {
+func (b *binder) pair(left, right *rel, j *sqlparse.Join) (*rel, error) {
 	for _, c := range right.cols {
 		if slices.ContainsFunc(left.cols, func(have col) bool { return have.table == c.table }) {
 			return nil, sqlexpr.Invalid(j.At, "%s is in FROM twice; give each an alias", c.table)
@@ -103,17 +103,17 @@ func (r *rel) rename() {
 }
 
 // using adds the equalities of USING and NATURAL; the column is named once from then on.
-func (r *rel) using(left, right *rel, j *sqltext.Join, st *plan.Join) error {
+func (r *rel) using(left, right *rel, j *sqlparse.Join, st *plan.Join) error {
 	names := j.Using
 	if j.Natural {
 		for _, c := range left.cols {
 			if slices.ContainsFunc(right.cols, func(other col) bool { return strings.EqualFold(other.name, c.name) }) {
-				names = append(names, sqltext.Ident{Text: c.name, Quoted: true, At: j.At})
+				names = append(names, sqlparse.Ident{Text: c.name, Quoted: true, At: j.At})
 			}
 		}
 	}
 	for _, n := range names {
-		name := &sqltext.Name{Parts: []sqltext.Ident{n}}
+		name := &sqlparse.Name{Parts: []sqlparse.Ident{n}}
 		x, err := left.Column(name)
 		if err != nil {
 			return err
@@ -138,9 +138,9 @@ func (r *rel) using(left, right *rel, j *sqltext.Join, st *plan.Join) error {
 }
 
 // on binds the condition of a join: equalities of a value of each side are pairs, the rest is a condition over both.
-func (r *rel) on(left, right *rel, e sqltext.Expr, st *plan.Join) error {
+func (r *rel) on(left, right *rel, e sqlparse.Expr, st *plan.Join) error {
 	var rest []plan.Expr
-	for _, part := range sqltext.Conjuncts(e) {
+	for _, part := range sqlparse.Conjuncts(e) {
 		done, err := paired(left, right, part, st)
 		if err != nil {
 			return err
@@ -163,8 +163,8 @@ func (r *rel) on(left, right *rel, e sqltext.Expr, st *plan.Join) error {
 }
 
 // paired adds part to the pairs of a join if it is an equality of a value of each side.
-func paired(left, right *rel, part sqltext.Expr, st *plan.Join) (bool, error) {
-	eq, ok := part.(*sqltext.Binary)
+func paired(left, right *rel, part sqlparse.Expr, st *plan.Join) (bool, error) {
+	eq, ok := part.(*sqlparse.Binary)
 	if !ok || eq.Op != "=" {
 		return false, nil
 	}
@@ -195,12 +195,12 @@ func paired(left, right *rel, part sqltext.Expr, st *plan.Join) (bool, error) {
 }
 
 // sideOf returns the side whose columns e names: 1 or 2; 0 if it names none, both, or is more than names and constants.
-func sideOf(left, right *rel, e sqltext.Expr) int {
+func sideOf(left, right *rel, e sqlparse.Expr) int {
 	side := 0
-	sqltext.Walk(e, func(e sqltext.Expr) bool {
+	sqlparse.Walk(e, func(e sqlparse.Expr) bool {
 		s := side
 		switch e := e.(type) {
-		case *sqltext.Name:
+		case *sqlparse.Name:
 			inLeft, inRight := left.matching(e.Parts), right.matching(e.Parts)
 			for n := len(e.Parts); n > 2; n-- {
 				inLeft, inRight = left.matching(e.Parts[n-2:]), right.matching(e.Parts[n-2:])
@@ -213,7 +213,7 @@ func sideOf(left, right *rel, e sqltext.Expr) int {
 			default:
 				s = 3
 			}
-		case *sqltext.Sub, *sqltext.Exists, *sqltext.In, *sqltext.Any:
+		case *sqlparse.Sub, *sqlparse.Exists, *sqlparse.In, *sqlparse.Any:
 			s = 3
 		}
 		if side != 0 && s != side {
@@ -226,7 +226,7 @@ func sideOf(left, right *rel, e sqltext.Expr) int {
 }
 
 // fullJoin is a left join, followed by the records of the right side that no record of the left one matches.
-func (b *binder) fullJoin(j *sqltext.Join, outer *rel, w *with) (*rel, error) {
+func (b *binder) fullJoin(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 	if j.Natural || j.Using != nil {
 		return nil, sqlexpr.Unsupported(j.At, "write ON, and coalesce(a.x, b.x) for the columns", "FULL JOIN … USING isn't there")
 	}

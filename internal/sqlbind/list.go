@@ -5,11 +5,11 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqllist"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
 // joinElements joins r with the elements of a list in its records.
-func (r *rel) joinElements(f *sqltext.Function, j *sqltext.Join) error {
+func (r *rel) joinElements(f *sqlparse.Function, j *sqlparse.Join) error {
 	keep, on, err := sqllist.Joined(j)
 	if err == nil {
 		err = r.unwind(f, keep)
@@ -21,7 +21,7 @@ func (r *rel) joinElements(f *sqltext.Function, j *sqltext.Join) error {
 }
 
 // unwind makes a record of each element of a list.
-func (r *rel) unwind(f *sqltext.Function, keep bool) error {
+func (r *rel) unwind(f *sqlparse.Function, keep bool) error {
 	e, err := sqllist.Bind(r.exprs(), f, r.shape, keep)
 	if err != nil {
 		return err

@@ -6,13 +6,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlaggregate"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // aggregate binds an aggregate. A mode is of two steps: a window counts how often each value of a group is there, and
 // the first value is taken, those that are there most often first.
-func (g *grouping) aggregate(c *sqltext.Call) (sqlaggregate.Aggregate, sqlexpr.Node, error) {
+func (g *grouping) aggregate(c *sqlparse.Call) (sqlaggregate.Aggregate, sqlexpr.Node, error) {
 	none := sqlaggregate.Aggregate{}
 	if c.Name != "mode" {
 		return sqlaggregate.Bind(g.exprs(), c)

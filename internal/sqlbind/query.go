@@ -6,7 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -14,7 +14,7 @@ import (
 )
 
 // query binds a query inside of outer.
-func (b *binder) query(q *sqltext.Query, outer *rel, w *with) (*rel, error) {
+func (b *binder) query(q *sqlparse.Query, outer *rel, w *with) (*rel, error) {
 	if b.asked++; b.asked > maxQueries {
 		return nil, sqlexpr.Invalid(q.At, "the statement has more than %d queries, each counted as often as it is named", maxQueries)
 	}
@@ -25,7 +25,7 @@ func (b *binder) query(q *sqltext.Query, outer *rel, w *with) (*rel, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, is := q.Body.(*sqltext.Select); !is && q.Order != nil {
+	if _, is := q.Body.(*sqlparse.Select); !is && q.Order != nil {
 		if err := r.orderBy(q.Order); err != nil {
 			return nil, err
 		}
@@ -33,22 +33,22 @@ func (b *binder) query(q *sqltext.Query, outer *rel, w *with) (*rel, error) {
 	return r, r.limit(q)
 }
 
-func (b *binder) body(q *sqltext.Query, outer *rel, w *with) (*rel, error) {
+func (b *binder) body(q *sqlparse.Query, outer *rel, w *with) (*rel, error) {
 	switch body := q.Body.(type) {
-	case *sqltext.Select:
+	case *sqlparse.Select:
 		return b.selected(body, q.Order, outer, w)
-	case *sqltext.SetOp:
+	case *sqlparse.SetOp:
 		return b.combined(body, outer, w)
-	case *sqltext.Values:
+	case *sqlparse.Values:
 		return b.values(body, outer, w)
-	case *sqltext.Query:
+	case *sqlparse.Query:
 		return b.query(body, outer, w)
 	}
 	return nil, sqlexpr.Unsupported(q.At, "", "this query can't be read")
 }
 
 // values binds a VALUES list of constants.
-func (b *binder) values(v *sqltext.Values, outer *rel, w *with) (*rel, error) {
+func (b *binder) values(v *sqlparse.Values, outer *rel, w *with) (*rel, error) {
 	width := len(v.Rows[0])
 	constants := (&rel{binder: b}).exprs().Alone()
 	nodes := make([][]typed.Node, width) // by column
@@ -92,10 +92,10 @@ func (r *rel) called(i int, name string) {
 }
 
 // limit adds the LIMIT and the OFFSET of q.
-func (r *rel) limit(q *sqltext.Query) error {
+func (r *rel) limit(q *sqlparse.Query) error {
 	s := &plan.Slice{Limit: -1}
 	for _, part := range []struct {
-		x  sqltext.Expr
+		x  sqlparse.Expr
 		to *int64
 	}{{q.Limit, &s.Limit}, {q.Offset, &s.Skip}} {
 		if part.x == nil {
@@ -130,7 +130,7 @@ type term struct {
 }
 
 // orderBy sorts records by their columns.
-func (r *rel) orderBy(list []sqltext.Order) error {
+func (r *rel) orderBy(list []sqlparse.Order) error {
 	var terms []term
 	for _, o := range list {
 		x, err := r.ordinal(o.X)
@@ -150,8 +150,8 @@ func (r *rel) orderBy(list []sqltext.Order) error {
 }
 
 // ordinal returns the column that a number in ORDER BY means; nil if e is no number.
-func (r *rel) ordinal(e sqltext.Expr) (*sqlexpr.Node, error) {
-	n, ok := e.(*sqltext.Number)
+func (r *rel) ordinal(e sqlparse.Expr) (*sqlexpr.Node, error) {
+	n, ok := e.(*sqlparse.Number)
 	if !ok {
 		return nil, nil
 	}
@@ -159,7 +159,7 @@ func (r *rel) ordinal(e sqltext.Expr) (*sqlexpr.Node, error) {
 	if err != nil || i < 1 || i > len(r.cols) {
 		return nil, sqlexpr.Invalid(n.At, "there is no column %s: there are %d", n.Text, len(r.cols))
 	}
-	x, err := r.Column(&sqltext.Name{Parts: []sqltext.Ident{{Text: r.cols[i-1].name, At: n.At}}})
+	x, err := r.Column(&sqlparse.Name{Parts: []sqlparse.Ident{{Text: r.cols[i-1].name, At: n.At}}})
 	return &x, err
 }
 

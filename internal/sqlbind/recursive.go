@@ -6,7 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -18,25 +18,25 @@ const mostSteps = 1000
 // each record of the beginning every other one is reached on one path, and the query is a closure.
 type descent struct {
 	*binder
-	*sqltext.Descent
+	*sqlparse.Descent
 }
 
-func (d *descent) refuse(at sqltext.Pos, why string) error {
+func (d *descent) refuse(at sqlparse.Pos, why string) error {
 	return sqlexpr.Unsupported(at, "a recursive query follows one pointer of a table: WITH RECURSIVE t AS (SELECT id, boss_id, 1 AS level FROM staff WHERE boss_id IS NULL UNION ALL "+
 		"SELECT s.id, s.boss_id, t.level + 1 FROM staff s JOIN t ON s.boss_id = t.id); rows of numbers or dates come from generate_series in FROM", "%s", why)
 }
 
 // recursive binds a recursive query.
 func (b *binder) recursive(c *with) (*rel, error) {
-	parts, at, why := sqltext.DescentOf(c.CTE)
+	parts, at, why := sqlparse.DescentOf(c.CTE)
 	d := &descent{b, parts}
 	if why != "" {
 		return nil, d.refuse(at, why)
 	}
 	begin := func() (*rel, error) {
-		r, err := b.query(&sqltext.Query{Body: d.Union.Left, At: d.Union.At}, nil, c.scope)
+		r, err := b.query(&sqlparse.Query{Body: d.Union.Left, At: d.Union.At}, nil, c.scope)
 		if err == nil && len(c.Columns) > 0 {
-			err = b.aliased(r, sqltext.Alias{Name: &c.Name, Columns: c.Columns}, "")
+			err = b.aliased(r, sqlparse.Alias{Name: &c.Name, Columns: c.Columns}, "")
 		}
 		return r, err
 	}
@@ -59,7 +59,7 @@ func (b *binder) recursive(c *with) (*rel, error) {
 }
 
 // named returns the number of the column of r that n means.
-func (d *descent) named(r *rel, n *sqltext.Name) int {
+func (d *descent) named(r *rel, n *sqlparse.Name) int {
 	return slices.IndexFunc(r.cols, func(c col) bool { return folded(n.Parts[len(n.Parts)-1], c.name) })
 }
 
@@ -77,12 +77,12 @@ func (d *descent) opened(c *with) (*rel, error) {
 
 // nodes returns the records that can be reached, each with its key as k, as the right side of a closure from column from
 // to column to. The last result is the column of the key.
-func (d *descent) nodes(next *sqltext.Name, c *with) (r *rel, from, to, id int, err error) {
+func (d *descent) nodes(next *sqlparse.Name, c *with) (r *rel, from, to, id int, err error) {
 	if r, err = d.opened(c); err != nil {
 		return nil, 0, 0, 0, err
 	}
 	var at [2]int
-	for i, n := range []*sqltext.Name{next, d.Link} {
+	for i, n := range []*sqlparse.Name{next, d.Link} {
 		x, err := r.Column(n)
 		if err != nil {
 			return nil, 0, 0, 0, err
@@ -121,7 +121,7 @@ func (d *descent) follow(r *rel, c *with) error {
 	if start < 0 {
 		return r.unknown(d.Of, d.Of.Parts[len(d.Of.Parts)-1:])
 	}
-	next, ok := d.Step.Items[start].X.(*sqltext.Name)
+	next, ok := d.Step.Items[start].X.(*sqlparse.Name)
 	if !ok || d.Column(next, d.Own) == nil {
 		return d.refuse(d.Of.Pos(), "the step of this recursive query doesn't begin where the one before ended")
 	}
@@ -153,7 +153,7 @@ func (d *descent) depth(r *rel) (int64, error) {
 	if d.Below == nil {
 		return mostSteps, nil
 	}
-	i := d.named(r, d.Below.L.(*sqltext.Name))
+	i := d.named(r, d.Below.L.(*sqlparse.Name))
 	most, err := r.constant(d.Below.R)
 	if err != nil {
 		return 0, err
@@ -175,15 +175,15 @@ func (d *descent) depth(r *rel) (int64, error) {
 
 // counts reports whether column i is the number of the step: one more than before.
 func (d *descent) counts(r *rel, i int) bool {
-	e, ok := d.Step.Items[i].X.(*sqltext.Binary)
+	e, ok := d.Step.Items[i].X.(*sqlparse.Binary)
 	if !ok || e.Op != "+" {
 		return false
 	}
 	x, y := e.L, e.R
-	if _, first := x.(*sqltext.Number); first {
+	if _, first := x.(*sqlparse.Number); first {
 		x, y = y, x
 	}
-	one, isNumber := y.(*sqltext.Number)
+	one, isNumber := y.(*sqlparse.Number)
 	n := d.Column(x, d.Self)
 	return isNumber && one.Text == "1" && n != nil && d.named(r, n) == i
 }
@@ -236,7 +236,7 @@ func (d *descent) read(r *rel, c *with, element, id int) error {
 // of the beginning, or the number of the step.
 func (d *descent) output(i int, r, table *rel, steps plan.Expr) (plan.Expr, plan.Column, error) {
 	e, at := d.Step.Items[i].X, r.cols[i].at
-	n, isName := e.(*sqltext.Name)
+	n, isName := e.(*sqlparse.Name)
 	switch {
 	case isName && d.Column(n, d.Own) != nil:
 		y, err := table.Passed(n)

@@ -6,19 +6,19 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // An output is a column of a select list.
 type output struct {
-	x    sqltext.Expr
+	x    sqlparse.Expr
 	name string
 }
 
 // selected binds one SELECT and the ORDER BY that follows it.
-func (b *binder) selected(s *sqltext.Select, order []sqltext.Order, outer *rel, w *with) (*rel, error) {
+func (b *binder) selected(s *sqlparse.Select, order []sqlparse.Order, outer *rel, w *with) (*rel, error) {
 	r, err := b.from(s, outer, w)
 	if err != nil {
 		return nil, err
@@ -62,15 +62,15 @@ func (b *binder) selected(s *sqltext.Select, order []sqltext.Order, outer *rel, 
 
 // meant returns the expression of an output that e, in ORDER BY or GROUP BY, names or numbers; else e. In ORDER BY a
 // name means an output first, in GROUP BY a column.
-func meant(e sqltext.Expr, outputs []output, r *rel, ordering bool) sqltext.Expr {
+func meant(e sqlparse.Expr, outputs []output, r *rel, ordering bool) sqlparse.Expr {
 	switch e := e.(type) {
-	case *sqltext.Number:
+	case *sqlparse.Number:
 		for i := range outputs {
 			if fmt.Sprint(i+1) == e.Text {
 				return outputs[i].x
 			}
 		}
-	case *sqltext.Name:
+	case *sqlparse.Name:
 		if len(e.Parts) > 1 || !ordering && r.matching(e.Parts) != nil {
 			return e
 		}
@@ -84,10 +84,10 @@ func meant(e sqltext.Expr, outputs []output, r *rel, ordering bool) sqltext.Expr
 }
 
 // outputs expands the stars of a select list and names its columns.
-func (r *rel) outputs(items []sqltext.Item) ([]output, error) {
+func (r *rel) outputs(items []sqlparse.Item) ([]output, error) {
 	var out []output
 	for _, it := range items {
-		star, ok := it.X.(*sqltext.Star)
+		star, ok := it.X.(*sqlparse.Star)
 		if !ok {
 			out = append(out, output{it.X, r.nameOf(it)})
 			continue
@@ -97,10 +97,10 @@ func (r *rel) outputs(items []sqltext.Item) ([]output, error) {
 			if c.hidden || c.unlisted || star.Table != nil && !folded(star.Table[len(star.Table)-1], c.table) {
 				continue
 			}
-			out = append(out, output{&sqltext.Name{Parts: []sqltext.Ident{{Text: c.table, At: star.At}, {Text: c.name, Quoted: true, At: star.At}}}, c.name})
+			out = append(out, output{&sqlparse.Name{Parts: []sqlparse.Ident{{Text: c.table, At: star.At}, {Text: c.name, Quoted: true, At: star.At}}}, c.name})
 		}
 		if star.Table != nil && len(out) == n {
-			return nil, r.unknown(&sqltext.Name{Parts: append(slices.Clone(star.Table), sqltext.Ident{Text: "*"})}, append(slices.Clone(star.Table[len(star.Table)-1:]), sqltext.Ident{Text: "*"}))
+			return nil, r.unknown(&sqlparse.Name{Parts: append(slices.Clone(star.Table), sqlparse.Ident{Text: "*"})}, append(slices.Clone(star.Table[len(star.Table)-1:]), sqlparse.Ident{Text: "*"}))
 		}
 		if star.Table == nil && len(r.cols) == 0 {
 			return nil, sqlexpr.Invalid(star.At, "* needs a FROM")
@@ -124,7 +124,7 @@ func (r *rel) outputs(items []sqltext.Item) ([]output, error) {
 const maxColumns = 800
 
 // nameOf names a column as PostgreSQL does.
-func (r *rel) nameOf(it sqltext.Item) string {
+func (r *rel) nameOf(it sqlparse.Item) string {
 	name, of := it.Title()
 	if of != nil {
 		if _, c, err := r.find(of); err == nil {
@@ -135,7 +135,7 @@ func (r *rel) nameOf(it sqltext.Item) string {
 }
 
 // projected adds the select list, and orders by order, then by the order so far.
-func (r *rel) projected(outputs []output, order []sqltext.Order) error {
+func (r *rel) projected(outputs []output, order []sqlparse.Order) error {
 	m, err := r.selection(outputs)
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (r *rel) projected(outputs []output, order []sqltext.Order) error {
 }
 
 // terms binds the terms of an order.
-func (r *rel) terms(order []sqltext.Order) ([]term, error) {
+func (r *rel) terms(order []sqlparse.Order) ([]term, error) {
 	var terms []term
 	for _, o := range order {
 		x, err := r.value(o.X)
@@ -173,7 +173,7 @@ func (r *rel) selection(outputs []output) (*selection, error) {
 	for _, o := range outputs {
 		var x sqlexpr.Node
 		var err error
-		if n, plain := o.x.(*sqltext.Name); plain && !r.has(o.x) {
+		if n, plain := o.x.(*sqlparse.Name); plain && !r.has(o.x) {
 			x, err = r.Passed(n)
 		} else {
 			x, err = r.value(o.x)

@@ -5,22 +5,22 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // combined binds UNION, INTERSECT and EXCEPT. The names are those of the left side.
-func (b *binder) combined(s *sqltext.SetOp, outer *rel, w *with) (*rel, error) {
+func (b *binder) combined(s *sqlparse.SetOp, outer *rel, w *with) (*rel, error) {
 	if s.All && s.Op != "union" {
 		return nil, sqlexpr.Unsupported(s.At, "leave ALL out", "%s ALL isn't there", strings.ToUpper(s.Op))
 	}
-	left, err := b.body(&sqltext.Query{Body: s.Left, At: s.At}, outer, w)
+	left, err := b.body(&sqlparse.Query{Body: s.Left, At: s.At}, outer, w)
 	if err != nil {
 		return nil, err
 	}
-	right, err := b.body(&sqltext.Query{Body: s.Right, At: s.At}, outer, w)
+	right, err := b.body(&sqlparse.Query{Body: s.Right, At: s.At}, outer, w)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (b *binder) combined(s *sqltext.SetOp, outer *rel, w *with) (*rel, error) {
 }
 
 // unite combines the records of two sides.
-func (b *binder) unite(left, right *rel, s *sqltext.SetOp) (*rel, error) {
+func (b *binder) unite(left, right *rel, s *sqlparse.SetOp) (*rel, error) {
 	if len(left.cols) != len(right.cols) {
 		return nil, sqlexpr.Invalid(s.At, "each side of %s has the same number of columns; here %d and %d", strings.ToUpper(s.Op), len(left.cols), len(right.cols))
 	}
@@ -58,7 +58,7 @@ func (b *binder) unite(left, right *rel, s *sqltext.SetOp) (*rel, error) {
 }
 
 // united adds column i of both sides to u.
-func united(left, right *rel, i int, u *plan.Union, s *sqltext.SetOp) (plan.Column, error) {
+func united(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (plan.Column, error) {
 	var sides [2]typed.Node
 	for n, r := range []*rel{left, right} {
 		sides[n] = r.column(r.cols[i].at, s.At)
@@ -91,7 +91,7 @@ func united(left, right *rel, i int, u *plan.Union, s *sqltext.SetOp) (plan.Colu
 }
 
 // distinctSides groups the records of both sides and keeps those that op keeps.
-func (r *rel) distinctSides(s *sqltext.SetOp) error {
+func (r *rel) distinctSides(s *sqlparse.SetOp) error {
 	side := len(r.shape.Columns) - 2
 	g := &plan.Group{}
 	for i, c := range r.shape.Columns[:side] {

@@ -4,13 +4,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlfilter"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // Exists implements sqlexpr.Names.
-func (r *rel) Exists(e *sqltext.Exists) (plan.Expr, error) {
+func (r *rel) Exists(e *sqlparse.Exists) (plan.Expr, error) {
 	sub, err := r.binder.query(e.Query, r, r.with)
 	if err != nil {
 		return nil, err
@@ -20,9 +20,9 @@ func (r *rel) Exists(e *sqltext.Exists) (plan.Expr, error) {
 
 // In implements sqlexpr.Names with two sub-queries: one asks for a value for which sign holds, the other for one for which
 // it could hold.
-func (r *rel) In(sign string, x sqltext.Expr, q *sqltext.Query, p sqltext.Pos) (sqlexpr.Cond, error) {
-	xs := []sqltext.Expr{x}
-	if t, ok := x.(*sqltext.Tuple); ok {
+func (r *rel) In(sign string, x sqlparse.Expr, q *sqlparse.Query, p sqlparse.Pos) (sqlexpr.Cond, error) {
+	xs := []sqlparse.Expr{x}
+	if t, ok := x.(*sqlparse.Tuple); ok {
 		if xs = t.Items; sign != "=" {
 			return sqlexpr.Cond{}, sqlexpr.Unsupported(p, "use IN, or NOT EXISTS with a condition for each value", "lists of values can only be compared with = with those of a query")
 		}
@@ -59,7 +59,7 @@ func (r *rel) In(sign string, x sqltext.Expr, q *sqltext.Query, p sqltext.Pos) (
 }
 
 // compared compares x, over r, with column i of sub, which is within r.
-func (r *rel) compared(sign string, x sqltext.Expr, sub *rel, i int, p sqltext.Pos) (sqlexpr.Cond, error) {
+func (r *rel) compared(sign string, x sqlparse.Expr, sub *rel, i int, p sqlparse.Pos) (sqlexpr.Cond, error) {
 	c := sub.cols[i]
 	y := sqlexpr.Node{Node: sub.column(c.at, p), Day: c.day, Span: c.span}
 	if y.Column.Mask != nil {
@@ -78,7 +78,7 @@ func (r *rel) compared(sign string, x sqltext.Expr, sub *rel, i int, p sqltext.P
 }
 
 // probe adds the column that a sub-query yields for each record, and returns it.
-func (r *rel) probe(sub *rel, exists bool, p sqltext.Pos) (plan.Expr, error) {
+func (r *rel) probe(sub *rel, exists bool, p sqlparse.Pos) (plan.Expr, error) {
 	s := &plan.Probe{Right: sub.program, Exists: exists, Shape: *r.shape}
 	c := plan.Column{Type: schema.Boolean, NotNull: true}
 	if !exists {
@@ -95,7 +95,7 @@ func (r *rel) probe(sub *rel, exists bool, p sqltext.Pos) (plan.Expr, error) {
 }
 
 // Scalar implements sqlexpr.Names.
-func (r *rel) Scalar(e *sqltext.Sub) (sqlexpr.Node, error) {
+func (r *rel) Scalar(e *sqlparse.Sub) (sqlexpr.Node, error) {
 	sub, err := r.binder.query(e.Query, r, r.with)
 	if err != nil {
 		return sqlexpr.Node{}, err

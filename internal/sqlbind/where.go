@@ -4,7 +4,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlfilter"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -12,10 +12,10 @@ import (
 
 // where keeps the records for which e is true. The conditions that compare a column with constants come first, so that
 // indexes serve them.
-func (r *rel) where(e sqltext.Expr) error {
+func (r *rel) where(e sqlparse.Expr) error {
 	var filters query.And
-	var equalities, rest []sqltext.Expr
-	for _, part := range sqltext.Conjuncts(e) {
+	var equalities, rest []sqlparse.Expr
+	for _, part := range sqlparse.Conjuncts(e) {
 		f, err := sqlfilter.Of(r, part)
 		if err != nil {
 			return err
@@ -39,7 +39,7 @@ func (r *rel) where(e sqltext.Expr) error {
 	}
 	var holds []plan.Expr
 	for _, part := range append(equalities, rest...) { // the equalities while the joins are the last stages
-		r.affirmed = sqltext.Affirms(part)
+		r.affirmed = sqlparse.Affirms(part)
 		c, err := r.cond(part)
 		r.affirmed = false
 		if err != nil {
@@ -56,13 +56,13 @@ func (r *rel) where(e sqltext.Expr) error {
 }
 
 // equal adds the dependencies of a condition that two columns are equal, and reports whether e is one.
-func (r *rel) equal(e sqltext.Expr) bool {
-	eq, ok := e.(*sqltext.Binary)
+func (r *rel) equal(e sqlparse.Expr) bool {
+	eq, ok := e.(*sqlparse.Binary)
 	if !ok || eq.Op != "=" {
 		return false
 	}
-	x, isX := eq.L.(*sqltext.Name)
-	y, isY := eq.R.(*sqltext.Name)
+	x, isX := eq.L.(*sqlparse.Name)
+	y, isY := eq.R.(*sqlparse.Name)
 	if !isX || !isY {
 		return false
 	}
@@ -80,12 +80,12 @@ func (r *rel) exprs() *sqlexpr.Binder {
 	return &sqlexpr.Binder{Names: r, Now: r.o.Now, Params: r.o.Params, Known: &r.known}
 }
 
-func (r *rel) value(e sqltext.Expr) (sqlexpr.Node, error)   { return r.exprs().Value(e) }
-func (r *rel) cond(e sqltext.Expr) (sqlexpr.Cond, error)    { return r.exprs().Cond(e) }
-func (r *rel) constant(e sqltext.Expr) (value.Value, error) { return r.exprs().Constant(e) }
+func (r *rel) value(e sqlparse.Expr) (sqlexpr.Node, error)   { return r.exprs().Value(e) }
+func (r *rel) cond(e sqlparse.Expr) (sqlexpr.Cond, error)    { return r.exprs().Cond(e) }
+func (r *rel) constant(e sqlparse.Expr) (value.Value, error) { return r.exprs().Constant(e) }
 
 // Computed implements sqlexpr.Names.
-func (r *rel) Computed(e sqltext.Expr) (sqlexpr.Node, bool) {
+func (r *rel) Computed(e sqlparse.Expr) (sqlexpr.Node, bool) {
 	if r.computed == nil {
 		return sqlexpr.Node{}, false
 	}
@@ -94,14 +94,14 @@ func (r *rel) Computed(e sqltext.Expr) (sqlexpr.Node, bool) {
 }
 
 // has reports whether a group or a window has computed e.
-func (r *rel) has(e sqltext.Expr) bool {
+func (r *rel) has(e sqlparse.Expr) bool {
 	_, ok := r.Computed(e)
 	return ok
 }
 
 // Stored implements sqlfilter.Columns.
-func (r *rel) Stored(e sqltext.Expr) *plan.Column {
-	n, ok := e.(*sqltext.Name)
+func (r *rel) Stored(e sqlparse.Expr) *plan.Column {
+	n, ok := e.(*sqlparse.Name)
 	if !ok || r.computed != nil {
 		return nil
 	}
@@ -124,4 +124,4 @@ func (r *rel) Allowed(f *schema.Field) []string { return r.tables.Allowed(f) }
 func (r *rel) Note(at, text string) { r.known.Note(at, text, "%s", text) }
 
 // Alone implements sqlfilter.Columns.
-func (r *rel) Alone(e sqltext.Expr) (sqlexpr.Node, error) { return r.exprs().Alone().Value(e) }
+func (r *rel) Alone(e sqlparse.Expr) (sqlexpr.Node, error) { return r.exprs().Alone().Value(e) }

@@ -7,17 +7,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlaggregate"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
 // windowed adds the window functions in a select list and its order: a stage for each partition and order.
-func (r *rel) windowed(outputs []output, order []sqltext.Order) error {
-	var calls []*sqltext.Call
+func (r *rel) windowed(outputs []output, order []sqlparse.Order) error {
+	var calls []*sqlparse.Call
 	collect := func(x any) {
-		sqltext.Walk(x, func(e sqltext.Expr) bool {
-			c, ok := e.(*sqltext.Call)
+		sqlparse.Walk(x, func(e sqlparse.Expr) bool {
+			c, ok := e.(*sqlparse.Call)
 			if ok && c.Over != nil {
 				calls = append(calls, c)
 			}
@@ -45,7 +45,7 @@ func (r *rel) windowed(outputs []output, order []sqltext.Order) error {
 			continue
 		}
 		done[k] = true
-		var same []*sqltext.Call
+		var same []*sqlparse.Call
 		for _, other := range calls[i:] {
 			if ow, err := r.window(other); err == nil && r.windowKey(ow) == k {
 				same = append(same, other)
@@ -59,7 +59,7 @@ func (r *rel) windowed(outputs []output, order []sqltext.Order) error {
 }
 
 // window returns the window of a call, with a named one in its place.
-func (r *rel) window(c *sqltext.Call) (*sqltext.Window, error) {
+func (r *rel) window(c *sqlparse.Call) (*sqlparse.Window, error) {
 	w := c.Over
 	if w.Base == nil {
 		return w, nil
@@ -84,7 +84,7 @@ func (r *rel) window(c *sqltext.Call) (*sqltext.Window, error) {
 }
 
 // windowKey returns a text that is the same for windows with the same partitions in the same order.
-func (r *rel) windowKey(w *sqltext.Window) string {
+func (r *rel) windowKey(w *sqlparse.Window) string {
 	k := ""
 	for _, e := range w.Partition {
 		k += r.key(e) + ";"
@@ -96,7 +96,7 @@ func (r *rel) windowKey(w *sqltext.Window) string {
 }
 
 // windowStage adds one stage for calls over w.
-func (r *rel) windowStage(w *sqltext.Window, calls []*sqltext.Call) error {
+func (r *rel) windowStage(w *sqlparse.Window, calls []*sqlparse.Call) error {
 	var by []sqlexpr.Node
 	for _, e := range w.Partition {
 		x, err := r.value(e)
@@ -152,11 +152,11 @@ type windowCall struct {
 	key  string
 	from int
 	of   sqlaggregate.Windowed
-	call *sqltext.Call
+	call *sqlparse.Call
 }
 
 // function adds the functions of a call.
-func (s *windowing) function(c *sqltext.Call, w *sqltext.Window) error {
+func (s *windowing) function(c *sqlparse.Call, w *sqlparse.Window) error {
 	of, err := sqlaggregate.Window(s.exprs(), c, w)
 	if err != nil {
 		return err

@@ -2,13 +2,13 @@ package sqlexpr
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // arithmetic binds an operator on numbers, dates and lengths of time.
-func (b *Binder) arithmetic(sign string, x, y Node, p sqltext.Pos) (Node, error) {
+func (b *Binder) arithmetic(sign string, x, y Node, p sqlparse.Pos) (Node, error) {
 	if n, done, err := b.withTimes(sign, &x, &y, p); done || err != nil {
 		return n, err
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -20,17 +20,17 @@ import (
 // Names resolves what an expression refers to outside of itself.
 type Names interface {
 	// Column returns what a name means; not a column with a mask.
-	Column(*sqltext.Name) (Node, error)
+	Column(*sqlparse.Name) (Node, error)
 	// Passed is Column for a column that is only passed on: it may have a mask.
-	Passed(*sqltext.Name) (Node, error)
+	Passed(*sqlparse.Name) (Node, error)
 	// Computed returns what a group or a window has computed for an expression, and whether there is such a thing.
-	Computed(sqltext.Expr) (Node, bool)
+	Computed(sqlparse.Expr) (Node, bool)
 	// Exists returns whether a query has a record.
-	Exists(*sqltext.Exists) (plan.Expr, error)
+	Exists(*sqlparse.Exists) (plan.Expr, error)
 	// In compares x with the values of a query: whether sign holds for any of them.
-	In(sign string, x sqltext.Expr, q *sqltext.Query, at sqltext.Pos) (Cond, error)
+	In(sign string, x sqlparse.Expr, q *sqlparse.Query, at sqlparse.Pos) (Cond, error)
 	// Scalar returns the value of a query.
-	Scalar(*sqltext.Sub) (Node, error)
+	Scalar(*sqlparse.Sub) (Node, error)
 }
 
 // A Binder binds expressions over the records that Names knows.
@@ -66,7 +66,7 @@ func (s *Statement) Note(at, topic, format string, args ...any) {
 const maxBound, maxSize = 50_000, 5_000
 
 // bounded counts an expression, and refuses one that is too large.
-func (b *Binder) bounded(at sqltext.Pos, es ...plan.Expr) error {
+func (b *Binder) bounded(at sqlparse.Pos, es ...plan.Expr) error {
 	b.Known.bound++
 	size := 0
 	for _, e := range es {
@@ -87,23 +87,23 @@ type Node struct {
 }
 
 // At returns a place as the text that placed moves into a message.
-func At(p sqltext.Pos) string { return fmt.Sprintf("line %d, column %d", p.Line, p.Column) }
+func At(p sqlparse.Pos) string { return fmt.Sprintf("line %d, column %d", p.Line, p.Column) }
 
 // Invalid returns the error for a place in the statement.
-func Invalid(p sqltext.Pos, format string, args ...any) *problem.Error {
+func Invalid(p sqlparse.Pos, format string, args ...any) *problem.Error {
 	return problem.Invalid(At(p), format, args...)
 }
 
 // Unsupported returns the error for what the language doesn't have, and how to write it.
-func Unsupported(p sqltext.Pos, instead, format string, args ...any) *problem.Error {
+func Unsupported(p sqlparse.Pos, instead, format string, args ...any) *problem.Error {
 	return &problem.Error{Code: problem.Unsupported, Pointer: At(p), Detail: fmt.Sprintf(format, args...), Suggestion: instead}
 }
 
 // Literal returns a constant.
-func Literal(v value.Value, p sqltext.Pos) Node { return Node{Node: typed.Literal(v, At(p))} }
+func Literal(v value.Value, p sqlparse.Pos) Node { return Node{Node: typed.Literal(v, At(p))} }
 
 // computedOf returns the Node of a computed expression.
-func computedOf(x plan.Expr, p sqltext.Pos) Node { return Node{Node: typed.Node{Expr: x, At: At(p)}} }
+func computedOf(x plan.Expr, p sqlparse.Pos) Node { return Node{Node: typed.Node{Expr: x, At: At(p)}} }
 
 // JSONOr returns the expression of x: an object with known members as JSON.
 func (x *Node) JSONOr() plan.Expr {
@@ -114,9 +114,9 @@ func (x *Node) JSONOr() plan.Expr {
 }
 
 // Constant returns the value of a constant expression.
-func (b *Binder) Constant(e sqltext.Expr) (value.Value, error) {
+func (b *Binder) Constant(e sqlparse.Expr) (value.Value, error) {
 	alone := b.Alone()
-	if n, ok := e.(*sqltext.Name); ok && len(n.Parts) == 1 && n.Parts[0].Quoted {
+	if n, ok := e.(*sqlparse.Name); ok && len(n.Parts) == 1 && n.Parts[0].Quoted {
 		alone = b // a text in double quotes, if no column has the name
 	}
 	n, err := alone.Value(e)
@@ -137,10 +137,10 @@ var Aggregates = map[string]bool{"count": true, "sum": true, "avg": true, "min":
 	"percentile_cont": true, "percentile_disc": true, "median": true, "mode": true}
 
 // AggregateIn returns the first aggregate in x that is no window function; nil if there is none.
-func AggregateIn(x any) *sqltext.Call {
-	var found *sqltext.Call
-	sqltext.Walk(x, func(e sqltext.Expr) bool {
-		c, ok := e.(*sqltext.Call)
+func AggregateIn(x any) *sqlparse.Call {
+	var found *sqlparse.Call
+	sqlparse.Walk(x, func(e sqlparse.Expr) bool {
+		c, ok := e.(*sqlparse.Call)
 		if ok && found == nil && c.Over == nil && Aggregates[c.Name] {
 			if (c.Name == "min" || c.Name == "max") && len(c.Args) > 1 { // SQLite's scalar min and max
 				return true
@@ -163,18 +163,18 @@ func (b *Binder) Alone() *Binder {
 // nothing is the Names of a constant expression.
 type nothing struct{}
 
-func (nothing) Column(n *sqltext.Name) (Node, error) {
+func (nothing) Column(n *sqlparse.Name) (Node, error) {
 	return Node{}, Invalid(n.Pos(), "a constant is expected here, not a column")
 }
-func (nothing) Passed(n *sqltext.Name) (Node, error) { return nothing{}.Column(n) }
-func (nothing) Computed(sqltext.Expr) (Node, bool)   { return Node{}, false }
-func (nothing) Exists(e *sqltext.Exists) (plan.Expr, error) {
+func (nothing) Passed(n *sqlparse.Name) (Node, error) { return nothing{}.Column(n) }
+func (nothing) Computed(sqlparse.Expr) (Node, bool)   { return Node{}, false }
+func (nothing) Exists(e *sqlparse.Exists) (plan.Expr, error) {
 	return nil, Invalid(e.At, "a constant is expected here, not a sub-query")
 }
-func (nothing) In(_ string, _ sqltext.Expr, _ *sqltext.Query, at sqltext.Pos) (Cond, error) {
+func (nothing) In(_ string, _ sqlparse.Expr, _ *sqlparse.Query, at sqlparse.Pos) (Cond, error) {
 	return Cond{}, Invalid(at, "a constant is expected here, not a sub-query")
 }
-func (nothing) Scalar(e *sqltext.Sub) (Node, error) {
+func (nothing) Scalar(e *sqlparse.Sub) (Node, error) {
 	return Node{}, Invalid(e.At, "a constant is expected here, not a sub-query")
 }
 

@@ -2,7 +2,7 @@ package sqlexpr
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltime"
 )
 
@@ -15,11 +15,11 @@ func nameOf(t *sqltime.Table) func(*called, []Node) (Node, error) {
 }
 
 // partOfAge binds extract and date_part of age(x, y), the only form of age that has a value here; false for other calls.
-func (b *Binder) partOfAge(c *sqltext.Call) (Node, bool, error) {
+func (b *Binder) partOfAge(c *sqlparse.Call) (Node, bool, error) {
 	if c.Name != "extract" && c.Name != "date_part" || len(c.Args) != 2 {
 		return Node{}, false, nil
 	}
-	age, ok := c.Args[1].(*sqltext.Call)
+	age, ok := c.Args[1].(*sqlparse.Call)
 	if !ok || age.Name != "age" || len(age.Args) == 0 || len(age.Args) > 2 {
 		return Node{}, false, nil
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -13,7 +13,7 @@ import (
 )
 
 // cast binds a conversion. What can't be converted is null.
-func (b *Binder) cast(e *sqltext.Cast) (Node, error) {
+func (b *Binder) cast(e *sqlparse.Cast) (Node, error) {
 	x, err := b.Value(e.X)
 	if err != nil {
 		return Node{}, err
@@ -61,7 +61,7 @@ func (b *Binder) cast(e *sqltext.Cast) (Node, error) {
 	return computedOf(out, e.At), nil
 }
 
-func (b *Binder) converted(x *Node, t schema.Type, e *sqltext.Cast) (plan.Expr, error) {
+func (b *Binder) converted(x *Node, t schema.Type, e *sqlparse.Cast) (plan.Expr, error) {
 	from := x.Kind()
 	switch {
 	case x.IsNull():

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -64,7 +64,7 @@ func (c Cond) value() plan.Expr {
 }
 
 // Cond binds a condition.
-func (b *Binder) Cond(e sqltext.Expr) (Cond, error) {
+func (b *Binder) Cond(e sqlparse.Expr) (Cond, error) {
 	c, err := b.condition(e)
 	if err == nil {
 		err = b.bounded(e.Pos(), c.Yes, c.No)
@@ -72,37 +72,37 @@ func (b *Binder) Cond(e sqltext.Expr) (Cond, error) {
 	return c, err
 }
 
-func (b *Binder) condition(e sqltext.Expr) (Cond, error) {
+func (b *Binder) condition(e sqlparse.Expr) (Cond, error) {
 	if _, ok := b.Names.Computed(e); ok {
 		return b.truth(e)
 	}
 	switch e := e.(type) {
-	case *sqltext.Binary:
+	case *sqlparse.Binary:
 		switch e.Op {
 		case "and", "or":
 			return b.logic(e)
 		case "=", "<>", "<", "<=", ">", ">=":
 			return b.comparison(e.Op, e.L, e.R, e.At)
 		}
-	case *sqltext.Unary:
+	case *sqlparse.Unary:
 		if e.Op == "not" {
 			c, err := b.Cond(e.X)
 			return c.Negated(true), err
 		}
-	case *sqltext.Is:
+	case *sqlparse.Is:
 		return b.is(e)
-	case *sqltext.Between:
+	case *sqlparse.Between:
 		return b.between(e)
-	case *sqltext.In:
+	case *sqlparse.In:
 		return b.in(e)
-	case *sqltext.Like:
+	case *sqlparse.Like:
 		return b.like(e)
-	case *sqltext.Any:
+	case *sqlparse.Any:
 		return b.any(e)
-	case *sqltext.Exists:
+	case *sqlparse.Exists:
 		x, err := b.Names.Exists(e)
 		return sure(x), err
-	case *sqltext.Word:
+	case *sqlparse.Word:
 		switch e.Text {
 		case "true", "false":
 			return sure(Constantly(e.Text == "true")), nil
@@ -114,7 +114,7 @@ func (b *Binder) condition(e sqltext.Expr) (Cond, error) {
 }
 
 // truth binds a value as a condition.
-func (b *Binder) truth(e sqltext.Expr) (Cond, error) {
+func (b *Binder) truth(e sqlparse.Expr) (Cond, error) {
 	x, err := b.Value(e)
 	if err != nil {
 		return Cond{}, err
@@ -134,7 +134,7 @@ func (b *Binder) truth(e sqltext.Expr) (Cond, error) {
 	return Cond{}, Invalid(e.Pos(), "a condition is expected here, not %s", typed.What(&x.Node))
 }
 
-func (b *Binder) logic(e *sqltext.Binary) (Cond, error) {
+func (b *Binder) logic(e *sqlparse.Binary) (Cond, error) {
 	x, err := b.Cond(e.L)
 	if err != nil {
 		return Cond{}, err
@@ -150,9 +150,9 @@ func (b *Binder) logic(e *sqltext.Binary) (Cond, error) {
 }
 
 // comparison binds x op y; lists in parentheses are compared member by member.
-func (b *Binder) comparison(sign string, x, y sqltext.Expr, p sqltext.Pos) (Cond, error) {
-	xs, isX := x.(*sqltext.Tuple)
-	ys, isY := y.(*sqltext.Tuple)
+func (b *Binder) comparison(sign string, x, y sqlparse.Expr, p sqlparse.Pos) (Cond, error) {
+	xs, isX := x.(*sqlparse.Tuple)
+	ys, isY := y.(*sqlparse.Tuple)
 	if isX && isY {
 		if len(xs.Items) != len(ys.Items) || sign != "=" && sign != "<>" {
 			return Cond{}, Unsupported(p, "compare the values one by one", "lists of values can only be compared for equality, with as many on each side")
@@ -179,7 +179,7 @@ func (b *Binder) comparison(sign string, x, y sqltext.Expr, p sqltext.Pos) (Cond
 }
 
 // Compared returns the comparison of two values.
-func (b *Binder) Compared(sign string, x, y Node, p sqltext.Pos) (Cond, error) {
+func (b *Binder) Compared(sign string, x, y Node, p sqlparse.Pos) (Cond, error) {
 	if x.IsNull() || y.IsNull() {
 		return unknown, nil
 	}
@@ -254,10 +254,10 @@ func (b *Binder) noteDigits(sign string, x *Node) {
 	b.Known.Note(x.At, "digits", "%s is compared with the digits of the number: '07' isn't 7", typed.What(&x.Node))
 }
 
-func (b *Binder) is(e *sqltext.Is) (Cond, error) {
+func (b *Binder) is(e *sqlparse.Is) (Cond, error) {
 	switch e.What {
 	case "null":
-		if n, ok := e.X.(*sqltext.Name); ok && !b.computed(n) { // also of a type that only the database knows
+		if n, ok := e.X.(*sqlparse.Name); ok && !b.computed(n) { // also of a type that only the database knows
 			x, err := b.Names.Passed(n)
 			if err != nil {
 				return Cond{}, err
@@ -298,8 +298,8 @@ func (b *Binder) is(e *sqltext.Is) (Cond, error) {
 	return sure(holds).Negated(e.Not), err
 }
 
-func (b *Binder) between(e *sqltext.Between) (Cond, error) {
-	bounded := func(low, high sqltext.Expr) (Cond, error) {
+func (b *Binder) between(e *sqlparse.Between) (Cond, error) {
+	bounded := func(low, high sqlparse.Expr) (Cond, error) {
 		x, err := b.comparison(">=", e.X, low, e.At)
 		if err != nil {
 			return Cond{}, err
@@ -318,7 +318,7 @@ func (b *Binder) between(e *sqltext.Between) (Cond, error) {
 
 // in binds IN: with a list as equalities, with a query as two sub-queries, one that asks for an equal value and, where the
 // answer can be false, one that asks for a value that could be equal.
-func (b *Binder) in(e *sqltext.In) (Cond, error) {
+func (b *Binder) in(e *sqlparse.In) (Cond, error) {
 	if e.Query != nil {
 		c, err := b.Names.In("=", e.X, e.Query, e.At)
 		return c.Negated(e.Not), err
@@ -347,7 +347,7 @@ func flat(o plan.Op, x, y plan.Expr) plan.Expr {
 	return Test(o, x, y)
 }
 
-func (b *Binder) any(e *sqltext.Any) (Cond, error) {
+func (b *Binder) any(e *sqlparse.Any) (Cond, error) {
 	sign, negate := e.Op, false
 	if e.All { // x = ALL q is NOT (x <> ANY q)
 		sign = map[string]string{"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}[e.Op]
@@ -357,7 +357,7 @@ func (b *Binder) any(e *sqltext.Any) (Cond, error) {
 		c, err := b.Names.In(sign, e.X, e.Query, e.At)
 		return c.Negated(negate), err
 	}
-	list, ok := e.List.(*sqltext.Array)
+	list, ok := e.List.(*sqlparse.Array)
 	if !ok {
 		x, err := b.Value(e.X)
 		if err != nil {
@@ -391,7 +391,7 @@ func (b *Binder) any(e *sqltext.Any) (Cond, error) {
 	return out.Negated(negate), nil
 }
 
-func (b *Binder) computed(e sqltext.Expr) bool {
+func (b *Binder) computed(e sqlparse.Expr) bool {
 	_, ok := b.Names.Computed(e)
 	return ok
 }

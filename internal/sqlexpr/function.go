@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -22,10 +22,10 @@ type function struct {
 // A called is a call with the records it is over.
 type called struct {
 	*Binder
-	*sqltext.Call
+	*sqlparse.Call
 }
 
-func (f *called) place() sqltext.Pos { return f.Call.At }
+func (f *called) place() sqlparse.Pos { return f.Call.At }
 
 // op returns an operator on the arguments, each converted to its type in types.
 func (f *called) operator(o plan.Op, t schema.Type, a []Node, types ...schema.Type) (Node, error) {
@@ -45,7 +45,7 @@ func (f *called) operator(o plan.Op, t schema.Type, a []Node, types ...schema.Ty
 }
 
 // call binds a function of a single record.
-func (b *Binder) call(c *sqltext.Call) (Node, error) {
+func (b *Binder) call(c *sqlparse.Call) (Node, error) {
 	if c.Over != nil {
 		return Node{}, Invalid(c.At, "a window function can only be in the select list and in ORDER BY")
 	}
@@ -86,7 +86,7 @@ func counted(f function) string {
 }
 
 // unknownFunction returns the error for a function that isn't there, with how to do without it.
-func unknownFunction(c *sqltext.Call) error {
+func unknownFunction(c *sqlparse.Call) error {
 	instead := map[string]string{"random": "get_sample_objects gives a sample", "rand": "get_sample_objects gives a sample", "version": "", "current_database": "",
 		"regexp_replace": "replace(replace(x, '(', ''), ')', '') replaces texts, one after the other", "to_tsvector": "the tool text_search finds words", "match": "the tool text_search finds words",
 		"generate_series": "it can be in FROM", "unnest": "put it in FROM: FROM t, unnest(t.list) AS element", "initcap": "upper(left(x, 1)) || lower(substr(x, 2)) for the first letter",

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -13,7 +13,7 @@ import (
 )
 
 // member binds x -> y: a member of an object or an element of a list; as text for ->>.
-func (b *Binder) member(x, y Node, asText bool, p sqltext.Pos) (Node, error) {
+func (b *Binder) member(x, y Node, asText bool, p sqlparse.Pos) (Node, error) {
 	k, ok := y.Expr.(plan.Const)
 	if !ok || !typed.Dynamic(x.Kind()) {
 		return Node{}, Invalid(p, "-> takes JSON on its left and a constant name or number on its right")
@@ -39,7 +39,7 @@ func (b *Binder) leaf(x plan.Expr, asText bool) Node {
 }
 
 // memberPath binds x #> '{a,b}'.
-func (b *Binder) memberPath(x, y Node, asText bool, p sqltext.Pos) (Node, error) {
+func (b *Binder) memberPath(x, y Node, asText bool, p sqlparse.Pos) (Node, error) {
 	k, ok := y.Expr.(plan.Const)
 	if !ok || k.Value.Kind() != value.String || !typed.Dynamic(x.Kind()) {
 		return Node{}, Invalid(p, "#> takes JSON on its left and a constant path such as '{a,b}' on its right")

@@ -5,13 +5,13 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/pattern"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // like binds LIKE and matches with regular expressions, whose patterns are constants.
-func (b *Binder) like(e *sqltext.Like) (Cond, error) {
+func (b *Binder) like(e *sqlparse.Like) (Cond, error) {
 	x, err := b.Value(e.X)
 	if err != nil {
 		return Cond{}, err
@@ -40,7 +40,7 @@ func (b *Binder) like(e *sqltext.Like) (Cond, error) {
 }
 
 // pattern returns the regular expression of a LIKE, a SIMILAR TO or a ~.
-func (b *Binder) pattern(e *sqltext.Like, text string) (query.Regex, error) {
+func (b *Binder) pattern(e *sqlparse.Like, text string) (query.Regex, error) {
 	escape := '\\'
 	if e.Escape != nil {
 		v, err := b.Constant(e.Escape)

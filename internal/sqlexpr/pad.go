@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -92,16 +92,16 @@ func repeated(f *called, a []Node) (Node, error) {
 }
 
 // zoned binds x AT TIME ZONE z: what clocks in the zone show at the instant x, as if it were UTC.
-func (b *Binder) zoned(e *sqltext.Binary) (Node, error) {
+func (b *Binder) zoned(e *sqlparse.Binary) (Node, error) {
 	instead := "a time here is an instant: write x AT TIME ZONE 'Europe/Oslo' for what clocks show there, and date_trunc('day', x, 'Europe/Oslo') for the instant at which its day begins"
 	placed := false
-	sqltext.Walk(e.L, func(x sqltext.Expr) bool {
+	sqlparse.Walk(e.L, func(x sqlparse.Expr) bool {
 		switch x := x.(type) {
-		case *sqltext.Binary:
+		case *sqlparse.Binary:
 			placed = placed || x.Op == "at time zone"
-		case *sqltext.String:
+		case *sqlparse.String:
 			placed = placed || x.Type == "timestamp" || x.Type == ""
-		case *sqltext.Cast:
+		case *sqlparse.Cast:
 			placed = placed || x.Type == "timestamp" || x.Type == "date"
 		}
 		return true

@@ -2,7 +2,7 @@ package sqlexpr
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltime"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -13,7 +13,7 @@ import (
 const MaxSeries = 10_000
 
 // Series returns the values of a generate_series and their type, and whether they are days.
-func (b *Binder) Series(c *sqltext.Call) (rows []value.Row, t schema.Type, days bool, err error) {
+func (b *Binder) Series(c *sqlparse.Call) (rows []value.Row, t schema.Type, days bool, err error) {
 	if len(c.Args) < 2 || len(c.Args) > 3 {
 		return nil, 0, false, Invalid(c.At, "generate_series takes 2 or 3 arguments")
 	}

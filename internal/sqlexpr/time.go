@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltime"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -63,7 +63,7 @@ func (b *Binder) date(x *Node, what string) (plan.Expr, error) {
 }
 
 // asDay returns the day of x.
-func (b *Binder) asDay(x Node, p sqltext.Pos) (Node, error) {
+func (b *Binder) asDay(x Node, p sqlparse.Pos) (Node, error) {
 	d, err := b.date(&x, "date")
 	if err != nil {
 		return Node{}, err
@@ -80,7 +80,7 @@ func (b *Binder) asDay(x Node, p sqltext.Pos) (Node, error) {
 }
 
 // withTimes binds arithmetic with dates and lengths of time, and reports whether it was.
-func (b *Binder) withTimes(sign string, x, y *Node, p sqltext.Pos) (Node, bool, error) {
+func (b *Binder) withTimes(sign string, x, y *Node, p sqlparse.Pos) (Node, bool, error) {
 	// A constant text beside a time is a time or a length of time.
 	if isTime(x) && y.Constant && y.Kind() == schema.String {
 		if d, ok := intervalOf(y); ok {
@@ -130,7 +130,7 @@ func (b *Binder) withTimes(sign string, x, y *Node, p sqltext.Pos) (Node, bool, 
 }
 
 // between2 returns the time from y to x: the number of days between days, else a length of time.
-func (b *Binder) between2(x, y *Node, p sqltext.Pos) (Node, bool, error) {
+func (b *Binder) between2(x, y *Node, p sqlparse.Pos) (Node, bool, error) {
 	ex, err := b.date(x, "-")
 	if err != nil {
 		return Node{}, true, err
@@ -148,7 +148,7 @@ func (b *Binder) between2(x, y *Node, p sqltext.Pos) (Node, bool, error) {
 }
 
 // scaled multiplies or divides a length of time.
-func (b *Binder) scaled(sign string, x, by *Node, p sqltext.Pos) (Node, bool, error) {
+func (b *Binder) scaled(sign string, x, by *Node, p sqlparse.Pos) (Node, bool, error) {
 	if x.Months != 0 {
 		k, ok := by.Expr.(plan.Const)
 		n, whole := k.Value.AsInt()
@@ -174,7 +174,7 @@ func (b *Binder) scaled(sign string, x, by *Node, p sqltext.Pos) (Node, bool, er
 }
 
 // shifted adds a length of time to a date, or subtracts it.
-func (b *Binder) shifted(x, by Node, back bool, p sqltext.Pos) (Node, error) {
+func (b *Binder) shifted(x, by Node, back bool, p sqlparse.Pos) (Node, error) {
 	e, err := b.date(&x, "+")
 	if err != nil {
 		return Node{}, err
@@ -218,7 +218,7 @@ func (b *Binder) shifted(x, by Node, back bool, p sqltext.Pos) (Node, error) {
 }
 
 // moved adds a number of units to a date.
-func (b *Binder) moved(x, n Node, u string, back bool, p sqltext.Pos) (Node, error) {
+func (b *Binder) moved(x, n Node, u string, back bool, p sqlparse.Pos) (Node, error) {
 	if k, ok := n.Expr.(plan.Const); ok {
 		if whole, is := k.Value.AsInt(); is && whole > -1e9 && whole < 1e9 {
 			return b.shifted(x, span(sqltime.Months(u)*whole, sqltime.Millis(u)*whole), back, p)

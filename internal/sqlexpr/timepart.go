@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltime"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // part returns a part of a time, or of a length of time.
-func (b *Binder) part(name string, x Node, p sqltext.Pos) (Node, error) {
+func (b *Binder) part(name string, x Node, p sqlparse.Pos) (Node, error) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if u := sqltime.Unit(name); u != "" {
 		name = u
@@ -32,7 +32,7 @@ func (b *Binder) part(name string, x Node, p sqltext.Pos) (Node, error) {
 }
 
 // partOfSpan returns a part of a length of time.
-func (b *Binder) partOfSpan(name string, x Node, p sqltext.Pos) (Node, error) {
+func (b *Binder) partOfSpan(name string, x Node, p sqlparse.Pos) (Node, error) {
 	if name == "epoch" && x.Months != 0 {
 		return Node{}, Unsupported(p, "", "months have no fixed length")
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -14,7 +14,7 @@ import (
 )
 
 // value binds an expression.
-func (b *Binder) Value(e sqltext.Expr) (Node, error) {
+func (b *Binder) Value(e sqlparse.Expr) (Node, error) {
 	if x, ok := b.Names.Computed(e); ok {
 		x.At = At(e.Pos())
 		return x, nil
@@ -34,41 +34,41 @@ func (b *Binder) Value(e sqltext.Expr) (Node, error) {
 	return x, nil
 }
 
-func (b *Binder) expression(e sqltext.Expr) (Node, error) {
+func (b *Binder) expression(e sqlparse.Expr) (Node, error) {
 	switch e := e.(type) {
-	case *sqltext.Name:
+	case *sqlparse.Name:
 		return b.Names.Column(e)
-	case *sqltext.Number:
+	case *sqlparse.Number:
 		v, err := value.Read([]byte(numberText(e.Text)), 1)
 		if err != nil {
 			return Node{}, Invalid(e.At, "%s is no number", problem.Cut(e.Text))
 		}
 		return Literal(v, e.At), nil
-	case *sqltext.String:
+	case *sqlparse.String:
 		return b.constantText(e)
-	case *sqltext.Word:
+	case *sqlparse.Word:
 		return b.word(e)
-	case *sqltext.Param:
+	case *sqlparse.Param:
 		return b.param(e)
-	case *sqltext.Unary:
+	case *sqlparse.Unary:
 		return b.unary(e)
-	case *sqltext.Binary:
+	case *sqlparse.Binary:
 		return b.binary(e)
-	case *sqltext.Is, *sqltext.Between, *sqltext.In, *sqltext.Like, *sqltext.Any, *sqltext.Exists:
+	case *sqlparse.Is, *sqlparse.Between, *sqlparse.In, *sqlparse.Like, *sqlparse.Any, *sqlparse.Exists:
 		c, err := b.Cond(e)
 		if err != nil {
 			return Node{}, err
 		}
 		return computedOf(c.value(), e.Pos()), nil
-	case *sqltext.Case:
+	case *sqlparse.Case:
 		return b.caseOf(e)
-	case *sqltext.Cast:
+	case *sqlparse.Cast:
 		return b.cast(e)
-	case *sqltext.Call:
+	case *sqlparse.Call:
 		return b.call(e)
-	case *sqltext.Sub:
+	case *sqlparse.Sub:
 		return b.Names.Scalar(e)
-	case *sqltext.Array:
+	case *sqlparse.Array:
 		l := plan.List{}
 		for _, item := range e.Items {
 			x, err := b.Value(item)
@@ -82,11 +82,11 @@ func (b *Binder) expression(e sqltext.Expr) (Node, error) {
 			l.Elements = append(l.Elements, v)
 		}
 		return Node{Node: typed.Node{Expr: l, List: true}}, nil
-	case *sqltext.Index:
+	case *sqlparse.Index:
 		return b.index(e)
-	case *sqltext.Tuple:
+	case *sqlparse.Tuple:
 		return Node{}, Unsupported(e.At, "write them as columns of their own", "a list of values can only be compared")
-	case *sqltext.Star:
+	case *sqlparse.Star:
 		return Node{}, Invalid(e.At, "* can only be in a select list or in count(*)")
 	}
 	return Node{}, problem.New(problem.Internal, fmt.Sprintf("sqlbind knows no %T", e))
@@ -105,7 +105,7 @@ func numberText(s string) string {
 	return strings.NewReplacer(".e", "e", ".E", "E").Replace(s)
 }
 
-func (b *Binder) constantText(e *sqltext.String) (Node, error) {
+func (b *Binder) constantText(e *sqlparse.String) (Node, error) {
 	switch e.Type {
 	case "":
 		return Literal(value.OfString(e.Text), e.At), nil
@@ -132,7 +132,7 @@ func moment(micros int64) Node {
 	return Node{Node: typed.Node{Expr: plan.Const{Value: value.OfDate(micros), T: schema.Date}, Constant: true}}
 }
 
-func (b *Binder) word(e *sqltext.Word) (Node, error) {
+func (b *Binder) word(e *sqlparse.Word) (Node, error) {
 	switch e.Text {
 	case "true", "false":
 		return Literal(value.OfBool(e.Text == "true"), e.At), nil
@@ -155,7 +155,7 @@ func (b *Binder) today() Node {
 	return x
 }
 
-func (b *Binder) param(e *sqltext.Param) (Node, error) {
+func (b *Binder) param(e *sqlparse.Param) (Node, error) {
 	v, ok := b.Params[e.Name]
 	if !ok {
 		return Node{}, Invalid(e.At, "the parameter %s has no value; params are the values of $1, $2, …", problem.Cut(e.Name))
@@ -163,7 +163,7 @@ func (b *Binder) param(e *sqltext.Param) (Node, error) {
 	return Literal(v, e.At), nil
 }
 
-func (b *Binder) unary(e *sqltext.Unary) (Node, error) {
+func (b *Binder) unary(e *sqlparse.Unary) (Node, error) {
 	if e.Op == "not" {
 		c, err := b.Cond(e)
 		if err != nil {
@@ -189,7 +189,7 @@ func (b *Binder) unary(e *sqltext.Unary) (Node, error) {
 	return b.arithmetic("-", Node{Node: typed.Literal(value.OfInt(0), At(e.At)), Span: x.Span}, x, e.At)
 }
 
-func (b *Binder) binary(e *sqltext.Binary) (Node, error) {
+func (b *Binder) binary(e *sqlparse.Binary) (Node, error) {
 	switch e.Op {
 	case "and", "or", "=", "<>", "<", "<=", ">", ">=":
 		c, err := b.Cond(e)
@@ -223,11 +223,11 @@ func (b *Binder) binary(e *sqltext.Binary) (Node, error) {
 	return Node{}, Unsupported(e.At, "", "the operator %s isn't there", e.Op)
 }
 
-func (b *Binder) caseOf(e *sqltext.Case) (Node, error) {
+func (b *Binder) caseOf(e *sqlparse.Case) (Node, error) {
 	c := plan.Case{}
 	var values []typed.Node
 	var list []Node
-	put := func(x sqltext.Expr) error {
+	put := func(x sqlparse.Expr) error {
 		v, err := b.Value(x)
 		if err != nil {
 			return err
@@ -255,7 +255,7 @@ func (b *Binder) caseOf(e *sqltext.Case) (Node, error) {
 	}
 	otherwise := e.Else
 	if otherwise == nil {
-		otherwise = &sqltext.Word{Text: "null", At: e.At}
+		otherwise = &sqlparse.Word{Text: "null", At: e.At}
 	}
 	if err := put(otherwise); err != nil {
 		return Node{}, err
@@ -269,7 +269,7 @@ func (b *Binder) caseOf(e *sqltext.Case) (Node, error) {
 }
 
 // together converts values to their common type, which SQL requires.
-func (b *Binder) together(values []typed.Node, what string, p sqltext.Pos) ([]plan.Expr, schema.Type, error) {
+func (b *Binder) together(values []typed.Node, what string, p sqlparse.Pos) ([]plan.Expr, schema.Type, error) {
 	all, t, err := typed.Together(values, what)
 	if err != nil || t != schema.JSON {
 		return all, t, err
@@ -285,7 +285,7 @@ func (b *Binder) together(values []typed.Node, what string, p sqltext.Pos) ([]pl
 	return all, t, nil
 }
 
-func (b *Binder) index(e *sqltext.Index) (Node, error) {
+func (b *Binder) index(e *sqlparse.Index) (Node, error) {
 	x, err := b.Value(e.X)
 	if err != nil {
 		return Node{}, err
@@ -353,7 +353,7 @@ func unsupportedAt(place, instead, format string, args ...any) *problem.Error {
 }
 
 // concat joins texts; null makes the result null, or, with skip, is left out.
-func (b *Binder) concat(list []Node, skip bool, p sqltext.Pos) (Node, error) {
+func (b *Binder) concat(list []Node, skip bool, p sqlparse.Pos) (Node, error) {
 	if !skip && slices.ContainsFunc(list, func(n Node) bool { return n.List }) { // lists, as PostgreSQL's || joins them
 		a := plan.Apply{Op: plan.JoinLists, T: schema.JSON}
 		for i := range list {

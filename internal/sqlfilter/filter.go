@@ -5,7 +5,7 @@ package sqlfilter
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -16,7 +16,7 @@ import (
 // Columns are the columns that a condition may name.
 type Columns interface {
 	// Stored returns the stored column that e names, if it can be compared; nil if it is none.
-	Stored(e sqltext.Expr) *plan.Column
+	Stored(e sqlparse.Expr) *plan.Column
 
 	// Allowed returns the values that a field may have; nil for any.
 	Allowed(*schema.Field) []string
@@ -25,7 +25,7 @@ type Columns interface {
 	Note(at, text string)
 
 	// Alone binds an expression that names no columns.
-	Alone(e sqltext.Expr) (sqlexpr.Node, error)
+	Alone(e sqlparse.Expr) (sqlexpr.Node, error)
 }
 
 // Comparable reports whether a column is a stored one that constants can be compared with.
@@ -47,26 +47,26 @@ func unlisted(r Columns, c *plan.Column, at string, values ...value.Value) {
 }
 
 // Of returns e as a filter on a stored column of r; nil if it is none.
-func Of(r Columns, e sqltext.Expr) (query.Filter, error) {
+func Of(r Columns, e sqlparse.Expr) (query.Filter, error) {
 	switch e := e.(type) {
-	case *sqltext.Binary:
+	case *sqlparse.Binary:
 		return comparison(r, e)
-	case *sqltext.Between:
+	case *sqlparse.Between:
 		if e.Not || e.Symmetric {
 			return nil, nil
 		}
-		low, err := comparison(r, &sqltext.Binary{Op: ">=", L: e.X, R: e.Low, At: e.At})
+		low, err := comparison(r, &sqlparse.Binary{Op: ">=", L: e.X, R: e.Low, At: e.At})
 		if err != nil || low == nil {
 			return nil, err
 		}
-		high, err := comparison(r, &sqltext.Binary{Op: "<=", L: e.X, R: e.High, At: e.At})
+		high, err := comparison(r, &sqlparse.Binary{Op: "<=", L: e.X, R: e.High, At: e.At})
 		if err != nil || high == nil {
 			return nil, err
 		}
 		return query.And{low, high}, nil
-	case *sqltext.In:
+	case *sqlparse.In:
 		return in(r, e)
-	case *sqltext.Is:
+	case *sqlparse.Is:
 		if c := r.Stored(e.X); c != nil && e.What == "null" {
 			return query.Exists{Path: c.Path, Want: e.Not}, nil
 		}
@@ -76,7 +76,7 @@ func Of(r Columns, e sqltext.Expr) (query.Filter, error) {
 
 var signs = map[string]query.Op{"=": query.Eq, "<>": query.Ne, "<": query.Lt, "<=": query.Lte, ">": query.Gt, ">=": query.Gte}
 
-func comparison(r Columns, e *sqltext.Binary) (query.Filter, error) {
+func comparison(r Columns, e *sqlparse.Binary) (query.Filter, error) {
 	sign, ok := signs[e.Op]
 	if !ok {
 		return nil, nil
@@ -104,7 +104,7 @@ func comparison(r Columns, e *sqltext.Binary) (query.Filter, error) {
 	return f, nil
 }
 
-func in(r Columns, e *sqltext.In) (query.Filter, error) {
+func in(r Columns, e *sqlparse.In) (query.Filter, error) {
 	c := r.Stored(e.X)
 	if c == nil || e.Query != nil {
 		return nil, nil
@@ -125,9 +125,9 @@ func in(r Columns, e *sqltext.In) (query.Filter, error) {
 }
 
 // operand returns a constant as a value of a column's type, and whether it is one that isn't null.
-func operand(r Columns, c *plan.Column, e sqltext.Expr) (value.Value, bool) {
+func operand(r Columns, c *plan.Column, e sqlparse.Expr) (value.Value, bool) {
 	switch e.(type) {
-	case *sqltext.Number, *sqltext.String, *sqltext.Word, *sqltext.Param, *sqltext.Unary, *sqltext.Cast, *sqltext.Call, *sqltext.Binary:
+	case *sqlparse.Number, *sqlparse.String, *sqlparse.Word, *sqlparse.Param, *sqlparse.Unary, *sqlparse.Cast, *sqlparse.Call, *sqlparse.Binary:
 	default:
 		return value.Value{}, false
 	}

@@ -8,14 +8,14 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // Of returns f if it is such a function, nil otherwise.
-func Of(f sqltext.From) *sqltext.Function {
-	fn, ok := f.(*sqltext.Function)
+func Of(f sqlparse.From) *sqlparse.Function {
+	fn, ok := f.(*sqlparse.Function)
 	if ok && (fn.Call.Name == "unnest" || strings.HasSuffix(strings.TrimSuffix(fn.Call.Name, "_text"), "_array_elements")) {
 		return fn
 	}
@@ -23,9 +23,9 @@ func Of(f sqltext.From) *sqltext.Function {
 }
 
 // Joined returns what a join with a list means: whether records without elements stay, and the condition; nil for none.
-func Joined(j *sqltext.Join) (keep bool, on sqltext.Expr, err error) {
+func Joined(j *sqlparse.Join) (keep bool, on sqlparse.Expr, err error) {
 	on = j.On
-	if w, ok := on.(*sqltext.Word); ok && w.Text == "true" {
+	if w, ok := on.(*sqlparse.Word); ok && w.Text == "true" {
 		on = nil
 	}
 	if j.Natural || j.Using != nil || j.Kind == "right" || j.Kind == "full" || j.Kind == "left" && on != nil {
@@ -50,7 +50,7 @@ type Name struct {
 }
 
 // Bind binds f over records of a shape. With keep, a record without elements stays, with null in their place.
-func Bind(b *sqlexpr.Binder, f *sqltext.Function, shape *plan.Shape, keep bool) (Elements, error) {
+func Bind(b *sqlexpr.Binder, f *sqlparse.Function, shape *plan.Shape, keep bool) (Elements, error) {
 	c := f.Call
 	if len(c.Args) != 1 {
 		return Elements{}, sqlexpr.Invalid(c.At, "%s takes 1 argument", c.Name)
@@ -84,7 +84,7 @@ func Bind(b *sqlexpr.Binder, f *sqltext.Function, shape *plan.Shape, keep bool) 
 }
 
 // name names the columns as PostgreSQL does. An alias alone names the element, too.
-func (e *Elements) name(f *sqltext.Function) error {
+func (e *Elements) name(f *sqlparse.Function) error {
 	e.Table, e.Names = f.Call.Name, []Name{{Text: "value"}, {Text: "ordinality", Column: 1}}
 	if f.Alias.Name != nil {
 		e.Table = f.Alias.Name.Text

@@ -23,7 +23,7 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/answers"
+	"github.com/bailiwick-dev/bailiwick/internal/inbound"
 	smtpmail "github.com/bailiwick-dev/bailiwick/internal/mail"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
@@ -142,7 +142,7 @@ func newChannel(t *testing.T) *channel {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	c.desk = httptest.NewServer(answers.New(answers.Options{Hooks: hooks, Person: known, Reviewer: o.gateway.Reviewer, Used: o.store, Link: "https://gate.example/console/changes/"}))
+	c.desk = httptest.NewServer(inbound.New(inbound.Options{Hooks: hooks, Person: known, Reviewer: o.gateway.Reviewer, Used: o.store, Link: "https://gate.example/console/changes/"}))
 	t.Cleanup(c.desk.Close)
 	return c
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
-	"github.com/bailiwick-dev/bailiwick/internal/replay"
+	"github.com/bailiwick-dev/bailiwick/internal/policydiff"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
@@ -75,7 +75,7 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 		}
 		only = p.ID
 	}
-	run := replay.Trial{Old: replay.Side{Regime: old.Regime, Directory: old.directory}, New: replay.Side{Regime: now.Regime, Directory: now.directory}}
+	run := policydiff.Trial{Old: policydiff.Side{Regime: old.Regime, Directory: old.directory}, New: policydiff.Side{Regime: now.Regime, Directory: now.directory}}
 	err = keeping(ctx, c.Store, func(store app.Store) error {
 		return store.Backwards(ctx, audit.Last, func(r audit.Record) bool {
 			if r.Step != "" {
@@ -98,16 +98,16 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 
 // told is a difference with the place of the rule that refuses.
 type told struct {
-	replay.Difference
+	policydiff.Difference
 	Place *place `json:"place,omitempty"`
 }
 
-func printReport(t *terminal.Terminal, r replay.Report, old, now *scene, days int) error {
+func printReport(t *terminal.Terminal, r policydiff.Report, old, now *scene, days int) error {
 	changes := make([]told, len(r.Changes))
 	for i, c := range r.Changes {
 		changes[i] = told{Difference: c}
 		side := now
-		if c.Ends == replay.NowAllowed {
+		if c.Ends == policydiff.NowAllowed {
 			side = old
 		}
 		if c.Verdict.Reason != "" {
@@ -138,16 +138,16 @@ func printReport(t *terminal.Terminal, r replay.Report, old, now *scene, days in
 		printChange(t, c)
 	}
 	t.Printf("%d calls in %d days: %d refused, %d allowed, %d changed, %d undecided, %d as before\n", r.Calls, days,
-		counts[replay.NowRefused], counts[replay.NowAllowed], counts[replay.Otherwise], counts[replay.Undecided], r.Same)
+		counts[policydiff.NowRefused], counts[policydiff.NowAllowed], counts[policydiff.Otherwise], counts[policydiff.Undecided], r.Same)
 	return otherwise
 }
 
 // headings are the headings for each kind of difference.
 var headings = map[string]string{
-	replay.NowRefused: terminal.Styled(terminal.Red, "would be refused"),
-	replay.NowAllowed: terminal.Styled(terminal.Green, "would be allowed"),
-	replay.Otherwise:  terminal.Styled(terminal.Amber, "would give something else"),
-	replay.Undecided:  terminal.Styled(terminal.Amber, "can't be decided from the audit"),
+	policydiff.NowRefused: terminal.Styled(terminal.Red, "would be refused"),
+	policydiff.NowAllowed: terminal.Styled(terminal.Green, "would be allowed"),
+	policydiff.Otherwise:  terminal.Styled(terminal.Amber, "would give something else"),
+	policydiff.Undecided:  terminal.Styled(terminal.Amber, "can't be decided from the audit"),
 }
 
 func printChange(t *terminal.Terminal, c told) {

@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
+	"github.com/bailiwick-dev/bailiwick/internal/policydiff"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
-	"github.com/bailiwick-dev/bailiwick/internal/replay"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
@@ -100,7 +100,7 @@ func explainCall(ctx context.Context, t *terminal.Terminal, from *app.Setup, cal
 	if err := keeping(ctx, c.Store, func(store app.Store) (err error) { record, err = find(ctx, store, call); return err }); err != nil {
 		return err
 	}
-	return s.printExplanation(t, record, replay.Explain(s.Regime, s.directory, record))
+	return s.printExplanation(t, record, policydiff.Explain(s.Regime, s.directory, record))
 }
 
 // find returns the call with that number, or the last one with that correlation id, preferably a refused one.
@@ -129,7 +129,7 @@ func find(ctx context.Context, log audit.Reader, call string) (*audit.Record, er
 	return found, err
 }
 
-func (s *scene) printExplanation(t *terminal.Terminal, r *audit.Record, e replay.Explanation) error {
+func (s *scene) printExplanation(t *terminal.Terminal, r *audit.Record, e policydiff.Explanation) error {
 	principal, _ := s.directory.Of(r)
 	p := s.place(e.Verdict.Rule, principal)
 	var refused error
@@ -139,7 +139,7 @@ func (s *scene) printExplanation(t *terminal.Terminal, r *audit.Record, e replay
 	if t.JSON {
 		if err := t.PrintJSON(struct {
 			Call *audit.Record `json:"call"`
-			replay.Explanation
+			policydiff.Explanation
 			Place   *place   `json:"place,omitempty"`
 			Further []*place `json:"further,omitempty"`
 		}{r, e, p, s.further(e.Verdict)}); err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/policydiff"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
-	"github.com/bailiwick-dev/bailiwick/internal/replay"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -36,7 +36,7 @@ type scene struct {
 	*app.Survey
 	config    *config.Config
 	tokens    []identity.Token
-	directory replay.Directory
+	directory policydiff.Directory
 }
 
 // look examines a configuration with its sources.
@@ -45,7 +45,7 @@ func look(ctx context.Context, c *config.Config) (*scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scene{Survey: survey, config: c, directory: replay.Directory{Tokens: map[string]identity.Principal{}, Stdio: c.Stdio}}
+	s := &scene{Survey: survey, config: c, directory: policydiff.Directory{Tokens: map[string]identity.Principal{}, Stdio: c.Stdio}}
 	if c.Auth.Anonymous != nil {
 		s.directory.Anonymous = *c.Auth.Anonymous
 	}

@@ -1,4 +1,4 @@
-package replay
+package policydiff
 
 import (
 	"cmp"

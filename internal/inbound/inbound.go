@@ -1,10 +1,10 @@
-// Package answers takes the decisions of people from other systems: buttons of Slack, and programs that sign what they send as
+// Package inbound takes the decisions of people from other systems: buttons of Slack, and programs that sign what they send as
 // the webhooks of package webhook are signed.
 //
 // It refuses what isn't signed with the secret of the hook, what is older than a few minutes, and what came before. The account
 // in the other system must be mapped to a person who has been invited or has signed in; their rights of this moment count, and
 // all rules of review. GET decides nothing: it leads to the console. A change of a high risk is approved in the console alone.
-package answers
+package inbound
 
 import (
 	"bytes"

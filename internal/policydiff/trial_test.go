@@ -1,4 +1,4 @@
-package replay_test
+package policydiff_test
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/policydiff"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
-	"github.com/bailiwick-dev/bailiwick/internal/replay"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -68,8 +68,8 @@ func code(r audit.Record, code, kind string) audit.Record {
 	return r
 }
 
-func directory() replay.Directory {
-	return replay.Directory{Tokens: map[string]identity.Principal{"a": {ID: "token:a", TokenID: "a", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}},
+func directory() policydiff.Directory {
+	return policydiff.Directory{Tokens: map[string]identity.Principal{"a": {ID: "token:a", TokenID: "a", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}},
 		Stdio: identity.Principal{ID: "stdio", Tenant: "acme", Scopes: []identity.Scope{identity.Read}, Tools: identity.List{Only: []string{"get_object"}}}}
 }
 
@@ -129,7 +129,7 @@ func TestTrial(t *testing.T) {
 			was, is := open(), open()
 			was.RefuseScans, is.RefuseScans = tt.call.Kind == "scan", tt.call.Kind == "scan"
 			tt.change(&is)
-			run := replay.Trial{Old: replay.Side{Regime: regime(t, was, tools), Directory: directory()}, New: replay.Side{Regime: regime(t, is, tools), Directory: directory()}}
+			run := policydiff.Trial{Old: policydiff.Side{Regime: regime(t, was, tools), Directory: directory()}, New: policydiff.Side{Regime: regime(t, is, tools), Directory: directory()}}
 			run.Add(tt.call)
 			report := run.Report()
 			var got []string
@@ -160,7 +160,7 @@ func TestTrialCounts(t *testing.T) {
 	is.Classes["app.issues"] = policy.ClassRule{Hidden: true}
 	fewer := slices.Clone(tools)
 	fewer[0].Off = true
-	run := replay.Trial{Old: replay.Side{Regime: regime(t, open(), tools), Directory: directory()}, New: replay.Side{Regime: regime(t, is, fewer), Directory: directory()}}
+	run := policydiff.Trial{Old: policydiff.Side{Regime: regime(t, open(), tools), Directory: directory()}, New: policydiff.Side{Regime: regime(t, is, fewer), Directory: directory()}}
 	for i := range 5 {
 		r := call("get_object", "app.issues", "class_name object_id")
 		r.Time = noon.Add(time.Duration(-i) * time.Hour)
@@ -213,7 +213,7 @@ func TestExplain(t *testing.T) {
 		{"a call that was not refused", call("query_class", "app.users", ""), " @  : the call was not refused (ok)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := replay.Explain(g, directory(), &tt.call)
+			e := policydiff.Explain(g, directory(), &tt.call)
 			e.Notes = append([]string{e.Verdict.Why}, e.Notes...)
 			still := ""
 			if e.Still {

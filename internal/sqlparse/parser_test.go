@@ -1,10 +1,10 @@
-package sqltext_test
+package sqlparse_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -16,7 +16,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		q, err := sqltext.Parse(text)
+		q, err := sqlparse.Parse(text)
 		if err == nil {
 			q.First()
 			return
@@ -30,7 +30,7 @@ func FuzzParse(f *testing.F) {
 // TestBounds checks that a statement is bounded in size, depth and expressions.
 func TestBounds(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want string }{
-		"bytes":       {"SELECT '" + strings.Repeat("x", sqltext.MaxText) + "'", "line 1, column 1: the statement has 65545 bytes; at most 65536"},
+		"bytes":       {"SELECT '" + strings.Repeat("x", sqlparse.MaxText) + "'", "line 1, column 1: the statement has 65545 bytes; at most 65536"},
 		"parentheses": {"SELECT " + strings.Repeat("(", 5000) + "1" + strings.Repeat(")", 5000), "nest more than 60 deep"},
 		"queries":     {strings.Repeat("SELECT * FROM (", 500) + "SELECT 1" + strings.Repeat(") AS x", 500), "nest more than 60 deep"},
 		"operands":    {"SELECT 1" + strings.Repeat(" + 1", 9000), "more than 5000 expressions"},
@@ -39,7 +39,7 @@ func TestBounds(t *testing.T) {
 		"not":         {"SELECT " + strings.Repeat("NOT ", 9000) + "true", "nest more than 60 deep"},
 		"casts":       {"SELECT 1" + strings.Repeat("::text", 9000), "more than 5000 expressions"},
 	} {
-		_, err := sqltext.Parse(tt.text)
+		_, err := sqlparse.Parse(tt.text)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %.200v, want %q", name, err, tt.want)
 		}

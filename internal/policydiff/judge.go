@@ -1,9 +1,9 @@
-// Package replay evaluates recorded calls under the rules: why one was refused, and which would end differently under
-// other rules.
+// Package policydiff evaluates recorded calls under the rules, for "policy explain" and "policy diff": why one was refused, and which would end
+// differently under other rules.
 //
 // It asks policyreport about the classes and fields that an audit record names, and reads no records of any source.
 // Audit records contain no values, so an outcome that depends on values is reported as undecided, never guessed.
-package replay
+package policydiff
 
 import (
 	"cmp"

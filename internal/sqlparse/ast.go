@@ -1,11 +1,11 @@
-// Package sqltext parses SELECT statements.
+// Package sqlparse parses SELECT statements.
 //
 //	text ─lexer→ tokens ─parser→ *Query
 //
 // The grammar is PostgreSQL's SELECT, with the spellings of other databases where they have one meaning only: backticks,
 // [brackets], TOP n, LIMIT a, b. Everything else that SQL can say is refused by name, with its line and column. The
 // package resolves no names: package sqlbind does, over the views of one principal.
-package sqltext
+package sqlparse
 
 import "strings"
 

@@ -1,4 +1,4 @@
-package sqltext
+package sqlparse
 
 // from reads a FROM item with its joins.
 func (p *parser) from() From {
