@@ -82,13 +82,13 @@ func (s *Store) lead() {
 	}
 }
 
-// together runs parts in one transaction. If one of them makes that impossible, each runs alone. After a commit that fails
-// none runs again.
+// together runs parts in one transaction. If one of them makes that impossible, each runs alone. None runs again after a
+// commit that fails, or after a lock of the database was waited for in vain: each would wait as long.
 func (s *Store) together(parts []*part) {
 	if len(parts) > 1 {
 		results := make([]error, len(parts))
-		ready, err := s.once(parts[0].ctx, func(tx *sql.Tx) error { return each(tx, parts, results) })
-		if ready {
+		final, err := s.once(parts[0].ctx, func(tx *sql.Tx) error { return each(tx, parts, results) })
+		if final {
 			for i, p := range parts {
 				p.done <- cmp.Or(err, results[i])
 			}
@@ -130,11 +130,11 @@ func (p *part) run(tx *sql.Tx) (err error) {
 	return p.do(p.ctx, tx)
 }
 
-// once runs do in a transaction of its own, and reports whether it came to the commit.
-func (s *Store) once(ctx context.Context, do func(*sql.Tx) error) (ready bool, err error) {
+// once runs do in a transaction of its own. Its end is final if the transaction didn't begin or came to the commit.
+func (s *Store) once(ctx context.Context, do func(*sql.Tx) error) (final bool, err error) {
 	tx, err := s.write.BeginTx(ctx, nil)
 	if err != nil {
-		return false, err
+		return true, err
 	}
 	defer tx.Rollback()
 	if err := do(tx); err != nil {

@@ -1,6 +1,6 @@
 // Package mask masks values of fields that may not be seen whole.
 //
-// Rules name masks, packages policy and algebra carry them with the columns they apply to, and package redact applies
+// Rules name masks, packages policy and plan carry them with the columns they apply to, and package redact applies
 // them to rows before they are returned. Until then values are raw, so nothing but redact may use them: Refuse is the
 // error for everything else.
 package mask
