@@ -273,6 +273,9 @@ func (b *block) yaml(t *testing.T) string {
 		case "check_against":
 			text = indented(frames[first], 4)
 		}
+		if strings.Contains(text, "read_back:") {
+			text += "\nsources: {app: {openapi: {document: teams-openapi.json, base_url: \"https://app.example/api\"}}}\n"
+		}
 		if !strings.Contains("\n"+text, "\nsources:") && !has("include") {
 			text += "\nsources: {tracker: {url: \"sqlite:tracker.db\"}, app: {url: \"sqlite:app.db\"}, desk: {url: \"sqlite:desk.db\"}}\n"
 		}
@@ -298,6 +301,11 @@ func surroundings(t *testing.T) string {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"rules/issues.yaml": "classes: {tracker.issues: {}}\n", "sources.yaml": "sources: {tracker: {url: \"sqlite:tracker.db\"}}\n", "otlp-token": "token\n",
+		"mail-openapi.json": `{"openapi": "3.1.0", "info": {"title": "Mail", "version": "1"}, "paths": {"/letters": {"get": {"operationId": "listLetters", "responses": {"200": {"description": "letters"}}}}}}`,
+		"teams-openapi.json": `{"openapi": "3.1.0", "info": {"title": "Teams", "version": "1"}, "paths": {"/teams": {
+			"get": {"operationId": "listTeams", "parameters": [{"name": "name", "in": "query", "schema": {"type": "string"}}], "responses": {"200": {"description": "teams"}}},
+			"post": {"operationId": "createTeam", "requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {"name": {"type": "string"}, "owner": {"type": "string"}}}}}},
+				"responses": {"201": {"description": "the team"}}}}}}`,
 		"packs/ours/ours.yaml": "tools:\n  - {name: ours.stacks, description: List the stacks., annotations: {readOnly: true}, operation: GET /api/v1/stacks}\n",
 	} {
 		at := filepath.Join(dir, name)

@@ -111,7 +111,4 @@ func TestNotSQLite(t *testing.T) {
 	}
 }
 
-type fake struct {
-	driver.Conn
-	tls *int
-}
+type fake struct{ driver.Conn }
