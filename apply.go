@@ -26,34 +26,33 @@ const (
 
 // Execute applies approved changes, expires those whose time is over, and takes over changes that another process
 // left, until ctx ends. After a change that creates or removes a class it describes the sources again. Any number of
-// processes that share a store may run it. failed receives errors for the operator; it may be nil.
-func (g *Gateway) Execute(ctx context.Context, failed func(error)) {
+// processes that share a store may run it. ended receives what failed in each round, joined, for the operator: nil if nothing
+// did. It may be nil.
+func (g *Gateway) Execute(ctx context.Context, ended func(error)) {
 	queue := g.options.Changes
 	if queue == nil {
 		return
 	}
-	tell := func(err error) {
-		if err != nil && failed != nil && ctx.Err() == nil {
-			failed(err)
-		}
-	}
 	seen := int64(-1)
 	for ctx.Err() == nil {
 		last, err := queue.Store().LastEvent(ctx)
-		tell(err)
+		failed := []error{err}
 		switch {
 		case err != nil:
 		case seen < 0:
 			seen = last
 		case last > seen:
 			seen, err = g.follow(ctx, seen)
-			tell(err)
+			failed = append(failed, err)
 		}
-		tell(queue.Under(g.PolicyVersion()).CatchUp(ctx, g.options.Audit))
+		failed = append(failed, queue.Under(g.PolicyVersion()).CatchUp(ctx, g.options.Audit))
 		ids, err := queue.Due(ctx, atOnce)
-		tell(err)
+		failed = append(failed, err)
 		for _, id := range ids {
-			tell(g.due(ctx, id))
+			failed = append(failed, g.due(ctx, id))
+		}
+		if ended != nil && ctx.Err() == nil {
+			ended(errors.Join(failed...))
 		}
 		if len(ids) == atOnce {
 			continue

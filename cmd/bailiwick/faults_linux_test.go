@@ -111,8 +111,10 @@ func TestFaults(t *testing.T) {
 					t.Errorf("the log has %s", line)
 				}
 			}
-			if n := strings.Count(log, `"not ready"`); n > 3 {
-				t.Errorf("%d lines say that it is not ready:\n%s", n, log)
+			for _, line := range []string{`"not ready"`, `"a change could not be brought to its end`, `"notifications wait"`, `"agents do not hear of their changes now"`} {
+				if n := strings.Count(log, line); n > 3 {
+					t.Errorf("%d lines say %s:\n%s", n, line, log)
+				}
 			}
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/inbound"
+	"github.com/bailiwick-dev/bailiwick/internal/outage"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/mcp"
@@ -86,10 +87,13 @@ func (p *App) Tell(ctx context.Context, s *mcp.Server, log *slog.Logger) (stop f
 		defer close(done)
 		var at int64
 		begun := false
+		failures := &outage.Log{Log: log, Level: slog.LevelWarn, Fails: "agents do not hear of their changes now", Works: "agents hear of their changes again"}
 		for ctx.Err() == nil {
 			err := p.tell(ctx, s, &at, &begun)
-			if err != nil && ctx.Err() == nil {
-				log.WarnContext(ctx, "agents are not told of their changes now", "error", err)
+			if ctx.Err() == nil {
+				failures.Note(ctx, err)
+			}
+			if err != nil {
 				select {
 				case <-ctx.Done():
 				case <-time.After(2 * time.Second):

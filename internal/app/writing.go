@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/outage"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
@@ -94,16 +95,16 @@ func openWritable(ctx context.Context, src config.Source, opened Opened) (Opened
 	return &keptWritable{kept{w, k.config, k.name}, w}, ""
 }
 
-// Apply applies approved changes until stop is called, which returns when no change is in progress. It logs errors for
-// the operator.
+// Apply applies approved changes until stop is called, which returns when no change is in progress. It logs failures for
+// the operator, and when they have ended.
 func (p *App) Apply(ctx context.Context, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		p.Gateway.Execute(ctx, func(err error) {
-			log.Error("a change could not be brought to its end, or the classes not read again; it is tried again", "error", err)
-		})
+		failures := &outage.Log{Log: log, Level: slog.LevelError, Fails: "a change could not be brought to its end, or the classes not read again; it is tried again",
+			Works: "changes are brought to their end again"}
+		p.Gateway.Execute(ctx, func(err error) { failures.Note(ctx, err) })
 	}()
 	return func() {
 		cancel()

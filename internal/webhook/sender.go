@@ -15,6 +15,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/outage"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -63,6 +64,8 @@ type Sender struct {
 	names []string      // of the hooks that send each notification by itself
 	sums  []string      // of those that send many at a time
 	fed   chan struct{} // signals that something may be due
+
+	feeding, delivering *outage.Log // the failures of the two loops
 }
 
 // A target is a hook and its HTTP client.
@@ -78,6 +81,9 @@ func New(o Options) *Sender {
 	}
 	o.First, o.Poll = cmp.Or(o.First, 5*time.Second), cmp.Or(o.Poll, time.Second)
 	s := &Sender{o: o, hooks: map[string]*target{}, fed: make(chan struct{}, 1)}
+	for _, l := range []**outage.Log{&s.feeding, &s.delivering} {
+		*l = &outage.Log{Log: o.Logger, Level: slog.LevelWarn, Fails: "notifications wait", Works: "notifications go on"}
+	}
 	for _, h := range o.Hooks {
 		h.Attempts = cmp.Or(h.Attempts, attempts)
 		s.hooks[h.Name] = &target{h, clientFor(h)}
@@ -102,11 +108,11 @@ func (s *Sender) Run(ctx context.Context) {
 }
 
 // failing logs a failure of the store, and waits.
-func (s *Sender) failing(ctx context.Context, doing string, err error) {
+func failing(ctx context.Context, l *outage.Log, doing string, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	s.o.Logger.WarnContext(ctx, "notifications wait", "doing", doing, "error", err)
+	l.Note(ctx, fmt.Errorf("%s: %w", doing, err))
 	sleep(ctx, pause)
 }
 
@@ -125,11 +131,13 @@ func (s *Sender) feed(ctx context.Context) {
 		at, more, err := s.feedOnce(ctx)
 		switch {
 		case err != nil:
-			s.failing(ctx, "read the events", err)
+			failing(ctx, s.feeding, "read the events", err)
 		case !more:
 			if err := s.o.Changes.Await(ctx, at); err != nil {
-				s.failing(ctx, "wait for events", err)
+				failing(ctx, s.feeding, "wait for events", err)
+				continue
 			}
+			s.feeding.Note(ctx, nil)
 		}
 	}
 }
@@ -211,8 +219,11 @@ func (s *Sender) deliver(ctx context.Context) {
 	for ctx.Err() == nil {
 		due, err := s.due(ctx)
 		if err != nil {
-			s.failing(ctx, "look for what is due", err)
+			failing(ctx, s.delivering, "look for what is due", err)
 			continue
+		}
+		if len(due) == 0 {
+			s.delivering.Note(ctx, nil)
 		}
 		var all sync.WaitGroup
 		for _, list := range due {
@@ -256,7 +267,7 @@ func (s *Sender) attempt(ctx context.Context, list []Delivery) {
 	t := s.hooks[list[0].Hook]
 	message, err := s.message(ctx, t, list)
 	if err != nil {
-		s.failing(ctx, "read a change", err)
+		failing(ctx, s.delivering, "read a change", err)
 		return
 	}
 	sent := s.send(ctx, t, message)
@@ -276,7 +287,7 @@ func (s *Sender) attempt(ctx context.Context, list []Delivery) {
 			after = max(s.again(d.Attempts), min(sent.after, longest))
 		}
 		if err := s.o.Store.Finish(ctx, d, after); moved(err) != nil {
-			s.failing(ctx, "keep what became of a delivery", err)
+			failing(ctx, s.delivering, "keep what became of a delivery", err)
 		}
 	}
 }

@@ -224,7 +224,8 @@ var mayImport = map[string]string{
 	"internal/installlink": "",
 
 	// beside change
-	"internal/webhook":  "change identity internal/netguard internal/review internal/rules/expression problem write",
+	"internal/outage":   "",
+	"internal/webhook":  "change identity internal/netguard internal/outage internal/review internal/rules/expression problem write",
 	"internal/inbound":  ". change identity internal/netguard internal/once internal/refused internal/review internal/webhook problem",
 	"internal/mail":     "internal/webhook",
 	"internal/netguard": "",

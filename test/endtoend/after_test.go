@@ -47,7 +47,7 @@ func TestAfter(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	go func() { defer close(ended); o.gateway.Execute(ctx, func(err error) { t.Error(err) }) }()
+	go func() { defer close(ended); o.gateway.Execute(ctx, failing(t)) }()
 	defer func() { stop(); <-ended }()
 	if _, err := ben.Reject(t.Context(), first.ID, "no"); err != nil {
 		t.Fatal(err)
@@ -118,5 +118,14 @@ func TestTargetDown(t *testing.T) {
 	}
 	if kept, err := o.store.Get(t.Context(), s.ID); err != nil || kept.State != change.Pending || len(kept.Decisions) != 0 {
 		t.Errorf("%+v %v", kept, err)
+	}
+}
+
+// failing returns what Execute reports to in a test where nothing fails.
+func failing(t *testing.T) func(error) {
+	return func(err error) {
+		if err != nil {
+			t.Error(err)
+		}
 	}
 }

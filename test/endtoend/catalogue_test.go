@@ -79,7 +79,7 @@ func TestClassOfAnother(t *testing.T) {
 	defer running.Wait()
 	defer cancel()
 	for _, g := range []*bailiwick.Gateway{o.gateway, replica} {
-		running.Go(func() { g.Execute(ctx, func(err error) { t.Error(err) }) })
+		running.Go(func() { g.Execute(ctx, failing(t)) })
 	}
 	time.Sleep(100 * time.Millisecond) // they follow events from their start on
 	for _, tt := range lifeOfAClass {

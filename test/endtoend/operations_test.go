@@ -459,7 +459,7 @@ func TestCallLeft(t *testing.T) {
 	time.Sleep(300 * time.Millisecond) // the lease ends
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
-	go o.gateway.Execute(ctx, func(err error) { t.Error(err) })
+	go o.gateway.Execute(ctx, failing(t))
 	ben := o.person("ben")
 	for {
 		now, err := ben.Sheet(ctx, s.ID)

@@ -1,0 +1,73 @@
+// Package outage logs a failure that repeats, such as that of a store which a loop asks each second, in a bounded number of
+// lines: one at once, then at most one a minute with the number of times, and one when it has ended.
+package outage
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+)
+
+// interval is the least time between two lines about a failure that goes on.
+const interval = time.Minute
+
+// A Log logs the failures of one loop. It is safe for concurrent use.
+type Log struct {
+	Log   *slog.Logger
+	Level slog.Level // of a failure
+	Fails string     // the message while it fails
+	Works string     // the message when it has ended
+	Now   func() time.Time
+
+	mu     sync.Mutex
+	since  time.Time // when it began to fail; zero while it works
+	logged time.Time
+	times  int // failures since the last line
+}
+
+// Note takes what came of one round of the loop: nil if nothing failed. Errors that are joined are written once each.
+func (l *Log) Note(ctx context.Context, err error) {
+	now := time.Now
+	if l.Now != nil {
+		now = l.Now
+	}
+	at := now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case err == nil && l.since.IsZero():
+	case err == nil:
+		l.Log.InfoContext(ctx, l.Works, "after", at.Sub(l.since).Round(time.Second).String())
+		l.since, l.times = time.Time{}, 0
+	default:
+		first := l.since.IsZero()
+		if first {
+			l.since = at
+		}
+		l.times++
+		if !first && at.Sub(l.logged) < interval {
+			return
+		}
+		attrs := []slog.Attr{slog.String("error", text(err))}
+		if !first {
+			attrs = append(attrs, slog.Int("times", l.times))
+		}
+		l.Log.LogAttrs(ctx, l.Level, l.Fails, attrs...)
+		l.logged, l.times = at, 0
+	}
+}
+
+// text returns the lines of err, each once.
+func text(err error) string {
+	var lines []string
+	seen := map[string]bool{}
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if !seen[line] {
+			lines = append(lines, line)
+		}
+		seen[line] = true
+	}
+	return strings.Join(lines, "; ")
+}
