@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -84,6 +85,7 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 		fmt.Fprintln(w, "CLASS\tVISIBLE\tHIDDEN\tDENIED\tRECORDS")
 	}
 	shown := 0
+	tenanted := slices.ContainsFunc(r.Classes, func(e policyreport.Class) bool { return e.Tenant != "" })
 	for _, e := range r.Classes {
 		if !e.Shown {
 			fmt.Fprintf(w, "%s\t-\t-\t-\t%s\n", e.Name, e.Why)
@@ -95,7 +97,10 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 		case e.Recordless:
 			records = "none: a description"
 		case records == "":
-			records = "all, for every tenant"
+			records = "all"
+			if tenanted {
+				records = "all, for every tenant"
+			}
 		}
 		if e.Guarded != "" {
 			records += "; as " + e.Guarded
