@@ -36,7 +36,7 @@ func initCommand(t *terminal.Terminal) *cobra.Command {
 		Example: "  bailiwick init app.db --out bailiwick.yaml\n  bailiwick init postgres://reader@db.example/shop --out bailiwick.yaml\n" +
 			"  PARSE_APP_ID=… PARSE_MASTER_KEY=… bailiwick init parse+https://app.example/parse --out bailiwick.yaml\n" +
 			"  bailiwick init openapi.json --base-url https://app.example --out bailiwick.yaml\n  bailiwick init ./Billing --out bailiwick.yaml",
-		Args: terminal.These(1, "the database: sqlite:app.db, postgres://…, mariadb://…, mongodb://… or parse+https://…, an OpenAPI document, or a project's folder"),
+		Args: terminal.These(1, "what to look at (sqlite:app.db, postgres://…, mariadb://…, mongodb://…, parse+https://…, an OpenAPI document, or a project's folder)"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if isDocument(args[0]) {
 				return writeAPI(t, args[0], base, out)

@@ -241,7 +241,10 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 	if strays != nil && !c.Lenient {
 		return nil, errors.New(strings.Join(warnings, "\n"))
 	}
-	if n := Tenanted(c); n > 0 && t.Tenant == "" {
+	switch n := Tenanted(c); {
+	case n == 0 && t.Tenant != "" && len(c.Sources) > 0 && !slices.ContainsFunc(slices.Collect(maps.Values(c.Rules.Classes)), func(r policy.ClassRule) bool { return r.Tenant != nil }):
+		warnings = append(warnings, "tenant: no class has tenants, so that --tenant hides nothing")
+	case n > 0 && t.Tenant == "":
 		warnings = append(warnings, fmt.Sprintf("tenant: the token names none, and it sees no record of %d classes that have one (--tenant)", n))
 	}
 	return warnings, nil

@@ -190,6 +190,8 @@ func (c *connection) warn(ctx context.Context, conf *config.Config, want identit
 
 // withToken makes a token, if the server takes one, and has the client send it.
 func (c *connection) withToken(ctx context.Context) error {
+	// Without a configuration a store that is made here is one that no server reads.
+	c.keep.There = c.keep.File == "" && c.keep.Store == "" && !app.Exists(app.DefaultFile)
 	return c.keep.Tokens(ctx, func(tokens *identity.Tokens, conf *config.Config) error {
 		if err := c.address(conf); err != nil {
 			return err
