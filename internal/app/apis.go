@@ -44,7 +44,7 @@ func (p *App) openConnections() (*connect.Connections, error) {
 		return nil, nil
 	}
 	keys := p.Config.Accounts
-	return connect.New(connect.Options{Store: p.Store, Used: p.Store, Key: keys.Key, Previous: keys.Previous, Page: func() string { return p.Address + console.Path + "/you" }})
+	return connect.New(connect.Options{Store: p.Store, Used: p.Store, Key: keys.Key, Previous: keys.Previous, Page: func() string { return p.site() + console.Path + "/you" }})
 }
 
 // knownTo returns the credentials of all sources, including the passwords of databases.

@@ -51,7 +51,7 @@ func (p *App) Answers(log *slog.Logger) http.Handler {
 	if p.Tokens == nil || !slices.ContainsFunc(n.Hooks, func(h webhook.Hook) bool { return h.Answers() }) {
 		return nil
 	}
-	return inbound.New(inbound.Options{Hooks: n.Hooks, Reviewer: p.Gateway.Reviewer, Used: p.Store, Link: cmp.Or(n.URL, p.Config.Server.URL) + console.Path + "/changes/", Logger: log,
+	return inbound.New(inbound.Options{Hooks: n.Hooks, Reviewer: p.Gateway.Reviewer, Used: p.Store, Link: p.site() + console.Path + "/changes/", Logger: log,
 		Person: func(ctx context.Context, who webhook.Person) (identity.Principal, error) {
 			return p.Tokens.Known(ctx, who.Owner, who.Tenant)
 		}})

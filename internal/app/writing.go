@@ -1,12 +1,14 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/outage"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -58,8 +60,13 @@ func (p *App) queue() *change.Queue {
 	return change.NewQueue(change.Options{Store: p.Store, Life: c.Review.Life, Most: c.Limits.Pending, Rate: c.Limits.Proposals, Single: c.Review.Single, Edit: c.Review.Edit})
 }
 
-// link returns the console's URL of a change, below the server's address.
-func (p *App) link(id string) string { return p.Address + "/console/changes/" + id }
+// site returns the URL of this server as people know it: the configured one, or else its address.
+func (p *App) site() string {
+	return cmp.Or(p.Config.Notifications.URL, p.Config.Server.URL, p.Address)
+}
+
+// link returns the console's URL of a change.
+func (p *App) link(id string) string { return p.site() + console.Path + "/changes/" + id }
 
 // openWritable opens src for writing as well, if possible. A source that can only be read is returned unchanged, with a
 // warning that gives the reason.

@@ -34,6 +34,9 @@ func letterOf(notes []note, id string) (Letter, error) {
 	l := Letter{ID: id, Subject: first.line()}
 	if title := first.title(); title != "" {
 		l.Subject = fmt.Sprintf("%s: %s", verb(first.Event), title)
+		if first.Broken {
+			l.Subject = "BREAK GLASS, " + l.Subject
+		}
 	}
 	if len(notes) > 1 {
 		l.Subject = fmt.Sprintf("%d events of changes", len(notes))

@@ -49,6 +49,7 @@ type Data struct {
 	// As the person sees it that the hook names; else empty.
 	Title  string   `json:"title,omitzero"`
 	Lines  []string `json:"lines,omitzero"`
+	Says   string   `json:"says,omitzero"`       // the agent's unchecked sentence or reason, with its name
 	Digest string   `json:"digest,omitzero"`     // of what is decided about
 	Answer string   `json:"answer_url,omitzero"` // takes signed decisions by POST, while people can decide
 }
@@ -116,7 +117,7 @@ func (s *Sender) message(ctx context.Context, t *target, list []Delivery) (outgo
 		if answers := s.o.Answers; answers != "" && t.Answers() && notes[0].open() {
 			m.Data.Answer, m.Data.Digest = answers+t.Name, notes[0].Sheet.Digest
 		}
-		m.Data.Title, m.Data.Lines = notes[0].title(), notes[0].lines(shownLines)
+		m.Data.Title, m.Data.Lines, m.Data.Says = notes[0].title(), notes[0].lines(shownLines), notes[0].says()
 		content = m
 	}
 	body, err := json.Marshal(content)

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -35,12 +36,19 @@ func (n *note) lines(most int) []string {
 	return lines
 }
 
-// says returns the agent's sentence with its name; "" if there is none.
+// says returns the agent's sentence with its name, or else its reason; "" if there is neither.
 func (n *note) says() string {
-	if n.Sheet == nil || n.Sheet.Says == "" {
+	if n.Sheet == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s says, not checked: “%s”", n.Sheet.SaidBy, cut(n.Sheet.Says, 200))
+	by, words := n.Sheet.SaidBy, n.Sheet.Says
+	if words == "" {
+		by, words = n.Sheet.Agent, n.Sheet.Reason
+	}
+	if words == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s says, not checked: “%s”", by, cut(strings.Join(strings.Fields(words), " "), 200))
 }
 
 // open reports whether people can still decide about what n shows.

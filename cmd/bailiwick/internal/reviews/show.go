@@ -32,6 +32,9 @@ func printRows(t *terminal.Terminal, rows []review.Row, now time.Time) error {
 	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSTATE\tRISK\tAPPROVALS\tAGENT\tAGE\tCHANGE")
 	for _, r := range rows {
+		if r.Broken {
+			r.Title = "BREAK GLASS: " + r.Title
+		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d/%d\t%s\t%s\t%s\n", oneLine(r.ID), oneLine(string(r.State)), oneLine(string(r.Risk)), r.Approvals, r.Need, oneLine(r.Agent), age(now.Sub(r.Created)), oneLine(r.Title))
 	}
 	return w.Flush()

@@ -90,11 +90,14 @@ func TestPrintRows(t *testing.T) {
 	var out bytes.Buffer
 	row := sheet().Row
 	row.Title = "update\tissue\n42"
-	if err := printRows(terminal.New(strings.NewReader(""), &out, &out), []review.Row{row}, noon); err != nil {
+	broken := row
+	broken.Broken = true
+	if err := printRows(terminal.New(strings.NewReader(""), &out, &out), []review.Row{row, broken}, noon); err != nil {
 		t.Fatal(err)
 	}
 	want := `ID                          STATE    RISK  APPROVALS  AGENT       AGE  CHANGE
 01JDC0000000000000000000AA  pending  high  1/2        triage bot  1h   update issue 42
+01JDC0000000000000000000AA  pending  high  1/2        triage bot  1h   BREAK GLASS: update issue 42
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)

@@ -1,0 +1,22 @@
+package app
+
+import (
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/internal/config"
+)
+
+// TestLink checks where the links lead that agents are given: to this server as people know it.
+func TestLink(t *testing.T) {
+	for _, c := range []struct{ notifications, server, want string }{
+		{"https://review.example", "https://gate.example", "https://review.example/console/changes/01"},
+		{"", "https://gate.example", "https://gate.example/console/changes/01"},
+		{"", "", "http://127.0.0.1:8420/console/changes/01"},
+	} {
+		p := &App{Address: "http://127.0.0.1:8420", Config: &config.Config{}}
+		p.Config.Notifications.URL, p.Config.Server.URL = c.notifications, c.server
+		if got := p.link("01"); got != c.want {
+			t.Errorf("link is %s, want %s", got, c.want)
+		}
+	}
+}
