@@ -90,10 +90,7 @@ func (p *App) Tell(ctx context.Context, s *mcp.Server, log *slog.Logger) (stop f
 		failures := &outage.Log{Log: log, Level: slog.LevelWarn, Fails: "agents do not hear of their changes now", Works: "agents hear of their changes again"}
 		for ctx.Err() == nil {
 			err := p.tell(ctx, s, &at, &begun)
-			if ctx.Err() == nil {
-				failures.Note(ctx, err)
-			}
-			if err != nil {
+			if failures.Note(ctx, err); err != nil {
 				select {
 				case <-ctx.Done():
 				case <-time.After(2 * time.Second):

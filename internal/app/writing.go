@@ -109,8 +109,7 @@ func (p *App) Apply(ctx context.Context, log *slog.Logger) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		failures := &outage.Log{Log: log, Level: slog.LevelError, Fails: "a change could not be brought to its end, or the classes not read again; it is tried again",
-			Works: "changes are brought to their end again"}
+		failures := &outage.Log{Log: log, Level: slog.LevelError, Fails: "a change could not be brought to its end, or the classes not read again; it is tried again", Works: "changes are brought to their end again"}
 		p.Gateway.Execute(ctx, func(err error) { failures.Note(ctx, err) })
 	}()
 	return func() {

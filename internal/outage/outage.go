@@ -27,7 +27,8 @@ type Log struct {
 	times  int // failures since the last line
 }
 
-// Note takes what came of one round of the loop: nil if nothing failed. Errors that are joined are written once each.
+// Note takes what came of one round of the loop: nil if nothing failed. Errors that are joined are written once each. What
+// fails because ctx has ended isn't written.
 func (l *Log) Note(ctx context.Context, err error) {
 	now := time.Now
 	if l.Now != nil {
@@ -37,7 +38,7 @@ func (l *Log) Note(ctx context.Context, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case err == nil && l.since.IsZero():
+	case err == nil && l.since.IsZero(), ctx.Err() != nil:
 	case err == nil:
 		l.Log.InfoContext(ctx, l.Works, "after", at.Sub(l.since).Round(time.Second).String())
 		l.since, l.times = time.Time{}, 0
