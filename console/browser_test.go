@@ -70,7 +70,7 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	ctx, cancel := context.WithTimeout(b.ctx, 40*time.Second)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
-		b.t.Fatalf("%v\n%s", err, eval[string](b, "location.href + \"\\n\" + document.body.innerText"))
+		b.t.Fatalf("%v\n%s", err, eval[string](b, "location.href + \"\\n\" + document.body?.innerText"))
 	}
 }
 
@@ -129,24 +129,38 @@ func (b *tab) dark(on bool) {
 // eval returns the result of a script.
 func eval[T any](b *tab, script string) T {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 40*time.Second)
-	defer cancel()
-	out, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+	out, err := evaluated[T](b, script)
 	if err != nil {
 		b.t.Fatalf("%s: %v", script, err)
 	}
 	return out
 }
 
+func evaluated[T any](b *tab, script string) (T, error) {
+	ctx, cancel := context.WithTimeout(b.ctx, 40*time.Second)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+}
+
+// is evaluates a script; it is false of a page that is left meanwhile.
+func (b *tab) is(script string) bool {
+	b.t.Helper()
+	yes, err := evaluated[bool](b, script)
+	if err != nil && !strings.Contains(err.Error(), "Inspected target navigated") && !strings.Contains(err.Error(), "context was destroyed") {
+		b.t.Fatalf("%s: %v", script, err)
+	}
+	return yes && err == nil
+}
+
 // waitFor waits until a script returns true, and returns how long that took.
 func (b *tab) waitFor(script string) time.Duration {
 	b.t.Helper()
 	start := time.Now()
-	for !eval[bool](b, script) {
+	for !b.is(script) {
 		if time.Since(start) > 60*time.Second {
 			b.shoot("failed", false)
 			b.t.Fatalf("still not so: %s\n%s\n%s", script, eval[string](b, `"hidden " + document.hidden + ", live " + JSON.stringify(document.getElementById("live")?._htmx?.sse ?? null, ["attempt", "lastEventId", "status", "cancelled"])`),
-				eval[string](b, "document.body.innerText"))
+				eval[string](b, "document.body?.innerText"))
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
