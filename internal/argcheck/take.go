@@ -59,8 +59,8 @@ func (in *Schema) Take(args value.Value, clamp bool) (out value.Value, notes []s
 	return value.OfObject(members), notes
 }
 
-// meant returns the argument that name stands for: itself, or the one that it is another word for. Nothing stands for an
-// argument that is given already.
+// meant returns the argument that name means: itself, or the one of which it is an alias. An alias of an argument that is
+// already given has no meaning.
 func (in *Schema) meant(name string, args value.Value, before []value.Member) string {
 	if _, known := in.properties[name]; known || in.open {
 		return name

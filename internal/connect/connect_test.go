@@ -185,7 +185,7 @@ func (h *house) works(t *testing.T, token string) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// refusal returns the refusal of a call for who, "" for none.
+// refusal returns the text with which a call for a principal is refused, "" if it isn't.
 func (h *house) refusal(t *testing.T, source string, who identity.Principal) string {
 	t.Helper()
 	token, err := h.accounts[source].Token(t.Context(), who)

@@ -74,7 +74,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestHeld checks that a connection gives back all that it was charged for, whoever is charged for pages of caches.
+// TestHeld checks that a connection gives back all that it was charged for. Pages of caches are on no account.
 func TestHeld(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
