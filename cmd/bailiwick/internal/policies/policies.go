@@ -1,7 +1,7 @@
 // Package policies implements the operators' commands about rules: what a principal may do, why a call was refused,
 // what is questionable in a configuration, whether it meets its tests, and what another one would change.
 //
-// It prints the results of packages policyreport, replay, findings and policytest. It refuses an ambiguous principal
+// It prints the results of packages policyreport, policydiff, findings and policytest. It refuses an ambiguous principal
 // and reads no records.
 package policies
 
