@@ -118,6 +118,8 @@ func (c clock) between(from, to time.Time, unit string, first int64) driver.Valu
 	return nil
 }
 
+// formatted writes wall by the conversions of MongoDB's $dateToString: %Y %m %d %H %M %S %L (milliseconds) %j (day of the year) %G %V
+// %u (ISO year, week and weekday) and %%. Unknown ones are copied: the binder has refused them.
 func formatted(wall time.Time, format string) string {
 	year, week := wall.ISOWeek()
 	var out strings.Builder

@@ -11,6 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
+// conversions returns three families of functions: as…, which take a JSON value only if it has the type already, to…, which convert a
+// value of a column, and to… of JSON. Each gives null for what has no such value.
 func conversions() map[string]function {
 	out := map[string]function{
 		expr.SQLiteOfAny:     {1, ofAny},
@@ -48,6 +50,7 @@ func conversions() map[string]function {
 	} {
 		out[name] = function{1, func(args []driver.Value) driver.Value { return to(plainValue(args[0])) }}
 		out[name+expr.SQLiteOfJSON] = ofText(func(text string) driver.Value {
+			// JSON doesn't separate decimals from doubles: a number is a Double here, unless it is whole or a Decimal is wanted.
 			v := scalar(text)
 			if f, ok := v.AsFloat(); ok && v.Kind() == value.Decimal && name != expr.SQLiteToDecimal {
 				v = value.OfFloat(f + 0)
@@ -132,6 +135,7 @@ func asBoolean(v value.Value) driver.Value {
 	return truth(v.Bool())
 }
 
+// toInteger converts as $toInt does: a real is truncated towards zero, null beyond 64 bits; a text is digits with an optional sign.
 func toInteger(v value.Value) driver.Value {
 	switch v.Kind() {
 	case value.Int:

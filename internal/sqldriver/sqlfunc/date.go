@@ -74,6 +74,8 @@ func (c *caches) at(ms, name driver.Value) (time.Time, clock, bool) {
 	return t, clock{loc}, year >= 1 && year <= 9999
 }
 
+// dates returns the functions of dates. Instants are integers, milliseconds since 1970; a zone is "", an offset or an IANA name, kept
+// parsed in c. Null, and an instant outside of the years 1 to 9999, give null.
 func dates(c *caches) map[string]function {
 	return map[string]function{
 		expr.SQLiteInstant:  {1, instant},
@@ -158,6 +160,8 @@ func millis(t time.Time) driver.Value {
 	return nil
 }
 
+// datePart returns the part of wall that MongoDB's operator of the same name gives: dayOfWeek counts from Sunday 1, isoDayOfWeek from
+// Monday 1. It is null for an unknown part.
 func datePart(wall time.Time, part string) driver.Value {
 	year, week := wall.ISOWeek()
 	switch part {

@@ -19,6 +19,8 @@ func ofText(f func(text string) driver.Value) function {
 	}}
 }
 
+// json returns the functions over JSON texts: equality, keys and orders for groups and sorts, parts of objects, and lists. An argument
+// that isn't JSON of the expected kind gives null, never an error, because an error would show what a hidden record holds.
 func json() map[string]function {
 	return map[string]function{
 		expr.SQLiteJSONEqual: {2, func(args []driver.Value) driver.Value {
@@ -182,6 +184,9 @@ func compareJSON(x, y driver.Value) driver.Value {
 	return int64(value.Order(a, b))
 }
 
+// setPart returns the JSON text args[0] with the part at a path, args[2:], replaced by the JSON args[1], null if that is no text. A
+// missing member is added to an object that is there; else the text stays as it is. The other bytes are untouched, so that numbers keep
+// their digits.
 func setPart(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	if !ok || len(args) < 2 {
@@ -209,6 +214,7 @@ func setPart(args []driver.Value) driver.Value {
 	return text[:from] + "{" + quote(names[last]) + ":" + part + "}" + text[to:]
 }
 
+// elementAt returns element args[1] of the list args[0], from 0, or from the end if it is negative; null if there is none.
 func elementAt(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	at, aok := args[1].(int64)
@@ -216,6 +222,7 @@ func elementAt(args []driver.Value) driver.Value {
 		return nil
 	}
 	if at < 0 {
+		// Counts the elements, so that -1 becomes the index of the last.
 		elements(text, func(string) bool { at++; return true })
 		if at < 0 {
 			return nil
@@ -242,6 +249,8 @@ func inList(args []driver.Value) driver.Value {
 	return truth(found)
 }
 
+// slice returns at most args[2] elements of the list args[0] from index args[1], or from the end if that is negative; beyond the
+// beginning it starts at the first. Null for no list, and for a count below 1, which MongoDB refuses.
 func slice(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	from, fok := args[1].(int64)
@@ -265,6 +274,7 @@ func slice(args []driver.Value) driver.Value {
 	return "[" + strings.Join(out, ",") + "]"
 }
 
+// joinLists returns the elements of all arguments as one list; null if one isn't a list, or if the result would exceed longest bytes.
 func joinLists(args []driver.Value) driver.Value {
 	var out strings.Builder
 	out.WriteByte('[')

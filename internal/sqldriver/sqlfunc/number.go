@@ -12,6 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 )
 
+// numbers returns the functions of numbers. Those whose names end in OfDecimals take decimals as SQLite holds them and are exact; the
+// others take integers and reals. Overflow, division by zero and what isn't a number give null.
 func numbers() map[string]function {
 	out := map[string]function{
 		expr.SQLiteCompare: {2, func(args []driver.Value) driver.Value { return int64(compare(args[0], args[1])) }},
@@ -46,6 +48,7 @@ func numbers() map[string]function {
 			n = 2
 		}
 		out[name] = function{n, func(args []driver.Value) driver.Value {
+			// Infinities, and doubles too large or small for arithmetic, are null in every backend.
 			if x, ok := args[0].(float64); ok && !plan.Sized(x) {
 				return nil
 			}
@@ -149,6 +152,8 @@ func (op operation) typed() func(args []driver.Value) driver.Value {
 	}
 }
 
+// decimals applies op to two decimals: as integers if both are and the result fits, else with big integers at a common exponent. Null
+// if one isn't a number.
 func (op operation) decimals(args []driver.Value) driver.Value {
 	x, xok := args[0].(int64)
 	y, yok := args[1].(int64)

@@ -157,6 +157,8 @@ type set struct {
 	texts map[string]bool   // those that are not keys
 }
 
+// add adds a document, of which the set keeps the least text among equal ones, so that the order of the rows doesn't matter. Texts seen
+// before are left out without parsing. A set that grows beyond its bound drops everything and is null.
 func (s *set) add(v driver.Value) {
 	text := textOf(v)
 	if s.over || s.texts[text] || s.byKey[text] == text {

@@ -59,7 +59,6 @@ func pairs(args []driver.Value) driver.Value {
 	return string(value.OfArray(out).AppendJSON(nil))
 }
 
-// objectOf returns the object of a list of pairs; null if one isn't a pair.
 // joinTexts joins the texts in a list.
 func joinTexts(args []driver.Value) driver.Value {
 	list, _, _ := all(args[0])
@@ -70,6 +69,8 @@ func joinTexts(args []driver.Value) driver.Value {
 	return nil
 }
 
+// objectOf returns the object of a list of pairs, {k, v} or [k, v]; null if one isn't a pair. Of members with the same name the last
+// value stays, at the place of the first.
 func objectOf(args []driver.Value) driver.Value {
 	list, _, ok := all(args[0])
 	if !ok {

@@ -121,6 +121,7 @@ func (s *sum) total() (n *big.Int, exp int) {
 	return n, exp
 }
 
+// value returns the sum or the average: null for an average of nothing, and where a number was infinite. It rounds once, at the end.
 func (s *sum) value() driver.Value {
 	if s.wrong > 0 || s.average && s.count == 0 {
 		return nil

@@ -57,6 +57,8 @@ func expression(pattern string) any {
 	return re
 }
 
+// texts returns the functions of texts. Patterns are compiled once and kept in c; they were checked when the query was parsed, and one
+// that doesn't compile matches nothing.
 func texts(c *caches) map[string]function {
 	return map[string]function{
 		expr.SQLiteMatches: {2, func(args []driver.Value) driver.Value {
@@ -98,6 +100,8 @@ func substring(args []driver.Value) driver.Value {
 	return text[:offset(text, length)]
 }
 
+// split returns the parts of a text between separators, as a JSON list; null for an empty separator, and for a list above longest
+// bytes.
 func split(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	sep, sok := args[1].(string)
