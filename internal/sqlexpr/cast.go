@@ -61,6 +61,9 @@ func (b *Binder) cast(e *sqlparse.Cast) (Node, error) {
 	return computedOf(out, e.At), nil
 }
 
+// converted returns x in type t, by its type: null stays null, times and lengths of time are refused, texts become booleans by
+// PostgreSQL's spellings, and a fraction becomes an Integer by rounding, where a pipeline's $toInt truncates. A value that has no t is
+// null, not an error.
 func (b *Binder) converted(x *Node, t schema.Type, e *sqlparse.Cast) (plan.Expr, error) {
 	from := x.Kind()
 	switch {

@@ -68,6 +68,9 @@ func extreme(o plan.Op) func(*called, []Node) (Node, error) {
 	}
 }
 
+// ofValues returns the functions that choose among values of any type (coalesce, greatest, nullif, iif) and those over JSON and lists,
+// with the names that PostgreSQL, SQLite, MySQL and SQL Server use for them. max and min of two or more arguments are SQLite's scalar
+// forms.
 func ofValues() map[string]function {
 	return map[string]function{
 		"coalesce": {1, -1, timeless(among)}, "ifnull": {2, 2, timeless(among)}, "nvl": {2, 2, timeless(among)},

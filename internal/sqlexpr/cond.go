@@ -72,6 +72,7 @@ func (b *Binder) Cond(e sqlparse.Expr) (Cond, error) {
 	return c, err
 }
 
+// condition binds e by its kind. What a group or window has computed is a value, as is what isn't a condition by its form: see truth.
 func (b *Binder) condition(e sqlparse.Expr) (Cond, error) {
 	if _, ok := b.Names.Computed(e); ok {
 		return b.truth(e)
@@ -254,6 +255,7 @@ func (b *Binder) noteDigits(sign string, x *Node) {
 	b.Known.Note(x.At, "digits", "%s is compared with the digits of the number: '07' isn't 7", typed.What(&x.Node))
 }
 
+// is binds IS [NOT] NULL, TRUE, FALSE, UNKNOWN and DISTINCT FROM, which are never unknown. IS NULL takes columns that Value refuses.
 func (b *Binder) is(e *sqlparse.Is) (Cond, error) {
 	switch e.What {
 	case "null":
@@ -298,6 +300,7 @@ func (b *Binder) is(e *sqlparse.Is) (Cond, error) {
 	return sure(holds).Negated(e.Not), err
 }
 
+// between binds BETWEEN as two comparisons; with SYMMETRIC the bounds may come in either order.
 func (b *Binder) between(e *sqlparse.Between) (Cond, error) {
 	bounded := func(low, high sqlparse.Expr) (Cond, error) {
 		x, err := b.comparison(">=", e.X, low, e.At)
@@ -316,8 +319,7 @@ func (b *Binder) between(e *sqlparse.Between) (Cond, error) {
 	return c.Negated(e.Not), err
 }
 
-// in binds IN: with a list as equalities, with a query as two sub-queries, one that asks for an equal value and, where the
-// answer can be false, one that asks for a value that could be equal.
+// in binds IN: a list as equalities, a query as a sub-query for an equal value and, where the answer can be false, one for a value that may be equal.
 func (b *Binder) in(e *sqlparse.In) (Cond, error) {
 	if e.Query != nil {
 		c, err := b.Names.In("=", e.X, e.Query, e.At)
@@ -347,6 +349,7 @@ func flat(o plan.Op, x, y plan.Expr) plan.Expr {
 	return Test(o, x, y)
 }
 
+// any binds x op ANY or ALL of ARRAY[…], a query, or, with = alone, a list. As in PostgreSQL, the answer may be unknown if there is a null.
 func (b *Binder) any(e *sqlparse.Any) (Cond, error) {
 	sign, negate := e.Op, false
 	if e.All { // x = ALL q is NOT (x <> ANY q)

@@ -230,6 +230,9 @@ func side(right bool) func(*called, []Node) (Node, error) {
 	}
 }
 
+// ofText returns the functions of texts, which count characters from 1. starts_with and split_part have no operator of package plan of
+// their own: the first is true where the prefix is found at 0, the second takes an element of Split, counted from the end if n is
+// negative.
 func ofText() map[string]function {
 	return map[string]function{
 		"lower": {1, 1, texts(plan.Lower, schema.String)}, "lcase": {1, 1, texts(plan.Lower, schema.String)},
@@ -297,6 +300,8 @@ func concatWith(f *called, a []Node) (Node, error) {
 	return computedOf(text(plan.Substr, all, Whole(n), Whole(-1)), f.place()), nil
 }
 
+// numbers binds a function whose result has the type of its argument, so that a Decimal stays exact. A whole number is its own ceiling
+// and its own rounding. The places are a constant within ±20: SQL text holds it, and a dialect must be able to write it.
 func numbers(o plan.Op) func(*called, []Node) (Node, error) {
 	return func(f *called, a []Node) (Node, error) {
 		t := typed.Number([]typed.Node{a[0].Node})
@@ -322,6 +327,8 @@ func reals(o plan.Op) func(*called, []Node) (Node, error) {
 	return func(f *called, a []Node) (Node, error) { return f.operator(o, schema.Double, a, schema.Double) }
 }
 
+// ofNumbers returns the functions of numbers. log is the logarithm to base 10, as in PostgreSQL and SQLite. sign is null for null: none
+// of its three tests holds then.
 func ofNumbers() map[string]function {
 	return map[string]function{
 		"abs": {1, 1, numbers(plan.Abs)}, "ceil": {1, 1, numbers(plan.Ceil)}, "ceiling": {1, 1, numbers(plan.Ceil)}, "floor": {1, 1, numbers(plan.Floor)},

@@ -35,6 +35,8 @@ func (b *Binder) Series(c *sqlparse.Call) (rows []value.Row, t schema.Type, days
 	return rows, schema.Date, args[0].Day && args[1].Day, err
 }
 
+// integers returns the values of generate_series over whole numbers, both ends included, one per row: none if the step leads away from
+// the end. More than MaxSeries values, and a step of 0, are errors.
 func integers(f *called, a []Node) ([]value.Row, error) {
 	step := int64(1)
 	if len(a) == 3 {
@@ -55,6 +57,9 @@ func integers(f *called, a []Node) ([]value.Row, error) {
 	return rows, nil
 }
 
+// moments returns the values of generate_series over times, both ends included. Each is counted from the beginning, n steps at once: a
+// series of months from January 31 has the last day of each month, where PostgreSQL, which adds the step to the value before, goes on
+// from the 28th or 29th. A step that doesn't lead forward is an error.
 func moments(f *called, a []Node) ([]value.Row, error) {
 	by := span(0, sqltime.Millis("day"))
 	if len(a) == 3 {

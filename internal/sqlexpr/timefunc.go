@@ -22,6 +22,8 @@ var now = function{0, 1, func(f *called, _ []Node) (Node, error) { return moment
 // today binds a function whose value is the day of the call.
 var today = function{0, 0, func(f *called, _ []Node) (Node, error) { return f.today(), nil }}
 
+// ofTime returns the functions that read the clock, take parts of times, truncate, convert and format them, under the names of
+// PostgreSQL, SQLite, MySQL and SQL Server. Every reading of the clock in a statement is the same time, that of the call.
 func ofTime() map[string]function {
 	return map[string]function{
 		"now": now, "getdate": now, "sysdate": now, "statement_timestamp": now, "transaction_timestamp": now, "clock_timestamp": now, "curdate": today, "today": today,
@@ -48,6 +50,7 @@ func ofTime() map[string]function {
 			if u == "" {
 				return Node{}, problem.Invalid(a[1].At, "unknown unit of time %q", problem.Cut(a[1].Expr.(plan.Const).Value.Text()))
 			}
+			// A constant number of units: a text such as '7', or a number.
 			if k, ok := a[0].Expr.(plan.Const); ok {
 				v := k.Value
 				if v.Kind() == value.String {
@@ -122,6 +125,8 @@ func namedPart(f *called, a []Node) (Node, error) {
 	return f.part(k.Value.Text(), a[1], f.place())
 }
 
+// truncated binds date_trunc(unit, time [, zone]). Weeks begin on Monday, as in PostgreSQL. Unit and zone are constants: they become
+// part of the plan, and a value of a record can't choose them.
 func truncated(f *called, a []Node) (Node, error) {
 	k, ok := a[0].Expr.(plan.Const)
 	u := sqltime.Unit(k.Value.Text())

@@ -34,6 +34,8 @@ func (b *Binder) Value(e sqlparse.Expr) (Node, error) {
 	return x, nil
 }
 
+// expression binds e by its kind. A condition used as a value is a Boolean, null where the condition is unknown. The default is reached
+// only if sqlparse has a kind that isn't listed here.
 func (b *Binder) expression(e sqlparse.Expr) (Node, error) {
 	switch e := e.(type) {
 	case *sqlparse.Name:
@@ -105,6 +107,8 @@ func numberText(s string) string {
 	return strings.NewReplacer(".e", "e", ".E", "E").Replace(s)
 }
 
+// constantText binds a text constant: 'x', or with a type before it, as in DATE '2026-01-31', TIMESTAMP '…' and INTERVAL '7 days'. A
+// date's text is ISO 8601 alone, because other forms depend on the settings of a server.
 func (b *Binder) constantText(e *sqlparse.String) (Node, error) {
 	switch e.Type {
 	case "":
@@ -163,6 +167,8 @@ func (b *Binder) param(e *sqlparse.Param) (Node, error) {
 	return Literal(v, e.At), nil
 }
 
+// unary binds NOT and signs. A minus before a constant number belongs to the constant, so that -9223372036854775808 is an Integer and
+// places that take constants alone take -1.
 func (b *Binder) unary(e *sqlparse.Unary) (Node, error) {
 	if e.Op == "not" {
 		c, err := b.Cond(e)
@@ -189,6 +195,8 @@ func (b *Binder) unary(e *sqlparse.Unary) (Node, error) {
 	return b.arithmetic("-", Node{Node: typed.Literal(value.OfInt(0), At(e.At)), Span: x.Span}, x, e.At)
 }
 
+// binary binds an operator by its sign: conditions as Booleans, arithmetic, concatenation, and PostgreSQL's operators on JSON, where ->
+// gives JSON and ->> a text. An operator that isn't there is an error at its place.
 func (b *Binder) binary(e *sqlparse.Binary) (Node, error) {
 	switch e.Op {
 	case "and", "or", "=", "<>", "<", "<=", ">", ">=":
@@ -223,6 +231,8 @@ func (b *Binder) binary(e *sqlparse.Binary) (Node, error) {
 	return Node{}, Unsupported(e.At, "", "the operator %s isn't there", e.Op)
 }
 
+// caseOf binds both forms of CASE; CASE x WHEN y is x = y. A branch is taken only where its condition is true, not where it is unknown.
+// All values are converted to their common type. Without ELSE the value is null.
 func (b *Binder) caseOf(e *sqlparse.Case) (Node, error) {
 	c := plan.Case{}
 	var values []typed.Node
@@ -285,6 +295,8 @@ func (b *Binder) together(values []typed.Node, what string, p sqlparse.Pos) ([]p
 	return all, t, nil
 }
 
+// index binds x[i]: with a text as i a member of an object, with a number an element of a list, counted from 1. What isn't there is
+// null.
 func (b *Binder) index(e *sqlparse.Index) (Node, error) {
 	x, err := b.Value(e.X)
 	if err != nil {
