@@ -271,6 +271,8 @@ func (p *parser) primary() Expr {
 	return nil
 }
 
+// marked reads an expression that begins with a mark: *, a parameter, or parentheses, which hold a query, one expression, or a tuple.
+// It looks ahead before it takes a parenthesis: in ((SELECT 1) + 2) the outer one isn't that of the query.
 func (p *parser) marked() Expr {
 	t := p.peek()
 	switch {
@@ -370,6 +372,7 @@ func (p *parser) named() Expr {
 	return n
 }
 
+// caseOf reads CASE [operand] WHEN … THEN … [ELSE …] END; there is at least one WHEN.
 func (p *parser) caseOf() Expr {
 	c := &Case{At: p.next().at}
 	if !p.is("when") {

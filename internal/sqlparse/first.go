@@ -20,6 +20,7 @@ func (q *Query) First() string {
 	return name
 }
 
+// firstIn returns the first table of b in reading order, without sub-queries in expressions; "" if there is none.
 func firstIn(b Body) string {
 	switch b := b.(type) {
 	case *Select:
@@ -39,6 +40,7 @@ func firstIn(b Body) string {
 	return ""
 }
 
+// firstOf returns the first table of one FROM item, its parts joined by points; "" for a function.
 func firstOf(f From) string {
 	switch f := f.(type) {
 	case *Table:

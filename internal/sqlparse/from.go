@@ -47,6 +47,8 @@ func (p *parser) from() From {
 	}
 }
 
+// fromItem reads one FROM item: a query, a join in parentheses, a function with arguments, or a table. A parenthesis begins a query
+// only if a query follows it and all further ones.
 func (p *parser) fromItem() From {
 	t := p.peek()
 	lateral := p.word("lateral")
@@ -81,6 +83,8 @@ func (p *parser) queryNext() bool {
 	return t.kind == word && (t.low == "select" || t.low == "with" || t.low == "values" || t.low == "table")
 }
 
+// table reads the name of a table, of one part or several with points between, and its alias. ONLY is read and means nothing: views
+// have no inheritance. A keyword that can't be a name is an error before the first point, and a name after it.
 func (p *parser) table() From {
 	p.word("only")
 	tb := &Table{}

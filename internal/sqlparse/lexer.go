@@ -283,6 +283,8 @@ func (l *lexer) dollar(t token) (token, error) {
 	return t, nil
 }
 
+// number reads digits with an optional point and exponent; PostgreSQL's 1_000 is read without the underscores. A letter directly after
+// is an error, as PostgreSQL 15 has it: 1a isn't 1 with the alias a.
 func (l *lexer) number(t token) (token, error) {
 	rest := l.src[l.i:]
 	i := 0

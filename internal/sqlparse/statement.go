@@ -77,6 +77,8 @@ func (p *parser) query() *Query {
 	return q
 }
 
+// limits reads LIMIT, OFFSET and FETCH FIRST in any order, each at most once, with MySQL's LIMIT offset, count. FETCH FIRST ROW without
+// a number takes one row.
 func (p *parser) limits(q *Query) {
 	for {
 		at := p.peek()
@@ -169,6 +171,8 @@ func (p *parser) single() Body {
 	return nil
 }
 
+// selected reads what follows SELECT, clause by clause in the order that SQL requires; at is the place of the word. Clauses that aren't
+// supported (INTO, QUALIFY) are refused by name, with what takes their place.
 func (p *parser) selected(at Pos) *Select {
 	s := &Select{At: at}
 	if p.word("top") { // TOP n, as SQL Server has it, is a LIMIT
@@ -274,6 +278,8 @@ func (p *parser) name(what string) Ident {
 	return Ident{}
 }
 
+// order reads the expressions of an ORDER BY with their directions. COLLATE is read and ignored: texts have one order, that of code
+// points.
 func (p *parser) order() []Order {
 	var out []Order
 	p.commas(func() {
@@ -300,6 +306,8 @@ func (p *parser) exprs() []Expr {
 	return out
 }
 
+// window reads the parentheses of OVER or WINDOW: a base window, PARTITION BY, ORDER BY and a frame. A frame with a start alone ends at
+// the current row. Each part is optional.
 func (p *parser) window() *Window {
 	w := &Window{At: p.peek().at}
 	p.mark("(")

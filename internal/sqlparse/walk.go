@@ -10,6 +10,8 @@ import (
 // for which visit returns true. It doesn't go into sub-queries.
 func Walk(x any, visit func(Expr) bool) { walk(reflect.ValueOf(x), visit) }
 
+// walk calls visit for the expressions in v, and goes into every field, element and interface, but not into a Query: its names are
+// those of another scope. Reflection keeps it complete when a kind of expression gets a new field.
 func walk(v reflect.Value, visit func(Expr) bool) {
 	if !v.IsValid() || v.Type() == reflect.TypeFor[*Query]() {
 		return
@@ -41,6 +43,8 @@ func Key(x Expr, name func(*Name) string) string {
 	return b.String()
 }
 
+// key writes v to b: the names of types, fields in order and values in quotes, so that no two different expressions give one text.
+// Positions are left out, and names are written by name, as t.x and x may be one column.
 func key(b *strings.Builder, v reflect.Value, name func(*Name) string) {
 	if !v.IsValid() || v.Type() == reflect.TypeFor[Pos]() {
 		return
