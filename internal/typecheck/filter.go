@@ -43,6 +43,8 @@ type filters struct {
 	within    bool // the where of an $inQuery
 }
 
+// filter binds f to the fields of the scope: operands get the types of their fields, and a condition that no value of its field can
+// meet becomes Never, with a note. nil matches all records and stays nil.
 func (b *filters) filter(f query.Filter) (query.Filter, error) {
 	if q := b.led(f); q != nil {
 		return b.filter(q)
@@ -152,6 +154,9 @@ func (b *filters) target(path *query.Path, at string, about aspect) (*schema.Fie
 	return f, nil
 }
 
+// compare binds a comparison of a field with a constant. Null equals null alone and is neither above nor below anything; a day that is
+// compared with a Date means its 24 hours; a constant that the field's type can't hold equals nothing, so that Ne holds for all
+// records.
 func (b *filters) compare(c query.Compare) (query.Filter, error) {
 	about := ranges
 	switch {
@@ -192,6 +197,8 @@ func (b *filters) compare(c query.Compare) (query.Filter, error) {
 	return c, nil
 }
 
+// in binds $in and $nin, each value as compare does. Values that the field can't hold are left out, with a note; days that a Date is
+// compared with become ranges of their own beside the list.
 func (b *filters) in(in query.In) (query.Filter, error) {
 	f, err := b.target(&in.Path, in.At, equality)
 	if err != nil {

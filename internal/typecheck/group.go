@@ -95,6 +95,8 @@ func (r *records) accumulate(out *[]plan.Accumulator, shape *plan.Shape, accumul
 	return lists, nil
 }
 
+// accumulator binds a with its operand n, and calls add for each column that it makes, at path: one for each point of a $percentile,
+// else one. A sum of 1 is a count. Sums keep the type of their numbers, averages and deviations are Doubles, lists are JSON.
 func accumulator(a query.Accumulator, path query.Path, n *typed.Node, add func(plan.Accumulator, plan.Column)) error {
 	c := plan.Column{Path: path}
 	acc := plan.Accumulator{}
@@ -207,6 +209,8 @@ func counted(output []query.Accumulator, at string) []query.Accumulator {
 	return output
 }
 
+// bucket binds $bucket as a Group by a Case: the group of a record is the lower bound of its bucket. Without a default, MongoDB fails
+// for a record outside of all buckets; here such records are filtered out first, because no expression may fail over a record's value.
 func (r *records) bucket(s query.Bucket) error {
 	by, err := typed.Bind(s.By, r)
 	if err != nil {
@@ -250,6 +254,7 @@ func written(e plan.Expr) plan.Expr {
 	return e
 }
 
+// bucketAuto binds $bucketAuto as Buckets: the group has the columns _id.min and _id.max, by the first of which the result is ordered.
 func (r *records) bucketAuto(s query.BucketAuto) error {
 	by, err := typed.Bind(s.By, r)
 	if err != nil {

@@ -79,6 +79,9 @@ func (right *records) kept(l query.Lookup, foreign typed.Node, documents bool) (
 	return right.column(right.keep[0], query.Pointer(l.At, "foreignField")), nil
 }
 
+// join binds a $lookup with the $unwind of its list as one Join, which a database runs much faster than lists. The right columns follow
+// those of r, below the path as. With u.Keep a record without a match stays, so that right columns may be null and the object may be
+// absent.
 func (r *records) join(l query.Lookup, u query.Unwind) error {
 	local, err := r.local(l)
 	if err != nil {
@@ -123,6 +126,8 @@ func (r *records) join(l query.Lookup, u query.Unwind) error {
 	return nil
 }
 
+// lookup binds a $lookup that stays a list, as a Nest. An equality over stages that process each record by itself is a join by key;
+// with variables, or stages such as $sort and $limit, the program of the right side is correlated: it is computed for each record.
 func (r *records) lookup(l query.Lookup) error {
 	right, foreign, err := r.right(l)
 	if err != nil {
@@ -197,6 +202,8 @@ func (r *records) nest(s plan.Stage, shape *plan.Shape, as query.Path) {
 	r.unknown = r.computed
 }
 
+// graphLookup binds $graphLookup as a Closure over the class s.From as the caller sees it, filtered by restrictSearchWithMatch. The
+// three values that are followed are of one known type, so that equality means the same at every step; a list or JSON is refused.
 func (r *records) graphLookup(s query.GraphLookup) error {
 	from, err := r.relations.Open(s.From, query.Pointer(s.At, "from"))
 	if err != nil {

@@ -187,6 +187,8 @@ func (r *records) hidden(nodes []typed.Node) []int {
 	return out
 }
 
+// projectStage binds a $project that keeps fields: _id stays unless it is excluded or named, and only if there is such a column. A
+// masked column may be passed on as it is, but no expression may hold one: see passed and find.
 func (r *records) projectStage(s query.Project) error {
 	if s.Drop {
 		return r.unset(s.Fields)
@@ -227,6 +229,8 @@ func output(n *typed.Node) error {
 	return n.Shown()
 }
 
+// unset binds the fields that a $project drops as a projection of all others. A part of a JSON value can't be dropped; _id may be named
+// where there is none. An error is returned if no field would be left.
 func (r *records) unset(fields []query.Computed) error {
 	var without []query.Path
 	for _, f := range fields {
@@ -254,6 +258,8 @@ func (r *records) holds(path query.Path) bool {
 	return i >= 0 && r.shape.Columns[i].Path != nil
 }
 
+// addFields binds $addFields: a name that exists is replaced at its place, new ones come last, and a name inside of a JSON column
+// changes that column as a whole.
 func (r *records) addFields(s query.AddFields) error {
 	var names []query.Path
 	for _, f := range s.Fields {

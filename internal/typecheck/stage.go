@@ -31,6 +31,8 @@ func (r *records) stages(list []query.Stage) error {
 	return nil
 }
 
+// stage binds one stage to the columns of the stage before and adds it to the program. An unknown kind is an internal error, as the
+// parser makes none.
 func (r *records) stage(s query.Stage) error {
 	switch s := s.(type) {
 	case query.Match:
@@ -82,6 +84,8 @@ func (r *records) stage(s query.Stage) error {
 	return problem.New(problem.Internal, fmt.Sprintf("bind knows no stage %T", s))
 }
 
+// match binds $match: Where over fields, which an index can serve, and If, the condition of $expr over computed values. The paths of
+// Where may lead behind pointers, whose columns are joined to the shape first.
 func (r *records) match(s query.Match) error {
 	f := &plan.Filter{}
 	in := &filters{scope: columns{r}, relations: r.relations}
@@ -160,6 +164,8 @@ func (r *records) sorting(order []query.Sort, at string) (nodes []typed.Node, de
 	return nodes, desc, nil
 }
 
+// unwind binds $unwind: the plan's stage appends two columns, the element and its index, which then take the places of the list and of
+// includeArrayIndex. The index joins the order, so that the elements of a record come in theirs.
 func (r *records) unwind(s query.Unwind) error {
 	n, err := r.Field(s.Path, s.At)
 	if err != nil {
@@ -227,6 +233,8 @@ func (r *records) replaceRoot(s query.ReplaceRoot) error {
 	return r.project(defs)
 }
 
+// facet binds $facet: each branch is a program over the input of the stage, and its records become one JSON list. Masked columns don't
+// enter such a list.
 func (r *records) facet(s query.Facet) error {
 	f := &plan.Facet{}
 	for _, b := range s.Branches {

@@ -117,6 +117,8 @@ func (r *records) function(f query.Window, path query.Path, add func(plan.Window
 	return err
 }
 
+// shift binds $shift as a Window: the value f.By records further, f.Default beyond the ends of the partition, null without one. The
+// value and the default are converted to their common type.
 func shift(f query.Window, path query.Path, n *typed.Node, add func(plan.Window, plan.Column)) error {
 	if n.IsObject() {
 		return problem.Invalid(f.At, "$shift takes a single value, not an object")
