@@ -39,6 +39,8 @@ func apply(e query.Call, op plan.Op, t schema.Type, args []Node, types ...schema
 
 var places = Node{Expr: plan.Const{Value: value.OfInt(0), T: schema.Integer}, Constant: true}
 
+// arithmetic binds the operators on numbers; the bool reports whether e is one of them. $divide and the real functions give Doubles,
+// $mod an Integer; rounding keeps the type of its number, to constant places within ±20.
 func arithmetic(e query.Call, args []Node) (Node, bool, error) {
 	switch e.Op {
 	case "$add", "$subtract", "$multiply":
@@ -135,6 +137,8 @@ func moments(e query.Call, args []Node, dates int) (Node, error) {
 var comparisons = map[string]plan.Op{"$eq": plan.Eq, "$ne": plan.Ne, "$gt": plan.Gt, "$gte": plan.Gte, "$lt": plan.Lt,
 	"$lte": plan.Lte, "$cmp": plan.Cmp}
 
+// logic binds comparisons, $and, $or, $not and $ifNull; the bool reports whether e is one of them. Operands of $and, $or and $not are
+// conditions by Truth: null and 0 are false. $ifNull of a pointer stays one if the other value is a constant.
 func logic(e query.Call, args []Node) (Node, bool, error) {
 	if op, ok := comparisons[e.Op]; ok {
 		n, err := compare(e, op, args)
@@ -163,6 +167,8 @@ func logic(e query.Call, args []Node) (Node, bool, error) {
 	return Node{}, false, nil
 }
 
+// compare binds a comparison of two values in their common type. Null equals null alone, whatever the types; $cmp refuses values whose
+// type is known only when the pipeline runs.
 func compare(e query.Call, op plan.Op, args []Node) (Node, error) {
 	t := schema.Boolean
 	if op == plan.Cmp {

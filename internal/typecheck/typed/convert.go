@@ -12,6 +12,8 @@ import (
 var targets = map[string]schema.Type{"int": schema.Integer, "long": schema.Integer, "double": schema.Double, "decimal": schema.Decimal,
 	"string": schema.String, "bool": schema.Boolean, "date": schema.Date}
 
+// conversion binds $toInt … $toDate, $convert and $type; the bool reports whether e is one of them. The type of $convert is a constant,
+// as a column has one type. A value that can't be converted is null, or onError, where MongoDB's short forms fail.
 func conversion(e query.Call, args []Node) (Node, bool, error) {
 	names := map[string]string{"$toInt": "int", "$toLong": "long", "$toDouble": "double", "$toDecimal": "decimal", "$toString": "string",
 		"$toBool": "bool", "$toDate": "date"}
@@ -40,6 +42,8 @@ func conversion(e query.Call, args []Node) (Node, bool, error) {
 	return Node{}, false, nil
 }
 
+// convert returns n in type t, null where the value has none. Types of which no value converts (an object, a list, bytes, a Boolean to
+// a date) are refused when the query is bound.
 func convert(e query.Call, n *Node, t schema.Type) (Node, error) {
 	if n.IsObject() {
 		return Node{}, problem.Invalid(e.At, "%s takes a single value, not an object", e.Op)

@@ -84,6 +84,8 @@ func (s scope) expr(e query.Expr) (Node, error) {
 	return Node{}, problem.New(problem.Internal, "typed knows no such expression")
 }
 
+// variable resolves $$name and the path behind it, from the inside out: elements of the lists being iterated and the variables of $let
+// between them, then those of the record around a $lookup's pipeline. The order matters, as an inner name hides an outer one.
 func (s scope) variable(e query.VariableRef) (Node, error) {
 	if e.Name == "ROOT" || e.Name == "CURRENT" {
 		if len(e.Path) > 0 {
@@ -142,6 +144,8 @@ func (s scope) list(e query.ListExpr) (Node, error) {
 	return Node{Expr: l, List: true, At: e.At}, nil
 }
 
+// branches binds $switch and $cond as a Case. Conditions are judged by Truth; the values, with null for a missing default, are
+// converted to their common type.
 func (s scope) branches(e query.Switch) (Node, error) {
 	op := "$switch"
 	if e.Cond {
@@ -234,6 +238,8 @@ func (n *Node) Truth(op string) (plan.Expr, error) {
 	}
 }
 
+// over binds $filter, $map and $reduce over a list. The body sees the element and, in $reduce, the result so far; input, limit and
+// initialValue are bound outside. The result is a list, but of $reduce it is JSON.
 func (s scope) over(e query.Lambda) (Node, error) {
 	input, err := s.expr(e.Input)
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 // blanks are the characters that $trim removes by default: ASCII white space, without NUL.
 const blanks = " \t\n\v\f\r"
 
+// text binds the operators on strings; the bool reports whether e is one of them. Positions and lengths count code points (…CP), and
+// the chars of $trim and the separator of $split are constants.
 func text(e query.Call, args []Node) (Node, bool, error) {
 	switch e.Op {
 	case "$concat":
@@ -76,6 +78,8 @@ func matches(e query.Call, args []Node) (Node, error) {
 	return Node{Expr: plan.Matches{X: x, Regex: r}}, err
 }
 
+// array binds the operators on lists and objects; the bool reports whether e is one of them. Elements are JSON, as their types aren't
+// declared. $in asks whether a value equals an element; $isArray of a value whose type is known is a constant.
 func array(e query.Call, args []Node) (Node, bool, error) {
 	ops := map[string]struct {
 		op plan.Op
@@ -145,6 +149,8 @@ func overList(e query.Call, args []Node, op plan.Op, t schema.Type) (Node, error
 	return Node{Expr: plan.Apply{Op: op, Args: []plan.Expr{items}, T: t}}, err
 }
 
+// fromList binds $first, $last, $arrayElemAt and $slice of items. A negative index counts from the end. $slice with one number n takes
+// the first n elements, or the last -n if it is negative.
 func fromList(e query.Call, items plan.Expr, args []Node) (Node, error) {
 	at := func(i int64) plan.Expr { return plan.Const{Value: value.OfInt(i), T: schema.Integer} }
 	a := plan.Apply{Op: plan.ElemAt, Args: []plan.Expr{items, at(0)}, T: schema.JSON}
