@@ -41,6 +41,8 @@ func (o operand) accumulators() []Accumulator {
 	return out
 }
 
+// accumulator parses one member {$op: operand} of a stage, the column called name. $average is a common slip for $avg and is read as
+// that. $count takes {} alone, as in MongoDB; the quantiles have operands of their own form.
 func (o operand) accumulator(name string) Accumulator {
 	if o.name == "$average" {
 		o.name = "$avg"
@@ -85,6 +87,7 @@ func (o operand) bucket() Stage {
 	return b
 }
 
+// boundaries parses the boundaries of a $bucket: at least two constants of one type, each greater than the one before.
 func (o operand) boundaries() []value.Value {
 	if len(o.v.List()) < 2 {
 		o.refuse(invalid(o.at, "boundaries takes a list of at least 2 constants"))

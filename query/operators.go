@@ -67,6 +67,8 @@ func (o operand) branches() (parts [3]operand) {
 	return parts
 }
 
+// choice parses $switch: at least one {case, then}, and an optional default. Without a default a record that no case fits has null,
+// where MongoDB fails.
 func (o operand) choice() Expr {
 	o.object("branches", "default")
 	branches := o.need("branches")
@@ -160,6 +162,8 @@ func (o operand) let() Expr {
 	return l
 }
 
+// lambda parses $map, $filter and $reduce. The element is called this unless as names it; $reduce has value, the result so far, as
+// well. The variables are visible in the body alone, not in input or initialValue.
 func (o operand) lambda() Expr {
 	body, known := "in", []string{"input", "as", "in"}
 	switch o.name {

@@ -22,6 +22,8 @@ func (p *Pipeline) Digest() [32]byte {
 	return sha256.Sum256(doc.AppendJSON(nil))
 }
 
+// printStage encodes a stage as the member {$name: operand} that stage parses to the same value. Members with defaults are left out, so
+// that one stage has one form and equal pipelines have equal digests.
 func printStage(s Stage) value.Member {
 	switch s := s.(type) {
 	case Match:
@@ -94,6 +96,8 @@ func printSort(s SortStage) value.Member {
 	return object("$sort", order...)
 }
 
+// printProject encodes a $project: 1 keeps a field, 0 drops it, and a constant number or Boolean is a $literal, as it would mean to
+// keep or drop the field.
 func printProject(s Project) value.Member {
 	fields := []value.Member{when(s.NoID, "_id", value.OfInt(0))}
 	for _, f := range s.Fields {

@@ -9,6 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
+// project parses a $project, which either keeps the fields that it names or drops them; only _id may be dropped from those that are
+// kept, as in MongoDB. It returns nil after an error, because the first field decides which form it is.
 func (o operand) project() Stage {
 	if len(o.v.Members()) == 0 {
 		o.refuse(invalid(o.at, `$project takes an object of fields, as in {"title": 1}`))
@@ -96,6 +98,7 @@ func (o operand) nests() bool {
 	return o.is(value.Object) && !operators(o.v) && !typed
 }
 
+// unset parses $unset, the name of a field or a list of names, into the Project that drops them.
 func (o operand) unset() Stage {
 	out := Project{Drop: true, At: o.at}
 	drop := func(f operand) {

@@ -29,6 +29,8 @@ func ParsePipeline(v value.Value, at string) ([]Stage, error) {
 	return stages, nil
 }
 
+// stages parses a list of at most MaxStages stages, each an object with one key. It counts each with node, so that nested pipelines
+// together have a bound as well.
 func (o operand) stages() []Stage {
 	if !o.is(value.Array) {
 		o.refuse(invalid(o.at, "a pipeline is a list of stages, not "+o.a()))
@@ -50,6 +52,8 @@ func (o operand) stages() []Stage {
 	return stages
 }
 
+// stage parses the stage called o.name. An unknown name is refused with the nearest stage, and a stage of MongoDB that isn't supported
+// with what to use instead.
 func (o operand) stage() Stage {
 	switch o.name {
 	case "$match":
@@ -120,6 +124,8 @@ func (o operand) filter() Stage {
 	return m
 }
 
+// sort parses the operand of $sort, or sortBy of $setWindowFields: 1 to MaxSort paths in order, 1 ascending or -1 descending. Sorting
+// by {$meta: …} is refused by its name.
 func (o operand) sort() Stage {
 	s := SortStage{At: o.at}
 	if n := len(o.v.Members()); n > MaxSort {
@@ -142,6 +148,7 @@ func (o operand) sort() Stage {
 	return s
 }
 
+// unwind parses both forms of $unwind, "$path" and an object. The path begins with a dollar, as MongoDB requires; u.Path is without it.
 func (o operand) unwind() Stage {
 	u := Unwind{At: o.at}
 	path := o

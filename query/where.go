@@ -100,6 +100,9 @@ func (o operand) counted(f Filter) Filter {
 	return f
 }
 
+// logical parses $and, $or, $nor and $not, a condition over whole records. o.match follows how deep $expr may still be: only a $match
+// and the $and directly in it can take one, because an If is joined to the conditions with AND. The result is nil if a $and had nothing
+// but $expr.
 func (o operand) logical() Filter {
 	switch {
 	case o.name == "$not":
@@ -252,6 +255,8 @@ func (o operand) deferred(path Path) Filter {
 	return f
 }
 
+// list parses $in, $nin and $all with at most MaxIn values. $all becomes one equality for each value, as a list equals each of its
+// elements; an empty $all matches nothing.
 func (o operand) list(path Path) Filter {
 	if !o.is(value.Array) {
 		o.refuse(invalid(o.at, o.name+" takes a list"))

@@ -24,6 +24,7 @@ var WindowFunctions = slices.Concat([]string{"$rank", "$denseRank", "$documentNu
 // windowed are the accumulators that $setWindowFields takes.
 var windowed = []string{"$sum", "$avg", "$min", "$max", "$count", "$first", "$last", "$stdDevPop", "$stdDevSamp"}
 
+// windows parses $setWindowFields. partitionBy: null is the same as none. Functions that depend on an order are refused without sortBy.
 func (o operand) windows() Stage {
 	o.object("partitionBy", "sortBy", "output")
 	s := SetWindowFields{At: o.at}
@@ -180,6 +181,7 @@ func printPercentile(a Accumulator) value.Member {
 	return object(a.Op, expr("input", a.X), when(a.Op == "$percentile", "p", value.OfArray(points)))
 }
 
+// printWindows encodes a SetWindowFields. A window over the whole partition is the default and is left out.
 func printWindows(s SetWindowFields) value.Member {
 	order := printSort(SortStage{Order: s.Order}).Value
 	output := make([]value.Member, len(s.Output))
