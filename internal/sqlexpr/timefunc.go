@@ -50,7 +50,6 @@ func ofTime() map[string]function {
 			if u == "" {
 				return Node{}, problem.Invalid(a[1].At, "unknown unit of time %q", problem.Cut(a[1].Expr.(plan.Const).Value.Text()))
 			}
-			// A constant number of units: a text such as '7', or a number.
 			if k, ok := a[0].Expr.(plan.Const); ok {
 				v := k.Value
 				if v.Kind() == value.String {
