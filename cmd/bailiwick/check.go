@@ -17,6 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
+// checkCommand returns the command check, which reads the catalogues of all sources and compiles the rules against them, as serve does.
 func checkCommand(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
 	cmd := &cobra.Command{
@@ -76,6 +77,8 @@ func examine(ctx context.Context, c *config.Config) (*examination, error) {
 	return r, err
 }
 
+// printExamination prints a line for each class, the APIs, warnings, fields that are denied by name or masked, and gates. RECORDS names
+// the field of the tenant, and says so where a class has none while others do.
 func printExamination(t *terminal.Terminal, r *examination) error {
 	if t.JSON {
 		return t.PrintJSON(r)

@@ -23,6 +23,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
+// demoCommand returns the command demo. The default address may be in use, so a free port takes its place unless --listen is given.
 func demoCommand(t *terminal.Terminal) *cobra.Command {
 	var d demonstration
 	cmd := &cobra.Command{
@@ -70,6 +71,8 @@ const (
 // demoTokenLife is the lifetime of the demo's tokens.
 const demoTokenLife = 7 * 24 * time.Hour
 
+// run prepares the demo, serves it, shows the conversation and, unless once is set, serves until it is interrupted. The API and the
+// temporary folder go at the end; an interruption is no error.
 func (d *demonstration) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -160,6 +163,7 @@ func (d *demonstration) makeTokens(ctx context.Context, tokens *identity.Tokens)
 	return nil
 }
 
+// open listens on d.listen, or on a free port if that is taken and wasn't asked for, and sets d.url.
 func (d *demonstration) open(ctx context.Context, p *app.App) (*app.Serving, net.Listener, error) {
 	o := p.Door()
 	o.Logger = logger(d.Terminal, quiet())

@@ -21,6 +21,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/metadata"
 )
 
+// initCommand returns the command init, for databases, OpenAPI documents and project folders. Flags answer its questions in advance;
+// without a terminal, or with --yes, guesses are taken and marked in the file.
 func initCommand(t *terminal.Terminal) *cobra.Command {
 	var out, base string
 	var answers scaffold.Answers
@@ -237,6 +239,7 @@ func writeNew(path, text string) error {
 	return nil
 }
 
+// printDraft reports a draft that was written to out, or prints its text if out is "".
 func printDraft(t *terminal.Terminal, out string, d scaffold.Draft, warnings []string) error {
 	if t.JSON {
 		return t.PrintJSON(struct {

@@ -24,6 +24,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
+// serveCommand returns the command serve, over HTTP or standard input and output. Requests of this machine need no token only if
+// sources come from flags and there is no store to keep tokens in. A failure before stdio is served is sent to the client, which shows
+// no other.
 func serveCommand(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
 	var who app.StdioFlags
