@@ -31,6 +31,7 @@ func Command(t *terminal.Terminal) *cobra.Command {
 // followEvery is the interval at which a follower looks for new records.
 const followEvery = 300 * time.Millisecond
 
+// tail returns the command audit tail. With --follow it polls the log, since another process writes it; an interruption is no error.
 func tail(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true}
 	var most int
@@ -125,6 +126,7 @@ func reason(r audit.Record) string {
 	return "(" + r.Kind + ")"
 }
 
+// key returns the command audit key: the public key of audit.key, else of the key that the store made.
 func key(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true}
 	cmd := &cobra.Command{
@@ -148,6 +150,8 @@ func key(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
+// export returns the command audit export. Records of steps that the archive has are skipped, so that the files and the export together
+// have each record once. A failed write ends it with an error.
 func export(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true}
 	cmd := &cobra.Command{

@@ -51,6 +51,7 @@ func named(r audit.Record, what string) (name string, ok bool) {
 	return "", false
 }
 
+// usage returns the command audit usage. Days are of UTC, as those of the daily budgets.
 func usage(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true}
 	var what string

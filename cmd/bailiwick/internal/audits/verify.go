@@ -28,6 +28,7 @@ type proof struct {
 	trusted []ed25519.PublicKey
 }
 
+// verify returns the command audit verify. Flags are parsed before a store is opened.
 func verify(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true}
 	var p proof
@@ -57,6 +58,7 @@ func verify(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
+// parse parses --head and --key into kept and trusted; faults are errors of use.
 func (p *proof) parse() error {
 	if p.head != "" {
 		seq, hash, ok := strings.Cut(p.head, ":")
@@ -108,6 +110,8 @@ func (p *proof) verify(ctx context.Context, t *terminal.Terminal, s app.Signing)
 	return printReport(t, report, held, tokens)
 }
 
+// printReport prints how much of the audit is whole, or each damage, each change and each token whose records are missing or differ. It
+// returns ErrSaid unless all three are whole.
 func printReport(t *terminal.Terminal, r audit.Report, held change.Reconciliation, tokens identity.Reconciliation) error {
 	whole := r.Whole() && len(held.Lacks) == 0 && len(tokens.Lacks) == 0
 	if t.JSON {
