@@ -16,6 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
+// review returns the command policy audit. It ends with code 1 only for the codes of --fail-on, so that a first look at old rules fails
+// no pipeline.
 func review(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
 	var fail []string
@@ -128,6 +130,8 @@ func Findings(ctx context.Context, c *config.Config) (*app.Survey, []Finding, er
 // shownOfKind is how many findings of one kind are shown each; the others are counted.
 const shownOfKind = 5
 
+// printFindings prints at most most findings of each code, with their places and suggestions, and counts the rest; as JSON it prints
+// all. It returns ErrSaid if one of them has a code of stops.
 func printFindings(t *terminal.Terminal, all []Finding, stops []findings.Code, most int) error {
 	var failed error
 	counts := map[findings.Code]int{}

@@ -15,6 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
+// describe returns the command policy describe: everything that one principal sees, or one class with its fields and conditions.
 func describe(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
 	var name string
@@ -58,6 +59,8 @@ func asked(ctx context.Context, from *app.Setup, name string) (*scene, identity.
 	return s, p, err
 }
 
+// printAll prints what p sees and may do: tools, gates, actions, APIs, and a line for each class with the numbers of its fields.
+// Classes that p doesn't see are listed with the reason, because the reader is an operator, not p.
 func (s *scene) printAll(t *terminal.Terminal, p identity.Principal) error {
 	d := s.Regime.Describe(p)
 	if t.JSON {
@@ -112,6 +115,8 @@ func PrintAPIs(t *terminal.Terminal, all []policyreport.API) error {
 	return nil
 }
 
+// printClass prints one class as p sees it, its hidden fields with the rules that hide them, and the conditions on its records. A class
+// that isn't visible is an answer, with its reason; one that no source has is an error of use.
 func (s *scene) printClass(t *terminal.Terminal, p identity.Principal, class string) error {
 	view, verdict := s.Regime.DescribeClass(p, class)
 	if verdict.Reason == "unknown_class" {

@@ -13,6 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
+// diff returns the command policy diff, which reads the audit of the last --days and the catalogues of both configurations, and no
+// records.
 func diff(t *terminal.Terminal) *cobra.Command {
 	var store, name string
 	var days int
@@ -45,6 +47,9 @@ type comparison struct {
 	days                int
 }
 
+// compare judges each recorded call since q.since by the rules of both files. Each side is examined with its own sources; both take
+// principals from the tokens in the store of the old one, since a proposed file has none. The audit is read backwards, so that it can
+// stop at the time.
 func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 	from := app.Setup{File: q.old, Store: q.store}
 	c, err := from.Load()
@@ -102,6 +107,8 @@ type told struct {
 	Place *place `json:"place,omitempty"`
 }
 
+// printReport prints the differences under a heading for each kind, and the counts. The place of each is in the file that refuses: the
+// new one, or the old one for what would now be allowed. It returns ErrSaid if there are differences.
 func printReport(t *terminal.Terminal, r policydiff.Report, old, now *scene, days int) error {
 	changes := make([]told, len(r.Changes))
 	for i, c := range r.Changes {
@@ -150,6 +157,8 @@ var headings = map[string]string{
 	policydiff.Undecided:  terminal.Styled(terminal.Amber, "can't be decided from the audit"),
 }
 
+// printChange prints one group of calls with the same principal, tool and classes: how many there are, the rule that refuses and its
+// place, and what would be different.
 func printChange(t *terminal.Terminal, c told) {
 	asker := c.Principal
 	if c.Tenant != "" {

@@ -16,6 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
+// explain returns the command policy explain. Of a call that is named by its parts the first refusal counts, in the order in which a
+// call meets them: tool, operation or class, field.
 func explain(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
 	var name, call, field string
@@ -65,6 +67,7 @@ func explain(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
+// printVerdict prints v, the place of its rule for principal, and further rules that refuse as well. It returns ErrSaid for a refusal.
 func (s *scene) printVerdict(t *terminal.Terminal, principal identity.Principal, v policyreport.Verdict) error {
 	p := s.place(v.Rule, principal)
 	if t.JSON {
@@ -84,6 +87,7 @@ func (s *scene) printVerdict(t *terminal.Terminal, principal identity.Principal,
 	return nil
 }
 
+// explainCall explains a recorded call, by its number or correlation id, from the audit in the store of the configuration.
 func explainCall(ctx context.Context, t *terminal.Terminal, from *app.Setup, call string) error {
 	c, err := from.Load()
 	if err != nil {
@@ -129,6 +133,8 @@ func find(ctx context.Context, log audit.Reader, call string) (*audit.Record, er
 	return found, err
 }
 
+// printExplanation prints how call r ended, the rule that decides, and whether the rules in force would refuse it too. It returns
+// ErrSaid only for a call that was refused and would be again: a rule that has been mended is no failure.
 func (s *scene) printExplanation(t *terminal.Terminal, r *audit.Record, e policydiff.Explanation) error {
 	principal, _ := s.directory.Of(r)
 	p := s.place(e.Verdict.Rule, principal)

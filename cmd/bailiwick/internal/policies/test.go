@@ -16,6 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
+// test returns the command policy test. Files must be named: there is no place where it would look for them.
 func test(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
 	cmd := &cobra.Command{
@@ -36,6 +37,8 @@ func test(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
+// runTests runs the tests of all files over one examination of the configuration. All files are parsed first, so that the faults of
+// every file are printed together. stdio and anonymous can be asked for only if the configuration has them.
 func runTests(ctx context.Context, t *terminal.Terminal, from *app.Setup, names []string) error {
 	var files []*policytest.File
 	faults := &yamlconf.Error{}
@@ -78,6 +81,8 @@ func runTests(ctx context.Context, t *terminal.Terminal, from *app.Setup, names 
 	return printResults(t, results)
 }
 
+// printResults prints each test, of one that fails each difference between what was expected and what came. It returns ErrSaid if one
+// fails.
 func printResults(t *terminal.Terminal, results []policytest.Result) error {
 	bad := 0
 	for _, r := range results {
