@@ -13,6 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/reviewapi"
 )
 
+// deliveries returns the command changes deliveries, which lists notifications, the newest first.
 func (d desk) deliveries() *cobra.Command {
 	var asked filter
 	cmd := &cobra.Command{
@@ -38,6 +39,8 @@ func (d desk) deliveries() *cobra.Command {
 	return cmd
 }
 
+// printDeliveries prints a page as a table. LAST is the failure of the last attempt, else the status of its answer. All texts may come
+// from other systems, so each is made printable on one line.
 func (d desk) printDeliveries(page reviewapi.DeliveryPage) error {
 	w := tabwriter.NewWriter(d.t.Out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tWEBHOOK\tCHANGE\tEVENT\tSTATE\tATTEMPTS\tAGE\tLAST")
@@ -58,6 +61,7 @@ func (d desk) printDeliveries(page reviewapi.DeliveryPage) error {
 	return nil
 }
 
+// redeliver returns the command changes redeliver. The id is checked here, because it becomes a part of a path.
 func (d desk) redeliver() *cobra.Command {
 	return &cobra.Command{
 		Use:   "redeliver ID",

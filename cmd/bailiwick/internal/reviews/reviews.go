@@ -46,6 +46,7 @@ type desk struct {
 	t *terminal.Terminal
 }
 
+// list returns the command changes list; its flags are the parameters of the review API.
 func (d desk) list() *cobra.Command {
 	var asked filter
 	cmd := &cobra.Command{
@@ -136,6 +137,8 @@ func (d desk) print(sheet *review.Sheet, raw []byte) error {
 	return nil
 }
 
+// approve returns the command changes approve. What is approved is a digest: that of the sheet just shown, or the one given, so that a
+// change which was revised in between is refused by the server.
 func (d desk) approve() *cobra.Command {
 	var digest, comment string
 	var yes bool
@@ -162,6 +165,8 @@ func (d desk) approve() *cobra.Command {
 	return cmd
 }
 
+// breakGlass returns the command changes break-glass, an approval past the rules of review. It always shows the change and asks, so
+// there is no --yes.
 func (d desk) breakGlass() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
@@ -242,6 +247,7 @@ func (d desk) decide(ctx context.Context, id, verb string, body map[string]any) 
 	return nil
 }
 
+// reject returns the command changes reject. The reason is required, because the agent reads it.
 func (d desk) reject() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
@@ -299,6 +305,8 @@ func (d desk) revert() *cobra.Command {
 	return cmd
 }
 
+// settle returns the command changes settle: what a person found out about a change whose outcome is unknown, after an executor lost
+// its target in the middle of it.
 func (d desk) settle() *cobra.Command {
 	var reason, as string
 	cmd := &cobra.Command{
@@ -321,6 +329,7 @@ func (d desk) settle() *cobra.Command {
 	return cmd
 }
 
+// watch returns the command changes watch, which prints events until it is interrupted; only that is a good end.
 func (d desk) watch() *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch",

@@ -20,6 +20,8 @@ func (d desk) requestChanges() *cobra.Command {
 	}
 }
 
+// edit returns the command changes edit. The value is JSON if it is well-formed, else a text; the digest is that of the change as it is
+// now, so that two edits at once don't overwrite each other.
 func (d desk) edit() *cobra.Command {
 	var reason string
 	var item int

@@ -97,6 +97,8 @@ func (p *page) fact(name, text string) {
 	}
 }
 
+// facts prints who proposed the change for whom, when, by which tool, and under which rule. Texts that a model or a person wrote are
+// quoted and marked as theirs, because nothing has checked them.
 func (p *page) facts() {
 	s := p.s
 	p.fact("agent", oneLine(s.Agent+" for "+s.Owner))
@@ -151,6 +153,8 @@ func riskOf(r change.Risk) string {
 	return oneLine(string(r))
 }
 
+// item prints record i of the change: what it is now, the fields before and after, what it takes from earlier answers, and how many
+// fields the viewer isn't shown. A record whose class the viewer doesn't see has no name here.
 func (p *page) item(i int, item review.Item) {
 	number := ""
 	if len(p.s.Items) > 1 {
