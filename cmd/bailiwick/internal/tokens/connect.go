@@ -88,6 +88,7 @@ func machine() (clientconf.Machine, error) {
 	return clientconf.Machine{OS: runtime.GOOS, Home: home, Config: dir, Getenv: os.Getenv}, err
 }
 
+// list prints the clients that connect knows, with the paths of their files on this machine.
 func (c *connection) list() error {
 	m, err := machine()
 	if err != nil {

@@ -27,6 +27,8 @@ func People(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
+// invite returns the command people invite. The scopes must open the console, else the link would lead nowhere; rights that the rules
+// don't know are warned about.
 func invite(t *terminal.Terminal) *cobra.Command {
 	var k app.Keep
 	want := identity.Token{Kind: identity.Human}
@@ -78,6 +80,7 @@ func invite(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
+// listPeople returns the command people list: rights from tokens and open sessions, by person.
 func listPeople(t *terminal.Terminal) *cobra.Command {
 	var k app.Keep
 	cmd := &cobra.Command{
@@ -120,6 +123,7 @@ func listPeople(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
+// remove returns the command people remove, which ends all that a person of one tenant holds here: sessions, tokens and agents.
 func remove(t *terminal.Terminal) *cobra.Command {
 	var k app.Keep
 	var tenant string

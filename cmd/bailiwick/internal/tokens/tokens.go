@@ -26,6 +26,8 @@ func Command(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
+// create returns the command token create. The life is that of --expires, else of the configuration, else 90 days. Tools are checked
+// against those that the configuration serves.
 func create(t *terminal.Terminal) *cobra.Command {
 	var k app.Keep
 	var want identity.Token
@@ -125,6 +127,7 @@ func parseLife(text string) (time.Duration, error) {
 	return 0, terminal.Usagef("--expires must be a time such as 90d, 12h or 30m, at most 3650d")
 }
 
+// list returns the command token list. Secrets aren't kept, so none is shown; values of filters are printed as digests.
 func list(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true}
 	cmd := &cobra.Command{
@@ -189,6 +192,7 @@ func join[T ~string](list []T) string {
 	return strings.Join(words, ",")
 }
 
+// revoke returns the command token revoke, recorded as done by the user of this machine.
 func revoke(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true}
 	cmd := &cobra.Command{
