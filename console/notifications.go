@@ -46,6 +46,8 @@ func (c *Console) delivering(v *visit, tool string, do func(context.Context) err
 // notifications shows the status of each webhook, and its deliveries.
 func (c *Console) notifications(v *visit) error { return c.showNotifications(v, frame{}) }
 
+// showNotifications writes the page of notifications, filtered and paged by the query, with page as its frame. Unknown states and pages
+// are errors rather than empty lists.
 func (c *Console) showNotifications(v *visit, page frame) error {
 	q := v.r.URL.Query()
 	f := webhook.Filter{State: webhook.State(q.Get("state")), Hook: q.Get("hook"), Change: q.Get("change"), Limit: deliverySize}

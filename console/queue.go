@@ -62,6 +62,8 @@ func address(a listing.Filter) string {
 	return Path + "/changes"
 }
 
+// queue lists changes by the filter in the query, grouped, with links to the next and the first page. If the visitor has none to
+// decide, the page says how many wait for others.
 func (c *Console) queue(v *visit) error {
 	a, f, err := listing.Read(v.r.URL.Query())
 	if err != nil {

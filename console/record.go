@@ -132,6 +132,8 @@ func (p *recordPage) fill(q url.Values, s usagelog.Search) {
 	p.Tools, p.Agents = p.slicesOf(p.Sums.Tools), p.slicesOf(p.Sums.Agents)
 }
 
+// draw makes a bar chart of the days or hours of the search: of returns a bar's value and the part that was refused or failed, say a
+// value in words, for the title of each bar and the top of the scale.
 func (p *recordPage) draw(title, total, note string, say func(int64) string, of func(usagelog.Sum) (value, part float64)) drawn {
 	format := "Mon 2 Jan"
 	if p.Sums.Hourly {

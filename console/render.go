@@ -141,6 +141,7 @@ func (c *Console) show(v *visit, err error) {
 	}
 }
 
+// statusOf returns the HTTP status of a page for an error with a code; 500 for every code that isn't the visitor's to mend.
 func statusOf(code problem.Code) int {
 	switch code {
 	case problem.NotFound:

@@ -48,6 +48,8 @@ func (c *Console) signInPage(v *visit) error {
 	return c.signInWith(v, p, http.StatusOK)
 }
 
+// signInWith writes the sign-in page. Its form has a mark against forged requests, derived from the session's secret or, before there
+// is a session, from a cookie that gives no rights.
 func (c *Console) signInWith(v *visit, p signingIn, status int) error {
 	secret := v.session.secret
 	if secret == "" {

@@ -29,6 +29,7 @@ type tokenRow struct {
 	Soon  bool   // it expires within a week
 }
 
+// tokenRows returns all tokens that the visitor may manage, the newest first, by a recorded call that needs the scope operator.
 func (c *Console) tokenRows(v *visit) ([]tokenRow, error) {
 	var all []identity.Token
 	ask := bailiwick.CallSpec{Tool: "console/tokens", Needs: identity.Operator, Correlation: v.correlation}

@@ -27,6 +27,7 @@ type youPage struct {
 	Accounts []connect.Connection
 }
 
+// you shows the visitor their own sessions, agents and connected accounts. No scope is needed, since all of it is theirs.
 func (c *Console) you(v *visit) error {
 	all, err := c.options.Tokens.Sessions(v.ctx(), v.who, identity.Session)
 	if err != nil {
