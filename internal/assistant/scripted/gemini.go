@@ -26,6 +26,8 @@ type geminiPart struct {
 	}
 }
 
+// readGemini reads a request of Gemini's generateContent. The format has no ids, so calls are numbered through the conversation and
+// each response belongs to the call of its place in the turn before; one with another name is refused, as Gemini does.
 func readGemini(body []byte) (Conversation, error) {
 	type content struct {
 		Role  string
@@ -87,6 +89,8 @@ func readGemini(body []byte) (Conversation, error) {
 	return c, nil
 }
 
+// writeGemini writes t as the chunks of streamGenerateContent: a thought, the text in pieces, and all calls in one chunk, the first
+// signed. A turn that is declined without a text is a chunk without candidates.
 func writeGemini(t Turn, c Conversation) []event {
 	var all []event
 	chunk := func(reason string, parts ...any) {

@@ -11,6 +11,7 @@ func failMessages(code, message string, _ int) any {
 	return j{"type": "error", "error": j{"type": code, "message": message}, "request_id": "req_1"}
 }
 
+// readMessages reads a request of Anthropic's Messages API. max_tokens is required there, and no content may be empty.
 func readMessages(body []byte) (Conversation, error) {
 	var q struct {
 		Model     string
@@ -102,6 +103,8 @@ func turnBlock(turn *llm.Message, raw json.RawMessage) error {
 	return nil
 }
 
+// writeMessages writes t as the events of a Messages stream: a thinking block with its signature, the text, one block for each call.
+// Input tokens are counted without those read from or written to the cache, as Anthropic does.
 func writeMessages(t Turn, c Conversation) []event {
 	var all []event
 	n := 0

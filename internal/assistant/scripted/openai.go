@@ -14,6 +14,7 @@ func failOpenAI(code, message string, _ int) any {
 	return j{"error": j{"message": message, "type": code, "param": nil, "code": code}}
 }
 
+// readChat reads a request of OpenAI's Chat Completions. Arguments of calls that the client sends back must be JSON.
 func readChat(body []byte) (Conversation, error) {
 	var q struct {
 		Model    string
@@ -82,6 +83,8 @@ func (c *Conversation) result(r llm.Result) {
 	c.Messages = append(c.Messages, llm.Message{Role: llm.Tool, Results: []llm.Result{r}})
 }
 
+// writeChat writes t as the chunks of a Chat Completions stream: the role, the text in pieces, the calls, the reason, the usage in a
+// chunk without choices, and [DONE].
 func writeChat(t Turn, c Conversation) []event {
 	var all []event
 	chunk := func(choices []any, usage any) {
@@ -131,6 +134,7 @@ func declinedReason(t Turn) string {
 	return "content_filter"
 }
 
+// readResponses reads a request of OpenAI's Responses API, whose input is a list of items rather than of turns.
 func readResponses(body []byte) (Conversation, error) {
 	var q struct {
 		Model, Instructions string
@@ -222,6 +226,8 @@ func (s *responsesStream) add(kind string, members j) {
 	s.all = append(s.all, event{kind, members})
 }
 
+// message adds the events of one output item of type message: it and its one part are added, come in pieces, and are done. A refusal is
+// a part of a type of its own.
 func (s *responsesStream) message(text, refusal string) {
 	part, kind, member := j{"type": "output_text", "text": text, "annotations": []any{}, "logprobs": []any{}}, "response.output_text", "text"
 	empty := j{"type": "output_text", "text": "", "annotations": []any{}, "logprobs": []any{}}
@@ -271,6 +277,8 @@ func (s *responsesStream) call(call llm.Call) {
 	s.output = append(s.output, item("completed", call.Arguments))
 }
 
+// writeResponses writes t as the events of a Responses stream, from response.created to response.completed, or response.incomplete if
+// the length or a filter ended it. Each event that has the response repeats it as a whole.
 func writeResponses(t Turn, c Conversation) []event {
 	s := &responsesStream{}
 	response := func(status string, usage, incomplete any) j {

@@ -183,6 +183,8 @@ func sendFault(w http.ResponseWriter, f format, t Turn) {
 	_ = json.NewEncoder(w).Encode(f.fail(t.Code, t.Text, t.Status)) // likewise
 }
 
+// stream answers with turn t in format f, event by event. Ids, the stop reason and the usage that the script left out are made up.
+// CutAfter ends the connection without an end of the stream, FailAt ends the stream with an error event.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, f format, t Turn, c Conversation) {
 	t.Calls = slices.Clone(t.Calls) // a script may play one turn to several clients
 	for i := range t.Calls {
@@ -219,6 +221,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, f format, t Turn
 	}
 }
 
+// send writes one server-sent event and flushes it, so that the client reads each for itself; name is that of the format.
 func (s *Server) send(w http.ResponseWriter, name string, e event) {
 	data, ok := e.data.(string)
 	if !ok {
