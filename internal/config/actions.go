@@ -61,6 +61,8 @@ func actionName(r *yamlconf.Reader, e yamlconf.Entry) bool {
 	return false
 }
 
+// actionKeys returns the keys of one action, read into d. Which of them go together is checked when the action is compiled: see
+// WrongAction.
 func (c *Config) actionKeys(d *action.Declaration) []yamlconf.Key {
 	return []yamlconf.Key{
 		{Name: "title", Doc: "For people", Shape: yamlconf.Words(&d.Title)},

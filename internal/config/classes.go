@@ -174,6 +174,8 @@ func hidden(rule *policy.ClassRule) yamlconf.Shape {
 	return yamlconf.Either(yamlconf.Flag(&rule.Hidden), by)
 }
 
+// tenantRule is the shape of the tenant of a class: a field, with what it equals, or a pointer to the class whose tenant counts. It
+// sets rule.Tenant to t only if the section is there, because nil means that the class has none.
 func (c *Config) tenantRule(rule *policy.ClassRule, t *policy.TenantRule) yamlconf.Shape {
 	keys := []yamlconf.Key{
 		{Name: "field", Doc: "The field that holds the tenant", Shape: yamlconf.Words(&t.Field)},
@@ -193,6 +195,7 @@ func (c *Config) tenantRule(rule *policy.ClassRule, t *policy.TenantRule) yamlco
 	})
 }
 
+// fieldRules is the shape of the descriptions of fields, by name, and of their documented values, in the order of the file.
 func fieldRules(rule *policy.ClassRule) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "field", Of: func(name string) (yamlconf.Shape, func()) {
 		var f policy.FieldRule

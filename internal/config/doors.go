@@ -10,6 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
+// auth is the shape of how principals are authenticated. Both flags are true by default and kept negated in c.Auth, so that its zero
+// value is the default; anonymous access exists only if the section is there.
 func (c *Config) auth() yamlconf.Shape {
 	tokens := true
 	var anonymous identity.Principal
@@ -73,6 +75,8 @@ func agentScope(s string) string {
 	return ""
 }
 
+// shape is the shape of the HTTP server's settings. Most bounds have an upper limit, so that a slip of the keyboard doesn't remove
+// them.
 func (s *Server) shape() yamlconf.Shape {
 	return yamlconf.Object(append([]yamlconf.Key{
 		{Name: "origins", Doc: "Web origins whose pages may call", Shape: yamlconf.List(&s.Origins, "origins", origin)},

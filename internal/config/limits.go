@@ -53,6 +53,7 @@ func (d *Daily) shape() yamlconf.Shape {
 	}, nil)
 }
 
+// limits is the shape of the limits of a principal. A limit on cost without a price would never refuse anything, so it is an error.
 func (c *Config) limits() yamlconf.Shape {
 	l := &c.Limits
 	return yamlconf.Object([]yamlconf.Key{

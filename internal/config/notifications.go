@@ -22,6 +22,8 @@ type Notifications struct {
 // mostAttempts is the maximum number of attempts of a delivery; they take three days.
 const mostAttempts = 80
 
+// notifications is the shape of notifications about changes, by webhook and by e-mail, of which at least one is given. mail.private has
+// to be set for a server without TLS, since a password would be sent in the clear.
 func (c *Config) notifications() yamlconf.Shape {
 	n := &c.Notifications
 	return yamlconf.Object([]yamlconf.Key{

@@ -30,6 +30,7 @@ type PromptArgument struct {
 	Required    bool
 }
 
+// prompts is the shape of the owner's prompts, by name, appended to c.Prompts in the order of the file.
 func (c *Config) prompts() yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "prompt", Check: promptName, Of: func(name string) (yamlconf.Shape, func()) {
 		p := Prompt{Name: name}
@@ -48,6 +49,7 @@ func (c *Config) prompts() yamlconf.Shape {
 	}})
 }
 
+// arguments is the shape of the arguments of a prompt: at most maxArguments, each with a name of its own that a template can use.
 func (p *Prompt) arguments() yamlconf.Shape {
 	return yamlconf.Items("arguments", func(i int) (yamlconf.Shape, func()) {
 		var a PromptArgument

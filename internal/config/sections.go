@@ -157,6 +157,8 @@ func pathFrom(folder, path string) string {
 	return path
 }
 
+// sources is the shape of the sources, by name. Exactly one of url, metadata and openapi says what a source is; is records which one
+// was given and checks that the other keys fit it.
 func (c *Config) sources() yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "source", Check: sourceName, Of: func(name string) (yamlconf.Shape, func()) {
 		s := Source{Name: name}
@@ -202,6 +204,8 @@ func sourceName(r *yamlconf.Reader, e yamlconf.Entry) bool {
 	return true
 }
 
+// setURL sets the URL of a database and returns what is wrong with raw, or "". Relative paths begin at folder, that of the
+// configuration file. The reason never repeats the URL, which may hold a password.
 func (s *Source) setURL(folder, raw string) string {
 	scheme, rest, _ := strings.Cut(raw, ":")
 	switch scheme {
@@ -257,6 +261,7 @@ func (c *Config) unlisted() yamlconf.Shape {
 	return yamlconf.Choose([]string{"hidden", "visible"}, func(s string) { c.Rules.Unlisted = s == "visible" })
 }
 
+// results is the shape of the form of answers: one for all clients, or one for each client by the name that it gives.
 func (c *Config) results() yamlconf.Shape {
 	forms := []Form{Both, Text, Structured}
 	one := yamlconf.OneOf(&c.Results.Default, forms...)
