@@ -158,6 +158,7 @@ var formats = map[byte]func(time.Time) string{
 	'%': func(time.Time) string { return "%" },
 }
 
+// dateText writes t by MongoDB's conversions. An unknown one fails the reading: the binder has checked the format.
 func (at *place) dateText(t time.Time, format string) value.Value {
 	var out strings.Builder
 	for i := 0; i < len(format); i++ {

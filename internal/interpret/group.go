@@ -14,6 +14,9 @@ import (
 // alike reports whether two values are the same group key: null is the same as null.
 func alike(a, b value.Value) bool { return value.Equal(a, b) }
 
+// group evaluates a Group. Groups come in the order of their first records, and the records of each in order, which First, Last and
+// Push depend on; the stage's own order is applied later. Groups are found by a digest of their keys and then compared, so a collision
+// does no harm.
 func (r *reading) group(s *plan.Group, in records) []value.Row {
 	type group struct {
 		keys    []value.Value
@@ -47,6 +50,8 @@ func (r *reading) group(s *plan.Group, in records) []value.Row {
 	return out
 }
 
+// buckets evaluates $bucketAuto: a record whose value has r lesser ones among n is in bucket r·N/n, so that equal values share a
+// bucket. The upper bound of a bucket is the least value of the next, that of the last the greatest value. A big.Int holds the product.
 func (r *reading) buckets(s *plan.Buckets, in records) []value.Row {
 	type member struct {
 		by  value.Value
@@ -105,6 +110,8 @@ func (in records) accumulated(as []plan.Accumulator, rows []value.Row) value.Row
 	return out
 }
 
+// accumulate applies accumulator a to the values of a group, in order. Push, AddToSet, First and Last see nulls; the others leave them
+// out. Counts of nothing are 0, a percentile of nothing is null.
 func (in records) accumulate(a plan.Accumulator, values []value.Value) value.Value {
 	switch a.Op {
 	case plan.Push:

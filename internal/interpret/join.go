@@ -69,6 +69,8 @@ func (p pairing) matching(on []plan.Pair, at *place) []value.Row {
 	return out
 }
 
+// join evaluates a Join: each record with each record of the right side for which all pairs are equal and s.If holds, in the order of
+// the left and then the right side. With s.Keep a record without a match gets one with nulls.
 func (r *reading) join(s *plan.Join, in records) []value.Row {
 	g := needed(s.Right, s.On, in)
 	g.outer = in.outer
@@ -90,6 +92,8 @@ func (r *reading) join(s *plan.Join, in records) []value.Row {
 	})
 }
 
+// probe evaluates a sub-query for each record: whether it has a record, or the value of its one visible column, null without a record.
+// More than one record fails the reading, as SQL requires of a scalar sub-query.
 func (r *reading) probe(s *plan.Probe, in records) []value.Row {
 	shape := s.Right.Out()
 	column := slices.IndexFunc(shape.Columns, func(c plan.Column) bool { return c.Path != nil })
@@ -108,6 +112,8 @@ func (r *reading) probe(s *plan.Probe, in records) []value.Row {
 	})
 }
 
+// nest evaluates a Nest: each record with the list of the right side's records that match it. The right side is computed once, or, if
+// it is correlated, for each record.
 func (r *reading) nest(s *plan.Nest, in records) []value.Row {
 	shape := new(s.Right.Out())
 	var right pairing
@@ -126,6 +132,8 @@ func (r *reading) nest(s *plan.Nest, in records) []value.Row {
 	})
 }
 
+// closure evaluates $graphLookup breadth first: each step adds the records whose To equals a value of the step before, at most s.Depth
+// steps after the first. No record is added twice, so a cycle ends.
 func (r *reading) closure(s *plan.Closure, in records) []value.Row {
 	shape := s.Right.Out()
 	rows := r.program(s.Right, given{outer: in.outer})

@@ -131,6 +131,8 @@ func arithmetic(e plan.Apply, args []value.Value) (value.Value, bool) {
 	return value.Value{}, false
 }
 
+// binary applies an operator to two numbers that aren't null. Integers and Decimals are computed exactly and become null where t can't
+// hold the result; Mod takes integers and is null for a zero divisor.
 func binary(op plan.Op, t schema.Type, x, y value.Value) value.Value {
 	if t == schema.Double {
 		return doubles(op, x.Float(), y.Float())
@@ -159,6 +161,8 @@ func binary(op plan.Op, t schema.Type, x, y value.Value) value.Value {
 	return a.To(t)
 }
 
+// doubles applies an operator to two Doubles: null for a zero divisor, and for numbers out of the range of arithmetic (plan.Sized),
+// where the backends differ.
 func doubles(op plan.Op, x, y float64) value.Value {
 	if !plan.Sized(x) || !plan.Sized(y) {
 		return value.Value{}

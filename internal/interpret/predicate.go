@@ -168,6 +168,8 @@ func equals(of []value.Value, v value.Value) bool {
 	return someCandidate(of, func(c value.Value) bool { return same(c, v) })
 }
 
+// comparison makes the test of a comparison. Eq and the orders hold if one value at the path, or one element of a list there, meets
+// them, as in MongoDB; Ne holds if none equals. Values of different types aren't ordered.
 func comparison(f query.Compare) test {
 	switch f.Op {
 	case query.Eq:

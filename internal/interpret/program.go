@@ -195,6 +195,7 @@ func (r *reading) each(in records, of func(*place) []value.Row) []value.Row {
 	return out
 }
 
+// filter evaluates a Filter: records for which Where and If hold; a condition that is null doesn't.
 func (r *reading) filter(s *plan.Filter, in records) []value.Row {
 	holds := func(rooted) bool { return true }
 	if s.Where != nil {
@@ -249,6 +250,7 @@ func unwind(s *plan.Unwind, at *place) []value.Row {
 	return out
 }
 
+// union evaluates a Union: the columns of both sides, followed by the number of the side and the place in it, which order the result.
 func (r *reading) union(s *plan.Union, in records) []value.Row {
 	right := records{reading: r, shape: new(s.Right.Out()), rows: r.program(s.Right, given{outer: in.outer}), given: in.given}
 	var out []value.Row
