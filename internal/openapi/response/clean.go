@@ -45,6 +45,8 @@ func sentence(s string) string {
 	return cut(oneLine(filePath.ReplaceAllString(s, "…")), maxMessage)
 }
 
+// withoutSecrets masks what looks like a credential: known forms of keys, the user of a URL, values assigned to names such as password,
+// and long texts with digits in them, UUIDs and paths aside.
 func withoutSecrets(s string) string {
 	s = known.ReplaceAllString(s, Masked)
 	s = userInfo.ReplaceAllString(s, "://"+Masked+"@")

@@ -61,6 +61,8 @@ func (c *cutter) fit(v value.Value, budget int, path string) value.Value {
 	return value.Value{}
 }
 
+// list keeps as many whole items of list as fit into budget bytes. If not even the first fits, it is kept and cut, so that an answer
+// says something of what it holds.
 func (c *cutter) list(list []value.Value, budget int, path string) value.Value {
 	used, n := 2, 0
 	for ; n < len(list); n++ {
@@ -81,6 +83,8 @@ func (c *cutter) list(list []value.Value, budget int, path string) value.Value {
 	return value.OfArray(list[:n:n])
 }
 
+// object keeps all members if each can have least bytes, and shares the rest: a value that needs less than the common limit keeps its
+// size. With too many members it leaves out whole ones.
 func (c *cutter) object(members []value.Member, budget int, path string) value.Value {
 	sizes, lows := make([]int, len(members)), make([]int, len(members))
 	room, needs, low := budget-2, 0, 0
@@ -160,6 +164,8 @@ func (c *cutter) low(v value.Value) int {
 	return c.size(v)
 }
 
+// text cuts s between characters and adds how many it had. Quoting can make a character six bytes long, so n shrinks by a sixth of what
+// is too much until the text fits.
 func (c *cutter) text(s string, budget int, path string) value.Value {
 	had := utf8.RuneCountInString(s)
 	mark := fmt.Sprintf("… [%d characters]", had)

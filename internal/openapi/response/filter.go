@@ -102,6 +102,8 @@ func (w *walker) array(val value.Value, n *node, c cover) value.Value {
 	return value.OfArray(out)
 }
 
+// object returns the visible members of val. A member's cover is the strongest of those of the object, of its name, of its schema and,
+// for the value of a pair, of the name beside it; where it begins, the name is noted.
 func (w *walker) object(val value.Value, n *node, c cover) value.Value {
 	members := val.Members()
 	pair := w.pair(members, n)

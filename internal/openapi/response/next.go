@@ -51,6 +51,7 @@ type pager struct {
 	notes  []string
 }
 
+// newPager finds the parameters of op that control pagination, in the query and in a JSON body, with the values that a gives them.
 func newPager(v *visible.View, op *spec.Operation, a validate.Arguments) *pager {
 	p := &pager{v: v, op: op, a: a}
 	for _, q := range v.Parameters(op) {

@@ -38,6 +38,8 @@ func (p *page) tell(body value.Value, h http.Header) {
 	}
 }
 
+// within reads pagination data from the members of v and of the objects in around, three levels deep. after counts only inside of such
+// an object, as in {cursors: {after: …}}.
 func (p *page) within(v value.Value, depth int) {
 	for _, m := range v.Members() {
 		name := plain(m.Name)
@@ -56,6 +58,8 @@ func (p *page) within(v value.Value, depth int) {
 	}
 }
 
+// member reads one member by its normalized name. next is a URL if it looks like one, else a cursor; last as a Boolean is the opposite
+// of more.
 func (p *page) member(name string, v value.Value) {
 	switch name {
 	case "total", "totalcount", "totalitems", "totalresults", "totalelements", "totalsize", "totalrecords", "totalhits", "totalentries", "odatacount", "resultcount":

@@ -35,6 +35,7 @@ func (a *Answer) pick(w *walker, root *node, body value.Value) value.Value {
 	return want.of(body)
 }
 
+// add adds the path names. A field that is requested whole includes all paths below it, in whatever order they come.
 func (t tree) add(names []string) {
 	for i, name := range names {
 		in, ok := t[name]
