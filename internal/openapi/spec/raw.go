@@ -167,6 +167,8 @@ func skip(b []byte, at int) int {
 // ends holds the bytes that end a number or a literal name.
 var ends = [256]bool{',': true, '}': true, ']': true, ' ': true, '\n': true, '\r': true, '\t': true, ':': true}
 
+// skipString returns the end of the string whose opening quote is at at. A quote ends it unless an odd number of backslashes comes
+// before.
 func skipString(b []byte, at int) int {
 	for at++; at < len(b); at++ {
 		n := bytes.IndexByte(b[at:], '"')

@@ -16,6 +16,8 @@ type reader struct {
 	root map[string]Raw // the document's other members
 }
 
+// paths reads the operations of all paths, in the order of the document. An operation or a path that can't be read is left out with a
+// warning, so that one fault doesn't cost the whole API.
 func (r *reader) paths(paths Raw) {
 	for path, item := range paths.Members() {
 		if strings.HasPrefix(path, "x-") {
@@ -52,6 +54,8 @@ func (r *reader) paths(paths Raw) {
 	}
 }
 
+// operation reads operation v into op; shared are the parameters of its path. Members are collected first, in whatever order they come,
+// because the parameters, the body and the answers depend on consumes and produces.
 func (r *reader) operation(op *Operation, v, shared Raw) error {
 	if v.Kind() != '{' {
 		return errors.New("must be an object")
@@ -105,6 +109,8 @@ func distinct(words []string) []string {
 	return out
 }
 
+// body reads the request body of op. In Swagger 2.0 it is made of the parameters in body and formData, which in holds. A body without
+// contents counts as none.
 func (r *reader) body(op *Operation, in *input, body Raw) error {
 	if r.d.Dialect == Swagger2 {
 		op.Body = in.body()
@@ -130,6 +136,7 @@ func (r *reader) body(op *Operation, in *input, body Raw) error {
 	return nil
 }
 
+// responses reads the answers of op by their status: "200", "4XX" or "default". In Swagger 2.0 produces are their media types.
 func (r *reader) responses(op *Operation, responses Raw, produces []string) error {
 	for status, v := range responses.Members() {
 		if strings.HasPrefix(status, "x-") {
@@ -156,6 +163,8 @@ func (r *reader) responses(op *Operation, responses Raw, produces []string) erro
 	return nil
 }
 
+// contents reads the media types of a body or an answer, in order and in lower case. example comes before examples. A schema whose
+// reference leads nowhere is an error, for which the operation is left out.
 func (r *reader) contents(content Raw) ([]Content, error) {
 	var out []Content
 	for mediaType, v := range content.Members() {

@@ -80,6 +80,8 @@ func (d *Document) schema(r Raw, name string) Schema {
 	return s
 }
 
+// member reads one member of a schema; unknown ones are skipped. A const is an enum of one value. examples, of JSON Schema, gives its
+// first where there is no example.
 func (s *Schema) member(name string, v Raw) {
 	switch name {
 	case "type":

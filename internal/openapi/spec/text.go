@@ -64,6 +64,8 @@ func deep(b []byte) int {
 // dedupe rewrites a document, keeping only the last of members with the same name.
 type dedupe struct{ warnings []Warning }
 
+// append appends r, which is at the JSON pointer at, to dst without space. Of members with one name the last value is kept at the first
+// one's place, and a warning is added.
 func (d *dedupe) append(dst []byte, r Raw, at string) []byte {
 	switch r.Kind() {
 	case '{':

@@ -42,6 +42,8 @@ type writer struct {
 
 var errLarge = errors.New("its aliases make it too large")
 
+// value appends n as JSON. Aliases are written out where they are used; the bounds on depth and length stop those that grow
+// exponentially or contain themselves.
 func (w *writer) value(n *yaml.Node, depth int) error {
 	switch {
 	case depth > maxDepth:
@@ -73,6 +75,7 @@ func (w *writer) value(n *yaml.Node, depth int) error {
 	return fmt.Errorf("line %d: not a value", n.Line)
 }
 
+// mapping appends a mapping as an object, its merge keys resolved.
 func (w *writer) mapping(n *yaml.Node, depth int) error {
 	members, err := w.merged(n, 0)
 	if err != nil {
@@ -163,6 +166,8 @@ func target(n *yaml.Node) *yaml.Node {
 // jsonNumber matches a JSON number.
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
+// scalar appends a scalar by its tag, resolved by YAML's core schema. A number that JSON can't write, such as .inf, becomes a string,
+// as does every other tag.
 func (w *writer) scalar(n *yaml.Node) {
 	switch n.ShortTag() {
 	case "!!null":
