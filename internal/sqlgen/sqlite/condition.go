@@ -97,6 +97,8 @@ func millis(x string, f *schema.Field) string {
 		" WHEN 'real' THEN CAST(round((" + x + " - 2440587.5) * 86400000) AS INTEGER) END"
 }
 
+// Compare implements condition.Dialect. An order needs a guard by typeof, since SQLite orders values of all types; an equality doesn't,
+// so that an index serves it alone. A number that SQLite can't hold gives Never.
 func (s conditions) Compare(w *condition.Writer, x condition.Operand, op string, v any) error {
 	if x.Node() {
 		return s.compareNode(w, x, op, v)
@@ -348,6 +350,8 @@ func (conditions) Length(x condition.Operand) string {
 	return "CASE " + x.Text + ".type WHEN 'array' THEN json_array_length(" + x.Text + ".value) END"
 }
 
+// compareNode compares an element of json_each, which has a type beside its value. Lists and objects are compared as JSON values, not
+// as text: their members have no order.
 func (s conditions) compareNode(w *condition.Writer, x condition.Operand, op string, v any) error {
 	left := x.Text + ".value"
 	arg, ok := s.bind(op, v, nil)

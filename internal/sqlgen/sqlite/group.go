@@ -40,6 +40,8 @@ func (dialect) Key(_ expr.Scope, x string, t schema.Type, _ bool) (by, show stri
 	return x, x
 }
 
+// Accumulate implements expr.Dialect. Sums of Integers are SQLite's own, in two halves; Doubles and Decimals are summed exactly by
+// functions that sqlfunc adds, so that the order of the rows doesn't matter. x is "" for the count of all records.
 func (d dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
 	structured := from == schema.JSON || from == schema.Array
 	switch op {

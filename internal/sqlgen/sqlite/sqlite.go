@@ -25,6 +25,8 @@ type dialect struct{ expr.Standard }
 // call writes the call of a function.
 func call(name string, args ...string) string { return name + "(" + strings.Join(args, ", ") + ")" }
 
+// Stored implements expr.Dialect. SQLite keeps values of any type in a column, so a value of another type than the column's counts as
+// null.
 func (dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 	switch f.Type {
 	case schema.String:
@@ -73,6 +75,8 @@ func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) string
 	return ""
 }
 
+// Const implements expr.Dialect: an argument in the form in which Stored has values of type t: dates as milliseconds, Booleans as 0 and
+// 1, UUIDs in lower case.
 func (dialect) Const(s expr.Scope, v value.Value, t schema.Type) string {
 	if v.IsNull() {
 		return "NULL"
@@ -172,6 +176,8 @@ func joined(parts []string) string {
 	return "(" + strings.Join(parts, " || ") + ")"
 }
 
+// As implements expr.Dialect: x if it is of type to already, else null. A number of a column without a type is read as JSON first,
+// except as a Double.
 func (d dialect) As(_ expr.Scope, x string, from, to schema.Type) string {
 	if from == schema.Any {
 		if to == schema.Double {
@@ -196,6 +202,7 @@ func (d dialect) As(_ expr.Scope, x string, from, to schema.Type) string {
 	return "NULL"
 }
 
+// ToJSON implements expr.Dialect. What is neither JSON, a number nor a Boolean is a text in quotes; only a String needs escapes.
 func (d dialect) ToJSON(s expr.Scope, x string, from schema.Type) string {
 	switch from {
 	case schema.JSON, schema.Array:
@@ -229,6 +236,8 @@ func (d dialect) text(x string, from schema.Type) string {
 	return x
 }
 
+// Convert implements expr.Dialect. Pairs of types that never convert give NULL; a Date is a Day only at midnight; the rest are
+// functions by the type that they give, with a suffix for JSON and Decimals.
 func (d dialect) Convert(_ expr.Scope, x string, from, to schema.Type) string {
 	suffix := ""
 	switch from {
