@@ -80,6 +80,8 @@ func writeMany(t *testing.T, s Store) []audit.Record {
 	return wrote
 }
 
+// testAudit checks that records are read as they were written, forwards and backwards, from any place, in order for each writer, and
+// that a walk ends when it is asked to.
 func testAudit(t *testing.T, open Open) {
 	s, ctx := Handle(t, open, t.TempDir()), t.Context()
 	wantWhole(t, s, 0)
@@ -270,6 +272,7 @@ func testAuditSigned(t *testing.T, open Open) {
 	}
 }
 
+// testSecrets checks that goroutines of two handles that ask for one new key at once get the same one, and another name another key.
 func testSecrets(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	handles := []Store{Handle(t, open, place), Handle(t, open, place)}

@@ -93,6 +93,7 @@ func benchmarkMoves(b *testing.B, s Store) {
 	})
 }
 
+// fill files done changes that are rejected, and then waiting ones that stay, by 32 goroutines.
 func fill(b *testing.B, s Store) {
 	b.Helper()
 	var wg sync.WaitGroup

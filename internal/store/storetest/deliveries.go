@@ -62,6 +62,8 @@ func feedDeliveries(t *testing.T, s Store) {
 	}
 }
 
+// testDeliveries checks the life of a delivery: claimed in the order of its hook, one at a time, under a lease; finished once, by the
+// last to claim it; and sent again on request.
 func testDeliveries(t *testing.T, open Open) {
 	ctx := t.Context()
 	s := Handle(t, open, t.TempDir())
@@ -117,6 +119,7 @@ func testDeliveries(t *testing.T, open Open) {
 	}
 }
 
+// listDeliveries checks the filters of Deliveries, and pages that continue before the last id of the one before.
 func listDeliveries(t *testing.T, s Store) {
 	t.Helper()
 	for _, c := range []struct {

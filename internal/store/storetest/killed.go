@@ -192,6 +192,8 @@ func Killed(t *testing.T, open Open, place func() string, stop bool) {
 	}
 }
 
+// killed runs rounds in which two child processes write to place until they are killed, and with stop one of them is stopped first,
+// while a write beside it must succeed. What a child had printed as stored must be there after each round.
 func killed(t *testing.T, open Open, place string, stop bool, rounds int) {
 	s := Handle(t, open, place)
 	p := promises{map[int64]bool{}, map[string]int64{}, map[string]int64{}}

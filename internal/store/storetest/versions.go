@@ -65,6 +65,8 @@ func testVersions(t *testing.T, open Open) {
 	testVersionsAtOnce(t, s, other)
 }
 
+// testVersionsAtOnce checks that of two new versions and a rejection of one change, which come at once through two handles, exactly one
+// is stored and the others get ErrMoved.
 func testVersionsAtOnce(t *testing.T, s, other Store) {
 	for round := range 20 {
 		c := put(t, s, plain(100+10*round, "b"))
