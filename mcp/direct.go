@@ -74,6 +74,8 @@ func clientOf(m *wire.Message) (client *sdk.Implementation, ok bool) {
 	return &sdk.Implementation{Name: name.Text(), Version: v.Text()}, true
 }
 
+// writeDirect runs the call a and writes its result as one JSON document, with what each protocol version has: before 2025-06-18 no
+// links, before 2026-07-28 the session's id and status 200 for errors. A panic is logged and answered as an internal error.
 func (s *Server) writeDirect(w http.ResponseWriter, r *http.Request, x *exchange, a asked) {
 	id := x.message.ID
 	a.progress = func(float64, float64, string) {} // the client asked for no progress

@@ -224,6 +224,8 @@ func (p *post) id() string {
 	return ""
 }
 
+// servePost serves an admitted POST by the handler of its protocol: it finds the session of an older one, takes a slot among the calls,
+// makes the call cancellable by its client and by Close, and answers directly if it can.
 func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	m := p.only()
 	next := s.legacy
@@ -238,6 +240,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 		defer leave()
 	}
 	x := &exchange{who: p.who, message: m, operation: s.operation(r.Header, m), correlation: correlationOf(r.Header, m), metadata: s.metadata(r)}
+	// Ids of requests are unique within a channel: a session, or what a client of the new protocol names in its place.
 	channel := r.Header.Get("X-Mcp-Session-Id")
 	if !p.modern {
 		channel = "session " + r.Header.Get("Mcp-Session-Id") // no client can send a space before it

@@ -79,6 +79,7 @@ func (s *Server) foreign(uri string) bool {
 	return s.options.Extend.Mount != nil && !strings.HasPrefix(uri, prompt.Scheme)
 }
 
+// listPrompts answers prompts/list with the prompts that the principal may use, and those of the Extension, which next lists.
 func (s *Server) listPrompts(ctx context.Context, x *exchange, r *sdk.ListPromptsRequest, next sdk.MethodHandler) (sdk.Result, error) {
 	res := &sdk.ListPromptsResult{Cacheable: private(), Prompts: []*sdk.Prompt{}}
 	for _, p := range s.options.Prompts.List(x.who) {
@@ -103,6 +104,7 @@ func (s *Server) listPrompts(ctx context.Context, x *exchange, r *sdk.ListPrompt
 	return res, nil
 }
 
+// getPrompt answers prompts/get. Notifications of progress are sent while a prompt reads data, and the cost is in _meta.
 func (s *Server) getPrompt(ctx context.Context, x *exchange, r *sdk.GetPromptRequest) (sdk.Result, error) {
 	beat := s.startHeartbeat(ctx, x, r.Session, r.Params.GetProgressToken())
 	defer beat.stop()
@@ -147,6 +149,8 @@ func cost(x *exchange, size int) sdk.Meta {
 	return sdk.Meta{"correlation_id": x.correlation, "est_tokens": (size + 3) / 4}
 }
 
+// complete answers completion/complete for an argument of a prompt or a variable of a resource template, given the arguments that the
+// user has filled in already.
 func (s *Server) complete(ctx context.Context, x *exchange, r *sdk.CompleteRequest) (sdk.Result, error) {
 	ask := prompt.Completion{Argument: r.Params.Argument.Name, Written: r.Params.Argument.Value, Correlation: x.correlation}
 	switch ref := r.Params.Ref; {

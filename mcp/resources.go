@@ -11,6 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/prompt"
 )
 
+// listResources answers resources/list, a page at a time. The resources of an Extension come after the last page's own.
 func (s *Server) listResources(ctx context.Context, x *exchange, r *sdk.ListResourcesRequest, next sdk.MethodHandler) (sdk.Result, error) {
 	cursor := ""
 	if r.Params != nil {
@@ -42,6 +43,7 @@ func (s *Server) listResources(ctx context.Context, x *exchange, r *sdk.ListReso
 	return res, nil
 }
 
+// listTemplates answers resources/templates/list, on one page.
 func (s *Server) listTemplates(ctx context.Context, x *exchange, r *sdk.ListResourceTemplatesRequest, next sdk.MethodHandler) (sdk.Result, error) {
 	res := &sdk.ListResourceTemplatesResult{Cacheable: private(), ResourceTemplates: []*sdk.ResourceTemplate{}}
 	for _, d := range s.options.Prompts.Templates(x.who) {
@@ -59,6 +61,8 @@ func (s *Server) listTemplates(ctx context.Context, x *exchange, r *sdk.ListReso
 	return res, nil
 }
 
+// readResource answers resources/read: a text of JSON, or bytes with their media type. The class that a resource shows is named in
+// _meta.
 func (s *Server) readResource(ctx context.Context, x *exchange, r *sdk.ReadResourceRequest) (sdk.Result, error) {
 	beat := s.startHeartbeat(ctx, x, r.Session, r.Params.GetProgressToken())
 	defer beat.stop()
