@@ -32,6 +32,8 @@ func (s *Store) Prune(ctx context.Context, from, to audit.Head) error {
 	return nil
 }
 
+// prune makes to the base of the audit and deletes the records up to it that are in the archive. Records of steps stay, because changes
+// and tokens are compared with them.
 func prune(ctx context.Context, tx *sql.Tx, from, to audit.Head) error {
 	if now, err := readHead(tx.QueryRowContext(ctx, baseSQL)); err != nil {
 		return err

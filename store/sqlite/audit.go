@@ -239,6 +239,7 @@ func (s *Store) page(ctx context.Context, query string, from int64) ([]records.R
 	return page, nil
 }
 
+// readPage returns at most records.PageSize rows of query, which begins at sequence number from.
 func (s *Store) readPage(ctx context.Context, query string, from int64) ([]records.Row, error) {
 	rows, err := s.read.QueryContext(ctx, query, from, records.PageSize)
 	if err != nil {

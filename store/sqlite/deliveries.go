@@ -63,6 +63,7 @@ func one(done sql.Result, err, otherwise error) error {
 
 const deliveryColumns = `id, hook, event, state, attempts, fence, due, status, failure, updated`
 
+// deliveries reads rows of deliveryColumns, and closes rows. It takes err, of the query, so that calls can be nested.
 func (s *Store) deliveries(rows *sql.Rows, err error) ([]webhook.Delivery, error) {
 	if err != nil {
 		return nil, err

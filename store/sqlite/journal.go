@@ -120,6 +120,8 @@ func (s *Store) keep(rows []records.Row, end audit.Head) error {
 // manyRows is the number of records that one statement inserts.
 const manyRows = 32
 
+// keepRecords inserts those rows, in order, that come after the head of the tables, manyRows in a statement, and moves the head to the
+// last of them, or to end if there are none.
 func keepRecords(ctx context.Context, tx *sql.Tx, rows []records.Row, end audit.Head) error {
 	head, err := readHead(tx.QueryRowContext(ctx, headSQL))
 	if err != nil {

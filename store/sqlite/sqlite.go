@@ -88,6 +88,8 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
+// open opens and migrates the file: one connection that writes, and up to eight that read beside it under WAL. A store in memory is one
+// connection, since each would have a database of its own. On an error nothing stays open.
 func (s *Store) open(ctx context.Context) error {
 	if s.path == "" {
 		return errors.New("open the store: no path is given")

@@ -124,6 +124,7 @@ func (s *Store) tokenFailure(doing string, err error) error {
 	return s.failed(doing, err)
 }
 
+// scanToken reads a row of tokenColumns; a null time is the zero time.
 func scanToken(row interface{ Scan(...any) error }) (identity.Token, error) {
 	var t identity.Token
 	var c tokens.Columns
