@@ -79,7 +79,7 @@ func TestDeath(t *testing.T) {
 	for _, way := range []string{"exit", "panic", "kill"} {
 		t.Run(way, func(t *testing.T) {
 			cmd := osexec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), "TESTSERVICES_DIE="+way, postgresVariable+"=")
+			cmd.Env = append(os.Environ(), "TESTSERVICES_DIE="+way, postgresVariable+"=", "BAILIWICK_SERVICES=postgres")
 			cmd.Stderr = nil
 			out, err := cmd.StdoutPipe()
 			if err != nil {
