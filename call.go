@@ -117,6 +117,8 @@ func unrecorded(c *Call, err error) *problem.Error {
 	return &problem.Error{Code: problem.Upstream, Detail: "the gateway can't keep its records, so it answers no calls", Kind: "audit", Err: err}
 }
 
+// admitted runs an admitted call: the rules first, then the limits, then run within the timeout and for as long as the principal's
+// credential is good. A panic is an internal error of this call alone.
 func (g *Gateway) admitted(ctx context.Context, c *Call, ask CallSpec, run func(context.Context, *Call) (int, error)) (n int, err error) {
 	defer func() {
 		if r := recover(); r != nil {
