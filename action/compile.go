@@ -112,6 +112,8 @@ func (b *builder) wrong(at []string, format string, args ...any) {
 	b.errs = append(b.errs, &DeclarationFault{b.Declaration.On, b.Name, slices.Clone(at), fmt.Sprintf(format, args...)})
 }
 
+// build compiles the declaration into b.Action and reports each fault by wrong. The order matters: expressions may name only what was
+// compiled before them.
 func (b *builder) build() {
 	if b.Class, b.fields = b.opened(b.Declaration.On, nil); b.Class == nil {
 		return
