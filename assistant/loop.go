@@ -37,6 +37,8 @@ type turn struct {
 	answer    *Answer
 }
 
+// ask answers a question; anew forgets the conversation first. Questions come one at a time, under a.mu. A conversation above CompactAt
+// tokens is compacted before, and one that fails stays as it was.
 func (a *Assistant) ask(ctx context.Context, question string, anew bool) (*Answer, error) {
 	if strings.TrimSpace(question) == "" {
 		return nil, errors.New("the question is empty")
@@ -254,6 +256,8 @@ func (t *turn) do(ctx context.Context, j *job) {
 	}
 }
 
+// send makes the call of j and sets its result. A refusal by the gateway is a result, which the model reads; other errors end the
+// question.
 func (t *turn) send(ctx context.Context, j *job) {
 	arguments := j.arguments
 	if arguments == nil {

@@ -29,6 +29,7 @@ type catalogue struct {
 	rest     []client.Tool // those above maxDeclared
 }
 
+// newCatalogue declares the tools to the model. Above maxDeclared the last two declarations find and call the rest.
 func newCatalogue(all []client.Tool) *catalogue {
 	c := &catalogue{tools: map[string]client.Tool{}}
 	shown := all
