@@ -104,6 +104,7 @@ func (p *parser) optional(member string) string {
 	return p.text(member)
 }
 
+// text consumes a member and its string. A string without escapes, as most are, is a part of the record and isn't copied.
 func (p *parser) text(member string) string {
 	if !p.take(member) || !p.take(`"`) {
 		p.bad = true

@@ -81,6 +81,8 @@ func VerifySigned(ctx context.Context, log Chain, keys []ed25519.PublicKey, kept
 	}
 }
 
+// verifyFrom checks the log from base to its head. The head is read before and after: records may be appended meanwhile, but the
+// earlier head must be in the log.
 func verifyFrom(ctx context.Context, log Chain, base Head, keys []ed25519.PublicKey, kept []Head) (Report, error) {
 	before, err := log.Head(ctx)
 	if err != nil {
@@ -145,6 +147,8 @@ type checker struct {
 	strays  []stray
 }
 
+// read meets all records in order. A record that can't be read ends the log's walk with a Damage, so the walk begins again behind it;
+// any other error ends the verification.
 func (c *checker) read(ctx context.Context, log Chain) error {
 	from := First
 	var buf []byte
