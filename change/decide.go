@@ -69,6 +69,8 @@ func (q *Queue) Approve(ctx context.Context, id string, p identity.Principal, v 
 	return c, nil
 }
 
+// mayApprove returns why principal may not approve c with v, or nil. Breaking the glass passes four eyes alone, and needs the scope
+// operator and a reason; every other rule holds for it as well. The digest must be that of c as it is now.
 func (q *Queue) mayApprove(c *Change, principal identity.Principal, v Verdict) error {
 	err := q.Eligible(principal, c)
 	p := problem.Of(err)

@@ -85,6 +85,8 @@ func (q *Queue) Replace(ctx context.Context, old, c *Change) (*Change, error) {
 	return q.file(ctx, c, &ended)
 }
 
+// file stores c as a new change, in the place of old unless that is nil. The store may return an earlier change instead, if the
+// proposal was sent twice. A change that rules let through is approved at once, as a step of its own with the rule's name.
 func (q *Queue) file(ctx context.Context, c, old *Change) (*Change, error) {
 	if c.Mode == write.Deny {
 		return nil, Denied()
