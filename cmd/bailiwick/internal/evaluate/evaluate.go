@@ -63,6 +63,7 @@ type tally struct {
 	Cost      float64 `json:"cost_usd"`
 }
 
+// add counts the result of one question. A leak is counted beside its verdict: a right answer may have leaked.
 func (t *tally) add(r result) {
 	t.Questions++
 	switch r.Verdict {
@@ -81,6 +82,8 @@ func (t *tally) add(r result) {
 	t.Calls, t.Tokens, t.Cost = t.Calls+r.Calls, t.Tokens+r.Tokens, t.Cost+r.Cost
 }
 
+// run asks all questions of the file with one configuration, or with two for comparison. A wrong answer is a result; only a leak ends
+// the command with code 1.
 func (e *evaluation) run(ctx context.Context, path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -187,6 +190,8 @@ func (e *evaluation) asAll(ctx context.Context, f *file, name string, p assistan
 	return all, nil
 }
 
+// print prints a table for each configuration, and the questions that went wrong, or, of two configurations, those with different
+// verdicts. Leaks are always printed.
 func (e *evaluation) print(rounds []round) {
 	for _, r := range rounds {
 		e.Printf("%s  %s\n", terminal.Styled(terminal.Bold, r.Config), terminal.Styled(terminal.Faint, r.Model))

@@ -38,6 +38,7 @@ type question struct {
 	never []string // texts that must appear in no answer and no result
 }
 
+// parse parses a file of questions; its faults have their lines.
 func parse(name string, data []byte) (*file, error) {
 	f := &file{given: map[string]who{}}
 	given := yamlconf.Each(yamlconf.Table{Names: "principal", Of: func(name string) (yamlconf.Shape, func()) {
@@ -58,6 +59,7 @@ func parse(name string, data []byte) (*file, error) {
 	return f, err
 }
 
+// shape is the shape of one question. Exactly one kind of answer is known of each; within, a tolerance, goes with number alone.
 func (q *question) shape() yamlconf.Shape {
 	var number, within value.Value
 	expect := yamlconf.Object([]yamlconf.Key{
