@@ -88,6 +88,7 @@ func commands() []command {
 	}
 }
 
+// run connects and runs commands until the input ends or exit. The error of a command is printed and doesn't end the session.
 func (e *explorer) run(ctx context.Context) error {
 	// Ctrl-C ends a call, but not the program.
 	ctx = context.WithoutCancel(ctx)
