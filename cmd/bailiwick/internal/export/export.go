@@ -195,6 +195,7 @@ func (f *flags) query(args []string, o Options) (query.Query, shape.ExportOption
 	return q, options, f.find(q, options.Columns, o)
 }
 
+// find reads the flags of an export of records into q. Without --keys and --include the columns decide what is read.
 func (f *flags) find(q *query.Find, columns []shape.Selection, o Options) error {
 	if f.where != "" {
 		doc, err := f.json("--where", f.where, o)
@@ -229,6 +230,7 @@ func (f *flags) find(q *query.Find, columns []shape.Selection, o Options) error 
 // maxJSON is the maximum size of the JSON in a flag, in bytes.
 const maxJSON = 1 << 20
 
+// json returns the JSON of a flag, "-" for that of standard input, at most maxJSON bytes.
 func (f *flags) json(flag, text string, o Options) (value.Value, error) {
 	if text == "-" {
 		b, err := io.ReadAll(io.LimitReader(o.In, maxJSON+1))
