@@ -163,6 +163,7 @@ func (m *Markdown) putStar() {
 	}
 }
 
+// endLine ends the line that was begun. Rows of a table are kept until a line of another kind comes, which prints the table first.
 func (m *Markdown) endLine() {
 	held := m.line.String()
 	switch m.kind {
