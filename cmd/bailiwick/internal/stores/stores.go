@@ -31,6 +31,7 @@ func inFile(ctx context.Context, k *app.Keep, do func(*sqlite.Store) error) (pat
 	return path, do(s)
 }
 
+// backup returns the command store backup.
 func backup(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true}
 	cmd := &cobra.Command{
@@ -56,6 +57,8 @@ func backup(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
+// restore returns the command store restore. The store that was there is kept, since a restore of the wrong file can't be taken back
+// otherwise.
 func restore(t *terminal.Terminal) *cobra.Command {
 	var k app.Keep
 	cmd := &cobra.Command{
@@ -91,6 +94,7 @@ func restore(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
+// check returns the command store check, which ends with code 1 if the file is damaged.
 func check(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true}
 	cmd := &cobra.Command{
