@@ -76,6 +76,8 @@ func Ask(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
+// ask answers one question, "-" for that of standard input. Calls and notices go to standard error, so that standard output has the
+// answer alone. It ends with code 1 if the model declined.
 func (s *session) ask(ctx context.Context, question string) error {
 	if question == "-" {
 		text, err := io.ReadAll(io.LimitReader(s.In, maxQuestion+1))

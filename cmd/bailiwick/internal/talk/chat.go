@@ -57,6 +57,7 @@ var commands = [][2]string{
 	{"/exit", "end; so do /quit and Ctrl-D"},
 }
 
+// run connects and reads questions until the input ends. Lines are kept in the history file chat_history.
 func (c *chat) run(ctx context.Context) error {
 	if c.JSON {
 		return terminal.Usagef("a chat is for people; \"bailiwick ask --json\" is for programs")
@@ -220,6 +221,7 @@ func (c *chat) confirm(ctx context.Context, call assistant.Call) (bool, error) {
 	return agreed(line), err
 }
 
+// command runs a slash command. Its error is printed and doesn't end the chat.
 func (c *chat) command(ctx context.Context, line string) error {
 	name, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimSpace(rest)
@@ -260,6 +262,7 @@ func (c *chat) command(ctx context.Context, line string) error {
 	return nil
 }
 
+// compact has the model summarise the conversation, and prints what that took and the summary's beginning.
 func (c *chat) compact(ctx context.Context) error {
 	before := c.assistant.Usage()
 	c.spinner.Start("summarising")
