@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Deliveries lists the notifications sent to webhooks, of all tenants; every notify.Store implements it.
+// Deliveries lists the notifications sent to webhooks, of all tenants; every webhook.Store implements it.
 type Deliveries interface {
 	outbox.Deliveries
 	// Redeliver sends a delivery again that is dead or was sent.
