@@ -61,6 +61,8 @@ type extent struct {
 	breaks      bool
 }
 
+// write returns text as HTML of at most e, with what could mislead a reader (invisible, control and direction characters, piled marks)
+// replaced by visible names.
 func write(text string, e extent) template.HTML {
 	var b strings.Builder
 	n, broken, skip, piled := 0, 0, 0, 0
@@ -103,6 +105,7 @@ func write(text string, e extent) template.HTML {
 	return template.HTML(b.String()) // every rune is escaped above
 }
 
+// escape writes r as html/template would, in text as well as in a quoted attribute.
 func escape(b *strings.Builder, r rune) {
 	switch r {
 	case '<':
