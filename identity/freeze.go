@@ -69,6 +69,7 @@ func Thaw(text []byte) (Principal, error) {
 	return f.thaw()
 }
 
+// thaw returns the principal, with those above it. A filter that can't be read is an error: without it the principal would see more.
 func (f *frozen) thaw() (Principal, error) {
 	p := Principal{ID: f.ID, Name: f.Name, Kind: f.Kind, Owner: f.Owner, Tenant: f.Tenant, Scopes: f.Scopes, Claims: f.Claims, TokenID: f.TokenID,
 		Tools: joined(f.Tools), Actions: joined(f.Actions), Classes: joined(f.Classes), Parent: f.Parent, Depth: f.Depth}
