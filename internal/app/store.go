@@ -105,6 +105,8 @@ func StoreName(text string) string {
 	return name.String()
 }
 
+// openStore opens the configured store, or makes a new one with a warning: an operator who moved a store would otherwise run without
+// its tokens and audit unnoticed.
 func (p *App) openStore(ctx context.Context) error {
 	url := p.Config.Store
 	if storePath(url) == sqlite.Memory {
