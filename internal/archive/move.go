@@ -154,6 +154,8 @@ func put(name string, body []byte) error {
 	return syncFolder(dir)
 }
 
+// write writes a file that is complete or absent under name: it is written beside, synced, read back and renamed, because the store
+// deletes what the file has.
 func write(dir, name string, body []byte) (err error) {
 	f, err := os.CreateTemp(dir, unfinished+"*")
 	if err != nil {
