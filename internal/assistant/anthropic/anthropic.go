@@ -77,6 +77,8 @@ func (m *Messages) Generate(ctx context.Context, r llm.Request, text func(string
 	return out.end()
 }
 
+// request returns r in the format. Tools, the system's text and the turns so far are marked for the cache; max_tokens is always set, as
+// the format requires.
 func (m *Messages) request(r llm.Request) request {
 	q := request{Model: m.Model, MaxTokens: r.MaxTokens, Stream: true, Messages: []message{}}
 	if q.MaxTokens == 0 {
@@ -172,6 +174,8 @@ type reply struct {
 	ended  bool
 }
 
+// read adds one event to the reply. The input in message_start doesn't count what was read from or written to the cache, so the three
+// are added.
 func (out *reply) read(ev sse.Event) error {
 	var e event
 	if err := json.Unmarshal(ev.Data, &e); err != nil {
@@ -210,6 +214,8 @@ func (out *reply) count(output *int) {
 	}
 }
 
+// piece adds a delta to its block. Blocks are kept as they came, thinking with its signature, to be sent back; unknown deltas are
+// skipped.
 func (out *reply) piece(e event) error {
 	if e.Index < 0 || e.Index >= len(out.blocks) {
 		return llm.CutOff()
@@ -232,6 +238,8 @@ func (out *reply) piece(e event) error {
 	return nil
 }
 
+// end returns the reply with why it stopped. Without message_stop the stream was cut off. Blocks go back as they came, but for empty
+// texts.
 func (out *reply) end() (llm.Reply, error) {
 	if !out.ended || out.Reason == "" {
 		return llm.Reply{}, llm.CutOff()
