@@ -116,6 +116,8 @@ func calls(messages []llm.Message) int {
 	return n
 }
 
+// request returns r in the format. The system's text is apart from the turns, and schemas are reduced to the keywords that the format
+// knows.
 func (m *Gemini) request(r llm.Request) request {
 	q := request{Contents: []content{}}
 	if r.System != "" {
@@ -145,6 +147,8 @@ func encoded(v any) json.RawMessage {
 	return b
 }
 
+// contentOf returns a turn as a content. A turn of the model is sent back as it came, in turn.Raw, because its parts are signed; a
+// refused call is answered in error, another one in output.
 func contentOf(turn llm.Message) content {
 	c := content{Role: "user"}
 	switch turn.Role {
@@ -190,6 +194,7 @@ type reply struct {
 	parts  []json.RawMessage
 }
 
+// read adds one chunk to the reply: its usage, which is that of the reply so far, and the parts of its one candidate.
 func (out *reply) read(e sse.Event) error {
 	var c chunk
 	if err := json.Unmarshal(e.Data, &c); err != nil {
@@ -220,6 +225,8 @@ func (out *reply) read(e sse.Event) error {
 	return nil
 }
 
+// part adds one part of the reply; thoughts are kept to be sent back and aren't shown. A call without an id gets one here, counted
+// through the conversation.
 func (out *reply) part(raw json.RawMessage) error {
 	var p part
 	if err := json.Unmarshal(raw, &p); err != nil {
@@ -244,6 +251,8 @@ func (out *reply) part(raw json.RawMessage) error {
 	return nil
 }
 
+// end returns the reply with why it stopped. Without a reason the stream was cut off; a call that the provider couldn't read is a
+// temporary fault; unknown reasons, such as SAFETY, decline.
 func (out *reply) end() (llm.Reply, error) {
 	if out.parts != nil {
 		out.Message.Raw, _ = json.Marshal(out.parts) // each was decoded
