@@ -73,6 +73,7 @@ func (e *Endpoint) Stream(ctx context.Context, path string, header map[string]st
 	return nil
 }
 
+// post sends body to path below the base. Redirects aren't followed: header has the key, which is for this address alone.
 func (e *Endpoint) post(ctx context.Context, path string, header map[string]string, body []byte) (*http.Response, error) {
 	at, query, _ := strings.Cut(path, "?")
 	u := e.Base.JoinPath(at)
