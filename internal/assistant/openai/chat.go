@@ -108,6 +108,7 @@ func bearer(key string) map[string]string {
 	return map[string]string{"Authorization": "Bearer " + key}
 }
 
+// request returns r in the format. The most tokens have another name at compatible servers, which don't know the newer one.
 func (m *Chat) request(r llm.Request) chatRequest {
 	q := chatRequest{Model: m.Model, Stream: true, StreamOptions: &usageWanted{true}, Temperature: r.Temperature, TopP: r.TopP}
 	if m.Compatible {
@@ -158,6 +159,7 @@ type chatReply struct {
 	at []int // the index of each call
 }
 
+// read adds one event to the reply. Calls come in pieces, by index. An event that isn't JSON means that the stream was cut off.
 func (out *chatReply) read(e sse.Event) error {
 	if string(bytes.TrimSpace(e.Data)) == "[DONE]" {
 		return nil

@@ -95,6 +95,7 @@ func (m *Responses) Generate(ctx context.Context, r llm.Request, text func(strin
 	return out.end()
 }
 
+// request returns r in the format, with store false: the provider keeps nothing.
 func (m *Responses) request(r llm.Request) responsesRequest {
 	q := responsesRequest{Model: m.Model, Instructions: r.System, Stream: true, MaxTokens: r.MaxTokens, Temperature: r.Temperature, TopP: r.TopP, Input: []json.RawMessage{}}
 	if reasons(m.Model) {
@@ -122,6 +123,8 @@ func reasons(model string) bool {
 	return true
 }
 
+// responsesTurn returns the items of a turn. A turn of the model is sent back as it came, in turn.Raw, so that what it thought is
+// there; one of another provider is written from its text and calls.
 func responsesTurn(turn llm.Message) []json.RawMessage {
 	var items []json.RawMessage
 	add := func(v any) {
@@ -152,6 +155,8 @@ type responsesReply struct {
 	ended bool
 }
 
+// read adds one event to the reply. Text is passed on as it comes, the items of the turn when each is done. A fault of the provider is
+// temporary only if its code says that a later attempt may succeed.
 func (out *responsesReply) read(ev sse.Event) error {
 	var e responsesEvent
 	if err := json.Unmarshal(ev.Data, &e); err != nil {
