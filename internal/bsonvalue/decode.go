@@ -38,6 +38,8 @@ func Decode(v bson.RawValue, t schema.Type) value.Value {
 	return out
 }
 
+// decode returns v as a value: ObjectIDs as hex, dates as dates, numbers exactly. A damaged value is one that was cut, with its size; a
+// type that only the database knows is the text of its extended JSON.
 func decode(v bson.RawValue, depth int) value.Value {
 	switch v.Type {
 	case bson.TypeNull, bson.TypeUndefined, 0:

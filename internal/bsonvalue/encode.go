@@ -129,6 +129,8 @@ func Stored(v value.Value, f *schema.Field) (any, bool) {
 	return x, ok
 }
 
+// nested returns v as BSON inside of a document, where no field's type says what a text means. It returns false for a value without an
+// exact form, and for a name with NUL.
 func nested(v value.Value) (any, bool) {
 	switch v.Kind() {
 	case value.Null:

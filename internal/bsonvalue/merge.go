@@ -16,6 +16,8 @@ import (
 // why the value can't be stored; "" if it can.
 func Merged(v value.Value, was bson.RawValue) (out any, bad string) { return merged(v, was, 1) }
 
+// merged returns v as BSON, with what v doesn't change taken from was, the stored value: ObjectIDs and dates, which are texts in v,
+// keep their types. The text says why v can't be stored; "" if it can.
 func merged(v value.Value, was bson.RawValue, depth int) (any, string) {
 	if was.Type != 0 && value.Equal(Decode(was, schema.JSON), v) {
 		return was, ""
@@ -49,6 +51,7 @@ func merged(v value.Value, was bson.RawValue, depth int) (any, string) {
 	return x, ""
 }
 
+// mergedList is merged for a list: elements are matched by their places.
 func mergedList(v value.Value, was bson.RawValue, depth int) (any, string) {
 	var old []bson.RawValue
 	if list, ok := was.ArrayOK(); ok {
