@@ -88,6 +88,8 @@ func (k *Calendar) text(t time.Time) string {
 func (k *Calendar) next(t time.Time) time.Time     { return k.step(t, 1) }
 func (k *Calendar) previous(t time.Time) time.Time { return k.step(t, -1) }
 
+// step returns t, the beginning of an interval, n intervals later, in its zone: days and longer ones by the calendar, which may be 23
+// or 25 hours, shorter ones by the clock.
 func (k *Calendar) step(t time.Time, n int) time.Time {
 	switch k.Interval {
 	case "year":
