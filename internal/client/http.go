@@ -27,6 +27,8 @@ func (t *overHTTP) Close() error {
 	return nil
 }
 
+// roundTrip sends r and returns its response, from JSON or from the events of a stream. explain makes each failure say what the user
+// can do: address, token, or gateway.
 func (t *overHTTP) roundTrip(ctx context.Context, r request) (response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.url.String(), bytes.NewReader(r.body))
 	if err != nil {

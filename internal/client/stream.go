@@ -33,6 +33,8 @@ func newStream(in io.ReadCloser, out io.WriteCloser) *overStream {
 // Close implements transport.
 func (t *overStream) Close() error { return errors.Join(t.out.Close(), t.in.Close()) }
 
+// read passes each response to the request with its id until the stream ends. Lines that are no messages are skipped, since a program
+// may print others.
 func (t *overStream) read() {
 	lines := bufio.NewScanner(t.in)
 	lines.Buffer(make([]byte, 0, 64<<10), maxMessage)
@@ -54,6 +56,8 @@ func (t *overStream) read() {
 	close(t.ended)
 }
 
+// roundTrip sends r and waits for its response. If ctx ends first, the gateway is notified that the call is cancelled, and its answer
+// is dropped.
 func (t *overStream) roundTrip(ctx context.Context, r request) (response, error) {
 	id, answer := strconv.FormatInt(r.id, 10), make(chan response, 1)
 	t.mu.Lock()
