@@ -56,6 +56,7 @@ func setTable(text []byte, path []string, t table) []byte {
 	return []byte(strings.Join(slices.Insert(kept, at, written), ""))
 }
 
+// write returns the table as TOML, with path as its header. A nil map is left out.
 func (t table) write(path []string) string {
 	var b strings.Builder
 	keys := make([]string, len(path))
