@@ -39,6 +39,8 @@ func Rules(rules *calls.Rules, cel Expression) yamlconf.Shape {
 	}, nil)
 }
 
+// accessRules is the shape of the rules that class operations, in the order in which they are tried. A forbidden operation has a reason
+// and an alternative, which agents read.
 func accessRules(into *[]classify.Rule) yamlconf.Shape {
 	return yamlconf.Items("rules", func(int) (yamlconf.Shape, func()) {
 		var rule classify.Rule
