@@ -69,6 +69,8 @@ func (w *Watcher) Notes() []string {
 	return nil
 }
 
+// run looks for changes at each tick, and reads everything at once on a hangup, until ctx ends. A configuration that is no regular
+// file, such as a pipe, is not read again.
 func (w *Watcher) run(ctx context.Context) {
 	var tick <-chan time.Time
 	switch info, err := os.Stat(w.options.File); {
