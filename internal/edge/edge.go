@@ -42,6 +42,8 @@ type Options struct {
 // maxHeader is the maximum size of a request header, in bytes.
 const maxHeader = 64 << 10
 
+// withDefaults returns o with the defaults of its zero fields. Connections are at most half of the files that the process may open, and
+// those of one address never more than all.
 func (o Options) withDefaults() Options {
 	o.Connections = cmp.Or(o.Connections, min(4096, openFiles()/2))
 	o.PerAddress = min(cmp.Or(o.PerAddress, max(o.Connections/4, 64)), o.Connections)

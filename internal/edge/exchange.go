@@ -18,6 +18,8 @@ import (
 // limit connections itself. Within a Server it is h.
 func Timed(h http.Handler, o Options) http.Handler { return timed(h, o.withDefaults()) }
 
+// timed returns h with the deadlines of o on each request and its response. A request that is timed already, by a server around, is
+// left as it is.
 func timed(h http.Handler, o Options) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isTimed(w) {
