@@ -145,6 +145,7 @@ func (f *flow) all(es []plan.Expr) ([]any, bool) {
 	return out, true
 }
 
+// cases writes a Case as nested $cond; false if MongoDB can't compute a part exactly.
 func (f *flow) cases(e plan.Case) (any, bool) {
 	out := any(literal(nil))
 	if e.Else != nil {

@@ -100,6 +100,7 @@ type member struct {
 	x     any
 }
 
+// set sets the value at path; false if a name can't be one in MongoDB, or if path is at or below another value.
 func (m *member) set(path query.Path, x any) bool {
 	for _, name := range path {
 		if !Nameable(name) || m.x != nil {

@@ -173,6 +173,7 @@ func (c Command) Text() string {
 // documents. Names of operators, members and variables stay.
 func shown(v any) string { return written(v, false) }
 
+// written is shown for a part: constants in a $match and in $literal are "?", as they may be values of a caller.
 func written(v any, match bool) string {
 	switch v := v.(type) {
 	case bson.D:
