@@ -134,6 +134,8 @@ func (r *Rules) Of(op *spec.Operation) Decision {
 	return Decision{Rule: -1}
 }
 
+// decide returns the class of op: by the first rule that matches, else by its method and, if the API is RPC, by its name. A word such
+// as delete in its name makes a harmless method stricter, never the other way round.
 func decide(op *spec.Operation, o Options) Decision {
 	for i, rule := range o.Rules {
 		if rule.Matches(op) {
