@@ -124,6 +124,8 @@ func (g *grams) windows(text string, n int) {
 	}
 }
 
+// add adds the pieces by which s is found: windows of nine bytes of it, of its base64 at each of the three alignments, where only
+// characters that depend on s alone count, and of its hexadecimal. A short s is looked for whole.
 func (g *grams) add(s string) {
 	if len(s) < least || g.seen[s] {
 		return
