@@ -108,6 +108,7 @@ func order(required bool) int {
 	return 0
 }
 
+// body describes the request body by the media type that is preferred, and names the others.
 func (p *printer) body(b *spec.Body) {
 	if b == nil {
 		return
@@ -126,6 +127,7 @@ func (p *printer) body(b *spec.Body) {
 	p.content(fmt.Sprintf("Body (%s)", oneLine(text, 200)), c)
 }
 
+// answers describes the response of a success, and lists the statuses of failures.
 func (p *printer) answers(op *spec.Operation) {
 	best := op.Success()
 	if best == nil {
@@ -253,6 +255,8 @@ func (p *printer) alternatives(indent int, o visible.Object, level int) {
 	}
 }
 
+// field writes one line for a field: name, type, whether it is required, default, and as far as the measure allows its description and
+// an example. A well-known type has the note on its form instead.
 func (p *printer) field(indent int, called string, required bool, s spec.Schema) {
 	text := name(called) + ": " + p.kind(s, 0)
 	if required {

@@ -56,6 +56,8 @@ func Operation(v *visible.View, op *spec.Operation) string {
 	return text
 }
 
+// detail returns the description of op with each side cut to its measure. If parts are cut, the last line says how to ask for the first
+// of them.
 func detail(v *visible.View, op *spec.Operation, request, answer measure) string {
 	p := &printer{v: v}
 	p.line(0, Line(v, op))
