@@ -72,6 +72,8 @@ func holdsArrays(v value.Value) bool {
 	return false
 }
 
+// part writes one part of a multipart form: a file from its base64, an object or a list as JSON, else the text. Names and media types
+// are checked for line breaks, which would begin another header.
 func part(w *multipart.Writer, name string, v value.Value, mediaType string, file bool) error {
 	at := pointer("/body", name)
 	head := textproto.MIMEHeader{}

@@ -190,6 +190,8 @@ func token(name string) bool {
 	}) < 0
 }
 
+// setBody encodes the body by its media type: JSON, a form, a multipart form, a text, or bytes from base64. A range of media types,
+// such as */*, is sent as JSON.
 func (r *Request) setBody(c validate.Checked, o Options) error {
 	v, content := c.Body()
 	if content == nil {
