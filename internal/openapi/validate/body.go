@@ -12,6 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
+// body checks the body against each media type that fits a.Media, and takes the first without faults. If all have some, those of the
+// first are reported, since it is the preferred one.
 func (c *Checker) body(f *faults, out *Checked, a Arguments) error {
 	b := out.op.Body
 	switch {

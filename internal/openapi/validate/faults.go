@@ -241,6 +241,8 @@ func wanted(e *jsonschema.ValidationError) []any {
 	return nil
 }
 
+// leaf adds the fault of one keyword of a schema, at the place of the value below the pointer at, in a sentence about the value. A
+// fault without a sentence of its own has that of the validator.
 func (f *faults) leaf(e *jsonschema.ValidationError, at string) {
 	for _, token := range e.InstanceLocation {
 		at += "/" + escape(token)

@@ -71,6 +71,8 @@ type known struct {
 	past    map[string]bool // the schemas that were read, by their text
 }
 
+// known adds to k the names that schema r and the alternatives that may apply declare. k is open, which accepts any name, where there
+// is no schema, or where a schema says so, or where alternatives are nested deeper than four.
 func (c *Checker) known(k *known, r spec.Raw, depth int) {
 	s := c.v.Schema(r)
 	if r == nil {

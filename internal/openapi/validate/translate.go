@@ -124,6 +124,8 @@ type written struct {
 	format                           string
 }
 
+// member translates one keyword of a schema into out. Keywords whose meaning depends on another one, such as nullable and OpenAPI 3.0's
+// Boolean exclusiveMinimum, go into w. What is malformed is left out.
 func (t *translator) member(out map[string]any, w *written, name string, m spec.Raw, p place) {
 	switch name {
 	case "type":

@@ -135,6 +135,9 @@ func only(fixed spec.Raw) (value.Value, bool) {
 	return v, err == nil
 }
 
+// parameters checks the parameters in one location (path, query or header), given as an object, and returns their values in the order
+// of the document. A parameter with one possible value may be left out. Unknown names are faults, with where such a parameter would
+// belong; so are headers that only the gateway sets.
 func (c *Checker) parameters(f *faults, op *spec.Operation, in, at string, given value.Value) ([]Value, error) {
 	if k := given.Kind(); k != value.Null && k != value.Object {
 		f.add(at, "type", "%s is an object, by parameter name; not %s", strings.TrimPrefix(at, "/"), k)
