@@ -166,6 +166,8 @@ type builder struct {
 	wrong    template.Wrong
 }
 
+// build compiles the declaration into b.Tool and reports each fault with its place. The order is that of a call: arguments, reads,
+// merges, the link, requirements, and then the cases, whose expressions may use all before them.
 func (b *builder) build() {
 	t := b.Tool
 	t.Name, t.Title, t.Description, t.Annotations, t.Against = b.name, cmp.Or(b.title, b.name), b.description, b.annotations, b.against
@@ -190,6 +192,7 @@ func (b *builder) build() {
 		t.summary = template.Compile(over, b.declaration.summary, []string{"summary"}, b.wrong)
 	}
 	known := b.vars[:len(b.vars):len(b.vars)]
+	// The expressions of statuses see an error in the place of the answer.
 	b.failed = b.base.Over(append(known, expression.Variable{Name: answerName, What: "an error of the API", Members: []string{"status", "code", "message"}})...)
 	b.choices(over, b.base.Over(append(known, expression.Variable{Name: answerName, What: "the answer"})...))
 	b.annotated()

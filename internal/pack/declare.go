@@ -113,6 +113,7 @@ func Schema() []byte {
 	return (&file{}).shape().JSONSchema("Tools of a pack for Bailiwick", "Tools over single operations of an HTTP API")
 }
 
+// keys returns the keys of a tool's file. Annotations are required, since a tool that doesn't say what it does counts as destructive.
 func (d *declaration) keys() []yamlconf.Key {
 	keys := []yamlconf.Key{
 		{Name: "name", Doc: "Letters, digits, _, - and dots: platform.list-teams", Must: true, Shape: yamlconf.Text("a name", func(s string) string {
@@ -203,6 +204,7 @@ func (d *declaration) merges(name string) (yamlconf.Shape, func()) {
 	}), func() { d.merge = append(d.merge, *m) }
 }
 
+// linkShape is the shape of link; d.link stays nil without the key.
 func (d *declaration) linkShape() yamlconf.Shape {
 	l := &link{}
 	s := yamlconf.Object([]yamlconf.Key{
