@@ -55,6 +55,7 @@ func (s Shape) String() string {
 	return strings.TrimSuffix(text, " by ")
 }
 
+// stageText returns a stage as tests and explain show it: its operands, its columns, and the programs in it, indented by line.
 func stageText(s Stage) string {
 	shape := s.Out().String()
 	switch s := s.(type) {
