@@ -174,6 +174,8 @@ func outside(g *policyreport.Regime, r *audit.Record) (v policyreport.Verdict, o
 	return v, ok
 }
 
+// scan returns whether the rules in force would still refuse a recorded call that was refused as a scan. The record has classes, not
+// filters, so the rules alone are asked.
 func scan(g *policyreport.Regime, r *audit.Record) policyreport.Verdict {
 	rules := g.Policy().Rules()
 	v := policyreport.Verdict{Reason: "scan", DeniedAt: policyreport.AtScan, Rule: []string{"policy", "refuse_scans"},
