@@ -42,6 +42,8 @@ func APIs(p *policy.Policy) []API {
 // APIs reports each HTTP API as seen by p, including those of which p sees nothing.
 func (r *Regime) APIs(p identity.Principal) []API { return apis(r.policy, p) }
 
+// apis counts, for each API, the operations that principal sees by their class, those that the rules hide apart, and lists what is
+// hidden of schemas.
 func apis(p *policy.Policy, principal identity.Principal) []API {
 	all := p.APIs()
 	out := []API{}

@@ -138,6 +138,7 @@ func joined(a, b string) string {
 // Digested returns a filter as a where object with digests instead of values.
 func Digested(f query.Filter) string { return string(digested(query.Print(f)).AppendJSON(nil)) }
 
+// digested returns the where object v with digests in the place of values. {$eq: x} is written as x.
 func digested(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Object:

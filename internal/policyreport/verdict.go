@@ -133,6 +133,8 @@ func (r *Regime) ClassVerdict(p identity.Principal, name string) Verdict {
 		Why: fmt.Sprintf("there is no class %q%s", problem.Cut(name), problem.DidYouMean(problem.Nearest(name, r.Names(), 2)))}
 }
 
+// classVerdict returns whether p sees c, and if not which rule decides, from the kind of the policy's own refusal: it decides nothing
+// itself, so it can't differ from what a call gets.
 func (r *Regime) classVerdict(p identity.Principal, c *schema.Class) Verdict {
 	_, err := r.policy.View(p, c.FullName(), "", false)
 	if err == nil {
