@@ -73,6 +73,7 @@ func Parse(name string, data []byte) (*File, error) {
 	return f, nil
 }
 
+// shape is the shape of a file of tests: principals by name, and at least one test.
 func (f *File) shape() yamlconf.Shape {
 	given := yamlconf.Each(yamlconf.Table{Names: "principal", Of: func(name string) (yamlconf.Shape, func()) {
 		p := identity.Principal{ID: "test:" + name, Name: name, Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
@@ -92,6 +93,7 @@ func (f *File) shape() yamlconf.Shape {
 	})
 }
 
+// principal is the shape of a principal that asks. It is an agent with the scope read unless the file says otherwise.
 func principal(p *identity.Principal) yamlconf.Shape {
 	var scopes []string
 	list := func(l *identity.List) yamlconf.Shape {
@@ -143,6 +145,8 @@ func (t *Test) shape() yamlconf.Shape {
 	}, nil)
 }
 
+// shape is the shape of a request. Each stage is parsed by itself, so that a fault is reported at its line; what is asked of records
+// needs a class.
 func (w *When) shape() yamlconf.Shape {
 	pipeline := yamlconf.Items("stages", func(i int) (yamlconf.Shape, func()) {
 		var doc value.Value
@@ -173,6 +177,8 @@ func (w *When) shape() yamlconf.Shape {
 	})
 }
 
+// shape is the shape of an expectation: allowed or refused, or an object. It refuses those that can't be met, such as fields of what is
+// refused, because a test that can't pass or can't fail says nothing.
 func (w *Want) shape() yamlconf.Shape {
 	outcome := yamlconf.Choose([]string{"allowed", "refused"}, func(s string) { w.Refused = s == "refused" })
 	masked := yamlconf.Each(yamlconf.Table{Names: "field", Of: func(name string) (yamlconf.Shape, func()) {

@@ -66,6 +66,8 @@ func (r *run) differs(what, expected, got string) {
 	r.result.Differs = append(r.result.Differs, Difference{what, expected, got})
 }
 
+// outcome compares how the request would end with what the test expects. The tool, the class and the fields that the tool uses are
+// judged first, then the query by the policy itself, as for a call.
 func (r *run) outcome() {
 	w, want := &r.test.When, &r.test.Want
 	v := r.regime.WouldPermit(r.who, w.Tool, w.Class)
