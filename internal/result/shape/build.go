@@ -29,6 +29,9 @@ type builder struct {
 // mostPassed is how many bytes are read after a cut, only to count the records.
 const mostPassed = 8 << 20
 
+// build reads rows into b's page until the plan's limit. From the first record that doesn't fit the budget on, records are only
+// counted, and only for mostPassed bytes, because the count isn't worth reading a large table. Rows without a plan are refused: see
+// redact.
 func build(rows redact.Rows, b *builder) (*Page, error) {
 	plan := rows.Plan()
 	if plan == nil {
@@ -208,6 +211,8 @@ func (b *builder) id(row value.Row) string {
 	return value.OfArray(parts).String()
 }
 
+// finish drops the columns that aren't shown, and sets where the next page begins: behind the last record's place in the order if a
+// cursor can hold it, else at a number of records to skip. p.whole keeps the columns that lists of pointers need.
 func (b *builder) finish() *Page {
 	p := b.page
 	shown := make([]bool, len(b.plan.Columns))

@@ -93,6 +93,8 @@ type selected struct {
 	part []string
 }
 
+// choose resolves the chosen columns, or takes all that are shown. Headers are unique. JSON lines without chosen columns keep the
+// records as they are.
 func (e *exporter) choose() error {
 	if e.Columns == nil {
 		e.whole = e.Format == JSONLines
@@ -142,6 +144,7 @@ func (e *exporter) find(path []string) (selected, bool) {
 	return selected{}, false
 }
 
+// unknown returns the error for a column that the records don't have, with the nearest names, or else with the first twenty.
 func (e *exporter) unknown(c Selection) error {
 	var names []string
 	for i, column := range e.plan.Columns {
@@ -231,6 +234,8 @@ func (e *exporter) object(dst []byte) []byte {
 	return append(dst, "}\n"...)
 }
 
+// write writes b unless that exceeds the budget: a file that was cut would look complete, so the export fails, with the columns that
+// would fit. A Table is held until its end, so its cells count as well.
 func (e *exporter) write(b []byte) error {
 	e.written += len(b)
 	total := 0
