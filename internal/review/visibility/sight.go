@@ -42,6 +42,8 @@ func Denied(v *policy.View) int {
 	return n
 }
 
+// sees returns what principal sees of a class, or of an operation of an API, that a change writes; the zero Sight if nothing. A mask
+// that can't be made shows null.
 func sees(p *policy.Policy, principal identity.Principal, key mask.Key, class string) review.Sight {
 	if api, operation, _ := strings.Cut(class, "."); p.APIs().Has(api) {
 		return called(p, principal, api, operation)
