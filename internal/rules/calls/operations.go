@@ -127,6 +127,8 @@ func New(rules map[string]Rules, c *expression.Compiler) (*APIs, error) {
 	return all, errors.Join(errs...)
 }
 
+// compile compiles the rules of the API against its document, and calls fail for each fault with its JSON pointer. a.whole is what a
+// principal sees from whom only the unconditional rules hide something.
 func (a *api) compile(c *expression.Compiler, fail func(pointer string, err error)) {
 	d := a.rules.Document
 	a.there, a.routes = visible.New(d, nil, visible.Filter{}), routesOf(d)
