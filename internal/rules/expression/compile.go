@@ -117,6 +117,8 @@ func (c *Compiler) Compile(text string, y Yield) (*Expression, error) {
 	return r.expression, r.err
 }
 
+// compile parses and checks an expression: its names, the type that it yields and its least cost. One that is only a path below a root
+// is looked up without CEL, which most are.
 func (c *Compiler) compile(text string, y Yield) (*Expression, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, &ExpressionFault{Message: "the expression is empty"}
@@ -259,6 +261,8 @@ func (c *Compiler) path(n ast.Expr) (string, []string) {
 	return name, path
 }
 
+// pathOf returns the identifier at the root of n and the path below it; ok is false for anything but selections and constant indexes.
+// has(x.y) is no path: it asks whether one exists.
 func pathOf(n ast.Expr) (of string, path []string, ok bool) {
 	var name string
 	switch n.Kind() {
