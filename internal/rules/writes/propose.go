@@ -140,6 +140,8 @@ type writer struct {
 	before []Item // the writes before it
 }
 
+// item applies the rules to one write and returns it with what it is reviewed by, and its source. A new kind of write without a case is
+// an internal error, never allowed.
 func (w *writer) item(asked write.Write) (Item, string, error) {
 	if err := w.may(asked); err != nil {
 		return Item{}, "", err
