@@ -40,6 +40,7 @@ func readJSON(text []byte, to *collector) error {
 	return err
 }
 
+// document reads a describe: an object whose member fields lists the fields; others are skipped. fields may be null.
 func (r *jsonReader) document() error {
 	if r.dec.PeekKind() != '{' {
 		if err := r.skip(); err != nil {

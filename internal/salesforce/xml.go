@@ -50,6 +50,8 @@ func charset(label string, in io.Reader) (io.Reader, error) {
 	return nil, broken("the file is in an encoding that is not read; UTF-8 and UTF-16 are")
 }
 
+// document reads a description by its root element: the IDE's own form (sfObject), or that of the Metadata or Tooling API. Anything
+// behind the root is an error.
 func (r *xmlReader) document() error {
 	for {
 		t, err := r.token()
