@@ -133,6 +133,7 @@ func (b *binder) filtered(c *sqlparse.Call, x sqlexpr.Node) (sqlexpr.Node, error
 	return x, nil
 }
 
+// count binds count(*), count(x) and count(DISTINCT x). A constant that isn't null counts all records.
 func (b *binder) count(c *sqlparse.Call, args []sqlexpr.Node) (Aggregate, error) {
 	switch {
 	case len(args) == 0:
@@ -157,6 +158,8 @@ func someOf(refs []plan.Expr, t schema.Type) plan.Expr {
 	return plan.Case{If: []plan.Expr{none}, Then: []plan.Expr{plan.Const{T: t}}, Else: refs[0], T: t}
 }
 
+// sums binds sum, avg, total, and the standard deviations and variances. A sum is null for no values, as SQL has it, where plan.Sum is
+// 0: hence the count beside it. A variance is the square of the deviation.
 func (b *binder) sums(c *sqlparse.Call, x *sqlexpr.Node) (Aggregate, error) {
 	if x.Span && c.Name[0] == 'v' {
 		return Aggregate{}, sqlexpr.Unsupported(c.At, "extract(epoch FROM …) gives seconds", "%s can't take lengths of time", c.Name)
