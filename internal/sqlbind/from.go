@@ -44,6 +44,8 @@ func (b *binder) from(s *sqlparse.Select, outer *rel, w *with) (*rel, error) {
 	return r, nil
 }
 
+// fromItem binds one FROM item. Its columns are those that the caller sees of a class, or those of a query; outer is the query around,
+// whose columns a sub-query may name, but not a query in FROM.
 func (b *binder) fromItem(f sqlparse.From, outer *rel, w *with) (*rel, error) {
 	switch f := f.(type) {
 	case *sqlparse.Table:

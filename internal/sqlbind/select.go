@@ -168,6 +168,8 @@ type selection struct {
 	flags []sqlexpr.Node // whether they are days or spans
 }
 
+// selection binds the outputs of a select list as columns. A plain name is passed on as it is, so it may be masked; objects, and values
+// of a type that only the database knows, become JSON.
 func (r *rel) selection(outputs []output) (*selection, error) {
 	m := &selection{}
 	for _, o := range outputs {
