@@ -30,6 +30,8 @@ type Errors struct {
 // Refuse turns an error of the database into one for the caller, whose Err is what operators may see.
 func (e Errors) Refuse(ctx context.Context, err error) error { return e.refuse(ctx, err, "") }
 
+// refuse returns the error for the caller of a statement that failed with err: too slow, cancelled, too large, or a failure without
+// details, which the log has. The database's own text never leaves.
 func (e Errors) refuse(ctx context.Context, err error, statement string) error {
 	p := &problem.Error{Code: problem.Upstream, Detail: "the source could not answer", Err: e.loggable(err, statement),
 		Suggestion: "try again later; if it stays, tell the operator the correlation id"}
