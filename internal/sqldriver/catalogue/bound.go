@@ -35,6 +35,8 @@ func boundOf(ts []Token) (Rule, bool) {
 	return boundOn(right, turned[op], left)
 }
 
+// boundOn returns the rule of a comparison of a column, or of its length, with a literal; ok is false for any other expression, which
+// then says nothing about the column.
 func boundOn(ts []Token, op string, than []Token) (r Rule, ok bool) {
 	l, ok := literalOf(than)
 	if !ok {

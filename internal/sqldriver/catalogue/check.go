@@ -167,6 +167,7 @@ func literalsOf(ts []Token) ([]literal, bool) {
 	return out, true
 }
 
+// literalOf returns the literal that ts is, in parentheses or not, with casts that leave its value unchanged; false for anything else.
 func literalOf(ts []Token) (literal, bool) {
 	ts = Strip(ts)
 	if parts := Split(ts, "::"); len(parts) > 1 {
