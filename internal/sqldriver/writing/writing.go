@@ -101,6 +101,8 @@ func (w *Writer) Apply(ctx context.Context, p writes.Permit) (change.Receipt, er
 	return w.apply(ctx, &plan)
 }
 
+// apply runs an approved change once: its effect and a marker with its fence are one transaction. After a definite failure the fence is
+// raised, so that an executor with an older lease can't write later what was reported as not written.
 func (w *Writer) apply(ctx context.Context, plan *writes.Plan) (change.Receipt, error) {
 	if plan.Change == "" || plan.Fence < 1 {
 		return change.Receipt{}, problem.New(problem.Internal, "a permit without a change or a lease")
