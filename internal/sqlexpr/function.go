@@ -27,7 +27,7 @@ type called struct {
 
 func (f *called) place() sqlparse.Pos { return f.Call.At }
 
-// op returns an operator on the arguments, each converted to its type in types.
+// operator returns an operator on the arguments, each converted to its type in types.
 func (f *called) operator(o plan.Op, t schema.Type, a []Node, types ...schema.Type) (Node, error) {
 	args := make([]plan.Expr, len(a))
 	for i := range a {

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// value binds an expression.
+// Value binds an expression.
 func (b *Binder) Value(e sqlparse.Expr) (Node, error) {
 	if x, ok := b.Names.Computed(e); ok {
 		x.At = At(e.Pos())
@@ -322,7 +322,7 @@ func (b *Binder) index(e *sqlparse.Index) (Node, error) {
 	return computedOf(plan.Apply{Op: plan.ElemAt, Args: []plan.Expr{items, from0}, T: schema.JSON}, e.At), nil
 }
 
-// text returns x as a text: numbers, dates and booleans are converted.
+// Text returns x as a text: numbers, dates and booleans are converted.
 func (b *Binder) Text(x *Node, what string) (plan.Expr, error) {
 	if x.Span {
 		return nil, unsupportedAt(x.At, "extract(epoch FROM …) gives seconds", "%s takes a text, not a length of time", what)
