@@ -76,6 +76,8 @@ func Of(r Columns, e sqlparse.Expr) (query.Filter, error) {
 
 var signs = map[string]query.Op{"=": query.Eq, "<>": query.Ne, "<": query.Lt, "<=": query.Lte, ">": query.Gt, ">=": query.Gte}
 
+// comparison returns a filter for a comparison of a stored column with a constant, on either side, which an index may serve; nil if e
+// is no such comparison, which is then an expression of the plan.
 func comparison(r Columns, e *sqlparse.Binary) (query.Filter, error) {
 	sign, ok := signs[e.Op]
 	if !ok {
@@ -104,6 +106,8 @@ func comparison(r Columns, e *sqlparse.Binary) (query.Filter, error) {
 	return f, nil
 }
 
+// in returns a filter for IN over a stored column with constants; nil if e is something else. NOT IN doesn't hold for null in SQL,
+// hence the Exists.
 func in(r Columns, e *sqlparse.In) (query.Filter, error) {
 	c := r.Stored(e.X)
 	if c == nil || e.Query != nil {
