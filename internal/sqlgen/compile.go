@@ -140,6 +140,8 @@ func (w *writer) count() error {
 	return w.from()
 }
 
+// find writes the statement of a Find: the columns, those of the order for the next page's place, the views with their joins, the order
+// and the limit. One record more than the limit is asked for, to know whether there are more.
 func (w *writer) find() error {
 	w.columns = make([]Column, 0, len(w.plan.Columns)+len(w.plan.Order))
 	xs := make([]string, 0, cap(w.columns))

@@ -67,6 +67,7 @@ func (w *writer) condition(f query.Filter, path query.Path, over fields) error {
 	return w.atom(f, x)
 }
 
+// all writes conditions joined by op. An empty list is an error rather than true or false, because a parser makes none.
 func (w *writer) all(parts []query.Filter, op string, one func(query.Filter, query.Path) error) error {
 	if len(parts) == 0 {
 		return problem.New(problem.InvalidQuery, "an empty"+op+"of conditions")
@@ -275,6 +276,8 @@ func (w *writer) compareInside(op query.Op, v value.Value, x condition.Operand, 
 	return w.any(x, path, w.orElement(func(n condition.Operand) error { return w.scalar(n, op, v) }))
 }
 
+// inInside writes that a value at path in a JSON document is one of values. Null also holds where there is no value at the path, as in
+// MongoDB.
 func (w *writer) inInside(values []value.Value, x condition.Operand, path query.Path) error {
 	if len(values) == 0 {
 		w.Write(condition.Never)
@@ -345,6 +348,7 @@ func (w *writer) element(f query.Filter, e condition.Operand) error {
 	return w.logic(f, func(f query.Filter, path query.Path) error { return w.inside(f, e, path) })
 }
 
+// pathOf returns the path of a condition on a field. A kind without one is an error, so that a new kind can't pass unread.
 func pathOf(f query.Filter) (query.Path, error) {
 	switch f := f.(type) {
 	case query.Compare:
