@@ -169,6 +169,8 @@ func same(text string, v value.Value) bool {
 	return value.Equal(value.OfDecimal(text), v)
 }
 
+// heldDecimal returns the text of a number for a Decimal column, or why the column can't hold it. A database would round what has too
+// many digits behind the point, so it is refused: what runs must be what was reviewed.
 func heldDecimal(f *schema.Field, v value.Value) (any, string) {
 	if !v.IsNumber() {
 		return nil, "must be a number"
@@ -208,6 +210,7 @@ func heldBoolean(d sqlgen.Dialect, v value.Value) (any, string) {
 	return int64(0), ""
 }
 
+// heldBytes returns bytes, or a text of base64, as the driver of d takes them: PostgreSQL as \x and hex, MariaDB as hex.
 func heldBytes(d sqlgen.Dialect, v value.Value) (any, string) {
 	raw := v.Text()
 	if v.Kind() == value.String {
