@@ -54,6 +54,8 @@ func (d dialect) Convert(s expr.Scope, x string, from, to schema.Type) string {
 	return "NULL::" + natives[to]
 }
 
+// convertNumber writes the conversion of a number, each cast behind a test of its range. What DuckDB can't convert exactly, such as the
+// text of a Double, is refused, and computed in this process.
 func (d dialect) convertNumber(s expr.Scope, x string, from, to schema.Type) string {
 	switch to {
 	case schema.Boolean:

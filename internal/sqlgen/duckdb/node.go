@@ -11,6 +11,8 @@ import (
 
 // A node of JSON is held as its text.
 
+// Nodes writes the values at path in a JSON document as a FROM list: each step unpacks a list, or takes an object as a list of one, and
+// follows the part in its objects, as MongoDB does.
 func (d conditions) Nodes(w *condition.Writer, x condition.Operand, path query.Path) (condition.Operand, error) {
 	n := w.Alias("n")
 	root := x.Text
