@@ -27,6 +27,7 @@ type writer struct {
 // An over is what the body of an Over can refer to: the texts of the element and of the result so far.
 type over struct{ element, before string }
 
+// expr writes e by its kind. What has one operand is in unary, so that each dialect's method takes texts and never an expression.
 func (w writer) expr(e plan.Expr) (string, error) {
 	switch e := e.(type) {
 	case plan.Ref:
@@ -110,6 +111,8 @@ func (w writer) unary(e plan.Expr) (string, error) {
 	return "", err
 }
 
+// date writes an operator on dates: its operands first, then the dialect's text of it. An expression of no known kind ends here, as an
+// internal error.
 func (w writer) date(e plan.Expr) (string, error) {
 	var operands []plan.Expr
 	switch e := e.(type) {
