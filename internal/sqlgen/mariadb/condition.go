@@ -123,6 +123,8 @@ func (m conditions) Among(w *condition.Writer, x condition.Operand, values []val
 	return w.Either(parts)
 }
 
+// Compare implements condition.Dialect. UUIDs have a type of their own, which compares without a collation; numbers are compared
+// exactly except with a column of Doubles; a Boolean is 0 or 1.
 func (m conditions) Compare(w *condition.Writer, x condition.Operand, op string, v any) error {
 	if x.Node() {
 		return m.compareNode(w, x.Text, op, v)

@@ -75,6 +75,8 @@ func nodeText(x string) string {
 	return "CASE JSON_TYPE(" + x + ") WHEN 'STRING' THEN " + binary("JSON_UNQUOTE("+x+")") + " END"
 }
 
+// compareNode compares JSON x with a constant, by the constant's kind: lists and objects as values, numbers exactly; a value of another
+// kind doesn't compare.
 func (m conditions) compareNode(w *condition.Writer, x, op string, v any) error {
 	switch v := v.(type) {
 	case condition.Document:
@@ -144,6 +146,8 @@ func (m conditions) equalNode(w *condition.Writer, x string, v value.Value) erro
 	return m.compareNode(w, x, "=", condition.Argument(v))
 }
 
+// equalObject writes that x is an object with exactly these members, in any order. The paths of the members are arguments, since names
+// may hold any character.
 func (m conditions) equalObject(w *condition.Writer, x string, members []value.Member) error {
 	w.Write("(JSON_TYPE(", x, ") = 'OBJECT' AND JSON_LENGTH(", x, ") = ", strconv.Itoa(len(members)))
 	if len(members) > 0 {

@@ -55,6 +55,8 @@ func (m dialect) ascii(call, x string) string {
 	return m.text("CAST(" + call + "(CONVERT(CAST(" + x + " AS BINARY) USING geostd8)) AS BINARY)")
 }
 
+// trimmed writes Trim, TrimLeft and TrimRight of a constant set of characters, by a regular expression: MariaDB's TRIM removes a text,
+// not characters.
 func (dialect) trimmed(s expr.Scope, e plan.Apply, x string) string {
 	characters, _ := e.Args[1].(plan.Const)
 	set := escaped(characters.Value.Text())
