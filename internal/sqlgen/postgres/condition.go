@@ -301,6 +301,8 @@ func (conditions) document(x condition.Operand) string {
 	return x.Text
 }
 
+// Nodes writes the values at path in a JSON document as a FROM list: each step unpacks a list, or takes an object as a list of one, and
+// follows the part in its objects, as MongoDB does. The CASE keeps jsonb_array_elements from failing for other values.
 func (p conditions) Nodes(w *condition.Writer, x condition.Operand, path query.Path) (condition.Operand, error) {
 	n := w.Alias("n")
 	root := x.Text

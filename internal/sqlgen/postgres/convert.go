@@ -45,6 +45,8 @@ func (p dialect) Convert(s expr.Scope, x string, from, to schema.Type) string {
 	return pgNull(to)
 }
 
+// convertNumber writes the conversion of a number. Each cast is behind a test of its range, so that none fails; a Double becomes a
+// Decimal by its shortest text, not by its binary value.
 func (p dialect) convertNumber(s expr.Scope, x string, from, to schema.Type) string {
 	if from == schema.Double && to != schema.Boolean {
 		x = s.Atom(x)
@@ -89,6 +91,7 @@ func (dialect) instant(s expr.Scope, ms string) string {
 		ms + " % 1000) * interval '1 millisecond' END)"
 }
 
+// convertDate writes the conversion of a date: as a number its milliseconds since 1970, as a Boolean true, as a Day only at midnight.
 func (p dialect) convertDate(s expr.Scope, x string, from, to schema.Type) string {
 	switch to {
 	case schema.String:
@@ -117,6 +120,8 @@ func pgDateText(x string, t schema.Type) string {
 	return `(rtrim(rtrim(to_char(` + x + `, 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0'), '.') || 'Z'` + pgC + `)`
 }
 
+// convertText writes the conversion of a text that may be anything: a pattern and a bound of 400 characters are tested first, since a
+// numeric of any length would be computed. As a Boolean every text is true, as in MongoDB.
 func (p dialect) convertText(s expr.Scope, x string, to schema.Type) string {
 	switch to {
 	case schema.Boolean:
