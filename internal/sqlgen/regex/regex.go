@@ -66,6 +66,8 @@ func (s syntaxOf) translate(r query.Regex) (string, error) {
 	return b.String(), nil
 }
 
+// rewrite writes re, which Go has parsed, in the database's syntax, so that it matches the same texts as Go's RE2. Characters are code
+// points, \b knows ASCII alone, and groups don't capture.
 func (s syntaxOf) rewrite(b *strings.Builder, re *syntax.Regexp) error {
 	switch re.Op {
 	case syntax.OpEmptyMatch:
@@ -106,6 +108,8 @@ func (s syntaxOf) rewrite(b *strings.Builder, re *syntax.Regexp) error {
 	return nil
 }
 
+// repeated writes a repetition. Greedy or not is left out: whether a text matches doesn't depend on it. A count above the database's
+// limit is an error, as is what it can't express.
 func (s syntaxOf) repeated(b *strings.Builder, re *syntax.Regexp) error {
 	if err := s.group(b, re.Sub, ""); err != nil {
 		return err
