@@ -9,6 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
+// group writes a Group as GROUP BY: for each key an expression that is equal for equal keys, and one to show. Without keys SQL would
+// make one group of no records, so HAVING removes it unless st.Always is set.
 func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, error) {
 	r = b.open(r)
 	s := &scope{b: b, r: r, outer: outer, lets: true}

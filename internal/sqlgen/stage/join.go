@@ -26,6 +26,8 @@ func (r *relation) held() bool {
 	return !slices.ContainsFunc(r.columns, func(x string) bool { return !strings.HasPrefix(x, r.alias+".") || !short(x) })
 }
 
+// join writes a Join as JOIN, or as LEFT JOIN if records without a match stay. Pairs of equal values come first in ON, where an index
+// can serve them. Both sides are opened or wrapped first, so that their own conditions apply before the join.
 func (b *builder) join(r *relation, st *plan.Join, at place) (*relation, error) {
 	right, err := b.program(st.Right, at.input, at.outer)
 	if err != nil {

@@ -122,6 +122,8 @@ func (b *builder) stages(r *relation, stages []plan.Stage, at place) (*relation,
 	return r, nil
 }
 
+// stage writes st over the relation r and returns the new relation, whose query may still grow. If records are divided into parts, only
+// stages that keep the parts apart are possible.
 func (b *builder) stage(r *relation, st plan.Stage, at place) (*relation, error) {
 	outer := at.outer
 	if r.part != nil && !apart(st) {
@@ -173,6 +175,8 @@ type place struct {
 	outer *scope
 }
 
+// filter adds the conditions to the WHERE of r. A column that is a stored field is compared as stored, so that its index serves; a
+// computed one as its type says.
 func (b *builder) filter(r *relation, st *plan.Filter, outer *scope) (*relation, error) {
 	r = b.open(r)
 	s := &scope{b: b, r: r, outer: outer, lets: true}

@@ -61,6 +61,8 @@ func (w *windowing) over(order []string, frame string) string {
 	return " OVER (" + strings.TrimSuffix(partition(w.by)+ordered(order)+frame, " ") + ")"
 }
 
+// function writes one window function with its OVER. Ranks compare by the order of the stage alone; row numbers and frames use the
+// total order, so that they don't depend on how the database reads the records.
 func (w *windowing) function(f plan.Window) (string, error) {
 	x := ""
 	if f.X != nil {
