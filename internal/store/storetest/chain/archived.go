@@ -106,6 +106,8 @@ func verify(t *testing.T, s storetest.Store, kept []audit.Head, dirs ...string) 
 	return report, strings.Join(out, " ")
 }
 
+// testMoved checks a move of 25 records into three files: store and files are the whole log together, a second move finds nothing, and
+// steps that were moved aren't recorded again.
 func testMoved(t *testing.T, c Case) {
 	fill(t, c)
 	dir := filepath.Join(t.TempDir(), "archive")
@@ -171,6 +173,8 @@ func (b broken) Prune(ctx context.Context, from, to audit.Head) error {
 	return errBroken
 }
 
+// testInterrupted checks that a move that was broken off at any of its steps leaves nothing damaged, and that the next one completes
+// it, whatever files it finds.
 func testInterrupted(t *testing.T, c Case) {
 	fill(t, c)
 	dir := t.TempDir()
