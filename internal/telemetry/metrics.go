@@ -42,6 +42,8 @@ type metrics struct {
 	unsentSpans prometheus.Counter
 }
 
+// newMetrics returns all metrics in a registry of their own, with those of Go and of the process. No label has a value that callers
+// choose, or that could identify one.
 func newMetrics(version string) (*prometheus.Registry, *metrics) {
 	r := prometheus.NewRegistry()
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
