@@ -54,6 +54,8 @@ type finding struct {
 	more   int    // the offset of the next page; 0 if there is none
 }
 
+// searchAPI answers search_api in its three forms: one operation, one schema, or a search over one API or all that the caller sees. at
+// asks for a part of the first two.
 func searchAPI(c *bailiwick.Call, in value.Value) (finding, error) {
 	source, part := word(in, "source"), word(in, "at")
 	if err := together(in); err != nil {
