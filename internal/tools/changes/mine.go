@@ -29,6 +29,7 @@ func (r *Toolset) mine(t tool.Tool) tool.Tool {
 	return t
 }
 
+// listMyChanges returns the tool list_my_changes, a page of the changes that the caller has proposed.
 func (r *Toolset) listMyChanges() tool.Tool {
 	var states []string
 	for _, s := range change.States() {
