@@ -85,6 +85,8 @@ func Needs(a pack.Annotations) identity.Scope {
 	return identity.Write
 }
 
+// tool returns the tool of a declaration over API a. Its call checks the arguments against the class that describes them, makes the
+// reads and then returns an answer or, of one that writes, proposes a change.
 func (r *Toolset) tool(a API, t *pack.Tool) tool.Tool {
 	name := t.Name
 	if a.Underscores {
