@@ -69,6 +69,8 @@ func About(v *policy.View) string {
 	return v.Class().Description
 }
 
+// describeField returns the description of a field for agents: its name, type, and what they need to query or write it. A masked field
+// keeps to itself what would show its values: allowed values, length, default.
 func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 	rule := v.Rule().Fields[f.Name]
 	typ, hint := f.Type.String(), ""
