@@ -157,6 +157,7 @@ func Plain(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "*", "∗", "`", "ˋ", "~", "∼", "\n", " ", "\r", " ").Replace(text)
 }
 
+// verb returns what a notification says of an event, for people; others are named as they are.
 func verb(e change.EventKind) string {
 	switch e {
 	case change.EventCreated:
