@@ -29,6 +29,8 @@ type writing struct {
 	err   error
 }
 
+// value returns v in the form of the language: forms that models write, such as "$$NOW" and extended JSON, are replaced and noted. What
+// is in a $literal stays as it is.
 func (w *writing) value(v value.Value, at string) value.Value {
 	switch v.Kind() {
 	case value.String:
