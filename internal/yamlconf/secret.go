@@ -45,6 +45,8 @@ func (r *Reader) expand(s string, n Node, at string) (string, bool) {
 	}
 }
 
+// lookUp returns the value of ${name}, of the environment or, for file:path, of a file relative to folder. Its errors name the
+// variable, never its value.
 func (r *Reader) lookUp(folder, name string) (string, error) {
 	if path, ok := strings.CutPrefix(name, "file:"); ok {
 		return r.fromFile(folder, path)
