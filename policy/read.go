@@ -73,6 +73,8 @@ func (p *Policy) count(principal identity.Principal, q *query.Count) (Permit, er
 	return Permit{plan}, err
 }
 
+// find returns the permit for q, with the view that principal has of its class, every name resolved within it. The errors don't differ
+// between hidden and absent names. A lookup by id, and Raw, pass the canonical filter, but no other layer.
 func (p *Policy) find(principal identity.Principal, q *query.Find) (Permit, error) {
 	// A lookup by id ignores the canonical filter.
 	op := schema.Find

@@ -20,6 +20,8 @@ type tenant struct {
 	bypass  *expression.Expression // nil for never
 }
 
+// compileTenant compiles the tenant rule of a class and calls fail for each fault, with the key and the nearest right name. Without is
+// the field equals the principal's tenant.
 func (c *class) compileTenant(t *TenantRule, expressions *expression.Compiler, fail func(string, ...any)) *tenant {
 	compile := func(key, text string, y expression.Yield) *expression.Expression {
 		e, err := expressions.Compile(text, y)
