@@ -150,6 +150,8 @@ func (c *checker) pipe(p *parse.PipeNode, root bool) {
 	}
 }
 
+// arg checks one argument of a template's action; root reports whether a dot there is all arguments. Only constants, arguments and the
+// listed functions are allowed, so that a template can't call methods or print what it wasn't given.
 func (c *checker) arg(n parse.Node, root bool) {
 	switch n := n.(type) {
 	case *parse.StringNode, *parse.NumberNode, *parse.BoolNode, *parse.DotNode:
