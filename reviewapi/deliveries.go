@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Deliveries lists the notifications that were sent, are waiting or are dead; every notify.Store implements it.
+// Deliveries lists the notifications that were sent, are waiting or are dead; every webhook.Store implements it.
 type Deliveries interface {
 	// Deliveries returns the deliveries matching f, the newest first, and whether there are more.
 	Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, bool, error)
@@ -39,6 +39,7 @@ func (a *API) recorded(ctx context.Context, r *request, name string, do func(con
 	return a.options.Record(ctx, r.who, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) { return 0, do(ctx) })
 }
 
+// deliveries answers GET /api/deliveries. Each parameter that is out of range is an error with what is allowed.
 func (a *API) deliveries(ctx context.Context, _ bailiwick.Reviewer, r *request) (any, error) {
 	p, err := parameters(r.http.URL, DeliveryParameters())
 	if err != nil {
@@ -75,6 +76,8 @@ func (a *API) deliveries(ctx context.Context, _ bailiwick.Reviewer, r *request) 
 	return page, err
 }
 
+// redeliver answers POST /api/deliveries/{id}/redeliver. An id that is no number and one of a delivery that waits get the same answer
+// as a missing one.
 func (a *API) redeliver(ctx context.Context, _ bailiwick.Reviewer, r *request) (any, error) {
 	if _, err := parameters(r.http.URL, nil); err != nil {
 		return nil, err

@@ -74,6 +74,8 @@ func wanted(b map[string]value.Value) (identity.Token, error) {
 	return identity.Token{Name: b["name"].Text(), Kind: identity.Kind(b["kind"].Text()), Owner: b["owner"].Text(), Tenant: b["tenant"].Text(), Scopes: scopes}, err
 }
 
+// createToken answers POST /api/tokens with the token and its secret, which is returned this once. identity.Tokens.Create checks what
+// the caller may give.
 func (a *API) createToken(ctx context.Context, r *request) (any, error) {
 	b, err := members(r.body, append([]member{{"name", value.String, true}, {"kind", value.String, false}, {"expires_at", value.String, false}}, rights...))
 	if err != nil {
@@ -121,6 +123,7 @@ func (a *API) remove(ctx context.Context, r *request) (any, error) {
 	return map[string]any{"revoked": n}, err
 }
 
+// listSessions answers GET /api/sessions with the open sessions of the console that the caller may see.
 func (a *API) listSessions(ctx context.Context, r *request) (any, error) {
 	all, err := a.options.Tokens.Sessions(ctx, r.who, identity.Session)
 	if err != nil {

@@ -277,6 +277,7 @@ type Page struct {
 	Next    string       `json:"next,omitzero"` // path of the next page
 }
 
+// list answers GET /api/changes. next is the path of the next page, with the same filter.
 func list(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error) {
 	f, err := filter(r.http.URL)
 	if err != nil {
