@@ -65,6 +65,7 @@ var types = map[string]schema.Type{
 	"LIST": schema.Array, "STRUCT": schema.JSON, "MAP": schema.JSON,
 }
 
+// column adds a column, x being a row of selectColumns, as a field. A type that isn't listed is Opaque.
 func (r *reader) column(x []string) {
 	f := r.byName[[2]string{x[0], x[1]}]
 	if f == nil {
@@ -101,6 +102,7 @@ SELECT schema_name, table_name, constraint_type, array_to_string(constraint_colu
 FROM duckdb_constraints() WHERE database_name = current_database() AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
 ORDER BY schema_name, table_name, constraint_index`
 
+// constraint adds a key, a unique constraint or a foreign key to its class. DuckDB's foreign keys lead to tables of the same schema.
 func (r *reader) constraint(x []string) {
 	f := r.byName[[2]string{x[0], x[1]}]
 	if f == nil {
