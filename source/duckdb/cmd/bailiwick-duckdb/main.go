@@ -36,6 +36,7 @@ func main() {
 	}
 }
 
+// run opens the configuration and serves it until ctx ends, or, with -check, lists its classes. Only loopback addresses are served.
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("bailiwick-duckdb", flag.ContinueOnError)
 	listen := flags.String("listen", "127.0.0.1:8420", "the `address` at which agents and reviewers connect; only this machine can reach it")
