@@ -66,6 +66,8 @@ SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFA
 	CHARACTER_MAXIMUM_LENGTH, COLUMN_COMMENT, PRIVILEGES, NUMERIC_PRECISION, NUMERIC_SCALE, DATETIME_PRECISION
 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION`
 
+// column adds a column, x being a row of selectColumns, as a field, if the database user may select it. Texts whose collation isn't the
+// binary one without padding are Unordered: the index's order isn't that of their code points.
 func (r *reader) column(x []string) {
 	f := r.byName[x[0]]
 	if f == nil || !slices.Contains(strings.Split(x[10], ","), "select") {

@@ -69,6 +69,8 @@ type conn struct {
 	time time.Duration // 0 if unknown
 }
 
+// begin makes the session what statements rely on, with the access of reads or writes, and asks for its id at the server, which KILL
+// takes.
 func (c *conn) begin(ctx context.Context, access []string) error {
 	for _, statement := range append([]string{"SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin", sessionSettings}, access...) {
 		if _, err := c.ExecContext(ctx, statement, nil); err != nil {
