@@ -102,6 +102,8 @@ func (c *catalogue) gather(ctx context.Context) error {
 	return nil
 }
 
+// workspace adds the objects of each connection of ws. A connection that can't be opened is left out: it has no description in this
+// environment.
 func (c *catalogue) workspace(ctx context.Context, ws Workspace) error {
 	for _, connection := range c.source.connections(ws) {
 		found, err := ws.Open(connection, c.source.options.Environment)
@@ -120,6 +122,8 @@ func (c *catalogue) workspace(ctx context.Context, ws Workspace) error {
 	return nil
 }
 
+// objects adds the objects of one connection that aren't there yet: the first connection that describes an object counts. One that
+// can't be read is a class with a warning.
 func (c *catalogue) objects(ctx context.Context, connection string, r *reader) error {
 	about := "Described by the connection " + connection
 	if env := r.objects.Environment; env != "" {
