@@ -145,6 +145,8 @@ func (s *sample) field(name string) *seen {
 	return f
 }
 
+// document notes the fields and types of a document, once for each _id. Names that no field can have, such as those with a dot, are
+// noted apart.
 func (s *sample) document(doc bson.Raw) error {
 	elements, err := doc.Elements()
 	if err != nil {
