@@ -42,6 +42,8 @@ type walk struct {
 // is the last one.
 const pageSize = 1000
 
+// walk returns a walk over the records of v for which where holds, as far as the server can decide it; what it can't is decided here.
+// It asks for the visible fields and for those that the conditions of the view read.
 func (r *reading) walk(v *policy.View, where query.Filter) (*walk, error) {
 	c, viewed, err := r.viewed(v)
 	if err != nil {

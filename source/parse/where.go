@@ -112,6 +112,8 @@ func (c *class) exists(f query.Exists, trusted bool) condition {
 	return condition{rest.Object(f.Path[0], value.Value{}), true}
 }
 
+// in returns the condition of an In: a comparison for each value, at most mostEqual, joined with OR or, negated, with AND. A longer
+// list, and a path into a field, are decided here.
 func (c *class) in(f query.In, trusted bool) condition {
 	if len(f.Path) == 1 && f.Path[0] == rest.Readers && trusted && !f.Not {
 		return condition{rest.Object(rest.Readers, rest.Object("$in", value.OfArray(f.Values))), true}
@@ -137,6 +139,8 @@ func (c *class) in(f query.In, trusted bool) condition {
 	return c.or(parts, trusted)
 }
 
+// compare returns the condition of a comparison. Only orders of numbers and dates are sent, since Parse Server's databases order other
+// types differently. A Date is compared for equality by its bounds.
 func (c *class) compare(f query.Compare) condition {
 	if !c.whole(f.Path) {
 		return condition{}
