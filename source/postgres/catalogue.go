@@ -80,6 +80,8 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
 	AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))
 ORDER BY 2, 3`
 
+// classes reads the tables, views, materialized views, and foreign and partitioned tables of the chosen schemas. A table that others
+// inherit from gets a warning: no index spans its rows, so it has no key.
 func (r *reader) classes(ctx context.Context) error {
 	type row struct {
 		OID                           uint32
@@ -152,6 +154,8 @@ type column struct {
 	Labels, Checks                  []string
 }
 
+// columns reads the fields of all classes, in order. A field is required if it has NOT NULL and no default; NotNull promises more, that
+// no record has a null, which is why it is false where PostgreSQL doesn't enforce it.
 func (r *reader) columns(ctx context.Context) error {
 	rows, err := collect[column](ctx, r.conn, selectColumns, r.oids)
 	for i := range rows {
@@ -266,6 +270,8 @@ WHERE k.conrelid = ANY ($1::oid[]) AND (k.contype = 'c' AND k.convalidated
 		SELECT FROM unnest(k.conpfeqop) q JOIN pg_catalog.pg_operator o ON o.oid = q WHERE o.oprname <> '='))
 ORDER BY k.conrelid, k.contype, k.conname`
 
+// constraints reads foreign keys as links, and checks that list values. Checks of a foreign table aren't enforced here, and one with NO
+// INHERIT doesn't hold for all rows of a parent, so neither says anything.
 func (r *reader) constraints(ctx context.Context) error {
 	type row struct {
 		Class     uint32
@@ -323,6 +329,8 @@ JOIN pg_catalog.pg_am m ON m.oid = c.relam
 WHERE i.indrelid = ANY ($1::oid[]) AND i.indisvalid AND (m.amname IN ('btree', 'hash') OR i.indisprimary)
 ORDER BY i.indrelid, c.relname`
 
+// indexes reads the indexes of all classes. An index of a parent table doesn't make values unique, since the rows of its children are
+// outside of it; a column of an expression has the name "".
 func (r *reader) indexes(ctx context.Context) error {
 	type row struct {
 		Class           uint32

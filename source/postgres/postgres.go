@@ -197,6 +197,8 @@ func limitTime(ctx context.Context, conn *pgconn.PgConn) error {
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
+// stream yields the rows until yield returns false. Values come as text and are read by the types of their columns, so that numbers
+// keep every digit. The row passed to yield is reused.
 func (s *Source) stream(rows pgx.Rows, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
 	out := make(value.Row, 0, len(st.Columns)+len(st.Order)+1)
 	count := &schema.Field{Type: schema.Integer}
