@@ -94,6 +94,8 @@ func (r *reader) from() string {
 	return `"` + strings.ReplaceAll(r.space, `"`, `""`) + `".sqlite_schema AS s`
 }
 
+// tables reads the tables and views of the schema. Those of SQLite itself, those whose names begin with bailiwick_, and full-text
+// indexes with the tables that they keep are no classes. The DDL of virtual tables says nothing about columns and is dropped.
 func (r *reader) tables(ctx context.Context) error {
 	query := `SELECT s.name, l.type, coalesce(s.sql, '') FROM ` + r.from() + `
 		JOIN pragma_table_list AS l ON l.schema = ?1 AND l.name = s.name
@@ -156,6 +158,8 @@ func (r *reader) columns(ctx context.Context) error {
 	return nil
 }
 
+// columnsOf adds the columns that query returns as fields, in order, and the primary keys. Hidden columns of virtual tables are left
+// out, generated ones aren't required. A column that can't be a field gives a warning.
 func (r *reader) columnsOf(ctx context.Context, query string, args ...any) error {
 	type part struct {
 		at   int
@@ -209,6 +213,8 @@ type index struct {
 
 const rowidColumn = "\x00rowid" // no column can have this name
 
+// indexes reads the indexes of all tables, a row for each column. A table whose primary key has an index of its own has no alias of the
+// rowid: its INTEGER PRIMARY KEY would have none.
 func (r *reader) indexes(ctx context.Context) error {
 	var all []*index
 	var last *index
@@ -272,6 +278,8 @@ func (r *reader) settleIndexes(all []*index) {
 	}
 }
 
+// foreignKeys reads the foreign keys whose target is a class here, with the fields in the spelling of their tables. A key that names no
+// target columns refers to the primary key.
 func (r *reader) foreignKeys(ctx context.Context) error {
 	var last *catalogue.Link
 	var lastOf *catalogue.Found

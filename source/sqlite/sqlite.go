@@ -75,6 +75,8 @@ func newConnector(path, options string) (*connector, error) {
 	return c, sqlfunc.Register(&c.driver)
 }
 
+// Connect implements driver.Connector. A connection whose account of memory is another one's is closed, and another opened in its
+// place.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -195,6 +197,8 @@ func stored(c *sqlgen.Column, v any) value.Value {
 	return sqldriver.String(fmt.Sprint(v))
 }
 
+// storedInt returns what the integer n means in a column of its type: 0 and 1 of a Boolean, seconds or, from 10^11 on, milliseconds
+// since 1970 of a date; else the number itself, so that nothing that is stored is lost.
 func storedInt(c *sqlgen.Column, n int64) value.Value {
 	const seconds = 99999999999 // see sqlgen: above it an integer counts milliseconds
 	switch t := c.Field.Type; {
