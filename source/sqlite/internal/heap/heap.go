@@ -33,6 +33,7 @@ var accounts [1 << 14]atomic.Pointer[Account]
 // it is installed when the program starts.
 var installed = install()
 
+// install gives SQLite an allocator that accounts for each connection's memory. It must be configured before SQLite is initialized.
 func install() error {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -126,6 +127,8 @@ func (a *Account) pay(n int64) bool { // n may be less than zero
 	return true
 }
 
+// allocate is SQLite's xMalloc: n bytes behind a header, or 0 if the connection's account has no room for them, which SQLite reports as
+// SQLITE_NOMEM. Pages of the cache have a bound of their own and aren't counted.
 func allocate(tls *libc.TLS, n int32) uintptr {
 	var a *Account
 	if !page(n) {
