@@ -35,6 +35,8 @@ func (s *Store) Prune(ctx context.Context, from, to audit.Head) error {
 	})
 }
 
+// prune makes to the base of the audit and deletes the records up to it that are in the archive, under a lock on the base's row.
+// Records of steps stay, because changes and tokens are compared with them.
 func prune(ctx context.Context, tx pgx.Tx, from, to audit.Head) error {
 	if now, err := readBase(tx.QueryRow(ctx, baseSQL+` FOR UPDATE`)); err != nil {
 		return err

@@ -58,6 +58,7 @@ func (s *Store) Feed(ctx context.Context, from, to int64, list []webhook.Deliver
 
 const deliveryColumns = `d.id, d.hook, d.event, d.state, d.attempts, d.fence, d.due, d.status, d.failure, d.updated`
 
+// deliveries reads rows of deliveryColumns. It takes err, of the query, so that calls can be nested.
 func deliveries(rows pgx.Rows, err error) ([]webhook.Delivery, error) {
 	if err != nil {
 		return nil, err

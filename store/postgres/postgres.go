@@ -81,6 +81,8 @@ func Open(ctx context.Context, url string) (*Store, error) { return open(ctx, ur
 // OpenThere is Open for an existing store; ErrNone is in the error if there is none.
 func OpenThere(ctx context.Context, url string) (*Store, error) { return open(ctx, url, true) }
 
+// open connects to the database, migrates it, and starts the writer of the audit and the listener for events. there is passed to
+// migrate. Its errors don't repeat the URL, which may hold a password.
 func open(ctx context.Context, url string, there bool) (*Store, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {

@@ -134,6 +134,7 @@ func (s *Store) TokenVersion(ctx context.Context) (int64, error) {
 	})
 }
 
+// scanToken reads a row of tokenColumns; a null time is the zero time.
 func scanToken(row pgx.Row) (identity.Token, error) {
 	var t identity.Token
 	var c tokens.Columns
