@@ -58,6 +58,8 @@ func aggregate() Tool {
 	}
 }
 
+// aggregateResult returns a page of a pipeline's records as JSON and as lines of text, with what is beyond the limit or the budget and
+// how to get it. whole is set if the caller asked for records in the place of pointers, so that their classes need no list.
 func aggregateResult(page *shape.Page, q *query.Pipeline, whole bool) Result {
 	doc := append([]byte(`{"class_name":`), value.AppendQuoted(nil, q.Class)...)
 	doc = page.AppendJSON(append(doc, `,"results":`...))

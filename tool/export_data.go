@@ -69,6 +69,8 @@ type export struct {
 	capped   bool // row_cap limits the export, not the caller's limit
 }
 
+// newExport parses the arguments. row_cap bounds the records of either form; where is refused beside pipeline, which has a stage for
+// it. Without keys the columns decide what is read, since a field that isn't asked for can be left unread.
 func newExport(in value.Value) (*export, error) {
 	args := arguments{in}
 	x := &export{class: args.text("class_name")}
@@ -139,6 +141,7 @@ func (a arguments) columns() ([]shape.Selection, error) {
 	return out, nil
 }
 
+// run exports into memory and returns the output as one text. If row_cap ended it, the records are counted, to say how many there are.
 func (x *export) run(ctx context.Context, c *bailiwick.Call) (Result, error) {
 	var out bytes.Buffer
 	done, err := c.Export(ctx, x.query(), &out, x.options)

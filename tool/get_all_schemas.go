@@ -62,6 +62,7 @@ func narrowed(views []*policy.View, args arguments) []*policy.View {
 	})
 }
 
+// classes lists the views with their numbers of fields and, where the source has one, an estimate of their records.
 func classes(ctx context.Context, c *bailiwick.Call, views []*policy.View) (Result, error) {
 	estimates, err := c.Estimates(ctx, views)
 	if err != nil {
