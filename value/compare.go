@@ -159,6 +159,8 @@ type decimal struct {
 	exp    int
 }
 
+// parseDecimal parses a number in JSON's form. An exponent beyond ±2^40 counts as ±2^40, which is larger than any text could make up
+// for.
 func parseDecimal(s string) decimal {
 	var d decimal
 	s, d.neg = strings.CutPrefix(s, "-")
@@ -183,6 +185,7 @@ func parseDecimal(s string) decimal {
 	return d
 }
 
+// compare returns -1, 0 or 1. Digits compare as text, since both begin at the point.
 func (d decimal) compare(e decimal) int {
 	sign := func(d decimal) int {
 		switch {

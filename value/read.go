@@ -49,6 +49,7 @@ var (
 	errDeep = errors.New("nested too deep")
 )
 
+// value reads one value, to at most r.depth levels. Numbers keep their digits: they are never read as a float64.
 func (r *reader) value() (Value, error) {
 	tok, err := r.dec.ReadToken()
 	if err != nil {
@@ -86,6 +87,7 @@ func (r *reader) array() (Value, error) {
 	return OfArray(list), err
 }
 
+// object reads the members of an object behind its brace, in order. The decoder refuses a name that appears twice.
 func (r *reader) object() (Value, error) {
 	members := []Member{}
 	for r.dec.PeekKind() != '}' {
@@ -124,6 +126,8 @@ func number(s string) Value {
 	return OfDecimal(s)
 }
 
+// refuse returns the error for the caller that wrote the JSON, with the place as a JSON pointer. The texts of the decoder have no
+// values of the document but names.
 func (r *reader) refuse(err error) error {
 	p := &problem.Error{Code: problem.InvalidArgument, Pointer: string(r.dec.StackPointer())}
 	var syntax *jsontext.SyntacticError
