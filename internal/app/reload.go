@@ -241,11 +241,11 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 	if strays != nil && !c.Lenient {
 		return nil, errors.New(strings.Join(warnings, "\n"))
 	}
-	switch n := Tenanted(c); {
-	case n == 0 && t.Tenant != "" && len(c.Sources) > 0 && !slices.ContainsFunc(slices.Collect(maps.Values(c.Rules.Classes)), func(r policy.ClassRule) bool { return r.Tenant != nil }):
+	switch ruled, closed := Tenanted(c); {
+	case ruled == 0 && t.Tenant != "" && len(c.Sources) > 0:
 		warnings = append(warnings, "tenant: no class has tenants, so that --tenant hides nothing")
-	case n > 0 && t.Tenant == "":
-		warnings = append(warnings, fmt.Sprintf("tenant: the token names none, and it sees no record of %d classes that have one (--tenant)", n))
+	case closed > 0 && t.Tenant == "":
+		warnings = append(warnings, fmt.Sprintf("tenant: the token names none, and it sees no record of the classes that have one, which are %d (--tenant)", closed))
 	}
 	return warnings, nil
 }
@@ -273,14 +273,18 @@ func filterFields(t identity.Token, catalogue []schema.Class) error {
 	return errors.Join(errs...)
 }
 
-// Tenanted counts the classes with a tenant rule that has no bypass.
-func Tenanted(c *config.Config) (n int) {
+// Tenanted counts the classes with a tenant rule, and those of them of which a principal without a tenant sees no record.
+func Tenanted(c *config.Config) (ruled, closed int) {
 	for _, r := range c.Rules.Classes {
-		if r.Tenant != nil && r.Tenant.Bypass == "" && (r.Tenant.Is == "" || r.Tenant.Is == "principal.tenant") {
-			n++
+		if r.Tenant == nil {
+			continue
+		}
+		ruled++
+		if r.Tenant.Bypass == "" && (r.Tenant.Is == "" || r.Tenant.Is == "principal.tenant") {
+			closed++
 		}
 	}
-	return n
+	return ruled, closed
 }
 
 // ruled returns the names of the classes with rules in c, in all forms that lists can use.
