@@ -256,7 +256,11 @@ func (g *generator) condition(s scope, depth int) value.Value {
 func (g *generator) instant(s scope, depth int) value.Value {
 	switch op := pick(g, "instant", "$dateTrunc", "$dateTrunc", "$dateAdd", "$dateSubtract", "$toDate", "shift"); op {
 	case "$dateTrunc":
-		return object1(op, g.zoned(g.week(members("date", g.expr(instant, s, depth), "unit", g.unit(false)))))
+		m := g.week(members("date", g.expr(instant, s, depth), "unit", g.unit(false)))
+		if !g.d.UTC {
+			m = g.zoned(m)
+		}
+		return object1(op, m)
 	case "$dateAdd", "$dateSubtract":
 		return object1(op, g.zoned(members("startDate", g.expr(instant, s, depth), "unit", g.unit(true), "amount", g.expr(integer, s, depth))))
 	case "$toDate":

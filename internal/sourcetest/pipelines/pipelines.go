@@ -31,6 +31,7 @@ type Target struct {
 	Oracle sourcetest.Oracle          // memory.New, for Differential
 	Show   func(policy.Permit) string // writes what the source runs, for messages
 	Adapt  func(*sourcetest.Table)    // replaces records by others that the source can hold; nil for none
+	UTC    bool                       // its $dateTrunc ignores time zones: Differential draws none there
 }
 
 // Run tests a source with every question.
