@@ -206,6 +206,8 @@ func (d *desk) BreakGlass(ctx context.Context, id, digest, reason string) (*revi
 	return d.approve(ctx, "break_glass", id, change.Verdict{Digest: digest, Comment: reason, Broken: true})
 }
 
+// approve approves the change id, if the rules of this moment still allow it to the reviewer and to the agent. The last approval that
+// was needed starts the change, once its record is in the audit.
 func (d *desk) approve(ctx context.Context, name, id string, v change.Verdict) (*review.Sheet, error) {
 	return d.sheet(ctx, name, id, audit.Approved, func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
 		if err := c.approvable(ctx, found, v); err != nil {
