@@ -97,12 +97,14 @@ type Action struct {
 	statement   string             // the SHA-256 of Statement in hex
 }
 
+// A lookup is a record that an action reads before its expressions are evaluated, which name it.
 type lookup struct {
 	name  string
 	class string // "source.Class"
 	id    *template.Template
 }
 
+// A transition says which values of a field may follow each of its values.
 type transition struct {
 	field    string
 	next     map[string][]string
