@@ -70,6 +70,8 @@ func stepKey(r *audit.Record) key {
 	return keyOf(r.Step, r.Change, r.Tool, r.Outcome, r.Principal, r.TokenID, r.Policy, r.Digest)
 }
 
+// A reconciler compares the changes of a store with the records of their steps. The audit is read first; what is left in steps then has
+// no change.
 type reconciler struct {
 	store    Store
 	log      audit.Reader
