@@ -108,6 +108,7 @@ func (d *demonstration) heading(says, more string) {
 	}
 }
 
+// printClients prints how a client connects, over HTTP with a token and over stdio by starting this program, ready to be pasted.
 func (d *demonstration) printClients() {
 	token := d.tokens[demo.Acme]
 	d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, "Talk to it"), terminal.Styled(terminal.Faint, "with a model (docs/assistant.md: a local one is free), or by hand with console in place of chat"))
