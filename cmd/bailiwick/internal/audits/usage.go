@@ -128,6 +128,7 @@ func sumUp(ctx context.Context, log audit.Reader, what string, since time.Time) 
 	return out, nil
 }
 
+// printSums prints a table of sums, the first column as wide as its widest name.
 func printSums(t *terminal.Terminal, what string, sums []sum) {
 	wide := len(what)
 	for _, s := range sums {
