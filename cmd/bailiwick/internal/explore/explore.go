@@ -294,6 +294,7 @@ func (e *explorer) render(ctx context.Context, rest string) error {
 	return nil
 }
 
+// resources prints the resource whose URI is rest, or the list of all.
 func (e *explorer) resources(ctx context.Context, rest string) error {
 	if rest != "" {
 		text, err := e.client.Read(ctx, rest)
