@@ -29,6 +29,8 @@ type queuePage struct {
 	Waiting int    // of changes that wait for other people, if there are none for the visitor
 }
 
+// A chip is a link that filters or groups a list. Here reports that the page shows what it leads to; Count is 0 where nothing is
+// counted.
 type chip struct {
 	Href, Label string
 	Count       int

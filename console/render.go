@@ -40,6 +40,7 @@ type frame struct {
 	Version string
 }
 
+// A navItem is a page in the navigation.
 type navItem struct{ Href, Label string }
 
 // nav returns the pages that the visitor may see.
