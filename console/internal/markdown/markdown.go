@@ -34,6 +34,7 @@ func Render(source string) template.HTML {
 	return template.HTML(w.b.String()) // tags are constants, and sanitize has made the text
 }
 
+// A writer writes Markdown as HTML.
 type writer struct {
 	source []byte
 	b      strings.Builder
