@@ -117,6 +117,7 @@ func Reconcile(ctx context.Context, s TokenStore, log audit.Reader) (Reconciliat
 	return r.out, nil
 }
 
+// A reconciler compares the tokens of a store with the records of their creation and revocation.
 type reconciler struct {
 	store TokenStore
 	log   audit.Reader
