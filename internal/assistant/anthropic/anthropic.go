@@ -23,6 +23,7 @@ type Messages struct {
 	Model string
 }
 
+// A request is the body of POST /v1/messages.
 type request struct {
 	Model      string      `json:"model"`
 	MaxTokens  int         `json:"max_tokens"`
@@ -33,15 +34,18 @@ type request struct {
 	Stream     bool        `json:"stream"`
 }
 
+// A toolChoice says whether the model may call tools: auto or none.
 type toolChoice struct {
 	Type string `json:"type"`
 }
 
+// A message is one turn, of the role user or assistant.
 type message struct {
 	Role    string            `json:"role"`
 	Content []json.RawMessage `json:"content"`
 }
 
+// A tool is a declaration of a tool.
 type tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
@@ -140,6 +144,8 @@ func orSilence(text string) string {
 	return text
 }
 
+// A usage counts tokens. Input is without those that were read from the cache or written to it; Output is nil where an event doesn't
+// count it.
 type usage struct {
 	Input   int  `json:"input_tokens"`
 	Written int  `json:"cache_creation_input_tokens"`
@@ -147,6 +153,7 @@ type usage struct {
 	Output  *int `json:"output_tokens"`
 }
 
+// An event is one event of the stream, with the members of every type that is read here.
 type event struct {
 	Type    string `json:"type"`
 	Index   int    `json:"index"`
