@@ -23,6 +23,7 @@ type Gemini struct {
 var keywords = []string{"$id", "$defs", "$ref", "$anchor", "type", "format", "title", "description", "enum", "items", "prefixItems", "minItems", "maxItems",
 	"minimum", "maximum", "anyOf", "oneOf", "properties", "additionalProperties", "required", "propertyOrdering"}
 
+// A request is the body of generateContent.
 type request struct {
 	System     *content    `json:"systemInstruction,omitempty"`
 	Contents   []content   `json:"contents"`
@@ -31,27 +32,32 @@ type request struct {
 	Generation *generation `json:"generationConfig,omitempty"`
 }
 
+// A content is one turn, of the role user or model. Parts are kept as they came, because those of the model are signed.
 type content struct {
 	Role  string            `json:"role,omitempty"`
 	Parts []json.RawMessage `json:"parts"`
 }
 
+// A tools is a set of declarations; all are in one.
 type tools struct {
 	Declarations []declaration `json:"functionDeclarations"`
 }
 
+// A declaration is that of one tool.
 type declaration struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Parameters  json.RawMessage `json:"parametersJsonSchema"`
 }
 
+// A toolConfig says whether the model may call tools: the mode NONE forbids it.
 type toolConfig struct {
 	Calling struct {
 		Mode string `json:"mode"`
 	} `json:"functionCallingConfig"`
 }
 
+// A generation is how the reply is sampled; what is left out has the provider's default.
 type generation struct {
 	MaxTokens   int      `json:"maxOutputTokens,omitempty"`
 	Temperature *float64 `json:"temperature,omitempty"`
@@ -66,18 +72,21 @@ type part struct {
 	Response *functionResponse `json:"functionResponse,omitempty"`
 }
 
+// A functionCall is a call by the model. Older models send no id.
 type functionCall struct {
 	ID   string          `json:"id,omitempty"`
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args,omitempty"`
 }
 
+// A functionResponse is the result of a call: {output: …}, or {error: …} if it was refused.
 type functionResponse struct {
 	ID       string            `json:"id,omitempty"`
 	Name     string            `json:"name"`
 	Response map[string]string `json:"response"`
 }
 
+// A chunk is one event of the stream. Usage is that of the whole reply so far.
 type chunk struct {
 	Candidates []struct {
 		Content      content `json:"content"`
