@@ -20,6 +20,7 @@ type Chat struct {
 	Compatible bool
 }
 
+// A chatRequest is the body of POST /chat/completions.
 type chatRequest struct {
 	Model               string        `json:"model"`
 	Messages            []chatMessage `json:"messages"`
@@ -33,10 +34,12 @@ type chatRequest struct {
 	TopP                *float64      `json:"top_p,omitempty"`
 }
 
+// A usageWanted asks for a last event with the usage, which streams leave out otherwise.
 type usageWanted struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
+// A chatMessage is one turn, or the result of one call. Content is null for a turn of calls alone.
 type chatMessage struct {
 	Role       string     `json:"role"`
 	Content    *string    `json:"content"`
@@ -44,22 +47,26 @@ type chatMessage struct {
 	ToolCallID string     `json:"tool_call_id,omitempty"`
 }
 
+// A chatCall is a call by the model.
 type chatCall struct {
 	ID       string       `json:"id"`
 	Type     string       `json:"type"`
 	Function chatFunction `json:"function"`
 }
 
+// A chatFunction has the arguments of a call as a text of JSON.
 type chatFunction struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 }
 
+// A chatTool is a tool of the type function.
 type chatTool struct {
 	Type     string       `json:"type"`
 	Function chatDeclared `json:"function"`
 }
 
+// A chatDeclared is the declaration of a tool; Parameters is a JSON Schema.
 type chatDeclared struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`

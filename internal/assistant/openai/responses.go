@@ -15,6 +15,7 @@ type Responses struct {
 	Model string
 }
 
+// A responsesRequest is the body of POST /responses.
 type responsesRequest struct {
 	Model        string            `json:"model"`
 	Instructions string            `json:"instructions,omitempty"`
@@ -29,6 +30,7 @@ type responsesRequest struct {
 	TopP         *float64          `json:"top_p,omitempty"`
 }
 
+// A responsesTool is a declaration of a tool. Strict is sent as false, since strict mode takes only a part of JSON Schema.
 type responsesTool struct {
 	Type        string          `json:"type"`
 	Name        string          `json:"name"`
@@ -60,6 +62,7 @@ type responsesItem struct {
 	} `json:"content"`
 }
 
+// A responsesEvent is one event of the stream, with the members of every type that is read here.
 type responsesEvent struct {
 	Type     string          `json:"type"`
 	Delta    string          `json:"delta"`
