@@ -130,6 +130,7 @@ func lmStudio() Client {
 		file: func(m Machine) string { return filepath.Join(m.Home, ".lmstudio", "mcp.json") }}
 }
 
+// opencode returns the client opencode, whose file is in XDG_CONFIG_HOME on every system.
 func opencode() Client {
 	return Client{ID: "opencode", Name: "opencode", Format: "tried with opencode-ai 1.18.33", Check: "opencode mcp list",
 		Project: "opencode.json", at: []string{"mcp"}, variable: "{env:" + installlink.Variable + "}",
