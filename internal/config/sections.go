@@ -129,6 +129,7 @@ func (c *Config) setListen(s string) string {
 	return ""
 }
 
+// setStore sets the store and returns what is wrong with s, or "". A relative path of SQLite begins at folder.
 func (c *Config) setStore(folder, s string) string {
 	scheme, rest, _ := strings.Cut(s, ":")
 	switch {
