@@ -12,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 )
 
+// connKey is the key of a request's connection in its context.
 type connKey struct{}
 
 // A conn is a counted connection that inspects requests as they arrive.
