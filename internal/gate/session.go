@@ -22,6 +22,7 @@ type Sessions struct {
 	begun map[string]int      // by principal ID: how many sessions are being begun
 }
 
+// A session is one of a client's. Sessions.mu guards its fields.
 type session struct {
 	principal string
 	active    int // requests and streams
