@@ -234,6 +234,8 @@ func slice(s *plan.Slice, rows []value.Row) []value.Row {
 	return rows
 }
 
+// unwind returns the records of at's: one for each element of its list, with the element and its index. A value that is no list is an
+// element itself, as in MongoDB; without elements the record stays only with s.Keep, with nulls.
 func unwind(s *plan.Unwind, at *place) []value.Row {
 	list := at.eval(s.List)
 	elements := list.List()
