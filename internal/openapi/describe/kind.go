@@ -51,6 +51,7 @@ func (p *printer) kind(s spec.Schema, depth int) string {
 	return text
 }
 
+// enum describes a type by its values, at most maxEnum of them, with the name of its schema before them if it has one.
 func (p *printer) enum(s spec.Schema) string {
 	var values []string
 	for i, e := range s.Enum {
