@@ -91,6 +91,7 @@ type term struct {
 	most float64 // idf of the rarest form
 }
 
+// An also is a further term that a word of a query may stand for.
 type also struct {
 	stem     string
 	postings []posting
