@@ -34,6 +34,7 @@ func readYAML(b []byte) (Raw, error) {
 	return Raw(w.out), nil
 }
 
+// A writer writes YAML nodes as JSON.
 type writer struct {
 	out    []byte
 	most   int // bytes
@@ -95,6 +96,7 @@ func (w *writer) mapping(n *yaml.Node, depth int) error {
 	return nil
 }
 
+// A member is one of a mapping whose merge keys are resolved.
 type member struct {
 	name  string
 	value *yaml.Node
