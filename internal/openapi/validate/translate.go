@@ -170,6 +170,8 @@ func (t *translator) member(out map[string]any, w *written, name string, m spec.
 	}
 }
 
+// kinds writes the keyword type. If one of the types isn't one of JSON Schema, the keyword is left out: the schema then allows more,
+// and the server checks.
 func kinds(out map[string]any, m spec.Raw) {
 	all := m.Texts()
 	if m.Kind() == '"' {
