@@ -115,6 +115,7 @@ func wrapped(s *spec.Schema) (spec.Raw, bool) {
 	return nil, false
 }
 
+// onlyOne returns the choice if there is one besides null, and whether null is there; nil and false for several.
 func onlyOne(choices []spec.Raw) (spec.Raw, bool) {
 	var one spec.Raw
 	null := false
@@ -272,6 +273,7 @@ func (v *View) reach() {
 	}
 }
 
+// A walk visits the schemas that references lead to, each once; next are those that wait.
 type walk struct {
 	v    *View
 	past map[place]bool // a named schema is stored without its reference
@@ -314,6 +316,8 @@ func (w *walk) schema(r spec.Raw, of string) {
 	}
 }
 
+// reference adds the schema at ref to those to visit, once. A schema with a name is known by that, whatever reference leads to it, and
+// not visited if the view doesn't have it.
 func (w *walk) reference(ref, of string) {
 	at := place{of: of, ref: ref}
 	if name := w.v.d.NameOf(ref); name != "" {
