@@ -73,12 +73,14 @@ type calling struct {
 	fields                     []string
 }
 
+// A merging is a compiled merge.
 type merging struct {
 	name      string
 	into, set *template.Template
 	key, of   string
 }
 
+// A linking is a compiled link.
 type linking struct {
 	path string
 	with []template.Named
