@@ -122,6 +122,8 @@ func (l *look) class(c *schema.Class) {
 	}
 }
 
+// undescribed adds findings for a class without a description, and for its visible fields without one, keys aside: in one finding, as
+// there may be many.
 func (l *look) undescribed(c *schema.Class, rule policy.ClassRule, shown policyreport.Class) {
 	if cmp.Or(rule.Description, c.Description) == "" {
 		l.of(MissingDescription, c, nil, "agents see "+c.FullName()+" and aren't told what it holds", "say it in description")
