@@ -55,6 +55,7 @@ func Network(a netip.Addr) netip.Prefix {
 	return p
 }
 
+// A key is what refusals are counted by: where, why, and from which principal or network.
 type key struct{ door, kind, from string }
 
 // A Log logs and counts refusals. It is safe for concurrent use; a nil Log drops them.

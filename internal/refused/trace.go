@@ -13,6 +13,7 @@ type Trace struct {
 	what Refusal
 }
 
+// traceKey is the key of a Trace in a context.
 type traceKey struct{}
 
 // Traced returns ctx with a Trace, for By and Because.
