@@ -304,6 +304,7 @@ func (n *nested) add(path string, before, after *value.Value) {
 	n.found = append(n.found, f)
 }
 
+// objects adds the differences between the members of two objects, in the order of before, then those that are new.
 func (n *nested) objects(path string, before, after []value.Member) {
 	was, is := index(before), index(after)
 	for _, m := range before {
