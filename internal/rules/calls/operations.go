@@ -97,11 +97,13 @@ type api struct {
 	reaches    reaches
 }
 
+// A hidden is a compiled Hidden.
 type hidden struct {
 	Hidden
 	when *expression.Expression // nil means always
 }
 
+// A parameter is a compiled Parameter.
 type parameter struct {
 	Parameter
 	is *expression.Expression
