@@ -54,11 +54,13 @@ type Compiler struct {
 // maxMade is the most expressions that a Compiler caches.
 const maxMade = 4096
 
+// A source is the key of a compiled expression.
 type source struct {
 	text  string
 	yield Yield
 }
 
+// A result is what compiling gave, an error too: a filter that is wrong is asked for as often as one that is right.
 type result struct {
 	expression *Expression
 	err        error

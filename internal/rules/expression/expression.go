@@ -141,6 +141,8 @@ func scalar(v value.Value) (value.Value, error) {
 	return v, nil
 }
 
+// listed checks that v is a list of 1 to MaxList scalars. An empty one is nothing: a filter by it would match no record, or with $nin
+// every one.
 func listed(v value.Value) (value.Value, error) {
 	switch list := v.List(); {
 	case v.Kind() != value.Array || len(list) > MaxList:

@@ -73,6 +73,7 @@ func Replace(f query.Filter, visit func(d query.Deferred, element bool) (query.F
 	return walk{visit: visit}.filter(f)
 }
 
+// A walk replaces the Deferred conditions of a filter; element reports that it is in an $elemMatch.
 type walk struct {
 	visit   func(query.Deferred, bool) (query.Filter, error)
 	element bool

@@ -30,6 +30,7 @@ type root struct {
 	known []string
 }
 
+// A field is a member of a root with its type.
 type field struct {
 	name string
 	typ  *cel.Type
