@@ -137,6 +137,8 @@ func EvalAll(all []Named, s *Scene) ([]value.Member, error) {
 	return members, nil
 }
 
+// eval evaluates e. What an argument, a lookup or an answer doesn't have is ErrAbsent, which templates leave out; what the principal
+// doesn't have is a refusal, because a value that is kept from a rule must not widen what is written.
 func (s *Scene) eval(e *expression.Expression) (value.Value, error) {
 	v, err := e.EvalOver(s.Who, s.Variables)
 	of, path := e.Path()
