@@ -257,6 +257,7 @@ func (w *writer) create(asked *write.Create) (Item, string, error) {
 	return Item{Op: write.OpCreate, View: v, Sets: sets, Write: asked, policy: w.policy, who: w.who}, v.Source(), nil
 }
 
+// update applies the rules to an update of the record asked.ID, which must be in the view, of at least one field.
 func (w *writer) update(asked *write.Update) (Item, string, error) {
 	v, err := w.view(asked.Class, write.OpUpdate)
 	if err != nil {
