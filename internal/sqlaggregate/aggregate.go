@@ -20,6 +20,7 @@ func Bind(b *sqlexpr.Binder, c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) 
 	return (&binder{b}).aggregate(c)
 }
 
+// A binder adds aggregates and window functions to the functions of package sqlexpr.
 type binder struct{ *sqlexpr.Binder }
 
 func first(refs []plan.Expr) plan.Expr { return refs[0] }
