@@ -94,6 +94,7 @@ type aggregation struct {
 // A taken column is one that the keys determine.
 type taken struct{ column, accumulator int }
 
+// key adds e to the keys of the group, once for expressions that mean the same. It can't have an aggregate in it.
 func (g *grouping) key(e sqlparse.Expr) error {
 	if c := sqlexpr.AggregateIn(e); c != nil {
 		return sqlexpr.Invalid(c.At, "%s(…) can't be in GROUP BY", c.Name)
