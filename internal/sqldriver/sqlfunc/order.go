@@ -185,6 +185,7 @@ func (s *set) add(v driver.Value) {
 	}
 }
 
+// value returns the documents of the set as a list in their order; null if it has outgrown its bound.
 func (s *set) value() driver.Value {
 	if s.over {
 		return nil

@@ -120,6 +120,8 @@ func split(args []driver.Value) driver.Value {
 	return string(append(out, ']'))
 }
 
+// replace returns args[0] with every args[1] replaced by args[2]; null if that would exceed longest bytes, which is computed before a
+// byte is copied. An empty args[1] changes nothing.
 func replace(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	find, fok := args[1].(string)
@@ -146,6 +148,7 @@ func offset(text string, n int64) int {
 	return at
 }
 
+// concat joins texts: null if one isn't a text, or if they exceed longest bytes.
 func concat(args []driver.Value) driver.Value {
 	size := 0
 	for _, a := range args {
