@@ -120,6 +120,7 @@ func (d Dialect) conditions() (condition.Dialect, error) {
 	return nil, problem.New(problem.Internal, fmt.Sprintf("compile speaks no dialect %d", d))
 }
 
+// A writer writes one statement; columns, order, bounded and most become those of the Statement.
 type writer struct {
 	condition.Dialect
 	condition.Writer
