@@ -101,6 +101,8 @@ func dateText(x string, t schema.Type) string {
 	return "(rtrim(rtrim(strftime(" + x + ", '%Y-%m-%dT%H:%M:%S.%f'), '0'), '.') || 'Z')"
 }
 
+// convertText writes the conversion of a text that may be anything: a pattern and a length are tested before the cast. What DuckDB
+// wouldn't convert exactly is refused, and computed in this process.
 func (d dialect) convertText(s expr.Scope, x string, to schema.Type) string {
 	switch to {
 	case schema.Boolean:
