@@ -18,6 +18,7 @@ func Condition(d Dialect, s Scope, e plan.Expr) (string, error) {
 	return writer{d: d, s: s}.condition(e)
 }
 
+// A writer writes one expression.
 type writer struct {
 	d     Dialect
 	s     Scope
