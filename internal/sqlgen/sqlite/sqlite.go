@@ -20,6 +20,7 @@ import (
 // except where a comment of expr.Dialect allows it, so text grows no faster than the expression.
 func Dialect() expr.Dialect { return dialect{} }
 
+// A dialect writes expressions for SQLite.
 type dialect struct{ expr.Standard }
 
 // call writes the call of a function.
