@@ -73,6 +73,7 @@ func Write(s Statement, d expr.Dialect, p *plan.Program, limit int64, whole bool
 	return b.selected(r, s.Selected(xs, fields)), nil
 }
 
+// A builder writes the stages of one program.
 type builder struct {
 	s    Statement
 	d    expr.Dialect
