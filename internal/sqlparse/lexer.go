@@ -50,6 +50,7 @@ func Faultf(at Pos, format string, args ...any) *problem.Error {
 		Detail: fmt.Sprintf("line %d, column %d: ", at.Line, at.Column) + fmt.Sprintf(format, args...)}
 }
 
+// A lexer is at offset i of src; line and column, from 1, are those of i, for messages.
 type lexer struct {
 	src          string
 	i            int

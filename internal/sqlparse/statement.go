@@ -340,6 +340,7 @@ func (p *parser) window() *Window {
 	return w
 }
 
+// bound reads one end of a frame. Its offset is read up to the strength of operators, so that PRECEDING and FOLLOWING end it.
 func (p *parser) bound() Bound {
 	switch {
 	case p.word("current", "row"):
