@@ -64,6 +64,7 @@ func postgresTables(all []*typecheck.Relation) ([]string, []value.Row) {
 	return []string{"schemaname", "tablename"}, rows
 }
 
+// describedColumns returns the columns and rows of information_schema.columns for the visible fields of all, by PostgreSQL's names.
 func describedColumns(all []*typecheck.Relation) ([]string, []value.Row) {
 	var rows []value.Row
 	for _, t := range all {
