@@ -105,6 +105,7 @@ const versionAge = 400 * time.Millisecond
 // A Version caches the version of the tokens for a short time. The zero Version is empty.
 type Version struct{ last atomic.Pointer[version] }
 
+// A version is that of a store's tokens, and when it was read.
 type version struct {
 	number int64
 	read   time.Time
