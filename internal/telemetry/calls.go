@@ -27,6 +27,7 @@ type call struct {
 	span oteltrace.Span // ended by End; nil if it is the transport's or there is none
 }
 
+// callKey is the key of a call's span in a context.
 type callKey struct{}
 
 // Begin names the transport's span after the tool, or begins a new one if there is none or another call has used it.
@@ -154,6 +155,7 @@ func (t *Telemetry) line(ctx context.Context, tool string, r *audit.Record) {
 // Audit returns a log that appends to log and measures the time.
 func (t *Telemetry) Audit(log audit.Log) audit.Log { return timed{log, t.metrics} }
 
+// A timed measures how long the audit takes to keep a record.
 type timed struct {
 	audit.Log
 	m *metrics

@@ -144,6 +144,7 @@ func (s *sender) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) erro
 	return nil
 }
 
+// A resourced is a span with the resource of this process.
 type resourced struct {
 	sdk.ReadOnlySpan
 	resource *resource.Resource

@@ -23,6 +23,7 @@ type operation struct {
 	span                       trace.Span // nil without tracing
 }
 
+// operationKey is the key of a request's operation in a context.
 type operationKey struct{}
 
 // Begin begins the span of a request, as a child of the client's if the request names one.
