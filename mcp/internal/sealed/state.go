@@ -38,6 +38,7 @@ type Binding struct {
 	Arguments string `json:"a"` // SHA-256
 }
 
+// A sealed is the content of a sealed text: what it is bound to, until when, and the state.
 type sealed struct {
 	Binding
 	Expires int64  `json:"e"` // Unix seconds
