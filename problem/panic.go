@@ -20,6 +20,7 @@ func Panicked(recovered any) *Error {
 // Said returns an error whose text contains no external input, so that it may be logged.
 func Said(text string) error { return said(text) }
 
+// A said is an error whose text is our own, so that logs may have it.
 type said string
 
 func (s said) Error() string   { return string(s) }
