@@ -46,6 +46,7 @@ func (o operand) lookup() Stage {
 	return l
 }
 
+// graphLookup parses $graphLookup. maxDepth has a default and an upper bound, where MongoDB has neither.
 func (o operand) graphLookup() Stage {
 	o.object("from", "startWith", "connectFromField", "connectToField", "as", "maxDepth", "depthField", "restrictSearchWithMatch")
 	g := GraphLookup{From: o.need("from").class(), As: o.need("as").column(), Start: o.need("startWith").expr(),

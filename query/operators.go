@@ -146,6 +146,7 @@ func (o operand) named(sig Signature) []Expr {
 	return args
 }
 
+// let parses $let. As in MongoDB a variable isn't visible in the expressions of its siblings, only in the body.
 func (o operand) let() Expr {
 	o.object("vars", "in")
 	l := Let{At: o.at}
