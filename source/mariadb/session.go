@@ -33,6 +33,7 @@ type connector struct {
 	access []string // reads or writes
 }
 
+// Connect implements driver.Connector. A connection whose session can't be set up is closed, since statements rely on its settings.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	opened, err := c.Connector.Connect(ctx)
 	if err != nil {
