@@ -141,6 +141,8 @@ LEFT JOIN pg_catalog.pg_description d
 	ON d.objoid = a.attrelid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = a.attnum
 ORDER BY a.attrelid, a.attnum`
 
+// A column is a row of selectColumns. Never: no row has a null, by the column's own NOT NULL; Given: writers must give a value, by its
+// domain's too.
 type column struct {
 	Class                           uint32
 	At                              int16
