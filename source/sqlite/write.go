@@ -88,6 +88,7 @@ func (t *tx) Commit(ctx context.Context) error {
 	return patient(ctx, func() error { return t.Transaction.Commit(ctx) })
 }
 
+// A tx implements writing.Tx.
 type tx struct{ sqldriver.Transaction }
 
 // Settle implements writing.Tx. SQLite reports that deferred foreign keys are violated, but not which.
