@@ -96,6 +96,7 @@ func threadOf(conn driver.Conn) (int32, error) {
 // header is the length of what precedes each block: its size, and the thread whose account pays for it, 0 for none.
 const header = 16
 
+// A block is the header of a piece of memory: its size in bytes, and the thread that pays for it, 0 for none.
 type block struct{ size, owner int64 }
 
 // page reports whether n is the size of a page of a cache with what describes it. Connections give pages to each other, so
