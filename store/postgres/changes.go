@@ -40,6 +40,8 @@ func rowAt(from int) string {
 // rowSize is the number of arguments of rowAt.
 const rowSize = 21
 
+// rowArgs returns the rowSize arguments of a row, nulls for nil, by which the statement writes none. Texts that may hold any bytes are
+// bytea.
 func rowArgs(r *changes.Row) []any {
 	if r == nil {
 		return make([]any, rowSize)
