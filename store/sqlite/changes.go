@@ -239,6 +239,8 @@ func swap(ctx context.Context, tx *sql.Tx, r *changes.Row, g change.Guard, at ti
 	return addEvent(ctx, tx, r)
 }
 
+// updateChange writes version r.Version of a change over the one before; an error if that isn't the stored version. The classes are
+// written anew.
 func updateChange(ctx context.Context, tx *sql.Tx, r *changes.Row) error {
 	res, err := tx.ExecContext(ctx, `UPDATE change SET version = ?, state = ?, op = ?, risk = ?, digest = ?, principal = ?, owner = ?, tenant = ?, source = ?,
 		expires = ?, lease = ?, search = ?, body = ?, closed = ?, leased = ? WHERE id = ? AND version = ?`, r.Version, r.State, r.Op, r.Risk, r.Digest, r.Principal, r.Owner, r.Tenant, r.Source,
