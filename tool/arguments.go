@@ -50,6 +50,7 @@ func (a arguments) where() (query.Filter, error) {
 	return query.ParseWhere(v, "/where")
 }
 
+// paths returns the list argument called name as paths, each checked at its place; nil without the argument.
 func (a arguments) paths(name string) ([]query.Path, error) {
 	texts := a.texts(name)
 	if texts == nil {
