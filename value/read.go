@@ -38,6 +38,7 @@ func (r *reader) read() (Value, error) {
 	return v, nil
 }
 
+// A reader reads one document, at most depth levels of it.
 type reader struct {
 	dec   *jsontext.Decoder
 	depth int
