@@ -474,6 +474,27 @@ func TestWords(t *testing.T) {
 	})
 }
 
+// TestFunctionDocs checks that a function of 15 lines or more has a doc comment: the reader of a longer one should know
+// what it returns, and why it is done so, before reading it. Tests, suites, demo and examples are left out.
+func TestFunctionDocs(t *testing.T) {
+	const long = 15
+	others := []string{"test/", "examples/", "internal/demo/", "internal/testservices/", "internal/sourcetest/"}
+	walk(t, func(dir, path string, file *ast.File, fset *token.FileSet) {
+		if slices.ContainsFunc(others, func(other string) bool { return strings.HasPrefix(dir+"/", other) }) {
+			return
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Doc != nil {
+				continue
+			}
+			if first := fset.Position(f.Pos()).Line; fset.Position(f.End()).Line-first+1 >= long {
+				t.Errorf("%s:%d: %s has %d lines or more, and no comment that says what it returns and why", path, first, f.Name.Name, long)
+			}
+		}
+	})
+}
+
 // codeLines counts the lines of a file that are code. Blank lines and comments don't count, so that no package gets
 // smaller by explaining less.
 func codeLines(t *testing.T, path string) int {
