@@ -204,6 +204,7 @@ func (e *execution) write(ctx context.Context, a change.Approved) (change.EventK
 		event, outcome := change.Refused(err)
 		return event, outcome, nil
 	}
+	// The rules of this moment decide, with the agent and the approvers as they are now.
 	permit, err := e.permitted(ctx, a)
 	if err != nil {
 		if problem.CodeOf(err) == problem.Internal {
@@ -226,6 +227,7 @@ func (e *execution) write(ctx context.Context, a change.Approved) (change.EventK
 			return "", change.Outcome{}, err
 		}
 	}
+	// An outcome that is certain ends the change; else no later apply of it may write, before it is said to have failed.
 	receipt, err := w.Apply(ctx, permit)
 	event, outcome, ended := change.Ended(receipt, err)
 	switch {
