@@ -33,6 +33,8 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 		return write.Request{}, moved(err, c.At)
 	}
 	in := a.arguments.Filled(c.Input)
+	// The arguments against the class that describes them, then the record and the lookups as the caller sees them: expressions ask
+	// about these.
 	doubts, err := a.fits(ctx, c, in)
 	if err != nil {
 		return write.Request{}, err
@@ -48,6 +50,7 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	if err := named.Refused(named.Unmet(a.require, s, c.At)); err != nil {
 		return write.Request{}, err
 	}
+	// The values to write: those of set, then arguments that may be set directly.
 	sets, err := template.EvalAll(a.set, s)
 	if err != nil {
 		return write.Request{}, err
@@ -64,6 +67,7 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	if err != nil {
 		return write.Request{}, err
 	}
+	// A summary is for reviewers, so one that can't be worked out stops nothing.
 	r := write.Request{Writes: []write.Write{w}, Action: a.Name, Mode: a.Review, Doubts: doubts}
 	if a.summary != nil {
 		if v, err := a.summary.Eval(s); err == nil && v.Kind() == value.String {
