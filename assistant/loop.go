@@ -194,6 +194,7 @@ func (t *turn) calls(ctx context.Context, calls []llm.Call) ([]llm.Result, error
 			return nil, err
 		}
 	}
+	// Calls that were found and confirmed run together; the first failure ends the others.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var all sync.WaitGroup
@@ -209,6 +210,7 @@ func (t *turn) calls(ctx context.Context, calls []llm.Call) ([]llm.Result, error
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
+	// Results come in the order of the calls, whichever ended first.
 	results := make([]llm.Result, len(calls))
 	for i, j := range jobs {
 		results[i] = llm.Result{ID: calls[i].ID, Name: calls[i].Name, Text: cut(j.call.Result), Refused: j.call.Refused}
