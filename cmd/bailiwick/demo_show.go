@@ -65,6 +65,7 @@ func (d *demonstration) show(ctx context.Context) error {
 		d.printClients()
 		d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, "A first conversation"), terminal.Styled(terminal.Faint, "real calls over MCP, with the token of acme"))
 	}
+	// The conversation goes over MCP, as any agent's.
 	c, err := dial.Dial(ctx, d.url, d.tokens[demo.Acme])
 	if err != nil {
 		return err
