@@ -26,6 +26,7 @@ func (e *explorer) show(a client.Answer, err error) error {
 		e.Printf("%s\n", screen.Inert(string(a.Structured)))
 		return nil
 	}
+	// Anything but a list of records is shown as its text.
 	records, more := recordsOf(a.Structured)
 	if records == nil {
 		e.Printf("%s\n", strings.TrimRight(screen.Inert(a.Text), "\n"))
