@@ -40,6 +40,7 @@ func (c *Console) events(v *visit) error {
 	if err != nil {
 		return err
 	}
+	// The stream ends with the page, with the session, and with the server.
 	ctx, cancel := gate.While(v.ctx(), func() bool { return c.holds(&visit{r: v.r}) })
 	defer cancel()
 	defer context.AfterFunc(c.closing, cancel)()
@@ -50,6 +51,7 @@ func (c *Console) events(v *visit) error {
 	for came := 0; s.err == nil && ctx.Err() == nil; {
 		waiting, stop := context.WithTimeout(ctx, heartbeat)
 		err := c.desk(v).Await(waiting, after)
+		// No event within a heartbeat: a line keeps proxies from closing the stream.
 		beat := waiting.Err() != nil
 		stop()
 		if !c.holds(&visit{r: v.r}) {
@@ -63,6 +65,7 @@ func (c *Console) events(v *visit) error {
 		if err == nil {
 			all, err = c.desk(v).Events(ctx, after)
 		}
+		// If the store doesn't answer, the page keeps its place and the loop tries again.
 		if err != nil {
 			pause(ctx, patience)
 		}

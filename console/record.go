@@ -73,6 +73,7 @@ func (c *Console) record(v *visit) error {
 	now := c.now().UTC()
 	s := usagelog.Search{To: now.Add(time.Minute), Agent: q.Get("agent"), Tool: q.Get("tool"), Class: q.Get("class"), Outcome: q.Get("outcome"), Text: q.Get("q"),
 		Tenant: v.who.Tenant, Tenanted: v.who.Tenant != "", Limit: recordSize}
+	// The period, which is required and one of those offered.
 	for _, one := range periods() {
 		if one.key == p.Days {
 			s.From = now.Add(-time.Duration(one.days) * 24 * time.Hour)
@@ -89,6 +90,7 @@ func (c *Console) record(v *visit) error {
 		}
 		s.Before = n
 	}
+	// One recorded call reads the audit, and the names of tokens for those who may see tokens.
 	p.Any = s.Agent+s.Tool+s.Class+s.Outcome+s.Text != ""
 	ask := bailiwick.CallSpec{Tool: "console/audit", Needs: identity.Audit, Correlation: v.correlation}
 	err := c.options.Admit(v.ctx(), v.who, ask, func(ctx context.Context) (err error) {
