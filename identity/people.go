@@ -74,6 +74,7 @@ func (t *Tokens) replace(ctx context.Context, by Principal, want Token, same fun
 	}
 	now := t.now()
 	want.Scopes = ordered(want.Scopes)
+	// One record of the person with these rights may stay, if half of its life is left; those with other rights end.
 	var found *Token
 	var others []string
 	for id, k := range all {
@@ -97,6 +98,7 @@ func (t *Tokens) replace(ctx context.Context, by Principal, want Token, same fun
 			return Token{}, err
 		}
 	}
+	// The others end only now, so that a failure leaves the person with rights rather than without.
 	for _, id := range others {
 		if err := t.end(ctx, by, id); err != nil {
 			return Token{}, err

@@ -129,6 +129,7 @@ func (t *Tokens) Present(ctx context.Context, use TicketUse, secret string, remo
 	if err != nil {
 		return Principal{}, Ticket{}, storeFailed(err)
 	}
+	// The ticket must be open, and the token and address behind it valid at this moment.
 	now := t.now().UTC()
 	if !k.Open(now) {
 		return Principal{}, k, Unauthorized("ticket_ended", nil)
@@ -150,6 +151,7 @@ func (t *Tokens) Present(ctx context.Context, use TicketUse, secret string, remo
 		return Principal{}, k, Unauthorized("token_invalid", err)
 	}
 	p.Expires, p.Proven = k.Expires, k.Proven
+	// A use is noted at intervals, so that not every request writes.
 	pause := seeing
 	if k.Idle > 0 {
 		pause = min(pause, time.Duration(k.Idle)*time.Second/4)
