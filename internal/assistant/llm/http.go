@@ -205,6 +205,7 @@ func ParseFault(body []byte) *Fault {
 	if said.Error == nil {
 		return nil
 	}
+	// The code is in status, code or type, by the provider.
 	f := &Fault{Message: said.Error.Message, Code: said.Error.Status}
 	if f.Code == "" && json.Unmarshal(said.Error.Code, &f.Code) != nil || f.Code == "" {
 		f.Code = said.Error.Type
