@@ -155,6 +155,7 @@ func checkRule(r *yamlconf.Reader, at string, rule *policy.ClassRule) {
 			}
 		}
 	}
+	// The field that shows whether a record has changed must be seen whole.
 	if message := unseen(rule.Version); message != "" && rule.Version != "" {
 		r.WrongAt(at+yamlconf.Join("stale", "version"), message)
 	} else if _, masked := rule.Mask[rule.Version]; masked {
