@@ -76,6 +76,7 @@ func (a *Account) Token(ctx context.Context, p identity.Principal) (string, erro
 		if t.Refresh == "" {
 			return "", a.connectFirst("connection_expired")
 		}
+		// Another process may be refreshing the token. It gets Patience; a claim older than that is taken over.
 		if row.Busy && busy != row.Version {
 			busy, since = row.Version, time.Now()
 		}
@@ -87,6 +88,7 @@ func (a *Account) Token(ctx context.Context, p identity.Principal) (string, erro
 				return "", unavailable("connection_wait", ctx.Err())
 			}
 		}
+		// The claim makes one process ask the provider: a refresh token may be good once.
 		claimed := row
 		claimed.Busy, claimed.Version = true, row.Version+1
 		mine, err := a.all.o.Store.SwapConnection(ctx, row.Version, claimed)
