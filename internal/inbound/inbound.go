@@ -103,6 +103,7 @@ func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this takes POST", http.StatusMethodNotAllowed)
 		return
 	}
+	// An unknown hook is answered as a wrong signature, after the body is read.
 	h, known := d.hooks[strings.TrimPrefix(r.URL.Path, Path)]
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -126,6 +127,7 @@ func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this has been sent before", http.StatusConflict)
 		return
 	}
+	// Only a body that is signed, and new, is parsed.
 	asked, err := read(&h, body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
