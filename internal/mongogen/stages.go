@@ -86,6 +86,7 @@ func (f *flow) group(s *plan.Group) bool {
 	if f.w.Level != MongoDB {
 		return false
 	}
+	// Keys of a document that has no order in MongoDB as here can't be grouped by there.
 	keys, ok := f.all(s.Keys)
 	if !ok || slices.ContainsFunc(s.Keys, func(e plan.Expr) bool { return !ordered(e.Type()) }) {
 		return false
@@ -109,6 +110,7 @@ func (f *flow) group(s *plan.Group) bool {
 		}
 		values = append(values, v)
 	}
+	// First, Last and Push read the records in order.
 	if g.ordered {
 		sort, ok := f.order(f.shape)
 		if !ok {
