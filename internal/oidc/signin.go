@@ -79,6 +79,7 @@ func (i *Issuer) SignedIn(ctx context.Context, text string, want Expect) (identi
 	if kind != "" {
 		return refuse(kind, nil)
 	}
+	// Claims of the user-info endpoint only add to those of the token, and only for the same subject (OpenID Connect Core, 5.3.2).
 	more, err := i.userInfo(ctx, want.Access)
 	if err != nil {
 		return refuse("user_info", err)
@@ -103,6 +104,7 @@ func (i *Issuer) SignedIn(ctx context.Context, text string, want Expect) (identi
 	if kind != "" {
 		return refuse(kind, nil)
 	}
+	// When they proved who they are; a time in the future is no time.
 	at, ok := instant(t.claims, "auth_time")
 	if !ok || at.After(i.now().Add(Skew)) {
 		return refuse("auth_time", nil)
