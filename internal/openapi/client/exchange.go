@@ -85,6 +85,8 @@ func (s *Sender) request(ctx context.Context, m Message, at *url.URL) (r *http.R
 	if s.o.Credential == nil {
 		return r, nil, nil
 	}
+	// The credential is learnt by what Apply changes, so that a response that repeats it can be masked. It may change headers and the
+	// query alone.
 	before := r.Clone(ctx)
 	if err := s.o.Credential.Apply(ctx, m.Who, r); err != nil {
 		return nil, nil, withoutCredential(ctx, err)
