@@ -137,6 +137,7 @@ func step(v *visible.View, s spec.Schema, rest string, depth int) (spec.Schema, 
 			s = v.Schema(s.Items)
 		}
 	}
+	// A field of the object first, the longest that fits, as names may have dots.
 	o := v.Object(s)
 	var names []string
 	best, left, found := s, rest, false
@@ -149,6 +150,7 @@ func step(v *visible.View, s spec.Schema, rest string, depth int) (spec.Schema, 
 	if found {
 		return best, left, nil
 	}
+	// Then an alternative by its name or number, and fields of alternatives.
 	for i, c := range o.Choices {
 		in := v.Schema(c)
 		for _, called := range []string{in.Name, spec.ShortName(in.Name), strconv.Itoa(i + 1)} {

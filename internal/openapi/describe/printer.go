@@ -191,6 +191,7 @@ func (p *printer) inside(indent int, s spec.Schema, level int) {
 		}
 		return
 	}
+	// A schema inside of itself is named, not described again.
 	if s.Name != "" {
 		if slices.Contains(p.past, s.Name) {
 			return
@@ -198,6 +199,7 @@ func (p *printer) inside(indent int, s spec.Schema, level int) {
 		p.past = append(p.past, s.Name)
 		defer func() { p.past = p.past[:len(p.past)-1] }()
 	}
+	// Required fields first; those of the other direction are left out.
 	o := p.v.Object(s)
 	all := slices.DeleteFunc(o.Fields, func(f visible.Field) bool {
 		in := p.v.Schema(f.Schema)
