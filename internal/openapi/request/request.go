@@ -46,6 +46,7 @@ func Build(c validate.Checked, o Options) (*Request, error) {
 		return nil, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "unchecked_call"}
 	}
 	r := &Request{Method: op.Method, Header: http.Header{}}
+	// The path may have a query of its own in the document, which comes first.
 	path, fixedQuery := op.Target()
 	var query []string
 	if fixedQuery != "" {
