@@ -122,6 +122,7 @@ func (a *Answer) json(w *walker, op *spec.Operation, read value.Value, header ht
 	if w.shaped > 0 {
 		a.note("parts of %d texts are masked, for they look like credentials", w.shaped)
 	}
+	// The pager reads the whole body, before fields are picked and lists are cut.
 	p := newPager(w.v, op, w.o.Arguments)
 	p.tell(body, header)
 	l := mainList(body)
@@ -142,6 +143,7 @@ func (a *Answer) json(w *walker, op *spec.Operation, read value.Value, header ht
 	} else if l.is {
 		a.Next = p.next(all, seen)
 	}
+	// A total counts hidden items as well, so it is given only for a list that the API pages.
 	a.Shown, a.Of, a.Body = len(l.of(body)), len(seen), body
 	if l.is && len(p.params) > 0 {
 		a.Total = p.total

@@ -95,6 +95,7 @@ func (w *walker) known(names []string, n *node, body value.Value) ([]string, boo
 			n = w.element(n)
 		}
 		bodies = flat(bodies)
+		// The names that this level has: those that the document declares and the view shows, then those of the body.
 		var has []string
 		if n != nil {
 			for _, name := range n.names {

@@ -123,6 +123,7 @@ func reasonOf(v value.Value, depth int) reason {
 	if depth > 3 {
 		return out
 	}
+	// What is inside of an error is more exact: its code replaces this one, its message follows.
 	for _, name := range []string{"error", "fault", "errors", "err", "exception"} {
 		in := member(v, name)
 		if text := in.Text(); in.Kind() == value.String && out.message != "" && out.code == "" && token(text) != "" {
