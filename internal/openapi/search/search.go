@@ -119,12 +119,14 @@ func (ix *Index) ask(text string) asked {
 		if verb != "" && verb == a.verb && len(ix.terms[stem]) == 0 {
 			continue // a repeated verb, as in "a new device to add"
 		}
+		// The first verb of a question is what is to be done; a plural asks for many.
 		t := term{verb: verb != "" && a.verb == ""}
 		if t.verb {
 			a.verb = verb
 		} else if strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") {
 			a.many = true
 		}
+		// The word itself counts most, then the operator's synonyms, the general thesaurus, and other words of the verb.
 		ix.form(&t, stem, 1)
 		for _, s := range ix.synonyms[stem] {
 			ix.form(&t, s, 0.8)
@@ -137,6 +139,7 @@ func (ix *Index) ask(text string) asked {
 				ix.form(&t, st.stem(w), 0.5)
 			}
 		}
+		// A word that the index doesn't have may be the beginning of one.
 		if len(t.also) == 0 {
 			ix.begins(&t, stem)
 		}
