@@ -78,6 +78,7 @@ func LoadFiles(b []byte, open Opener) (*Document, error) {
 	more := &files{d: d, open: open}
 	root = more.follow(root)
 	d.root = root
+	// Paths are read last: they need the components, whatever the order of the members.
 	var paths Raw
 	sections := map[string]Raw{}
 	for name, v := range root.Members() {
@@ -102,6 +103,7 @@ func LoadFiles(b []byte, open Opener) (*Document, error) {
 	case paths != nil && paths.Kind() != '{':
 		return nil, problem.New(problem.InvalidArgument, "/paths must be an object")
 	}
+	// Names come before operations, whose schemas refer to them.
 	d.components(sections)
 	more.name()
 	d.nameSchemas()

@@ -168,6 +168,7 @@ func (r *reader) parameter(v Raw, in *input) (*Parameter, error) {
 		p.Schema, p.MediaType = c.Get("schema"), strings.ToLower(mediaType)
 		break
 	}
+	// The defaults of OpenAPI 3: style by the location, explode by the style.
 	if p.Style == "" {
 		p.Style = "simple"
 		if p.In == "query" || p.In == "cookie" {

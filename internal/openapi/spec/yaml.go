@@ -127,6 +127,7 @@ func (w *writer) merged(n *yaml.Node, depth int) ([]member, error) {
 		has[key.Value] = true
 		own = append(own, member{key.Value, v})
 	}
+	// Merged members come last and never replace own ones, earlier sources before later ones.
 	for _, source := range from {
 		if source.Kind != yaml.MappingNode {
 			return nil, fmt.Errorf("line %d: only a mapping can be merged", source.Line)
