@@ -86,6 +86,7 @@ func (c steps) count(s *jsonschema.Schema, n node) int {
 			sum = min(sum+c.count(s, n), MaxSteps+1)
 		}
 	}
+	// Schemas in place are compared with the same value, those of members and elements with its parts.
 	for _, in := range [][]*jsonschema.Schema{{s.Ref, s.Not, s.If, s.Then, s.Else}, s.AllOf, s.AnyOf, s.OneOf} {
 		for _, s := range in {
 			add(s, n)
