@@ -224,6 +224,7 @@ func (t *Trial) compare(old, now identity.Principal, r *audit.Record) (ends stri
 			continue
 		}
 		details = append(details, layers(class, a.Layers, b.Layers, has("object_id", "ids"))...)
+		// Whether the call shows all fields of the class, or those that it names.
 		all := i == 0 && slices.Contains(whole, r.Tool) && !has("keys", "columns", "pipeline") || i > 0 && has("include")
 		for _, f := range b.Fields {
 			j := slices.IndexFunc(a.Fields, func(o policyreport.Field) bool { return o.Name == f.Name })
