@@ -176,6 +176,7 @@ func (r *run) seen() {
 			r.differs("mask of "+f, w.Masked[f], got)
 		}
 	}
+	// A lookup by id ignores the canonical filter.
 	for _, l := range view.Layers {
 		if r.test.When.ByID && l.Name == "canonical" {
 			continue
