@@ -74,6 +74,7 @@ func Apply(p policy.Permit, key mask.Key, rows iter.Seq2[value.Row, error]) (Row
 	} else if plan.Unique {
 		places = len(plan.Order)
 	}
+	// Keys leave as text, as the answer's ids; masks come last, over raw values, as nothing has read them before.
 	return Rows{&plan, func(yield func(Row, error) bool) {
 		for row, err := range rows {
 			if err == nil && len(row) != width+places {
