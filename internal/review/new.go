@@ -83,6 +83,7 @@ func NewRow(c *change.Change, sight func(class string) Sight, viewer Viewer) Row
 	default:
 		row.SaidBy = name(c.Agent)
 	}
+	// Classes and fields are named as far as the viewer sees them.
 	seen := map[string]bool{}
 	for _, class := range c.Classes {
 		s := sight(class)
@@ -99,6 +100,7 @@ func NewRow(c *change.Change, sight func(class string) Sight, viewer Viewer) Row
 			row.Fields = append(row.Fields, field)
 		}
 	}
+	// Only decisions about the change as it is now count, one for each person.
 	people := map[string]bool{}
 	for _, d := range c.Decisions {
 		if d.Digest != c.Digest {

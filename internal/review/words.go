@@ -193,6 +193,7 @@ func anchors(a, b []string) []anchor {
 		return at
 	}
 	inA, inB := count(a), count(b)
+	// Patience sorting: a word goes on the leftmost pile whose top is behind it, and remembers the top of the pile before.
 	var piles []anchor // the last of the best series of each length, by b
 	var ends []int     // its place in all
 	type link struct {
@@ -216,6 +217,7 @@ func anchors(a, b []string) []anchor {
 		}
 		piles[n], ends[n] = anchor{i, j}, len(all)-1
 	}
+	// The number of piles is the length of the longest series, which is read from its end.
 	out := make([]anchor, len(piles))
 	at := -1
 	if len(ends) > 0 {
