@@ -144,6 +144,7 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 		}
 	}
 	shown := classify.Rule{Operations: a.rules.Shown} // without any, all
+	// An operation is gone if the principal's list, the rules or a hidden entry leave it out.
 	gone := map[*spec.Operation]bool{}
 	for _, op := range a.rules.Document.Operations {
 		gone[op] = !list.Allows(a.name, a.name+"."+op.ID) || !shown.Matches(op) ||

@@ -167,6 +167,7 @@ func (p Permit) Redirected(path, query string) (Permit, error) {
 			return Permit{}, nowhere
 		}
 	}
+	// The operation of the target: among routes that match, the most specific. One that the principal doesn't see is no operation.
 	var to *route
 	var values []value.Member
 	for i, at := range r.api.routes {
@@ -183,6 +184,7 @@ func (p Permit) Redirected(path, query string) (Permit, error) {
 	if r.View.Class(to.op) != classify.Read {
 		return refused("it isn't an operation that reads")
 	}
+	// The target is planned like a call of its own, with the same checks of its arguments.
 	args, err := r.queried(to.op, query)
 	if err != nil {
 		return refused(problem.Of(err).Detail)
