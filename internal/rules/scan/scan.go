@@ -61,6 +61,7 @@ func Of(c Class) Access {
 			r.leads[x.Fields[0]] = true
 		}
 	}
+	// What an index begins with, those with hidden or masked fields aside: whether such an index exists is not for the caller to know.
 	lead(schema.Index{Fields: c.Class.Key})
 	for _, x := range c.Class.Indexes {
 		lead(x)
@@ -71,6 +72,7 @@ func Of(c Class) Access {
 			a.Scan = false
 		}
 	}
+	// The conditions of the rules may narrow as well, but their fields aren't shown.
 	own := &reach{leads: r.leads, named: map[string]bool{}, serves: map[string]bool{}, field: c.Field}
 	for _, f := range c.Bounds {
 		a.Scan = a.Scan && !own.narrows(f)
