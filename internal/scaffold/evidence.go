@@ -77,6 +77,7 @@ func (t *Tally) Add(v value.Value) {
 			*n++
 		}
 	}
+	// Values are counted by what they look like; none is kept but in t.values, to count distinct ones.
 	count(&t.seen.Values, true)
 	count(&t.seen.Secrets, denylist.Value(text))
 	count(&t.seen.Random, denylist.Random(text))

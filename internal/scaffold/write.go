@@ -74,6 +74,7 @@ func (w *writer) rules() string {
 		w.line("#classes:\n#  %s.issues: {tenant: {field: org_id, is: principal.tenant}}", w.source.Name)
 		return w.b.String()
 	}
+	// What holds for all classes, then each class.
 	w.tenants()
 	if len(w.missed) > 0 {
 		w.line("# confirm: records of these classes could not be sampled, so that their fields were judged by name alone: %s.", some(w.missed))
