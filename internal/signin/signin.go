@@ -126,6 +126,7 @@ func (p *Provider) Finish(ctx context.Context, back, keep string, answer url.Val
 			return refuse("ambiguous", errors.New(name))
 		}
 	}
+	// The state is compared first: without it this answer belongs to no sign-in of this browser.
 	e, err := p.issuer.Endpoints(ctx)
 	switch {
 	case subtle.ConstantTimeCompare([]byte(answer.Get("state")), []byte(k.State)) != 1:
@@ -142,6 +143,7 @@ func (p *Provider) Finish(ctx context.Context, back, keep string, answer url.Val
 	if err != nil {
 		return refuse("code", err)
 	}
+	// The ID token has the nonce of this sign-in, so that another one's can't be put in its place.
 	text, _ := token.Extra("id_token").(string)
 	person, proof, err := p.issuer.SignedIn(ctx, text, oidc.Expect{ClientID: p.options.ClientID, Nonce: k.Nonce, Access: token.AccessToken})
 	if err != nil {
