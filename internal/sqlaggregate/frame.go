@@ -28,6 +28,7 @@ func Frame(w *sqlparse.Window) (plan.Frame, error) {
 	if f.Unit != "rows" {
 		return plan.Frame{}, sqlexpr.Unsupported(f.At, "use ROWS BETWEEN …, or join the table with itself: SELECT a.id, sum(b.x) FROM t AS a JOIN t AS b ON b.day BETWEEN a.day - interval '6 days' AND a.day GROUP BY a.id", "a frame of %s with these ends isn't there", strings.ToUpper(f.Unit))
 	}
+	// ROWS with constant ends: a start may be open downwards and an end upwards only.
 	var out plan.Frame
 	for _, end := range []struct {
 		sqlparse.Bound

@@ -20,6 +20,7 @@ func (b *binder) percentile(c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
 		if len(c.Args) != 1 || len(c.Within) != 1 {
 			return fail(sqlexpr.Invalid(c.At, "write %s(0.9) WITHIN GROUP (ORDER BY x)", c.Name))
 		}
+		// The share is a constant in millionths, in which plan.Points counts.
 		v, err := b.Constant(c.Args[0])
 		if err != nil {
 			return fail(err)
@@ -51,6 +52,7 @@ func (b *binder) percentile(c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
 	at := func(e plan.Expr, p int64) plan.Accumulator {
 		return plan.Accumulator{Op: plan.Percentile, X: e, T: e.Type(), Point: p}
 	}
+	// percentile_disc is a value of the group; percentile_cont lies between the two around its place, by their distance.
 	if c.Name == "percentile_disc" {
 		return Aggregate{Accumulators: []plan.Accumulator{at(e, point)}, Value: first}, sqlexpr.Kept(&x), nil
 	}
