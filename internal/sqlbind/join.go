@@ -252,7 +252,7 @@ func (b *binder) fullJoin(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 		return nil, err
 	}
 	right.add(&plan.Filter{If: sqlexpr.Not(none), Shape: *right.shape})
-	u := &plan.Union{Right: right.program}
+	u := &plan.Union{Right: right.program} // a column of the join is null on the right side, or a column of that side
 	width := len(r.cols) - len(right.cols)
 	for i, c := range r.cols {
 		column := r.shape.Columns[c.at]
