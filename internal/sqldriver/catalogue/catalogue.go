@@ -95,6 +95,7 @@ func Settle(source string, list []*Found) ([]schema.Class, []string, error) {
 			return nil, nil, fmt.Errorf("source %s: %s and %s would both be the class %q", source, a.Place(), b.Place(), a.Name)
 		}
 	}
+	// Keys of all classes are settled before relations, which lead to them.
 	named := map[*Found]bool{}
 	for _, f := range list {
 		named[f] = true
