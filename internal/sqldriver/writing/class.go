@@ -84,6 +84,7 @@ func (r *run) obstacle(ctx context.Context, c *classChange, lock bool) (why *Ref
 	if c.class != nil {
 		name = c.class.Table
 	}
+	// For a new class the only obstacle is a table of its name.
 	columns, err := r.columns(ctx, name)
 	if there = columns != nil; err != nil || c.class == nil {
 		if there {
@@ -97,6 +98,7 @@ func (r *run) obstacle(ctx context.Context, c *classChange, lock bool) (why *Ref
 	if c.class.View {
 		return nil, there, unsupported("%s is a view of the database; only tables can be taken away", c.class.Name)
 	}
+	// A table can go if no other one refers to it and it has no record, which the lock keeps so.
 	refs, err := r.db.References(ctx, r.tx)
 	if err != nil {
 		return nil, there, err
@@ -253,6 +255,7 @@ func (r *run) applyAlone(ctx context.Context, m marker) (change.Receipt, error) 
 	case c.class != nil && !there && !begun:
 		return none, &change.Moved{Now: []change.Effect{{Op: write.OpSchema, Class: c.effect.Class, Key: c.effect.Key}}}
 	}
+	// The marker is committed first. The change of the schema commits by itself, and then the marker says that it is done.
 	d := r.db.Dialect()
 	st, err := text.Begun(d, m.change, r.plan.Digest, r.plan.Fence)
 	if err == nil {

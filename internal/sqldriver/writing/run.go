@@ -228,6 +228,7 @@ func (r *run) write(ctx context.Context, it *writes.Item) (key string, after val
 			n, err = r.tx.Exec(ctx, st)
 		}
 	}
+	// Exactly one record must be written: a rule of the database may have left it out without an error.
 	switch {
 	case err != nil:
 		return key, after, n, err
