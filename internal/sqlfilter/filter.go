@@ -172,6 +172,7 @@ func One(p *plan.Program) bool {
 			}
 			continue
 		}
+		// The key is the same as a value of the record around: a correlated sub-query.
 		tests := []plan.Expr{f.If}
 		if a, ok := f.If.(plan.Apply); ok && a.Op == plan.And {
 			tests = a.Args
