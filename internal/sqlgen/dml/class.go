@@ -55,6 +55,7 @@ func CreateTable(d sqlgen.Dialect, w *write.CreateClass) (sqlgen.Statement, []st
 	if len(list) == 0 || len(list) > maxFields {
 		return none, nil, invalid("a class has 1 to %d fields, not %d", maxFields, len(list))
 	}
+	// Names are compared without case, as some databases do.
 	names, lines := []string{}, []string{}
 	seen := map[string]bool{}
 	for _, f := range list {
