@@ -29,6 +29,7 @@ func (b *builder) closure(r *relation, st *plan.Closure, at place) (*relation, e
 	if mentionsOuter(at.outer, b.derived(records.r)) && !b.d.Correlates() {
 		return nil, expr.Unsupported("this source can't use $graphLookup inside of a $lookup that has variables", "put the $graphLookup first")
 	}
+	// The start is one more column of r, by which lists are joined to their records.
 	width := len(records.r.columns)
 	records.r.columns = append(records.r.columns[:width:width], start)
 	rs, w, q, m := b.s.Alias("r"), b.s.Alias("w"), b.s.Alias("q"), b.s.Alias("m")
@@ -42,6 +43,7 @@ func (b *builder) closure(r *relation, st *plan.Closure, at place) (*relation, e
 	if err != nil {
 		return nil, err
 	}
+	// UNION, not UNION ALL: a value at a depth is followed once for each start.
 	meet := " FROM " + w + " JOIN " + n.alias + " ON " + step
 	walk := "SELECT DISTINCT " + k + ", " + b.d.Start(k, st.Start.Type()) + ", 0 FROM " + rs + " WHERE " + k + " IS NOT NULL UNION SELECT " + w + ".s, " + from + ", " + w + ".d + 1" +
 		meet + " WHERE " + w + ".d < " + b.s.Arg(st.Depth, "int4") + " AND " + from + " IS NOT NULL"

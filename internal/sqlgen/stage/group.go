@@ -90,6 +90,7 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 			xs[i] = b.let(s.r, xs[i])
 		}
 	}
+	// First and Last are picked where the number of a record in its group, from either end, is 1.
 	var first, last string
 	if slices.ContainsFunc(all, func(a plan.Accumulator) bool { return a.Op == plan.First }) {
 		first = b.number(s, by, false)
