@@ -51,6 +51,7 @@ func Interval(text string) (month, ms int64, ok bool) {
 			ms += d
 			continue
 		}
+		// A number and its unit, with a space between or without; a bare number is seconds.
 		digits := strings.TrimLeft(f, "+-0123456789.")
 		n, err := strconv.ParseFloat(strings.TrimSuffix(f, digits), 64)
 		if err != nil {
