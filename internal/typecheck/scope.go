@@ -85,6 +85,7 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
+	// $inQuery compares the pointer with the key of its class; $select names the field of any class.
 	pointed := f.Key == nil
 	if pointed {
 		class, key := b.scope.Pointer(field.Name)
@@ -101,6 +102,7 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 	if len(f.Path) > 1 || len(f.Key) > 1 || field.Type.Structured() && !list || target.Type.Structured() {
 		return nil, &problem.Error{Code: problem.Unsupported, Pointer: f.At, Detail: op + " compares whole fields, not JSON or parts of it"}
 	}
+	// The inner where is bound to the other class as its view shows it, and joins no records: see led.
 	inner := &filters{scope: other.Scope, relations: b.relations, within: true}
 	if f.Where, err = inner.filter(f.Where); err != nil {
 		return nil, err

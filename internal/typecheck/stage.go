@@ -271,6 +271,7 @@ func (r *records) unionWith(s query.UnionWith) error {
 			paths = append(paths, p)
 		}
 	}
+	// A name that one side lacks is null there; a name can't be an object here and a value there.
 	absent := typed.Node{Expr: plan.Const{T: schema.JSON}, Constant: true, At: s.At}
 	for i, p := range paths {
 		if slices.ContainsFunc(paths[:i], func(have query.Path) bool { return begins(have, p) || begins(p, have) }) {
@@ -293,6 +294,7 @@ func (r *records) unionWith(s query.UnionWith) error {
 		}
 		u.Shape.Columns = append(u.Shape.Columns, c)
 	}
+	// The side and the place in it, hidden columns, order the result: the left side first.
 	n := len(paths)
 	u.Shape.Columns = append(u.Shape.Columns, plan.Column{Type: schema.Integer, NotNull: true}, plan.Column{Type: schema.Integer, NotNull: true})
 	u.Shape.Order = []plan.Place{{Column: n}, {Column: n + 1}}

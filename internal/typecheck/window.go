@@ -35,6 +35,7 @@ func (r *records) setWindowFields(s query.SetWindowFields) error {
 			return err
 		}
 	}
+	// The result comes by partition and order; a column that is in both counts once.
 	at := r.hidden(append(slices.Clone(by), nodes...))
 	w.By = at[:len(by)]
 	var order []plan.Place
@@ -48,6 +49,7 @@ func (r *records) setWindowFields(s query.SetWindowFields) error {
 			w.Order = append(w.Order, p)
 		}
 	}
+	// An output takes the place of a column of its name.
 	for _, f := range s.Output {
 		next := r.without(query.Path{f.Name})
 		r.shape = &next
