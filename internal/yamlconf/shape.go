@@ -40,6 +40,7 @@ func Later(names ...string) []Key {
 
 // Object is the shape of a mapping with the given keys. check, which may be nil, runs after the mapping was read.
 func Object(keys []Key, check func(r *Reader, n Node, at string)) Shape {
+	// The JSON Schema and the reader come from the same keys.
 	properties := map[string]any{}
 	var names, required []string
 	for _, k := range keys {
