@@ -93,6 +93,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, f, "")
 		return
 	}
+	// Only older protocols have GET, for a stream, and DELETE, for the end of a session.
 	modern := r.Header.Get("Mcp-Protocol-Version") >= modernVersion
 	stream := !modern && (r.Method == http.MethodGet || r.Method == http.MethodDelete)
 	if r.Method != http.MethodPost && !stream {

@@ -34,6 +34,7 @@ func (s *Server) addRaw(t *sdk.Tool, h sdk.ToolHandler) {
 			p.RequestState = plain
 			req = &sdk.CallToolRequest{Session: req.Session, Params: &p, Extra: req.Extra}
 		}
+		// The admission runs the handler, so that its limits and record cover it.
 		var res *sdk.CallToolResult
 		var failure error
 		err := s.options.Tools.Admit(ctx, x.who, t.Name, func(ctx context.Context) (int, error) {
