@@ -42,6 +42,7 @@ func FromTemplate(p Prompt, text string) (Prompt, error) {
 		err := t.Execute(&out, given)
 		return out.String(), err
 	}
+	// A template is tried with empty and with given arguments, so that most faults are found when it is configured.
 	for _, trial := range []string{"", "x"} {
 		given := map[string]string{}
 		for _, name := range names {
