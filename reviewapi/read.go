@@ -93,6 +93,7 @@ func members(body []byte, known []member) (map[string]value.Value, error) {
 		}
 		out[m.Name] = m.Value
 	}
+	// A required text is more than spaces.
 	for _, m := range known {
 		if v, ok := out[m.name]; m.required && (!ok || m.kind == value.String && strings.TrimSpace(v.Text()) == "") {
 			return nil, refuse("/"+m.name, "%s is missing", m.name)
