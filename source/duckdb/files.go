@@ -38,6 +38,7 @@ func (s *Source) place() (at string, views []string, err error) {
 	case !info.IsDir():
 		return path + "?access_mode=READ_ONLY", nil, nil
 	}
+	// One view for each file or folder of files; names are compared without case.
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return "", nil, err
@@ -63,6 +64,7 @@ func (s *Source) place() (at string, views []string, err error) {
 	if len(views) == 0 {
 		return "", nil, fmt.Errorf("%s holds no .parquet, .csv, .tsv, .json, .jsonl or .ndjson file, and no folder of such files", s.options.Path)
 	}
+	// The statement keeps DuckDB from reading files elsewhere.
 	folder := quoted(path+string(filepath.Separator), "'")
 	return "", append([]string{"SET allowed_directories = [" + folder + "]"}, views...), nil
 }
