@@ -253,6 +253,7 @@ func (s *sample) fields() []schema.Field {
 	out := make([]schema.Field, len(s.order))
 	for i, name := range s.order {
 		f := s.known[name]
+		// The validator's types count before those of the sample, which may lack some.
 		types := f.bound
 		if types == nil {
 			for t := range f.types {

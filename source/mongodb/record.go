@@ -52,6 +52,7 @@ func (s *step) look(ctx context.Context) error {
 			return s.item.NotFound()
 		}
 	}
+	// A delete makes nothing of the record.
 	if s.item.Op == write.OpDelete {
 		return nil
 	}
@@ -70,6 +71,7 @@ func (s *step) look(ctx context.Context) error {
 	if s.item.Op == write.OpCreate && !given {
 		s.sets = append(bson.D{{Key: "_id", Value: s.id}}, s.sets...)
 	}
+	// What would be stored is read as answers are, and must be in the view as well.
 	doc, err := bson.Marshal(s.sets)
 	if err != nil {
 		return problem.New(problem.InvalidArgument, "the record is larger than a document can be (16 MB)")
@@ -289,6 +291,7 @@ func (s *step) clash(ctx context.Context) (string, error) {
 		if more || !x.unique(names) {
 			continue
 		}
+		// The values that the record would have: those written, else those stored. Missing counts as null, as in the index.
 		is := bson.A{}
 		for _, name := range names {
 			v, err := bson.Raw(doc).LookupErr(name)
