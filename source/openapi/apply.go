@@ -96,10 +96,12 @@ func (s *sending) call(ctx context.Context, i int) error {
 	if err := s.masks[i].put(&call); err != nil {
 		return err
 	}
+	// The idempotency key is the change's, with a number for further calls: the same in each attempt.
 	key := s.plan.Change
 	if i > 0 {
 		key = fmt.Sprintf("%s-%d", key, i+1)
 	}
+	// No answer came: the API is asked whether the call was carried out, by what it changed or made.
 	r, err := s.api.write(ctx, &call, key)
 	if errors.Is(err, change.ErrUnknown) && s.api.happened(ctx, &call, s.now[i]) {
 		s.made("", value.Value{})
