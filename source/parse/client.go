@@ -87,6 +87,7 @@ func (s *Source) send(ctx context.Context, r request) (int, []byte, error) {
 	if !r.body.IsNull() {
 		body = bytes.NewReader(r.body.AppendJSON(nil))
 	}
+	// A long query goes into the body of a POST, which Parse Server takes for a GET by _method.
 	query := r.query.Encode()
 	if len(query) > 4000 && r.method == http.MethodGet { // servers limit the length of a URL
 		body = strings.NewReader(query + "&_method=GET")

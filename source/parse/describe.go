@@ -207,6 +207,7 @@ func (s *Source) permissions(described value.Value, name string) *schema.Guard {
 		if !limited {
 			continue
 		}
+		// Users are those whose pointer in a field of the record grants it; groups are roles, users and "*".
 		var grant schema.Grant
 		for _, m := range granted.Members() {
 			switch {

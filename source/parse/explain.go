@@ -45,6 +45,7 @@ func (s *Source) Compile(p policy.Permit) (string, error) {
 		}
 		rest = "every condition again, and the count"
 	}
+	// The first request, with the values of its where left out.
 	w, err := r.walk(v, where)
 	if err != nil {
 		return "", err

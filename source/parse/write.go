@@ -106,6 +106,7 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 				Detail: fmt.Sprintf("the class-level permissions of %s don't grant %s", it.View.Name(), op)}
 		}
 	}
+	// What there is now: required of a record that is named, refused of a pair that is to be made.
 	now, err := r.record(ctx, it, (&class{Class: it.View.Class()}).id(it))
 	switch {
 	case err != nil:
@@ -129,6 +130,7 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 	if err := r.unseen(it, now); err != nil {
 		return e, nil, err
 	}
+	// What there would be must be in the view as well, so that no write moves a record out of the caller's sight.
 	after := slices.Clone(now)
 	for _, s := range it.Sets {
 		if _, err := rest.Written(s.Field, "", "", s.Value); err != nil {
@@ -246,6 +248,7 @@ func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, 
 	if it.Op == write.OpSchema {
 		return w.applyClass(ctx, plan.Source, plan.Change, it)
 	}
+	// The record is read again and compared with what was reviewed, because Parse Server can't do it in the write.
 	now, _, err := w.effect(ctx, it)
 	if err != nil {
 		return none, err
@@ -261,6 +264,7 @@ func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, 
 	if err != nil {
 		return none, err
 	}
+	// The request has the change's id, by which Parse Server refuses a second one where it is configured to.
 	sends.id = plan.Change
 	answer, err := w.once(ctx, sends)
 	if errors.Is(err, change.ErrUnknown) {
