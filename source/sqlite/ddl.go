@@ -37,6 +37,7 @@ func parseDDL(ddl string) (declaration, bool) {
 	if !ok {
 		return d, false
 	}
+	// Each item is a column or, if it begins with one of constraintWords, a constraint of the table.
 	for _, item := range catalogue.Split(body, ",") {
 		if len(item) == 0 {
 			return d, false
