@@ -28,6 +28,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (kep
 		if err != nil {
 			return err
 		}
+		// The same proposal that still waits is returned in place of a second one.
 		var same string
 		// The plus keeps SQLite from using the index by time, which would read all pending changes.
 		err = tx.QueryRowContext(ctx, `SELECT body FROM change WHERE principal = ? AND source = ? AND digest = ? AND state = 'pending' AND +expires > ?
