@@ -221,6 +221,7 @@ func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Re
 			t = nil // treat it as unregistered from here on
 		}
 	})
+	// A tool that isn't there, or isn't offered to p, is a call like any other: admitted, limited and recorded.
 	ask := bailiwick.CallSpec{Tool: short(r.Name), Unknown: t == nil, Needs: identity.Read, Takes: []string{}}
 	if t != nil {
 		ask = t.Ask()
