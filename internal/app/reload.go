@@ -241,7 +241,7 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 	if strays != nil && !c.Lenient {
 		return nil, errors.New(strings.Join(warnings, "\n"))
 	}
-	switch ruled, closed := Tenanted(c); {
+	switch ruled, closed := c.Tenanted(); {
 	case ruled == 0 && t.Tenant != "" && len(c.Sources) > 0:
 		warnings = append(warnings, "tenant: no class has tenants, so that --tenant hides nothing")
 	case closed > 0 && t.Tenant == "":
@@ -271,20 +271,6 @@ func filterFields(t identity.Token, catalogue []schema.Class) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// Tenanted counts the classes with a tenant rule, and those of them of which a principal without a tenant sees no record.
-func Tenanted(c *config.Config) (ruled, closed int) {
-	for _, r := range c.Rules.Classes {
-		if r.Tenant == nil {
-			continue
-		}
-		ruled++
-		if r.Tenant.Bypass == "" && (r.Tenant.Is == "" || r.Tenant.Is == "principal.tenant") {
-			closed++
-		}
-	}
-	return ruled, closed
 }
 
 // ruled returns the names of the classes with rules in c, in all forms that lists can use.

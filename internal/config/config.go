@@ -311,3 +311,17 @@ func (c *Config) State() string { return c.document.State() }
 
 // Now returns the current State; see State.
 func (c *Config) Now() string { return c.document.Now() }
+
+// Tenanted counts the classes with a tenant rule, and those of them of which a principal without a tenant sees no record.
+func (c *Config) Tenanted() (ruled, closed int) {
+	for _, r := range c.Rules.Classes {
+		if r.Tenant == nil {
+			continue
+		}
+		ruled++
+		if r.Tenant.Bypass == "" && (r.Tenant.Is == "" || r.Tenant.Is == "principal.tenant") {
+			closed++
+		}
+	}
+	return ruled, closed
+}
