@@ -16,8 +16,9 @@ import (
 )
 
 // sheet returns a change as shown to the calling reviewer, with the checks that decide whether they can approve it
-// now. trail adds what the agent read before, for which much of the audit may be read.
-func (c *Call) sheet(ctx context.Context, found *change.Change, trail bool) (*review.Sheet, error) {
+// now. live adds what the agent read before, for which much of the audit may be read, and asks the source whether an
+// applied change can be reverted still.
+func (c *Call) sheet(ctx context.Context, found *change.Change, live bool) (*review.Sheet, error) {
 	g := c.gateway
 	s := review.New(found, visibility.Of(c.policy, c.who, g.masks), review.Viewer{Human: c.who.Owner, Reviewer: true})
 	c.refer(ctx, s, true)
@@ -39,12 +40,15 @@ func (c *Call) sheet(ctx context.Context, found *change.Change, trail bool) (*re
 	}
 	c.revised(ctx, found, s)
 	if found.State == change.Applied {
-		_, err := c.reverting(ctx, found, "")
+		back, err := c.inverse(ctx, found, "")
+		if err == nil && live { // a decision that has just applied it needs no look at the record as it is now
+			_, err = c.reverting(ctx, found, back)
+		}
 		if s.CanRevert = err == nil; err != nil {
 			s.NoRevert = review.Checked("revert", err, "").Detail
 		}
 	}
-	if err := evidence.History(ctx, g.options.History, found, s, trail); err != nil {
+	if err := evidence.History(ctx, g.options.History, found, s, live); err != nil {
 		return nil, storeFailed(err)
 	}
 	return s, nil

@@ -317,7 +317,11 @@ func (c *Call) changes() *change.Queue {
 // agent's owner nor the person who requests the revert may approve it.
 func (d *desk) Revert(ctx context.Context, id, reason string) (*review.Sheet, error) {
 	return d.sheet(ctx, "revert", id, audit.Proposed, func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
-		filed, err := c.reverting(ctx, found, reason)
+		back, err := c.inverse(ctx, found, reason)
+		if err != nil {
+			return nil, err
+		}
+		filed, err := c.reverting(ctx, found, back)
 		if err != nil {
 			return nil, err
 		}
@@ -325,37 +329,44 @@ func (d *desk) Revert(ctx context.Context, id, reason string) (*review.Sheet, er
 	})
 }
 
-// reverting returns the change that reverts found, not yet filed.
-func (c *Call) reverting(ctx context.Context, found *change.Change, reason string) (*change.Change, error) {
-	back, err := found.Inverse()
+// An inverse is the request that reverts a change, as the rules allow it.
+type inverse struct {
+	request write.Request
+	draft   writes.Draft
+	plan    writes.Plan
+}
+
+// inverse returns the inverse of found, or why there is none. It doesn't ask the source, which may refuse it.
+func (c *Call) inverse(ctx context.Context, found *change.Change, reason string) (back inverse, err error) {
+	list, err := found.Inverse()
 	if err != nil {
-		return nil, err
+		return back, err
 	}
 	agent, err := parties.Agent(ctx, c.gateway.options.Refresher, found)
 	if err != nil {
-		return nil, err
+		return back, err
 	}
-	r := write.Request{Writes: back, Tool: "revert", Action: writes.Revert, Title: "revert " + found.ID, Reason: reason, Mode: write.Review,
+	back.request = write.Request{Writes: list, Tool: "revert", Action: writes.Revert, Title: "revert " + found.ID, Reason: reason, Mode: write.Review,
 		Input: value.OfObject([]value.Member{{Name: "change_id", Value: value.OfString(found.ID)}})}
-	draft, err := writes.Propose(c.policy, agent, r)
-	if err != nil {
-		return nil, err
+	if back.draft, err = writes.Propose(c.policy, agent, back.request); err != nil {
+		return back, err
 	}
-	plan, err := draft.Plan()
-	if err != nil {
-		return nil, err
+	if back.plan, err = back.draft.Plan(); err != nil {
+		return back, err
 	}
-	if err := whole(&plan); err != nil {
-		return nil, err
-	}
-	preview, err := c.gateway.preview(ctx, draft, plan.Source)
+	return back, whole(&back.plan)
+}
+
+// reverting returns the change that reverts found, not yet filed.
+func (c *Call) reverting(ctx context.Context, found *change.Change, back inverse) (*change.Change, error) {
+	preview, err := c.gateway.preview(ctx, back.draft, back.plan.Source)
 	if err != nil {
 		return nil, err
 	}
 	if err := found.Unmoved(preview.Effects); err != nil {
 		return nil, err
 	}
-	filed := c.change(r, &plan, preview)
+	filed := c.change(back.request, &back.plan, preview)
 	by := change.PartyOf(c.who)
 	filed.Agent, filed.Asker, filed.Reverts = found.Agent, &by, found.ID
 	return filed, nil

@@ -65,13 +65,14 @@ func Open(ctx context.Context, name, path string) (*Source, error) {
 type connector struct {
 	dsn    string
 	path   string
+	parsed func(driver.Conn) *parsed.Conn
 	driver sqlite.Driver
 }
 
-// newConnector returns a connector to the file at an absolute path, with options for the driver.
+// newConnector returns a connector to the file at an absolute path, with options for the driver; it reads.
 func newConnector(path, options string) (*connector, error) {
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: options}
-	c := &connector{dsn: dsn.String(), path: path}
+	c := &connector{dsn: dsn.String(), path: path, parsed: parsed.New}
 	return c, sqlfunc.Register(&c.driver)
 }
 
@@ -93,7 +94,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		memory, err := heap.Bound(opened, mostHeap)
 		switch {
 		case err == nil:
-			return &fileConn{Conn: parsed.New(opened), path: c.path, opened: file, memory: memory, references: keptReferences{of: -1}}, nil
+			return &fileConn{Conn: c.parsed(opened), path: c.path, opened: file, memory: memory, references: keptReferences{of: -1}}, nil
 		case !errors.Is(err, heap.ErrTaken) || ctx.Err() != nil:
 			return nil, errors.Join(err, opened.Close())
 		}

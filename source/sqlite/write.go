@@ -12,6 +12,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/parsed"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/writing"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -30,6 +31,7 @@ func (s *Source) Writable(ctx context.Context) (*WritableSource, error) {
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", s.name, err)
 	}
+	conn.parsed = parsed.Steady // its statements name records by their keys
 	db := sql.OpenDB(conn)
 	db.SetMaxOpenConns(1) // each transaction takes the write lock at once: they wait here in order, instead of polling for the lock
 	db.SetConnMaxIdleTime(time.Minute)

@@ -100,8 +100,11 @@ func (s *Store) Unrecorded(ctx context.Context, subject string, limit int) ([]au
 	if !text(subject) {
 		return nil, nil
 	}
-	bodies, err := column(ctx, s, "read the outbox of the audit log",
-		changes.Lookup{Text: `SELECT body FROM bailiwick.outbox WHERE change = $1 OR $1 = '' ORDER BY id LIMIT $2`, Args: []any{subject, limit}})
+	ask := changes.Lookup{Text: `SELECT body FROM bailiwick.outbox WHERE change = $1 ORDER BY id LIMIT $2`, Args: []any{subject, limit}}
+	if subject == "" {
+		ask = changes.Lookup{Text: `SELECT body FROM bailiwick.outbox ORDER BY id LIMIT $1`, Args: []any{limit}}
+	}
+	bodies, err := column(ctx, s, "read the outbox of the audit log", ask)
 	if err != nil {
 		return nil, err
 	}

@@ -77,9 +77,9 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (kep
 		case err != nil:
 			return err
 		case outcome == "kept":
-			kept, err = changes.Read(r.Body)
+			kept, err = s.recent.Read(r.Body)
 		case outcome == "same" && body != nil:
-			kept, err = changes.Read(*body)
+			kept, err = s.recent.Read(*body)
 		default:
 			err = outcomeOf(outcome)
 		}
@@ -108,7 +108,7 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 	if err != nil {
 		return err
 	}
-	kept, err := changes.Read(r.Body)
+	kept, err := s.recent.Read(r.Body)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (s *Store) one(ctx context.Context, key, ask string) (c *change.Change, err
 		if err != nil {
 			return err
 		}
-		c, err = changes.Read(body)
+		c, err = s.recent.Read(body)
 		return err
 	})
 	return c, err

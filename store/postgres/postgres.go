@@ -46,6 +46,7 @@ type Store struct {
 	tokens  tokens.Version
 
 	latest   changes.Latest
+	recent   changes.Recent
 	unlisten context.CancelFunc
 	listened chan struct{} // closed when the listener has ended
 }

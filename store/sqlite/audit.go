@@ -131,9 +131,15 @@ func (s *Store) Find(ctx context.Context, step string) (audit.Record, bool, erro
 	return r, true, nil
 }
 
+const unrecordedSQL = `SELECT body FROM outbox WHERE change = ? ORDER BY id LIMIT ?`
+
 // Unrecorded implements audit.Outbox.
 func (s *Store) Unrecorded(ctx context.Context, subject string, limit int) ([]audit.Record, error) {
-	bodies, err := column[string](ctx, s.read, changes.Lookup{Text: `SELECT body FROM outbox WHERE change = ?1 OR ?1 = '' ORDER BY id LIMIT ?2`, Args: []any{subject, limit}})
+	ask := changes.Lookup{Text: unrecordedSQL, Args: []any{subject, limit}}
+	if subject == "" {
+		ask = changes.Lookup{Text: `SELECT body FROM outbox ORDER BY id LIMIT ?`, Args: []any{limit}}
+	}
+	bodies, err := column[string](ctx, s.read, ask)
 	if err != nil {
 		return nil, s.failed("read the outbox of the audit log", err)
 	}

@@ -19,6 +19,9 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) { return now(), ctx.
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
+// sameSQL names the index: by itself SQLite takes one in the order of the ids, and reads all pending changes of the agent.
+const sameSQL = `SELECT body FROM change INDEXED BY change_same WHERE principal = ? AND source = ? AND digest = ? AND state = 'pending' AND expires > ? ORDER BY id LIMIT 1`
+
 // Put implements change.Store.
 func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (kept *change.Change, err error) {
 	var seq int64
@@ -30,11 +33,9 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (kep
 		}
 		// The same proposal that still waits is returned in place of a second one.
 		var same string
-		// The plus keeps SQLite from using the index by time, which would read all pending changes.
-		err = tx.QueryRowContext(ctx, `SELECT body FROM change WHERE principal = ? AND source = ? AND digest = ? AND state = 'pending' AND +expires > ?
-			ORDER BY id LIMIT 1`, r.Principal, r.Source, r.Digest, at.UnixMicro()).Scan(&same)
+		err = tx.QueryRowContext(ctx, sameSQL, r.Principal, r.Source, r.Digest, at.UnixMicro()).Scan(&same)
 		if err == nil {
-			kept, err = changes.Read(same)
+			kept, err = s.recent.Read(same)
 			return err
 		} else if !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -56,7 +57,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (kep
 		if seq, err = addEvent(ctx, tx, r); err != nil {
 			return err
 		}
-		kept, err = changes.Read(r.Body)
+		kept, err = s.recent.Read(r.Body)
 		return err
 	})
 	if err != nil {
@@ -135,7 +136,7 @@ func (s *Store) Get(ctx context.Context, id string) (*change.Change, error) {
 	if err != nil {
 		return nil, s.failed("read a change", err)
 	}
-	return changes.Read(body)
+	return s.recent.Read(body)
 }
 
 // GetOf implements change.Store. The index finds id and column at once, so the row is read only on a match.
@@ -152,7 +153,7 @@ func (s *Store) GetOf(ctx context.Context, id string, of change.Of) (*change.Cha
 	if err != nil {
 		return nil, s.failed("read a change", err)
 	}
-	return changes.Read(body)
+	return s.recent.Read(body)
 }
 
 // List implements change.Store.
@@ -200,7 +201,7 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 		if seq, err = swap(ctx, tx, r, g, at); err != nil {
 			return err
 		}
-		kept, err = changes.Read(r.Body)
+		kept, err = s.recent.Read(r.Body)
 		return err
 	})
 	if err != nil {

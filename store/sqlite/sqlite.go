@@ -56,6 +56,7 @@ type Store struct {
 	tokens  tokens.Version
 
 	latest  changes.Latest
+	recent  changes.Recent
 	unwatch context.CancelFunc
 	watched chan struct{} // closed when the watcher has ended
 }
@@ -183,7 +184,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err := c.there(); err != nil {
 		return nil, errors.Join(err, opened.Close())
 	}
-	return parsed.New(opened), nil
+	return parsed.Steady(opened), nil
 }
 
 // Driver implements driver.Connector.

@@ -1,0 +1,34 @@
+package sqlite
+
+import (
+	"strings"
+	"testing"
+)
+
+// The pending changes of one agent may be many: whether the same one is among them is read from the index of what is the same.
+func TestSameChangeIsLookedUp(t *testing.T) {
+	s, err := Open(t.Context(), Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	for _, ask := range []string{sameSQL, unrecordedSQL} {
+		rows, err := s.read.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+ask, make([]any, strings.Count(ask, "?"))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var plan []string
+		for rows.Next() {
+			var id, parent, unused int
+			var detail string
+			if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+				t.Fatal(err)
+			}
+			plan = append(plan, detail)
+		}
+		rows.Close()
+		if err := rows.Err(); err != nil || len(plan) == 0 || !strings.HasPrefix(plan[0], "SEARCH") || strings.Contains(plan[0], "state=?") {
+			t.Errorf("%s\n%s %v", ask, plan, err)
+		}
+	}
+}
