@@ -13,7 +13,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/internal/coerce"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -66,23 +65,9 @@ func Continue(ctx context.Context, of *policy.Plan, from Records, done Prefix) (
 	p := *of.Program
 	if done.Stages > 0 {
 		p.Base = *p.Stages[done.Stages-1].Out()
-		widen(&p.Base, done.Rows)
 	}
 	p.From, p.Stages = plan.Input, p.Stages[done.Stages:]
 	return r.rest(&p, given{input: done.Rows})
-}
-
-// widen makes computed numbers of the type of their columns. Servers that store numbers by their value, as those of MongoDB
-// do, compute whole numbers among doubles.
-func widen(s *plan.Shape, rows []value.Row) {
-	for i, c := range s.Columns {
-		if c.Field != nil || c.Type != schema.Double && c.Type != schema.Decimal {
-			continue // seen does so for a field
-		}
-		for _, row := range rows {
-			row[i] = coerce.Widen(row[i], c.Type)
-		}
-	}
 }
 
 // rest yields the records that a Program ends with.

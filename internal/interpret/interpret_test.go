@@ -9,7 +9,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
-	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -75,23 +74,6 @@ func TestContinue(t *testing.T) {
 		}
 		if table(out) != "4 4" {
 			t.Errorf("after %d stages: %s", done, table(out))
-		}
-	}
-}
-
-// TestContinueWidens continues from computed columns of doubles that a source returned as whole numbers, as servers
-// do that store numbers by their value.
-func TestContinueWidens(t *testing.T) {
-	base, out := columns([]int{1}, "x double", "y double"), columns([]int{1}, "sum double")
-	p := &plan.Program{From: plan.Input, Base: base, Stages: []plan.Stage{&plan.Slice{Limit: 9, Shape: base},
-		&plan.Map{Columns: []plan.Expr{plan.Apply{Op: plan.Add, T: schema.Double, Args: []plan.Expr{ref(base, 1), ref(base, 2)}}}, Shape: out}}}
-	got, err := Continue(t.Context(), &policy.Plan{Program: p, Limit: 9}, nil, Prefix{1, []value.Row{{value.OfInt(3), value.OfInt(4)}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for row, err := range got {
-		if err != nil || row[0].String() != "7" {
-			t.Errorf("%v, %v; want 7", row, err)
 		}
 	}
 }

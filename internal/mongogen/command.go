@@ -55,8 +55,9 @@ type Command struct {
 
 // A Column is a member of the documents that a Command returns.
 type Column struct {
-	Name string
-	Type schema.Type
+	Name     string
+	Type     schema.Type
+	Computed bool // it is no field of the class
 }
 
 // Keys returns the values of the key of a Through that its view shows, for servers without $lookup.
@@ -87,7 +88,7 @@ func (w *Writer) Records(n interpret.Need) (Command, error) {
 		return out, err
 	}
 	for _, f := range c.Fields {
-		out.Columns = append(out.Columns, Column{f.Name, f.Type})
+		out.Columns = append(out.Columns, Column{Name: f.Name, Type: f.Type})
 	}
 	if own && n.Key == "" && w.Plan.Search == nil && exact(extra) && w.Plan.After == nil {
 		if by, ok := w.order(); ok {
@@ -109,7 +110,7 @@ func (w *Writer) Count() (Command, bool, error) {
 	if err != nil {
 		return Command{}, false, err
 	}
-	return Command{Collection: c.Table, Pipeline: append(stages, stage("$count", "n")), Columns: []Column{{"n", schema.Integer}}, Whole: true}, true, nil
+	return Command{Collection: c.Table, Pipeline: append(stages, stage("$count", "n")), Columns: []Column{{Name: "n", Type: schema.Integer}}, Whole: true}, true, nil
 }
 
 func exact(conds []cond) bool {

@@ -45,7 +45,7 @@ func (w *Writer) Program() (Command, error) {
 	}
 	out.Pipeline = f.stages
 	for i := range f.shape.Columns {
-		out.Columns = append(out.Columns, Column{f.names[i], f.shape.Columns[i].Type})
+		out.Columns = append(out.Columns, Column{f.names[i], f.shape.Columns[i].Type, f.shape.Columns[i].Field == nil})
 	}
 	return out, nil
 }

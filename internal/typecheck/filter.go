@@ -182,6 +182,7 @@ func (b *filters) compare(c query.Compare) (query.Filter, error) {
 		return nil, err
 	}
 	b.listed(c.At, f, c.Path, c.Op <= query.Ne, c.Value)
+	b.mixed(c.At, f, c.Path, c.Op, c.Value)
 	v, ok := b.operand(f, c.Path, c.Value)
 	if day, is := b.day(c.At, f, c.Path, c.Value); is && ok {
 		return whole(c, day), nil
@@ -225,6 +226,9 @@ func (b *filters) in(in query.In) (query.Filter, error) {
 		}
 	}
 	b.listed(in.At, f, in.Path, true, in.Values...)
+	if len(in.Values) > 0 {
+		b.mixed(in.At, f, in.Path, query.Eq, in.Values[0])
+	}
 	if len(in.Values) == 0 && b.relations != nil {
 		b.say(fmt.Sprintf("%s: no value is in an empty list", in.At))
 	}

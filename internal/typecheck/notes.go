@@ -59,6 +59,32 @@ func Unlisted(f *schema.Field, allowed []string, v value.Value) string {
 	return fmt.Sprintf("%q is none of the values of %s%s; they are %s", problem.Cut(text), f.Name, problem.DidYouMean(near), known)
 }
 
+// mixed adds a note for a value that is compared with a field of several types, where it is alike to values of one alone: a text
+// that writes a date or a number isn't like the date or the number. The field's type is all that it depends on: which values
+// records hold is not said.
+func (b *filters) mixed(at string, f *schema.Field, path query.Path, op query.Op, v value.Value) {
+	if b.relations == nil || len(path) > 1 || f.Type != schema.Any {
+		return
+	}
+	convert, alone, with := "$toDouble", "numbers alone, not with texts of digits", v.String()
+	if v.Kind() == value.String {
+		alone = "texts alone, not with dates or numbers"
+		if _, dated := value.OfDateText(v.Text()); dated {
+			convert, with = "$toDate", fmt.Sprintf(`{"$toDate": %q}`, v.Text())
+		} else if !numeral(v.Text()) {
+			return
+		}
+	}
+	b.say(fmt.Sprintf(`%s: %s has values of several types, and this compares it with %s. aggregate compares all of them: {"$match": {"$expr": {%q: [{%q: %q}, %s]}}}`,
+		at, f.Name, alone, op, convert, "$"+f.Name, with))
+}
+
+// numeral reports whether a text is a number as JSON writes it.
+func numeral(text string) bool {
+	v, err := value.Read([]byte(text), 0)
+	return err == nil && v.IsNumber()
+}
+
 // slashed adds a note for a regular expression written between slashes, which would match the slashes themselves.
 func (b *filters) slashed(f query.Regex) {
 	end := strings.LastIndexByte(f.Pattern, '/')

@@ -111,7 +111,12 @@ func (r *reading) run(ctx context.Context, c mongogen.Command, view string) ([]v
 func decode(doc bson.Raw, columns []mongogen.Column) value.Row {
 	row := make(value.Row, len(columns))
 	for i, c := range columns {
-		if v, err := doc.LookupErr(c.Name); err == nil {
+		v, err := doc.LookupErr(c.Name)
+		switch {
+		case err != nil:
+		case c.Computed:
+			row[i] = bsonvalue.Computed(v, c.Type)
+		default:
 			row[i] = bsonvalue.Decode(v, c.Type)
 		}
 	}

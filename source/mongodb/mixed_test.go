@@ -1,0 +1,146 @@
+package mongodb_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
+	"github.com/bailiwick-dev/bailiwick/internal/testservices"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/source/mongodb"
+)
+
+// TestMixedTypes compares fields that hold dates in one document and their texts in another, and numbers likewise: the answer
+// notes what is not compared, and the stage that the note writes compares all. Who sees values of one type alone reads the same.
+func TestMixedTypes(t *testing.T) {
+	for name, at := range map[string]struct {
+		url  string
+		full bool
+	}{"FerretDB": {testservices.FerretDB(t), false}, "mingo": {testservices.Mingo(t), true}} {
+		t.Run(name, func(t *testing.T) { mixedTypes(t, mongodb.Options{Name: "suite", URL: at.url, Full: at.full}) })
+	}
+}
+
+func mixedTypes(t *testing.T, o mongodb.Options) {
+	day := func(d int) time.Time { return time.Date(2026, 1, d, 9, 0, 0, 0, time.UTC) }
+	for i, doc := range []bson.D{
+		{{Key: "org", Value: "acme"}, {Key: "placed", Value: day(1)}, {Key: "total", Value: int32(5)}},
+		{{Key: "org", Value: "acme"}, {Key: "placed", Value: "2026-01-20T09:00:00Z"}, {Key: "total", Value: "12.5"}},
+		{{Key: "org", Value: "other"}, {Key: "placed", Value: day(20)}, {Key: "total", Value: 12.5}},
+		{{Key: "org", Value: "other"}, {Key: "placed", Value: "soon"}, {Key: "total", Value: "many"}}} {
+		if _, err := database(t, o.URL).Collection("orders").InsertOne(t.Context(), append(bson.D{{Key: "_id", Value: int32(i)}}, doc...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := mongodb.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	classes, _, err := s.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, err := policy.New(policy.Rules{Unlisted: true}, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scoped, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"orders": {Tenant: &policy.TenantRule{Field: "org"}}}}, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := identity.Principal{ID: "test", Scopes: []identity.Scope{identity.Read}}
+	other := who
+	other.Tenant = "other"
+	ask := func(p *policy.Policy, who identity.Principal, q query.Query) (n int64, notes string) {
+		t.Helper()
+		permit, err := p.Read(who, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, _ := permit.Plan()
+		rows, err := sourcetest.Collect(t.Context(), s, permit)
+		if err != nil || len(rows) != 1 {
+			t.Fatal(rows, err)
+		}
+		return rows[0][0].Int(), strings.Join(plan.Notes, "\n")
+	}
+	const dates, numbers = "this compares it with texts alone, not with dates or numbers", "this compares it with numbers alone, not with texts of digits"
+	for _, tt := range []struct {
+		where     string
+		want, all int64  // what the condition finds, and the stage of the note
+		note      string // "" for none
+	}{
+		{`{"placed":{"$gte":"2026-01-10"}}`, 2, 2, dates}, // the text "soon" as well
+		{`{"placed":"2026-01-20T09:00:00Z"}`, 1, 2, dates},
+		{`{"placed":{"$in":["2026-01-20T09:00:00Z"]}}`, 1, 2, dates},
+		{`{"placed":"soon"}`, 1, 0, ""},
+		{`{"placed":null}`, 0, 0, ""},
+		{`{"total":{"$gt":7}}`, 1, 2, numbers},
+		{`{"total":{"$ne":12.5}}`, 3, 2, numbers}, // "many" is no number: null, which is another
+		{`{"total":"12.5"}`, 1, 2, dates},
+		{`{"org":"acme"}`, 2, 0, ""},
+	} {
+		where, err := query.ParseWhere(readValue(t, tt.where), "/where")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, notes := ask(free, who, &query.Count{Class: "orders", Where: where})
+		if got != tt.want || !strings.Contains(notes, tt.note) || (notes == "") != (tt.note == "") {
+			t.Errorf("%s: %d, %q; want %d", tt.where, got, notes, tt.want)
+		}
+		if _, same := ask(scoped, other, &query.Count{Class: "orders", Where: where}); same != notes {
+			t.Errorf("%s: a tenant reads %q, not %q", tt.where, same, notes)
+		}
+		if tt.note == "" {
+			continue
+		}
+		_, stage, _ := strings.Cut(notes, "all of them: ")
+		stages, err := query.ParsePipeline(readValue(t, `[`+stage+`,{"$count":"n"}]`), "/pipeline")
+		if err != nil {
+			t.Fatalf("%s: %v", stage, err)
+		}
+		if n, _ := ask(free, who, &query.Pipeline{Class: "orders", Stages: stages, Limit: 10}); n != tt.all {
+			t.Errorf("%s finds %d, want %d", stage, n, tt.all)
+		}
+	}
+}
+
+// TestComputedNumbers computes here with what a server computed, which is a whole number among doubles.
+func TestComputedNumbers(t *testing.T) {
+	o := mongodb.Options{Name: "suite", URL: testservices.Mingo(t), Full: true}
+	for i, n := range []float64{2.5, 3.5} {
+		if _, err := database(t, o.URL).Collection("c").InsertOne(t.Context(), bson.D{{Key: "_id", Value: int32(i)}, {Key: "n", Value: n}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := mongodb.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	classes, _, err := s.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.New(policy.Rules{Unlisted: true}, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stages, err := query.ParsePipeline(readValue(t, `[{"$group":{"_id":null,"m":{"$avg":"$n"}}},{"$bucketAuto":{"groupBy":{"$add":["$m",1.5]},"buckets":1,"output":{"s":{"$sum":{"$add":["$m",1.5]}}}}},{"$project":{"s":1,"_id":0}}]`), "/pipeline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	permit, err := p.Read(identity.Principal{ID: "test", Scopes: []identity.Scope{identity.Read}}, &query.Pipeline{Class: "c", Stages: stages, Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := sourcetest.Collect(t.Context(), s, permit); err != nil || len(rows) != 1 || rows[0][0].String() != "4.5" {
+		t.Errorf("%v, %v; want 4.5", rows, err)
+	}
+}
