@@ -124,23 +124,23 @@ type stray struct {
 
 // A checker reads the records in order and judges each one when the next is known.
 type checker struct {
-	base    Head // the log begins behind it
-	records int64
+	base    Head   // the log begins behind it
+	records int64  // read so far
 	next    int64  // the number expected
 	link    string // the hash that the next record must have as prev
 	linked  bool   // link is known: the record before was intact and in its place
 	last    seen   // the last record in its place
 
-	held   seen // read and not yet judged
-	holds  bool
+	held   seen   // read and not yet judged
+	holds  bool   // held is set
 	kept   []Head // sorted by Seq
 	proven int64  // the Seq of the last kept head or checkpoint that matched
 
 	keys    []ed25519.PublicKey
-	recent  recent
-	signed  Head // of the last valid checkpoint
-	strange int  // checkpoints not signed by any of the keys
-	forged  int  // the index in damage of the checkpoints' finding; -1 for none
+	recent  recent // the heads of the last intact records, for checkpoints about them
+	signed  Head   // of the last valid checkpoint
+	strange int    // checkpoints not signed by any of the keys
+	forged  int    // the index in damage of the checkpoints' finding; -1 for none
 
 	damage  []Damage
 	missing []span
