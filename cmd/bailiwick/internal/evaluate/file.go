@@ -26,14 +26,14 @@ type who struct{ tenant, scopes string }
 // A question has exactly one of value, number, set, refused and proposes as its known answer.
 type question struct {
 	id, scenario, ask, as string
-	tier                  int
+	tier                  int // how hard it is, from 1 to 5; 0 for none
 
-	value    string
-	number   *float64
-	within   float64
-	set      []string
-	refused  bool // the answer can't be known
-	proposes bool // the call must leave a pending change
+	value    string   // found in the answer, in any case
+	number   *float64 // nil for none
+	within   float64  // how far the answer may be from number
+	set      []string // names, in any order
+	refused  bool     // the answer can't be known
+	proposes bool     // the call must leave a pending change
 
 	never []string // texts that must appear in no answer and no result
 }
