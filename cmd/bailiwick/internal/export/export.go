@@ -99,12 +99,12 @@ func SQL(o Options) *cobra.Command {
 
 // flags are the flags that select the records.
 type flags struct {
-	where, pipeline, order string
+	where, pipeline, order string // where and pipeline are JSON, or "-" for standard input
 	sql                    string
 	keys, include, columns []string
 	limit                  int
 	format, source         string
-	raw                    bool
+	raw                    bool // without the canonical filter
 	timeout                time.Duration
 }
 
