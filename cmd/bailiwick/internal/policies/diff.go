@@ -42,7 +42,7 @@ func diff(t *terminal.Terminal) *cobra.Command {
 
 // A comparison holds the arguments of the command.
 type comparison struct {
-	old, new, store, as string
+	old, new, store, as string // the files, the store with the audit ("" for that of old), and the principal ("" for all)
 	since               time.Time
 	days                int
 }
