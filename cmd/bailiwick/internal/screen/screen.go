@@ -42,8 +42,8 @@ type Spinner struct {
 	Shown bool // whether there is a terminal
 
 	mu   sync.Mutex
-	stop chan struct{}
-	done chan struct{}
+	stop chan struct{} // closed by Stop; nil while nothing spins
+	done chan struct{} // closed when it has ended
 }
 
 // Start shows what is in progress, until Stop or another Start.
