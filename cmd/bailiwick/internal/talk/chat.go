@@ -38,11 +38,11 @@ func Chat(t *terminal.Terminal) *cobra.Command {
 type chat struct {
 	session
 	assistant *assistant.Assistant
-	end       func() error
+	end       func() error // closes the connection
 	lines     *screen.Lines
 	spinner   screen.Spinner
 	markdown  screen.Markdown
-	last      assistant.Usage
+	last      assistant.Usage // of the last answer
 }
 
 // commands are the slash commands as shown by /help.
