@@ -34,11 +34,11 @@ type connection struct {
 	who     app.StdioFlags
 	client  clientconf.Client
 	server  clientconf.Server
-	file    string
-	expires string
-	program bool // the client starts the program
-	project bool // the file of the project in this folder
-	print   bool // nothing is written
+	file    string // the client's
+	expires string // the flag
+	program bool   // the client starts the program
+	project bool   // the file of the project in this folder
+	print   bool   // nothing is written
 }
 
 // Connect returns the command that gives a client a token and writes its configuration.
