@@ -28,13 +28,13 @@ type recordPage struct {
 	Days    string // the chosen period
 	Periods []chip
 	Query   url.Values
-	Any     bool
+	Any     bool // a filter is set
 	Charts  []drawn
 	Tools   []slice
 	Agents  []slice
-	Older   string
+	Older   string // the address of the next page; "" for none
 	Newest  string
-	Begins  time.Time
+	Begins  time.Time         // the beginning of the period
 	Costs   bool              // a price is set
 	Names   map[string]string // of principals, by ID, if the viewer may see tokens
 }

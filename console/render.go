@@ -31,8 +31,8 @@ type frame struct {
 	Alert  string      // what failed, and why
 	Status int         // 0 means 200
 
-	Live    bool // it is updated live
-	After   int64
+	Live    bool  // it is updated live
+	After   int64 // the Seq of the newest event when it was made
 	Nav     []navItem
 	Who     identity.Principal
 	Theme   string // "light", "dark", or "" for that of the browser
