@@ -69,10 +69,10 @@ type Sum struct {
 type reading struct {
 	search Search
 	found  *Found
-	times  map[int64]*Sum
-	tools  map[string]*Sum
-	agents map[string]*Sum
-	step   time.Duration
+	times  map[int64]*Sum  // by the beginning of the step, in Unix seconds
+	tools  map[string]*Sum // by name
+	agents map[string]*Sum // by principal
+	step   time.Duration   // an hour or a day
 }
 
 const most = 100_000
