@@ -88,10 +88,10 @@ type exchange struct {
 	length  int64       // of the body; -1 if unknown
 	unread  atomic.Bool // the end of the body has not arrived
 
-	begun  bool // the header is written
-	events bool // the response is an event stream
-	waited time.Duration
-	bytes  int64
+	begun  bool          // the header is written
+	events bool          // the response is an event stream
+	waited time.Duration // for the reader to take it
+	bytes  int64         // of the body, written
 }
 
 // WriteHeader implements http.ResponseWriter. It closes the connection after a response that was sent before all of
