@@ -15,9 +15,9 @@ const maxMissing = 1000
 // tokens arrive.
 type keys struct {
 	from                source
-	fresh, stale, pause time.Duration
+	fresh, stale, pause time.Duration // how long a set is not fetched again; how long it is used if that fails; between two fetches
 	now                 func() time.Time
-	failed              func(error)
+	failed              func(error) // reports a failed fetch; may be nil
 
 	mu      sync.Mutex
 	set     []jose.JSONWebKey
