@@ -47,7 +47,7 @@ type Checker struct {
 	v *visible.View
 	o Options
 
-	mu       sync.Mutex
+	mu       sync.Mutex // the compiler is not safe for concurrent use
 	t        *translator
 	compiler *jsonschema.Compiler
 	compiled map[string]*jsonschema.Schema
