@@ -44,7 +44,7 @@ type call struct {
 	path, query, headers value.Value
 	body                 value.Value
 	hasBody              bool
-	fields               []string
+	fields               []string // the parts of the answer that are read; nil for all
 }
 
 // A read is a call made before the tool's own; expressions use its response by name.
