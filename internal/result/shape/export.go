@@ -79,11 +79,11 @@ type exporter struct {
 	tree    *node
 	sheet   *sheet
 	columns []selected
-	sizes   []size // by column, of what was written
-	whole   bool   // records are written as JSON, without chosen columns
-	written int
-	line    []byte
-	cells   []value.Value
+	sizes   []size        // by column, of what was written
+	whole   bool          // records are written as JSON, without chosen columns
+	written int           // bytes
+	line    []byte        // reused for each record
+	cells   []value.Value // likewise
 	done    Exported
 }
 
