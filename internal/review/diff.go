@@ -165,9 +165,9 @@ func overlay(after, asked value.Value) value.Value {
 type side struct {
 	field               string
 	typ                 schema.Type
-	mask                Masked
+	mask                Masked // nil for a field that the viewer sees whole
 	before, after       value.Value
-	hadBefore, hasAfter bool
+	hadBefore, hasAfter bool // a record without the field differs from one with null
 }
 
 // masked returns a value of the field as its mask leaves it.
