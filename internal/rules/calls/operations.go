@@ -93,8 +93,8 @@ type api struct {
 	there      *visible.View // everything, for operators
 	hidden     []hidden
 	parameters []parameter
-	routes     []route
-	reaches    reaches
+	routes     []route // by which redirects find their operation
+	reaches    reaches // those made so far
 }
 
 // A hidden is a compiled Hidden.
