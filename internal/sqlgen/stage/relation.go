@@ -24,9 +24,9 @@ type relation struct {
 	names   []string // the columns that it has under names that aren't generated here
 	levels  []level  // derived tables around from, each under the same alias with additional columns
 	where   []string
-	part    *part
-	plain   bool // a view and values computed from each of its records: reading it twice costs less than keeping it
-	grouped bool
+	part    *part // nil if records are in one part
+	plain   bool  // a view and values computed from each of its records: reading it twice costs less than keeping it
+	grouped bool  // it has GROUP BY or an aggregate
 	group   []string
 	having  string
 
