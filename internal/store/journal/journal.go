@@ -71,9 +71,9 @@ type Journal struct {
 	end      int64  // of the last frame in current
 	ahead    int64  // the size of current
 	head     audit.Head
-	own      audit.Head // the last that this process appended
-	fault    bool       // a write or a sync failed; Fold repairs it
-	behind   int64
+	own      audit.Head  // the last that this process appended
+	fault    bool        // a write or a sync failed; Fold repairs it
+	behind   int64       // bytes of the segments that are not folded
 	syncing  *time.Timer // nil when everything is synced
 	buf      []byte
 }
