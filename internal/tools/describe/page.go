@@ -19,9 +19,9 @@ type page struct {
 
 	objects []value.Value
 	lines   []string
-	bytes   int
+	bytes   int // of objects, as JSON
 
-	missing, unloaded, failed []string
+	missing, unloaded, failed []string // names of objects: not cached, cached without fields, unreadable
 }
 
 // most is the maximum number of names in a suggestion.
