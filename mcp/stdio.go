@@ -51,8 +51,8 @@ type pipe struct {
 	s    *Server
 	who  identity.Principal
 	in   io.Reader
-	open context.Context // ends with the pipe
-	gone context.CancelFunc
+	open context.Context    // ends with the pipe
+	gone context.CancelFunc // ends open
 
 	messages chan jsonrpc.Message
 	done     chan struct{} // closed when in has ended and its calls are answered
