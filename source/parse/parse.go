@@ -83,10 +83,10 @@ type Source struct {
 	secrets secrets.Known // to find in answers
 
 	mu      sync.Mutex
-	classes map[string]*class // by name, as last described
-	read    time.Time         // when they were
-	doubted bool              // Parse Server has answered that they may have changed
-	known   map[string]*person
+	classes map[string]*class  // by name, as last described
+	read    time.Time          // when they were
+	doubted bool               // Parse Server has answered that they may have changed
+	known   map[string]*person // by the digest of their key: whom agents act as
 }
 
 // Open checks the options. It asks Parse Server nothing yet.

@@ -25,12 +25,12 @@ type walk struct {
 	view  *policy.View
 	class *class
 	where value.Value // null for all
-	keys  string
-	by    string // the field; "" for the objectId alone
+	keys  string      // the fields that are asked for, joined by commas
+	by    string      // the field; "" for the objectId alone
 	desc  bool
 
-	most  int // how many records there are at most; 0 if that isn't known
-	seen  int
+	most  int         // how many records there are at most; 0 if that isn't known
+	seen  int         // records so far
 	after value.Value // a condition that continues after the last page
 	ended bool
 	size  int // of a page; 0 before the first
