@@ -36,8 +36,8 @@ const (
 // A Use is what a token is for.
 type Use string
 
-// The uses of tokens. Only a credential can be sent by a client: of the others, which are records of rights, nobody has
-// the secret, and Tickets present them.
+// The uses of tokens. Only a credential can be sent by a client: the secrets of the others, which are records of
+// rights, are never given out, and Tickets present them.
 const (
 	UseCredential Use = ""       // its holder sends it
 	UsePerson     Use = "person" // a person who signs in: by a link, or by an issuer

@@ -29,7 +29,7 @@ type Asking struct {
 var challenges = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
 // Ask checks the authorization request in r, of a person. If it can't be shown to them, the error is a *problem.Error; if
-// the client is to be told why it is refused, back is the address to send them to.
+// the client may learn why it is refused, back is the address to send them to.
 func (s *Server) Ask(r *http.Request, q url.Values, who identity.Principal) (asking *Asking, back string, err error) {
 	wrong := func(detail string) (*Asking, string, error) {
 		return nil, "", &problem.Error{Code: problem.InvalidArgument, Kind: "authorization_request", Detail: "This request of an agent can't be answered: " + detail,
@@ -54,7 +54,7 @@ func (s *Server) Ask(r *http.Request, q url.Values, who identity.Principal) (ask
 	return a, "", nil
 }
 
-// read reads what a may be told about.
+// read reads the request into a. A refusal may be sent to the client, since its address is known by now.
 func (a *Asking) read(q url.Values, who identity.Principal) *refusal {
 	switch {
 	case q.Get("response_type") != "code":

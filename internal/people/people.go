@@ -1,4 +1,4 @@
-// Package people lists who has rights at a gateway, from its tokens and sessions.
+// Package people lists the people with rights at a gateway, from its tokens and sessions.
 package people
 
 import (

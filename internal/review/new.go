@@ -134,7 +134,7 @@ func through(e change.Effect, sight func(class string) Sight) Sight {
 
 // Unseen returns how many things in c a reviewer with this sight does not see whole: written fields that are hidden
 // or masked, and hidden classes of cascades. A reviewer may approve only if it is 0. denied is the number of deleted
-// fields that the rules show to nobody.
+// fields that the rules show to no principal.
 func Unseen(c *change.Change, sight func(class string) Sight) (hidden, denied int) {
 	for _, e := range c.Effects {
 		s := through(e, sight)

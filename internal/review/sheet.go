@@ -29,7 +29,7 @@ type Sight struct {
 	// Call replaces Fields for a call: it reports whether the viewer sees members of this name, anywhere in what is
 	// sent and in what changes; nil for a class.
 	Call func(name string) bool
-	// Denied is the number of fields of the class that the rules show to nobody. A delete removes them too.
+	// Denied is the number of fields of the class that the rules show to no principal. A delete removes them too.
 	Denied int
 }
 
@@ -90,7 +90,7 @@ type Row struct {
 	Need      int          `json:"need"`
 	Agent     string       `json:"agent"`
 	Owner     string       `json:"owner"`
-	Says      string       `json:"says,omitzero"` // one sentence about it, of SaidBy; nobody has checked it
+	Says      string       `json:"says,omitzero"` // one sentence about it, of SaidBy; not checked
 	SaidBy    string       `json:"said_by,omitzero"`
 	Reason    string       `json:"reason,omitzero"` // as the agent wrote it
 	Created   time.Time    `json:"created_at"`
@@ -161,7 +161,7 @@ type Item struct {
 	Came   string         `json:"came,omitzero"`  // of one of several calls, once they stopped: what became of it; see Made
 	Fields []Field        `json:"fields"`
 	Hidden int            `json:"hidden_fields,omitzero"` // number of written fields that the viewer may not see
-	Denied int            `json:"denied_fields,omitzero"` // of a delete, for reviewers: number of its fields that the rules show to nobody
+	Denied int            `json:"denied_fields,omitzero"` // of a delete, for reviewers: number of its fields that the rules show to no principal
 
 	points map[string]Pointer // of the class
 }

@@ -30,7 +30,7 @@ type Tenancy struct {
 	likely bool
 }
 
-// Likely reports whether init takes t unless it is told otherwise.
+// Likely reports whether init takes t unless an answer says otherwise.
 func (t Tenancy) Likely() bool { return t.likely }
 
 // String describes what t rests on and what it would hide.

@@ -61,7 +61,7 @@ func (s *Statement) Note(at, topic, format string, args ...any) {
 	}
 }
 
-// The bounds of expressions. One can be bound, or written, more often than it stands in the text: the X of an IN is, for
+// The bounds of expressions. One can be bound, or written, more often than it occurs in the text: the X of an IN is, for
 // each value of the list.
 const maxBound, maxSize = 50_000, 5_000
 

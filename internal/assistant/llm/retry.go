@@ -19,7 +19,7 @@ const (
 type Retrying struct {
 	Model
 	Attempts int                                        // at most so many; 0 takes 4
-	Notice   func(f *Fault, wait time.Duration)         // before each wait: text that came so far counts for nothing; nil for nobody
+	Notice   func(f *Fault, wait time.Duration)         // before each wait: text that came so far counts for nothing; may be nil
 	Sleep    func(context.Context, time.Duration) error // nil takes the clock
 }
 

@@ -56,7 +56,7 @@ func (st stemmer) whole(text string) []string {
 }
 
 // phrases returns, for each entry of several words in the query and for each pair of words that documents write as one,
-// the stems it stands for.
+// the stems it means.
 func (ix *Index) phrases(words []string) [][]string {
 	var out [][]string
 	for i := range words {

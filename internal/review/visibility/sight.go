@@ -31,7 +31,7 @@ func Of(p *policy.Policy, principal identity.Principal, key mask.Key) func(class
 	}
 }
 
-// Denied returns the number of fields of v's class that the rules show to nobody, without those that the source generates.
+// Denied returns the number of fields of v's class that the rules show to no principal, without those that the source generates.
 func Denied(v *policy.View) int {
 	n := 0
 	for i := range v.Class().Fields {

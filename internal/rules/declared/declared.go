@@ -14,7 +14,7 @@ import (
 )
 
 // Pointer returns the relation that the field called name of from points to the record of to whose field key has its
-// value; "" stands for the key of to. At most one record may have a value of key, and both fields must be of one type, or
+// value; "" means the key of to. At most one record may have a value of key, and both fields must be of one type, or
 // values that differ would be taken as equal. A field of type JSON or array holds a list of such values: whole numbers or
 // texts. wrong says which of it doesn't hold, and is "" if all does.
 func Pointer(from *schema.Class, name string, to *schema.Class, key string) (r schema.Relation, wrong string) {

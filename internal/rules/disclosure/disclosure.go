@@ -21,7 +21,7 @@ var reasons = map[string]string{
 	"rule_value":       "a rule of it needs what your credential doesn't say",
 }
 
-// Instead returns the refusal that is given instead of as, whose kind is set; as itself if nothing is told.
+// Instead returns the refusal that is given instead of as, whose kind is set; as itself if told is nil.
 func Instead(as, told *problem.Error) *problem.Error {
 	if told == nil {
 		return as
@@ -31,7 +31,7 @@ func Instead(as, told *problem.Error) *problem.Error {
 	return told
 }
 
-// Class returns what is told of a class requested as name; nil for a kind of refusal that isn't disclosed.
+// Class returns what is disclosed of a class requested as name; nil for a kind of refusal that isn't disclosed.
 func Class(name, kind string) *problem.Error {
 	why, there := reasons[kind]
 	if !there {
@@ -41,14 +41,14 @@ func Class(name, kind string) *problem.Error {
 		Denial: &problem.Denial{Rewrite: fmt.Sprintf("leave %s out; get_all_schemas lists the classes that you see", problem.Cut(name))}}
 }
 
-// Field returns what is told of a field of a class; visible are the fields that can be asked for.
+// Field returns what is disclosed of a field of a class; visible are the fields that can be asked for.
 func Field(class, name string, visible []string) *problem.Error {
 	fields := first(visible)
 	return &problem.Error{Detail: fmt.Sprintf("the rules keep the field %q of %s from you", name, class),
 		Denial: &problem.Denial{Field: name, Allowed: fields, Rewrite: fmt.Sprintf("leave %s out; of %s you see %s", name, class, strings.Join(fields, ", "))}}
 }
 
-// Pointer returns what is told of a pointer to records that can't be seen; visible are the pointers that can be
+// Pointer returns what is disclosed of a pointer to records that can't be seen; visible are the pointers that can be
 // followed.
 func Pointer(class, field string, visible []string) *problem.Error {
 	rewrite := fmt.Sprintf("leave %s out of include, and the keys behind it", field)

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Groups are what a source knows of a principal. The zero Groups belong to nobody, who may do nothing.
+// Groups are what a source knows of a principal. The zero Groups grant nothing.
 type Groups struct {
 	All   bool     // it may do everything, as the master of the source
 	Names []string // its groups: schema.Everybody, the id of its user, its roles

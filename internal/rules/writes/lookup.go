@@ -16,7 +16,7 @@ import (
 )
 
 // A Lookup is a read through the principal's views that shows whether the source would refuse a write. What it finds is all
-// that its refusal depends on, so it tells the principal nothing of a record outside of the views.
+// that its refusal depends on, so it reveals nothing about records outside of the views.
 type Lookup struct {
 	Find *query.Find
 

@@ -193,7 +193,7 @@ func (n *Node) whole(op string) (plan.Expr, error) {
 	return n.Want(schema.Integer, op)
 }
 
-// sets binds the operators on lists as sets: each distinct element stands at its first place.
+// sets binds the operators on lists as sets: each distinct element is at its first place.
 func sets(e query.Call, args []Node) (Node, error) {
 	all := make([]plan.Expr, len(args))
 	for i := range args {
