@@ -1,7 +1,9 @@
 package largeapis
 
 import (
+	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,61 +33,55 @@ func fixtures(t *testing.T) []string {
 	return all
 }
 
-// contradictions returns the examples that contradict their document, with the reason, by operation.
-func contradictions(t *testing.T) map[string]string {
-	t.Helper()
-	b, err := os.ReadFile("testdata/contradictions.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := map[string]string{}
-	for line := range strings.Lines(string(b)) {
-		if id, why, ok := strings.Cut(strings.TrimSpace(line), " | "); ok {
-			out[id] = why
-		}
-	}
-	return out
-}
+var update = flag.Bool("update", false, "rewrite testdata/refused.txt, with BAILIWICK_APIS")
 
-// TestExamples checks that the validator accepts the examples of requests that documents contain: all but those that
-// contradict their document, which testdata/contradictions.txt lists: at most one in ten of the documents of the
-// repository and of its modules, and with BAILIWICK_APIS set, of the large ones as well, at most one in twenty.
+// TestExamples checks that the validator accepts the examples of requests that documents contain. An example is wrong in
+// its document if the schema alone refuses it, by a translation that isn't the validator's. Of the others at least 97
+// in a hundred are taken over all documents, and 99 with open_bodies, which takes fields that documents show in an
+// example and don't declare. testdata/refused.txt lists all that are refused, with the reason.
 func TestExamples(t *testing.T) {
 	files := fixtures(t)
 	if dir := os.Getenv("BAILIWICK_APIS"); dir != "" && dir != "none" {
 		files = append(files, documents(t)...)
 	}
-	least := 90
-	if len(files) > len(fixtures(t)) {
-		least = 95
+	b, err := os.ReadFile("testdata/refused.txt")
+	if err != nil {
+		t.Fatal(err)
 	}
-	wrong := contradictions(t)
-	tried, taken := 0, 0
+	tried, taken, opened, wrong := 0, 0, 0, 0
+	found := map[string]bool{}
 	for _, file := range files {
 		e := examplesOf(t, file)
-		tried, taken = tried+e.tried, taken+e.taken
-		t.Logf("%s: %d of %d examples are accepted", filepath.Base(file), e.taken, e.tried)
-		slices.Sort(e.refused)
-		for _, why := range e.refused {
-			id, _, _ := strings.Cut(why, ",")
-			if wrong[id] == "" {
-				t.Errorf("%s: %s", filepath.Base(file), why)
+		tried, taken, opened, wrong = tried+e.tried, taken+e.taken, opened+e.opened, wrong+e.wrong
+		t.Logf("%s: %d of %d examples are accepted, %d are wrong in the document", filepath.Base(file), e.taken, e.tried, e.wrong)
+		for _, line := range e.refused {
+			if found[line] = true; !*update && !strings.Contains(string(b), line+"\n") {
+				t.Errorf("%s: %s", filepath.Base(file), line)
 			}
 		}
 	}
-	t.Logf("%d of %d examples are accepted", taken, tried)
-	if tried < 40 || taken*100 < tried*least {
-		t.Errorf("%d of %d examples are accepted", taken, tried)
+	t.Logf("%d of %d examples are accepted, %d with open_bodies; %d are right", taken, tried, taken+opened, tried-wrong)
+	if tried < 40 || (taken+opened)*100 < (tried-wrong)*99 || len(files) > 9 && taken*100 < (tried-wrong)*97 {
+		t.Errorf("%d of %d right examples are accepted", taken, tried-wrong)
+	}
+	if *update {
+		text := "# Examples that are refused: reason | operation | part | fault. Written by -update with BAILIWICK_APIS.\n" +
+			"# wrong: the document's own schema refuses it. undeclared: it has a field that the document doesn't declare. file: a text in the place of a file.\n" +
+			strings.Join(slices.Sorted(maps.Keys(found)), "\n") + "\n"
+		if err := os.WriteFile("testdata/refused.txt", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
 // examples counts the examples of one document.
 type examples struct {
-	d            *spec.Document
-	v            *visible.View
-	check        *validate.Checker
-	tried, taken int
-	refused      []string
+	d                           *spec.Document
+	v                           *visible.View
+	check, openly               *validate.Checker
+	reference                   *reference
+	tried, taken, opened, wrong int
+	refused                     []string
 }
 
 func examplesOf(t *testing.T, file string) *examples {
@@ -99,7 +95,7 @@ func examplesOf(t *testing.T, file string) *examples {
 		t.Fatalf("%s: %v", file, err)
 	}
 	v := visible.New(d, nil, visible.Filter{})
-	e := &examples{d: d, v: v, check: validate.New(v, validate.Options{})}
+	e := &examples{d: d, v: v, check: validate.New(v, validate.Options{}), openly: validate.New(v, validate.Options{OpenBodies: true}), reference: newReference(d, false)}
 	for _, op := range v.Operations() {
 		e.operation(op)
 	}
@@ -171,25 +167,61 @@ func (e *examples) resolve(r spec.Raw) spec.Raw {
 	return r
 }
 
-// try checks a; faults of the other part of the call, and of parameters without examples, don't count.
+// try checks a.
 func (e *examples) try(op *spec.Operation, part string, a validate.Arguments) {
 	e.tried++
-	_, err := e.check.Check(op, a)
-	var faults []string
-	if err != nil {
-		for _, f := range problem.Of(err).Faults {
-			of, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/"), "/")
-			if f.Rule != "required" && (of == "body" || of == "content_type") == a.HasBody {
-				faults = append(faults, f.Pointer+" "+f.Message)
-			}
-			if f.Rule == "required" && a.HasBody && of == "body" {
-				faults = append(faults, f.Pointer+" "+f.Message)
-			}
-		}
-	}
-	if len(faults) == 0 {
+	found := faults(e.check, op, a)
+	if len(found) == 0 {
 		e.taken++
 		return
 	}
-	e.refused = append(e.refused, fmt.Sprintf("%s, %s: %s", op.ID, part, strings.Join(faults[:min(2, len(faults))], "; ")))
+	reason := e.reason(op, a)
+	switch {
+	case reason == "wrong":
+		e.wrong++
+	case len(faults(e.openly, op, a)) == 0:
+		e.opened++
+	}
+	e.refused = append(e.refused, fmt.Sprintf("%s | %s | %s | %s", reason, op.ID, part, strings.Join(found[:min(2, len(found))], "; ")))
+}
+
+// faults returns the faults of a, without those of the other part of the call, and of parameters without examples.
+func faults(c *validate.Checker, op *spec.Operation, a validate.Arguments) (out []string) {
+	_, err := c.Check(op, a)
+	if err == nil {
+		return nil
+	}
+	for _, f := range problem.Of(err).Faults {
+		of, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/"), "/")
+		if f.Rule != "required" && (of == "body" || of == "content_type") == a.HasBody || f.Rule == "required" && a.HasBody && of == "body" {
+			out = append(out, f.Pointer+" "+f.Message)
+		}
+	}
+	return out
+}
+
+// reason returns why an example is refused: "wrong" if the schema alone refuses it as well.
+func (e *examples) reason(op *spec.Operation, a validate.Arguments) string {
+	refuses := func(r spec.Raw, v value.Value) bool {
+		s, err := e.reference.compile(r)
+		return err == nil && check(s, v) != nil
+	}
+	if a.HasBody {
+		for _, c := range op.Body.Contents {
+			if c.MediaType == a.Media && refuses(c.Schema, a.Body) {
+				return "wrong"
+			}
+			if c.MediaType == a.Media && !spec.IsJSON(a.Media) {
+				return "file"
+			}
+		}
+		return "undeclared"
+	}
+	in := map[string]value.Value{"path": a.Path, "query": a.Query, "header": a.Headers}
+	for _, p := range e.v.Parameters(op) {
+		if given, ok := in[p.In].Get(p.Name); ok && refuses(p.Schema, given) {
+			return "wrong"
+		}
+	}
+	return "undeclared"
 }

@@ -73,9 +73,6 @@ func (d *Document) schema(r Raw, name string) Schema {
 	s := Schema{Name: name, Raw: r}
 	for member, v := range r.Members() {
 		s.member(member, v)
-		if d.Dialect != OpenAPI31 && (member == "nullable" || member == "x-nullable") {
-			s.Nullable = s.Nullable || v.True()
-		}
 	}
 	return s
 }
@@ -86,6 +83,8 @@ func (s *Schema) member(name string, v Raw) {
 	switch name {
 	case "type":
 		s.kinds(v)
+	case "nullable", "x-nullable":
+		s.Nullable = s.Nullable || v.True()
 	case "format":
 		s.Format = v.Text()
 	case "title":

@@ -131,7 +131,7 @@ func (t *translator) member(out map[string]any, w *written, name string, m spec.
 	case "type":
 		kinds(out, m)
 	case "nullable", "x-nullable":
-		w.nullable = w.nullable || t.v.Dialect() != spec.OpenAPI31 && m.True()
+		w.nullable = w.nullable || m.True() // also in 3.1, which has no such keyword: documents carry it on
 	case "format":
 		w.format = m.Text()
 	case "enum":
@@ -271,7 +271,7 @@ func (w *written) finish(out map[string]any) {
 		out["enum"] = append(list, nil)
 	}
 	// If null doesn't match a composition, it is added as an alternative.
-	for _, name := range []string{"allOf", "oneOf", "anyOf", "if"} {
+	for _, name := range []string{"$ref", "allOf", "oneOf", "anyOf", "if"} {
 		if out[name] != nil {
 			rest := map[string]any{}
 			for k, v := range out {

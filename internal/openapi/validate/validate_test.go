@@ -286,3 +286,16 @@ func TestComposed(t *testing.T) {
 		}
 	}
 }
+
+// TestNullable checks that null is taken where a document of OpenAPI 3.1 still says nullable, which 3.1 doesn't have.
+func TestNullable(t *testing.T) {
+	const doc = `{"openapi":"3.1.0","paths":{"/a":{"post":{"operationId":"op","requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{
+		"plain":{"type":"string"},"text":{"type":"string","nullable":true},"kind":{"$ref":"#/components/schemas/Kind","nullable":true}}}}}}}}},
+		"components":{"schemas":{"Kind":{"type":"string","enum":["a"]}}}}`
+	c, v := checker(t, doc, Options{})
+	for body, ok := range map[string]bool{`{"text":null}`: true, `{"kind":null}`: true, `{"kind":"a"}`: true, `{"plain":null}`: false, `{"kind":"b"}`: false, `{"text":1}`: false} {
+		if _, err := c.Check(v.Operations()[0], arguments(t, `{"body":`+body+`}`)); (err == nil) != ok {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
