@@ -196,10 +196,12 @@ func (e *execution) write(ctx context.Context, a change.Approved) (change.EventK
 	if err != nil {
 		return "", change.Outcome{}, err
 	}
-	if c.Lease.Sent {
-		return change.EventUnknown, c.Left(), nil
-	}
 	w, err := g.writer(c.Source)
+	if c.Lease.Sent {
+		permit, _ := e.permitted(ctx, a) // one that is refused reads nothing, and the outcome stays unknown
+		event, outcome := source.Settle(ctx, w, permit, c)
+		return event, outcome, nil
+	}
 	if err != nil {
 		event, outcome := change.Refused(err)
 		return event, outcome, nil
@@ -216,8 +218,8 @@ func (e *execution) write(ctx context.Context, a change.Approved) (change.EventK
 		return e.fallen(ctx, w, c, err)
 	}
 	_, unmarked := g.options.Sources[c.Source].(source.Unmarked)
-	permit = permit.Recorded(func(ctx context.Context, done change.Receipt) error {
-		if err := e.queue.Reached(ctx, a, done); err != nil {
+	permit = permit.Recorded(func(ctx context.Context, done change.Receipt, had []int) error {
+		if err := e.queue.Reached(ctx, a, done, had); err != nil {
 			return err
 		}
 		return g.record(ctx, c.ID)

@@ -44,14 +44,16 @@ func (q *Queue) Sending(ctx context.Context, a Approved, whose string) error {
 	return q.move(ctx, c, EventSending, Step{Actor: actor}, Guard{Lease: q.o.Lease})
 }
 
-// Reached records that the calls of a that done is the receipt of were carried out, before the next one is sent. It fails
-// with problem.Conflict if the lease has passed to another executor: nothing more may be sent then.
-func (q *Queue) Reached(ctx context.Context, a Approved, done Receipt) error {
+// Reached records, before a call of a is sent, what the calls before it made, and had, see Lease. It fails with
+// problem.Conflict if the lease has passed to another executor: nothing more may be sent then.
+func (q *Queue) Reached(ctx context.Context, a Approved, done Receipt, had []int) error {
 	c, err := a.Change()
 	if err != nil {
 		return err
 	}
-	c.Lease.Done = &done
+	if c.Lease.Had = had; done.Rows > 0 {
+		c.Lease.Done = &done
+	}
 	said := Progress(done.Rows, len(c.Writes), "is being sent")
 	return q.move(ctx, c, EventSending, Step{Comment: said, Actor: q.actor(c.Agent)}, Guard{Lease: q.o.Lease})
 }

@@ -160,6 +160,7 @@ type Lease struct {
 	From   time.Time `json:"from,omitzero"` // set by the store: the time that it was taken, less its length. Before that time, which only a clock set back shows, it has run out, too
 	Sent   bool      `json:"sent,omitzero"` // sending to a target that keeps no marker has begun: it must not be sent again
 	Done   *Receipt  `json:"done,omitzero"` // of several calls: those carried out before the one that is being sent; nil for none
+	Had    []int     `json:"had,omitzero"`  // of each call: the records that matched what it makes before it was sent; -1 for one that isn't looked for
 }
 
 // An Outcome is how a change ended.

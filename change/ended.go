@@ -15,6 +15,7 @@ type Partly struct {
 	Done Receipt // of the calls that were carried out
 	Of   int     // number of calls
 	Err  error
+	Left bool // the next call was not sent: its executor left before that
 }
 
 // Error returns why it stopped.
@@ -68,6 +69,9 @@ func Refused(why error) (EventKind, Outcome) {
 // ended returns the outcome of a change that stopped between its calls.
 func (p *Partly) ended() (EventKind, Outcome) {
 	why, event, next := problem.Of(p.Err), EventFailed, "was refused"
+	if p.Left {
+		next = "was not sent"
+	}
 	if errors.Is(p.Err, ErrUnknown) {
 		event, next = EventUnknown, "may have happened or not"
 	}

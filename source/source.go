@@ -115,6 +115,24 @@ type Unmarked interface {
 	Unmarked()
 }
 
+// A Settler is a Writer that can find out, by reading alone, what became of a change that an executor left after it had
+// begun to send it. Its results are those of Writer.Apply; an error that wraps change.ErrUnknown if it can't be known.
+type Settler interface {
+	Writer
+	Settle(ctx context.Context, p writes.Permit, left change.Lease) (change.Receipt, error)
+}
+
+// Settle returns what became of c, which an executor left after it had begun to send it: unknown, unless w can find out.
+func Settle(ctx context.Context, w Writer, p writes.Permit, c *change.Change) (change.EventKind, change.Outcome) {
+	if s, ok := w.(Settler); ok {
+		event, outcome, ended := change.Ended(s.Settle(ctx, p, c.Lease))
+		if ended && event != change.EventUnknown {
+			return event, outcome
+		}
+	}
+	return change.EventUnknown, c.Left()
+}
+
 // A Writer is a Source that can write.
 //
 // Preview reports what a draft would do, without leaving any effect: if possible, it runs the draft in a transaction

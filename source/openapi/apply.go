@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -12,6 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // Apply implements source.Writer. It compares the current state with the reviewed one just before the first call is
@@ -34,8 +36,8 @@ func (a *API) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error
 		return change.Receipt{}, err
 	}
 	for i := range list {
-		if i > 0 {
-			if err := plan.Reached(ctx, s.done); err != nil {
+		if i > 0 || slices.ContainsFunc(s.had, func(n int) bool { return n >= 0 }) && plan.Reached != nil {
+			if err := plan.Reached(ctx, s.done, s.had); err != nil {
 				return change.Receipt{}, errors.Join(change.ErrFenced, err)
 			}
 		}
@@ -103,15 +105,8 @@ func (s *sending) call(ctx context.Context, i int) error {
 	}
 	// No answer came: the API is asked whether the call was carried out, by what it changed or made.
 	r, err := s.api.write(ctx, &call, key)
-	if errors.Is(err, change.ErrUnknown) && s.api.happened(ctx, &call, s.now[i]) {
-		s.made("", value.Value{})
+	if errors.Is(err, change.ErrUnknown) && s.settled(ctx, &call, s.now[i], s.had[i]) {
 		return nil
-	}
-	if errors.Is(err, change.ErrUnknown) {
-		if made, ok := s.api.made(ctx, &call, s.had[i]); ok {
-			s.made("", made)
-			return nil
-		}
 	}
 	if err != nil {
 		return err
@@ -132,6 +127,58 @@ func (s *sending) call(ctx context.Context, i int) error {
 	}
 	s.made(strings.TrimSpace(r.Header.Get("Location")), answer)
 	return nil
+}
+
+// Settle implements source.Settler: it reads what became of the call that was being sent. Those after it were not sent.
+func (a *API) Settle(ctx context.Context, p writes.Permit, left change.Lease) (change.Receipt, error) {
+	plan, err := p.Plan()
+	if err != nil {
+		return change.Receipt{}, err
+	}
+	s := sending{api: a, plan: &plan}
+	if left.Done != nil {
+		s.done = *left.Done
+	}
+	for _, answer := range s.done.After {
+		s.answers = append(s.answers, unmasked(answer))
+	}
+	i := int(s.done.Rows)
+	if i >= len(plan.Items) || plan.Items[i].Op != write.OpCall {
+		return change.Receipt{}, problem.New(problem.Internal, "the change has no such call")
+	}
+	permit, err := plan.Items[i].Call.Answered(s.answers)
+	if err != nil {
+		return change.Receipt{}, err
+	}
+	call, err := permit.Plan()
+	if err != nil {
+		return change.Receipt{}, err
+	}
+	reviewed, had := change.Effect{}, -1
+	reviewed.Before, reviewed.After = differs(&call, plan.Items[i].Before)
+	if i < len(left.Had) {
+		had = left.Had[i]
+	}
+	switch {
+	case !s.settled(ctx, &call, reviewed, had):
+		return change.Receipt{}, unknown("its executor left", nil)
+	case i+1 < len(plan.Items):
+		return change.Receipt{}, &change.Partly{Done: s.done, Of: len(plan.Items), Left: true, Err: problem.New(problem.Conflict, "its executor left")}
+	}
+	return s.done, nil
+}
+
+// settled reads whether a call whose outcome is unknown was carried out, and notes it then.
+func (s *sending) settled(ctx context.Context, call *calls.Plan, reviewed change.Effect, had int) bool {
+	if s.api.happened(ctx, call, reviewed) {
+		s.made("", value.Value{})
+		return true
+	}
+	made, ok := s.api.made(ctx, call, had)
+	if ok {
+		s.made("", made)
+	}
+	return ok
 }
 
 // made notes that a call was carried out.

@@ -30,7 +30,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// callerVariable makes the test binary an executor of calls: its value is the path of the store and the URL of the API.
+// callerVariable makes the test binary an executor of calls: its value is the path of the store, the URL of the API and the
+// name of its document, "machines" or "rooms".
 const callerVariable = "BAILIWICK_TEST_CALLER"
 
 // callerLease is how long an executor leases a change: another takes it up soon after the first was killed.
@@ -49,13 +50,17 @@ func TestMain(m *testing.M) {
 }
 
 // caller opens a gateway over a store and an API, as each executor has it.
-func caller(ctx context.Context, path, url string) (*bailiwick.Gateway, *change.Queue, error) {
+func caller(ctx context.Context, path, url, document string) (*bailiwick.Gateway, *change.Queue, error) {
 	store, err := sqlite.Open(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := spec.Load([]byte(machines))
-	if err != nil {
+	rules := calls.Rules{}
+	text := machines
+	if document == "rooms" {
+		text, rules.ReadBack = rooms, visited
+	}
+	if rules.Document, err = spec.Load([]byte(text)); err != nil {
 		return nil, nil, err
 	}
 	sender, err := client.New(client.Options{Base: url})
@@ -64,18 +69,18 @@ func caller(ctx context.Context, path, url string) (*bailiwick.Gateway, *change.
 	}
 	queue := change.NewQueue(change.Options{Store: store, Lease: callerLease, Most: 1 << 20, Rate: 1 << 20})
 	g, _, err := bailiwick.New(ctx, bailiwick.Options{Sources: map[string]source.Source{"flow": openapi.New("flow", sender)}, Audit: store, Changes: queue, Refresher: identity.Fixed{},
-		Rules: policy.Rules{Version: "v1", APIs: map[string]calls.Rules{"flow": {Document: d}}}})
+		Rules: policy.Rules{Version: "v1", APIs: map[string]calls.Rules{"flow": rules}}})
 	return g, queue, err
 }
 
 // beCaller runs the test binary as an executor, until it is killed.
 func beCaller(order string) {
-	var path, url string
-	_, err := fmt.Sscan(order, &path, &url)
+	var path, url, document string
+	_, err := fmt.Sscan(order, &path, &url, &document)
 	ctx := context.Background()
 	var g *bailiwick.Gateway
 	if err == nil {
-		g, _, err = caller(ctx, path, url)
+		g, _, err = caller(ctx, path, url, document)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -109,7 +114,7 @@ func TestCallsKilled(t *testing.T) {
 	}))
 	t.Cleanup(api.Close)
 	path := filepath.Join(t.TempDir(), "bailiwick.db")
-	g, queue, err := caller(t.Context(), path, api.URL)
+	g, queue, err := caller(t.Context(), path, api.URL, "machines")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +145,7 @@ func TestCallsKilled(t *testing.T) {
 			propose(1 + i%2*2) // one call, or three in order
 		}
 		child := exec.Command(os.Args[0])
-		child.Env = append(os.Environ(), callerVariable+"="+path+" "+api.URL)
+		child.Env = append(os.Environ(), callerVariable+"="+path+" "+api.URL+" machines")
 		out, err := child.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

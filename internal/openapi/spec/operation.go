@@ -16,6 +16,7 @@ type Operation struct {
 	Parameters  []Parameter // ordered by location (path, query, header, cookie), then as declared
 	Body        *Body       // nil if it has none
 	Responses   []Response  // as declared
+	Links       []Link      // of successful responses, to operations of the document
 }
 
 // Name returns method and path, which identify an operation in every document.
@@ -129,6 +130,12 @@ type Encoding struct {
 	Style       string // "" if the document gives none
 	Explode     bool
 	Reserved    bool
+}
+
+// A Link says how to call another operation after this one.
+type Link struct {
+	To         string            // the operation's id, or its method and path
+	Parameters map[string]string // its parameters, by name, as expressions: $request.body#/name, $response.body#/id
 }
 
 // A Response is an operation's response with one status.

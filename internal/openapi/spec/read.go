@@ -159,8 +159,38 @@ func (r *reader) responses(op *Operation, responses Raw, produces []string) erro
 			return fmt.Errorf("its answer %s: %w", status, err)
 		}
 		op.Responses = append(op.Responses, out)
+		if strings.HasPrefix(out.Status, "2") {
+			op.Links = append(op.Links, r.links(v.Get("links"))...)
+		}
 	}
 	return nil
+}
+
+// links reads the links of a response. One that leads nowhere is left out: it only says more.
+func (r *reader) links(links Raw) (out []Link) {
+	for _, v := range links.Members() {
+		v, _, err := r.d.follow(v)
+		if err != nil {
+			continue
+		}
+		link := Link{To: v.Get("operationId").Text(), Parameters: map[string]string{}}
+		if path, method, ok := cutLast(strings.TrimPrefix(v.Get("operationRef").Text(), "#/paths/")); ok {
+			link.To = strings.ToUpper(method) + " " + unescape(path)
+		}
+		for name, m := range v.Get("parameters").Members() {
+			link.Parameters[strings.TrimPrefix(name, "path.")] = m.Text()
+		}
+		out = append(out, link)
+	}
+	return out
+}
+
+func cutLast(ref string) (before, after string, ok bool) {
+	at := strings.LastIndexByte(ref, '/')
+	if at < 0 {
+		return "", "", false
+	}
+	return ref[:at], ref[at+1:], true
 }
 
 // contents reads the media types of a body or an answer, in order and in lower case. example comes before examples. A schema whose

@@ -161,24 +161,28 @@ func (r *Reach) before(p identity.Principal, op *spec.Operation, args validate.A
 	return nil
 }
 
-// back returns the permit to read what a call of op makes, and what to look for; nil if no rule says how, or p may not.
+// back returns the permit to read what a call of op makes, and what to look for; nil if neither a rule nor a link of the document
+// says how, or p may not.
 func (r *Reach) back(p identity.Principal, op *spec.Operation, args validate.Arguments) (*Permit, readback.Look) {
-	for _, rule := range r.api.rules.ReadBack {
-		if !(classify.Rule{Operations: rule.Operations}).Matches(op) {
-			continue
-		}
-		look, ok := rule.Of(args)
-		reads, err := r.View.Operation(rule.By)
-		if !ok || err != nil || !p.Has(identity.Read) || r.View.Class(reads) != classify.Read {
-			break
-		}
-		plan, err := r.plan(p, reads, look.Arguments)
-		if err != nil {
-			break
-		}
-		return &Permit{plan, r}, look
+	at := slices.IndexFunc(r.api.rules.ReadBack, func(rule readback.Rule) bool { return classify.Rule{Operations: rule.Operations}.Matches(op) })
+	var rule readback.Rule
+	if at >= 0 {
+		rule = r.api.rules.ReadBack[at]
+	} else if linked, ok := readback.Linked(r.api.rules.Document, op); ok {
+		rule = linked
+	} else {
+		return nil, readback.Look{}
 	}
-	return nil, readback.Look{}
+	look, ok := rule.Of(args)
+	reads, err := r.View.Operation(rule.By)
+	if !ok || err != nil || !p.Has(identity.Read) || r.View.Class(reads) != classify.Read {
+		return nil, readback.Look{}
+	}
+	plan, err := r.plan(p, reads, look.Arguments)
+	if err != nil {
+		return nil, readback.Look{}
+	}
+	return &Permit{plan, r}, look
 }
 
 // about returns the permit to read what a call of op acts on: by the GET of the longest path before op's that ends with a

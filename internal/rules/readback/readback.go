@@ -20,6 +20,45 @@ type Rule struct {
 	By          string            // the id of the operation that reads
 	Path, Query map[string]string // its parameters; nil for none
 	Match       map[string]string // fields of a record, as dotted paths, that together identify what a call made; at least one
+
+	one bool // the read has what the call made, and nothing else; see Linked
+}
+
+// Linked returns the rule that a link of op in its document makes: one to a read of a single thing, all of whose path
+// parameters are given by the request. A link that needs the answer is none, since the answer is what was lost.
+func Linked(d *spec.Document, op *spec.Operation) (Rule, bool) {
+	for _, link := range op.Links {
+		by := d.Called(link.To)
+		if by == nil || by.Method != "GET" || !strings.HasSuffix(strings.TrimSuffix(by.Path, "/"), "}") {
+			continue
+		}
+		rule := Rule{By: by.ID, Path: map[string]string{}, one: true}
+		for _, p := range by.Parameters {
+			place, ok := requested(link.Parameters[p.Name])
+			switch {
+			case p.In == "path" && ok:
+				rule.Path[p.Name] = place
+			case p.Required:
+				rule.one = false
+			}
+		}
+		if rule.one && len(rule.Path) > 0 {
+			return rule, true
+		}
+	}
+	return Rule{}, false
+}
+
+// requested returns the place in a call that a runtime expression of OpenAPI names, if it names one of the request.
+func requested(expression string) (string, bool) {
+	rest, ok := strings.CutPrefix(expression, "$request.")
+	if !ok {
+		return "", false
+	}
+	if pointer, ok := strings.CutPrefix(rest, "body#/"); ok {
+		return "body." + strings.ReplaceAll(pointer, "/", "."), pointer != ""
+	}
+	return rest, strings.HasPrefix(rest, "path.") || strings.HasPrefix(rest, "query.")
 }
 
 // Check returns what is wrong with r: at is its pointer.
@@ -58,11 +97,12 @@ func (r Rule) Check(d *spec.Document, classes *classify.Rules, at string) error 
 type Look struct {
 	Arguments validate.Arguments
 	want      map[string]value.Value // by dotted path
+	one       bool                   // the body is the record, whatever it has
 }
 
 // Of returns the Look for a call with arguments; false if the call doesn't give all that r needs.
 func (r Rule) Of(args validate.Arguments) (Look, bool) {
-	l := Look{want: map[string]value.Value{}}
+	l := Look{want: map[string]value.Value{}, one: r.one}
 	pick := func(places map[string]string) (value.Value, bool) {
 		var members []value.Member
 		for name, place := range places {
@@ -93,6 +133,9 @@ func (r Rule) Of(args validate.Arguments) (Look, bool) {
 // Found returns the records of a body that match l. The body is one record, a list, or an object with one list.
 func (l Look) Found(body value.Value) []value.Value {
 	list := []value.Value{body}
+	if l.one && !body.IsNull() {
+		return list
+	}
 	switch body.Kind() {
 	case value.Array:
 		list = body.List()

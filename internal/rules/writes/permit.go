@@ -35,7 +35,7 @@ func (d Draft) Plan() (Plan, error) { return planned(d.plan) }
 func (p Permit) Plan() (Plan, error) { return planned(p.plan) }
 
 // Recorded returns p with reached as Plan.Reached.
-func (p Permit) Recorded(reached func(ctx context.Context, done change.Receipt) error) Permit {
+func (p Permit) Recorded(reached func(ctx context.Context, done change.Receipt, had []int) error) Permit {
 	if p.plan == nil {
 		return p
 	}
@@ -63,9 +63,9 @@ type Plan struct {
 	Digest string // its digest, in hex
 	Fence  int64  // the fencing token of the lease under which it is applied
 
-	// Reached records which of several calls were made, before the next one is sent. After an error no more is sent, and
+	// Reached records which of several calls were made, and had, see change.Lease, before the next one is sent. After an error no more is sent, and
 	// the next executor ends the change. Nil if nothing can record it, and then several calls are not made.
-	Reached func(ctx context.Context, done change.Receipt) error
+	Reached func(ctx context.Context, done change.Receipt, had []int) error
 }
 
 // An Item is one write.
