@@ -206,8 +206,7 @@ func (e *execution) write(ctx context.Context, a change.Approved) (change.EventK
 		event, outcome := change.Refused(err)
 		return event, outcome, nil
 	}
-	// The rules of this moment decide, with the agent and the approvers as they are now.
-	permit, err := e.permitted(ctx, a)
+	permit, err := e.permitted(ctx, a) // by the rules of this moment, for the agent and the approvers as they are now
 	if err != nil {
 		if problem.CodeOf(err) == problem.Internal {
 			return "", change.Outcome{}, err // the store could not be asked: try again later
@@ -229,7 +228,6 @@ func (e *execution) write(ctx context.Context, a change.Approved) (change.EventK
 			return "", change.Outcome{}, err
 		}
 	}
-	// An outcome that is certain ends the change; else no later apply of it may write, before it is said to have failed.
 	receipt, err := w.Apply(ctx, permit)
 	event, outcome, ended := change.Ended(receipt, err)
 	switch {
@@ -238,8 +236,8 @@ func (e *execution) write(ctx context.Context, a change.Approved) (change.EventK
 	case errors.Is(err, change.ErrFenced):
 		return "", change.Outcome{}, &problem.Error{Code: problem.Conflict, Kind: "fenced", Detail: "another executor has taken the change"}
 	}
-	event, outcome, failed := g.barred(context.WithoutCancel(ctx), w, c, err)
-	if event == change.EventUnknown { // the next executor may still be able to settle it
+	event, outcome, failed := g.barred(context.WithoutCancel(ctx), w, c, err) // before it counts as failed, no later apply may write it
+	if event == change.EventUnknown {                                         // the next executor may still be able to settle it
 		return "", change.Outcome{}, fmt.Errorf("whether %s was written isn't known: %w", c.ID, err)
 	}
 	return event, outcome, failed

@@ -40,7 +40,7 @@ const (
 	Renewal TicketUse = "renewal" // a refresh token: becomes another Access and Renewal, once
 )
 
-// starts are the prefixes of tickets.
+// start returns the prefix of tickets of use u, so that one in the wrong place is recognized; "" for an unknown use.
 func (u TicketUse) start() string {
 	return map[TicketUse]string{Session: "bws_", Link: "bwl_", Code: "bwc_", Access: AccessStart, Renewal: "bwr_"}[u]
 }

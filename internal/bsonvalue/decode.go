@@ -38,12 +38,12 @@ func Decode(v bson.RawValue, t schema.Type) value.Value {
 	return out
 }
 
-// decode returns v as a value: ObjectIDs as hex, dates as dates, numbers exactly. A damaged value is one that was cut, with its size; a
-// type that only the database knows is the text of its extended JSON.
 // Computed is Decode for a value that a server has computed. It may be a whole number among doubles or decimals, which expressions
 // take for numbers of type t.
 func Computed(v bson.RawValue, t schema.Type) value.Value { return coerce.Widen(Decode(v, t), t) }
 
+// decode returns v as a value: ObjectIDs as hex, dates as dates, numbers exactly. A damaged value is one that was cut, with its size; a
+// type that only the database knows is the text of its extended JSON.
 func decode(v bson.RawValue, depth int) value.Value {
 	switch v.Type {
 	case bson.TypeNull, bson.TypeUndefined, 0:

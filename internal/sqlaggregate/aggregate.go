@@ -36,7 +36,7 @@ func one(op plan.Accumulate, x plan.Expr, t schema.Type) Aggregate {
 	return Aggregate{Accumulators: []plan.Accumulator{{Op: op, X: x, T: t}}, Value: func(refs []plan.Expr) plan.Expr { return refs[0] }}
 }
 
-// Aggregate binds a call.
+// aggregate binds a call of an aggregate function by its name; the Node has the flags of its value, a day or a length of time.
 func (b *binder) aggregate(c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
 	switch c.Name {
 	case "percentile_cont", "percentile_disc", "median", "mode":
@@ -152,7 +152,6 @@ func (b *binder) count(c *sqlparse.Call, args []sqlexpr.Node) (Aggregate, error)
 	return one(plan.Count, x, schema.Integer), nil
 }
 
-// sums binds sums, means and deviations: null for no values, unlike the accumulators.
 // someOf returns the first of refs, null where the second, the number of values, is 0.
 func someOf(refs []plan.Expr, t schema.Type) plan.Expr {
 	none := plan.Apply{Op: plan.Same, Args: []plan.Expr{refs[1], sqlexpr.Whole(0)}, T: schema.Boolean}

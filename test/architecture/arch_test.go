@@ -475,7 +475,8 @@ func TestWords(t *testing.T) {
 }
 
 // TestFunctionDocs checks that a function of 15 lines or more has a doc comment: the reader of a longer one should know
-// what it returns, and why it is done so, before reading it. Tests, suites, demo and examples are left out.
+// what it returns, and why it is done so, before reading it. Every doc comment begins with the name of its function, so
+// that none is left behind by one that moved or got another name. Tests, suites, demo and examples are left out.
 func TestFunctionDocs(t *testing.T) {
 	const long = 15
 	others := []string{"test/", "examples/", "internal/demo/", "internal/testservices/", "internal/sourcetest/"}
@@ -485,10 +486,14 @@ func TestFunctionDocs(t *testing.T) {
 		}
 		for _, d := range file.Decls {
 			f, ok := d.(*ast.FuncDecl)
-			if !ok || f.Doc != nil {
+			if !ok {
 				continue
 			}
-			if first := fset.Position(f.Pos()).Line; fset.Position(f.End()).Line-first+1 >= long {
+			first := fset.Position(f.Pos()).Line
+			switch words := strings.Fields(f.Doc.Text()); {
+			case len(words) > 0 && strings.TrimRight(words[0], ",.:") != f.Name.Name && f.Name.Name != "main":
+				t.Errorf("%s:%d: the comment of %s begins with %q", path, first, f.Name.Name, words[0])
+			case len(words) == 0 && fset.Position(f.End()).Line-first+1 >= long:
 				t.Errorf("%s:%d: %s has %d lines or more, and no comment that says what it returns and why", path, first, f.Name.Name, long)
 			}
 		}
