@@ -162,7 +162,7 @@ func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err e
 	}
 	writing, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	event, outcome, err := e.write(writing, approved)
+	event, outcome, err := e.write(writing, approved, c)
 	if err != nil {
 		return nil, err
 	}
@@ -189,13 +189,9 @@ func (e *execution) conclude(ctx context.Context, a change.Approved, event chang
 	return c, e.gateway.record(ctx, c.ID)
 }
 
-// write decides again and writes. An error means that the outcome is unknown and the change has to be taken up again.
-func (e *execution) write(ctx context.Context, a change.Approved) (change.EventKind, change.Outcome, error) {
+// write decides again and writes c, which is a's. An error means that the outcome is unknown and the change has to be taken up again.
+func (e *execution) write(ctx context.Context, a change.Approved, c *change.Change) (change.EventKind, change.Outcome, error) {
 	g := e.gateway
-	c, err := a.Change()
-	if err != nil {
-		return "", change.Outcome{}, err
-	}
 	w, err := g.writer(c.Source)
 	if c.Lease.Sent {
 		permit, _ := e.permitted(ctx, a) // one that is refused reads nothing, and the outcome stays unknown
