@@ -114,6 +114,8 @@ func (c *Call) SQL(ctx context.Context, q *query.SQL) (*shape.Page, error) {
 	return page, err
 }
 
+// computed runs a query without a next page. More is only what the default limit has left out: of a limit of the caller's own it isn't
+// known.
 func (c *Call) computed(ctx context.Context, q query.Query) (*shape.Page, error) {
 	return answered(ctx, c, q, 0, func(rows redact.Rows) (*shape.Page, error) {
 		page, err := shape.Rows(rows, c.gateway.options.Budget)
