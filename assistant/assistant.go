@@ -204,6 +204,7 @@ type Message struct {
 	Calls []Call `json:"calls,omitempty"` // of the assistant: the calls it requests; of a tool: their results
 }
 
+// transcript returns turns as Messages: calls with their arguments, and results as calls with what came back.
 func transcript(turns []llm.Message) []Message {
 	all := make([]Message, len(turns))
 	for i, turn := range turns {

@@ -147,6 +147,7 @@ func because(err error) string {
 	return ": " + err.Error()
 }
 
+// names returns the names of all tools, those that aren't declared too, sorted.
 func (c *catalogue) names() []string {
 	var all []string
 	for name := range c.tools {
