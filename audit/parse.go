@@ -77,6 +77,7 @@ func (p *parser) number(member string) int64 {
 	return p.integer(member)
 }
 
+// integer consumes a member and its number; what isn't one, such as a number beyond 64 bits, is bad.
 func (p *parser) integer(member string) int64 {
 	if !p.take(member) {
 		p.bad = true
@@ -149,6 +150,7 @@ func (p *parser) escaped() string {
 	return ""
 }
 
+// list consumes a member and its list of strings, which has at least one; nil without the member, since an empty list isn't written.
 func (p *parser) list(member string) []string {
 	if !p.take(member + "[") {
 		return nil
