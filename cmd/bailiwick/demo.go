@@ -149,6 +149,7 @@ func (d *demonstration) prepare(ctx context.Context) (c *config.Config, stop fun
 	return c, stop, nil
 }
 
+// makeTokens makes a token for an agent of each tenant. The store has only hashes, so the secrets are kept for the conversation.
 func (d *demonstration) makeTokens(ctx context.Context, tokens *identity.Tokens) error {
 	d.tokens = map[string]string{}
 	for _, tenant := range []string{demo.Acme, demo.Globex} {
