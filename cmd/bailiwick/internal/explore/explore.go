@@ -195,6 +195,7 @@ func (e *explorer) help(context.Context, string) error {
 	return nil
 }
 
+// tools prints the tools by name, each with whether it reads and its description's first sentence.
 func (e *explorer) tools(ctx context.Context, _ string) error {
 	all, err := e.client.Tools(ctx)
 	if err != nil {
@@ -241,6 +242,7 @@ func (e *explorer) count(ctx context.Context, rest string) error {
 	return e.call(ctx, "count_objects", arguments)
 }
 
+// tool calls the tool that rest begins with, with the arguments that follow as JSON or as name=value.
 func (e *explorer) tool(ctx context.Context, rest string) error {
 	name, text, _ := strings.Cut(rest, " ")
 	var words []string
@@ -280,6 +282,7 @@ func (e *explorer) prompts(ctx context.Context, _ string) error {
 	return oneshot.PrintPrompts(e.Terminal, all)
 }
 
+// render prints the prompt that rest begins with, for the arguments that follow. rest isn't empty: do checks it.
 func (e *explorer) render(ctx context.Context, rest string) error {
 	words := strings.Fields(rest)
 	arguments, err := oneshot.PromptArguments(words[1:])
@@ -311,6 +314,7 @@ func (e *explorer) resources(ctx context.Context, rest string) error {
 	return oneshot.PrintResources(e.Terminal, all)
 }
 
+// as connects as another principal, and closes the old connection. If that fails, the session goes on as before.
 func (e *explorer) as(ctx context.Context, rest string) error {
 	c, end, n, m := e.client, e.end, e.names, e.model
 	e.As(rest)

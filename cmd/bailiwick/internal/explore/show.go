@@ -104,6 +104,7 @@ func cell(v value.Value) string {
 	return string(v.AppendJSON(nil))
 }
 
+// printExpanded prints each record as a list of its fields, cut to a line each; fields that it lacks are left out.
 func (e *explorer) printExpanded(records []value.Value, columns []string) {
 	width := 0
 	for _, c := range columns {
@@ -187,6 +188,7 @@ func (e *explorer) classNames(ctx context.Context) []string {
 	return e.names.classes
 }
 
+// fieldNames returns the fields of a class for completion, as get_schema lists them, asked for once; none if the call fails.
 func (e *explorer) fieldNames(ctx context.Context, class string) []string {
 	if e.names.fields == nil {
 		e.names.fields = map[string][]string{}
