@@ -108,6 +108,7 @@ type flags struct {
 	timeout                time.Duration
 }
 
+// add defines the flags in s.
 func (f *flags) add(s *pflag.FlagSet) {
 	s.StringVar(&f.where, "where", "", "which records: a where object in `JSON`, - for standard input")
 	s.StringVar(&f.pipeline, "pipeline", "", "what to make of the records: a list of stages in `JSON`, - for standard input")
