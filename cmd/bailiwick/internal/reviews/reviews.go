@@ -112,6 +112,7 @@ func (d desk) found(ctx context.Context, path string, asked filter, page any) (d
 	return d.t.JSON, err
 }
 
+// show returns the command changes show.
 func (d desk) show() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show ID",
@@ -265,6 +266,7 @@ func (d desk) reject() *cobra.Command {
 	return cmd
 }
 
+// comment returns the command changes comment, which decides nothing.
 func (d desk) comment() *cobra.Command {
 	return &cobra.Command{
 		Use:   "comment ID WORDS",
@@ -276,6 +278,7 @@ func (d desk) comment() *cobra.Command {
 	}
 }
 
+// renew returns the command changes renew, which prints the change with its new preview.
 func (d desk) renew() *cobra.Command {
 	return &cobra.Command{
 		Use:   "renew ID",
@@ -291,6 +294,7 @@ func (d desk) renew() *cobra.Command {
 	}
 }
 
+// revert returns the command changes revert, which prints the change that it proposed.
 func (d desk) revert() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{

@@ -9,6 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
+// requestChanges returns the command changes request-changes.
 func (d desk) requestChanges() *cobra.Command {
 	return &cobra.Command{
 		Use:   "request-changes ID WORDS",

@@ -40,6 +40,7 @@ func printRows(t *terminal.Terminal, rows []review.Row, now time.Time) error {
 	return w.Flush()
 }
 
+// age returns d in the largest unit that fits, days from two on: 40s, 12m, 47h, 3d. A negative duration is 0s, as clocks differ.
 func age(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -130,6 +131,7 @@ func (p *page) facts() {
 
 func when(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC") }
 
+// stateOf returns the name of a state in its colour: green is done, red can't be undone here, amber needs a new proposal, blue waits.
 func stateOf(s change.State) string {
 	style := terminal.Blue
 	switch s {
