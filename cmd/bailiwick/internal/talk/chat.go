@@ -280,6 +280,7 @@ func (c *chat) compact(ctx context.Context) error {
 	return nil
 }
 
+// tools prints the names of the tools that the model may call.
 func (c *chat) tools(ctx context.Context) error {
 	all, err := c.assistant.Tools(ctx)
 	if err != nil {
