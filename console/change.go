@@ -36,6 +36,8 @@ type changePage struct {
 	Queue   string            // the address of that queue
 }
 
+// change shows one change. After a decision the query says what was done (did), and to which change if the page shows the next one
+// (after).
 func (c *Console) change(v *visit) error {
 	sheet, err := c.desk(v).Sheet(v.ctx(), v.r.PathValue("id"))
 	if err != nil {

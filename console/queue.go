@@ -214,6 +214,7 @@ func shape(r row) string {
 	return strings.Join([]string{string(r.State), r.Op, strings.Join(r.Classes, ","), strings.Join(r.Fields, ","), r.Agent, r.Owner, string(r.Risk), strconv.FormatBool(r.Batch), strconv.FormatBool(r.Rows == 1)}, "\x00")
 }
 
+// batchAddress returns the page that decides about those of rows together that can be.
 func batchAddress(rows []row) string {
 	q := url.Values{}
 	for _, r := range rows {

@@ -34,6 +34,8 @@ type signingIn struct {
 	via string // the Data of the session that begins
 }
 
+// signInPage shows the sign-in page. A visitor who is signed in goes on to next, unless a link is for another person or they have to
+// prove again who they are.
 func (c *Console) signInPage(v *visit) error {
 	q := v.r.URL.Query()
 	p := signingIn{Link: q.Get("link"), Next: edge.Within(Path, q.Get("next")), Ended: q.Has("ended"), Again: q.Has("again")}
