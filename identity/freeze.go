@@ -38,6 +38,7 @@ func Freeze(p Principal) []byte {
 	return text
 }
 
+// freeze returns the JSON form of p and those above it; nil for nil.
 func freeze(p *Principal) *frozen {
 	if p == nil {
 		return nil

@@ -142,6 +142,7 @@ func storeFailed(err error) error {
 	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "token_store", Err: err}
 }
 
+// remember caches an entry by its prefix, in the place of an arbitrary other one if the cache is full.
 func (t *Tokens) remember(prefix string, e *entry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
