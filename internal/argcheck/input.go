@@ -178,6 +178,7 @@ func (in *Schema) faults(e *jsonschema.ValidationError, p *problem.Error) {
 	}
 }
 
+// nearest returns the end of a sentence about an unknown name: the near names, else the known ones.
 func nearest(near, known []string) string {
 	if len(near) > 0 {
 		return problem.DidYouMean(near)
