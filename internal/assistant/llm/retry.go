@@ -52,6 +52,7 @@ func (m Retrying) Generate(ctx context.Context, r Request, text func(string)) (R
 	}
 }
 
+// pause waits for d, or returns why ctx ended.
 func pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -51,6 +51,7 @@ func keep(schema map[string]any, keywords []string) {
 	}
 }
 
+// keepIn applies keep to a schema, or to each schema of a list.
 func keepIn(v any, keywords []string) {
 	switch v := v.(type) {
 	case map[string]any:
