@@ -221,6 +221,8 @@ func (out *chatReply) call(index int, id string) *llm.Call {
 	return &out.Message.Calls[len(out.Message.Calls)-1]
 }
 
+// end returns the reply. Without a finish reason the stream was cut off; calls of small servers that came without an id get one by
+// their place.
 func (out *chatReply) end() (llm.Reply, error) {
 	if out.Reason == "" {
 		return llm.Reply{}, llm.CutOff()
