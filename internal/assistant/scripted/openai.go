@@ -263,6 +263,7 @@ func (s *responsesStream) reasoning(encrypted bool) {
 	s.output = append(s.output, item)
 }
 
+// call adds the events of one output item of type function_call, its arguments in pieces.
 func (s *responsesStream) call(call llm.Call) {
 	at, id := len(s.output), "fc_"+call.ID
 	item := func(status, arguments string) j {

@@ -42,6 +42,7 @@ func Rules(plans []Plan) Script {
 	}
 }
 
+// next returns the turn after results: the next step's call, or the answer; a refusal ends the plan.
 func (p Plan) next(results []llm.Result) Turn {
 	n := len(results)
 	if n > 0 && refusal(results[n-1].Text) != "" {

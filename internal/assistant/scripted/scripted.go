@@ -116,6 +116,7 @@ type event struct {
 	data any
 }
 
+// formatOf returns the format that is spoken at path, whatever comes before it.
 func formatOf(path string) (format, bool) {
 	switch {
 	case strings.HasSuffix(path, "/chat/completions"):
@@ -172,6 +173,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.stream(w, r, f, t, c)
 }
 
+// sendFault answers with the turn's status, and its Raw body or an error in the format.
 func sendFault(w http.ResponseWriter, f format, t Turn) {
 	if t.Raw != "" {
 		w.WriteHeader(t.Status)
