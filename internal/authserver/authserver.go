@@ -153,6 +153,7 @@ type refusal struct {
 // Error returns the code and the detail.
 func (r *refusal) Error() string { return r.Code + ": " + r.Detail }
 
+// refuse answers a request at the token or registration endpoint with an error, by the statuses of RFC 6749, 5.2.
 func refuse(w http.ResponseWriter, r *refusal) {
 	status := http.StatusBadRequest
 	switch r.Code {
