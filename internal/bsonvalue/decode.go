@@ -146,6 +146,7 @@ func object(doc bson.Raw, depth int) value.Value {
 	return value.OfObject(members)
 }
 
+// array decodes a list; one that is damaged or nests too deep is cut, with its size in bytes.
 func array(list bson.RawArray, depth int) value.Value {
 	values, err := list.Values()
 	if err != nil || depth >= maxDepth {
