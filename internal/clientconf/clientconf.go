@@ -79,6 +79,7 @@ func headers(s Server) map[string]string {
 func remote(s Server) any { return entry{URL: s.URL, Headers: headers(s)} }
 func local(s Server) any  { return entry{Command: s.Command[0], Args: s.Command[1:]} }
 
+// claudeCode returns the client Claude Code, whose one file has the servers of all projects.
 func claudeCode() Client {
 	return Client{ID: "claude-code", Name: "Claude Code", Format: "tried with @anthropic-ai/claude-code 2.1.197", Check: "claude mcp list",
 		Project: ".mcp.json", at: []string{"mcpServers"}, variable: "${" + installlink.Variable + "}",
@@ -98,6 +99,7 @@ func claudeDesktop() Client {
 		file: func(m Machine) string { return filepath.Join(m.Config, "Claude", "claude_desktop_config.json") }}
 }
 
+// codex returns the client Codex, whose file is TOML.
 func codex() Client {
 	return Client{ID: "codex", Name: "Codex", Format: "tried with @openai/codex 0.169.0", Check: "codex mcp list",
 		at: []string{"mcp_servers"}, toml: true,
@@ -162,6 +164,7 @@ func windsurf() Client {
 		remote: func(s Server) any { return entry{ServerURL: s.URL, Headers: headers(s)} }}
 }
 
+// zed returns the client Zed, whose file has another place on Windows.
 func zed() Client {
 	return Client{ID: "zed", Name: "Zed", Format: "zed.dev/docs/ai/mcp, 2025", Check: "the Agent Panel's settings",
 		at: []string{"context_servers"}, remote: remote,
