@@ -109,6 +109,7 @@ func transitions(into *map[string]map[string][]string) yamlconf.Shape {
 	}})
 }
 
+// lookups is the shape of the records that an action reads before, by name.
 func lookups(into *map[string]action.Lookup) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "lookup", Of: func(name string) (yamlconf.Shape, func()) {
 		var l action.Lookup

@@ -14,6 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
+// classes is the shape of the rules by class.
 func (c *Config) classes() yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "class", Of: func(name string) (yamlconf.Shape, func()) {
 		var rule policy.ClassRule

@@ -88,6 +88,7 @@ func (m *Metrics) setListen(s string) string {
 	return ""
 }
 
+// shape is the shape of logging. calls has three states: true, false (Quiet), and absent, which logs only calls that fail.
 func (l *Log) shape() yamlconf.Shape {
 	calls := yamlconf.Flag(&l.Calls)
 	given := calls.Read
