@@ -131,6 +131,7 @@ func secret(into *string) func(folder, s string) string {
 	}
 }
 
+// headerShape is the shape of a credential in a header of its own. Headers that the client sets itself are refused.
 func headerShape(h *Named, into **Named) yamlconf.Shape {
 	refused := []string{"Host", "Cookie", "Connection", "Content-Length", "Content-Type", "Transfer-Encoding"}
 	return yamlconf.Object([]yamlconf.Key{

@@ -65,6 +65,7 @@ func accessRules(into *[]classify.Rule) yamlconf.Shape {
 	})
 }
 
+// hidden is the shape of what rules hide of an API, appended to into.
 func hidden(into *[]calls.Hidden, cel Expression) yamlconf.Shape {
 	return yamlconf.Items("what is hidden", func(int) (yamlconf.Shape, func()) {
 		var h calls.Hidden
@@ -78,6 +79,7 @@ func hidden(into *[]calls.Hidden, cel Expression) yamlconf.Shape {
 	})
 }
 
+// parameters is the shape of the parameters that rules bind to the principal, appended to into.
 func parameters(into *[]calls.Parameter, cel Expression) yamlconf.Shape {
 	return yamlconf.Items("parameters", func(int) (yamlconf.Shape, func()) {
 		var p calls.Parameter
@@ -107,6 +109,7 @@ func modes(into *map[classify.Class]write.Mode) yamlconf.Shape {
 	}, yamlconf.NotEmpty))
 }
 
+// synonyms is the shape of an API's terms by common words.
 func synonyms(into *map[string][]string) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "word", Of: func(word string) (yamlconf.Shape, func()) {
 		var others []string
