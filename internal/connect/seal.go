@@ -27,6 +27,8 @@ type box struct {
 	aead cipher.AEAD
 }
 
+// newBox returns a box for a key of 32 bytes, with AES-256-GCM and random nonces. Its mark, a digest of the key, says which key sealed
+// a text.
 func newBox(key []byte) (box, error) {
 	if len(key) != 32 {
 		return box{}, errors.New("connect: the key that seals connections has 32 bytes")
@@ -54,6 +56,8 @@ func (c *Connections) bound(k Key) ([]byte, error) {
 
 var errNotOpened = errors.New("the connection was sealed with another key, for another provider or for another person")
 
+// seal returns t encrypted with the first key and bound to k, so that a row can't be put in the place of another person's. The mark
+// comes first.
 func (c *Connections) seal(k Key, t tokens) ([]byte, error) {
 	plain, err := json.Marshal(t)
 	if err != nil {
