@@ -156,6 +156,7 @@ func (r *reading) within(v value.Value) value.Value {
 	return v
 }
 
+// columns returns the plan's columns of a record, and then the values of its order if that is unique, for the next page's place.
 func (r *reading) columns(row value.Row) value.Row {
 	plan, of := r.plan, r.led(row)
 	out := make(value.Row, 0, len(plan.Columns)+len(plan.Order))

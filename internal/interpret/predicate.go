@@ -146,6 +146,7 @@ func (r *reading) inQuery(f query.InQuery) (test, error) {
 	}, err
 }
 
+// predicates makes a test of each part. An empty list is an error rather than true or false, because a parser makes none.
 func (r *reading) predicates(parts []query.Filter) ([]test, error) {
 	if len(parts) == 0 {
 		return nil, problem.New(problem.InvalidQuery, "an empty list of conditions")

@@ -94,6 +94,7 @@ func level(shape *plan.Shape, order []plan.Place, a, b value.Row) bool {
 	})
 }
 
+// shifted returns the value of the record f.Offset further for each of rows, f.Default beyond the ends, null without one.
 func shifted(f plan.Window, in records, rows []value.Row) []value.Value {
 	out := make([]value.Value, len(rows))
 	for i, row := range rows {
