@@ -134,6 +134,7 @@ var (
 	lastDate  = bson.NewDateTimeFromTime(time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC))
 )
 
+// all writes expressions; false if MongoDB can't compute one exactly.
 func (f *flow) all(es []plan.Expr) ([]any, bool) {
 	out := make([]any, len(es))
 	for i, e := range es {
@@ -207,6 +208,7 @@ func isoText(x string) any {
 	return op("$concat", whole, cond3(op("$eq", bson.D{{Key: "$millisecond", Value: x}}, literal(int64(0))), literal(""), fraction), literal("Z"))
 }
 
+// object writes an object. One without members, or with a name that can't be one in MongoDB, isn't possible.
 func (f *flow) object(e plan.Object) (any, bool) {
 	values, ok := f.all(e.Values)
 	if !ok {

@@ -119,6 +119,7 @@ func (m *member) set(path query.Path, x any) bool {
 	return m.of == nil
 }
 
+// doc returns the expression of the member; false for an object without members.
 func (m *member) doc() (any, bool) {
 	if m.x != nil {
 		return m.x, true

@@ -91,6 +91,7 @@ func (m matcher) all(parts []query.Filter) cond {
 	return out
 }
 
+// some returns a condition for one of parts. If one can't be sent, the whole must hold for all records, and isn't exact.
 func (m matcher) some(parts []query.Filter) cond {
 	out := always
 	var docs bson.A
@@ -106,6 +107,7 @@ func (m matcher) some(parts []query.Filter) cond {
 	return out
 }
 
+// not returns a condition for records for which part doesn't hold. Only an exact one can be negated: another holds for too many.
 func (m matcher) not(part query.Filter) cond {
 	c := m.match(part)
 	switch {
@@ -147,6 +149,7 @@ func numeric(name string) bool {
 	return err == nil
 }
 
+// compare returns a condition for a comparison: equality by in, inequality by not, an order by the type of the value.
 func (m matcher) compare(f query.Compare) cond {
 	switch {
 	case f.Op == query.Ne:

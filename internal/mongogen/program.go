@@ -132,6 +132,7 @@ func (f *flow) filter(s *plan.Filter) bool {
 	return ok
 }
 
+// slice writes skip and limit over the total order; false for a limit of 0, which MongoDB refuses.
 func (f *flow) slice(s *plan.Slice) bool {
 	by, ok := f.order(f.shape)
 	if !ok || s.Limit == 0 {
