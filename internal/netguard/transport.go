@@ -77,6 +77,8 @@ type host struct {
 	allowed []Network // nil until the host was resolved
 }
 
+// dial connects to the one address that is allowed, within Internet and the kinds of network that its name resolved to first: a later
+// answer of DNS can't lead into another one.
 func (h *host) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if !strings.EqualFold(address, h.address) {
 		return nil, ErrHost
