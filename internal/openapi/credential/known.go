@@ -79,6 +79,8 @@ func secretOf(value string) string {
 	return value
 }
 
+// learn adds a secret that was seen at run time. When the set is full, it becomes the past one, which is searched until the next
+// rotation.
 func (k *Known) learn(s string) {
 	k.mu.RLock()
 	known := k.fixed.seen[s] || k.fresh.seen[s]
@@ -105,6 +107,7 @@ type grams struct {
 // hash returns a hash below 1<<20 of the first four bytes of b.
 func hash(b []byte) uint32 { return binary.LittleEndian.Uint32(b) * 2654435761 >> 12 }
 
+// piece adds one text to search for, of at least least bytes; word says that it only counts as a whole word.
 func (g *grams) piece(text string, word bool) {
 	if g.pieces == nil {
 		g.pieces, g.first = map[string]bool{}, make([]uint64, 1<<14)
