@@ -85,6 +85,7 @@ func top(v *visible.View, op *spec.Operation, place string, rest *string) (s spe
 		Detail: fmt.Sprintf("no part %q%s", problem.Cut(place), problem.DidYouMean(problem.Nearest(place, places, 2))), Suggestion: "a part begins with path, query, headers, body or response"}
 }
 
+// noPart returns the error for a path whose part at has no such name, with the near names, or else the first twelve.
 func noPart(at, name string, names []string) error {
 	name, _, _ = strings.Cut(name, ".")
 	near := problem.Nearest(name, names, 3)

@@ -178,6 +178,7 @@ func Services(v *visible.View, all []search.Service) string {
 // maxServices is the maximum number of services listed.
 const maxServices = 150
 
+// services lists the services with their numbers of operations, at most maxServices.
 func (p *printer) services(all []search.Service) {
 	for i, s := range all {
 		if i == maxServices {
