@@ -50,6 +50,7 @@ func newWalker(v *visible.View, o Options) *walker {
 	return &walker{v: v, o: o, marks: map[string]mark{}, ids: map[at]int{}, nodes: map[string]*node{}}
 }
 
+// mark returns the decision for a name alone, by the operator's lists, cached.
 func (w *walker) mark(name string) mark {
 	m, ok := w.marks[name]
 	if !ok {
@@ -90,6 +91,7 @@ func (w *walker) walk(val value.Value, n *node, c cover) (value.Value, bool) {
 	return val, true
 }
 
+// array returns the visible elements of val; what is hidden of one doesn't show in the number of the others.
 func (w *walker) array(val value.Value, n *node, c cover) value.Value {
 	in := w.element(n)
 	list := val.List()
@@ -152,6 +154,7 @@ func (w *walker) pair(members []value.Member, n *node) pairName {
 	return pairName{}
 }
 
+// mask notes that the value of a name was masked; that of a pair is noted by the name beside it.
 func (w *walker) mask(name string, pair pairName) {
 	if pair.cover != open && plain(name) == "value" {
 		name = pair.text

@@ -239,6 +239,7 @@ func appendObject(to []place, r spec.Raw) []place {
 	return append(to, place{raw: r})
 }
 
+// field adds a declaration of a field, in schema of. A field that several schemas declare is hidden, or unsent, if one of them says so.
 func (c *collector) field(name string, r spec.Raw, of string) {
 	f := c.n.fields[name]
 	if f == nil {
