@@ -117,6 +117,7 @@ func LoadFiles(b []byte, open Opener) (*Document, error) {
 	return d, nil
 }
 
+// parse reads JSON if the text begins with a brace, else YAML. Only JSON gives warnings.
 func parse(b []byte) (Raw, []Warning, error) {
 	text := bytes.TrimSpace(b)
 	switch {
@@ -129,6 +130,7 @@ func parse(b []byte) (Raw, []Warning, error) {
 	return raw, nil, err
 }
 
+// dialect returns the dialect that a document declares; 0 for a version that isn't known. 3.2 and later are read as 3.1.
 func dialect(name string, v Raw) Dialect {
 	switch text := scalar(v); {
 	case name == "swagger" && (text == "2.0" || text == "2"):

@@ -112,6 +112,7 @@ func (f *files) follow(root Raw) Raw {
 	return root
 }
 
+// read reads another file of the document, at most maxFiles of them.
 func (f *files) read(name string) (Raw, error) {
 	if f.open == nil {
 		return nil, errors.New("other files are not read here")

@@ -87,6 +87,7 @@ func (b *Body) Preferred() *Content { return preferred(b.Contents) }
 // none.
 func (r *Response) Preferred() *Content { return preferred(r.Contents) }
 
+// preferred returns the content that is easiest to write: JSON, a form, a multipart form, else the first; nil for none.
 func preferred(all []Content) *Content {
 	for _, is := range []func(string) bool{IsJSON, IsForm, IsMultipart, func(string) bool { return true }} {
 		for i := range all {

@@ -231,6 +231,7 @@ func (r *reader) example(examples Raw) Raw {
 	return nil
 }
 
+// encodings reads how the fields of a form are written. Without a style explode is true, as for the style form.
 func encodings(r Raw) map[string]Encoding {
 	out := map[string]Encoding{}
 	for name, v := range r.Members() {

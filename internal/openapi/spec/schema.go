@@ -128,6 +128,7 @@ func (s *Schema) member(name string, v Raw) {
 	}
 }
 
+// kinds reads type, a text or, in OpenAPI 3.1, a list, in which null makes the schema nullable.
 func (s *Schema) kinds(v Raw) {
 	all := v.Texts()
 	if v.Kind() == '"' {

@@ -90,6 +90,7 @@ func (s supplement) operation(own, op *Operation, whole bool) error {
 	return nil
 }
 
+// contents returns of with its schemas inlined, as their references are those of another document.
 func (s supplement) contents(of []Content) ([]Content, error) {
 	out := slices.Clone(of)
 	for i := range out {
@@ -122,6 +123,7 @@ func (s supplement) inline(r Raw, through []string) (Raw, error) {
 	return r, nil
 }
 
+// members returns object r with its members inlined; through are the references on the path here, which must not repeat.
 func (s supplement) members(r Raw, through []string) (Raw, error) {
 	out := Raw{'{'}
 	for name, m := range r.Members() {
@@ -137,6 +139,7 @@ func (s supplement) members(r Raw, through []string) (Raw, error) {
 	return append(out, '}'), nil
 }
 
+// elements returns array r with its elements inlined, as members does.
 func (s supplement) elements(r Raw, through []string) (Raw, error) {
 	out := Raw{'['}
 	for e := range r.Elements() {

@@ -146,6 +146,7 @@ func (w *writer) merged(n *yaml.Node, depth int) ([]member, error) {
 	return own, nil
 }
 
+// mergeSources returns the mappings that a merge key names: one, or a list of them.
 func mergeSources(v *yaml.Node) []*yaml.Node {
 	v = target(v)
 	if v.Kind != yaml.SequenceNode {
