@@ -198,6 +198,7 @@ func (t *translator) properties(out map[string]any, m spec.Raw, of string) {
 	out["properties"] = all
 }
 
+// required writes the keyword required, without fields that the view hides: a caller could not give them.
 func (t *translator) required(out map[string]any, m spec.Raw, of string) {
 	names := []any{}
 	for _, name := range m.Texts() {
@@ -210,6 +211,7 @@ func (t *translator) required(out map[string]any, m spec.Raw, of string) {
 	}
 }
 
+// list writes a keyword that is a list of schemas; an empty list is left out, as JSON Schema refuses it.
 func (t *translator) list(out map[string]any, name string, m spec.Raw, each place) {
 	var list []any
 	for part := range m.Elements() {

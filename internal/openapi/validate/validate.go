@@ -273,6 +273,7 @@ func (c *Checker) name(url string) string {
 	return c.t.name(url)
 }
 
+// compile returns the compiled schema r, compiled once for each key.
 func (c *Checker) compile(key string, r spec.Raw) (*jsonschema.Schema, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
