@@ -167,6 +167,7 @@ func (c *call) keys(must bool) []yamlconf.Key {
 	}
 }
 
+// branchKeys returns the keys of a case, which a tool without cases has itself. hasResult is set for one that is null, too.
 func (b *branch) branchKeys() []yamlconf.Key {
 	result := yamlconf.Any(&b.result)
 	return append(b.call.keys(false),
@@ -190,6 +191,7 @@ func statusCode(r *yamlconf.Reader, e yamlconf.Entry) bool {
 	return false
 }
 
+// merges is the shape of one merge: of a list of entries with key and value, or of an object without both.
 func (d *declaration) merges(name string) (yamlconf.Shape, func()) {
 	m := &merge{name: name}
 	return yamlconf.Object([]yamlconf.Key{
