@@ -53,6 +53,8 @@ func Parse(pattern, flags string) (*syntax.Regexp, error) {
 	return syntax.Parse(pattern, mode)
 }
 
+// nested reports whether a repetition of varying length is inside of another one, which makes backtracking engines take exponential
+// time.
 func nested(tree *syntax.Regexp, inside bool) bool {
 	varies := tree.Op == syntax.OpStar || tree.Op == syntax.OpPlus || tree.Op == syntax.OpRepeat && tree.Min != tree.Max
 	if inside && varies {
