@@ -13,6 +13,7 @@ func CheckMasks(p *Program) error { return (&masks{}).program(p) }
 // masks checks the masked columns of a program; around holds the shapes of the enclosing Nests.
 type masks struct{ around []*Shape }
 
+// program checks that no stage of p looks at a masked column, and that no order, from the base to the result, is by one.
 func (m *masks) program(p *Program) error {
 	in := &p.Base
 	for _, s := range p.Stages {
