@@ -118,6 +118,7 @@ func visible(rules policy.Rules, catalogue []schema.Class, change func(*policy.C
 	return out, nil
 }
 
+// tenantOf describes a tenant rule as it is written; "" for none.
 func tenantOf(t *policy.TenantRule) string {
 	if t == nil {
 		return ""

@@ -91,6 +91,7 @@ func (r *Regime) ToolVerdict(principal identity.Principal, name string) Verdict 
 	return Verdict{Reason: p.Kind, DeniedAt: AtList, Rule: listRule("tools", principal.Tools, name), Why: fmt.Sprintf("the principal's list of tools leaves %s out", name)}
 }
 
+// listed returns names joined by commas, or none.
 func listed[T ~string](names []T) string {
 	if len(names) == 0 {
 		return "none"
