@@ -107,6 +107,7 @@ func (l *look) of(code Code, c *schema.Class, keys []string, message, suggestion
 	l.out = append(l.out, Finding{Code: code, Class: c.FullName(), Path: append([]string{"classes", key}, keys...), Message: message, Suggestion: suggestion})
 }
 
+// class adds the findings about one class: of a hidden one only what does nothing, of a visible one what agents aren't given.
 func (l *look) class(c *schema.Class) {
 	rule, _, ruled := l.regime.Ruled(c)
 	shown := l.shown[c.FullName()]
