@@ -45,6 +45,7 @@ func Cause(ctx context.Context, err error) {
 	})
 }
 
+// note changes what is known of the refusal of ctx's request, if it is traced.
 func note(ctx context.Context, change func(*Refusal)) {
 	if ctx == nil {
 		return
