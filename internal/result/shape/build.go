@@ -197,6 +197,7 @@ func keyOf(plan *policy.Plan) []int {
 	return out
 }
 
+// id returns the id of a record: its key as a text, or a JSON list of a key of several fields; "" for a class without one.
 func (b *builder) id(row value.Row) string {
 	switch len(b.key) {
 	case 0:

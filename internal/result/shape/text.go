@@ -146,6 +146,7 @@ func (s *sheet) end(dst []byte) []byte {
 	return dst
 }
 
+// appendCSV appends v as a cell, in quotes if it needs them (RFC 4180).
 func appendCSV(dst []byte, v value.Value) []byte {
 	cell := v.String()
 	// A spreadsheet would run a cell that begins like this. Numbers are safe, except -Infinity.

@@ -148,6 +148,7 @@ type size struct {
 	bytes int
 }
 
+// sizes returns how many bytes each member takes in row, with what was cut of it.
 func (n *node) sizes(row value.Row) []size {
 	out := make([]size, len(n.children))
 	for i, c := range n.children {
