@@ -281,6 +281,8 @@ func structured(a, b value.Value) bool {
 // nested collects the differences within a field, until there are too many.
 type nested struct{ found []Field }
 
+// walk adds the differences between two values: into objects and lists if both are of that kind, else as a whole. It stops after
+// maxParts.
 func (n *nested) walk(path string, before, after value.Value) {
 	switch {
 	case len(n.found) > maxParts || same(before, after):
