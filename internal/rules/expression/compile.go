@@ -194,6 +194,7 @@ func (y Yield) holds(t *cel.Type) bool {
 	return false
 }
 
+// article returns the name of a type with its article, for messages.
 func article(t *cel.Type) string {
 	if t.Kind() == types.NullTypeKind {
 		return "null"

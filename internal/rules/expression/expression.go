@@ -127,6 +127,7 @@ func (e *Expression) yielded(v value.Value) (value.Value, error) {
 	return scalar(v)
 }
 
+// scalar checks that v is one value that isn't null or empty: a filter by nothing would match records without a value.
 func scalar(v value.Value) (value.Value, error) {
 	switch v.Kind() {
 	case value.Null:

@@ -106,6 +106,7 @@ func (w walk) filter(f query.Filter) (out query.Filter, err error) {
 	return f, nil
 }
 
+// all applies filter to each part, in a new list.
 func (w walk) all(parts []query.Filter) ([]query.Filter, error) {
 	out := slices.Clone(parts)
 	for i := range out {

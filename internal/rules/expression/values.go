@@ -207,6 +207,7 @@ func fromMap(v traits.Mapper) (value.Value, error) {
 	return value.OfObject(members), nil
 }
 
+// fromList returns a list of CEL as a value; an element that has no JSON form is an error.
 func fromList(v traits.Lister) (value.Value, error) {
 	list := []value.Value{}
 	for it := v.Iterator(); it.HasNext() == types.True; {
