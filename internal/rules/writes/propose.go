@@ -245,6 +245,7 @@ func (w *writer) recordless(v *policy.View) error {
 		Detail: v.Name() + " is a description without records: nothing can be written to it"}
 }
 
+// create applies the rules to a new record in the view of its class.
 func (w *writer) create(asked *write.Create) (Item, string, error) {
 	v, err := w.view(asked.Class, write.OpCreate)
 	if err != nil {
