@@ -207,6 +207,7 @@ func (r *jsonReader) scalar() (string, error) {
 	return "", r.skip()
 }
 
+// text reads a text, "" for null; any other kind is an error with the sentence otherwise.
 func (r *jsonReader) text(otherwise string) (string, error) {
 	switch r.dec.PeekKind() {
 	case '"':

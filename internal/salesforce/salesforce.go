@@ -139,6 +139,7 @@ func (c *collector) add(d described) error {
 // unprintable reports whether r is a character that breaks a line or changes its direction.
 func unprintable(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
+// cut returns s as valid UTF-8 of at most most bytes, cut between characters.
 func cut(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= most {
