@@ -33,6 +33,7 @@ func (b *binder) query(q *sqlparse.Query, outer *rel, w *with) (*rel, error) {
 	return r, r.limit(q)
 }
 
+// body binds the body of q. Only a SELECT takes the ORDER BY with it, which may name columns that it doesn't select.
 func (b *binder) body(q *sqlparse.Query, outer *rel, w *with) (*rel, error) {
 	switch body := q.Body.(type) {
 	case *sqlparse.Select:
