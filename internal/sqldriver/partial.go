@@ -154,6 +154,7 @@ func (r *partly) run(ctx context.Context, st *sqlgen.Statement, view string) ([]
 	return out, nil
 }
 
+// take counts a row that is kept to be computed with here, and refuses one with a value that was cut: the result would be wrong.
 func (r *partly) take(view string, row value.Row) error {
 	for _, v := range row {
 		if v.Kind() == value.Cut {
