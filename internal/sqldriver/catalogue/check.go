@@ -155,6 +155,7 @@ func listOf(op string, ts []Token) ([]literal, bool) {
 	return literalsOf(inner)
 }
 
+// literalsOf returns literals separated by commas; false if one of ts is something else.
 func literalsOf(ts []Token) ([]literal, bool) {
 	var out []literal
 	for _, p := range Split(ts, ",") {

@@ -116,6 +116,7 @@ func unquote(s string) (content string, n int) {
 	return "", 0
 }
 
+// numberLength returns how many bytes of s belong to a number, with letters directly after, which make it none.
 func numberLength(s string) int {
 	n := 0
 	for n < len(s) {
