@@ -66,6 +66,7 @@ func conversions() map[string]function {
 	return out
 }
 
+// ofAny returns the value of a column without a type as JSON; null for bytes and infinities, which JSON doesn't have.
 func ofAny(args []driver.Value) driver.Value {
 	switch v := args[0].(type) {
 	case float64:
@@ -114,6 +115,7 @@ func asDouble(v value.Value) driver.Value {
 	return nil
 }
 
+// asDecimal returns a number as a decimal as SQLite holds it; null for other kinds.
 func asDecimal(v value.Value) driver.Value {
 	switch v.Kind() {
 	case value.Int:
@@ -155,6 +157,7 @@ func toInteger(v value.Value) driver.Value {
 	return nil
 }
 
+// toDouble converts as $toDouble does: a Boolean is 0 or 1, a text a number in JSON's form.
 func toDouble(v value.Value) driver.Value {
 	switch v.Kind() {
 	case value.Bool:
@@ -168,6 +171,7 @@ func toDouble(v value.Value) driver.Value {
 	return asDouble(v)
 }
 
+// toDecimal converts as $toDecimal does, exactly as far as SQLite holds decimals.
 func toDecimal(v value.Value) driver.Value {
 	switch v.Kind() {
 	case value.Bool:
@@ -251,6 +255,7 @@ func (d decimal) plain() string {
 	return d.sign() + d.digits[:point] + "." + d.digits[point:]
 }
 
+// toBoolean converts as $toBool does: every text is true, and a number unless it is 0.
 func toBoolean(v value.Value) driver.Value {
 	switch v.Kind() {
 	case value.Bool:

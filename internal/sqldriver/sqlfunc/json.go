@@ -67,6 +67,7 @@ func json() map[string]function {
 	}
 }
 
+// partOf returns the value at a path, args[1:], in the JSON text args[0]; null if there is none.
 func partOf(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	if !ok {
@@ -92,6 +93,7 @@ func length(text string) driver.Value {
 	return n
 }
 
+// item returns element args[1] of a list as a list of its text, and an empty list if there is none: so that null and absent differ.
 func item(args []driver.Value) driver.Value {
 	text, _ := args[0].(string)
 	at, ok := args[1].(int64)
@@ -323,6 +325,7 @@ func list(result func(*sum) driver.Value) function {
 	})
 }
 
+// extreme makes a function of a list that returns the least (sign -1) or the greatest (1) of its numbers; null without one.
 func extreme(sign float64) function {
 	return ofText(func(text string) driver.Value {
 		var out driver.Value

@@ -137,6 +137,7 @@ func (op operation) fold(two func(args []driver.Value) driver.Value) func(args [
 	}
 }
 
+// typed returns a function of two numbers: of integers null if the result exceeds 64 bits, else of reals.
 func (op operation) typed() func(args []driver.Value) driver.Value {
 	real := reals(op.reals)
 	return func(args []driver.Value) driver.Value {
@@ -201,6 +202,7 @@ func magnitude(x int64) uint64 {
 	return uint64(x)
 }
 
+// absolute returns |x|; null for the least integer, which has none of 64 bits.
 func absolute(args []driver.Value) driver.Value {
 	switch x := args[0].(type) {
 	case int64:

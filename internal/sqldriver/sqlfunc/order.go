@@ -78,6 +78,7 @@ type extremum struct {
 	best *document
 }
 
+// add keeps the document if it is beyond the best; of equal ones the least text stays, so that the order of the rows doesn't matter.
 func (m *extremum) add(v driver.Value) {
 	text, ok := v.(string)
 	if !ok || m.best != nil && m.best.text == text {
@@ -139,6 +140,7 @@ func (l *gathered) add(v driver.Value) {
 	l.text = append(append(l.text, ','), text...)
 }
 
+// value returns the list: text has a comma before each document, the first of which becomes the bracket. Null if it is too large.
 func (l *gathered) value() driver.Value {
 	switch {
 	case l.over:

@@ -83,6 +83,7 @@ func (s *scan) value() string {
 	return s.text[start:]
 }
 
+// quoted moves behind the string that begins here.
 func (s *scan) quoted() {
 	for s.at++; s.at < len(s.text); s.at++ {
 		switch s.text[s.at] {

@@ -50,6 +50,7 @@ type accumulator interface {
 	value() driver.Value
 }
 
+// aggregates returns the makers of the aggregate functions, by name.
 func aggregates() map[string]func() accumulator {
 	return map[string]func() accumulator{
 		expr.SQLiteSum:                         func() accumulator { return &sum{} },

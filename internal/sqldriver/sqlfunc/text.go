@@ -35,6 +35,8 @@ type cache struct {
 
 const mostKept = 256
 
+// get returns the meaning of text, by read on first use. A full cache is emptied rather than ordered: a statement's few texts come back
+// at once.
 func (c *cache) get(text string, read func(string) any) any {
 	if have, ok := c.meanings.Load(text); ok {
 		return have
@@ -86,6 +88,7 @@ func texts(c *caches) map[string]function {
 	}
 }
 
+// substring returns at most args[2] characters from character args[1], counted from 0; all that follow for a negative length.
 func substring(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	from, fok := args[1].(int64)
@@ -184,6 +187,7 @@ func uuid(text string) driver.Value {
 	return strings.ToLower(text)
 }
 
+// digest returns the MD5 of its arguments' texts with a separator between, by which samples are taken: every source computes the same.
 func digest(args []driver.Value) driver.Value {
 	h := md5.New()
 	for i, a := range args {
