@@ -241,6 +241,7 @@ func classNamed(space, table string) string {
 // cascades are those of all items.
 type cascades struct{ list []change.Cascade }
 
+// add adds counts to those of the same class and effect.
 func (c *cascades) add(counts []change.Cascade) {
 next:
 	for _, n := range counts {
