@@ -118,6 +118,7 @@ func extracted(asText bool) func(*called, []Node) (Node, error) {
 	}
 }
 
+// extractedPath binds json_extract_path: constant names and indexes, as JSON or as a text.
 func extractedPath(asText bool) func(*called, []Node) (Node, error) {
 	return func(f *called, a []Node) (Node, error) {
 		var x plan.Expr = a[0].JSON()
@@ -144,6 +145,7 @@ func arrayLength(f *called, a []Node) (Node, error) {
 	return n, err
 }
 
+// kindOf binds json_typeof: the kind of a JSON value by PostgreSQL's names, where TypeOf has MongoDB's bool.
 func kindOf(f *called, a []Node) (Node, error) {
 	if !typed.Dynamic(a[0].Kind()) {
 		return Node{}, Invalid(f.place(), "%s takes JSON", f.Call.Name)

@@ -134,6 +134,7 @@ func texts(o plan.Op, t schema.Type) func(*called, []Node) (Node, error) {
 	return func(f *called, a []Node) (Node, error) { return f.operator(o, t, a, schema.String) }
 }
 
+// trimmed binds a function that removes characters, a space unless a constant text names others.
 func trimmed(o plan.Op) func(*called, []Node) (Node, error) {
 	return func(f *called, a []Node) (Node, error) {
 		if len(a) == 1 {

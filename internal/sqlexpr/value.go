@@ -136,6 +136,7 @@ func moment(micros int64) Node {
 	return Node{Node: typed.Node{Expr: plan.Const{Value: value.OfDate(micros), T: schema.Date}, Constant: true}}
 }
 
+// word binds a constant that is a word. The time is that of the call; names of users aren't there.
 func (b *Binder) word(e *sqlparse.Word) (Node, error) {
 	switch e.Text {
 	case "true", "false":
