@@ -106,6 +106,7 @@ func (w *writer) statement() (Statement, error) {
 	return Statement{Text: text, Args: args, Columns: w.columns, Order: w.order, Bounded: w.bounded, Most: w.most}, nil
 }
 
+// conditions returns how the dialect writes conditions.
 func (d Dialect) conditions() (condition.Dialect, error) {
 	switch d {
 	case SQLite:
