@@ -89,6 +89,7 @@ func held(d sqlgen.Dialect, f *schema.Field, v value.Value, form Form) (arg any,
 	return heldAny(v)
 }
 
+// listed returns at most 20 of values, for messages.
 func listed(values []value.Value) string {
 	texts := make([]string, 0, len(values))
 	for i, v := range values {
@@ -100,6 +101,7 @@ func listed(values []value.Value) string {
 	return strings.Join(texts, ", ")
 }
 
+// heldText returns a text for its column, or why the column can't hold it. NUL is refused in every database, as PostgreSQL has none.
 func heldText(f *schema.Field, v value.Value) (any, string) {
 	switch {
 	case v.Kind() != value.String:
@@ -119,6 +121,7 @@ var ranges = map[string][2]int64{
 	"tinyint": {-1 << 7, 1<<8 - 1}, "smallint": {-1 << 15, 1<<16 - 1}, "mediumint": {-1 << 23, 1<<24 - 1}, "int": {-1 << 31, 1<<32 - 1},
 }
 
+// heldInteger returns an integer for its column, or why the column can't hold it. SQLite holds 64 bits whatever is declared.
 func heldInteger(d sqlgen.Dialect, f *schema.Field, v value.Value) (any, string) {
 	n, ok := v.AsInt()
 	if !ok {
@@ -198,6 +201,7 @@ func heldDecimal(f *schema.Field, v value.Value) (any, string) {
 	return exact, ""
 }
 
+// heldBoolean returns a Boolean as the driver of d takes it.
 func heldBoolean(d sqlgen.Dialect, v value.Value) (any, string) {
 	switch {
 	case v.Kind() != value.Bool:
