@@ -133,6 +133,8 @@ func (d dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 	return x
 }
 
+// decimal writes a column as DECIMAL(38,12), the one type that all decimals have here; a column that holds more is refused, and
+// computed in this process.
 func (d dialect) decimal(x string, f *schema.Field) string {
 	const most = "100000000000000000000"
 	switch {
@@ -315,6 +317,7 @@ func (d dialect) sum(x string, from schema.Type) string {
 	return "(CASE WHEN count(" + x + ") = 0 THEN 0 ELSE TRY_CAST(sum(" + x + ") AS BIGINT) END)"
 }
 
+// extreme writes the least or the greatest value of a group. Adding 0 turns negative zero into zero.
 func (d dialect) extreme(op plan.Accumulate, x string, t schema.Type) string {
 	name := map[plan.Accumulate]string{plan.Min: "min(", plan.Max: "max("}[op]
 	switch t {
