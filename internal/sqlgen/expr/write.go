@@ -147,6 +147,7 @@ func (w writer) date(e plan.Expr) (string, error) {
 	return w.d.DateDiff(w.s, x[0], x[1], e.(plan.DateDiff)), nil
 }
 
+// list writes each of all.
 func (w writer) list(all []plan.Expr) ([]string, error) {
 	texts := make([]string, len(all))
 	for i, e := range all {
