@@ -301,6 +301,7 @@ func (m conditions) After(w *condition.Writer, x string, f *schema.Field, op str
 	return nil
 }
 
+// Matches implements condition.Dialect with an expression of PCRE2.
 func (m conditions) Matches(w *condition.Writer, x condition.Operand, r query.Regex) error {
 	pattern, err := regex.MariaDB(r)
 	if err != nil {
