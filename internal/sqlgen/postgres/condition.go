@@ -123,6 +123,8 @@ func (conditions) Ordered(f *schema.Field, desc bool) string {
 	return " NULLS FIRST"
 }
 
+// Compare implements condition.Dialect. Texts are ordered by code points (COLLATE "C"); an equality names the collation only where the
+// column has one of its own, so that the indexes of others serve.
 func (p conditions) Compare(w *condition.Writer, x condition.Operand, op string, v any) error {
 	if x.Node() {
 		return p.compareNode(w, x, op, v)
@@ -265,6 +267,7 @@ func (p conditions) After(w *condition.Writer, x string, f *schema.Field, op str
 	return p.bind(w, f, v)
 }
 
+// Matches implements condition.Dialect with an advanced regular expression.
 func (p conditions) Matches(w *condition.Writer, x condition.Operand, r query.Regex) error {
 	pattern, err := regex.PostgreSQL(r)
 	if err != nil {

@@ -104,6 +104,7 @@ func pgTotal(x string, from schema.Type) string {
 	return "sum(" + x + ")"
 }
 
+// pgSum writes a sum in the type of its numbers, 0 for no values, null beyond 64 bits or the range of doubles.
 func pgSum(x string, from schema.Type) string {
 	total := pgTotal(x, from)
 	switch {
