@@ -139,6 +139,7 @@ func (s syntaxOf) repeated(b *strings.Builder, re *syntax.Regexp) error {
 	return nil
 }
 
+// group writes subs in a group that captures nothing, with sep between them.
 func (s syntaxOf) group(b *strings.Builder, subs []*syntax.Regexp, sep string) error {
 	b.WriteString("(?:")
 	for i, sub := range subs {
