@@ -59,6 +59,7 @@ func (conditions) Counts() bool { return false }
 
 func (conditions) Longest() int { return condition.MaxText }
 
+// Computed implements condition.Dialect: the declared type of a computed value in the form in which expressions have it.
 func (conditions) Computed(t schema.Type) *schema.Field {
 	f := &schema.Field{Type: t}
 	switch t {

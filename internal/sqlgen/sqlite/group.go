@@ -11,6 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
+// Order implements expr.Dialect. JSON sorts by a text that sqlfunc makes; texts by their code points, whatever the column's collation.
 func (dialect) Order(_ expr.Scope, x string, t schema.Type, desc bool) []string {
 	switch t {
 	case schema.JSON, schema.Array:
@@ -27,6 +28,7 @@ func (dialect) Order(_ expr.Scope, x string, t schema.Type, desc bool) []string 
 // Written implements expr.Dialect.
 func (dialect) Written(x string) string { return x }
 
+// Key implements expr.Dialect: what equal values have in common, and one of them to show, the same whichever row comes first.
 func (dialect) Key(_ expr.Scope, x string, t schema.Type, _ bool) (by, show string) {
 	switch t {
 	case schema.JSON, schema.Array:
@@ -102,6 +104,7 @@ func (dialect) Pick(_ expr.Scope, x, when string, _ schema.Type) string {
 	return "max(CASE WHEN " + when + " THEN " + x + " END)"
 }
 
+// Collect implements expr.Dialect by an aggregate that sqlfunc adds, bounded by l.Most bytes.
 func (dialect) Collect(_ expr.Scope, l expr.List) string {
 	text := l.X + ", " + strconv.Itoa(l.Most)
 	if len(l.Terms) > 0 {
@@ -118,6 +121,7 @@ func (dialect) Distinct(_ expr.Scope, x string, most int) string {
 	return call(expr.SQLiteDistinct, x, strconv.Itoa(most))
 }
 
+// Digest implements expr.Dialect. A value of a column without a type counts as null, because sources write it differently.
 func (d dialect) Digest(s expr.Scope, seed string, xs []string, types []schema.Type) string {
 	args := []string{s.Arg(seed, "")}
 	for i, x := range xs {

@@ -135,6 +135,7 @@ func names(s expr.Scope, path query.Path) []string {
 	return out
 }
 
+// Object implements expr.Dialect. It joins texts rather than call json_object, which would change numbers; names are arguments.
 func (dialect) Object(s expr.Scope, names, values []string) string {
 	if len(names) == 0 {
 		return "'{}'"
@@ -150,6 +151,7 @@ func (dialect) Object(s expr.Scope, names, values []string) string {
 	return joined(append(parts, "'}'"))
 }
 
+// List implements expr.Dialect, as Object does.
 func (dialect) List(_ expr.Scope, values []string) string {
 	if len(values) == 0 {
 		return "'[]'"
