@@ -64,6 +64,7 @@ func (r *relation) field(i int) *schema.Field {
 // item returns the FROM item: from, with its levels.
 func (r *relation) item() string { return r.upTo(len(r.levels)) }
 
+// upTo returns the FROM item with the first n levels around it, each a derived table that adds columns and conditions.
 func (r *relation) upTo(n int) string {
 	text := r.from
 	for _, l := range r.levels[:n] {
@@ -113,6 +114,7 @@ func (b *builder) level(r *relation) {
 	r.where = nil
 }
 
+// add adds the text x as a column of a level, under a name that the relation doesn't have, and returns the column.
 func (b *builder) add(r *relation, depth int, x string) string {
 	name := b.s.Alias("l")
 	for r.has(name) {
