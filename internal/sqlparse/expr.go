@@ -170,6 +170,8 @@ func (p *parser) test(x Expr) Expr {
 	return e
 }
 
+// unary reads an expression with NOT or signs before it. NOT binds weakly, and so only where level allows it; signs bind above every
+// binary operator.
 func (p *parser) unary(level int) Expr {
 	t := p.peek()
 	switch {
@@ -357,6 +359,7 @@ func (p *parser) keyword() Expr {
 	return p.named()
 }
 
+// named reads a name with its qualifiers, table.*, or a call whose name has a schema.
 func (p *parser) named() Expr {
 	n := &Name{Parts: []Ident{p.name("an expression")}}
 	for p.symbol(".") {

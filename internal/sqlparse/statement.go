@@ -220,6 +220,7 @@ func (p *parser) selected(at Pos) *Select {
 	return s
 }
 
+// item reads one item of a select list, with its text, which names the column if nothing else does.
 func (p *parser) item() Item {
 	from := p.peek().from
 	x := p.expr()
