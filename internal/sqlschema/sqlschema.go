@@ -81,6 +81,7 @@ func describedColumns(all []*typecheck.Relation) ([]string, []value.Row) {
 	return []string{"table_schema", "table_name", "column_name", "ordinal_position", "is_nullable", "data_type"}, rows
 }
 
+// describedKeys returns the columns and rows of information_schema.key_column_usage for the visible keys.
 func describedKeys(all []*typecheck.Relation) ([]string, []value.Row) {
 	var rows []value.Row
 	for _, t := range all {
