@@ -130,6 +130,7 @@ func (j *Journal) follow() error {
 	return nil
 }
 
+// syncSegment syncs a segment that another process has written; one that is gone was folded, and is synced so.
 func (j *Journal) syncSegment(path string) error {
 	f, err := j.options.open(path, false)
 	if errors.Is(err, fs.ErrNotExist) {

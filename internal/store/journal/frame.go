@@ -160,6 +160,8 @@ const faulty = -1
 
 const nameSize, markSize = 33, 33 + 8 + 8 + hashSize + 4
 
+// setMark writes the mark into the lock file: the segment, its synced end and the head there, with a checksum. The caller holds the
+// lock.
 func (j *Journal) setMark(m mark) error {
 	b := make([]byte, markSize)
 	copy(b, m.name)
