@@ -71,6 +71,7 @@ type reading struct {
 	err     error
 }
 
+// read returns a page of records up to the first that can't be read, which is the error.
 func read(ctx context.Context, page Page, from int64) reading {
 	rows, err := page(ctx, from)
 	out := reading{records: make([]audit.Record, 0, len(rows)), err: err}
