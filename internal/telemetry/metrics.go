@@ -99,6 +99,7 @@ type few struct {
 	seen map[string]bool
 }
 
+// of returns word as a label, or other once there are too many different ones.
 func (f *few) of(word string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
