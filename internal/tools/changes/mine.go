@@ -94,6 +94,8 @@ func (r *Toolset) getChange() tool.Tool {
 // longest is the maximum wait of wait_for_change in seconds, and usual the default.
 const longest, usual = 50, 30
 
+// waitForChange returns the tool wait_for_change. It answers at once if the change has been decided, else when that happens or the time
+// is over.
 func (r *Toolset) waitForChange() tool.Tool {
 	return r.mine(tool.Tool{
 		Name: waitTool, Title: "Wait for a change", Description: "Wait for a decision, up to timeout seconds.",
