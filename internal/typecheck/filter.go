@@ -100,6 +100,7 @@ func orNever(f query.Filter, can bool) query.Filter {
 	return query.Never{}
 }
 
+// all binds each part. An empty list is an error rather than true or false, because a parser makes none.
 func (b *filters) all(parts []query.Filter) ([]query.Filter, error) {
 	if len(parts) == 0 {
 		return nil, problem.New(problem.InvalidQuery, "an empty list of conditions")
@@ -271,6 +272,7 @@ func (b *filters) structured(path *query.Path, at, op string) (bool, error) {
 	return false, nil
 }
 
+// note adds a note that a comparison with v matches nothing, and why: f holds ids, or another type.
 func (b *filters) note(at string, f *schema.Field, v value.Value) {
 	what := v.Kind().String()
 	if class, _ := b.scope.Pointer(f.Name); class != "" && b.relations != nil {

@@ -189,6 +189,7 @@ func chosen(a query.Accumulator, path query.Path, n *typed.Node, add func(plan.A
 	return nil
 }
 
+// sortByCount binds $sortByCount as a group and a sort by its count, as MongoDB defines it.
 func (r *records) sortByCount(s query.SortByCount) error {
 	key, err := typed.Bind(s.By, r)
 	if err != nil {

@@ -218,6 +218,7 @@ func (r *records) keyed(list *plan.Column, element typed.Node) (typed.Node, erro
 	return typed.Node{Expr: x, Column: &plan.Column{ID: to.Scope.ID(list.ClassKey), Class: list.Class, ClassKey: list.ClassKey}, At: element.At}, err
 }
 
+// replaceRoot binds $replaceRoot as a projection of the members of the new root, which must be known: columns have types.
 func (r *records) replaceRoot(s query.ReplaceRoot) error {
 	n, err := r.passed(s.Root)
 	if err != nil {
