@@ -125,6 +125,7 @@ func Zone(name, at string) (string, error) {
 	return name, nil
 }
 
+// unit returns the unit, a constant among known.
 func (d dated) unit(known []string) (string, error) {
 	at := query.Pointer(d.call.At, "unit")
 	name, ok := d.arg("unit").constantText()
@@ -154,6 +155,7 @@ func (d dated) weekStart() (int, error) {
 		Near: problem.Nearest(name, weekdays, 2)}
 }
 
+// shift binds $dateAdd and $dateSubtract, which adds the negative amount.
 func (d dated) shift(x plan.Expr, zone string) (Node, error) {
 	unit, err := d.unit(units)
 	if err != nil {

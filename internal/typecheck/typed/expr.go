@@ -114,6 +114,7 @@ func (s scope) variable(e query.VariableRef) (Node, error) {
 	return Node{}, problem.Invalid(e.At, "unknown variable $$%s", problem.Cut(e.Name))
 }
 
+// members binds an object whose members are known: each keeps its type until the object has to be one value.
 func (s scope) members(e query.ObjectExpr) (Node, error) {
 	n := Node{At: e.At}
 	for _, m := range e.Members {
@@ -129,6 +130,7 @@ func (s scope) members(e query.ObjectExpr) (Node, error) {
 	return n, nil
 }
 
+// list binds a list, whose elements are JSON.
 func (s scope) list(e query.ListExpr) (Node, error) {
 	l := plan.List{}
 	for _, x := range e.Elements {
