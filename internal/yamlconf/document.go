@@ -134,6 +134,8 @@ func (o *origin) note(kind byte, path string, data []byte, err error) {
 	o.parts = append(o.parts, part{kind: kind, path: path, digest: sha256.Sum256(data)})
 }
 
+// state returns a digest of all files and variables that a document was read from. Lengths keep two different readings from giving one
+// digest.
 func (o *origin) state() string {
 	h := sha256.New()
 	for _, p := range o.parts {
