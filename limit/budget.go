@@ -50,6 +50,7 @@ type tally struct {
 	running int       // calls that will still add to pending
 }
 
+// newBudgets returns the budgets of o; nil if there is no daily limit. Without a ledger the use is counted in this process.
 func newBudgets(o Options) *budgets {
 	if o.Daily == (Use{}) && o.TokenDaily == (Use{}) {
 		return nil
