@@ -71,6 +71,8 @@ func (s *Server) meta(x *exchange, name string, bytes int) []byte {
 	return strconv.AppendInt(append(b, `,"est_tokens":`...), int64(bytes+3)/4, 10)
 }
 
+// category returns the category of a tool that the principal may call, from a cache; tool.Custom for any other name, so that labels
+// stay few.
 func (s *Server) category(x *exchange, name string) tool.Category {
 	if c, ok := s.categories.Load(name); ok {
 		return c.(tool.Category)
