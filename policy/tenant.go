@@ -59,6 +59,7 @@ func (c *class) compileTenant(t *TenantRule, expressions *expression.Compiler, f
 	return out
 }
 
+// circular reports whether tenant.through leads back to a class on its way, which would have no condition at its end.
 func (c *class) circular() bool {
 	seen := map[*class]bool{}
 	for at := c; at.tenant != nil && at.tenant.through != nil; at = at.tenant.through.target {
