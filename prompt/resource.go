@@ -189,6 +189,7 @@ func locate(c *bailiwick.Call, uri string) (*policy.View, error) {
 	return v, nil
 }
 
+// split parses the URI of a resource: bailiwick://source/class/kind, source and class escaped; ok is false for any other.
 func split(uri string) (source, class string, k kind, ok bool) {
 	rest, ours := strings.CutPrefix(uri, Scheme)
 	parts := strings.Split(rest, "/")

@@ -140,6 +140,7 @@ func (c *checker) branch(n *parse.BranchNode, root, inside bool) {
 	c.list(n.ElseList, root)
 }
 
+// pipe checks a pipeline of a template: no variables, and only arguments that arg allows.
 func (c *checker) pipe(p *parse.PipeNode, root bool) {
 	if len(p.Decl) > 0 {
 		c.refuse(p, "a prompt has no variables")
@@ -178,6 +179,7 @@ func (c *checker) arg(n parse.Node, root bool) {
 	}
 }
 
+// field checks a path such as .name: one argument of the prompt, at the root of the data.
 func (c *checker) field(n parse.Node, path []string, root bool) {
 	switch {
 	case !root:
