@@ -11,6 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
+// group parses $group. _id is required, as in MongoDB, so that a group of all is written on purpose.
 func (o operand) group() Stage {
 	if !o.is(value.Object) {
 		o.refuse(invalid(o.at, "$group takes an object with _id and accumulators, not "+o.a()))
@@ -72,6 +73,7 @@ func (o operand) output() []Accumulator {
 	return out.accumulators()
 }
 
+// bucket parses $bucket. default must be outside of the boundaries, else its group could not be told from a bucket's.
 func (o operand) bucket() Stage {
 	o.object("groupBy", "boundaries", "default", "output")
 	b := Bucket{By: o.need("groupBy").expr(), Boundaries: o.need("boundaries").boundaries(), At: o.at}

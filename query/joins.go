@@ -63,6 +63,7 @@ func (o operand) graphLookup() Stage {
 	return g
 }
 
+// unionWith parses both forms of $unionWith: the name of a class, or an object with a pipeline.
 func (o operand) unionWith() Stage {
 	if o.is(value.String) {
 		return UnionWith{Class: o.class(), At: o.at}

@@ -60,6 +60,7 @@ func Print(f Filter) value.Value {
 	return one("$never", value.OfBool(true)) // Never, which only typecheck makes and no parser accepts
 }
 
+// printInQuery encodes an InQuery by the operator that parses to it: with a key $select, else $inQuery, and their negations.
 func printInQuery(f InQuery) value.Value {
 	from := object("query", text("className", f.Class), when(f.Where != nil, "where", Print(f.Where)))
 	op, operand := "$inQuery", from.Value

@@ -85,6 +85,7 @@ func printStage(s Stage) value.Member {
 	return text("$never", "") // a nil Stage, which no parser makes
 }
 
+// printSort encodes a SortStage; the order of the members is that of the sort.
 func printSort(s SortStage) value.Member {
 	order := make([]value.Member, len(s.Order))
 	for i, f := range s.Order {
@@ -125,6 +126,7 @@ func printComputed(fields []Computed) []value.Member {
 	return out
 }
 
+// printAccumulators encodes accumulators by their names: with {} if they have no operand.
 func printAccumulators(accumulators []Accumulator) []value.Member {
 	out := make([]value.Member, len(accumulators))
 	for i, a := range accumulators {

@@ -56,6 +56,7 @@ func (o operand) projected() (field Computed, drop bool) {
 	return field, ok && n == 0
 }
 
+// addFields parses $addFields and $set, which are the same.
 func (o operand) addFields() Stage {
 	if len(o.v.Members()) == 0 {
 		o.refuse(invalid(o.at, o.name+` takes an object of fields to compute, as in {"total": {"$add": ["$a", "$b"]}}`))
