@@ -52,6 +52,7 @@ func (a *API) listTokens(ctx context.Context, r *request) (any, error) {
 	return map[string]any{"tokens": all}, err
 }
 
+// listPeople answers GET /api/people with the people that the caller manages.
 func (a *API) listPeople(ctx context.Context, r *request) (any, error) {
 	all, err := a.options.Tokens.List(ctx, r.who)
 	if err != nil {
@@ -101,6 +102,7 @@ func (a *API) revokeToken(ctx context.Context, r *request) (any, error) {
 	return map[string]any{"revoked": r.id}, a.options.Tokens.Revoke(ctx, r.who, r.id)
 }
 
+// invite answers POST /api/people with the person's record and a sign-in link, which is returned this once.
 func (a *API) invite(ctx context.Context, r *request) (any, error) {
 	b, err := members(r.body, rights)
 	if err != nil {

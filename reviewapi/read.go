@@ -108,6 +108,7 @@ type decision struct {
 	do      func(ctx context.Context, desk bailiwick.Reviewer, id string, body map[string]value.Value) (*review.Sheet, error)
 }
 
+// answer parses the body of a decision and makes it. Unknown parameters and members are refused.
 func (d decision) answer(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error) {
 	if _, err := parameters(r.http.URL, nil); err != nil {
 		return nil, err
