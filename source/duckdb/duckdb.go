@@ -246,6 +246,7 @@ func moment(f *schema.Field, t time.Time) value.Value {
 	return value.OfTime(t)
 }
 
+// textValue reads a value that was selected as a text by its field's type; decimals without trailing zeros.
 func textValue(f *schema.Field, text string) value.Value {
 	switch f.Type {
 	case schema.Decimal:
