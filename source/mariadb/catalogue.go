@@ -66,8 +66,8 @@ SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFA
 	CHARACTER_MAXIMUM_LENGTH, COLUMN_COMMENT, PRIVILEGES, NUMERIC_PRECISION, NUMERIC_SCALE, DATETIME_PRECISION
 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION`
 
-// column adds a column, x being a row of selectColumns, as a field, if the database user may select it. Texts whose collation isn't the
-// binary one without padding are Unordered: the index's order isn't that of their code points.
+// column adds a column, x being a row of selectColumns, as a field, if the database user may select it. Texts with another collation
+// than the binary one without padding are Unordered: comparisons have to name that one.
 func (r *reader) column(x []string) {
 	f := r.byName[x[0]]
 	if f == nil || !slices.Contains(strings.Split(x[10], ","), "select") {
@@ -146,6 +146,7 @@ func typed(field *schema.Field, data, full string) {
 const selectChecks = `
 SELECT TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = DATABASE() ORDER BY TABLE_NAME, CONSTRAINT_NAME`
 
+// check reads a check constraint, a row of selectChecks, as bounds of a field. Lists of values are left out.
 func (r *reader) check(x []string) {
 	f := r.byName[x[0]]
 	ts, ok := catalogue.Lex(x[1], true)
@@ -190,6 +191,7 @@ FROM information_schema.KEY_COLUMN_USAGE
 WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME IS NOT NULL
 ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`
 
+// foreign adds a column of a foreign key, a row of selectForeign; the first column begins a link, whose target may not be visible here.
 func (r *reader) foreign(x []string) {
 	f, to := r.byName[x[0]], r.byName[x[3]]
 	if f == nil {
