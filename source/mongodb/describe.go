@@ -132,6 +132,7 @@ type seen struct {
 	bound []string // types of the validator
 }
 
+// field returns what is known of a field, in the order in which names were seen first.
 func (s *sample) field(name string) *seen {
 	if s.known == nil {
 		s.known, s.dropped = map[string]*seen{}, map[string]bool{}
