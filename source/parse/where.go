@@ -62,6 +62,7 @@ func (c *class) whole(path query.Path) bool {
 	return f != nil && f.Stored == nil && !slices.Contains(c.partly, f.Name) && (f.Type == schema.String || f.Type == schema.Double || f.Type == schema.Boolean || f.Type == schema.Date)
 }
 
+// and returns the condition of all parts: those that can't be sent are left out, and the condition isn't exact then.
 func (c *class) and(parts query.And, trusted bool) condition {
 	out := condition{exact: true}
 	var sent []value.Value
@@ -76,6 +77,7 @@ func (c *class) and(parts query.And, trusted bool) condition {
 	return out
 }
 
+// or returns the condition of one of parts: if one can't be sent, no condition can, as its records would be missing.
 func (c *class) or(parts query.Or, trusted bool) condition {
 	out := condition{exact: true}
 	var sent []value.Value
