@@ -300,6 +300,7 @@ func (r *reader) constraints(ctx context.Context) error {
 	return err
 }
 
+// check reads the expression of a check constraint as bounds of fields.
 func (c *class) check(expr string) {
 	for _, said := range checkRules(expr) {
 		if slices.ContainsFunc([]catalogue.Token{said.Column, said.With}, func(t catalogue.Token) bool {

@@ -99,6 +99,7 @@ type tx struct {
 	done bool
 }
 
+// run runs a statement with results as text, and calls each for every row; the values are valid until it returns.
 func (t *tx) run(ctx context.Context, st sqlgen.Statement, each func([][]byte)) (pgconn.CommandTag, error) {
 	rows, err := t.conn.Query(ctx, st.Text, append([]any{pgx.QueryResultFormats{pgx.TextFormatCode}}, st.Args...)...)
 	if err != nil {
