@@ -77,6 +77,7 @@ func scan(ctx context.Context, tx *sql.Tx, query string, args []any, each func(*
 	return rows.Err()
 }
 
+// read reads the schema. The steps depend on each other, and the DDL comes last, when it is known what the pragmas lack.
 func (r *reader) read(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{r.tables, r.columns, r.indexes, r.foreignKeys} {
 		if err := step(ctx); err != nil {
