@@ -142,6 +142,7 @@ func (s *Store) Backwards(ctx context.Context, from int64, yield func(audit.Reco
 	return records.Backwards(ctx, s.page(`SELECT seq, prev, hash, body FROM bailiwick.audit WHERE seq <= $1 ORDER BY seq DESC LIMIT $2`), from, yield)
 }
 
+// page returns the reader of a walk's pages by query, tried again if the connection is lost.
 func (s *Store) page(query string) records.Page {
 	return func(ctx context.Context, from int64) (page []records.Row, err error) {
 		err = s.again(ctx, "read the audit log", func(ctx context.Context) error {
