@@ -96,6 +96,7 @@ func room(ctx context.Context, tx *sql.Tx, r *changes.Row, f change.Filing, at t
 	return nil
 }
 
+// insertChange inserts a change with its classes, and the changes that it waits for.
 func insertChange(ctx context.Context, tx *sql.Tx, r *changes.Row) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO change (id, version, state, op, risk, digest, principal, owner, tenant, source, expires, lease, search, body, account, closed, leased)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.Version, r.State, r.Op, r.Risk, r.Digest, r.Principal, r.Owner, r.Tenant, r.Source,
