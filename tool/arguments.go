@@ -24,6 +24,7 @@ func (a arguments) number(name string, otherwise int) int {
 	return int(n)
 }
 
+// texts returns the list argument called name; nil without it. The schema has checked that all elements are texts.
 func (a arguments) texts(name string) []string {
 	v, ok := a.Get(name)
 	if !ok {

@@ -114,6 +114,7 @@ func grouped(views []*policy.View, prefix string) []group {
 	return out
 }
 
+// groupResult returns the groups into which many classes fall by the beginnings of their names, to ask again with.
 func groupResult(groups []group, total int) Result {
 	out := make([]value.Value, len(groups))
 	var lines strings.Builder

@@ -90,6 +90,7 @@ func dryStatement(c *bailiwick.Call, q *query.SQL) (Result, error) {
 	return Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: said}, nil
 }
 
+// sqlResult returns a page of a statement's rows as JSON and as text, with the call for the next page.
 func sqlResult(page *shape.Page, args arguments) Result {
 	doc, body := rows(page, args, []byte{'{'})
 	doc = fmt.Appendf(doc, `,"result_count":%d,"has_more":%t`, page.Count, page.More)
