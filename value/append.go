@@ -90,6 +90,7 @@ func AppendQuoted(dst []byte, s string) []byte {
 	return out
 }
 
+// appendFloat appends f in the fewest digits, as JavaScript writes numbers; what JSON doesn't have is a text.
 func appendFloat(dst []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):

@@ -120,6 +120,7 @@ func (v Value) AsInt() (int64, bool) {
 	return 0, false
 }
 
+// compareNumbers compares two numbers: exactly, unless one is a Float, to which the other is converted.
 func compareNumbers(a, b Value) int {
 	switch {
 	case a.kind == Int && b.kind == Int:
@@ -132,6 +133,7 @@ func compareNumbers(a, b Value) int {
 	return parseDecimal(digits(a)).compare(parseDecimal(digits(b)))
 }
 
+// compareFloats orders floats, NaN after all others and equal to itself, so that sorting is total.
 func compareFloats(x, y float64) int {
 	switch xn, yn := math.IsNaN(x), math.IsNaN(y); {
 	case xn && yn:

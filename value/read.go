@@ -75,6 +75,7 @@ func (r *reader) value() (Value, error) {
 	return r.object()
 }
 
+// array reads the elements of a list behind its bracket.
 func (r *reader) array() (Value, error) {
 	list := []Value{}
 	for r.dec.PeekKind() != ']' {
