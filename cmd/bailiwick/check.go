@@ -65,7 +65,7 @@ func examine(ctx context.Context, c *config.Config) (*examination, error) {
 		r.Warnings = append(r.Warnings, f.String())
 	}
 	if bare > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("descriptions are missing in %d places, so that agents see names alone there; \"bailiwick policy audit\" lists them", bare))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("descriptions are missing in %s, so that agents see names alone there; \"bailiwick policy audit\" lists them", terminal.Count(bare, "place")))
 	}
 	undeclared, err := app.Undeclared(ctx, c, s.Policy.Catalogue())
 	if err != nil {

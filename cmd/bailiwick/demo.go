@@ -79,6 +79,11 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	if !app.Loopback(d.listen) {
 		return terminal.Usagef("the demo's data is for this machine; listen on a loopback address such as %s", config.DefaultListen)
 	}
+	if !d.anyPort {
+		if err := free(d.listen); err != nil {
+			return err // before anything is made
+		}
+	}
 	if d.dir == "" {
 		if d.dir, err = os.MkdirTemp("", "bailiwick-demo-"); err != nil {
 			return fmt.Errorf("make a folder: %w", err)
@@ -162,6 +167,15 @@ func (d *demonstration) makeTokens(ctx context.Context, tokens *identity.Tokens)
 		d.tokens[tenant] = secret
 	}
 	return nil
+}
+
+// free returns an error if another program listens on addr.
+func free(addr string) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return inUse(addr, err)
+	}
+	return l.Close()
 }
 
 // open listens on d.listen, or on a free port if that is taken and wasn't asked for, and sets d.url.

@@ -258,11 +258,11 @@ func printDraft(t *terminal.Terminal, out string, d scaffold.Draft, warnings []s
 		t.Printf("%s", d.Text)
 		return nil
 	}
-	what := fmt.Sprintf("%d classes", d.Classes)
+	what := terminal.Count(d.Classes, "class")
 	if d.Operations > 0 {
-		what = fmt.Sprintf("%d operations", d.Operations)
+		what = terminal.Count(d.Operations, "operation")
 	}
-	t.Notef("wrote %s: %s, %d guesses to confirm", out, what, d.Confirm)
+	t.Notef("wrote %s: %s, %s to confirm", out, what, terminal.Count(d.Confirm, "guess"))
 	t.Notef("next: read it, then \"bailiwick check --config %s\"", out)
 	return nil
 }

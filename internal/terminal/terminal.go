@@ -67,6 +67,18 @@ func (t *Terminal) Printf(format string, args ...any) { fmt.Fprintf(t.Out, forma
 // Notef writes a line to standard error.
 func (t *Terminal) Notef(format string, args ...any) { fmt.Fprintf(t.Err, format+"\n", args...) }
 
+// Count returns n and what it counts, which thing names in the singular: "1 place", "2 classes".
+func Count[N int | int64](n N, thing string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(thing, "s"):
+		thing += "es"
+	default:
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
 // PrintJSON writes v as one line of JSON.
 func (t *Terminal) PrintJSON(v any) error {
 	b, err := json.Marshal(v)

@@ -27,7 +27,7 @@ func Wrong(ctx context.Context, s source.Source, p *policy.Policy, classes []str
 		case err != nil:
 			out = append(out, at+": it could not be checked in time, or the source refused")
 		case n > 0:
-			out = append(out, fmt.Sprintf("%s: in %d records %s", at, n, what))
+			out = append(out, fmt.Sprintf("%s: in %d of the records %s", at, n, what))
 		}
 	}
 	for _, name := range classes {

@@ -153,13 +153,13 @@ func printReport(t *terminal.Terminal, r audit.Report, held change.Reconciliatio
 		t.Notef("%s", terminal.Styled(terminal.Red, tokens.Lacks[i].Error()))
 	}
 	if !r.Whole() {
-		t.Notef("%d records read; the audit is not what was written", r.Records)
+		t.Notef("%s read; the audit is not what was written", terminal.Count(r.Records, "record"))
 	}
 	if n := len(held.Lacks); n > 0 {
-		t.Notef("%d changes read; what the audit says of them and what the store has differ in %d places", held.Changes, n)
+		t.Notef("%s read; what the audit says of them and what the store has differ in %s", terminal.Count(held.Changes, "change"), terminal.Count(n, "place"))
 	}
 	if n := len(tokens.Lacks); n > 0 {
-		t.Notef("%d tokens read; what the audit says of them and what the store has differ in %d places", tokens.Tokens, n)
+		t.Notef("%s read; what the audit says of them and what the store has differ in %s", terminal.Count(tokens.Tokens, "token"), terminal.Count(n, "place"))
 	}
 	return terminal.ErrSaid
 }

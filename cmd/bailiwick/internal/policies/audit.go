@@ -173,6 +173,6 @@ func printFindings(t *terminal.Terminal, all []Finding, stops []findings.Code, m
 		t.Printf("%s  nothing is odd\n", terminal.Styled(terminal.Green, "good"))
 		return nil
 	}
-	t.Printf("%d findings: %s\n", len(all), strings.Join(parts, ", "))
+	t.Printf("%s: %s\n", terminal.Count(len(all), "finding"), strings.Join(parts, ", "))
 	return failed
 }

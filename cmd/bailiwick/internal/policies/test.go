@@ -120,6 +120,6 @@ func printResults(t *terminal.Terminal, results []policytest.Result) error {
 			t.Printf("      %s\n", terminal.Printable(r.Verdict.Why))
 		}
 	}
-	t.Printf("%d tests, %d failed\n", len(results), bad)
+	t.Printf("%s, %d failed\n", terminal.Count(len(results), "test"), bad)
 	return failed
 }

@@ -39,6 +39,9 @@ func create(t *terminal.Terminal) *cobra.Command {
 		Example: "  bailiwick token create --name support-bot --owner ana@example.com --tenant acme --scopes read --expires 30d",
 		Args:    terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if want.Name == "" {
+				return terminal.Usagef("a token needs a name, by which people know it in lists and in the audit: --name support-bot")
+			}
 			return k.Tokens(cmd.Context(), func(tokens *identity.Tokens, c *config.Config) (err error) {
 				want.Kind = identity.Kind(kind)
 				if err := known(c, want.Tools); err != nil {
