@@ -269,7 +269,7 @@ func (e *execution) permitted(ctx context.Context, a change.Approved) (writes.Pe
 		return writes.Permit{}, err
 	}
 	e.who = p
-	return writes.Allow(e.policy, p, a)
+	return writes.Allow(ctx, e.policy, p, a)
 }
 
 // record writes the records of a change's steps, which the store keeps with the steps, to the audit log.

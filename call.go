@@ -237,9 +237,8 @@ func (c *Call) asked(name string) {
 	c.record.Class = name[:min(len(name), most)]
 }
 
-// answerMemory is the memory reserved for one answer under construction, and exportMost the limit of one value of an
-// export without a budget, both in bytes.
-const answerMemory, exportMost = 32 << 20, 16 << 20
+// exportMost is the limit of one value of an export without a budget, in bytes.
+const exportMost = 16 << 20
 
 // View returns the caller's view of a class. The JSON pointer in its errors is /class_name.
 func (c *Call) View(name string) (*policy.View, error) {

@@ -48,7 +48,7 @@ func (c *Call) API(name string) (*calls.Reach, error) {
 func (c *Call) CallAPI(ctx context.Context, r APIRead) (*response.Answer, error) {
 	c.asked(r.API + "." + r.Operation)
 	_, deciding := trace.Start(ctx, "policy")
-	permit, plan, err := c.permitted(r)
+	permit, plan, err := c.permitted(ctx, r)
 	trace.End(deciding, err)
 	if err != nil {
 		return nil, err
@@ -84,12 +84,12 @@ func (c *Call) CallAPI(ctx context.Context, r APIRead) (*response.Answer, error)
 func (c *Call) Cursors() *shape.Cursors { return c.gateway.cursors }
 
 // permitted takes a call of an API through policy.
-func (c *Call) permitted(r APIRead) (calls.Permit, calls.Plan, error) {
+func (c *Call) permitted(ctx context.Context, r APIRead) (calls.Permit, calls.Plan, error) {
 	reach, err := c.API(r.API)
 	if err != nil {
 		return calls.Permit{}, calls.Plan{}, err
 	}
-	permit, err := reach.Permit(c.who, calls.Request{Operation: r.Operation, Arguments: r.Arguments})
+	permit, err := reach.Permit(ctx, c.who, calls.Request{Operation: r.Operation, Arguments: r.Arguments})
 	if err != nil {
 		return permit, calls.Plan{}, err
 	}

@@ -68,7 +68,7 @@ func (c *Call) drafted(ctx context.Context, r write.Request) (*change.Change, er
 	if len(r.Writes) > 0 {
 		c.asked(r.Writes[0].Target())
 	}
-	draft, err := writes.Propose(c.policy, c.who, r)
+	draft, err := writes.Propose(ctx, c.policy, c.who, r)
 	if err != nil {
 		return nil, err
 	}
@@ -348,7 +348,7 @@ func (c *Call) inverse(ctx context.Context, found *change.Change, reason string)
 	}
 	back.request = write.Request{Writes: list, Tool: "revert", Action: writes.Revert, Title: "revert " + found.ID, Reason: reason, Mode: write.Review,
 		Input: value.OfObject([]value.Member{{Name: "change_id", Value: value.OfString(found.ID)}})}
-	if back.draft, err = writes.Propose(c.policy, agent, back.request); err != nil {
+	if back.draft, err = writes.Propose(ctx, c.policy, agent, back.request); err != nil {
 		return back, err
 	}
 	if back.plan, err = back.draft.Plan(); err != nil {

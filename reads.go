@@ -17,7 +17,7 @@ import (
 )
 
 // answered runs a query and passes its rows to shape. most is the maximum size of one value in bytes; 0 means the
-// budget. The source is read while shape runs, and memory is reserved first.
+// budget. The source is read while shape runs.
 func answered[T any](ctx context.Context, c *Call, q query.Query, most int, shape func(redact.Rows) (T, error)) (out T, err error) {
 	c.asked(q.From())
 	q = c.timed(q)
@@ -30,11 +30,6 @@ func answered[T any](ctx context.Context, c *Call, q query.Query, most int, shap
 	if rows.Plan().Foreign() {
 		c.record.Kind = "other_tenant"
 	}
-	release, err := c.gateway.memory.Take(ctx, int64(max(answerMemory, 4*most)))
-	if err != nil {
-		return out, err
-	}
-	defer release()
 	return shaped(ctx, func() (T, error) { return shape(rows) })
 }
 

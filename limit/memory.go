@@ -3,46 +3,46 @@ package limit
 import (
 	"cmp"
 	"context"
+	"errors"
+	"math"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// DefaultMemory is the memory for answers of one process, in bytes, unless configured otherwise.
-const DefaultMemory = 512 << 20
+// DefaultMemory is the memory for answers of one process, in bytes, unless configured otherwise. Each answer has
+// AnswerMemory of it.
+const (
+	DefaultMemory = 512 << 20
+	AnswerMemory  = 32 << 20
+)
 
 // memoryWait is how long a call waits for memory used by other calls.
 const memoryWait = 5 * time.Second
 
-// A Memory limits the memory that the answers under construction in one process may take together. Calls are served
-// in the order in which they ask. It is safe for use by several goroutines.
-type Memory struct {
-	free *semaphore.Weighted
-	most int64
-}
+// A Memory limits the memory that the answers under construction in one process may take together, and shares it
+// fairly: no caller has more than three quarters of it. It is safe for use by several goroutines.
+type Memory struct{ answers *fair.Gate }
 
 // NewMemory returns a Memory of most bytes; 0 means DefaultMemory.
 func NewMemory(most int64) *Memory {
-	most = cmp.Or(max(most, 0), DefaultMemory)
-	return &Memory{semaphore.NewWeighted(most), most}
+	n := max(1, int(cmp.Or(max(most, 0), DefaultMemory)/AnswerMemory))
+	part := max(1, n*3/4)
+	return &Memory{fair.New(fair.Bounds{Slots: n, Tenant: part, Owner: part, Each: part, Queue: math.MaxInt, Patience: memoryWait})}
 }
 
-// Take waits until this many bytes are free and takes them; release gives them back. A request for more than the
-// whole memory takes all of it. It fails with problem.RateLimited after five seconds of waiting, and with Cancelled
-// or Timeout if ctx ends first.
-func (m *Memory) Take(ctx context.Context, bytes int64) (release func(), err error) {
-	bytes = min(bytes, m.most)
-	waits, cancel := context.WithTimeout(ctx, memoryWait)
-	defer cancel()
-	if m.free.Acquire(waits, bytes) != nil {
-		if ctx.Err() != nil {
-			return nil, ended(ctx)
-		}
+// Take waits until there is memory for an answer to who; release gives it back. It fails with problem.RateLimited after
+// five seconds of waiting, and with Cancelled or Timeout if ctx ends first.
+func (m *Memory) Take(ctx context.Context, who fair.Who) (release func(), err error) {
+	release, err = m.answers.Enter(ctx, who)
+	switch {
+	case errors.Is(err, fair.ErrBusy):
 		p := problem.Of(refusal("memory", 0, nil))
 		p.Detail = "The memory for answers is in use by other calls"
 		return nil, p
+	case err != nil:
+		return nil, ended(ctx)
 	}
-	return func() { m.free.Release(bytes) }, nil
+	return release, nil
 }

@@ -2,48 +2,49 @@ package limit_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestMemory checks that calls never take more memory than there is, get theirs when another call ends, and are
-// refused after a while.
+// TestMemory checks that no more answers are made than there is memory for, that calls get theirs when another ends and
+// are refused after a while, and that one caller leaves a quarter to the others.
 func TestMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := limit.NewMemory(100)
-		first, err := m.Take(t.Context(), 60)
+		m := limit.NewMemory(4*limit.AnswerMemory + 1)
+		greedy := fair.Who{Tenant: "a", Owner: "a", Credential: "a"}
+		for range 3 {
+			if _, err := m.Take(t.Context(), greedy); err != nil {
+				t.Fatal(err)
+			}
+		}
+		refused := func(who fair.Who) {
+			t.Helper()
+			start := time.Now()
+			if _, err := m.Take(t.Context(), who); problem.CodeOf(err) != problem.RateLimited || problem.Of(err).RetryAfter < time.Second || time.Since(start) != 5*time.Second {
+				t.Errorf("over the memory after %s: %v", time.Since(start), err)
+			}
+		}
+		refused(greedy)
+		other := func(n int) fair.Who { return fair.Who{Owner: fmt.Sprint(n)} }
+		release, err := m.Take(t.Context(), other(0))
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, err := m.Take(t.Context(), 40)
-		if err != nil {
-			t.Fatal(err)
-		}
-		start := time.Now()
-		if _, err := m.Take(t.Context(), 1); problem.CodeOf(err) != problem.RateLimited || problem.Of(err).RetryAfter < time.Second || time.Since(start) < 5*time.Second {
-			t.Errorf("over the memory after %s: %v", time.Since(start), err)
-		}
+		refused(other(1))
 		gone, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		if _, err := m.Take(gone, 1); problem.CodeOf(err) != problem.Cancelled {
+		if _, err := m.Take(gone, other(1)); problem.CodeOf(err) != problem.Cancelled {
 			t.Errorf("cancelled while it waits: %v", err)
 		}
-		time.AfterFunc(time.Second, first)
-		all := make(chan error)
-		go func() {
-			release, err := m.Take(t.Context(), 1000) // all there is
-			if err == nil {
-				release()
-			}
-			all <- err
-		}()
-		time.AfterFunc(2*time.Second, second)
-		if err := <-all; err != nil {
-			t.Errorf("more than there is: %v", err)
+		time.AfterFunc(4*time.Second, release)
+		if _, err := m.Take(t.Context(), other(1)); err != nil {
+			t.Errorf("when another ends: %v", err)
 		}
 	})
 }

@@ -36,6 +36,7 @@ const (
 	PostgreSQL
 	MySQL // MariaDB's dialect
 	DuckDB
+	SQLiteApart // SQLite, with views that are computed before anything else is
 )
 
 // A Statement is SQL text, with every value apart from the text.
@@ -111,6 +112,8 @@ func (d Dialect) conditions() (condition.Dialect, error) {
 	switch d {
 	case SQLite:
 		return sqlite.Conditions(), nil
+	case SQLiteApart:
+		return sqlite.Apart(), nil
 	case PostgreSQL:
 		return postgres.Conditions(), nil
 	case MySQL:
@@ -245,7 +248,7 @@ func (w *writer) derived(v *policy.View, alias string) error {
 	if err := w.scoped(v); err != nil {
 		return err
 	}
-	w.Write(") AS ", alias)
+	w.Write(w.barrier(), ") AS ", alias)
 	return nil
 }
 
@@ -257,32 +260,6 @@ func (w *writer) scoped(v *policy.View) error {
 	}
 	w.Write(w.Quote(c.Table), " AS ", class)
 	return w.layers(v, class)
-}
-
-// layers writes the conditions that hold for every record of a view, under the alias of its class or of a derived table
-// of all its fields.
-func (w *writer) layers(v *policy.View, alias string) error {
-	c := v.Class()
-	for i, l := range v.Layers() {
-		sep := " AND "
-		if i == 0 {
-			sep = " WHERE "
-		}
-		w.Write(sep)
-		if l.Through != nil {
-			pointer, key := c.Field(l.Through.Field), l.Through.View.Class().Field(l.Through.Key)
-			w.Write(w.Key(w.inView(alias, pointer), pointer, key), " IN (SELECT ", w.Key(w.inView(class, key), key, pointer), " FROM ")
-			if err := w.scoped(l.Through.View); err != nil {
-				return err
-			}
-			w.Write(")")
-			continue
-		}
-		if err := w.filter(l.Filter, w.inClass(c, alias)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // class is the alias of a class inside its view. Every name is qualified: SQLite takes an unknown bare quoted name for a

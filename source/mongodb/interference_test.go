@@ -1,6 +1,7 @@
 package mongodb_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -150,7 +151,7 @@ func proposed(t *testing.T, p *policy.Policy, worlds []*mongodb.Source) {
 	for _, w := range all {
 		var seen [2]string
 		for i := range into {
-			draft, err := writes.Propose(p, who, write.Request{Writes: []write.Write{w}})
+			draft, err := writes.Propose(context.Background(), p, who, write.Request{Writes: []write.Write{w}})
 			var preview change.Preview
 			if err == nil {
 				preview, err = into[i].Preview(t.Context(), draft)

@@ -87,7 +87,7 @@ func (s *sending) look(ctx context.Context, list []*calls.Plan) error {
 
 // call makes the i-th call. Its error wraps change.ErrUnknown if it may have been carried out; with any other it was not.
 func (s *sending) call(ctx context.Context, i int) error {
-	permit, err := s.plan.Items[i].Call.Answered(s.answers)
+	permit, err := s.plan.Items[i].Call.Answered(ctx, s.answers)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *client.R
 	}
 	permits := map[*request.Request]calls.Permit{plan.Request: p}
 	redirected := func(path, query string) (*request.Request, error) {
-		next, err := p.Redirected(path, query)
+		next, err := p.Redirected(ctx, path, query)
 		if err != nil {
 			return nil, err
 		}

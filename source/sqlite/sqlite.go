@@ -30,9 +30,10 @@ import (
 
 // A Source reads one SQLite file. Its Writable method opens it for writing as well. It is safe for concurrent use.
 type Source struct {
-	name string
-	path string
-	db   *sql.DB
+	name  string
+	path  string
+	db    *sql.DB
+	apart *sql.DB // connections that may take more memory, for statements whose views are computed apart
 }
 
 // Open opens the SQLite file at path, which must exist, as the source called name. The connections can't write.
@@ -44,35 +45,48 @@ func Open(ctx context.Context, name, path string) (*Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", name, err)
 	}
-	// A sort merges runs of the size of the cache, with a record of each in memory: the default of 2 MB makes many.
-	conn, err := newConnector(abs, "mode=ro&_dqs=0&_pragma=cache_size(-4096)&_pragma=query_only(1)&_pragma=busy_timeout(5000)&_pragma=trusted_schema(0)")
-	if err != nil {
+	s := &Source{name: name, path: abs}
+	if s.db, err = pool(abs, 8, mostHeap); err != nil {
 		return nil, fmt.Errorf("source %s: %w", name, err)
 	}
-	s := &Source{name: name, path: abs, db: sql.OpenDB(conn)}
-	s.db.SetMaxOpenConns(8)
-	s.db.SetMaxIdleConns(8)
-	s.db.SetConnMaxIdleTime(time.Minute) // then their caches are given back
+	if s.apart, err = pool(abs, 2, mostApart); err != nil {
+		return nil, errors.Join(fmt.Errorf("source %s: %w", name, err), s.db.Close())
+	}
 	// Read the catalogue to check that this is a database at all: SQLite opens any file.
 	var n int
 	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {
-		return nil, errors.Join(fmt.Errorf("source %s: %s can't be read as an SQLite database: %w", name, path, err), s.db.Close())
+		return nil, errors.Join(fmt.Errorf("source %s: %s can't be read as an SQLite database: %w", name, path, err), s.Close())
 	}
 	return s, nil
+}
+
+// pool returns connections that read the file at an absolute path, for which SQLite takes at most heap bytes each.
+func pool(path string, connections int, heap int64) (*sql.DB, error) {
+	// A sort merges runs of the size of the cache, with a record of each in memory: the default of 2 MB makes many.
+	conn, err := newConnector(path, "mode=ro&_dqs=0&_pragma=cache_size(-4096)&_pragma=query_only(1)&_pragma=busy_timeout(5000)&_pragma=trusted_schema(0)", heap)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(conn)
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	db.SetConnMaxIdleTime(time.Minute) // then their caches are given back
+	return db, nil
 }
 
 // A connector opens connections that have the functions that package sqlgen uses.
 type connector struct {
 	dsn    string
 	path   string
+	heap   int64 // the most bytes that SQLite takes for a connection beside its cache
 	parsed func(driver.Conn) *parsed.Conn
 	driver sqlite.Driver
 }
 
 // newConnector returns a connector to the file at an absolute path, with options for the driver; it reads.
-func newConnector(path, options string) (*connector, error) {
+func newConnector(path, options string, heap int64) (*connector, error) {
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: options}
-	c := &connector{dsn: dsn.String(), path: path, parsed: parsed.New}
+	c := &connector{dsn: dsn.String(), path: path, heap: heap, parsed: parsed.New}
 	return c, sqlfunc.Register(&c.driver)
 }
 
@@ -91,7 +105,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		memory, err := heap.Bound(opened, mostHeap)
+		memory, err := heap.Bound(opened, c.heap)
 		switch {
 		case err == nil:
 			return &fileConn{Conn: c.parsed(opened), path: c.path, opened: file, memory: memory, references: keptReferences{of: -1}}, nil
@@ -102,14 +116,18 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 }
 
-// mostHeap is the most memory that SQLite takes for a connection beside its cache, in bytes. A sort takes up to two
-// caches, and stages in each other sort at the same time.
-const mostHeap = 40 << 20
+// The most memory that SQLite takes for a connection beside its cache, in bytes. A sort takes up to two caches, and stages
+// in each other sort at the same time. A statement that is made again with its views apart takes a little more than the
+// first time, so it has more: what the caller sees decides whether it is answered.
+const (
+	mostHeap  = 40 << 20
+	mostApart = 60 << 20
+)
 
 func (c *connector) Driver() driver.Driver { return &c.driver }
 
 // Close closes all connections.
-func (s *Source) Close() error { return s.db.Close() }
+func (s *Source) Close() error { return errors.Join(s.db.Close(), s.apart.Close()) }
 
 // Ping implements source.Pinger.
 func (s *Source) Ping(ctx context.Context) error {
@@ -125,9 +143,40 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 	return describe(ctx, s.db, s.name)
 }
 
-// Read implements source.Source. The statement runs when the rows are ranged over.
+// Read implements source.Source. The statement runs when the rows are ranged over. One that takes too much memory runs
+// again with its views apart: SQLite may have read long values of records that the caller doesn't see, by an index or
+// because it compared them first, and then the caller would learn of them from the refusal.
 func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
-	return sqldriver.Read(ctx, engine{s}, p)
+	rows, err := sqldriver.Read(ctx, engine{s}, p)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(value.Row, error) bool) {
+		n := 0
+		for row, err := range rows {
+			if err != nil && ctx.Err() == nil && tooLarge(err) {
+				s.again(ctx, p, n, yield)
+				return
+			}
+			if n++; !yield(row, err) {
+				return
+			}
+		}
+	}, nil
+}
+
+// again yields the rows of a permit after the first n. The order of rows is total, so they are the same as before.
+func (s *Source) again(ctx context.Context, p policy.Permit, n int, yield func(value.Row, error) bool) {
+	rows, err := sqldriver.Read(ctx, apart{engine{s}}, p)
+	if err != nil {
+		yield(nil, err)
+		return
+	}
+	for row, err := range rows {
+		if n--; (n < 0 || err != nil) && !yield(row, err) {
+			return
+		}
+	}
 }
 
 // Compile implements source.Compiler.
@@ -141,10 +190,13 @@ func (engine) Dialect() sqlgen.Dialect { return sqlgen.SQLite }
 
 // Errors implements sqldriver.Database.
 func (engine) Errors() sqldriver.Errors {
-	return sqldriver.Errors{Plain: plain, TooLarge: func(err error) bool {
-		e, ok := errors.AsType[*sqlite.Error](err)
-		return ok && (e.Code()&0xff == sqlite3.SQLITE_NOMEM || e.Code()&0xff == sqlite3.SQLITE_TOOBIG)
-	}}
+	return sqldriver.Errors{Plain: plain, TooLarge: tooLarge}
+}
+
+// tooLarge implements sqldriver.Errors.
+func tooLarge(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && (e.Code()&0xff == sqlite3.SQLITE_NOMEM || e.Code()&0xff == sqlite3.SQLITE_TOOBIG)
 }
 
 func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }
@@ -161,7 +213,22 @@ func plain(err error) string {
 
 // Run implements sqldriver.Database.
 func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
-	rows, err := s.db.QueryContext(ctx, st.Text, st.Args...)
+	return run(ctx, s.db, st, plan, yield)
+}
+
+// apart implements sqldriver.Database for statements whose views are computed apart.
+type apart struct{ engine }
+
+// Dialect implements sqldriver.Database.
+func (apart) Dialect() sqlgen.Dialect { return sqlgen.SQLiteApart }
+
+// Run implements sqldriver.Database.
+func (s apart) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+	return run(ctx, s.Source.apart, st, plan, yield)
+}
+
+func run(ctx context.Context, db *sql.DB, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+	rows, err := db.QueryContext(ctx, st.Text, st.Args...)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ type WritableSource struct {
 
 // Writable opens s for writing as well. It creates the marker table if there is none.
 func (s *Source) Writable(ctx context.Context) (*WritableSource, error) {
-	conn, err := newConnector(s.path, "mode=rw&_dqs=0&_pragma=busy_timeout(50)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&_pragma=trusted_schema(0)")
+	conn, err := newConnector(s.path, "mode=rw&_dqs=0&_pragma=busy_timeout(50)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&_pragma=trusted_schema(0)", math.MaxInt64) // an index may hold long values that a new one is compared with
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", s.name, err)
 	}

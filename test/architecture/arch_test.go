@@ -94,7 +94,7 @@ var mayImport = map[string]string{
 	"internal/result/listed":      "internal/result/shape policy query value",
 	"internal/result/shape":       "internal/result/redact policy problem value",
 	"audit":                       "problem value",
-	"limit":                       "problem",
+	"limit":                       "internal/fair problem",
 	".":                           "action audit change identity internal/fair internal/functions internal/objects internal/once internal/openapi/response internal/openapi/validate internal/policyreport internal/remark internal/result/labels internal/result/listed internal/result/mask internal/result/redact internal/result/shape internal/review internal/review/evidence internal/review/feed internal/review/parties internal/review/visibility internal/rules/calls internal/rules/derivation internal/rules/guard internal/rules/schemacheck internal/rules/writes internal/subscribers internal/trace limit policy problem query schema source value write",
 
 	// sources and clients

@@ -144,7 +144,7 @@ func BenchmarkAPICheck(b *testing.B) {
 	}
 	a := validate.Arguments{Path: value.OfObject([]value.Member{{Name: "projectId", Value: value.OfString("p1")}}), Body: body, HasBody: true}
 	for b.Loop() {
-		if _, err := check.Check(op, a); err != nil {
+		if _, err := check.Check(b.Context(), op, a); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package largeapis
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -226,7 +227,7 @@ func below(s *openapi3.Schema) (out []*openapi3.Schema) {
 
 // ours returns the first fault of a body, and the name that is unknown if that is all that is wrong.
 func (p *pair) ours(c *validate.Checker, body value.Value) (found error, unknown string) {
-	_, err := c.Check(p.op, validate.Arguments{Body: body, HasBody: true, Media: p.content.MediaType})
+	_, err := c.Check(context.Background(), p.op, validate.Arguments{Body: body, HasBody: true, Media: p.content.MediaType})
 	if err == nil {
 		return nil, ""
 	}

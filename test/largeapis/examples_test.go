@@ -1,6 +1,7 @@
 package largeapis
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"maps"
@@ -187,7 +188,7 @@ func (e *examples) try(op *spec.Operation, part string, a validate.Arguments) {
 
 // faults returns the faults of a, without those of the other part of the call, and of parameters without examples.
 func faults(c *validate.Checker, op *spec.Operation, a validate.Arguments) (out []string) {
-	_, err := c.Check(op, a)
+	_, err := c.Check(context.Background(), op, a)
 	if err == nil {
 		return nil
 	}

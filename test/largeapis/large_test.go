@@ -1,6 +1,7 @@
 package largeapis
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -160,7 +161,7 @@ func calls(t *testing.T, v *visible.View) {
 			}
 		}
 		a.Path = value.OfObject(path)
-		checked, err := check.Check(op, a)
+		checked, err := check.Check(context.Background(), op, a)
 		if err != nil {
 			if problem.CodeOf(err) != problem.InvalidArgument {
 				t.Errorf("%s: %v %v", op.ID, err, problem.Of(err).Err)
@@ -196,7 +197,7 @@ func TestGrowth(t *testing.T) {
 		if _, err := ix.Search(search.Query{Text: fmt.Sprintf("%s %d", op.Summary, rand.N(1000))}); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = check.Check(op, validate.Arguments{Body: value.OfString("x"), HasBody: true}) // refused or not: only memory matters here
+		_, _ = check.Check(context.Background(), op, validate.Arguments{Body: value.OfString("x"), HasBody: true}) // refused or not: only memory matters here
 	}
 	for n := range len(ops) {
 		ask(n)

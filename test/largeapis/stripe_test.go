@@ -1,6 +1,7 @@
 package largeapis
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -151,7 +152,7 @@ func TestStripe(t *testing.T) {
 			continue // it goes to another host
 		}
 		tried++
-		checked, err := checker.Check(op, args)
+		checked, err := checker.Check(context.Background(), op, args)
 		if err != nil {
 			refused[fmt.Sprintf("we refuse %s: %v", op.Name(), err)]++
 			continue

@@ -50,7 +50,7 @@ func buildAs(t testing.TB, doc, id, args string, o Options) (*Request, error) {
 	a.Body, a.HasBody = in.Get("body")
 	media, _ := in.Get("media")
 	a.Media = media.Text()
-	checked, err := validate.New(v, validate.Options{}).Check(op, a)
+	checked, err := validate.New(v, validate.Options{}).Check(t.Context(), op, a)
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +281,7 @@ func FuzzPath(f *testing.F) {
 	check := validate.New(v, validate.Options{})
 	f.Fuzz(func(t *testing.T, p, q string) {
 		text := func(s string) value.Value { return value.OfString(s) }
-		checked, err := check.Check(v.Operations()[0], validate.Arguments{Path: value.OfObject([]value.Member{{Name: "p", Value: text(p)}, {Name: "q", Value: text(q)}}),
+		checked, err := check.Check(t.Context(), v.Operations()[0], validate.Arguments{Path: value.OfObject([]value.Member{{Name: "p", Value: text(p)}, {Name: "q", Value: text(q)}}),
 			Query: value.OfObject([]value.Member{{Name: "s", Value: text(p)}}), Headers: value.OfObject([]value.Member{{Name: "X-H", Value: text(q)}})})
 		if err != nil {
 			t.Fatal(err)
@@ -337,7 +337,7 @@ func TestExamples(t *testing.T) {
 					path = append(path, value.Member{Name: p.Name, Value: value.OfString("a/b")})
 				}
 			}
-			checked, err := check.Check(op, validate.Arguments{Path: value.OfObject(path)})
+			checked, err := check.Check(t.Context(), op, validate.Arguments{Path: value.OfObject(path)})
 			if err != nil {
 				if problem.CodeOf(err) != problem.InvalidArgument {
 					t.Errorf("%s: %v", op.ID, err)

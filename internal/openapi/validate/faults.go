@@ -23,8 +23,9 @@ type faults struct {
 	name    func(url string) string // the name of the schema with that URL; "" if it has none
 	all     []problem.Fault
 	near    []string
-	steps   int      // the comparisons so far
-	later   []string // the places of values that are not known yet
+	steps   int          // the comparisons so far
+	ended   func() error // returns an error when nothing waits for the check any longer
+	later   []string     // the places of values that are not known yet
 }
 
 func (f *faults) add(at, rule, format string, args ...any) {

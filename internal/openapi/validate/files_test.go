@@ -45,7 +45,7 @@ func TestMappedFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = check.Check(d.Operation("add"), validate.Arguments{Body: v, HasBody: true})
+		_, err = check.Check(t.Context(), d.Operation("add"), validate.Arguments{Body: v, HasBody: true})
 		got := ""
 		if err != nil {
 			got = problem.Of(err).Detail

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
@@ -9,18 +10,22 @@ import (
 )
 
 // MaxSteps is the maximum number of times that the values of a call and their parts are compared with schemas. A few
-// hundred bytes of nested allOf can ask for more comparisons than there is time for; this many take half a second, so
-// that a check needs no other end. A comparison with a long value counts as one more for each stepBytes of it.
+// hundred bytes of nested allOf can ask for more comparisons than there is time for; this many take half a second. A comparison with a long value counts as one more for each stepBytes of it.
 const MaxSteps = 200_000
 
 const (
 	stepBytes    = 256
-	elementBytes = 16 // what an element or member counts beside its name
+	endedSteps   = 1000 // how many schemas are counted between two looks at whether the call has ended
+	elementBytes = 16   // what an element or member counts beside its name
 )
 
 // steps counts the comparisons that checking a value takes, before it is checked. The library that checks compares a
 // value again for each path through the schemas that leads to it; steps visits each pair of value and schema once.
-type steps map[pair]int
+type steps struct {
+	made  map[pair]int
+	ended func() error
+	err   error // of ended
+}
 
 // A pair is a schema and a part of the value, identified by an arbitrary number.
 type pair struct {
@@ -65,18 +70,21 @@ func nodes(v any, next *int) node {
 }
 
 // count returns the number of comparisons of n with s, at least; more than MaxSteps is as much as MaxSteps+1.
-func (c steps) count(s *jsonschema.Schema, n node) int {
+func (c *steps) count(s *jsonschema.Schema, n node) int {
 	if s == nil || s.Bool != nil {
 		return 1
 	}
 	at := pair{s, n.id}
-	if made, ok := c[at]; ok {
+	if made, ok := c.made[at]; ok {
 		return made
 	}
-	if len(c) > MaxSteps {
+	if n := len(c.made); n%endedSteps == 0 && c.err == nil {
+		c.err = c.ended()
+	}
+	if len(c.made) > MaxSteps || c.err != nil {
 		return MaxSteps + 1
 	}
-	c[at] = 1 // a reference to itself in place is refused by the library
+	c.made[at] = 1 // a reference to itself in place is refused by the library
 	sum := 1 + n.size/stepBytes
 	if s.UniqueItems || s.Enum != nil || s.Const != nil { // equality reads all parts
 		sum = 1 + n.whole/stepBytes
@@ -107,15 +115,16 @@ func (c steps) count(s *jsonschema.Schema, n node) int {
 			add(s.Items2020, part)
 		}
 	}
-	c[at] = sum
+	c.made[at] = sum
 	return sum
 }
 
 // bounded returns a refusal if checking instance against s too takes more than MaxSteps.
 func (f *faults) bounded(s *jsonschema.Schema, instance any, at string) error {
-	next := 0
-	if f.steps += (steps{}).count(s, nodes(instance, &next)); f.steps <= MaxSteps {
-		return nil
+	next, c := 0, &steps{made: map[pair]int{}, ended: f.ended}
+	f.steps += c.count(s, nodes(instance, &next))
+	if c.err != nil || f.steps <= MaxSteps {
+		return c.err
 	}
 	return &problem.Error{Code: problem.Unsupported, Kind: "schema_too_deep", Pointer: at,
 		Detail:     fmt.Sprintf("its schemas nest so that checking the values up to this one takes more than %d comparisons", MaxSteps),
@@ -129,7 +138,7 @@ func (c *Checker) TooDeep(op *spec.Operation) (out []string) {
 		if r == nil {
 			return
 		}
-		if s, err := c.compile(key, r); err == nil && new(faults).bounded(s, map[string]any{}, "") != nil {
+		if s, err := c.compile(key, r); err == nil && (&faults{ended: context.Background().Err}).bounded(s, map[string]any{}, "") != nil {
 			out = append(out, name)
 		}
 	}

@@ -1,6 +1,8 @@
 package validate
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -53,7 +55,7 @@ func TestSteps(t *testing.T) {
 			}
 			done := make(chan error, 1)
 			go func() {
-				_, err := c.Check(op, arguments(t, `{"body":`+tt.body+`}`))
+				_, err := c.Check(t.Context(), op, arguments(t, `{"body":`+tt.body+`}`))
 				done <- err
 			}()
 			select {
@@ -88,7 +90,7 @@ func TestStepsOfACall(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n, want := range map[int]problem.Code{1: problem.InvalidArgument, 30: problem.Unsupported} {
-		_, err := c.Check(op, arguments(t, `{"query":{`+strings.Join(given[:n], ",")+`}}`))
+		_, err := c.Check(t.Context(), op, arguments(t, `{"query":{`+strings.Join(given[:n], ",")+`}}`))
 		if problem.CodeOf(err) != want {
 			t.Errorf("%d parameters: %v, want %s", n, err, want)
 		}
@@ -122,9 +124,42 @@ func TestStepsOfLongValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		for body, want := range map[string]problem.Code{tt.short: problem.InvalidArgument, tt.long: problem.Unsupported} {
-			if _, err := c.Check(op, arguments(t, `{"body":`+body+`}`)); problem.CodeOf(err) != want {
+			if _, err := c.Check(t.Context(), op, arguments(t, `{"body":`+body+`}`)); problem.CodeOf(err) != want {
 				t.Errorf("%s of %d bytes: %v, want %s", name, len(body), err, want)
 			}
 		}
 	}
 }
+
+// TestStepsEnd checks that the steps of a call that has ended aren't counted to their end, and that nothing is checked
+// afterwards.
+func TestStepsEnd(t *testing.T) {
+	doc := nested(func(n int, next string) string {
+		return `{"allOf":[` + times(10, next) + `,` + times(400, fmt.Sprintf(`{"minProperties":%d}`, n)) + `]}`
+	}, `{"type":"object"}`)
+	c, v := checker(t, doc, Options{})
+	op, err := v.Operation("op")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wanted := range []int{1, 2} { // when it begins, and after it has counted
+		looks := 0
+		ctx := ending{t.Context(), func() error {
+			if looks++; looks >= wanted {
+				return context.Canceled
+			}
+			return nil
+		}}
+		if _, err := c.Check(ctx, op, arguments(t, `{"body":{"x":1}}`)); !errors.Is(err, context.Canceled) || looks != wanted {
+			t.Errorf("%v after %d looks, want an end after %d", err, looks, wanted)
+		}
+	}
+}
+
+// ending is a context with an error of its own.
+type ending struct {
+	context.Context
+	err func() error
+}
+
+func (e ending) Err() error { return e.err() }

@@ -8,6 +8,7 @@
 package validate
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -103,12 +104,13 @@ func (c Checked) Body() (value.Value, *spec.Content) { return c.body, c.content 
 func (c Checked) File(name string) bool { return slices.Contains(c.files, name) }
 
 // Check checks a against the visible part of op. It returns problem.InvalidArgument with one Fault for each error (at
-// most MaxFaults), with pointers into {path, query, headers, body}, and problem.NotFound if op is not in the View.
-func (c *Checker) Check(op *spec.Operation, a Arguments) (Checked, error) {
+// most MaxFaults), with pointers into {path, query, headers, body}, problem.NotFound if op is not in the View, and the
+// error of ctx if it ends meanwhile.
+func (c *Checker) Check(ctx context.Context, op *spec.Operation, a Arguments) (Checked, error) {
 	if op == nil || !c.v.Has(op) {
 		return Checked{}, &problem.Error{Code: problem.NotFound, Detail: "unknown operation"}
 	}
-	f := &faults{printer: c.printer, name: c.name, later: a.Later}
+	f := &faults{printer: c.printer, name: c.name, later: a.Later, ended: ctx.Err}
 	out := Checked{op: op}
 	for _, place := range []struct {
 		in, name string

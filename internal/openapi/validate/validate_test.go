@@ -121,7 +121,7 @@ func TestCheck(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checked, err := c.Check(op, arguments(t, tt.in))
+		checked, err := c.Check(t.Context(), op, arguments(t, tt.in))
 		var lines []string
 		if err != nil {
 			for _, f := range problem.Of(err).Faults {
@@ -141,10 +141,10 @@ func TestCheck(t *testing.T) {
 func TestOpen(t *testing.T) {
 	c, v := checker(t, doc, Options{OpenBodies: true})
 	op := v.Operations()[0]
-	if _, err := c.Check(op, arguments(t, `{"path":{"id":1},"headers":{"X-Trace":"t"},"body":{"name":"n","kind":"red","more":1}}`)); err != nil {
+	if _, err := c.Check(t.Context(), op, arguments(t, `{"path":{"id":1},"headers":{"X-Trace":"t"},"body":{"name":"n","kind":"red","more":1}}`)); err != nil {
 		t.Error(err)
 	}
-	if _, err := c.Check(op, arguments(t, `{"path":{"id":1},"query":{"more":1},"headers":{"X-Trace":"t"},"body":{"name":"n","kind":"red"}}`)); err == nil {
+	if _, err := c.Check(t.Context(), op, arguments(t, `{"path":{"id":1},"query":{"more":1},"headers":{"X-Trace":"t"},"body":{"name":"n","kind":"red"}}`)); err == nil {
 		t.Error("an unknown parameter is taken")
 	}
 }
@@ -154,7 +154,7 @@ func TestNotThere(t *testing.T) {
 	c, _ := checker(t, doc, Options{})
 	_, other := checker(t, doc, Options{})
 	for _, op := range []*spec.Operation{nil, other.Operations()[0]} {
-		if _, err := c.Check(op, Arguments{}); problem.CodeOf(err) != problem.NotFound {
+		if _, err := c.Check(t.Context(), op, Arguments{}); problem.CodeOf(err) != problem.NotFound {
 			t.Error(err)
 		}
 	}
@@ -218,7 +218,7 @@ func TestFixed(t *testing.T) {
 		{`{"query":{"kind":"a"},"headers":{"V":2}}`, "/headers/V"},
 		{`{}`, "/query/kind"},
 	} {
-		checked, err := c.Check(op, arguments(t, row.args))
+		checked, err := c.Check(t.Context(), op, arguments(t, row.args))
 		got := ""
 		for _, value := range checked.Values() {
 			got += value.Parameter.Name + "=" + value.Value.String() + " "
@@ -277,7 +277,7 @@ func TestComposed(t *testing.T) {
 		for open, want := range map[bool]string{false: row.want, true: row.open} {
 			c, v := checker(t, composed, Options{OpenBodies: open})
 			got := ""
-			if _, err := c.Check(v.Operations()[0], arguments(t, `{"body":`+row.in+`}`)); err != nil {
+			if _, err := c.Check(t.Context(), v.Operations()[0], arguments(t, `{"body":`+row.in+`}`)); err != nil {
 				got = problem.Of(err).Faults[0].Message
 			}
 			if got != want {

@@ -136,7 +136,7 @@ func TestBinds(t *testing.T) {
 		}
 		r, _ := all.Reach(p, "flow", "")
 		args, _ := calls.Arguments(object(t, row.args))
-		permit, err := r.Permit(p, calls.Request{Operation: row.operation, Arguments: args})
+		permit, err := r.Permit(t.Context(), p, calls.Request{Operation: row.operation, Arguments: args})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func TestPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		permit, err := r.Permit(principal, calls.Request{Operation: row.operation, Arguments: args, Writes: true})
+		permit, err := r.Permit(t.Context(), principal, calls.Request{Operation: row.operation, Arguments: args, Writes: true})
 		if err != nil {
 			t.Errorf("%+v: %v", row, err)
 			continue
@@ -361,7 +361,7 @@ func TestHides(t *testing.T) {
 	if got := fmt.Sprint(r.Shows("x"), r.Shows("team"), r.Shows("y")); got != "false false true" {
 		t.Error(got)
 	}
-	permit, err := r.Permit(p, calls.Request{Operation: "putC", Writes: true})
+	permit, err := r.Permit(t.Context(), p, calls.Request{Operation: "putC", Writes: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package calls_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -130,7 +131,7 @@ func tried(all *calls.APIs, principal identity.Principal, ask calls.Request, arg
 		ask.Arguments, err = calls.Arguments(args)
 	}
 	if err == nil {
-		permit, err = r.Permit(principal, ask)
+		permit, err = r.Permit(context.Background(), principal, ask)
 	}
 	if err == nil {
 		plan, err = permit.Plan()
@@ -164,7 +165,7 @@ func TestBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		permit, err := r.Permit(p, calls.Request{Operation: row.operation, Arguments: args, Writes: true})
+		permit, err := r.Permit(t.Context(), p, calls.Request{Operation: row.operation, Arguments: args, Writes: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -72,7 +73,7 @@ func (p Permit) Plan() (Plan, error) {
 // Permit allows p to make a call within r, which must be p's own, or refuses it: by scope, by the parameter rules, or
 // because the arguments don't fit the operation as p sees it. The pointers in errors are those of the tools:
 // /operationId, /path/…, /query/…, /headers/…, /body/….
-func (r *Reach) Permit(p identity.Principal, ask Request) (Permit, error) {
+func (r *Reach) Permit(ctx context.Context, p identity.Principal, ask Request) (Permit, error) {
 	op, err := r.View.Operation(ask.Operation)
 	if err != nil {
 		return Permit{}, r.absent(p, ask.Operation, err)
@@ -95,7 +96,7 @@ func (r *Reach) Permit(p identity.Principal, ask Request) (Permit, error) {
 	for _, l := range later {
 		args.Later = append(args.Later, l.At)
 	}
-	plan, err := r.plan(p, op, args)
+	plan, err := r.plan(ctx, p, op, args)
 	if err != nil {
 		return Permit{}, err
 	}
@@ -103,9 +104,9 @@ func (r *Reach) Permit(p identity.Principal, ask Request) (Permit, error) {
 	if slices.ContainsFunc(later, func(l Reference) bool { return strings.HasPrefix(l.At, "/path/") }) {
 		return Permit{plan, r}, nil // there is nothing yet that could be read
 	}
-	plan.Back, plan.Look = r.back(p, op, plan.Arguments)
-	if plan.Before = r.before(p, op, ask.Arguments); plan.Before == nil {
-		plan.About = r.about(p, op, ask.Arguments)
+	plan.Back, plan.Look = r.back(ctx, p, op, plan.Arguments)
+	if plan.Before = r.before(ctx, p, op, ask.Arguments); plan.Before == nil {
+		plan.About = r.about(ctx, p, op, ask.Arguments)
 	}
 	return Permit{plan, r}, nil
 }
@@ -124,12 +125,12 @@ func suits(op *spec.Operation, class classify.Class, writes bool) error {
 }
 
 // plan checks and binds arguments, and builds the request.
-func (r *Reach) plan(p identity.Principal, op *spec.Operation, args validate.Arguments) (*Plan, error) {
+func (r *Reach) plan(ctx context.Context, p identity.Principal, op *spec.Operation, args validate.Arguments) (*Plan, error) {
 	args, err := r.bind(p, op, args)
 	if err != nil {
 		return nil, err
 	}
-	checked, err := r.checker.Check(op, args)
+	checked, err := r.checker.Check(ctx, op, args)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ func (r *Reach) plan(p identity.Principal, op *spec.Operation, args validate.Arg
 }
 
 // before returns the permit to read the resource that a call of op changes, by the GET of the same path; nil for none.
-func (r *Reach) before(p identity.Principal, op *spec.Operation, args validate.Arguments) *Permit {
+func (r *Reach) before(ctx context.Context, p identity.Principal, op *spec.Operation, args validate.Arguments) *Permit {
 	if op.Method != "PUT" && op.Method != "PATCH" && op.Method != "DELETE" || !p.Has(identity.Read) {
 		return nil
 	}
@@ -154,7 +155,7 @@ func (r *Reach) before(p identity.Principal, op *spec.Operation, args validate.A
 		if reads.Method != "GET" || reads.Path != op.Path || r.View.Class(reads) != classify.Read {
 			continue
 		}
-		if plan, err := r.plan(p, reads, validate.Arguments{Path: args.Path}); err == nil {
+		if plan, err := r.plan(ctx, p, reads, validate.Arguments{Path: args.Path}); err == nil {
 			return &Permit{plan, r}
 		}
 	}
@@ -163,7 +164,7 @@ func (r *Reach) before(p identity.Principal, op *spec.Operation, args validate.A
 
 // back returns the permit to read what a call of op makes, and what to look for; nil if neither a rule nor a link of the document
 // says how, or p may not.
-func (r *Reach) back(p identity.Principal, op *spec.Operation, args validate.Arguments) (*Permit, readback.Look) {
+func (r *Reach) back(ctx context.Context, p identity.Principal, op *spec.Operation, args validate.Arguments) (*Permit, readback.Look) {
 	at := slices.IndexFunc(r.api.rules.ReadBack, func(rule readback.Rule) bool { return classify.Rule{Operations: rule.Operations}.Matches(op) })
 	var rule readback.Rule
 	if at >= 0 {
@@ -178,7 +179,7 @@ func (r *Reach) back(p identity.Principal, op *spec.Operation, args validate.Arg
 	if !ok || err != nil || !p.Has(identity.Read) || r.View.Class(reads) != classify.Read {
 		return nil, readback.Look{}
 	}
-	plan, err := r.plan(p, reads, look.Arguments)
+	plan, err := r.plan(ctx, p, reads, look.Arguments)
 	if err != nil {
 		return nil, readback.Look{}
 	}
@@ -187,7 +188,7 @@ func (r *Reach) back(p identity.Principal, op *spec.Operation, args validate.Arg
 
 // about returns the permit to read what a call of op acts on: by the GET of the longest path before op's that ends with a
 // parameter; nil for none.
-func (r *Reach) about(p identity.Principal, op *spec.Operation, args validate.Arguments) *Permit {
+func (r *Reach) about(ctx context.Context, p identity.Principal, op *spec.Operation, args validate.Arguments) *Permit {
 	if op.Method == "GET" || op.Method == "HEAD" || !p.Has(identity.Read) {
 		return nil
 	}
@@ -204,7 +205,7 @@ func (r *Reach) about(p identity.Principal, op *spec.Operation, args validate.Ar
 				given = append(given, m)
 			}
 		}
-		if plan, err := r.plan(p, reads, validate.Arguments{Path: value.OfObject(given)}); err == nil {
+		if plan, err := r.plan(ctx, p, reads, validate.Arguments{Path: value.OfObject(given)}); err == nil {
 			found, longest = &Permit{plan, r}, path
 		}
 	}

@@ -1,6 +1,7 @@
 package calls_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -255,7 +256,7 @@ func permitted(r *calls.Reach, p identity.Principal, operation string, writes bo
 		}
 		ask.Arguments = validate.Arguments{Body: v, HasBody: true}
 	}
-	permit, err := r.Permit(p, ask)
+	permit, err := r.Permit(context.Background(), p, ask)
 	if err != nil {
 		return "", err
 	}

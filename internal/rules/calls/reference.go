@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -145,7 +146,7 @@ func (p Permit) Later() bool { return p.plan != nil && len(p.plan.References) > 
 // Answered returns the permit for the call that p is once the calls before it have answered: answers are their answers,
 // in order, as the principal sees them and without what is masked; Null for none. All rules are applied again to the
 // values. What is no text, number or boolean there is refused: what the principal doesn't see is never sent for it.
-func (p Permit) Answered(answers []value.Value) (Permit, error) {
+func (p Permit) Answered(ctx context.Context, answers []value.Value) (Permit, error) {
 	plan, err := p.Plan()
 	if err != nil || !p.Later() {
 		return p, err
@@ -175,5 +176,5 @@ func (p Permit) Answered(answers []value.Value) (Permit, error) {
 	if err != nil {
 		return Permit{}, err
 	}
-	return p.reach.Permit(plan.Who, Request{Operation: plan.Operation.ID, Arguments: args, Writes: true})
+	return p.reach.Permit(ctx, plan.Who, Request{Operation: plan.Operation.ID, Arguments: args, Writes: true})
 }

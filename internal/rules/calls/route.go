@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"context"
 	"net/url"
 	"regexp"
 	"slices"
@@ -155,7 +156,7 @@ func (r *Reach) admits(p identity.Principal, op, other *spec.Operation, values [
 // Redirected returns the permit for the read that an API redirects to: path and query are those below the base URL,
 // both percent-encoded. It refuses a target that p's principal may not call. The error text continues "the API
 // redirects", and names the target only if the principal sees it.
-func (p Permit) Redirected(path, query string) (Permit, error) {
+func (p Permit) Redirected(ctx context.Context, path, query string) (Permit, error) {
 	plan, err := p.Plan()
 	if err != nil {
 		return Permit{}, err
@@ -190,7 +191,7 @@ func (p Permit) Redirected(path, query string) (Permit, error) {
 		return refused(problem.Of(err).Detail)
 	}
 	args.Path = value.OfObject(values)
-	next, err := r.plan(plan.Who, to.op, args)
+	next, err := r.plan(ctx, plan.Who, to.op, args)
 	if problem.CodeOf(err) == problem.NotFound {
 		return Permit{}, nowhere
 	} else if err != nil {

@@ -44,12 +44,12 @@ func TestRedirected(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		from, err := reach.Permit(who, calls.Request{Operation: "listTeams"})
+		from, err := reach.Permit(t.Context(), who, calls.Request{Operation: "listTeams"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := ""
-		if to, err := from.Redirected(row.path, ""); err != nil {
+		if to, err := from.Redirected(t.Context(), row.path, ""); err != nil {
 			got = problem.Of(err).Detail
 		} else if plan, err := to.Plan(); err != nil {
 			got = err.Error()

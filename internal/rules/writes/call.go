@@ -2,6 +2,7 @@ package writes
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 
@@ -15,7 +16,7 @@ const maxCalls = 20
 
 // call applies the rules of an HTTP API to a request for it. It refuses an approved call if the request it would send
 // now is not the one approved, as after a change of the document or of a parameter rule.
-func (w *writer) call(asked *write.Call) (Item, string, error) {
+func (w *writer) call(ctx context.Context, asked *write.Call) (Item, string, error) {
 	reach, err := w.policy.APIs().Reach(w.who, asked.Source, w.at+"/source")
 	if err != nil {
 		return Item{}, "", err
@@ -31,7 +32,7 @@ func (w *writer) call(asked *write.Call) (Item, string, error) {
 	for _, item := range w.before {
 		request.Earlier = append(request.Earlier, item.Call)
 	}
-	permit, err := reach.Permit(w.who, request)
+	permit, err := reach.Permit(ctx, w.who, request)
 	if err != nil {
 		return Item{}, "", w.within(err)
 	}

@@ -1,6 +1,7 @@
 package writes
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,8 +19,8 @@ const Revert = "revert"
 
 // Propose returns the draft for the principal's request r, or refuses it. It checks the gates and scopes of each write,
 // not only those of the tool called: a group may hold writes of several kinds.
-func Propose(p *policy.Policy, principal identity.Principal, r write.Request) (Draft, error) {
-	plan, err := planOf(p, principal, r.Writes, r.Action)
+func Propose(ctx context.Context, p *policy.Policy, principal identity.Principal, r write.Request) (Draft, error) {
+	plan, err := planOf(ctx, p, principal, r.Writes, r.Action)
 	if err == nil {
 		err = plan.once()
 	}
@@ -46,7 +47,7 @@ func (p *Plan) once() error {
 
 // Allow returns the permit to write an approved change for the principal in its current state, under the rules of p, or
 // refuses it. It refuses a change whose digest doesn't match its content, and whatever Propose would refuse now.
-func Allow(p *policy.Policy, principal identity.Principal, a change.Approved) (Permit, error) {
+func Allow(ctx context.Context, p *policy.Policy, principal identity.Principal, a change.Approved) (Permit, error) {
 	c, err := a.Change()
 	if err != nil {
 		return Permit{}, err
@@ -58,7 +59,7 @@ func Allow(p *policy.Policy, principal identity.Principal, a change.Approved) (P
 	if err != nil {
 		return Permit{}, err
 	}
-	plan, err := planOf(p, principal, list, c.Action)
+	plan, err := planOf(ctx, p, principal, list, c.Action)
 	if err != nil {
 		return Permit{}, err
 	}
@@ -105,7 +106,7 @@ func (i *Item) sameRecord(other Item) bool {
 }
 
 // planOf applies the rules to each write.
-func planOf(p *policy.Policy, principal identity.Principal, list []write.Write, action string) (*Plan, error) {
+func planOf(ctx context.Context, p *policy.Policy, principal identity.Principal, list []write.Write, action string) (*Plan, error) {
 	switch n := len(list); {
 	case n == 0:
 		return nil, problem.New(problem.InvalidArgument, "there is nothing to write")
@@ -118,7 +119,7 @@ func planOf(p *policy.Policy, principal identity.Principal, list []write.Write, 
 		if len(list) > 1 {
 			at = fmt.Sprintf("/writes/%d", i)
 		}
-		item, source, err := (&writer{p, principal, action, at, plan.Items}).item(w)
+		item, source, err := (&writer{p, principal, action, at, plan.Items}).item(ctx, w)
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +143,7 @@ type writer struct {
 
 // item applies the rules to one write and returns it with what it is reviewed by, and its source. A new kind of write without a case is
 // an internal error, never allowed.
-func (w *writer) item(asked write.Write) (Item, string, error) {
+func (w *writer) item(ctx context.Context, asked write.Write) (Item, string, error) {
 	if err := w.may(asked); err != nil {
 		return Item{}, "", err
 	}
@@ -156,7 +157,7 @@ func (w *writer) item(asked write.Write) (Item, string, error) {
 	case *write.Action:
 		return w.act(asked)
 	case *write.Call:
-		return w.call(asked)
+		return w.call(ctx, asked)
 	case *write.CreateClass:
 		return Item{Op: write.OpSchema, Key: asked.Class, Write: asked, policy: w.policy, who: w.who}, asked.Source, nil
 	case *write.AddFields, *write.DeleteClass:

@@ -188,38 +188,38 @@ func TestPropose(t *testing.T) {
 		{`[{"op": "delete", "class": "issues", "id": "1"}, {"op": "update", "class": "people", "id": "2", "data": {"name": "x"}}]`, `invalid_argument /writes/1: one change writes to one source: this is of another than the first`},
 		{`[{"op": "delete", "class": "issues", "id": "1"}, {"op": "update", "class": "fixed", "id": "2", "data": {"m": 1}}]`, `invalid_query /writes/1/data/m: unknown field "m" of fixed`},
 	} {
-		if got := outcome(writes.Propose(p, principal, write.Request{Writes: parsed(t, tt.asked)})); got != tt.want {
+		if got := outcome(writes.Propose(t.Context(), p, principal, write.Request{Writes: parsed(t, tt.asked)})); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.asked, got, tt.want)
 		}
 	}
-	d, err := writes.Propose(p, principal, write.Request{Writes: parsed(t, `{"op": "update", "class": "issues", "id": "1", "data": {"raw": "aGk="}}`)})
+	d, err := writes.Propose(t.Context(), p, principal, write.Request{Writes: parsed(t, `{"op": "update", "class": "issues", "id": "1", "data": {"raw": "aGk="}}`)})
 	if plan, _ := d.Plan(); err != nil || plan.Items[0].Sets[0].Value.Kind() != value.Bytes || plan.Items[0].Sets[0].Value.Text() != "hi" {
 		t.Error("bytes", err)
 	}
-	_, err = writes.Propose(p, principal, write.Request{Writes: parsed(t, `{"op": "update", "class": "issues", "id": "1", "data": {"status": "Don"}}`)})
+	_, err = writes.Propose(t.Context(), p, principal, write.Request{Writes: parsed(t, `{"op": "update", "class": "issues", "id": "1", "data": {"status": "Don"}}`)})
 	if p := problem.Of(err); len(p.Near) != 1 || p.Near[0] != "Done" || len(p.Faults) != 1 || p.Faults[0].Rule != "values" || p.Faults[0].Pointer != "/data/status" {
 		t.Errorf("near %+v", p)
 	}
-	_, err = writes.Propose(p, principal, write.Request{Writes: parsed(t, `{"op": "update", "class": "issues", "id": "1", "data": {"n": "Don"}}`)})
+	_, err = writes.Propose(t.Context(), p, principal, write.Request{Writes: parsed(t, `{"op": "update", "class": "issues", "id": "1", "data": {"n": "Don"}}`)})
 	if near := problem.Of(err).Near; near != nil {
 		t.Error("near", near)
 	}
 	narrowed := principal
 	narrowed.Filters = map[string]query.Filter{"issues": query.Compare{Path: query.Path{"status"}, Op: query.Eq, Value: value.OfString("Todo")}}
-	if got := outcome(writes.Propose(p, narrowed, write.Request{Writes: parsed(t, `{"op": "create", "class": "issues", "data": {"title": "x"}}`)})); got != `app create issues org="acme" (forced) title="x"` {
+	if got := outcome(writes.Propose(t.Context(), p, narrowed, write.Request{Writes: parsed(t, `{"op": "create", "class": "issues", "data": {"title": "x"}}`)})); got != `app create issues org="acme" (forced) title="x"` {
 		t.Error("a filter sets a field:", got)
 	}
 	many := make([]write.Write, write.MaxWrites+1)
 	for i := range many {
 		many[i] = parsed(t, fmt.Sprintf(`{"op": "delete", "class": "issues", "id": "%d"}`, i+1))[0]
 	}
-	if got := outcome(writes.Propose(p, principal, write.Request{Writes: many})); got != "invalid_argument : 101 writes: one change holds at most 100" {
+	if got := outcome(writes.Propose(t.Context(), p, principal, write.Request{Writes: many})); got != "invalid_argument : 101 writes: one change holds at most 100" {
 		t.Error(got)
 	}
-	if got := outcome(writes.Propose(p, principal, write.Request{Writes: many[1:]})); !strings.HasPrefix(got, "app delete") {
+	if got := outcome(writes.Propose(t.Context(), p, principal, write.Request{Writes: many[1:]})); !strings.HasPrefix(got, "app delete") {
 		t.Error(got)
 	}
-	if got := outcome(writes.Propose(p, principal, write.Request{Writes: []write.Write{many[0], many[1], many[0]}})); got != "invalid_argument /writes/2: it writes the record of /writes/0 again" {
+	if got := outcome(writes.Propose(t.Context(), p, principal, write.Request{Writes: []write.Write{many[0], many[1], many[0]}})); got != "invalid_argument /writes/2: it writes the record of /writes/0 again" {
 		t.Error(got)
 	}
 }
@@ -259,34 +259,34 @@ func TestCalls(t *testing.T) {
 	two := put
 	two.Writes = append(two.Writes[:1:1], put.Writes[0])
 	for _, row := range []struct{ got, want string }{
-		{sent(writes.Propose(open, principal, put)), `flow PUT /teams/a%2Fb {"method":"PUT","target":"/teams/a%2Fb","headers":{"Accept":"application/json, */*;q=0.5","Content-Type":"application/json"},"body":"{\"n\":9007199254740993}"}`},
-		{sent(writes.Propose(open, principal, two)), `flow PUT /teams/a%2Fb {"method":"PUT"`},
-		{sent(writes.Propose(open, reader, put)), "permission_denied scope /operationId: setTeam is a write operation: it needs the scope write"},
-		{sent(writes.Propose(open, dropper, call("dropTeam", `{"path": {"id": "1"}}`))), "flow DELETE /teams/1 "},
-		{sent(writes.Propose(open, principal, write.Request{Writes: []write.Write{&write.Call{Source: "flew", Operation: "setTeam", Request: value.OfObject(nil)}}})), "not_found"},
-		{sent(writes.Propose(denied, principal, put)), "permission_denied write_denied /operationId: setTeam can't be called by an agent"},
-		{sent(writes.Propose(with(calls.Rules{}, policy.Gates{Writes: policy.Off}), principal, put)), "permission_denied gate : writes are switched off (gates.writes)"},
-		{sent(writes.Propose(open, principal, call("dropTeam", `{"path": {"id": "1"}}`))), "permission_denied scope /operationId: dropTeam is a destructive operation: it needs the scope delete"},
-		{sent(writes.Propose(open, principal, call("setTeam", `{"path": {"id": ".."}}`))), "invalid_argument request /path/id: "},
-		{sent(writes.Propose(open, principal, call("setTeam", `{"pth": {}}`))), `invalid_argument  /request/pth: a call has no "pth"; did you mean path?`},
-		{sent(writes.Propose(open, principal, write.Request{Writes: []write.Write{&write.Call{Source: "flow", Operation: "setTeam", Request: value.OfObject(nil), Sends: value.OfInt(1)}}})), "invalid_argument "},
+		{sent(writes.Propose(t.Context(), open, principal, put)), `flow PUT /teams/a%2Fb {"method":"PUT","target":"/teams/a%2Fb","headers":{"Accept":"application/json, */*;q=0.5","Content-Type":"application/json"},"body":"{\"n\":9007199254740993}"}`},
+		{sent(writes.Propose(t.Context(), open, principal, two)), `flow PUT /teams/a%2Fb {"method":"PUT"`},
+		{sent(writes.Propose(t.Context(), open, reader, put)), "permission_denied scope /operationId: setTeam is a write operation: it needs the scope write"},
+		{sent(writes.Propose(t.Context(), open, dropper, call("dropTeam", `{"path": {"id": "1"}}`))), "flow DELETE /teams/1 "},
+		{sent(writes.Propose(t.Context(), open, principal, write.Request{Writes: []write.Write{&write.Call{Source: "flew", Operation: "setTeam", Request: value.OfObject(nil)}}})), "not_found"},
+		{sent(writes.Propose(t.Context(), denied, principal, put)), "permission_denied write_denied /operationId: setTeam can't be called by an agent"},
+		{sent(writes.Propose(t.Context(), with(calls.Rules{}, policy.Gates{Writes: policy.Off}), principal, put)), "permission_denied gate : writes are switched off (gates.writes)"},
+		{sent(writes.Propose(t.Context(), open, principal, call("dropTeam", `{"path": {"id": "1"}}`))), "permission_denied scope /operationId: dropTeam is a destructive operation: it needs the scope delete"},
+		{sent(writes.Propose(t.Context(), open, principal, call("setTeam", `{"path": {"id": ".."}}`))), "invalid_argument request /path/id: "},
+		{sent(writes.Propose(t.Context(), open, principal, call("setTeam", `{"pth": {}}`))), `invalid_argument  /request/pth: a call has no "pth"; did you mean path?`},
+		{sent(writes.Propose(t.Context(), open, principal, write.Request{Writes: []write.Write{&write.Call{Source: "flow", Operation: "setTeam", Request: value.OfObject(nil), Sends: value.OfInt(1)}}})), "invalid_argument "},
 	} {
 		if !strings.HasPrefix(row.got, row.want) {
 			t.Errorf("got  %s\nwant %s", row.got, row.want)
 		}
 	}
-	draft, err := writes.Propose(open, principal, put)
+	draft, err := writes.Propose(t.Context(), open, principal, put)
 	if err != nil {
 		t.Fatal(err)
 	}
 	plan, _ := draft.Plan()
 	again := *plan.Items[0].Write.(*write.Call)
-	if _, err := writes.Propose(open, principal, write.Request{Writes: []write.Write{&again}}); err != nil {
+	if _, err := writes.Propose(t.Context(), open, principal, write.Request{Writes: []write.Write{&again}}); err != nil {
 		t.Error("what was approved isn't let through:", err)
 	}
 	bound := with(calls.Rules{Parameters: []calls.Parameter{{Name: "id", Is: "principal.owner"}}}, policy.Gates{})
 	again.Request, _ = value.Read([]byte(`{"body": {"n": 9007199254740993}}`), 0)
-	if _, err := writes.Propose(bound, principal, write.Request{Writes: []write.Write{&again}}); problem.Of(err).Kind != "sends" {
+	if _, err := writes.Propose(t.Context(), bound, principal, write.Request{Writes: []write.Write{&again}}); problem.Of(err).Kind != "sends" {
 		t.Error("something else than was approved would be sent:", err)
 	}
 }
@@ -320,16 +320,16 @@ func TestMay(t *testing.T) {
 		p := compiled(t, func(r *policy.Rules) { r.Gates = tt.gates })
 		asker := principal
 		asker.Scopes = tt.scopes
-		if got := outcome(writes.Propose(p, asker, write.Request{Writes: parsed(t, tt.asked), Action: tt.action})); got != tt.want {
+		if got := outcome(writes.Propose(t.Context(), p, asker, write.Request{Writes: parsed(t, tt.asked), Action: tt.action})); got != tt.want {
 			t.Errorf("%s by %q\n got %s\nwant %s", tt.asked, tt.action, got, tt.want)
 		}
 	}
 	back := parsed(t, `{"op": "create", "class": "parts", "data": {"a": "x", "b": 1}}`)
-	if got := outcome(writes.Propose(compiled(t, nil), principal, write.Request{Writes: back, Action: writes.Revert})); got != `app create parts a="x" b=1` {
+	if got := outcome(writes.Propose(t.Context(), compiled(t, nil), principal, write.Request{Writes: back, Action: writes.Revert})); got != `app create parts a="x" b=1` {
 		t.Error("a revert sets what an agent may not:", got)
 	}
 	back = parsed(t, `{"op": "create", "class": "issues", "data": {"title": "x", "made": "2026-01-31"}}`)
-	if got := outcome(writes.Propose(compiled(t, nil), principal, write.Request{Writes: back, Action: writes.Revert})); got != `app create issues org="acme" (forced) title="x"` {
+	if got := outcome(writes.Propose(t.Context(), compiled(t, nil), principal, write.Request{Writes: back, Action: writes.Revert})); got != `app create issues org="acme" (forced) title="x"` {
 		t.Error("a revert leaves to the source what it fills in:", got)
 	}
 }
@@ -394,7 +394,7 @@ func TestAllow(t *testing.T) {
 		if err != nil {
 			t.Fatal(tt.name, err)
 		}
-		permit, err := writes.Allow(compiled(t, tt.rules), principal, a)
+		permit, err := writes.Allow(t.Context(), compiled(t, tt.rules), principal, a)
 		got := ""
 		if err != nil {
 			if got = problem.Of(err).Kind; got == "" {
@@ -415,7 +415,7 @@ func TestAllow(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
-	if _, err := writes.Allow(compiled(t, nil), principal, change.Approved{}); problem.CodeOf(err) != problem.PermissionDenied {
+	if _, err := writes.Allow(t.Context(), compiled(t, nil), principal, change.Approved{}); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Error("nobody approved:", err)
 	}
 	if _, err := (writes.Draft{}).Plan(); problem.CodeOf(err) != problem.PermissionDenied {
@@ -428,7 +428,7 @@ func TestAllow(t *testing.T) {
 
 // TestReading checks that a record is read back as the principal sees it: all visible fields, by its key.
 func TestReading(t *testing.T) {
-	d, err := writes.Propose(compiled(t, nil), principal, write.Request{Writes: parsed(t, `{"op": "delete", "class": "issues", "id": "1"}`)})
+	d, err := writes.Propose(t.Context(), compiled(t, nil), principal, write.Request{Writes: parsed(t, `{"op": "delete", "class": "issues", "id": "1"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -138,7 +138,7 @@ func previewed(t *testing.T, w writing.Writable, rules policy.Rules, data string
 	if err != nil {
 		t.Fatal(err)
 	}
-	draft, err := writes.Propose(p, identity.Principal{ID: "a", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write}},
+	draft, err := writes.Propose(context.Background(), p, identity.Principal{ID: "a", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write}},
 		write.Request{Writes: []write.Write{&write.Create{Class: "a", Data: fields}}})
 	if err != nil {
 		return err.Error()

@@ -71,7 +71,7 @@ func (e Executor) hit(p *policy.Policy, n int) (writes.Permit, error) {
 	if err != nil {
 		return writes.Permit{}, err
 	}
-	return writes.Allow(p, asker, a)
+	return writes.Allow(context.Background(), p, asker, a)
 }
 
 func named(n int) string { return fmt.Sprintf("hit%d", n) }

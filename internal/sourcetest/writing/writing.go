@@ -203,7 +203,7 @@ func asked(t testing.TB, texts ...string) []write.Write {
 // previewed proposes and previews writes.
 func (d *database) previewed(t testing.TB, texts ...string) (change.Preview, error) {
 	t.Helper()
-	draft, err := writes.Propose(d.policy, asker, write.Request{Writes: asked(t, texts...), Action: d.action})
+	draft, err := writes.Propose(context.Background(), d.policy, asker, write.Request{Writes: asked(t, texts...), Action: d.action})
 	if err != nil {
 		return change.Preview{}, err
 	}
@@ -246,7 +246,7 @@ func (d *database) permit(t testing.TB, c *change.Change, fence int64) writes.Pe
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := writes.Allow(d.policy, asker, a)
+	p, err := writes.Allow(context.Background(), d.policy, asker, a)
 	if err != nil {
 		t.Fatal(err)
 	}

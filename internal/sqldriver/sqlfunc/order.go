@@ -133,6 +133,9 @@ type gathered struct {
 
 func (l *gathered) add(v driver.Value) {
 	text := textOf(v)
+	if _, long := v.([]byte); long {
+		l.over = true
+	}
 	if !l.take(text) {
 		l.text = nil
 		return
@@ -163,10 +166,11 @@ type set struct {
 // before are left out without parsing. A set that grows beyond its bound drops everything and is null.
 func (s *set) add(v driver.Value) {
 	text := textOf(v)
-	if s.over || s.texts[text] || s.byKey[text] == text {
+	_, long := v.([]byte)
+	if s.over || !long && (s.texts[text] || s.byKey[text] == text) {
 		return
 	}
-	if int64(len(text)) > s.most {
+	if long || int64(len(text)) > s.most {
 		s.over, s.byKey, s.texts = true, nil, nil
 		return
 	}

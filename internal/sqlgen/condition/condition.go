@@ -53,6 +53,10 @@ type Dialect interface {
 	Pieces() (characters, most string)
 	// Sorted returns the term that orders by a column, and whether its value is in milliseconds.
 	Sorted(x string, f *schema.Field) (term string, millis bool)
+	// Bounds returns the most bytes of a value that a condition of a view may copy, and of one that it may read; 0 for
+	// any. A record with a longer one isn't in the view. With a bound of what is read, views are computed apart: what the
+	// caller asks for reads nothing but their records.
+	Bounds() (copied, read int)
 	// Negation returns the texts around a condition that make it hold where the condition is false or null.
 	Negation() (before, after string)
 	// Missing returns a test that a column is null.
@@ -123,6 +127,9 @@ func (Standard) Quote(name string) string {
 
 // Held implements Dialect.
 func (Standard) Held(name string) string { return name }
+
+// Bounds implements Dialect.
+func (Standard) Bounds() (copied, read int) { return 0, 0 }
 
 // Bytes implements Dialect.
 func (Standard) Bytes(x string, _ *schema.Field) string { return "octet_length(" + x + ")" }

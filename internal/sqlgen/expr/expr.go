@@ -110,6 +110,9 @@ type Dialect interface {
 	// Size writes what x, JSON, adds to the size of a list (plan.ListBytes), if Collect needs the size of the list as a
 	// column; else "", and Collect measures the list itself.
 	Size(s Scope, x string) string
+	// Short returns the text x, or another value where x has more than most bytes: Collect and Distinct take what ToJSON
+	// makes of that for too large. x may be used twice.
+	Short(x string, most int) string
 	// Distinct writes the JSON list of the distinct x, JSON, over a group, as AddToSet has them, null if it has more than
 	// most bytes; "" if the dialect has no function for it.
 	Distinct(s Scope, x string, most int) string

@@ -335,6 +335,9 @@ func (Standard) Size(Scope, string) string { return "" }
 // Divided implements Dialect.
 func (Standard) Divided(by string) string { return by }
 
+// Short implements Dialect.
+func (Standard) Short(x string, _ int) string { return x }
+
 // Distinct implements Dialect.
 func (Standard) Distinct(Scope, string, int) string { return "" }
 

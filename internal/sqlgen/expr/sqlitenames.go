@@ -36,7 +36,7 @@ const (
 	SQLiteSubstring = "bailiwick_substring" // (x, from, length) in code points
 	SQLiteSplit     = "bailiwick_split"     // (x, separator) a JSON list
 	SQLiteReplace   = "bailiwick_replace"   // (x, find, replacement)
-	SQLiteQuote     = "bailiwick_quote"     // (text) as JSON
+	SQLiteQuote     = "bailiwick_quote"     // (text) as JSON; a blob as itself
 	SQLiteNumber    = "bailiwick_number"    // (number) as JSON
 	SQLiteBase64    = "bailiwick_base64"    // (bytes) as text
 	SQLiteDateText  = "bailiwick_date_text" // (date) in ISO 8601

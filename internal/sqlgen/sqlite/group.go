@@ -117,6 +117,11 @@ func (dialect) Collect(_ expr.Scope, l expr.List) string {
 	return text
 }
 
+// Short implements expr.Dialect. The other value is a blob, of which SQLiteQuote makes itself.
+func (dialect) Short(x string, most int) string {
+	return "CASE WHEN octet_length(" + x + ") > " + strconv.Itoa(most) + " THEN x'00' ELSE " + x + " END"
+}
+
 func (dialect) Distinct(_ expr.Scope, x string, most int) string {
 	return call(expr.SQLiteDistinct, x, strconv.Itoa(most))
 }

@@ -82,7 +82,7 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 			continue
 		}
 		var err error
-		if xs[i], err = expr.Write(b.d, s, a.X); err != nil {
+		if xs[i], err = b.element(s, a); err != nil {
 			return err
 		}
 		xs[i] = b.narrow(s.r, a.X, xs[i])
@@ -128,6 +128,16 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 	}
 	group.from, group.where, group.alias = s.r.item(), s.r.where, s.r.alias
 	return nil
+}
+
+// element writes what an accumulator reads. A text of a list is left out where it alone is larger than the list may be.
+func (b *builder) element(s *scope, a plan.Accumulator) (string, error) {
+	of, ok := a.X.(plan.ToJSON)
+	if _, column := of.X.(plan.Ref); !ok || !column || of.X.Type() != schema.String || a.Op != plan.Push && a.Op != plan.AddToSet {
+		return expr.Write(b.d, s, a.X)
+	}
+	x, err := expr.Write(b.d, s, of.X)
+	return b.d.ToJSON(s, b.d.Short(x, b.most), schema.String), err
 }
 
 // gathered writes the list l over a group by these texts.

@@ -1,0 +1,121 @@
+package sqlgen
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// layers writes the conditions that hold for every record of a view, under the alias of its class or of a derived table
+// of all its fields.
+func (w *writer) layers(v *policy.View, alias string) error {
+	for i, l := range v.Layers() {
+		w.Write([]string{" WHERE ", " AND "}[min(i, 1)])
+		guard, err := w.guard(v, l, alias)
+		if err != nil {
+			return err
+		}
+		before, after := "", ""
+		switch {
+		case guard != "" && w.barrier() != "":
+			before, after = "CASE WHEN "+guard+" THEN ", " END"
+		case guard != "":
+			before = guard + " AND "
+		}
+		w.Write(before)
+		if err := w.layer(v, l, alias); err != nil {
+			return err
+		}
+		w.Write(after)
+	}
+	return nil
+}
+
+// layer writes one condition of a view.
+func (w *writer) layer(v *policy.View, l policy.Layer, alias string) error {
+	c := v.Class()
+	if l.Through == nil {
+		return w.filter(l.Filter, w.inClass(c, alias))
+	}
+	pointer, key := c.Field(l.Through.Field), l.Through.View.Class().Field(l.Through.Key)
+	w.Write(w.Key(w.inView(alias, pointer), pointer, key), " IN (SELECT ", w.Key(w.inView(class, key), key, pointer), " FROM ")
+	if err := w.scoped(l.Through.View); err != nil {
+		return err
+	}
+	w.Write(w.barrier(), ")")
+	return nil
+}
+
+// barrier returns what ends a view that is computed apart, "" if views aren't.
+func (w *writer) barrier() string {
+	if _, read := w.Bounds(); read > 0 {
+		return w.Expressions().Barrier()
+	}
+	return ""
+}
+
+// guard returns the test that no value which a layer reads is longer than the database may read or copy for it; "" for
+// none. Databases know the length of a stored value without reading it.
+func (w *writer) guard(v *policy.View, l policy.Layer, alias string) (string, error) {
+	copied, read := w.Bounds()
+	most := map[string]int{} // by field
+	note := func(field string, bound int) {
+		if had, ok := most[field]; bound > 0 && (!ok || bound < had) {
+			most[field] = bound
+		}
+	}
+	if l.Through != nil {
+		note(l.Through.Field, read)
+	} else if err := leaves(l.Filter, func(f query.Filter, field string) {
+		if note(field, read); copies(f, v.Class().Field(field)) {
+			note(field, copied)
+		}
+	}); err != nil {
+		return "", err
+	}
+	var tests []string
+	for _, field := range slices.Sorted(maps.Keys(most)) {
+		tests = append(tests, "coalesce(octet_length("+w.column(alias, field)+"), 0) <= "+strconv.Itoa(most[field]))
+	}
+	return strings.Join(tests, " AND "), nil
+}
+
+// leaves calls do with each condition of a filter and its field.
+func leaves(f query.Filter, do func(f query.Filter, field string)) error {
+	var parts []query.Filter
+	switch f := f.(type) {
+	case query.And:
+		parts = f
+	case query.Or:
+		parts = f
+	case query.Not:
+		parts = []query.Filter{f.Part}
+	case query.Never:
+	default:
+		path, err := pathOf(f)
+		if err != nil {
+			return err
+		}
+		do(f, path[0])
+	}
+	for _, part := range parts {
+		if err := leaves(part, do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copies reports whether a condition makes other values of the whole value of a field.
+func copies(f query.Filter, of *schema.Field) bool {
+	switch f.(type) {
+	case query.Regex, query.InQuery:
+		return true
+	}
+	return of != nil && (of.Type.Structured() || of.Stored != nil)
+}
