@@ -59,7 +59,7 @@ func aggregate() Tool {
 }
 
 // aggregateResult returns a page of a pipeline's records as JSON and as lines of text, with what is beyond the limit or the budget and
-// how to get it. whole is set if the caller asked for records in the place of pointers, so that their classes need no list.
+// how to get it. whole is set if pointers are written whole, with their classes, so that a list of these isn't needed.
 func aggregateResult(page *shape.Page, q *query.Pipeline, whole bool) Result {
 	doc := append([]byte(`{"class_name":`), value.AppendQuoted(nil, q.Class)...)
 	doc = page.AppendJSON(append(doc, `,"results":`...))

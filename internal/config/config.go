@@ -110,7 +110,7 @@ type Tools struct {
 // A Form selects the parts of a result that a client is sent.
 type Form string
 
-// The forms of a result, with the same names as in package server. "" is Text.
+// The forms of a result, with the same names as in package mcp. "" is Text.
 const (
 	Both       Form = "both"
 	Text       Form = "text"

@@ -31,7 +31,7 @@ type Pack struct {
 	Document []byte          // the part of the API's OpenAPI document that the tools need; nil if the pack has none
 	Access   []classify.Rule // the classes of operations not evident from their methods; an operator's own rules take precedence
 	ReadBack []readback.Rule // how lost answers are settled
-	Partial  []string        // PUT operations, as in access.Rule, that leave fields not given unchanged
+	Partial  []string        // PUT operations, as in classify.Rule, that leave fields not given unchanged
 
 	files []file
 }

@@ -127,7 +127,7 @@ func accumulator(a query.Accumulator, path query.Path, n *typed.Node, add func(p
 		}
 		acc.T = c.Type
 		if a.Op == "$percentile" {
-			c.Path = nil // see percentiles
+			c.Path = nil // a hidden column: see accumulate
 		}
 		for _, acc.Point = range a.Points {
 			add(acc, c)

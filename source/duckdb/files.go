@@ -64,7 +64,7 @@ func (s *Source) place() (at string, views []string, err error) {
 	if len(views) == 0 {
 		return "", nil, fmt.Errorf("%s holds no .parquet, .csv, .tsv, .json, .jsonl or .ndjson file, and no folder of such files", s.options.Path)
 	}
-	// The statement keeps DuckDB from reading files elsewhere.
+	// Once external access is turned off, views can read files of this folder alone.
 	folder := quoted(path+string(filepath.Separator), "'")
 	return "", append([]string{"SET allowed_directories = [" + folder + "]"}, views...), nil
 }
