@@ -258,16 +258,7 @@ func (g *Gateway) rows(ctx context.Context, p *policy.Policy, principal identity
 		return redact.Rows{}, err
 	}
 	by := fair.Who{Tenant: principal.Tenant, Owner: principal.Account(), Credential: principal.Origin()}
-	// Memory comes after the connection: calls that wait for a slow source would keep it from those of other sources.
-	read := func(yield func(value.Row, error) bool) {
-		release, err := g.memory.Take(ctx, by)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer release()
-		rows(yield)
-	}
+	read := limit.Rows(ctx, g.memory, by, rows) // after the connection: calls that wait for a slow source would keep memory from others
 	return redact.Apply(permit, g.masks, fair.InTurn(ctx, g.slots[plan.View.Source()], by, read, func(err error) (value.Row, error) { return nil, ended(ctx, err) }))
 }
 

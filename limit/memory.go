@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"math"
 	"time"
 
@@ -30,6 +31,20 @@ func NewMemory(most int64) *Memory {
 	n := max(1, int(cmp.Or(max(most, 0), DefaultMemory)/AnswerMemory))
 	part := max(1, n*3/4)
 	return &Memory{fair.New(fair.Bounds{Slots: n, Tenant: part, Owner: part, Each: part, Queue: math.MaxInt, Patience: memoryWait})}
+}
+
+// Rows returns rows, which take memory of m for who while they are read, and yield the error of Take if there is none.
+func Rows[R any](ctx context.Context, m *Memory, who fair.Who, rows iter.Seq2[R, error]) iter.Seq2[R, error] {
+	return func(yield func(R, error) bool) {
+		release, err := m.Take(ctx, who)
+		if err != nil {
+			var none R
+			yield(none, err)
+			return
+		}
+		defer release()
+		rows(yield)
+	}
 }
 
 // Take waits until there is memory for an answer to who; release gives it back. It fails with problem.RateLimited after

@@ -146,7 +146,7 @@ func (a *API) Settle(ctx context.Context, p writes.Permit, left change.Lease) (c
 	if i >= len(plan.Items) || plan.Items[i].Op != write.OpCall {
 		return change.Receipt{}, problem.New(problem.Internal, "the change has no such call")
 	}
-	permit, err := plan.Items[i].Call.Answered(s.answers)
+	permit, err := plan.Items[i].Call.Answered(ctx, s.answers)
 	if err != nil {
 		return change.Receipt{}, err
 	}
