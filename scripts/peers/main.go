@@ -3,12 +3,14 @@
 //
 //	peers BAILIWICK PACKAGES FILE    PACKAGES is a folder with node_modules of @toolbox-sdk/server and @bytebase/dbhub
 //
-// scripts/bench-peers builds and installs what it needs. The database is that of BAILIWICK_TEST_POSTGRES, in which it makes
-// a database and drops it at the end. Bailiwick runs with tokens, rules and its audit on the disk.
+// scripts/bench-peers builds and installs what it needs. The questions are asked of PostgreSQL and of SQLite. In
+// BAILIWICK_TEST_POSTGRES it makes a database and drops it at the end. Bailiwick runs with tokens, rules and its audit on the disk.
 package main
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,13 +25,15 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	_ "modernc.org/sqlite"
 )
 
 const (
-	orders  = 200_000
-	callers = 32
-	lasts   = 4 * time.Second // one measurement
-	rounds  = 3               // of each, one after the other; the median is written
+	orders   = 200_000
+	callers  = 32
+	lasts    = 2 * time.Second // one measurement
+	rounds   = 3               // of each, one after the other; the median is written
+	sessions = 10_000
 )
 
 func main() {
@@ -50,23 +54,36 @@ func run(program, packages, file string) (err error) {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	db, drop, err := database(ctx, os.Getenv("BAILIWICK_TEST_POSTGRES"))
+	db, drop, err := made(ctx, os.Getenv("BAILIWICK_TEST_POSTGRES"))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, drop()) }()
 
-	s := setting{program, packages, dir, db}
+	lite, err := filled(ctx, filepath.Join(dir, "orders.db"))
+	if err != nil {
+		return err
+	}
 	var out []*figure
-	for _, make := range []func(setting) (*server, error){bailiwick, toolbox, dbhub} {
-		one, err := make(s)
-		if err != nil {
-			fmt.Println("LEFT OUT:", err)
-			continue
-		}
-		defer one.stop()
-		for _, call := range one.calls {
-			out = append(out, &figure{server: one, call: call})
+	var first *server
+	for _, at := range []database{{"PostgreSQL", db}, {"SQLite", lite}} {
+		for _, make := range []func(setting) (*server, error){bailiwick, toolbox, dbhub} {
+			own, err := os.MkdirTemp(dir, "server")
+			if err != nil {
+				return err
+			}
+			one, err := make(setting{program, packages, own, at})
+			if err != nil {
+				fmt.Println("LEFT OUT:", at.name+":", err)
+				continue
+			}
+			defer one.stop()
+			if one.database = at.name; first == nil {
+				first = one
+			}
+			for _, call := range one.calls {
+				out = append(out, &figure{server: one, call: call})
+			}
 		}
 	}
 	for range rounds { // in turn, so that what else the machine does is in all of them
@@ -76,11 +93,46 @@ func run(program, packages, file string) (err error) {
 			}
 		}
 	}
-	return write(file, out)
+	open, err := first.sessions(ctx)
+	if err != nil {
+		return err
+	}
+	return write(file, out, open)
 }
 
-// database makes a database with orders beside that of at, and returns its address.
-func database(ctx context.Context, at string) (u *url.URL, drop func() error, err error) {
+// A database holds the orders.
+type database struct {
+	name string
+	url  *url.URL
+}
+
+// at returns its address, for SQLite its path after scheme.
+func (d database) at(scheme string) string {
+	if d.name == "SQLite" {
+		return scheme + d.url.Path
+	}
+	return d.url.String()
+}
+
+// filled makes an SQLite file with the orders.
+func filled(ctx context.Context, path string) (*url.URL, error) {
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	for _, text := range []string{`CREATE TABLE orders (id INTEGER PRIMARY KEY, tenant TEXT NOT NULL, status TEXT NOT NULL, amount NUMERIC(10,2) NOT NULL, placed TIMESTAMP NOT NULL, note TEXT NOT NULL)`,
+		fmt.Sprintf(`INSERT INTO orders WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < %d) SELECT i, 'acme', CASE i %% 4 WHEN 0 THEN 'open' WHEN 1 THEN 'paid' WHEN 2 THEN 'sent' ELSE 'closed' END,
+			i %% 997 + 0.25, strftime('%%Y-%%m-%%dT%%H:%%M:%%SZ', 1767225600 + i * 60, 'unixepoch'), 'order ' || i FROM s`, orders), `ANALYZE`} {
+		if _, err := db.ExecContext(ctx, text); err != nil {
+			return nil, err
+		}
+	}
+	return &url.URL{Path: path}, nil
+}
+
+// made makes a database with orders beside that of at, and returns its address.
+func made(ctx context.Context, at string) (u *url.URL, drop func() error, err error) {
 	if u, err = url.Parse(at); err != nil || at == "" {
 		return nil, nil, errors.Join(errors.New("BAILIWICK_TEST_POSTGRES names no database"), err)
 	}
@@ -116,16 +168,17 @@ func database(ctx context.Context, at string) (u *url.URL, drop func() error, er
 // A setting is what servers are made of.
 type setting struct {
 	program, packages, dir string
-	db                     *url.URL
+	db                     database
 }
 
 // A server is a process that answers MCP over HTTP.
 type server struct {
-	name  string
-	cmd   *exec.Cmd
-	url   string
-	ready time.Duration
-	calls []call
+	name     string
+	database string
+	cmd      *exec.Cmd
+	url      string
+	ready    time.Duration
+	calls    []call
 }
 
 // A call is a question as one server is asked it. body contains %d in place of an id, or nothing to replace.
@@ -188,7 +241,7 @@ func bailiwick(s setting) (*server, error) {
 	}
 	config := filepath.Join(s.dir, "bailiwick.yaml")
 	text := fmt.Sprintf("store: sqlite:%s\nsources:\n  shop: {url: %q}\nlimits: {rate: 9999999/min, burst: 100000, concurrency: 100}\nclasses:\n  shop.orders:\n    tenant: {field: tenant, is: principal.tenant}\n",
-		filepath.Join(s.dir, "store.db"), s.db)
+		filepath.Join(s.dir, "store.db"), s.db.at("sqlite:"))
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
@@ -233,11 +286,18 @@ func toolbox(s setting) (*server, error) {
 		return nil, err
 	}
 	var text strings.Builder
-	password, _ := s.db.User.Password()
-	fmt.Fprintf(&text, "sources:\n  shop: {kind: postgres, host: %s, port: %s, database: %s, user: %s, password: %q}\ntools:\n", s.db.Hostname(), s.db.Port(), s.db.Path[1:], s.db.User.Username(), password)
+	kind, mark := "postgres-sql", "$1"
+	if s.db.name == "SQLite" {
+		kind, mark = "sqlite-sql", "?"
+		fmt.Fprintf(&text, "sources:\n  shop: {kind: sqlite, database: %q}\ntools:\n", s.db.url.Path)
+	} else {
+		u := s.db.url
+		password, _ := u.User.Password()
+		fmt.Fprintf(&text, "sources:\n  shop: {kind: postgres, host: %s, port: %s, database: %s, user: %s, password: %q}\ntools:\n", u.Hostname(), u.Port(), u.Path[1:], u.User.Username(), password)
+	}
 	var calls []call
 	for i, st := range statements {
-		fmt.Fprintf(&text, "  t%d: {kind: postgres-sql, source: shop, description: a question, statement: %q", i, st.sql)
+		fmt.Fprintf(&text, "  t%d: {kind: %s, source: shop, description: a question, statement: %q", i, kind, strings.ReplaceAll(st.sql, "$1", mark))
 		arguments := `{}`
 		if strings.Contains(st.sql, "$1") {
 			text.WriteString(", parameters: [{name: id, type: integer, description: an id}]")
@@ -270,7 +330,7 @@ func dbhub(s setting) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := start("dbhub", port, exec.Command(program, "--transport", "http", "--port", strconv.Itoa(port), "--dsn", s.db.String()), s.dir)
+	out, err := start("dbhub", port, exec.Command(program, "--transport", "http", "--port", strconv.Itoa(port), "--dsn", s.db.at("sqlite://")), s.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +342,7 @@ func dbhub(s setting) (*server, error) {
 
 const begin, end = "<!-- peers -->\n", "<!-- /peers -->\n"
 
-func write(file string, figures []*figure) error {
+func write(file string, figures []*figure, open string) error {
 	doc, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -298,12 +358,14 @@ func write(file string, figures []*figure) error {
 	}
 	var b strings.Builder
 	cpus, _ := exec.Command("nproc").Output()
-	fmt.Fprintf(&b, "\n- machine: %s processors, linux; load at the end %s\n- database: PostgreSQL, %d orders; %d callers, one for group; the median of %d rounds of %s in turn\n- date: %s\n\n", strings.TrimSpace(string(cpus)), strings.Fields(string(load))[0],
-		orders, callers, rounds, lasts, time.Now().UTC().Format(time.DateOnly))
-	b.WriteString("| question | server | protocol | calls/s | p50 ms | p99 ms | CPU ms a call | tokens of the answer | listens after ms | RSS MiB |\n|---|---|---|---:|---:|---:|---:|---:|---:|---:|\n")
-	slices.SortStableFunc(figures, func(a, b *figure) int { return strings.Compare(b.call.question, a.call.question) })
+	fmt.Fprintf(&b, "\n- machine: %s processors, linux; load at the end %s\n- database: %d orders; %d callers, one for group; the median of %d rounds of %s in turn\n- %s\n- date: %s\n\n", strings.TrimSpace(string(cpus)), strings.Fields(string(load))[0],
+		orders, callers, rounds, lasts, open, time.Now().UTC().Format(time.DateOnly))
+	b.WriteString("| database | question | server | protocol | calls/s | p50 ms | p99 ms | CPU ms a call | tokens of the answer | listens after ms | RSS MiB |\n|---|---|---|---|---:|---:|---:|---:|---:|---:|---:|\n")
+	slices.SortStableFunc(figures, func(a, b *figure) int {
+		return cmp.Or(strings.Compare(a.server.database, b.server.database), strings.Compare(b.call.question, a.call.question))
+	})
 	for _, f := range figures {
-		fmt.Fprintf(&b, "| %s | %s | %s | %.0f | %.2f | %.2f | %.2f | %d | %d | %d |\n", f.call.question, f.server.name, f.call.as, median(f.rate), median(f.p50), median(f.p99), median(f.cpu), f.tokens, f.server.ready.Milliseconds(), f.resident)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %.0f | %.2f | %.2f | %.2f | %d | %d | %d |\n", f.server.database, f.call.question, f.server.name, f.call.as, median(f.rate), median(f.p50), median(f.p99), median(f.cpu), f.tokens, f.server.ready.Milliseconds(), f.resident)
 	}
 	fmt.Print(b.String())
 	return os.WriteFile(file, []byte(before+begin+b.String()+"\n"+end+after), 0o644)

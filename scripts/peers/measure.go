@@ -131,3 +131,33 @@ func (s *server) resident() int {
 	kib, _ := strconv.Atoi(strings.Fields(rest + " 0")[0])
 	return kib / 1024
 }
+
+// sessions opens many sessions and says what memory the process takes: before, with a tenth of them, and with all.
+func (s *server) sessions(ctx context.Context) (string, error) {
+	i := slices.IndexFunc(s.calls, func(c call) bool { return c.begin != "" })
+	if i < 0 {
+		return "", errors.New("no protocol of the server has sessions")
+	}
+	f := &figure{server: s, call: s.calls[i]}
+	client := &http.Client{Timeout: time.Minute}
+	defer client.CloseIdleConnections()
+	at := []int{s.resident()}
+	opened := map[string]bool{}
+	for n := 1; n <= sessions; n++ {
+		_, header, err := f.ask(ctx, client, f.call.begin, "")
+		if err != nil {
+			return "", fmt.Errorf("session %d: %w", n, err)
+		}
+		opened[header.Get("Mcp-Session-Id")] = true
+		if n == sessions/10 || n == sessions {
+			at = append(at, s.resident())
+		}
+	}
+	for id := range opened { // one of them, to see that it is open
+		if _, _, err := f.ask(ctx, client, strings.Replace(f.call.body, "%d", "1", 1), id); err != nil {
+			return "", err
+		}
+		break
+	}
+	return fmt.Sprintf("open sessions of %s: %d MiB before, %d with %d, %d with %d", s.name, at[0], at[1], sessions/10, at[2], len(opened)), nil
+}

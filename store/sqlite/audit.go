@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/internal/store/changes"
@@ -24,8 +25,12 @@ func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 	return err
 }
 
+// stepsLast is how long after a step records go into the tables. Changes come with other calls between their steps, and for each of
+// those the journal would make a segment that the next step folds in a commit of its own.
+const stepsLast = 50 * time.Millisecond
+
 // appendBatch writes the records of several callers: into the journal, or, if there are steps among them, with which the
-// outbox changes, into the tables. The busy timeout limits the wait.
+// outbox changes, or were just before, into the tables. The busy timeout limits the wait.
 func (s *Store) appendBatch(batch []*audit.Record) (err error) {
 	defer func() {
 		if s.probe.appended(err); err != nil {
@@ -41,7 +46,10 @@ func (s *Store) appendBatch(batch []*audit.Record) (err error) {
 	if s.journal == nil {
 		return direct()
 	}
-	if !slices.ContainsFunc(batch, func(r *audit.Record) bool { return r.Step != "" }) {
+	if slices.ContainsFunc(batch, func(r *audit.Record) bool { return r.Step != "" }) {
+		s.stepped = time.Now()
+	}
+	if time.Since(s.stepped) > stepsLast {
 		if err := s.journal.Append(batch); !errors.Is(err, journal.ErrDirect) {
 			s.foldSoon()
 			return err

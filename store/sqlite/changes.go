@@ -22,22 +22,25 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 // sameSQL names the index: by itself SQLite takes one in the order of the ids, and reads all pending changes of the agent.
 const sameSQL = `SELECT body FROM change INDEXED BY change_same WHERE principal = ? AND source = ? AND digest = ? AND state = 'pending' AND expires > ? ORDER BY id LIMIT 1`
 
-// Put implements change.Store.
-func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (kept *change.Change, err error) {
+// Put implements change.Store. The row is made before the transaction, for which others wait; whether there is room, and whether
+// the version before has expired, is decided in it.
+func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (*change.Change, error) {
+	r, old, err := changes.New(c, now(), f)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := s.recent.Read(r.Body)
+	if err != nil {
+		return nil, err
+	}
 	var seq int64
+	var same string
 	err = s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		at := now()
-		r, old, err := changes.New(c, at, f)
-		if err != nil {
-			return err
-		}
+		same = ""
 		// The same proposal that still waits is returned in place of a second one.
-		var same string
-		err = tx.QueryRowContext(ctx, sameSQL, r.Principal, r.Source, r.Digest, at.UnixMicro()).Scan(&same)
-		if err == nil {
-			kept, err = s.recent.Read(same)
-			return err
-		} else if !errors.Is(err, sql.ErrNoRows) {
+		err := tx.QueryRowContext(ctx, sameSQL, r.Principal, r.Source, r.Digest, at.UnixMicro()).Scan(&same)
+		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 		if err := room(ctx, tx, r, f, at); err != nil {
@@ -54,14 +57,14 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (kep
 		if err := errors.Join(insertChange(ctx, tx, r), post(ctx, tx, r.Record)); err != nil {
 			return err
 		}
-		if seq, err = addEvent(ctx, tx, r); err != nil {
-			return err
-		}
-		kept, err = s.recent.Read(r.Body)
+		seq, err = addEvent(ctx, tx, r)
 		return err
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, s.changeFailure("file a change", err)
+	case same != "":
+		return s.recent.Read(same)
 	}
 	s.latest.Saw(seq)
 	return kept, nil
@@ -191,18 +194,17 @@ func (s *Store) Counts(ctx context.Context, f change.Filter) (map[change.State]i
 
 // Swap implements change.Store.
 func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) error {
+	r, err := changes.Next(c, now(), g)
+	if err != nil {
+		return err
+	}
+	kept, err := s.recent.Read(r.Body)
+	if err != nil {
+		return err
+	}
 	var seq int64
-	var kept *change.Change
-	err := s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		at := now()
-		r, err := changes.Next(c, at, g)
-		if err != nil {
-			return err
-		}
-		if seq, err = swap(ctx, tx, r, g, at); err != nil {
-			return err
-		}
-		kept, err = s.recent.Read(r.Body)
+	err = s.transact(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		seq, err = swap(ctx, tx, r, g, now())
 		return err
 	})
 	if err != nil {

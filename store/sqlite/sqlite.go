@@ -52,6 +52,7 @@ type Store struct {
 	journal *journal.Journal // of the audit; nil for Memory, and on systems without file locks
 	folding atomic.Bool      // a fold is due
 	appends *records.Writer
+	stepped time.Time // when appends last had a step; its goroutine's
 	shut    atomic.Bool
 	tokens  tokens.Version
 
