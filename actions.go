@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/audit"
@@ -47,7 +48,10 @@ func (c *Call) Actions(class string) []*action.Action {
 
 // Invoke returns the request that a call of an action makes, to be proposed. It reads records and writes nothing.
 func (c *Call) Invoke(ctx context.Context, a *action.Action, by action.Invocation) (write.Request, error) {
-	return a.Request(ctx, action.Call{Who: c.who, Record: by.Record, Input: by.Args, At: by.At, Now: c.gateway.options.Now(), Reader: reader{c}})
+	if by.Now.IsZero() {
+		by.Now = c.gateway.options.Now()
+	}
+	return a.Request(ctx, action.Call{Who: c.who, Record: by.Record, Input: by.Args, At: by.At, Now: by.Now, Reader: reader{c}})
 }
 
 // A reader reads records as the principal of a call sees them.
@@ -62,10 +66,12 @@ func (r reader) Record(ctx context.Context, class, id string) (value.Value, erro
 	return value.Read(page.Record(0), 0)
 }
 
-// ofAction reports whether c came from an action.
-func ofAction(c *change.Change) bool { return c.Action != "" && c.Action != writes.Revert }
+// ofAction reports whether a write of c came from an action.
+func ofAction(c *change.Change) bool {
+	return slices.ContainsFunc(c.Actions(), func(name string) bool { return name != "" && name != writes.Revert })
+}
 
-// recheck returns nil if c comes from no action, or if its action would still propose it for its agent as of now. The
+// recheck returns nil if c comes from no action, or if its actions would still propose the same for its agent as of now. The
 // target's transaction compares only what a write sets, not what an action requires of other fields and records, nor
 // whether the action still exists. A change whose action is unknown is refused.
 func (g *Gateway) recheck(ctx context.Context, p *policy.Policy, c *change.Change) error {
@@ -77,37 +83,85 @@ func (g *Gateway) recheck(ctx context.Context, p *policy.Policy, c *change.Chang
 		return err
 	}
 	call := &Call{gateway: g, who: principal, policy: p, record: &audit.Record{}}
-	a, by, err := call.invoked(c)
-	if err != nil {
-		return err
+	other, err := call.again(ctx, c, time.Time{})
+	if err == nil && other != "" && !c.Now.IsZero() { // what it sets may depend on the time
+		other, err = call.again(ctx, c, c.Now)
 	}
-	_, err = call.Invoke(ctx, a, by)
+	if err == nil && other != "" {
+		err = &problem.Error{Code: problem.Conflict, Kind: "action", Detail: "the action " + problem.Cut(other) + " would write something else now"}
+	}
 	return err
 }
 
-// invoked returns the action that a change came from, and how it was called.
-func (c *Call) invoked(found *change.Change) (*action.Action, action.Invocation, error) {
-	gone := &problem.Error{Code: problem.PermissionDenied, Kind: "action", Detail: "the agent has no action " + problem.Cut(found.Action) + " any more"}
-	if found.Tool != action.MethodTool {
-		usable := c.Actions("")
-		i := slices.IndexFunc(usable, func(a *action.Action) bool { return a.Tool && a.Name == found.Tool })
-		if i < 0 {
+// again has the actions of found make their writes anew, at a time, and returns the first that doesn't make what found holds; ""
+// if all do.
+func (c *Call) again(ctx context.Context, found *change.Change, now time.Time) (other string, err error) {
+	kept, err := found.Asked()
+	if err != nil {
+		return "", err
+	}
+	var made write.Request
+	for i := range kept {
+		one := write.Request{Writes: kept[i : i+1]}
+		if found.From(i).Action != "" {
+			a, by, err := c.invoked(found, i)
+			if err != nil {
+				return "", err
+			}
+			by.Now = now
+			if one, err = c.Invoke(ctx, a, by); err != nil {
+				return "", err
+			}
+		}
+		made.Join(one)
+	}
+	draft, err := writes.Propose(c.policy, c.who, made)
+	if err != nil {
+		return "", err
+	}
+	plan, err := draft.Plan()
+	if err != nil {
+		return "", err
+	}
+	for i := range plan.Items {
+		if !change.Same(write.Print(plan.Items[i].Write), found.Writes[i]) {
+			return found.From(i).Action, nil
+		}
+	}
+	return "", nil
+}
+
+// invoked returns the action that the i-th write of a change came from, and how it was called.
+func (c *Call) invoked(found *change.Change, i int) (*action.Action, action.Invocation, error) {
+	name, in := found.From(i).Action, found.Input
+	gone := &problem.Error{Code: problem.PermissionDenied, Kind: "action", Detail: "the agent has no action " + problem.Cut(name) + " any more"}
+	switch {
+	case found.Origins != nil: // an item has the arguments of MethodTool
+		list, _ := in.Get("writes")
+		if len(list.List()) != len(found.Writes) {
 			return nil, action.Invocation{}, gone
 		}
-		return usable[i], usable[i].OfTool(found.Input), nil
+		in = list.List()[i]
+	case found.Tool != action.MethodTool:
+		usable := c.Actions("")
+		k := slices.IndexFunc(usable, func(a *action.Action) bool { return a.Tool && a.Name == found.Tool })
+		if k < 0 {
+			return nil, action.Invocation{}, gone
+		}
+		return usable[k], usable[k].OfTool(in), nil
 	}
-	class, _ := found.Input.Get("class_name")
+	class, _ := in.Get("class_name")
 	v, err := c.View(class.Text())
 	if err != nil {
 		return nil, action.Invocation{}, gone
 	}
 	usable := c.Actions(v.Class().FullName())
-	i := slices.IndexFunc(usable, func(a *action.Action) bool { return a.Name == found.Action })
-	if i < 0 {
+	k := slices.IndexFunc(usable, func(a *action.Action) bool { return a.Name == name })
+	if k < 0 {
 		return nil, action.Invocation{}, gone
 	}
-	by, err := action.OfMethod(found.Input)
-	return usable[i], by, err
+	by, err := action.OfMethod(in)
+	return usable[k], by, err
 }
 
 // fallen returns the outcome of a change that its action would no longer propose: it is stale, since the records may

@@ -163,10 +163,17 @@ func (c *Call) change(r write.Request, plan *writes.Plan, p change.Preview) *cha
 	out := &change.Change{
 		Source: plan.Source, Effects: p.Effects, Cascades: p.Cascades, Preview: p.Kind, Refusal: p.Refusal, Doubts: r.Doubts,
 		Tool: r.Tool, Action: r.Action, Title: r.Title, Says: r.Says, Policy: plan.Version, Agent: change.PartyOf(c.who),
-		Reason: r.Reason, Input: r.Input, Correlation: c.record.Correlation, After: r.After,
+		Reason: r.Reason, Input: r.Input, Correlation: c.record.Correlation, After: r.After, Origins: r.Origins, Now: r.Now,
 	}
 	for i := range plan.Items {
 		out.Writes = append(out.Writes, write.Print(plan.Items[i].Write))
+	}
+	switch made := out.Actions(); {
+	case len(made) > 1:
+	case made[0] == "":
+		out.Origins = nil
+	default:
+		out.Action = made[0]
 	}
 	change.Judge(out, c.policy.Rules().Review, c.who, plan.Mode(r))
 	if c.gate(r) != policy.On || r.Doubts != nil {
@@ -181,8 +188,8 @@ func (c *Call) change(r write.Request, plan *writes.Plan, p change.Preview) *cha
 // gate returns the strictest of the gates for the writes of r.
 func (c *Call) gate(r write.Request) policy.Gate {
 	least := policy.On
-	for _, w := range r.Writes {
-		gate, _ := c.policy.Gate(writes.Kind(w.Op(), r.Action))
+	for i, w := range r.Writes {
+		gate, _ := c.policy.Gate(writes.Kind(w.Op(), r.From(i).Action))
 		least = least.Less(gate)
 	}
 	return least
@@ -346,7 +353,7 @@ func (c *Call) inverse(ctx context.Context, found *change.Change, reason string)
 	if err != nil {
 		return back, err
 	}
-	back.request = write.Request{Writes: list, Tool: "revert", Action: writes.Revert, Title: "revert " + found.ID, Reason: reason, Mode: write.Review,
+	back.request = write.Request{Writes: list, Tool: "revert", Origin: write.Origin{Action: writes.Revert, Mode: write.Review}, Title: "revert " + found.ID, Reason: reason,
 		Input: value.OfObject([]value.Member{{Name: "change_id", Value: value.OfString(found.ID)}})}
 	if back.draft, err = writes.Propose(ctx, c.policy, agent, back.request); err != nil {
 		return back, err

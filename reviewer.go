@@ -302,7 +302,7 @@ func (c *Call) draft(ctx context.Context, found *change.Change) (writes.Draft, e
 	if err != nil {
 		return writes.Draft{}, err
 	}
-	return writes.Propose(ctx, c.policy, p, write.Request{Writes: list, Action: found.Action})
+	return writes.Propose(ctx, c.policy, p, write.Request{Writes: list, Origin: write.Origin{Action: found.Action}, Origins: found.Origins})
 }
 
 // Events implements Reviewer.

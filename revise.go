@@ -76,7 +76,7 @@ func (d *desk) Edit(ctx context.Context, id string, e review.Revision) (*review.
 		if err != nil {
 			return nil, err
 		}
-		r := write.Request{Writes: list, Tool: "edit", Reason: e.Reason, Mode: write.Review, After: found.After, Input: e.Input()}
+		r := write.Request{Writes: list, Tool: "edit", Reason: e.Reason, Origin: write.Origin{Mode: write.Review}, After: found.After, Input: e.Input()}
 		filed, err := c.draftedFor(ctx, agent, r)
 		if err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package action
 
 import (
 	"slices"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -18,6 +19,7 @@ type Invocation struct {
 	Record string      // the id given by the caller; "" for none
 	At     string      // the JSON pointer of Args in Input
 	Dry    bool        // nothing is to be proposed
+	Now    time.Time   // the time for its expressions; zero for the current one
 }
 
 // OfMethod returns the call of an action that arguments of MethodTool make.

@@ -26,6 +26,18 @@ type Call struct {
 	Reader Reader
 }
 
+// A noting is a Reader that keeps which records were asked for.
+type noting struct {
+	Reader
+	records []write.Record
+}
+
+// Record implements Reader.
+func (n *noting) Record(ctx context.Context, class, id string) (value.Value, error) {
+	n.records = append(n.records, write.Record{Class: class, ID: id})
+	return n.Reader.Record(ctx, class, id)
+}
+
 // Request checks a call and returns the request to propose. A refusal has the argument, the rule and a message for
 // each fault. It reads records, and writes nothing.
 func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
@@ -33,6 +45,8 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 		return write.Request{}, moved(err, c.At)
 	}
 	in := a.arguments.Filled(c.Input)
+	read := &noting{Reader: c.Reader}
+	c.Reader = read
 	// The arguments against the class that describes them, then the record and the lookups as the caller sees them: expressions ask
 	// about these.
 	doubts, err := a.fits(ctx, c, in)
@@ -68,7 +82,7 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 		return write.Request{}, err
 	}
 	// A summary is for reviewers, so one that can't be worked out stops nothing.
-	r := write.Request{Writes: []write.Write{w}, Action: a.Name, Mode: a.Review, Doubts: doubts}
+	r := write.Request{Writes: []write.Write{w}, Origin: write.Origin{Action: a.Name, Mode: a.Review, Reads: read.records}, Now: c.Now, Doubts: doubts}
 	if a.summary != nil {
 		if v, err := a.summary.Eval(s); err == nil && v.Kind() == value.String {
 			r.Says = v.Text()
@@ -224,16 +238,11 @@ func (a *Action) Place(err error, at string) error {
 	if !ok {
 		return err
 	}
-	q := *p
-	q.Pointer, q.Faults = a.place(p.Pointer, at), slices.Clone(p.Faults)
-	for i := range q.Faults {
-		q.Faults[i].Pointer = a.place(q.Faults[i].Pointer, at)
-	}
-	return &q
+	return p.Moved(func(pointer string) string { return a.Placed(pointer, at) })
 }
 
-// place returns the pointer of the argument for a pointer into the write.
-func (a *Action) place(pointer, at string) string {
+// Placed returns the pointer of the argument for a pointer into the write. at is the pointer of the arguments.
+func (a *Action) Placed(pointer, at string) string {
 	field, of := strings.CutPrefix(pointer, "/data/")
 	switch {
 	case of:
@@ -260,10 +269,5 @@ func moved(err error, at string) error {
 	if !ok || at == "" {
 		return err
 	}
-	q := *p
-	q.Pointer, q.Faults = at+p.Pointer, slices.Clone(p.Faults)
-	for i := range q.Faults {
-		q.Faults[i].Pointer = at + q.Faults[i].Pointer
-	}
-	return &q
+	return p.Moved(func(pointer string) string { return at + pointer })
 }

@@ -35,7 +35,7 @@ type Change struct {
 
 	// Facts worked out by the server.
 	Tool    string     `json:"tool"`
-	Action  string     `json:"action,omitzero"` // the action that made Writes
+	Action  string     `json:"action,omitzero"` // the action that made Writes; "" for none, and for several
 	Title   string     `json:"title"`           // one line, by the gateway; of older changes it may be what Says is now
 	Classes []string   `json:"classes"`         // "source.Class", sorted
 	Fields  []string   `json:"fields"`          // those that are set, sorted, without duplicates
@@ -45,6 +45,9 @@ type Change struct {
 	Risk    Risk       `json:"risk"`
 	Rule    string     `json:"rule,omitzero"` // which rules decided Need and Risk: "review[1]"; "" for the defaults
 	Policy  string     `json:"policy"`        // the version of the rules under which it was proposed
+
+	Origins []write.Origin `json:"origins,omitzero"` // for each of Writes, if any of several is of an action; otherwise Action made all
+	Now     time.Time      `json:"now,omitzero"`     // what expressions of actions took for the time; zero without an action, and in older changes
 
 	// Who proposed it, and why.
 	Agent       Party       `json:"agent"`

@@ -4,12 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Sum returns the digest of what would run, in hex: SHA-256 over the canonical form of the source, the action, the
+// Sum returns the digest of what would run, in hex: SHA-256 over the canonical form of the source, the actions, the
 // requested writes and the records before them. What a source adds by itself (defaults, triggers) is not included: it
 // is only known when the write runs.
 func (c *Change) Sum() string {
@@ -17,13 +18,20 @@ func (c *Change) Sum() string {
 	for i, e := range c.Effects {
 		before[i] = e.Before
 	}
-	doc := value.OfObject([]value.Member{
+	parts := []value.Member{
 		{Name: "source", Value: value.OfString(c.Source)},
 		{Name: "action", Value: value.OfString(c.Action)},
 		{Name: "writes", Value: value.OfArray(c.Writes)},
 		{Name: "before", Value: value.OfArray(before)},
-	})
-	sum := sha256.Sum256(write.AppendCanonical(nil, doc))
+	}
+	if c.Origins != nil {
+		made := make([]value.Value, len(c.Origins))
+		for i, o := range c.Origins {
+			made[i] = value.OfString(o.Action)
+		}
+		parts = append(parts, value.Member{Name: "actions", Value: value.OfArray(made)})
+	}
+	sum := sha256.Sum256(write.AppendCanonical(nil, value.OfObject(parts)))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -38,4 +46,22 @@ func (c *Change) Asked() ([]write.Write, error) {
 		out[i] = w
 	}
 	return out, nil
+}
+
+// From returns the origin of the i-th write.
+func (c *Change) From(i int) write.Origin {
+	if i < len(c.Origins) {
+		return c.Origins[i]
+	}
+	return write.Origin{Action: c.Action}
+}
+
+// Actions returns the actions that made writes of c, sorted, without duplicates; "" stands for writes of none.
+func (c *Change) Actions() []string {
+	var out []string
+	for i := range c.Writes {
+		out = append(out, c.From(i).Action)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }

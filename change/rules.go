@@ -23,26 +23,30 @@ type Rule struct {
 // Judge sets the facts of c that rules decide by, and the result: Op, Classes, Fields, Rows, Mode, Need, Risk and
 // Rule. asked is the mode set by the rules of the classes or of an action; "" if they set none.
 //
-// A rule that can't be evaluated counts as matching, to be safe. Mode allow, of a class or of a rule, applies unless
-// another rule says review or requires approvals; deny always applies.
+// A rule that can't be evaluated counts as matching, to be safe, but allows nothing. Mode allow, of a class or of a rule, applies unless
+// another rule says review or requires approvals; deny always applies. Where writes are of several kinds, a rule matches
+// if it does for the whole or for one kind, and allows only if it matches for each: a write isn't judged more mildly for
+// being in company.
 func Judge(c *Change, rules []Rule, p identity.Principal, asked write.Mode) {
-	c.Op, c.Classes, c.Fields, c.Rows = facts(c)
+	c.Op, c.Classes, c.Fields, c.Rows = common(c)
 	c.Risk = assess(c)
-	seen := c.Facts()
+	kinds := c.Kinds()
 	c.Need = 1
 	c.Mode = asked
 	var by []string
 	for i := range rules {
 		r := &rules[i]
-		if r.When != nil {
-			if holds, err := r.When.Holds(seen, p); err == nil && !holds {
-				continue
-			}
+		some, all := r.matches(kinds, p)
+		mode := r.Mode
+		if mode == write.Allow && !all {
+			mode = ""
+		}
+		if !some || mode == "" && r.Approvals == 0 && r.Risk == "" {
+			continue
 		}
 		by = append(by, r.Name)
 		c.Need = max(c.Need, r.Approvals)
 		c.Risk = higher(c.Risk, r.Risk)
-		mode := r.Mode
 		if mode == "" && r.Approvals > 0 {
 			mode = write.Review
 		}
@@ -55,8 +59,47 @@ func Judge(c *Change, rules []Rule, p identity.Principal, asked write.Mode) {
 	}
 }
 
-// Facts returns what conditions see of c.
-func (c *Change) Facts() expression.Facts {
+// matches reports whether r matches some of several facts, or can't be evaluated for them, and whether it matches all.
+func (r *Rule) matches(kinds []expression.Facts, p identity.Principal) (some, all bool) {
+	all = true
+	for _, f := range kinds {
+		holds, err := true, error(nil)
+		if r.When != nil {
+			holds, err = r.When.Holds(f, p)
+		}
+		some, all = some || holds || err != nil, all && holds && err == nil
+	}
+	return some, all
+}
+
+// Kinds returns the facts of c, and where its writes differ in their operation, class or action, those of each kind of
+// them as well: with the fields that these set, and the number of all records.
+func (c *Change) Kinds() []expression.Facts {
+	out := []expression.Facts{c.facts()}
+	for i := range c.Effects {
+		e := &c.Effects[i]
+		f := out[0]
+		f.Op, f.Class, f.Classes, f.Fields, f.Action = string(e.Op), e.Class, []string{e.Class}, slices.Clone(e.Asked), c.From(i).Action
+		k := 1 + slices.IndexFunc(out[1:], func(g expression.Facts) bool { return g.Op == f.Op && g.Class == f.Class && g.Action == f.Action })
+		if k == 0 {
+			out = append(out, f)
+			continue
+		}
+		out[k].Fields = append(out[k].Fields, f.Fields...)
+	}
+	if len(out) == 2 {
+		return out[:1] // all are of one kind, which the whole describes
+	}
+	for k := range out[1:] {
+		fields := out[k+1].Fields
+		slices.Sort(fields)
+		out[k+1].Fields = slices.Compact(fields)
+	}
+	return out
+}
+
+// facts returns what conditions see of c as a whole.
+func (c *Change) facts() expression.Facts {
 	f := expression.Facts{Op: string(c.Op), Classes: c.Classes, Fields: c.Fields, Rows: c.Rows, Action: c.Action, Tool: c.Tool, Source: c.Source, Risk: string(c.Risk)}
 	if len(c.Classes) > 0 {
 		f.Class = c.Classes[0]
@@ -71,9 +114,9 @@ func (c *Change) Reviewed() {
 	}
 }
 
-// facts returns what the effects of c have in common: the operation, the classes, the fields and the number of
+// common returns what the effects of c have in common: the operation, the classes, the fields and the number of
 // records.
-func facts(c *Change) (op write.Op, classes, fields []string, rows int) {
+func common(c *Change) (op write.Op, classes, fields []string, rows int) {
 	classes, fields = []string{}, []string{}
 	for i := range c.Effects {
 		e := &c.Effects[i]

@@ -6,7 +6,12 @@
 // and package change keeps a request until it is decided.
 package write
 
-import "github.com/bailiwick-dev/bailiwick/value"
+import (
+	"slices"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/value"
+)
 
 // An Op is the kind of a write, as named in rules and shown to people.
 type Op string
@@ -149,19 +154,49 @@ func (*CreateClass) write() {}
 func (*AddFields) write()   {}
 func (*DeleteClass) write() {}
 
+// An Origin says how a write came about.
+type Origin struct {
+	Action string   `json:"action,omitzero"` // the action that made it; "" if it was requested directly
+	Says   string   `json:"says,omitzero"`   // one sentence about it, by the template of the action or by the caller; unchecked
+	Mode   Mode     `json:"-"`               // the mode set by the owner of the action; "" leaves it to the rules
+	Reads  []Record `json:"-"`               // the records that the action was checked with
+}
+
+// A Record is the record of Class, "source.Class", that has the key ID.
+type Record struct{ Class, ID string }
+
 // A Request is a set of writes over one source, at most MaxWrites, to be done all or not at all.
 type Request struct {
 	Writes   []Write
+	Origin               // of all Writes, unless Origins has one for each
+	Origins  []Origin    // in the order of Writes; nil if all have the same
+	Now      time.Time   // what expressions of actions took for the time; zero if there is no action
 	Tool     string      // the tool that was called
-	Action   string      // the action that made the writes; "" if they were requested directly
-	Mode     Mode        // the mode set by the owner of the action; "" leaves it to the rules
 	Title    string      // the gateway's own title; "" derives one from the writes
-	Says     string      // one sentence about the writes, by the caller or by the template of an action; unchecked
 	Input    value.Value // the arguments of the tool call, for the record
 	Reason   string      // the caller's reason; unchecked
 	After    []string    // changes that must be applied first
 	Replaces string      // the caller's change of which this is another version; "" for none
 	Doubts   []Doubt     // objections that the caller may not see; nil for none
+}
+
+// From returns the origin of the i-th write.
+func (r *Request) From(i int) Origin {
+	if i < len(r.Origins) {
+		return r.Origins[i]
+	}
+	return r.Origin
+}
+
+// Join appends the writes of other, which keep their origin. Each of the two has writes of one origin, or of several.
+func (r *Request) Join(other Request) {
+	if r.Origins == nil {
+		r.Origins = slices.Repeat([]Origin{r.Origin}, len(r.Writes))
+	}
+	for i, w := range other.Writes {
+		r.Writes, r.Origins = append(r.Writes, w), append(r.Origins, other.From(i))
+	}
+	r.Doubts = append(r.Doubts, other.Doubts...)
 }
 
 // A Doubt is an objection to a write, shown to reviewers only: the caller may not see the records it is about.

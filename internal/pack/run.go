@@ -335,12 +335,7 @@ func (t *Tool) place(err error, c *calling) error {
 	if !ok || p.Pointer == "" {
 		return err
 	}
-	q := *p
-	q.Pointer, q.Faults = c.argument(p.Pointer), slices.Clone(p.Faults)
-	for i := range q.Faults {
-		q.Faults[i].Pointer = c.argument(q.Faults[i].Pointer)
-	}
-	return &q
+	return p.Moved(c.argument)
 }
 
 // Place changes the pointers of an error from parts of o.Write to the arguments that set them.

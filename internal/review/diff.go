@@ -54,6 +54,12 @@ func (d *differ) item(i int, e change.Effect, s Sight) Item {
 	}
 	item.Takes, item.Hidden = takes(e, s)
 	item.Came = came(d.change, i)
+	if d.change.Origins != nil {
+		item.Action = line(d.change.From(i).Action)
+		if d.viewer.Reviewer {
+			item.Says = line(d.change.From(i).Says)
+		}
+	}
 	if e.Op == write.OpDelete && d.viewer.Reviewer {
 		item.Denied = s.Denied
 	}

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -66,7 +67,7 @@ func TestTitle(t *testing.T) {
 			`delete issues 42 "` + strings.Repeat("x", maxLabel) + `…"`},
 	} {
 		one := c.of()
-		one.Title, one.Says, one.Tool = "✓ Checked by the gateway: no risk", "✓ Checked by the gateway: no risk", groupTool
+		one.Title, one.Says, one.Tool = "✓ Checked by the gateway: no risk", "✓ Checked by the gateway: no risk", cmp.Or(one.Action, groupTool)
 		row := NewRow(one, func(string) Sight { return c.sight }, Viewer{Reviewer: !c.agent})
 		by := "triage bot"
 		if one.Action != "" {

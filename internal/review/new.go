@@ -76,12 +76,12 @@ func NewRow(c *change.Change, sight func(class string) Sight, viewer Viewer) Row
 	}
 	switch {
 	case row.Says == "":
+	case c.Tool == groupTool:
+		row.SaidBy = name(c.Agent)
 	case c.Action != "":
 		row.SaidBy = "the action " + line(c.Action)
-	case c.Tool != groupTool:
-		row.SaidBy = "the tool " + line(c.Tool)
 	default:
-		row.SaidBy = name(c.Agent)
+		row.SaidBy = "the tool " + line(c.Tool)
 	}
 	// Classes and fields are named as far as the viewer sees them.
 	seen := map[string]bool{}

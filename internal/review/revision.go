@@ -39,7 +39,7 @@ func Revisable(c *change.Change) error {
 	if _, open := c.State.Next(change.EventReplaced); !open {
 		return &problem.Error{Code: problem.Conflict, Kind: "state", Detail: "the change is " + string(c.State) + ": it can't be edited any more"}
 	}
-	if c.Action != "" || slices.ContainsFunc(c.Effects, func(e change.Effect) bool {
+	if made := c.Actions(); len(made) > 1 || slices.ContainsFunc(made, func(name string) bool { return name != "" }) || slices.ContainsFunc(c.Effects, func(e change.Effect) bool {
 		return e.Op != write.OpCreate && e.Op != write.OpUpdate && e.Op != write.OpDelete
 	}) {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "edit", Detail: "an action or a call can't be edited: ask the agent for changes"}

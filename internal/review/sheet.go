@@ -154,11 +154,13 @@ type Other struct {
 type Item struct {
 	Op     string         `json:"op"`
 	Class  string         `json:"class"`
-	Key    string         `json:"key,omitzero"`   // of the record, as text; "" for one not created yet
-	Label  string         `json:"label,omitzero"` // what the record is called
-	About  []Fact         `json:"about,omitzero"` // of a call, for reviewers: what it acts on
-	Takes  []change.Taken `json:"takes,omitzero"` // of one of several calls: what it takes from the answers of those before it
-	Came   string         `json:"came,omitzero"`  // of one of several calls, once they stopped: what became of it; see Made
+	Key    string         `json:"key,omitzero"`    // of the record, as text; "" for one not created yet
+	Label  string         `json:"label,omitzero"`  // what the record is called
+	Action string         `json:"action,omitzero"` // of one of several writes: the action that made it
+	Says   string         `json:"says,omitzero"`   // for reviewers: one sentence about it by the template of Action, with the agent's values; unchecked
+	About  []Fact         `json:"about,omitzero"`  // of a call, for reviewers: what it acts on
+	Takes  []change.Taken `json:"takes,omitzero"`  // of one of several calls: what it takes from the answers of those before it
+	Came   string         `json:"came,omitzero"`   // of one of several calls, once they stopped: what became of it; see Made
 	Fields []Field        `json:"fields"`
 	Hidden int            `json:"hidden_fields,omitzero"` // number of written fields that the viewer may not see
 	Denied int            `json:"denied_fields,omitzero"` // of a delete, for reviewers: number of its fields that the rules show to no principal

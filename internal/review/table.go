@@ -27,6 +27,8 @@ type Line struct {
 	Class  string  `json:"class"`
 	Key    string  `json:"key,omitzero"`
 	Label  string  `json:"label,omitzero"`
+	Action string  `json:"action,omitzero"` // see Item
+	Says   string  `json:"says,omitzero"`
 	Cells  []*Cell `json:"cells"` // by column; nil for a field that the record's write doesn't have
 	Hidden int     `json:"hidden_fields,omitzero"`
 	Odd    bool    `json:"odd,omitzero"` // it differs from most
@@ -79,7 +81,7 @@ func TableOf(sheets ...*Sheet) Table {
 					t.Columns = append(t.Columns, Column{Path: f.Path})
 				}
 			}
-			t.Rows = append(t.Rows, Line{Change: s.ID, Item: i, Op: item.Op, Class: item.Class, Key: item.Key, Label: item.Label, Hidden: item.Hidden})
+			t.Rows = append(t.Rows, Line{Change: s.ID, Item: i, Op: item.Op, Class: item.Class, Key: item.Key, Label: item.Label, Action: item.Action, Says: item.Says, Hidden: item.Hidden})
 		}
 	}
 	n := 0
@@ -123,7 +125,7 @@ func (t *Table) outliers() {
 		}
 		return len(count) == 1
 	}
-	mark(func(r Line) string { return strings.Join([]string{"o", r.Op, r.Class}, "\x00") }, func(*Line) {})
+	mark(func(r Line) string { return strings.Join([]string{"o", r.Op, r.Class, r.Action}, "\x00") }, func(*Line) {})
 	for i := range t.Columns {
 		odd := func(r *Line) {
 			if r.Cells[i] != nil {

@@ -30,6 +30,9 @@ func Text(s *Sheet) string {
 			fmt.Fprintf(&out, "%d. %s %s\n", i+1, verb(write.Op(item.Op)), target(item))
 			indent = "   "
 		}
+		if item.Action != "" {
+			fmt.Fprintf(&out, "%sby the action %s\n", indent, item.Action)
+		}
 		if item.Came != "" {
 			fmt.Fprintf(&out, "%s(%s)\n", indent, item.Came)
 		}

@@ -198,7 +198,11 @@ func (s *Sender) wanted(ctx context.Context, h *Hook, e change.Event) (bool, err
 	holds := true
 	agent, err := identity.Thaw(c.Agent.Frozen)
 	if err == nil {
-		holds, err = h.When.Holds(c.Facts(), agent)
+		holds = false
+		for _, kind := range c.Kinds() {
+			matches, failed := h.When.Holds(kind, agent)
+			holds, err = holds || matches, errors.Join(err, failed)
+		}
 	}
 	return err != nil || holds, nil
 }

@@ -161,7 +161,7 @@ func TestForeignAction(t *testing.T) {
 		data := value.OfObject([]value.Member{{Name: "n", Value: value.OfInt(8)}})
 		in := value.OfObject([]value.Member{{Name: "object_id", Value: value.OfString("1")}, {Name: "n", Value: value.OfInt(8)}})
 		err := o.gateway.Do(t.Context(), bot, bailiwick.CallSpec{Tool: name, Needs: identity.Write, Writes: policy.WriteAction, Proposes: true}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
-			s, err := c.Propose(ctx, write.Request{Tool: name, Action: name, Input: in, Writes: []write.Write{&write.Update{Class: "issues", ID: "1", Data: data}}})
+			s, err := c.Propose(ctx, write.Request{Tool: name, Origin: write.Origin{Action: name}, Input: in, Writes: []write.Write{&write.Update{Class: "issues", ID: "1", Data: data}}})
 			if err == nil {
 				id, digest = s.ID, s.Digest
 			}

@@ -66,6 +66,16 @@ func replaced(a validate.Arguments, by func(Reference) (value.Value, error)) (va
 	return a, failed
 }
 
+// Refers reports whether there is a reference in a.
+func Refers(a validate.Arguments) bool {
+	found := false
+	replaced(a, func(Reference) (value.Value, error) { //nolint:errcheck // it returns none
+		found = true
+		return value.Value{}, nil
+	})
+	return found
+}
+
 // references returns the references in a, of a call that comes after the calls earlier. It refuses one to a later call,
 // and one to what the document says is not in an answer.
 func references(a validate.Arguments, earlier []Permit) ([]Reference, error) {

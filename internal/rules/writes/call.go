@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -27,6 +26,10 @@ func (w *writer) call(ctx context.Context, asked *write.Call) (Item, string, err
 	args, err := calls.Arguments(asked.Request)
 	if err != nil {
 		return Item{}, "", err
+	}
+	if w.at != "" && w.action != "" && calls.Refers(args) {
+		return Item{}, "", &problem.Error{Code: problem.InvalidArgument, Kind: "reference", Pointer: w.at,
+			Detail: "the arguments of an action are checked before anything is sent: they can't be taken from an answer", Suggestion: "propose it as a change of its own; after makes it wait"}
 	}
 	request := calls.Request{Operation: asked.Operation, Arguments: args, Writes: true, Chained: w.at != ""}
 	for _, item := range w.before {
@@ -56,11 +59,5 @@ func (w *writer) within(err error) error {
 	if w.at == "" {
 		return err
 	}
-	p := *problem.Of(err)
-	p.Pointer = w.at + "/call" + p.Pointer
-	p.Faults = slices.Clone(p.Faults)
-	for i := range p.Faults {
-		p.Faults[i].Pointer = w.at + "/call" + p.Faults[i].Pointer
-	}
-	return &p
+	return problem.Of(err).Moved(func(pointer string) string { return w.at + "/call" + pointer })
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Mode returns how the writes of a plan may run, according to the rules of their classes; an action has its own mode.
+// Mode returns how the writes of a plan may run, according to the rules of their classes, and for those of an action by its
+// own mode.
 func (p *Plan) Mode(r write.Request) write.Mode {
-	if r.Action != "" {
-		return r.Mode
-	}
 	said := map[write.Mode]bool{}
 	var last write.Mode
 	for i := range p.Items {
 		last = write.Review
-		if v := p.Items[i].View; v != nil {
+		if made := r.From(i); made.Action != "" {
+			last = made.Mode
+		} else if v := p.Items[i].View; v != nil {
 			last = v.Rule().Write[p.Items[i].Op]
 		} else if call, err := p.Items[i].Call.Plan(); err == nil {
 			last = call.Mode

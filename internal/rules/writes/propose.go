@@ -10,6 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
@@ -20,9 +21,12 @@ const Revert = "revert"
 // Propose returns the draft for the principal's request r, or refuses it. It checks the gates and scopes of each write,
 // not only those of the tool called: a group may hold writes of several kinds.
 func Propose(ctx context.Context, p *policy.Policy, principal identity.Principal, r write.Request) (Draft, error) {
-	plan, err := planOf(ctx, p, principal, r.Writes, r.Action)
+	plan, err := planOf(ctx, p, principal, r.Writes, r.From)
 	if err == nil {
 		err = plan.once()
+	}
+	if err == nil {
+		err = plan.apart(ctx, r)
 	}
 	if err != nil {
 		return Draft{}, err
@@ -59,7 +63,7 @@ func Allow(ctx context.Context, p *policy.Policy, principal identity.Principal, 
 	if err != nil {
 		return Permit{}, err
 	}
-	plan, err := planOf(ctx, p, principal, list, c.Action)
+	plan, err := planOf(ctx, p, principal, list, c.From)
 	if err != nil {
 		return Permit{}, err
 	}
@@ -102,11 +106,12 @@ func (i *Item) version() string {
 
 // sameRecord reports whether other writes the same record as i.
 func (i *Item) sameRecord(other Item) bool {
-	return i.Key == other.Key && other.View != nil && i.View.Class().FullName() == other.View.Class().FullName()
+	return i.View != nil && other.View != nil && i.View.Class().FullName() == other.View.Class().FullName() &&
+		(i.Key == other.Key || i.ID != nil && slices.EqualFunc(i.ID, other.ID, value.Equal))
 }
 
-// planOf applies the rules to each write.
-func planOf(ctx context.Context, p *policy.Policy, principal identity.Principal, list []write.Write, action string) (*Plan, error) {
+// planOf applies the rules to each write; from returns the origin of the i-th.
+func planOf(ctx context.Context, p *policy.Policy, principal identity.Principal, list []write.Write, from func(i int) write.Origin) (*Plan, error) {
 	switch n := len(list); {
 	case n == 0:
 		return nil, problem.New(problem.InvalidArgument, "there is nothing to write")
@@ -119,7 +124,7 @@ func planOf(ctx context.Context, p *policy.Policy, principal identity.Principal,
 		if len(list) > 1 {
 			at = fmt.Sprintf("/writes/%d", i)
 		}
-		item, source, err := (&writer{p, principal, action, at, plan.Items}).item(ctx, w)
+		item, source, err := (&writer{p, principal, from(i).Action, at, plan.Items}).item(ctx, w)
 		if err != nil {
 			return nil, err
 		}

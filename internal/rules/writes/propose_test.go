@@ -320,16 +320,16 @@ func TestMay(t *testing.T) {
 		p := compiled(t, func(r *policy.Rules) { r.Gates = tt.gates })
 		asker := principal
 		asker.Scopes = tt.scopes
-		if got := outcome(writes.Propose(t.Context(), p, asker, write.Request{Writes: parsed(t, tt.asked), Action: tt.action})); got != tt.want {
+		if got := outcome(writes.Propose(t.Context(), p, asker, write.Request{Writes: parsed(t, tt.asked), Origin: write.Origin{Action: tt.action}})); got != tt.want {
 			t.Errorf("%s by %q\n got %s\nwant %s", tt.asked, tt.action, got, tt.want)
 		}
 	}
 	back := parsed(t, `{"op": "create", "class": "parts", "data": {"a": "x", "b": 1}}`)
-	if got := outcome(writes.Propose(t.Context(), compiled(t, nil), principal, write.Request{Writes: back, Action: writes.Revert})); got != `app create parts a="x" b=1` {
+	if got := outcome(writes.Propose(t.Context(), compiled(t, nil), principal, write.Request{Writes: back, Origin: write.Origin{Action: writes.Revert}})); got != `app create parts a="x" b=1` {
 		t.Error("a revert sets what an agent may not:", got)
 	}
 	back = parsed(t, `{"op": "create", "class": "issues", "data": {"title": "x", "made": "2026-01-31"}}`)
-	if got := outcome(writes.Propose(t.Context(), compiled(t, nil), principal, write.Request{Writes: back, Action: writes.Revert})); got != `app create issues org="acme" (forced) title="x"` {
+	if got := outcome(writes.Propose(t.Context(), compiled(t, nil), principal, write.Request{Writes: back, Origin: write.Origin{Action: writes.Revert}})); got != `app create issues org="acme" (forced) title="x"` {
 		t.Error("a revert leaves to the source what it fills in:", got)
 	}
 }

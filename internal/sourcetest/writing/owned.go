@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // owned tests actions that run a statement of the application's owner: previewed, rolled back and applied once, like
@@ -57,4 +59,48 @@ func owned(t *testing.T, d *database) {
 	if seen, err := d.previewed(t, asks(raise, "", 1000)); err != nil || seen.Refusal == "" {
 		t.Errorf("a constraint: %v %v", seen, err)
 	}
+	beside(t, d, asks(raise, "1", 1), asks(raise, "", 1000))
+}
+
+// beside tests a statement of the owner beside a record that an action takes away and one that is written as it is: all in one
+// transaction, or nothing, and each by its own rights. refused is a statement that the database refuses.
+func beside(t *testing.T, d *database, statement, refused string) {
+	d.run(t, `INSERT INTO marks (id, n) VALUES (41, 1)`)
+	const remove, set = `{"op":"delete","class":"marks","id":"41"}`, `{"op":"update","class":"marks","id":"0","data":{"n":5}}`
+	d.scopes = []identity.Scope{identity.Read, identity.Write} // what an action takes away needs the action's scope, which it checks itself
+	if _, err := d.previewed(t, statement, remove, set); problem.CodeOf(err) != problem.PermissionDenied || problem.Of(err).Pointer != "/writes/1" {
+		t.Errorf("a delete of no action: %v", err)
+	}
+	d.origins = []write.Origin{{Action: "raise"}, {Action: "sweep"}, {}}
+	defer func() { d.origins, d.scopes = nil, nil }()
+	if seen, err := d.previewed(t, refused, remove, set); err != nil || seen.Refusal == "" || len(seen.Effects) != 3 {
+		t.Errorf("a constraint beside others: %v %v", seen, err)
+	}
+	votes := d.count(t, `SELECT sum(votes) FROM issues WHERE project = 1`)
+	c := d.proposed(t, statement, remove, set)
+	forged := *c
+	forged.Origins = []write.Origin{{Action: "raise"}, {Action: "sweep"}, {Action: "sweep"}}
+	if forged.Sum() == c.Sum() {
+		t.Error("the digest doesn't cover which action made a write")
+	}
+	d.run(t, `UPDATE marks SET n = 2 WHERE id = 41`)
+	if _, err := d.apply(t, c, 1); !isMoved(err) {
+		t.Errorf("a record of one of several has moved: %v", err)
+	}
+	if n := d.count(t, `SELECT sum(votes) FROM issues WHERE project = 1`); n != votes {
+		t.Errorf("a part was written: %d votes, want %d", n, votes)
+	}
+	c = d.proposed(t, statement, remove, set)
+	for range 2 {
+		if r, err := d.apply(t, c, 1); err != nil || len(r.Keys) != 3 {
+			t.Fatalf("%v %v", r, err)
+		}
+	}
+	if n := d.count(t, `SELECT sum(votes) FROM issues WHERE project = 1`); n != votes+3 {
+		t.Errorf("%d votes, want %d: applied once", n, votes+3)
+	}
+	if n, left := d.count(t, `SELECT n FROM marks WHERE id = 0`), d.count(t, `SELECT count(*) FROM marks WHERE id = 41`); n != 5 || left != 0 {
+		t.Errorf("n is %d, %d left", n, left)
+	}
+	d.run(t, `UPDATE marks SET n = 0 WHERE id = 0`)
 }

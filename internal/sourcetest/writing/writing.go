@@ -124,7 +124,9 @@ type database struct {
 	policy  *policy.Policy
 	classes []schema.Class
 	changes int
-	action  string // of the changes
+	action  string           // of the changes
+	origins []write.Origin   // of the writes of changes, in place of action
+	scopes  []identity.Scope // of the principal that writes; nil for all
 }
 
 // open creates the tables of the suite, and the rules: projects belong to a tenant, and all else to a project.
@@ -182,6 +184,15 @@ func known(classes []schema.Class, rules map[string]policy.ClassRule) map[string
 // asker is the principal of the suite's writes.
 var asker = identity.Principal{ID: "agent", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete, identity.Schema}}
 
+// asker returns the principal of the writes of d.
+func (d *database) asker() identity.Principal {
+	p := asker
+	if d.scopes != nil {
+		p.Scopes = d.scopes
+	}
+	return p
+}
+
 // asked parses writes, each written as write.Print prints it.
 func asked(t testing.TB, texts ...string) []write.Write {
 	t.Helper()
@@ -203,7 +214,7 @@ func asked(t testing.TB, texts ...string) []write.Write {
 // previewed proposes and previews writes.
 func (d *database) previewed(t testing.TB, texts ...string) (change.Preview, error) {
 	t.Helper()
-	draft, err := writes.Propose(context.Background(), d.policy, asker, write.Request{Writes: asked(t, texts...), Action: d.action})
+	draft, err := writes.Propose(context.Background(), d.policy, d.asker(), write.Request{Writes: asked(t, texts...), Origin: write.Origin{Action: d.action}, Origins: d.origins})
 	if err != nil {
 		return change.Preview{}, err
 	}
@@ -214,7 +225,7 @@ func (d *database) previewed(t testing.TB, texts ...string) (change.Preview, err
 func (d *database) approved(t testing.TB, seen change.Preview, texts ...string) *change.Change {
 	t.Helper()
 	d.changes++
-	c := &change.Change{ID: fmt.Sprintf("change%d", d.changes), State: change.Granted, Source: "app", Action: d.action, Effects: slices.Clone(seen.Effects)}
+	c := &change.Change{ID: fmt.Sprintf("change%d", d.changes), State: change.Granted, Source: "app", Action: d.action, Origins: d.origins, Effects: slices.Clone(seen.Effects)}
 	for _, w := range asked(t, texts...) {
 		c.Writes = append(c.Writes, write.Print(w))
 	}
@@ -246,7 +257,7 @@ func (d *database) permit(t testing.TB, c *change.Change, fence int64) writes.Pe
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := writes.Allow(context.Background(), d.policy, asker, a)
+	p, err := writes.Allow(context.Background(), d.policy, d.asker(), a)
 	if err != nil {
 		t.Fatal(err)
 	}

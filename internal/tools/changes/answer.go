@@ -143,6 +143,9 @@ func diff(items []review.Item) value.Value {
 		if item.Key != "" {
 			one = append(one, text("object_id", item.Key))
 		}
+		if item.Action != "" {
+			one = append(one, text("method_name", item.Action))
+		}
 		fields := make([]value.Value, len(item.Fields))
 		for j, f := range item.Fields {
 			fields[j] = value.OfObject([]value.Member{text("field", f.Path), member("before", shown(f.Before)), member("after", shown(f.After))})

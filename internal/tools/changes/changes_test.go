@@ -238,10 +238,10 @@ func TestOffered(t *testing.T) {
 		{"who reads", reads, policy.Gates{RawWrites: policy.Review}, ""},
 		{"who writes", writes, policy.Gates{RawWrites: policy.Review}, "add_comment call_method cancel_change create_issue create_object get_change list_my_changes propose_changes reply_to_change update_object update_status wait_for_change"},
 		{"who deletes, too", all, policy.Gates{RawWrites: policy.Review}, "add_comment call_method cancel_change create_issue create_object delete_object get_change list_my_changes propose_changes reply_to_change update_object update_status wait_for_change"},
-		{"the schema", all, policy.Gates{SchemaWrites: policy.Review}, "add_comment call_method cancel_change create_class create_issue delete_class get_change list_my_changes reply_to_change update_status wait_for_change"},
-		{"actions alone", all, policy.Gates{}, "add_comment call_method cancel_change create_issue get_change list_my_changes reply_to_change update_status wait_for_change"},
+		{"the schema", all, policy.Gates{SchemaWrites: policy.Review}, "add_comment call_method cancel_change create_class create_issue delete_class get_change list_my_changes propose_changes reply_to_change update_status wait_for_change"},
+		{"actions alone", all, policy.Gates{}, "add_comment call_method cancel_change create_issue get_change list_my_changes propose_changes reply_to_change update_status wait_for_change"},
 		{"nothing", all, policy.Gates{Writes: policy.Off, RawWrites: policy.On}, ""},
-		{"not every action", narrowed, policy.Gates{}, "add_comment call_method cancel_change get_change list_my_changes reply_to_change update_status wait_for_change"},
+		{"not every action", narrowed, policy.Gates{}, "add_comment call_method cancel_change get_change list_my_changes propose_changes reply_to_change update_status wait_for_change"},
 		{"classes that deny all", other, policy.Gates{RawWrites: policy.Review}, ""},
 	} {
 		rules := x.rules

@@ -29,7 +29,7 @@ func (r *Toolset) callMethod() tool.Tool {
 			if err != nil {
 				return tool.Result{}, err
 			}
-			found, err := named(c, v, word(in, "method_name"))
+			found, err := named(v, word(in, "method_name"), c.Actions(v.Class().FullName()))
 			if err != nil {
 				return tool.Result{}, err
 			}
@@ -42,10 +42,13 @@ func (r *Toolset) callMethod() tool.Tool {
 	}
 }
 
-// named returns the named action of a class, if the caller may call it.
-func named(c *bailiwick.Call, v *policy.View, name string) (*action.Action, error) {
+// named returns the action of the class of v with that name among those that the caller may call.
+func named(v *policy.View, name string, usable []*action.Action) (*action.Action, error) {
 	var known []string
-	for _, a := range c.Actions(v.Class().FullName()) {
+	for _, a := range usable {
+		if a.Class.FullName() != v.Class().FullName() {
+			continue
+		}
 		if a.Name == name {
 			return a, nil
 		}

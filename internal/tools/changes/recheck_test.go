@@ -11,6 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // alter runs a statement on the tracker's database, as another program would.
@@ -68,6 +69,15 @@ func TestRecheck(t *testing.T) {
 			}
 			x.declare(actions)
 		}, change.Stale, "newStatus can't go from Todo to InProgress; from Todo it can go to Backlog"},
+		{"what the action sets has changed", "update_status", `{"issueId":"{issue}","newStatus":"InProgress"}`, func(x *tracker, _, _ string) {
+			actions := slices.Clone(x.actions)
+			for i := range actions {
+				if actions[i].Name == "update_status" {
+					actions[i].Set = value.OfObject([]value.Member{{Name: "status", Value: value.OfString("Backlog")}})
+				}
+			}
+			x.declare(actions)
+		}, change.Stale, "the action update_status would write something else now"},
 		{"the action is gone", "update_status", `{"issueId":"{issue}","newStatus":"InProgress"}`, func(x *tracker, _, _ string) {
 			x.declare(slices.DeleteFunc(slices.Clone(x.actions), func(d action.Declaration) bool { return d.Name == "update_status" }))
 		}, change.Stale, "the agent has no action update_status any more"},

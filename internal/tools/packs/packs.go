@@ -191,7 +191,7 @@ type proposal struct {
 func (r *Toolset) propose(ctx context.Context, c *bailiwick.Call, p proposal) (tool.Result, error) {
 	reason, _ := p.in.Get(pack.ReasonArgument)
 	call := &write.Call{Source: p.api, Operation: p.done.Write.Operation, Request: calls.Kept(p.done.Write.Arguments)}
-	sheet, err := c.Propose(ctx, write.Request{Writes: []write.Write{call}, Tool: p.tool, Says: p.done.Title, Input: p.in, Reason: reason.Text(), Doubts: p.doubts})
+	sheet, err := c.Propose(ctx, write.Request{Writes: []write.Write{call}, Tool: p.tool, Origin: write.Origin{Says: p.done.Title}, Input: p.in, Reason: reason.Text(), Doubts: p.doubts})
 	if err != nil {
 		return tool.Result{}, p.of.Place(err, p.done)
 	}

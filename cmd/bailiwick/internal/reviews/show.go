@@ -172,6 +172,12 @@ func (p *page) item(i int, item review.Item) {
 		name = "new record of " + item.Class
 	}
 	p.t.Printf("\n%s%s %s\n", number, oneLine(item.Op), terminal.Styled(terminal.Bold, oneLine(name)))
+	if item.Action != "" {
+		p.t.Printf("  by the action %s\n", oneLine(item.Action))
+	}
+	if item.Says != "" {
+		p.t.Printf("  the action says, unchecked: %s\n", quoted(item.Says))
+	}
 	for _, f := range item.About {
 		p.t.Printf("  it is now: %s %s\n", oneLine(f.Name), shown(f.Value))
 	}

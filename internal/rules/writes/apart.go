@@ -1,0 +1,53 @@
+package writes
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// apart refuses a group in which an action was checked with a record that an earlier write of it changes: all actions are
+// checked before the first write, so the check would be of what is no longer there. A write whose effect isn't described,
+// by a statement, a function or a call, may change whatever its action was checked with.
+func (p *Plan) apart(r write.Request) error {
+	if len(p.Items) < 2 {
+		return nil
+	}
+	var changed [][]Item // of the writes before
+	for i := range p.Items {
+		it := &p.Items[i]
+		var read, writes []Item
+		for _, record := range r.From(i).Reads {
+			if found, ok := it.record(record); ok {
+				read = append(read, found)
+			}
+		}
+		for j := range changed {
+			if slices.ContainsFunc(read, func(one Item) bool { return slices.ContainsFunc(changed[j], one.sameRecord) }) {
+				return &problem.Error{Code: problem.InvalidArgument, Kind: "apart", Pointer: fmt.Sprintf("/writes/%d", i),
+					Detail:     fmt.Sprintf("%s is checked with a record that /writes/%d changes before it", r.From(i).Action, j),
+					Suggestion: "put it before that write, or propose it as a change of its own; after makes it wait"}
+			}
+		}
+		if it.View != nil && it.Key != "" {
+			writes = append(writes, *it)
+		}
+		if it.Op == write.OpAction || it.Op == write.OpCall {
+			writes = append(writes, read...)
+		}
+		changed = append(changed, writes)
+	}
+	return nil
+}
+
+// record returns an item about a record that the action of i was checked with.
+func (i *Item) record(r write.Record) (Item, bool) {
+	v, err := i.policy.View(i.who, r.Class, "", true)
+	if err != nil {
+		return Item{}, false // what isn't seen was not read
+	}
+	out := Item{View: v, Key: r.ID, policy: i.policy, who: i.who}
+	return out, out.find("") == nil
+}
