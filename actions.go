@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review/parties"
+	"github.com/bailiwick-dev/bailiwick/internal/review/remade"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -83,85 +83,7 @@ func (g *Gateway) recheck(ctx context.Context, p *policy.Policy, c *change.Chang
 		return err
 	}
 	call := &Call{gateway: g, who: principal, policy: p, record: &audit.Record{}}
-	other, err := call.again(ctx, c, time.Time{})
-	if err == nil && other != "" && !c.Now.IsZero() { // what it sets may depend on the time
-		other, err = call.again(ctx, c, c.Now)
-	}
-	if err == nil && other != "" {
-		err = &problem.Error{Code: problem.Conflict, Kind: "action", Detail: "the action " + problem.Cut(other) + " would write something else now"}
-	}
-	return err
-}
-
-// again has the actions of found make their writes anew, at a time, and returns the first that doesn't make what found holds; ""
-// if all do.
-func (c *Call) again(ctx context.Context, found *change.Change, now time.Time) (other string, err error) {
-	kept, err := found.Asked()
-	if err != nil {
-		return "", err
-	}
-	var made write.Request
-	for i := range kept {
-		one := write.Request{Writes: kept[i : i+1]}
-		if found.From(i).Action != "" {
-			a, by, err := c.invoked(found, i)
-			if err != nil {
-				return "", err
-			}
-			by.Now = now
-			if one, err = c.Invoke(ctx, a, by); err != nil {
-				return "", err
-			}
-		}
-		made.Join(one)
-	}
-	draft, err := writes.Propose(c.policy, c.who, made)
-	if err != nil {
-		return "", err
-	}
-	plan, err := draft.Plan()
-	if err != nil {
-		return "", err
-	}
-	for i := range plan.Items {
-		if !change.Same(write.Print(plan.Items[i].Write), found.Writes[i]) {
-			return found.From(i).Action, nil
-		}
-	}
-	return "", nil
-}
-
-// invoked returns the action that the i-th write of a change came from, and how it was called.
-func (c *Call) invoked(found *change.Change, i int) (*action.Action, action.Invocation, error) {
-	name, in := found.From(i).Action, found.Input
-	gone := &problem.Error{Code: problem.PermissionDenied, Kind: "action", Detail: "the agent has no action " + problem.Cut(name) + " any more"}
-	switch {
-	case found.Origins != nil: // an item has the arguments of MethodTool
-		list, _ := in.Get("writes")
-		if len(list.List()) != len(found.Writes) {
-			return nil, action.Invocation{}, gone
-		}
-		in = list.List()[i]
-	case found.Tool != action.MethodTool:
-		usable := c.Actions("")
-		k := slices.IndexFunc(usable, func(a *action.Action) bool { return a.Tool && a.Name == found.Tool })
-		if k < 0 {
-			return nil, action.Invocation{}, gone
-		}
-		return usable[k], usable[k].OfTool(in), nil
-	}
-	class, _ := in.Get("class_name")
-	v, err := c.View(class.Text())
-	if err != nil {
-		return nil, action.Invocation{}, gone
-	}
-	usable := c.Actions(v.Class().FullName())
-	k := slices.IndexFunc(usable, func(a *action.Action) bool { return a.Name == name })
-	if k < 0 {
-		return nil, action.Invocation{}, gone
-	}
-	by, err := action.OfMethod(in)
-	return usable[k], by, err
+	return remade.Maker{Policy: p, Who: principal, Actions: call.Actions(""), Reader: reader{call}}.Check(ctx, c, g.options.Now())
 }
 
 // fallen returns the outcome of a change that its action would no longer propose: it is stale, since the records may

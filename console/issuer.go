@@ -9,6 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // An Issuer signs people in elsewhere, such as an OpenID Connect provider.
@@ -55,5 +56,12 @@ func (c *Console) fromIssuer(v *visit) error {
 	p.Next, v.session.ID = edge.Within(Path, away.Next), away.Session // whose cookie a redirect of another site doesn't carry
 	p.Wrong = "You were not signed in: " + c.options.Issuer.Name() + " did not vouch for you, or your account has no rights here. Ask whoever operates this gateway."
 	principal, err := c.options.Issuer.Finish(v.ctx(), c.base(v.r)+Path+"/sign-in/callback", away.Kept, v.r.URL.Query())
+	switch refusal := problem.Of(err); {
+	case refusal == nil:
+	case refusal.Kind == "level":
+		p.Again, p.Wrong = true, c.options.Issuer.Name()+" signed you in, but not by a proof of the level that this takes. Sign in there with the stronger one, such as a second factor."
+	case refusal.Kind == "not_proved_again":
+		p.Again, p.Wrong = true, c.options.Issuer.Name()+" didn't ask again who you are, so nothing new was proved. Sign out there, and sign in again."
+	}
 	return c.enter(v, p, principal, err)
 }

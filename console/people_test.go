@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"context"
 	"net/url"
 	"regexp"
 	"strings"
@@ -101,7 +102,7 @@ func TestFresh(t *testing.T) {
 	if to := got.header.Get("Location"); got.status != 303 || !strings.HasPrefix(to, "/console/sign-in?again=yes&next=%2Fconsole%2Fchanges%2F") || w.calls != nil {
 		t.Error(got.status, to, w.calls)
 	}
-	if got := b.get(got.header.Get("Location")); got.status != 200 || !strings.Contains(got.body, "Sign in again") {
+	if got := b.get(got.header.Get("Location")); got.status != 200 || !strings.Contains(got.body, "Sign in again") || !strings.Contains(got.body, "This takes a sign-in of the last 15m0s.") {
 		t.Error(got.status, got.body)
 	}
 	olga := w.signedIn(t, "olga", identity.Operator)
@@ -111,5 +112,32 @@ func TestFresh(t *testing.T) {
 	}
 	if got := b.post("/console/changes/"+id(12)+"/reject", url.Values{"text": {"no"}}); got.status != 303 || len(w.calls) != 1 {
 		t.Error("a rejection:", got.status, w.calls)
+	}
+}
+
+// A doubtful issuer refuses whoever comes back from it.
+type doubtful struct{ kind string }
+
+func (doubtful) Name() string { return "Vouch" }
+
+func (doubtful) Begin(_ context.Context, back string, _ bool) (to, kept string, err error) {
+	return back + "?code=1", "kept", nil
+}
+
+func (d doubtful) Finish(context.Context, string, string, url.Values) (identity.Principal, error) {
+	return identity.Principal{}, identity.Unauthorized(d.kind, nil)
+}
+
+func (doubtful) SignOut(context.Context, string) string { return "" }
+
+// TestStepUpRefused checks that the sign-in page says by its cause why an issuer's proof was not enough.
+func TestStepUpRefused(t *testing.T) {
+	for kind, want := range map[string]string{"level": "not by a proof of the level that this takes", "not_proved_again": "didn&#39;t ask again who you are", "nonce": "did not vouch for you"} {
+		w := newWorld(t, newDrawers(samples()...), func(o *console.Options) { o.Issuer = doubtful{kind} })
+		b := w.signedIn(t, "rosa")
+		got := b.get(strings.TrimPrefix(b.get("/console/sign-in/issuer?again=yes").header.Get("Location"), w.url))
+		if again := strings.Contains(got.body, "again=yes"); got.status != 403 || !strings.Contains(got.body, want) || again != (kind != "nonce") {
+			t.Errorf("%s: %d, again %t\n%s", kind, got.status, again, got.body)
+		}
 	}
 }

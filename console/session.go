@@ -63,8 +63,9 @@ func (c *Console) Identify(otherwise func(*http.Request) (identity.Principal, er
 			}
 			return p, err
 		}
-		v := &visit{r: r}
-		if c.options.Allow(r) != nil || http.NewCrossOriginProtection().Check(r) != nil {
+		v, sent := &visit{r: r}, *r
+		sent.Method = http.MethodPost // what reads is refused to pages of other sites, too
+		if c.options.Allow(r) != nil || http.NewCrossOriginProtection().Check(&sent) != nil {
 			return v.who, problem.New(problem.SecurityBlocked, "Forbidden: Origin")
 		}
 		err := c.recognise(v)

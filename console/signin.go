@@ -27,6 +27,7 @@ type signingIn struct {
 	Next   string
 	Ended  bool   // a session has ended
 	Again  bool   // to prove again who they are
+	Takes  string // what sign-in that takes
 	Issuer string // the name of the issuer, "" for none
 	Token  bool   // a token can be typed in
 	Wrong  string
@@ -39,6 +40,9 @@ type signingIn struct {
 func (c *Console) signInPage(v *visit) error {
 	q := v.r.URL.Query()
 	p := signingIn{Link: q.Get("link"), Next: edge.Within(Path, q.Get("next")), Ended: q.Has("ended"), Again: q.Has("again")}
+	if p.Again {
+		p.Takes = v.who.Takes(c.options.Fresh)
+	}
 	if v.who.ID != "" && p.Link == "" && !p.Again {
 		http.Redirect(v.w, v.r, p.Next, http.StatusSeeOther)
 		return nil

@@ -28,6 +28,16 @@ func (p Principal) Fresh(now time.Time, most time.Duration) bool {
 	return since < cmp.Or(most, Fresh) && since > -time.Minute
 }
 
+// Takes says what sign-in something takes that p is not fresh enough for, in words for a sentence: a recent one, or where nothing
+// that counts proved who p is, however recently, a stronger one.
+func (p Principal) Takes(most time.Duration) string {
+	recent := "a sign-in of the last " + cmp.Or(most, Fresh).String()
+	if p.Proven.IsZero() {
+		return recent + ", by a stronger proof than yours: the issuer didn't say that it was of the level asked for, and when it was"
+	}
+	return recent
+}
+
 // A TicketUse is what a ticket is good for. A ticket of one use is never accepted for another.
 type TicketUse string
 

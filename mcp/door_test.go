@@ -74,6 +74,8 @@ func TestDoor(t *testing.T) {
 		{"two keys", call{header: "-Authorization\nX-MCP-API-Key: ann\nX-MCP-API-Key: ann", body: ping}, 400, refused("Invalid Request: more than one credential")},
 		{"failing store", call{header: "Authorization: Bearer store-down", body: ping}, 500, `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"Internal error"}}`},
 		{"foreign origin", call{header: "Origin: https://evil.example", body: ping}, 403, refused("Forbidden: Origin")},
+		{"foreign origin that reads", call{method: "GET", header: "Origin: https://evil.example"}, 403, refused("Forbidden: Origin")},
+		{"foreign origin that ends", call{method: "DELETE", header: "Origin: https://evil.example"}, 403, refused("Forbidden: Origin")},
 		{"null origin", call{header: "Origin: null", body: ping}, 403, refused("Forbidden: Origin")},
 		{"two origins", call{header: "Origin: https://app.example\nOrigin: https://evil.example", body: ping}, 403, refused("Forbidden: Origin")},
 		{"rebound host", call{header: "Host: evil.example", body: ping}, 403, refused("Forbidden: Host")},

@@ -169,7 +169,7 @@ func (a *API) admit(r *http.Request, c *call, needs identity.Scope) (identity.Pr
 func (a *API) fresh(do answer) answer {
 	return func(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error) {
 		if !r.who.Fresh(time.Now(), a.options.Fresh) {
-			return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "not_fresh", Detail: "this takes a sign-in of the last " + cmp.Or(a.options.Fresh, identity.Fresh).String(),
+			return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "not_fresh", Detail: "this takes " + r.who.Takes(a.options.Fresh),
 				Suggestion: "sign in again at /console/sign-in?again=yes, or send a token with the request"}
 		}
 		return do(ctx, desk, r)

@@ -138,7 +138,7 @@ var people = map[string]identity.Principal{
 }
 
 // proved maps a header of the tests to how long ago the person proved who they are.
-var proved = map[string]time.Duration{"": 0, "lately": identity.Fresh - time.Minute, "before": identity.Fresh, "never": time.Since(time.Time{}), "tomorrow": -24 * time.Hour}
+var proved = map[string]time.Duration{"": 0, "lately": identity.Fresh - time.Minute, "before": identity.Fresh, "never": 0, "tomorrow": -24 * time.Hour}
 
 func serve(t *testing.T, beat time.Duration) (*httptest.Server, desk, func(string)) {
 	t.Helper()
@@ -153,7 +153,9 @@ func serve(t *testing.T, beat time.Duration) (*httptest.Server, desk, func(strin
 			defer mu.Unlock()
 			token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 			if p, ok := people[token]; ok && !revoked[token] {
-				p.Proven = time.Now().Add(-proved[r.Header.Get("Test-Proved")])
+				if when := r.Header.Get("Test-Proved"); when != "never" {
+					p.Proven = time.Now().Add(-proved[when])
+				}
 				return p, nil
 			}
 			return identity.Principal{}, problem.New(problem.Unauthorized, "Unauthorized")
@@ -321,7 +323,11 @@ func TestFresh(t *testing.T) {
 	for when := range proved {
 		fresh := when == "" || when == "lately"
 		got := ask(t, s.URL, "rita", "POST", "/api/changes/01AB/break_glass", `{"digest":"d","reason":"fire"}`, "Test-Proved", when)
-		if want := map[bool]string{true: "200 ", false: `403 {"error":"this takes a sign-in of the last 15m0s"`}[fresh]; !strings.HasPrefix(got, want) || fresh != (len(d.asked) == 1) {
+		want := map[bool]string{true: "200 ", false: `403 {"error":"this takes a sign-in of the last 15m0s"`}[fresh]
+		if when == "never" {
+			want = `403 {"error":"this takes a sign-in of the last 15m0s, by a stronger proof than yours: `
+		}
+		if !strings.HasPrefix(got, want) || fresh != (len(d.asked) == 1) {
 			t.Errorf("%q: %s, calls %q", when, got, d.asked)
 		}
 		d.asked = nil

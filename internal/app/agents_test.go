@@ -406,6 +406,16 @@ func TestSessionAtAPI(t *testing.T) {
 			t.Errorf("%s: %s", name, res.Status)
 		}
 	}
+	for name, row := range map[string]struct {
+		header, value string
+		status        int
+	}{"typed": {"Sec-Fetch-Site", "none", 200}, "its own page": {"Origin", g.url, 200}, "another site": {"Sec-Fetch-Site", "cross-site", 403}, "an origin": {"Origin", "https://evil.example", 403}} {
+		r := g.request("GET", "/api/changes", "")
+		r.Header.Set(row.header, row.value)
+		if res := g.do(g.ana, r); res.StatusCode != row.status {
+			t.Errorf("reading, %s: %s", name, res.Status)
+		}
+	}
 	if res := g.do(http.DefaultClient, g.request("GET", "/api/changes", "")); res.StatusCode != 401 {
 		t.Error(res.Status)
 	}

@@ -53,13 +53,7 @@ func (d *differ) item(i int, e change.Effect, s Sight) Item {
 		item.About = facts(e, s)
 	}
 	item.Takes, item.Hidden = takes(e, s)
-	item.Came = came(d.change, i)
-	if d.change.Origins != nil {
-		item.Action = line(d.change.From(i).Action)
-		if d.viewer.Reviewer {
-			item.Says = line(d.change.From(i).Says)
-		}
-	}
+	item.Action, item.Says, item.Came = d.made(i)
 	if e.Op == write.OpDelete && d.viewer.Reviewer {
 		item.Denied = s.Denied
 	}
@@ -106,6 +100,18 @@ func (d *differ) item(i int, e change.Effect, s Sight) Item {
 		item.Fields = append(item.Fields, fields...)
 	}
 	return item
+}
+
+// made returns the action that made the i-th of several writes, for people what that says, and what became of a call.
+func (d *differ) made(i int) (action, says, became string) {
+	from := d.change.From(i)
+	if d.change.Origins != nil {
+		action = line(from.Action)
+	}
+	if d.change.Origins != nil && d.viewer.Reviewer {
+		says = line(from.Says)
+	}
+	return action, says, came(d.change, i)
 }
 
 // became returns the i-th record after the change: for people, once it was applied, as the source has written it.

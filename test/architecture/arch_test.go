@@ -84,6 +84,7 @@ var mayImport = map[string]string{
 	"internal/review/evidence":    "audit change internal/once internal/review",
 	"internal/review/feed":        "change",
 	"internal/review/parties":     "change identity problem",
+	"internal/review/remade":      "action change identity internal/rules/writes policy problem value write",
 	"internal/review/visibility":  "change identity internal/result/mask internal/review policy schema value",
 	"internal/rules/derivation":   "identity policy problem query",
 	"internal/rules/schemacheck":  "internal/fieldcheck policy problem schema value write",
@@ -95,7 +96,7 @@ var mayImport = map[string]string{
 	"internal/result/shape":       "internal/result/redact policy problem value",
 	"audit":                       "problem value",
 	"limit":                       "internal/fair problem",
-	".":                           "action audit change identity internal/fair internal/functions internal/objects internal/once internal/openapi/response internal/openapi/validate internal/policyreport internal/remark internal/result/labels internal/result/listed internal/result/mask internal/result/redact internal/result/shape internal/review internal/review/evidence internal/review/feed internal/review/parties internal/review/visibility internal/rules/calls internal/rules/derivation internal/rules/guard internal/rules/schemacheck internal/rules/writes internal/subscribers internal/trace limit policy problem query schema source value write",
+	".":                           "action audit change identity internal/fair internal/functions internal/objects internal/once internal/openapi/response internal/openapi/validate internal/policyreport internal/remark internal/result/labels internal/result/listed internal/result/mask internal/result/redact internal/result/shape internal/review internal/review/evidence internal/review/feed internal/review/parties internal/review/remade internal/review/visibility internal/rules/calls internal/rules/derivation internal/rules/guard internal/rules/schemacheck internal/rules/writes internal/subscribers internal/trace limit policy problem query schema source value write",
 
 	// sources and clients
 	"internal/connect":               "identity internal/netguard internal/once problem",

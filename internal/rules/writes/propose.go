@@ -26,7 +26,7 @@ func Propose(ctx context.Context, p *policy.Policy, principal identity.Principal
 		err = plan.once()
 	}
 	if err == nil {
-		err = plan.apart(ctx, r)
+		err = plan.apart(r)
 	}
 	if err != nil {
 		return Draft{}, err

@@ -1,0 +1,105 @@
+// Package remade has the actions of a change make their writes anew, and compares them with what was proposed.
+package remade
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// A Maker calls actions for the agent that proposed a change. All fields are required.
+type Maker struct {
+	Policy  *policy.Policy
+	Who     identity.Principal
+	Actions []*action.Action // that Who may call
+	Reader  action.Reader
+}
+
+// Check returns nil if each action of c would propose its write of c now. What an action sets may depend on the time: then
+// it has to be what it would have been at the time that c was proposed.
+func (m Maker) Check(ctx context.Context, c *change.Change, now time.Time) error {
+	other, err := m.other(ctx, c, now)
+	if err == nil && other != "" && !c.Now.IsZero() {
+		other, err = m.other(ctx, c, c.Now)
+	}
+	if err == nil && other != "" {
+		err = &problem.Error{Code: problem.Conflict, Kind: "action", Detail: "the action " + problem.Cut(other) + " would write something else now"}
+	}
+	return err
+}
+
+// other returns the first action that doesn't make its write of c at a time; "" if each does.
+func (m Maker) other(ctx context.Context, c *change.Change, now time.Time) (string, error) {
+	kept, err := c.Asked()
+	if err != nil {
+		return "", err
+	}
+	var made write.Request
+	for i := range kept {
+		one := write.Request{Writes: kept[i : i+1]}
+		if c.From(i).Action != "" {
+			a, by, err := m.invoked(c, i)
+			if err != nil {
+				return "", err
+			}
+			one, err = a.Request(ctx, action.Call{Who: m.Who, Record: by.Record, Input: by.Args, At: by.At, Now: now, Reader: m.Reader})
+			if err != nil {
+				return "", err
+			}
+		}
+		made.Join(one)
+	}
+	draft, err := writes.Propose(ctx, m.Policy, m.Who, made)
+	if err != nil {
+		return "", err
+	}
+	plan, err := draft.Plan()
+	if err != nil {
+		return "", err
+	}
+	for i := range plan.Items {
+		if !change.Same(write.Print(plan.Items[i].Write), c.Writes[i]) {
+			return c.From(i).Action, nil
+		}
+	}
+	return "", nil
+}
+
+// invoked returns the action that the i-th write of c came from, and how it was called.
+func (m Maker) invoked(c *change.Change, i int) (*action.Action, action.Invocation, error) {
+	name, in, class := c.From(i).Action, c.Input, ""
+	if c.Origins != nil { // an item has the arguments of MethodTool
+		list, _ := in.Get("writes")
+		in = value.Value{}
+		if len(list.List()) == len(c.Writes) {
+			in = list.List()[i]
+		}
+	}
+	own := c.Origins == nil && c.Tool != action.MethodTool
+	if !own {
+		asked, _ := in.Get("class_name")
+		if v, err := m.Policy.View(m.Who, asked.Text(), "", true); err == nil {
+			class = v.Class().FullName()
+		}
+	}
+	k := slices.IndexFunc(m.Actions, func(a *action.Action) bool {
+		return own && a.Tool && a.Name == c.Tool || !own && a.Name == name && a.Class.FullName() == class
+	})
+	switch {
+	case k < 0:
+		return nil, action.Invocation{}, &problem.Error{Code: problem.PermissionDenied, Kind: "action", Detail: "the agent has no action " + problem.Cut(name) + " any more"}
+	case own:
+		return m.Actions[k], m.Actions[k].OfTool(in), nil
+	}
+	by, err := action.OfMethod(in)
+	return m.Actions[k], by, err
+}
