@@ -121,7 +121,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 // first time, so it has more: what the caller sees decides whether it is answered.
 const (
 	mostHeap  = 40 << 20
-	mostApart = 60 << 20
+	mostApart = 48 << 20
 )
 
 func (c *connector) Driver() driver.Driver { return &c.driver }
