@@ -48,11 +48,16 @@ func integers(f *called, a []Node) ([]value.Row, error) {
 		return nil, Invalid(f.place(), "generate_series takes whole numbers, and a step that isn't 0")
 	}
 	var rows []value.Row
-	for n := from; step > 0 && n <= to || step < 0 && n >= to; n += step {
+	for n := from; step > 0 && n <= to || step < 0 && n >= to; {
 		if len(rows) == MaxSeries {
 			return nil, Invalid(f.place(), "generate_series gives at most %d records", MaxSeries)
 		}
 		rows = append(rows, value.Row{value.OfInt(n)})
+		next := n + step
+		if (next > n) != (step > 0) {
+			break // past the whole numbers of 64 bits
+		}
+		n = next
 	}
 	return rows, nil
 }
