@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -76,7 +77,10 @@ func (f *frozen) thaw() (Principal, error) {
 		Tools: joined(f.Tools), Actions: joined(f.Actions), Classes: joined(f.Classes), Parent: f.Parent, Depth: f.Depth}
 	for class, text := range f.Filters {
 		filter, err := query.ParseRule(text, "")
-		if err != nil || filter == nil {
+		if err == nil && filter == nil {
+			err = errors.New("it is empty")
+		}
+		if err != nil {
 			return Principal{}, fmt.Errorf("identity: the filter of %s of a kept principal can't be read: %w", class, err)
 		}
 		if p.Filters == nil {

@@ -64,6 +64,9 @@ func (t *overStream) roundTrip(ctx context.Context, r request) (response, error)
 	t.waiting[id] = answer
 	t.mu.Unlock()
 	if err := t.write(r.body); err != nil {
+		t.mu.Lock()
+		delete(t.waiting, id)
+		t.mu.Unlock()
 		return response{}, fmt.Errorf("send the request: %w", err)
 	}
 	select {

@@ -46,6 +46,8 @@ func runTests(ctx context.Context, t *terminal.Terminal, from *app.Setup, names 
 		data, err := os.ReadFile(name)
 		if p, ok := errors.AsType[*fs.PathError](err); ok {
 			return fmt.Errorf("the tests %s can't be read: %w", name, p.Err)
+		} else if err != nil {
+			return fmt.Errorf("the tests %s can't be read: %w", name, err)
 		}
 		f, err := policytest.Parse(name, data)
 		if e, ok := errors.AsType[*yamlconf.Error](err); ok {
