@@ -64,9 +64,14 @@ func (b *binder) window(c *sqlparse.Call, w *sqlparse.Window) (Windowed, error) 
 	}
 	if !sqlexpr.Aggregates[c.Name] {
 		return Windowed{}, &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_function", Pointer: sqlexpr.At(c.At), Detail: "unknown window function " + problem.Cut(c.Name),
-			Near: problem.Nearest(c.Name, []string{"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value", "nth_value", "sum", "avg", "count", "min", "max"}, 3)}
+			Near: problem.Nearest(c.Name, append(WindowNames(), "sum", "avg", "count", "min", "max"), 3)}
 	}
 	return b.framed(c, w)
+}
+
+// WindowNames returns the names of the functions that need a window.
+func WindowNames() []string {
+	return []string{"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value", "nth_value"}
 }
 
 // ntile numbers as many ranges as asked for, of which the first ones are larger by one.

@@ -92,12 +92,16 @@ func unknownFunction(c *sqlparse.Call) error {
 		"generate_series": "it can be in FROM", "unnest": "put it in FROM: FROM t, unnest(t.list) AS element", "initcap": "upper(left(x, 1)) || lower(substr(x, 2)) for the first letter",
 		"width_bucket": "floor((x - low) / width) + 1", "corr": "(avg(x * y) - avg(x) * avg(y)) / (stddev_pop(x) * stddev_pop(y))", "regexp_matches": "use ~ to test a regular expression",
 		"json_build_object": "select the values as columns", "jsonb_build_object": "select the values as columns", "row_to_json": "select the values as columns"}
-	names := slices.Collect(maps.Keys(functions()))
-	names = append(names, slices.Collect(maps.Keys(Aggregates))...)
-	slices.Sort(names)
 	e := &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_function", Pointer: At(c.At), Detail: fmt.Sprintf("unknown function %s", problem.Cut(c.Name)),
-		Near: problem.Nearest(c.Name, names, 3), Suggestion: instead[c.Name]}
+		Near: problem.Nearest(c.Name, FunctionNames(), 3), Suggestion: instead[c.Name]}
 	return e
+}
+
+// FunctionNames returns the names of the functions of single records and of the aggregates, sorted.
+func FunctionNames() []string {
+	names := append(slices.Collect(maps.Keys(functions())), slices.Collect(maps.Keys(Aggregates))...)
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // function returns the function called name.

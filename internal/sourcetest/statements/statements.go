@@ -237,7 +237,8 @@ func Raw(t *testing.T, o sourcetest.Open, raw func(text string) ([]string, error
 
 // dated returns text with the time of the calls in place of the current one.
 func dated(text string) string {
-	return strings.NewReplacer("now()", "timestamptz '2026-06-15 12:00:00Z'", "current_date", "date '2026-06-15'").Replace(text)
+	const at = "timestamptz '2026-06-15 12:00:00Z'"
+	return strings.NewReplacer("now()", at, "statement_timestamp()", at, "transaction_timestamp()", at, "clock_timestamp()", at, "current_date", "date '2026-06-15'").Replace(text)
 }
 
 // write replaces the answers in a file.

@@ -1,0 +1,119 @@
+package selects
+
+// constants are the constants of each kind.
+var constants = map[Kind][]string{
+	Integer: {"0", "1", "2", "3", "7", "10", "100", "310", "(-1)", "NULL::integer"},
+	Double:  {"0.5", "2.25", "7.0", "-20.25", "100.5", "1e6", "NULL::double precision"},
+	Text:    {"'Oslo'", "'Rome'", "'paid'", "'a'", "''", "'eva'", "'home'", "'O''Neil'", "'%'", "NULL::text"},
+	Boolean: {"true", "false", "NULL::boolean"},
+	Day:     {"date '2026-01-20'", "date '2024-02-29'", "date '2026-03-31'", "current_date", "NULL::date"},
+	Instant: {"timestamptz '2026-01-20 10:15:30Z'", "timestamptz '2024-02-29 23:59:59Z'", "timestamptz '2026-03-31 00:00:00Z'", "now()", "NULL::timestamptz"},
+	JSON:    {"NULL::jsonb"},
+	list:    {"ARRAY[1, 2, NULL]", "ARRAY[3]", "ARRAY[7, 1, 7]"},
+}
+
+// forms are the expressions of each kind, as Writer.form fills them in.
+var forms = map[Kind][]string{
+	Integer: {
+		"({i} {+|-|*|/|%} {i})", "({i} {+|-|*|/|%} {i})", "(- {i})", "{abs|abs|sign|floor|ceil}({i})::bigint", "mod({i}, {i})",
+		"{length|char_length|character_length}({t})", "position({'a'|'o'|'Os'|''|'%'} in {t})", "strpos({t}, {t})", "({t})::integer", "trunc({d})::integer", "({d})::integer", "({b})::integer",
+		"extract({year|month|day|hour|quarter|dow|doy|week|isodow|isoyear|minute|second} FROM {s})::integer", "date_part('{year|month|day|hour|dow|isodow}', {s})::integer",
+		"extract({year|month|day|hour|dow} FROM (({s}) AT TIME ZONE '{Europe/Oslo|America/New_York|Asia/Kolkata|UTC}'))::integer",
+		"extract({epoch|day|hour|minute|second} FROM ({s} - {s}))::bigint", "extract({year|month} FROM age({s}, {s}))::integer", "extract(epoch FROM {s})::bigint", "({y} - {y})",
+		"cardinality({l})", "array_length({l}, 1)", "(({l})[{1|2|9}])::integer", "jsonb_array_length({j})", "({j}->>'age')::integer", "CAST({t} AS {integer|bigint|smallint})",
+	},
+	Double: {
+		"({d} {+|-|*} {d})", "({d} {+|-|*|/} {i})", "(- {d})", "{abs|floor|ceil|ceiling|trunc}({d})", "{i}::double precision", "({t})::double precision", "sqrt(abs({d}))",
+		"round((ln(abs({d}) + 1))::numeric, 6)::double precision", "round((log(abs({d}) + 1))::numeric, 6)::double precision", "exp(({i} % 5)::double precision)", "power({d}, {2|3|0})",
+		"round({d}::numeric, {0|1|2})::double precision", "trunc({d}::numeric, {0|1})::double precision", "{i}::numeric({10|10,2|4,1})::double precision", "sign({d})::double precision",
+		"extract(epoch FROM {s})::double precision", "div({i}, {i})::double precision",
+	},
+	Text: {
+		"{upper|lower|trim|ltrim|rtrim}({t})", "{btrim|ltrim|rtrim}({t}, '{a|O|ae}')", "({t} || {t})", "substring({t} FROM {1|2|3} FOR {0|1|2|3})", "{substr|substring}({t}, {1|2}, {i})", "{left|right}({t}, {0|1|3|(-1)})",
+		"replace({t}, {'a'|'o'|'Os'|'%'}, {'a'|''|'%'})", "concat({t}, {t})", "concat_ws('{-|, }', {t}, {t}, {i})", "split_part({t}, '{a|o|-}', {1|2|(-1)})",
+		"{lpad|rpad}({t}, {0|3|7}, '{0|ab|}')", "{lpad|rpad}({t}, {5|(-1)})", "repeat({t}, {0|1|3})", "repeat({'a'|'o'|''}, ({i} % 90)::integer)",
+		"to_char({s}, '{YYYY-MM|YYYY-MM-DD|HH24:MI|FMMonth YYYY|Dy, DD Mon|FMDay|HH12:MI:SS am|DDD|IYYY-IW|Q|YYYY-MM-DD HH24:MI:SS|FMDD.FMMM|ID D}')", "to_char({y}, '{YYYY-MM-DD|FMMonth|IW}')",
+		"CAST({i} AS {text|varchar})", "{i}::text", "{y}::text", "({b})::text",
+		"({j}->>'{age|none}')", "({j}->'tags'->>{0|1})", "({j}#>>'{{deep,x,1,y}}')", "jsonb_extract_path_text({j}, 'age')", "json_extract_path_text(({j})::json, 'age')",
+	},
+	Boolean: {"({c})", "({c})", "starts_with({t}, {t})", "({t})::boolean", "({i})::boolean"},
+	Instant: {
+		"date_trunc('{year|quarter|month|week|day|hour|minute}', {s})", "date_trunc('{day|month}', {s}, '{Europe/Oslo|Asia/Kolkata}')", "({s} {+|-} interval '{1 day|2 hours|1 month|3 weeks|90 minutes|1 year 2 days}')",
+		"({s} + ({i} % 99) * interval '{1 day|1 hour}')", "to_timestamp({i})", "({s} + ({s} - {s}))",
+	},
+	Day: {
+		"({s})::date", "(({s}) AT TIME ZONE '{Europe/Oslo|America/New_York|Asia/Kolkata|UTC}')::date", "({y} {+|-} {1|30|(-7)})", "({y} + ({i} % 99)::integer)", "date_trunc('{month|year|week}', {y})::date",
+		"({y} {+|-} interval '{1 month|1 year|7 days}')::date", "to_date('{2026-01-31|2024-02-29}', 'YYYY-MM-DD')",
+	},
+	JSON: {"({j}->'{tags|age|deep|none}')", "({j}->{0|1})", "({j}#>'{{deep,x}}')", "jsonb_extract_path({j}, 'deep')", "{json_extract|jsonb_extract}({j}, '$.{deep|tags}')", "(json_extract_path(({j})::json, 'tags'))::jsonb"},
+	list: {"ARRAY[{i}, {i}]", "ARRAY[{i}]"},
+}
+
+// foreign are the expressions of each kind that other databases write, and those that have another meaning in PostgreSQL,
+// where a null within JSON is not null, lists in a text have spaces, and the half of a double is rounded to the even number.
+var foreign = map[Kind][]string{
+	Integer: {
+		"{year|month|day|dayofmonth|hour|minute|second|quarter|week|weekofyear|dayofyear|dayofweek}({s})", "datediff({s}, {s})", "{datediff|date_diff}({day|month|year}, {s}, {s})", "timestampdiff({DAY|MONTH|YEAR|HOUR}, {s}, {s})",
+		"{unix_timestamp|unixepoch}({s})", "instr({t}, {t})", "{locate|charindex}({t}, {t})", "len({t})", "json_array_length({j})", "div({i}, {i})", "{ifnull|nvl|max|min}({i}, {i})",
+		"{iif|if}({c}, {i}, {i})", "datepart('{year|month}', {s})", "({i} {DIV|MOD} {i})", "CAST({t} AS {signed|unsigned|int})", "round({d})::integer",
+	},
+	Double: {"julianday({s})", "round((log10(abs({d}) + 1)), 6)", "pow({d}, 2)", "truncate({d}, {0|1})", "round({d}, {0|1|2})", "CAST({i} AS {real|float|decimal})"},
+	Text: {
+		"{lcase|ucase}({t})", "mid({t}, {1|2}, {1|3})", "strftime('{%Y-%m|%Y-%m-%d|%H:%M|%w|%j|%s|%e %p}', {s})", "strftime('%Y-%m', {s}, '-7 days', 'start of month')",
+		"date_format({s}, '{%Y-%m-%d|%M %Y|%a %e %b|%h:%i %p|%c}')", "{monthname|dayname}({s})", "replicate({t}, {0|2})", "({j}->>'{deep|tags}')", "json_value({j}, '$.age')", "{json_type|json_typeof|jsonb_typeof}({j})",
+	},
+	Boolean: {"({i})", "iif({c}, {b}, {b})", "({j} IS {NULL|NOT NULL})"},
+	Instant: {
+		"{date_add|date_sub|adddate}({s}, INTERVAL {7 DAY|1 MONTH|2 HOUR})", "{dateadd|timestampadd}({day|hour|month}, {i} % 99, {s})", "datetime({s}, '{-7 days|start of month|+1 month}')", "timestamp({s})",
+		"{getdate|sysdate|statement_timestamp|transaction_timestamp|clock_timestamp}()", "datetrunc({month|day}, {s})",
+	},
+	Day: {"date({s}, '{start of month|-1 day|start of year}')", "{curdate|today}()"},
+}
+
+// conditions are the conditions that aren't a comparison of two expressions.
+var conditions = []string{
+	"{t} {LIKE|NOT LIKE|ILIKE|NOT ILIKE} '{%a%|E%|_va|%|%\\%|}'", "{t} {~|!~|~*|!~*} '{^[A-C]|o|a$|.|^[OR]}'", "{t} {SIMILAR TO|NOT SIMILAR TO} '{%a%|_%|[A-E]%|Oslo}'", "{t} LIKE '%!%%' ESCAPE '!'",
+	"{i} {=|<>} {ANY|ALL} (ARRAY[{i}, {i}, 3])", "{i} = ANY ({l})", "{t} = ANY (ARRAY['Oslo', {t}])", "({i}, {t}) {IN|NOT IN} ((1, 'Ada'), ({i}, {t}))", "({i}, {t}) {=|<>} ({i}, {t})", "{i} IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)",
+	"{t} IN ('Oslo', 'Rome', 'paid', 'open', 'home')", "({s} - {s}) {>|<=} interval '{1 day|36 hours}'",
+}
+
+// aggregates are those of each kind over the records of a group.
+var aggregates = map[Kind][]string{
+	Integer: {"count(*)", "count({i})", "count({t})", "count(DISTINCT {i})", "count(DISTINCT {s})", "count(DISTINCT {t})", "sum({i})::bigint", "sum({i})::bigint", "{min|max}({i})", "mode() WITHIN GROUP (ORDER BY {i})",
+		"percentile_disc({0|0.25|0.5|0.9|1}) WITHIN GROUP (ORDER BY {i})"},
+	Double: {"{sum|avg|sum|avg|min|max}({d})", "avg({i})::double precision", "percentile_cont({0|0.1|0.25|0.5|0.9|1}) WITHIN GROUP (ORDER BY {d})", "percentile_disc({0|0.5|1}) WITHIN GROUP (ORDER BY {d})",
+		"round({stddev|stddev_pop|stddev_samp|variance|var_pop|var_samp}(({i}) % 100)::numeric, 3)::double precision"},
+	Text:    {"{min|max}({t})", "{min|max}({t})", "mode() WITHIN GROUP (ORDER BY {t})", "percentile_disc({0|0.5|1}) WITHIN GROUP (ORDER BY {t})"},
+	Boolean: {"{bool_and|bool_or|every}({b})"},
+	Instant: {"{min|max}({s})", "percentile_disc({0|0.5}) WITHIN GROUP (ORDER BY {s})"},
+	Day:     {"{min|max}({y})", "mode() WITHIN GROUP (ORDER BY {y})"},
+}
+
+// gathered are the aggregates that join the values of a group; a list takes no FILTER.
+var gathered = map[Kind][]string{
+	Text: {"string_agg({t}, '{, |,|}' ORDER BY {=})", "string_agg(DISTINCT {t}, '{-|; }' ORDER BY {=})", "string_agg({i}::text, ',' ORDER BY {=}::text DESC)"},
+	list: {"array_agg({i} ORDER BY {=} {NULLS FIRST|DESC NULLS LAST})", "array_agg(DISTINCT {i} ORDER BY {=} NULLS FIRST)"},
+	JSON: {"{json_agg|jsonb_agg}({t} ORDER BY {=} NULLS FIRST)", "{json_agg|jsonb_agg}({i} ORDER BY {=} NULLS FIRST)"},
+}
+
+// foreignAggregates are those of other databases.
+var foreignAggregates = map[Kind][]string{
+	Integer: {"count({i})"},
+	Double:  {"total({i})", "median({d})", "round(std({i} % 100), 3)"},
+	Text:    {"group_concat({t} ORDER BY {=} SEPARATOR '-')", "listagg({t}, ',') WITHIN GROUP (ORDER BY {=})"},
+	list:    {"json_group_array({i} ORDER BY {=} NULLS FIRST)"},
+}
+
+// ranked are what a window computes of the places of records, and total is an order without ties.
+var (
+	ranked = map[Kind][]string{
+		Integer: {"{row_number()|rank()|dense_rank()|ntile(3)|ntile(1)} OVER ({total})", "{rank|dense_rank}() OVER ({ties})"},
+		Double:  {"{percent_rank|cume_dist}() OVER ({ties})", "avg({d}) OVER ({ties}{| RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW| RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING})"},
+		Boolean: {"{bool_and|bool_or}({b}) OVER ({ties})"},
+	}
+	shifted = []string{"{first_value|last_value|min|max}(@) OVER ({total})", "{lag|lead}(@{|, 2|, 0}) OVER ({total})", "{lag|lead}(@, 1, #) OVER ({total})",
+		"nth_value(@, {1|2|3}) OVER ({total}{| ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING})",
+		"{first_value|last_value|min|max}(@) OVER ({total} ROWS BETWEEN {UNBOUNDED PRECEDING|2 PRECEDING|1 PRECEDING|CURRENT ROW} AND {CURRENT ROW|1 FOLLOWING|UNBOUNDED FOLLOWING})"}
+	summed = []string{"{sum|count}(@) OVER ({total} ROWS BETWEEN {UNBOUNDED PRECEDING|2 PRECEDING} AND {CURRENT ROW|1 FOLLOWING})", "{sum|count|min|max}(@) OVER ({ties}{| RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW})",
+		"{sum|count}(@) FILTER (WHERE {c}) OVER ({ties})"}
+)
