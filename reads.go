@@ -117,6 +117,7 @@ func (c *Call) computed(ctx context.Context, q query.Query) (*shape.Page, error)
 		if err == nil {
 			page.More = page.More && rows.Plan().Auto
 			c.Found(q, page.Nothing())
+			c.Note(page.Missing...)
 			c.record.Rows += page.Count
 		}
 		return page, err

@@ -43,6 +43,7 @@ type Plan struct {
 	After   []value.Value // the position to continue after: the values of Order at the last record returned; nil to start at the beginning
 
 	Notes     []string            // comparisons that can't match, for the caller
+	Gathered  []string            // of a SELECT: the columns with a list or a joined text of a group, null where that is too large
 	Truncated map[string][]string // by pointer: the fields left out of its included record
 	Lists     []List              // the lists of pointers whose records are asked for
 	Version   string              // the version of the rules that decided

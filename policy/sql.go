@@ -28,7 +28,7 @@ func (p *Policy) sql(principal identity.Principal, q *query.SQL) (Permit, error)
 		}
 		planned.View = all[0]
 	}
-	planned.Program, planned.Notes, planned.Limit, planned.Auto = bound.Program, bound.Notes, q.Limit, true
+	planned.Program, planned.Notes, planned.Gathered, planned.Limit, planned.Auto = bound.Program, bound.Notes, bound.Gathered, q.Limit, true
 	switch {
 	case bound.Single:
 		planned.Limit, planned.Auto = 1, false

@@ -65,6 +65,34 @@ func TestSelectNotes(t *testing.T) {
 	}
 }
 
+// TestGatheredTooMuch checks that an answer says why a joined text and a list may be null, and only where one is.
+func TestGatheredTooMuch(t *testing.T) {
+	set, _ := openWith(t, 0, policy.Rules{Unlisted: true})
+	const why = " is null for a group without values, and for one with more than about 4 MB of them"
+	for _, tt := range []struct {
+		sql  string
+		want []string
+	}{
+		{"SELECT string_agg(c.name, ', ') AS names FROM customers c", nil},
+		{"SELECT t.names, t.n FROM (SELECT string_agg(repeat('x', 1000), '') AS names, count(*) AS n FROM generate_series(1, 6000) AS s(i)) AS t", []string{"names" + why}},
+		{"SELECT string_agg(repeat('x', 1000), '') AS names, array_agg(i) AS list FROM generate_series(1, 6000) AS s(i) WHERE i < 0", []string{"names" + why, "list" + why}},
+	} {
+		args := value.OfObject([]value.Member{{Name: "sql", Value: value.OfString(tt.sql)}})
+		res, err := set.Call(t.Context(), agent(), tool.Request{Name: "query_sql", Arguments: args})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(string(res.Structured), want) || !strings.Contains(res.Text, want) {
+				t.Errorf("%s: %s\n%s, want %q", tt.sql, res.Structured, res.Text, want)
+			}
+		}
+		if n := strings.Count(string(res.Structured), why); n != len(tt.want) {
+			t.Errorf("%s: %d notes, want %d: %s", tt.sql, n, len(tt.want), res.Structured)
+		}
+	}
+}
+
 // TestPages checks that the pages of a statement are its records, each once: with a limit, and cut to the byte budget.
 func TestPages(t *testing.T) {
 	for _, tt := range []struct {

@@ -48,6 +48,8 @@ type Bound struct {
 	Notes   []string // what the caller should know about how the statement was read
 	Limit   int64    // the statement's own closing limit; -1 for none
 	Single  bool     // the result has one record at most
+
+	Gathered []string // the columns that hold a list or a joined text of a group
 }
 
 // Bind binds a statement. Errors name the line and the column.
@@ -64,7 +66,7 @@ func Bind(q *sqlparse.Query, tables Tables, o Options) (Bound, error) {
 		}
 	}
 	r.shown()
-	out.Program, out.Notes = r.program, b.known.Notes
+	out.Program, out.Notes, out.Gathered = r.program, b.known.Notes, b.known.Gathered
 	return out, nil
 }
 

@@ -90,6 +90,9 @@ func (r *rel) outputs(items []sqlparse.Item) ([]output, error) {
 		star, ok := it.X.(*sqlparse.Star)
 		if !ok {
 			out = append(out, output{it.X, r.nameOf(it)})
+			if c := sqlexpr.AggregateIn(it.X); c != nil && sqlexpr.Gathers(c.Name) {
+				r.known.Gathered = append(r.known.Gathered, out[len(out)-1].name)
+			}
 			continue
 		}
 		n := len(out)

@@ -66,6 +66,10 @@ func Of(r Columns, e sqlparse.Expr) (query.Filter, error) {
 		return query.And{low, high}, nil
 	case *sqlparse.In:
 		return in(r, e)
+	case *sqlparse.Any:
+		if l := e.Among(); l != nil {
+			return in(r, l)
+		}
 	case *sqlparse.Is:
 		if c := r.Stored(e.X); c != nil && e.What == "null" {
 			return query.Exists{Path: c.Path, Want: e.Not}, nil

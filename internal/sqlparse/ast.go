@@ -365,6 +365,14 @@ func (e *Like) Pos() Pos { return e.X.Pos() }
 // Pos implements Expr.
 func (e *Any) Pos() Pos { return e.X.Pos() }
 
+// Among returns e as an IN, if it is X = ANY of elements; nil otherwise.
+func (e *Any) Among() *In {
+	if l, ok := e.List.(*Array); ok && e.Op == "=" && !e.All && len(l.Items) > 0 {
+		return &In{X: e.X, List: l.Items, At: e.At}
+	}
+	return nil
+}
+
 // Pos implements Expr.
 func (e *Case) Pos() Pos { return e.At }
 

@@ -147,7 +147,7 @@ func (p *parser) test(x Expr) Expr {
 		if p.queryNext() {
 			e.Query = p.query()
 		} else {
-			e.List = p.exprs()
+			e.List = p.items()
 		}
 		p.mark(")")
 		return e
@@ -340,7 +340,7 @@ func (p *parser) keyword() Expr {
 			p.i += 2
 			a := &Array{At: t.at}
 			if !p.symbol("]") {
-				a.Items = p.exprs()
+				a.Items = p.items()
 				p.mark("]")
 			}
 			return a

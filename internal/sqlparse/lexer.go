@@ -11,9 +11,10 @@ import (
 
 // The bounds of a statement.
 const (
-	MaxText  = 64 << 10 // bytes
-	MaxDepth = 60       // nesting of expressions and queries
-	MaxNodes = 5000     // expressions
+	MaxText   = 64 << 10 // bytes
+	MaxDepth  = 60       // nesting of expressions and queries
+	MaxNodes  = 5000     // expressions
+	MaxValues = 10_000   // constants in the lists of IN, ARRAY and VALUES, which are no expressions here
 )
 
 // A kind is the kind of a token.

@@ -50,6 +50,8 @@ type parser struct {
 	i     int
 	depth int
 	nodes int
+
+	values int // constants in lists
 }
 
 func (p *parser) peek() *token { return &p.all[p.i] }

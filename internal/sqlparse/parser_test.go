@@ -37,6 +37,7 @@ func TestBounds(t *testing.T) {
 		"unions":      {"SELECT 1" + strings.Repeat(" UNION SELECT 1", 3000), "more than"},
 		"minus":       {"SELECT " + strings.Repeat("- ", 9000) + "1", "nest more than 60 deep"},
 		"not":         {"SELECT " + strings.Repeat("NOT ", 9000) + "true", "nest more than 60 deep"},
+		"values":      {"SELECT 1 IN (1" + strings.Repeat(",1", 10_000) + ")", "the lists of the statement have more than 10000 values"},
 		"casts":       {"SELECT 1" + strings.Repeat("::text", 9000), "more than 5000 expressions"},
 	} {
 		_, err := sqlparse.Parse(tt.text)

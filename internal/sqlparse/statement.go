@@ -157,7 +157,7 @@ func (p *parser) single() Body {
 		v := &Values{At: t.at}
 		p.commas(func() {
 			p.mark("(")
-			v.Rows = append(v.Rows, p.exprs())
+			v.Rows = append(v.Rows, p.items())
 			p.mark(")")
 		})
 		return v
@@ -304,6 +304,23 @@ func (p *parser) order() []Order {
 func (p *parser) exprs() []Expr {
 	var out []Expr
 	p.commas(func() { out = append(out, p.expr()) })
+	return out
+}
+
+// items reads the elements of a list, in which a constant by itself isn't counted as an expression.
+func (p *parser) items() []Expr {
+	var out []Expr
+	p.commas(func() {
+		t, next := p.peek(), p.ahead(1)
+		if (t.kind != number && t.kind != text) || next.kind != symbol || !strings.Contains(",)]", next.low) {
+			out = append(out, p.expr())
+			return
+		}
+		if p.values++; p.values > MaxValues {
+			p.fail(t.at, "the lists of the statement have more than %d values", MaxValues)
+		}
+		out = append(out, p.primary())
+	})
 	return out
 }
 

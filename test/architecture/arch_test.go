@@ -151,7 +151,8 @@ var mayImport = map[string]string{
 	"internal/sourcetest/database":   "identity internal/rules/writes internal/sourcetest internal/sourcetest/canonical internal/sourcetest/ending internal/sourcetest/large internal/sourcetest/masks internal/sourcetest/pipelines internal/sourcetest/statements internal/sourcetest/writing internal/sqlgen internal/testservices policy problem query schema source source/memory value write",
 	"internal/sourcetest/writing":    "change identity internal/rules/writes internal/sqlgen policy problem query schema source value write",
 	"internal/sourcetest/pipelines":  "identity internal/plan internal/sourcetest internal/sourcetest/canonical policy problem query schema source value",
-	"internal/sourcetest/statements": "identity internal/sourcetest internal/sourcetest/canonical policy problem query schema source value",
+	"internal/sourcetest/selects":    "",
+	"internal/sourcetest/statements": "identity internal/sourcetest internal/sourcetest/canonical internal/sourcetest/selects policy problem query schema source value",
 
 	// a module of its own, for its driver
 	"source/duckdb":                      "internal/sqldriver internal/sqldriver/catalogue internal/sqlgen policy problem schema source value",

@@ -3,6 +3,8 @@ package endtoend
 import (
 	"fmt"
 	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/selects"
 )
 
 // sql returns a random SELECT, which names hidden and absent classes and fields, too.
@@ -11,6 +13,9 @@ func (a *asker) sql() string {
 		return pick(a.Rand, `SELECT * FROM information_schema.columns`, `SELECT table_name FROM information_schema.tables`, `SELECT 1 AS one`,
 			`SELECT * FROM vaults`, `SELECT * FROM absent`, `DELETE FROM issues`, `SELECT 1; SELECT 2`, `SELECT version()`)
 	}
+	if a.IntN(2) == 0 {
+		return a.drawn()
+	}
 	a.asked = a.class()
 	one := a.selected(1 + a.IntN(2))
 	if a.IntN(8) == 0 {
@@ -18,6 +23,32 @@ func (a *asker) sql() string {
 		return one + " " + pick(a.Rand, "UNION", "UNION ALL", "INTERSECT", "EXCEPT") + " " + a.selected(0)
 	}
 	return one + pick(a.Rand, "", fmt.Sprintf(" LIMIT %d", 1+a.IntN(4)))
+}
+
+// readable are the tables of the worlds for the statements of package selects.
+var readable = []selects.Table{
+	{Name: "users", Key: "id", Parent: "boss_id", Columns: []selects.Column{{Name: "id"}, {Name: "boss_id"}, {Name: "age"}, {Name: "name", Kind: selects.Text}, {Name: "role", Kind: selects.Text},
+		{Name: "org_id", Kind: selects.Text}}},
+	{Name: "issues", Columns: []selects.Column{{Name: "points"}, {Name: "assignee_id"}, {Name: "title", Kind: selects.Text}, {Name: "status", Kind: selects.Text}, {Name: "estimate", Kind: selects.Double},
+		{Name: "due", Kind: selects.Instant}, {Name: "deleted_at", Kind: selects.Instant}, {Name: "urgent", Kind: selects.Boolean}, {Name: "custom", Kind: selects.JSON}}},
+	{Name: "comments", Key: "id", Columns: []selects.Column{{Name: "id"}, {Name: "author_id"}, {Name: "body", Kind: selects.Text}}},
+	{Name: "shifts", Columns: []selects.Column{{Name: "day"}, {Name: "slot"}, {Name: "who"}}},
+	{Name: "events", Columns: []selects.Column{{Name: "n"}, {Name: "kind", Kind: selects.Text}}},
+}
+
+// drawn returns a statement of package selects, now and then with the name of something hidden or absent in it.
+func (a *asker) drawn() string {
+	w := &selects.Writer{Tables: readable, Foreign: 8, Draw: func(n int) int { return a.IntN(n + 1) }}
+	text := w.Statement(1 + a.IntN(2)).Text
+	if a.IntN(6) > 0 {
+		return text
+	}
+	name := pick(a.Rand, ".name", ".title", ".age", ".points", ".who", ".body", ".n", ".kind", " users ", " issues ", " comments ")
+	other := pick(a.Rand, ".email", ".rank", ".phone", ".score", ".extra", ".pay", ".draft", ".trace", ".absent")
+	if name[0] == ' ' {
+		other = pick(a.Rand, " vaults ", " isues ", " absent ")
+	}
+	return strings.Replace(text, name, other, 1+a.IntN(2))
 }
 
 // named returns a name of a column, now and then in other case or in quotes.

@@ -248,7 +248,19 @@ func (b *builder) finish() *Page {
 	} else { // skip from where this page began
 		p.Next = policy.Position{After: b.plan.After, Skip: b.plan.Skip + p.Count}
 	}
+	b.missing()
 	return p
+}
+
+// missing notes which lists and joined texts of groups are null, as one is that is over its bound. The note depends on
+// the statement and on the records of the page alone.
+func (b *builder) missing() {
+	p := b.page
+	for i, name := range p.Columns {
+		if slices.Contains(b.plan.Gathered, name) && slices.ContainsFunc(p.rows, func(r value.Row) bool { return r[i].IsNull() }) {
+			p.Missing = append(p.Missing, fmt.Sprintf("%s is null for a group without values, and for one with more than about 4 MB of them: narrow the group with WHERE, gather left(x, 100), or count(x)", name))
+		}
+	}
 }
 
 // longestPlace is the maximum size in bytes of a place in the order that a cursor can hold.

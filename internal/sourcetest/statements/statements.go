@@ -152,12 +152,36 @@ func Run(t *testing.T, o sourcetest.Open, limits Limits) {
 			t.Errorf("%s\n got %s\nwant %s", st.text, strings.Join(got, "\n     "), strings.Join(st.rows, "\n     "))
 		}
 	}
+	longLists(t, s)
 	for _, st := range read(t, refused) {
 		got, err := s.ask(t.Context(), st.text)
 		if err == nil {
 			t.Errorf("%s is answered: %s", st.text, got)
 		} else if want := strings.Join(st.rows, "\n"); said(err) != want {
 			t.Errorf("%s\n got %s\nwant %s", st.text, said(err), want)
+		}
+	}
+}
+
+// longLists asks for the records whose values are in lists of 4,000 constants, as filters and as expressions.
+func longLists(t *testing.T, s *subject) {
+	t.Helper()
+	var numbers, texts []string
+	for n := 3; n < 4003; n++ {
+		numbers, texts = append(numbers, fmt.Sprint(n)), append(texts, fmt.Sprintf("'c%d'", n))
+	}
+	ids, names := strings.Join(numbers, ","), strings.Join(texts, ",")+",'Oslo','eva'"
+	for _, tt := range []struct{ text, want string }{
+		{"SELECT count(*) AS n FROM customers WHERE id IN (" + ids + ")", `{"n":5}`},
+		{"SELECT count(*) AS n FROM customers WHERE id NOT IN (" + ids + ")", `{"n":2}`},
+		{"SELECT count(*) AS n FROM customers WHERE id = ANY (ARRAY[" + ids + "])", `{"n":5}`},
+		{"SELECT count(*) AS n FROM customers WHERE id * 2 IN (" + ids + ")", `{"n":6}`},
+		{"SELECT count(*) AS n FROM customers WHERE city IN (" + names + ")", `{"n":2}`},
+		{"SELECT count(*) AS n FROM customers WHERE lower(name) IN (" + names + ")", `{"n":2}`},
+		{"SELECT sum(CASE WHEN city NOT IN (" + names + ") THEN 1 ELSE 0 END) AS n FROM customers", `{"n":4}`},
+	} {
+		if got, err := s.ask(t.Context(), tt.text); err != nil || !slices.Equal(got, []string{tt.want}) {
+			t.Errorf("%.60s…: %s %v, want %s", tt.text, got, err, tt.want)
 		}
 	}
 }
