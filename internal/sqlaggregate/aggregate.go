@@ -181,11 +181,7 @@ func (b *binder) sums(c *sqlparse.Call, x *sqlexpr.Node) (Aggregate, error) {
 	}
 	switch c.Name {
 	case "avg":
-		a := one(plan.Avg, e, schema.Double)
-		if x.Span { // in whole milliseconds
-			a.Value = func(refs []plan.Expr) plan.Expr { return plan.Convert{X: refs[0], T: schema.Integer} }
-		}
-		return a, nil
+		return one(plan.Avg, e, schema.Double), nil
 	case "sum":
 		return Aggregate{Accumulators: []plan.Accumulator{{Op: plan.Sum, X: e, T: t}, {Op: plan.Count, X: e, T: schema.Integer}}, Value: func(refs []plan.Expr) plan.Expr {
 			return someOf(refs, t)

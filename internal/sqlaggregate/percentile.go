@@ -15,6 +15,11 @@ func (b *binder) percentile(c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
 	if c.Name == "mode" {
 		return fail(sqlexpr.Unsupported(c.At, "count the values, and keep the first by ORDER BY count(*) DESC LIMIT 1", "mode isn't there over a window"))
 	}
+	if len(c.Args) == 1 && c.Name == "percentile_cont" {
+		if l, ok := c.Args[0].(*sqlparse.Array); ok && len(l.Items) > 0 {
+			return b.percentiles(c, l)
+		}
+	}
 	of, share := c.Args, 0.5
 	if c.Name != "median" {
 		if len(c.Args) != 1 || len(c.Within) != 1 {
@@ -64,6 +69,31 @@ func (b *binder) percentile(c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
 	return Aggregate{Accumulators: []plan.Accumulator{before, after, {Op: plan.Count, X: e, T: schema.Integer}}, Value: func(refs []plan.Expr) plan.Expr {
 		return between(refs, point)
 	}}, sqlexpr.Node{}, nil
+}
+
+// percentiles binds percentile_cont over a list of shares: a list of values, null if there are none.
+func (b *binder) percentiles(c *sqlparse.Call, shares *sqlparse.Array) (Aggregate, sqlexpr.Node, error) {
+	var all Aggregate
+	var parts []Aggregate
+	for _, share := range shares.Items {
+		one := *c
+		one.Args = []sqlparse.Expr{share}
+		a, _, err := b.percentile(&one)
+		if err != nil {
+			return Aggregate{}, sqlexpr.Node{}, err
+		}
+		parts, all.Accumulators = append(parts, a), append(all.Accumulators, a.Accumulators...)
+	}
+	all.List = true
+	all.Value = func(refs []plan.Expr) plan.Expr {
+		l, number := plan.List{}, refs[len(parts[0].Accumulators)-1]
+		for _, a := range parts {
+			n := len(a.Accumulators)
+			l.Elements, refs = append(l.Elements, plan.ToJSON{X: a.Value(refs[:n])}), refs[n:]
+		}
+		return someOf([]plan.Expr{l, number}, schema.JSON)
+	}
+	return all, sqlexpr.Node{}, nil
 }
 
 // between returns the value at a point of a line from the first to the second of refs, which are the values around it;

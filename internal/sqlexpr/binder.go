@@ -81,7 +81,7 @@ func (b *Binder) bounded(at sqlparse.Pos, es ...plan.Expr) error {
 }
 
 // A Node is a typed expression. With Day it is a Date at midnight that is shown as a day; with Span it is a length of
-// time, an Integer in milliseconds, and for a constant perhaps months.
+// time, an Integer in milliseconds (a Double for an average), and for a constant perhaps months.
 type Node struct {
 	typed.Node
 	Day, Span bool

@@ -36,7 +36,11 @@ func (b *Binder) partOfSpan(name string, x Node, p sqlparse.Pos) (Node, error) {
 	if name == "epoch" && x.Months != 0 {
 		return Node{}, Unsupported(p, "", "months have no fixed length")
 	}
-	if e := sqltime.PartOfLength(name, x.Expr); e != nil {
+	ms := x.Expr
+	if name != "epoch" {
+		ms = wholeMillis(&x)
+	}
+	if e := sqltime.PartOfLength(name, ms); e != nil {
 		return computedOf(e, p), nil
 	}
 	return Node{}, Unsupported(p, "extract(epoch FROM …) gives all of it in seconds", "a length of time has no part %q here", problem.Cut(name))

@@ -53,8 +53,58 @@ func valueOf(c *sqlgen.Column, raw []byte) value.Value {
 		return value.Value{}
 	case c.Field.Type == schema.Bytes:
 		return bytesOf(raw)
+	case c.Field.Type == schema.Integer:
+		if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil { // without a copy of its digits
+			return value.OfInt(n)
+		}
+	case c.Field.Type == schema.Date:
+		if micros, ok := instantOf(raw); ok {
+			return value.OfDate(micros)
+		}
 	}
 	return textValue(c.Field, string(raw))
+}
+
+// instantOf reads "2006-01-02 15:04:05.999999+00", the form of most timestamps in a session in UTC, as microseconds since
+// 1970; time.Parse reads the others.
+func instantOf(raw []byte) (micros int64, ok bool) {
+	const form = "dddd-dd-dd dd:dd:dd"
+	if len(raw) < len(form) {
+		return 0, false
+	}
+	var numbers [6]int
+	field := 0
+	for i, c := range raw[:len(form)] {
+		switch {
+		case form[i] != 'd' && c != form[i], form[i] == 'd' && (c < '0' || c > '9'):
+			return 0, false
+		case form[i] != 'd':
+			field++
+		default:
+			numbers[field] = numbers[field]*10 + int(c-'0')
+		}
+	}
+	rest, fraction := raw[len(form):], int64(0)
+	if len(rest) > 0 && rest[0] == '.' {
+		digits := 0
+		for rest = rest[1:]; len(rest) > 0 && rest[0] >= '0' && rest[0] <= '9'; rest = rest[1:] {
+			fraction, digits = fraction*10+int64(rest[0]-'0'), digits+1
+		}
+		if digits > 6 {
+			return 0, false
+		}
+		for ; digits < 6; digits++ {
+			fraction *= 10
+		}
+	}
+	if zone := string(rest); zone != "+00" && zone != "" {
+		return 0, false
+	}
+	t := time.Date(numbers[0], time.Month(numbers[1]), numbers[2], numbers[3], numbers[4], numbers[5], 0, time.UTC)
+	if int(t.Month()) != numbers[1] || t.Day() != numbers[2] || t.Hour() != numbers[3] || numbers[5] > 59 || numbers[4] > 59 {
+		return 0, false
+	}
+	return t.UnixMicro() + fraction, true
 }
 
 // bytesOf decodes the hex form of a bytea: \x6869.

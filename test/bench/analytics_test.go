@@ -97,17 +97,17 @@ func shop(t testing.TB, db *sql.DB, types map[string]string) {
 // analysts opens the shop in each database: how to query it by hand, and the tools on it.
 func analysts(t testing.TB) []struct {
 	name string
-	raw  func(ctx context.Context, sql string) (int, error)
+	raw  reader
 	set  *tool.Set
 } {
 	type analyst = struct {
 		name string
-		raw  func(ctx context.Context, sql string) (int, error)
+		raw  reader
 		set  *tool.Set
 	}
 	tenant := &policy.TenantRule{Field: "org"}
 	rules := policy.Rules{Version: "1", Classes: map[string]policy.ClassRule{"sales": {Tenant: tenant}, "customers": {Tenant: tenant}}}
-	on := func(name string, s source.Source, raw func(context.Context, string) (int, error)) analyst {
+	on := func(name string, s source.Source, raw reader) analyst {
 		g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"tracker": s}, Rules: rules, Audit: &sealed{}, Limits: unlimited(),
 			Budget: 4 << 20})
 		if err != nil {
@@ -170,8 +170,11 @@ func openMariaDB(t testing.TB, address string) *sql.DB {
 }
 
 // counted reads all rows of a statement, and counts them.
-func counted(db *sql.DB) func(context.Context, string) (int, error) {
-	return func(ctx context.Context, statement string) (int, error) {
+// A reader runs a statement and returns how many rows it has. Each row is passed to take, unless that is nil.
+type reader func(ctx context.Context, statement string, take func(columns []string, row []any)) (int, error)
+
+func counted(db *sql.DB) reader {
+	return func(ctx context.Context, statement string, take func([]string, []any)) (int, error) {
 		rows, err := db.QueryContext(ctx, statement)
 		if err != nil {
 			return 0, err
@@ -190,23 +193,34 @@ func counted(db *sql.DB) func(context.Context, string) (int, error) {
 			if err := rows.Scan(into...); err != nil {
 				return 0, err
 			}
+			if take != nil {
+				take(columns, cells)
+			}
 			n++
 		}
 		return n, rows.Err()
 	}
 }
 
-func countedPool(p *pgxpool.Pool) func(context.Context, string) (int, error) {
-	return func(ctx context.Context, statement string) (int, error) {
+func countedPool(p *pgxpool.Pool) reader {
+	return func(ctx context.Context, statement string, take func([]string, []any)) (int, error) {
 		rows, err := p.Query(ctx, statement)
 		if err != nil {
 			return 0, err
 		}
 		defer rows.Close()
+		var columns []string
+		for _, f := range rows.FieldDescriptions() {
+			columns = append(columns, f.Name)
+		}
 		n := 0
 		for rows.Next() {
-			if _, err := rows.Values(); err != nil {
+			row, err := rows.Values()
+			if err != nil {
 				return 0, err
+			}
+			if take != nil {
+				take(columns, row)
 			}
 			n++
 		}
@@ -221,7 +235,7 @@ func BenchmarkAnalysis(b *testing.B) {
 			for _, q := range analyses {
 				b.Run(q.name+"/raw", func(b *testing.B) {
 					for b.Loop() {
-						if _, err := on.raw(b.Context(), q.sql); err != nil {
+						if _, err := on.raw(b.Context(), q.sql, nil); err != nil {
 							b.Fatal(err)
 						}
 					}

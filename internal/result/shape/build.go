@@ -23,6 +23,7 @@ type builder struct {
 	passed int       // bytes of records counted after the cut
 	key    []int     // the columns of the id
 	heavy  []int     // the dropped columns, in the order of Page.Dropped
+	spare  value.Row // memory for further records
 	last   value.Row // the place of the last record shown
 }
 
@@ -66,9 +67,11 @@ func build(rows redact.Rows, b *builder) (*Page, error) {
 // add adds a record, and then makes the page fit the budget.
 func (b *builder) add(row redact.Row) error {
 	p := b.page
-	p.rows = append(p.rows, slices.Clone(row.Values))
+	p.rows = append(p.rows, b.keep(row.Values))
 	p.ids = append(p.ids, b.id(row.Values))
-	p.Count++
+	if p.Count++; p.Count == 16 {
+		p.json = slices.Grow(p.json, min(b.budget, len(p.json)/p.Count*b.plan.Limit))
+	}
 	for i, v := range row.Values {
 		if v.Kind() == value.Cut {
 			if b.plan.Program != nil {
@@ -91,6 +94,17 @@ func (b *builder) add(row redact.Row) error {
 	}
 	b.last = append(b.last[:0], row.Place...)
 	return nil
+}
+
+// keep returns a copy of a record, in memory that many records share.
+func (b *builder) keep(row value.Row) value.Row {
+	if len(b.spare) < len(row) {
+		b.spare = make(value.Row, len(row)*min(64, b.page.Count+1))
+	}
+	copied := b.spare[:len(row):len(row)]
+	b.spare = b.spare[len(row):]
+	copy(copied, row)
+	return copied
 }
 
 // cut removes the last record from the page, if that is allowed.

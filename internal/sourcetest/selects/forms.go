@@ -21,6 +21,7 @@ var forms = map[Kind][]string{
 		"extract({year|month|day|hour|dow} FROM (({s}) AT TIME ZONE '{Europe/Oslo|America/New_York|Asia/Kolkata|UTC}'))::integer",
 		"extract({epoch|day|hour|minute|second} FROM ({s} - {s}))::bigint", "extract({year|month} FROM age({s}, {s}))::integer", "extract(epoch FROM {s})::bigint", "({y} - {y})",
 		"cardinality({l})", "array_length({l}, 1)", "(({l})[{1|2|9}])::integer", "jsonb_array_length({j})", "({j}->>'age')::integer", "CAST({t} AS {integer|bigint|smallint})",
+		"width_bucket({d}, {0|-10}, 100, {5|7})",
 	},
 	Double: {
 		"({d} {+|-|*} {d})", "({d} {+|-|*|/} {i})", "(- {d})", "{abs|floor|ceil|ceiling|trunc}({d})", "{i}::double precision", "({t})::double precision", "sqrt(abs({d}))",
@@ -45,7 +46,8 @@ var forms = map[Kind][]string{
 		"({s})::date", "(({s}) AT TIME ZONE '{Europe/Oslo|America/New_York|Asia/Kolkata|UTC}')::date", "({y} {+|-} {1|30|(-7)})", "({y} + ({i} % 99)::integer)", "date_trunc('{month|year|week}', {y})::date",
 		"({y} {+|-} interval '{1 month|1 year|7 days}')::date", "to_date('{2026-01-31|2024-02-29}', 'YYYY-MM-DD')",
 	},
-	JSON: {"({j}->'{tags|age|deep|none}')", "({j}->{0|1})", "({j}#>'{{deep,x}}')", "jsonb_extract_path({j}, 'deep')", "{json_extract|jsonb_extract}({j}, '$.{deep|tags}')", "(json_extract_path(({j})::json, 'tags'))::jsonb"},
+	JSON: {"({j}->'{tags|age|deep|none}')", "({j}->{0|1})", "({j}#>'{{deep,x}}')", "jsonb_extract_path({j}, 'deep')", "{json_extract|jsonb_extract}({j}, '$.{deep|tags}')", "(json_extract_path(({j})::json, 'tags'))::jsonb",
+		"jsonb_build_object('tags', {i}, 'age', {t})", "jsonb_build_array({i}, {t}, {b})", "(json_build_object('age', {i}))::jsonb", "(json_build_array({t}))::jsonb", "{json_object('tags', |json_array(}{i})"},
 	list: {"ARRAY[{i}, {i}]", "ARRAY[{i}]"},
 }
 
@@ -93,7 +95,7 @@ var aggregates = map[Kind][]string{
 var gathered = map[Kind][]string{
 	Text: {"string_agg({t}, '{, |,|}' ORDER BY {=})", "string_agg(DISTINCT {t}, '{-|; }' ORDER BY {=})", "string_agg({i}::text, ',' ORDER BY {=}::text DESC)"},
 	list: {"array_agg({i} ORDER BY {=} {NULLS FIRST|DESC NULLS LAST})", "array_agg(DISTINCT {i} ORDER BY {=} NULLS FIRST)"},
-	JSON: {"{json_agg|jsonb_agg}({t} ORDER BY {=} NULLS FIRST)", "{json_agg|jsonb_agg}({i} ORDER BY {=} NULLS FIRST)"},
+	JSON: {"percentile_cont(ARRAY[0.25, 0.5]) WITHIN GROUP (ORDER BY {d})", "{json_agg|jsonb_agg}({t} ORDER BY {=} NULLS FIRST)", "{json_agg|jsonb_agg}({i} ORDER BY {=} NULLS FIRST)"},
 }
 
 // foreignAggregates are those of other databases.

@@ -161,6 +161,10 @@ func Run(t *testing.T, o sourcetest.Open, limits Limits) {
 			t.Errorf("%s\n got %s\nwant %s", st.text, said(err), want)
 		}
 	}
+	got, err := s.ask(t.Context(), "SELECT count(*) AS n, max(id) AS last FROM orders")
+	if want := []string{`{"n":10,"last":10}`}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("after all refused statements the orders are %s %v, want %s", got, err, want)
+	}
 }
 
 // longLists asks for the records whose values are in lists of 4,000 constants, as filters and as expressions.
