@@ -80,7 +80,7 @@ func TestGatheredTooMuch(t *testing.T) {
 		args := value.OfObject([]value.Member{{Name: "sql", Value: value.OfString(tt.sql)}})
 		res, err := set.Call(t.Context(), agent(), tool.Request{Name: "query_sql", Arguments: args})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: %v %v", tt.sql, err, problem.Of(err).Err)
 		}
 		for _, want := range tt.want {
 			if !strings.Contains(string(res.Structured), want) || !strings.Contains(res.Text, want) {

@@ -183,6 +183,8 @@ func longLists(t *testing.T, s *subject) {
 		{"SELECT count(*) AS n FROM customers WHERE city IN (" + names + ")", `{"n":2}`},
 		{"SELECT count(*) AS n FROM customers WHERE lower(name) IN (" + names + ")", `{"n":2}`},
 		{"SELECT sum(CASE WHEN city NOT IN (" + names + ") THEN 1 ELSE 0 END) AS n FROM customers", `{"n":4}`},
+		{"SELECT count(*) AS n FROM generate_series(1, 6000) AS s(i) JOIN customers AS c ON c.id = s.i", `{"n":7}`},
+		{"SELECT count(*) AS n, sum(x) AS sum, min(y) AS y FROM (VALUES (" + strings.Join(texts, ", 1), (") + ", NULL)) AS v(y, x)", `{"n":4000,"sum":3999,"y":"c10"}`},
 	} {
 		if got, err := s.ask(t.Context(), tt.text); err != nil || !slices.Equal(got, []string{tt.want}) {
 			t.Errorf("%.60s…: %s %v, want %s", tt.text, got, err, tt.want)

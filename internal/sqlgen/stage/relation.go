@@ -192,7 +192,7 @@ func (b *builder) wrap(r *relation) *relation {
 func (b *builder) listed(p *plan.Program) *relation {
 	alias := b.s.Alias("t")
 	s := &scope{b: b, r: &relation{}}
-	text := ""
+	terms := make([]string, len(p.Rows))
 	for i, row := range p.Rows {
 		columns := make([]string, len(row))
 		for j, v := range row {
@@ -201,13 +201,21 @@ func (b *builder) listed(p *plan.Program) *relation {
 		if len(row) == 0 {
 			columns = []string{"1 AS c0"}
 		}
-		if i > 0 {
-			text += " UNION ALL "
-		}
-		text += "SELECT " + strings.Join(columns, ", ")
+		terms[i] = "SELECT " + strings.Join(columns, ", ")
 	}
+	for len(terms) > mostUnion {
+		var next []string
+		for some := range slices.Chunk(terms, mostUnion) {
+			next = append(next, "SELECT * FROM ("+strings.Join(some, " UNION ALL ")+") AS "+b.s.Alias("u"))
+		}
+		terms = next
+	}
+	text := strings.Join(terms, " UNION ALL ")
 	return &relation{shape: p.Base, from: "(" + text + ") AS " + alias, alias: alias, columns: positions(alias, len(p.Base.Columns))}
 }
+
+// mostUnion is the most terms of a union: SQLite takes 500, and PostgreSQL goes into them one in the other.
+const mostUnion = 400
 
 // derived writes r with its columns named by their positions.
 func (b *builder) derived(r *relation) string {
