@@ -44,12 +44,10 @@ type Options struct {
 
 // A Bound is a statement bound to views.
 type Bound struct {
-	Program *plan.Program
-	Notes   []string // what the caller should know about how the statement was read
-	Limit   int64    // the statement's own closing limit; -1 for none
-	Single  bool     // the result has one record at most
-
-	Gathered []string // the columns that hold a list or a joined text of a group
+	Program         *plan.Program
+	Limit           int64    // the statement's own closing limit; -1 for none
+	Single          bool     // the result has one record at most
+	Notes, Gathered []string // what the caller should know about how it was read; the columns with a list or a joined text of a group
 }
 
 // Bind binds a statement. Errors name the line and the column.
@@ -72,8 +70,7 @@ func Bind(q *sqlparse.Query, tables Tables, o Options) (Bound, error) {
 
 // shown makes texts of days and seconds of lengths of time.
 func (r *rel) shown() {
-	m := r.same()
-	changed := false
+	m, changed := r.same(), false
 	for _, c := range r.cols {
 		var x plan.Expr = plan.Ref{Column: c.at, T: r.shape.Columns[c.at].Type}
 		switch {

@@ -90,9 +90,7 @@ func (r *rel) outputs(items []sqlparse.Item) ([]output, error) {
 		star, ok := it.X.(*sqlparse.Star)
 		if !ok {
 			out = append(out, output{it.X, r.nameOf(it)})
-			if c := sqlexpr.AggregateIn(it.X); c != nil && sqlexpr.Gathers(c.Name) {
-				r.known.Gathered = append(r.known.Gathered, out[len(out)-1].name)
-			}
+			r.known.Gathered = append(r.known.Gathered, sqlparse.Gathering(it, r.nameOf(it))...)
 			continue
 		}
 		n := len(out)

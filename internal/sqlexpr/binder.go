@@ -46,10 +46,9 @@ type Binder struct {
 type Statement struct {
 	Notes    []string // what the caller should know about how the statement was read
 	Gathered []string // the columns of its SELECTs that hold a list or a joined text of a group
-
-	all   map[string]function
-	noted map[string]bool
-	bound int
+	all      map[string]function
+	noted    map[string]bool
+	bound    int
 }
 
 // Note notes something about a place; for each topic the first place counts.
@@ -137,15 +136,6 @@ var Aggregates = map[string]bool{"count": true, "sum": true, "avg": true, "min":
 	"listagg": true, "array_agg": true, "json_agg": true, "jsonb_agg": true, "json_group_array": true, "bool_and": true, "bool_or": true, "every": true,
 	"stddev": true, "stddev_samp": true, "stddev_pop": true, "std": true, "variance": true, "var_samp": true, "var_pop": true,
 	"percentile_cont": true, "percentile_disc": true, "median": true, "mode": true}
-
-// Gathers reports whether an aggregate makes a list or a text of the values of a group, which has a bound.
-func Gathers(name string) bool {
-	switch name {
-	case "string_agg", "group_concat", "listagg", "array_agg", "json_agg", "jsonb_agg", "json_group_array":
-		return true
-	}
-	return false
-}
 
 // AggregateIn returns the first aggregate in x that is no window function; nil if there is none.
 func AggregateIn(x any) *sqlparse.Call {

@@ -83,25 +83,12 @@ func (b *Binder) converted(x *Node, t schema.Type, e *sqlparse.Cast) (plan.Expr,
 		if k, ok := wide.(plan.Const); ok {
 			wide = typed.Constant(k.Value, from)
 		}
-		return plan.Convert{X: nearest(wide, from), T: t}, nil
+		return plan.Convert{X: typed.Nearest(wide, from), T: t}, nil
 	}
 	if x.Kind() == t {
 		return x.Want(t, "CAST")
 	}
 	return plan.Convert{X: x.Expr, T: t}, nil
-}
-
-// nearest rounds to a whole number: a half of a Double to the even one, a half of a Decimal away from zero.
-func nearest(x plan.Expr, t schema.Type) plan.Expr {
-	of := func(o plan.Op, args ...plan.Expr) plan.Expr { return plan.Apply{Op: o, Args: args, T: t} }
-	rounded := of(plan.Round, x, Whole(0))
-	if t != schema.Double {
-		return rounded
-	}
-	number := func(f float64) plan.Expr { return plan.Const{Value: value.OfFloat(f), T: schema.Double} }
-	half := Test(plan.Same, of(plan.Abs, of(plan.Sub, x, of(plan.Trunc, x, Whole(0)))), number(0.5))
-	even := of(plan.Mul, number(2), of(plan.Round, of(plan.Div, x, number(2)), Whole(0)))
-	return plan.Case{If: []plan.Expr{half}, Then: []plan.Expr{even}, Else: rounded, T: t}
 }
 
 // textTruth reads a text as a boolean, as PostgreSQL does; other texts are null.

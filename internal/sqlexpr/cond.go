@@ -325,9 +325,6 @@ func (b *Binder) in(e *sqlparse.In) (Cond, error) {
 		c, err := b.Names.In("=", e.X, e.Query, e.At)
 		return c.Negated(e.Not), err
 	}
-	if c, ok, err := b.amongConstants(e); ok || err != nil {
-		return c.Negated(e.Not), err
-	}
 	var out *Cond
 	for _, item := range e.List {
 		c, err := b.comparison("=", e.X, item, e.At)
@@ -341,34 +338,6 @@ func (b *Binder) in(e *sqlparse.In) (Cond, error) {
 		}
 	}
 	return out.Negated(e.Not), nil
-}
-
-// long is the length from which a list of constants is one value, which a source takes as one argument.
-const long = 50
-
-// amongConstants binds a long list of texts, or of whole numbers, that an expression of their type is compared with, and
-// reports whether it is one.
-func (b *Binder) amongConstants(e *sqlparse.In) (Cond, bool, error) {
-	if len(e.List) < long {
-		return Cond{}, false, nil
-	}
-	x, err := b.Value(e.X)
-	if t := x.Kind(); err != nil || t != schema.String && t != schema.Integer || x.Span || x.IsNull() {
-		return Cond{}, false, err
-	}
-	values := make([]value.Value, len(e.List))
-	for i, item := range e.List {
-		n, err := b.Value(item)
-		k, ok := n.Expr.(plan.Const)
-		if err != nil || !ok || k.Value.IsNull() || n.Span || n.Kind() != x.Kind() {
-			return Cond{}, false, err
-		}
-		values[i] = k.Value
-	}
-	own, err := x.Element("IN")
-	in := Test(plan.InList, own, plan.Const{Value: value.OfArray(values), T: schema.JSON})
-	there := Not(IsNull(x.Expr))
-	return Cond{Test(plan.And, there, in), Test(plan.And, there, Not(in))}, true, err
 }
 
 // flat adds y to x, which may be the same operator already.
@@ -390,9 +359,6 @@ func (b *Binder) any(e *sqlparse.Any) (Cond, error) {
 	if e.Query != nil {
 		c, err := b.Names.In(sign, e.X, e.Query, e.At)
 		return c.Negated(negate), err
-	}
-	if l := e.Among(); l != nil {
-		return b.in(l)
 	}
 	list, ok := e.List.(*sqlparse.Array)
 	if !ok {

@@ -20,14 +20,6 @@ func span(month, ms int64) Node {
 	return Node{Node: typed.Node{Expr: Whole(ms), Constant: true}, Span: true, Months: month}
 }
 
-// wholeMillis returns a length of time as an Integer; an average is a Double.
-func wholeMillis(x *Node) plan.Expr {
-	if x.Expr.Type() == schema.Double {
-		return plan.Convert{X: plan.Apply{Op: plan.Round, Args: []plan.Expr{x.Expr, Whole(0)}, T: schema.Double}, T: schema.Integer}
-	}
-	return x.Expr
-}
-
 // interval reads a length of time.
 func interval(text string) (Node, bool) {
 	month, ms, ok := sqltime.Interval(text)
@@ -218,7 +210,7 @@ func (b *Binder) shifted(x, by Node, back bool, p sqlparse.Pos) (Node, error) {
 		n.Day = x.Day && ms%sqltime.Millis("day") == 0
 		return n, nil
 	}
-	amount := wholeMillis(&by)
+	amount := sqltime.WholeMillis(by.Expr)
 	if back {
 		amount = plan.Apply{Op: plan.Sub, Args: []plan.Expr{Whole(0), amount}, T: schema.Integer}
 	}

@@ -36,11 +36,7 @@ func (b *Binder) partOfSpan(name string, x Node, p sqlparse.Pos) (Node, error) {
 	if name == "epoch" && x.Months != 0 {
 		return Node{}, Unsupported(p, "", "months have no fixed length")
 	}
-	ms := x.Expr
-	if name != "epoch" {
-		ms = wholeMillis(&x)
-	}
-	if e := sqltime.PartOfLength(name, ms); e != nil {
+	if e := sqltime.PartOfLength(name, x.Expr); e != nil {
 		return computedOf(e, p), nil
 	}
 	return Node{}, Unsupported(p, "extract(epoch FROM …) gives all of it in seconds", "a length of time has no part %q here", problem.Cut(name))

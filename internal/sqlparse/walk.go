@@ -117,3 +117,18 @@ func Queried(e Expr) bool {
 	})
 	return found
 }
+
+// Gathering returns the name of a column whose expression has a list or a joined text of the values of a group, which has
+// a bound; nil for another.
+func Gathering(it Item, name string) (gathered []string) {
+	Walk(it.X, func(e Expr) bool {
+		if c, ok := e.(*Call); ok {
+			switch c.Name {
+			case "string_agg", "group_concat", "listagg", "array_agg", "json_agg", "jsonb_agg", "json_group_array":
+				gathered = []string{name}
+			}
+		}
+		return gathered == nil
+	})
+	return gathered
+}

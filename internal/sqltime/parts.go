@@ -41,13 +41,23 @@ func Part(name string, d plan.Expr) plan.Expr {
 	return get(part)
 }
 
+// WholeMillis returns a length of time in milliseconds as an Integer: an average of some is a Double.
+func WholeMillis(ms plan.Expr) plan.Expr {
+	if ms.Type() != schema.Double {
+		return ms
+	}
+	return plan.Convert{X: plan.Apply{Op: plan.Round, Args: []plan.Expr{ms, whole(0)}, T: schema.Double}, T: schema.Integer}
+}
+
 // PartOfLength returns a part of a length of time, milliseconds, which counts days as PostgreSQL does for the difference
 // of two times; nil for an unknown name.
 func PartOfLength(name string, ms plan.Expr) plan.Expr {
+	if name == "epoch" {
+		return Seconds(ms)
+	}
+	ms = WholeMillis(ms)
 	rest := func(unit string) plan.Expr { return Integers(plan.Mod, ms, whole(Millis(unit))) }
 	switch name {
-	case "epoch":
-		return Seconds(ms)
 	case "day":
 		return Integers(plan.Quo, ms, whole(Millis("day")))
 	case "hour":

@@ -257,7 +257,7 @@ func BenchmarkAnalysis(b *testing.B) {
 func TestSameAnalyses(t *testing.T) {
 	for _, on := range analysts(t) {
 		for _, q := range analyses {
-			want, err := on.raw(t.Context(), q.sql)
+			want, err := on.raw(t.Context(), q.sql, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
