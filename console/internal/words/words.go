@@ -81,7 +81,7 @@ func State(s change.State) string {
 	case change.Unknown:
 		return "outcome unknown"
 	case change.Stale:
-		return "stale: the record moved"
+		return "stale: not as reviewed"
 	case change.Failed:
 		return "failed"
 	}
