@@ -29,25 +29,34 @@ type API struct {
 
 // OfAPI returns the configuration of an HTTP API, with a class for each operation of its document.
 func OfAPI(a API) (Draft, error) {
-	contents, err := apis.Read(a.Data, a.Open)
+	text, operations, err := configuration(a)
 	if err != nil {
 		return Draft{}, err
+	}
+	return Draft{Text: text, Operations: operations, Confirm: strings.Count(text, "# confirm")}, a.sound(text)
+}
+
+// configuration returns the text of a configuration, and the number of operations. What it reads of the document is not
+// kept: sound reads it again.
+func configuration(a API) (string, int, error) {
+	contents, err := apis.Read(a.Data, a.Open)
+	if err != nil {
+		return "", 0, err
 	}
 	d := contents.Document
 	w := &apiWriter{API: a, d: d, title: strings.TrimSpace(cmp.Or(plain(d.Title, 60), a.Name)), rpc: remoteProcedures(d)}
 	w.classes, err = classify.New(d, classify.Options{RPCNames: w.rpc})
 	if err != nil {
-		return Draft{}, err
+		return "", 0, err
 	}
 	w.write()
-	draft := Draft{Text: w.b.String(), Operations: len(d.Operations), Confirm: strings.Count(w.b.String(), "# confirm")}
-	return draft, w.sound()
+	return w.b.String(), len(d.Operations), nil
 }
 
 // sound checks that the generated configuration can be parsed and compiled, wherever the document is.
-func (w *apiWriter) sound() error {
+func (a *API) sound(text string) error {
 	const elsewhere = "https://document.example/"
-	text := strings.Replace(w.b.String(), "document: "+yamlQuoted(w.Document), "document: "+elsewhere, 1)
+	text = strings.Replace(text, "document: "+yamlQuoted(a.Document), "document: "+elsewhere, 1)
 	c, err := config.Parse("bailiwick.yaml", []byte(text), func(name string) (string, bool) {
 		if strings.Contains(text, "${"+name+"}") {
 			return "secret", true
@@ -56,17 +65,17 @@ func (w *apiWriter) sound() error {
 	})
 	if err == nil {
 		err = c.Fetch(func(address string) ([]byte, error) {
-			if name := strings.TrimPrefix(address, elsewhere); name != "" && w.Open != nil {
-				return w.Open(name)
+			if name := strings.TrimPrefix(address, elsewhere); name != "" && a.Open != nil {
+				return a.Open(name)
 			}
-			return w.Data, nil
+			return a.Data, nil
 		})
 	}
 	if err == nil {
 		_, err = policy.New(c.Rules, nil)
 	}
 	if err != nil {
-		return fmt.Errorf("the rules that were guessed for %s are not right, which is a fault of this program: %w", w.Name, err)
+		return fmt.Errorf("the rules that were guessed for %s are not right, which is a fault of this program: %w", a.Name, err)
 	}
 	return nil
 }
