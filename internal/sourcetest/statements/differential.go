@@ -175,12 +175,13 @@ func sorted(records []string) []string {
 		if err != nil {
 			continue
 		}
-		var key strings.Builder
+		var key, exact strings.Builder
 		for _, m := range v.Members() {
 			switch v := m.Value; {
 			case v.IsNumber():
 				f, _ := v.AsFloat()
 				fmt.Fprintf(&key, "%.9g|", f+0)
+				fmt.Fprintf(&exact, "%.13g|", f+0)
 			case v.Kind() == value.String:
 				if at, ok := value.OfDateText(v.Text()); ok && len(v.Text()) > 10 {
 					fmt.Fprintf(&key, "%d|", at.Micros())
@@ -191,7 +192,7 @@ func sorted(records []string) []string {
 				fmt.Fprintf(&key, "%d %s|", v.Kind(), v)
 			}
 		}
-		keys[r] = key.String()
+		keys[r] = key.String() + exact.String() // numbers that are alike in nine digits have an order too
 	}
 	out := slices.Clone(records)
 	slices.SortStableFunc(out, func(a, b string) int { return strings.Compare(keys[a], keys[b]) })
