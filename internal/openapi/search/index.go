@@ -38,6 +38,7 @@ type entry struct {
 	op    *spec.Operation
 	title int    // number of terms in its id, path and summary together
 	verb  string // its canonical verb; "" if unknown
+	depth int    // segments of its path
 	one   bool   // the path ends in a variable, so the operation is about one item
 }
 
@@ -187,7 +188,7 @@ func (ix *Index) add(op *spec.Operation, text [fields][]string, total [fields]in
 	for _, w := range order {
 		ix.terms[w] = append(ix.terms[w], posting{entry: at, weight: weight[w], title: title[w]})
 	}
-	ix.entries = append(ix.entries, entry{op: op, title: len(title), verb: verbOf(op), one: strings.HasSuffix(strings.TrimSuffix(op.Path, "/"), "}")})
+	ix.entries = append(ix.entries, entry{op: op, title: len(title), verb: verbOf(op), depth: strings.Count(strings.Trim(op.Path, "/"), "/") + 1, one: strings.HasSuffix(strings.TrimSuffix(op.Path, "/"), "}")})
 }
 
 // group counts the operations of each service: first the declared ones, in the document's order.

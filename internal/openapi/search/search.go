@@ -182,6 +182,10 @@ func (ix *Index) implied(text string, st stemmer) (out []term) {
 // related and phrased are the weights of a stem that the thesaurus has for a word, and for several words together.
 const related, phrased = 0.45, 0.7
 
+// covering and short are the weights of how much of its title a query covers, and of how short its path is: POST /refunds
+// is meant more often than POST /charges/{charge}/refunds.
+const covering, short = 1.5, 1.5
+
 // inAnswer is the weight of a word of the query that only an answer has.
 const inAnswer = 0.3
 
@@ -294,7 +298,7 @@ func (ix *Index) rank(a asked, in func(*entry) bool) ([]int32, bool) {
 		if s.score == 0 || !in(e) {
 			continue
 		}
-		scores[i] = s.score * (1 + 0.6*s.title/all) * (1 + 0.5*float64(s.titles)/float64(max(e.title, 1))) * a.fits(e)
+		scores[i] = s.score * (1 + 0.6*s.title/all) * (1 + covering*float64(s.titles)/float64(max(e.title, 1))) * (1 + short/float64(e.depth)) * a.fits(e)
 		out = append(out, int32(i))
 	}
 	slices.SortFunc(out, func(x, y int32) int {
