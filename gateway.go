@@ -31,7 +31,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
-	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
+	"github.com/bailiwick-dev/bailiwick/internal/result/cursor"
+	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
 	"github.com/bailiwick-dev/bailiwick/internal/subscribers"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
@@ -68,7 +69,7 @@ type Options struct {
 	Args      audit.ArgHasher             // hashes arguments for the record; the zero value omits the hash
 	Limits    limit.Options               // the zero value takes the defaults
 	Secret    []byte                      // 32 bytes that seal cursors and hash masked values, the same on all replicas; nil generates random ones
-	Budget    int                         // maximum bytes of records in one answer; 0 means shape.DefaultBudget
+	Budget    int                         // maximum bytes of records in one answer; 0 means pages.DefaultBudget
 	Memory    int64                       // maximum bytes that all answers under construction take together; 0 means limit.DefaultMemory
 	Price     int64                       // of a million estimated tokens, in millionths of a US dollar; 0 for none
 	Now       func() time.Time            // the clock; nil means time.Now
@@ -83,7 +84,7 @@ type Gateway struct {
 	options Options
 	limits  *limit.Limiter
 	memory  *limit.Memory
-	cursors *shape.Cursors
+	cursors *cursor.Sealer
 	masks   mask.Key
 	force   atomic.Pointer[force]
 	changes sync.Mutex            // held while what is in force is replaced
@@ -113,10 +114,10 @@ func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 		o.Secret = make([]byte, 32)
 		rand.Read(o.Secret) // never fails
 	}
-	if o.Budget < 0 || o.Budget > shape.MaxBudget {
-		return nil, nil, fmt.Errorf("a budget of %d bytes: at most %d", o.Budget, shape.MaxBudget)
+	if o.Budget < 0 || o.Budget > pages.MaxBudget {
+		return nil, nil, fmt.Errorf("a budget of %d bytes: at most %d", o.Budget, pages.MaxBudget)
 	}
-	cursors, err := shape.NewCursors(o.Secret, o.Now)
+	cursors, err := cursor.New(o.Secret, o.Now)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -195,7 +196,7 @@ func (g *Gateway) Ping(ctx context.Context) error {
 
 // Read answers q for p outside of any tool, for embedding programs. It is admitted, limited and recorded like a call
 // of the tool query_class.
-func (g *Gateway) Read(ctx context.Context, p identity.Principal, q *query.Find) (page *shape.Page, err error) {
+func (g *Gateway) Read(ctx context.Context, p identity.Principal, q *query.Find) (page *pages.Page, err error) {
 	err = g.Do(ctx, p, CallSpec{Tool: "query_class", Needs: identity.Read}, func(ctx context.Context, c *Call) (int, error) {
 		page, err = c.Read(ctx, q)
 		return 0, err
@@ -230,7 +231,7 @@ func (g *Gateway) prepare(p *policy.Policy, principal identity.Principal, q quer
 			return permit, nil, err
 		}
 	}
-	if permit, err = permit.Within(cmp.Or(most, g.options.Budget, shape.DefaultBudget)); err != nil {
+	if permit, err = permit.Within(cmp.Or(most, g.options.Budget, pages.DefaultBudget)); err != nil {
 		return permit, nil, err
 	}
 	plan, err := permit.Plan()

@@ -10,7 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/objects"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
-	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
+	"github.com/bailiwick-dev/bailiwick/internal/result/cursor"
+	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -81,7 +82,7 @@ func (c *Call) CallAPI(ctx context.Context, r APIRead) (*response.Answer, error)
 }
 
 // Cursors seals what a caller is to bring back: positions, and names of calls.
-func (c *Call) Cursors() *shape.Cursors { return c.gateway.cursors }
+func (c *Call) Cursors() *cursor.Sealer { return c.gateway.cursors }
 
 // permitted takes a call of an API through policy.
 func (c *Call) permitted(ctx context.Context, r APIRead) (calls.Permit, calls.Plan, error) {
@@ -130,4 +131,4 @@ func (c *Call) Objects(ctx context.Context, at source.Place, skip int, visit fun
 }
 
 // Budget returns the maximum bytes of read data in an answer.
-func (c *Call) Budget() int { return cmp.Or(c.gateway.options.Budget, shape.DefaultBudget) }
+func (c *Call) Budget() int { return cmp.Or(c.gateway.options.Budget, pages.DefaultBudget) }

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/result/listed"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
-	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
+	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -44,8 +44,8 @@ func (c *Call) timed(q query.Query) query.Query {
 }
 
 // Read answers q with a page, cut to the byte budget, and a cursor if there is more.
-func (c *Call) Read(ctx context.Context, q *query.Find) (*shape.Page, error) {
-	page, err := c.page(ctx, q, shape.Rows)
+func (c *Call) Read(ctx context.Context, q *query.Find) (*pages.Page, error) {
+	page, err := c.page(ctx, q, pages.Rows)
 	if err == nil && page.More {
 		page.Cursor = c.gateway.cursors.Seal(page.Next, bound(c.policy, c.who, q))
 	}
@@ -56,23 +56,23 @@ func (c *Call) Read(ctx context.Context, q *query.Find) (*shape.Page, error) {
 }
 
 // Get answers q with all records it asks for, without their largest fields if they exceed the byte budget.
-func (c *Call) Get(ctx context.Context, q *query.Find) (*shape.Page, error) {
-	return c.page(ctx, q, shape.Whole)
+func (c *Call) Get(ctx context.Context, q *query.Find) (*pages.Page, error) {
+	return c.page(ctx, q, pages.Whole)
 }
 
 // page answers q with a page and the records of the lists of pointers that it asks for. These are read by queries of
 // their own, after those of the page.
-func (c *Call) page(ctx context.Context, q *query.Find, by func(redact.Rows, int) (*shape.Page, error)) (*shape.Page, error) {
-	page, err := answered(ctx, c, q, 0, func(rows redact.Rows) (*shape.Page, error) { return by(rows, c.gateway.options.Budget) })
+func (c *Call) page(ctx context.Context, q *query.Find, by func(redact.Rows, int) (*pages.Page, error)) (*pages.Page, error) {
+	page, err := answered(ctx, c, q, 0, func(rows redact.Rows) (*pages.Page, error) { return by(rows, c.gateway.options.Budget) })
 	if err != nil {
 		return nil, err
 	}
-	records, notes, err := listed.Embed(page, func(q *query.Find) (*shape.Page, error) {
+	records, notes, err := listed.Embed(page, func(q *query.Find) (*pages.Page, error) {
 		rows, err := c.gateway.rows(ctx, c.policy, c.who, q, 0)
 		if err != nil {
 			return nil, err
 		}
-		return shaped(ctx, func() (*shape.Page, error) { return shape.Rows(rows, c.gateway.options.Budget) })
+		return shaped(ctx, func() (*pages.Page, error) { return pages.Rows(rows, c.gateway.options.Budget) })
 	})
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (c *Call) page(ctx context.Context, q *query.Find, by func(redact.Rows, int
 func (c *Call) Count(ctx context.Context, q *query.Count) (n int64, notes []string, err error) {
 	n, err = answered(ctx, c, q, 0, func(rows redact.Rows) (int64, error) {
 		notes = rows.Plan().Notes
-		return shape.Count(rows)
+		return pages.Count(rows)
 	})
 	c.Found(q, err == nil && n == 0)
 	return n, notes, err
@@ -94,12 +94,12 @@ func (c *Call) Count(ctx context.Context, q *query.Count) (n int64, notes []stri
 
 // Aggregate answers q with a page, cut to the byte budget. The page's Full reports that cut, and its More that the
 // automatic limit of q left records out.
-func (c *Call) Aggregate(ctx context.Context, q *query.Pipeline) (*shape.Page, error) {
+func (c *Call) Aggregate(ctx context.Context, q *query.Pipeline) (*pages.Page, error) {
 	return c.computed(ctx, q)
 }
 
 // SQL answers a SELECT statement with a page, cut to the byte budget, and a cursor if there is more.
-func (c *Call) SQL(ctx context.Context, q *query.SQL) (*shape.Page, error) {
+func (c *Call) SQL(ctx context.Context, q *query.SQL) (*pages.Page, error) {
 	page, err := c.computed(ctx, q)
 	if err == nil {
 		if page.More = page.More || page.Cut; page.More {
@@ -111,9 +111,9 @@ func (c *Call) SQL(ctx context.Context, q *query.SQL) (*shape.Page, error) {
 
 // computed runs a query without a next page. More is only what the default limit has left out: of a limit of the caller's own it isn't
 // known.
-func (c *Call) computed(ctx context.Context, q query.Query) (*shape.Page, error) {
-	return answered(ctx, c, q, 0, func(rows redact.Rows) (*shape.Page, error) {
-		page, err := shape.Rows(rows, c.gateway.options.Budget)
+func (c *Call) computed(ctx context.Context, q query.Query) (*pages.Page, error) {
+	return answered(ctx, c, q, 0, func(rows redact.Rows) (*pages.Page, error) {
+		page, err := pages.Rows(rows, c.gateway.options.Budget)
 		if err == nil {
 			page.More = page.More && rows.Plan().Auto
 			c.Found(q, page.Nothing())
@@ -126,16 +126,16 @@ func (c *Call) computed(ctx context.Context, q query.Query) (*shape.Page, error)
 
 // Export writes the records of q to out, one at a time, within o.Budget bytes: 0 means the gateway's budget, and a
 // negative value means none.
-func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o shape.ExportOptions) (shape.Exported, error) {
+func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o pages.ExportOptions) (pages.Exported, error) {
 	most := 0
 	switch {
 	case o.Budget < 0:
 		o.Budget, most = 0, exportMost
 	case o.Budget == 0:
-		o.Budget = cmp.Or(c.gateway.options.Budget, shape.DefaultBudget)
+		o.Budget = cmp.Or(c.gateway.options.Budget, pages.DefaultBudget)
 	}
-	return answered(ctx, c, q, most, func(rows redact.Rows) (shape.Exported, error) {
-		done, err := shape.Export(out, rows, o)
+	return answered(ctx, c, q, most, func(rows redact.Rows) (pages.Exported, error) {
+		done, err := pages.Export(out, rows, o)
 		c.Found(q, err == nil && done.Count == 0)
 		c.record.Rows += done.Count
 		return done, err

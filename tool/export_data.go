@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
+	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -64,7 +64,7 @@ type export struct {
 	find     *query.Find
 	pipeline *query.Pipeline // nil for records
 	last     []query.Stage   // the pipeline's closing $limit if it exceeds row_cap
-	options  shape.ExportOptions
+	options  pages.ExportOptions
 	derived  bool // the keys come from the columns
 	capped   bool // row_cap limits the export, not the caller's limit
 }
@@ -74,9 +74,9 @@ type export struct {
 func newExport(in value.Value) (*export, error) {
 	args := arguments{in}
 	x := &export{class: args.text("class_name")}
-	x.options.Format = shape.Format(args.text("format"))
+	x.options.Format = pages.Format(args.text("format"))
 	if x.options.Format == "" {
-		x.options.Format = shape.CSV
+		x.options.Format = pages.CSV
 	}
 	var err error
 	if x.options.Columns, err = args.columns(); err != nil {
@@ -122,11 +122,11 @@ func newExport(in value.Value) (*export, error) {
 }
 
 // columns parses the columns of an export: names, or objects with a name and a header.
-func (a arguments) columns() ([]shape.Selection, error) {
+func (a arguments) columns() ([]pages.Selection, error) {
 	v, _ := a.Get("columns")
-	var out []shape.Selection
+	var out []pages.Selection
 	for i, c := range v.List() {
-		s := shape.Selection{At: fmt.Sprintf("/columns/%d", i)}
+		s := pages.Selection{At: fmt.Sprintf("/columns/%d", i)}
 		name := c.Text()
 		if c.Kind() == value.Object {
 			name, s.Header = c.Members()[0].Name, c.Members()[0].Value.Text()

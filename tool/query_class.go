@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
+	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -78,7 +78,7 @@ func find(args arguments, rows int) (*query.Find, error) {
 }
 
 // pageResult returns a page, with the call for the next one.
-func pageResult(page *shape.Page, args arguments, q *query.Find) Result {
+func pageResult(page *pages.Page, args arguments, q *query.Find) Result {
 	doc := value.AppendQuoted([]byte(`{"class_name":`), q.Class)
 	doc, body := rows(page, args, append(doc, ','))
 	doc = fmt.Appendf(doc, `,"result_count":%d,"has_more":%t`, page.Count, page.More)
@@ -98,9 +98,9 @@ func pageResult(page *shape.Page, args arguments, q *query.Find) Result {
 }
 
 // rows appends the records of a page to doc in the format that the arguments name, and returns the same as text.
-func rows(page *shape.Page, args arguments, doc []byte) (with, body []byte) {
-	format := shape.Format(args.text("format"))
-	if format == "" || format == shape.JSON {
+func rows(page *pages.Page, args arguments, doc []byte) (with, body []byte) {
+	format := pages.Format(args.text("format"))
+	if format == "" || format == pages.JSON {
 		return page.AppendJSON(append(doc, `"results":`...)), page.AppendLines(nil)
 	}
 	output := page.Text(format)
@@ -119,7 +119,7 @@ func nextCall(tool string, args arguments, cursor string) value.Value {
 	return value.OfObject([]value.Member{text("tool", tool), member("arguments", value.OfObject(again))})
 }
 
-func truncatedIncludes(page *shape.Page) value.Value {
+func truncatedIncludes(page *pages.Page) value.Value {
 	var out []value.Member
 	for _, pointer := range slices.Sorted(maps.Keys(page.Truncated)) {
 		out = append(out, member(pointer, list(page.Truncated[pointer])))
@@ -128,7 +128,7 @@ func truncatedIncludes(page *shape.Page) value.Value {
 }
 
 // truncation describes what the byte budget cut, and reports whether it cut anything. hint is for missing records.
-func truncation(page *shape.Page, hint string) (value.Value, bool) {
+func truncation(page *pages.Page, hint string) (value.Value, bool) {
 	if !page.Cut && page.Dropped == nil {
 		return value.Value{}, false
 	}
@@ -158,7 +158,7 @@ func truncation(page *shape.Page, hint string) (value.Value, bool) {
 }
 
 // goesOn returns the skip of the page after the first, or after one that has a skip; 0 after one that has a cursor.
-func goesOn(args arguments, page *shape.Page) int {
+func goesOn(args arguments, page *pages.Page) int {
 	if args.text("cursor") != "" {
 		return 0
 	}
@@ -166,7 +166,7 @@ func goesOn(args arguments, page *shape.Page) int {
 }
 
 // closing ends the text with one line: the count, whether there is more, and the next call, or its skip.
-func closing(body []byte, page *shape.Page, next value.Value, skip int) []byte {
+func closing(body []byte, page *pages.Page, next value.Value, skip int) []byte {
 	room := len(body)
 	if len(body) > 0 && body[len(body)-1] != '\n' {
 		body = append(body, '\n')
@@ -187,7 +187,7 @@ func closing(body []byte, page *shape.Page, next value.Value, skip int) []byte {
 }
 
 // withoutFields appends which fields were omitted from a page because of their size.
-func withoutFields(dst []byte, page *shape.Page) []byte {
+func withoutFields(dst []byte, page *pages.Page) []byte {
 	for i, d := range page.Dropped {
 		dst = append(append(dst, []string{"without ", ", "}[min(i, 1)]...), d.Field...)
 		if d.Bytes > 0 {

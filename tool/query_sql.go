@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick"
-	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
+	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -91,7 +91,7 @@ func dryStatement(c *bailiwick.Call, q *query.SQL) (Result, error) {
 }
 
 // sqlResult returns a page of a statement's rows as JSON and as text, with the call for the next page.
-func sqlResult(page *shape.Page, args arguments) Result {
+func sqlResult(page *pages.Page, args arguments) Result {
 	doc, body := rows(page, args, []byte{'{'})
 	doc = fmt.Appendf(doc, `,"result_count":%d,"has_more":%t`, page.Count, page.More)
 	var next value.Value

@@ -92,11 +92,12 @@ var mayImport = map[string]string{
 	"source":                      "change identity internal/openapi/client internal/rules/calls internal/rules/guard internal/rules/writes policy schema value",
 	"internal/result/redact":      "internal/result/mask policy problem value",
 	"internal/result/labels":      "internal/result/redact policy query schema value",
-	"internal/result/listed":      "internal/result/shape policy query value",
-	"internal/result/shape":       "internal/result/redact policy problem value",
+	"internal/result/listed":      "internal/result/pages policy query value",
+	"internal/result/pages":       "internal/result/redact policy problem value",
+	"internal/result/cursor":      "policy problem value",
 	"audit":                       "problem value",
 	"limit":                       "internal/fair problem",
-	".":                           "action audit change identity internal/fair internal/functions internal/objects internal/once internal/openapi/response internal/openapi/validate internal/policyreport internal/remark internal/result/labels internal/result/listed internal/result/mask internal/result/redact internal/result/shape internal/review internal/review/evidence internal/review/feed internal/review/parties internal/review/remade internal/review/visibility internal/rules/calls internal/rules/derivation internal/rules/guard internal/rules/schemacheck internal/rules/writes internal/subscribers internal/trace limit policy problem query schema source value write",
+	".":                           "action audit change identity internal/fair internal/functions internal/objects internal/once internal/openapi/response internal/openapi/validate internal/policyreport internal/remark internal/result/labels internal/result/listed internal/result/mask internal/result/redact internal/result/pages internal/review internal/review/evidence internal/review/feed internal/review/parties internal/review/remade internal/review/visibility internal/rules/calls internal/rules/derivation internal/rules/guard internal/rules/schemacheck internal/rules/writes internal/subscribers internal/trace limit policy problem query schema source value write",
 
 	// sources and clients
 	"internal/connect":               "identity internal/netguard internal/once problem",
@@ -147,7 +148,7 @@ var mayImport = map[string]string{
 	"internal/sourcetest/ending":     "identity internal/sourcetest policy problem query schema value",
 	"internal/undeclared":            "identity policy query schema source",
 	"internal/sourcetest/large":      "identity internal/sourcetest policy query schema source value",
-	"internal/sourcetest/masks":      "identity internal/result/mask internal/result/redact internal/result/shape internal/sourcetest internal/sourcetest/canonical policy query schema source value",
+	"internal/sourcetest/masks":      "identity internal/result/mask internal/result/redact internal/result/pages internal/sourcetest internal/sourcetest/canonical policy query schema source value",
 	"internal/sourcetest/database":   "identity internal/rules/writes internal/sourcetest internal/sourcetest/canonical internal/sourcetest/ending internal/sourcetest/large internal/sourcetest/masks internal/sourcetest/pipelines internal/sourcetest/statements internal/sourcetest/writing internal/sqlgen internal/testservices policy problem query schema source source/memory value write",
 	"internal/sourcetest/writing":    "change identity internal/rules/writes internal/sqlgen policy problem query schema source value write",
 	"internal/sourcetest/pipelines":  "identity internal/plan internal/sourcetest internal/sourcetest/canonical policy problem query schema source value",
@@ -159,7 +160,7 @@ var mayImport = map[string]string{
 	"source/duckdb/cmd/bailiwick-duckdb": "serve source source/duckdb",
 
 	// transports and user interfaces
-	"tool":                      ". identity internal/argcheck internal/calendar internal/result/shape internal/textquery internal/tools/absent internal/tools/schemadoc internal/written policy problem query schema value",
+	"tool":                      ". identity internal/argcheck internal/calendar internal/result/pages internal/textquery internal/tools/absent internal/tools/schemadoc internal/written policy problem query schema value",
 	"internal/tools/schemadoc":  "policy query schema value",
 	"internal/argcheck":         "problem query value",
 	"internal/tools/files":      ". internal/openapi/response internal/rules/calls policy problem value",
@@ -280,7 +281,7 @@ var mayImport = map[string]string{
 
 	"cmd/bailiwick":                   "*",
 	"cmd/bailiwick/internal/audits":   "audit change identity internal/app internal/archive internal/terminal",
-	"cmd/bailiwick/internal/export":   ". identity internal/result/shape query value",
+	"cmd/bailiwick/internal/export":   ". identity internal/result/pages query value",
 	"internal/configwatch":            "internal/config",
 	"cmd/bailiwick/internal/dial":     "identity internal/app internal/client internal/terminal mcp problem",
 	"cmd/bailiwick/internal/oneshot":  ". cmd/bailiwick/internal/dial cmd/bailiwick/internal/export cmd/bailiwick/internal/screen identity internal/app internal/client internal/terminal value",

@@ -4,7 +4,7 @@ package listed
 import (
 	"fmt"
 
-	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
+	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -14,12 +14,12 @@ import (
 const most = 1000
 
 // A Read answers a query as the principal that the page is for.
-type Read func(*query.Find) (*shape.Page, error)
+type Read func(*query.Find) (*pages.Page, error)
 
 // Embed puts the records that the lists of pointers of a page lead to in the place of their keys, as far as read finds
 // them and the budget of the page allows. It returns the number of records read, and notes on those left out, which the
 // page has as well.
-func Embed(page *shape.Page, read Read) (records int, notes []string, err error) {
+func Embed(page *pages.Page, read Read) (records int, notes []string, err error) {
 	for _, l := range page.Lists {
 		keys := page.Listed(l.Column)
 		if len(keys) == 0 {

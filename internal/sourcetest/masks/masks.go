@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/result/redact"
-	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
+	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/internal/sourcetest/canonical"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -177,7 +177,7 @@ func (s *subject) leave(t *testing.T, rules map[string]policy.ClassRule, q query
 	if err != nil {
 		return value.Value{}, err
 	}
-	page, err := shape.Rows(rows, shape.MaxBudget)
+	page, err := pages.Rows(rows, pages.MaxBudget)
 	if err != nil {
 		return value.Value{}, err
 	}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/result/shape"
+	"github.com/bailiwick-dev/bailiwick/internal/result/pages"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/charmbracelet/colorprofile"
@@ -123,9 +123,9 @@ func (f *flags) add(s *pflag.FlagSet) {
 }
 
 // options parses the flags for the form of what is written.
-func (f *flags) options(o Options) (shape.ExportOptions, error) {
-	options := shape.ExportOptions{Format: shape.Format(f.format), Budget: -1}
-	if options.Format != shape.CSV && options.Format != shape.JSONLines {
+func (f *flags) options(o Options) (pages.ExportOptions, error) {
+	options := pages.ExportOptions{Format: pages.Format(f.format), Budget: -1}
+	if options.Format != pages.CSV && options.Format != pages.JSONLines {
 		return options, o.Usage("--format must be csv or jsonl")
 	}
 	for _, text := range f.columns {
@@ -134,7 +134,7 @@ func (f *flags) options(o Options) (shape.ExportOptions, error) {
 		if err != nil {
 			return options, o.Usage("--column %s: %v", text, err)
 		}
-		options.Columns = append(options.Columns, shape.Selection{Path: path, Header: title})
+		options.Columns = append(options.Columns, pages.Selection{Path: path, Header: title})
 	}
 	return options, nil
 }
@@ -157,7 +157,7 @@ func (f *flags) statement(text string, o Options) (*query.SQL, error) {
 }
 
 // query parses the flags.
-func (f *flags) query(args []string, o Options) (query.Query, shape.ExportOptions, error) {
+func (f *flags) query(args []string, o Options) (query.Query, pages.ExportOptions, error) {
 	options, err := f.options(o)
 	if err != nil {
 		return nil, options, err
@@ -197,7 +197,7 @@ func (f *flags) query(args []string, o Options) (query.Query, shape.ExportOption
 }
 
 // find reads the flags of an export of records into q. Without --keys and --include the columns decide what is read.
-func (f *flags) find(q *query.Find, columns []shape.Selection, o Options) error {
+func (f *flags) find(q *query.Find, columns []pages.Selection, o Options) error {
 	if f.where != "" {
 		doc, err := f.json("--where", f.where, o)
 		if err != nil {
@@ -251,7 +251,7 @@ func (f *flags) json(flag, text string, o Options) (value.Value, error) {
 }
 
 // run writes the results of q.
-func run(ctx context.Context, o Options, q query.Query, options shape.ExportOptions, timeout time.Duration) (err error) {
+func run(ctx context.Context, o Options, q query.Query, options pages.ExportOptions, timeout time.Duration) (err error) {
 	g, p, closer, err := o.Open(ctx)
 	if err != nil {
 		return err
@@ -263,7 +263,7 @@ func run(ctx context.Context, o Options, q query.Query, options shape.ExportOpti
 	}
 	options.Progress = progress.told
 	out := bufio.NewWriterSize(bare(o.Out), 64<<10)
-	var done shape.Exported
+	var done pages.Exported
 	ask := bailiwick.CallSpec{Tool: "export_data", Needs: identity.Read, Timeout: timeout, Arguments: recorded(q, options)}
 	err = g.Do(ctx, p, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		var err error
@@ -300,7 +300,7 @@ func total(ctx context.Context, c *bailiwick.Call, q query.Query) int64 {
 }
 
 // recorded returns the arguments for the audit's digest, as in a call of the tool.
-func recorded(q query.Query, o shape.ExportOptions) value.Value {
+func recorded(q query.Query, o pages.ExportOptions) value.Value {
 	digest, class := [32]byte{}, ""
 	switch q := q.(type) {
 	case *query.Find:

@@ -1,4 +1,5 @@
-package shape
+// Package cursor seals where the next page of an answer begins, for agents to keep and to bring back.
+package cursor
 
 import (
 	"crypto/aes"
@@ -14,13 +15,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// CursorLife is how long a cursor is valid.
-const CursorLife = time.Hour
+// Life is how long a cursor is valid.
+const Life = time.Hour
 
-// Cursors encrypts positions for agents to keep: a cursor can't be read, made or modified by others, and is valid
-// only for one principal, query and version of the rules, for CursorLife. Agents write cursors out, so they are short:
+// Sealer encrypts positions for agents to keep: a cursor can't be read, made or modified by others, and is valid
+// only for one principal, query and version of the rules, for Life. Agents write cursors out, so they are short:
 // a tag of 12 bytes, which is the nonce of the rest as well (a synthetic nonce), and the position in a binary form.
-type Cursors struct {
+type Sealer struct {
 	block cipher.Block
 	tags  []byte // the key of the tags
 	now   func() time.Time
@@ -29,8 +30,8 @@ type Cursors struct {
 // tagSize is the number of bytes of a tag.
 const tagSize = 12
 
-// NewCursors returns Cursors with a secret of 32 bytes. now is the clock; nil means time.Now.
-func NewCursors(secret []byte, now func() time.Time) (*Cursors, error) {
+// New returns Sealer with a secret of 32 bytes. now is the clock; nil means time.Now.
+func New(secret []byte, now func() time.Time) (*Sealer, error) {
 	if len(secret) != 32 {
 		return nil, fmt.Errorf("a cursor secret has 32 bytes, not %d", len(secret))
 	}
@@ -43,12 +44,12 @@ func NewCursors(secret []byte, now func() time.Time) (*Cursors, error) {
 	if now == nil {
 		now = time.Now
 	}
-	return &Cursors{block, derive("cursor tag"), now}, err
+	return &Sealer{block, derive("cursor tag"), now}, err
 }
 
 // tag authenticates a place that is bound to a call and expires at a minute since 1970. Equal places have equal tags, and
 // so equal cursors; different ones have different nonces.
-func (c *Cursors) tag(bound [32]byte, expires int64, place []byte) []byte {
+func (c *Sealer) tag(bound [32]byte, expires int64, place []byte) []byte {
 	m := hmac.New(sha256.New, c.tags)
 	m.Write(binary.BigEndian.AppendUint64(bound[:], uint64(expires)))
 	m.Write(place)
@@ -56,16 +57,16 @@ func (c *Cursors) tag(bound [32]byte, expires int64, place []byte) []byte {
 }
 
 // crypt encrypts or decrypts text in place.
-func (c *Cursors) crypt(tag, text []byte) {
+func (c *Sealer) crypt(tag, text []byte) {
 	nonce := make([]byte, aes.BlockSize) // the tag, and a counter
 	copy(nonce, tag)
 	cipher.NewCTR(c.block, nonce).XORKeyStream(text, text)
 }
 
 // Seal returns the cursor of a position. bound identifies the principal, the query and the rules.
-func (c *Cursors) Seal(at policy.Position, bound [32]byte) string {
+func (c *Sealer) Seal(at policy.Position, bound [32]byte) string {
 	// Rounded up to a minute, so that the same page requested within one has the same cursor.
-	expires := c.now().Add(CursorLife+time.Minute).Unix() / 60
+	expires := c.now().Add(Life+time.Minute).Unix() / 60
 	place := appendPlace(nil, at)
 	tag := c.tag(bound, expires, place)
 	sealed := append(binary.BigEndian.AppendUint16(tag, uint16(expires)), place...)
@@ -75,7 +76,7 @@ func (c *Cursors) Seal(at policy.Position, bound [32]byte) string {
 
 // Open returns the position of a cursor sealed with the same bound. Every invalid cursor gives the same
 // problem.InvalidArgument, except an expired one.
-func (c *Cursors) Open(cursor string, bound [32]byte) (policy.Position, error) {
+func (c *Sealer) Open(cursor string, bound [32]byte) (policy.Position, error) {
 	bad := &problem.Error{Code: problem.InvalidArgument, Pointer: "/cursor",
 		Detail:     "the cursor does not belong to this call",
 		Suggestion: "repeat the call that gave it with the same arguments, or start again without a cursor"}
@@ -92,7 +93,7 @@ func (c *Cursors) Open(cursor string, bound [32]byte) (policy.Position, error) {
 		return policy.Position{}, bad
 	}
 	// Clocks of replicas differ, and a clock that is set back must not make a cursor good for long.
-	if left := time.Unix(expires*60, 0).Sub(c.now()); left <= -time.Second || left > 2*CursorLife {
+	if left := time.Unix(expires*60, 0).Sub(c.now()); left <= -time.Second || left > 2*Life {
 		return policy.Position{}, &problem.Error{Code: problem.InvalidArgument, Pointer: "/cursor",
 			Detail: "the cursor has expired", Suggestion: "start again without a cursor"}
 	}

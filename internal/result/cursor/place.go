@@ -1,4 +1,4 @@
-package shape
+package cursor
 
 import (
 	"encoding/binary"
