@@ -100,11 +100,11 @@ release: ## the programs of a tagged commit for six platforms, with checksums an
 image: ## the container image, with docker, podman or buildah
 	@scripts/image
 
-proxies: ## deploy/caddy and deploy/nginx in front of a gateway, over TLS, where the programs are
+proxies: ## examples/deploy/caddy and examples/deploy/nginx in front of a gateway, over TLS, where the programs are
 	@scripts/proxies
 
-compose: ## deploy/compose, started and tried, where Docker Compose is
+compose: ## examples/deploy/compose, started and tried, where Docker Compose is
 	@scripts/compose
 
-manifests: ## deploy/kubernetes and deploy/compose against the types and schemas of their programs, and the Dockerfile
-	@go run -C scripts/manifests . "$(CURDIR)/deploy"
+manifests: ## examples/deploy/kubernetes and examples/deploy/compose against the types and schemas of their programs, and the Dockerfile
+	@go run -C scripts/manifests . "$(CURDIR)/examples/deploy"

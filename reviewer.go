@@ -3,7 +3,6 @@ package bailiwick
 import (
 	"context"
 
-	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
@@ -194,70 +193,6 @@ func (d *desk) Value(ctx context.Context, id string, at review.Place) (w *review
 		return nil, err
 	}
 	return w, nil
-}
-
-// Approve implements Reviewer.
-func (d *desk) Approve(ctx context.Context, id, digest, comment string) (*review.Sheet, error) {
-	return d.approve(ctx, "approve", id, change.Verdict{Digest: digest, Comment: comment})
-}
-
-// BreakGlass implements Reviewer.
-func (d *desk) BreakGlass(ctx context.Context, id, digest, reason string) (*review.Sheet, error) {
-	return d.approve(ctx, "break_glass", id, change.Verdict{Digest: digest, Comment: reason, Broken: true})
-}
-
-// approve approves the change id, if the rules of this moment still allow it to the reviewer and to the agent. The last approval that
-// was needed starts the change, once its record is in the audit.
-func (d *desk) approve(ctx context.Context, name, id string, v change.Verdict) (*review.Sheet, error) {
-	return d.sheet(ctx, name, id, audit.Approved, func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
-		if err := c.approvable(ctx, found, v); err != nil {
-			return nil, err
-		}
-		done, err := c.changes().Approve(ctx, id, d.who, v)
-		if err != nil || done.State != change.Granted {
-			return done, err
-		}
-		if err := d.gateway.record(ctx, id); err != nil {
-			return nil, err
-		}
-		return d.gateway.settleSoon(ctx, done)
-	})
-}
-
-// approvable returns nil if the reviewer sees all of a change, has opened what its sheet cuts, and nothing else that the
-// queue doesn't know speaks against v.
-func (c *Call) approvable(ctx context.Context, found *change.Change, v change.Verdict) error {
-	if check, err := c.sighted(ctx, found); err != nil {
-		p := *problem.Of(err) // a copy: the same call may succeed later, when the source can be reached
-		p.Detail, p.Suggestion = "what you see of it can't be looked at now ("+p.Detail+"); nothing was decided", "Send the same again later"
-		return &p
-	} else if !check.OK && !(v.Broken && check.Name == deniedCheck) {
-		return &problem.Error{Code: problem.PermissionDenied, Kind: check.Name, Detail: check.Detail}
-	}
-	s := review.New(found, visibility.Of(c.policy, c.who, c.gateway.masks), review.Viewer{Human: c.who.Owner, Reviewer: true})
-	unopened, err := evidence.Opened(ctx, c.gateway.options.Used, c.who.Person(), s)
-	if err != nil {
-		return storeFailed(err)
-	}
-	for _, check := range unopened {
-		if !check.OK {
-			return &problem.Error{Code: problem.Conflict, Kind: "unopened", Detail: check.Detail, Suggestion: `open it in the console, or with "bailiwick changes value"`}
-		}
-	}
-	if doubts := visibility.Doubts(found, visibility.Of(c.policy, c.who, c.gateway.masks)); doubts != nil && !v.Broken {
-		return &problem.Error{Code: problem.Conflict, Kind: "described", Detail: doubts[0].Detail}
-	}
-	if _, err := c.draft(ctx, found); err != nil {
-		return &problem.Error{Code: problem.Conflict, Kind: "policy", Detail: allowed(err).Detail}
-	}
-	return nil
-}
-
-// Reject implements Reviewer.
-func (d *desk) Reject(ctx context.Context, id, reason string) (*review.Sheet, error) {
-	return d.sheet(ctx, "reject", id, audit.Rejected, func(ctx context.Context, c *Call, _ *change.Change) (*change.Change, error) {
-		return c.changes().Reject(ctx, id, d.who, reason)
-	})
 }
 
 // Comment implements Reviewer.

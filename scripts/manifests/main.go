@@ -1,4 +1,4 @@
-// Command manifests checks the files of deploy/: those for Kubernetes against the Go types of its API, where an unknown field
+// Command manifests checks the files of examples/deploy/: those for Kubernetes against the Go types of its API, where an unknown field
 // is a fault, that of Compose with Compose's own loader and schema, and the Dockerfile with the parser of BuildKit. It holds
 // them to what docs/deploying.md promises.
 package main
@@ -25,7 +25,7 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: manifests FOLDER   (deploy/)")
+		fmt.Fprintln(os.Stderr, "usage: manifests FOLDER   (examples/deploy/)")
 		os.Exit(2)
 	}
 	n, err := manifests(filepath.Join(os.Args[1], "kubernetes"))

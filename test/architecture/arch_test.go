@@ -97,7 +97,7 @@ var mayImport = map[string]string{
 	"internal/result/cursor":      "policy problem value",
 	"audit":                       "problem value",
 	"limit":                       "internal/fair problem",
-	".":                           "action audit change identity internal/fair internal/functions internal/objects internal/once internal/openapi/response internal/openapi/validate internal/policyreport internal/remark internal/result/labels internal/result/listed internal/result/mask internal/result/redact internal/result/pages internal/review internal/review/evidence internal/review/feed internal/review/parties internal/review/remade internal/review/visibility internal/rules/calls internal/rules/derivation internal/rules/guard internal/rules/schemacheck internal/rules/writes internal/subscribers internal/trace limit policy problem query schema source value write",
+	".":                           "action audit change identity internal/fair internal/functions internal/objects internal/once internal/openapi/response internal/openapi/validate internal/policyreport internal/remark internal/result/cursor internal/result/labels internal/result/listed internal/result/mask internal/result/redact internal/result/pages internal/review internal/review/evidence internal/review/feed internal/review/parties internal/review/remade internal/review/visibility internal/rules/calls internal/rules/derivation internal/rules/guard internal/rules/schemacheck internal/rules/writes internal/subscribers internal/trace limit policy problem query schema source value write",
 
 	// sources and clients
 	"internal/connect":               "identity internal/netguard internal/once problem",

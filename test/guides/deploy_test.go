@@ -14,14 +14,14 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// TestUnit has systemd read the unit of deploy/systemd, and judge how much it leaves a service that was taken over: 0 is
+// TestUnit has systemd read the unit of examples/deploy/systemd, and judge how much it leaves a service that was taken over: 0 is
 // nothing, 10 all of the machine.
 func TestUnit(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		t.Skip("LEFT OUT: the systemd unit, because systemd-analyze is not here")
 	}
-	unit, err := os.ReadFile("../../deploy/systemd/bailiwick.service")
+	unit, err := os.ReadFile("../../examples/deploy/systemd/bailiwick.service")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,10 +45,10 @@ func TestUnit(t *testing.T) {
 	}
 }
 
-// TestRestricted holds deploy/kubernetes/deployment.yaml to the Pod Security standard "restricted", which its namespace enforces: the
+// TestRestricted holds examples/deploy/kubernetes/deployment.yaml to the Pod Security standard "restricted", which its namespace enforces: the
 // fields that must be set, and those that must not.
 func TestRestricted(t *testing.T) {
-	text, err := os.ReadFile("../../deploy/kubernetes/deployment.yaml")
+	text, err := os.ReadFile("../../examples/deploy/kubernetes/deployment.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
