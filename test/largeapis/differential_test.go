@@ -71,8 +71,8 @@ func (d *differential) compare(t *testing.T, p *pair, body value.Value) {
 	t.Helper()
 	d.bodies++
 	text := string(body.AppendJSON(nil))
-	open, _ := p.ours(p.openly, body)
-	strict, unknown := p.ours(p.strictly, body)
+	_, open := p.ours(p.openly, body)
+	unknown, strict := p.ours(p.strictly, body)
 	if open == nil {
 		d.accepted++
 	} else {
@@ -228,14 +228,14 @@ func below(s *openapi3.Schema) (out []*openapi3.Schema) {
 	return out
 }
 
-// ours returns the first fault of a body; and "unknown" if unknown names are all that is wrong, or unheard if that is one.
-func (p *pair) ours(c *validate.Checker, body value.Value) (found error, unknown string) {
+// ours returns the first fault of a body; before it, "unknown" if unknown names are all that is wrong, or unheard if that is one.
+func (p *pair) ours(c *validate.Checker, body value.Value) (unknown string, found error) {
 	_, err := c.Check(context.Background(), p.op, validate.Arguments{Body: body, HasBody: true, Media: p.content.MediaType})
 	if err == nil {
-		return nil, ""
+		return "", nil
 	}
 	if problem.CodeOf(err) != problem.InvalidArgument {
-		return err, ""
+		return "", err
 	}
 	for _, f := range problem.Of(err).Faults {
 		if !strings.HasPrefix(f.Pointer, "/body") {
@@ -246,12 +246,12 @@ func (p *pair) ours(c *validate.Checker, body value.Value) (found error, unknown
 		}
 		switch {
 		case f.Rule != "unknown":
-			return found, ""
+			return "", found
 		case strings.Contains(f.Pointer, unheard):
 			unknown = unheard
 		}
 	}
-	return found, unknown
+	return unknown, found
 }
 
 func (p *pair) theirs(t *testing.T, body value.Value) error {
