@@ -66,6 +66,7 @@ func samples() []*review.Sheet {
 		bulk.Items = append(bulk.Items, review.Item{Op: "update", Class: "tracker.issues", Key: fmt.Sprintf("CHK-%d", 40+i*3), Fields: []review.Field{
 			{Path: "status", Type: "text", Before: text("Todo"), After: text("Backlog")}}})
 	}
+	bulk.Items[7].Action, bulk.Items[7].Says = "update_status", "Send CHK-61 to the backlog"
 
 	gone := sample(14, "Delete the project “Old website” with all that hangs on it")
 	gone.Op, gone.Classes, gone.Fields, gone.Risk, gone.Rule, gone.Need = "delete", []string{"tracker.projects"}, nil, change.High, "review[0]", 2
@@ -98,6 +99,8 @@ func samples() []*review.Sheet {
 
 	second := sample(19, "Estimate PAY-300")
 	second.Version, second.Replaces, second.Asker = 2, id(10), "ines"
+	second.Items = append(second.Items, review.Item{Op: "update", Class: "tracker.issues", Key: "PAY-301", Label: "Retry of payouts", Action: "update_status",
+		Says: "Send PAY-301 back to the backlog", Fields: []review.Field{{Path: "status", Type: "text", Before: text("Review"), After: text("Backlog")}}})
 	second.Since = []review.Item{{Op: "changed", Class: "tracker.issues", Key: "PAY-300", Fields: []review.Field{{Path: "estimate", Type: "number", Before: kind("number", "8"), After: kind("number", "5")}}}}
 	second.Thread = []review.Said{{By: "ines", Event: change.EventAsked, Text: "Eight days are too many.", Version: 1, Earlier: true, At: now.Add(-3 * time.Minute)},
 		{By: "triage-bot", Event: change.EventAnswered, Text: "Jonas said eight.", Agent: true, Version: 1, Earlier: true, At: now.Add(-2 * time.Minute)},

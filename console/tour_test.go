@@ -59,6 +59,9 @@ func TestBrowserTour(t *testing.T) {
 		}
 		for _, p := range pages {
 			p.at.open("/console" + p.path)
+			if p.name == "versions" || p.name == "bulk" { // one of their writes was made by an action
+				p.at.waitFor(`document.querySelector("main").textContent.includes("by the action update_status")`)
+			}
 			if wrong := eval[string](p.at, look); wrong != "" {
 				t.Errorf("%s%s:\n%s", p.name, screen.name, wrong)
 			}

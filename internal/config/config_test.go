@@ -90,7 +90,7 @@ func condition(t *testing.T, s string) *expression.Condition {
 
 // same compares configurations by their contents: filters as where objects, without their places in the file.
 var same = cmp.Options{
-	cmpopts.IgnoreUnexported(config.Config{}),
+	cmpopts.IgnoreUnexported(config.Config{}, readback.Rule{}),
 	cmp.Comparer(func(a, b query.Filter) bool {
 		return a == nil && b == nil || a != nil && b != nil && query.Print(a).String() == query.Print(b).String()
 	}),

@@ -279,6 +279,10 @@ func TestChangeRefusedByTheDatabase(t *testing.T) {
 	for _, c := range []struct{ writes, want string }{
 		{`{"op": "create", "class": "issues", "data": {"title": "x", "points": -1}}`, `/data/points points must be at least 0, not -1`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"code": "b"}}`, `/data/code another record of issues has the same code: the record "2"`},
+		{`[{"op": "update", "class": "issues", "id": "1", "data": {"n": 1}}, {"op": "create", "class": "issues", "data": {"title": "y", "code": "b"}}]`,
+			`/writes/1/data/code another record of issues has the same code: the record "2"`},
+		{`[{"op": "update", "class": "issues", "id": "1", "data": {"n": 1}}, {"op": "create", "class": "comments", "data": {"body": "y", "issue_id": 9}}]`,
+			`/writes/1/data/issue_id issue_id leads to no record of issues`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"code": "a", "n": 1}}`, ""},                                           // its own
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"code": "taken"}}`, "another record has the same code"},               // a hidden record's
 		{`[{"op": "delete", "class": "issues", "id": "2"}, {"op": "update", "class": "issues", "id": "1", "data": {"code": "b"}}]`, ""}, // it frees the value

@@ -62,7 +62,7 @@ func (p *Plan) Pointers() (out []Lookup) {
 				continue
 			}
 			where := query.Compare{Path: query.Path{s.Points.TargetKey}, Op: query.Eq, Value: s.Value}
-			out = append(out, Lookup{Find: &query.Find{Class: s.Points.Target, Where: where, Limit: 1, Raw: true}, wanted: true, at: "/data/" + s.Field.Name,
+			out = append(out, Lookup{Find: &query.Find{Class: s.Points.Target, Where: where, Limit: 1, Raw: true}, wanted: true, at: p.Items[i].at + "/data/" + s.Field.Name,
 				detail: fmt.Sprintf("%s leads to no record of %s", s.Field.Name, s.Points.Target)})
 		}
 	}

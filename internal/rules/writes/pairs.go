@@ -59,7 +59,7 @@ func (i *Item) leaves(name string, before value.Value) (f *schema.Field, v value
 	v, _ = before.Get(name)
 	if set := slices.IndexFunc(i.Sets, func(s Set) bool { return s.Field.Name == name }); set >= 0 {
 		if v = i.Sets[set].Value; !i.Sets[set].Forced {
-			at = "/data/" + name
+			at = i.at + "/data/" + name
 		}
 	}
 	return f, v, at

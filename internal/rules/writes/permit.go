@@ -84,6 +84,7 @@ type Item struct {
 	Write write.Write  // as given; for a call, with the request it sends
 	Call  calls.Permit // for a call
 
+	at     string // the pointer of the write in the request; "" for the only one
 	policy *policy.Policy
 	who    identity.Principal
 }

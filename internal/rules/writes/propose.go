@@ -132,6 +132,7 @@ func planOf(ctx context.Context, p *policy.Policy, principal identity.Principal,
 			return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: "one change writes to one source: this is of another than the first",
 				Suggestion: "propose a change for each source"}
 		}
+		item.at = at
 		plan.Source, plan.Items = source, append(plan.Items, item)
 	}
 	return plan, nil
