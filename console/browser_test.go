@@ -152,11 +152,11 @@ func (b *tab) is(script string) bool {
 	return yes && err == nil
 }
 
-// waitFor waits until a script returns true, and returns how long that took.
+// waitFor waits until a script returns true of a page that is all there, and returns how long that took.
 func (b *tab) waitFor(script string) time.Duration {
 	b.t.Helper()
 	start := time.Now()
-	for !b.is(script) {
+	for !b.is(`document.readyState !== "loading" && (` + script + `)`) {
 		if time.Since(start) > 60*time.Second {
 			b.shoot("failed", false)
 			b.t.Fatalf("still not so: %s\n%s\n%s", script, eval[string](b, `"hidden " + document.hidden + ", live " + JSON.stringify(document.getElementById("live")?._htmx?.sse ?? null, ["attempt", "lastEventId", "status", "cancelled"])`),
