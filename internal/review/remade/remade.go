@@ -67,11 +67,28 @@ func (m Maker) other(ctx context.Context, c *change.Change, now time.Time) (stri
 		return "", err
 	}
 	for i := range plan.Items {
-		if !change.Same(write.Print(plan.Items[i].Write), c.Writes[i]) {
+		if !change.Same(m.qualified(write.Print(plan.Items[i].Write)), m.qualified(c.Writes[i])) {
 			return c.From(i).Action, nil
 		}
 	}
 	return "", nil
+}
+
+// qualified returns a printed write with the full name of its class: a program that makes the write of an action itself may
+// leave out the source.
+func (m Maker) qualified(w value.Value) value.Value {
+	class, _ := w.Get("class")
+	v, err := m.Policy.View(m.Who, class.Text(), "", true)
+	if err != nil {
+		return w
+	}
+	members := slices.Clone(w.Members())
+	for i := range members {
+		if members[i].Name == "class" {
+			members[i].Value = value.OfString(v.Class().FullName())
+		}
+	}
+	return value.OfObject(members)
 }
 
 // invoked returns the action that the i-th write of c came from, and how it was called.
