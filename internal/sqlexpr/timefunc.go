@@ -42,6 +42,9 @@ func ofTime() map[string]function {
 			if typed.Numeric(a[0].Kind()) { // seconds since 1970
 				return f.moved(moment(0), a[0], "second", false, f.place())
 			}
+			if typed.Dynamic(a[0].Kind()) && !a[0].IsNull() { // a number of it would be taken for milliseconds
+				return Node{}, Unsupported(f.place(), "cast it: x::bigint for seconds since 1970, x::timestamp for a date", "to_timestamp takes a number or a text, and the type of this isn't known before it is read")
+			}
 			d, err := f.date(&a[0], "to_timestamp")
 			return computedOf(d, f.place()), err
 		}},
