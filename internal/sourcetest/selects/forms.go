@@ -16,7 +16,7 @@ var constants = map[Kind][]string{
 var forms = map[Kind][]string{
 	Integer: {
 		"({i} {+|-|*|/|%} {i})", "({i} {+|-|*|/|%} {i})", "(- {i})", "{abs|abs|sign|floor|ceil}({i})::bigint", "mod({i}, {i})",
-		"{length|char_length|character_length}({t})", "position({'a'|'o'|'Os'|''|'%'} in {t})", "strpos({t}, {t})", "({t})::integer", "trunc({d})::integer", "({d})::integer", "({b})::integer",
+		"{length|char_length|character_length}({t})", "position({'a'|'o'|'Os'|''|'%'} in {t})", "strpos({t}, {t})", "({t})::integer", "trunc({d})::integer", "({b})::integer",
 		"extract({year|month|day|hour|quarter|dow|doy|week|isodow|isoyear|minute|second} FROM {s})::integer", "date_part('{year|month|day|hour|dow|isodow}', {s})::integer",
 		"extract({year|month|day|hour|dow} FROM (({s}) AT TIME ZONE '{Europe/Oslo|America/New_York|Asia/Kolkata|UTC}'))::integer",
 		"extract({epoch|day|hour|minute|second} FROM ({s} - {s}))::bigint", "extract({year|month} FROM age({s}, {s}))::integer", "extract(epoch FROM {s})::bigint", "({y} - {y})",
@@ -55,7 +55,7 @@ var foreign = map[Kind][]string{
 	Integer: {
 		"{year|month|day|dayofmonth|hour|minute|second|quarter|week|weekofyear|dayofyear|dayofweek}({s})", "datediff({s}, {s})", "{datediff|date_diff}({day|month|year}, {s}, {s})", "timestampdiff({DAY|MONTH|YEAR|HOUR}, {s}, {s})",
 		"{unix_timestamp|unixepoch}({s})", "instr({t}, {t})", "{locate|charindex}({t}, {t})", "len({t})", "json_array_length({j})", "div({i}, {i})", "{ifnull|nvl|max|min}({i}, {i})",
-		"{iif|if}({c}, {i}, {i})", "datepart('{year|month}', {s})", "({i} {DIV|MOD} {i})", "CAST({t} AS {signed|unsigned|int})", "round({d})::integer",
+		"{iif|if}({c}, {i}, {i})", "datepart('{year|month}', {s})", "({i} {DIV|MOD} {i})", "CAST({t} AS {signed|unsigned|int})", "round({d})::integer", "({d})::integer",
 	},
 	Double: {"julianday({s})", "round((log10(abs({d}) + 1)), 6)", "pow({d}, 2)", "truncate({d}, {0|1})", "round({d}, {0|1|2})", "CAST({i} AS {real|float|decimal})"},
 	Text: {
