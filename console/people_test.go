@@ -115,7 +115,7 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// A doubtful issuer refuses whoever comes back from it.
+// A sign-in through a doubtful issuer is refused.
 type doubtful struct{ kind string }
 
 func (doubtful) Name() string { return "Vouch" }

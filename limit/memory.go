@@ -33,7 +33,8 @@ func NewMemory(most int64) *Memory {
 	return &Memory{fair.New(fair.Bounds{Slots: n, Tenant: part, Owner: part, Each: part, Queue: math.MaxInt, Patience: memoryWait})}
 }
 
-// Rows returns rows, which take memory of m for who while they are read, and yield the error of Take if there is none.
+// Rows returns rows with memory of m taken for the principal who while they are read. They yield the error of Take where
+// there is none.
 func Rows[R any](ctx context.Context, m *Memory, who fair.Who, rows iter.Seq2[R, error]) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		release, err := m.Take(ctx, who)

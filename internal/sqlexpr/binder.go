@@ -188,3 +188,9 @@ func Kept(x *Node) Node {
 	}
 	return n
 }
+
+// computed reports whether e is a value that a group or a window has computed.
+func (b *Binder) computed(e sqlparse.Expr) bool {
+	_, ok := b.Names.Computed(e)
+	return ok
+}

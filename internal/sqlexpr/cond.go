@@ -393,8 +393,3 @@ func (b *Binder) any(e *sqlparse.Any) (Cond, error) {
 	}
 	return out.Negated(negate), nil
 }
-
-func (b *Binder) computed(e sqlparse.Expr) bool {
-	_, ok := b.Names.Computed(e)
-	return ok
-}

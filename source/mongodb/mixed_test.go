@@ -12,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source/mongodb"
 )
 
@@ -37,15 +38,7 @@ func mixedTypes(t *testing.T, o mongodb.Options) {
 			t.Fatal(err)
 		}
 	}
-	s, err := mongodb.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	classes, _, err := s.Describe(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, classes := described(t, o)
 	free, err := policy.New(policy.Rules{Unlisted: true}, classes)
 	if err != nil {
 		t.Fatal(err)
@@ -119,15 +112,7 @@ func TestComputedNumbers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := mongodb.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	classes, _, err := s.Describe(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, classes := described(t, o)
 	p, err := policy.New(policy.Rules{Unlisted: true}, classes)
 	if err != nil {
 		t.Fatal(err)
@@ -143,4 +128,19 @@ func TestComputedNumbers(t *testing.T) {
 	if rows, err := sourcetest.Collect(t.Context(), s, permit); err != nil || len(rows) != 1 || rows[0][0].String() != "4.5" {
 		t.Errorf("%v, %v; want 4.5", rows, err)
 	}
+}
+
+// described opens a source, and returns it with its classes.
+func described(t *testing.T, o mongodb.Options) (*mongodb.Source, []schema.Class) {
+	t.Helper()
+	s, err := mongodb.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	classes, _, err := s.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, classes
 }
