@@ -184,9 +184,6 @@ func (j *Journal) Close() error {
 	defer j.mu.Unlock()
 	j.closed = true
 	j.release()
-	if j.lockFile != nil {
-		err = errors.Join(err, j.lockFile.Close())
-		j.lockFile = nil
-	}
+	j.forget()
 	return err
 }

@@ -9,46 +9,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
-
-// lock takes the lock of the folder, which holds for one process and one goroutine.
-func (j *Journal) lock() (unlock func(), err error) {
-	j.mu.Lock()
-	if j.closed {
-		j.mu.Unlock()
-		return nil, ErrClosed
-	}
-	path, late := filepath.Join(j.dir, "lock"), time.Now().Add(patience)
-	for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
-		if j.lockFile == nil {
-			if j.lockFile, err = openLock(j.dir, path); err != nil {
-				break
-			}
-		}
-		var ok bool
-		if ok, err = tryLock(j.lockFile); err != nil {
-			break
-		}
-		if ok && same(j.lockFile, path) {
-			return func() { unlockFile(j.lockFile); j.mu.Unlock() }, nil
-		}
-		if ok { // it was removed by a process that closed the journal
-			_ = j.lockFile.Close()
-			j.lockFile = nil
-			continue
-		}
-		if time.Now().After(late) {
-			err = ErrLocked
-			break
-		}
-		time.Sleep(wait)
-	}
-	j.mu.Unlock()
-	return nil, err
-}
 
 // segments returns the names of all segments in the order of their records.
 func (j *Journal) segments() ([]string, error) {

@@ -31,8 +31,6 @@ const (
 	// A segment grows by zeros ahead of what is written, because a sync that needn't change the file's size takes half
 	// the time.
 	leastAhead, mostAhead = 16 << 10, 256 << 10
-
-	patience = 10 * time.Second // for the lock of another process
 )
 
 // Errors of a Journal.
@@ -62,20 +60,22 @@ type Journal struct {
 	dir     string
 	options Options
 
-	mu       sync.Mutex // held with the lock of the folder
-	closed   bool
-	lockFile *os.File
-	mark     []byte // as this process wrote it last
-	current  file   // nil for none
-	name     string // of current
-	end      int64  // of the last frame in current
-	ahead    int64  // the size of current
-	head     audit.Head
-	own      audit.Head  // the last that this process appended
-	fault    bool        // a write or a sync failed; Fold repairs it
-	behind   int64       // bytes of the segments that are not folded
-	syncing  *time.Timer // nil when everything is synced
-	buf      []byte
+	mu        sync.Mutex // held with the lock of the folder
+	closed    bool
+	lockFile  *os.File
+	folder    *os.File // whose lock decides which process is next to take that of lockFile
+	unordered bool     // some process keeps the lock of the folder
+	mark      []byte   // as this process wrote it last
+	current   file     // nil for none
+	name      string   // of current
+	end       int64    // of the last frame in current
+	ahead     int64    // the size of current
+	head      audit.Head
+	own       audit.Head  // the last that this process appended
+	fault     bool        // a write or a sync failed; Fold repairs it
+	behind    int64       // bytes of the segments that are not folded
+	syncing   *time.Timer // nil when everything is synced
+	buf       []byte
 }
 
 // A file is a segment being written.

@@ -1,0 +1,94 @@
+package journal
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// How long a process waits for the lock of another one, and how long of it for its turn.
+const (
+	patience = 10 * time.Second
+	queueing = time.Second
+)
+
+// lock takes the lock of the folder, which holds for one process and one goroutine. The kernel gives the lock of a file to
+// any process that asks, and one that appends batch after batch asks again before another one looks. So the lock of the
+// folder itself is taken first, and given back with that of the file taken: a process that waits is the next one. A process
+// that was stopped while it waited keeps its turn; the others go on without turns until it is given back.
+func (j *Journal) lock() (unlock func(), err error) {
+	j.mu.Lock()
+	if j.closed {
+		j.mu.Unlock()
+		return nil, ErrClosed
+	}
+	begun, turn := time.Now(), false
+	for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
+		if err = j.reach(); err != nil {
+			break
+		}
+		if !turn {
+			// Some file systems have no locks of folders. There the order is the kernel's.
+			turn, err = tryLock(j.folder)
+			turn = turn || err != nil
+		}
+		ok := false
+		j.unordered = !turn && (j.unordered || time.Since(begun) > queueing)
+		if turn || j.unordered {
+			if ok, err = tryLock(j.lockFile); err != nil {
+				break
+			}
+		}
+		if ok && same(j.lockFile, j.lockFile.Name()) {
+			unlockFile(j.folder)
+			return func() { unlockFile(j.lockFile); j.mu.Unlock() }, nil
+		}
+		if ok { // it was removed by a process that closed the journal
+			j.forget()
+			turn = false
+			continue
+		}
+		if time.Since(begun) > patience {
+			err = ErrLocked
+			break
+		}
+		if turn {
+			wait = time.Millisecond // no other process asks meanwhile
+		}
+		time.Sleep(wait)
+	}
+	if j.folder != nil {
+		unlockFile(j.folder)
+	}
+	j.mu.Unlock()
+	return nil, err
+}
+
+// reach opens the files whose locks lock takes, unless they are open.
+func (j *Journal) reach() (err error) {
+	if j.lockFile == nil {
+		if j.lockFile, err = openLock(j.dir, filepath.Join(j.dir, "lock")); err != nil {
+			j.lockFile = nil
+			return err
+		}
+	}
+	if j.folder == nil {
+		if j.folder, err = os.Open(j.dir); err != nil {
+			j.folder = nil
+			return err
+		}
+	}
+	return nil
+}
+
+// forget closes the files whose locks lock takes.
+func (j *Journal) forget() {
+	if j.lockFile != nil {
+		_ = j.lockFile.Close() // it was written to without a buffer
+		j.lockFile = nil
+	}
+	if j.folder != nil {
+		_ = j.folder.Close()
+		j.folder = nil
+	}
+}
