@@ -78,23 +78,23 @@ func (g *Gateway) due(ctx context.Context, id string) error {
 	if c.State != change.Granted && c.State != change.Applying {
 		return nil
 	}
-	_, err = g.apply(context.WithoutCancel(ctx), id) // an apply that has begun is finished even if the server stops
+	_, err = g.apply(context.WithoutCancel(ctx), id, change.Approved{}) // an apply that has begun is finished even if the server stops
 	if problem.CodeOf(err) == problem.Conflict {
 		return nil // another executor was faster
 	}
 	return err
 }
 
-// settleSoon applies an approved change and returns it once it has ended, or as it is after a few seconds. The apply
-// goes on even if the caller disconnects.
-func (g *Gateway) settleSoon(ctx context.Context, c *change.Change) (*change.Change, error) {
+// settleSoon applies an approved change, whose lease may be held, and returns it once it has ended, or as it is after a few
+// seconds. The apply goes on even if the caller disconnects.
+func (g *Gateway) settleSoon(ctx context.Context, c *change.Change, held change.Approved) (*change.Change, error) {
 	if before, err := g.options.Changes.Before(ctx, c); err != nil || before != nil {
 		return c, err
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		g.apply(context.WithoutCancel(ctx), c.ID) // a failure is stored in the change, or an executor tries again
+		g.apply(context.WithoutCancel(ctx), c.ID, held) // a failure is stored in the change, or an executor tries again
 	}()
 	wait, cancel := context.WithTimeout(ctx, soon)
 	defer cancel()
@@ -118,42 +118,50 @@ func (g *Gateway) settleSoon(ctx context.Context, c *change.Change) (*change.Cha
 	}
 }
 
-// apply takes an approved change through policy again and has its source write it once. The returned change has the
-// outcome; an error means that this process could not finish it.
-func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err error) {
+// apply takes an approved change through policy again and has its source write it once. It claims the change, unless the
+// lease is held. The returned change has the outcome; an error means that this process could not finish it.
+func (g *Gateway) apply(ctx context.Context, id string, held change.Approved) (c *change.Change, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = problem.Panicked(r)
 		}
 	}()
-	queue := g.options.Changes
-	found, err := queue.Get(ctx, id)
+	// One version of the rules decides until the end, and the records of the steps name it.
+	e := execution{gateway: g, policy: g.rules(ctx, g.force.Load().policy)}
+	e.queue = g.options.Changes.Under(e.policy.Version())
+	if _, err := held.Change(); err == nil {
+		return e.carry(ctx, held)
+	}
+	found, err := e.queue.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	before, err := queue.Before(ctx, found)
+	before, err := e.queue.Before(ctx, found)
 	if err != nil || before != nil && !before.State.Ended() {
 		return found, err
 	}
-	// One version of the rules decides until the end, and the records of the steps name it.
-	e := execution{gateway: g, policy: g.rules(ctx, g.force.Load().policy), queue: queue}
-	e.queue = queue.Under(e.policy.Version())
-	if err := g.record(ctx, id); err != nil { // record the decisions before applying
+	if err := e.queue.Drain(ctx, id, g.options.Audit); err != nil { // record the decisions before applying
 		return nil, err
 	}
-	approved, err := e.queue.Claim(ctx, id, g.holder)
+	if held, err = e.queue.Claim(ctx, id, g.holder); err != nil {
+		return nil, err
+	}
+	if before != nil { // the change has never been claimed before: it has waited from the start
+		return e.conclude(ctx, held, change.EventFailed, change.Outcome{Code: string(problem.Conflict), Kind: "dependence",
+			Detail: fmt.Sprintf("it was to run after %s, which is %s; nothing was written", before.ID, before.State)})
+	}
+	return e.carry(ctx, held)
+}
+
+// carry carries out a change whose lease is held.
+func (e *execution) carry(ctx context.Context, held change.Approved) (*change.Change, error) {
+	g := e.gateway
+	c, err := held.Change()
 	if err != nil {
 		return nil, err
 	}
-	if c, err = approved.Change(); err != nil {
-		return nil, err
-	}
-	if before != nil { // c has never been claimed before: it has waited from the start
-		return e.conclude(ctx, approved, change.EventFailed, change.Outcome{Code: string(problem.Conflict), Kind: "dependence",
-			Detail: fmt.Sprintf("it was to run after %s, which is %s; nothing was written", before.ID, before.State)})
-	}
 	// A write that can't be recorded is not made. Another executor takes it over when the lease expires.
-	if err := g.record(ctx, id); err != nil {
+	if err := g.record(ctx, c.ID); err != nil {
 		return nil, err
 	}
 	most := applyTime
@@ -162,14 +170,14 @@ func (g *Gateway) apply(ctx context.Context, id string) (c *change.Change, err e
 	}
 	writing, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	event, outcome, err := e.write(writing, approved, c)
+	event, outcome, err := e.write(writing, held, c)
 	if err != nil {
 		return nil, err
 	}
 	if event == change.EventApplied && ofClass(c) {
 		g.described(writing) // describe before the change shows as applied; an executor sees the event, tries again and reports errors
 	}
-	return e.conclude(ctx, approved, event, outcome)
+	return e.conclude(ctx, held, event, outcome)
 }
 
 // An execution is one attempt to apply a change, under the rules in force when it began.

@@ -33,14 +33,14 @@ func (d *desk) approve(ctx context.Context, name, id string, v change.Verdict) (
 		if err := c.approvable(ctx, found, v); err != nil {
 			return nil, err
 		}
-		done, err := c.changes().Approve(ctx, id, d.who, v)
-		if err != nil || done.State != change.Granted {
+		done, held, err := c.changes().ApproveFor(ctx, id, d.who, v, d.gateway.holder)
+		if err != nil || done.State != change.Granted && done.State != change.Applying {
 			return done, err
 		}
 		if err := d.gateway.record(ctx, id); err != nil {
 			return nil, err
 		}
-		return d.gateway.settleSoon(ctx, done)
+		return d.gateway.settleSoon(ctx, done, held)
 	})
 }
 

@@ -39,7 +39,7 @@ func (c *Call) Propose(ctx context.Context, r write.Request) (*review.Sheet, err
 	}
 	c.did = audit.Proposed
 	if kept.State == change.Granted {
-		if kept, err = c.gateway.settleSoon(ctx, kept); err != nil {
+		if kept, err = c.gateway.settleSoon(ctx, kept, change.Approved{}); err != nil {
 			return nil, err
 		}
 	}

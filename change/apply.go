@@ -15,16 +15,25 @@ func (q *Queue) Claim(ctx context.Context, id, holder string) (Approved, error) 
 	if err != nil {
 		return Approved{}, err
 	}
-	fence := c.Lease.Fence + 1
+	guard, err := q.claim(c, holder)
+	if err == nil {
+		err = q.swap(ctx, c, guard)
+	}
+	if err != nil {
+		return Approved{}, err
+	}
+	return Approved{c}, nil
+}
+
+// claim takes the step by which holder takes the lease of c, and returns the conditions of storing it.
+func (q *Queue) claim(c *Change, holder string) (Guard, error) {
 	guard := Guard{Unexpired: true, Recorded: true, Lease: q.o.Lease}
 	if c.State == Applying {
 		guard.Unexpired, guard.Lapsed = false, true // a change being applied is completed even if it has expired
 	}
-	c.Lease.Holder, c.Lease.Fence = holder, fence
-	if err := q.move(ctx, c, EventClaimed, Step{Comment: holder, Actor: q.actor(c.Agent)}, guard); err != nil {
-		return Approved{}, err
-	}
-	return Approved{c}, nil
+	c.Lease.Holder = holder
+	c.Lease.Fence++
+	return guard, c.take(EventClaimed, Step{Comment: holder, Actor: q.actor(c.Agent)})
 }
 
 // Sending records that a is about to be sent to a target that keeps no marker of completed changes. From then on it

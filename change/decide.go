@@ -46,27 +46,50 @@ type Verdict struct {
 // principal that has approved already or isn't Eligible, and a digest other than the change's current one. Breaking
 // the glass (v.Broken) needs the scope operator and a comment, and no other approval.
 func (q *Queue) Approve(ctx context.Context, id string, p identity.Principal, v Verdict) (*Change, error) {
-	c, err := q.Get(ctx, id)
-	if err != nil {
-		return nil, err
+	c, _, err := q.ApproveFor(ctx, id, p, v, "")
+	return c, err
+}
+
+// ApproveFor is Approve, and Claim by holder in the same transaction, if the change is approved then and waits for no
+// other, and the log has its earlier steps and gets these in that transaction. Otherwise the Approved is the zero one.
+func (q *Queue) ApproveFor(ctx context.Context, id string, p identity.Principal, v Verdict, holder string) (c *Change, held Approved, err error) {
+	if c, err = q.Get(ctx, id); err != nil {
+		return nil, held, err
 	}
 	if err := q.mayApprove(c, p, v); err != nil {
-		return nil, err
+		return nil, held, err
 	}
 	by := PartyOf(p)
 	d := Decision{By: by, Approve: true, Digest: v.Digest, Comment: v.Comment, Broken: v.Broken, Single: q.own(by, c)}
 	if d.At, err = q.store.Now(ctx); err != nil {
-		return nil, failed(err)
+		return nil, held, failed(err)
 	}
 	c.Decisions = append(c.Decisions, d)
 	event := EventDecided
 	if v.Broken || len(c.Approvers()) >= c.Need {
 		event = EventApproved
 	}
-	if err := q.move(ctx, c, event, Step{By: by.Owner, Comment: loud(d), Broken: d.Broken, Actor: q.actor(by)}, Guard{Unexpired: true}); err != nil {
-		return nil, err
+	if err := c.take(event, Step{By: by.Owner, Comment: loud(d), Broken: d.Broken, Actor: q.actor(by)}); err != nil {
+		return nil, held, err
 	}
-	return c, nil
+	if event == EventApproved && holder != "" && len(c.After) == 0 && q.o.Audited {
+		claimed := *c
+		claimed.History = slices.Clone(c.History)
+		guard, err := q.claim(&claimed, holder)
+		if err == nil {
+			err = q.swap(ctx, &claimed, guard)
+		}
+		if err == nil {
+			return &claimed, Approved{&claimed}, nil
+		}
+		if problem.Of(err).Kind != "unrecorded" { // what a process of before has left in the outbox
+			return nil, held, err
+		}
+	}
+	if err := q.swap(ctx, c, Guard{Unexpired: true}); err != nil {
+		return nil, held, err
+	}
+	return c, held, nil
 }
 
 // mayApprove returns why principal may not approve c with v, or nil. Breaking the glass passes four eyes alone, and needs the scope

@@ -25,6 +25,10 @@ type Options struct {
 	Lease  time.Duration // how long an executor may take before another one may start over; 0 means 60 s
 	Single bool          // the human behind the proposing agent may decide alone; the record says so
 	Edit   bool          // reviewers may put a version of their own in the place of a change
+
+	// Audited says that Store is the audit's log, too: the record of a step goes into the log with the step, in one
+	// transaction. Without it the record waits in the outbox of Store until it is in the log.
+	Audited bool
 }
 
 // A Queue manages the life of changes in a Store. It keeps no state itself, so any process that shares the store can
@@ -101,7 +105,7 @@ func (q *Queue) file(ctx context.Context, c, old *Change) (*Change, error) {
 		old.ReplacedBy = c.ID
 		old.History = append(slices.Clone(old.History), Step{State: old.State, Event: EventReplaced, By: by, Digest: old.Digest, Actor: actor})
 	}
-	kept, err := q.store.Put(context.WithoutCancel(ctx), c, Filing{Life: q.o.Life, Most: q.o.Most, PerMinute: q.o.Rate, Replaces: old})
+	kept, err := q.store.Put(context.WithoutCancel(ctx), c, Filing{Life: q.o.Life, Most: q.o.Most, PerMinute: q.o.Rate, Replaces: old, Log: q.o.Audited})
 	if err != nil {
 		return nil, failed(err)
 	}
@@ -171,12 +175,26 @@ func failed(err error) error {
 // move takes c one step on and stores it; c is then the stored change. After a conflict c must not be used again. It
 // ignores the cancellation of ctx, which would leave unknown whether the step was taken.
 func (q *Queue) move(ctx context.Context, c *Change, event EventKind, step Step, g Guard) error {
+	if err := c.take(event, step); err != nil {
+		return err
+	}
+	return q.swap(ctx, c, g)
+}
+
+// take takes c one step on, without storing it.
+func (c *Change) take(event EventKind, step Step) error {
 	to, ok := c.State.Next(event)
 	if !ok {
 		return &problem.Error{Code: problem.Conflict, Kind: "state", Detail: "the change is " + string(c.State) + ": that can't be done with it any more"}
 	}
 	step.State, step.Event, step.Digest = to, event, cmp.Or(step.Digest, c.Digest)
 	c.State, c.History = to, append(c.History, step)
+	return nil
+}
+
+// swap stores the steps that were taken with c.
+func (q *Queue) swap(ctx context.Context, c *Change, g Guard) error {
+	g.Log = q.o.Audited
 	if err := q.store.Swap(context.WithoutCancel(ctx), c, g); err != nil {
 		return failed(err)
 	}

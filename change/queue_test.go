@@ -161,10 +161,13 @@ func person(name string, scopes ...identity.Scope) identity.Principal {
 var bot = identity.Principal{ID: "token:bot", Name: "bot", Kind: identity.Agent, Owner: "Ana", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write}}
 
 // propose files a change that needs this many approvals.
-func (h *hall) propose(need int) *change.Change {
+func (h *hall) propose(need int) *change.Change { return h.proposeAfter(need) }
+
+// proposeAfter files a change that needs this many approvals, and waits for others.
+func (h *hall) proposeAfter(need int, after ...string) *change.Change {
 	h.Helper()
 	h.n++
-	c := &change.Change{Source: "app", Agent: change.PartyOf(bot), Mode: write.Review, Need: need,
+	c := &change.Change{Source: "app", Agent: change.PartyOf(bot), Mode: write.Review, Need: need, After: after,
 		Writes:  []value.Value{write.Print(&write.Update{Class: "issues", ID: fmt.Sprint(h.n), Data: doc(h, `{"n": 9007199254740993}`)})},
 		Effects: []change.Effect{{Op: "update", Class: "app.issues", Key: fmt.Sprint(h.n), Before: doc(h, `{"n": 1}`), After: doc(h, `{"n": 9007199254740993}`), Asked: []string{"n"}}}}
 	kept, err := h.Propose(h.Context(), c)
@@ -621,5 +624,57 @@ func TestSettle(t *testing.T) {
 		if err != nil || done.State != want || done.Outcome.Settled.Owner != "ben" || done.Outcome.Detail != "I looked" {
 			t.Error(done, err)
 		}
+	}
+}
+
+// An approval of a queue whose store is the log takes the lease for the holder in the same transaction, unless another person has to
+// approve, or another change has to be applied before.
+func TestApproveFor(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		audited bool
+		need    int
+		after   bool
+		holder  string
+		state   change.State
+	}{
+		{"at once", true, 1, false, "here", change.Applying},
+		{"an outbox", false, 1, false, "here", change.Granted},
+		{"two people", true, 2, false, "here", change.Pending},
+		{"after another", true, 1, true, "here", change.Granted},
+		{"no executor", true, 1, false, "", change.Granted},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newHall(t, change.Options{Audited: tt.audited})
+			c := h.propose(tt.need)
+			if tt.after {
+				first := c
+				c = h.proposeAfter(1, first.ID)
+			}
+			done, held, err := h.ApproveFor(t.Context(), c.ID, person("ben"), change.Verdict{Digest: c.Digest}, tt.holder)
+			if err != nil || done.State != tt.state {
+				t.Fatalf("%+v, %v", done, err)
+			}
+			mine, err := held.Change()
+			if (err == nil) != (tt.state == change.Applying) || err == nil && (mine.Lease.Holder != "here" || mine.Lease.Fence != 1) {
+				t.Errorf("%+v, %v", mine, err)
+			}
+			left, err := h.store.Unrecorded(t.Context(), c.ID, 9)
+			if err != nil || (len(left) == 0) != tt.audited {
+				t.Errorf("%d steps wait for the log, %v", len(left), err)
+			}
+			if tt.state != change.Applying {
+				return
+			}
+			if _, err := h.Queue.Claim(t.Context(), c.ID, "there"); kind(err) != "moved" {
+				t.Error("another executor takes it as well:", err)
+			}
+			if done, err = h.Finish(t.Context(), held, change.EventApplied, change.Outcome{}); err != nil || done.State != change.Applied || done.Version != 3 {
+				t.Errorf("%+v, %v", done, err)
+			}
+			if held, err := change.Reconcile(t.Context(), h.store, h.store); err != nil || len(held.Lacks) > 0 || held.Steps != 4 {
+				t.Errorf("%+v, %v", held, err)
+			}
+		})
 	}
 }

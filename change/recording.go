@@ -10,9 +10,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Record moves the outbox's records of a change into log. It is called before a response is sent, and before the
-// change is applied.
+// Record moves the records of the steps of a change, which may be in the outbox, into log. It is called before a response
+// is sent, and before the change is applied. If the queue is Audited, the log has them with the steps.
 func (q *Queue) Record(ctx context.Context, id string, log audit.Log) error {
+	if q.o.Audited {
+		return nil
+	}
+	return q.Drain(ctx, id, log)
+}
+
+// Drain is Record also for the steps of processes whose queue isn't Audited.
+func (q *Queue) Drain(ctx context.Context, id string, log audit.Log) error {
 	_, err := audit.Drain(context.WithoutCancel(ctx), q.store, id, log)
 	return unrecorded(err)
 }

@@ -33,12 +33,12 @@ type Store interface {
 	// Counts returns the number of changes that match f, by state. It ignores f's States, Before and Limit.
 	Counts(ctx context.Context, f Filter) (map[State]int, error)
 
-	// Put and Swap store the audit record of the step, if it has one, in the same transaction; it stays in the outbox
-	// until it is in the audit log.
+	// Put and Swap store the audit records of the steps, if they have one, in the same transaction: in the outbox, where
+	// they stay until they are in the audit log, or with Log in that, which the store is as well.
 	audit.Outbox
 
 	// Swap replaces the change with c.ID and c.Version by c, increments Version, sets Updated, sets At of the steps
-	// at the end of History that have none, and stores an Event for the last step. It does all of this or nothing: it
+	// at the end of History that have none, and stores an Event for each of them, at least for the last. It does all of this or nothing: it
 	// fails with ErrMoved if the stored change has another version, and with the error of a condition of g that
 	// doesn't hold. On success c is the stored change.
 	Swap(ctx context.Context, c *Change, g Guard) error
@@ -75,6 +75,7 @@ type Filing struct {
 	Most      int     // pending changes of the account
 	PerMinute int     // changes of the account; 0 for any number
 	Replaces  *Change // the version before, as it is to be stored; nil for none
+	Log       bool    // the records of the steps go into the audit log, not the outbox
 }
 
 // A Guard holds conditions of a Swap besides the version, and the times that it sets. The zero Guard has none.
@@ -85,6 +86,7 @@ type Guard struct {
 	Lapsed    bool          // now is not from Lease.From up to Lease.Until, as stored; else ErrMoved
 	Lease     time.Duration // sets Lease.Until to this long after now and Lease.From to this long before; 0 leaves them
 	Life      time.Duration // sets Expires to this long after now; 0 leaves it
+	Log       bool          // the records of the steps go into the audit log, not the outbox
 }
 
 // The errors of stores.

@@ -57,7 +57,8 @@ func (p *App) declare(c *config.Config) {
 // queue returns the queue of changes that wait for review.
 func (p *App) queue() *change.Queue {
 	c := p.Config
-	return change.NewQueue(change.Options{Store: p.Store, Life: c.Review.Life, Most: c.Limits.Pending, Rate: c.Limits.Proposals, Single: c.Review.Single, Edit: c.Review.Edit})
+	return change.NewQueue(change.Options{Store: p.Store, Life: c.Review.Life, Most: c.Limits.Pending, Rate: c.Limits.Proposals, Single: c.Review.Single, Edit: c.Review.Edit,
+		Audited: true})
 }
 
 // site returns the URL of this server as people know it: the configured one, or else its address.

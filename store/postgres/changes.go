@@ -27,8 +27,8 @@ func (s *Store) Now(ctx context.Context) (at time.Time, err error) {
 	return at.UTC(), err
 }
 
-// rowAt is a change as 17 arguments from $from on; the next four are its classes, its event, and its step with the audit
-// record.
+// rowAt is a change as 17 arguments from $from on; the next four are its classes, its events, its steps with an audit record, and these
+// records.
 func rowAt(from int) string {
 	var out strings.Builder
 	for i, kind := range []string{"text", "bigint", "text", "text", "text", "text", "bytea", "bytea", "bytea", "bytea", "timestamptz", "timestamptz", "text", "text", "bytea", "text", "timestamptz"} {
@@ -50,12 +50,12 @@ func rowArgs(r *changes.Row) []any {
 	for i, class := range r.Classes {
 		classes[i] = []byte(class)
 	}
-	var step, record string
-	if r.Record != nil {
-		step, record = r.Record.Step, records.Body(r.Record)
+	steps, entries := make([]string, len(r.Records)), make([]string, len(r.Records))
+	for i, one := range r.Records {
+		steps[i], entries[i] = one.Step, records.Body(one)
 	}
 	return []any{r.ID, r.Version, r.State, r.Op, r.Risk, r.Digest, []byte(r.Principal), []byte(r.Owner), []byte(r.Tenant), []byte(r.Source),
-		r.Expires, instant(r.Lease), r.Search, r.Body, []byte(r.Account), r.Closed, instant(r.Leased), classes, r.Event, step, record}
+		r.Expires, instant(r.Lease), r.Search, r.Body, []byte(r.Account), r.Closed, instant(r.Leased), classes, r.Events, steps, entries}
 }
 
 // Put implements change.Store. One statement decides, so a delay of the process doesn't matter.
@@ -68,11 +68,11 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (kep
 	if err != nil {
 		return nil, err
 	}
-	args := slices.Concat(rowArgs(r), rowArgs(old), []any{f.Most, r.Since, f.PerMinute, r.After})
+	args := slices.Concat(rowArgs(r), rowArgs(old), []any{f.Most, r.Since, f.PerMinute, r.After, f.Log})
 	err = s.try(ctx, "file a change", func(ctx context.Context) error {
 		var outcome string
 		var body *string
-		err := s.pool.QueryRow(ctx, `SELECT * FROM bailiwick.put_change(`+rowAt(1)+`, `+rowAt(1+rowSize)+`, $43, $44, $45, $46)`, args...).Scan(&outcome, &body)
+		err := s.pool.QueryRow(ctx, `SELECT * FROM bailiwick.put_change(`+rowAt(1)+`, `+rowAt(1+rowSize)+`, $43, $44, $45, $46, $47)`, args...).Scan(&outcome, &body)
 		switch {
 		case err != nil:
 			return err
@@ -114,7 +114,7 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 	}
 	return s.try(ctx, "change a change", func(ctx context.Context) error {
 		var outcome string
-		err := s.pool.QueryRow(ctx, `SELECT bailiwick.swap_change(`+rowAt(1)+`, $22, $23, $24, $25)`, append(rowArgs(r), g.Unexpired, g.Expired, g.Lapsed, g.Recorded)...).Scan(&outcome)
+		err := s.pool.QueryRow(ctx, `SELECT bailiwick.swap_change(`+rowAt(1)+`, $22, $23, $24, $25, $26)`, append(rowArgs(r), g.Unexpired, g.Expired, g.Lapsed, g.Recorded, g.Log)...).Scan(&outcome)
 		if err != nil {
 			return err
 		}

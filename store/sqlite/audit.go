@@ -40,22 +40,24 @@ func (s *Store) appendBatch(batch []*audit.Record) (err error) {
 	if err := s.there(); err != nil {
 		return err
 	}
-	direct := func() error {
-		return s.transact(context.Background(), func(ctx context.Context, tx *sql.Tx) error { return appendRecords(ctx, tx, batch) })
-	}
-	if s.journal == nil {
-		return direct()
-	}
 	if slices.ContainsFunc(batch, func(r *audit.Record) bool { return r.Step != "" }) {
-		s.stepped = time.Now()
-	}
-	if time.Since(s.stepped) > stepsLast {
+		s.stepped.Store(time.Now().UnixNano())
+	} else if s.journal != nil && time.Now().UnixNano() > s.stepped.Load()+int64(stepsLast) {
 		if err := s.journal.Append(batch); !errors.Is(err, journal.ErrDirect) {
 			s.foldSoon()
 			return err
 		}
 	}
-	return s.journal.Exclusive(direct)
+	return s.wait(context.Background(), &part{logs: true, do: func(ctx context.Context, tx *sql.Tx) error { return appendRecords(ctx, tx, batch) }})
+}
+
+// stepping is transact for steps of changes. With log their records go into the tables of the audit, and then those of the calls around
+// them do, too.
+func (s *Store) stepping(ctx context.Context, log bool, do func(context.Context, *sql.Tx) error) error {
+	if log {
+		s.stepped.Store(time.Now().UnixNano())
+	}
+	return s.wait(ctx, &part{logs: log, do: do})
 }
 
 // Statements that append to the audit log.
@@ -87,6 +89,9 @@ func newRecord(ctx context.Context, tx *sql.Tx, r *audit.Record, seq int64) (boo
 
 // appendRecords seals the batch onto the current head in the file, which another process may have moved.
 func appendRecords(ctx context.Context, tx *sql.Tx, batch []*audit.Record) error {
+	if len(batch) == 0 {
+		return nil
+	}
 	head, err := readHead(tx.QueryRowContext(ctx, headSQL))
 	if err != nil {
 		return err

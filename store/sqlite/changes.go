@@ -35,7 +35,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (*ch
 	}
 	var seq int64
 	var same string
-	err = s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.stepping(ctx, f.Log, func(ctx context.Context, tx *sql.Tx) error {
 		at := now()
 		same = ""
 		// The same proposal that still waits is returned in place of a second one.
@@ -47,17 +47,17 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (*ch
 			return err
 		}
 		if old != nil {
-			if _, err := swap(ctx, tx, old, change.Guard{Unexpired: true}, at); err != nil {
+			if _, err := swap(ctx, tx, old, change.Guard{Unexpired: true, Log: f.Log}, at); err != nil {
 				return err
 			}
 			if _, err := tx.ExecContext(ctx, `UPDATE change_after SET other = ? WHERE other = ?`, r.ID, old.ID); err != nil {
 				return err
 			}
 		}
-		if err := errors.Join(insertChange(ctx, tx, r), post(ctx, tx, r.Record)); err != nil {
+		if err := insertChange(ctx, tx, r); err != nil {
 			return err
 		}
-		seq, err = addEvent(ctx, tx, r)
+		seq, err = addSteps(ctx, tx, r, f.Log)
 		return err
 	})
 	switch {
@@ -124,9 +124,21 @@ func addClasses(ctx context.Context, tx *sql.Tx, r *changes.Row) error {
 	return nil
 }
 
-// addEvent stores the event of r. Writing transactions are serialized, so Seq is in commit order.
-func addEvent(ctx context.Context, tx *sql.Tx, r *changes.Row) (seq int64, err error) {
-	err = tx.QueryRowContext(ctx, `INSERT INTO change_event (change, body) VALUES (?, ?) RETURNING seq`, r.ID, r.Event).Scan(&seq)
+// addSteps stores the records of the steps of r, in the log or in the outbox, and their events, of which it returns the Seq of the
+// last. Writing transactions are serialized, so Seq is in commit order.
+func addSteps(ctx context.Context, tx *sql.Tx, r *changes.Row, log bool) (seq int64, err error) {
+	if log {
+		err = appendRecords(ctx, tx, r.Records)
+	} else {
+		for _, one := range r.Records {
+			err = errors.Join(err, post(ctx, tx, one))
+		}
+	}
+	for _, event := range r.Events {
+		if err == nil {
+			err = tx.QueryRowContext(ctx, `INSERT INTO change_event (change, body) VALUES (?, ?) RETURNING seq`, r.ID, event).Scan(&seq)
+		}
+	}
 	return seq, err
 }
 
@@ -203,7 +215,7 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 		return err
 	}
 	var seq int64
-	err = s.transact(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err = s.stepping(ctx, g.Log, func(ctx context.Context, tx *sql.Tx) (err error) {
 		seq, err = swap(ctx, tx, r, g, now())
 		return err
 	})
@@ -238,10 +250,10 @@ func swap(ctx context.Context, tx *sql.Tx, r *changes.Row, g change.Guard, at ti
 			return 0, change.ErrUnrecorded
 		}
 	}
-	if err := errors.Join(updateChange(ctx, tx, r), post(ctx, tx, r.Record)); err != nil {
+	if err := updateChange(ctx, tx, r); err != nil {
 		return 0, err
 	}
-	return addEvent(ctx, tx, r)
+	return addSteps(ctx, tx, r, g.Log)
 }
 
 // updateChange writes version r.Version of a change over the one before; an error if that isn't the stored version. The classes are

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -26,6 +27,7 @@ type group struct {
 type part struct {
 	ctx     context.Context //nolint:containedctx // without cancellation
 	do      func(context.Context, *sql.Tx) error
+	logs    bool       // do appends to the tables of the audit: meanwhile nothing may be in the journal
 	done    chan error // receives one result
 	claimed atomic.Bool
 }
@@ -34,10 +36,15 @@ type part struct {
 // back. The context of do isn't cancelled: SQLite would roll back what shares the transaction. A transaction that hasn't
 // begun when ctx ends does not run.
 func (s *Store) transact(ctx context.Context, do func(context.Context, *sql.Tx) error) error {
+	return s.wait(ctx, &part{do: do})
+}
+
+// wait is transact for a part with its do and logs.
+func (s *Store) wait(ctx context.Context, own *part) error {
 	if err := errors.Join(ctx.Err(), s.there()); err != nil {
 		return err
 	}
-	own := &part{ctx: context.WithoutCancel(ctx), do: do, done: make(chan error, 1)}
+	own.ctx, own.done = context.WithoutCancel(ctx), make(chan error, 1)
 	g := &s.group
 	g.mu.Lock()
 	g.waiting = append(g.waiting, own)
@@ -73,13 +80,38 @@ func (s *Store) lead() {
 			parts = append(parts, p)
 		}
 	}
-	s.together(parts)
+	s.logging(parts)
 
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.running = len(g.waiting) > 0; g.running {
 		go s.lead()
 	}
+}
+
+// logging is together, with the journal folded and locked if any of the parts appends to the tables of the audit. The lock comes before
+// that of the file, as in every process; if it can't be had, the other parts run alone.
+func (s *Store) logging(parts []*part) {
+	logs := func(p *part) bool { return p.logs }
+	if s.journal == nil || !slices.ContainsFunc(parts, logs) {
+		s.together(parts)
+		return
+	}
+	begun := false
+	err := s.journal.Exclusive(func() error {
+		begun = true
+		s.together(parts)
+		return nil
+	})
+	if begun {
+		return
+	}
+	for _, p := range parts {
+		if p.logs {
+			p.done <- err
+		}
+	}
+	s.together(slices.DeleteFunc(parts, logs))
 }
 
 // together runs parts in one transaction. If one of them makes that impossible, each runs alone. None runs again after a

@@ -99,18 +99,22 @@ func (s *Store) unfolded(ctx context.Context) ([]records.Row, error) {
 }
 
 // keep inserts records of the journal, except those that the tables have. If records up to end are missing in the end, the
-// head says so to audit.Verify.
+// head says so to audit.Verify. Its transactions are of their own: a group of them may wait for the journal meanwhile.
 func (s *Store) keep(rows []records.Row, end audit.Head) error {
 	const atOnce = 50 * manyRows // bounds how long other transactions wait
 	ctx := context.Background()
+	if err := s.there(); err != nil {
+		return err
+	}
 	if end.Seq > 0 {
 		if head, err := readHead(s.read.QueryRowContext(ctx, headSQL)); err != nil || head.Seq >= end.Seq {
 			return err
 		}
-		return s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error { return keepRecords(ctx, tx, nil, end) })
+		_, err := s.once(ctx, func(tx *sql.Tx) error { return keepRecords(ctx, tx, nil, end) })
+		return err
 	}
 	for chunk := range slices.Chunk(rows, atOnce) {
-		if err := s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error { return keepRecords(ctx, tx, chunk, end) }); err != nil {
+		if _, err := s.once(ctx, func(tx *sql.Tx) error { return keepRecords(ctx, tx, chunk, end) }); err != nil {
 			return err
 		}
 	}

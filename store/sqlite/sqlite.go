@@ -52,7 +52,7 @@ type Store struct {
 	journal *journal.Journal // of the audit; nil for Memory, and on systems without file locks
 	folding atomic.Bool      // a fold is due
 	appends *records.Writer
-	stepped time.Time // when appends last had a step; its goroutine's
+	stepped atomic.Int64 // when the log last got a step, in nanoseconds since 1970
 	shut    atomic.Bool
 	tokens  tokens.Version
 

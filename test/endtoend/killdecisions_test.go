@@ -34,8 +34,9 @@ import (
 // of the store and the path of the tracker.
 const deciderVariable = "BAILIWICK_TEST_DECIDER"
 
-// decider opens a gateway over a store and a tracker, as each such process has it.
-func decider(ctx context.Context, place, tracker string) (g *bailiwick.Gateway, kept keeper, err error) {
+// decider opens a gateway over a store and a tracker, as each such process has it. The records of steps go into the log with them, or
+// wait in the outbox.
+func decider(ctx context.Context, place, tracker string, audited bool) (g *bailiwick.Gateway, kept keeper, err error) {
 	if strings.HasPrefix(place, "postgres:") {
 		kept, err = postgres.Open(ctx, place)
 	} else {
@@ -53,7 +54,7 @@ func decider(ctx context.Context, place, tracker string) (g *bailiwick.Gateway, 
 		return nil, nil, err
 	}
 	g, _, err = bailiwick.New(ctx, bailiwick.Options{Sources: map[string]source.Source{"app": app}, Audit: kept, History: kept,
-		Changes: change.NewQueue(change.Options{Store: kept, Lease: callerLease, Most: 1 << 20, Rate: 1 << 20, Edit: true}), Refresher: identity.Fixed{},
+		Changes: change.NewQueue(change.Options{Store: kept, Lease: callerLease, Most: 1 << 20, Rate: 1 << 20, Edit: true, Audited: audited}), Refresher: identity.Fixed{},
 		Rules: policy.Rules{Version: "v1", Gates: policy.Gates{RawWrites: policy.Review}, Classes: map[string]policy.ClassRule{"issues": {}}}})
 	return g, kept, err
 }
@@ -61,11 +62,12 @@ func decider(ctx context.Context, place, tracker string) (g *bailiwick.Gateway, 
 // beDecider runs the test binary as such a process, until it is killed.
 func beDecider(order string) {
 	var place, tracker string
-	_, err := fmt.Sscan(order, &place, &tracker)
+	var audited bool
+	_, err := fmt.Sscan(order, &place, &tracker, &audited)
 	ctx := context.Background()
 	var g *bailiwick.Gateway
 	if err == nil {
-		g, _, err = decider(ctx, place, tracker)
+		g, _, err = decider(ctx, place, tracker, audited)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -148,9 +150,9 @@ func TestDecisionsKilled(t *testing.T) {
 				place = testservices.Postgres(t)
 			}
 			tracker := newTracker(t)
-			for range decidersKilled() {
+			for n := range decidersKilled() {
 				child := exec.Command(os.Args[0])
-				child.Env = append(os.Environ(), deciderVariable+"="+place+" "+tracker)
+				child.Env = append(os.Environ(), deciderVariable+"="+fmt.Sprint(place, " ", tracker, " ", n%3 > 0)) // as while programs are replaced
 				child.Stderr = os.Stderr
 				out, err := child.StdoutPipe()
 				if err != nil {
@@ -172,7 +174,7 @@ func TestDecisionsKilled(t *testing.T) {
 				}
 				_ = child.Wait() // it was killed
 			}
-			g, kept, err := decider(t.Context(), place, tracker)
+			g, kept, err := decider(t.Context(), place, tracker, true)
 			if err != nil {
 				t.Fatal(err)
 			}

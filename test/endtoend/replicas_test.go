@@ -145,7 +145,7 @@ func TestReplicas(t *testing.T) {
 				options.Sources = o.sources // both write to the same tracker
 			}
 			options.Refresher, options.Audit, options.History, changes.Store = identity.Fixed{}, s, s, s
-			changes.Edit = true
+			changes.Edit, changes.Audited = true, o != nil
 		})
 		if o == nil {
 			o = at

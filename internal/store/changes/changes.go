@@ -31,14 +31,14 @@ type Row struct {
 	After     []string // ids, sorted, without duplicates
 	Account   string   // the account that its pending state counts against
 	Expires   time.Time
-	Lease     time.Time     // end of the lease; zero for none
-	Leased    time.Time     // the lease has run out before this time, too; zero for none
-	Search    string        // the text searched by Filter.Text
-	Closed    string        // the people whom Filter.For leaves out: see closed
-	Since     string        // of a new change: the ids after it are those of the minute before
-	Body      string        // JSON
-	Event     string        // JSON, without its Seq
-	Record    *audit.Record // of the last step; nil for a step without one
+	Lease     time.Time       // end of the lease; zero for none
+	Leased    time.Time       // the lease has run out before this time, too; zero for none
+	Search    string          // the text searched by Filter.Text
+	Closed    string          // the people whom Filter.For leaves out: see closed
+	Since     string          // of a new change: the ids after it are those of the minute before
+	Body      string          // JSON
+	Events    []string        // of the steps that are stored with it, in order; JSON, without their Seq
+	Records   []*audit.Record // of these steps, without those that have none
 }
 
 // New returns the row of a change filed at now, and that of the version that it replaces; nil for none.
@@ -50,12 +50,8 @@ func New(c *change.Change, now time.Time, f change.Filing) (r, old *Row, err err
 	}
 	kept := *c
 	kept.Version, kept.Created, kept.Updated, kept.Expires = 1, now, now, now.Add(f.Life)
-	kept.History = stamped(c.History, now)
-	step := change.Step{Event: change.EventCreated, By: c.Agent.Name}
-	if n := len(c.History); n > 0 {
-		step.By = c.History[n-1].By
-	}
-	if r, err = row(&kept, step); err != nil {
+	kept.History = c.History
+	if r, err = row(&kept, now); err != nil {
 		return nil, nil, err
 	}
 	var from ulid.ULID
@@ -85,39 +81,43 @@ func mark(as, human string) string { return "\x1f" + as + human + "\x1f" }
 
 // Next returns the row that replaces the one c was read from, at now.
 func Next(c *change.Change, now time.Time, g change.Guard) (*Row, error) {
-	if len(c.History) == 0 {
-		return nil, fmt.Errorf("change %s has no history", c.ID)
-	}
 	kept := *c
-	kept.Version, kept.Updated, kept.History = c.Version+1, now, stamped(c.History, now)
+	kept.Version, kept.Updated = c.Version+1, now
 	if g.Lease > 0 {
 		kept.Lease.From, kept.Lease.Until = now.Add(-g.Lease), now.Add(g.Lease)
 	}
 	if g.Life > 0 {
 		kept.Expires = now.Add(g.Life)
 	}
-	return row(&kept, kept.History[len(kept.History)-1])
+	return row(&kept, now)
 }
 
-// stamped returns a copy of steps in which those at the end without a time have now.
-func stamped(steps []change.Step, now time.Time) []change.Step {
-	out := slices.Clone(steps)
-	for i := len(out) - 1; i >= 0 && out[i].At.IsZero(); i-- {
-		out[i].At = now
+// row encodes c. The steps that it is stored with are those at the end without a time, which get now, and the last.
+func row(c *change.Change, now time.Time) (*Row, error) {
+	if len(c.History) == 0 {
+		return nil, fmt.Errorf("change %s has no history", c.ID)
 	}
-	return out
-}
-
-// row encodes c, whose last step is step.
-func row(c *change.Change, step change.Step) (*Row, error) {
+	c.History = slices.Clone(c.History)
+	first := len(c.History) - 1
+	for i := first; i >= 0 && c.History[i].At.IsZero(); i-- {
+		c.History[i].At, first = now, i
+	}
 	body, err := json.Marshal(c)
 	if err != nil {
 		return nil, fmt.Errorf("write change %s: %w", c.ID, err)
 	}
-	event, err := json.Marshal(change.Event{Change: c.ID, Kind: step.Event, State: c.State, By: step.By, Tenant: c.Agent.Tenant,
-		Agent: c.Agent.Principal, At: c.Updated, Broken: step.Broken})
-	if err != nil {
-		return nil, fmt.Errorf("write an event of change %s: %w", c.ID, err)
+	var events []string
+	var records []*audit.Record
+	for i, step := range c.History[first:] {
+		event, err := json.Marshal(change.Event{Change: c.ID, Kind: step.Event, State: step.State, By: step.By, Tenant: c.Agent.Tenant,
+			Agent: c.Agent.Principal, At: c.Updated, Broken: step.Broken})
+		if err != nil {
+			return nil, fmt.Errorf("write an event of change %s: %w", c.ID, err)
+		}
+		events = append(events, string(event))
+		if r := c.Record(first + i + 1); r != nil {
+			records = append(records, r)
+		}
 	}
 	classes, after := slices.Clone(c.Classes), slices.Clone(c.After)
 	if !c.State.Ended() {
@@ -129,8 +129,8 @@ func row(c *change.Change, step change.Step) (*Row, error) {
 	slices.Sort(after)
 	return &Row{ID: c.ID, Version: c.Version, State: string(c.State), Op: string(c.Op), Risk: string(c.Risk), Digest: c.Digest,
 		Principal: c.Agent.Principal, Owner: c.Agent.Owner, Tenant: c.Agent.Tenant, Source: c.Source, Classes: slices.Compact(classes), After: slices.Compact(after),
-		Account: c.Agent.Account(), Expires: c.Expires, Lease: c.Lease.Until, Leased: c.Lease.From, Search: lower(c.Title + "\x1f" + c.Reason + "\x1f" + c.ID), Closed: closed(c), Body: string(body), Event: string(event),
-		Record: c.Record(len(c.History))}, nil
+		Account: c.Agent.Account(), Expires: c.Expires, Lease: c.Lease.Until, Leased: c.Lease.From, Search: lower(c.Title + "\x1f" + c.Reason + "\x1f" + c.ID), Closed: closed(c), Body: string(body), Events: events,
+		Records: records}, nil
 }
 
 // named returns the entry of a record in the index of classes. No class has a name that contains the separator.

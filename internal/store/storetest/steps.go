@@ -127,6 +127,70 @@ func claimedLate(t *testing.T, s, other Store, c *change.Change) {
 	}
 }
 
+// testLoggedSteps checks that the records of steps are in the log when the steps are in the store, with several steps at once,
+// among records that others append, and that a step which isn't taken leaves none.
+func testLoggedSteps(t *testing.T, open Open) {
+	place, ctx := t.TempDir(), t.Context()
+	handles := []Store{Handle(t, open, place), Handle(t, open, place)}
+	s, other := handles[0], handles[1]
+	const changes = 12
+	filing := change.Filing{Life: time.Hour, Most: 1 << 30, Log: true}
+	before, err := s.LastEvent(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var deciding sync.WaitGroup
+	for n := range changes {
+		deciding.Go(func() {
+			c, err := handles[n%2].Put(ctx, acted(n), filing)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			r := record("w", n)
+			err = handles[n%3%2].Append(ctx, &r)
+			next := *c
+			next.State = change.Applying
+			next.History = append(slices.Clone(c.History), by("ben", change.Granted, change.EventApproved), by("token:bot", change.Applying, change.EventClaimed))
+			if err := errors.Join(err, handles[(n+1)%2].Swap(ctx, &next, change.Guard{Recorded: true, Unexpired: true, Lease: time.Minute, Log: true})); err != nil {
+				t.Error(err)
+			}
+			late := *c
+			late.History = append(slices.Clone(c.History), by("eve", change.Rejected, change.EventRejected))
+			if err := s.Swap(ctx, &late, change.Guard{Log: true}); !errors.Is(err, change.ErrMoved) {
+				t.Error("a step that came too late:", err)
+			}
+		})
+	}
+	deciding.Wait()
+	if t.Failed() {
+		return
+	}
+	if _, err := other.Put(ctx, acted(99), change.Filing{Life: time.Hour, Log: true}); !errors.Is(err, change.ErrFull) {
+		t.Error(err)
+	}
+	wantWhole(t, other, 4*changes)
+	if left := unrecorded(t, other, ""); left != nil {
+		t.Error("the log has them, and the outbox too:", left)
+	}
+	if diff := cmp.Diff([]string{fmt.Sprint(changes, 3*changes, 0)}, lacking(t, s, other)); diff != "" {
+		t.Error(diff)
+	}
+	events, err := other.Events(ctx, before, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	for _, e := range events {
+		seen[e.Change] += fmt.Sprint(e.Kind, " ", e.State, "; ")
+	}
+	for n := range changes {
+		if id := acted(n).ID; seen[id] != "created pending; approved approved; claimed applying; " {
+			t.Error(id, seen[id])
+		}
+	}
+}
+
 // testStepsOnce records the same steps through two handles at once, among other records: each is in the log once.
 func testStepsOnce(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()

@@ -61,6 +61,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("events of two handles", func(t *testing.T) { testEvents(t, open) })
 	t.Run("events waited for", func(t *testing.T) { testAwait(t, open) })
 	t.Run("steps", func(t *testing.T) { testSteps(t, open) })
+	t.Run("logged steps", func(t *testing.T) { testLoggedSteps(t, open) })
 	t.Run("steps once", func(t *testing.T) { testStepsOnce(t, open) })
 	t.Run("changes reconciled", func(t *testing.T) { testReconcile(t, open) })
 	t.Run("deliveries", func(t *testing.T) { testDeliveries(t, open) })

@@ -1,0 +1,51 @@
+package bench_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+)
+
+// TestCallsWithoutGrowth makes as many calls as BAILIWICK_CALLS says, point reads and pages, and looks at the process's memory
+// after each tenth of them: from the second tenth on it may grow by an eighth. A day of 115 calls a second is 10 million.
+// Four callers have one token between them, of whose calls eight may be under way.
+func TestCallsWithoutGrowth(t *testing.T) {
+	total, err := strconv.Atoi(os.Getenv("BAILIWICK_CALLS"))
+	if err != nil {
+		t.Skip("LEFT OUT: millions of calls take an hour; see make soak")
+	}
+	const callers, tenths = 4, 10
+	file, token := served(t)
+	p := start(t, program(t), "serve", "--config", file, "--listen", "127.0.0.1:0")
+	var at []float64
+	for range tenths {
+		var wg sync.WaitGroup
+		for caller := range callers {
+			wg.Go(func() {
+				into := &bytes.Buffer{}
+				point := modern(t, p.url, token, "query_class", fmt.Sprintf(`{"class_name":"issues","where":{"number":%d},%s}`, caller+1, fields))
+				page := modern(t, p.url, token, "query_class", `{"class_name":"issues","order":"id",`+fields+`}`)
+				for i := range total / tenths / callers {
+					one := point
+					if i%20 == 0 {
+						one = page
+					}
+					if err := one.send(t.Context(), into); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		at = append(at, p.resident(t))
+	}
+	p.stop(t)
+	t.Logf("%d calls; MiB in memory after each tenth: %.0f", total, at)
+	if at[tenths-1] > at[1]*9/8 {
+		t.Errorf("the process grew from %.0f to %.0f MiB", at[1], at[tenths-1])
+	}
+}
