@@ -17,6 +17,7 @@ func (at *place) eval(e plan.Expr) value.Value {
 		return at.column(e.Column)
 	case plan.Outer:
 		if up := at.above(e.Up); up != nil && up.row != nil {
+			up.used = true
 			return up.column(e.Column)
 		}
 		at.fail("no list is made for a record %d levels out", e.Up)

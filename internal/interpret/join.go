@@ -93,12 +93,18 @@ func (r *reading) join(s *plan.Join, in records) []value.Row {
 }
 
 // probe evaluates a sub-query for each record: whether it has a record, or the value of its one visible column, null without a record.
-// More than one record fails the reading, as SQL requires of a scalar sub-query.
+// More than one record fails the reading, as SQL requires of a scalar sub-query. A sub-query that took no value of a record is the same
+// for all others, and isn't evaluated again.
 func (r *reading) probe(s *plan.Probe, in records) []value.Row {
 	shape := s.Right.Out()
 	column := slices.IndexFunc(shape.Columns, func(c plan.Column) bool { return c.Path != nil })
+	var rows []value.Row
+	again := true
 	return r.each(in, func(at *place) []value.Row {
-		rows := r.program(s.Right, given{outer: at})
+		if again {
+			rows = r.program(s.Right, given{outer: at})
+			again = at.used
+		}
 		var v value.Value
 		switch {
 		case s.Exists:

@@ -17,6 +17,7 @@ type place struct {
 	row   value.Row
 	outer *place // the record for which a Nest makes its list
 	overs []over // the elements of the surrounding Overs, the innermost last
+	used  bool   // a query inside has taken a value of the record
 }
 
 // An over is what the body of an Over can refer to.
@@ -77,9 +78,23 @@ func seen(c *plan.Column, v value.Value) value.Value {
 		}
 		return value.Value{}
 	}
-	kinds := map[schema.Type]value.Kind{schema.String: value.String, schema.Integer: value.Int, schema.Boolean: value.Bool, schema.Bytes: value.Bytes}
-	if v.Kind() != kinds[c.Type] {
+	if v.Kind() != kindOf(c.Type) {
 		return value.Value{}
 	}
 	return v
+}
+
+// kindOf returns the kind of the values of a type that has one kind, and Null for other types.
+func kindOf(t schema.Type) value.Kind {
+	switch t {
+	case schema.String:
+		return value.String
+	case schema.Integer:
+		return value.Int
+	case schema.Boolean:
+		return value.Bool
+	case schema.Bytes:
+		return value.Bytes
+	}
+	return value.Null
 }

@@ -97,10 +97,15 @@ func (r *reading) from(p *plan.Program, g given) []value.Row {
 		r.err = err
 		return nil
 	}
+	fields := make([]int, len(p.Base.Columns))
+	for c := range p.Base.Columns {
+		fields[c] = index(v.Class(), p.Base.Columns[c].Field.Name)
+	}
 	rows := make([]value.Row, len(all))
 	for i, record := range all {
-		for _, c := range p.Base.Columns {
-			rows[i] = append(rows[i], record[index(v.Class(), c.Field.Name)])
+		rows[i] = make(value.Row, len(fields))
+		for c, f := range fields {
+			rows[i][c] = record[f]
 		}
 	}
 	return rows

@@ -208,6 +208,16 @@ func TestMingoStatements(t *testing.T) {
 	statements.Run(t, mingoTarget(&opened).Open, statements.Limits{})
 }
 
+// TestFerretDBStatementsDifferential and TestMingoStatementsDifferential ask random statements.
+func TestFerretDBStatementsDifferential(t *testing.T) {
+	statements.Differential(t, statements.Target{Open: openFerretDB, Oracle: oracle})
+}
+
+func TestMingoStatementsDifferential(t *testing.T) {
+	var opened source.Source
+	statements.Differential(t, statements.Target{Open: mingoTarget(&opened).Open, Oracle: oracle})
+}
+
 func TestFerretDBSuite(t *testing.T) { sourcetest.Run(t, openFerretDB, ferretLimits) }
 
 func TestFerretDBEnding(t *testing.T) { ending.Run(t, openFerretDB) }

@@ -262,6 +262,11 @@ func TestSuiteQuestions(t *testing.T) {
 // TestSuiteStatements asks the statements of the suite, which Parse Server and the oracle answer alike.
 func TestSuiteStatements(t *testing.T) { statements.Alike(t, openSuite, oracle) }
 
+// TestSuiteStatementsDifferential asks random statements.
+func TestSuiteStatementsDifferential(t *testing.T) {
+	statements.Differential(t, statements.Target{Open: openSuite, Oracle: oracle})
+}
+
 // TestSuiteMasks checks that masked values take part in nothing.
 func TestSuiteMasks(t *testing.T) {
 	masks.Run(t, openSuite, suiteLimits)
