@@ -16,6 +16,10 @@ func (b *Binder) arithmetic(sign string, x, y Node, p sqlparse.Pos) (Node, error
 	if sign == "%" || sign == "mod" || sign == "div" {
 		t = schema.Integer
 	}
+	if unknown := func(n *Node) bool { return typed.Dynamic(n.Kind()) && !n.IsNull() }; sign == "/" &&
+		(unknown(&x) && (unknown(&y) || y.Kind() == schema.Integer) || unknown(&y) && x.Kind() == schema.Integer) {
+		return Node{}, Unsupported(p, "x::integer / y divides whole numbers to a whole number; x::double precision / y divides numbers of any kind", "/ can't know whether values without a declared type are whole numbers")
+	}
 	if sign == "/" && t != schema.Integer {
 		t = schema.Double
 	}

@@ -7,6 +7,7 @@ package sqlexpr
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
@@ -80,11 +81,20 @@ func (b *Binder) bounded(at sqlparse.Pos, es ...plan.Expr) error {
 }
 
 // A Node is a typed expression. With Day it is a Date at midnight that is shown as a day; with Span it is a length of
-// time, an Integer in milliseconds (a Double for an average), and for a constant perhaps months.
+// time, an Integer in milliseconds (a Double for an average), and for a constant perhaps months. With Wholes it is a list
+// of whole numbers.
 type Node struct {
 	typed.Node
-	Day, Span bool
-	Months    int64 // of a constant length of time, besides the milliseconds
+	Day, Span, Wholes bool
+	Months            int64 // of a constant length of time, besides the milliseconds
+}
+
+// Item returns e, an element of the list x, in the type that all elements of x are known to have.
+func (x *Node) Item(e plan.Expr) plan.Expr {
+	if f := x.Column; x.Wholes || f != nil && f.Field != nil && f.Type == schema.Array && slices.Contains([]string{"int2", "int4", "int8"}, f.Field.Native) {
+		return plan.Convert{X: e, T: schema.Integer}
+	}
+	return e
 }
 
 // At returns a place as the text that placed moves into a message.

@@ -1,6 +1,7 @@
 package sqlexpr
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
@@ -85,6 +86,8 @@ func ofValues() map[string]function {
 			n.Day = a[0].Day
 			return n, nil
 		})},
+		"json_build_object": {2, -1, built}, "jsonb_build_object": {2, -1, built}, "json_object": {2, -1, built},
+		"json_build_array": {1, -1, listed}, "jsonb_build_array": {1, -1, listed}, "json_array": {1, -1, listed},
 		"iif": {3, 3, choose}, "if": {3, 3, choose},
 		"json_extract": {2, 2, extracted(false)}, "jsonb_extract": {2, 2, extracted(false)}, "json_value": {2, 2, extracted(true)},
 		"json_extract_path":      {2, -1, extractedPath(false)},
@@ -100,6 +103,35 @@ func ofValues() map[string]function {
 
 func choose(f *called, a []Node) (Node, error) {
 	return f.caseOf(&sqlparse.Case{When: f.Call.Args[:1], Then: f.Call.Args[1:2], Else: f.Call.Args[2], At: f.place()})
+}
+
+// built makes an object of constant names and values, which alternate.
+func built(f *called, a []Node) (Node, error) {
+	var o plan.Object
+	for i := 0; i < len(a); i += 2 {
+		k, ok := a[i].Expr.(plan.Const)
+		if !ok || k.Value.Kind() != value.String || i+1 == len(a) || slices.Contains(o.Names, k.Value.Text()) {
+			return Node{}, Unsupported(f.place(), "write json_build_object('id', id, 'name', name)", "%s takes constant names, each once, and a value after each", f.Call.Name)
+		}
+		v, err := a[i+1].Element(f.Call.Name)
+		if err != nil {
+			return Node{}, err
+		}
+		o.Names, o.Values = append(o.Names, k.Value.Text()), append(o.Values, v)
+	}
+	return computedOf(o, f.place()), nil
+}
+
+// listed makes a list of values.
+func listed(f *called, a []Node) (Node, error) {
+	l := plan.List{Elements: make([]plan.Expr, len(a))}
+	for i := range a {
+		var err error
+		if l.Elements[i], err = a[i].Element(f.Call.Name); err != nil {
+			return Node{}, err
+		}
+	}
+	return Node{Node: typed.Node{Expr: l, List: true}}, nil
 }
 
 // extracted takes a JSON path such as '$.a.b[0]'.

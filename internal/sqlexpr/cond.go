@@ -325,6 +325,9 @@ func (b *Binder) in(e *sqlparse.In) (Cond, error) {
 		c, err := b.Names.In("=", e.X, e.Query, e.At)
 		return c.Negated(e.Not), err
 	}
+	if c, ok, err := b.amongConstants(e); ok || err != nil {
+		return c.Negated(e.Not), err
+	}
 	var out *Cond
 	for _, item := range e.List {
 		c, err := b.comparison("=", e.X, item, e.At)
@@ -359,6 +362,9 @@ func (b *Binder) any(e *sqlparse.Any) (Cond, error) {
 	if e.Query != nil {
 		c, err := b.Names.In(sign, e.X, e.Query, e.At)
 		return c.Negated(negate), err
+	}
+	if l := e.Among(); l != nil {
+		return b.in(l)
 	}
 	list, ok := e.List.(*sqlparse.Array)
 	if !ok {

@@ -90,8 +90,8 @@ func unknownFunction(c *sqlparse.Call) error {
 	instead := map[string]string{"random": "get_sample_objects gives a sample", "rand": "get_sample_objects gives a sample", "version": "", "current_database": "",
 		"regexp_replace": "replace(replace(x, '(', ''), ')', '') replaces texts, one after the other", "to_tsvector": "the tool text_search finds words", "match": "the tool text_search finds words",
 		"generate_series": "it can be in FROM", "unnest": "put it in FROM: FROM t, unnest(t.list) AS element", "initcap": "upper(left(x, 1)) || lower(substr(x, 2)) for the first letter",
-		"width_bucket": "floor((x - low) / width) + 1", "corr": "(avg(x * y) - avg(x) * avg(y)) / (stddev_pop(x) * stddev_pop(y))", "regexp_matches": "use ~ to test a regular expression",
-		"json_build_object": "select the values as columns", "jsonb_build_object": "select the values as columns", "row_to_json": "select the values as columns"}
+		"corr": "(avg(x * y) - avg(x) * avg(y)) / (stddev_pop(x) * stddev_pop(y))", "regexp_matches": "use ~ to test a regular expression",
+		"row_to_json": "json_build_object('id', id, 'name', name) makes an object of values", "to_jsonb": "json_build_object('id', id, 'name', name) makes an object of values"}
 	e := &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_function", Pointer: At(c.At), Detail: fmt.Sprintf("unknown function %s", problem.Cut(c.Name)),
 		Near: problem.Nearest(c.Name, FunctionNames(), 3), Suggestion: instead[c.Name]}
 	return e
@@ -340,8 +340,9 @@ func ofNumbers() map[string]function {
 		"sqrt": {1, 1, reals(plan.Sqrt)}, "exp": {1, 1, reals(plan.Exp)}, "ln": {1, 1, reals(plan.Ln)}, "log": {1, 1, reals(plan.Log10)}, "log10": {1, 1, reals(plan.Log10)},
 		"power": {2, 2, reals(plan.Pow)}, "pow": {2, 2, reals(plan.Pow)},
 		"round": {1, 2, numbers(plan.Round)}, "trunc": {1, 2, numbers(plan.Trunc)}, "truncate": {1, 2, numbers(plan.Trunc)},
-		"mod": {2, 2, func(f *called, a []Node) (Node, error) { return f.arithmetic("%", a[0], a[1], f.place()) }},
-		"div": {2, 2, func(f *called, a []Node) (Node, error) { return f.arithmetic("div", a[0], a[1], f.place()) }},
+		"mod":          {2, 2, func(f *called, a []Node) (Node, error) { return f.arithmetic("%", a[0], a[1], f.place()) }},
+		"div":          {2, 2, func(f *called, a []Node) (Node, error) { return f.arithmetic("div", a[0], a[1], f.place()) }},
+		"width_bucket": {4, 4, bucket},
 		"sign": {1, 1, func(f *called, a []Node) (Node, error) {
 			t := typed.Number([]typed.Node{a[0].Node})
 			x, err := a[0].Want(t, "sign")
@@ -354,3 +355,37 @@ func ofNumbers() map[string]function {
 		}},
 	}
 }
+
+// bucket numbers the part of a range, of equal parts, in which a value lies: 0 below the range, one more than the parts above. A range whose
+// first bound is the greater one is counted downwards.
+func bucket(f *called, a []Node) (Node, error) {
+	x, err := a[0].Want(schema.Double, f.Call.Name)
+	if err != nil {
+		return Node{}, err
+	}
+	var bounds [2]float64
+	for i := range bounds {
+		k, ok := a[i+1].Expr.(plan.Const)
+		if bounds[i], _ = k.Value.AsFloat(); !ok || !k.Value.IsNumber() {
+			return Node{}, problem.NotSupported(a[i+1].At, "width_bucket takes constant bounds; floor((x - low) / width) + 1 numbers parts of any range")
+		}
+	}
+	k, ok := a[3].Expr.(plan.Const)
+	n, whole := k.Value.AsInt()
+	if low, high := bounds[0], bounds[1]; !ok || !whole || n < 1 || n > 1_000_000 || low == high {
+		return Node{}, Invalid(f.place(), "width_bucket takes a value, two bounds that differ, and a constant whole number of parts")
+	}
+	if bounds[0] > bounds[1] { // the same range of -x, upwards
+		x, bounds[0], bounds[1] = plan.Apply{Op: plan.Sub, Args: []plan.Expr{double(0), x}, T: schema.Double}, -bounds[0], -bounds[1]
+	}
+	of := func(o plan.Op, x, y plan.Expr) plan.Expr {
+		return plan.Apply{Op: o, Args: []plan.Expr{x, y}, T: schema.Double}
+	}
+	at := of(plan.Div, of(plan.Mul, of(plan.Sub, x, double(bounds[0])), double(float64(n))), double(bounds[1]-bounds[0]))
+	part := plan.Convert{X: plan.Apply{Op: plan.Floor, Args: []plan.Expr{at}, T: schema.Double}, T: schema.Integer}
+	inside := plan.Apply{Op: plan.Add, Args: []plan.Expr{part, Whole(1)}, T: schema.Integer}
+	return computedOf(plan.Case{If: []plan.Expr{IsNull(x), Test(plan.Under, x, double(bounds[0])), Test(plan.UpTo, double(bounds[1]), x), Test(plan.UpTo, Whole(n), part)},
+		Then: []plan.Expr{plan.Const{T: schema.Integer}, Whole(0), Whole(n + 1), Whole(n)}, Else: inside, T: schema.Integer}, f.place()), nil
+}
+
+func double(f float64) plan.Expr { return plan.Const{Value: value.OfFloat(f), T: schema.Double} }

@@ -62,9 +62,8 @@ func integers(f *called, a []Node) ([]value.Row, error) {
 	return rows, nil
 }
 
-// moments returns the values of generate_series over times, both ends included. Each is counted from the beginning, n steps at once: a
-// series of months from January 31 has the last day of each month, where PostgreSQL, which adds the step to the value before, goes on
-// from the 28th or 29th. A step that doesn't lead forward is an error.
+// moments returns the values of generate_series over times, both ends included. As in PostgreSQL each is the one before and a step, so that
+// months from January 31 go on from the 28th or 29th of February. A step may lead backward, but must lead somewhere.
 func moments(f *called, a []Node) ([]value.Row, error) {
 	by := span(0, sqltime.Millis("day"))
 	if len(a) == 3 {
@@ -77,23 +76,19 @@ func moments(f *called, a []Node) ([]value.Row, error) {
 	if !isTime(&x) || !isTime(&end) {
 		return nil, Invalid(f.place(), "generate_series takes whole numbers, or dates and an interval")
 	}
-	last := end.Expr.(plan.Const).Value.Micros()
-	begin := x
+	at := func(n *Node) int64 { return n.Expr.(plan.Const).Value.Micros() }
+	back := by.Months*30*sqltime.Millis("day")+by.Expr.(plan.Const).Value.Int() < 0
 	var rows []value.Row
-	for n := int64(0); ; n++ {
-		step := span(by.Months*n, by.Expr.(plan.Const).Value.Int()*n)
-		next, err := f.shifted(begin, step, false, f.place())
+	for back && at(&x) >= at(&end) || !back && at(&x) <= at(&end) {
+		next, err := f.shifted(x, by, false, f.place())
 		if err != nil {
 			return nil, err
 		}
-		m := next.Expr.(plan.Const).Value.Micros()
-		if m > last {
-			return rows, nil
+		if len(rows) == MaxSeries || at(&next) == at(&x) || (at(&next) < at(&x)) != back {
+			return nil, Invalid(f.place(), "generate_series gives at most %d records, and its step must lead to the end", MaxSeries)
 		}
-		if len(rows) == MaxSeries || n > 0 && m <= x.Expr.(plan.Const).Value.Micros() {
-			return nil, Invalid(f.place(), "generate_series gives at most %d records, each later than the one before", MaxSeries)
-		}
+		rows = append(rows, value.Row{value.OfDate(at(&x))})
 		x = next
-		rows = append(rows, value.Row{value.OfDate(m)})
 	}
+	return rows, nil
 }

@@ -39,8 +39,13 @@ func ofTime() map[string]function {
 		"to_char":   {2, 2, formatted(sqltime.PostgreSQL, 0)}, "strftime": {2, -1, formatted(sqltime.SQLite, 1)}, "date_format": {2, 2, formatted(sqltime.MySQL, 0)},
 		"to_date": {1, 2, func(f *called, a []Node) (Node, error) { return f.asDay(a[0], f.place()) }},
 		"to_timestamp": {1, 2, func(f *called, a []Node) (Node, error) {
-			if typed.Numeric(a[0].Kind()) { // seconds since 1970
+			switch t := a[0].Kind(); {
+			case t == schema.Integer: // seconds since 1970
 				return f.moved(moment(0), a[0], "second", false, f.place())
+			case typed.Numeric(t): // and parts of them
+				x, err := a[0].Want(schema.Double, "to_timestamp")
+				ms := sqltime.WholeMillis(plan.Apply{Op: plan.Mul, Args: []plan.Expr{x, double(1000)}, T: schema.Double})
+				return computedOf(plan.DateShift{X: moment(0).Expr, Amount: ms, Unit: "millisecond"}, f.place()), err
 			}
 			if typed.Dynamic(a[0].Kind()) && !a[0].IsNull() { // a number of it would be taken for milliseconds
 				return Node{}, Unsupported(f.place(), "cast it: x::bigint for seconds since 1970, x::timestamp for a date", "to_timestamp takes a number or a text, and the type of this isn't known before it is read")

@@ -71,7 +71,7 @@ func (b *Binder) expression(e sqlparse.Expr) (Node, error) {
 	case *sqlparse.Sub:
 		return b.Names.Scalar(e)
 	case *sqlparse.Array:
-		l := plan.List{}
+		l, wholes := plan.List{}, len(e.Items) > 0
 		for _, item := range e.Items {
 			x, err := b.Value(item)
 			if err != nil {
@@ -82,8 +82,9 @@ func (b *Binder) expression(e sqlparse.Expr) (Node, error) {
 				return Node{}, err
 			}
 			l.Elements = append(l.Elements, v)
+			wholes = wholes && (x.Kind() == schema.Integer || x.IsNull() && x.Constant)
 		}
-		return Node{Node: typed.Node{Expr: l, List: true}}, nil
+		return Node{Node: typed.Node{Expr: l, List: true}, Wholes: wholes}, nil
 	case *sqlparse.Index:
 		return b.index(e)
 	case *sqlparse.Tuple:
@@ -320,7 +321,7 @@ func (b *Binder) index(e *sqlparse.Index) (Node, error) {
 	}
 	// An element is counted from 1; an element before the first is none.
 	from0 := plan.Case{If: []plan.Expr{Test(plan.Under, Whole(0), n)}, Then: []plan.Expr{plan.Apply{Op: plan.Sub, Args: []plan.Expr{n, Whole(1)}, T: schema.Integer}}, T: schema.Integer, Else: plan.Const{T: schema.Integer}}
-	return computedOf(plan.Apply{Op: plan.ElemAt, Args: []plan.Expr{items, from0}, T: schema.JSON}, e.At), nil
+	return computedOf(x.Item(plan.Apply{Op: plan.ElemAt, Args: []plan.Expr{items, from0}, T: schema.JSON}), e.At), nil
 }
 
 // Text returns x as a text: numbers, dates and booleans are converted.

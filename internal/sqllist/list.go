@@ -77,6 +77,8 @@ func Bind(b *sqlexpr.Binder, f *sqlparse.Function, shape *plan.Shape, keep bool)
 	element := typed.Node{Expr: plan.Ref{Column: n, T: schema.JSON}, Column: &u.Shape.Columns[n], At: sqlexpr.At(c.At)}
 	if strings.HasSuffix(c.Name, "_text") {
 		element.Expr, element.Column = plan.Convert{X: element.Expr, T: schema.String}, nil
+	} else if item := x.Item(element.Expr); item.Type() == schema.Integer {
+		element.Expr, element.Column = item, nil
 	}
 	number := plan.Apply{Op: plan.Add, Args: []plan.Expr{plan.Ref{Column: n + 1, T: schema.Integer}, sqlexpr.Whole(1)}, T: schema.Integer}
 	e := Elements{Stage: u, Columns: []sqlexpr.Node{{Node: element}, {Node: typed.Node{Expr: number}}}}

@@ -2,6 +2,7 @@
 package sqltime
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -37,7 +38,8 @@ func Millis(unit string) int64 { return millis[unit] }
 // Months returns the length of a unit in months, 0 for a shorter one.
 func Months(unit string) int64 { return months[unit] }
 
-// Interval reads a length of time such as "1 year 2 days", "-3 hours" or "01:30:00": months, and milliseconds.
+// Interval reads a length of time such as "1 year 2 days", "-3 hours" or "01:30:00": months, and milliseconds. Parts of months are days, and
+// parts of longer units whole months, as in PostgreSQL.
 func Interval(text string) (month, ms int64, ok bool) {
 	fields := strings.Fields(strings.TrimPrefix(strings.TrimSuffix(strings.ToLower(text), " ago"), "@ "))
 	ago := strings.HasSuffix(strings.ToLower(text), " ago")
@@ -69,8 +71,12 @@ func Interval(text string) (month, ms int64, ok bool) {
 		switch {
 		case u == "" || n > 1e9 || n < -1e9:
 			return 0, 0, false
+		case u == "month": // a part of a month is that part of 30 days
+			whole := math.Trunc(n)
+			month += int64(whole)
+			ms += int64(math.Round((n - whole) * 30 * float64(millis["day"])))
 		case months[u] > 0:
-			month += int64(n * float64(months[u]))
+			month += int64(math.Round(n * float64(months[u])))
 		default:
 			ms += int64(n * float64(millis[u]))
 		}

@@ -20,7 +20,7 @@ var forms = map[Kind][]string{
 		"extract({year|month|day|hour|quarter|dow|doy|week|isodow|isoyear|minute|second} FROM {s})::integer", "date_part('{year|month|day|hour|dow|isodow}', {s})::integer",
 		"extract({year|month|day|hour|dow} FROM (({s}) AT TIME ZONE '{Europe/Oslo|America/New_York|Asia/Kolkata|UTC}'))::integer",
 		"extract({epoch|day|hour|minute|second} FROM ({s} - {s}))::bigint", "extract({year|month} FROM age({s}, {s}))::integer", "extract(epoch FROM {s})::bigint", "({y} - {y})",
-		"cardinality({l})", "array_length({l}, 1)", "(({l})[{1|2|9}])::integer", "jsonb_array_length({j})", "({j}->>'age')::integer", "CAST({t} AS {integer|bigint|smallint})",
+		"cardinality({l})", "array_length({l}, 1)", "(({l})[{1|2|9}])::integer", "jsonb_array_length({j})", "({j}->>'age')::integer", "width_bucket({d}, {0, 100|-10, 100|100, 0}, {5|7})", "(({l})[{1|2|9}] / {i})", "CAST({t} AS {integer|bigint|smallint})",
 	},
 	Double: {
 		"({d} {+|-|*} {d})", "({d} {+|-|*|/} {i})", "(- {d})", "{abs|floor|ceil|ceiling|trunc}({d})", "{i}::double precision", "({t})::double precision", "sqrt(abs({d}))",
@@ -38,14 +38,15 @@ var forms = map[Kind][]string{
 	},
 	Boolean: {"({c})", "({c})", "starts_with({t}, {t})", "({t})::boolean", "({i})::boolean"},
 	Instant: {
-		"date_trunc('{year|quarter|month|week|day|hour|minute}', {s})", "date_trunc('{day|month}', {s}, '{Europe/Oslo|Asia/Kolkata}')", "({s} {+|-} interval '{1 day|2 hours|1 month|3 weeks|90 minutes|1 year 2 days}')",
-		"({s} + ({i} % 99) * interval '{1 day|1 hour}')", "to_timestamp({i})", "({s} + ({s} - {s}))",
+		"date_trunc('{year|quarter|month|week|day|hour|minute}', {s})", "date_trunc('{day|month}', {s}, '{Europe/Oslo|Asia/Kolkata}')", "({s} {+|-} interval '{1 day|2 hours|1 month|3 weeks|90 minutes|1 year 2 days|1.5 months|2.5 years}')",
+		"({s} + ({i} % 99) * interval '{1 day|1 hour}')", "to_timestamp({i})", "to_timestamp(round({d}::numeric, 2)::double precision)", "({s} + ({s} - {s}))",
 	},
 	Day: {
 		"({s})::date", "(({s}) AT TIME ZONE '{Europe/Oslo|America/New_York|Asia/Kolkata|UTC}')::date", "({y} {+|-} {1|30|(-7)})", "({y} + ({i} % 99)::integer)", "date_trunc('{month|year|week}', {y})::date",
 		"({y} {+|-} interval '{1 month|1 year|7 days}')::date", "to_date('{2026-01-31|2024-02-29}', 'YYYY-MM-DD')",
 	},
-	JSON: {"({j}->'{tags|age|deep|none}')", "({j}->'tags'->{0|1})", "({j}#>'{{deep,x}}')", "jsonb_extract_path({j}, 'deep')", "{json_extract|jsonb_extract}({j}, '$.{deep|tags}')", "(json_extract_path(({j})::json, 'tags'))::jsonb"},
+	JSON: {"({j}->'{tags|age|deep|none}')", "({j}->'tags'->{0|1})", "({j}#>'{{deep,x}}')", "jsonb_extract_path({j}, 'deep')", "{json_extract|jsonb_extract}({j}, '$.{deep|tags}')", "(json_extract_path(({j})::json, 'tags'))::jsonb",
+		"jsonb_build_object('tags', {i}, 'age', {t})", "jsonb_build_array({i}, {t}, {b})", "(json_build_object('age', {i}))::jsonb", "(json_build_array({t}))::jsonb", "{json_object('tags', |json_array(}{i})"},
 	list: {"ARRAY[{i}, {i}]", "ARRAY[{i}]"},
 }
 

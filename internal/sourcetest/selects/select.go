@@ -172,7 +172,8 @@ func (w *Writer) made(alias string) (string, named) {
 	case 0:
 		return fmt.Sprintf("generate_series(%s) AS %s(c1)", w.oneOf("1, 4", "0, 10, 5", "3, 1, -1"), alias), one(Integer)
 	case 1:
-		return fmt.Sprintf("generate_series(timestamptz '2026-01-01 00:00:00Z', timestamptz '2026-06-01 00:00:00Z', interval '%s') AS %s(c1)", w.oneOf("1 month", "7 weeks"), alias), one(Instant)
+		ends := w.oneOf("2026-01-01 00:00:00Z', timestamptz '2026-06-01", "2026-01-31 00:00:00Z', timestamptz '2026-06-01", "2026-01-31 00:00:00Z', timestamptz '2025-08-01")
+		return fmt.Sprintf("generate_series(timestamptz '%s 00:00:00Z', interval '%s') AS %s(c1)", ends, w.oneOf("1 month", "7 weeks", "-1 month"), alias), one(Instant)
 	case 2:
 		return "unnest(ARRAY['Oslo', 'paid', NULL]) AS " + alias + "(c1)", one(Text)
 	case 3:
@@ -333,6 +334,7 @@ func (w *Writer) query(depth int) Written {
 	}
 	b := w.simple(scope{}, want, depth)
 	op := w.oneOf("UNION", "UNION ALL", "INTERSECT", "EXCEPT")
+	w.own = w.own || op != "UNION ALL" && slices.Contains(want, JSON) // in PostgreSQL a null within JSON is another one
 	return Written{Text: a.Text + " " + op + " " + b.Text, columns: a.columns}
 }
 

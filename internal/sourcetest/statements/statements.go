@@ -180,6 +180,11 @@ func longLists(t *testing.T, s *subject) {
 		{"SELECT count(*) AS n FROM customers WHERE id NOT IN (" + ids + ")", `{"n":2}`},
 		{"SELECT count(*) AS n FROM customers WHERE id = ANY (ARRAY[" + ids + "])", `{"n":5}`},
 		{"SELECT count(*) AS n FROM customers WHERE city IN (" + names + ")", `{"n":2}`},
+		{"SELECT count(*) AS n FROM customers WHERE id + 0 IN (" + ids + ")", `{"n":5}`},
+		{"SELECT count(*) AS n FROM customers WHERE NOT (id + 0 IN (" + ids + "))", `{"n":2}`},
+		{"SELECT count(*) AS n FROM customers WHERE city || '' NOT IN (" + names + ")", `{"n":4}`},
+		{"SELECT count(*) AS n FROM customers WHERE city || '' NOT IN (" + names + ", NULL)", `{"n":0}`},
+		{"SELECT count(*) AS n FROM customers WHERE lower(name) = ANY (ARRAY[" + names + ", NULL])", `{"n":2}`},
 		{"SELECT count(*) AS n FROM generate_series(1, 6000) AS s(i) JOIN customers AS c ON c.id = s.i", `{"n":7}`},
 		{"SELECT count(*) AS n, sum(x) AS sum, min(y) AS y FROM (VALUES (" + strings.Join(texts, ", 1), (") + ", NULL)) AS v(y, x)", `{"n":4000,"sum":3999,"y":"c10"}`},
 	} {
