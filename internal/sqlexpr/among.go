@@ -48,3 +48,12 @@ func (b *Binder) amongConstants(e *sqlparse.In) (Cond, bool, error) {
 	}
 	return Cond{Test(plan.And, there, in), none}, true, err
 }
+
+// flat adds y to x, which may be the same operator already.
+func flat(o plan.Op, x, y plan.Expr) plan.Expr {
+	if a, ok := x.(plan.Apply); ok && a.Op == o {
+		a.Args = append(a.Args[:len(a.Args):len(a.Args)], y)
+		return a
+	}
+	return Test(o, x, y)
+}

@@ -343,15 +343,6 @@ func (b *Binder) in(e *sqlparse.In) (Cond, error) {
 	return out.Negated(e.Not), nil
 }
 
-// flat adds y to x, which may be the same operator already.
-func flat(o plan.Op, x, y plan.Expr) plan.Expr {
-	if a, ok := x.(plan.Apply); ok && a.Op == o {
-		a.Args = append(a.Args[:len(a.Args):len(a.Args)], y)
-		return a
-	}
-	return Test(o, x, y)
-}
-
 // any binds x op ANY or ALL of ARRAY[…], a query, or, with = alone, a list. As in PostgreSQL, the answer may be unknown if there is a null.
 func (b *Binder) any(e *sqlparse.Any) (Cond, error) {
 	sign, negate := e.Op, false
