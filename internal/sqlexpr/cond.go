@@ -225,6 +225,7 @@ func (b *Binder) Alike(x, y *Node, sign string) (plan.Expr, plan.Expr, error) {
 		y.Expr = plan.Const{Value: value.OfBool(y.Expr.(plan.Const).Value.String() != "0"), T: schema.Boolean}
 	}
 	for _, pair := range [][2]*Node{{x, y}, {y, x}} {
+		b.noteTypes(pair[0], pair[1])
 		text, number := pair[0], pair[1]
 		if text.Kind() != schema.String || !typed.Numeric(number.Kind()) {
 			continue
@@ -244,15 +245,6 @@ func (b *Binder) Alike(x, y *Node, sign string) (plan.Expr, plan.Expr, error) {
 		}
 	}
 	return typed.Alike(x.Node, y.Node, sign)
-}
-
-// noteDigits notes that a text is compared with the digits of a number.
-func (b *Binder) noteDigits(sign string, x *Node) {
-	if sign == "<" || sign == "<=" || sign == ">" || sign == ">=" {
-		b.Known.Note(x.At, "order of digits", "%s and the number are compared as texts: '10' comes before '9'; CAST(… AS double precision) compares numbers", typed.What(&x.Node))
-		return
-	}
-	b.Known.Note(x.At, "digits", "%s is compared with the digits of the number: '07' isn't 7", typed.What(&x.Node))
 }
 
 // is binds IS [NOT] NULL, TRUE, FALSE, UNKNOWN and DISTINCT FROM, which are never unknown. IS NULL takes columns that Value refuses.

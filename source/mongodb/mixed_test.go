@@ -102,6 +102,46 @@ func mixedTypes(t *testing.T, o mongodb.Options) {
 			t.Errorf("%s finds %d, want %d", stage, n, tt.all)
 		}
 	}
+	for _, tt := range []struct {
+		where, cast string
+		want, all   int64
+		note        string
+	}{
+		{"total > 7", "CAST(total AS double precision) > 7", 1, 2, numbers},
+		{"7 < total", "CAST(total AS double precision) > 7", 1, 2, numbers},
+		{"total IN (12.5, 6)", "CAST(total AS double precision) IN (12.5, 6)", 1, 2, numbers},
+		{"placed = '2026-01-20T09:00:00Z'", "CAST(placed AS timestamp) = '2026-01-20T09:00:00Z'", 1, 2, dates},
+		{"placed >= timestamp '2026-01-10'", "CAST(placed AS timestamp) >= timestamp '2026-01-10'", 1, 2, "dates alone, not with their texts"},
+		{"placed = 'soon'", "", 1, 0, ""},
+		{"org = 'acme'", "", 2, 0, ""},
+	} {
+		count := func(p *policy.Policy, who identity.Principal, where string) (int64, string) {
+			t.Helper()
+			q, err := query.ParseSQL("SELECT count(*) AS n FROM orders WHERE " + where)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q.Limit = 10
+			return ask(p, who, q)
+		}
+		got, notes := count(free, who, tt.where)
+		if got != tt.want || !strings.Contains(notes, tt.note) || (notes == "") != (tt.note == "") {
+			t.Errorf("%s: %d, %q; want %d, %q", tt.where, got, notes, tt.want, tt.note)
+		}
+		if _, same := count(scoped, other, tt.where); same != notes {
+			t.Errorf("%s: a tenant reads %q, not %q", tt.where, same, notes)
+		}
+		if tt.cast == "" {
+			continue
+		}
+		written, _, _ := strings.Cut(tt.cast, ")")
+		if !strings.Contains(notes, written+") compares all of them") {
+			t.Errorf("%s: %q doesn't write %s)", tt.where, notes, written)
+		}
+		if n, _ := count(free, who, tt.cast); n != tt.all {
+			t.Errorf("%s finds %d, want %d", tt.cast, n, tt.all)
+		}
+	}
 }
 
 // TestComputedNumbers computes here with what a server computed, which is a whole number among doubles.

@@ -215,7 +215,8 @@ func TestFerretDBStatementsDifferential(t *testing.T) {
 
 func TestMingoStatementsDifferential(t *testing.T) {
 	var opened source.Source
-	statements.Differential(t, statements.Target{Open: mingoTarget(&opened).Open, Oracle: oracle})
+	target := mingoTarget(&opened)
+	statements.Differential(t, statements.Target{Open: target.Open, Oracle: target.Oracle, UTC: target.UTC})
 }
 
 func TestFerretDBSuite(t *testing.T) { sourcetest.Run(t, openFerretDB, ferretLimits) }

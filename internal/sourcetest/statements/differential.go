@@ -38,6 +38,7 @@ type Target struct {
 	// Raw runs the text of a statement in the database itself and returns its records as JSON; nil where the
 	// database doesn't take the text or gives it another meaning.
 	Raw func(text string) ([]string, error)
+	UTC bool // the source's server ignores time zones: statements with one are left out
 }
 
 // A differential compares the answers to random statements.
@@ -45,6 +46,7 @@ type differential struct {
 	*subject
 	oracle *subject
 	raw    func(text string) ([]string, error)
+	utc    bool
 
 	compared, rows, raws, laws int
 	refused                    map[string]int // by the text of the refusal, less its place
@@ -64,7 +66,7 @@ func Differential(t *testing.T, target Target) {
 	}
 	of := *s
 	of.source = target.Oracle(classes, data.Rows(t, classes))
-	d := &differential{subject: s, oracle: &of, raw: target.Raw, refused: map[string]int{}}
+	d := &differential{subject: s, oracle: &of, raw: target.Raw, utc: target.UTC, refused: map[string]int{}}
 	rapid.Check(t, d.check)
 	t.Logf("%d statements compared, %d rows, %d with the database's own answer, %d laws", d.compared, d.rows, d.raws, d.laws)
 	refused := slices.SortedFunc(maps.Keys(d.refused), func(a, b string) int { return d.refused[b] - d.refused[a] })
@@ -82,6 +84,9 @@ func Differential(t *testing.T, target Target) {
 func (d *differential) check(t *rapid.T) {
 	w := &selects.Writer{Tables: catalogue, Foreign: 8, Draw: func(n int) int { return rapid.IntRange(0, n).Draw(t, "n") }}
 	q := w.Statement(2)
+	if d.utc && slices.ContainsFunc([]string{"Europe/", "America/", "Asia/"}, func(zone string) bool { return strings.Contains(q.Text, zone) }) {
+		return
+	}
 	got, err := d.ask(t.Context(), q.Text)
 	if err != nil {
 		d.refuse(t, q.Text, err)
