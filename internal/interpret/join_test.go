@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -105,6 +106,20 @@ func TestJoin(t *testing.T) {
 	keep.On = []plan.Pair{{Left: plan.Ref{Column: 2, T: schema.Integer}, Right: plan.Ref{Column: 1, T: schema.Integer}}}
 	keep.Keep = false
 	w.gives(t, w.over(0, &keep), "")
+}
+
+// TestJoinOfEverything joins records with each other, and is refused before the records of the join take much memory.
+func TestJoinOfEverything(t *testing.T) {
+	shape := columns([]int{0}, "id integer", "name string")
+	rows := make([]value.Row, 4000)
+	for i := range rows {
+		rows[i] = value.Row{value.OfInt(int64(i)), value.OfString("x")}
+	}
+	w := worldOf(t, []string{"people"}, []plan.Shape{shape}, [][]value.Row{rows})
+	join := &plan.Join{Right: w.over(0), Shape: columns([]int{0, 2}, "id integer", "name string", "other.id integer", "other.name string")}
+	if got := w.program(w.over(0, join), given{}); got != nil || problem.CodeOf(w.err) != problem.Unsupported {
+		t.Errorf("%d records, %v; want an error", len(got), w.err)
+	}
 }
 
 func TestNest(t *testing.T) {

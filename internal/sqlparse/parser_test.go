@@ -38,6 +38,14 @@ func TestBounds(t *testing.T) {
 		"minus":       {"SELECT " + strings.Repeat("- ", 9000) + "1", "nest more than 60 deep"},
 		"not":         {"SELECT " + strings.Repeat("NOT ", 9000) + "true", "nest more than 60 deep"},
 		"values":      {"SELECT 1 IN (1" + strings.Repeat(",1", 10_000) + ")", "the lists of the statement have more than 10000 values"},
+		"a megabyte":  {"SELECT '" + strings.Repeat("x", 1<<20) + "'", "line 1, column 1: the statement has 1048585 bytes; at most 65536"},
+		"columns":     {"SELECT 1" + strings.Repeat(",1", 10_000), "more than 5000 expressions"},
+		"joins":       {"SELECT 1 FROM a" + strings.Repeat(" JOIN a", 9000), "more than 5000 expressions"},
+		"tables":      {"SELECT 1 FROM a" + strings.Repeat(",a", 10_000), "more than 5000 expressions"},
+		"NUL":         {"SELECT 'a\x00b'", "line 1, column 10: the statement contains a NUL byte"},
+		"NUL outside": {"SELECT \x00 1", "line 1, column 8: the statement contains a NUL byte"},
+		"no UTF-8":    {"SELECT '\xff'", "line 1, column 1: the statement isn't valid UTF-8"},
+		"name":        {"SELECT \xc3( FROM t", "line 1, column 1: the statement isn't valid UTF-8"},
 		"casts":       {"SELECT 1" + strings.Repeat("::text", 9000), "more than 5000 expressions"},
 	} {
 		_, err := sqlparse.Parse(tt.text)

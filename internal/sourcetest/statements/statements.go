@@ -153,6 +153,7 @@ func Run(t *testing.T, o sourcetest.Open, limits Limits) {
 		}
 	}
 	longLists(t, s)
+	everything(t, s)
 	for _, st := range read(t, refused) {
 		got, err := s.ask(t.Context(), st.text)
 		if err == nil {
@@ -164,6 +165,17 @@ func Run(t *testing.T, o sourcetest.Open, limits Limits) {
 	got, err := s.ask(t.Context(), "SELECT count(*) AS n, max(id) AS last FROM orders")
 	if want := []string{`{"n":10,"last":10}`}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("after all refused statements the orders are %s %v, want %s", got, err, want)
+	}
+}
+
+// everything joins twelve tables without a condition: the reading ends with its time, or before it takes much memory.
+func everything(t *testing.T, s *subject) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	got, err := s.ask(ctx, "SELECT count(*) AS n FROM orders a, orders b, orders c, orders d, orders e, orders f, orders g, orders h, orders i, orders j, orders k, orders l")
+	if code := problem.CodeOf(err); code != problem.Timeout && code != problem.Unsupported {
+		t.Errorf("a join of everything is %s, %v; want an error", got, err)
 	}
 }
 
