@@ -309,7 +309,8 @@ func TestAgentAttacks(t *testing.T) {
 	}
 	// What the client is told.
 	for _, row := range [][3]string{{"response_type", "token", "unsupported_response_type"}, {"code_challenge", "", "invalid_request"}, {"code_challenge_method", "plain", "invalid_request"},
-		{"resource", "https://other.example/mcp", "invalid_target"}, {"scope", "review", "invalid_scope"}, {"scope", "operator read", "invalid_scope"}, {"request_uri", "https://evil.example", "request_not_supported"}} {
+		{"resource", "https://other.example/mcp", "invalid_target"}, {"scope", "review", "invalid_scope"}, {"scope", "operator read", "invalid_scope"}, {"scope", "read\u00a0write", "invalid_scope"},
+		{"scope", "read\twrite", "invalid_scope"}, {"request_uri", "https://evil.example", "request_not_supported"}} {
 		res := g.do(g.ana, g.request("GET", "/console/allow?"+change(g.asks(client), row[0], row[1]).Encode(), ""))
 		to, err := url.Parse(res.Header.Get("Location"))
 		if err != nil || res.StatusCode != 303 || !strings.HasPrefix(to.String(), landing) || to.Query().Get("error") != row[2] || to.Query().Get("iss") != g.url || to.Query().Get("state") != "s1" {

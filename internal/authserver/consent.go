@@ -74,7 +74,7 @@ func (a *Asking) read(q url.Values, who identity.Principal) *refusal {
 		}
 	}
 	lendable := identity.Lendable(who)
-	for _, word := range strings.Fields(q.Get("scope")) {
+	for _, word := range scopeNames(q) {
 		scope := identity.Scope(word)
 		switch {
 		case word == offline:
@@ -96,6 +96,12 @@ func (a *Asking) read(q url.Values, who identity.Principal) *refusal {
 		}
 	}
 	return nil
+}
+
+// scopeNames returns the scopes that a request names. A space alone divides them (RFC 6749, 3.3): what else looks like one is part of a
+// name, which nothing has.
+func scopeNames(q url.Values) []string {
+	return slices.DeleteFunc(strings.Split(q.Get("scope"), " "), func(s string) bool { return s == "" })
 }
 
 // own reports whether a resource indicator names the MCP endpoint of this host.

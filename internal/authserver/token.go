@@ -138,7 +138,7 @@ func (s *Server) renew(r *http.Request, f url.Values) (identity.Principal, error
 	if f.Get("client_id") != of.Client {
 		return s.stolen(r, agent, "client")
 	}
-	for _, word := range strings.Fields(f.Get("scope")) {
+	for _, word := range scopeNames(f) {
 		if word != offline && !agent.Has(identity.Scope(word)) {
 			return identity.Principal{}, &refusal{"invalid_scope", "the person did not grant " + shown(word) + "; sign in again to ask for it"}
 		}

@@ -103,8 +103,15 @@ func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this takes POST", http.StatusMethodNotAllowed)
 		return
 	}
-	// An unknown hook is answered as a wrong signature, after the body is read.
+	// An unknown hook is answered as a wrong signature, after the same work: the body is read, and signed with a secret that
+	// is not known to anyone.
 	h, known := d.hooks[strings.TrimPrefix(r.URL.Path, Path)]
+	if !known {
+		h.Secret = []byte(rand.Text())
+		if r.Header.Get("X-Slack-Signature") != "" {
+			h.Form = webhook.Slack
+		}
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		http.Error(w, "the body is too large", http.StatusRequestEntityTooLarge)
@@ -143,6 +150,10 @@ func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (d *Desk) decide(w http.ResponseWriter, r *http.Request, h *webhook.Hook, asked decision) {
 	s, by, err := d.decided(r.Context(), h, asked)
 	said := problem.Of(err)
+	if err != nil {
+		refused.By(r.Context(), "hook:"+h.Name)
+		refused.Because(r.Context(), said.Kind, "") // Slack takes no other status than 200
+	}
 	if err != nil && said.Code == problem.Internal {
 		d.o.Logger.ErrorContext(r.Context(), "an answer to a notification failed", "hook", h.Name, "error", err)
 		said = problem.New(problem.Internal, "Internal error")

@@ -2,16 +2,24 @@ package inbound
 
 import (
 	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"log/slog"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/once"
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // TestRefusedQuietly checks that requests without a good signature are left to the count of refusals: no line of the log each.
@@ -39,6 +47,45 @@ func TestRefusedQuietly(t *testing.T) {
 	}
 	if log.Len() > 0 {
 		t.Errorf("logged: %s", &log)
+	}
+}
+
+// TestDecisionsRefused checks that signed decisions which nothing may be decided by leave their reason, also where Slack gets
+// the status 200.
+func TestDecisionsRefused(t *testing.T) {
+	secret, now := []byte("the secret of the hook"), time.Now()
+	gone := func(context.Context, webhook.Person) (identity.Principal, error) {
+		return identity.Principal{}, &problem.Error{Code: problem.PermissionDenied, Kind: "person_gone", Detail: "gone"}
+	}
+	people := map[string]webhook.Person{"u1": {Owner: "ana"}}
+	d := New(Options{Hooks: []webhook.Hook{{Name: "ops", Secret: secret, People: people, As: webhook.Person{Owner: "ana"}},
+		{Name: "chat", Form: webhook.Slack, Secret: secret, People: people, As: webhook.Person{Owner: "ana"}}}, Person: gone, Used: &once.Memory{}})
+	for i, tt := range []struct {
+		account, kind string
+		status        int
+	}{{"u9", "account", 403}, {"u1", "person_gone", 403}} {
+		for _, hook := range []string{"ops", "chat"} {
+			name, status := strconv.Itoa(i), tt.status
+			body := `{"change_id":"c","digest":"d","decision":"approve","account":"` + tt.account + `"}`
+			if hook == "chat" {
+				body = url.Values{"payload": {`{"type":"block_actions","user":{"id":"` + tt.account + `"},"actions":[{"action_id":"approve","value":"c d"}]}`}}.Encode()
+				status = 200
+			}
+			ctx, trace := refused.Traced(t.Context())
+			r := httptest.NewRequestWithContext(ctx, "POST", Path+hook, strings.NewReader(body))
+			stamp := strconv.FormatInt(now.Unix(), 10)
+			m := hmac.New(sha256.New, secret)
+			m.Write([]byte("v0:" + stamp + ":" + body))
+			for name, text := range map[string]string{"Webhook-Id": name, "Webhook-Timestamp": stamp, "Webhook-Signature": webhook.Sign(secret, name, now, []byte(body)),
+				"X-Slack-Request-Timestamp": stamp, "X-Slack-Signature": "v0=" + hex.EncodeToString(m.Sum(nil))} {
+				r.Header.Set(name, text)
+			}
+			w := httptest.NewRecorder()
+			d.ServeHTTP(w, r)
+			if got := trace.Refusal("http", netip.Addr{}); w.Code != status || got.Kind != tt.kind || got.Principal != "hook:"+hook {
+				t.Errorf("%s of %s: %d, %q by %q; want %d, %q", tt.account, hook, w.Code, got.Kind, got.Principal, status, tt.kind)
+			}
+		}
 	}
 }
 

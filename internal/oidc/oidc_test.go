@@ -514,6 +514,50 @@ func TestSlowIssuer(t *testing.T) {
 	door.Close() // no fetch in progress: it returns
 }
 
+// TestEndpointsTogether has many visitors ask for the endpoints of an issuer that fails, slowly: they share its failures, and
+// one that goes away ends no fetch of the others.
+func TestEndpointsTogether(t *testing.T) {
+	const visitors = 50
+	var fetches atomic.Int64
+	all, answer := make(chan bool), make(chan bool)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if fetches.Add(1) == 1 {
+			close(all)
+		}
+		<-answer
+		w.WriteHeader(http.StatusBadGateway)
+	}))
+	defer s.Close()
+	door, err := oidc.New(oidc.Options{Issuer: s.URL, Audience: []string{"here"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer door.Close()
+	gone, leave := context.WithCancel(t.Context())
+	var wg, begun sync.WaitGroup
+	ask := func(ctx context.Context) {
+		if _, err := door.Endpoints(ctx); err == nil || errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	wg.Go(func() { ask(gone) })
+	<-all
+	leave()
+	for range visitors {
+		begun.Add(1)
+		wg.Go(func() {
+			begun.Done()
+			ask(t.Context())
+		})
+	}
+	begun.Wait()
+	close(answer)
+	wg.Wait()
+	if n := fetches.Load(); n > visitors/2 { // those that began to wait after the first fetch make another one
+		t.Errorf("%d fetches for %d visitors", n, visitors+1)
+	}
+}
+
 // TestIssuerFaults has a row for each invalid response of an issuer.
 func TestIssuerFaults(t *testing.T) {
 	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"keys":[]}`) }))

@@ -18,34 +18,53 @@ import (
 
 // endpoints caches a discovery document for as long as keys are fresh.
 type endpoints struct {
-	mu sync.Mutex
-	at time.Time
+	mu     sync.Mutex
+	at     time.Time
+	tried  time.Time // when the last fetch ended, by the system's clock
+	failed error     // of the last fetch
 	Endpoints
 }
 
-// Endpoints returns the issuer's endpoints for signing people in. Each begins with https://, or is on this machine.
+// Endpoints returns the issuer's endpoints for signing people in. Each begins with https://, or is on this machine. Those that
+// wait while the issuer is asked share its answer, also a failure: however many ask, none waits for more than two fetches.
 func (i *Issuer) Endpoints(ctx context.Context) (Endpoints, error) {
-	e := &i.endpoints
+	e, begun := &i.endpoints, time.Now()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if now := i.now(); e.at.IsZero() || !now.Before(e.at.Add(i.keys.fresh)) {
-		found, err := i.keys.from.discover(ctx)
-		if err != nil {
-			return Endpoints{}, err
-		}
-		for name, address := range map[string]string{"authorization_endpoint": found.Authorization, "token_endpoint": found.Token,
-			"userinfo_endpoint": found.UserInfo, "end_session_endpoint": found.EndSession} {
-			if optional := name == "userinfo_endpoint" || name == "end_session_endpoint"; optional && address == "" {
-				continue
-			}
-			address, _, _ = strings.Cut(address, "?") // an endpoint may have a query
-			if err := CheckURL(address); err != nil {
-				return Endpoints{}, fmt.Errorf("%s: %w", name, err)
-			}
-		}
-		e.at, e.Endpoints = now, found
+	now := i.now()
+	if !e.at.IsZero() && now.Before(e.at.Add(i.keys.fresh)) {
+		return e.Endpoints, nil
 	}
-	return e.Endpoints, nil
+	if begun.Before(e.tried) && e.failed != nil {
+		return Endpoints{}, e.failed
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout) // it is not for this visitor alone
+	defer cancel()
+	found, err := i.keys.from.discover(ctx)
+	if err == nil {
+		err = found.check()
+	}
+	e.tried, e.failed = time.Now(), err
+	if err != nil {
+		return Endpoints{}, err
+	}
+	e.at, e.Endpoints = now, found
+	return found, nil
+}
+
+// check returns an error if an endpoint that people are sent to, or that gets a credential, is none to trust.
+func (e *Endpoints) check() error {
+	for name, address := range map[string]string{"authorization_endpoint": e.Authorization, "token_endpoint": e.Token,
+		"userinfo_endpoint": e.UserInfo, "end_session_endpoint": e.EndSession} {
+		if optional := name == "userinfo_endpoint" || name == "end_session_endpoint"; optional && address == "" {
+			continue
+		}
+		address, _, _ = strings.Cut(address, "?") // an endpoint may have a query
+		if err := CheckURL(address); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // Expect is what an ID token must match.

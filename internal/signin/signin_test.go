@@ -1,9 +1,11 @@
 package signin_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
 	"github.com/bailiwick-dev/bailiwick/internal/signin"
+	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -174,5 +177,39 @@ func TestStepUp(t *testing.T) {
 	}
 	if _, err := strict.Finish(t.Context(), back, kept, browse(t, to)); problem.CodeOf(err) != problem.Unauthorized {
 		t.Error("a level that was asked for and not reached:", err)
+	}
+}
+
+// TestEchoedSecret signs in at a provider whose token URL says, in its refusal and in what is no token, what it was sent. None of
+// it is in the error, nor in what a log has of it.
+func TestEchoedSecret(t *testing.T) {
+	for _, status := range []int{http.StatusOK, http.StatusBadRequest, http.StatusInternalServerError} {
+		mux := http.NewServeMux()
+		s := httptest.NewServer(mux)
+		defer s.Close()
+		mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintf(w, `{"issuer": %q, "jwks_uri": "%[1]s/keys", "authorization_endpoint": "%[1]s/a", "token_endpoint": "%[1]s/t", "token_endpoint_auth_methods_supported": ["client_secret_post"]}`, s.URL)
+		})
+		mux.HandleFunc("/t", func(w http.ResponseWriter, r *http.Request) {
+			_ = r.ParseForm()
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			fmt.Fprintf(w, `{"error": "invalid_client", "error_description": %q, "error_uri": %[1]q, "id_token": %[1]q}`, r.PostForm.Encode())
+		})
+		p := person(t, s.URL, func(o *signin.Options) { o.Secret = "a-secret-of-the-gateway" })
+		to, kept, err := p.Begin(t.Context(), back, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := url.Parse(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Finish(t.Context(), back, kept, url.Values{"state": {u.Query().Get("state")}, "code": {"the-code"}})
+		said := problem.Of(err)
+		text := said.Detail + said.Suggestion + telemetry.Cause(err)
+		if problem.CodeOf(err) != problem.Unauthorized || strings.Contains(text, "a-secret") || strings.Contains(text, "the-code") {
+			t.Errorf("%d: %s", status, text)
+		}
 	}
 }
