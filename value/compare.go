@@ -63,7 +63,7 @@ func Equal(a, b Value) bool {
 }
 
 // Order compares a and b in a total order for sorting: null first, then by type as in MongoDB (numbers, text, objects,
-// arrays, bytes, booleans, dates), then as Compare does. Objects and arrays are ordered by their JSON.
+// arrays, bytes, booleans, dates), then as Compare does, and numbers that are the same as doubles exactly. Objects and arrays are ordered by their JSON.
 func Order(a, b Value) int {
 	if c := cmp.Compare(rank(a.kind), rank(b.kind)); c != 0 || a.kind == Null {
 		return c
@@ -72,7 +72,23 @@ func Order(a, b Value) int {
 		return strings.Compare(string(a.AppendJSON(nil)), string(b.AppendJSON(nil)))
 	}
 	c, _ := Compare(a, b)
+	if c == 0 && (a.kind == Float) != (b.kind == Float) {
+		return orderExactly(a, b)
+	}
 	return c
+}
+
+// orderExactly orders two numbers that are the same as doubles, where one alone is a Float: 2^53+1 and 2^53 are the same as the double
+// 2^53, and an order has to keep the three together in one way. A Float counts as the shortest decimal number that is read as it.
+func orderExactly(a, b Value) int {
+	if a.kind != Float {
+		return -orderExactly(b, a)
+	}
+	f := a.Float()
+	if math.IsInf(f, 0) { // beside a Decimal beyond the range of doubles
+		return cmp.Compare(f, 0)
+	}
+	return parseDecimal(strconv.FormatFloat(f, 'g', -1, 64)).compare(parseDecimal(digits(b)))
 }
 
 // rank returns the position of a kind in the order of types; kinds of equal rank are comparable.
@@ -120,7 +136,8 @@ func (v Value) AsInt() (int64, bool) {
 	return 0, false
 }
 
-// compareNumbers compares two numbers: exactly, unless one is a Float, to which the other is converted.
+// compareNumbers compares two numbers: exactly, unless one is a Float, to which the other is converted. So two Ints beyond 2^53 that
+// differ may both equal one Float; Order keeps them apart.
 func compareNumbers(a, b Value) int {
 	switch {
 	case a.kind == Int && b.kind == Int:

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"cmp"
 	"math"
 	"testing"
 
@@ -162,6 +163,25 @@ func TestKept(t *testing.T) {
 	for _, bad := range []string{`{"a":1,"a":2}`, `1 2`, `"\ud800"`} {
 		if err := v.UnmarshalJSON([]byte(bad)); err == nil {
 			t.Error(bad, "was read")
+		}
+	}
+}
+
+// TestOrderOfNumbers checks that numbers of all kinds have one order, also where they are the same as doubles.
+func TestOrderOfNumbers(t *testing.T) {
+	sorted := []Value{OfFloat(math.Inf(-1)), OfDecimal("-1e999"), OfInt(-9007199254740993), OfInt(-9007199254740992), OfDecimal("0.09999999999999999999"), OfFloat(0.1), OfDecimal("0.1000000000000000001"),
+		OfInt(1), OfDecimal("9007199254740991.9"), OfFloat(9007199254740992), OfDecimal("9007199254740992.5"), OfInt(9007199254740993), OfFloat(9007199254740994),
+		OfDecimal("1e400"), OfDecimal("1e999"), OfFloat(math.Inf(1)), OfFloat(math.NaN())}
+	for i, a := range sorted {
+		for j, b := range sorted {
+			if got := Order(a, b); got != cmp.Compare(i, j) {
+				t.Errorf("Order(%s, %s) = %d", a, b, got)
+			}
+		}
+	}
+	for _, same := range [][2]Value{{OfInt(1), OfFloat(1)}, {OfFloat(0.1), OfDecimal("0.10")}, {OfFloat(1e300), OfDecimal("1e300")}, {OfFloat(0), OfInt(0)}} {
+		if Order(same[0], same[1]) != 0 || Order(same[1], same[0]) != 0 {
+			t.Errorf("%s and %s differ", same[0], same[1])
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package interpret
 
 import (
+	"cmp"
 	"crypto/md5"
 	"encoding/hex"
 	"fmt"
@@ -94,7 +95,7 @@ func (r *reading) from(p *plan.Program, g given) []value.Row {
 	v := r.plan.Views[p.From]
 	all, err := r.view(Need{v, g.key, g.in})
 	if err != nil {
-		r.err = err
+		r.err = cmp.Or(r.err, err)
 		return nil
 	}
 	fields := make([]int, len(p.Base.Columns))
@@ -219,7 +220,7 @@ func (r *reading) filter(s *plan.Filter, in records) []value.Row {
 	if s.Where != nil {
 		var err error
 		if holds, err = r.predicate(s.Where); err != nil {
-			r.err = err
+			r.err = cmp.Or(r.err, err) // the first one says why
 			return nil
 		}
 	}

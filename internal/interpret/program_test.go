@@ -281,3 +281,17 @@ func TestEnded(t *testing.T) {
 
 // reader may read everything.
 var reader = identity.Principal{ID: "test", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
+
+// TestFirstFailure checks that a condition which can't be evaluated doesn't hide why the evaluation had ended before.
+func TestFirstFailure(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := &reading{ctx: ctx}
+	if !r.stopped() {
+		t.Fatal("it goes on")
+	}
+	first := r.err
+	if r.filter(&plan.Filter{Where: query.And{}}, records{}); r.err != first {
+		t.Errorf("%v in place of %v", r.err, first)
+	}
+}

@@ -2,7 +2,9 @@ package metadata
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -49,9 +51,9 @@ type placed struct {
 	Workspace
 }
 
-// workspaces returns the workspaces below the roots, sorted by path. A workspace contains no other ones.
-func (s *Source) workspaces() []placed {
-	var out []placed
+// workspaces returns the workspaces below the roots, sorted by path, and why others can't be opened, for operators. A workspace
+// contains no other ones.
+func (s *Source) workspaces() (out []placed, failed []string) {
 	looks := 0
 	var look func(path string, at *safefs.Folder, below int)
 	look = func(path string, at *safefs.Folder, below int) {
@@ -60,20 +62,40 @@ func (s *Source) workspaces() []placed {
 			if looks++; below == 0 || looks > maxLooks {
 				break
 			}
-			if next, err := at.Folder(name); err == nil {
-				look(filepath.Join(path, name), next, below-1)
+			next, err := at.Folder(name)
+			if err != nil {
+				failed = unopened(failed, filepath.Join(path, name), err)
+				continue
 			}
+			look(filepath.Join(path, name), next, below-1)
 		}
 		known := slices.ContainsFunc(out, func(p placed) bool { return p.path == path })
 		if known {
 			at.Close() //nolint:errcheck // it was only read
-		} else if ws, err := s.options.Reader.Open(at); err == nil {
-			out = append(out, placed{path, ws})
+			return
 		}
+		ws, err := s.options.Reader.Open(at)
+		if err != nil {
+			failed = unopened(failed, path, err)
+			return
+		}
+		out = append(out, placed{path, ws})
 	}
 	s.roots.Each(func(path string, at *safefs.Folder) { look(path, at, maxBelow) })
 	slices.SortFunc(out, func(a, b placed) int { return strings.Compare(a.path, b.path) })
-	return out
+	return out, failed
+}
+
+// unopened adds to warnings that something at path can't be opened. What doesn't exist is no fault.
+func unopened(warnings []string, path string, err error) []string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return warnings
+	}
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	return append(warnings, fmt.Sprintf("%s can't be opened: %v", path, err))
 }
 
 // A catalogue collects classes.
@@ -89,10 +111,14 @@ type catalogue struct {
 
 // gather collects the classes of all workspaces in order.
 func (c *catalogue) gather(ctx context.Context) error {
-	for _, found := range c.source.workspaces() {
+	all, failed := c.source.workspaces()
+	for _, why := range failed {
+		c.warnings = append(c.warnings, c.source.options.Name+": "+why)
+	}
+	for _, found := range all {
 		err := ctx.Err()
 		if err == nil {
-			err = c.workspace(ctx, found.Workspace)
+			err = c.workspace(ctx, found)
 		}
 		found.Close() //nolint:errcheck // it was only read
 		if err != nil {
@@ -102,12 +128,12 @@ func (c *catalogue) gather(ctx context.Context) error {
 	return nil
 }
 
-// workspace adds the objects of each connection of ws. A connection that can't be opened is left out: it has no description in this
-// environment.
-func (c *catalogue) workspace(ctx context.Context, ws Workspace) error {
+// workspace adds the objects of each connection of ws. A connection without a description in this environment is left out.
+func (c *catalogue) workspace(ctx context.Context, ws placed) error {
 	for _, connection := range c.source.connections(ws) {
 		found, err := ws.Open(connection, c.source.options.Environment)
 		if err != nil {
+			c.warnings = unopened(c.warnings, fmt.Sprintf("%s: %s: the connection %s", c.source.options.Name, ws.path, connection), err)
 			continue
 		}
 		if !slices.Contains(c.connections, connection) {

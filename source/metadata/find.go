@@ -36,7 +36,8 @@ func Find(folder string) (roots []string, connections []Connection, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, ws := range s.workspaces() {
+	all, _ := s.workspaces() // what can't be opened isn't proposed
+	for _, ws := range all {
 		for _, name := range s.connections(ws) {
 			known := slices.ContainsFunc(connections, func(c Connection) bool { return c.Name == name })
 			if found, err := ws.Open(name, DefaultEnvironment); err == nil {

@@ -2,7 +2,9 @@ package metadata
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/safefs"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
@@ -287,6 +290,52 @@ warning: org: its roots have the connections Ide, MyOrg, Second; of objects with
 	cancel()
 	if _, _, err := open(t, Options{Roots: []string{dir}}).Describe(ctx); err == nil {
 		t.Error("a cancelled Describe ends well")
+	}
+}
+
+// A denied reads what Provar does, but the system lets it open no workspace, or no connection, of some names.
+type denied struct {
+	Provar
+	workspaces, connections bool
+}
+
+func (d denied) Open(f *safefs.Folder) (Workspace, error) {
+	ws, err := d.Provar.Open(f)
+	if err == nil && d.workspaces {
+		return nil, errors.Join(ws.Close(), &fs.PathError{Op: "openat", Path: "x", Err: syscall.EACCES})
+	}
+	return shut{ws, d.connections}, err
+}
+
+type shut struct {
+	Workspace
+	all bool
+}
+
+func (s shut) Open(connection, environment string) (*Objects, error) {
+	if s.all {
+		return nil, syscall.EACCES
+	}
+	return s.Workspace.Open(connection, environment)
+}
+
+// TestDenied checks that operators learn of workspaces and connections that can't be opened, and not of what doesn't exist.
+func TestDenied(t *testing.T) {
+	dir := t.TempDir()
+	plantFiles(t, dir, map[string]string{"w/one/.metadata/MyOrg/Contact.json": `{"fields": []}`, "w/two/notes.txt": ""})
+	const nothing = "org: nothing is cached in its roots yet; org_describe looks again at each call"
+	for _, c := range []struct {
+		reader denied
+		want   []string
+	}{
+		{denied{}, nil},
+		{denied{workspaces: true}, []string{"org: " + filepath.Join(dir, "w/one") + " can't be opened: permission denied", nothing}},
+		{denied{connections: true}, []string{"org: " + filepath.Join(dir, "w/one") + ": the connection MyOrg can't be opened: permission denied", nothing}},
+	} {
+		_, warnings, err := open(t, Options{Roots: []string{filepath.Join(dir, "w")}, Reader: c.reader}).Describe(t.Context())
+		if err != nil || !slices.Equal(warnings, c.want) {
+			t.Errorf("%+v: %q, %v; want %q", c.reader, warnings, err, c.want)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"math"
 	"net/url"
 	"os"
@@ -152,31 +153,27 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 		return nil, err
 	}
 	return func(yield func(value.Row, error) bool) {
-		n := 0
+		left := sent{seed: maphash.MakeSeed()}
 		for row, err := range rows {
 			if err != nil && ctx.Err() == nil && tooLarge(err) {
-				s.again(ctx, p, n, yield)
+				s.again(ctx, p, left, yield)
 				return
 			}
-			if n++; !yield(row, err) {
+			if left.add(row); !yield(row, err) {
 				return
 			}
 		}
 	}, nil
 }
 
-// again yields the rows of a permit after the first n. The order of rows is total, so they are the same as before.
-func (s *Source) again(ctx context.Context, p policy.Permit, n int, yield func(value.Row, error) bool) {
+// again yields the rows of a permit after those that have left.
+func (s *Source) again(ctx context.Context, p policy.Permit, left sent, yield func(value.Row, error) bool) {
 	rows, err := sqldriver.Read(ctx, apart{engine{s}}, p)
 	if err != nil {
 		yield(nil, err)
 		return
 	}
-	for row, err := range rows {
-		if n--; (n < 0 || err != nil) && !yield(row, err) {
-			return
-		}
-	}
+	left.resume(rows, yield)
 }
 
 // Compile implements source.Compiler.

@@ -119,9 +119,9 @@ func (t *translator) parts(out map[string]any, name string, m spec.Raw, p place,
 
 // written holds keywords that affect others.
 type written struct {
-	nullable                         bool
-	exclusiveMinimum, exclusiveLimit bool
-	format                           string
+	nullable                           bool
+	exclusiveMinimum, exclusiveMaximum bool
+	format                             string
 }
 
 // member translates one keyword of a schema into out. Keywords whose meaning depends on another one, such as nullable and OpenAPI 3.0's
@@ -161,7 +161,7 @@ func (t *translator) member(out map[string]any, w *written, name string, m spec.
 	case "exclusiveMinimum", "exclusiveMaximum":
 		if m.Kind() == 't' {
 			w.exclusiveMinimum = w.exclusiveMinimum || name == "exclusiveMinimum"
-			w.exclusiveLimit = w.exclusiveLimit || name == "exclusiveMaximum"
+			w.exclusiveMaximum = w.exclusiveMaximum || name == "exclusiveMaximum"
 			return
 		}
 		bound(out, name, m)
@@ -248,7 +248,7 @@ func (w *written) finish(out map[string]any) {
 		out["exclusiveMinimum"] = out["minimum"]
 		delete(out, "minimum")
 	}
-	if w.exclusiveLimit && out["maximum"] != nil {
+	if w.exclusiveMaximum && out["maximum"] != nil {
 		out["exclusiveMaximum"] = out["maximum"]
 		delete(out, "maximum")
 	}

@@ -1,0 +1,55 @@
+package sqlite
+
+import (
+	"hash/maphash"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// sent is how many rows of an answer have left, and a hash of them.
+type sent struct {
+	seed maphash.Seed
+	rows int
+	sum  uint64
+	text []byte // of the last row; reused
+}
+
+// add notes a further row.
+func (s *sent) add(row value.Row) {
+	s.rows++
+	s.text = s.text[:0]
+	for _, v := range row {
+		s.text = append(v.AppendJSON(s.text), 0)
+	}
+	s.sum = s.sum*31 + maphash.Bytes(s.seed, s.text)
+}
+
+// resume yields the rows of an answer that is made anew, after those that have left. It begins with the same ones, since the order
+// of rows is total, unless a record was written in between. Then it is refused: it would have records of two moments, some
+// twice or not at all.
+func (s *sent) resume(rows source.Rows, yield func(value.Row, error) bool) {
+	now := sent{seed: s.seed}
+	moved := func() bool {
+		if now.sum == s.sum {
+			return false
+		}
+		yield(nil, &problem.Error{Code: problem.Conflict, Kind: "changed_while_read", Detail: "records were changed while they were read", Suggestion: "Ask again"})
+		return true
+	}
+	for row, err := range rows {
+		if err == nil && now.rows < s.rows {
+			if now.add(row); now.rows == s.rows && moved() {
+				return
+			}
+			continue
+		}
+		if !yield(row, err) || err != nil {
+			return
+		}
+	}
+	if now.rows < s.rows {
+		moved()
+	}
+}

@@ -1,0 +1,57 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// TestResume continues answers of which two rows have left, in the same order: what was written in between ends them.
+func TestResume(t *testing.T) {
+	broken := errors.New("broken")
+	row := func(n int) value.Row { return value.Row{value.OfInt(int64(n)), value.OfString(strings.Repeat("x", n))} }
+	for _, tt := range []struct {
+		again []int // -1 is an error
+		want  string
+	}{
+		{[]int{1, 2, 3, 4}, "3 4"},
+		{[]int{1, 2}, ""},
+		{[]int{1, 3, 4}, "conflict"},
+		{[]int{0, 1, 2, 3}, "conflict"},
+		{[]int{2, 1, 3}, "conflict"},
+		{[]int{1}, "conflict"},
+		{nil, "conflict"},
+		{[]int{1, -1}, "broken"},
+		{[]int{1, 2, 3, -1}, "3 broken"},
+	} {
+		left := sent{seed: maphash.MakeSeed()}
+		left.add(row(1))
+		left.add(row(2))
+		var got []string
+		left.resume(func(yield func(value.Row, error) bool) {
+			for _, n := range tt.again {
+				if n < 0 && !yield(nil, broken) || n >= 0 && !yield(row(n), nil) {
+					return
+				}
+			}
+		}, func(row value.Row, err error) bool {
+			switch {
+			case err == broken:
+				got = append(got, "broken")
+			case err != nil:
+				got = append(got, string(problem.CodeOf(err)))
+			default:
+				got = append(got, fmt.Sprint(row[0]))
+			}
+			return err == nil
+		})
+		if text := strings.Join(got, " "); text != tt.want {
+			t.Errorf("%v: %q, want %q", tt.again, text, tt.want)
+		}
+	}
+}
