@@ -56,7 +56,7 @@ func ofNull(e plan.Apply, args []value.Value) (value.Value, bool) {
 		op := map[plan.Op]plan.Op{plan.Differ: plan.Ne, plan.Under: plan.Lt, plan.UpTo: plan.Lte}[e.Op]
 		return value.OfBool(!args[0].IsNull() && !args[1].IsNull() && compared(op, args[0], args[1], e.Args[0].Type())), true
 	case plan.Cmp:
-		return value.OfInt(int64(value.Order(args[0], args[1]))), true
+		return value.OfInt(int64(beside(args[0], args[1]))), true
 	case plan.IsNull:
 		return value.OfBool(args[0].IsNull()), true
 	case plan.Not:
@@ -81,9 +81,18 @@ func ofNull(e plan.Apply, args []value.Value) (value.Value, bool) {
 	return value.Value{}, false
 }
 
+// beside compares x and y: numbers as doubles where one is a double, and values of different types by value.Order.
+func beside(x, y value.Value) int {
+	if order, alike := value.Compare(x, y); alike {
+		return order
+	}
+	return value.Order(x, y)
+}
+
 // compared reports whether x op y. Two different objects, or two lists, are neither less nor greater.
 func compared(op plan.Op, x, y value.Value, t schema.Type) bool {
-	equal, order := value.Order(x, y) == 0, value.Order(x, y)
+	order := beside(x, y)
+	equal := order == 0
 	if t == schema.JSON {
 		equal, order = value.Equal(x, y), orderJSON(x, y)
 	}

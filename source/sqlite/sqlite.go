@@ -8,7 +8,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"math"
 	"net/url"
 	"os"
@@ -153,13 +152,13 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 		return nil, err
 	}
 	return func(yield func(value.Row, error) bool) {
-		left := sent{seed: maphash.MakeSeed()}
+		left := sqldriver.Sending()
 		for row, err := range rows {
 			if err != nil && ctx.Err() == nil && tooLarge(err) {
 				s.again(ctx, p, left, yield)
 				return
 			}
-			if left.add(row); !yield(row, err) {
+			if left.Add(row); !yield(row, err) {
 				return
 			}
 		}
@@ -167,13 +166,13 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 }
 
 // again yields the rows of a permit after those that have left.
-func (s *Source) again(ctx context.Context, p policy.Permit, left sent, yield func(value.Row, error) bool) {
+func (s *Source) again(ctx context.Context, p policy.Permit, left sqldriver.Sent, yield func(value.Row, error) bool) {
 	rows, err := sqldriver.Read(ctx, apart{engine{s}}, p)
 	if err != nil {
 		yield(nil, err)
 		return
 	}
-	left.resume(rows, yield)
+	left.Resume(rows, yield)
 }
 
 // Compile implements source.Compiler.

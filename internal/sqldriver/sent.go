@@ -1,4 +1,4 @@
-package sqlite
+package sqldriver
 
 import (
 	"hash/maphash"
@@ -8,16 +8,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// sent is how many rows of an answer have left, and a hash of them.
-type sent struct {
+// Sent is how many rows of an answer have left, and a hash of them. The zero Sent is not ready; see Sending.
+type Sent struct {
 	seed maphash.Seed
 	rows int
 	sum  uint64
 	text []byte // of the last row; reused
 }
 
-// add notes a further row.
-func (s *sent) add(row value.Row) {
+// Sending returns a Sent of no rows.
+func Sending() Sent { return Sent{seed: maphash.MakeSeed()} }
+
+// Add notes a further row.
+func (s *Sent) Add(row value.Row) {
 	s.rows++
 	s.text = s.text[:0]
 	for _, v := range row {
@@ -26,11 +29,11 @@ func (s *sent) add(row value.Row) {
 	s.sum = s.sum*31 + maphash.Bytes(s.seed, s.text)
 }
 
-// resume yields the rows of an answer that is made anew, after those that have left. It begins with the same ones, since the order
+// Resume yields the rows of an answer that is made anew, after those that have left. It begins with the same ones, since the order
 // of rows is total, unless a record was written in between. Then it is refused: it would have records of two moments, some
 // twice or not at all.
-func (s *sent) resume(rows source.Rows, yield func(value.Row, error) bool) {
-	now := sent{seed: s.seed}
+func (s *Sent) Resume(rows source.Rows, yield func(value.Row, error) bool) {
+	now := Sent{seed: s.seed}
 	moved := func() bool {
 		if now.sum == s.sum {
 			return false
@@ -40,7 +43,7 @@ func (s *sent) resume(rows source.Rows, yield func(value.Row, error) bool) {
 	}
 	for row, err := range rows {
 		if err == nil && now.rows < s.rows {
-			if now.add(row); now.rows == s.rows && moved() {
+			if now.Add(row); now.rows == s.rows && moved() {
 				return
 			}
 			continue

@@ -1,9 +1,8 @@
-package sqlite
+package sqldriver
 
 import (
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"strings"
 	"testing"
 
@@ -29,11 +28,11 @@ func TestResume(t *testing.T) {
 		{[]int{1, -1}, "broken"},
 		{[]int{1, 2, 3, -1}, "3 broken"},
 	} {
-		left := sent{seed: maphash.MakeSeed()}
-		left.add(row(1))
-		left.add(row(2))
+		left := Sending()
+		left.Add(row(1))
+		left.Add(row(2))
 		var got []string
-		left.resume(func(yield func(value.Row, error) bool) {
+		left.Resume(func(yield func(value.Row, error) bool) {
 			for _, n := range tt.again {
 				if n < 0 && !yield(nil, broken) || n >= 0 && !yield(row(n), nil) {
 					return
