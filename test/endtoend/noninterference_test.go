@@ -30,8 +30,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// pairs returns how many calls are compared on each source; BAILIWICK_SOAK sets it for the long form.
-func pairs(t testing.TB) int {
+// pairs returns how many calls are compared on each source: a fifth in short mode. BAILIWICK_SOAK sets it for the long form.
+func pairs(t testing.TB, most int) int {
 	if s := os.Getenv("BAILIWICK_SOAK"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil {
@@ -39,7 +39,10 @@ func pairs(t testing.TB) int {
 		}
 		return n
 	}
-	return 20_000
+	if testing.Short() {
+		return most / 5 // as rapid does
+	}
+	return most
 }
 
 // A side is one database under the whole stack.
@@ -192,7 +195,7 @@ type forgetful struct{}
 func (forgetful) Append(context.Context, *audit.Record) error { return nil }
 
 func interfere(t *testing.T, open func(name string, twin bool) side) {
-	interfereUpTo(t, pairs(t), open)
+	interfereUpTo(t, pairs(t, 20_000), open)
 }
 
 // interfereUpTo compares at least as many pairs of answers.

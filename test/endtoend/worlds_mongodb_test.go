@@ -3,7 +3,6 @@ package endtoend
 import (
 	"context"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,11 +24,7 @@ import (
 // TestNonInterferenceFerretDB compares the answers over worlds in FerretDB, as documents. BAILIWICK_SOAK sets how many.
 func TestNonInterferenceFerretDB(t *testing.T) {
 	t.Parallel()
-	most := 1500
-	if os.Getenv("BAILIWICK_SOAK") != "" {
-		most = pairs(t)
-	}
-	interfereUpTo(t, most, func(_ string, twin bool) side {
+	interfereUpTo(t, pairs(t, 1500), func(_ string, twin bool) side {
 		return documentSide(t, mongodb.Options{URL: testservices.FerretDB(t)}, twin)
 	})
 }
@@ -37,11 +32,7 @@ func TestNonInterferenceFerretDB(t *testing.T) {
 // TestNonInterferenceMingo does the same at the level of MongoDB, where an evaluator that is independent of ours runs the pipelines.
 func TestNonInterferenceMingo(t *testing.T) {
 	t.Parallel()
-	most := 500
-	if os.Getenv("BAILIWICK_SOAK") != "" {
-		most = pairs(t)
-	}
-	interfereUpTo(t, most, func(_ string, twin bool) side {
+	interfereUpTo(t, pairs(t, 500), func(_ string, twin bool) side {
 		return documentSide(t, mongodb.Options{URL: testservices.Mingo(t), Full: true}, twin)
 	})
 }
