@@ -39,7 +39,11 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
-		Setup: func(env *testscript.Env) error { env.Setenv("EXAMPLES", examples); return nil }})
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", os.Getenv("GORACE"))
+			env.Setenv("EXAMPLES", examples)
+			return nil
+		}})
 }
 
 // TestPostgres runs the scripts that need PostgreSQL. $PG is the URL of an empty database, through a gate that can be
@@ -48,6 +52,7 @@ func TestPostgres(t *testing.T) {
 	database := testservices.Postgres(t)
 	testscript.Run(t, testscript.Params{Dir: "testdata/postgres", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			u, err := url.Parse(database)
 			if err != nil {
 				return err
@@ -72,6 +77,7 @@ func TestMariaDB(t *testing.T) {
 	database := testservices.MariaDB(t)
 	testscript.Run(t, testscript.Params{Dir: "testdata/mariadb", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			u, err := url.Parse(database)
 			if err != nil {
 				return err
@@ -216,7 +222,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	p := &process{exec.Command(path, args[2:]...), make(chan error, 1)}
 	p.Dir = ts.MkAbs(".")
-	for _, v := range []string{"PATH", "HOME", "TMPDIR", "PGPASSWORD", "MYSQL_PWD", "BAILIWICK_WRITES", "API", "API_KEY", "MONGODB", "PARSE_APP_ID", "PARSE_MASTER_KEY", "PARSE_REST_KEY", "PARSE_URL"} {
+	for _, v := range []string{"PATH", "GORACE", "HOME", "TMPDIR", "PGPASSWORD", "MYSQL_PWD", "BAILIWICK_WRITES", "API", "API_KEY", "MONGODB", "PARSE_APP_ID", "PARSE_MASTER_KEY", "PARSE_REST_KEY", "PARSE_URL"} {
 		p.Env = append(p.Env, v+"="+ts.Getenv(v))
 	}
 	stderr, err := os.Create(ts.MkAbs(name + ".err"))

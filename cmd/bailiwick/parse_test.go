@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -47,6 +48,7 @@ func playParse(t *testing.T, s testservices.ParseServer, file string) {
 	}
 	testscript.Run(t, testscript.Params{Files: []string{file}, Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			to, err := url.Parse(strings.TrimSuffix(s.URL(), "/parse"))
 			if err != nil {
 				return err
@@ -147,6 +149,7 @@ func playMongoDB(t *testing.T, server func(testing.TB) string, dirs ...string) {
 	}
 	testscript.Run(t, testscript.Params{Files: files, Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			database := server(t)
 			host, name, _ := strings.Cut(strings.TrimPrefix(database, "mongodb://"), "/")
 			env.Setenv("MONGODB", database)

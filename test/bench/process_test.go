@@ -40,6 +40,7 @@ type process struct {
 func start(t testing.TB, path string, arguments ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(path, arguments...)}
+	p.cmd.Env = append(os.Environ(), "GOGC=", "GOMEMLIMIT=") // its own settings, which its memory depends on
 	p.cmd.Stderr = &p.stderr
 	p.cmd.Dir = t.TempDir()
 	out, err := p.cmd.StdoutPipe()
