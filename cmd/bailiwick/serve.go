@@ -18,6 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/configwatch"
+	"github.com/bailiwick-dev/bailiwick/internal/garbage"
 	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
@@ -95,6 +96,7 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 	r.plant, r.server, r.log = p, serves.MCP, o.Logger
 	defer r.watch(ctx, &w)()
 	defer serves.Work(ctx, "http://"+l.Addr().String())()
+	garbage.Loaded()
 	if err := ready(t, l); err != nil {
 		return errors.Join(err, l.Close())
 	}

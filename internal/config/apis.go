@@ -145,20 +145,16 @@ func (c *Config) packedBy(tool string) string {
 	return ""
 }
 
-// Fetch reads the documents at URLs with get, and adds them to the rules. Invalid documents are reported in an *Error.
+// Fetch reads the documents at URLs with read, and adds them to the rules. Invalid documents are reported in an *Error.
 // Until it is called, those APIs have no document.
-func (c *Config) Fetch(get func(url string) ([]byte, error)) error {
+func (c *Config) Fetch(read func(url string) (apis.Contents, error)) error {
 	var faults []Fault
 	fetched := false
 	for _, s := range c.Sources {
 		if _, ruled := c.Rules.APIs[s.Name]; !ruled || !s.OpenAPI.Remote() {
 			continue
 		}
-		data, err := get(s.OpenAPI.Document)
-		of := apis.Contents{}
-		if err == nil {
-			of, err = apis.Read(data, apis.OfOrigin(s.OpenAPI.Document, get))
-		}
+		of, err := read(s.OpenAPI.Document)
 		if err != nil {
 			faults = append(faults, c.Wrong(err.Error(), "sources", s.Name, "openapi", "document"))
 			continue

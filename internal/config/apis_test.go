@@ -14,6 +14,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
@@ -208,11 +209,13 @@ func TestFetch(t *testing.T) {
 	const text = "sources: {flow: {openapi: {document: 'https://x.example/a.json', base_url: https://x.example}}}\napis: {flow: {}}"
 	c := parsed(t, text)
 	before := c.Rules.Version
-	if err := c.Fetch(func(url string) ([]byte, error) {
-		if url != "https://x.example/a.json" {
-			t.Error(url)
-		}
-		return []byte(flow), nil
+	if err := c.Fetch(func(url string) (apis.Contents, error) {
+		return apis.Fetched(url, func(url string) ([]byte, error) {
+			if url != "https://x.example/a.json" {
+				t.Error(url)
+			}
+			return []byte(flow), nil
+		})
 	}); err != nil || c.Rules.APIs["flow"].Document == nil || c.Rules.Version == before {
 		t.Error(err, c.Rules.Version == before)
 	}
@@ -221,11 +224,13 @@ func TestFetch(t *testing.T) {
 		"{": "f.yaml:1:28: sources.flow.openapi.document: the document is not right: not a JSON or YAML document",
 	} {
 		c := parsed(t, text)
-		err := c.Fetch(func(string) ([]byte, error) {
-			if got == "" {
-				return nil, errors.New("no answer")
-			}
-			return []byte(got), nil
+		err := c.Fetch(func(url string) (apis.Contents, error) {
+			return apis.Fetched(url, func(string) ([]byte, error) {
+				if got == "" {
+					return nil, errors.New("no answer")
+				}
+				return []byte(got), nil
+			})
 		})
 		e, _ := errors.AsType[*config.Error](err)
 		if e == nil || !strings.HasPrefix(e.Faults[0].String(), want) || e.Document.State() != c.State() {

@@ -22,9 +22,15 @@ import (
 // fetchTimeout is the time limit for fetching a document.
 const fetchTimeout = 30 * time.Second
 
-// Fetch returns a function that fetches an API document from an https URL given by the operator. A nil
+// Fetch returns a function that reads the API document at an https URL given by the operator, and the files of its origin. A nil
 // transport is the default one.
-func Fetch(transport http.RoundTripper) func(address string) ([]byte, error) {
+func Fetch(transport http.RoundTripper) func(address string) (apis.Contents, error) {
+	get := getter(transport)
+	return func(address string) (apis.Contents, error) { return apis.Fetched(address, get) }
+}
+
+// getter returns a function that fetches what is at an address.
+func getter(transport http.RoundTripper) func(address string) ([]byte, error) {
 	client := &http.Client{Transport: transport, Timeout: fetchTimeout, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		if r.URL.Scheme != "https" || len(via) > 3 {
 			return errors.New("it leads elsewhere, not by https or too often")
@@ -59,37 +65,56 @@ func Fetch(transport http.RoundTripper) func(address string) ([]byte, error) {
 	}
 }
 
-// read reads a file of a document.
-func read(file string) ([]byte, error) {
-	if info, err := os.Stat(file); err == nil && info.Size() > yamlconf.MaxLarge {
-		return nil, fmt.Errorf("the document %s is larger than %d bytes", file, yamlconf.MaxLarge)
+// open opens a file of a document, and returns its size.
+func open(file string) (*os.File, int64, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, 0, err
 	}
-	return os.ReadFile(file)
+	info, err := f.Stat()
+	if err == nil && info.Size() > yamlconf.MaxLarge {
+		err = fmt.Errorf("the document %s is larger than %d bytes", file, yamlconf.MaxLarge)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, info.Size(), nil
+}
+
+// readFile reads a file that a document refers to.
+func readFile(file string) ([]byte, error) {
+	f, _, err := open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	return io.ReadAll(f)
 }
 
 // Read reads the OpenAPI document at from, a file or an https URL. Its Name is a part of from, which may not be a valid
 // name of a source.
 func Read(from string) (scaffold.API, error) {
 	a := scaffold.API{Document: from}
-	var err error
 	name := filepath.Base(from)
-	switch u, perr := url.Parse(from); {
+	switch u, err := url.Parse(from); {
 	case strings.HasPrefix(from, "http://") && !apis.Loopback(from):
 		return a, terminal.Usagef("a document is read over https, or over http from this machine; save it and name the file")
 	case !strings.HasPrefix(from, "https://") && !apis.Loopback(from):
-		if a.Data, err = read(from); err != nil {
+		f, size, err := open(from)
+		if err != nil {
 			return a, fmt.Errorf("the document can't be read: %w", err)
 		}
-		a.Open = apis.InFolder(filepath.Dir(from), read)
-	case perr != nil || u.Host == "" || u.User != nil:
+		defer f.Close() //nolint:errcheck // it was only read
+		if a.Contents, err = apis.Read(f, size, apis.InFolder(filepath.Dir(from), readFile)); err != nil {
+			return a, err
+		}
+	case err != nil || u.Host == "" || u.User != nil:
 		return a, terminal.Usagef("the document is not a URL such as https://app.example/openapi.json")
 	default:
 		name = u.Hostname()
-		get := Fetch(nil)
-		if a.Data, err = get(from); err != nil {
+		if a.Contents, err = Fetch(nil)(from); err != nil {
 			return a, err
 		}
-		a.Open = apis.OfOrigin(from, get)
 	}
 	name = strings.TrimSuffix(name, filepath.Ext(name))
 	for _, end := range []string{"openapi", "swagger"} {

@@ -34,7 +34,7 @@ func TestFetchDocument(t *testing.T) {
 		"/round": "the document can't be fetched: it leads elsewhere, not by https or too often",
 		"/huge":  "the document can't be fetched: it is larger than 67108864 bytes",
 	} {
-		data, err := Fetch(server.Client().Transport)(server.URL + path + "?key=hunter2")
+		data, err := getter(server.Client().Transport)(server.URL + path + "?key=hunter2")
 		got := string(data)
 		if err != nil {
 			got = err.Error()

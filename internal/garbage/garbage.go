@@ -61,6 +61,13 @@ func GiveBack(ctx context.Context, interval time.Duration) {
 	}
 }
 
+// Loaded gives back what a command took to load a large configuration. After a small one it does nothing.
+func Loaded() {
+	if read("/gc/heap/allocs:bytes") > owed {
+		debug.FreeOSMemory()
+	}
+}
+
 // read returns a metric of the runtime that is a number.
 func read(name string) uint64 {
 	sample := []metrics.Sample{{Name: name}}

@@ -20,43 +20,28 @@ import (
 
 // An API is the HTTP API to configure.
 type API struct {
-	Name     string      // of the source
-	Document string      // as in the configuration: a path relative to its folder, or a URL
-	BaseURL  string      // "" means that of the document
-	Data     []byte      // the content of the document
-	Open     spec.Opener // opens the files that the document refers to; nil for none
+	Name     string // of the source
+	Document string // as in the configuration: a path relative to its folder, or a URL
+	BaseURL  string // "" means that of the document
+	Contents apis.Contents
 }
 
 // OfAPI returns the configuration of an HTTP API, with a class for each operation of its document.
 func OfAPI(a API) (Draft, error) {
-	text, operations, err := configuration(a)
-	if err != nil {
+	d := a.Contents.Document
+	w := &apiWriter{API: a, d: d, title: strings.TrimSpace(cmp.Or(plain(d.Title, 60), a.Name)), rpc: remoteProcedures(d)}
+	var err error
+	if w.classes, err = classify.New(d, classify.Options{RPCNames: w.rpc}); err != nil {
 		return Draft{}, err
 	}
-	return Draft{Text: text, Operations: operations, Confirm: strings.Count(text, "# confirm")}, a.sound(text)
-}
-
-// configuration returns the text of a configuration, and the number of operations. What it reads of the document is not
-// kept: sound reads it again.
-func configuration(a API) (string, int, error) {
-	contents, err := apis.Read(a.Data, a.Open)
-	if err != nil {
-		return "", 0, err
-	}
-	d := contents.Document
-	w := &apiWriter{API: a, d: d, title: strings.TrimSpace(cmp.Or(plain(d.Title, 60), a.Name)), rpc: remoteProcedures(d)}
-	w.classes, err = classify.New(d, classify.Options{RPCNames: w.rpc})
-	if err != nil {
-		return "", 0, err
-	}
 	w.write()
-	return w.b.String(), len(d.Operations), nil
+	text := w.b.String()
+	return Draft{Text: text, Operations: len(d.Operations), Confirm: strings.Count(text, "# confirm")}, a.sound(text)
 }
 
 // sound checks that the generated configuration can be parsed and compiled, wherever the document is.
 func (a *API) sound(text string) error {
-	const elsewhere = "https://document.example/"
-	text = strings.Replace(text, "document: "+yamlQuoted(a.Document), "document: "+elsewhere, 1)
+	text = strings.Replace(text, "document: "+yamlQuoted(a.Document), "document: https://document.example/", 1)
 	c, err := config.Parse("bailiwick.yaml", []byte(text), func(name string) (string, bool) {
 		if strings.Contains(text, "${"+name+"}") {
 			return "secret", true
@@ -64,12 +49,7 @@ func (a *API) sound(text string) error {
 		return "", false
 	})
 	if err == nil {
-		err = c.Fetch(func(address string) ([]byte, error) {
-			if name := strings.TrimPrefix(address, elsewhere); name != "" && a.Open != nil {
-				return a.Open(name)
-			}
-			return a.Data, nil
-		})
+		err = c.Fetch(func(string) (apis.Contents, error) { return a.Contents, nil })
 	}
 	if err == nil {
 		_, err = policy.New(c.Rules, nil)

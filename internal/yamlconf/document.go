@@ -105,17 +105,12 @@ func (o *origin) again(p part) {
 		o.parts = append(o.parts, p)
 		return
 	}
-	f, _, err := openOrdinary(p.path)
-	h := sha256.New()
-	if err == nil {
-		_, err = io.Copy(h, io.LimitReader(f, MaxLarge+1))
-		_ = f.Close() // it was only read
-	}
-	if err != nil {
+	digest, err := streamed(p.path, func(io.Reader, int64) error { return nil })
+	if digest == nil {
 		o.note(p.kind, p.path, nil, err)
 		return
 	}
-	o.parts = append(o.parts, part{kind: p.kind, path: p.path, digest: [32]byte(h.Sum(nil))})
+	o.parts = append(o.parts, part{kind: p.kind, path: p.path, digest: [32]byte(digest)})
 }
 
 // The kinds of part.

@@ -1,8 +1,11 @@
 package yamlconf
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -122,20 +125,48 @@ const MaxLarge = 64 << 20
 // Large reads the regular file at path, as written at n; a relative path starts at n's folder. The file becomes part of
 // the document's State. The error doesn't contain the path.
 func (r *Reader) Large(n Node, path string) ([]byte, error) {
+	var out []byte
+	err := r.Stream(n, path, func(f io.Reader, size int64) (err error) {
+		b := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+		_, err = b.ReadFrom(f)
+		out = b.Bytes()
+		return err
+	})
+	return out, err
+}
+
+// Stream is like Large for a file that isn't kept: use reads it, of about that size. An error of use is returned.
+func (r *Reader) Stream(n Node, path string, use func(f io.Reader, size int64) error) error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(n.Folder(), path)
 	}
 	info := infoOf(path) // before it is read: what is written meanwhile has another time
-	data, err := ordinaryFile(path, MaxLarge)
-	r.origin.note(aLarge, path, data, err)
-	r.origin.parts[len(r.origin.parts)-1].info = info
-	switch {
-	case err != nil:
-		return nil, bare(err)
-	case len(data) > MaxLarge:
-		return nil, fmt.Errorf("it is larger than %d bytes", MaxLarge)
+	digest, err := streamed(path, use)
+	if err != nil && digest == nil {
+		r.origin.note(aLarge, path, nil, err)
+		return bare(err)
 	}
-	return data, nil
+	r.origin.parts = append(r.origin.parts, part{kind: aLarge, path: path, digest: [32]byte(digest), info: info})
+	return err
+}
+
+// streamed lets use read a file, and returns the digest of all of it, also if use fails; nil if the file can't be read.
+func streamed(path string, use func(f io.Reader, size int64) error) ([]byte, error) {
+	f, size, err := openOrdinary(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	h := sha256.New()
+	from := io.TeeReader(io.LimitReader(f, MaxLarge+1), h)
+	err = fmt.Errorf("it is larger than %d bytes", MaxLarge)
+	if size <= MaxLarge {
+		err = use(from, size)
+	}
+	if _, rest := io.Copy(io.Discard, from); rest != nil {
+		return nil, rest
+	}
+	return h.Sum(nil), err
 }
 
 // Folder reads the regular files in the folder at path for whose names take returns true. The result is by name; path

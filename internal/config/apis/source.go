@@ -7,10 +7,12 @@
 package apis
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"net/url"
 	"os"
@@ -113,7 +115,8 @@ func (s *Source) documentOfPack(contents *Contents, r *yamlconf.Reader, n yamlco
 	i := slices.IndexFunc(contents.Packs, func(p *pack.Pack) bool { return p.Document != nil })
 	switch {
 	case i >= 0:
-		read, err := Read(contents.Packs[i].Document, nil)
+		document := contents.Packs[i].Document
+		read, err := Read(bytes.NewReader(document), int64(len(document)), nil)
 		if err != nil {
 			r.WrongAt(at+"/packs", contents.Packs[i].Name+": "+err.Error())
 			return
@@ -143,13 +146,17 @@ func (s *Source) document(contents *Contents) yamlconf.Shape {
 			if s.Document = t; !filepath.IsAbs(t) {
 				s.Document = filepath.Join(n.Folder(), t)
 			}
-			data, err := r.Large(n, t)
+			var read Contents
+			var wrong error
+			err := r.Stream(n, t, func(f io.Reader, size int64) error {
+				read, wrong = Read(f, size, InFolder(filepath.Dir(s.Document), func(file string) ([]byte, error) { return r.Large(n, file) }))
+				return nil
+			})
 			if err != nil {
 				return fmt.Sprintf("the document %s can't be read: %v", problem.Cut(t), err)
 			}
-			read, err := Read(data, InFolder(filepath.Dir(s.Document), func(file string) ([]byte, error) { return r.Large(n, file) }))
-			if err != nil {
-				return err.Error()
+			if wrong != nil {
+				return wrong.Error()
 			}
 			contents.Document, contents.Digest = read.Document, read.Digest
 			return ""
@@ -187,11 +194,18 @@ func OfOrigin(document string, get func(url string) ([]byte, error)) spec.Opener
 	}
 }
 
-// Read reads the bytes of a document, which must not be modified afterwards, and with open the files it refers to. Its
-// error is a message for operators.
-func Read(data []byte, open spec.Opener) (Contents, error) {
+// Fetched reads the document at a URL, and the files of its origin that it refers to; get fetches one.
+func Fetched(document string, get func(url string) ([]byte, error)) (Contents, error) {
+	data, err := get(document)
+	if err != nil {
+		return Contents{}, err
+	}
+	return Read(bytes.NewReader(data), int64(len(data)), OfOrigin(document, get))
+}
+
+// Read reads a document of about size bytes, and with open the files it refers to. Its error is a message for operators.
+func Read(from io.Reader, size int64, open spec.Opener) (Contents, error) {
 	sum := sha256.New()
-	sum.Write(data)
 	noted := open
 	if open != nil {
 		noted = func(name string) ([]byte, error) {
@@ -200,7 +214,7 @@ func Read(data []byte, open spec.Opener) (Contents, error) {
 			return b, err
 		}
 	}
-	d, err := spec.LoadFiles(data, noted)
+	d, err := spec.Read(io.TeeReader(from, sum), size, noted)
 	if err != nil {
 		p := problem.Of(err)
 		return Contents{}, fmt.Errorf("the document is not right: %s", strings.TrimSpace(p.Pointer+" "+p.Detail))

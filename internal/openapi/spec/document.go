@@ -12,6 +12,7 @@ package spec
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -62,14 +63,14 @@ type Warning struct {
 // String returns the location and the text.
 func (w Warning) String() string { return w.Where + ": " + w.Text }
 
-// Load reads the document in b, which must not be modified afterwards. It returns problem.InvalidArgument if b is not
-// an OpenAPI document.
-func Load(b []byte) (*Document, error) { return LoadFiles(b, nil) }
+// Load reads the document in b. It returns problem.InvalidArgument if b is not an OpenAPI document.
+func Load(b []byte) (*Document, error) { return Read(bytes.NewReader(b), int64(len(b)), nil) }
 
-// LoadFiles reads like Load the document in b, and with open the files that it refers to. A file that can't be read gets
-// one warning; a nil open reads none.
-func LoadFiles(b []byte, open Opener) (*Document, error) {
-	root, warnings, err := parse(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
+// Read reads the document in from, of about size bytes, and with open the files that it refers to. It takes memory for the
+// document without its space, and little more. A file that can't be read gets one warning; a nil open reads none. It
+// returns problem.InvalidArgument if the text is not an OpenAPI document.
+func Read(from io.Reader, size int64, open Opener) (*Document, error) {
+	root, warnings, err := parse(from, size)
 	if err != nil {
 		return nil, &problem.Error{Code: problem.InvalidArgument, Detail: "not a JSON or YAML document: " + err.Error(), Err: err}
 	}
@@ -118,13 +119,17 @@ func LoadFiles(b []byte, open Opener) (*Document, error) {
 }
 
 // parse reads JSON if the text begins with a brace, else YAML. Only JSON gives warnings.
-func parse(b []byte) (Raw, []Warning, error) {
-	text := bytes.TrimSpace(b)
+func parse(from io.Reader, size int64) (Raw, []Warning, error) {
+	text, isJSON, err := begins(from)
 	switch {
-	case len(text) == 0:
-		return nil, nil, errEmpty
-	case text[0] == '{':
-		return readJSON(b)
+	case err != nil:
+		return nil, nil, err
+	case isJSON:
+		return readJSON(text, size)
+	}
+	b, err := readAll(text, size)
+	if err != nil {
+		return nil, nil, err
 	}
 	raw, err := readYAML(b)
 	return raw, nil, err

@@ -124,7 +124,7 @@ func (f *files) read(name string) (Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, _, err := parse(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
+	raw, _, err := parse(bytes.NewReader(b), int64(len(b)))
 	return raw, err
 }
 

@@ -37,7 +37,7 @@ post:
 // once, schemas have names, and what can't be read has one warning.
 func TestFiles(t *testing.T) {
 	asked := map[string]int{}
-	d, err := LoadFiles([]byte(several["api.yaml"]), func(name string) ([]byte, error) {
+	d, err := Read(strings.NewReader(several["api.yaml"]), 0, func(name string) ([]byte, error) {
 		asked[name]++
 		if _, err := Folder(name); err != nil {
 			return nil, err

@@ -32,7 +32,7 @@ func FuzzLoad(f *testing.F) {
 			d.Schema(d.Named(name))
 		}
 		var want any
-		if json.Unmarshal(b, &want) == nil {
+		if d.files == nil && json.Unmarshal(b, &want) == nil { // references into files are made absolute
 			if diff := cmp.Diff(want, plainValue(t, d.root)); diff != "" {
 				t.Errorf("encoding/json reads -, Raw reads +\n%s", diff)
 			}

@@ -45,6 +45,7 @@ func (r *reader) parameters(op *Operation, in *input, lists ...Raw) error {
 	if err != nil {
 		return err
 	}
+	op.Parameters = make([]Parameter, 0, len(all))
 	for _, place := range places {
 		for _, p := range all {
 			if p.In == place {

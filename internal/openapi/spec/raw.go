@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"iter"
 	"strconv"
+	"unicode/utf8"
+	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -187,21 +189,13 @@ func skipString(b []byte, at int) int {
 	return at
 }
 
-// unquote returns the value of a JSON string, with U+FFFD for invalid Unicode.
+// unquote returns the value of a JSON string, with U+FFFD for invalid Unicode. A string without escapes is not copied: it
+// is a part of the document, which never changes.
 func unquote(quoted []byte) string {
 	inner := quoted[1 : len(quoted)-1]
-	if bytes.IndexByte(inner, '\\') < 0 && ascii(inner) {
-		return string(inner)
+	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return unsafe.String(unsafe.SliceData(inner), len(inner))
 	}
 	out, _ := jsontext.AppendUnquote(nil, quoted) // errors only report what became U+FFFD
 	return string(out)
-}
-
-func ascii(b []byte) bool {
-	for _, c := range b {
-		if c >= 0x80 {
-			return false
-		}
-	}
-	return true
 }

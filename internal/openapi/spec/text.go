@@ -1,8 +1,6 @@
 package spec
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
 
@@ -11,55 +9,6 @@ import (
 
 // maxDepth is the maximum nesting of a document.
 const maxDepth = 500
-
-// readJSON checks that b is one JSON document and returns it. A duplicate name in an object gives a warning and the
-// last value is kept, as in most parsers.
-func readJSON(b []byte) (Raw, []Warning, error) {
-	if err := wellFormed(b, false); err == nil {
-		return Raw(bytes.TrimSpace(b)), nil, nil
-	} else if !errors.Is(err, jsontext.ErrDuplicateName) {
-		return nil, nil, err
-	}
-	if err := wellFormed(b, true); err != nil {
-		return nil, nil, err
-	}
-	d := dedupe{}
-	out := d.append(nil, Raw(bytes.TrimSpace(b)), "")
-	return Raw(out), d.warnings, nil
-}
-
-// wellFormed checks b to its end.
-func wellFormed(b []byte, duplicates bool) error {
-	if at := deep(b); at >= 0 {
-		return fmt.Errorf("nested deeper than %d at byte %d", maxDepth, at)
-	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(duplicates))
-	if err := dec.SkipValue(); err != nil {
-		return err
-	}
-	if rest := bytes.TrimSpace(b[dec.InputOffset():]); len(rest) > 0 {
-		return fmt.Errorf("more text after the document, at byte %d", dec.InputOffset())
-	}
-	return nil
-}
-
-// deep returns the position where b exceeds the maximum nesting, or -1.
-func deep(b []byte) int {
-	depth := 0
-	for at := 0; at < len(b); at++ {
-		switch b[at] {
-		case '"':
-			at = skipString(b, at) - 1
-		case '{', '[':
-			if depth++; depth > maxDepth {
-				return at
-			}
-		case '}', ']':
-			depth--
-		}
-	}
-	return -1
-}
 
 // dedupe rewrites a document, keeping only the last of members with the same name.
 type dedupe struct{ warnings []Warning }

@@ -18,8 +18,19 @@ const (
 	maxMerges = 100_000
 )
 
-// readYAML converts the single YAML document in b to JSON. Numbers that are valid JSON keep their text.
+// readYAML converts the single YAML document in b to JSON. Numbers that are valid JSON keep their text. It is parsed in
+// parts if possible, whose trees take less memory than that of the whole; the result is the same.
 func readYAML(b []byte) (Raw, error) {
+	w := writer{out: make([]byte, 0, len(b)+len(b)/4), most: 1<<20 + maxGrowth*len(b), portion: portion}
+	if len(b) > portion && !anchored(b) && w.section(b, 0) == nil {
+		return Raw(w.out), nil
+	}
+	return w.whole(b)
+}
+
+// whole converts the document in b, parsed at once.
+func (w *writer) whole(b []byte) (Raw, error) {
+	w.out, w.merges = w.out[:0], 0
 	var doc yaml.Node
 	if err := yaml.Unmarshal(b, &doc); err != nil {
 		return nil, err
@@ -27,7 +38,6 @@ func readYAML(b []byte) (Raw, error) {
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
 		return nil, errEmpty
 	}
-	w := writer{out: make([]byte, 0, len(b)+len(b)/4), most: 1<<20 + maxGrowth*len(b)}
 	if err := w.value(doc.Content[0], 0); err != nil {
 		return nil, err
 	}
@@ -36,9 +46,10 @@ func readYAML(b []byte) (Raw, error) {
 
 // A writer writes YAML nodes as JSON.
 type writer struct {
-	out    []byte
-	most   int // bytes
-	merges int // so far
+	out     []byte
+	most    int // bytes
+	merges  int // so far
+	portion int // see section
 }
 
 var errLarge = errors.New("its aliases make it too large")

@@ -23,7 +23,7 @@ func TestMappedFiles(t *testing.T) {
 		"responses":{"200":{"description":"ok"}}}}},"components":{"schemas":{"Animal":{"type":"object","properties":{"kind":{"type":"string"}},
 		"discriminator":{"propertyName":"kind","mapping":{"cat":"schemas/cat.yaml","dog":"./schemas/pets.json#/Dog","other":"Animal"}}}}}}`
 	files["api.json"] = api
-	d, err := spec.LoadFiles([]byte(api), func(name string) ([]byte, error) {
+	d, err := spec.Read(strings.NewReader(api), 0, func(name string) ([]byte, error) {
 		if text, ok := files[name]; ok {
 			return []byte(text), nil
 		}

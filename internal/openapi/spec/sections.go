@@ -1,0 +1,152 @@
+package spec
+
+import (
+	"bytes"
+	"errors"
+	"iter"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// portion is the number of bytes of a YAML document that are parsed at a time, as far as its mappings allow. The tree of a
+// text takes about ten times its size.
+const portion = 64 << 10
+
+// errWhole reports a text whose members can't be parsed one by one.
+var errWhole = errors.New("it is parsed as a whole")
+
+// section appends the block mapping in b, at that depth, as an object. Members are parsed alone or with their neighbours,
+// those larger than w.portion by their own members. If b could mean something else, it returns an error, and then all is parsed as a whole:
+// a line that is taken for a member but lies in a quoted text or in brackets leaves both open, which is an error of
+// the part before it.
+func (w *writer) section(b []byte, depth int) error {
+	if depth > maxDepth {
+		return errWhole
+	}
+	if depth == 0 {
+		b = bytes.TrimPrefix(b, []byte("---\n"))
+	}
+	w.out = append(w.out, '{')
+	has := map[string]bool{}
+	var some []byte // members that are parsed together
+	for entry, err := range entries(b) {
+		switch {
+		case err != nil:
+			return err
+		case len(some) > 0 && len(some)+len(entry) <= w.portion:
+			some = some[:len(some)+len(entry)] // they follow each other in b
+			continue
+		}
+		if err := w.members(some, has, depth); err != nil {
+			return err
+		}
+		some = entry
+	}
+	if err := w.members(some, has, depth); err != nil {
+		return err
+	}
+	w.out = append(w.out, '}')
+	return nil
+}
+
+// members appends the members in b, of the object that has those names so far.
+func (w *writer) members(b []byte, has map[string]bool, depth int) error {
+	if len(b) == 0 {
+		return nil
+	}
+	head, rest, _ := bytes.Cut(b, []byte("\n"))
+	head = bytes.TrimRight(head, " \r")
+	deeper := len(b) > w.portion && bytes.HasSuffix(head, []byte(":")) && mapping(rest)
+	if deeper {
+		b = head
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(b, &doc); err != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+		return errWhole
+	}
+	all, err := w.merged(doc.Content[0], 0)
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		if has[m.name] || deeper && (m.value.Tag != "!!null" || m.value.Value != "") {
+			return errWhole
+		}
+		has[m.name] = true
+		if w.out[len(w.out)-1] != '{' {
+			w.out = append(w.out, ',')
+		}
+		w.out = append(appendQuoted(w.out, m.name), ':')
+		if deeper {
+			err = w.section(rest, depth+1)
+		} else {
+			err = w.value(m.value, depth+1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mapping reports whether b is a block mapping that entries can split.
+func mapping(b []byte) bool {
+	for _, err := range entries(b) {
+		if err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// entries iterates over the members of the block mapping in b, as they are written: a line that is indented as the first
+// one begins a member. It ends with errWhole at one that may begin something else.
+func entries(b []byte) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		begin, indent := -1, -1
+		for at := 0; at < len(b); {
+			end := len(b)
+			if n := bytes.IndexByte(b[at:], '\n'); n >= 0 {
+				end = at + n + 1
+			}
+			text := bytes.TrimLeft(b[at:end], " ")
+			in := end - at - len(text)
+			if len(bytes.TrimSpace(text)) > 0 && text[0] != '#' {
+				if indent < 0 {
+					indent = in
+				}
+				switch item := bytes.HasPrefix(text, []byte("- ")) || bytes.Equal(bytes.TrimSpace(text), []byte("-")); {
+				case in < indent || in == indent && !item && !isKey(text[0]) || item && in == indent && begin < 0:
+					yield(nil, errWhole)
+					return
+				case in == indent && !item:
+					if begin >= 0 && !yield(b[begin:at], nil) {
+						return
+					}
+					begin = at
+				}
+			}
+			at = end
+		}
+		if begin < 0 {
+			yield(nil, errWhole)
+			return
+		}
+		yield(b[begin:], nil)
+	}
+}
+
+// isKey reports whether a name may begin with c, and nothing else does.
+func isKey(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || bytes.IndexByte([]byte(`_$/'"`), c) >= 0
+}
+
+// anchored reports whether a YAML text may have anchors, which its parts share.
+func anchored(b []byte) bool {
+	for at, c := range b {
+		if c == '&' && at+1 < len(b) && (at == 0 || bytes.IndexByte([]byte(" \t\r\n[{,:-"), b[at-1]) >= 0) && b[at+1] > ' ' {
+			return true
+		}
+	}
+	return false
+}
