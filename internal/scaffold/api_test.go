@@ -112,9 +112,9 @@ func TestOfAPIWhere(t *testing.T) {
 		{API{Contents: document(t, scheme(`{"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": "https://login.test/token"}}}`))},
 			`credential: {oauth: {token_url: "https://login.test/token", client_id: "${MY_SHOP_CLIENT_ID}", client_secret: "${MY_SHOP_CLIENT_SECRET}"}}   # s`},
 		{API{Contents: document(t, scheme(`{"type": "oauth2", "flows": {"implicit": {}}}`))}, `credential: {bearer: "${MY_SHOP_TOKEN}"}   # s`},
-		{API{Contents: document(t, `{"swagger": "2.0", "host": "shop.test", "basePath": "/v1", "schemes": ["https"], "securityDefinitions": {"s": {"type": "basic"}}, ` + paths)},
+		{API{Contents: document(t, `{"swagger": "2.0", "host": "shop.test", "basePath": "/v1", "schemes": ["https"], "securityDefinitions": {"s": {"type": "basic"}}, `+paths)},
 			`credential: {basic: {user: "${MY_SHOP_USER}", password: "${MY_SHOP_PASSWORD}"}}   # s`},
-		{API{Contents: document(t, `{"swagger": "2.0", "host": "shop.test", "basePath": "/v1", "schemes": ["https"], ` + paths)}, `base_url: "https://shop.test/v1"`},
+		{API{Contents: document(t, `{"swagger": "2.0", "host": "shop.test", "basePath": "/v1", "schemes": ["https"], `+paths)}, `base_url: "https://shop.test/v1"`},
 	} {
 		row.a.Name = "my-shop"
 		d, err := OfAPI(row.a)
