@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// exportRows is the default of row_cap.
-const exportRows = 1000
+// The default of row_cap, and its maximum.
+const exportRows, exportMost = 1000, 10_000
 
 // exportData returns the tool that exports records as one text for people and spreadsheets.
 func exportData() Tool {
@@ -141,7 +141,8 @@ func (a arguments) columns() ([]pages.Selection, error) {
 	return out, nil
 }
 
-// run exports into memory and returns the output as one text. If row_cap ended it, the records are counted, to say how many there are.
+// run exports into memory and returns the output as one text. If row_cap ended it, the records are counted, to say how many there are,
+// unless they are more than another row_cap could return: to count them all may take longer than to read these.
 func (x *export) run(ctx context.Context, c *bailiwick.Call) (Result, error) {
 	var out bytes.Buffer
 	done, err := c.Export(ctx, x.query(), &out, x.options)
@@ -152,12 +153,18 @@ func (x *export) run(ctx context.Context, c *bailiwick.Call) (Result, error) {
 		member("row_count", value.OfInt(int64(done.Count))), text("output", out.String())}
 	said := strings.TrimSuffix(out.String(), "\n") + "\n" + many(done.Count, "row", "rows")
 	if done.More && x.capped {
-		available, err := x.available(ctx, c)
+		available, err := x.available(ctx, c, int64(done.Count)+1)
 		if err != nil {
 			return Result{}, err
 		}
-		hint := fmt.Sprintf("the first %d of %d rows; raise row_cap (at most 10000), or narrow it", done.Count, available)
-		doc = append(doc, member("truncated", value.OfBool(true)), member("available_rows", value.OfInt(available)), text("hint", hint))
+		hint := fmt.Sprintf("the first %d of %d rows; raise row_cap (at most %d), or narrow it", done.Count, available, exportMost)
+		doc = append(doc, member("truncated", value.OfBool(true)))
+		if available > exportMost {
+			hint = fmt.Sprintf("the first %d of more than %d rows, the most that row_cap takes; narrow it, or ask for the others by another where", done.Count, exportMost)
+		} else {
+			doc = append(doc, member("available_rows", value.OfInt(available)))
+		}
+		doc = append(doc, text("hint", hint))
 		said += ": " + hint
 	}
 	return Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: said}, nil
@@ -180,14 +187,18 @@ func (x *export) placed(err error) error {
 	return err
 }
 
-// available counts the records without row_cap.
-func (x *export) available(ctx context.Context, c *bailiwick.Call) (int64, error) {
-	if x.pipeline == nil {
-		n, _, err := c.Count(ctx, &query.Count{Class: x.class, Where: x.find.Where})
-		return n, err
+// available counts the records without row_cap, up to one more than it may be. There are at least so many as least says.
+func (x *export) available(ctx context.Context, c *bailiwick.Call, least int64) (int64, error) {
+	if least > exportMost {
+		return least, nil
 	}
-	q := *x.pipeline
-	q.Stages = append(slices.Concat(q.Stages, x.last), query.CountStage{Name: "n"})
+	q := query.Pipeline{Class: x.class}
+	if x.pipeline != nil {
+		q = *x.pipeline
+	} else if x.find.Where != nil {
+		q.Stages = []query.Stage{query.Match{Where: x.find.Where}}
+	}
+	q.Stages = append(slices.Concat(q.Stages, x.last), query.Limit{N: exportMost + 1}, query.CountStage{Name: "n"})
 	page, err := c.Aggregate(ctx, &q)
 	if err != nil || page.Count == 0 {
 		return 0, err

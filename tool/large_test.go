@@ -3,6 +3,7 @@ package tool_test
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -21,23 +22,31 @@ import (
 // library has works whose bodies have 0, 5, 120,000 and 17 million characters of two bytes each.
 func library(t *testing.T) *tool.Set {
 	t.Helper()
+	return stocked(t, func(db *sql.DB) error {
+		if _, err := db.Exec("CREATE TABLE works (id INTEGER PRIMARY KEY, title TEXT, body TEXT, secret TEXT)"); err != nil {
+			return err
+		}
+		for id, n := range []int{0, 5, 120_000, 8 << 20} {
+			if _, err := db.Exec("INSERT INTO works VALUES (?, 'a title', ?, 's')", id, strings.Repeat("é", n)); err != nil {
+				return err
+			}
+		}
+		_, err := db.Exec("UPDATE works SET body = body || 'x' WHERE id = 3") // over 16 MiB
+		return err
+	})
+}
+
+// stocked returns the tools over a library that fill makes.
+func stocked(t *testing.T, fill func(*sql.DB) error) *tool.Set {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "library.db")
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Exec("CREATE TABLE works (id INTEGER PRIMARY KEY, title TEXT, body TEXT, secret TEXT)"); err != nil {
+	if err := errors.Join(fill(db), db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for id, n := range []int{0, 5, 120_000, 8 << 20} {
-		if _, err := db.Exec("INSERT INTO works VALUES (?, 'a title', ?, 's')", id, strings.Repeat("é", n)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := db.Exec("UPDATE works SET body = body || 'x' WHERE id = 3"); err != nil { // over 16 MiB
-		t.Fatal(err)
-	}
-	db.Close()
 	src, err := sqlite.Open(t.Context(), "library", path)
 	if err != nil {
 		t.Fatal(err)
@@ -161,5 +170,39 @@ func TestParts(t *testing.T) {
 	}
 	if _, _, err := asked(t, set, "get_object", `{"class_name": "works", "object_id": "1", "keys": ["title"], "part": {"field": "body"}}`); problem.CodeOf(err) != problem.InvalidArgument {
 		t.Errorf("keys and part: %v", err)
+	}
+}
+
+// An export that row_cap ends says how many records there are, up to the most that row_cap takes: the others aren't counted.
+func TestExportCounts(t *testing.T) {
+	const most = 10_000
+	set := stocked(t, func(db *sql.DB) error {
+		_, err := db.Exec(`CREATE TABLE works (id INTEGER PRIMARY KEY, title TEXT, secret TEXT);
+			INSERT INTO works WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i <= 10000) SELECT i, 'a title', 's' FROM s`)
+		return err
+	})
+	for _, tt := range []struct {
+		arguments string
+		available any
+		hint      string
+	}{
+		{`{"class_name": "works", "keys": ["id"], "row_cap": 10000}`, nil, "the first 10000 of more than 10000 rows, the most that row_cap takes; narrow it, or ask for the others by another where"},
+		{`{"class_name": "works", "keys": ["id"], "row_cap": 7}`, nil, "the first 7 of more than 10000 rows, the most that row_cap takes; narrow it, or ask for the others by another where"},
+		{`{"class_name": "works", "pipeline": [{"$project": {"title": 1}}], "row_cap": 7}`, nil, "the first 7 of more than 10000 rows, the most that row_cap takes; narrow it, or ask for the others by another where"},
+		{`{"class_name": "works", "keys": ["id"], "row_cap": 7, "where": {"id": {"$gt": 1}}}`, float64(most), "the first 7 of 10000 rows; raise row_cap (at most 10000), or narrow it"},
+		{`{"class_name": "works", "pipeline": [{"$match": {"id": {"$lte": 20}}}], "row_cap": 7}`, 20.0, "the first 7 of 20 rows; raise row_cap (at most 10000), or narrow it"},
+	} {
+		args, err := value.Read([]byte(tt.arguments), 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := set.Call(t.Context(), agent(), tool.Request{Name: "export_data", Arguments: args})
+		if err != nil {
+			t.Fatal(tt.arguments, err)
+		}
+		var got map[string]any
+		if err := json.Unmarshal(res.Structured, &got); err != nil || got["available_rows"] != tt.available || got["hint"] != tt.hint {
+			t.Errorf("%s: %v, %v, %v", tt.arguments, got["available_rows"], got["hint"], err)
+		}
 	}
 }
