@@ -116,8 +116,9 @@ func OfDateText(s string) (Value, bool) {
 		}
 		return Value{}, false
 	}
+	zoned := strings.ContainsAny(s[11:], "Z+-")
 	for _, layout := range dateLayouts {
-		if s[10] != layout[10] {
+		if s[10] != layout[10] || zoned != strings.HasSuffix(layout, "Z07:00") {
 			continue
 		}
 		if t, err := time.Parse(layout, s); err == nil {

@@ -84,6 +84,7 @@ type exporter struct {
 	written int           // bytes
 	line    []byte        // reused for each record
 	cells   []value.Value // likewise
+	text    []byte        // reused for each cell
 	done    Exported
 }
 
@@ -183,7 +184,10 @@ func (e *exporter) add(row value.Row) error {
 	} else {
 		for i, c := range e.columns {
 			e.cells[i] = c.node.value(row).Part(c.part)
-			e.sizes[i].bytes += len(e.cells[i].String()) + 1
+			if e.Budget > 0 {
+				e.text = e.cells[i].AppendText(e.text[:0])
+				e.sizes[i].bytes += len(e.text) + 1
+			}
 		}
 		if e.Format == JSONLines {
 			line = e.object(line)

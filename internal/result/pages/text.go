@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -148,17 +149,17 @@ func (s *sheet) end(dst []byte) []byte {
 
 // appendCSV appends v as a cell, in quotes if it needs them (RFC 4180).
 func appendCSV(dst []byte, v value.Value) []byte {
-	cell := v.String()
+	from := len(dst)
+	dst = v.AppendText(dst)
 	// A spreadsheet would run a cell that begins like this. Numbers are safe, except -Infinity.
-	if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) && !(v.IsNumber() && cell[len(cell)-1] <= '9') {
-		cell = "'" + cell
+	if len(dst) > from && strings.IndexByte("=+-@\t\r", dst[from]) >= 0 && !(v.IsNumber() && dst[len(dst)-1] <= '9') {
+		dst = slices.Insert(dst, from, '\'')
 	}
-	if !strings.ContainsAny(cell, "\",\r\n") {
-		return append(dst, cell...)
+	if !bytes.ContainsAny(dst[from:], "\",\r\n") {
+		return dst
 	}
-	dst = append(dst, '"')
-	dst = append(dst, strings.ReplaceAll(cell, `"`, `""`)...)
-	return append(dst, '"')
+	quoted := strings.ReplaceAll(string(dst[from:]), `"`, `""`)
+	return append(append(append(dst[:from], '"'), quoted...), '"')
 }
 
 // markdownEscapes keeps data from being rendered as anything but text: links can mislead readers, and images are
