@@ -18,6 +18,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/archive"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // The environment variables with the place that a child process of the test writes to, and the folder of its archive.
@@ -102,15 +104,26 @@ func tokenOnce(ctx context.Context, s Store) error {
 	return nil
 }
 
-// liveOnce takes a change from its filing to its end, recording its steps as an executor does.
+// liveOnce takes a group with an action from its filing to its end, recording its steps as an executor does. Each second one is replaced
+// by another version first.
 func liveOnce(ctx context.Context, s Store) error {
-	c := acted(0)
-	c.ID, c.Digest = fmt.Sprintf("%026d", rand.Int64()), fmt.Sprintf("%064d", rand.Int64())
+	c := grouped()
 	c, err := s.Put(ctx, c, change.Filing{Life: time.Hour, Most: 1 << 30})
 	if err != nil {
 		return err
 	}
 	fmt.Println("change", c.ID, c.Version)
+	if rand.IntN(2) == 0 {
+		old, next := c, grouped()
+		next.Replaces = old.ID
+		f := replacing(old, next.ID)
+		f.Most, f.Replaces.History[1] = 1<<30, by("bot", change.Replaced, change.EventReplaced)
+		if c, err = s.Put(ctx, next, f); err != nil {
+			return err
+		}
+		fmt.Println("change", old.ID, old.Version+1)
+		fmt.Println("change", c.ID, c.Version)
+	}
 	for _, to := range []change.Step{by("ben", change.Granted, change.EventApproved), by("bot", change.Applying, change.EventClaimed), by("bot", change.Applied, change.EventApplied)} {
 		if to.Event == change.EventClaimed {
 			if _, err := audit.Drain(ctx, s, c.ID, s); err != nil {
@@ -125,6 +138,14 @@ func liveOnce(ctx context.Context, s Store) error {
 	}
 	_, err = audit.Drain(ctx, s, c.ID, s)
 	return err
+}
+
+// grouped returns a new change of two writes, the first of which is of an action.
+func grouped() *change.Change {
+	c := acted(0)
+	c.ID, c.Digest = fmt.Sprintf("%026d", rand.Int64()), fmt.Sprintf("%064d", rand.Int64())
+	c.Writes, c.Origins = []value.Value{value.OfObject(nil), value.OfObject(nil)}, []write.Origin{{Action: "tracker.comments.remark"}, {}}
+	return c
 }
 
 // writer starts a child process that writes to a place.
@@ -350,8 +371,22 @@ func wantVersions(t *testing.T, s Store, promised map[string]int64) {
 	}
 	for id, version := range promised {
 		c, err := s.Get(t.Context(), id)
-		if err != nil || c.Version < version || c.Version > version+1 || events[id] != c.Version {
+		if err != nil || c.Version < version || c.Version > version+1 || events[id] != c.Version || len(c.Origins) != 2 {
 			t.Errorf("change %s: %+v, %v; promised version %d, %d events", id, c, err, version, events[id])
+			continue
+		}
+		for _, link := range [][2]string{{c.ReplacedBy, c.ID}, {c.ID, c.Replaces}} { // both versions are stored, or neither
+			if link[0] == "" || link[1] == "" {
+				continue
+			}
+			next, err := s.Get(t.Context(), link[0])
+			old, err2 := s.Get(t.Context(), link[1])
+			if err != nil || err2 != nil || next.Replaces != old.ID || old.ReplacedBy != next.ID || old.State != change.Replaced {
+				t.Errorf("version %s of %s: %+v, %v; %+v, %v", link[0], link[1], next, err, old, err2)
+			}
+		}
+		if (c.State == change.Replaced) != (c.ReplacedBy != "") {
+			t.Errorf("%s is %s and replaced by %q", id, c.State, c.ReplacedBy)
 		}
 	}
 }
