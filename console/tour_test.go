@@ -27,82 +27,116 @@ func TestBrowserTour(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, rosa := w.token(t, "rosa", identity.Human, identity.Review, identity.Audit, identity.Operator)
-	browser, axe := chrome(t), testservices.Axe(t)
-	b, out := w.tab(t, browser, rosa), w.tab(t, browser, "")
-	out.open("/console/sign-in")
 	link := w.link(t, "rosa", 1<<40)
-	pages := []struct {
-		name, path string
-		at         *tab
-	}{
-		{"queue", "/changes", b}, {"filter", "/changes?risk=high&state=all", b}, {"empty", "/changes?state=failed", b}, {"none", "/changes?q=nothing+like+it", b},
-		{"change", "/changes/" + id(11), b}, {"edit", "/changes/" + id(12), b}, {"bulk", "/changes/" + id(13), b}, {"delete", "/changes/" + id(14), b},
-		{"stale", "/changes/" + id(15), b}, {"applied", "/changes/" + id(16), b}, {"unknown", "/changes/" + id(17), b}, {"own", "/changes/" + id(18), b},
-		{"edit-form", "/changes/" + id(12) + "/edit", b}, {"grouped", "/changes?by=agent&state=open", b}, {"mine", "/changes", b},
-		{"by-class", "/changes?by=class&state=open", b}, {"decided", "/changes/" + id(11) + "?did=approve&after=" + id(16), b}, {"ended", "/you?ended=yes", b}, {"removed", "/people?did=removed", b},
-		{"versions", "/changes/" + id(19), b}, {"returned", "/changes?state=returned", b},
-		{"batch", "/batch?id=" + id(11) + "&id=" + id(12) + "&id=" + id(14), b},
-		{"audit", "/audit?days=30", b}, {"tokens", "/tokens?ended=yes", b}, {"revoke", "/tokens?revoke=" + agent, b}, {"access", "/access", b},
-		{"view-as", "/access?as=" + agent + "&class=tracker.issues&tool=query_class&on=tracker.users&field=password_hash", b}, {"sources", "/sources", b},
-		{"notifications", "/notifications", b}, {"notifications-none", "/notifications?state=sent&hook=slack", b},
-		{"people", "/people", b}, {"rights", "/people?person=rosa&tenant=", b}, {"remove", "/people?person=rosa&tenant=&remove=yes", b}, {"you", "/you", b},
-		{"again", "/sign-in?again=yes", b}, {"not-found", "/changes/none", b}, {"sign-in", "/sign-in?next=/console/changes", out}, {"link", link[len("/console"):], out},
+	const out = true // not signed in
+	pages := []place{
+		{"queue", "/changes", !out}, {"filter", "/changes?risk=high&state=all", !out}, {"empty", "/changes?state=failed", !out}, {"none", "/changes?q=nothing+like+it", !out},
+		{"change", "/changes/" + id(11), !out}, {"edit", "/changes/" + id(12), !out}, {"bulk", "/changes/" + id(13), !out}, {"delete", "/changes/" + id(14), !out},
+		{"stale", "/changes/" + id(15), !out}, {"applied", "/changes/" + id(16), !out}, {"unknown", "/changes/" + id(17), !out}, {"own", "/changes/" + id(18), !out},
+		{"edit-form", "/changes/" + id(12) + "/edit", !out}, {"grouped", "/changes?by=agent&state=open", !out}, {"mine", "/changes", !out},
+		{"by-class", "/changes?by=class&state=open", !out}, {"decided", "/changes/" + id(11) + "?did=approve&after=" + id(16), !out}, {"ended", "/you?ended=yes", !out}, {"removed", "/people?did=removed", !out},
+		{"versions", "/changes/" + id(19), !out}, {"returned", "/changes?state=returned", !out},
+		{"batch", "/batch?id=" + id(11) + "&id=" + id(12) + "&id=" + id(14), !out},
+		{"audit", "/audit?days=30", !out}, {"tokens", "/tokens?ended=yes", !out}, {"revoke", "/tokens?revoke=" + agent, !out}, {"access", "/access", !out},
+		{"view-as", "/access?as=" + agent + "&class=tracker.issues&tool=query_class&on=tracker.users&field=password_hash", !out}, {"sources", "/sources", !out},
+		{"notifications", "/notifications", !out}, {"notifications-none", "/notifications?state=sent&hook=slack", !out},
+		{"people", "/people", !out}, {"rights", "/people?person=rosa&tenant=", !out}, {"remove", "/people?person=rosa&tenant=&remove=yes", !out}, {"you", "/you", !out},
+		{"again", "/sign-in?again=yes", !out}, {"not-found", "/changes/none", !out}, {"sign-in", "/sign-in?next=/console/changes", out}, {"link", link[len("/console"):], out},
 	}
+	states := []state{
+		{place{"invited", "/people", !out}, "#person", "max@example.com", "section.invite button.first", "#made"},
+		{place{"refused", "/sign-in", out}, "#credential", "bw_nothing", "main button.first", ".notice.bad"},
+		{place{"unnamed", "/people", !out}, "#person", " ", "section.invite button.first", ".notice.bad"},
+	}
+	browser, axe := chrome(t), testservices.Axe(t)
 	for _, screen := range []struct {
 		name          string
 		width, height int64
-		phone, dark   bool
-	}{{"", 1280, 860, false, false}, {"-phone", 360, 740, true, false}, {"-dark", 1280, 860, false, true}, {"-phone-dark", 360, 740, true, true}} {
-		for _, at := range []*tab{b, out} {
-			at.size(screen.width, screen.height, screen.phone)
-			at.dark(screen.dark)
-		}
-		for _, p := range pages {
-			p.at.open("/console" + p.path)
-			if p.name == "versions" || p.name == "bulk" { // one of their writes was made by an action
-				p.at.waitFor(`document.querySelector("main").textContent.includes("by the action update_status")`)
+		phone         bool
+	}{{"desktop", 1280, 860, false}, {"phone", 360, 740, true}} {
+		t.Run(screen.name, func(t *testing.T) {
+			t.Parallel()
+			tabs := map[bool]*tab{!out: w.tab(t, browser, rosa), out: w.tab(t, browser, "")}
+			for _, b := range tabs {
+				b.size(screen.width, screen.height, screen.phone)
 			}
-			if wrong := eval[string](p.at, look); wrong != "" {
-				t.Errorf("%s%s:\n%s", p.name, screen.name, wrong)
+			for _, p := range pages {
+				b := tabs[p.out]
+				b.open("/console" + p.path)
+				if p.name == "versions" || p.name == "bulk" { // one of their writes was made by an action
+					b.waitFor(`document.querySelector("main").textContent.includes("by the action update_status")`)
+				}
+				b.examine(p.name, axe, screen.phone)
 			}
-			if wrong := violations(p.at, axe); wrong != "" {
-				t.Errorf("%s%s: axe-core:\n%s", p.name, screen.name, wrong)
+			for _, s := range states {
+				b := tabs[s.out]
+				b.open("/console" + s.path)
+				b.waitFor(`document.readyState === "complete"`)
+				if eval[bool](b, `document.querySelector("`+s.field+`").closest("details:not([open])") !== null`) {
+					b.click("details:has(" + s.field + ") summary")
+				}
+				b.typed(s.field, s.text)
+				b.click(s.button)
+				b.visible(s.shown)
+				b.examine(s.name, axe, screen.phone)
 			}
-			p.at.shoot(p.name+screen.name, screen.phone)
-		}
-		for name, p := range map[string]struct {
-			at                        *tab
-			path, field, text, button string
-			shown                     string
-		}{
-			"invited": {b, "/people", "#person", "max@example.com", "section.invite button.first", "#made"},
-			"refused": {out, "/sign-in", "#credential", "bw_nothing", "main button.first", ".notice.bad"},
-			"unnamed": {b, "/people", "#person", " ", "section.invite button.first", ".notice.bad"},
-		} {
-			p.at.open("/console" + p.path)
-			p.at.waitFor(`document.readyState === "complete"`)
-			if eval[bool](p.at, `document.querySelector("`+p.field+`").closest("details:not([open])") !== null`) {
-				p.at.click("details:has(" + p.field + ") summary")
-			}
-			p.at.typed(p.field, p.text)
-			p.at.click(p.button)
-			p.at.visible(p.shown)
-			if wrong := eval[string](p.at, look) + violations(p.at, axe); wrong != "" {
-				t.Errorf("%s%s:\n%s", name, screen.name, wrong)
-			}
-			p.at.shoot(name+screen.name, screen.phone)
-		}
+		})
 	}
 }
 
+// A place is a page of the console, for somebody who is signed in or who is out.
+type place struct {
+	name, path string
+	out        bool
+}
+
+// A state is what a page shows after a text was written into a field of it and a button was pressed.
+type state struct {
+	place
+	field, text, button string
+	shown               string
+}
+
+// examine looks at a page in light and in dark, and leaves it light. The contrast of texts is measured in both at both widths; axe-core,
+// which takes longest for that, looks at colours where it is wide and light and where it is narrow and dark, and at all else at both widths.
+func (b *tab) examine(name, axe string, phone bool) {
+	b.t.Helper()
+	options := [2]string{`{}`, ""}
+	if phone {
+		name += "-phone"
+		options = [2]string{`{rules: {"color-contrast": {enabled: false}, "link-in-text-block": {enabled: false}}}`, `{runOnly: ["color-contrast", "link-in-text-block"]}`}
+	}
+	b.waitFor(`document.readyState === "complete"`)
+	for i, dark := range []bool{false, true} {
+		if b.dark(dark); dark {
+			name += "-dark"
+		}
+		b.waitFor(`document.getAnimations().length === 0`) // colours fade
+		wrong := eval[string](b, look)
+		if options[i] != "" {
+			wrong += b.audited(axe, options[i])
+		}
+		if wrong != "" {
+			b.t.Errorf("%s:\n%s", name, wrong)
+		}
+		b.shoot(name, phone)
+	}
+	b.dark(false)
+}
+
 // violations returns what axe-core finds on a page, a line for each violation.
-func violations(b *tab, axe string) string {
+func violations(b *tab, axe string) string { b.t.Helper(); return b.audited(axe, "{}") }
+
+// audited is violations with options of axe-core.
+func (b *tab) audited(axe, options string) string {
 	if axe == "" {
 		return ""
 	}
 	b.t.Helper()
-	eval[bool](b, axe+"\n;true")
-	return eval[string](b, `axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.map((v) => v.id + ": " + v.help + "\n  " +
+	if !eval[bool](b, `typeof axe === "object"`) {
+		eval[bool](b, axe+"\n;true")
+	}
+	return eval[string](b, `axe.run(document, {resultTypes: ["violations"], ...`+options+`}).then((r) => r.violations.map((v) => v.id + ": " + v.help + "\n  " +
 		v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + (n.any[0]?.message ?? "")).join("\n  ")).join("\n"))`)
 }
 

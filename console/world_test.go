@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ type world struct {
 	store   *sqlite.Store
 	url     string
 	log     *strings.Builder
+	mu      sync.Mutex
 	admits  []string
 }
 
@@ -53,7 +55,9 @@ func newWorld(t testing.TB, d *drawers, change func(*console.Options)) *world {
 		Credentials: w.tokens, Tokens: w.tokens, Version: "v0.5.0",
 		Log: slog.New(slog.NewTextHandler(w.log, nil)),
 		Admit: func(ctx context.Context, p identity.Principal, ask bailiwick.CallSpec, run func(context.Context) error) error {
+			w.mu.Lock()
 			w.admits = append(w.admits, ask.Tool)
+			w.mu.Unlock()
 			if !p.Has(ask.Needs) {
 				return problem.New(problem.PermissionDenied, "scope")
 			}

@@ -31,16 +31,21 @@
     return layers.reverse().reduce((below, layer) => over(layer, below), [255, 255, 255]);
   };
   const light = (rgb) => { const [r, g, b] = rgb.map((c) => (c /= 255) <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4); return .2126 * r + .7152 * g + .0722 * b; };
+  const contrast = (one, other) => { const [a, b] = [light(one), light(other)].sort((x, y) => y - x); return (a + .05) / (b + .05); };
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const seen = new Set();
   while (texts.nextNode()) {
     const e = texts.currentNode.parentElement;
     if (!texts.currentNode.data.trim() || seen.has(e) || e.closest(".reads, .skip, script, option, title, [hidden], dialog:not([open]), :disabled") || !e.checkVisibility()) continue;
     seen.add(e);
-    const back = ground(e), front = over(rgba(getComputedStyle(e).color), back);
-    const [a, b] = [light(front), light(back)].sort((x, y) => y - x);
-    const ratio = (a + .05) / (b + .05);
+    const back = ground(e), ratio = contrast(over(rgba(getComputedStyle(e).color), back), back);
     if (ratio < 4.5) wrong.push(`contrast ${ratio.toFixed(2)}: ${where(e)}`);
+  }
+  // The border of a field against what surrounds it.
+  for (const e of document.querySelectorAll("input:not([type=hidden], [type=checkbox], [type=radio]), select, textarea")) {
+    if (!e.checkVisibility() || e.closest(".reads")) continue;
+    const { borderTopColor, borderTopWidth } = getComputedStyle(e), back = ground(e.parentElement), ratio = contrast(over(rgba(borderTopColor), back), back);
+    if (parseFloat(borderTopWidth) < 1 || ratio < 3) wrong.push(`a border of ${borderTopWidth}, contrast ${ratio.toFixed(2)}: ${where(e)} ${e.name}`);
   }
   return wrong.slice(0, 12).join("\n");
 })()
