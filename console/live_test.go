@@ -1,9 +1,13 @@
 package console_test
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -129,4 +133,47 @@ func TestBrowserFocus(t *testing.T) {
 	}
 	b.waitFor(`document.querySelector(".outcome.state-rejected") !== null && document.getElementById("approve") === null`)
 	b.waitFor(`document.getElementById("said").textContent.includes("Rejected")`)
+}
+
+// TestBrowserTimes shows times in the zone of their reader, named, beside UTC.
+func TestBrowserTimes(t *testing.T) {
+	w := newWorld(t, newDrawers(samples()...), nil)
+	_, rosa := w.token(t, "rosa", identity.Human, identity.Review)
+	b := w.tab(t, chrome(t), rosa)
+	for zone, called := range map[string]string{"Asia/Kathmandu": "GMT+5:45", "America/Los_Angeles": "P.T"} {
+		if _, err := chromedp.Call(b.ctx, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: zone}); err != nil {
+			t.Fatal(err)
+		}
+		place, err := time.LoadLocation(zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.open("/console/changes/" + id(11))
+		b.waitFor(`document.querySelector("main time[data-local]") !== null`)
+		stamp, title := eval[string](b, `document.querySelector("main time[data-local]").dateTime`), eval[string](b, `document.querySelector("main time[data-local]").title`)
+		at, err := time.Parse(time.RFC3339, stamp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := at.In(place).Format(`Jan 2, 2006.* 3:04:05.`) + "[AP]M " + called + " · " + at.Format("2 Jan 2006, 15:04:05 UTC")
+		if !regexp.MustCompile("^" + strings.ReplaceAll(want, "+", `\+`) + "$").MatchString(title) {
+			t.Errorf("in %s: %q, want %s", zone, title, want)
+		}
+	}
+}
+
+// TestBrowserEmoji shows emoji of several characters whole, and a character that only hides by its name.
+func TestBrowserEmoji(t *testing.T) {
+	s := sample(50, "👩\u200D👩\u200D👧 ❤\uFE0F 🏳\uFE0F\u200D🌈 1\uFE0F\u20E3")
+	s.Reason = "At 👩🏽\u200D🔬 and 🇩🇰 a\u200Db"
+	w := newWorld(t, newDrawers(s), nil)
+	_, rosa := w.token(t, "rosa", identity.Human, identity.Review)
+	b := w.tab(t, chrome(t), rosa)
+	b.open("/console/changes/" + id(50))
+	if got := eval[string](b, `[...document.querySelectorAll(".odd")].map((e) => e.textContent).join()`); got != "U+200D" {
+		t.Errorf("%q is shown as hidden", got)
+	}
+	if got := eval[string](b, `document.querySelector("main").textContent`); !strings.Contains(got, s.Title) || !strings.Contains(got, "👩🏽\u200D🔬 and 🇩🇰") {
+		t.Error(got)
+	}
 }

@@ -1,35 +1,88 @@
 // Package emoji distinguishes the invisible characters that make one picture of several from those that hide something.
 package emoji
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 const (
 	joiner = '\u200D' // ZERO WIDTH JOINER
 	dress  = '\uFE0F' // VARIATION SELECTOR-16: as a picture
+	keycap = '\u20E3' // COMBINING ENCLOSING KEYCAP
+	banner = '\U0001F3F4'
 )
 
-// Joins reports whether the invisible character at text[i] is part of an emoji: a joiner between two pictures, or one
-// selector right behind a picture. Anywhere else such a character hides.
+// Joins reports whether the invisible character at text[i] is part of an emoji: a joiner between two pictures, one
+// selector right behind a picture or in a keycap, or a letter of the flag of England, Scotland or Wales. Anywhere else such a
+// character hides.
 func Joins(text string, i int) bool {
 	r, n := utf8.DecodeRuneInString(text[i:])
 	before, m := utf8.DecodeLastRuneInString(text[:i])
-	switch r {
-	case joiner:
-		after, _ := utf8.DecodeRuneInString(text[i+n:])
-		return picture(after) && (picture(before) || before >= 0x1F3FB && before <= 0x1F3FF || before == dress && Joins(text, i-m))
-	case dress:
-		return picture(before)
+	after, _ := utf8.DecodeRuneInString(text[i+n:])
+	switch {
+	case r == joiner:
+		return picture(after) && (picture(before) || tone(before) || before == dress && Joins(text, i-m))
+	case r == dress:
+		return picture(before) || after == keycap && key(before)
+	case tag(r):
+		return inFlag(text, i)
 	}
 	return false
 }
 
+// Together reports whether two characters in a row are parts of one emoji, so that a text is not divided between them.
+func Together(before, after rune) bool {
+	switch {
+	case after == joiner, after == dress:
+		return picture(before) || tone(before) || before == dress && after == joiner || key(before) && after == dress
+	case before == joiner, tone(after):
+		return picture(after) || picture(before)
+	case after == keycap:
+		return before == dress
+	case tag(after):
+		return tag(before) || before == banner
+	}
+	return half(before) && half(after)
+}
+
+// inFlag reports whether the tag at text[i] is one of a flag.
+func inFlag(text string, i int) bool {
+	for _, land := range []string{"gbeng", "gbsct", "gbwls"} {
+		flag := string(banner)
+		for _, r := range land {
+			flag += string(0xE0000 + r)
+		}
+		flag += "\U000E007F"
+		for at := i - 4; at >= 0 && at > i-len(flag); at -= 4 { // each of its characters has four bytes
+			if strings.HasPrefix(text[at:], flag) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tone reports whether r gives the picture before it a colour of skin.
+func tone(r rune) bool { return r >= 0x1F3FB && r <= 0x1F3FF }
+
+// tag reports whether r is an invisible letter, or their end.
+func tag(r rune) bool { return r >= 0xE0020 && r <= 0xE007F }
+
+// key reports whether r can be shown as a key.
+func key(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }
+
+// half reports whether r is one of the two letters of a flag.
+func half(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF }
+
 // picture reports whether r is a character that has a form as a picture; those of skin tones have none of their own.
 func picture(r rune) bool {
 	switch {
-	case r >= 0x1F3FB && r <= 0x1F3FF:
+	case tone(r):
 		return false
-	case r >= 0x1F170 && r <= 0x1F1FF, r >= 0x1F300 && r <= 0x1FAFF, r >= 0x2600 && r <= 0x27BF, r >= 0x2B05 && r <= 0x2B55:
+	case r >= 0x1F170 && r <= 0x1F1FF, r >= 0x1F200 && r <= 0x1F2FF, r >= 0x1F300 && r <= 0x1FAFF, r >= 0x2600 && r <= 0x27BF, r >= 0x2B05 && r <= 0x2B55,
+		r >= 0x2194 && r <= 0x21AA, r >= 0x231A && r <= 0x23FF, r >= 0x25AA && r <= 0x25FE, r >= 0x2934 && r <= 0x2935:
 		return true
 	}
-	return false
+	return strings.ContainsRune("©®‼⁉™ℹⓂ〰〽㊗㊙🀄", r)
 }

@@ -122,6 +122,7 @@ func TestWords(t *testing.T) {
 			`~"1920" ="` + many[:80] + `" -"old" +"new" =" ` + many[:79] + `" ~"1921"`},
 		{"a long part comes", "a b", "a " + many + "b", `="a " +"` + many[:500] + `" ~"1500" ="b"`},
 		{"a line of a megabyte", line + "a", line + "b", `~"1048496" ="` + line[:80] + `" -"a" +"b"`},
+		{"within emoji", "a 👩\u200D🚀 🇩🇪 b", "a 👩\u200D🔬 🇩🇰 b", "=\"a \" -\"👩\\u200d🚀 🇩🇪\" +\"👩\\u200d🔬 🇩🇰\" =\" b\""},
 		{"two that differ everywhere", strings.Repeat("ab ", 1<<18) + "end.", strings.Repeat("cd ", 1<<18) + "end.", "bounded"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

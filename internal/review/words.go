@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/bailiwick-dev/bailiwick/internal/emoji"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -118,20 +119,20 @@ func inside(text string, at int) bool {
 	}
 	last, _ := utf8.DecodeLastRuneInString(text[:at])
 	next, _ := utf8.DecodeRuneInString(text[at:])
-	return letter(last) && letter(next) && at%maxWordBytes != 0
+	return (letter(last) && letter(next) || emoji.Together(last, next)) && at%maxWordBytes != 0
 }
 
 func letter(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r) || r == '_'
 }
 
-// split splits text into words, runs of spaces and single other characters.
+// split splits text into words, runs of spaces, emoji and single other characters.
 func split(text string) []string {
 	var out []string
 	from := 0
 	var last rune
 	for i, r := range text {
-		together := letter(last) && letter(r) || last == ' ' && r == ' '
+		together := letter(last) && letter(r) || last == ' ' && r == ' ' || emoji.Together(last, r)
 		if i > from && !(together && i-from < maxWordBytes) {
 			out = append(out, text[from:i])
 			from = i

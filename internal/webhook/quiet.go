@@ -35,17 +35,31 @@ func (q *Quiet) until(at time.Time) time.Time {
 		zone = time.UTC // the configuration has been checked; the zone has gone since
 	}
 	local := at.In(zone)
-	y, m, d := local.Date()
-	minute := local.Hour()*60 + local.Minute()
-	end := time.Date(y, m, d, 0, q.To, 0, 0, zone)
-	switch {
-	case q.From < q.To && minute >= q.From && minute < q.To, q.From > q.To && minute < q.To:
-		return end
-	case q.From > q.To && minute >= q.From:
-		return time.Date(y, m, d+1, 0, q.To, 0, 0, zone)
+	if !q.holds(local) {
+		return at
 	}
-	return at
+	y, m, d := local.Date()
+	if q.From > q.To && minuteOf(local) >= q.From {
+		d++
+	}
+	end := time.Date(y, m, d, 0, q.To, 0, 0, zone)
+	for !end.After(at) || q.holds(end) { // when the clock changes, To comes twice in a day, or not at all
+		end = end.Add(30 * time.Minute)
+	}
+	return end
 }
+
+// holds reports whether a local time lies in the quiet hours.
+func (q *Quiet) holds(local time.Time) bool {
+	minute := minuteOf(local)
+	if q.From < q.To {
+		return minute >= q.From && minute < q.To
+	}
+	return minute >= q.From || minute < q.To
+}
+
+// minuteOf returns the minute of the day of a local time.
+func minuteOf(local time.Time) int { return local.Hour()*60 + local.Minute() }
 
 // due returns when the first notification of e is due at now; zero for at once. Breaking the glass doesn't wait.
 func (h *Hook) due(e change.Event, now time.Time) time.Time {
