@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
@@ -108,46 +106,6 @@ func (h *house) replica(t *testing.T, o connect.Options) (*connect.Connections, 
 	return c, accounts
 }
 
-var authRequest = regexp.MustCompile(`name="id" value="([^"]*)"`)
-
-// browse signs in at the provider, as its person, and returns the answer that leads back.
-func browse(t *testing.T, to string) url.Values {
-	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var answer url.Values
-	b := &http.Client{Jar: jar, Timeout: time.Minute, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
-		if strings.HasPrefix(r.URL.String(), "http://127.0.0.1:9/") {
-			answer = r.URL.Query()
-			return http.ErrUseLastResponse
-		}
-		return nil
-	}}
-	res, err := b.Get(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(res.Body)
-	res.Body.Close()
-	id := authRequest.FindSubmatch(text)
-	if err != nil || id == nil {
-		t.Fatalf("%s %v\n%s", res.Status, err, text)
-	}
-	at := res.Request.URL
-	res, err = b.PostForm(at.Scheme+"://"+at.Host+"/login/username", url.Values{"username": {"test-user@" + at.Hostname()}, "password": {"verysecure"}, "id": {string(id[1])}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, _ = io.ReadAll(res.Body)
-	res.Body.Close()
-	if answer == nil {
-		t.Fatalf("not back: %s\n%s", res.Status, text)
-	}
-	return answer
-}
-
 func visit(who identity.Principal) connect.Visit {
 	return connect.Visit{Who: who, Source: "crm", Session: "the session of " + who.ID, Back: back}
 }
@@ -159,7 +117,7 @@ func (h *house) begin(t *testing.T, v connect.Visit) url.Values {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return browse(t, to)
+	return testservices.SignIn(t, to)
 }
 
 func (h *house) connect(t *testing.T, who identity.Principal) {
@@ -210,7 +168,7 @@ func TestConnect(t *testing.T) {
 			t.Error(part, "is missing in", to)
 		}
 	}
-	answer := browse(t, to)
+	answer := testservices.SignIn(t, to)
 	set := func(name, v string) func(*connect.Visit, url.Values) {
 		return func(_ *connect.Visit, q url.Values) { q.Set(name, v) }
 	}

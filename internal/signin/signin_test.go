@@ -2,9 +2,7 @@ package signin_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
@@ -37,46 +35,6 @@ func person(t *testing.T, issuer string, change func(*signin.Options)) *signin.P
 	return p
 }
 
-var authRequest = regexp.MustCompile(`name="id" value="([^"]*)"`)
-
-// browse signs in at the provider, as its person, and returns the answer that leads back.
-func browse(t *testing.T, to string) url.Values {
-	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var answer url.Values
-	b := &http.Client{Jar: jar, Timeout: time.Minute, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
-		if strings.HasPrefix(r.URL.String(), back) {
-			answer = r.URL.Query()
-			return http.ErrUseLastResponse
-		}
-		return nil
-	}}
-	res, err := b.Get(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := io.ReadAll(res.Body)
-	res.Body.Close()
-	id := authRequest.FindSubmatch(page)
-	if err != nil || id == nil {
-		t.Fatalf("%s %v\n%s", res.Status, err, page)
-	}
-	at := res.Request.URL
-	res, err = b.PostForm(at.Scheme+"://"+at.Host+"/login/username", url.Values{"username": {"test-user@" + at.Hostname()}, "password": {"verysecure"}, "id": {string(id[1])}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, _ = io.ReadAll(res.Body)
-	res.Body.Close()
-	if answer == nil {
-		t.Fatalf("not back: %s\n%s", res.Status, page)
-	}
-	return answer
-}
-
 // TestSignIn signs in at a real provider: groups are rights, and each part of the answer is checked.
 func TestSignIn(t *testing.T) {
 	issuer := testservices.OIDC(t, back, "acme")
@@ -85,7 +43,7 @@ func TestSignIn(t *testing.T) {
 	if err != nil || !strings.Contains(to, "code_challenge_method=S256") || !strings.Contains(to, "nonce=") {
 		t.Fatal(to, err)
 	}
-	answer := browse(t, to)
+	answer := testservices.SignIn(t, to)
 	for name, spoil := range map[string]func(url.Values) (url.Values, string){
 		"another state":           func(q url.Values) (url.Values, string) { q.Set("state", "x"); return q, kept },
 		"no state":                func(q url.Values) (url.Values, string) { q.Del("state"); return q, kept },
@@ -121,7 +79,7 @@ func TestSignIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	to, _, _ = p.Begin(t.Context(), back, false)
-	answer = browse(t, to)
+	answer = testservices.SignIn(t, to)
 	answer.Set("state", regexp.MustCompile(`"s":"(\w+)"`).FindStringSubmatch(other)[1])
 	if _, err := p.Finish(t.Context(), back, other, answer); problem.CodeOf(err) != problem.Unauthorized {
 		t.Error("a code that was injected:", err)
@@ -145,7 +103,7 @@ func TestGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		who, err := p.Finish(t.Context(), back, kept, browse(t, to))
+		who, err := p.Finish(t.Context(), back, kept, testservices.SignIn(t, to))
 		if got := strings.Join(who.ScopeNames(), " "); err != nil || got != want {
 			t.Errorf("%s: %s, want %s: %v", set, got, want, err)
 		}
@@ -160,7 +118,7 @@ func TestStepUp(t *testing.T) {
 	if err != nil || !strings.Contains(to, "prompt=login") || !strings.Contains(to, "max_age=0") {
 		t.Fatal(to, err)
 	}
-	if who, err := p.Finish(t.Context(), back, kept, browse(t, to)); err != nil || time.Since(who.Proven) > 10*time.Minute {
+	if who, err := p.Finish(t.Context(), back, kept, testservices.SignIn(t, to)); err != nil || time.Since(who.Proven) > 10*time.Minute {
 		t.Error(who.Proven, err, problem.Of(err).Err)
 	}
 	strict := person(t, issuer, func(o *signin.Options) { o.Levels = []string{"mfa"} })
@@ -168,14 +126,14 @@ func TestStepUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if who, err := strict.Finish(t.Context(), back, kept, browse(t, to)); err != nil || !who.Proven.IsZero() {
+	if who, err := strict.Finish(t.Context(), back, kept, testservices.SignIn(t, to)); err != nil || !who.Proven.IsZero() {
 		t.Error("a level that proves too little counts for breaking the glass:", who.Proven, err)
 	}
 	to, kept, err = strict.Begin(t.Context(), back, true)
 	if err != nil || !strings.Contains(to, "acr_values=mfa") {
 		t.Fatal(to, err)
 	}
-	if _, err := strict.Finish(t.Context(), back, kept, browse(t, to)); problem.CodeOf(err) != problem.Unauthorized {
+	if _, err := strict.Finish(t.Context(), back, kept, testservices.SignIn(t, to)); problem.CodeOf(err) != problem.Unauthorized {
 		t.Error("a level that was asked for and not reached:", err)
 	}
 }
