@@ -193,9 +193,9 @@ func let(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
-// firstID NAME sets a variable to the first id in the JSON output of the last command.
+// firstID NAME sets a variable to the first id, or id of a change, in the JSON output of the last command.
 func firstID(ts *testscript.TestScript, _ bool, args []string) {
-	m := regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(ts.ReadFile("stdout"))
+	m := regexp.MustCompile(`"(?:change_)?id":"([^"]+)"`).FindStringSubmatch(ts.ReadFile("stdout"))
 	if m == nil {
 		ts.Fatalf("no id was written")
 	}
