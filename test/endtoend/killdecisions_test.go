@@ -23,6 +23,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
+	postgressource "github.com/bailiwick-dev/bailiwick/source/postgres"
 	sqlitesource "github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/store/postgres"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
@@ -45,11 +46,7 @@ func decider(ctx context.Context, place, tracker string, audited bool) (g *baili
 	if err != nil {
 		return nil, nil, err
 	}
-	reads, err := sqlitesource.Open(ctx, "app", tracker)
-	if err != nil {
-		return nil, nil, err
-	}
-	app, err := reads.Writable(ctx)
+	app, err := writableTracker(ctx, tracker)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,6 +54,22 @@ func decider(ctx context.Context, place, tracker string, audited bool) (g *baili
 		Changes: change.NewQueue(change.Options{Store: kept, Lease: callerLease, Most: 1 << 20, Rate: 1 << 20, Edit: true, Audited: audited}), Refresher: identity.Fixed{},
 		Rules: policy.Rules{Version: "v1", Gates: policy.Gates{RawWrites: policy.Review}, Classes: map[string]policy.ClassRule{"issues": {}}}})
 	return g, kept, err
+}
+
+// writableTracker opens the tracker at a path, or in a PostgreSQL database.
+func writableTracker(ctx context.Context, at string) (source.Source, error) {
+	if strings.HasPrefix(at, "postgres:") {
+		reads, err := postgressource.Open(ctx, "app", at)
+		if err != nil {
+			return nil, err
+		}
+		return reads.Writable(ctx, "")
+	}
+	reads, err := sqlitesource.Open(ctx, "app", at)
+	if err != nil {
+		return nil, err
+	}
+	return reads.Writable(ctx)
 }
 
 // beDecider runs the test binary as such a process, until it is killed.
@@ -141,7 +154,7 @@ func decidersKilled() int {
 }
 
 // TestDecisionsKilled kills processes in which people decide: at any moment, every applied change has an earlier record
-// of its approval in the audit, and each step of each change has its record.
+// of its approval in the audit, each step of each change has its record, and each applied change was written once, the others not at all.
 func TestDecisionsKilled(t *testing.T) {
 	for _, name := range []string{"sqlite", "postgres"} {
 		t.Run(name, func(t *testing.T) {
@@ -149,7 +162,7 @@ func TestDecisionsKilled(t *testing.T) {
 			if name == "postgres" {
 				place = testservices.Postgres(t)
 			}
-			tracker := newTracker(t)
+			tracker, effects := newTracker(t, name)
 			for n := range decidersKilled() {
 				child := exec.Command(os.Args[0])
 				child.Env = append(os.Environ(), deciderVariable+"="+fmt.Sprint(place, " ", tracker, " ", n%3 > 0)) // as while programs are replaced
@@ -183,6 +196,7 @@ func TestDecisionsKilled(t *testing.T) {
 			go func() { g.Execute(ctx, nil); close(done) }()
 			t.Cleanup(func() { stop(); <-done })
 			wantDecided(t, kept)
+			wantEffects(t, kept, effects)
 		})
 	}
 }
@@ -232,18 +246,7 @@ func wantDecided(t *testing.T, kept keeper) {
 // wantVersions checks that each version is linked with the one before it, both ways, and that none that was replaced was written.
 func wantVersions(t *testing.T, kept keeper) {
 	t.Helper()
-	all := map[string]*change.Change{}
-	f := change.Filter{Limit: 200}
-	for more := true; more; {
-		page, next, err := kept.List(t.Context(), f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range page {
-			all[c.ID], f.Before = c, c.ID
-		}
-		more = next
-	}
+	all := allChanges(t, kept)
 	versions, edits := 0, 0
 	for id, c := range all {
 		if (c.State == change.Replaced) != (c.ReplacedBy != "") || c.ReplacedBy != "" && (all[c.ReplacedBy] == nil || all[c.ReplacedBy].Replaces != id) {
@@ -271,17 +274,87 @@ func wantVersions(t *testing.T, kept keeper) {
 	}
 }
 
-// newTracker makes the tracker of an office, and returns its path.
-func newTracker(t *testing.T) string {
+// allChanges returns all changes of a store, by id.
+func allChanges(t *testing.T, kept keeper) map[string]*change.Change {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "tracker.db")
-	db, err := sql.Open("sqlite", path)
+	all := map[string]*change.Change{}
+	f := change.Filter{Limit: 200}
+	for more := true; more; {
+		page, next, err := kept.List(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range page {
+			all[c.ID], f.Before = c, c.ID
+		}
+		more = next
+	}
+	return all
+}
+
+// wantEffects compares the changes with what a trigger of the tracker saw written: what an applied change writes once, anything else never.
+func wantEffects(t *testing.T, kept keeper, tracker *sql.DB) {
+	t.Helper()
+	rows, err := tracker.QueryContext(t.Context(), "SELECT n FROM effects")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	if _, err := db.Exec("PRAGMA journal_mode = WAL;" + officeTables); err != nil { // a journal of a killed writer keeps readers out
+	defer rows.Close()
+	seen, total := map[string]int{}, 0
+	for ; rows.Next(); total++ {
+		var n string
+		if err := rows.Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		seen[n]++
+	}
+	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
-	return path
+	applied, lost, doubled := 0, 0, 0
+	for id, c := range allChanges(t, kept) {
+		n := seen[c.Writes[0].Part([]string{"data", "n"}).String()]
+		want := 0
+		if c.State == change.Applied {
+			want = 1
+			applied++
+		}
+		if n != want {
+			t.Errorf("%s is %s and was written %d times", id, c.State, n)
+		}
+		lost, doubled = lost+max(want-n, 0), doubled+max(n-want, 0)
+	}
+	if total != applied {
+		t.Errorf("%d effects of %d applied changes", total, applied)
+	}
+	t.Logf("%d applied, %d effects: %d lost, %d doubled", applied, total, lost, doubled)
+}
+
+// counted are the statements that make a database keep each number that an issue gets.
+var counted = map[string]string{
+	"sqlite": "PRAGMA journal_mode = WAL;" + officeTables + // a journal of a killed writer keeps readers out
+		"CREATE TABLE effects (n INTEGER NOT NULL); CREATE TRIGGER counted AFTER UPDATE OF n ON issues BEGIN INSERT INTO effects VALUES (new.n); END;",
+	"postgres": strings.NewReplacer("id INTEGER", "id bigint", "n INTEGER", "n bigint").Replace(officeTables) +
+		"CREATE TABLE effects (n bigint NOT NULL); CREATE FUNCTION counted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO effects VALUES (new.n); RETURN NULL; END $$;" +
+		"CREATE TRIGGER counted AFTER UPDATE OF n ON issues FOR EACH ROW EXECUTE FUNCTION counted()",
+}
+
+// newTracker makes the tracker of an office in a kind of database, and returns its address and a connection of the test's own.
+func newTracker(t *testing.T, kind string) (at string, db *sql.DB) {
+	t.Helper()
+	driver := "sqlite"
+	if kind == "postgres" {
+		driver, at = "pgx", testservices.Postgres(t)
+	} else {
+		at = filepath.Join(t.TempDir(), "tracker.db")
+	}
+	db, err := sql.Open(driver, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	if _, err := db.ExecContext(t.Context(), counted[kind]); err != nil {
+		t.Fatal(err)
+	}
+	return at, db
 }
