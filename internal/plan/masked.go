@@ -139,46 +139,12 @@ func document(s *Shape) error {
 
 // where checks the columns that a bound filter names.
 func where(f query.Filter, in *Shape) error {
-	var path query.Path
-	var parts []query.Filter
-	switch f := f.(type) {
-	case nil, query.Never:
-	case query.And:
-		parts = f
-	case query.Or:
-		parts = f
-	case query.Not:
-		parts = []query.Filter{f.Part}
-	case query.Compare:
-		path = f.Path
-	case query.In:
-		path = f.Path
-	case query.Exists:
-		path = f.Path
-	case query.Regex:
-		path = f.Path
-	case query.StartsWith:
-		path = f.Path
-	case query.Size:
-		path = f.Path
-	case query.ElemMatch:
-		path = f.Path
-	case query.InQuery:
-		path = f.Path
-	default:
-		return fmt.Errorf("masks know no filter %T", f)
-	}
-	if len(path) > 0 {
+	return query.Conditions(f, func(_ query.Filter, path query.Path) error {
 		if i := in.Find(path[0]); i >= 0 && in.Columns[i].Mask != nil {
 			return fmt.Errorf("a filter names the masked column %s", path)
 		}
-	}
-	for _, part := range parts {
-		if err := where(part, in); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // passes checks the expressions of the columns of out: a masked column may only be passed on with its mask.

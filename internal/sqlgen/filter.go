@@ -48,9 +48,9 @@ func (w *writer) logic(f query.Filter, one func(query.Filter, query.Path) error)
 		w.Write(condition.Never)
 		return nil
 	}
-	path, err := pathOf(f)
-	if err != nil {
-		return err
+	path, ok := query.PathOf(f)
+	if !ok {
+		return problem.New(problem.InvalidQuery, fmt.Sprintf("compile knows no filter %T", f))
 	}
 	return one(f, path)
 }
@@ -346,27 +346,4 @@ func (w *writer) anyElement(n condition.Operand, holds func(condition.Operand) e
 // element writes the filter of an $elemMatch over one element.
 func (w *writer) element(f query.Filter, e condition.Operand) error {
 	return w.logic(f, func(f query.Filter, path query.Path) error { return w.inside(f, e, path) })
-}
-
-// pathOf returns the path of a condition on a field. A kind without one is an error, so that a new kind can't pass unread.
-func pathOf(f query.Filter) (query.Path, error) {
-	switch f := f.(type) {
-	case query.Compare:
-		return f.Path, nil
-	case query.In:
-		return f.Path, nil
-	case query.Exists:
-		return f.Path, nil
-	case query.Regex:
-		return f.Path, nil
-	case query.StartsWith:
-		return f.Path, nil
-	case query.Size:
-		return f.Path, nil
-	case query.ElemMatch:
-		return f.Path, nil
-	case query.InQuery:
-		return f.Path, nil
-	}
-	return nil, problem.New(problem.InvalidQuery, fmt.Sprintf("compile knows no filter %T", f))
 }

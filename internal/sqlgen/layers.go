@@ -71,10 +71,11 @@ func (w *writer) guard(v *policy.View, l policy.Layer, alias string) (string, er
 	}
 	if l.Through != nil {
 		note(l.Through.Field, read)
-	} else if err := leaves(l.Filter, func(f query.Filter, field string) {
-		if note(field, read); copies(f, v.Class().Field(field)) {
-			note(field, copied)
+	} else if err := query.Conditions(l.Filter, func(f query.Filter, path query.Path) error {
+		if note(path[0], read); copies(f, v.Class().Field(path[0])) {
+			note(path[0], copied)
 		}
+		return nil
 	}); err != nil {
 		return "", err
 	}
@@ -83,32 +84,6 @@ func (w *writer) guard(v *policy.View, l policy.Layer, alias string) (string, er
 		tests = append(tests, "coalesce(octet_length("+w.column(alias, field)+"), 0) <= "+strconv.Itoa(most[field]))
 	}
 	return strings.Join(tests, " AND "), nil
-}
-
-// leaves calls do with each condition of a filter and its field.
-func leaves(f query.Filter, do func(f query.Filter, field string)) error {
-	var parts []query.Filter
-	switch f := f.(type) {
-	case query.And:
-		parts = f
-	case query.Or:
-		parts = f
-	case query.Not:
-		parts = []query.Filter{f.Part}
-	case query.Never:
-	default:
-		path, err := pathOf(f)
-		if err != nil {
-			return err
-		}
-		do(f, path[0])
-	}
-	for _, part := range parts {
-		if err := leaves(part, do); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // copies reports whether a condition makes other values of the whole value of a field.

@@ -54,34 +54,10 @@ func top(f query.Filter, into map[string]bool) {
 
 // Fields calls visit with every field that a filter compares, once for each comparison.
 func Fields(f query.Filter, visit func(string)) {
-	switch f := f.(type) {
-	case query.And:
-		for _, part := range f {
-			Fields(part, visit)
-		}
-	case query.Or:
-		for _, part := range f {
-			Fields(part, visit)
-		}
-	case query.Not:
-		Fields(f.Part, visit)
-	case query.Compare:
-		visit(f.Path[0])
-	case query.In:
-		visit(f.Path[0])
-	case query.Deferred:
-		visit(f.Path[0])
-	case query.Exists:
-		visit(f.Path[0])
-	case query.Regex:
-		visit(f.Path[0])
-	case query.StartsWith:
-		visit(f.Path[0])
-	case query.Size:
-		visit(f.Path[0])
-	case query.ElemMatch:
-		visit(f.Path[0])
-	}
+	_ = query.Conditions(f, func(_ query.Filter, path query.Path) error { // of unknown type: see the package
+		visit(path[0])
+		return nil
+	})
 }
 
 // Another reports whether f asks for another value of the field that own compares: in one of its parts, and not negated.
