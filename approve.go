@@ -222,7 +222,7 @@ func (c *Call) sighted(ctx context.Context, found *change.Change) (review.Check,
 			return review.Check{}, err
 		}
 		if !there {
-			unseen++
+			return review.Check{Name: "sight", Detail: "a record that it writes is gone, or hidden from you: somebody who sees it decides; what nobody sees any more can be rejected"}, nil
 		}
 	}
 	if unseen > 0 {

@@ -185,7 +185,11 @@ func (q *Queue) move(ctx context.Context, c *Change, event EventKind, step Step,
 func (c *Change) take(event EventKind, step Step) error {
 	to, ok := c.State.Next(event)
 	if !ok {
-		return &problem.Error{Code: problem.Conflict, Kind: "state", Detail: "the change is " + string(c.State) + ": that can't be done with it any more"}
+		err := &problem.Error{Code: problem.Conflict, Kind: "state", Detail: "the change is " + string(c.State) + ": that can't be done with it any more"}
+		if event == EventAnswered {
+			err.Suggestion = "propose a new change, if it is still wanted"
+		}
+		return err
 	}
 	step.State, step.Event, step.Digest = to, event, cmp.Or(step.Digest, c.Digest)
 	c.State, c.History = to, append(c.History, step)

@@ -9,7 +9,7 @@ type State string
 const (
 	Pending   State = "pending"           // waits for approval
 	Returned  State = "changes_requested" // a person asked the agent for changes; its agent answers or replaces it
-	Granted   State = "approved"          // enough people approved it; it is about to be applied
+	Granted   State = "approved"          // enough people approved it; it is about to be applied, or waits for others
 	Applying  State = "applying"          // an executor holds its lease and applies it
 	Applied   State = "applied"           // done, exactly once
 	Rejected  State = "rejected"          // a person rejected it

@@ -24,8 +24,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -166,7 +164,7 @@ func (d *Desk) decide(w http.ResponseWriter, r *http.Request, h *webhook.Hook, a
 				text += fmt.Sprintf(" (%d of %d)", s.Approvals, s.Need)
 			}
 		} else {
-			text = sentence(said.Detail) + sentence(said.Suggestion) + d.o.Link + asked.Change
+			text = strings.TrimSpace(review.Sentence(said.Detail)+" "+review.Sentence(said.Suggestion)) + " " + d.o.Link + asked.Change
 		}
 		d.reply(r.Context(), h, asked.reply, text, err == nil && s.State != change.Pending)
 		return
@@ -313,19 +311,6 @@ func (d *Desk) reply(ctx context.Context, h *webhook.Hook, to string, text strin
 		return
 	}
 	res.Body.Close()
-}
-
-// sentence returns text as a sentence with a space behind it; "" for "".
-func sentence(text string) string {
-	if text = strings.TrimSpace(text); text == "" {
-		return ""
-	}
-	r, size := utf8.DecodeRuneInString(text)
-	text = string(unicode.ToUpper(r)) + text[size:]
-	if !strings.ContainsAny(text[len(text)-1:], ".:!?") {
-		text += "."
-	}
-	return text + " "
 }
 
 // first returns at most n characters of text.

@@ -88,12 +88,3 @@ func TestDecisionsRefused(t *testing.T) {
 		}
 	}
 }
-
-// TestSentence checks how the parts of a refusal are joined.
-func TestSentence(t *testing.T) {
-	for text, want := range map[string]string{"": "", "the change is another": "The change is another. ", "Until then:": "Until then: ", "It is so. ": "It is so. ", "é": "É. "} {
-		if got := sentence(text); got != want {
-			t.Errorf("sentence(%q) = %q, want %q", text, got, want)
-		}
-	}
-}

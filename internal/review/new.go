@@ -198,7 +198,7 @@ func person(p change.Party) string { return line(cmp.Or(p.Owner, p.Name, p.Princ
 // it may depend on records that the agent doesn't see.
 func outcome(c *change.Change, reviewer bool) string {
 	if c.Outcome != nil && c.Outcome.Code == string(problem.Conflict) && c.Outcome.Kind != "dependence" && !reviewer && c.Op != write.OpCall {
-		return "The source refused it. Nothing was written."
+		return "The source refused it. Nothing was written. People see why: ask one of them, or propose something else."
 	}
 	if c.Outcome != nil && c.Outcome.Detail != "" {
 		return words(c.Outcome.Detail)
@@ -209,7 +209,7 @@ func outcome(c *change.Change, reviewer bool) string {
 	case change.Rejected:
 		return "A person rejected it."
 	case change.Expired:
-		return "Nobody decided in time."
+		return "Nobody decided in time. It can be proposed anew."
 	case change.Cancelled:
 		return "Its agent took it back."
 	case change.Replaced:

@@ -18,7 +18,7 @@ func TestRefusal(t *testing.T) {
 		outcome, history string
 	}{
 		{Viewer{Reviewer: true}, why, "hm|" + why},
-		{Viewer{}, "The source refused it. Nothing was written.", "hm|"},
+		{Viewer{}, "The source refused it. Nothing was written. People see why: ask one of them, or propose something else.", "hm|"},
 	} {
 		s := New(c, none, tt.viewer)
 		if got := s.History[0].Comment + "|" + s.History[1].Comment; s.Outcome != tt.outcome || got != tt.history {

@@ -3,6 +3,7 @@ package review
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -103,7 +104,7 @@ func Heading(s change.State) string {
 	case change.Pending:
 		return "Change pending approval"
 	case change.Granted:
-		return "Change approved, about to be applied"
+		return "Change approved, not applied yet"
 	case change.Applying:
 		return "Change being applied"
 	}
@@ -114,13 +115,26 @@ func Heading(s change.State) string {
 func (s *Sheet) next() string {
 	switch {
 	case s.State != change.Pending:
-		return s.Outcome
+		return Sentence(s.Outcome)
 	case s.Need-s.Approvals > 1:
 		return fmt.Sprintf("%d humans must approve this change before it takes effect. It expires at %s.", s.Need-s.Approvals, s.expires())
 	case s.Approvals > 0:
 		return fmt.Sprintf("One more human must approve this change before it takes effect. It expires at %s.", s.expires())
 	}
 	return fmt.Sprintf("A human must approve this change before it takes effect. It expires at %s.", s.expires())
+}
+
+// Sentence returns text with a capital letter at its beginning and a mark at its end; "" for "".
+func Sentence(text string) string {
+	if text = strings.TrimSpace(text); text == "" {
+		return ""
+	}
+	r, size := utf8.DecodeRuneInString(text)
+	text = string(unicode.ToUpper(r)) + text[size:]
+	if !strings.ContainsAny(text[len(text)-1:], ".:!?") {
+		text += "."
+	}
+	return text
 }
 
 func (s *Sheet) expires() string { return s.Expires.UTC().Format("2006-01-02 15:04 UTC") }

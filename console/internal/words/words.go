@@ -75,7 +75,7 @@ func State(s change.State) string {
 	case change.Replaced:
 		return "replaced by a newer version"
 	case change.Granted:
-		return "approved, about to run"
+		return "approved, not run yet"
 	case change.Applying:
 		return "running"
 	case change.Unknown:

@@ -120,6 +120,9 @@ func (r *Toolset) answer(s *review.Sheet) tool.Result {
 	case change.Returned:
 		doc = append(doc, text("next", replyTool))
 		shown = strings.TrimSuffix(shown, "\n") + "\nAnswer, or propose another version: " + replyTool + "\n"
+	case change.Stale:
+		doc = append(doc, text("next", replyTool))
+		shown = strings.TrimSuffix(shown, "\n") + "\nRead what it would change again; if it is still wanted, propose another version: " + replyTool + "\n"
 	case change.Pending:
 		doc = append(doc, text("next", waitTool))
 		shown = strings.TrimSuffix(shown, "\n") + "\nReview: " + link + "\n"
