@@ -15,6 +15,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
@@ -127,12 +128,13 @@ func rounds(short int) int {
 
 // TestReplicas has people and an agent act on one change after another in every way they can, through two replicas that
 // share one store, and checks their results against the model. An applied change is in the target once, and nothing else
-// is.
+// is. Every other change is a group of an action and a write of another record, which are written together or not at all.
 func TestReplicas(t *testing.T) {
 	url := testservices.Postgres(t)
 	var replicas []*bailiwick.Gateway
 	var stores []*postgres.Store
 	var o *office
+	actions := []action.Declaration{{Name: "renumber", On: "issues", Do: action.Update, Permitted: []string{"n"}, Input: read(t, `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)}}
 	for range 2 {
 		s, err := postgres.Open(t.Context(), url)
 		if err != nil {
@@ -149,10 +151,8 @@ func TestReplicas(t *testing.T) {
 		})
 		if o == nil {
 			o = at
-			o.review(2)
-		} else {
-			at.review(2)
 		}
+		at.review(2, actions)
 		replicas = append(replicas, at.gateway)
 	}
 	bot := o.bot()
@@ -160,14 +160,24 @@ func TestReplicas(t *testing.T) {
 	for _, name := range []string{"ben", "cleo", "dora"} {
 		people = append(people, o.token(identity.Human, name, "acme", identity.Read, identity.Review))
 	}
-	ended := map[change.State]int{}
+	ended, groups := map[change.State]int{}, 0
 	for round := range rounds(60) {
-		s, err := o.propose(bot, fmt.Sprintf(`{"op": "update", "class": "issues", "id": "2", "data": {"n": %d}}`, 1000+round))
+		grouped := round%2 == 1
+		items := []string{fmt.Sprintf(`{"op":"update","class_name":"issues","object_id":"2","data":{"n":%d}}`, 1000+round)}
+		if grouped {
+			items = []string{fmt.Sprintf(`{"op":"action","class_name":"issues","method_name":"renumber","object_id":"2","arguments":{"n":%d}}`, 1000+round),
+				fmt.Sprintf(`{"op":"update","class_name":"issues","object_id":"1","data":{"title":"round %d"}}`, 1000+round)}
+		}
+		id, err := o.proposed(bot, items...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := o.holds("SELECT n FROM issues WHERE id = 2")
-		history := o.crowd(replicas, bot, people, s.ID, s.Digest)
+		s, err := o.gateway.Reviewer(people[0], "visit").Sheet(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, title := o.holds("SELECT n FROM issues WHERE id = 2"), o.holds("SELECT title FROM issues WHERE id = 1")
+		history := o.crowd(replicas, bot, people, s, !grouped)
 		if !porcupine.CheckOperations(oneChange, history) {
 			for _, op := range history {
 				t.Log(op.ClientId, op.Call, op.Return, op.Input, op.Output)
@@ -180,18 +190,24 @@ func TestReplicas(t *testing.T) {
 		if want := map[bool]string{true: fmt.Sprint(1000 + round), false: before}[kept.State == change.Applied]; now != want {
 			t.Fatalf("round %d: the change is %s and n is %s, want %s", round, kept.State, now, want)
 		}
+		if now, want := o.holds("SELECT title FROM issues WHERE id = 1"), map[bool]string{true: fmt.Sprint("round ", 1000+round), false: title}[grouped && kept.State == change.Applied]; now != want {
+			t.Fatalf("round %d: the change is %s and the title is %s, want %s", round, kept.State, now, want)
+		}
+		if grouped && kept.State == change.Applied {
+			groups++
+		}
 	}
-	t.Log(ended)
+	t.Log(ended, "groups applied:", groups)
 	if held, err := change.Reconcile(t.Context(), stores[0], stores[1]); err != nil || len(held.Lacks) > 0 || held.Steps == 0 {
 		t.Errorf("%+v, %v", held, err)
 	}
-	if ended[change.Replaced] == 0 || ended[change.Applied] == 0 || ended[change.Rejected] == 0 || ended[change.Cancelled] == 0 {
+	if groups == 0 || ended[change.Replaced] == 0 || ended[change.Applied] == 0 || ended[change.Rejected] == 0 || ended[change.Cancelled] == 0 {
 		t.Error("the rounds show too little:", ended)
 	}
 }
 
-// crowd has all act on one change concurrently and returns the results, and when they came.
-func (o *office) crowd(replicas []*bailiwick.Gateway, bot identity.Principal, people []identity.Principal, id, digest string) []porcupine.Operation {
+// crowd has all act on one change concurrently and returns the results, and when they came. Nobody edits a change that holds an action.
+func (o *office) crowd(replicas []*bailiwick.Gateway, bot identity.Principal, people []identity.Principal, s *review.Sheet, edit bool) []porcupine.Operation {
 	var mu sync.Mutex
 	var history []porcupine.Operation
 	var wg sync.WaitGroup
@@ -201,12 +217,12 @@ func (o *office) crowd(replicas []*bailiwick.Gateway, bot identity.Principal, pe
 			r := rand.New(rand.NewPCG(rand.Uint64(), 1))
 			for range 3 {
 				d := deed{[]string{"show", "approve", "approve", "approve", "approve", "approve", "reject", "cancel", "ask", "answer", "answer", "replace", "edit"}[r.IntN(13)], r.IntN(len(people))}
-				if (d.do == "reject" || d.do == "replace" || d.do == "edit" || d.do == "cancel") && r.IntN(3) > 0 {
+				if (d.do == "edit" && !edit) || (d.do == "reject" || d.do == "replace" || d.do == "edit" || d.do == "cancel") && r.IntN(3) > 0 {
 					d.do = "show"
 				}
 				time.Sleep(time.Duration(r.IntN(3)) * time.Millisecond)
 				call := time.Since(start)
-				told := o.act(replicas[r.IntN(2)], bot, people, d, id, digest)
+				told := o.act(replicas[r.IntN(2)], bot, people, d, s.ID, s.Digest)
 				back := time.Since(start)
 				mu.Lock()
 				history = append(history, porcupine.Operation{ClientId: client, Input: d, Call: int64(call), Output: told, Return: int64(back)})
@@ -298,12 +314,12 @@ func (o *office) act(g *bailiwick.Gateway, bot identity.Principal, people []iden
 	return kind
 }
 
-// review puts rules into force by which each change needs that many approvals.
-func (o *office) review(approvals int) {
+// review puts rules into force by which each change needs that many approvals, and actions.
+func (o *office) review(approvals int, actions []action.Declaration) {
 	o.Helper()
 	rules := o.rules
 	rules.Version, rules.Review = "v2", []change.Rule{{Name: "review[0]", Approvals: approvals}}
-	if err := o.gateway.SetRules(o.Context(), rules, nil); err != nil {
+	if err := o.gateway.SetRules(o.Context(), rules, actions); err != nil {
 		o.Fatal(err)
 	}
 }

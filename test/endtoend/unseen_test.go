@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
@@ -198,5 +200,37 @@ func TestNames(t *testing.T) {
 		if sheet, err = ben.Sheet(t.Context(), s.ID); err != nil || sheet.Items[0].Fields[0].After.Label != "" || sheet.Items[0].Fields[0].Before.Label != "one" {
 			t.Errorf("%s: %+v %v", statement, sheet, err)
 		}
+	}
+}
+
+// TestGone checks that a reviewer of a change of a record that isn't there any more reads the same as of one that is hidden from them by now,
+// and that neither is approved.
+func TestGone(t *testing.T) {
+	var said [2][]review.Check
+	for i, happens := range []string{"DELETE FROM issues WHERE id = 2", "UPDATE issues SET org = 'globex' WHERE id = 2"} {
+		o := newOffice(t, nil)
+		s, err := o.propose(o.bot(), `{"op": "update", "class": "issues", "id": "2", "data": {"n": 5}}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := o.db.Exec(happens); err != nil {
+			t.Fatal(err)
+		}
+		now, err := o.person("ben").Sheet(t.Context(), s.ID)
+		if err != nil || now.CanApprove {
+			t.Errorf("%s: it can be approved: %v", happens, err)
+			continue
+		}
+		for _, c := range now.Checks {
+			if c.Name == "sight" && (c.OK || !strings.HasPrefix(c.Detail, "a record that it writes is gone, or hidden from you")) {
+				t.Errorf("%s: %+v", happens, c)
+			}
+			if c.Name != "expiry" {
+				said[i] = append(said[i], c)
+			}
+		}
+	}
+	if diff := cmp.Diff(said[0], said[1]); diff != "" {
+		t.Error(diff)
 	}
 }
