@@ -31,20 +31,25 @@ func While(ctx context.Context, today PrincipalRefresher, p Principal) (good con
 		return ctx, func() {}
 	}
 	ctx, end := context.WithCancelCause(ctx)
-	go func() {
-		tick := time.NewTicker(recheck)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			// Failures of the store are retried.
-			if _, err := today.Refresh(ctx, p); problem.CodeOf(err) == problem.Unauthorized {
-				end(err)
-			}
+	// Most operations end before the first check: only one that doesn't gets a goroutine.
+	first := time.AfterFunc(recheck, func() { checked(ctx, today, p, end) })
+	return ctx, func() {
+		first.Stop()
+		end(nil)
+	}
+}
+
+// checked checks the credential of p now and then until ctx ends, and ends it with the refusal. Failures of the store are retried.
+func checked(ctx context.Context, today PrincipalRefresher, p Principal, end context.CancelCauseFunc) {
+	tick := time.NewTicker(recheck)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		if _, err := today.Refresh(ctx, p); problem.CodeOf(err) == problem.Unauthorized {
+			end(err)
 		}
-	}()
-	return ctx, func() { end(nil) }
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
 }

@@ -45,21 +45,28 @@ type Gate struct {
 
 	mu    sync.Mutex
 	held  int
-	parts map[string]*share // those that hold or wait for slots, by key
-	queue []*turn           // in order of arrival
+	parts map[key]*share // those that hold or wait for slots
+	queue []*turn        // in order of arrival
+}
+
+// A key names one tenant, owner or credential. An owner without a tenant is the same as a tenant and as an owner, but not the same key.
+type key struct {
+	level        int
+	alone        bool // the name is an owner's in the place of a tenant's
+	within, name string
 }
 
 // A turn is a request that holds a slot or waits for one.
 type turn struct {
-	keys   [shares]string
+	keys   [shares]key
 	shares [shares]*share
-	done   chan error // receives once if the request waits: nil for a slot, or an error
+	done   chan error // receives once if the request waits: nil for a slot, or an error; nil if it doesn't
 }
 
 // New returns a gate with bounds b.
 func New(b Bounds) *Gate {
 	part := func(said, quarters int) int { return max(min(cmp.Or(said, b.Slots*quarters/4), b.Slots), 1) }
-	g := &Gate{bounds: b, parts: map[string]*share{}}
+	g := &Gate{bounds: b, parts: map[key]*share{}}
 	g.most[0] = part(b.Tenant, 3)
 	g.most[1] = min(part(b.Owner, 2), g.most[0])
 	g.most[2] = min(part(b.Each, 1), g.most[1])
@@ -127,17 +134,17 @@ func InTurn[K, V any](ctx context.Context, g *Gate, who Who, seq iter.Seq2[K, V]
 
 // turn returns a request of who with its shares. g.mu is held.
 func (g *Gate) turn(who Who) *turn {
-	t := &turn{done: make(chan error, 1)}
+	t := &turn{}
 	owner := cmp.Or(who.Owner, who.Credential)
-	t.keys = [shares]string{"t" + who.Tenant, "o" + who.Tenant + "\x00" + owner, "c" + who.Credential}
+	t.keys = [shares]key{{name: who.Tenant}, {level: 1, within: who.Tenant, name: owner}, {level: 2, name: who.Credential}}
 	if who.Tenant == "" {
-		t.keys[0] = "p" + owner
+		t.keys[0] = key{alone: true, name: owner}
 	}
 	for i, k := range t.keys {
-		if g.parts[k] == nil {
-			g.parts[k] = &share{}
+		if t.shares[i] = g.parts[k]; t.shares[i] == nil {
+			t.shares[i] = &share{}
+			g.parts[k] = t.shares[i]
 		}
-		t.shares[i] = g.parts[k]
 	}
 	return t
 }
@@ -165,6 +172,7 @@ func (g *Gate) wait(t *turn) bool {
 	if g.bounds.Queue <= 0 {
 		return false
 	}
+	t.done = make(chan error, 1)
 	for _, s := range t.shares {
 		s.waiting++
 	}

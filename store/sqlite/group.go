@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -68,6 +69,7 @@ func (s *Store) wait(ctx context.Context, own *part) error {
 // lead runs the parts that wait, and leaves those that arrive meanwhile to another goroutine.
 func (s *Store) lead() {
 	g := &s.group
+	runtime.Gosched() // those that are about to ask come first, and share the commit; at rest nobody is waited for
 	g.mu.Lock()
 	n := min(len(g.waiting), mostParts)
 	taken := g.waiting[:n:n]
