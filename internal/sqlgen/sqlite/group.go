@@ -42,7 +42,7 @@ func (dialect) Key(_ expr.Scope, x string, t schema.Type, _ bool) (by, show stri
 	return x, x
 }
 
-// Accumulate implements expr.Dialect. Sums of Integers are SQLite's own, in two halves; Doubles and Decimals are summed exactly by
+// Accumulate implements expr.Dialect. Sums of Integers are SQLite's own; Doubles and Decimals are summed exactly by
 // functions that sqlfunc adds, so that the order of the rows doesn't matter. x is "" for the count of all records.
 func (d dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
 	structured := from == schema.JSON || from == schema.Array
@@ -87,10 +87,15 @@ func (d dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from sch
 	return "", problem.New(problem.Internal, fmt.Sprintf("no accumulator %d in SQLite", op))
 }
 
-// sumOfIntegers writes a sum that is null beyond 64 bits. SQLite computes an aggregate that is written twice only once.
+// sumOfIntegers writes a sum that is null beyond 64 bits; sum() fails there. total() doesn't, and is less than 2^30 away from the sum,
+// whose lowest 32 bits are those of a sum that can't overflow: so the sum is the only number near total() with these bits. total() of more
+// than 2^63 becomes the nearest integer of 64 bits, which is as near if it isn't more than 2^30 beyond; a sum beyond 64 bits becomes a
+// double. SQLite computes an aggregate that is written twice only once, so a row costs two.
 func sumOfIntegers(x string) string {
-	high, low := halves(x)
-	return "CASE WHEN " + high + " BETWEEN -2147483648 AND 2147483647 THEN (" + high + " << 32) | " + low + " WHEN count(" + x + ") = 0 THEN 0 END"
+	total := "total(" + x + ")"
+	near := "CAST(" + total + " AS INTEGER)"
+	sum := near + " + (((coalesce(sum(" + x + " & 4294967295), 0) & 4294967295) - (" + near + " & 4294967295) + 2147483648 & 4294967295) - 2147483648)"
+	return "CASE WHEN abs(" + total + ") <= 9223372037928517632.0 AND typeof(" + sum + ") = 'integer' THEN " + sum + " END"
 }
 
 // halves sums the high and low halves of the numbers separately, since sum() fails beyond 64 bits: the sum is high ×

@@ -2,6 +2,8 @@ package sqlite_test
 
 import (
 	"database/sql"
+	"math/big"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -77,6 +79,57 @@ func TestSQLiteAccumulate(t *testing.T) {
 				t.Errorf("%v: %s = %s, want %s", tt.values, text, got, want)
 			}
 		}
+	}
+}
+
+// TestSQLiteSumOfIntegers adds integers whose sums are near the ends of 64 bits, also after sums far beyond them, and compares with exact
+// ones. total() alone is wrong for most of them.
+func TestSQLiteSumOfIntegers(t *testing.T) {
+	db := openSQLite(t)
+	text, err := dialect.Dialect().Accumulate(&place{}, plan.Sum, "x", schema.Integer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, wrong := rand.New(rand.NewPCG(1, 2)), 0
+	for range 400 {
+		var values []any
+		sum := new(big.Int)
+		add := func(n int64) {
+			values = append(values, n)
+			sum.Add(sum, big.NewInt(n))
+		}
+		for range r.IntN(60) {
+			add(int64(r.Uint64()) >> r.IntN(64))
+		}
+		// Up to 9 more bring the sum near a bound, or near zero.
+		to := new(big.Int).Lsh(big.NewInt(int64(r.IntN(3)-1)), 63)
+		to.Add(to, big.NewInt(r.Int64N(1<<uint(1+r.IntN(40)))-1<<uint(r.IntN(39))))
+		for range 9 {
+			left := new(big.Int).Sub(to, sum)
+			switch {
+			case left.IsInt64():
+				add(left.Int64())
+			case left.Sign() > 0:
+				add(biggest)
+			default:
+				add(smallest)
+			}
+		}
+		r.Shuffle(len(values), func(i, j int) { values[i], values[j] = values[j], values[i] })
+		fill(t, db, values)
+		want := "null"
+		if sum.IsInt64() {
+			want = sum.String()
+		}
+		if got := askText(t, db, "SELECT "+text+" FROM t", nil); got != want {
+			t.Errorf("%v: %s, want %s", values, got, want)
+		}
+		if askText(t, db, "SELECT CAST(total(x) AS INTEGER) FROM t", nil) != want {
+			wrong++
+		}
+	}
+	if wrong < 100 {
+		t.Errorf("total() was right for %d of 400: the values are too easy", 400-wrong)
 	}
 }
 
