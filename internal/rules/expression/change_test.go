@@ -3,6 +3,8 @@ package expression
 import (
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -80,6 +82,34 @@ func TestConditionsRefused(t *testing.T) {
 	}
 	if _, err := c.Compile("change.rows", Scalar); err == nil || err.Error() != "character 1 of the expression: undeclared reference to 'change'" {
 		t.Error("a rule of a class asks for a change:", err)
+	}
+}
+
+// TestFacts checks that each fact that a condition may name has a value, and that people who write rules are told of it.
+func TestFacts(t *testing.T) {
+	pages := map[string]string{}
+	for _, page := range []string{"docs/actions.md", "internal/config/writes.go"} {
+		text, err := os.ReadFile("../../../" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[page] = string(text)
+	}
+	names := []string{}
+	for _, f := range changeRoot().fields {
+		names = append(names, f.name)
+		if _, ok := facts.object().Get(f.name); !ok {
+			t.Errorf("a change has no value of %s", f.name)
+		}
+		if !strings.Contains(pages["docs/actions.md"], "`change."+f.name+"`") {
+			t.Errorf("docs/actions.md does not name change.%s", f.name)
+		}
+	}
+	if list := "change (" + strings.Join(names, ", ") + ")"; !strings.Contains(pages["internal/config/writes.go"], list) {
+		t.Errorf("internal/config/writes.go does not say of when: %s", list)
+	}
+	if n := len(facts.object().Members()); n != len(names) {
+		t.Errorf("%d values for %d facts", n, len(names))
 	}
 }
 
