@@ -73,7 +73,7 @@ func (b *tab) use(selector, keys string) { b.t.Helper(); b.reach(selector); b.pr
 func alike() (out []*review.Sheet) {
 	for n := 31; n < 37; n++ {
 		s := sample(n, fmt.Sprintf("PAY-%d: InProgress → Review", n))
-		s.Items[0].Key = fmt.Sprintf("PAY-%d", n)
+		s.Items[0].Key, s.Items[0].Label = fmt.Sprintf("PAY-%d", n), fmt.Sprintf("Refund %d is paid out twice", n)
 		if n == 36 {
 			s.Rows, s.Items = 2, append(s.Items, s.Items[0])
 		}

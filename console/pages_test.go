@@ -116,3 +116,24 @@ func TestBatch(t *testing.T) {
 		}
 	}
 }
+
+// TestFilters keeps a filter under a name, which stands beside the queue until it is forgotten, and is text whatever it is.
+func TestFilters(t *testing.T) {
+	w := newWorld(t, newDrawers(samples()...), nil)
+	b := w.signedIn(t, "rosa")
+	const in = "/console/changes?risk=high&state=all"
+	kept := func() bool {
+		t.Helper()
+		got := b.get("/console/changes")
+		if strings.Contains(got.body, "<b>mine") {
+			t.Error("the name is markup")
+		}
+		return strings.Contains(got.body, `href="/console/changes?risk=high&amp;state=all"`) && strings.Contains(got.body, "&lt;b&gt;mine")
+	}
+	if got := b.post("/console/filters", url.Values{"in": {in}, "name": {"<b>mine"}}); got.status != 303 || !kept() {
+		t.Error("a filter isn't kept:", got.status, got.body)
+	}
+	if got := b.post("/console/filters", url.Values{"in": {in}, "name": {"<b>mine"}, "remove": {"yes"}}); got.status != 303 || kept() {
+		t.Error("a filter isn't forgotten:", got.status)
+	}
+}

@@ -80,6 +80,12 @@ func (h *house) together(t testing.TB, issues []string) (change string) {
 	return change
 }
 
+// unseen finds a record in a table whose name or new value is beside the screen.
+const unseen = `[...document.querySelectorAll(".many-records tbody tr")].filter((row) => [".called", ".is"].some((part) => {
+	const box = row.querySelector(part)?.getBoundingClientRect();
+	return !box || box.width === 0 || box.left < 0 || box.right > innerWidth;
+})).slice(0, 3).map((row) => row.innerText).join(" | ")`
+
 // screens returns how many screens long the page is.
 func screens(b *tab) float64 {
 	return eval[float64](b, `document.scrollingElement.scrollHeight / innerHeight`)
@@ -149,10 +155,14 @@ func TestBrowserTasks(t *testing.T) {
 	if n := eval[int](rosa.tab, `document.querySelectorAll(".many-records tbody tr").length`); n != 100 {
 		t.Error(n, "rows")
 	}
+	if hidden := eval[string](rosa.tab, unseen); hidden != "" {
+		t.Errorf("what a record is called, and its new value, isn't on the screen: %s", hidden)
+	}
 	if wrong := eval[string](rosa.tab, look); wrong != "" {
 		t.Error(wrong)
 	}
 	rosa.shoot("task-100", true)
+	rosa.shoot("task-100-top", false)
 	rosa.click(".deeds button")
 	rosa.waitFor(`document.querySelector(".notice.good")?.innerText.includes("update 100 records") === true`)
 	rosa.took("review 100 records", 8)

@@ -11,6 +11,8 @@ import (
 type Table struct {
 	Columns []Column `json:"columns"`
 	Rows    []Line   `json:"rows"`
+	Named   bool     `json:"named,omitzero"` // some record has a label
+	Mixed   bool     `json:"mixed,omitzero"` // not all rows have the same class and operation
 }
 
 // A Column is a field that rows of a Table set.
@@ -83,6 +85,10 @@ func TableOf(sheets ...*Sheet) Table {
 			}
 			t.Rows = append(t.Rows, Line{Change: s.ID, Item: i, Op: item.Op, Class: item.Class, Key: item.Key, Label: item.Label, Action: item.Action, Says: item.Says, Hidden: item.Hidden})
 		}
+	}
+	for _, row := range t.Rows {
+		t.Named = t.Named || row.Label != ""
+		t.Mixed = t.Mixed || row.Op != t.Rows[0].Op || row.Class != t.Rows[0].Class
 	}
 	n := 0
 	for _, s := range sheets {
