@@ -158,7 +158,11 @@ func (a *API) admit(r *http.Request, c *call, needs identity.Scope) (identity.Pr
 		return p, nil, &problem.Error{Code: problem.PermissionDenied, Kind: "not_operator", Scope: string(needs), Detail: "tokens and people are managed by operators: this needs the credential of a human with the scope operator"}
 	}
 	if needs != identity.Operator && (p.Kind != identity.Human || !p.Has(identity.Review) || p.Depth > 0) {
-		return p, nil, &problem.Error{Code: problem.PermissionDenied, Kind: "not_a_reviewer", Scope: string(identity.Review),
+		kind := "not_a_reviewer"
+		if r.Method == http.MethodPost {
+			kind = "decides_without_review" // counted apart, so that what reads often doesn't hide it
+		}
+		return p, nil, &problem.Error{Code: problem.PermissionDenied, Kind: kind, Scope: string(identity.Review),
 			Detail:     "changes are decided about by people: this needs the credential of a human with the scope review",
 			Suggestion: `make one with "bailiwick token create --kind human --owner YOU --scopes review"`}
 	}

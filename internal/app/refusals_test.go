@@ -84,7 +84,7 @@ func TestRefusalsTraced(t *testing.T) {
 		want   string
 	}{
 		{"an agent at the queue", send("GET", "/api/changes", agent, ""), "door=api kind=not_a_reviewer" + by},
-		{"an agent that approves", send("POST", "/api/changes/x/approve", agent, "{}"), "door=api kind=not_a_reviewer" + by},
+		{"an agent that approves", send("POST", "/api/changes/x/approve", agent, "{}"), "door=api kind=decides_without_review" + by},
 		{"a revoked token", send("POST", "/mcp", revoked, "{}"), "door=mcp kind=token_revoked" + nobody},
 		{"no token", send("GET", "/api/changes", "", ""), "door=api kind=no_credential" + nobody},
 		{"a body that is no JSON", send("POST", "/mcp", agent, "{", version...), "door=mcp kind=not_json" + by},

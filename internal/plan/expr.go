@@ -350,4 +350,4 @@ func (Over) isExpr()      {}
 // MostBefore is the maximum size of the result so far of a Reduce, in bytes as JSON; a larger one is null. A list that
 // doubles with every element would take all memory. Sources write JSON with spaces or without, so the bound is between
 // one and two thirds of it.
-const MostBefore = 1 << 20
+const MostBefore = 512 << 10

@@ -230,6 +230,9 @@ func TestResident(t *testing.T) {
 			defer plant.Close()
 			defer runtime.KeepAlive(garbage.Bound())
 			for _, h := range heavies(t) {
+				if m.kind == "mariadb" && strings.HasSuffix(h.name, ": a doubling") {
+					continue // it has no form of $reduce
+				}
 				for _, calls := range []int{1, 16} {
 					t.Run(fmt.Sprintf("%s/%d", strings.ReplaceAll(h.name, "/", "_"), calls), func(t *testing.T) {
 						begun := time.Now()

@@ -16,7 +16,7 @@ import (
 // Masked replaces a credential in a response.
 const Masked = "[masked]"
 
-// Known is a set of credentials to find in responses: any nine consecutive bytes of one, plain, in base64 or
+// Known is a set of credentials to find in responses: any nine consecutive bytes of one, plain, in lower or upper case, in base64 or
 // hexadecimal, or escaped for URLs, JSON or HTML up to three times. A credential shorter than nine bytes is found only
 // as a whole word, one shorter than four not at all. It is safe for concurrent use.
 type Known struct {
@@ -127,7 +127,8 @@ func (g *grams) windows(text string, n int) {
 	}
 }
 
-// add adds the pieces by which s is found: windows of nine bytes of it, of its base64 at each of the three alignments, where only
+// add adds the pieces by which s is found: windows of nine bytes of it, as it is and in one case, since APIs write keys of hexadecimal
+// digits as they like; of its base64 at each of the three alignments, where only
 // characters that depend on s alone count, and of its hexadecimal. A short s is looked for whole.
 func (g *grams) add(s string) {
 	if len(s) < least || g.seen[s] {
@@ -141,10 +142,13 @@ func (g *grams) add(s string) {
 		g.add(strings.ReplaceAll(s, " ", "+")) // as in form encoding
 	}
 	short := len(s) < gram
-	if short {
-		g.piece(s, true)
-	} else {
-		g.windows(s, gram)
+	for _, text := range []string{s, strings.ToLower(s), strings.ToUpper(s)} {
+		switch {
+		case !short:
+			g.windows(text, gram)
+		case len(text) >= least: // few letters are shorter in another case
+			g.piece(text, true)
+		}
 	}
 	for shift := range 3 {
 		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {

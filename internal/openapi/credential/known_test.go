@@ -34,6 +34,8 @@ var spelt = map[string]func(string) string{
 	"twice":     func(s string) string { return url.QueryEscape(everyByte(s, `\u%04x`)) },
 	"thrice":    func(s string) string { return everyByte(url.QueryEscape(url.QueryEscape(s)), `\u%04x`) },
 	"b64 in u":  func(s string) string { return url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(s))) },
+	"upper":     strings.ToUpper,
+	"lower":     strings.ToLower,
 	"prefix":    func(s string) string { return s[:9] + "…" },
 	"suffix":    func(s string) string { return "…" + s[len(s)-9:] },
 	"middle":    func(s string) string { return "*" + s[1:10] + "*" },
@@ -47,7 +49,7 @@ func everyByte(s, format string) string {
 	return b.String()
 }
 
-// holds reports whether nine bytes of a secret can be recovered from a text.
+// holds reports whether nine bytes of a secret can be recovered from a text, but for the case of letters.
 func holds(text, secret string) bool {
 	texts := []string{text}
 	for range 3 {
@@ -73,7 +75,7 @@ func holds(text, secret string) bool {
 	}
 	for i := 0; i+9 <= len(secret); i++ {
 		for _, text := range texts {
-			if strings.Contains(text, secret[i:i+9]) {
+			if strings.Contains(strings.ToLower(text), strings.ToLower(secret[i:i+9])) {
 				return true
 			}
 		}
@@ -121,6 +123,7 @@ func TestKnownRows(t *testing.T) {
 		`{"error": "no \u0073\u006b\u002dlive\u002d4f9a8b7c6d5e"}`:                        `{"error": "no [masked]"}`,
 		"k=sk%2Dlive%2D4f9a8b7c6d5e&x=1":                                                  "k=[masked]&x=1",
 		"Basic " + base64.StdEncoding.EncodeToString([]byte("user:sk-live-4f9a8b7c6d5e")): "Basic dXNlcjp[masked]Q==",
+		"the keys SK-LIVE-4F9A8B7C6D5E and HUNTER2":                                       "the keys [masked] and [masked]",
 		"the password hunter2 is wrong":                                                   "the password [masked] is wrong",
 		"hunter23 and xhunter2 and abc":                                                   "hunter23 and xhunter2 and abc",
 		`{"a": 123456789012, "b": [1123456789012,2]}`:                                     `{"a": "[masked]", "b": ["[masked]",2]}`,
