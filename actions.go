@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/audit"
@@ -52,6 +54,36 @@ func (c *Call) Invoke(ctx context.Context, a *action.Action, by action.Invocatio
 		by.Now = c.gateway.options.Now()
 	}
 	return a.Request(ctx, action.Call{Who: c.who, Record: by.Record, Input: by.Args, At: by.At, Now: by.Now, Reader: reader{c}})
+}
+
+// instead adds to the refusal of a write the actions that the caller may use for it: those that set the refused field, or do
+// the refused kind of write.
+func (c *Call) instead(r write.Request, err error) error {
+	p := problem.Of(err)
+	if p.Kind != "not_permitted" && p.Kind != "write_denied" || p.Suggestion != "" {
+		return err
+	}
+	i, at := 0, strings.Split(p.Pointer, "/")[1:]
+	if len(r.Writes) > 1 {
+		i, _ = strconv.Atoi(at[1])
+	}
+	view, absent := c.policy.View(c.who, r.Writes[i].Target(), "", true)
+	if absent != nil || r.From(i).Action != "" {
+		return err
+	}
+	var by []string
+	for _, a := range c.Actions(view.Class().FullName()) {
+		if string(a.Do) != string(r.Writes[i].Op()) || p.Kind == "not_permitted" && !slices.Contains(append(a.Parameters(), a.Permitted...), at[len(at)-1]) {
+			continue
+		}
+		if by = append(by, "call_method with "+a.Name); a.Tool {
+			by[len(by)-1] = a.Name
+		}
+	}
+	if by != nil {
+		p.Suggestion = "that is done by " + strings.Join(by, " or ")
+	}
+	return err
 }
 
 // A reader reads records as the principal of a call sees them.

@@ -70,7 +70,7 @@ func (c *Call) drafted(ctx context.Context, r write.Request) (*change.Change, er
 	}
 	draft, err := writes.Propose(ctx, c.policy, c.who, r)
 	if err != nil {
-		return nil, err
+		return nil, c.instead(r, err)
 	}
 	plan, err := draft.Plan()
 	if err != nil {

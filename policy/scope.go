@@ -163,9 +163,17 @@ func (keyScope) ID(string) bool { return true }
 
 // unknown refuses a field in the same bytes whether it is hidden or has never existed, unless the rules disclose.
 func (v *View) unknown(name, at string) error {
+	return v.refuse(name, at, "its fields are ", v.fieldNames())
+}
+
+// refuse is unknown for a place that takes the fields called names, and says so where none of them is similar.
+func (v *View) refuse(name, at, says string, names []string) error {
 	refusal := &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_field", Pointer: at,
 		Detail: fmt.Sprintf("unknown field %q of %s", problem.Cut(name), v.name), Near: problem.Nearest(name, v.fieldNames(), 3),
 		Suggestion: "get_schema lists the fields"}
+	if all := problem.Listed(names); len(refusal.Near) == 0 && all != "" {
+		refusal.Suggestion = says + all
+	}
 	if f := v.class.Field(name); f != nil {
 		v.policy.uses.reads(f)
 		return v.denyField(refusal, name)
@@ -176,9 +184,38 @@ func (v *View) unknown(name, at string) error {
 // Setting returns the visible field called name for a write. It refuses a field that doesn't exist or isn't visible
 // like a read does, and one that is masked for the principal; at is the JSON pointer of the name.
 func (v *View) Setting(name, at string) (*schema.Field, error) {
-	if v.Field(name) != nil && v.Mask(name) != nil {
+	f := v.called(name)
+	if f == nil {
+		return nil, v.refuse(name, at, "those that can be set are ", v.Settable())
+	}
+	v.policy.uses.reads(f)
+	if v.Mask(f.Name) != nil {
 		return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "masked", Pointer: at, Detail: name + " is masked: who doesn't see it whole can't set it"}
 	}
-	f, _, _, err := viewScope{v}.Field(query.Path{name}, at)
-	return f, err
+	return f, nil
+}
+
+// Settable returns the names of the fields that a write of the principal may give a value.
+func (v *View) Settable() []string {
+	var names []string
+	for _, f := range v.Fields() {
+		if !f.Generated && f.Type != schema.Opaque && v.Mask(f.Name) == nil && (v.Rule().Permitted == nil || slices.Contains(v.Rule().Permitted, f.Name)) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// NotAnID returns how a record is found whose id isn't known, where text can't be an id of the class by its declared type;
+// "" where it can, or where the view doesn't show the type.
+func (v *View) NotAnID(text string) string {
+	key := v.Key()
+	if len(key) != 1 {
+		return ""
+	}
+	f := v.Field(key[0])
+	if f == nil || v.Mask(f.Name) != nil || f.Holds(text) {
+		return ""
+	}
+	return fmt.Sprintf("an id of %s is of type %s; query_class finds a record by other fields", v.Name(), f.Type)
 }

@@ -3,6 +3,7 @@ package tool
 import (
 	"fmt"
 
+	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -15,6 +16,10 @@ func invalid(at, detail string) error {
 }
 
 // notFound returns the same error for a missing record and for one outside the view.
-func notFound(class, id string) error {
-	return &problem.Error{Code: problem.NotFound, Pointer: "/object_id", Detail: fmt.Sprintf("%s has no record %q", class, problem.Cut(id))}
+func notFound(c *bailiwick.Call, class, id string) error {
+	refusal := &problem.Error{Code: problem.NotFound, Pointer: "/object_id", Detail: fmt.Sprintf("%s has no record %q", class, problem.Cut(id))}
+	if v, err := c.View(class); err == nil {
+		refusal.Suggestion = v.NotAnID(id)
+	}
+	return refusal
 }

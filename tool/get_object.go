@@ -46,7 +46,7 @@ func getObject() Tool {
 				return Result{}, err
 			}
 			if page.Count == 0 {
-				return Result{}, notFound(q.Class, id)
+				return Result{}, notFound(c, q.Class, id)
 			}
 			if q.Part != nil {
 				return partResult(page, q)

@@ -248,8 +248,12 @@ func (r *rel) unknown(n *sqlparse.Name, parts []sqlparse.Ident) error {
 		return &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_field", Pointer: sqlexpr.At(n.Pos()), Near: problem.Nearest(parts[0].Text, tables, 3),
 			Detail: fmt.Sprintf("unknown table or alias %q", problem.Cut(parts[0].Text))}
 	}
-	return &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_field", Pointer: sqlexpr.At(n.Pos()), Near: problem.Nearest(parts[len(parts)-1].Text, names, 3),
+	refusal := &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_field", Pointer: sqlexpr.At(n.Pos()), Near: problem.Nearest(parts[len(parts)-1].Text, names, 3),
 		Detail: fmt.Sprintf("unknown column %q", n.Written())}
+	if all := problem.Listed(names); len(refusal.Near) == 0 && all != "" {
+		refusal.Suggestion = "the columns here are " + all
+	}
+	return refusal
 }
 
 // Column implements sqlexpr.Names: a column of this query or of one around it.

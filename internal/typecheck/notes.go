@@ -56,7 +56,7 @@ func Unlisted(f *schema.Field, allowed []string, v value.Value) string {
 	if len(allowed) > maxListed {
 		known += ", … (get_schema has all)"
 	}
-	return fmt.Sprintf("%q is none of the values of %s%s; they are %s", problem.Cut(text), f.Name, problem.DidYouMean(near), known)
+	return fmt.Sprintf("%q is none of the values of %s, which are %s%s", problem.Cut(text), f.Name, known, problem.DidYouMean(near))
 }
 
 // mixed adds a note for a value that is compared with a field of several types, where it is alike to values of one alone: a text

@@ -36,7 +36,7 @@ func KeyText(id []value.Value) string {
 
 // NotFound returns the refusal of a record that doesn't exist for the principal.
 func (i *Item) NotFound() error {
-	return &problem.Error{Code: problem.NotFound, Detail: fmt.Sprintf("there is no record %q in %s", problem.Cut(i.Key), i.View.Name())}
+	return &problem.Error{Code: problem.NotFound, Detail: fmt.Sprintf("there is no record %q in %s", problem.Cut(i.Key), i.View.Name()), Suggestion: i.View.NotAnID(i.Key)}
 }
 
 // find parses i's key into i.ID. An id that the class can't have is NotFound.

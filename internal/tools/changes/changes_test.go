@@ -169,6 +169,9 @@ func said(res tool.Result, err error) string {
 	for _, f := range p.Faults {
 		out += fmt.Sprintf(" [%s %s]", f.Pointer, f.Rule)
 	}
+	if p.Suggestion != "" {
+		out += "; " + p.Suggestion
+	}
 	return plain(out)
 }
 
@@ -505,7 +508,7 @@ func TestClass(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", args, got, want)
 		}
 	}
-	if got := said(x.call(x.bot(), "delete_class", `{"class_name":"api_keys"}`)); got != `not_found /class_name: there is no class "api_keys"` {
+	if got := said(x.call(x.bot(), "delete_class", `{"class_name":"api_keys"}`)); got != `not_found /class_name: there is no class "api_keys"; get_all_schemas lists the classes` {
 		t.Error("a hidden class:", got)
 	}
 }
