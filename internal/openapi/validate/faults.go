@@ -80,7 +80,7 @@ func (f *faults) err() error {
 		return nil
 	}
 	sort.SliceStable(f.all, func(i, j int) bool { return f.all[i].Pointer < f.all[j].Pointer })
-	f.all = slices.Compact(f.all)
+	f.all = fewest(f.all)
 	more := ""
 	if len(f.all) > 3 {
 		more = fmt.Sprintf("; and %d more", len(f.all)-3)
@@ -92,6 +92,24 @@ func (f *faults) err() error {
 	return &problem.Error{Code: problem.InvalidArgument, Kind: "schema", Detail: strings.Join(said, "; ") + more, Pointer: f.all[0].Pointer,
 		Near: f.near[:min(len(f.near), 5)], Faults: f.all[:min(len(f.all), MaxFaults)],
 		Suggestion: "search_api with the operationId tells what it takes"}
+}
+
+// fewest returns sorted faults without those that another one says, and more: an unknown field is also found by its schema, which
+// knows no near names.
+func fewest(sorted []problem.Fault) []problem.Fault {
+	var out []problem.Fault
+	for _, one := range sorted {
+		last := len(out) - 1
+		switch {
+		case last < 0 || out[last].Pointer != one.Pointer || out[last].Rule != one.Rule:
+			out = append(out, one)
+		case strings.HasPrefix(one.Message, out[last].Message):
+			out[last] = one
+		case !strings.HasPrefix(out[last].Message, one.Message):
+			out = append(out, one)
+		}
+	}
+	return out
 }
 
 // schema adds the faults of a validation error, with pointers below at.
