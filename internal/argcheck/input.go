@@ -8,26 +8,22 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/schemafault"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 )
 
 // A Schema is a compiled input schema of a tool or an action. Only Compile makes a usable one.
 type Schema struct {
-	schema  *jsonschema.Schema
-	known   map[string][]string // by the pointer of an object in the schema: its properties
-	printer *message.Printer
+	schema *jsonschema.Schema
+	known  map[string][]string // by the pointer of an object in the schema: its properties
 
 	properties map[string]property // the arguments
 	open       bool                // it takes arguments beside these
@@ -46,7 +42,7 @@ func Compile(schema []byte, open bool) (*Schema, error) {
 	if closed, ok := doc.Get("additionalProperties"); !open && (!ok || closed.Kind() != value.Bool || closed.Bool()) {
 		return nil, errors.New("its input schema is not closed (additionalProperties: false)")
 	}
-	in := &Schema{known: map[string][]string{}, printer: message.NewPrinter(language.English), properties: properties(doc), open: true}
+	in := &Schema{known: map[string][]string{}, properties: properties(doc), open: true}
 	if closed, ok := doc.Get("additionalProperties"); ok && closed.Kind() == value.Bool {
 		in.open = closed.Bool()
 	}
@@ -150,31 +146,14 @@ func (in *Schema) faults(e *jsonschema.ValidationError, p *problem.Error) {
 		for _, missing := range k.Missing {
 			add(query.Pointer(at, missing), "the argument %q is missing", missing)
 		}
-	case *kind.Type:
-		want := strings.Join(k.Want, " or ")
-		add(at, "%s is of type %s, not %s", name, want, k.Got)
 	case *kind.Enum:
 		allowed := make([]string, len(k.Want))
 		for i, w := range k.Want {
 			allowed[i] = fmt.Sprint(w)
 		}
 		add(at, "%s is one of %s", name, strings.Join(allowed, ", "))
-	case *kind.Minimum:
-		add(at, "%s is at least %s; got %s", name, written(k.Want), written(k.Got))
-	case *kind.Maximum:
-		add(at, "%s is at most %s; got %s", name, written(k.Want), written(k.Got))
-	case *kind.MinItems:
-		add(at, "%s has at least %d; got %d", name, k.Want, k.Got)
-	case *kind.MaxItems:
-		add(at, "%s has at most %d; got %d", name, k.Want, k.Got)
-	case *kind.MinLength:
-		add(at, "%s has at least %d characters; got %d", name, k.Want, k.Got)
-	case *kind.MaxLength:
-		add(at, "%s has at most %d characters; got %d", name, k.Want, k.Got)
-	case *kind.Format:
-		add(at, "%s is of the format %s", name, k.Want)
 	default:
-		add(at, "%s: %s", name, e.ErrorKind.LocalizedString(in.printer))
+		add(at, "%s", schemafault.Sentence(name, k))
 	}
 }
 
@@ -214,13 +193,4 @@ func plain(v value.Value) any {
 		return object
 	}
 	return nil
-}
-
-// written formats a number for people.
-func written(r *big.Rat) string {
-	if r.IsInt() {
-		return r.RatString()
-	}
-	f, _ := r.Float64()
-	return strconv.FormatFloat(f, 'f', -1, 64)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -27,6 +28,9 @@ var conversations = []struct{ pattern, prefix, margin string }{
 // mostAnswer is how long the answer of an example is at most, in bytes, and leastAnswer how long one that shows something is.
 const leastAnswer, mostAnswer = 20, 1500
 
+// A remark is a line before a call.
+var remark = regexp.MustCompile(`(?m)^#.*\n`)
+
 // calls returns an example for each tool: the shortest that is answered, or else refused.
 func calls() (map[string]call, error) {
 	found := map[string][]call{}
@@ -44,6 +48,7 @@ func calls() (map[string]call, error) {
 			if err != nil {
 				return nil, err
 			}
+			text = remark.ReplaceAll(text, nil)
 			for part := range bytes.SplitSeq(text, []byte("\n\n"+c.prefix)) {
 				if name, one, ok := exchange(strings.TrimPrefix(string(part), c.prefix), c.margin); ok {
 					found[name] = append(found[name], one)
@@ -87,7 +92,7 @@ func exchange(text, margin string) (name string, c call, ok bool) {
 	var lines []string
 	for l := range strings.Lines(answer) {
 		l = strings.TrimRight(l, "\n")
-		if strings.HasPrefix(l, "#") || margin != "" && !strings.HasPrefix(l, margin) {
+		if margin != "" && !strings.HasPrefix(l, margin) {
 			continue
 		}
 		lines = append(lines, strings.TrimPrefix(l, margin))

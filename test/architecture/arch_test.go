@@ -129,7 +129,7 @@ var mayImport = map[string]string{
 	"internal/openapi/request":       "internal/openapi/spec internal/openapi/validate internal/openapi/visible problem value",
 	"internal/openapi/credential":    "identity internal/netguard problem value",
 	"internal/openapi/client":        "identity internal/netguard internal/openapi/credential internal/openapi/request internal/openapi/visible internal/trace problem",
-	"internal/openapi/validate":      "internal/openapi/spec internal/openapi/visible problem value",
+	"internal/openapi/validate":      "internal/openapi/spec internal/openapi/visible internal/schemafault problem value",
 	"internal/openapi/describe":      "internal/openapi/classify internal/openapi/search internal/openapi/spec internal/openapi/visible problem",
 	"internal/coerce":                "problem schema value",
 	"internal/bsonvalue":             "internal/coerce problem schema value",
@@ -162,7 +162,8 @@ var mayImport = map[string]string{
 	// transports and user interfaces
 	"tool":                      ". identity internal/argcheck internal/calendar internal/result/pages internal/textquery internal/tools/absent internal/tools/schemadoc internal/written policy problem query schema value",
 	"internal/tools/schemadoc":  "policy query schema value",
-	"internal/argcheck":         "problem query value",
+	"internal/argcheck":         "internal/schemafault problem query value",
+	"internal/schemafault":      "",
 	"internal/tools/files":      ". internal/openapi/response internal/rules/calls policy problem value",
 	"internal/tools/apis":       ". identity internal/openapi/describe internal/openapi/response internal/openapi/search internal/openapi/validate internal/rules/calls internal/tools/changes internal/tools/files policy problem tool value write",
 	"internal/tools/changes":    ". action change identity internal/review internal/rules/calls policy problem query schema tool value write",

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/schemafault"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-	"golang.org/x/text/message"
 )
 
 // MaxFaults is the maximum number of faults in an error.
@@ -19,13 +19,12 @@ const MaxFaults = 20
 
 // faults collects the faults of arguments.
 type faults struct {
-	printer *message.Printer
-	name    func(url string) string // the name of the schema with that URL; "" if it has none
-	all     []problem.Fault
-	near    []string
-	steps   int          // the comparisons so far
-	ended   func() error // returns an error when nothing waits for the check any longer
-	later   []string     // the places of values that are not known yet
+	name  func(url string) string // the name of the schema with that URL; "" if it has none
+	all   []problem.Fault
+	near  []string
+	steps int          // the comparisons so far
+	ended func() error // returns an error when nothing waits for the check any longer
+	later []string     // the places of values that are not known yet
 }
 
 func (f *faults) add(at, rule, format string, args ...any) {
@@ -277,8 +276,6 @@ func (f *faults) leaf(e *jsonschema.ValidationError, at string) {
 		for _, missing := range k.Missing {
 			f.add(at+"/"+escape(missing), rule, "the field %q is missing", missing)
 		}
-	case *kind.Type:
-		f.add(at, rule, "%s is of type %s, not %s", name, strings.Join(k.Want, " or "), k.Got)
 	case *kind.Enum:
 		var allowed []string
 		for _, w := range k.Want[:min(len(k.Want), 12)] {
@@ -296,22 +293,12 @@ func (f *faults) leaf(e *jsonschema.ValidationError, at string) {
 		f.add(at, "unknown", "unknown field %q", problem.Cut(strings.Join(unknown, "")))
 	case *kind.OneOf:
 		f.add(at, rule, "%s fits several alternatives, and must fit one", name)
-	case *kind.Pattern:
-		f.add(at, rule, "%s does not match %s", name, k.Want)
-	case *kind.Minimum:
-		f.add(at, rule, "%s is at least %s", name, k.Want.RatString())
-	case *kind.Maximum:
-		f.add(at, rule, "%s is at most %s", name, k.Want.RatString())
-	case *kind.ExclusiveMinimum:
-		f.add(at, rule, "%s is more than %s", name, k.Want.RatString())
-	case *kind.ExclusiveMaximum:
-		f.add(at, rule, "%s is less than %s", name, k.Want.RatString())
 	case *kind.AdditionalProperties:
 		for _, unknown := range k.Properties {
 			f.add(at+"/"+escape(problem.Cut(unknown)), "unknown", "unknown field %q", problem.Cut(unknown))
 		}
 	default:
-		f.add(at, rule, "%s: %s", name, e.ErrorKind.LocalizedString(f.printer))
+		f.add(at, rule, "%s", schemafault.Sentence(name, k))
 	}
 }
 

@@ -20,8 +20,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 )
 
 // Arguments are an agent's arguments for a call. Path, Query and Headers are objects by parameter name; null is none.
@@ -52,13 +50,11 @@ type Checker struct {
 	t        *translator
 	compiler *jsonschema.Compiler
 	compiled map[string]*jsonschema.Schema
-	printer  *message.Printer
 }
 
 // New returns a Checker for the operations in v.
 func New(v *visible.View, o Options) *Checker {
-	c := &Checker{v: v, o: o, t: &translator{v: v, urls: map[string]int{}, open: o.OpenBodies}, compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{},
-		printer: message.NewPrinter(language.English)}
+	c := &Checker{v: v, o: o, t: &translator{v: v, urls: map[string]int{}, open: o.OpenBodies}, compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
 	c.compiler.UseLoader(c.t)
 	c.compiler.DefaultDraft(jsonschema.Draft2020)
 	c.compiler.UseRegexpEngine(func(pattern string) (jsonschema.Regexp, error) {
@@ -110,7 +106,7 @@ func (c *Checker) Check(ctx context.Context, op *spec.Operation, a Arguments) (C
 	if op == nil || !c.v.Has(op) {
 		return Checked{}, &problem.Error{Code: problem.NotFound, Detail: "unknown operation"}
 	}
-	f := &faults{printer: c.printer, name: c.name, later: a.Later, ended: ctx.Err}
+	f := &faults{name: c.name, later: a.Later, ended: ctx.Err}
 	out := Checked{op: op}
 	for _, place := range []struct {
 		in, name string

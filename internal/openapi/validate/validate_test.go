@@ -73,17 +73,17 @@ func TestCheck(t *testing.T) {
 			`/headers/Authorization forbidden the header "Authorization" is the gateway's to set
 /headers/X-Forwarded-For forbidden the header "X-Forwarded-For" is the gateway's to set
 /headers/X-Trac unknown unknown header parameter "X-Trac"; did you mean X-Trace?
-/path/id minimum path/id is at least 1
+/path/id minimum path/id is at least 1; got 0
 /path/idd unknown unknown path parameter "idd"; did you mean id?
 /path/kind unknown unknown path parameter "kind"; it takes id; it is a field of the body
 /path/name unknown unknown path parameter "name"; it takes id; it is a query parameter
 /query type query is an object, by parameter name; not array`},
 		{"op", `{` + ok + `,"query":{"limit":2147483648,"name":"A1","tags":["a","b","c"],"open":"yes","filter":{"form":1}},"body":{"name":"n","kind":"red"}}`,
 			`/query/filter/form unknown unknown field "form"; did you mean from?
-/query/limit maximum query/limit is at most 2147483647
+/query/limit maximum query/limit is at most 2147483647; got 2147483648
 /query/name pattern query/name does not match ^[a-z]+$
 /query/open type query/open is of type boolean, not string
-/query/tags maxItems query/tags: maxItems: got 3, want 2`},
+/query/tags maxItems query/tags has at most 2 items; got 3`},
 		{"op", `{` + ok + `,"body":{"nam":"n","password":"p","kind":"rde","size":9223372036854775808,"nick":"c","share":0,"parent":{"name":1,"kind":"red","x~/y":1},"map":{"x":"1"}}}`,
 			`/body/kind enum body/kind is one of red, green; did you mean red?
 /body/map/x type body/map/x is of type integer, not string
@@ -93,8 +93,8 @@ func TestCheck(t *testing.T) {
 /body/parent/name type body/parent/name is of type string, not number
 /body/parent/x~0~1y unknown unknown field "x~/y"; it takes action, bad, extra, free, kind, map, name, nick, parent, self, share, size and 1 more
 /body/password unknown unknown field "password"; it takes action, bad, extra, free, kind, map, name, nick, parent, self, share, size and 1 more
-/body/share exclusiveMinimum body/share is more than 0
-/body/size maximum body/size is at most 9223372036854775807`},
+/body/share exclusiveMinimum body/share is more than 0; got 0
+/body/size maximum body/size is at most 9223372036854775807; got 9223372036854775808`},
 		{"op", body(`,"action":{"kind":"mail","to":5}`), `/body/action/to type body/action/to is of type string, not number (by the nearest of 2 alternatives: Mail, Call)`},
 		{"op", body(`,"action":{"kind":"call","number":5,"tw":1}`), `/body/action/tw unknown unknown field "tw"; it takes kind, number`},
 		{"op", body(`,"size":1e999999999`), `/body number a number is larger than can be sent`},
@@ -112,7 +112,7 @@ func TestCheck(t *testing.T) {
 /body/file/name required a file has a name
 /body/file/type type type is a text of one line
 /body/more/0 type a file is an object: {"name", "content" in base64, "type"}
-/body/title maxLength body/title: maxLength: got 4, want 3`},
+/body/title maxLength body/title has at most 3 characters; got 4`},
 		{"op", `{` + ok + `,"media":"multipart/form-data","body":{}}`, `/body/file required the field "file" is missing`},
 		{"none", `{"path":{"id":{"a":1}}}`, ""},
 		{"none", `{"path":{"id":1},"body":1}`, `/body unknown none takes no body`},
