@@ -29,7 +29,7 @@ func (k *Keep) Flags(f *pflag.FlagSet) {
 // locate returns the store's URL, and the configuration, which is empty if there is no file.
 func (k *Keep) locate() (url string, c *config.Config, err error) {
 	if k.Store != "" {
-		url, err := StoreURL(k.Store)
+		url, err := storeURL(k.Store)
 		return url, &config.Config{}, err
 	}
 	if k.File == "" && !Exists(DefaultFile) {

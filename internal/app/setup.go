@@ -55,7 +55,7 @@ func (s *Setup) Load() (*config.Config, error) {
 		}
 	}
 	if err == nil && s.Store != "" {
-		c.Store, err = StoreURL(s.Store)
+		c.Store, err = storeURL(s.Store)
 	}
 	if err != nil {
 		return nil, err
@@ -115,8 +115,8 @@ func (s *Setup) bare() (*config.Config, error) {
 	return c, nil
 }
 
-// StoreURL parses --store: "sqlite:FILE", the file alone, or "postgres://…".
-func StoreURL(text string) (string, error) {
+// storeURL parses --store: "sqlite:FILE", the file alone, or "postgres://…".
+func storeURL(text string) (string, error) {
 	s, err := SourceOf("store=" + text)
 	if _, ok := s.SQLite(); err != nil || !ok && !shared(s.URL) {
 		return "", terminal.Usagef("--store must be sqlite:FILE or postgres://user:password@host/database; write reserved characters in a password as %%XX")

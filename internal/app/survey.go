@@ -60,7 +60,7 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	if err := merge(c, errs); err != nil {
 		return nil, err
 	}
-	s.Regime, err = policyreport.Over(s.Policy, Offers(c))
+	s.Regime, err = policyreport.Over(s.Policy, offers(c))
 	return s, err
 }
 

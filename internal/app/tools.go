@@ -186,8 +186,8 @@ func tools(c *config.Config, sources []config.Source, room *changes.Toolset, act
 	})
 }
 
-// Offers returns all tools and whether c serves them.
-func Offers(c *config.Config) []policyreport.Tool {
+// offers returns all tools and whether c serves them.
+func offers(c *config.Config) []policyreport.Tool {
 	served := map[string]bool{}
 	for _, t := range tools(c, c.Sources, nil, nil) {
 		served[t.Name] = true

@@ -91,7 +91,7 @@ func (r *Regime) DescribeClass(p identity.Principal, class string) (View, Verdic
 	if err != nil { // impossible: the verdict allowed it, and a policy is immutable
 		return View{}, Verdict{Class: verdict.Class, Reason: "internal", DeniedAt: AtClass, Why: err.Error()}
 	}
-	out := View{Class: verdict.Class, Name: view.Name(), Fields: []Field{}, Hidden: []Verdict{}, Layers: LayersOf(view)}
+	out := View{Class: verdict.Class, Name: view.Name(), Fields: []Field{}, Hidden: []Verdict{}, Layers: layersOf(view)}
 	for i := range view.Class().Fields {
 		f := &view.Class().Fields[i]
 		fv := r.FieldVerdict(p, verdict.Class, f.Name)
@@ -108,8 +108,8 @@ func (r *Regime) DescribeClass(p identity.Principal, class string) (View, Verdic
 	return out, verdict
 }
 
-// LayersOf returns the layers of a view with digests instead of values.
-func LayersOf(v *policy.View) []Layer {
+// layersOf returns the layers of a view with digests instead of values.
+func layersOf(v *policy.View) []Layer {
 	out := []Layer{}
 	for _, l := range v.Layers() {
 		if l.Through == nil {
@@ -117,7 +117,7 @@ func LayersOf(v *policy.View) []Layer {
 			continue
 		}
 		through := l.Through.Field
-		inner := LayersOf(l.Through.View)
+		inner := layersOf(l.Through.View)
 		for _, i := range inner {
 			out = append(out, Layer{Name: i.Name, Where: i.Where, Through: joined(through, i.Through)})
 		}

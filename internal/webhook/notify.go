@@ -23,7 +23,7 @@ type Hook struct {
 	Name     string
 	URL      string             // http only if Private
 	Secret   []byte             // the signing key; nil sends unsigned, as for Slack's own addresses
-	Events   []change.EventKind // the subscribed events; nil means Usual
+	Events   []change.EventKind // the subscribed events; nil means usual
 	Form     Form               // "" means Webhook
 	Private  bool               // allows addresses of private networks and of this machine
 	Attempts int                // attempts until a delivery is dead; 0 means 12, which takes some hours
@@ -53,22 +53,22 @@ const (
 	Email   Form = "mail"    // text and HTML, by SMTP
 )
 
-// Usual returns the events that hooks get by default.
-func Usual() []change.EventKind {
+// usual returns the events that hooks get by default.
+func usual() []change.EventKind {
 	return []change.EventKind{change.EventCreated, change.EventApproved, change.EventRejected, change.EventApplied, change.EventFailed, change.EventStale,
 		change.EventUnknown, change.EventExpired, change.EventCommented, change.EventAsked, change.EventAnswered}
 }
 
 // Known returns the events that a hook can subscribe to.
 func Known() []change.EventKind {
-	return append(Usual(), change.EventDecided, change.EventCancelled, change.EventRenewed, change.EventSettled, change.EventReplaced)
+	return append(usual(), change.EventDecided, change.EventCancelled, change.EventRenewed, change.EventSettled, change.EventReplaced)
 }
 
 // wants reports whether h gets e. Every hook of the tenant gets events of breaking the glass.
 func (h *Hook) wants(e change.Event) bool {
 	events := h.Events
 	if events == nil {
-		events = Usual()
+		events = usual()
 	}
 	return (h.Tenant == "" || h.Tenant == e.Tenant) && (e.Broken || slices.Contains(events, e.Kind))
 }

@@ -63,7 +63,7 @@ func (d Document) Now() string {
 			found, err := glob(p.path)
 			now.note(p.kind, p.path, []byte(strings.Join(found, "\n")), err)
 		case aSecret:
-			s, err := SecretFile(p.path)
+			s, err := secretFile(p.path)
 			now.note(p.kind, p.path, []byte(s), err)
 		case aLarge:
 			now.again(p)

@@ -34,7 +34,7 @@ type Reader struct {
 // Options provide what a document may refer to.
 type Options struct {
 	Env     func(name string) (string, bool)  // looks up the environment variable of ${NAME}; nil has none
-	Secret  func(path string) (string, error) // reads the file of ${file:path} and file:path; nil is SecretFile
+	Secret  func(path string) (string, error) // reads the file of ${file:path} and file:path; nil is secretFile
 	Include string                            // the top-level key that lists further files of the same form; "" for none
 }
 
@@ -59,7 +59,7 @@ const (
 // document start at its folder. Faults are returned as an *Error.
 func Read(name string, data []byte, shape Shape, o Options) (Document, error) {
 	if o.Secret == nil {
-		o.Secret = SecretFile
+		o.Secret = secretFile
 	}
 	r := &Reader{options: o, places: map[string]Position{}, origin: &origin{}}
 	top := &file{name: name, dir: filepath.Dir(name)}

@@ -90,8 +90,8 @@ func (r *Reader) fromFile(folder, path string) (string, error) {
 
 const maxSecret = 64 << 10
 
-// SecretFile reads a small regular file, of at most 64 KiB. Other kinds of files could block or never end.
-func SecretFile(path string) (string, error) {
+// secretFile reads a small regular file, of at most 64 KiB. Other kinds of files could block or never end.
+func secretFile(path string) (string, error) {
 	b, err := ordinaryFile(path, maxSecret)
 	switch {
 	case err != nil:

@@ -42,8 +42,8 @@ func States() []State {
 	}
 }
 
-// Groupings returns what changes can be grouped by; the first is the default, their shape.
-func Groupings() []string { return []string{"", "agent", "class", "verb"} }
+// groupings returns what changes can be grouped by; the first is the default, their shape.
+func groupings() []string { return []string{"", "agent", "class", "verb"} }
 
 // Read parses a query, and returns what to ask of a store. Change.Filter.For is "me" for Mine.
 func Read(q url.Values) (Filter, change.Filter, error) {
@@ -54,7 +54,7 @@ func Read(q url.Values) (Filter, change.Filter, error) {
 	if a.Risk != "" && !slices.Contains([]change.Risk{change.Low, change.Medium, change.High}, f.Risk) {
 		return a, f, problem.New(problem.InvalidArgument, "A risk is low, medium or high.")
 	}
-	if !slices.Contains(Groupings(), a.By) {
+	if !slices.Contains(groupings(), a.By) {
 		return a, f, problem.New(problem.InvalidArgument, "Changes are grouped by agent, class or verb.")
 	}
 	for _, s := range States() {

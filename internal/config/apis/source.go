@@ -183,8 +183,8 @@ func InFolder(folder string, read func(file string) ([]byte, error)) spec.Opener
 	}
 }
 
-// OfOrigin returns an Opener of the URLs of a document's origin; get fetches one.
-func OfOrigin(document string, get func(url string) ([]byte, error)) spec.Opener {
+// ofOrigin returns an Opener of the URLs of a document's origin; get fetches one.
+func ofOrigin(document string, get func(url string) ([]byte, error)) spec.Opener {
 	return func(name string) ([]byte, error) {
 		to, err := spec.Origin(document, name)
 		if err != nil {
@@ -200,7 +200,7 @@ func Fetched(document string, get func(url string) ([]byte, error)) (Contents, e
 	if err != nil {
 		return Contents{}, err
 	}
-	return Read(bytes.NewReader(data), int64(len(data)), OfOrigin(document, get))
+	return Read(bytes.NewReader(data), int64(len(data)), ofOrigin(document, get))
 }
 
 // Read reads a document of about size bytes, and with open the files it refers to. Its error is a message for operators.

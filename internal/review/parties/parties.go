@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Today returns the current principal of a party. With a nil refresher credentials don't change.
-func Today(ctx context.Context, refresher identity.PrincipalRefresher, p change.Party) (identity.Principal, error) {
+// today returns the current principal of a party. With a nil refresher credentials don't change.
+func today(ctx context.Context, refresher identity.PrincipalRefresher, p change.Party) (identity.Principal, error) {
 	principal, err := identity.Thaw(p.Frozen)
 	if err != nil || refresher == nil {
 		return principal, err
@@ -31,7 +31,7 @@ func Gone(err error, detail string) error {
 
 // Agent returns the current principal of the agent that proposed c.
 func Agent(ctx context.Context, refresher identity.PrincipalRefresher, c *change.Change) (identity.Principal, error) {
-	p, err := Today(ctx, refresher, c.Agent)
+	p, err := today(ctx, refresher, c.Agent)
 	if err != nil {
 		return p, Gone(err, "the credential of the agent is no longer good")
 	}
@@ -47,7 +47,7 @@ func Reviewed(ctx context.Context, refresher identity.PrincipalRefresher, queue 
 		if !d.Approve || d.Digest != c.Digest {
 			continue
 		}
-		p, err := Today(ctx, refresher, d.By)
+		p, err := today(ctx, refresher, d.By)
 		if err != nil {
 			return Gone(err, "the credential of "+d.By.Owner+", who approved, is no longer good")
 		}

@@ -43,7 +43,7 @@ func boundOn(ts []Token, op string, than []Token) (r Rule, ok bool) {
 		return r, false
 	}
 	b := &bound{op: op, than: l}
-	if ts = Strip(ts); len(ts) > 2 && ts[0].Kind == Word && ts[1].Is("(") {
+	if ts = strip(ts); len(ts) > 2 && ts[0].Kind == Word && ts[1].Is("(") {
 		inner, rest, ok := Group(ts[1:])
 		if b.length = strings.ToUpper(ts[0].Text); !ok || len(rest) > 0 {
 			return r, false

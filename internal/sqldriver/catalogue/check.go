@@ -49,7 +49,7 @@ func Mentioned(ts []Token, c *schema.Class) []string {
 
 // Rules returns the parts of a check constraint that it understands. It ignores parts of any other form.
 func Rules(ts []Token) []Rule {
-	ts = Strip(ts)
+	ts = strip(ts)
 	if parts := Split(ts, "OR"); len(parts) > 1 {
 		return nullOr(parts)
 	}
@@ -77,7 +77,7 @@ func nullOr(parts [][]Token) []Rule {
 	var null Token
 	var rest []Rule
 	for _, p := range parts {
-		p = Strip(p)
+		p = strip(p)
 		if len(p) == 3 && p[1].Is("IS") && p[2].Is("NULL") {
 			null = p[0]
 			continue
@@ -144,7 +144,7 @@ func listOf(op string, ts []Token) ([]literal, bool) {
 		l, ok := literalOf(ts)
 		return []literal{l}, ok
 	}
-	ts = uncastArray(Strip(ts[1:]))
+	ts = uncastArray(strip(ts[1:]))
 	if len(ts) < 2 || !ts[0].Is("ARRAY") || !ts[1].Is("[") {
 		return nil, false
 	}
@@ -170,7 +170,7 @@ func literalsOf(ts []Token) ([]literal, bool) {
 
 // literalOf returns the literal that ts is, in parentheses or not, with casts that leave its value unchanged; false for anything else.
 func literalOf(ts []Token) (literal, bool) {
-	ts = Strip(ts)
+	ts = strip(ts)
 	if parts := Split(ts, "::"); len(parts) > 1 {
 		l, ok := literalOf(parts[0])
 		for _, typ := range parts[1:] {
@@ -205,7 +205,7 @@ func typeName(ts []Token) string {
 
 // columnOf reads a column, optionally cast to text.
 func columnOf(ts []Token) (column Token, cast, ok bool) {
-	ts = Strip(ts)
+	ts = strip(ts)
 	if parts := Split(ts, "::"); len(parts) == 2 {
 		c, _, ok := columnOf(parts[0])
 		return c, true, ok && slices.Contains(textTypes, typeName(parts[1]))
@@ -220,7 +220,7 @@ func columnOf(ts []Token) (column Token, cast, ok bool) {
 func uncastArray(ts []Token) []Token {
 	if parts := Split(ts, "::"); len(parts) == 2 {
 		if t := typeName(parts[1]); strings.HasSuffix(t, " [ ]") && slices.Contains(textTypes, strings.TrimSuffix(t, " [ ]")) {
-			return Strip(parts[0])
+			return strip(parts[0])
 		}
 	}
 	return ts

@@ -148,8 +148,8 @@ func Group(ts []Token) (inner, rest []Token, ok bool) {
 	return nil, nil, false
 }
 
-// Strip removes the parentheses around the whole of ts.
-func Strip(ts []Token) []Token {
+// strip removes the parentheses around the whole of ts.
+func strip(ts []Token) []Token {
 	for len(ts) > 0 && ts[0].Is("(") {
 		inner, rest, ok := Group(ts)
 		if !ok || len(rest) > 0 {

@@ -73,8 +73,8 @@ func JSONText(x string, f *schema.Field) string {
 	return "(to_json(" + x + ")::VARCHAR)"
 }
 
-// ValidJSON returns the text of a column as JSON, null if it isn't valid: no function raises an error for it.
-func ValidJSON(x string, f *schema.Field) string {
+// validJSON returns the text of a column as JSON, null if it isn't valid: no function raises an error for it.
+func validJSON(x string, f *schema.Field) string {
 	x = JSONText(x, f)
 	return "(CASE WHEN json_valid(" + x + ") THEN " + x + " END)"
 }
@@ -121,7 +121,7 @@ func (d dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 	case schema.Day:
 		return "(CASE WHEN " + x + " >= DATE '0001-01-01' AND " + x + " < DATE '10000-01-01' THEN " + x + " END)"
 	case schema.JSON, schema.Array:
-		return "nullif(" + ValidJSON(x, f) + ", 'null')"
+		return "nullif(" + validJSON(x, f) + ", 'null')"
 	case schema.String:
 		if f.Native == "VARCHAR" {
 			return x

@@ -17,7 +17,7 @@ func (d conditions) Nodes(w *condition.Writer, x condition.Operand, path query.P
 	n := w.Alias("n")
 	root := x.Text
 	if !x.Node() {
-		root = ValidJSON(x.Text, x.Field)
+		root = validJSON(x.Text, x.Field)
 	}
 	w.Write("(SELECT ", root, " AS v) AS ", n)
 	for _, part := range path {

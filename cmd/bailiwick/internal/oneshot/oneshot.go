@@ -49,7 +49,7 @@ func Call(t *terminal.Terminal) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return PrintAnswer(t, a)
+				return printAnswer(t, a)
 			})
 		},
 	}
@@ -82,8 +82,8 @@ func Arguments(t *terminal.Terminal, args []string) (json.RawMessage, error) {
 	return v.AppendJSON(nil), nil
 }
 
-// PrintAnswer prints the text, or with --json the structured content.
-func PrintAnswer(t *terminal.Terminal, a client.Answer) error {
+// printAnswer prints the text, or with --json the structured content.
+func printAnswer(t *terminal.Terminal, a client.Answer) error {
 	switch {
 	case t.JSON && a.Structured == nil:
 		return errors.New("the gateway sent no structured content; its configuration leaves it out (results)")
@@ -142,7 +142,7 @@ func Schema(t *terminal.Terminal) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return PrintAnswer(t, a)
+				return printAnswer(t, a)
 			})
 		},
 	}
