@@ -33,6 +33,7 @@ func Data(o Options) []Tool {
 	tools := []Tool{listTools(), getAllSchemas(), getSchema(o.Writing), queryClass(cmp.Or(o.QueryRows, 100)), countObjects(), getObject(), getObjects(),
 		getSampleObjects(cmp.Or(o.SampleRows, 5)), aggregate(), groupBy(), groupByDate(), distinct(), exportData(), querySQL(), explainQuery(), textSearch()}
 	for i := range tools {
+		tools[i].own = tools[i].Input
 		if d, ok := o.Timeouts[tools[i].Name]; ok {
 			tools[i].Timeout = d
 		}

@@ -76,6 +76,7 @@ type Tool struct {
 	// principals it does not exist. Nil offers it to all.
 	Offered func(who identity.Principal) bool
 
+	own    json.RawMessage                     // Input as Data made it; nil for all others
 	fault  error                               // why Typed could not describe it
 	offers func(*Set, identity.Principal) bool // as Offered, for a tool that depends on its set
 	bind   func(*Set) Handler                  // makes Handle for a tool that depends on its set; nil for all others

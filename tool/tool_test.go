@@ -19,6 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -253,10 +254,13 @@ func checkOutput(t *testing.T, set *tool.Set, name string, structured []byte) {
 	}
 }
 
-// TestSchemas compares the description of each tool with its golden file.
+// TestSchemas compares the description of each tool with its golden file, and compiles its schema: NewSet leaves that for the first call.
 func TestSchemas(t *testing.T) {
 	set, _ := open(t, 0)
 	for _, tl := range set.List(agent(), "") {
+		if _, err := argcheck.Compile(tl.Input, false); err != nil {
+			t.Errorf("%s: %v", tl.Name, err)
+		}
 		doc, err := json.Marshal(map[string]any{"name": tl.Name, "title": tl.Title, "description": tl.Description, "inputSchema": tl.Input,
 			"outputSchema": tl.Output, "category": tl.Category, "timeout": tl.Timeout.String(), "annotations": tl.Annotations})
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/bailiwick-dev/bailiwick/internal/schemafault"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -20,9 +21,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// A Schema is a compiled input schema of a tool or an action. Only Compile makes a usable one.
+// A Schema is a compiled input schema of a tool or an action. Only Compile and Later make a usable one.
 type Schema struct {
-	schema *jsonschema.Schema
+	schema func() (*jsonschema.Schema, error)
 	known  map[string][]string // by the pointer of an object in the schema: its properties
 
 	properties map[string]property // the arguments
@@ -32,6 +33,18 @@ type Schema struct {
 // Compile compiles an input schema, with checks of formats, and rejects one that some clients can't load. open accepts
 // a schema that allows additional arguments, as embedding programs write them.
 func Compile(schema []byte, open bool) (*Schema, error) {
+	in, err := Later(schema, open)
+	if err == nil {
+		_, err = in.schema()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return in, nil
+}
+
+// Later is Compile for a schema that is known to be one, of which the longest part is done for the first call that it checks.
+func Later(schema []byte, open bool) (*Schema, error) {
 	doc, err := value.Read(schema, 0)
 	if err != nil {
 		return nil, fmt.Errorf("its input schema: %w", err)
@@ -49,13 +62,15 @@ func Compile(schema []byte, open bool) (*Schema, error) {
 	if err := in.loadable(doc, ""); err != nil {
 		return nil, err
 	}
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	if err := c.AddResource("input.json", plain(doc)); err != nil {
-		return nil, fmt.Errorf("its input schema: %w", err)
-	}
-	in.schema, err = c.Compile("input.json")
-	return in, err
+	in.schema = sync.OnceValues(func() (*jsonschema.Schema, error) {
+		c := jsonschema.NewCompiler()
+		c.AssertFormat()
+		if err := c.AddResource("input.json", plain(doc)); err != nil {
+			return nil, fmt.Errorf("its input schema: %w", err)
+		}
+		return c.Compile("input.json")
+	})
+	return in, nil
 }
 
 // Names returns the names of the arguments, in the order of the schema; never nil.
@@ -98,7 +113,10 @@ func (in *Schema) loadable(v value.Value, at string) error {
 
 // Check returns every rule that args break as one problem.InvalidArgument.
 func (in *Schema) Check(args value.Value) error {
-	err := in.schema.Validate(plain(args))
+	schema, err := in.schema()
+	if err == nil {
+		err = schema.Validate(plain(args))
+	}
 	if err == nil {
 		return nil
 	}
