@@ -11,8 +11,10 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -93,17 +95,20 @@ func (a *API) Handler() http.Handler {
 		routes["/api/deliveries"] = map[string]answer{http.MethodGet: a.deliveries}
 		routes["/api/deliveries/{id}/redeliver"] = map[string]answer{http.MethodPost: a.redeliver}
 	}
+	known := map[string][]string{"/api/changes/events": {http.MethodGet}}
 	for path, methods := range routes {
 		mux.Handle(path, a.guard(a.ask(methods, identity.Review)))
+		known[path] = slices.Sorted(maps.Keys(methods))
 	}
 	for path, methods := range a.operators() {
 		mux.Handle(path, a.guard(a.ask(methods, identity.Operator)))
+		known[path] = slices.Sorted(maps.Keys(methods))
 	}
 	mux.Handle("/api/", a.guard(func(_ http.ResponseWriter, r *http.Request, c *call) error {
 		if _, _, err := a.admit(r, c, identity.Review); err != nil { // unauthenticated callers learn nothing about paths
 			return err
 		}
-		return problem.New(problem.NotFound, "there is no such path; GET /api/changes lists changes")
+		return noPath(r.URL.Path, known)
 	}))
 	return edge.Timed(mux, edge.Options{})
 }

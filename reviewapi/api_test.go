@@ -266,7 +266,7 @@ func TestRequests(t *testing.T) {
 		{"DELETE", "/api/changes/01AB", "", "405 Allow=GET" + refusal("", "invalid_argument", "this path takes GET", ""), ""},
 		{"POST", "/api/changes", "{}", "405 Allow=GET" + refusal("", "invalid_argument", "this path takes GET", ""), ""},
 		{"POST", "/api/changes/events", "{}", "405 Allow=GET" + refusal("", "invalid_argument", "this path takes GET", ""), ""},
-		{"POST", at + "aprove", "{}", refusal("404", "not_found", "there is no such path; GET /api/changes lists changes", ""), ""},
+		{"POST", at + "aprove", "{}", refusal("404", "not_found", "there is no such path; near: POST /api/changes/{id}/approve", ""), ""},
 		{"GET", "/api/", "", refusal("404", "not_found", "there is no such path; GET /api/changes lists changes", ""), ""},
 		{"GET", "/api/changes/events?after=x", "", invalid("Last-Event-ID and after are the id of an event: a number", ""), ""},
 		{"GET", "/api/changes/panic", "", refusal("500", "internal_error", "Internal error", ""), "sheet panic"},
