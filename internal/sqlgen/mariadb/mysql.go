@@ -217,7 +217,8 @@ func (m dialect) Order(s expr.Scope, x string, t schema.Type, desc bool) []strin
 // Written implements expr.Dialect.
 func (dialect) Written(x string) string { return x }
 
-// Key implements expr.Dialect.
+// Key implements expr.Dialect. What is equal and has no other form is shown as that of any record: the mode of our sessions lets it be
+// selected beside aggregates, and the least of all would be looked for record by record.
 func (m dialect) Key(s expr.Scope, x string, t schema.Type, short bool) (by, show string) {
 	switch t {
 	case schema.JSON:
@@ -226,6 +227,9 @@ func (m dialect) Key(s expr.Scope, x string, t schema.Type, short bool) (by, sho
 		if !short {
 			return m.short(s, x), "MIN(" + x + ")"
 		}
+		return x, x
+	case schema.Integer, schema.Boolean, schema.Date, schema.Day:
+		return x, x
 	case schema.UUID:
 		return x, "CAST(MIN(" + m.Widen(s, x, t, schema.String) + ") AS UUID)"
 	}

@@ -141,6 +141,9 @@ func (m dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from sch
 	case plan.StdDevPop, plan.StdDevSamp:
 		return m.deviation(op, x), nil
 	}
+	if from == schema.Integer {
+		x = uncast(x)
+	}
 	sum := m.sum(x, from)
 	if op != plan.Avg {
 		return sum, nil
@@ -149,6 +152,18 @@ func (m dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from sch
 		sum = "SUM(" + x + ")"
 	}
 	return "(CAST(" + sum + " AS DOUBLE) / COUNT(" + x + "))", nil
+}
+
+// uncast returns the column that x, an Integer, casts. A sum is a DECIMAL that is exact for integers with and without a sign, so it needs no
+// cast; one for each record takes half as long as all the rest.
+func uncast(x string) string {
+	column, is := strings.CutPrefix(x, "CAST(")
+	column, signed := strings.CutSuffix(column, "` AS SIGNED)")
+	alias, name, quoted := strings.Cut(column, ".`")
+	if !is || !signed || !quoted || strings.ContainsAny(alias, " ()`\x00") || strings.Contains(name, "`") {
+		return x
+	}
+	return column + "`"
 }
 
 // sum writes a Sum over a group. Doubles are added as DECIMALs, so that the sum is exact and the same in any order:
