@@ -128,12 +128,12 @@ func (ix *Index) ask(text string) asked {
 		}
 		// The word itself counts most, then the operator's synonyms, the general thesaurus, and other words of the verb.
 		ix.form(&t, stem, 1)
-		for _, s := range ix.synonyms[stem] {
-			ix.form(&t, s, 0.8)
+		ix.forms(&t, ix.synonyms[stem], 0.8)
+		part := related
+		if slices.ContainsFunc(ix.terms[stem], titled) {
+			part *= direct
 		}
-		for _, s := range general()[stem] {
-			ix.form(&t, s, related)
-		}
+		ix.forms(&t, general()[stem], part)
 		if t.verb {
 			for w := range strings.FieldsSeq(wordsOf(verb)) {
 				ix.form(&t, st.stem(w), 0.5)
@@ -179,8 +179,13 @@ func (ix *Index) implied(text string, st stemmer) (out []term) {
 	return out
 }
 
-// related and phrased are the weights of a stem that the thesaurus has for a word, and for several words together.
-const related, phrased = 0.45, 0.7
+// related and phrased are the weights of a stem that the thesaurus has for a word, and for several words together. A word of the
+// API's own needs others less: direct is what is left of related then.
+const related, phrased, direct = 0.6, 0.9, 0.5
+
+// untitled is the weight of a stem that only descriptions, parameters and fields have: "every" and "again" are rare there, and say
+// nothing of an operation.
+const untitled = 0.6
 
 // covering and short are the weights of how much of its title a query covers, and of how short its path is: POST /refunds
 // is meant more often than POST /charges/{charge}/refunds.
@@ -205,6 +210,12 @@ func (ix *Index) names(text string) bool {
 	return false
 }
 
+func (ix *Index) forms(t *term, stems []string, part float64) {
+	for _, stem := range stems {
+		ix.form(t, stem, part)
+	}
+}
+
 // form adds a stem as a form of the term, with a part of its idf.
 func (ix *Index) form(t *term, stem string, part float64) {
 	postings := ix.terms[stem]
@@ -217,9 +228,14 @@ func (ix *Index) form(t *term, stem string, part float64) {
 		return
 	}
 	value := ix.idf(len(postings)) * part
+	if !slices.ContainsFunc(postings, titled) {
+		value *= untitled
+	}
 	t.also = append(t.also, also{stem, postings, value})
 	t.most = max(t.most, value)
 }
+
+func titled(p posting) bool { return p.title }
 
 // begins adds the terms that begin with a stem that is no term itself (org, organization), or else a term that the stem
 // begins with (repositories, repo).
@@ -237,13 +253,13 @@ func (ix *Index) begins(t *term, stem string) {
 }
 
 // weak is the fraction of the query's idf that the best operation must cover for a strong match.
-const weak = 0.45
+const weak = 0.35
 
 // A sum is the total of a query's terms in one entry.
 type sum struct {
 	score   float64
 	title   float64 // idf of the terms in the title
-	covered float64 // idf of the terms found, without the verb
+	covered float64 // likewise of the forms found, without the verb: a word that only stands for it covers less
 	titles  int     // number of terms in the title
 }
 
@@ -251,6 +267,7 @@ type sum struct {
 func (ix *Index) sums(a *asked) []sum {
 	sums := make([]sum, len(ix.entries))
 	best := make([]float64, len(ix.entries))
+	found := make([]float64, len(ix.entries))
 	inTitle := make([]bool, len(ix.entries))
 	var touched []int32
 	for _, t := range a.terms {
@@ -261,6 +278,7 @@ func (ix *Index) sums(a *asked) []sum {
 					touched = append(touched, p.entry)
 				}
 				w := float64(p.weight)
+				found[p.entry] = max(found[p.entry], f.value)
 				best[p.entry] = max(best[p.entry], f.value*w*(saturation+1)/(saturation+w))
 				inTitle[p.entry] = inTitle[p.entry] || p.title
 			}
@@ -269,13 +287,13 @@ func (ix *Index) sums(a *asked) []sum {
 			s := &sums[i]
 			s.score += best[i]
 			if !t.verb {
-				s.covered += t.most
+				s.covered += found[i]
 			}
 			if inTitle[i] {
 				s.title += t.most
 				s.titles++
 			}
-			best[i], inTitle[i] = 0, false
+			best[i], found[i], inTitle[i] = 0, 0, false
 		}
 	}
 	return sums

@@ -20,7 +20,7 @@ type thesaurus map[string][]string
 const longest = 3
 
 // readThesaurus reads lines of entries that mean nearly the same, separated by commas. An entry of several words leads to those of one,
-// but nothing leads to it, as terms are single words.
+// but nothing leads to it, as terms are single words. A line that begins with several words says what these mean, and nothing of the others.
 func readThesaurus(text string) thesaurus {
 	st, out := stemmer{}, thesaurus{}
 	for line := range strings.Lines(text) {
@@ -34,6 +34,9 @@ func readThesaurus(text string) thesaurus {
 			if len(stems) == 1 {
 				words = append(words, stems[0])
 			}
+		}
+		if strings.Contains(entries[0], " ") {
+			entries = entries[:1]
 		}
 		for _, entry := range entries {
 			for _, w := range words {
@@ -55,14 +58,26 @@ func (st stemmer) whole(text string) []string {
 	return words
 }
 
-// phrases returns, for each entry of several words in the query and for each pair of words that documents write as one,
-// the stems it means.
+// particles end verbs of two words, whose object often stands between them: "log a user out".
+var particles = []string{"off", "out", "in", "on", "up", "down", "back", "away", "over", "again"}
+
+// apart is how many words further the particle of a verb may stand.
+const apart = 4
+
+// phrases returns, for each entry of several words in the query, also where its particle stands apart, and for each pair of words
+// that documents write as one, the stems it means.
 func (ix *Index) phrases(words []string) [][]string {
 	var out [][]string
 	for i := range words {
 		for n := 2; n <= longest && i+n <= len(words); n++ {
 			if to := general()[strings.Join(words[i:i+n], " ")]; to != nil {
 				out = append(out, to)
+			}
+		}
+		for n := i + 2; n < len(words) && n <= i+apart; n++ {
+			if to := general()[words[i]+" "+words[n]]; to != nil && slices.Contains(particles, words[n]) && !slices.Contains(particles, words[i]) {
+				out = append(out, to)
+				break
 			}
 		}
 		if i+1 < len(words) && len(ix.terms[words[i]+words[i+1]]) > 0 {
