@@ -48,8 +48,20 @@ func (c *Checker) body(f *faults, out *Checked, a Arguments) error {
 			return nil
 		}
 	}
+	if len(first.all) == 1 && first.all[0].Pointer == "/body" && encoded(a.Body) {
+		first.hint("; this is JSON in a text: give the value itself")
+	}
 	f.all, f.near = append(f.all, first.all...), append(f.near, first.near...)
 	return nil
+}
+
+// encoded reports whether a value is a text that holds an object or a list in JSON.
+func encoded(v value.Value) bool {
+	if v.Kind() != value.String {
+		return false
+	}
+	text := strings.TrimSpace(v.Text())
+	return (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) && json.Valid([]byte(text))
 }
 
 // contents returns the contents that a body may match, the likeliest first: the requested one, or else all that the

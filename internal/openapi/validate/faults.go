@@ -133,19 +133,62 @@ func (f *faults) leaves(e *jsonschema.ValidationError, at string) {
 				best = c
 			}
 		}
-		before := len(f.all)
+		before, said := len(f.all), ""
 		if distance(best, depth) >= far {
+			said = f.others(e.Causes, best, depth)
 			best = together(best, e.Causes)
+		} else if n := countOf(e.Causes); n > 1 {
+			said = fmt.Sprintf(" (by the nearest of %d alternatives%s)", n, f.alternatives(e.Causes))
 		}
 		f.leaves(best, at)
-		if n := countOf(e.Causes); n > 1 && len(f.all) > before && distance(best, depth) < far {
-			f.hint(fmt.Sprintf(" (by the nearest of %d alternatives%s)", n, f.alternatives(e.Causes)))
+		if len(f.all) > before {
+			f.hint(said)
 		}
 	default:
 		for _, c := range e.Causes {
 			f.leaves(c, at)
 		}
 	}
+}
+
+// others returns what the alternatives beside best take that want a value of another type: their names, or else the types. Without it
+// the fault of one alternative would seem to be all that is possible.
+func (f *faults) others(all []*jsonschema.ValidationError, best *jsonschema.ValidationError, depth int) string {
+	var take []string
+	for _, e := range all {
+		name := ""
+		if k, ok := e.ErrorKind.(*kind.Reference); ok {
+			name = spec.ShortName(f.name(k.URL))
+		}
+		for len(e.Causes) == 1 {
+			e = e.Causes[0]
+		}
+		k, ok := e.ErrorKind.(*kind.Type)
+		if !ok || len(e.InstanceLocation) > depth || slices.Equal(k.Want, []string{"null"}) || within(best, e) {
+			continue
+		}
+		if name == "" {
+			name = strings.Join(k.Want, " or ")
+		}
+		if !slices.Contains(take, name) {
+			take = append(take, name)
+		}
+	}
+	switch {
+	case len(take) == 0:
+		return ""
+	case len(take) > 6:
+		take = append(take[:6], "…")
+	}
+	return " (another alternative takes " + strings.Join(take, ", or ") + ")"
+}
+
+// within reports whether one is e, or below it with nothing beside it.
+func within(e, one *jsonschema.ValidationError) bool {
+	for e != one && len(e.Causes) == 1 {
+		e = e.Causes[0]
+	}
+	return e == one
 }
 
 // alternatives returns the names of the alternatives, if all have one; at most six.

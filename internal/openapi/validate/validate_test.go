@@ -100,6 +100,7 @@ func TestCheck(t *testing.T) {
 		{"op", body(`,"size":1e999999999`), `/body number a number is larger than can be sent`},
 		{"op", `{` + ok + `,"body":null}`, `/body type body is of type object, not null`},
 		{"op", `{` + ok + `,"body":"x","media":"text/plain"}`, ""},
+		{"op", `{` + ok + `,"body":"{\"name\":\"n\"}","media":"application/json"}`, `/body type body is of type object, not string; this is JSON in a text: give the value itself`},
 		{"op", `{` + ok + `,"body":1,"media":"text/plain"}`, `/body type the body is text; not integer`},
 		{"op", `{` + ok + `,"body":"aGk=","media":"IMAGE/png"}`, ""},
 		{"op", `{` + ok + `,"body":"%","media":"image/png"}`, `/body type the body is bytes in base64`},
@@ -240,18 +241,23 @@ func TestComposed(t *testing.T) {
 		"parts":{"allOf":[{"$ref":"#/components/schemas/B"},{"type":"object","properties":{"c":{"type":"string"}},"additionalProperties":false}]},
 		"one":{"type":"object","properties":{"a":{"type":"string"}},"oneOf":[{"$ref":"#/components/schemas/B"},{"required":["c"],"properties":{"c":{"type":"integer"}}}],"additionalProperties":false},
 		"alone":{"$ref":"#/components/schemas/B"},
+		"step":{"type":"object","oneOf":[{"type":"object","required":["a"],"properties":{"a":{"type":"string"}}},{"type":"object","required":["c"],"properties":{"c":{"type":"string"}}}],
+			"properties":{"b":{"type":"string"}},"additionalProperties":false},
 		"pet":{"oneOf":[{"$ref":"#/components/schemas/Cat"},{"$ref":"#/components/schemas/Dog"}],"discriminator":{"propertyName":"kind","mapping":{"cat":"#/components/schemas/Cat"}},"nullable":true},
 		"animal":{"$ref":"#/components/schemas/Animal"},
 		"role":{"anyOf":[{"enum":["developer"]},{"enum":["owner","admin"]}]},
+		"level":{"oneOf":[{"enum":["low","high"]},{"type":"object","properties":{"n":{"type":"integer"}}},{"$ref":"#/components/schemas/Whole"}]},
 		"rules":{"type":"array","items":{"anyOf":[{"type":"object","required":["type"],"properties":{"type":{"enum":["creation"]}},"additionalProperties":false},
 			{"type":"object","required":["type"],"properties":{"type":{"enum":["update"]},"parameters":{"type":"object","properties":{"n":{"type":"integer"}}}}}]}}
 		}}}}},"responses":{"200":{"description":"ok"}}}}},
 		"components":{"schemas":{"B":{"type":"object","required":["b"],"properties":{"b":{"type":"string"}},"additionalProperties":false},
 		"Animal":{"type":"object","properties":{"kind":{"type":"string"}},"discriminator":{"propertyName":"kind","mapping":{"cat":"#/components/schemas/Lion"}}},
 		"Lion":{"allOf":[{"$ref":"#/components/schemas/Animal"},{"type":"object","properties":{"claws":{"type":"integer"}}}]},
+		"Whole":{"type":"integer"},
 		"Cat":{"type":"object","properties":{"kind":{"type":"string"},"claws":{"type":"integer"}}},"Dog":{"type":"object","properties":{"kind":{"type":"string"},"bark":{"type":"boolean"}}}}}}`
 	for _, row := range []struct{ in, want, open string }{
 		{`{"beside":{"a":"1","b":"2"}}`, "", ""},
+		{`{"step":{"b":"1","a":"2","z":3}}`, `unknown field "z"; it takes a, b, c`, ""},
 		{`{"beside":{"a":"1","b":"2","d":3}}`, `unknown field "d"; it takes a, b`, ""},
 		{`{"parts":{"b":"1","c":"2"}}`, "", ""},
 		{`{"parts":{"b":"1","d":"2"}}`, `unknown field "d"; it takes b, c`, ""},
@@ -272,6 +278,9 @@ func TestComposed(t *testing.T) {
 		{`{"pet":null}`, "", ""},
 		{`{"animal":{"kind":"cat","claws":1}}`, "", ""},
 		{`{"animal":{"kind":"dog","claws":1}}`, `unknown field "claws"; it takes kind`, ""},
+		{`{"level":"lwo"}`, "body/level is one of low, high; did you mean low? (another alternative takes object, or Whole)",
+			"body/level is one of low, high; did you mean low? (another alternative takes object, or Whole)"},
+		{`{"level":{"n":"x"}}`, "body/level/n is of type integer, not string (by the nearest of 3 alternatives)", "body/level/n is of type integer, not string (by the nearest of 3 alternatives)"},
 		{`{"rules":[{"type":"deletion"}]}`, "body/rules/0/type is one of creation, update", "body/rules/0/type is one of creation, update"},
 	} {
 		for open, want := range map[bool]string{false: row.want, true: row.open} {

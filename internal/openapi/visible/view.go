@@ -93,7 +93,11 @@ func (v *View) Operation(name string) (*spec.Operation, error) {
 		return found[0], nil
 	}
 	near := ids(found)
-	if len(found) == 0 {
+	switch {
+	case len(found) > 0:
+	case strings.HasPrefix(name, "/"):
+		near = v.onPath(name)
+	default:
 		near = problem.Nearest(name, v.shortIDs(strings.Contains(name, " ")), 3)
 	}
 	return nil, &problem.Error{Code: problem.NotFound, Near: near[:min(len(near), 5)],
@@ -152,6 +156,27 @@ func (v *View) shortIDs(paths bool) (out []string) {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// onPath returns the methods and the path of the operations on that path, or else on the nearest one.
+func (v *View) onPath(path string) (out []string) {
+	var paths []string
+	for _, op := range v.operations {
+		paths = append(paths, op.Path)
+	}
+	if !slices.Contains(paths, path) {
+		near := problem.Nearest(path, paths, 1)
+		if len(near) == 0 {
+			return nil
+		}
+		path = near[0]
+	}
+	for _, op := range v.operations {
+		if op.Path == path {
+			out = append(out, op.Name())
+		}
+	}
+	return out
 }
 
 // Parameters returns the parameters of an operation that an agent may set: all except cookies, the gateway's headers
