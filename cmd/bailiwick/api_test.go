@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
 	"os"
 
@@ -16,7 +17,10 @@ func serveAPI(ts *testscript.TestScript, _ bool, args []string) {
 	a, err := api.Open(context.Background(), ts.MkAbs(args[0]), key)
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(a.Close()) })
-	server := httptest.NewServer(a)
+	mux := http.NewServeMux()
+	mux.Handle("/", a)
+	mux.HandleFunc("GET /openapi.yaml", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(api.Document) })
+	server := httptest.NewServer(mux)
 	ts.Defer(server.Close)
 	ts.Check(os.WriteFile(ts.MkAbs("openapi.yaml"), api.Document, 0o600))
 	ts.Setenv("API", server.URL)

@@ -75,7 +75,7 @@ func writeAPI(t *terminal.Terminal, from, base, out string) error {
 	if err != nil {
 		return err
 	}
-	if a.BaseURL = base; !strings.HasPrefix(from, "https://") {
+	if a.BaseURL = base; !strings.Contains(from, "://") {
 		abs, err := filepath.Abs(from)
 		if err != nil {
 			return fmt.Errorf("find the document: %w", err)
@@ -86,7 +86,11 @@ func writeAPI(t *terminal.Terminal, from, base, out string) error {
 	if err != nil {
 		return err
 	}
-	return keepDraft(t, out, d, nil)
+	var warnings []string
+	for _, w := range a.Contents.Odd() {
+		warnings = append(warnings, "the document"+w)
+	}
+	return keepDraft(t, out, d, warnings)
 }
 
 // place is what a configuration is made from, and the file it is written to; "" for standard output.

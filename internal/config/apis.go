@@ -80,13 +80,8 @@ func (c *Config) adopt(s Source, of apis.Contents) error {
 	if of.Document == nil || packed != nil {
 		return packed
 	}
-	const most = 5 // an invalid document has many errors
-	for i, w := range of.Document.Warnings {
-		if i == most {
-			c.Notes = append(c.Notes, fmt.Sprintf("sources.%s: the document is odd in further places: %d", s.Name, len(of.Document.Warnings)-most))
-			break
-		}
-		c.Notes = append(c.Notes, fmt.Sprintf("sources.%s: the document: %s", s.Name, w))
+	for _, w := range of.Odd() {
+		c.Notes = append(c.Notes, fmt.Sprintf("sources.%s: the document%s", s.Name, w))
 	}
 	return nil
 }

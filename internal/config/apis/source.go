@@ -53,6 +53,24 @@ type Contents struct {
 	Packs    []*pack.Pack   // in the order of Source.Packs
 }
 
+// Odd returns what of the document can't be used, and which of its files can't be read, to follow "the document": at most
+// five places and the number of the others, as an invalid document has many.
+func (c *Contents) Odd() []string {
+	const most = 5
+	if c.Document == nil {
+		return nil
+	}
+	all := c.Document.Warnings
+	var out []string
+	for _, w := range all[:min(most, len(all))] {
+		out = append(out, fmt.Sprintf(": %s", w))
+	}
+	if more := len(all) - most; more > 0 {
+		out = append(out, fmt.Sprintf(" is odd in further places: %d", more))
+	}
+	return out
+}
+
 // Remote reports whether the document is at a URL.
 func (s *Source) Remote() bool {
 	return strings.HasPrefix(s.Document, "https://") || Loopback(s.Document)
