@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailiwick-dev/bailiwick/internal/refused"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // Limits of a client's registration.
@@ -40,24 +41,52 @@ type Client struct {
 	Host      string   `json:"-"` // where its metadata document is; "" for one that only registered, of which nothing is known
 }
 
+// metadata is what a client says of itself (RFC 7591).
+type metadata struct {
+	ID        string   `json:"client_id"`
+	Name      string   `json:"client_name"`
+	Redirects []string `json:"redirect_uris"`
+	Grants    []string `json:"grant_types"`
+	Responses []string `json:"response_types"`
+	Method    string   `json:"token_endpoint_auth_method"`
+}
+
+// readMetadata reads an object in the one way that all parsers do: names that occur twice are refused, and other spellings of a name are
+// other names, which mean nothing here.
+func readMetadata(body []byte) (m metadata, err error) {
+	v, err := value.Read(body, 0)
+	if err != nil {
+		return m, err
+	}
+	if v.Kind() != value.Object {
+		return m, errors.New("no object")
+	}
+	var exact []value.Member
+	for _, name := range []string{"client_id", "client_name", "redirect_uris", "grant_types", "response_types", "token_endpoint_auth_method"} {
+		if part, ok := v.Get(name); ok {
+			exact = append(exact, value.Member{Name: name, Value: part})
+		}
+	}
+	return m, json.Unmarshal(value.OfObject(exact).AppendJSON(nil), &m)
+}
+
 // register answers dynamic client registration (RFC 7591).
 func (s *Server) register(w http.ResponseWriter, r *http.Request) {
-	var asked struct {
-		Redirects []string `json:"redirect_uris"`
-		Name      string   `json:"client_name"`
-		Grants    []string `json:"grant_types"`
-		Responses []string `json:"response_types"`
-	}
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
 		refuse(w, &refusal{"invalid_client_metadata", "Content-Type must be application/json"})
 		return
 	}
-	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
-		refuse(w, &refusal{"invalid_client_metadata", "the body must be a JSON object"})
+	var asked metadata
+	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		asked, err = readMetadata(body)
+	}
+	if err != nil {
+		refuse(w, &refusal{"invalid_client_metadata", "the body must be a JSON object, each of whose names occurs once"})
 		return
 	}
 	c := Client{Name: asked.Name, Redirects: asked.Redirects}
-	if err := c.check(); err != nil {
+	if err = c.check(); err != nil {
 		code := "invalid_redirect_uri"
 		if !errors.As(err, new(*redirectError)) {
 			code = "invalid_client_metadata"
@@ -115,16 +144,14 @@ func (s *Server) fetch(ctx context.Context, id string) (*Client, error) {
 	}
 	defer resp.Body.Close() //nolint:errcheck // it was only read
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
-	var found struct {
-		ID        string   `json:"client_id"`
-		Name      string   `json:"client_name"`
-		Redirects []string `json:"redirect_uris"`
-		Method    string   `json:"token_endpoint_auth_method"`
+	var found metadata
+	if err == nil {
+		found, err = readMetadata(body)
 	}
 	t, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
-	case err != nil || resp.StatusCode != http.StatusOK || len(body) > maxDocument || t != "application/json" && !strings.HasSuffix(t, "+json") || json.Unmarshal(body, &found) != nil:
-		return nil, fmt.Errorf("its metadata document is no JSON of at most %d bytes", maxDocument)
+	case err != nil || resp.StatusCode != http.StatusOK || len(body) > maxDocument || t != "application/json" && !strings.HasSuffix(t, "+json"):
+		return nil, fmt.Errorf("its metadata document is no JSON of at most %d bytes, or has a name twice", maxDocument)
 	case found.ID != id:
 		return nil, errors.New("its metadata document is another client's")
 	case found.Method != "" && found.Method != "none":

@@ -139,8 +139,12 @@ func TestClientDocumentRefused(t *testing.T) {
 			fmt.Fprintf(w, `{"client_id": %q, "redirect_uris": ["https://planner.example/other"]}`, id)
 		}, "isn't the client's own"},
 		"with a hostile redirect": {func(w http.ResponseWriter, id string) {
-			d.document(w, id, "application/json", `, "redirect_uris": ["javascript:alert(1)"]`)
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"client_id": %q, "redirect_uris": ["javascript:alert(1)"]}`, id)
 		}, "codes can't be sent"},
+		"with two lists of redirects": {func(w http.ResponseWriter, id string) {
+			d.document(w, id, "application/json", `, "redirect_uris": ["https://planner.example/other"]`)
+		}, "or has a name twice"},
 		"that breaks off": {func(w http.ResponseWriter, _ string) { panic(http.ErrAbortHandler) }, "can't be read"},
 	} {
 		d.answer = tt.answer

@@ -34,6 +34,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // Path is the prefix of the addresses, followed by the name of a hook.
@@ -241,9 +242,16 @@ func read(h *webhook.Hook, body []byte) (asked decision, err error) {
 	if h.Form == webhook.Slack {
 		return readSlack(body)
 	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.DisallowUnknownFields()
-	if d.Decode(&asked) != nil || d.More() {
+	v, err := value.Read(body, 0)
+	if err != nil {
+		return asked, fmt.Errorf("must be JSON that is read in one way: %s", problem.Of(err).Detail)
+	}
+	for _, m := range v.Members() { // exact names: Decode takes "Decision" for "decision", and the last of both
+		if !slices.Contains([]string{"change_id", "digest", "decision", "account", "text"}, m.Name) {
+			return asked, fmt.Errorf("must be an object with change_id, digest, decision, account and text")
+		}
+	}
+	if json.Unmarshal(body, &asked) != nil {
 		return asked, fmt.Errorf("must be an object with change_id, digest, decision, account and text")
 	}
 	if asked.Verb != "approve" && asked.Verb != "reject" {

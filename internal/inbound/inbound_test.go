@@ -88,3 +88,26 @@ func TestDecisionsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestDecisionsReadOnce checks that a body is read in one way: a name that occurs twice, or in another spelling, decides nothing.
+func TestDecisionsReadOnce(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"change_id":"c","digest":"d","decision":"reject","account":"u1"}`:                                       "reject",
+		`{"change_id":"c","digest":"d","decision":"reject","account":"u1","decision":"approve"}`:                  "refused",
+		`{"change_id":"c","digest":"d","decision":"reject","account":"u1","Decision":"approve"}`:                  "refused",
+		`{"change_id":"c","digest":"d","decision":"reject","account":"u1","deci\u017fion":"approve"}`:             "refused",
+		`{"change_id":"c","digest":"d","decision":"reject","account":"u1"}{"change_id":"c","decision":"approve"}`: "refused",
+		`{"change_id":"c","digest":"d","decision":"reject","account":"u1","text":"a\u0000b"}`:                     "refused",
+		`{"change_id":"c","digest":"d","decision":"reject","account":"u1","other":"approve"}`:                     "refused",
+		`[{"change_id":"c","digest":"d","decision":"reject","account":"u1"}]`:                                     "refused",
+	} {
+		asked, err := read(&webhook.Hook{}, []byte(body))
+		got := asked.Verb
+		if err != nil {
+			got = "refused"
+		}
+		if got != want {
+			t.Errorf("%s: %s, %v; want %s", body, got, err, want)
+		}
+	}
+}

@@ -197,7 +197,7 @@ var mayImport = map[string]string{
 	"console/internal/outbox":   "console/internal/words internal/webhook",
 	"internal/emoji":            "",
 	"console/internal/usagelog": "audit",
-	"internal/authserver":       "identity internal/netguard internal/refused problem",
+	"internal/authserver":       "identity internal/netguard internal/refused problem value",
 	"internal/signin":           "identity internal/oidc",
 	"test/conformance":          "internal/extension",
 	"test/conformance/server":   "identity internal/app internal/config mcp test/conformance",
@@ -230,7 +230,7 @@ var mayImport = map[string]string{
 	// beside change
 	"internal/outage":   "",
 	"internal/webhook":  "change identity internal/netguard internal/outage internal/review internal/rules/expression problem write",
-	"internal/inbound":  ". change identity internal/netguard internal/once internal/refused internal/review internal/webhook problem",
+	"internal/inbound":  ". change identity internal/netguard internal/once internal/refused internal/review internal/webhook problem value",
 	"internal/mail":     "internal/webhook",
 	"internal/netguard": "",
 
