@@ -1,11 +1,13 @@
 package identity_test
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // TestTakes checks that what a sign-in lacks is said by its cause.
@@ -16,5 +18,244 @@ func TestTakes(t *testing.T) {
 	}
 	if got := (identity.Principal{}).Takes(5 * time.Minute); !strings.HasPrefix(got, recent+", by a stronger proof than yours") {
 		t.Error(got)
+	}
+}
+
+// TestFresh checks the moments between which a proof counts.
+func TestFresh(t *testing.T) {
+	for _, tt := range []struct {
+		ago, most time.Duration
+		want      bool
+	}{
+		{0, time.Hour, true}, {time.Hour - 1, time.Hour, true}, {time.Hour, time.Hour, false},
+		{identity.Fresh - 1, 0, true}, {identity.Fresh, 0, false},
+		{1 - time.Minute, 0, true}, {-time.Minute, 0, false},
+	} {
+		if got := (identity.Principal{Proven: noon.Add(-tt.ago)}).Fresh(noon, tt.most); got != tt.want {
+			t.Errorf("%v ago, at most %v: %t", tt.ago, tt.most, got)
+		}
+	}
+	if (identity.Principal{}).Fresh(noon, 0) {
+		t.Error("a person who never proved it is fresh")
+	}
+}
+
+// TestTicketOpen checks the moments at which a ticket ends.
+func TestTicketOpen(t *testing.T) {
+	for name, tt := range map[string]struct {
+		k    identity.Ticket
+		want bool
+	}{
+		"before its end":      {identity.Ticket{Expires: noon.Add(1)}, true},
+		"at its end":          {identity.Ticket{Expires: noon}, false},
+		"ended":               {identity.Ticket{Expires: noon.Add(time.Hour), Ended: true}, false},
+		"not yet idle":        {identity.Ticket{Expires: noon.Add(time.Hour), Idle: 60, Seen: noon.Add(1 - time.Minute)}, true},
+		"idle":                {identity.Ticket{Expires: noon.Add(time.Hour), Idle: 60, Seen: noon.Add(-time.Minute)}, false},
+		"idle without a rule": {identity.Ticket{Expires: noon.Add(time.Hour), Seen: noon.Add(-time.Hour)}, true},
+	} {
+		if got := tt.k.Open(noon); got != tt.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// A ticketRoom is a room whose clock begins now, since stores drop what has expired by their own, with a person in it.
+func newTicketRoom(t *testing.T, want identity.Token) (*room, identity.Token, identity.Principal) {
+	t.Helper()
+	r := newRoom(t, identity.TokenOptions{})
+	r.now.Store(time.Now().Truncate(time.Second).UnixMicro())
+	token, secret := r.create(want)
+	p, err := r.Authenticate(t.Context(), secret, inside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, token, p
+}
+
+func (r *room) at() time.Time { return time.UnixMicro(r.now.Load()).UTC() }
+
+func (r *room) after(d time.Duration) { r.now.Store(r.at().Add(d).UnixMicro()) }
+
+func kindOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return problem.Of(err).Kind
+}
+
+// TestIssue checks that a ticket ends with the token and the principal that it presents at the latest, and which can't be had.
+func TestIssue(t *testing.T) {
+	r, token, p := newTicketRoom(t, identity.Token{Owner: "ana", Expires: time.Now().Add(2 * time.Hour)})
+	ctx := t.Context()
+	for _, tt := range []struct {
+		want, until, end time.Duration // asked for, the principal's end if any, and what comes of it
+	}{{time.Hour, 0, time.Hour}, {3 * time.Hour, 0, 0}, {time.Hour, time.Minute, time.Minute}} {
+		p.Expires = time.Time{}
+		if tt.until > 0 {
+			p.Expires = r.at().Add(tt.until)
+		}
+		end := token.Expires
+		if tt.end > 0 {
+			end = r.at().Add(tt.end)
+		}
+		k, _, err := r.Issue(ctx, p, identity.Ticket{Use: identity.Session, Expires: r.at().Add(tt.want)})
+		if err != nil || !k.Expires.Equal(end) || !k.Created.Equal(r.at()) || !k.Seen.Equal(r.at()) || k.Token != token.ID {
+			t.Errorf("%v: %+v, want the end %v: %v", tt, k, end, err)
+		}
+	}
+	p.Expires = time.Time{}
+	for name, want := range map[string]identity.Ticket{"no use": {Expires: r.at().Add(time.Hour)}, "an unknown use": {Use: "key", Expires: r.at().Add(time.Hour)}, "ended": {Use: identity.Link, Expires: r.at()}, "no end": {Use: identity.Link}} {
+		if _, secret, err := r.Issue(ctx, p, want); kindOf(err) != "ticket_expired" || secret != "" {
+			t.Error(name, secret, err)
+		}
+	}
+	if _, _, err := r.Issue(ctx, identity.Principal{TokenID: "none"}, identity.Ticket{Use: identity.Session, Expires: r.at().Add(time.Hour)}); kindOf(err) == "" {
+		t.Error("a ticket of no token")
+	}
+	if err := r.Revoke(ctx, operator, token.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := r.Issue(ctx, p, identity.Ticket{Use: identity.Session, Expires: r.at().Add(time.Hour)}); kindOf(err) == "" {
+		t.Error("a ticket of a revoked token")
+	}
+}
+
+// TestPresent checks every reason for which a ticket is refused, what a good one presents, and when its use is noted.
+func TestPresent(t *testing.T) {
+	r, _, p := newTicketRoom(t, identity.Token{Owner: "ana", IPs: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}})
+	ctx := t.Context()
+	proven := r.at().Add(-time.Minute)
+	k, secret, err := r.Issue(ctx, p, identity.Ticket{Use: identity.Session, Expires: r.at().Add(time.Hour), Proven: proven})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		use    identity.TicketUse
+		secret string
+		from   netip.Addr
+		kind   string
+	}{
+		"another prefix":   {identity.Session, "bwl_" + secret[4:], inside, "ticket_malformed"},
+		"too short":        {identity.Session, secret[:len(secret)-1], inside, "ticket_malformed"},
+		"too long":         {identity.Session, secret + "a", inside, "ticket_malformed"},
+		"another use":      {identity.Link, "bwl_" + secret[4:], inside, "ticket_unknown"},
+		"another secret":   {identity.Session, secret[:4] + strings.Repeat("a", len(secret)-4), inside, "ticket_unknown"},
+		"another address":  {identity.Session, secret, netip.MustParseAddr("198.51.100.1"), "token_address"},
+		"an unknown usage": {"", secret, inside, "ticket_malformed"},
+	} {
+		if got, _, err := r.Present(ctx, tt.use, tt.secret, tt.from); kindOf(err) != tt.kind || got.ID != "" {
+			t.Errorf("%s: %+v %v", name, got, err)
+		}
+	}
+	got, _, err := r.Present(ctx, identity.Session, secret, inside)
+	if err != nil || got.ID != p.ID || !got.Expires.Equal(k.Expires) || !got.Proven.Equal(proven) {
+		t.Errorf("%+v: %v", got, err)
+	}
+	for _, pause := range []struct {
+		since time.Duration
+		noted bool
+	}{{time.Minute - time.Microsecond, false}, {time.Microsecond, true}, {time.Minute - time.Microsecond, false}, {time.Microsecond, true}} {
+		r.after(pause.since)
+		if _, k, err := r.Present(ctx, identity.Session, secret, inside); err != nil || k.Seen.Equal(r.at()) != pause.noted {
+			t.Errorf("after %v: last seen %v at %v: %v", pause.since, k.Seen, r.at(), err)
+		}
+	}
+	r.now.Store(k.Expires.UnixMicro())
+	if _, old, err := r.Present(ctx, identity.Session, secret, inside); kindOf(err) != "ticket_ended" && kindOf(err) != "ticket_unknown" {
+		t.Error("at its end:", old, err)
+	}
+}
+
+// TestIdleTicket checks that uses of a ticket that ends when it isn't used are noted often enough, and that it ends.
+func TestIdleTicket(t *testing.T) {
+	r, _, p := newTicketRoom(t, identity.Token{Owner: "ana"})
+	_, secret, err := r.Issue(t.Context(), p, identity.Ticket{Use: identity.Session, Expires: r.at().Add(time.Hour), Idle: 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, since := range []time.Duration{14 * time.Second, time.Second, 59 * time.Second, 59 * time.Second} {
+		r.after(since)
+		_, k, err := r.Present(t.Context(), identity.Session, secret, inside)
+		if err != nil || k.Seen.Equal(r.at()) != (since != 14*time.Second) {
+			t.Fatalf("after %v: last seen %v at %v: %v", since, k.Seen, r.at(), err)
+		}
+	}
+	r.after(time.Minute)
+	if _, _, err := r.Present(t.Context(), identity.Session, secret, inside); kindOf(err) != "ticket_ended" {
+		t.Error("idle:", err)
+	}
+}
+
+// TestSpend checks that a ticket is used up by its first use, and what a second use ends: the grant of an agent whose code was
+// stolen, and nothing of a person whose link was opened twice.
+func TestSpend(t *testing.T) {
+	for use, stolen := range map[identity.TicketUse]bool{identity.Code: true, identity.Renewal: true, identity.Link: false} {
+		r, _, p := newTicketRoom(t, identity.Token{Owner: "ana"})
+		ctx := t.Context()
+		_, secret, err := r.Issue(ctx, p, identity.Ticket{Use: use, Expires: r.at().Add(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, session, err := r.Issue(ctx, p, identity.Ticket{Use: identity.Session, Expires: r.at().Add(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _, err := r.Spend(ctx, use, secret, inside); err != nil || got.ID != p.ID {
+			t.Errorf("%s: %+v %v", use, got, err)
+		}
+		if got, k, err := r.Spend(ctx, use, secret, inside); kindOf(err) != "ticket_ended" || got.ID != "" || !k.Ended {
+			t.Errorf("%s twice: %+v %+v %v", use, got, k, err)
+		}
+		if _, _, err := r.Present(ctx, identity.Session, session, inside); (err != nil) != stolen {
+			t.Errorf("%s twice: the grant: %v", use, err)
+		}
+	}
+}
+
+// TestSessions checks whose sessions a person sees and can end, and in which order.
+func TestSessions(t *testing.T) {
+	r, _, bot := newTicketRoom(t, identity.Token{Owner: "ana", Tenant: "acme"})
+	ctx := t.Context()
+	var ids []string
+	for range 2 {
+		r.after(time.Second)
+		k, _, err := r.Issue(ctx, bot, identity.Ticket{Use: identity.Session, Expires: r.at().Add(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append([]string{k.ID}, ids...) // the newest first
+	}
+	person := func(owner, tenant string, kind identity.Kind) identity.Principal {
+		return identity.Principal{ID: "oidc:1", Kind: kind, Owner: owner, Tenant: tenant, Scopes: []identity.Scope{identity.Read}}
+	}
+	for name, tt := range map[string]struct {
+		by   identity.Principal
+		many int
+		mine bool
+	}{
+		"ana": {person("ana", "acme", identity.Human), 2, true}, "an operator": {operator, 2, false}, "bob": {person("bob", "acme", identity.Human), 0, false},
+		"ana of another tenant": {person("ana", "globex", identity.Human), 0, false}, "an agent of ana's": {person("ana", "acme", identity.Agent), 0, false}, "nobody": {person("", "acme", identity.Human), 0, false},
+	} {
+		all, err := r.Sessions(ctx, tt.by, identity.Session)
+		if err != nil || len(all) != tt.many {
+			t.Errorf("%s: %d sessions: %v", name, len(all), err)
+			continue
+		}
+		for i, s := range all {
+			if s.ID != ids[i] || s.Mine != tt.mine || s.Of.Owner != "ana" {
+				t.Errorf("%s: session %d is %+v", name, i, s)
+			}
+		}
+		if tt.many == 0 {
+			if err := r.End(ctx, tt.by, identity.Session, ids[0]); problem.CodeOf(err) != problem.NotFound {
+				t.Errorf("%s ends one: %v", name, err)
+			}
+		}
+	}
+	if err := r.End(ctx, person("ana", "acme", identity.Human), identity.Session, ids[0]); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := r.Sessions(ctx, operator, identity.Session); err != nil || len(all) != 1 || all[0].ID != ids[1] {
+		t.Error("after one has ended:", all, err)
 	}
 }
