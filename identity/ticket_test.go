@@ -59,7 +59,8 @@ func TestTicketOpen(t *testing.T) {
 	}
 }
 
-// A ticketRoom is a room whose clock begins now, since stores drop what has expired by their own, with a person in it.
+// newTicketRoom returns a room whose clock begins now, since stores drop what has expired by their own clock, with a token and its
+// principal.
 func newTicketRoom(t *testing.T, want identity.Token) (*room, identity.Token, identity.Principal) {
 	t.Helper()
 	r := newRoom(t, identity.TokenOptions{})
