@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/sqlidiom"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -29,6 +30,9 @@ type SQL struct {
 func ParseSQL(text string) (*SQL, error) {
 	q, err := sqlparse.Parse(text)
 	if err != nil {
+		return nil, err
+	}
+	if err := sqlidiom.Take(q); err != nil {
 		return nil, err
 	}
 	return &SQL{Text: text, statement: q}, nil

@@ -167,6 +167,9 @@ func (b *binder) sums(c *sqlparse.Call, x *sqlexpr.Node) (Aggregate, error) {
 	if x.Kind() == schema.String && !x.IsNull() {
 		return Aggregate{}, sqlexpr.Unsupported(c.At, fmt.Sprintf("write %s(CAST(… AS double precision)) if the texts are numbers", c.Name), "%s takes numbers, not texts", c.Name)
 	}
+	if x.Kind() == schema.Boolean && (c.Name == "sum" || c.Name == "avg" || c.Name == "total") { // how many are true, as MySQL and SQLite have it
+		x.Expr, x.Column = plan.Convert{X: x.Expr, T: schema.Integer}, nil
+	}
 	t := schema.Double
 	if k := x.Kind(); k == schema.Integer || k == schema.Decimal {
 		t = k

@@ -24,7 +24,7 @@ func (r *rel) key(e sqlparse.Expr) string {
 
 // groups adds the groups of a SELECT, if it has any: by GROUP BY, or all records for an aggregate.
 func (r *rel) groups(s *sqlparse.Select, outputs []output, order []sqlparse.Order) error {
-	over := []any{s.Having}
+	over := []any{s.Having, s.Qualify}
 	for _, o := range outputs {
 		over = append(over, o.x)
 	}
@@ -34,11 +34,15 @@ func (r *rel) groups(s *sqlparse.Select, outputs []output, order []sqlparse.Orde
 	for _, e := range s.On {
 		over = append(over, e)
 	}
-	if s.Group == nil && s.Having == nil && !slices.ContainsFunc(over, func(x any) bool { return sqlexpr.AggregateIn(x) != nil }) {
+	by := s.Group
+	if s.GroupAll {
+		by = ungathered(outputs)
+	}
+	if by == nil && s.Having == nil && !slices.ContainsFunc(over, func(x any) bool { return sqlexpr.AggregateIn(x) != nil }) {
 		return nil
 	}
 	g := &grouping{rel: r, computed: map[string]sqlexpr.Node{}, plain: map[string]int{}}
-	for _, e := range s.Group {
+	for _, e := range by {
 		if t, ok := e.(*sqlparse.Tuple); ok { // GROUP BY (a, b)
 			for _, e := range t.Items {
 				if err := g.key(meant(e, outputs, r, false)); err != nil {
@@ -64,8 +68,23 @@ func (r *rel) groups(s *sqlparse.Select, outputs []output, order []sqlparse.Orde
 			return err
 		}
 	}
-	g.finish(len(s.Group) == 0)
+	g.finish(len(by) == 0)
 	return nil
+}
+
+// ungathered returns the outputs that GROUP BY ALL groups by: those without an aggregate or a window, and no constants.
+func ungathered(outputs []output) []sqlparse.Expr {
+	var by []sqlparse.Expr
+	for _, o := range outputs {
+		switch o.x.(type) {
+		case *sqlparse.Number, *sqlparse.String, *sqlparse.Word:
+			continue
+		}
+		if sqlexpr.AggregateIn(o.x) == nil && !windowedIn(o.x) {
+			by = append(by, o.x)
+		}
+	}
+	return by
 }
 
 // A grouping is a Group under construction.

@@ -48,8 +48,13 @@ func (b *binder) selected(s *sqlparse.Select, order []sqlparse.Order, outer *rel
 			return nil, err
 		}
 	}
-	if err := r.windowed(outputs, order); err != nil {
+	if err := r.windowed(outputs, order, s.Qualify); err != nil {
 		return nil, err
+	}
+	if s.Qualify != nil {
+		if err := r.where(s.Qualify); err != nil {
+			return nil, err
+		}
 	}
 	switch {
 	case s.On != nil:
@@ -94,8 +99,11 @@ func (r *rel) outputs(items []sqlparse.Item) ([]output, error) {
 			continue
 		}
 		n := len(out)
+		if err := r.excepted(star); err != nil {
+			return nil, err
+		}
 		for _, c := range r.cols {
-			if c.hidden || c.unlisted || star.Table != nil && !folded(star.Table[len(star.Table)-1], c.table) {
+			if c.hidden || c.unlisted || slices.ContainsFunc(star.Except, func(n sqlparse.Ident) bool { return folded(n, c.name) }) || star.Table != nil && !folded(star.Table[len(star.Table)-1], c.table) {
 				continue
 			}
 			out = append(out, output{&sqlparse.Name{Parts: []sqlparse.Ident{{Text: c.table, At: star.At}, {Text: c.name, Quoted: true, At: star.At}}}, c.name})
@@ -119,6 +127,21 @@ func (r *rel) outputs(items []sqlparse.Item) ([]output, error) {
 		taken[out[i].name] = true
 	}
 	return out, nil
+}
+
+// excepted checks that a star has the columns that it is to leave out, in one table or several.
+func (r *rel) excepted(star *sqlparse.Star) error {
+	for _, n := range star.Except {
+		if slices.ContainsFunc(r.cols, func(c col) bool {
+			return !c.hidden && !c.unlisted && folded(n, c.name) && (star.Table == nil || folded(star.Table[len(star.Table)-1], c.table))
+		}) {
+			continue
+		}
+		if _, _, err := r.find(&sqlparse.Name{Parts: append(slices.Clone(star.Table), n)}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // maxColumns is the most columns of a select list, within PostgreSQL's limit of 1,664.

@@ -12,8 +12,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// windowed adds the window functions in a select list and its order: a stage for each partition and order.
-func (r *rel) windowed(outputs []output, order []sqlparse.Order) error {
+// windowedIn reports whether x has a window function.
+func windowedIn(x any) bool {
+	found := false
+	sqlparse.Walk(x, func(e sqlparse.Expr) bool {
+		c, ok := e.(*sqlparse.Call)
+		found = found || ok && c.Over != nil
+		return !found
+	})
+	return found
+}
+
+// windowed adds the window functions in a select list, its order and its QUALIFY: a stage for each partition and order.
+func (r *rel) windowed(outputs []output, order []sqlparse.Order, qualify sqlparse.Expr) error {
 	var calls []*sqlparse.Call
 	collect := func(x any) {
 		sqlparse.Walk(x, func(e sqlparse.Expr) bool {
@@ -28,6 +39,7 @@ func (r *rel) windowed(outputs []output, order []sqlparse.Order) error {
 		collect(o.x)
 	}
 	collect(order)
+	collect(qualify)
 	if calls == nil {
 		return nil
 	}

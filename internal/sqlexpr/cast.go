@@ -22,9 +22,11 @@ func (b *Binder) cast(e *sqlparse.Cast) (Node, error) {
 	switch name {
 	case "date":
 		return b.asDay(x, e.At)
-	case "timestamp", "timestamptz", "datetime":
+	case "timestamp", "timestamptz", "datetime", "datetime2", "timestamp_ntz", "timestamp_ltz", "timestamp_tz":
 		d, err := b.date(&x, "CAST")
 		return computedOf(d, e.At), err
+	case "time", "timetz":
+		return Node{}, Unsupported(e.At, "to_char(x, 'HH24:MI:SS') is the time of day as a text, in the order of times; extract(hour FROM x) its hour", "a time of day by itself isn't there")
 	case "interval":
 		if k, ok := intervalOf(&x); ok {
 			return k, nil
@@ -40,9 +42,9 @@ func (b *Binder) cast(e *sqlparse.Cast) (Node, error) {
 		return computedOf(t, e.At), err
 	}
 	t, ok := map[string]schema.Type{"int": schema.Integer, "integer": schema.Integer, "bigint": schema.Integer, "smallint": schema.Integer, "int2": schema.Integer,
-		"int4": schema.Integer, "int8": schema.Integer, "signed": schema.Integer, "unsigned": schema.Integer, "tinyint": schema.Integer, "real": schema.Double,
-		"float": schema.Double, "float4": schema.Double, "float8": schema.Double, "double": schema.Double, "numeric": schema.Decimal, "decimal": schema.Decimal,
-		"dec": schema.Decimal, "number": schema.Decimal, "bool": schema.Boolean, "boolean": schema.Boolean}[name]
+		"int4": schema.Integer, "int8": schema.Integer, "int64": schema.Integer, "int32": schema.Integer, "long": schema.Integer, "signed": schema.Integer, "unsigned": schema.Integer, "tinyint": schema.Integer, "real": schema.Double,
+		"float": schema.Double, "float4": schema.Double, "float8": schema.Double, "float64": schema.Double, "double": schema.Double, "numeric": schema.Decimal, "decimal": schema.Decimal,
+		"dec": schema.Decimal, "bignumeric": schema.Decimal, "number": schema.Decimal, "bool": schema.Boolean, "boolean": schema.Boolean}[name]
 	if !ok {
 		return Node{}, &problem.Error{Code: problem.InvalidQuery, Pointer: At(e.At), Detail: fmt.Sprintf("unknown type %q", problem.Cut(e.Type)),
 			Near: problem.Nearest(name, []string{"integer", "bigint", "numeric", "double", "text", "boolean", "date", "timestamp"}, 2)}

@@ -85,18 +85,6 @@ func counted(f function) string {
 	return fmt.Sprintf("%d to %d arguments", f.least, f.most)
 }
 
-// unknownFunction returns the error for a function that isn't there, with how to do without it.
-func unknownFunction(c *sqlparse.Call) error {
-	instead := map[string]string{"random": "get_sample_objects gives a sample", "rand": "get_sample_objects gives a sample", "version": "", "current_database": "",
-		"regexp_replace": "replace(replace(x, '(', ''), ')', '') replaces texts, one after the other", "to_tsvector": "the tool text_search finds words", "match": "the tool text_search finds words",
-		"generate_series": "it can be in FROM", "unnest": "put it in FROM: FROM t, unnest(t.list) AS element", "initcap": "upper(left(x, 1)) || lower(substr(x, 2)) for the first letter",
-		"corr": "(avg(x * y) - avg(x) * avg(y)) / (stddev_pop(x) * stddev_pop(y))", "regexp_matches": "use ~ to test a regular expression",
-		"row_to_json": "json_build_object('id', id, 'name', name) makes an object of values", "to_jsonb": "json_build_object('id', id, 'name', name) makes an object of values"}
-	e := &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_function", Pointer: At(c.At), Detail: fmt.Sprintf("unknown function %s", problem.Cut(c.Name)),
-		Near: problem.Nearest(c.Name, FunctionNames(), 3), Suggestion: instead[c.Name]}
-	return e
-}
-
 // FunctionNames returns the names of the functions of single records and of the aggregates, sorted.
 func FunctionNames() []string {
 	names := append(slices.Collect(maps.Keys(functions())), slices.Collect(maps.Keys(Aggregates))...)

@@ -37,8 +37,11 @@ func ofTime() map[string]function {
 		"datetime":  {1, -1, func(f *called, a []Node) (Node, error) { return modified(f, a, false) }},
 		"timestamp": {1, 1, func(f *called, a []Node) (Node, error) { return modified(f, a, false) }},
 		"to_char":   {2, 2, formatted(sqltime.PostgreSQL, 0)}, "strftime": {2, -1, formatted(sqltime.SQLite, 1)}, "date_format": {2, 2, formatted(sqltime.MySQL, 0)},
-		"to_date": {1, 2, func(f *called, a []Node) (Node, error) { return f.asDay(a[0], f.place()) }},
+		"to_date": {1, 2, toDate},
 		"to_timestamp": {1, 2, func(f *called, a []Node) (Node, error) {
+			if err := international(f, a); err != nil {
+				return Node{}, err
+			}
 			switch t := a[0].Kind(); {
 			case t == schema.Integer: // seconds since 1970
 				return f.moved(moment(0), a[0], "second", false, f.place())
@@ -76,6 +79,28 @@ func ofTime() map[string]function {
 			return f.arithmetic("*", one, a[0], f.place())
 		}},
 	}
+}
+
+// toDate binds to_date(text [, format]).
+func toDate(f *called, a []Node) (Node, error) {
+	if err := international(f, a); err != nil {
+		return Node{}, err
+	}
+	return f.asDay(a[0], f.place())
+}
+
+// international refuses a format that isn't a beginning of the one in which texts are read as times.
+func international(f *called, a []Node) error {
+	if len(a) == 1 {
+		return nil
+	}
+	k, ok := a[1].Expr.(plan.Const)
+	format := strings.NewReplacer(`"T"`, " ", "T", " ", "HH24", "HH", "US", "MS", "FM", "", "TZH", "TZ", ":TZM", "").Replace(strings.ToUpper(k.Value.Text()))
+	if ok && len(format) >= len("YYYY-MM-DD") && strings.HasPrefix("YYYY-MM-DD HH:MI:SS.MS", format) {
+		return nil
+	}
+	return Unsupported(f.place(), "put its parts in order and cast: (substr(x, 7, 4) || '-' || substr(x, 4, 2) || '-' || substr(x, 1, 2))::date reads 31.12.2026",
+		"%s reads texts such as 2026-12-31 and 2026-12-31 18:30:00, with a format that says so (YYYY-MM-DD HH24:MI:SS)", f.Call.Name)
 }
 
 // seconds binds the whole seconds since 1970.

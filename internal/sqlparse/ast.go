@@ -42,7 +42,9 @@ type Select struct {
 	From     []From // joined by commas
 	Where    Expr
 	Group    []Expr
+	GroupAll bool // by each item without an aggregate
 	Having   Expr
+	Qualify  Expr // tests what the window functions computed; nil for none
 	Windows  []NamedWindow
 	At       Pos
 }
@@ -197,10 +199,11 @@ type Expr interface{ Pos() Pos }
 type (
 	// Name is a column, perhaps qualified.
 	Name struct{ Parts []Ident }
-	// Star is * or t.*.
+	// Star is * or t.*, without the columns of Except.
 	Star struct {
-		Table []Ident
-		At    Pos
+		Table  []Ident
+		Except []Ident
+		At     Pos
 	}
 	// Number is a number as written.
 	Number struct {
@@ -364,14 +367,6 @@ func (e *Like) Pos() Pos { return e.X.Pos() }
 
 // Pos implements Expr.
 func (e *Any) Pos() Pos { return e.X.Pos() }
-
-// Among returns e as an IN, if it is X = ANY of elements; nil otherwise.
-func (e *Any) Among() *In {
-	if l, ok := e.List.(*Array); ok && e.Op == "=" && !e.All && len(l.Items) > 0 {
-		return &In{X: e.X, List: l.Items, At: e.At}
-	}
-	return nil
-}
 
 // Pos implements Expr.
 func (e *Case) Pos() Pos { return e.At }

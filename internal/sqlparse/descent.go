@@ -24,7 +24,7 @@ func DescentOf(c CTE) (d *Descent, at Pos, why string) {
 		return nil, c.Name.At, "this recursive query isn't a UNION of a beginning and a step"
 	}
 	step, ok := u.Right.(*Select)
-	if !ok || (&Query{Body: u.Left}).RefersTo(c.Name) || step.Distinct || step.Group != nil || step.Having != nil || step.Top != nil || step.Windows != nil {
+	if !ok || (&Query{Body: u.Left}).RefersTo(c.Name) || step.Distinct || step.Group != nil || step.GroupAll || step.Having != nil || step.Qualify != nil || step.Top != nil || step.Windows != nil {
 		return nil, c.Name.At, "the step of this recursive query isn't a plain SELECT"
 	}
 	d.Union, d.Step = u, step

@@ -45,7 +45,7 @@ func (p *parser) strength() (op string, level int) {
 			return t.low, 4
 		case "~", "~*", "!~", "!~*":
 			return t.low, 5
-		case "||", "->", "->>", "#>", "#>>", "@>", "<@", "?", "&", "|":
+		case "||", "->", "->>", "#>", "#>>", "@>", "<@", "&&", "?", "&", "|":
 			return t.low, 6
 		case "+", "-":
 			return t.low, 7

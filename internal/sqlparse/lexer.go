@@ -42,7 +42,7 @@ type token struct {
 }
 
 // symbols are the operators and marks, the longest first.
-var symbols = []string{"->>", "#>>", "!~*", "->", "#>", "!~", "~*", "::", "<=", ">=", "<>", "!=", "||", "@>", "<@", "==",
+var symbols = []string{"->>", "#>>", "!~*", "->", "#>", "!~", "~*", "::", "<=", ">=", "<>", "!=", "||", "&&", "@>", "<@", "==",
 	"(", ")", "[", "]", ",", ";", ".", "+", "-", "*", "/", "%", "<", ">", "=", "~", "^", "?", "&", "|", ":"}
 
 // Faultf returns the error for the place at in a statement.
@@ -161,6 +161,9 @@ func (l *lexer) next() (token, error) {
 		return l.quote(t, text, '\'', "string")
 	case (r == 'E' || r == 'e') && strings.HasPrefix(rest[1:], "'"):
 		return l.escaped(t)
+	case strings.ContainsRune("rRnN", r) && strings.HasPrefix(rest[1:], "'"): // r'^\d' and N'text' are texts as they stand
+		l.skip(1)
+		return l.quote(t, text, '\'', "string")
 	case r == '"':
 		return l.quote(t, quoted, '"', "quoted name")
 	case r == '`':

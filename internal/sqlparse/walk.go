@@ -132,3 +132,11 @@ func Gathering(it Item, name string) (gathered []string) {
 	})
 	return gathered
 }
+
+// Among returns e as an IN, if it is X = ANY of elements; nil otherwise.
+func (e *Any) Among() *In {
+	if l, ok := e.List.(*Array); ok && e.Op == "=" && !e.All && len(l.Items) > 0 {
+		return &In{X: e.X, List: l.Items, At: e.At}
+	}
+	return nil
+}

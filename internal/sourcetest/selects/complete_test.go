@@ -9,6 +9,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlaggregate"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlidiom"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
@@ -56,7 +57,7 @@ func TestWriterIsComplete(t *testing.T) {
 		drawn[m[1]] = true
 	}
 	drawn["btrim"] = drawn["trim"]
-	for _, name := range slices.Concat(sqlexpr.FunctionNames(), sqlaggregate.WindowNames()) {
+	for _, name := range slices.Concat(sqlexpr.FunctionNames(), sqlaggregate.WindowNames(), sqlidiom.Names()) {
 		if !drawn[name] && notDrawn[name] == "" {
 			t.Errorf("no statement calls %s", name)
 		}

@@ -46,7 +46,7 @@ var forms = map[Kind][]string{
 		"({y} {+|-} interval '{1 month|1 year|7 days}')::date", "to_date('{2026-01-31|2024-02-29}', 'YYYY-MM-DD')",
 	},
 	JSON: {"({j}->'{tags|age|deep|none}')", "({j}->'tags'->{0|1})", "({j}#>'{{deep,x}}')", "jsonb_extract_path({j}, 'deep')", "{json_extract|jsonb_extract}({j}, '$.{deep|tags}')", "(json_extract_path(({j})::json, 'tags'))::jsonb",
-		"jsonb_build_object('tags', {i}, 'age', {t})", "jsonb_build_array({i}, {t}, {b})", "(json_build_object('age', {i}))::jsonb", "(json_build_array({t}))::jsonb", "{json_object('tags', |json_array(}{i})"},
+		"jsonb_build_object('none', {i}, 'age', {t})", "jsonb_build_array({i}, {t}, {b})", "(json_build_object('age', {i}))::jsonb", "(json_build_array({t}))::jsonb", "{json_object('tags', |json_array(}{i})"},
 	list: {"ARRAY[{i}, {i}]", "ARRAY[{i}]"},
 }
 
@@ -56,19 +56,22 @@ var foreign = map[Kind][]string{
 	Integer: {
 		"{year|month|day|dayofmonth|hour|minute|second|quarter|week|weekofyear|dayofyear|dayofweek}({s})", "datediff({s}, {s})", "{datediff|date_diff}({day|month|year}, {s}, {s})", "timestampdiff({DAY|MONTH|YEAR|HOUR}, {s}, {s})",
 		"{unix_timestamp|unixepoch}({s})", "instr({t}, {t})", "{locate|charindex}({t}, {t})", "len({t})", "json_array_length({j})", "div({i}, {i})", "{ifnull|nvl|max|min}({i}, {i})",
+		"{nvl2|if}({i}, {i}, {i})", "isnull({i}, {i})", "{zeroifnull|nullifzero}({i})", "decode({i}, 1, {i}, 7, 3, {i})", "{timestamp_diff|datetime_diff}({s}, {s}, {DAY|HOUR})", "date_diff({s}, {s}, {DAY|MONTH})", "{toyear|tomonth|tohour}({s})",
 		"{iif|if}({c}, {i}, {i})", "datepart('{year|month}', {s})", "({i} {DIV|MOD} {i})", "CAST({t} AS {signed|unsigned|int})", "round({d})::integer", "({d})::integer",
 	},
-	Double: {"julianday({s})", "round((log10(abs({d}) + 1)), 6)", "pow({d}, 2)", "truncate({d}, {0|1})", "round({d}, {0|1|2})", "CAST({i} AS {real|float|decimal})"},
+	Double: {"julianday({s})", "pi()", "safe_divide({i}, {i})", "round((log10(abs({d}) + 1)), 6)", "pow({d}, 2)", "truncate({d}, {0|1})", "round({d}, {0|1|2})", "CAST({i} AS {real|float|decimal})"},
 	Text: {
 		"{lcase|ucase}({t})", "mid({t}, {1|2}, {1|3})", "strftime('{%Y-%m|%Y-%m-%d|%H:%M|%w|%j|%s|%e %p}', {s})", "strftime('%Y-%m', {s}, '-7 days', 'start of month')",
+		"{format_date|format_timestamp|format_datetime}('{%Y-%m|%H:%M}', {s})", "{json_extract_scalar|json_extract_string}({j}, '$.age')", "json_unquote(json_extract({j}, '$.age'))",
 		"date_format({s}, '{%Y-%m-%d|%M %Y|%a %e %b|%h:%i %p|%c}')", "{monthname|dayname}({s})", "replicate({t}, {0|2})", "({j}->>'{deep|tags}')", "json_value({j}, '$.age')", "{json_type|json_typeof|jsonb_typeof}({j})",
 	},
-	Boolean: {"({i})", "iif({c}, {b}, {b})", "({j} IS {NULL|NOT NULL})"},
+	Boolean: {"({i})", "iif({c}, {b}, {b})", "{regexp_like|regexp_contains}({t}, r'{^[A-C]|o}')", "regexp_like({t}, 'O', '{i|c}')", "isnull({i})", "({j} IS {NULL|NOT NULL})"},
 	Instant: {
 		"{date_add|date_sub|adddate}({s}, INTERVAL {7 DAY|1 MONTH|2 HOUR})", "{dateadd|timestampadd}({day|hour|month}, {i} % 99, {s})", "datetime({s}, '{-7 days|start of month|+1 month}')", "timestamp({s})",
+		"{date_trunc|timestamp_trunc|datetime_trunc}({s}, {MONTH|DAY|ISOWEEK})", "{timestamp_add|timestamp_sub|datetime_add|datetime_sub}({s}, INTERVAL 3 DAY)", "{tostartofmonth|tostartofweek|tostartofday|tostartofhour}({s})",
 		"{getdate|sysdate|statement_timestamp|transaction_timestamp|clock_timestamp}()", "datetrunc({month|day}, {s})",
 	},
-	Day: {"date({s}, '{start of month|-1 day|start of year}')", "{curdate|today}()"},
+	Day: {"date({s}, '{start of month|-1 day|start of year}')", "last_day({s})", "todate({s})", "convert({date, |date,}{s})", "{curdate|today}()"},
 }
 
 // conditions are the conditions that aren't a comparison of two expressions.
@@ -99,8 +102,8 @@ var gathered = map[Kind][]string{
 
 // foreignAggregates are those of other databases.
 var foreignAggregates = map[Kind][]string{
-	Integer: {"count({i})"},
-	Double:  {"total({i})", "median({d})", "round(std({i} % 100), 3)"},
+	Integer: {"{countif|count_if}({c})", "{approx_count_distinct|approx_distinct|uniq|uniqexact}({i})", "sum({c})", "any_value({i})"},
+	Double:  {"total({i})", "avg({c})", "median({d})", "round(std({i} % 100), 3)"},
 	Text:    {"group_concat({t} ORDER BY {=} SEPARATOR '-')", "listagg({t}, ',') WITHIN GROUP (ORDER BY {=})"},
 	list:    {"json_group_array({i} ORDER BY {=} NULLS FIRST)"},
 }

@@ -1,0 +1,110 @@
+package sqlidiom
+
+import (
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// contained writes PostgreSQL's containment: list @> ARRAY[…], list && ARRAY[…], and json @> '{"a": 1}', of a column and
+// constants. The column is named once for each constant, but is no more than a name.
+func (t *taker) contained(e *sqlparse.Binary) sqlparse.Expr {
+	whole, part := e.L, e.R
+	switch e.Op {
+	case "<@":
+		whole, part = part, whole
+	case "@>":
+	case "&&":
+		if _, list := part.(*sqlparse.Array); !list {
+			whole, part = part, whole
+		}
+		if _, list := part.(*sqlparse.Array); !list {
+			t.fail(e.At, "AND joins conditions; list && ARRAY['a', 'b'] tests whether lists have an element in common", "&& is an operator of lists here, one of them written as ARRAY[…]")
+			return e
+		}
+	default:
+		return e
+	}
+	column, ok := whole.(*sqlparse.Name)
+	if !ok {
+		return e
+	}
+	switch part := part.(type) {
+	case *sqlparse.Array:
+		op := "and"
+		if e.Op == "&&" {
+			op = "or"
+		}
+		return elements(column, part, op, e.At)
+	case *sqlparse.Cast:
+		if s, ok := part.X.(*sqlparse.String); ok && (part.Type == "jsonb" || part.Type == "json") {
+			return members(column, s, e)
+		}
+	case *sqlparse.String:
+		return members(column, part, e)
+	}
+	return e
+}
+
+// most is how many constants are tested one by one.
+const most = 50
+
+// elements tests each element of part by itself. A null among the elements of the column doesn't make the answer unknown.
+func elements(column *sqlparse.Name, part *sqlparse.Array, op string, at sqlparse.Pos) sqlparse.Expr {
+	if len(part.Items) > most {
+		return &sqlparse.Binary{Op: "@>", L: column, R: part, At: at}
+	}
+	var all sqlparse.Expr = &sqlparse.Word{Text: map[string]string{"and": "true", "or": "false"}[op], At: at}
+	for i, x := range part.Items {
+		switch x.(type) {
+		case *sqlparse.String, *sqlparse.Number, *sqlparse.Param:
+		default:
+			return &sqlparse.Binary{Op: "@>", L: column, R: part, At: at}
+		}
+		var one sqlparse.Expr = &sqlparse.Is{X: &sqlparse.Any{X: x, Op: "=", List: column, At: at}, What: "true", At: at}
+		if i > 0 {
+			one = &sqlparse.Binary{Op: op, L: all, R: one, At: at}
+		}
+		all = one
+	}
+	null := []sqlparse.Expr{isNull(column, false, at)}
+	return &sqlparse.Case{When: null, Then: []sqlparse.Expr{&sqlparse.Word{Text: "null", At: at}}, Else: all, At: at}
+}
+
+// members tests each member of an object of texts, numbers and booleans. Other constants are left as they are: the operator
+// is refused then.
+func members(column *sqlparse.Name, s *sqlparse.String, e *sqlparse.Binary) sqlparse.Expr {
+	v, err := value.Read([]byte(s.Text), 2)
+	if err != nil || v.Kind() != value.Object || len(v.Members()) > most {
+		return e
+	}
+	var all sqlparse.Expr
+	and := func(x sqlparse.Expr) {
+		if all != nil {
+			x = &sqlparse.Binary{Op: "and", L: all, R: x, At: e.At}
+		}
+		all = x
+	}
+	for _, m := range v.Members() {
+		at := func(op string) sqlparse.Expr {
+			return &sqlparse.Binary{Op: op, L: column, R: text(m.Name, e.At), At: e.At}
+		}
+		kind, want := "string", sqlparse.Expr(text(m.Value.Text(), e.At))
+		found := at("->>")
+		switch {
+		case m.Value.Kind() == value.String:
+		case m.Value.IsNumber():
+			kind, want, found = "number", &sqlparse.Cast{X: text(m.Value.String(), e.At), Type: "numeric", At: e.At}, &sqlparse.Cast{X: found, Type: "numeric", At: e.At}
+		case m.Value.Kind() == value.Bool:
+			kind, want = "boolean", text(m.Value.String(), e.At)
+		default:
+			return e
+		}
+		and(&sqlparse.Binary{Op: "=", L: &sqlparse.Call{Name: "jsonb_typeof", Args: []sqlparse.Expr{at("->")}, At: e.At}, R: text(kind, e.At), At: e.At})
+		and(&sqlparse.Binary{Op: "=", L: found, R: want, At: e.At})
+	}
+	if all == nil {
+		return e
+	}
+	null := []sqlparse.Expr{isNull(column, false, e.At)}
+	return &sqlparse.Case{When: null, Then: []sqlparse.Expr{&sqlparse.Word{Text: "null", At: e.At}}, Else: &sqlparse.Is{X: all, What: "true", At: e.At}, At: e.At}
+}

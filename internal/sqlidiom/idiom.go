@@ -1,0 +1,120 @@
+// Package sqlidiom takes forms that other databases have for what PostgreSQL's SELECT says another way.
+//
+//	*sqlparse.Query, with NVL2(a, b, c) → the same, with CASE WHEN a IS NOT NULL THEN b ELSE c END
+//
+// Only forms with one meaning are taken. A form is written as others without any of its parts twice, so that no
+// statement grows. The rest of the program knows none of them.
+package sqlidiom
+
+import (
+	"reflect"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+)
+
+// Take writes the idioms in q as what they mean. An idiom with a part whose meaning isn't known is an error.
+func Take(q *sqlparse.Query) error {
+	t := &taker{}
+	t.in(reflect.ValueOf(q))
+	return t.err
+}
+
+// A taker has the first error.
+type taker struct{ err error }
+
+func (t *taker) fail(at sqlparse.Pos, suggestion, format string, args ...any) {
+	if t.err == nil {
+		f := sqlparse.Faultf(at, format, args...)
+		f.Suggestion = suggestion
+		t.err = f
+	}
+}
+
+// in replaces the expressions in v, from the inside out; queries inside of expressions are gone through as well.
+func (t *taker) in(v reflect.Value) {
+	if !v.IsValid() {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Interface:
+		if v.IsNil() {
+			return
+		}
+		t.in(v.Elem())
+		if e, ok := v.Interface().(sqlparse.Expr); ok && v.CanSet() {
+			v.Set(reflect.ValueOf(t.expression(e)))
+		}
+	case reflect.Pointer:
+		if v.IsNil() {
+			return
+		}
+		t.in(v.Elem())
+		if s, ok := v.Interface().(*sqlparse.Select); ok {
+			t.unnested(s)
+			qualified(s)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			t.in(v.Index(i))
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[sqlparse.Item]() {
+			t.item(v)
+			return
+		}
+		for i := range v.NumField() {
+			t.in(v.Field(i))
+		}
+	}
+}
+
+// item replaces the expression of a select list, whose column keeps the name of what was written.
+func (t *taker) item(v reflect.Value) {
+	it := v.Addr().Interface().(*sqlparse.Item)
+	before, named := it.Title()
+	t.in(v.FieldByName("X"))
+	if after, _ := it.Title(); after != before && named == nil {
+		it.Alias = &sqlparse.Ident{Text: before, Quoted: true, At: it.X.Pos()}
+	}
+}
+
+// expression returns what e means.
+func (t *taker) expression(e sqlparse.Expr) sqlparse.Expr {
+	switch e := e.(type) {
+	case *sqlparse.Call:
+		if of, ok := calls[e.Name]; ok && of.least <= len(e.Args) && len(e.Args) <= of.most && !e.Star {
+			out := of.take(t, e)
+			if _, call := out.(*sqlparse.Call); out != nil && (call || e.Over == nil && e.Filter == nil && !e.Distinct && e.Order == nil && e.Within == nil) {
+				return out
+			}
+		}
+	case *sqlparse.Binary:
+		return t.contained(e)
+	}
+	return e
+}
+
+// qualified writes the windows that names in QUALIFY stand for in their place: the select list names them.
+func qualified(s *sqlparse.Select) {
+	if s.Qualify == nil {
+		return
+	}
+	named := &renaming{}
+	for _, it := range s.Items {
+		if it.Alias != nil && windowed(it.X) {
+			named.items = append(named.items, it)
+		}
+	}
+	named.in(reflect.ValueOf(&s.Qualify))
+}
+
+// windowed reports whether x has a window function.
+func windowed(x any) bool {
+	found := false
+	sqlparse.Walk(x, func(e sqlparse.Expr) bool {
+		c, ok := e.(*sqlparse.Call)
+		found = found || ok && c.Over != nil
+		return !found
+	})
+	return found
+}

@@ -1,0 +1,75 @@
+package sqlidiom_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlidiom"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+)
+
+// TestMeanings checks that an idiom is the same statement as what it means.
+func TestMeanings(t *testing.T) {
+	for _, tt := range []struct{ idiom, means string }{
+		{"nvl2(a, 1, 2)", "CASE WHEN a IS NOT NULL THEN 1 ELSE 2 END"},
+		{"isnull(a, 1)", "coalesce(a, 1)"},
+		{"isnull(a)", "a IS NULL"},
+		{"countif(a > 1)", "count(*) FILTER (WHERE a > 1)"},
+		{"countif(a > 1) FILTER (WHERE b)", "count(*) FILTER (WHERE b AND a > 1)"},
+		{"countif(a) OVER (PARTITION BY b)", "count(*) FILTER (WHERE a) OVER (PARTITION BY b)"},
+		{"decode(a, 1, 'x', 2, 'y', 'z')", "CASE a WHEN 1 THEN 'x' WHEN 2 THEN 'y' ELSE 'z' END"},
+		{"decode(a, b, 'x')", "decode(a, b, 'x')"},
+		{"regexp_like(a, '^x', 'i')", "a ~* '^x'"},
+		{"regexp_like(a, '^x', 'm')", "regexp_like(a, '^x', 'm')"},
+		{"date_trunc(a, MONTH)", "date_trunc('month', a)"},
+		{"date_trunc(a, ISOWEEK)", "date_trunc('week', a)"},
+		{"date_trunc('month', a)", "date_trunc('month', a)"},
+		{"date_trunc(a, b)", "date_trunc(a, b)"},
+		{"date_diff(a, b, DAY)", "datediff(DAY, b, a)"},
+		{"convert(date, a)", "CAST(a AS date)"},
+		{"convert(a, varchar(2))", "convert(a, varchar(2))"},
+		{"nvl2(nvl2(a, 1, 2), 3, 4)", "CASE WHEN CASE WHEN a IS NOT NULL THEN 1 ELSE 2 END IS NOT NULL THEN 3 ELSE 4 END"},
+		{"nvl2(a, 1, 2) OVER ()", "nvl2(a, 1, 2) OVER ()"},
+		{"l && ARRAY['x']", "CASE WHEN l IS NULL THEN NULL ELSE ('x' = ANY (l)) IS TRUE END"},
+		{"f(l) @> ARRAY['x']", "f(l) @> ARRAY['x']"},
+		{"l @> ARRAY[f(1)]", "l @> ARRAY[f(1)]"},
+		{"(SELECT isnull(a, 1) FROM t)", "(SELECT coalesce(a, 1) AS isnull FROM t)"},
+	} {
+		if got, want := taken(t, tt.idiom), taken(t, tt.means); got != want {
+			t.Errorf("%s is\n%s, want\n%s", tt.idiom, got, want)
+		}
+	}
+}
+
+// taken returns a text that is the same for expressions that mean the same.
+func taken(t *testing.T, expr string) string {
+	t.Helper()
+	q, err := sqlparse.Parse("SELECT " + expr + " AS x FROM t")
+	if err != nil {
+		t.Fatal(expr, err)
+	}
+	if err := sqlidiom.Take(q); err != nil {
+		t.Fatal(expr, err)
+	}
+	s := q.Body.(*sqlparse.Select)
+	s.Items[0].Text = ""
+	text := sqlparse.Key(s.Items[0].X, (*sqlparse.Name).Written)
+	if sub, ok := s.Items[0].X.(*sqlparse.Sub); ok {
+		inner := sub.Query.Body.(*sqlparse.Select).Items[0]
+		text = inner.Alias.Text + sqlparse.Key(inner.X, (*sqlparse.Name).Written)
+	}
+	return text
+}
+
+// TestGrowth checks that what idioms mean isn't longer than a few times their text, however they are nested.
+func TestGrowth(t *testing.T) {
+	for _, idiom := range []string{"nvl2(@, 1, 2)", "isnull(@, 1)", "decode(@, 1, 2, 3, 4, 5)", "safe_divide(@, 2)", "last_day(@)", "date_trunc(@, MONTH)", "regexp_like(@, 'a')", "isnull(@)"} {
+		text := "a"
+		for range 40 {
+			text = strings.ReplaceAll(idiom, "@", text)
+		}
+		if n := len(taken(t, text)); n > 100_000 {
+			t.Errorf("%s, nested 40 times, has a key of %d bytes", idiom, n)
+		}
+	}
+}

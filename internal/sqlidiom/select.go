@@ -1,0 +1,92 @@
+package sqlidiom
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+)
+
+// A renaming puts the expressions of items in the place of their names.
+type renaming struct{ items []sqlparse.Item }
+
+// in replaces names in v, but not in queries inside of it, where they may mean something else.
+func (n *renaming) in(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Interface:
+		if v.IsNil() {
+			return
+		}
+		if name, ok := v.Interface().(*sqlparse.Name); ok && v.CanSet() && len(name.Parts) == 1 {
+			for _, it := range n.items {
+				if strings.EqualFold(it.Alias.Text, name.Parts[0].Text) {
+					v.Set(reflect.ValueOf(it.X))
+				}
+			}
+			return
+		}
+		n.in(v.Elem())
+	case reflect.Pointer:
+		if _, query := v.Interface().(*sqlparse.Query); !v.IsNil() && !query {
+			n.in(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			n.in(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			n.in(v.Field(i))
+		}
+	}
+}
+
+// spread are the functions that make records of a list.
+var spread = map[string]bool{"unnest": true, "jsonb_array_elements": true, "json_array_elements": true, "jsonb_array_elements_text": true, "json_array_elements_text": true}
+
+// unnested moves a list that an item of s spreads over records into FROM, where it means the same as long as no window
+// function counts the records, and no other list is beside it.
+func (t *taker) unnested(s *sqlparse.Select) {
+	var list *sqlparse.Item
+	for i := range s.Items {
+		if c, ok := s.Items[i].X.(*sqlparse.Call); ok && spread[c.Name] && c.Over == nil && len(c.Args) == 1 {
+			if list != nil {
+				return
+			}
+			list = &s.Items[i]
+		}
+	}
+	if list == nil || windowed(s.Items) || s.Qualify != nil {
+		return
+	}
+	c := list.X.(*sqlparse.Call)
+	if aggregated(c.Args) {
+		return
+	}
+	const table, column = "spread list", "element"
+	written := key(c)
+	element := &sqlparse.Name{Parts: []sqlparse.Ident{{Text: table, Quoted: true, At: c.At}, {Text: column, Quoted: true, At: c.At}}}
+	if list.Alias == nil {
+		list.Alias = &sqlparse.Ident{Text: c.Name, Quoted: true, At: c.At}
+	}
+	list.X = element
+	for i, e := range s.Group {
+		if key(e) == written {
+			s.Group[i] = element
+		}
+	}
+	s.From = append(s.From, &sqlparse.Function{Call: c, Alias: sqlparse.Alias{Name: &sqlparse.Ident{Text: table, Quoted: true, At: c.At}, Columns: []sqlparse.Ident{{Text: column, Quoted: true, At: c.At}}}})
+}
+
+func key(e sqlparse.Expr) string { return sqlparse.Key(e, (*sqlparse.Name).Written) }
+
+// aggregated reports whether x gathers a list of the records of a group: such a list is spread after the groups are made.
+func aggregated(x any) bool {
+	found := false
+	sqlparse.Walk(x, func(e sqlparse.Expr) bool {
+		c, ok := e.(*sqlparse.Call)
+		found = found || ok && strings.HasSuffix(c.Name, "_agg")
+		return !found
+	})
+	return found
+}

@@ -1,0 +1,130 @@
+package sqlparse
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// selected reads what follows SELECT, clause by clause in the order that SQL requires; at is the place of the word. Clauses that aren't
+// supported (INTO) are refused by name, with what takes their place.
+func (p *parser) selected(at Pos) *Select {
+	s := &Select{At: at}
+	if p.word("top") { // TOP n, as SQL Server has it, is a LIMIT
+		s.Top = p.binary(11)
+	}
+	switch {
+	case p.word("distinct", "on"):
+		s.Distinct = true
+		p.mark("(")
+		s.On = p.exprs()
+		p.mark(")")
+	case p.word("distinct"):
+		s.Distinct = true
+	default:
+		p.word("all")
+	}
+	p.commas(func() { s.Items = append(s.Items, p.item()) })
+	if t := p.peek(); p.word("into") {
+		p.fail(t.at, "INTO can't be used here: a statement only reads")
+	}
+	if p.word("from") {
+		p.commas(func() { s.From = append(s.From, p.from()) })
+	}
+	if p.word("where") {
+		s.Where = p.expr()
+	}
+	if p.word("group", "by") {
+		p.levels("grouping", "sets")
+		if all := p.word("all"); all && p.clauseEnds() {
+			s.GroupAll = true
+		} else {
+			s.Group = p.exprs()
+		}
+		p.levels("with", "rollup")
+	}
+	if p.word("having") {
+		s.Having = p.expr()
+	}
+	if p.word("qualify") { // before or after WINDOW
+		s.Qualify = p.expr()
+	}
+	if p.word("window") {
+		p.commas(func() {
+			w := NamedWindow{Name: p.name("the name of a window")}
+			p.expect("as")
+			w.Window = *p.window()
+			s.Windows = append(s.Windows, w)
+		})
+	}
+	if s.Qualify == nil && p.word("qualify") {
+		s.Qualify = p.expr()
+	}
+	return s
+}
+
+// item reads one item of a select list, with its text, which names the column if nothing else does.
+func (p *parser) item() Item {
+	from := p.peek().from
+	x := p.expr()
+	it := Item{X: x, Text: strings.Join(strings.Fields(p.src[from:p.all[p.i-1].to]), " ")}
+	if star, ok := x.(*Star); ok {
+		p.except(star)
+		return it
+	}
+	it.Alias = p.alias()
+	return it
+}
+
+// levels refuses groups of several levels, if the words are next.
+func (p *parser) levels(words ...string) {
+	if p.is(words...) {
+		f := Faultf(p.peek().at, "%s isn't there", strings.ToUpper(strings.Join(words, " ")))
+		f.Code, f.Suggestion = problem.Unsupported, "UNION ALL one grouped query for each level"
+		panic(f)
+	}
+}
+
+// except reads the columns that * EXCEPT (a, b) and * EXCLUDE a leave out. An EXCEPT before a query is that of sets.
+func (p *parser) except(star *Star) {
+	open, after := p.ahead(1), p.ahead(2)
+	listed := open.kind == symbol && open.low == "(" && (after.kind == quoted || after.kind == word && !reserved[after.low] && after.low != "values")
+	switch {
+	case (p.is("except") || p.is("exclude")) && listed:
+		p.i += 2
+		p.commas(func() { star.Except = append(star.Except, p.name("a column name")) })
+		p.mark(")")
+	case p.word("exclude"):
+		star.Except = []Ident{p.name("a column name")}
+	}
+}
+
+// clauseEnds reports whether what is next ends a clause.
+func (p *parser) clauseEnds() bool {
+	t := p.peek()
+	return t.kind == end || t.kind == symbol && (t.low == ")" || t.low == ";") ||
+		t.kind == word && slices.Contains([]string{"having", "qualify", "window", "order", "limit", "offset", "fetch", "union", "intersect", "except", "minus"}, t.low)
+}
+
+// alias reads [AS] name, or nothing.
+func (p *parser) alias() *Ident {
+	if p.word("as") {
+		t := p.peek()
+		if t.kind == text { // 'alias' is taken by MySQL and SQLite
+			p.i++
+			return &Ident{Text: t.text, Quoted: true, At: t.at}
+		}
+		if t.kind == word {
+			p.i++
+			return &Ident{Text: t.text, At: t.at}
+		}
+		n := p.name("a name")
+		return &n
+	}
+	if t := p.peek(); t.kind == quoted || t.kind == word && !reserved[t.low] {
+		n := p.name("a name")
+		return &n
+	}
+	return nil
+}
