@@ -75,6 +75,7 @@ func TestGatheredTooMuch(t *testing.T) {
 	}{
 		{"SELECT string_agg(c.name, ', ') AS names FROM customers c", nil},
 		{"SELECT t.names, t.n FROM (SELECT string_agg(repeat('x', 1000), '') AS names, count(*) AS n FROM generate_series(1, 6000) AS s(i)) AS t", []string{"names" + why}},
+		{"SELECT length(t.names) AS long FROM (SELECT string_agg(repeat('x', 1000), '') AS names FROM generate_series(1, 6000) AS s(i)) AS t", []string{"long" + why}},
 		{"SELECT string_agg(repeat('x', 1000), '') AS names, array_agg(i) AS list FROM generate_series(1, 6000) AS s(i) WHERE i < 0", []string{"names" + why, "list" + why}},
 	} {
 		args := value.OfObject([]value.Member{{Name: "sql", Value: value.OfString(tt.sql)}})

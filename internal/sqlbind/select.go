@@ -95,7 +95,7 @@ func (r *rel) outputs(items []sqlparse.Item) ([]output, error) {
 		star, ok := it.X.(*sqlparse.Star)
 		if !ok {
 			out = append(out, output{it.X, r.nameOf(it)})
-			r.known.Gathered = append(r.known.Gathered, sqlparse.Gathering(it, r.nameOf(it))...)
+			r.known.Gathered = append(r.known.Gathered, sqlparse.Gathering(it, r.nameOf(it), r.known.Gathered)...)
 			continue
 		}
 		n := len(out)

@@ -3,6 +3,7 @@ package sqlparse
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -119,12 +120,17 @@ func Queried(e Expr) bool {
 }
 
 // Gathering returns the name of a column whose expression has a list or a joined text of the values of a group, which has
-// a bound; nil for another.
-func Gathering(it Item, name string) (gathered []string) {
+// a bound, or a column that inner queries gathered; nil for another.
+func Gathering(it Item, name string, inner []string) (gathered []string) {
 	Walk(it.X, func(e Expr) bool {
-		if c, ok := e.(*Call); ok {
-			switch c.Name {
+		switch e := e.(type) {
+		case *Call:
+			switch e.Name {
 			case "string_agg", "group_concat", "listagg", "array_agg", "json_agg", "jsonb_agg", "json_group_array":
+				gathered = []string{name}
+			}
+		case *Name:
+			if slices.Contains(inner, e.Parts[len(e.Parts)-1].Text) {
 				gathered = []string{name}
 			}
 		}

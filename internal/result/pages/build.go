@@ -272,9 +272,14 @@ func (b *builder) missing() {
 	p := b.page
 	for i, name := range p.Columns {
 		if slices.Contains(b.plan.Gathered, name) && slices.ContainsFunc(p.rows, func(r value.Row) bool { return r[i].IsNull() }) {
-			p.Missing = append(p.Missing, fmt.Sprintf("%s is null for a group without values, and for one with more than about 4 MB of them: narrow the group with WHERE, gather left(x, 100), or count(x)", name))
+			p.Missing = append(p.Missing, nullOf(name))
 		}
 	}
+}
+
+// nullOf says why a list or a joined text of a group may be null.
+func nullOf(name string) string {
+	return name + " is null for a group without values, and for one with more than about 4 MB of them: narrow the group with WHERE, gather left(x, 100), or count(x)"
 }
 
 // longestPlace is the maximum size in bytes of a place in the order that a cursor can hold.

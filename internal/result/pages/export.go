@@ -50,7 +50,7 @@ func Export(out io.Writer, rows redact.Rows, o ExportOptions) (Exported, error) 
 	if err := e.choose(); err != nil {
 		return Exported{}, err
 	}
-	e.done.Notes = plan.Notes
+	e.done.Notes = slices.Clone(plan.Notes)
 	if o.Format != JSONLines {
 		if err := e.write(e.sheet.append(nil, header(e.done.Headers))); err != nil {
 			return e.done, err
@@ -68,6 +68,9 @@ func Export(out io.Writer, rows redact.Rows, o ExportOptions) (Exported, error) 
 			return e.done, err
 		}
 	}
+	for _, i := range e.missing {
+		e.done.Notes = append(e.done.Notes, nullOf(plan.Columns[i].Path.String()))
+	}
 	return e.done, e.write(e.sheet.end(nil))
 }
 
@@ -81,6 +84,7 @@ type exporter struct {
 	columns []selected
 	sizes   []size        // by column, of what was written
 	whole   bool          // records are written as JSON, without chosen columns
+	missing []int         // the lists and joined texts of groups that are null in a record
 	written int           // bytes
 	line    []byte        // reused for each record
 	cells   []value.Value // likewise
@@ -172,6 +176,11 @@ func (e *exporter) unknown(c Selection) error {
 func (e *exporter) add(row value.Row) error {
 	if err := e.tooLong(row); err != nil {
 		return err
+	}
+	for i, v := range row {
+		if v.IsNull() && !slices.Contains(e.missing, i) && slices.Contains(e.plan.Gathered, e.plan.Columns[i].Path.String()) {
+			e.missing = append(e.missing, i)
+		}
 	}
 	line := e.line[:0]
 	if e.whole {
