@@ -170,7 +170,7 @@ func windowed(text, over string) string {
 // aggregates reports whether name is a function that dialects use in Accumulate over the records of a group.
 func aggregates(name string) bool {
 	switch strings.ToLower(name) {
-	case "count", "sum", "fsum", "min", "max", "bool_and", "bool_or", "stddev_pop", "stddev_samp",
+	case "count", "sum", "total", "fsum", "min", "max", "bool_and", "bool_or", "stddev_pop", "stddev_samp",
 		expr.SQLiteSum, expr.SQLiteSum + expr.SQLiteOfDecimals, expr.SQLiteAvg, expr.SQLiteStdDevPop, expr.SQLiteStdDevSamp:
 		return true
 	}
