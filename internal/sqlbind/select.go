@@ -40,6 +40,7 @@ func (b *binder) selected(s *sqlparse.Select, order []sqlparse.Order, outer *rel
 	for i := range order {
 		order[i].X = meant(order[i].X, outputs, r, true)
 	}
+	r.noteEnums(s.Where, s.Having, s.Qualify, outputs, order)
 	if err := r.groups(s, outputs, order); err != nil {
 		return nil, err
 	}
