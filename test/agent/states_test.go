@@ -12,7 +12,7 @@ func TestStates(t *testing.T) {
 		"open":   "did you mean Backlog, Todo or InProgress?",
 		"closed": "did you mean Done or Cancelled?",
 		"FIXED":  "did you mean Done?",
-		"wip":    "they are Backlog, Todo, InProgress, Review, Done, Cancelled",
+		"wip":    "which are Backlog, Todo, InProgress, Review, Done, Cancelled",
 		"done":   "did you mean Done?",
 		"Revew":  "did you mean Review?",
 	} {
