@@ -240,11 +240,14 @@ func interfereUpTo(t *testing.T, least int, open func(name string, twin bool) si
 	}
 	t.Logf("%+v", got)
 	// Calls that are all refused, or all empty, would prove nothing.
-	answered, pages := got.calls/3, got.calls/100
+	answered, records, pages := got.calls/3, got.calls/10, got.calls/100
+	if testing.Short() { // of a hundred calls a third more or less are answered
+		answered, records = answered/2, records/2
+	}
 	if os.Getenv("BAILIWICK_TOOL") != "" { // the long form of one tool, which may have no pages
 		answered, pages = got.calls/5, 0
 	}
-	if differ == 0 && (got.answered < answered || got.records < got.calls/10 || got.pages < pages) {
+	if differ == 0 && (got.answered < answered || got.records < records || got.pages < pages) {
 		t.Errorf("too little was compared: %+v", got)
 	}
 	for _, form := range formsAsked() {
