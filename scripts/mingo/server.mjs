@@ -245,7 +245,7 @@ const commands = {
     const nextBatch = at.rest.splice(0, cmd.batchSize ?? 1000);
     const done = at.rest.length === 0;
     if (done) cursors.delete(BigInt(cmd.getMore.toString()));
-    return { cursor: { id: done ? BSON.Long.ZERO : cmd.getMore, ns: at.ns, nextBatch }, ok: 1 };
+    return { cursor: { id: done ? BSON.Long.ZERO : BSON.Long.fromBigInt(BigInt(cmd.getMore.toString())), ns: at.ns, nextBatch }, ok: 1 };
   },
   killCursors: (_, cmd) => {
     for (const id of cmd.cursors) cursors.delete(BigInt(id.toString()));

@@ -148,7 +148,11 @@ func (r *reading) keys(ctx context.Context, t *policy.Through) (bson.A, error) {
 // when ctx does; the driver sends the deadline as maxTimeMS.
 func (s *Source) aggregate(ctx context.Context, db *mongo.Database, c mongogen.Command, each func(bson.Raw) error) error {
 	name := comment()
-	command := bson.D{{Key: "aggregate", Value: c.Collection}, {Key: "pipeline", Value: c.Pipeline}, {Key: "cursor", Value: bson.D{{Key: "batchSize", Value: int32(batch)}}},
+	size := batches{most: batch}
+	if s.level != mongogen.MongoDB {
+		size.most = 1
+	}
+	command := bson.D{{Key: "aggregate", Value: c.Collection}, {Key: "pipeline", Value: c.Pipeline}, {Key: "cursor", Value: bson.D{{Key: "batchSize", Value: size.most}}},
 		{Key: "allowDiskUse", Value: true}, {Key: "comment", Value: name}}
 	if s.level == mongogen.MongoDB {
 		command = append(command, bson.E{Key: "collation", Value: bson.D{{Key: "locale", Value: "simple"}}})
@@ -162,6 +166,10 @@ func (s *Source) aggregate(ctx context.Context, db *mongo.Database, c mongogen.C
 	}
 	defer closed(cursor)
 	for cursor.Next(ctx) {
+		size.largest = max(size.largest, len(cursor.Current))
+		if cursor.RemainingBatchLength() == 0 {
+			cursor.SetBatchSize(size.next())
+		}
 		if err := each(cursor.Current); err != nil {
 			return err
 		}
@@ -169,8 +177,24 @@ func (s *Source) aggregate(ctx context.Context, db *mongo.Database, c mongogen.C
 	return cursor.Err()
 }
 
-// batch is the number of documents that the server returns at a time.
-const batch = 1000
+// The number of documents that a server returns at a time. MongoDB ends a batch at 16 MB by itself. FerretDB doesn't, and refuses one of more
+// than 48 MB: there the first batch is one document, and the next ones grow as far as the documents met allow.
+const (
+	batch      = 1000
+	batchBytes = 16 << 20
+)
+
+// batches are the sizes of the batches of a cursor.
+type batches struct {
+	most    int32 // documents of the last one
+	largest int   // the bytes of the largest document so far
+}
+
+// next returns the size of the next batch.
+func (b *batches) next() int32 {
+	b.most = min(4*b.most, batch, int32(max(batchBytes/max(b.largest, 1), 1)))
+	return b.most
+}
 
 func closed(c *mongo.Cursor) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
