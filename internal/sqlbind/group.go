@@ -80,7 +80,7 @@ func ungathered(outputs []output) []sqlparse.Expr {
 		case *sqlparse.Number, *sqlparse.String, *sqlparse.Word:
 			continue
 		}
-		if sqlexpr.AggregateIn(o.x) == nil && !windowedIn(o.x) {
+		if sqlexpr.AggregateIn(o.x) == nil && !sqlparse.Windowed(o.x) {
 			by = append(by, o.x)
 		}
 	}

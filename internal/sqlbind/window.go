@@ -12,17 +12,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// windowedIn reports whether x has a window function.
-func windowedIn(x any) bool {
-	found := false
-	sqlparse.Walk(x, func(e sqlparse.Expr) bool {
-		c, ok := e.(*sqlparse.Call)
-		found = found || ok && c.Over != nil
-		return !found
-	})
-	return found
-}
-
 // windowed adds the window functions in a select list, its order and its QUALIFY: a stage for each partition and order.
 func (r *rel) windowed(outputs []output, order []sqlparse.Order, qualify sqlparse.Expr) error {
 	var calls []*sqlparse.Call

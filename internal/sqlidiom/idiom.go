@@ -101,20 +101,9 @@ func qualified(s *sqlparse.Select) {
 	}
 	named := &renaming{}
 	for _, it := range s.Items {
-		if it.Alias != nil && windowed(it.X) {
+		if it.Alias != nil && sqlparse.Windowed(it.X) {
 			named.items = append(named.items, it)
 		}
 	}
 	named.in(reflect.ValueOf(&s.Qualify))
-}
-
-// windowed reports whether x has a window function.
-func windowed(x any) bool {
-	found := false
-	sqlparse.Walk(x, func(e sqlparse.Expr) bool {
-		c, ok := e.(*sqlparse.Call)
-		found = found || ok && c.Over != nil
-		return !found
-	})
-	return found
 }

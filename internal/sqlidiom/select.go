@@ -56,7 +56,7 @@ func (t *taker) unnested(s *sqlparse.Select) {
 			list = &s.Items[i]
 		}
 	}
-	if list == nil || windowed(s.Items) || s.Qualify != nil {
+	if list == nil || sqlparse.Windowed(s.Items) || s.Qualify != nil {
 		return
 	}
 	c := list.X.(*sqlparse.Call)

@@ -11,6 +11,17 @@ import (
 // for which visit returns true. It doesn't go into sub-queries.
 func Walk(x any, visit func(Expr) bool) { walk(reflect.ValueOf(x), visit) }
 
+// Windowed reports whether x has a window function outside of its sub-queries.
+func Windowed(x any) bool {
+	found := false
+	Walk(x, func(e Expr) bool {
+		c, ok := e.(*Call)
+		found = found || ok && c.Over != nil
+		return !found
+	})
+	return found
+}
+
 // walk calls visit for the expressions in v, and goes into every field, element and interface, but not into a Query: its names are
 // those of another scope. Reflection keeps it complete when a kind of expression gets a new field.
 func walk(v reflect.Value, visit func(Expr) bool) {
