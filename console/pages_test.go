@@ -117,7 +117,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestFilters keeps a filter under a name, which stands beside the queue until it is forgotten, and is text whatever it is.
+// TestFilters saves a filter under a name, finds it beside the queue, and removes it. A name with markup is shown as text.
 func TestFilters(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), nil)
 	b := w.signedIn(t, "rosa")

@@ -210,6 +210,7 @@ func (ix *Index) names(text string) bool {
 	return false
 }
 
+// forms adds stems as forms of the term, each with a part of its idf.
 func (ix *Index) forms(t *term, stems []string, part float64) {
 	for _, stem := range stems {
 		ix.form(t, stem, part)
