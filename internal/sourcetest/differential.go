@@ -48,7 +48,9 @@ func Differential(t *testing.T, open Open, limits Limits, oracle Oracle, show fu
 	}
 }
 
-// Rounds sets how many random queries rapid asks: short, unless BAILIWICK_SOAK sets another number.
+// Rounds sets how many random queries rapid asks: short, unless BAILIWICK_SOAK sets another number. The short form draws
+// the same queries each time, so that a failure is one of the change at hand; the long form draws new ones, or those of
+// -rapid.seed.
 func Rounds(t *testing.T, short int) int {
 	t.Helper()
 	n := short
@@ -58,7 +60,11 @@ func Rounds(t *testing.T, short int) int {
 			t.Fatalf("BAILIWICK_SOAK=%s: %v", soak, err)
 		}
 	}
-	for name, to := range map[string]string{"rapid.checks": strconv.Itoa(n), "rapid.nofailfile": "true"} {
+	flags := map[string]string{"rapid.checks": strconv.Itoa(n), "rapid.nofailfile": "true"}
+	if os.Getenv("BAILIWICK_SOAK") == "" && flag.Lookup("rapid.seed").Value.String() == "0" {
+		flags["rapid.seed"] = "1"
+	}
+	for name, to := range flags {
 		set := flag.Lookup(name)
 		before := set.Value.String()
 		if err := set.Value.Set(to); err != nil {

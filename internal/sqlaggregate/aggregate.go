@@ -129,8 +129,7 @@ func (b *binder) filtered(c *sqlparse.Call, x sqlexpr.Node) (sqlexpr.Node, error
 		return x, err
 	}
 	e := x.JSONOr()
-	x.Expr = plan.Case{If: []plan.Expr{holds.Yes}, Then: []plan.Expr{e}, Else: plan.Const{T: e.Type()}, T: e.Type()}
-	x.Column, x.Constant = nil, false
+	x.Compute(plan.Case{If: []plan.Expr{holds.Yes}, Then: []plan.Expr{e}, Else: plan.Const{T: e.Type()}, T: e.Type()})
 	return x, nil
 }
 
@@ -168,7 +167,7 @@ func (b *binder) sums(c *sqlparse.Call, x *sqlexpr.Node) (Aggregate, error) {
 		return Aggregate{}, sqlexpr.Unsupported(c.At, fmt.Sprintf("write %s(CAST(… AS double precision)) if the texts are numbers", c.Name), "%s takes numbers, not texts", c.Name)
 	}
 	if x.Kind() == schema.Boolean && (c.Name == "sum" || c.Name == "avg" || c.Name == "total") { // how many are true, as MySQL and SQLite have it
-		x.Expr, x.Column = plan.Convert{X: x.Expr, T: schema.Integer}, nil
+		x.Compute(plan.Convert{X: x.Expr, T: schema.Integer})
 	}
 	t := schema.Double
 	if k := x.Kind(); k == schema.Integer || k == schema.Decimal {

@@ -115,7 +115,7 @@ func (r *rel) windowStage(w *sqlparse.Window, calls []*sqlparse.Call) error {
 		}
 		if o.Nulls == "last" && !o.Desc || o.Nulls == "first" && o.Desc {
 			null := x
-			null.Expr, null.Column = sqlexpr.IsNull(x.JSONOr()), nil
+			null.Compute(sqlexpr.IsNull(x.JSONOr()))
 			terms, desc = append(terms, null), append(desc, o.Desc)
 		}
 		terms, desc = append(terms, x), append(desc, o.Desc)

@@ -76,9 +76,9 @@ func Bind(b *sqlexpr.Binder, f *sqlparse.Function, shape *plan.Shape, keep bool)
 	u.Shape.Order = append(slices.Clone(shape.Order), plan.Place{Column: n + 1})
 	element := typed.Node{Expr: plan.Ref{Column: n, T: schema.JSON}, Column: &u.Shape.Columns[n], At: sqlexpr.At(c.At)}
 	if strings.HasSuffix(c.Name, "_text") {
-		element.Expr, element.Column = plan.Convert{X: element.Expr, T: schema.String}, nil
+		element.Compute(plan.Convert{X: element.Expr, T: schema.String})
 	} else if item := x.Item(element.Expr); item.Type() == schema.Integer {
-		element.Expr, element.Column = item, nil
+		element.Compute(item)
 	}
 	number := plan.Apply{Op: plan.Add, Args: []plan.Expr{plan.Ref{Column: n + 1, T: schema.Integer}, sqlexpr.Whole(1)}, T: schema.Integer}
 	e := Elements{Stage: u, Columns: []sqlexpr.Node{{Node: element}, {Node: typed.Node{Expr: number}}}}

@@ -38,6 +38,9 @@ func Literal(v value.Value, at string) Node {
 	return Node{Expr: plan.Const{Value: v, T: Natural(v)}, Constant: true, List: v.Kind() == value.Array, At: at}
 }
 
+// Compute replaces the expression of n by e, which is computed from it: n is then neither the constant as written nor the column.
+func (n *Node) Compute(e plan.Expr) { n.Expr, n.Column, n.Constant = e, nil, false }
+
 // IsObject reports whether n is an object with known members.
 func (n *Node) IsObject() bool { return n.Expr == nil }
 
