@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -24,10 +25,9 @@ import (
 // A Schema is a compiled input schema of a tool or an action. Only Compile and Later make a usable one.
 type Schema struct {
 	schema func() (*jsonschema.Schema, error)
-	known  map[string][]string // by the pointer of an object in the schema: its properties
+	known  map[string][]string // by the pointer of an object, with * for the elements of a list: its properties
 
-	properties map[string]property // the arguments
-	open       bool                // it takes arguments beside these
+	shape *shape // of the arguments
 }
 
 // Compile compiles an input schema, with checks of formats, and rejects one that some clients can't load. open accepts
@@ -55,10 +55,7 @@ func Later(schema []byte, open bool) (*Schema, error) {
 	if closed, ok := doc.Get("additionalProperties"); !open && (!ok || closed.Kind() != value.Bool || closed.Bool()) {
 		return nil, errors.New("its input schema is not closed (additionalProperties: false)")
 	}
-	in := &Schema{known: map[string][]string{}, properties: properties(doc), open: true}
-	if closed, ok := doc.Get("additionalProperties"); ok && closed.Kind() == value.Bool {
-		in.open = closed.Bool()
-	}
+	in := &Schema{known: map[string][]string{}, shape: shapeOf(doc)}
 	if err := in.loadable(doc, ""); err != nil {
 		return nil, err
 	}
@@ -144,9 +141,13 @@ func (in *Schema) faults(e *jsonschema.ValidationError, p *problem.Error) {
 		}
 		return
 	}
-	at := ""
+	at, known := "", ""
 	for _, token := range e.InstanceLocation {
 		at = query.Pointer(at, token)
+		if _, err := strconv.Atoi(token); err == nil {
+			token = "*" // an element of a list
+		}
+		known = query.Pointer(known, token)
 	}
 	rule := e.ErrorKind.KeywordPath()
 	add := func(at, format string, args ...any) {
@@ -156,9 +157,12 @@ func (in *Schema) faults(e *jsonschema.ValidationError, p *problem.Error) {
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
 		for _, unknown := range k.Properties {
-			near := problem.Nearest(unknown, in.known[at], 1)
+			near := problem.Nearest(unknown, in.known[known], 1)
+			if len(near) == 0 { // it is another word for one that is given too
+				near = slices.DeleteFunc(words(unknown), func(name string) bool { return !slices.Contains(in.known[known], name) })
+			}
 			p.Near = append(p.Near, near...)
-			add(query.Pointer(at, unknown), "unknown argument %q%s", problem.Cut(unknown), nearest(near, in.known[at]))
+			add(query.Pointer(at, unknown), "unknown argument %q%s", problem.Cut(unknown), nearest(near, in.known[known]))
 		}
 	case *kind.Required:
 		for _, missing := range k.Missing {

@@ -76,3 +76,45 @@ func TestCompile(t *testing.T) {
 		}
 	}
 }
+
+const group = `{"type": "object", "additionalProperties": false, "required": ["writes"], "properties": {"writes": {"type": "array", "items": {
+	"type": "object", "additionalProperties": false, "required": ["op"], "properties": {"op": {"type": "string", "enum": ["create", "update", "delete"]},
+	"class_name": {"type": "string"}, "object_id": {"type": "string"}, "data": {"type": "object"}, "rank": {"type": "integer", "maximum": 9}}}}}}`
+
+// TestTakeWithin checks that what stands in a list of objects is taken as the arguments themselves are, and that a fault there
+// names what the object takes.
+func TestTakeWithin(t *testing.T) {
+	s, err := Compile([]byte(group), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ args, want, faults string }{
+		{`{"changes":[{"action":"PATCH","table":"issues","id":7,"set":{"a":1},"rank":"3"}]}`, `{"writes":[{"op":"update","class_name":"issues","object_id":"7","data":{"a":1},"rank":3}]}`, ""},
+		{`{"writes":{"type":"remove","class":"issues","id":"7"}}`, `{"writes":[{"op":"delete","class_name":"issues","object_id":"7"}]}`, ""},
+		{`{"writes":"[{\"op\":\"insert\",\"fields\":{}}]"}`, `{"writes":[{"op":"create","data":{}}]}`, ""},
+		{`{"writes":[{"op":"update","object_id":"7","id":"8"}]}`, `{"writes":[{"op":"update","object_id":"7","id":"8"}]}`, `/writes/0/id: unknown argument "id"; did you mean object_id?`},
+		{`{"writes":[{"op":"update","where":{}}]}`, `{"writes":[{"op":"update","where":{}}]}`, `/writes/0/where: unknown argument "where"; it takes class_name, data, object_id, op, rank`},
+		{`{"writes":[{"op":"create"},{"op":"create","rank":10}]}`, `{"writes":[{"op":"create"},{"op":"create","rank":9}]}`, ""},
+	} {
+		args, err := value.Read([]byte(tt.args), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken, notes := s.Take(args, true)
+		if got := taken.String(); got != tt.want {
+			t.Errorf("%s:\n got %s\nwant %s", tt.args, got, tt.want)
+		}
+		if clamped := strings.Contains(tt.args, "10"); clamped != (len(notes) == 1) || clamped && !strings.HasPrefix(notes[0], "/writes/1/rank: 10 is over") {
+			t.Errorf("%s: notes %q", tt.args, notes)
+		}
+		var faults []string
+		if err := s.Check(taken); err != nil {
+			for _, f := range problem.Of(err).Faults {
+				faults = append(faults, f.Pointer+": "+f.Message)
+			}
+		}
+		if got := strings.Join(faults, "\n"); got != tt.faults {
+			t.Errorf("%s:\n got %s\nwant %s", tt.args, got, tt.faults)
+		}
+	}
+}

@@ -3,23 +3,34 @@ package argcheck
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A property is the part of an argument's schema that Take needs.
+// A shape is the part of an object's schema that Take needs.
+type shape struct {
+	properties map[string]property
+	open       bool // it takes members beside these
+}
+
+// A property is a member of a shape.
 type property struct {
-	kind, items string // types: of the argument, and of the elements of a list
+	kind, items string // types: of the member, and of the elements of a list
 	enum        []value.Value
 	most        value.Value // the maximum of a number; null for none
 	required    bool
+	inner       *shape // of an object, or of the elements of a list; nil where the schema names no members
 }
 
-// properties returns the properties of the arguments in a schema.
-func properties(doc value.Value) map[string]property {
-	out := map[string]property{}
+// shapeOf returns the shape of an object with a schema.
+func shapeOf(doc value.Value) *shape {
+	out := &shape{properties: map[string]property{}, open: true}
+	if closed, ok := doc.Get("additionalProperties"); ok && closed.Kind() == value.Bool {
+		out.open = closed.Bool()
+	}
 	required, _ := doc.Get("required")
 	all, _ := doc.Get("properties")
 	for _, m := range all.Members() {
@@ -27,46 +38,76 @@ func properties(doc value.Value) map[string]property {
 		items, _ := m.Value.Get("items")
 		enum, _ := m.Value.Get("enum")
 		most, _ := m.Value.Get("maximum")
-		out[m.Name] = property{kind: text(m.Value, "type"), items: text(items, "type"), enum: enum.List(), most: most,
+		p := property{kind: text(m.Value, "type"), items: text(items, "type"), enum: enum.List(), most: most,
 			required: slices.ContainsFunc(required.List(), func(v value.Value) bool { return v.Text() == m.Name })}
+		for _, of := range []value.Value{m.Value, items} {
+			if _, ok := of.Get("properties"); ok {
+				p.inner = shapeOf(of)
+			}
+		}
+		out.properties[m.Name] = p
 	}
 	return out
 }
 
 // Take returns args converted to the types of the schema, where they are written in an equivalent form: "5" for 5,
-// "a,b" for ["a","b"], an object as its JSON text, sort for order. If clamp is set, a number over its maximum becomes the maximum, with
-// a note. Anything else is unchanged, for Check to refuse.
+// "a,b" for ["a","b"], an object as its JSON text, sort for order; so are the members of its objects. If clamp is set, a number over its
+// maximum becomes the maximum, with a note. Anything else is unchanged, for Check to refuse.
 func (in *Schema) Take(args value.Value, clamp bool) (out value.Value, notes []string) {
+	if clamp {
+		return in.shape.take(args, "", &notes), notes
+	}
+	return in.shape.take(args, "", nil), nil
+}
+
+// take converts an object at a JSON pointer. Numbers over their maximum stay where notes is nil.
+func (s *shape) take(args value.Value, at string, notes *[]string) value.Value {
 	if args.Kind() != value.Object {
-		return args, nil
+		return args
 	}
 	var members []value.Member
 	for _, m := range args.Members() {
-		m.Name = in.meant(m.Name, args, members)
-		p, known := in.properties[m.Name]
+		m.Name = s.meant(m.Name, args, members)
+		p, known := s.properties[m.Name]
 		if known && m.Value.IsNull() && !p.required {
 			continue // some clients send null for an argument they leave out
 		}
+		at := query.Pointer(at, m.Name)
 		if known {
-			m.Value = p.take(m.Name, m.Value)
+			m.Value = p.within(p.take(m.Name, m.Value), at, notes)
 		}
-		if c, over := overMost(m.Value, p.most); over && clamp {
-			notes = append(notes, fmt.Sprintf("%s: %s is over the most there is here, and was taken as %s", query.Pointer("", m.Name), m.Value, c))
+		if c, over := overMost(m.Value, p.most); over && notes != nil {
+			*notes = append(*notes, fmt.Sprintf("%s: %s is over the most there is here, and was taken as %s", at, m.Value, c))
 			m.Value = c
 		}
 		members = append(members, m)
 	}
-	return value.OfObject(members), notes
+	return value.OfObject(members)
 }
 
-// meant returns the argument that name means: itself, or the one of which it is an alias. An alias of an argument that is
+// within converts the members of v, an object or a list of objects.
+func (p property) within(v value.Value, at string, notes *[]string) value.Value {
+	switch {
+	case p.inner == nil:
+		return v
+	case v.Kind() == value.Array:
+		out := slices.Clone(v.List())
+		for i, e := range out {
+			out[i] = p.inner.take(e, query.Pointer(at, strconv.Itoa(i)), notes)
+		}
+		return value.OfArray(out)
+	}
+	return p.inner.take(v, at, notes)
+}
+
+// meant returns the member that name means: itself, or the one of which it is an alias. An alias of a member that is
 // already given has no meaning.
-func (in *Schema) meant(name string, args value.Value, before []value.Member) string {
-	if _, known := in.properties[name]; known || in.open {
+func (s *shape) meant(name string, args value.Value, before []value.Member) string {
+	if _, known := s.properties[name]; known || s.open {
 		return name
 	}
 	for _, to := range words(name) {
-		_, known := in.properties[to]
+		_, known := s.properties[to]
 		_, given := args.Get(to)
 		if known && !given && !slices.ContainsFunc(before, func(m value.Member) bool { return m.Name == to }) {
 			return to
@@ -87,11 +128,15 @@ func words(name string) []string {
 	case "statement":
 		return []string{"sql"}
 	case "id", "objectId", "record_id":
-		return []string{"object_id"}
+		return []string{"object_id", "change_id"}
 	case "object_ids", "objectIds", "record_ids":
 		return []string{"ids"}
 	case "fields", "columns", "select", "projection":
-		return []string{"keys"}
+		return []string{"keys", "data"}
+	case "set", "values", "record", "update":
+		return []string{"data"}
+	case "changes", "operations", "mutations":
+		return []string{"writes"}
 	case "key", "column", "group_by", "groupBy", "date_field":
 		return []string{"field"}
 	case "class", "className", "table", "collection":
@@ -106,6 +151,12 @@ func words(name string) []string {
 		return []string{"interval"}
 	case "tz", "time_zone":
 		return []string{"timezone"}
+	case "action", "method":
+		return []string{"op", "method_name"}
+	case "type", "operation":
+		return []string{"op"}
+	case "args", "params", "parameters":
+		return []string{"arguments"}
 	case "stages":
 		return []string{"pipeline"}
 	}
@@ -269,6 +320,12 @@ func synonym(word string) string {
 		return strings.TrimSuffix(word, "ly")
 	case "daily":
 		return "day"
+	case "insert", "add":
+		return "create"
+	case "patch", "edit", "modify":
+		return "update"
+	case "remove":
+		return "delete"
 	case "annually":
 		return "year"
 	case "md":
