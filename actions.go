@@ -3,8 +3,8 @@ package bailiwick
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/action"
@@ -59,21 +59,19 @@ func (c *Call) Invoke(ctx context.Context, a *action.Action, by action.Invocatio
 // instead adds to the refusal of a write the actions that the caller may use for it: those that set the refused field, or do
 // the refused kind of write.
 func (c *Call) instead(r write.Request, err error) error {
+	refusal, of := errors.AsType[*writes.Refusal](err)
 	p := problem.Of(err)
-	if p.Kind != "not_permitted" && p.Kind != "write_denied" || p.Suggestion != "" {
+	if !of || p.Kind != "not_permitted" && p.Kind != "write_denied" || p.Suggestion != "" || r.From(refusal.Write).Action != "" {
 		return err
 	}
-	i, at := 0, strings.Split(p.Pointer, "/")[1:]
-	if len(r.Writes) > 1 {
-		i, _ = strconv.Atoi(at[1])
-	}
-	view, absent := c.policy.View(c.who, r.Writes[i].Target(), "", true)
-	if absent != nil || r.From(i).Action != "" {
+	w := r.Writes[refusal.Write]
+	view, absent := c.policy.View(c.who, w.Target(), "", true)
+	if absent != nil {
 		return err
 	}
 	var by []string
 	for _, a := range c.Actions(view.Class().FullName()) {
-		if string(a.Do) != string(r.Writes[i].Op()) || p.Kind == "not_permitted" && !slices.Contains(append(a.Parameters(), a.Permitted...), at[len(at)-1]) {
+		if string(a.Do) != string(w.Op()) || refusal.Field != "" && !slices.Contains(append(a.Parameters(), a.Permitted...), refusal.Field) {
 			continue
 		}
 		if by = append(by, "call_method with "+a.Name); a.Tool {

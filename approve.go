@@ -70,6 +70,9 @@ func (c *Call) approvable(ctx context.Context, found *change.Change, v change.Ve
 	if _, err := c.draft(ctx, found); err != nil {
 		return &problem.Error{Code: problem.Conflict, Kind: "policy", Detail: allowed(err).Detail}
 	}
+	if check := c.dependence(ctx, found); found.State == change.Pending && !check.OK {
+		return &problem.Error{Code: problem.Conflict, Kind: check.Name, Detail: check.Detail, Suggestion: "reject it, or ask its agent to propose it anew"}
+	}
 	return nil
 }
 
@@ -154,17 +157,24 @@ func (c *Call) checks(ctx context.Context, found *change.Change, eligible error)
 	out = append(out, visibility.Doubts(found, visibility.Of(c.policy, c.who, c.gateway.masks))...)
 	out = append(out, c.unexpired(ctx, found))
 	if len(found.After) > 0 {
-		before, err := c.gateway.options.Changes.Before(ctx, found)
-		detail := "what it waits for has been applied"
-		switch {
-		case before != nil && before.State.Ended():
-			err = &problem.Error{Code: problem.Conflict, Detail: "it was to run after " + before.ID + ", which is " + string(before.State)}
-		case before != nil:
-			detail = "it will wait, once approved, until what it depends on has been applied"
-		}
-		out = append(out, review.Checked("dependence", err, detail))
+		out = append(out, c.dependence(ctx, found))
 	}
 	return out
+}
+
+// dependence checks that none of the changes that found waits for has ended without being applied, since found would never be applied
+// then.
+func (c *Call) dependence(ctx context.Context, found *change.Change) review.Check {
+	before, err := c.gateway.options.Changes.Before(ctx, found)
+	detail := "what it waits for has been applied"
+	switch {
+	case err != nil || before == nil:
+	case before.State.Ended():
+		err = &problem.Error{Code: problem.Conflict, Detail: fmt.Sprintf("it was to run after %s, which is %s: it would never be applied", before.ID, before.State)}
+	default:
+		detail = "it will wait, once approved, until what it depends on has been applied"
+	}
+	return review.Checked("dependence", err, detail)
 }
 
 // unexpired checks, by the store's clock, that the change has not expired.

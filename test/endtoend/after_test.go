@@ -3,12 +3,15 @@ package endtoend
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -61,6 +64,7 @@ func TestAfter(t *testing.T) {
 	if p := problem.Of(err); kindOf(err) != "dependence" || p.Code != problem.Conflict || p.Pointer != "/after/0" || !strings.Contains(p.Detail, "rejected") {
 		t.Error("after a rejected change:", err)
 	}
+	o.neverApplied(bot, ben)
 	third, err := o.propose(bot, `{"op": "update", "class": "issues", "id": "1", "data": {"n": 6}}`)
 	if err != nil {
 		t.Fatal(err)
@@ -78,6 +82,38 @@ func TestAfter(t *testing.T) {
 	o.until(fourth, change.Applied)
 	if _, _, err = o.after(bot, 4, third.ID); err != nil {
 		t.Error("after an applied change:", err)
+	}
+}
+
+// neverApplied checks that a change which waits for a rejected one can't be approved, not by breaking the glass either, and that its sheet says why. It still
+// can be rejected.
+func (o *office) neverApplied(bot identity.Principal, ben bailiwick.Reviewer) {
+	o.Helper()
+	first, err := o.propose(bot, `{"op": "update", "class": "issues", "id": "1", "data": {"n": 8}}`)
+	if err != nil {
+		o.Fatal(err)
+	}
+	second, digest, err := o.after(bot, 9, first.ID)
+	if err != nil {
+		o.Fatal(err)
+	}
+	if _, err := ben.Reject(o.Context(), first.ID, "no"); err != nil {
+		o.Fatal(err)
+	}
+	says := "it was to run after " + first.ID + ", which is rejected: it would never be applied"
+	_, approved := ben.Approve(o.Context(), second, digest, "")
+	_, broken := ben.BreakGlass(o.Context(), second, digest, "now")
+	for deed, err := range map[string]error{"approved": approved, "glass broken": broken} {
+		if p := problem.Of(err); p == nil || p.Code != problem.Conflict || p.Kind != "dependence" || p.Detail != says {
+			o.Errorf("%s: %v", deed, err)
+		}
+	}
+	s, err := ben.Sheet(o.Context(), second)
+	if err != nil || s.State != change.Pending || s.CanApprove || !slices.ContainsFunc(s.Checks, func(k review.Check) bool { return k.Detail == says && !k.OK }) {
+		o.Errorf("%+v %v", s, err)
+	}
+	if s, err := ben.Reject(o.Context(), second, "nor this"); err != nil || s.State != change.Rejected {
+		o.Error(s, err)
 	}
 }
 

@@ -126,7 +126,7 @@ func planOf(ctx context.Context, p *policy.Policy, principal identity.Principal,
 		}
 		item, source, err := (&writer{p, principal, from(i).Action, at, plan.Items}).item(ctx, w)
 		if err != nil {
-			return nil, err
+			return nil, of(i, err)
 		}
 		if i > 0 && source != plan.Source {
 			return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: "one change writes to one source: this is of another than the first",

@@ -26,7 +26,7 @@ func (w *writer) sets(v *policy.View, data value.Value, op write.Op) ([]Set, err
 		}
 		s, fault, err := w.set(v, m, op)
 		if err != nil {
-			return nil, err
+			return nil, &Refusal{Field: m.Name, err: err}
 		}
 		if given[m.Name] = s; fault != nil {
 			faults = append(faults, *fault)
