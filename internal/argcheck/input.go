@@ -122,7 +122,9 @@ func (in *Schema) Check(args value.Value) error {
 		return fmt.Errorf("check arguments: %w", err)
 	}
 	p := &problem.Error{Code: problem.InvalidArgument, Kind: "schema"}
-	in.faults(invalid, p)
+	meant := map[string]bool{}
+	in.faults(invalid, p, meant)
+	p.Faults = slices.DeleteFunc(p.Faults, func(f problem.Fault) bool { return f.Rule == "required" && meant[f.Pointer] }) // one mistake is one fault
 	sort.SliceStable(p.Faults, func(i, j int) bool { return p.Faults[i].Pointer < p.Faults[j].Pointer })
 	messages := make([]string, 0, 3)
 	for _, f := range p.Faults[:min(3, len(p.Faults))] {
@@ -133,11 +135,11 @@ func (in *Schema) Check(args value.Value) error {
 	return p
 }
 
-// faults adds the leaf errors of a validation error to p.
-func (in *Schema) faults(e *jsonschema.ValidationError, p *problem.Error) {
+// faults adds the leaf errors of a validation error to p, and to meant the pointers of arguments that are named for an unknown one.
+func (in *Schema) faults(e *jsonschema.ValidationError, p *problem.Error, meant map[string]bool) {
 	if len(e.Causes) > 0 {
 		for _, c := range e.Causes {
-			in.faults(c, p)
+			in.faults(c, p, meant)
 		}
 		return
 	}
@@ -157,11 +159,11 @@ func (in *Schema) faults(e *jsonschema.ValidationError, p *problem.Error) {
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
 		for _, unknown := range k.Properties {
-			near := problem.Nearest(unknown, in.known[known], 1)
-			if len(near) == 0 { // it is another word for one that is given too
-				near = slices.DeleteFunc(words(unknown), func(name string) bool { return !slices.Contains(in.known[known], name) })
-			}
+			near := near(unknown, in.known[known])
 			p.Near = append(p.Near, near...)
+			for _, name := range near {
+				meant[query.Pointer(at, name)] = true
+			}
 			add(query.Pointer(at, unknown), "unknown argument %q%s", problem.Cut(unknown), nearest(near, in.known[known]))
 		}
 	case *kind.Required:
@@ -177,6 +179,25 @@ func (in *Schema) faults(e *jsonschema.ValidationError, p *problem.Error) {
 	default:
 		add(at, "%s", schemafault.Sentence(name, k))
 	}
+}
+
+// near returns the name that an unknown one is like: in its letters, as another word for it, or as its end (id for issueId).
+func near(unknown string, known []string) []string {
+	if out := problem.Nearest(unknown, known, 1); len(out) > 0 {
+		return out
+	}
+	out := slices.DeleteFunc(words(unknown), func(name string) bool { return !slices.Contains(known, name) })
+	if len(out) == 0 && len(unknown) > 1 {
+		for _, name := range known {
+			if strings.HasSuffix(strings.ToLower(name), strings.ToLower(unknown)) {
+				out = append(out, name)
+			}
+		}
+	}
+	if len(out) > 1 {
+		return nil
+	}
+	return out
 }
 
 // nearest returns the end of a sentence about an unknown name: the near names, else the known ones.

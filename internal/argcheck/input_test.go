@@ -38,6 +38,7 @@ func TestCheck(t *testing.T) {
 		{`{` + id + `, "title": "A", "tags": [1]}`, "/tags/0 type tags/0 is of type string, not number"},
 		{`{` + id + `, "title": "A", "due": "1999"}`, "/due pattern due does not match ^20"},
 		{`{` + id + `, "title": "A", "titel": "B"}`, `/titel additionalProperties unknown argument "titel"; did you mean title?`},
+		{`{"id": "7", "titel": "A"}`, "/id additionalProperties unknown argument \"id\"; did you mean projectId?\n/titel additionalProperties unknown argument \"titel\"; did you mean title?"},
 		{`{` + id + `, "title": "A", "approved_by": "me"}`, `/approved_by additionalProperties unknown argument "approved_by"; it takes due, hours, projectId, tags, title, type`},
 	} {
 		args, err := value.Read([]byte(tt.args), 0)

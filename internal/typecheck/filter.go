@@ -274,18 +274,18 @@ func (b *filters) structured(path *query.Path, at, op string) (bool, error) {
 
 // note adds a note that a comparison with v matches nothing, and why: f holds ids, or another type.
 func (b *filters) note(at string, f *schema.Field, v value.Value) {
-	what := v.Kind().String()
+	what, instead := v.Kind().String(), ""
 	if class, _ := b.scope.Pointer(f.Name); class != "" && b.relations != nil {
 		b.say(fmt.Sprintf(`%s: %s holds the ids of records of %s, and this is none; a field of these is asked for as "%[2]s.field"`, at, f.Name, class))
 		return
 	}
 	switch {
 	case v.Kind() == value.String && (f.Type == schema.Date || f.Type == schema.Day):
-		what = "string that isn't an ISO 8601 date"
+		what, instead = "string that isn't an ISO 8601 date", `; write one, or {"$relativeTime": "7 days ago"}`
 	case v.Kind() == value.String && f.Type == schema.UUID:
 		what = "string that isn't a UUID"
 	}
-	b.notes = append(b.notes, fmt.Sprintf("%s: %s is of type %s, which is never like a %s: this comparison matches nothing", at, f.Name, f.Type, what))
+	b.notes = append(b.notes, fmt.Sprintf("%s: %s is of type %s, which is never like a %s: this comparison matches nothing%s", at, f.Name, f.Type, what, instead))
 }
 
 // operand converts v to the type of field f, and reports whether the two are comparable.

@@ -161,7 +161,7 @@ no workspace with a cache was found for this project where the owner allows to l
 		{"outside", `{"project_path": "/etc", "connection_name": "MyOrg"}`, "security_blocked: PATH_NOT_ALLOWED: project_path: the project is not in a folder that the owner allowed []"},
 		{"up", `{"project_path": "DIR/org/../org/P", "connection_name": "MyOrg"}`, `security_blocked: PATH_TRAVERSAL: project_path: the absolute path of a folder belongs here, without ".." []`},
 		{"an unknown argument", `{"project_path": "DIR/org/P", "conection_name": "MyOrg"}`,
-			`invalid_argument: unknown argument "conection_name"; did you mean connection_name?; the argument "connection_name" is missing [connection_name]`},
+			`invalid_argument: unknown argument "conection_name"; did you mean connection_name? [connection_name]`},
 		{"another filter", `{"project_path": "DIR/org/P", "connection_name": "MyOrg", "field_filter": "some"}`, `invalid_argument: field_filter is one of required, all []`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
