@@ -15,7 +15,8 @@ build:
 test: ## all tests, on real databases
 	@scripts/test
 
-check: format vet staticcheck docs-check race clients-short ## what CI runs
+check: ## what CI runs: format vet staticcheck docs-check race clients-short; SUITES=conformance adds the official MCP suites
+	@scripts/check $(SUITES)
 
 # The compiler and vet collect their garbage less often: a seventh of the processor time of a compilation. The limit is for
 # each process.
