@@ -91,7 +91,7 @@ func (r *rel) shown() {
 		for i := range m.Shape.Order {
 			if m.Shape.Order[i].Column == c.at {
 				if keep < 0 {
-					keep = m.column(plan.Ref{Column: c.at, T: r.shape.Columns[c.at].Type}, r.shape.Columns[c.at])
+					keep = m.Column(plan.Ref{Column: c.at, T: r.shape.Columns[c.at].Type}, r.shape.Columns[c.at])
 				}
 				m.Shape.Order[i].Column = keep
 			}
@@ -308,7 +308,7 @@ func (r *rel) extended(xs []sqlexpr.Node) []int {
 		if _, held := e.(plan.Ref); !held {
 			e = x.JSONOr()
 		}
-		out[i] = m.column(e, plan.Column{Type: e.Type(), List: x.List})
+		out[i] = m.Column(e, plan.Column{Type: e.Type(), List: x.List})
 	}
 	if len(m.Columns) > len(r.shape.Columns) {
 		r.add(&m.Map)

@@ -6,6 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
@@ -40,9 +41,9 @@ func (r *rel) distinctOn(s *sqlparse.Select, outputs []output, order []sqlparse.
 		return err
 	}
 	r.firsts(on, all, outputs)
-	var after []term
+	var after []sqlmap.Term
 	for i := range min(len(terms), len(on)) {
-		after = append(after, term{sqlexpr.Node{Node: r.column(i, s.At)}, terms[i].desc, terms[i].nulls})
+		after = append(after, sqlmap.Term{X: sqlexpr.Node{Node: r.column(i, s.At)}, Desc: terms[i].Desc, Nulls: terms[i].Nulls})
 	}
 	return r.sort(after)
 }
@@ -52,7 +53,7 @@ func (r *rel) firsts(on, all []sqlexpr.Node, outputs []output) {
 	g := &plan.Group{}
 	for i := range on {
 		e := on[i].JSONOr()
-		c := grouped(defined(&on[i], e), e)
+		c := sqlmap.Grouped(sqlmap.Defined(&on[i], e), e)
 		c.Path = nil
 		g.Keys, g.Shape.Columns = append(g.Keys, e), append(g.Shape.Columns, c)
 		g.Shape.Order = append(g.Shape.Order, plan.Place{Column: i})
@@ -60,7 +61,7 @@ func (r *rel) firsts(on, all []sqlexpr.Node, outputs []output) {
 	flags := make([]sqlexpr.Node, len(all))
 	for i := range all {
 		e := all[i].JSONOr()
-		c := grouped(defined(&all[i], e), e)
+		c := sqlmap.Grouped(sqlmap.Defined(&all[i], e), e)
 		c.Path, c.NotNull = query.Path{outputs[i].name}, false
 		g.Accumulators = append(g.Accumulators, plan.Accumulator{Op: plan.First, X: e, T: e.Type()})
 		g.Shape.Columns = append(g.Shape.Columns, c)
@@ -91,16 +92,16 @@ func (r *rel) distinct(outputs []output, order []sqlparse.Order) error {
 	if err != nil {
 		return err
 	}
-	m.order(r, nil)
+	m.Order(r.shape, nil)
 	r.finish(m, outputs)
 	flags := m.flags
 	if err := r.distinctRecords(); err != nil {
 		return err
 	}
 	r.named(outputs, flags)
-	var terms []term
+	var terms []sqlmap.Term
 	for i, o := range order {
-		terms = append(terms, term{sqlexpr.Node{Node: r.column(at[i], o.X.Pos())}, o.Desc, o.Nulls})
+		terms = append(terms, sqlmap.Term{X: sqlexpr.Node{Node: r.column(at[i], o.X.Pos())}, Desc: o.Desc, Nulls: o.Nulls})
 	}
 	return r.sort(terms)
 }
@@ -119,7 +120,7 @@ func (r *rel) distinctRecords() error {
 		n := sqlexpr.Node{Node: x}
 		e := n.JSONOr()
 		g.Keys = append(g.Keys, e)
-		g.Shape.Columns = append(g.Shape.Columns, grouped(c, e))
+		g.Shape.Columns = append(g.Shape.Columns, sqlmap.Grouped(c, e))
 		g.Shape.Order = append(g.Shape.Order, plan.Place{Column: len(g.Keys) - 1})
 	}
 	r.add(g)

@@ -7,6 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlaggregate"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
@@ -34,27 +35,22 @@ func (r *rel) groups(s *sqlparse.Select, outputs []output, order []sqlparse.Orde
 	for _, e := range s.On {
 		over = append(over, e)
 	}
-	by := s.Group
+	by := slices.Clone(s.Group)
 	if s.GroupAll {
 		by = ungathered(outputs)
 	}
 	if by == nil && s.Having == nil && !slices.ContainsFunc(over, func(x any) bool { return sqlexpr.AggregateIn(x) != nil }) {
 		return nil
 	}
+	for i := range by {
+		by[i] = meant(by[i], outputs, r, false)
+	}
+	if s.Sets != nil || len(groupings(over)) > 0 {
+		return r.levels(s, by, over)
+	}
 	g := &grouping{rel: r, computed: map[string]sqlexpr.Node{}, plain: map[string]int{}}
 	for _, e := range by {
-		if t, ok := e.(*sqlparse.Tuple); ok { // GROUP BY (a, b)
-			for _, e := range t.Items {
-				if err := g.key(meant(e, outputs, r, false)); err != nil {
-					return err
-				}
-			}
-			continue
-		}
-		if c, ok := e.(*sqlparse.Call); ok && (c.Name == "rollup" || c.Name == "cube" || c.Name == "grouping") {
-			return sqlexpr.Unsupported(c.At, "UNION ALL one grouped query for each level", "%s isn't there", c.Name)
-		}
-		if err := g.key(meant(e, outputs, r, false)); err != nil {
+		if err := g.key(e); err != nil {
 			return err
 		}
 	}
@@ -194,14 +190,14 @@ func (g *grouping) around(c *sqlparse.Call) *sqlparse.Name {
 // inOrder sorts the records as an aggregate takes them; there is one order for all of them.
 func (g *grouping) inOrder(c *sqlparse.Call) error {
 	k := ""
-	var terms []term
+	var terms []sqlmap.Term
 	for _, o := range c.Order {
 		k += g.rel.key(o.X) + fmt.Sprint(o.Desc, o.Nulls)
 		x, err := g.value(o.X)
 		if err != nil {
 			return err
 		}
-		terms = append(terms, term{x, o.Desc, o.Nulls})
+		terms = append(terms, sqlmap.Term{X: x, Desc: o.Desc, Nulls: o.Nulls})
 	}
 	if g.sorted != "" && g.sorted != k {
 		return sqlexpr.Unsupported(c.At, "compute one of them in a query in FROM", "two aggregates with different orders can't be in one SELECT")
@@ -271,7 +267,7 @@ func (g *grouping) finish(always bool) {
 	for i, e := range g.stage.Keys {
 		c := plan.Column{Type: e.Type()}
 		if ref, ok := e.(plan.Ref); ok {
-			c = grouped(before.Columns[ref.Column], e)
+			c = sqlmap.Grouped(before.Columns[ref.Column], e)
 		}
 		c.Path = query.Path{fmt.Sprintf("key %d", i)}
 		g.stage.Shape.Columns = append(g.stage.Shape.Columns, c)

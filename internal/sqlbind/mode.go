@@ -6,6 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlaggregate"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -42,7 +43,7 @@ func (g *grouping) aggregate(c *sqlparse.Call) (sqlaggregate.Aggregate, sqlexpr.
 	value := x
 	value.Expr, value.Column, value.Constant = ref, &g.shape.Columns[ref.Column], false
 	kept := sqlexpr.Kept(&x)
-	err = g.sort([]term{{x: sqlexpr.Node{Node: often}, desc: true}, {x: value, desc: of.Desc}})
+	err = g.sort([]sqlmap.Term{{X: sqlexpr.Node{Node: often}, Desc: true}, {X: value, Desc: of.Desc}})
 	first := func(refs []plan.Expr) plan.Expr { return refs[0] }
 	return sqlaggregate.Aggregate{Accumulators: []plan.Accumulator{{Op: plan.First, X: ref, T: ref.T}}, Value: first, List: x.List}, kept, err
 }

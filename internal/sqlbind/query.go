@@ -1,11 +1,11 @@
 package sqlbind
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -123,16 +123,9 @@ func (r *rel) limit(q *sqlparse.Query) error {
 	return nil
 }
 
-// A term is a term of an order.
-type term struct {
-	x     sqlexpr.Node
-	desc  bool
-	nulls string
-}
-
 // orderBy sorts records by their columns.
 func (r *rel) orderBy(list []sqlparse.Order) error {
-	var terms []term
+	var terms []sqlmap.Term
 	for _, o := range list {
 		x, err := r.ordinal(o.X)
 		if err != nil {
@@ -145,7 +138,7 @@ func (r *rel) orderBy(list []sqlparse.Order) error {
 			}
 			x = &n
 		}
-		terms = append(terms, term{*x, o.Desc, o.Nulls})
+		terms = append(terms, sqlmap.Term{X: *x, Desc: o.Desc, Nulls: o.Nulls})
 	}
 	return r.sort(terms)
 }
@@ -165,78 +158,12 @@ func (r *rel) ordinal(e sqlparse.Expr) (*sqlexpr.Node, error) {
 }
 
 // sort orders the records by terms, then by their order so far.
-func (r *rel) sort(terms []term) error {
+func (r *rel) sort(terms []sqlmap.Term) error {
 	m := r.same()
-	m.order(r, terms)
+	m.Order(r.shape, terms)
 	r.add(&m.Map)
 	return nil
 }
 
-// A mapping is a Map under construction.
-type mapping struct{ plan.Map }
-
 // same returns a mapping that keeps all columns.
-func (r *rel) same() *mapping {
-	m := &mapping{}
-	m.Shape.Order = slices.Clone(r.shape.Order)
-	for i, c := range r.shape.Columns {
-		m.Columns = append(m.Columns, plan.Ref{Column: i, T: c.Type})
-		m.Shape.Columns = append(m.Shape.Columns, c)
-	}
-	return m
-}
-
-// column returns the number of the column that holds x: a hidden one, if there is none.
-func (m *mapping) column(x plan.Expr, c plan.Column) int {
-	if ref, ok := x.(plan.Ref); ok {
-		for i, have := range m.Columns {
-			if have, is := have.(plan.Ref); is && have.Column == ref.Column {
-				return i
-			}
-		}
-	}
-	c.Path, c.Behind = nil, nil
-	m.Columns = append(m.Columns, x)
-	m.Shape.Columns = append(m.Shape.Columns, c)
-	return len(m.Columns) - 1
-}
-
-// order sets the order of m, a mapping of r. Null is the least value, as in pipelines; NULLS LAST and NULLS FIRST change
-// that.
-func (m *mapping) order(r *rel, terms []term) {
-	has := map[int]bool{}
-	put := func(i int, desc bool) {
-		if !has[i] {
-			has[i] = true
-			m.Shape.Order = append(m.Shape.Order, plan.Place{Column: i, Desc: desc})
-		}
-	}
-	m.Shape.Order = nil
-	for _, t := range terms {
-		x := t.x.JSONOr()
-		if _, constant := x.(plan.Const); constant {
-			continue
-		}
-		if t.nulls == "last" && !t.desc || t.nulls == "first" && t.desc {
-			null := plan.Apply{Op: plan.IsNull, Args: []plan.Expr{x}, T: schema.Boolean}
-			put(m.column(null, plan.Column{Type: schema.Boolean, NotNull: true}), t.desc)
-		}
-		put(m.column(x, defined(&t.x, x)), t.desc)
-	}
-	for _, o := range r.shape.Order {
-		c := r.shape.Columns[o.Column]
-		put(m.column(plan.Ref{Column: o.Column, T: c.Type}, c), o.Desc)
-	}
-}
-
-// defined returns the column that x, the expression of n, defines.
-func defined(n *sqlexpr.Node, x plan.Expr) plan.Column {
-	if _, plain := x.(plan.Ref); plain && n.Column != nil {
-		return *n.Column
-	}
-	c := plan.Column{Type: x.Type(), List: n.List}
-	if n.Column != nil {
-		c.ID, c.Class, c.ClassKey = n.Column.ID, n.Column.Class, n.Column.ClassKey
-	}
-	return c
-}
+func (r *rel) same() *sqlmap.Mapping { return sqlmap.Same(r.shape) }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -215,7 +216,7 @@ func (d *descent) read(r *rel, c *with, element, id int) error {
 	}
 	j.Shape.Order = slices.Clone(r.shape.Order)
 	r.add(j)
-	m := &mapping{}
+	m := &sqlmap.Mapping{}
 	for i := range d.Step.Items {
 		x, of, err := d.output(i, r, table, part("d", schema.Integer))
 		if err != nil {
@@ -224,7 +225,7 @@ func (d *descent) read(r *rel, c *with, element, id int) error {
 		of.Path = query.Path{r.cols[i].name}
 		m.Columns, m.Shape.Columns = append(m.Columns, x), append(m.Shape.Columns, of)
 	}
-	m.order(r, nil)
+	m.Order(r.shape, nil)
 	r.add(&m.Map)
 	r.single, r.depends = false, nil
 	for i := range r.cols {

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlenum"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -19,19 +20,11 @@ type output struct {
 
 // selected binds one SELECT and the ORDER BY that follows it.
 func (b *binder) selected(s *sqlparse.Select, order []sqlparse.Order, outer *rel, w *with) (*rel, error) {
-	r, err := b.from(s, outer, w)
+	r, err := b.chosen(s, outer, w)
 	if err != nil {
 		return nil, err
 	}
 	r.windows = s.Windows
-	if s.Where != nil {
-		if c := sqlexpr.AggregateIn(s.Where); c != nil {
-			return nil, sqlexpr.Unsupported(c.At, "use HAVING", "%s(…) can't be in WHERE, which comes before groups are made", c.Name)
-		}
-		if err := r.where(s.Where); err != nil {
-			return nil, err
-		}
-	}
 	outputs, err := r.outputs(s.Items)
 	if err != nil {
 		return nil, err
@@ -40,7 +33,12 @@ func (b *binder) selected(s *sqlparse.Select, order []sqlparse.Order, outer *rel
 	for i := range order {
 		order[i].X = meant(order[i].X, outputs, r, true)
 	}
-	r.noteEnums(s.Where, s.Having, s.Qualify, outputs, order)
+	enums := sqlenum.Noter{Field: r.field, Known: &r.known}
+	for _, o := range outputs {
+		enums.In(o.x)
+	}
+	enums.In([]sqlparse.Expr{s.Where, s.Having, s.Qualify})
+	enums.Order(order)
 	if err := r.groups(s, outputs, order); err != nil {
 		return nil, err
 	}
@@ -64,6 +62,18 @@ func (b *binder) selected(s *sqlparse.Select, order []sqlparse.Order, outer *rel
 		return r, r.distinct(outputs, order)
 	}
 	return r, r.projected(outputs, order)
+}
+
+// chosen binds the FROM and the WHERE of a SELECT.
+func (b *binder) chosen(s *sqlparse.Select, outer *rel, w *with) (*rel, error) {
+	r, err := b.from(s, outer, w)
+	if err != nil || s.Where == nil {
+		return r, err
+	}
+	if c := sqlexpr.AggregateIn(s.Where); c != nil {
+		return nil, sqlexpr.Unsupported(c.At, "use HAVING", "%s(…) can't be in WHERE, which comes before groups are made", c.Name)
+	}
+	return r, r.where(s.Where)
 }
 
 // meant returns the expression of an output that e, in ORDER BY or GROUP BY, names or numbers; else e. In ORDER BY a
@@ -169,27 +179,27 @@ func (r *rel) projected(outputs []output, order []sqlparse.Order) error {
 	if err != nil {
 		return err
 	}
-	m.order(r, terms)
+	m.Order(r.shape, terms)
 	r.finish(m, outputs)
 	return nil
 }
 
 // terms binds the terms of an order.
-func (r *rel) terms(order []sqlparse.Order) ([]term, error) {
-	var terms []term
+func (r *rel) terms(order []sqlparse.Order) ([]sqlmap.Term, error) {
+	var terms []sqlmap.Term
 	for _, o := range order {
 		x, err := r.value(o.X)
 		if err != nil {
 			return nil, err
 		}
-		terms = append(terms, term{x, o.Desc, o.Nulls})
+		terms = append(terms, sqlmap.Term{X: x, Desc: o.Desc, Nulls: o.Nulls})
 	}
 	return terms, nil
 }
 
 // A selection is a mapping whose first columns are those of a select list.
 type selection struct {
-	mapping
+	sqlmap.Mapping
 	flags []sqlexpr.Node // whether they are days or spans
 }
 
@@ -212,7 +222,7 @@ func (r *rel) selection(outputs []output) (*selection, error) {
 		if x.IsObject() || e.Type() == schema.Any && x.Column == nil {
 			e = x.JSON()
 		}
-		c := defined(&x, e)
+		c := sqlmap.Defined(&x, e)
 		c.Path, c.Behind = query.Path{o.name}, nil
 		m.Columns, m.Shape.Columns = append(m.Columns, e), append(m.Shape.Columns, c)
 		m.flags = append(m.flags, sqlexpr.Node{Day: x.Day, Span: x.Span})
@@ -233,7 +243,11 @@ func (r *rel) named(outputs []output, flags []sqlexpr.Node) {
 	}
 }
 
-// grouped returns the column of a group's key e over column c.
-func grouped(c plan.Column, e plan.Expr) plan.Column {
-	return plan.Column{Path: c.Path, Type: e.Type(), List: c.List, NotNull: c.NotNull, ID: c.ID, Class: c.Class, ClassKey: c.ClassKey}
+// field returns the field whose stored value a column of r holds; nil for another name.
+func (r *rel) field(n *sqlparse.Name) *schema.Field {
+	up, c, err := r.find(n)
+	if err != nil || up > 0 || c.at < 0 {
+		return nil
+	}
+	return r.shape.Columns[c.at].Field
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -98,7 +99,7 @@ func (r *rel) distinctSides(s *sqlparse.SetOp) error {
 		n := sqlexpr.Node{Node: r.column(i, s.At)}
 		e := n.JSONOr()
 		g.Keys = append(g.Keys, e)
-		g.Shape.Columns = append(g.Shape.Columns, grouped(c, e))
+		g.Shape.Columns = append(g.Shape.Columns, sqlmap.Grouped(c, e))
 		g.Shape.Order = append(g.Shape.Order, plan.Place{Column: i})
 	}
 	ref := plan.Ref{Column: side, T: schema.Integer}

@@ -42,7 +42,8 @@ type Select struct {
 	From     []From // joined by commas
 	Where    Expr
 	Group    []Expr
-	GroupAll bool // by each item without an aggregate
+	Sets     [][]int // of GROUPING SETS, ROLLUP and CUBE: which of Group each groups by; nil for one set of all
+	GroupAll bool    // by each item without an aggregate
 	Having   Expr
 	Qualify  Expr // tests what the window functions computed; nil for none
 	Windows  []NamedWindow

@@ -3,8 +3,6 @@ package sqlparse
 import (
 	"slices"
 	"strings"
-
-	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // selected reads what follows SELECT, clause by clause in the order that SQL requires; at is the place of the word. Clauses that aren't
@@ -36,13 +34,11 @@ func (p *parser) selected(at Pos) *Select {
 		s.Where = p.expr()
 	}
 	if p.word("group", "by") {
-		p.levels("grouping", "sets")
 		if all := p.word("all"); all && p.clauseEnds() {
 			s.GroupAll = true
 		} else {
-			s.Group = p.exprs()
+			p.groups(s)
 		}
-		p.levels("with", "rollup")
 	}
 	if p.word("having") {
 		s.Having = p.expr()
@@ -75,15 +71,6 @@ func (p *parser) item() Item {
 	}
 	it.Alias = p.alias()
 	return it
-}
-
-// levels refuses groups of several levels, if the words are next.
-func (p *parser) levels(words ...string) {
-	if p.is(words...) {
-		f := Faultf(p.peek().at, "%s isn't there", strings.ToUpper(strings.Join(words, " ")))
-		f.Code, f.Suggestion = problem.Unsupported, "UNION ALL one grouped query for each level"
-		panic(f)
-	}
 }
 
 // except reads the columns that * EXCEPT (a, b) and * EXCLUDE a leave out. An EXCEPT before a query is that of sets.

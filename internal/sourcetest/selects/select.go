@@ -250,7 +250,7 @@ func titled(want []Kind) []Column {
 
 // grouped ends a SELECT with GROUP BY; sometimes all records are one group. Where any columns will do, one may be a list.
 func (w *Writer) grouped(in scope, out Written, anything bool, depth int) Written {
-	var items, keys []string
+	var items, keys, grouped []string
 	all := w.chance(30)
 	for i := range out.columns {
 		c := &out.columns[i]
@@ -258,7 +258,9 @@ func (w *Writer) grouped(in scope, out Written, anything bool, depth int) Writte
 		switch {
 		case !all && w.chance(50):
 			x = w.expr(in, c.Kind, min(depth, 1))
-			keys = append(keys, w.oneOf(fmt.Sprint(i+1), fmt.Sprint(i+1), x))
+			keys, grouped = append(keys, w.oneOf(fmt.Sprint(i+1), fmt.Sprint(i+1), x)), append(grouped, x)
+		case c.Kind == Integer && len(grouped) > 0 && w.chance(12):
+			x = "GROUPING(" + w.oneOf(strings.Join(grouped, ", "), grouped[0]) + ")"
 		case c.Kind == Integer && w.chance(8):
 			x = w.oneOf("(sum(count(*)) OVER ())::bigint", "count(*) OVER ()", "rank() OVER (ORDER BY count(*) DESC)")
 		default:
@@ -271,7 +273,7 @@ func (w *Writer) grouped(in scope, out Written, anything bool, depth int) Writte
 	}
 	out.Text = "SELECT " + strings.Join(items, ", ") + " FROM " + out.From + w.where(in, depth)
 	if keys = slices.DeleteFunc(keys, func(k string) bool { return slices.Contains(constants[Integer], k) && len(k) > 1 }); len(keys) > 0 {
-		out.Text += " GROUP BY " + strings.Join(keys, ", ")
+		out.Text += " GROUP BY " + w.levels(keys)
 	}
 	if w.chance(25) {
 		out.Text += fmt.Sprintf(" HAVING %s %s %s", w.aggregate(in, Integer, 1), w.oneOf(">", "<", "=", "<>"), w.literal(Integer))
@@ -303,10 +305,10 @@ func (w *Writer) over(s scope, is Kind, depth int) string {
 	}
 	ties := part + w.oneOf("", "", "ORDER BY "+w.expr(s, w.kind(), 0)+w.oneOf(" NULLS FIRST", " DESC NULLS LAST"))
 	choices := slices.Concat(shifted, ranked[is], ranked[is])
-	if is == Integer {
+	switch is {
+	case Integer:
 		choices = slices.Concat(choices, summed)
-	}
-	if is == Boolean {
+	case Boolean:
 		choices = append(shifted[:1:1], ranked[is]...)
 		choices[0] = "{first_value|last_value}(@) OVER ({total})"
 	}
@@ -370,21 +372,4 @@ func (w *Writer) Statement(depth int) Written {
 	}
 	q.Own = w.own
 	return q
-}
-
-// descent returns a recursive WITH over a table whose records point to others of it.
-func (w *Writer) descent() string {
-	var t Table
-	for _, t = range w.Tables {
-		if t.Parent != "" {
-			break
-		}
-	}
-	in := scope{tables: []named{{"a", t.Columns}}}
-	step := scope{tables: []named{{"b", t.Columns}}}
-	link := w.oneOf(fmt.Sprintf("b.%s = w.c1", t.Parent), fmt.Sprintf("b.%s = w.c2", t.Key))
-	with := fmt.Sprintf("WITH RECURSIVE w AS (SELECT a.%s AS c1, a.%s AS c2, 1 AS c3, %s AS c4 FROM %s AS a%s %s SELECT b.%[1]s, b.%[2]s, w.c3 + 1, w.c4 FROM %[4]s AS b JOIN w ON %[7]s) ",
-		t.Key, t.Parent, w.expr(in, Integer, 1), t.Name, w.where(in, 1), w.oneOf("UNION", "UNION ALL"), link+w.oneOf("", " AND w.c3 < 3", " AND "+w.form(step, 0, "{i} > {i}")))
-	w.with["w"] = []Column{{"c1", Integer}, {"c2", Integer}, {"c3", Integer}, {"c4", Integer}}
-	return with
 }

@@ -3,6 +3,7 @@ package statements
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -103,7 +104,7 @@ func (d *differential) check(t *rapid.T) {
 	d.compared++
 	d.rows += len(got)
 	if d.raw != nil && !q.Own {
-		if want, err := d.raw(dated(q.Text)); err == nil {
+		if want, err := d.raw(dated(q.Text)); err == nil && !slices.ContainsFunc(want, beyond.MatchString) {
 			differ(t, "the database", q.Text, got, want)
 			d.raws++
 		}
@@ -112,6 +113,9 @@ func (d *differential) check(t *rapid.T) {
 		d.law(t, q, got)
 	}
 }
+
+// beyond finds a time that is none here, before the year 1 or after 9999.
+var beyond = regexp.MustCompile(`[0-9]{5}-[0-9]{2}-[0-9]{2}[T"]|[0-9] BC"`)
 
 // refuse counts a refusal. A failure of the source is none.
 func (d *differential) refuse(t *rapid.T, text string, err error) {

@@ -1,0 +1,159 @@
+package sqlbind
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+)
+
+// levels groups by each of several sets of keys: the records are read once for each, and united. The keys that a set leaves out are null
+// in its groups; GROUPING tells them from keys that are null.
+type levels struct {
+	s      *sqlparse.Select
+	by     []sqlparse.Expr
+	over   []any     // what may have an aggregate
+	merged *grouping // the first set; its records are those of all
+	keys   []string  // of all sets
+	flags  []sqlexpr.Node
+	sets   [][]int // by number of key
+}
+
+// levels adds the groups of GROUPING SETS.
+func (r *rel) levels(s *sqlparse.Select, by []sqlparse.Expr, over []any) error {
+	l := &levels{s: s, by: by, over: over}
+	sets := s.Sets
+	if sets == nil {
+		sets = [][]int{{}}
+		for i := range by {
+			sets[0] = append(sets[0], i)
+		}
+	}
+	for i, set := range sets {
+		part := r
+		if i > 0 {
+			var err error
+			if part, err = r.binder.chosen(s, r.outer, r.with); err != nil {
+				return err
+			}
+		}
+		if err := l.add(part, set, len(sets) == 1); err != nil {
+			return err
+		}
+	}
+	l.merged.keys, l.merged.flags = l.keys, l.flags
+	l.merged.columns(len(l.keys))
+	l.merged.values(len(l.keys))
+	return l.grouping(r)
+}
+
+// add groups part by one set, and appends the groups to those of the sets before. Each has the columns of all sets, and its number.
+func (l *levels) add(part *rel, set []int, alone bool) error {
+	g := &grouping{rel: part, computed: map[string]sqlexpr.Node{}, plain: map[string]int{}}
+	for _, e := range l.by {
+		if err := g.key(e); err != nil {
+			return err
+		}
+	}
+	keys, flags, exprs := g.keys, g.flags, g.stage.Keys
+	g.keys, g.flags, g.stage.Keys = nil, nil, nil
+	var own []int
+	for _, n := range set {
+		at := slices.Index(keys, part.key(l.by[n]))
+		if !slices.Contains(own, at) {
+			own = append(own, at)
+			g.keys, g.flags, g.stage.Keys = append(g.keys, keys[at]), append(g.flags, flags[at]), append(g.stage.Keys, exprs[at])
+		}
+	}
+	for _, x := range l.over {
+		if err := g.aggregatesIn(x); err != nil {
+			return err
+		}
+	}
+	g.finish(len(set) == 0)
+	all, shape := l.canonical(g, own, exprs)
+	l.sets = append(l.sets, own)
+	if l.merged == nil {
+		l.merged, l.keys, l.flags = g, keys, flags
+		part.add(&plan.Map{Columns: all, Shape: shape})
+		part.single = part.single && alone
+		return nil
+	}
+	r := l.merged.rel
+	u := &plan.Union{Right: part.program, Added: all, Shape: plan.Shape{Columns: shape.Columns}}
+	for i, c := range shape.Columns {
+		u.Left = append(u.Left, plan.Ref{Column: i, T: c.Type})
+	}
+	r.used = r.used || part.used
+	r.sides(u)
+	return nil
+}
+
+// canonical returns the columns of all sets over the groups of one: the keys, null if it isn't grouped by them, the accumulators, and
+// the number of the set.
+func (l *levels) canonical(g *grouping, own []int, exprs []plan.Expr) ([]plan.Expr, plan.Shape) {
+	var all []plan.Expr
+	var shape plan.Shape
+	for i, e := range exprs {
+		c := plan.Column{Type: e.Type()}
+		var x plan.Expr = plan.Const{T: c.Type}
+		if at := slices.Index(own, i); at >= 0 {
+			c = g.stage.Shape.Columns[at]
+			x = plan.Ref{Column: at, T: c.Type}
+		} else if l.merged != nil {
+			c = l.merged.shape.Columns[i]
+		}
+		c.NotNull, c.Field, c.Path = false, nil, query.Path{fmt.Sprintf("key %d", i)}
+		all, shape.Columns, shape.Order = append(all, x), append(shape.Columns, c), append(shape.Order, plan.Place{Column: i})
+	}
+	for i, c := range g.stage.Shape.Columns[len(own):] {
+		all, shape.Columns = append(all, plan.Ref{Column: len(own) + i, T: c.Type}), append(shape.Columns, c)
+	}
+	return append(all, sqlexpr.Whole(int64(len(l.sets)))), plan.Shape{Columns: append(shape.Columns, plan.Column{Type: schema.Integer, NotNull: true, Path: query.Path{"set"}}), Order: shape.Order}
+}
+
+// grouping computes the calls of GROUPING: a bit for each argument, 1 where the set leaves it out.
+func (l *levels) grouping(r *rel) error {
+	set := plan.Ref{Column: len(l.keys) + len(l.merged.stage.Accumulators), T: schema.Integer}
+	var err error
+	for _, c := range groupings(l.over) {
+		value := plan.Case{Else: sqlexpr.Whole(0), T: schema.Integer}
+		for n, own := range l.sets {
+			bits := int64(0)
+			for _, e := range c.Args {
+				at := slices.Index(l.keys, r.key(e))
+				if at < 0 {
+					return sqlexpr.Invalid(e.Pos(), "GROUPING takes what GROUP BY groups by")
+				}
+				if bits *= 2; !slices.Contains(own, at) {
+					bits++
+				}
+			}
+			value.If, value.Then = append(value.If, sqlexpr.Test(plan.Same, set, sqlexpr.Whole(int64(n)))), append(value.Then, sqlexpr.Whole(bits))
+		}
+		if len(c.Args) == 0 || len(c.Args) > 31 {
+			return sqlexpr.Invalid(c.At, "GROUPING takes 1 to 31 arguments")
+		}
+		r.computed[r.key(c)] = sqlexpr.Node{Node: typed.Node{Expr: value, At: sqlexpr.At(c.At)}}
+	}
+	return err
+}
+
+// groupings returns the calls of GROUPING in some expressions.
+func groupings(over []any) []*sqlparse.Call {
+	var out []*sqlparse.Call
+	for _, x := range over {
+		sqlparse.Walk(x, func(e sqlparse.Expr) bool {
+			if c, ok := e.(*sqlparse.Call); ok && c.Over == nil && (c.Name == "grouping" || c.Name == "grouping_id") {
+				out = append(out, c)
+			}
+			return true
+		})
+	}
+	return out
+}

@@ -1,0 +1,121 @@
+package sqlparse
+
+import "slices"
+
+// maxSets is the most grouping sets of a SELECT: each is a query of its own.
+const maxSets = 32
+
+// groups reads what follows GROUP BY. ROLLUP, CUBE and GROUPING SETS become the sets that they stand for; beside others they are
+// combined with each of theirs, as PostgreSQL does.
+func (p *parser) groups(s *Select) {
+	g := &groups{parser: p, of: s}
+	sets := [][]int{{}}
+	p.commas(func() { sets = g.combined(sets, g.item()) })
+	at := p.peek().at
+	switch {
+	case p.word("with", "rollup"): // as MySQL has it
+		sets = rolled(g.alone)
+	case p.word("with", "cube"):
+		sets = g.cubed(g.alone, at)
+	}
+	if len(sets) != 1 || len(s.Group) == 0 {
+		s.Sets = sets
+	}
+}
+
+// groups reads the elements of a GROUP BY into a Select.
+type groups struct {
+	*parser
+	of    *Select
+	alone [][]int // the elements that are expressions
+}
+
+// item reads an element, and returns the sets that it stands for: of an expression, one.
+func (g *groups) item() [][]int {
+	defer g.enter()()
+	at := g.peek().at
+	follows := func(n int) bool { t := g.ahead(n); return t.kind == symbol && t.low == "(" }
+	switch {
+	case g.is("rollup") && follows(1):
+		return rolled(g.elements())
+	case g.is("cube") && follows(1):
+		return g.cubed(g.elements(), at)
+	case g.is("grouping", "sets") && follows(2):
+		g.i += 3
+		var sets [][]int
+		g.commas(func() { sets = append(sets, g.item()...) })
+		g.mark(")")
+		g.few(sets, at)
+		return sets
+	}
+	e := g.element()
+	g.alone = append(g.alone, e)
+	return [][]int{e}
+}
+
+// elements reads the list of a ROLLUP or a CUBE.
+func (g *groups) elements() [][]int {
+	g.i += 2
+	var all [][]int
+	g.commas(func() { all = append(all, g.element()) })
+	g.mark(")")
+	return all
+}
+
+// element reads one expression, or several in parentheses that are taken together, or () for none.
+func (g *groups) element() []int {
+	if n := g.ahead(1); g.peek().kind == symbol && g.peek().low == "(" && n.kind == symbol && n.low == ")" {
+		g.i += 2
+		return []int{}
+	}
+	list := []Expr{g.expr()}
+	if t, ok := list[0].(*Tuple); ok {
+		list = t.Items
+	}
+	var out []int
+	for _, e := range list {
+		out = append(out, len(g.of.Group))
+		g.of.Group = append(g.of.Group, e)
+	}
+	return out
+}
+
+// rolled returns the sets of ROLLUP: all elements, all but the last, and so on down to none.
+func rolled(elements [][]int) [][]int {
+	var sets [][]int
+	for n := len(elements); n >= 0; n-- {
+		sets = append(sets, slices.Concat(elements[:n]...))
+	}
+	return sets
+}
+
+// cubed returns the sets of CUBE: every choice among the elements.
+func (g *groups) cubed(elements [][]int, at Pos) [][]int {
+	sets := [][]int{{}}
+	for i := len(elements) - 1; i >= 0; i-- {
+		for _, set := range sets {
+			sets = append(sets, slices.Concat(elements[i], set))
+		}
+		g.few(sets, at)
+	}
+	slices.Reverse(sets)
+	return sets
+}
+
+// combined returns every set of one list together with every one of another.
+func (g *groups) combined(a, b [][]int) [][]int {
+	var sets [][]int
+	for _, x := range a {
+		for _, y := range b {
+			sets = append(sets, slices.Concat(x, y))
+		}
+		g.few(sets, g.peek().at)
+	}
+	return sets
+}
+
+func (g *groups) few(sets [][]int, at Pos) {
+	if len(sets) > maxSets {
+		g.fail(at, "GROUP BY has more than %d grouping sets", maxSets)
+	}
+}
