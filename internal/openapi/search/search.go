@@ -254,7 +254,7 @@ func (ix *Index) begins(t *term, stem string) {
 }
 
 // weak is the fraction of the query's idf that the best operation must cover for a strong match.
-const weak = 0.35
+const weak = 0.3
 
 // A sum is the total of a query's terms in one entry.
 type sum struct {
