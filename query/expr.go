@@ -93,6 +93,7 @@ var Signatures = []Signature{
 	{Op: "$divide", Min: 2, Max: 2}, {Op: "$mod", Min: 2, Max: 2}, {Op: "$abs", Min: 1, Max: 1}, {Op: "$ceil", Min: 1, Max: 1},
 	{Op: "$floor", Min: 1, Max: 1}, {Op: "$trunc", Min: 1, Max: 2}, {Op: "$round", Min: 1, Max: 2},
 	{Op: "$sqrt", Min: 1, Max: 1}, {Op: "$pow", Min: 2, Max: 2}, {Op: "$ln", Min: 1, Max: 1}, {Op: "$log10", Min: 1, Max: 1}, {Op: "$exp", Min: 1, Max: 1},
+	{Op: "$bitAnd", Min: 1, Max: -1}, {Op: "$bitOr", Min: 1, Max: -1}, {Op: "$bitXor", Min: 1, Max: -1}, {Op: "$bitNot", Min: 1, Max: 1},
 
 	{Op: "$eq", Min: 2, Max: 2}, {Op: "$ne", Min: 2, Max: 2}, {Op: "$gt", Min: 2, Max: 2}, {Op: "$gte", Min: 2, Max: 2},
 	{Op: "$lt", Min: 2, Max: 2}, {Op: "$lte", Min: 2, Max: 2}, {Op: "$cmp", Min: 2, Max: 2},

@@ -134,6 +134,12 @@ func arithmetic(e plan.Apply, args []value.Value) (value.Value, bool) {
 		return plan.RealOf(e.Op, args), true
 	case plan.Trunc, plan.Round:
 		return rounded(e.T, x, args[1].Int(), map[plan.Op]coerce.Rounding{plan.Trunc: coerce.Cut, plan.Round: coerce.Nearest}[e.Op]), true
+	case plan.BitAnd:
+		return value.OfInt(x.Int() & args[1].Int()), true
+	case plan.BitOr:
+		return value.OfInt(x.Int() | args[1].Int()), true
+	case plan.BitXor:
+		return value.OfInt(x.Int() ^ args[1].Int()), true
 	case plan.Millis:
 		return value.OfInt((x.Micros() - args[1].Micros()) / 1000), true
 	}

@@ -58,6 +58,8 @@ func (f *flow) apply(e plan.Apply) (any, bool) {
 		return op("$not", args...), true
 	case plan.IfNull:
 		return op("$ifNull", append(args, literal(nil))...), true
+	case plan.BitAnd, plan.BitOr, plan.BitXor:
+		return op(map[plan.Op]string{plan.BitAnd: "$bitAnd", plan.BitOr: "$bitOr", plan.BitXor: "$bitXor"}[e.Op], args...), true
 	case plan.Concat:
 		return op("$concat", args...), true
 	case plan.Length:

@@ -39,6 +39,7 @@ var asked = []struct{ class, text string }{
 	{"orders", `[{"$match": {"status": "paid"}}, {"$group": {"_id": "$address.city", "n": {"$sum": 1}, "sum": {"$sum": "$total"}}}, {"$sort": {"n": -1}}, {"$limit": 3}]`},
 	{"orders", `[{"$group": {"_id": {"year": {"$year": "$at"}}, "avg": {"$avg": "$n"}, "last": {"$last": "$status"}}}]`},
 	{"orders", `[{"$project": {"share": {"$divide": ["$total", "$n"]}, "late": {"$gt": ["$n", 5]}}}]`},
+	{"orders", `[{"$match": {"$expr": {"$ne": [{"$bitAnd": ["$n", 4]}, 0]}}}]`},
 	{"orders", `[{"$unwind": "$lines"}, {"$project": {"sku": "$lines.sku"}}]`},
 	{"orders", `[{"$lookup": {"from": "notes", "localField": "_id", "foreignField": "order", "as": "notes"}}]`},
 	{"orders", `[{"$count": "n"}]`},

@@ -201,6 +201,11 @@ const (
 	Trunc // x to y decimal places (a constant Integer, -20 to 20, negative before the point), towards zero; Doubles by their decimal form
 	Round // the same, to the nearest; halves away from zero. Like Trunc, it leaves a Double beyond 1e15 in size unchanged
 
+	// The bits of Integers, in two's complement: two arguments.
+	BitAnd
+	BitOr
+	BitXor
+
 	// Comparison: both of one type; Boolean, never null. Null equals null and is less than everything else. Text
 	// compares by its bytes, false before true, Doubles with NaN equal to itself and above all. JSON: equal as in
 	// value.Equal; less and greater as numbers, text and booleans among themselves, else by value.Order's order of

@@ -55,6 +55,7 @@ var probes = []struct{ group, name, stages string }{
 	{"expressions", "$add, $subtract, $multiply, $divide, $mod", expressions(`{"$add": ["$whole", "$decimal", 1]}`, `{"$divide": [{"$multiply": ["$double", 2]}, "$whole"]}`, `{"$mod": ["$whole", 3]}`)},
 	{"expressions", "$abs, $ceil, $floor, $trunc, $round", expressions(`{"$abs": "$whole"}`, `{"$ceil": "$double"}`, `{"$floor": "$decimal"}`, `{"$trunc": "$double"}`, `{"$round": ["$decimal", 1]}`)},
 	{"expressions", "$sqrt, $pow, $ln, $log10, $exp", expressions(`{"$sqrt": "$double"}`, `{"$pow": ["$whole", 2]}`, `{"$ln": "$double"}`, `{"$log10": "$decimal"}`, `{"$exp": "$double"}`)},
+	{"expressions", "$bitAnd, $bitOr, $bitXor, $bitNot", expressions(`{"$bitAnd": ["$whole", 4]}`, `{"$bitOr": ["$whole", 4]}`, `{"$bitXor": ["$whole", "$json.a"]}`, `{"$bitNot": "$whole"}`)},
 	{"expressions", "$eq … $lte, $cmp", expressions(`{"$eq": ["$text", "a"]}`, `{"$lt": ["$json.a", "$json.b"]}`, `{"$cmp": ["$whole", 1]}`)},
 	{"expressions", "$and, $or, $not, $cond, $switch, $ifNull", expressions(`{"$and": ["$flag", "$whole", "$json.a"]}`, `{"$cond": ["$flag", 1, "x"]}`, `{"$ifNull": ["$text", "none"]}`)},
 	{"expressions", "$concat, $substrCP, $toLower, $toUpper", expressions(`{"$concat": ["$text", "-"]}`, `{"$substrCP": ["$text", 0, 3]}`, `{"$toUpper": {"$toLower": "$text"}}`)},

@@ -14,6 +14,10 @@ const { BSON } = require("bson");
 const corrections = {
   // It compares by type, and knows no BigInt: here it is a number, so that whole numbers of 64 bits compare exactly.
   "util/_internal.js": [['    case "number":\n    case "string":', '    case "bigint":\n      return "number";\n    case "number":\n    case "string":']],
+  // It computes with 32 bits, and not with 64.
+  "operators/expression/bitwise/bitAnd.js": [["(a, b) => a & b", "(a, b) => Number(BigInt(a) & BigInt(b))"]],
+  "operators/expression/bitwise/bitOr.js": [["(a, b) => a | b", "(a, b) => Number(BigInt(a) | BigInt(b))"]],
+  "operators/expression/bitwise/bitXor.js": [["(a, b) => a ^ b", "(a, b) => Number(BigInt(a) ^ BigInt(b))"]],
   // $unwind takes {} and "" for empty lists.
   "operators/pipeline/unwind.js": [["(0, import_internal.isEmpty)(value)", "(0, import_internal.isNil)(value)"]],
   "operators/expression/date/_internal.js": [

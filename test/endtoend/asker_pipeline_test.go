@@ -52,7 +52,7 @@ func (a *asker) number(depth int) string {
 	case 0, 1, 2:
 		return fmt.Sprintf(`{%q: [%s, %s]}`, pick(a.Rand, "$add", "$subtract", "$multiply", "$divide", "$divide"), x, y)
 	case 3:
-		return fmt.Sprintf(`{"$mod": [{"$toLong": %s}, {"$toLong": %s}]}`, x, y)
+		return pick(a.Rand, fmt.Sprintf(`{%q: [{"$toLong": %s}, {"$toLong": %s}]}`, pick(a.Rand, "$mod", "$bitAnd", "$bitOr", "$bitXor"), x, y), fmt.Sprintf(`{"$bitNot": {"$toLong": %s}}`, x))
 	case 4:
 		return fmt.Sprintf(`{%q: %s}`, pick(a.Rand, "$abs", "$ceil", "$floor", "$round", "$trunc"), x)
 	case 5:

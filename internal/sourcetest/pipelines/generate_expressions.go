@@ -176,8 +176,10 @@ func (g *generator) numeric(s scope, depth int) value.Value {
 
 // count draws an expression for a whole number.
 func (g *generator) count(s scope, depth int) value.Value {
-	switch op := pick(g, "count", "$mod", "$strLenCP", "$indexOfCP", "$size", "part", "part", "$dateDiff", "$toInt", "$toLong", "$cmp", "$add", "$subtract", "millis"); op {
-	case "$mod", "$add", "$subtract":
+	switch op := pick(g, "count", "$mod", "$strLenCP", "$indexOfCP", "$size", "part", "part", "$dateDiff", "$toInt", "$toLong", "$cmp", "$add", "$subtract", "millis", "$bitAnd", "$bitOr", "$bitXor", "$bitNot"); op {
+	case "$bitNot":
+		return object1(op, g.expr(integer, s, depth))
+	case "$mod", "$add", "$subtract", "$bitAnd", "$bitOr", "$bitXor":
 		return object1(op, list(g.expr(integer, s, depth), g.expr(integer, s, depth)))
 	case "$strLenCP":
 		return object1(op, g.expr(textual, s, depth))

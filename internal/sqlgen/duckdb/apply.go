@@ -21,6 +21,12 @@ func (d dialect) Apply(s expr.Scope, e plan.Apply, a []string) (string, error) {
 		return integer(a[0] + "::HUGEINT % nullif(" + a[1] + ", 0)"), nil
 	case plan.Quo:
 		return integer(a[0] + "::HUGEINT // nullif(" + a[1] + ", 0)"), nil
+	case plan.BitAnd:
+		return "(" + a[0] + " & " + a[1] + ")", nil
+	case plan.BitOr:
+		return "(" + a[0] + " | " + a[1] + ")", nil
+	case plan.BitXor:
+		return "xor(" + a[0] + ", " + a[1] + ")", nil
 	case plan.Abs, plan.Ceil, plan.Floor:
 		return d.whole(s, e, a[0]), nil
 	case plan.Sqrt, plan.Pow, plan.Ln, plan.Log10, plan.Exp:

@@ -128,6 +128,8 @@ func TestExpressions(t *testing.T) {
 		{op(plan.Sub, i, number(-9223372036854775808), number(1)), "null"},
 		{op(plan.Mul, i, number(9223372036854775807), number(9223372036854775807)), "null"},
 		{op(plan.Mod, i, number(-7), number(3)), "-1"}, {op(plan.Mod, i, number(-9223372036854775808), number(-1)), "0"}, {op(plan.Mod, i, number(1), number(0)), "null"},
+		{op(plan.BitAnd, i, number(-3), number(9223372036854775807)), "9223372036854775805"}, {op(plan.BitOr, i, number(-9223372036854775808), number(5)), "-9223372036854775803"},
+		{op(plan.BitXor, i, number(-9223372036854775808), number(9223372036854775807)), "-1"}, {op(plan.BitXor, i, number(-3), number(7)), "-6"}, {op(plan.BitOr, i, null(i), number(7)), "null"},
 		{op(plan.Abs, i, number(-9223372036854775808)), "null"},
 		{op(plan.Mul, d, real(1e200), real(1e200)), "null"}, {op(plan.Add, d, real(0.1), real(0.2)), "0.30000000000000004"},
 		{op(plan.Div, d, real(1), real(0)), "null"}, {op(plan.Div, d, real(1e150), real(1e-150)), "9.999999999999999e+299"}, {op(plan.Mul, d, real(-1), real(0)), "0"}, {op(plan.Div, d, real(0), real(-2)), "0"},

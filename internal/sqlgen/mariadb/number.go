@@ -29,6 +29,8 @@ func (m dialect) arithmetic(s expr.Scope, e plan.Apply, args []string) string {
 		return x
 	case plan.Quo:
 		return "(" + args[0] + " DIV " + args[1] + ")"
+	case plan.BitAnd, plan.BitOr, plan.BitXor: // without a sign
+		return "CAST(" + args[0] + map[plan.Op]string{plan.BitAnd: " & ", plan.BitOr: " | ", plan.BitXor: " ^ "}[e.Op] + args[1] + " AS SIGNED)"
 	case plan.Abs:
 		switch e.T {
 		case schema.Integer:

@@ -23,6 +23,8 @@ func (p dialect) Apply(s expr.Scope, e plan.Apply, a []string) (string, error) {
 		return "(" + a[0] + " % nullif(" + a[1] + ", 0))", nil
 	case plan.Quo:
 		return "(" + a[0] + " / nullif(" + a[1] + ", 0))", nil
+	case plan.BitAnd, plan.BitOr, plan.BitXor:
+		return "(" + a[0] + map[plan.Op]string{plan.BitAnd: " & ", plan.BitOr: " | ", plan.BitXor: " # "}[e.Op] + a[1] + ")", nil
 	case plan.Abs, plan.Ceil, plan.Floor:
 		return p.whole(s, e, a[0]), nil
 	case plan.Sqrt, plan.Pow, plan.Ln, plan.Log10, plan.Exp:

@@ -120,6 +120,8 @@ var answers = []answer{
 	{op(plan.Add, i, number(most), number(1)), "null"}, {op(plan.Add, i, number(1), number(2)), "3"}, {op(plan.Sub, i, number(least), number(1)), "null"},
 	{op(plan.Mul, i, number(most), number(most)), "null"}, {op(plan.Mod, i, number(-7), number(3)), "-1"}, {op(plan.Mod, i, number(least), number(-1)), "0"},
 	{op(plan.Mod, i, number(1), number(0)), "null"}, {op(plan.Abs, i, number(least)), "null"}, {op(plan.Abs, i, number(-5)), "5"},
+	{op(plan.BitAnd, i, number(-3), number(most)), "9223372036854775805"}, {op(plan.BitOr, i, number(least), number(5)), "-9223372036854775803"}, {op(plan.BitXor, i, number(least), number(most)), "-1"},
+	{op(plan.BitXor, i, number(-3), number(7)), "-6"}, {op(plan.BitAnd, i, number(1), null(i)), "null"}, {op(plan.BitOr, i, null(i), number(-1)), "null"},
 	{op(plan.Mul, d, real(1e200), real(1e200)), "null"}, {op(plan.Mul, d, real(1e150), real(1e150)), "9.999999999999999e+299"}, {op(plan.Mul, d, real(1e-150), real(1e-150)), "1e-300"},
 	{op(plan.Mul, d, real(1e-200), real(1)), "null"}, {op(plan.Mul, d, real(-1), real(0)), "0"}, {op(plan.Add, d, real(0.1), real(0.2)), "0.30000000000000004"},
 	{op(plan.Add, d, real(math.NaN()), real(0.2)), "null"}, {op(plan.Add, d, real(math.Inf(1)), real(math.Inf(-1))), "null"},

@@ -11,7 +11,7 @@ import (
 
 // Apply implements expr.Dialect. Most operators are calls of functions that sqlfunc adds, those on decimals with names of their own;
 // args are written already.
-func (d dialect) Apply(_ expr.Scope, e plan.Apply, args []string) (string, error) {
+func (d dialect) Apply(s expr.Scope, e plan.Apply, args []string) (string, error) {
 	if name, ok := sqliteArithmetic[e.Op]; ok {
 		if e.T == schema.Decimal && e.Op != plan.Div && e.Op != plan.Mod {
 			name += expr.SQLiteOfDecimals
@@ -24,6 +24,13 @@ func (d dialect) Apply(_ expr.Scope, e plan.Apply, args []string) (string, error
 	switch e.Op {
 	case plan.IndexOf:
 		return "(instr(" + args[0] + ", " + args[1] + ") - 1)", nil
+	case plan.BitAnd:
+		return "(" + args[0] + " & " + args[1] + ")", nil
+	case plan.BitOr:
+		return "(" + args[0] + " | " + args[1] + ")", nil
+	case plan.BitXor:
+		x, y := s.Atom(args[0]), s.Atom(args[1])
+		return "((" + x + " | " + y + ") - (" + x + " & " + y + "))", nil
 	case plan.Quo:
 		return "(" + args[0] + " / nullif(" + args[1] + ", 0))", nil
 	case plan.Millis:

@@ -171,7 +171,7 @@ func (g tree) number(t schema.Type, depth int) plan.Expr {
 	dates := []plan.Expr{g.expr(schema.Date, depth), g.expr(schema.Date, depth)}
 	switch g.pick(6) {
 	case 0:
-		return op(plan.Mod, t, x(), x())
+		return op(one(g, plan.Mod, plan.BitAnd, plan.BitOr, plan.BitXor), t, x(), x())
 	case 1:
 		return op(plan.Millis, t, dates...)
 	case 2:

@@ -39,6 +39,9 @@ func apply(e query.Call, op plan.Op, t schema.Type, args []Node, types ...schema
 
 var places = Node{Expr: plan.Const{Value: value.OfInt(0), T: schema.Integer}, Constant: true}
 
+// minusOne has all bits: subtracting from it turns each over, and no result is beyond 64 bits.
+var minusOne = Node{Expr: plan.Const{Value: value.OfInt(-1), T: schema.Integer}, Constant: true}
+
 // arithmetic binds the operators on numbers; the bool reports whether e is one of them. $divide and the real functions give Doubles,
 // $mod an Integer; rounding keeps the type of its number, to constant places within ±20.
 func arithmetic(e query.Call, args []Node) (Node, bool, error) {
@@ -53,6 +56,11 @@ func arithmetic(e query.Call, args []Node) (Node, bool, error) {
 	case "$sqrt", "$pow", "$ln", "$log10", "$exp":
 		op := map[string]plan.Op{"$sqrt": plan.Sqrt, "$pow": plan.Pow, "$ln": plan.Ln, "$log10": plan.Log10, "$exp": plan.Exp}[e.Op]
 		return apply(e, op, schema.Double, args, schema.Double)
+	case "$bitAnd", "$bitOr", "$bitXor":
+		n, err := bits(e, args)
+		return n, true, err
+	case "$bitNot":
+		return apply(e, plan.Sub, schema.Integer, []Node{minusOne, args[0]}, schema.Integer)
 	case "$abs":
 		return apply(e, plan.Abs, Number(args), args, Number(args))
 	case "$ceil", "$floor", "$round", "$trunc":
@@ -107,6 +115,18 @@ func fold(e query.Call, args []Node) (Node, error) {
 		sum = plan.Apply{Op: op, Args: []plan.Expr{sum, x}, T: t}
 	}
 	return Node{Expr: sum}, err
+}
+
+// bits binds the operators on the bits of whole numbers, two at a time.
+func bits(e query.Call, args []Node) (Node, error) {
+	op := map[string]plan.Op{"$bitAnd": plan.BitAnd, "$bitOr": plan.BitOr, "$bitXor": plan.BitXor}[e.Op]
+	all, err := args[0].Want(schema.Integer, e.Op)
+	for i := 1; i < len(args) && err == nil; i++ {
+		var x plan.Expr
+		x, err = args[i].Want(schema.Integer, e.Op)
+		all = plan.Apply{Op: op, Args: []plan.Expr{all, x}, T: schema.Integer}
+	}
+	return Node{Expr: all}, err
 }
 
 // moments binds sums and differences of dates, in milliseconds, as in MongoDB.
