@@ -145,6 +145,8 @@ func TestMarkdownIsInert(t *testing.T) {
 		{"<img src=x>", `&lt;img src=x>`},
 		{"`|` \\[a](b)", "\\`\\|\\` \\\\\\[a\\](b)"},
 		{"mailto:a@evil.example", `mailto\:a@evil.example`},
+		{"https&#58;//evil.example &#x5B;a] &colon;//", `https&amp;#58;//evil.example &amp;#x5B;a\] &amp;colon;//`},
+		{"a & b &c &", "a & b &c &"},
 		{"plain text (1) a_b *c* #4!", "plain text (1) a_b *c* #4!"},
 	} {
 		var out bytes.Buffer
@@ -174,6 +176,7 @@ func TestExport(t *testing.T) {
 		{pages.CSV, []pages.Selection{{Path: []string{"meta", "a", "b", "c"}, Header: "@c"}, {Path: []string{"id"}}}, "'@c,id\r\n\"[null,2]\",1\r\n,2\r\n"},
 		{pages.Markdown, []pages.Selection{{Path: []string{"text"}, Header: "a|b"}}, "| a\\|b |\n| --- |\n| =SUM(A1) |\n| -1, \"q\"<br>\\|&lt;b> |\n"},
 		{pages.Table, []pages.Selection{{Path: []string{"text"}}, {Path: []string{"id"}}}, "text          id\n=SUM(A1)      1\n-1, \"q\" |<b>  2\n"},
+		{pages.Table, []pages.Selection{{Path: []string{"id"}, Header: "a\x1b\u009b\u202e\u2028b"}}, "a    b\n1\n2\n"},
 		{pages.JSONLines, nil, "{\"id\":\"1\",\"text\":\"=SUM(A1)\",\"meta\":{\"a\":{\"b\":[1,{\"c\":2}]}}}\n{\"id\":\"2\",\"text\":\"-1, \\\"q\\\"\\n|<b>\",\"meta\":null}\n"},
 		{pages.JSONLines, []pages.Selection{{Path: []string{"id"}, Header: "Id"}}, "{\"Id\":\"1\"}\n{\"Id\":\"2\"}\n"},
 	} {
@@ -197,6 +200,8 @@ func TestCells(t *testing.T) {
 	}{
 		{value.OfString("=1"), "'=1"}, {value.OfString("+1"), "'+1"}, {value.OfString("-1"), "'-1"}, {value.OfString("@a"), "'@a"},
 		{value.OfString("\t=1"), "'\t=1"}, {value.OfString("\r=1"), "\"'\r=1\""}, {value.OfString("a=1"), "a=1"}, {value.OfString(""), ""},
+		{value.OfString("\n=1"), "\"'\n=1\""}, {value.OfString("  =1"), "'  =1"}, {value.OfString("\u00a0=1"), "'\u00a0=1"}, {value.OfString("\ufeff\u200b@a"), "'\ufeff\u200b@a"},
+		{value.OfString("＝1"), "'＝1"}, {value.OfString("＋1"), "'＋1"}, {value.OfString("－1"), "'－1"}, {value.OfString("＠a"), "'＠a"}, {value.OfString("\u200b"), "\u200b"}, {value.OfString("\x1b=1"), "'\x1b=1"},
 		{value.OfInt(-1), "-1"}, {value.OfFloat(-1.5), "-1.5"}, {value.OfDecimal("-1.50"), "-1.50"}, {value.OfFloat(-1e300), "-1e+300"},
 		{value.OfFloat(math.Inf(-1)), "'-Infinity"}, {value.OfBool(true), "true"}, {null, ""},
 	} {

@@ -2,8 +2,10 @@ package pages
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -105,7 +107,7 @@ func (s *sheet) append(dst []byte, cells []value.Value) []byte {
 		dst = append(dst, '|')
 		for _, v := range cells {
 			dst = append(dst, ' ')
-			dst = append(dst, markdownEscapes.Replace(v.String())...)
+			dst = append(dst, markdown(v.String())...)
 			dst = append(dst, " |"...)
 		}
 		dst = append(dst, '\n')
@@ -151,8 +153,7 @@ func (s *sheet) end(dst []byte) []byte {
 func appendCSV(dst []byte, v value.Value) []byte {
 	from := len(dst)
 	dst = v.AppendText(dst)
-	// A spreadsheet would run a cell that begins like this. Numbers are safe, except -Infinity.
-	if len(dst) > from && strings.IndexByte("=+-@\t\r", dst[from]) >= 0 && !(v.IsNumber() && dst[len(dst)-1] <= '9') {
+	if runs(dst[from:]) && !(v.IsNumber() && dst[len(dst)-1] <= '9') { // numbers are safe, except -Infinity
 		dst = slices.Insert(dst, from, '\'')
 	}
 	if !bytes.ContainsAny(dst[from:], "\",\r\n") {
@@ -162,15 +163,34 @@ func appendCSV(dst []byte, v value.Value) []byte {
 	return append(append(append(dst[:from], '"'), quoted...), '"')
 }
 
+// runs reports whether a spreadsheet could run a cell, as a formula or by what its beginning does to the cells beside it. Spreadsheets skip
+// spaces and invisible characters at the beginning, and take the full width forms of the signs where people write with them.
+func runs(cell []byte) bool {
+	if len(cell) > 0 && strings.IndexByte("\t\r\n", cell[0]) >= 0 {
+		return true
+	}
+	cell = bytes.TrimLeftFunc(cell, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) })
+	r, _ := utf8.DecodeRune(cell)
+	return strings.ContainsRune("=+-@＝＋－＠", r)
+}
+
+// markdown returns data as Markdown that shows it as it is.
+func markdown(text string) string {
+	return markdownEscapes.Replace(entities.ReplaceAllString(text, "&amp;$1"))
+}
+
+// entities finds what Markdown would read as one character: "&colon;" can complete an address that is made a link.
+var entities = regexp.MustCompile(`&(#[0-9xX]|[A-Za-z][A-Za-z0-9]{0,31};)`)
+
 // markdownEscapes keeps data from being rendered as anything but text: links can mislead readers, and images are
 // fetched by the reader's program, which reveals data in their addresses. Bare addresses become links in most readers
 // as well.
 var markdownEscapes = strings.NewReplacer("\\", `\\`, "|", `\|`, "\r\n", "<br>", "\n", "<br>", "\r", "<br>", "<", "&lt;", "[", `\[`, "]", `\]`, "`", "\\`",
 	"://", `\://`, "www.", `www\.`, "WWW.", `WWW\.`, "mailto:", `mailto\:`, "xmpp:", `xmpp\:`)
 
-// visible replaces characters that would move the cursor by a space.
+// visible replaces characters that would move the cursor, or turn the direction of the line, by a space.
 func visible(r rune) rune {
-	if r < ' ' || r == 0x7f {
+	if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
 		return ' '
 	}
 	return r
