@@ -23,14 +23,13 @@ const (
 const memoryWait = 5 * time.Second
 
 // A Memory limits the memory that the answers under construction in one process may take together, and shares it
-// fairly: no caller has more than three quarters of it. It is safe for use by several goroutines.
+// fairly: no tenant has more than three quarters of it, and no owner all that its tenant may have. It is safe for use by several goroutines.
 type Memory struct{ answers *fair.Gate }
 
 // NewMemory returns a Memory of most bytes; 0 means DefaultMemory.
 func NewMemory(most int64) *Memory {
 	n := max(1, int(cmp.Or(max(most, 0), DefaultMemory)/AnswerMemory))
-	part := max(1, n*3/4)
-	return &Memory{fair.New(fair.Bounds{Slots: n, Tenant: part, Owner: part, Each: part, Queue: math.MaxInt, Patience: memoryWait})}
+	return &Memory{fair.New(fair.Bounds{Slots: n, Queue: math.MaxInt, Patience: memoryWait}.Wide())}
 }
 
 // Rows returns rows with memory of m taken for the principal who while they are read. They yield the error of Take where

@@ -13,16 +13,11 @@ import (
 )
 
 // TestMemory checks that no more answers are made than there is memory for, that calls get theirs when another ends and
-// are refused after a while, and that one caller leaves a quarter to the others.
+// are refused after a while, and that one caller leaves a part to the others of its tenant, and a tenant a quarter to others.
 func TestMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := limit.NewMemory(4*limit.AnswerMemory + 1)
 		greedy := fair.Who{Tenant: "a", Owner: "a", Credential: "a"}
-		for range 3 {
-			if _, err := m.Take(t.Context(), greedy); err != nil {
-				t.Fatal(err)
-			}
-		}
 		refused := func(who fair.Who) {
 			t.Helper()
 			start := time.Now()
@@ -30,7 +25,17 @@ func TestMemory(t *testing.T) {
 				t.Errorf("over the memory after %s: %v", time.Since(start), err)
 			}
 		}
+		take := func(who fair.Who) {
+			t.Helper()
+			if _, err := m.Take(t.Context(), who); err != nil {
+				t.Fatal(err)
+			}
+		}
+		take(greedy)
+		take(greedy)
 		refused(greedy)
+		take(fair.Who{Tenant: "a", Owner: "b", Credential: "b"})
+		refused(fair.Who{Tenant: "a", Owner: "c", Credential: "c"})
 		other := func(n int) fair.Who { return fair.Who{Owner: fmt.Sprint(n)} }
 		release, err := m.Take(t.Context(), other(0))
 		if err != nil {

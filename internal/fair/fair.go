@@ -105,14 +105,22 @@ func (g *Gate) Enter(ctx context.Context, who Who) (leave func(), err error) {
 	return leave, nil
 }
 
-// Reserving returns a gate of slots connections, or nil if slots is 0. Requests wait without limit. No credential can
-// hold more than three quarters, so that others find a connection however many slow calls it makes.
+// Reserving returns a gate of slots connections, or nil if slots is 0. Requests wait without limit. However many slow calls a
+// credential makes, other owners find a connection, of the same tenant and of others.
 func Reserving(slots int) *Gate {
 	if slots <= 0 {
 		return nil
 	}
-	part := max(slots*3/4, 1)
-	return New(Bounds{Slots: slots, Tenant: part, Owner: part, Each: part, Queue: math.MaxInt, Patience: math.MaxInt64})
+	return New(Bounds{Slots: slots, Queue: math.MaxInt, Patience: math.MaxInt64}.Wide())
+}
+
+// Wide returns b with the most that leaves something to others on every level: a tenant has at most three quarters, an owner less than its
+// tenant, and a credential less than its owner unless that were less than half of the tenant's.
+func (b Bounds) Wide() Bounds {
+	b.Tenant = max(b.Slots*3/4, 1)
+	b.Owner = max(b.Tenant-1, 1)
+	b.Each = min(max(b.Owner-1, (b.Tenant+1)/2), b.Owner)
+	return b
 }
 
 // InTurn returns seq, which acquires a slot of g for who when it begins, and releases it at its end. If there is no
