@@ -80,9 +80,25 @@ func top(v *visible.View, op *spec.Operation, place string, rest *string) (s spe
 		}
 		return s, nil, &problem.Error{Code: problem.NotFound, Detail: "the document doesn't describe what " + oneLine(op.ID, 200) + " answers"}
 	}
-	places := []string{"path", "query", "headers", "body", "response"}
-	return s, nil, &problem.Error{Code: problem.NotFound, Near: problem.Nearest(place, places, 2),
-		Detail: fmt.Sprintf("no part %q%s", problem.Cut(place), problem.DidYouMean(problem.Nearest(place, places, 2))), Suggestion: "a part begins with path, query, headers, body or response"}
+	near := inside(v, op, strings.TrimSuffix(place+"."+*rest, "."))
+	if len(near) == 0 {
+		near = problem.Nearest(place, places, 2)
+	}
+	return s, nil, &problem.Error{Code: problem.NotFound, Near: near,
+		Detail: fmt.Sprintf("no part %q%s", problem.Cut(place), problem.DidYouMean(near)), Suggestion: "a part begins with path, query, headers, body or response"}
+}
+
+// places are what a part begins with.
+var places = []string{"path", "query", "headers", "body", "response"}
+
+// inside returns the parts of op that at is without their beginning: body.rules for rules.
+func inside(v *visible.View, op *spec.Operation, at string) (out []string) {
+	for _, place := range places {
+		if _, err := Part(v, op, place+"."+at); err == nil {
+			out = append(out, oneLine(place+"."+at, maxText))
+		}
+	}
+	return out
 }
 
 // noPart returns the error for a path whose part at has no such name, with the near names, or else the first twelve.

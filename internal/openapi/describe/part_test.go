@@ -38,6 +38,9 @@ func TestPart(t *testing.T) {
 		{"query.created", "query.created: object\n  gte: integer\n"},
 		{"query.creatd", `query has no "creatd"; did you mean created?`},
 		{"response.owner", "response.owner: object\n  name: string\n"},
+		{"line_items.price_data", `no part "line_items"; did you mean body.line_items.price_data?`},
+		{"owner", `no part "owner"; did you mean response.owner?`},
+		{"secret", `no part "secret"`},
 		{"boddy", `no part "boddy"; did you mean body?`},
 	} {
 		text, err := Part(v, op, row.at)

@@ -137,7 +137,7 @@ func Found(v *visible.View, r search.Result) string {
 	p := &printer{v: v}
 	switch {
 	case r.Weak && len(r.Operations) == 0:
-		p.line(0, "No operation matches. Services:")
+		p.line(0, "No operation matches.")
 	case r.Weak:
 		p.line(0, fmt.Sprintf("No strong match. The nearest %d of %d operations:", len(r.Operations), r.Total))
 	case r.Service != "":
@@ -148,10 +148,9 @@ func Found(v *visible.View, r search.Result) string {
 	for _, op := range r.Operations {
 		p.line(0, Line(v, op)+needs(v, op))
 	}
-	if r.Weak && len(r.Operations) > 0 {
-		p.line(0, "Services:")
+	if r.Weak {
+		p.elsewhere(r.Services)
 	}
-	p.services(r.Services)
 	return p.b.String()
 }
 
@@ -191,6 +190,27 @@ func (p *printer) services(all []search.Service) {
 		}
 		p.line(0, fmt.Sprintf("%s (%d)%s", name(s.Name), s.Operations, text))
 	}
+}
+
+// maxElsewhere and maxNames are the maximum numbers of services that a search without a good match lists in full, and by name.
+const maxElsewhere, maxNames = 12, 60
+
+// elsewhere lists the services in which to look after a search without a good match: many are only named, in one line.
+func (p *printer) elsewhere(all []search.Service) {
+	if len(all) <= maxElsewhere {
+		p.line(0, "Services:")
+		p.services(all)
+		return
+	}
+	names := make([]string, 0, maxNames)
+	for _, s := range all[:min(len(all), maxNames)] {
+		names = append(names, fmt.Sprintf("%s (%d)", name(s.Name), s.Operations))
+	}
+	more := ""
+	if n := len(all) - len(names); n > 0 {
+		more = fmt.Sprintf(" … and %d more", n)
+	}
+	p.line(0, "Services: "+strings.Join(names, ", ")+more)
 }
 
 // Schema returns the description of the schema with that full or short name: the fields of a message, or the values of

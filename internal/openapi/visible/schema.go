@@ -223,9 +223,9 @@ func (v *View) Named(name string) (spec.Schema, error) {
 		}
 	}
 	slices.Sort(all)
-	near := problem.Nearest(name, slices.Compact(all), 3)
-	return spec.Schema{}, &problem.Error{Code: problem.NotFound, Near: near,
-		Detail:     fmt.Sprintf("unknown schema %q%s", problem.Cut(name), problem.DidYouMean(near)),
+	like := near(name, slices.Compact(all))
+	return spec.Schema{}, &problem.Error{Code: problem.NotFound, Near: like,
+		Detail:     fmt.Sprintf("unknown schema %q%s", problem.Cut(name), problem.DidYouMean(like)),
 		Suggestion: "the detail of an operation names the schemas it takes and answers with"}
 }
 

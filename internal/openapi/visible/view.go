@@ -92,16 +92,16 @@ func (v *View) Operation(name string) (*spec.Operation, error) {
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	near := ids(found)
+	like := ids(found)
 	switch {
 	case len(found) > 0:
 	case strings.HasPrefix(name, "/"):
-		near = v.onPath(name)
+		like = v.onPath(name)
 	default:
-		near = problem.Nearest(name, v.shortIDs(strings.Contains(name, " ")), 3)
+		like = near(name, v.shortIDs(strings.Contains(name, " ")))
 	}
-	return nil, &problem.Error{Code: problem.NotFound, Near: near[:min(len(near), 5)],
-		Detail:     fmt.Sprintf("unknown operation %q%s", problem.Cut(name), problem.DidYouMean(near[:min(len(near), 5)])),
+	return nil, &problem.Error{Code: problem.NotFound, Near: like[:min(len(like), 5)],
+		Detail:     fmt.Sprintf("unknown operation %q%s", problem.Cut(name), problem.DidYouMean(like[:min(len(like), 5)])),
 		Suggestion: "search_api finds operations: a verb and an object in the words of the API"}
 }
 

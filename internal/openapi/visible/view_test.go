@@ -98,7 +98,8 @@ func TestSchemas(t *testing.T) {
 	for _, tt := range []struct{ name, want string }{
 		{"a.Team", "a.Team"}, {"Person", "Person"}, {"person", "Person"},
 		{"Team", `not_found: 2 schemas are called "Team"; did you mean a.Team or b.Team?`},
-		{"Persom", `not_found: unknown schema "Persom"; did you mean Person?`},
+		{"Persom", `not_found: unknown schema "Persom"; did you mean Person?`}, {"Pers", `not_found: unknown schema "Pers"; did you mean Person?`},
+		{"Pe", `not_found: unknown schema "Pe"`}, {"eam", `not_found: unknown schema "eam"; did you mean Team, a.Team or b.Team?`}, {"Vau", `not_found: unknown schema "Vau"`},
 		{"Vault", `not_found: unknown schema "Vault"`}, {"Password", `not_found: unknown schema "Password"`}, {"Key", `not_found: unknown schema "Key"`},
 	} {
 		s, err := v.Named(tt.name)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/changes"
@@ -54,7 +55,11 @@ func arguments(in value.Value) validate.Arguments {
 func named(c *bailiwick.Call, source, operation string) (*calls.Reach, error) {
 	all := c.APIs()
 	if source != "" || len(all) < 2 {
-		return c.API(source)
+		reach, err := c.API(source)
+		if err == nil {
+			err = guessed(reach, operation)
+		}
+		return reach, err
 	}
 	var found []*calls.Reach
 	for _, reach := range all {
@@ -71,6 +76,25 @@ func named(c *bailiwick.Call, source, operation string) (*calls.Reach, error) {
 			Detail: fmt.Sprintf("no API has an operation %q%s", problem.Cut(operation), problem.DidYouMean(near))}
 	}
 	return nil, several("/operationId", operation, found)
+}
+
+// guessed returns an error for an operation that isn't there and that no name is like, if its words find operations: listInvoices finds
+// get_invoices.
+func guessed(reach *calls.Reach, operation string) error {
+	_, err := reach.View.Operation(operation)
+	p := problem.Of(err)
+	if err == nil || p.Code != problem.NotFound || len(p.Near) > 0 {
+		return nil
+	}
+	found, err := reach.Index().Search(search.Query{Text: operation, Limit: 3})
+	if err != nil || found.Weak {
+		return nil
+	}
+	var near []string
+	for _, op := range found.Operations {
+		near = append(near, op.ID)
+	}
+	return &problem.Error{Code: problem.NotFound, Pointer: "/operationId", Near: near, Detail: p.Detail + problem.DidYouMean(near), Suggestion: p.Suggestion}
 }
 
 // nearest returns similar names if no API has the name, and the last error.
