@@ -7,7 +7,6 @@ package bsonvalue
 import (
 	"encoding/hex"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -136,11 +135,11 @@ func object(doc bson.Raw, depth int) value.Value {
 	if err != nil || depth >= maxDepth {
 		return value.OfCut(int64(len(doc)))
 	}
-	members := make([]value.Member, 0, len(elements))
+	members, seen := make([]value.Member, 0, len(elements)), make(map[string]bool, len(elements))
 	for _, e := range elements {
 		name := strings.ToValidUTF8(e.Key(), "\uFFFD")
-		if !slices.ContainsFunc(members, func(m value.Member) bool { return m.Name == name }) {
-			members = append(members, value.Member{Name: name, Value: decode(e.Value(), depth+1)})
+		if !seen[name] {
+			members, seen[name] = append(members, value.Member{Name: name, Value: decode(e.Value(), depth+1)}), true
 		}
 	}
 	return value.OfObject(members)

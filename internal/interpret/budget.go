@@ -1,6 +1,7 @@
 package interpret
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -10,14 +11,14 @@ import (
 // The defaults of a Budget.
 const (
 	DefaultRows  = 10_000
-	DefaultBytes = 64 << 20
+	DefaultBytes = 16 << 20
 )
 
 // A Budget bounds what one evaluation reads into memory, over all of its views. It counts only records that views show,
 // so that a refusal depends on nothing else. It isn't safe for concurrent use.
 type Budget struct {
 	Rows  int   // the most records; 0 means DefaultRows
-	Bytes int64 // the most bytes of their values; 0 means DefaultBytes
+	Bytes int64 // the most bytes of the values that are kept; 0 means DefaultBytes
 
 	rows  int
 	bytes int64
@@ -25,29 +26,42 @@ type Budget struct {
 
 // Take counts a record of the view called name. Its error is problem.Unsupported, and says how to go on.
 func (b *Budget) Take(name string, row value.Row) error {
-	rows, most := b.Rows, b.Bytes
-	if rows <= 0 {
-		rows = DefaultRows
+	if err := b.met(name); err != nil {
+		return err
 	}
-	if most <= 0 {
-		most = DefaultBytes
+	return b.keep(name, row)
+}
+
+// met counts a record that is read.
+func (b *Budget) met(name string) error {
+	rows := cmp.Or(max(b.Rows, 0), DefaultRows)
+	if b.rows++; b.rows > rows {
+		return beyond(fmt.Sprintf("more than %d records", rows), name)
 	}
-	b.rows++
+	return nil
+}
+
+// keep counts the values of a record that are kept.
+func (b *Budget) keep(name string, row value.Row) error {
 	for _, v := range row {
 		b.bytes += size(v)
 	}
-	over := ""
-	switch {
-	case b.rows > rows:
-		over = fmt.Sprintf("more than %d records", rows)
-	case b.bytes > most:
-		over = fmt.Sprintf("records of more than %d MB", most/1e6)
-	default:
-		return nil
+	return b.Room(name, 0)
+}
+
+// Room refuses a value that would take so many bytes, if there is no room for it, before it is made.
+func (b *Budget) Room(name string, bytes int64) error {
+	if most := cmp.Or(max(b.Bytes, 0), DefaultBytes); b.bytes+bytes > most {
+		return beyond(fmt.Sprintf("values of more than %d MB", most/1e6), name)
 	}
+	return nil
+}
+
+// beyond returns the refusal of what is too much.
+func beyond(what, name string) error {
 	return &problem.Error{Code: problem.Unsupported,
-		Detail:     fmt.Sprintf("the source can't run all of this query, and what is left would be computed over %s, of %q the last", over, problem.Cut(name)),
-		Suggestion: "begin with a $match (or where) on fields by equality or range that keeps fewer records; explain_query shows which part the source runs"}
+		Detail:     fmt.Sprintf("the source can't run all of this query, and what is left would be computed over %s, of %q the last", what, problem.Cut(name)),
+		Suggestion: "begin with a $match (or where) on fields by equality or range that keeps fewer records, or a $project of the fields that are needed; explain_query shows which part the source runs"}
 }
 
 // size estimates the bytes that a value takes in memory.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -158,14 +159,22 @@ func (r *reading) within(v value.Value) value.Value {
 
 // columns returns the plan's columns of a record, and then the values of its order if that is unique, for the next page's place.
 func (r *reading) columns(row value.Row) value.Row {
-	plan, of := r.plan, r.led(row)
-	out := make(value.Row, 0, len(plan.Columns)+len(plan.Order))
-	for _, c := range plan.Columns {
-		out = append(out, part(r.within(piece(of.at(c.Join).value(c.Field.Name), c.Piece)), c.Part))
+	of := r.led(row)
+	return Leaving(r.plan, func(join int, f *schema.Field, p *policy.Piece) value.Value {
+		return r.within(Piece(of.at(join).value(f.Name), p))
+	})
+}
+
+// Leaving returns the row of a record of a plan: its columns, and then the values of its order if that is unique. of returns the value
+// of a field behind a join, or a piece of it, as far as it may leave.
+func Leaving(p *policy.Plan, of func(join int, f *schema.Field, piece *policy.Piece) value.Value) value.Row {
+	out := make(value.Row, 0, len(p.Columns)+len(p.Order))
+	for _, c := range p.Columns {
+		out = append(out, part(of(c.Join, c.Field, c.Piece), c.Part))
 	}
-	if plan.Unique {
-		for _, o := range plan.Order {
-			out = append(out, r.within(of.at(o.Join).value(o.Field.Name)))
+	if p.Unique {
+		for _, o := range p.Order {
+			out = append(out, of(o.Join, o.Field, nil))
 		}
 	}
 	return out

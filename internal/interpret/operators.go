@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/bailiwick-dev/bailiwick/internal/coerce"
+	"github.com/bailiwick-dev/bailiwick/internal/interpret/internal/texts"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -36,7 +37,7 @@ func (at *place) apply(e plan.Apply) value.Value {
 			return value.Value{}
 		}
 	}
-	for _, family := range []func(plan.Apply, []value.Value) (value.Value, bool){arithmetic, text, lists} {
+	for _, family := range []func(plan.Apply, []value.Value) (value.Value, bool){arithmetic, texts.Apply, lists} {
 		if v, ok := family(e, args); ok {
 			return v
 		}

@@ -1,26 +1,30 @@
 package interpret
 
 import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/internal/interpret/internal/texts"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// piece returns v, or a piece of a text, of JSON as it is written, or of bytes, or the number of characters or bytes.
-func piece(v value.Value, p *policy.Piece) value.Value {
+// Piece returns v, or a piece of a text, of JSON as it is written, or of bytes, or the number of characters or bytes.
+func Piece(v value.Value, p *policy.Piece) value.Value {
 	if p == nil || v.IsNull() {
 		return v
 	}
-	text, runes := v.Text(), []rune(v.String())
-	n := len(runes)
+	text := v.Text()
 	if v.Kind() == value.Bytes {
-		n = len(text)
+		n := int64(len(text))
+		if from := min(p.Offset, n); !p.Size {
+			return value.OfBytes(text[from:min(n, from+p.Length)])
+		}
+		return value.OfInt(n)
 	}
-	from := min(int(p.Offset), n)
-	to := min(n, from+int(p.Length))
-	if p.Size {
-		return value.OfInt(int64(n))
-	} else if v.Kind() == value.Bytes {
-		return value.OfBytes(text[from:to])
+	if text = v.String(); p.Size {
+		return value.OfInt(int64(utf8.RuneCountInString(text)))
 	}
-	return value.OfString(string(runes[from:to]))
+	text = text[texts.After(text, p.Offset):]
+	return value.OfString(strings.Clone(text[:texts.After(text, p.Length)]))
 }

@@ -21,9 +21,12 @@ func (h classRows) Read(ctx context.Context, p policy.Permit) (iter.Seq2[value.R
 	if err != nil {
 		return nil, err
 	}
-	return Rows(ctx, &planned, func(ctx context.Context, n Need) ([]value.Row, error) {
-		return Visible(ctx, n.View, func(c *schema.Class) ([]value.Row, error) { return h.rows[c.Name], nil })
-	})
+	return Rows(ctx, &planned, h.records)
+}
+
+// records implements Records.
+func (h classRows) records(ctx context.Context, n Need) ([]value.Row, error) {
+	return Visible(ctx, n.View, func(c *schema.Class) ([]value.Row, error) { return h.rows[c.Name], nil })
 }
 
 // shop returns a source with deleted orders, which are visible to no principal, and neither are their notes.

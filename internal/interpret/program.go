@@ -214,22 +214,32 @@ func (r *reading) each(in records, of func(*place) []value.Row) []value.Row {
 	return out
 }
 
-// filter evaluates a Filter: records for which Where and If hold; a condition that is null doesn't.
+// filter evaluates a Filter.
 func (r *reading) filter(s *plan.Filter, in records) []value.Row {
-	holds := func(rooted) bool { return true }
-	if s.Where != nil {
-		var err error
-		if holds, err = r.predicate(s.Where); err != nil {
-			r.err = cmp.Or(r.err, err) // the first one says why
-			return nil
-		}
+	holds, ok := r.condition(s)
+	if !ok {
+		return nil
 	}
 	return r.each(in, func(at *place) []value.Row {
-		if !holds(at) || s.If != nil && !at.eval(s.If).Bool() {
+		if !holds(at) {
 			return nil
 		}
 		return []value.Row{at.row}
 	})
+}
+
+// condition returns whether Where and If of a Filter hold for a record; a condition that is null doesn't. It is false if the reading
+// has a reason to stop.
+func (r *reading) condition(s *plan.Filter) (func(*place) bool, bool) {
+	where := func(rooted) bool { return true }
+	if s.Where != nil {
+		var err error
+		if where, err = r.predicate(s.Where); err != nil {
+			r.err = cmp.Or(r.err, err) // the first one says why
+			return nil, false
+		}
+	}
+	return func(at *place) bool { return where(at) && (s.If == nil || at.eval(s.If).Bool()) }, true
 }
 
 // columns computes the columns of a shape. A Ref passes on the stored value, unless its column is computed.

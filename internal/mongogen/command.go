@@ -58,6 +58,7 @@ type Column struct {
 	Name     string
 	Type     schema.Type
 	Computed bool // it is no field of the class
+	Shown    bool // it is returned, and nothing else depends on it
 }
 
 // Keys returns the values of the key of a Through that its view shows, for servers without $lookup.
@@ -84,11 +85,17 @@ func (w *Writer) Records(n interpret.Need) (Command, error) {
 	}
 	out := Command{Collection: c.Table}
 	var err error
-	if out.Pipeline, err = w.view(n.View, extra, w.Plan.Search); err != nil {
+	var search *policy.Search
+	if own {
+		search = w.Plan.Search
+	}
+	if out.Pipeline, err = w.view(n.View, extra, search); err != nil {
 		return out, err
 	}
+	read, whole := w.read(n.View)
+	out.Pipeline[len(out.Pipeline)-1] = stage("$project", visible(n.View, read))
 	for _, f := range c.Fields {
-		out.Columns = append(out.Columns, Column{Name: f.Name, Type: f.Type})
+		out.Columns = append(out.Columns, Column{Name: f.Name, Type: f.Type, Shown: !whole(f.Name)})
 	}
 	if own && n.Key == "" && w.Plan.Search == nil && exact(extra) && w.Plan.After == nil {
 		if by, ok := w.order(); ok {
@@ -210,7 +217,7 @@ func (w *Writer) view(v *policy.View, extra []cond, search *policy.Search) (bson
 	} else if len(docs) > 1 {
 		stages = append(stages, stage("$match", bson.D{{Key: "$and", Value: docs}}))
 	}
-	return append(append(stages, joins...), stage("$project", visible(v))), nil
+	return append(append(stages, joins...), stage("$project", visible(v, all))), nil
 }
 
 // Atlas is the Config of an index of Atlas Search.
@@ -239,12 +246,14 @@ func searched(s *policy.Search) string {
 	return strings.Join(out, " ")
 }
 
-// visible writes the projection of the fields of a view.
-func visible(v *policy.View) bson.D {
+func all(string) bool { return true }
+
+// visible writes the projection of those fields of a view that are read.
+func visible(v *policy.View, read func(name string) bool) bson.D {
 	out := bson.D{}
 	own := false
 	for _, f := range v.Fields() {
-		if Nameable(f.Name) {
+		if Nameable(f.Name) && read(f.Name) {
 			out = append(out, bson.E{Key: f.Name, Value: int32(1)})
 			own = own || f.Name == "_id"
 		}

@@ -1,6 +1,7 @@
 package mongogen
 
 import (
+	"slices"
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -28,6 +29,7 @@ func (w *Writer) Program() (Command, error) {
 	if err != nil {
 		return Command{}, err
 	}
+	stages[len(stages)-1] = stage("$project", visible(v, f.live(p)))
 	f.stages = stages
 	if exact(leading) {
 		for done < len(p.Stages) && f.stage(p.Stages[done]) {
@@ -45,9 +47,18 @@ func (w *Writer) Program() (Command, error) {
 	}
 	out.Pipeline = f.stages
 	for i := range f.shape.Columns {
-		out.Columns = append(out.Columns, Column{f.names[i], f.shape.Columns[i].Type, f.shape.Columns[i].Field == nil})
+		out.Columns = append(out.Columns, Column{Name: f.names[i], Type: f.shape.Columns[i].Type, Computed: f.shape.Columns[i].Field == nil})
 	}
 	return out, nil
+}
+
+// live reports which of the columns that a Program begins with anything depends on.
+func (f *flow) live(p *plan.Program) func(name string) bool {
+	live := p.Live()
+	return func(name string) bool {
+		i := slices.Index(f.names, name)
+		return i >= 0 && live[i]
+	}
 }
 
 // A flow is the records between two stages, as documents.

@@ -33,15 +33,29 @@ func (s *Source) reading(ctx context.Context, p policy.Permit) (*reading, error)
 	return r, nil
 }
 
-// Read implements source.Source. The records are read before it returns, as many as the plan asks for.
+// Read implements source.Source. Records are read while the rows are: by then there is memory for the answer.
 func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
 	r, err := s.reading(ctx, p)
 	if err != nil {
 		return nil, err
 	}
+	return func(yield func(value.Row, error) bool) {
+		rows, err := r.rows(ctx)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		rows(yield)
+	}, nil
+}
+
+// rows runs what the server can do of a plan, and the rest here.
+func (r *reading) rows(ctx context.Context) (source.Rows, error) {
 	switch {
 	case r.plan.Program != nil && r.plan.Program.From >= 0:
 		return r.program(ctx)
+	case r.plan.Program != nil:
+		return interpret.Rows(ctx, r.plan, r.records)
 	case r.plan.Count:
 		c, ok, err := r.writer.Count()
 		if err != nil {
@@ -51,31 +65,25 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 			return r.count(ctx, c)
 		}
 	}
-	return interpret.Rows(ctx, r.plan, r.records)
-}
-
-// program runs what the server can do of a pipeline, and the rest here.
-func (r *reading) program(ctx context.Context) (source.Rows, error) {
-	c, err := r.writer.Program()
-	if err != nil {
-		return nil, err
+	c, err := r.writer.Records(interpret.Need{View: r.plan.View})
+	switch {
+	case err != nil || !c.Whole:
+		return interpret.Rows(ctx, r.plan, r.records)
+	case len(r.plan.Joins) > 0:
+		return r.joined(ctx, c), nil
 	}
-	rows, err := r.run(ctx, c, r.plan.Views[r.plan.Program.From].Name())
-	if err != nil {
-		return nil, err
-	}
-	return interpret.Continue(ctx, r.plan, r.records, interpret.Prefix{Stages: c.Stages, Rows: rows})
+	return r.page(ctx, c), nil
 }
 
 // count returns the only value of the only document of c; there is none if there are no records.
 func (r *reading) count(ctx context.Context, c mongogen.Command) (source.Rows, error) {
-	rows, err := r.run(ctx, c, "")
-	if err != nil {
-		return nil, err
-	}
 	n := value.OfInt(0)
-	if len(rows) > 0 {
-		n = rows[0][0]
+	err := r.s.aggregate(ctx, r.s.db, c, func(doc bson.Raw) error {
+		n = bsonvalue.Decode(doc.Lookup(c.Columns[0].Name), schema.Integer)
+		return nil
+	})
+	if err != nil {
+		return nil, refuse(ctx, err)
 	}
 	return func(yield func(value.Row, error) bool) { yield(value.Row{n}, nil) }, nil
 }
@@ -89,17 +97,15 @@ func (r *reading) records(ctx context.Context, n interpret.Need) ([]value.Row, e
 	return r.run(ctx, c, n.View.Name())
 }
 
-// run runs a command and decodes its documents. Those of a command that reads more than the plan asks for count in the
-// budget, under the name of the view.
+// run runs a command and decodes its documents, which count in the budget under the name of the view.
 func (r *reading) run(ctx context.Context, c mongogen.Command, view string) ([]value.Row, error) {
 	var out []value.Row
 	err := r.s.aggregate(ctx, r.s.db, c, func(doc bson.Raw) error {
-		row := decode(doc, c.Columns)
-		out = append(out, row)
-		if c.Whole {
-			return nil
+		row, err := r.decode(doc, c.Columns, view)
+		if err == nil {
+			out, err = append(out, row), r.budget.Take(view, row)
 		}
-		return r.budget.Take(view, row)
+		return err
 	})
 	if err != nil {
 		return nil, refuse(ctx, err)
@@ -107,20 +113,33 @@ func (r *reading) run(ctx context.Context, c mongogen.Command, view string) ([]v
 	return out, nil
 }
 
-// decode returns the values of the columns in a document.
-func decode(doc bson.Raw, columns []mongogen.Column) value.Row {
+// large is the size of BSON whose weight is looked at before it is decoded.
+const large = 64 << 10
+
+// decode returns the values of the columns in a document. Of values that only leave there is no more than leaves, and of others no more
+// than there is room for.
+func (r *reading) decode(doc bson.Raw, columns []mongogen.Column, view string) (value.Row, error) {
 	row := make(value.Row, len(columns))
 	for i, c := range columns {
 		v, err := doc.LookupErr(c.Name)
+		if err != nil {
+			continue
+		}
+		if len(v.Value) > large && !c.Shown {
+			if err := r.budget.Room(view, bsonvalue.Weight(v)); err != nil {
+				return nil, err
+			}
+		}
 		switch {
-		case err != nil:
+		case c.Shown:
+			row[i] = bsonvalue.Bounded(v, c.Type, r.most())
 		case c.Computed:
 			row[i] = bsonvalue.Computed(v, c.Type)
 		default:
 			row[i] = bsonvalue.Decode(v, c.Type)
 		}
 	}
-	return row
+	return row, nil
 }
 
 // keys returns the values of the key that a Through leads to.
@@ -181,7 +200,7 @@ func (s *Source) aggregate(ctx context.Context, db *mongo.Database, c mongogen.C
 // than 48 MB: there the first batch is one document, and the next ones grow as far as the documents met allow.
 const (
 	batch      = 1000
-	batchBytes = 16 << 20
+	batchBytes = 4 << 20
 )
 
 // batches are the sizes of the batches of a cursor.

@@ -1,0 +1,210 @@
+package bsonvalue
+
+import (
+	"encoding/base64"
+	"strings"
+	"unicode/utf8"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/bailiwick-dev/bailiwick/internal/coerce"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// short is the size of BSON that is decoded before it is known how long its text is.
+const short = 16 << 10
+
+// Bounded is Decode for a value of which at most most bytes are wanted, as text of its own, bytes or JSON: the Cut of its
+// length if it is longer. What is cut isn't copied.
+func Bounded(v bson.RawValue, t schema.Type, most int) value.Value {
+	if len(v.Value) > min(short, most) {
+		if n := length(v, t); n > int64(most) {
+			return value.OfCut(n)
+		}
+	}
+	out := Decode(v, t)
+	if n := len(out.Text()); out.Kind() == value.String && n > most || out.Kind() == value.Bytes && n > most {
+		return value.OfCut(int64(n))
+	}
+	if k := out.Kind(); k == value.Array || k == value.Object {
+		if n := len(out.AppendJSON(nil)); n > most {
+			return value.OfCut(int64(n))
+		}
+	}
+	return out
+}
+
+// length returns how long the text of a value is, or its bytes, without making it; 0 for what is never long.
+func length(v bson.RawValue, t schema.Type) int64 {
+	raw, text := data(v)
+	switch {
+	case v.Type == bson.TypeEmbeddedDocument, v.Type == bson.TypeArray:
+		return lengthOf(v, 0)
+	case raw == nil || text && !utf8.Valid(raw):
+		return 0
+	case !text && t.Structured():
+		return int64(base64.StdEncoding.EncodedLen(len(raw)))
+	}
+	return int64(len(raw))
+}
+
+// data returns the bytes of a text, or those of a binary value that stays bytes, as the document holds them; nil for other values.
+func data(v bson.RawValue) (raw []byte, text bool) {
+	switch v.Type {
+	case bson.TypeString:
+		if n, _, ok := bsoncore.ReadLength(v.Value); ok && n > 0 && int(n) == len(v.Value)-4 {
+			return v.Value[4 : len(v.Value)-1], true
+		}
+	case bson.TypeBinary:
+		if n, _, ok := bsoncore.ReadLength(v.Value); ok && n > 0 && int(n) == len(v.Value)-5 && v.Value[4] != 2 {
+			return v.Value[5:], false
+		}
+	}
+	return nil, false
+}
+
+// lengthOf returns the length of a value as JSON.
+func lengthOf(v bson.RawValue, depth int) (n int64) {
+	write(v, depth, func(text []byte) { n += int64(len(text)) })
+	return n
+}
+
+// write passes the JSON of a value to out, bit by bit. Of members with one name all are written.
+func write(v bson.RawValue, depth int, out func(text []byte)) {
+	switch v.Type {
+	case bson.TypeEmbeddedDocument, bson.TypeArray:
+		if depth >= maxDepth {
+			break
+		}
+		ends, before := "[]", ""
+		if v.Type == bson.TypeEmbeddedDocument {
+			ends = "{}"
+		}
+		out([]byte(ends[:1]))
+		for key, e := range parts(v) {
+			out([]byte(before))
+			if before = ","; ends == "{}" {
+				quote([]byte(strings.ToValidUTF8(key, "\uFFFD")), out)
+				out([]byte(":"))
+			}
+			write(e, depth+1, out)
+		}
+		out([]byte(ends[1:]))
+		return
+	case bson.TypeString:
+		if raw, _ := data(v); raw != nil && utf8.Valid(raw) {
+			quote(raw, out)
+			return
+		}
+	}
+	out(coerce.JSON(decode(v, max(depth, 1))).AppendJSON(nil))
+}
+
+// parts yields the names and values of a document or a list, one by one, up to what is damaged. Names may repeat.
+func parts(v bson.RawValue) func(yield func(string, bson.RawValue) bool) {
+	return func(yield func(string, bson.RawValue) bool) {
+		if len(v.Value) < 5 {
+			return
+		}
+		for rest := v.Value[4 : len(v.Value)-1]; len(rest) > 0; {
+			e, after, ok := bsoncore.ReadElement(rest)
+			if !ok {
+				return
+			}
+			x, err := e.ValueErr()
+			if err != nil || !yield(e.Key(), bson.RawValue{Type: bson.Type(x.Type), Value: x.Data}) {
+				return
+			}
+			rest = after
+		}
+	}
+}
+
+// chunk is how much of a text is quoted at once to count its length.
+const chunk = 4 << 10
+
+// quote passes a valid text as a JSON string to out.
+func quote(text []byte, out func([]byte)) {
+	out([]byte{'"'})
+	var some []byte
+	for len(text) > 0 {
+		end := min(chunk, len(text))
+		for end < len(text) && !utf8.RuneStart(text[end]) {
+			end++
+		}
+		some = value.AppendQuoted(some[:0], string(text[:end]))
+		out(some[1 : len(some)-1])
+		text = text[end:]
+	}
+	out([]byte{'"'})
+}
+
+// Weight returns about how many bytes a value takes in memory once it is decoded, without decoding it.
+func Weight(v bson.RawValue) int64 {
+	const each = 3 * 64 // of the value, its name and its form as JSON
+	n := each + int64(len(v.Value))
+	if v.Type == bson.TypeEmbeddedDocument || v.Type == bson.TypeArray {
+		for _, e := range parts(v) {
+			n += Weight(e) - int64(len(e.Value)) // which is in what holds it
+		}
+	}
+	return n
+}
+
+// A Range is Length characters of a text or of JSON, or bytes, after the first From; or, if Size is set, how many there are.
+type Range struct {
+	From, Length int64
+	Size         bool
+}
+
+// Piece returns a range of a text, of bytes or of JSON as it is written, without the rest; false for a value of another type.
+func Piece(v bson.RawValue, t schema.Type, p Range) (value.Value, bool) {
+	raw, text := data(v)
+	switch {
+	case v.Type == bson.TypeEmbeddedDocument, v.Type == bson.TypeArray:
+		return pieceOfJSON(v, p), true
+	case raw == nil || text && !utf8.Valid(raw) || !text && t.Structured():
+		return value.Value{}, false
+	case text && p.Size:
+		return value.OfInt(int64(utf8.RuneCount(raw))), true
+	case text:
+		raw = raw[after(raw, p.From):]
+		return value.OfString(string(raw[:after(raw, p.Length)])), true
+	}
+	n := int64(len(raw))
+	if p.Size {
+		return value.OfInt(n), true
+	}
+	from := min(p.From, n)
+	return value.OfBytes(string(raw[from:min(n, from+p.Length)])), true
+}
+
+// pieceOfJSON is Piece for a document or a list.
+func pieceOfJSON(v bson.RawValue, p Range) value.Value {
+	n := int64(0)
+	var piece []byte
+	write(v, 0, func(text []byte) {
+		for len(text) > 0 {
+			_, size := utf8.DecodeRune(text)
+			if n >= p.From && n < p.From+p.Length {
+				piece = append(piece, text[:size]...)
+			}
+			n, text = n+1, text[size:]
+		}
+	})
+	if p.Size {
+		return value.OfInt(n)
+	}
+	return value.OfString(string(piece))
+}
+
+// after returns where in a text n characters end, or the text does.
+func after(text []byte, n int64) (at int) {
+	for ; n > 0 && at < len(text); n-- {
+		_, size := utf8.DecodeRune(text[at:])
+		at += size
+	}
+	return at
+}

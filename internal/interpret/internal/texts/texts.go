@@ -1,0 +1,117 @@
+// Package texts evaluates the operators on texts. A text that an expression makes has at most Most bytes; a longer one is null.
+package texts
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Most is the maximum size of a text that an expression makes, in bytes, as in SQLite.
+const Most = 4 << 20
+
+// Apply returns the values of the operators on texts, none of whose operands is null; false for another operator.
+func Apply(e plan.Apply, args []value.Value) (value.Value, bool) {
+	x := args[0].Text()
+	operand := func(i int) string { return args[i].Text() }
+	switch e.Op {
+	case plan.Concat:
+		return joined(args), true
+	case plan.Substr:
+		return substring(x, args[1].Int(), args[2].Int()), true
+	case plan.Lower:
+		x = strings.Map(func(c rune) rune {
+			if 'A' <= c && c <= 'Z' {
+				return c + 'a' - 'A'
+			}
+			return c
+		}, x)
+	case plan.Upper:
+		x = strings.Map(func(c rune) rune {
+			if 'a' <= c && c <= 'z' {
+				return c + 'A' - 'a'
+			}
+			return c
+		}, x)
+	case plan.Trim:
+		x = strings.Trim(x, operand(1))
+	case plan.TrimLeft:
+		x = strings.TrimLeft(x, operand(1))
+	case plan.TrimRight:
+		x = strings.TrimRight(x, operand(1))
+	case plan.Split:
+		return split(x, operand(1)), true
+	case plan.Length:
+		return value.OfInt(int64(utf8.RuneCountInString(x))), true
+	case plan.IndexOf:
+		i := strings.Index(x, operand(1))
+		if i > 0 {
+			i = utf8.RuneCountInString(x[:i])
+		}
+		return value.OfInt(int64(i)), true
+	case plan.ReplaceAll:
+		if operand(1) == "" {
+			break
+		}
+		if grown := len(operand(2)) - len(operand(1)); grown > 0 && len(x)+strings.Count(x, operand(1))*grown > max(Most, len(x)) {
+			return value.Value{}, true
+		}
+		x = strings.ReplaceAll(x, operand(1), operand(2))
+	default:
+		return value.Value{}, false
+	}
+	return value.OfString(x), true
+}
+
+// joined returns texts after each other.
+func joined(args []value.Value) value.Value {
+	var out strings.Builder
+	n := 0
+	for _, a := range args {
+		n += len(a.Text())
+	}
+	if n > Most && n > len(args[0].Text()) {
+		return value.Value{}
+	}
+	out.Grow(n)
+	for _, a := range args {
+		out.WriteString(a.Text())
+	}
+	return value.OfString(out.String())
+}
+
+// split returns the parts of a text; null if there are so many that they would take more than four times Most.
+func split(x, separator string) value.Value {
+	const each = 64
+	if each*strings.Count(x, separator) > 4*Most {
+		return value.Value{}
+	}
+	var parts []value.Value
+	for _, part := range strings.Split(x, separator) {
+		parts = append(parts, value.OfString(part))
+	}
+	return value.OfArray(parts)
+}
+
+// substring returns length code points of x, starting at from.
+func substring(x string, from, length int64) value.Value {
+	if from < 0 {
+		return value.Value{}
+	}
+	x = x[After(x, from):]
+	if length >= 0 {
+		x = x[:After(x, length)]
+	}
+	return value.OfString(strings.Clone(x)) // what it is a part of may be much longer
+}
+
+// After returns where in a text n characters end, or the text does.
+func After(text string, n int64) (at int) {
+	for ; n > 0 && at < len(text); n-- {
+		_, size := utf8.DecodeRuneInString(text[at:])
+		at += size
+	}
+	return at
+}

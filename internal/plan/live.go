@@ -1,0 +1,105 @@
+package plan
+
+import "github.com/bailiwick-dev/bailiwick/query"
+
+// Live reports for each column that a Program begins with whether its result can depend on it: whether a stage reads it, an order
+// does, or it is returned. What isn't live need not be read.
+func (p *Program) Live() []bool { return live(&p.Base, p.Stages) }
+
+// live returns the columns of a shape that are returned, or that the order or one of the stages after it reads.
+func live(in *Shape, stages []Stage) []bool {
+	out := make([]bool, len(in.Columns))
+	for _, o := range in.Order {
+		out[o.Column] = true
+	}
+	if len(stages) == 0 {
+		for i := range in.Columns {
+			out[i] = out[i] || in.Columns[i].Path != nil
+		}
+		return out
+	}
+	s := stages[0]
+	exprs, ok := reads(s, in, out)
+	if !ok {
+		return all(out)
+	}
+	after := live(s.Out(), stages[1:])
+	switch s := s.(type) {
+	case *Map:
+		for i, e := range s.Columns {
+			if after[i] {
+				exprs = append(exprs, e)
+			}
+		}
+	case *Group, *Buckets: // of what follows nothing is a column of before
+	default: // the columns of before come first
+		for i := range out {
+			out[i] = out[i] || after[i]
+		}
+	}
+	for _, e := range exprs {
+		if e != nil && !refers(e, out) {
+			return all(out)
+		}
+	}
+	return out
+}
+
+// reads returns the expressions that a stage evaluates over each record, without those of a Map, and sets the columns that it reads
+// otherwise; false for a stage of which it isn't known.
+func reads(s Stage, in *Shape, set []bool) ([]Expr, bool) {
+	var out []Expr
+	of := func(list []Accumulator) {
+		for _, a := range list {
+			out = append(out, a.X)
+		}
+	}
+	switch s := s.(type) {
+	case *Filter:
+		err := query.Conditions(s.Where, func(_ query.Filter, path query.Path) error {
+			if i := in.Find(path[0]); i >= 0 {
+				set[i] = true
+			}
+			return nil
+		})
+		return []Expr{s.If}, err == nil
+	case *Map, *Slice, *Sample:
+	case *Group:
+		out = append(out, s.Keys...)
+		of(s.Accumulators)
+	case *Buckets:
+		out = append(out, s.By)
+		of(s.Accumulators)
+	case *Windows:
+		return s.reads(), true
+	case *Unwind:
+		out = append(out, s.List)
+	default:
+		return nil, false // their programs may refer to the record
+	}
+	return out, true
+}
+
+// refers sets the columns that e refers to; false if not all are known.
+func refers(e Expr, set []bool) bool {
+	if ref, ok := e.(Ref); ok {
+		if ref.Column < len(set) {
+			set[ref.Column] = true
+		}
+		return true
+	}
+	parts, err := operands(e)
+	for _, p := range parts {
+		if err == nil && p != nil && !refers(p, set) {
+			return false
+		}
+	}
+	return err == nil
+}
+
+func all(set []bool) []bool {
+	for i := range set {
+		set[i] = true
+	}
+	return set
+}

@@ -1,0 +1,165 @@
+package mongodb
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
+	"github.com/bailiwick-dev/bailiwick/internal/interpret"
+	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// most returns the most bytes of a value that leaves.
+func (r *reading) most() int { return cmp.Or(r.plan.Most, policy.MostValue) }
+
+// errEnough ends a command whose records are no longer asked for.
+var errEnough = errors.New("mongodb: the reader wants no more records")
+
+// each yields what make makes of the documents of a command, one by one, so that no more than one is held beside what the server
+// has sent at once.
+func (r *reading) each(ctx context.Context, c mongogen.Command, make func(bson.Raw) value.Row) source.Rows {
+	return func(yield func(value.Row, error) bool) {
+		n := 0
+		err := r.s.aggregate(ctx, r.s.db, c, func(doc bson.Raw) error {
+			if n++; n <= r.plan.Skip {
+				return nil
+			}
+			if !yield(make(doc), nil) {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(nil, refuse(ctx, err))
+		}
+	}
+}
+
+// page yields the records of a find of one class that the server runs whole.
+func (r *reading) page(ctx context.Context, c mongogen.Command) source.Rows {
+	return r.each(ctx, c, func(doc bson.Raw) value.Row {
+		return interpret.Leaving(r.plan, func(_ int, f *schema.Field, piece *policy.Piece) value.Value {
+			v, err := doc.LookupErr(f.Name)
+			if err != nil {
+				return value.Value{}
+			}
+			if piece == nil {
+				return bsonvalue.Bounded(v, f.Type, r.most())
+			}
+			some, ok := bsonvalue.Piece(v, f.Type, bsonvalue.Range{From: piece.Offset, Length: piece.Length, Size: piece.Size})
+			if !ok {
+				some = interpret.Piece(bsonvalue.Decode(v, f.Type), piece)
+			}
+			return some
+		})
+	})
+}
+
+// joined yields the records of a find that the server runs whole, with those that their pointers lead to: as many at a time as the
+// server sends at once.
+func (r *reading) joined(ctx context.Context, c mongogen.Command) source.Rows {
+	return func(yield func(value.Row, error) bool) {
+		var some []value.Row
+		bytes, n := 0, 0
+		flush := func() error {
+			plan := *r.plan
+			plan.Skip, plan.Limit = 0, len(some)
+			r.budget = interpret.Budget{Rows: r.s.options.LocalRows}
+			rows, err := interpret.Rows(ctx, &plan, func(ctx context.Context, need interpret.Need) ([]value.Row, error) {
+				if need.View == plan.View && need.Key == "" {
+					return some, nil
+				}
+				return r.records(ctx, need)
+			})
+			if err != nil {
+				return err
+			}
+			for row, err := range rows {
+				if err != nil {
+					return err
+				}
+				if !yield(row, nil) {
+					return errEnough
+				}
+			}
+			some, bytes = nil, 0
+			return nil
+		}
+		err := r.s.aggregate(ctx, r.s.db, c, func(doc bson.Raw) error {
+			if n++; n <= r.plan.Skip {
+				return nil
+			}
+			row, err := r.decode(doc, c.Columns, r.plan.View.Name())
+			if err != nil {
+				return err
+			}
+			some, bytes = append(some, row), bytes+len(doc)
+			if bytes < batchBytes {
+				return nil
+			}
+			return flush()
+		})
+		if err == nil && len(some) > 0 {
+			err = flush()
+		}
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(nil, refuse(ctx, err))
+		}
+	}
+}
+
+// program runs what the server can do of a pipeline, and the rest here.
+func (r *reading) program(ctx context.Context) (source.Rows, error) {
+	c, err := r.writer.Program()
+	if err != nil {
+		return nil, err
+	}
+	if c.Whole {
+		return r.result(ctx, c), nil
+	}
+	rest, err := interpret.Narrow(ctx, r.plan, c.Stages, r.records, &r.budget)
+	if err != nil {
+		return nil, err
+	}
+	view := r.plan.Views[r.plan.Program.From].Name()
+	err = r.s.aggregate(ctx, r.s.db, c, func(doc bson.Raw) error {
+		row, err := r.decode(doc, c.Columns, view)
+		if err == nil {
+			err = rest.Take(row)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, refuse(ctx, err)
+	}
+	return rest.Rows()
+}
+
+// result yields the records of a pipeline that the server runs whole.
+func (r *reading) result(ctx context.Context, c mongogen.Command) source.Rows {
+	shape := r.plan.Program.Out()
+	return r.each(ctx, c, func(doc bson.Raw) value.Row {
+		var row value.Row
+		for i := range shape.Columns {
+			if column := &shape.Columns[i]; column.Path != nil {
+				v := doc.Lookup(c.Columns[i].Name)
+				x := bsonvalue.Bounded(v, column.Type, r.most())
+				if c.Columns[i].Computed && x.Kind() != value.Cut {
+					x = bsonvalue.Computed(v, column.Type)
+				}
+				if x.IsNull() && column.List && column.NotNull { // it was too large
+					x = value.OfCut(value.Unmeasured)
+				}
+				row = append(row, x)
+			}
+		}
+		return row
+	})
+}
