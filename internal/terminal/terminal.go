@@ -85,7 +85,7 @@ func (t *Terminal) PrintJSON(v any) error {
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	t.Printf("%s\n", b)
+	t.Print(string(b))
 	return nil
 }
 
@@ -101,7 +101,7 @@ func (t *Terminal) Fail(cmd *cobra.Command, err error) int {
 	switch {
 	case errors.Is(err, ErrSaid):
 	case t.JSON:
-		t.Printf("%s\n", failureJSON(err))
+		t.Print(string(failureJSON(err)))
 	default:
 		fmt.Fprint(t.Err, failureText(err))
 		if code == 2 {
@@ -111,7 +111,7 @@ func (t *Terminal) Fail(cmd *cobra.Command, err error) int {
 	return code
 }
 
-// failureText returns err as text for a person: what is wrong, then what to do about it.
+// failureText returns err as text for a person: what is wrong, then what to do about it. What others wrote into it can't control the terminal.
 func failureText(err error) string {
 	if e, ok := errors.AsType[*config.Error](err); ok {
 		n := len(e.Faults) + e.More
@@ -119,16 +119,16 @@ func failureText(err error) string {
 		if n == 1 {
 			s = ""
 		}
-		return fmt.Sprintf("%s\n%s\n", e.Error(), Styled(Red, fmt.Sprintf("%d fault%s in the configuration", n, s)))
+		return fmt.Sprintf("%s\n%s\n", Inert(e.Error()), Styled(Red, fmt.Sprintf("%d fault%s in the configuration", n, s)))
 	}
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok {
-		return Styled(Red, "Error: ") + err.Error() + "\n"
+		return Styled(Red, "Error: ") + Inert(err.Error()) + "\n"
 	}
 	var b strings.Builder
-	b.WriteString(Styled(Red, string(p.Code)+": ") + strings.Join(p.Lines(), "\n  ") + "\n")
+	b.WriteString(Styled(Red, string(p.Code)+": ") + Inert(strings.Join(p.Lines(), "\n  ")) + "\n")
 	if p.Code == problem.Internal && p.Err != nil {
-		b.WriteString("  " + p.Err.Error() + "\n") // the user is the operator
+		b.WriteString("  " + Inert(p.Err.Error()) + "\n") // the user is the operator
 	}
 	return b.String()
 }

@@ -37,6 +37,7 @@ const all = 1 << 40
 type Options struct {
 	In       io.Reader
 	Out, Err io.Writer
+	Inert    func(io.Writer) io.Writer // keeps data from controlling a terminal
 	// Open returns the gateway and the principal. Both are valid until the Closer is closed.
 	Open func(context.Context) (*bailiwick.Gateway, identity.Principal, io.Closer, error)
 	// Usage returns a usage error.
@@ -262,7 +263,7 @@ func run(ctx context.Context, o Options, q query.Query, options pages.ExportOpti
 		progress.out = o.Err
 	}
 	options.Progress = progress.told
-	out := bufio.NewWriterSize(bare(o.Out), 64<<10)
+	out := bufio.NewWriterSize(o.bare(o.Out), 64<<10)
 	var done pages.Exported
 	ask := bailiwick.CallSpec{Tool: "export_data", Needs: identity.Read, Timeout: timeout, Arguments: recorded(q, options)}
 	err = g.Do(ctx, p, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
@@ -314,10 +315,12 @@ func recorded(q query.Query, o pages.ExportOptions) value.Value {
 		{Name: "format", Value: value.OfString(string(o.Format))}, {Name: "query", Value: value.OfBytes(string(digest[:]))}})
 }
 
-// bare returns the writer below w if it is no terminal, so that data is unchanged; else w, which removes escape
-// sequences in data.
-func bare(w io.Writer) io.Writer {
-	if styles, ok := w.(*colorprofile.Writer); ok && !terminal(w) {
+// bare returns the writer below w if it is no terminal, so that data is unchanged; else w without what controls a terminal.
+func (o Options) bare(w io.Writer) io.Writer {
+	if terminal(w) {
+		return o.Inert(w)
+	}
+	if styles, ok := w.(*colorprofile.Writer); ok {
 		return styles.Forward
 	}
 	return w

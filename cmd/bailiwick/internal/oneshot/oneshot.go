@@ -20,6 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/dial"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/export"
+	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/screen"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/client"
@@ -88,9 +89,9 @@ func printAnswer(t *terminal.Terminal, a client.Answer) error {
 	case t.JSON && a.Structured == nil:
 		return errors.New("the gateway sent no structured content; its configuration leaves it out (results)")
 	case t.JSON || a.Text == "":
-		t.Printf("%s\n", a.Structured)
+		t.Print(string(a.Structured))
 	default:
-		t.Printf("%s\n", strings.TrimSuffix(a.Text, "\n"))
+		t.Print(strings.TrimSuffix(a.Text, "\n"))
 	}
 	return nil
 }
@@ -114,7 +115,7 @@ func Tools(t *terminal.Terminal) *cobra.Command {
 				w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
 				for _, tool := range all {
 					about, _, _ := strings.Cut(tool.Description, ". ")
-					fmt.Fprintf(w, "%s\t%s\n", tool.Name, strings.TrimSuffix(about, "."))
+					fmt.Fprintf(w, "%s\t%s\n", screen.Line(tool.Name, 80), screen.Line(strings.TrimSuffix(about, "."), 400))
 				}
 				return w.Flush()
 			})
@@ -159,7 +160,7 @@ func SQL(t *terminal.Terminal) *cobra.Command { return written(t, export.SQL) }
 // written returns a command that writes what it reads through a gateway of its own.
 func written(t *terminal.Terminal, command func(export.Options) *cobra.Command) *cobra.Command {
 	var d dial.Dialer
-	cmd := command(export.Options{In: t.In, Out: t.Out, Err: t.Err, Usage: terminal.Usagef, Args: terminal.These,
+	cmd := command(export.Options{In: t.In, Out: t.Out, Err: t.Err, Inert: terminal.Guard, Usage: terminal.Usagef, Args: terminal.These,
 		Open: func(ctx context.Context) (*bailiwick.Gateway, identity.Principal, io.Closer, error) {
 			cfg, err := d.Load()
 			if err != nil {

@@ -59,7 +59,7 @@ func Prompts(t *terminal.Terminal) *cobra.Command {
 				if t.JSON {
 					return t.PrintJSON(map[string]string{"prompt": args[0], "text": text})
 				}
-				t.Printf("%s\n", text)
+				t.Print(text)
 				return nil
 			})
 		},
@@ -123,7 +123,7 @@ func Resources(t *terminal.Terminal) *cobra.Command {
 					if t.JSON {
 						return t.PrintJSON(map[string]string{"uri": args[0], "text": text})
 					}
-					t.Printf("%s\n", text)
+					t.Print(text)
 					return nil
 				}
 				all, err := c.Resources(ctx)
@@ -175,7 +175,7 @@ func Dispatch(t *terminal.Terminal) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				t.Printf("%s\n", Indented(t, result))
+				t.Print(Indented(t, result))
 				return nil
 			})
 		},

@@ -9,27 +9,14 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/mattn/go-runewidth"
 
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// Inert returns text without terminal control: line feeds stay, other white space becomes spaces, and unprintable
-// characters, including marks of text direction, become U+FFFD.
-func Inert(text string) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	return strings.Map(func(c rune) rune {
-		switch {
-		case c == '\n' || unicode.IsPrint(c):
-			return c
-		case c == '\t' || unicode.IsSpace(c):
-			return ' '
-		}
-		return unicode.ReplacementChar
-	}, text)
-}
+// Inert is terminal.Inert.
+func Inert(text string) string { return terminal.Inert(text) }
 
 // Line returns text on one line of at most the given number of columns.
 func Line(text string, columns int) string {

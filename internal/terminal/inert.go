@@ -1,0 +1,58 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Inert returns text without terminal control: line feeds stay, other white space becomes spaces, and unprintable
+// characters, including marks of text direction, become U+FFFD.
+func Inert(text string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c == '\n' || unicode.IsPrint(c):
+			return c
+		case c == '\t' || unicode.IsSpace(c):
+			return ' '
+		}
+		return unicode.ReplacementChar
+	}, text)
+}
+
+// Print writes data and a line feed to standard output: as it is for a file or a program, and Inert for a terminal.
+func (t *Terminal) Print(data string) {
+	if t.shown {
+		data = Inert(data)
+	}
+	fmt.Fprintln(t.Out, data)
+}
+
+// Guard returns a writer that writes to w what is written to it, as Inert leaves it. A character may come in several pieces.
+func Guard(w io.Writer) io.Writer { return &guard{w: w} }
+
+// A guard is a writer of inert text.
+type guard struct {
+	w    io.Writer
+	rest []byte // the beginning of a character, or a carriage return that a line feed may follow
+}
+
+// Write implements io.Writer.
+func (g *guard) Write(data []byte) (int, error) {
+	text := append(g.rest, data...)
+	whole := len(text)
+	for i := 1; i <= min(utf8.UTFMax, len(text)); i++ {
+		if c := text[len(text)-i]; utf8.RuneStart(c) {
+			if !utf8.FullRune(text[len(text)-i:]) || i == 1 && c == '\r' {
+				whole -= i
+			}
+			break
+		}
+	}
+	_, err := io.WriteString(g.w, Inert(string(text[:whole])))
+	g.rest = append([]byte(nil), text[whole:]...)
+	return len(data), err
+}
