@@ -59,23 +59,30 @@ func getObject() Tool {
 // objectResult returns the record of a page, and how to read a field that is too large for it.
 func objectResult(page *pages.Page, q *query.Find) Result {
 	record := page.Record(0)
-	doc := make([]byte, 0, len(record)+len(q.Class)+64)
-	doc = value.AppendQuoted(append(doc, `{"class_name":`...), q.Class)
-	doc = append(append(doc, `,"object":`...), record...)
-	said := page.AppendFields(nil, 0)
-	if cut, is := truncation(page, ""); is {
-		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
+	said := page.AppendFields(make([]byte, 0, len(record)+len(q.Class)+64), 0)
+	cut, is := truncation(page, "")
+	field := readable(page)
+	var next value.Value
+	if is {
 		said = withoutFields(append(said, '\n'), page)
-		if field := readable(page); field != "" {
-			next := partCall(q, field, 0, partLength)
-			doc = next.AppendJSON(append(doc, `,"next_call":`...))
+		if field != "" {
+			next = partCall(q, field, 0, partLength)
 			said = appendCall(append(said, ", "...), next, math.MaxInt, 0)
+		}
+	}
+	text := string(said)
+	doc := value.AppendQuoted(append(said[:0], `{"class_name":`...), q.Class) // in the same memory
+	doc = append(append(doc, `,"object":`...), record...)
+	if is {
+		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
+		if field != "" {
+			doc = next.AppendJSON(append(doc, `,"next_call":`...))
 		}
 	}
 	if len(page.Truncated) > 0 {
 		doc = truncatedIncludes(page).AppendJSON(append(doc, `,"truncated_include_fields":`...))
 	}
-	return Result{Structured: append(doc, '}'), Text: string(said)}
+	return Result{Structured: append(doc, '}'), Text: text}
 }
 
 // readable returns the first field omitted from a page that part can read, which is one of the record itself whose

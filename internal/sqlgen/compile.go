@@ -14,7 +14,6 @@ package sqlgen
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/duckdb"
@@ -83,7 +82,6 @@ func SQL(p policy.Permit, d Dialect) (Statement, error) {
 
 // statement writes the plan.
 func (w *writer) statement() (Statement, error) {
-	w.Grow(1 << 10) // a class of 20 fields
 	var err error
 	switch {
 	case w.plan.Program != nil:
@@ -163,7 +161,11 @@ func (w *writer) find() error {
 	if w.plan.Unique {
 		xs = w.places(xs)
 	}
-	w.Write("SELECT ", strings.Join(w.selected(xs), ", "))
+	xs = w.selected(xs)
+	w.Grow(w.length(xs))
+	for i, x := range xs {
+		w.Write([]string{"SELECT ", ", "}[min(i, 1)], x)
+	}
 	if err := w.from(); err != nil {
 		return err
 	}
@@ -181,6 +183,25 @@ func (w *writer) find() error {
 		w.Put(int64(w.plan.Skip), "")
 	}
 	return nil
+}
+
+// length is about how long the statement of a Find becomes that selects xs: a text that grows is copied, and all of it becomes garbage
+// in each call.
+func (w *writer) length(xs []string) int {
+	n := 512 // conditions and order
+	for _, x := range xs {
+		n += len(x) + 2
+	}
+	for _, f := range w.plan.View.Fields() {
+		n += len(f.Name) + 6
+	}
+	for _, j := range w.plan.Joins {
+		for _, f := range j.View.Fields() {
+			n += len(f.Name) + 6
+		}
+		n += 256
+	}
+	return n
 }
 
 // from writes the views, the caller's filter, the search and the position to continue from.

@@ -69,7 +69,10 @@ func (b *builder) add(row redact.Row) error {
 	p := b.page
 	p.rows = append(p.rows, b.keep(row.Values))
 	p.ids = append(p.ids, b.id(row.Values))
-	if p.Count++; p.Count == 16 {
+	switch p.Count++; p.Count {
+	case 1:
+		p.json = make([]byte, 0, min(b.budget, b.tree.length(row.Values)))
+	case 16:
 		p.json = slices.Grow(p.json, min(b.budget, len(p.json)/p.Count*b.plan.Limit))
 	}
 	for i, v := range row.Values {
@@ -233,6 +236,9 @@ func (b *builder) finish() *Page {
 	shown := make([]bool, len(b.plan.Columns))
 	for i, c := range b.plan.Columns {
 		if shown[i] = b.tree.shown(i); shown[i] {
+			if p.Columns == nil {
+				p.Columns = make([]string, 0, len(shown))
+			}
 			p.Columns = append(p.Columns, c.Path.String())
 		}
 	}

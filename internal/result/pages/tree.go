@@ -122,6 +122,23 @@ func (n *node) append(dst []byte, row value.Row) []byte {
 	return append(dst, '}')
 }
 
+// length returns about how many bytes append adds: an answer of one record isn't copied as it grows.
+func (n *node) length(row value.Row) int {
+	all := 8
+	for _, c := range n.children {
+		all += len(c.quoted) + 1
+		if c.children != nil {
+			all += c.length(row)
+		}
+	}
+	if n.name == "" {
+		for _, v := range row {
+			all += len(v.Text()) + 16
+		}
+	}
+	return all
+}
+
 // absent reports whether n is an object that is missing in row.
 func (n *node) absent(row value.Row) bool {
 	return n.optional && !slices.ContainsFunc(n.columns, func(i int) bool { return !row[i].IsNull() })

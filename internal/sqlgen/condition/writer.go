@@ -87,15 +87,15 @@ func (w *Writer) Either(parts []func() error) error {
 // its places. A text of more than most bytes is refused.
 func (w *Writer) Statement(d Dialect, most int) (string, []any, error) {
 	text := w.text.String()
-	parts := strings.Split(text, "\x00")
-	if len(parts)%2 == 0 {
+	if strings.Count(text, "\x00")%2 != 0 {
 		return "", nil, problem.New(problem.Internal, "a NUL in the text of a statement")
 	}
 	var b strings.Builder
-	b.Grow(len(text))
+	b.Grow(len(text) + 8*len(w.args)) // "$1::text" in the place of a number between NULs
 	args := make([]any, 0, len(w.args))
 	numbers := make([]int, len(w.args)) // from 1; 0 for those that haven't appeared yet
-	for i, part := range parts {
+	for i, part := 0, ""; text != ""; i++ {
+		part, text, _ = strings.Cut(text, "\x00")
 		if i%2 == 0 {
 			b.WriteString(part)
 			continue
