@@ -42,7 +42,7 @@ func (at *place) apply(e plan.Apply) value.Value {
 			return v
 		}
 	}
-	at.fail("interpret: there is no operator %d", e.Op)
+	at.fail("interpret: there is no operator %s", e.Op)
 	return value.Value{}
 }
 

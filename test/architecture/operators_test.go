@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -50,6 +51,74 @@ func TestPlacesOfAnOperator(t *testing.T) {
 			t.Errorf("%s does not name %s", page, path)
 		}
 	}
+}
+
+// TestPlacesOfAnExpression is the dry run of "An operator of expressions" in docs/internals/extending.md. A dialect without a
+// form of an operator fails only where somebody asks for it, and an operator that isn't drawn is compared on no database.
+func TestPlacesOfAnExpression(t *testing.T) {
+	t.Chdir("../..")
+	const page = "docs/internals/extending.md"
+	about := read(t, page)
+	kinds := find(`(?m)^\t([A-Z]\w*)`, regexp.MustCompile(`(?s)\tAdd Op = iota.*?\n\)`).FindString(read(t, "internal/plan/expr.go")))
+	names := find(`\{Op: "(\$\w+)"`, read(t, "query/expr.go"))
+	if len(kinds) < 60 || len(names) < 80 {
+		t.Fatalf("internal/plan/expr.go has the operators %v, and query/expr.go %v", kinds, names)
+	}
+	shared := source(t, "internal/sqlgen/expr") // comparisons, conditions and $ifNull
+	here := []string{"Common", "Without", "Pairs", "Gather"}
+	for path, without := range map[string][]string{"internal/interpret": nil, "internal/sqlgen/sqlite": nil, "internal/sqlgen/postgres": nil, "internal/sqlgen/mariadb": nil, "internal/sqlgen/duckdb": here} {
+		text := source(t, path) + shared
+		if path == "internal/interpret" {
+			text = source(t, path)
+		}
+		for _, kind := range kinds {
+			if !regexp.MustCompile(`\bplan\.`+kind+`\b`).MatchString(text) && !slices.Contains(without, kind) {
+				t.Errorf("%s does not know plan.%s", path, kind)
+			}
+		}
+		if !strings.Contains(about, "`"+path+"`") {
+			t.Errorf("%s does not name %s", page, path)
+		}
+	}
+	for _, kind := range kinds {
+		if !strings.Contains(read(t, "internal/plan/print.go"), kind+`: "`) {
+			t.Errorf("internal/plan/print.go has no name of %s", kind)
+		}
+	}
+	drawn := "internal/sourcetest/pipelines/generate_expressions.go"
+	for path, text := range map[string]string{"docs/pipelines.md": read(t, "docs/pipelines.md"), drawn: read(t, drawn) + read(t, "internal/sourcetest/pipelines/generate_stages.go")} {
+		for _, op := range names {
+			if !regexp.MustCompile(regexp.QuoteMeta(op) + `\b`).MatchString(text) {
+				t.Errorf("%s does not name %s", path, op)
+			}
+		}
+	}
+	for _, op := range find(`(?m)^expression +(\$\w+)`, read(t, "internal/unknown/later.txt")) {
+		if slices.Contains(names, op) {
+			t.Errorf("internal/unknown/later.txt says what to do without %s, which is there", op)
+		}
+	}
+	for _, path := range []string{"query/expr.go", "internal/unknown/later.txt", "internal/plan/expr.go", "internal/plan/print.go", "docs/pipelines.md", drawn} {
+		if !strings.Contains(about, "`"+path+"`") {
+			t.Errorf("%s does not name %s", page, path)
+		}
+	}
+}
+
+// source returns the files of a package, without its tests.
+func source(t *testing.T, folder string) string {
+	t.Helper()
+	files, err := filepath.Glob(folder + "/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(folder, err)
+	}
+	var all strings.Builder
+	for _, file := range files {
+		if !strings.HasSuffix(file, "_test.go") {
+			all.WriteString(read(t, file))
+		}
+	}
+	return all.String()
 }
 
 // operators returns the operators that query.ParseWhere knows.

@@ -131,7 +131,7 @@ func (g *generator) choice(k kind, s scope, depth int) value.Value {
 }
 
 func (g *generator) numeric(s scope, depth int) value.Value {
-	switch op := pick(g, "numeric", "$add", "$subtract", "$multiply", "$divide", "$abs", "$ceil", "$floor", "$sqrt", "$pow", "$trunc", "$round", "$toDouble", "$toDecimal",
+	switch op := pick(g, "numeric", "$add", "$subtract", "$multiply", "$divide", "$abs", "$ceil", "$floor", "$sqrt", "$pow", "$ln", "$log10", "$exp", "$trunc", "$round", "$toDouble", "$toDecimal",
 		"$sum", "$min", "$reduce", "count", "count", "element"); op {
 	case "$add", "$multiply":
 		if op == "$multiply" && g.d.lacks(Digits) {
@@ -145,6 +145,12 @@ func (g *generator) numeric(s scope, depth int) value.Value {
 		return object1(op, list(g.expr(number, s, depth), g.expr(number, s, depth)))
 	case "$sqrt":
 		return object1(op, g.expr(number, s, depth))
+	case "$ln", "$log10", "$exp": // good but for the last digit, so rounded
+		x := g.expr(integer, s, depth)
+		if op == "$exp" {
+			x = object1("$mod", list(x, whole(9)))
+		}
+		return object1("$round", list(object1(op, x), whole(6)))
 	case "$pow":
 		return object1(op, list(g.expr(integer, s, depth), whole(pick(g, "power", 0, 1, 2, 3, -1))))
 	case "$trunc", "$round":
@@ -166,6 +172,9 @@ func (g *generator) numeric(s scope, depth int) value.Value {
 		inside := append(s.of(func(c column) bool { return c.name[0] != '$' }), column{name: "$this", is: schema.JSON}, column{name: "$value", is: schema.JSON})
 		return object1(op, members("input", g.expr(listed, s, depth), "initialValue", g.constant(number), "in", g.expr(number, inside, min(depth, 2))))
 	case "element":
+		if end := pick(g, "end", "", "", "$first", "$last"); end != "" {
+			return object1(end, list(g.expr(listed, s, depth)))
+		}
 		return object1("$arrayElemAt", list(g.expr(listed, s, depth), g.expr(pick(g, "place", integer, number), s, 0)))
 	case "count":
 		return g.count(s, depth)
@@ -176,7 +185,9 @@ func (g *generator) numeric(s scope, depth int) value.Value {
 
 // count draws an expression for a whole number.
 func (g *generator) count(s scope, depth int) value.Value {
-	switch op := pick(g, "count", "$mod", "$strLenCP", "$indexOfCP", "$size", "part", "part", "$dateDiff", "$toInt", "$toLong", "$cmp", "$add", "$subtract", "millis", "$bitAnd", "$bitOr", "$bitXor", "$bitNot"); op {
+	switch op := pick(g, "count", "$mod", "$strLenCP", "$indexOfCP", "$size", "part", "part", "$dateDiff", "$toInt", "$toLong", "$cmp", "$add", "$subtract", "millis", "$bitAnd", "$bitOr", "$bitXor", "$bitNot", "$convert"); op {
+	case "$convert":
+		return object1(op, members("input", g.any(s, depth), "to", pick(g, "to", "int", "long"), "onError", g.constant(integer), "onNull", g.expr(integer, s, 0)))
 	case "$bitNot":
 		return object1(op, g.expr(integer, s, depth))
 	case "$mod", "$add", "$subtract", "$bitAnd", "$bitOr", "$bitXor":
@@ -256,7 +267,12 @@ func (g *generator) condition(s scope, depth int) value.Value {
 }
 
 func (g *generator) instant(s scope, depth int) value.Value {
-	switch op := pick(g, "instant", "$dateTrunc", "$dateTrunc", "$dateAdd", "$dateSubtract", "$toDate", "shift"); op {
+	switch op := pick(g, "instant", "$dateTrunc", "$dateTrunc", "$dateAdd", "$dateSubtract", "$toDate", "shift", "$dateFromParts", "$dateFromString"); op {
+	case "$dateFromParts":
+		year := object1("$add", list(whole(2020), object1("$mod", list(g.expr(integer, s, depth), whole(9)))))
+		return object1(op, members("year", year, "month", g.expr(integer, s, 0), "day", g.expr(integer, s, 0), "hour", g.constant(integer)))
+	case "$dateFromString":
+		return object1(op, members("dateString", g.expr(textual, s, depth), "onError", g.constant(instant), "onNull", g.expr(instant, s, 0)))
 	case "$dateTrunc":
 		m := g.week(members("date", g.expr(instant, s, depth), "unit", g.unit(false)))
 		if !g.d.UTC {

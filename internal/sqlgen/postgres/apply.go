@@ -139,7 +139,7 @@ func (p dialect) text(s expr.Scope, e plan.Apply, a []string) (string, error) {
 		x, z := s.Atom(a[0]), s.Atom(a[2])
 		return "(CASE WHEN octet_length(" + x + ")::int8 * (1 + octet_length(" + z + ")) < 500000000 THEN replace(" + x + pgC + ", " + a[1] + ", " + z + ") END)", nil
 	}
-	return "", problem.New(problem.Internal, fmt.Sprintf("sqlgen/expr can't write operator %d", e.Op))
+	return "", problem.New(problem.Internal, fmt.Sprintf("sqlgen/expr can't write operator %s", e.Op))
 }
 
 // lists writes the operators of lists.

@@ -41,7 +41,7 @@ func (d dialect) Apply(s expr.Scope, e plan.Apply, args []string) (string, error
 		return "CASE coalesce(substr(" + args[0] + ", 1, 1), 'n') WHEN 'n' THEN 'null' WHEN '{' THEN 'object' WHEN '[' THEN 'array'" +
 			` WHEN '"' THEN 'string' WHEN 't' THEN 'bool' WHEN 'f' THEN 'bool' ELSE 'number' END`, nil
 	}
-	return "", problem.New(problem.Internal, fmt.Sprintf("no operator %d in SQLite", e.Op))
+	return "", problem.New(problem.Internal, fmt.Sprintf("no operator %s in SQLite", e.Op))
 }
 
 var sqliteArithmetic = map[plan.Op]string{
