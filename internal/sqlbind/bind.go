@@ -113,6 +113,8 @@ type binder struct {
 	alias  int // numbers of FROM items without a name
 	asked  int // queries bound so far, each as often as it is named
 	opened int // tables opened so far
+
+	keyless bool // one of them has no key
 }
 
 // with are the queries of WITH clauses in force.

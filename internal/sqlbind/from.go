@@ -29,6 +29,12 @@ func (b *binder) from(s *sqlparse.Select, outer *rel, w *with) (*rel, error) {
 			}
 			continue
 		}
+		if d, ok := f.(*sqlparse.Derived); ok && d.Lateral && r != nil {
+			if err := r.joinLateral(d, &sqlparse.Join{Kind: "cross", At: d.At}); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		next, err := b.fromItem(f, outer, w)
 		if err != nil {
 			return nil, err
@@ -51,9 +57,6 @@ func (b *binder) fromItem(f sqlparse.From, outer *rel, w *with) (*rel, error) {
 	case *sqlparse.Table:
 		return b.tableNamed(f, outer, w)
 	case *sqlparse.Derived:
-		if f.Lateral {
-			return nil, sqlexpr.Unsupported(f.At, "for the first n of each group number them, row_number() OVER (PARTITION BY … ORDER BY …) AS n, in a query in FROM, and keep WHERE n <= 3; for one value write a sub-query in the select list; for sums join with a grouped query", "LATERAL isn't there")
-		}
 		r, err := b.query(f.Query, nil, w)
 		if err != nil {
 			return nil, err
@@ -108,6 +111,7 @@ func (b *binder) tableNamed(t *sqlparse.Table, outer *rel, w *with) (*rel, error
 	if err != nil {
 		return nil, err
 	}
+	b.keyless = b.keyless || from.Key == nil
 	name := from.Name[strings.LastIndexByte(from.Name, '.')+1:]
 	r := b.table(from, name, outer, w)
 	return r, b.aliased(r, t.Alias, name)

@@ -28,6 +28,9 @@ func (b *binder) join(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 	if list := sqllist.Of(j.Right); list != nil {
 		return left, left.joinElements(list, j)
 	}
+	if d, ok := j.Right.(*sqlparse.Derived); ok && d.Lateral {
+		return left, left.joinLateral(d, j)
+	}
 	right, err := b.fromItem(j.Right, outer, w)
 	if err != nil {
 		return nil, err

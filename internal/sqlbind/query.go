@@ -94,6 +94,17 @@ func (r *rel) called(i int, name string) {
 
 // limit adds the LIMIT and the OFFSET of q.
 func (r *rel) limit(q *sqlparse.Query) error {
+	s, err := r.bounds(q)
+	if err == nil && (s.Limit >= 0 || s.Skip > 0) {
+		s.Shape = *r.shape
+		r.add(s)
+		r.single = r.single || s.Limit == 1
+	}
+	return err
+}
+
+// bounds reads the LIMIT, -1 for none, and the OFFSET of q.
+func (r *rel) bounds(q *sqlparse.Query) (*plan.Slice, error) {
 	s := &plan.Slice{Limit: -1}
 	for _, part := range []struct {
 		x  sqlparse.Expr
@@ -104,23 +115,18 @@ func (r *rel) limit(q *sqlparse.Query) error {
 		}
 		n, err := r.constant(part.x)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if n.IsNull() {
 			continue
 		}
 		whole, ok := n.AsInt()
 		if !ok || whole < 0 {
-			return sqlexpr.Invalid(part.x.Pos(), "LIMIT and OFFSET take a whole number of 0 or more")
+			return nil, sqlexpr.Invalid(part.x.Pos(), "LIMIT and OFFSET take a whole number of 0 or more")
 		}
 		*part.to = whole
 	}
-	if s.Limit >= 0 || s.Skip > 0 {
-		s.Shape = *r.shape
-		r.add(s)
-		r.single = r.single || s.Limit == 1
-	}
-	return nil
+	return s, nil
 }
 
 // orderBy sorts records by their columns.

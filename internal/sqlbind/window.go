@@ -106,19 +106,9 @@ func (r *rel) windowStage(w *sqlparse.Window, calls []*sqlparse.Call) error {
 		}
 		by = append(by, x)
 	}
-	var terms []sqlexpr.Node
-	var desc []bool
-	for _, o := range w.Order {
-		x, err := r.value(o.X)
-		if err != nil {
-			return err
-		}
-		if o.Nulls == "last" && !o.Desc || o.Nulls == "first" && o.Desc {
-			null := x
-			null.Compute(sqlexpr.IsNull(x.JSONOr()))
-			terms, desc = append(terms, null), append(desc, o.Desc)
-		}
-		terms, desc = append(terms, x), append(desc, o.Desc)
+	terms, desc, err := r.windowTerms(w.Order)
+	if err != nil {
+		return err
 	}
 	s := &windowing{rel: r, stage: &plan.Windows{}}
 	for _, c := range calls {
@@ -139,6 +129,23 @@ func (r *rel) windowStage(w *sqlparse.Window, calls []*sqlparse.Call) error {
 	}
 	s.finish()
 	return nil
+}
+
+// windowTerms returns the terms of the order of a window, with those that put null where it is to be.
+func (r *rel) windowTerms(order []sqlparse.Order) (terms []sqlexpr.Node, desc []bool, err error) {
+	for _, o := range order {
+		x, err := r.value(o.X)
+		if err != nil {
+			return nil, nil, err
+		}
+		if o.Nulls == "last" && !o.Desc || o.Nulls == "first" && o.Desc {
+			null := x
+			null.Compute(sqlexpr.IsNull(x.JSONOr()))
+			terms, desc = append(terms, null), append(desc, o.Desc)
+		}
+		terms, desc = append(terms, x), append(desc, o.Desc)
+	}
+	return terms, desc, nil
 }
 
 // A windowing is a Windows under construction.

@@ -8,6 +8,10 @@ func (p *parser) from() From {
 		p.count()
 		t := p.peek()
 		j := &Join{Kind: "inner", Natural: p.word("natural"), At: t.at}
+		if kind := p.applied(); kind != "" {
+			left = &Join{Kind: kind, Left: left, Right: p.lateral(), On: &Word{Text: "true", At: t.at}, At: t.at}
+			continue
+		}
 		switch {
 		case p.word("cross"):
 			j.Kind = "cross"
@@ -45,6 +49,26 @@ func (p *parser) from() From {
 		}
 		left = j
 	}
+}
+
+// applied reads CROSS APPLY or OUTER APPLY, as SQL Server and Oracle have them, and returns the kind of join; "" for none.
+func (p *parser) applied() string {
+	switch {
+	case p.word("cross", "apply"):
+		return "inner"
+	case p.word("outer", "apply"):
+		return "left"
+	}
+	return ""
+}
+
+// lateral reads a FROM item that refers to those before it.
+func (p *parser) lateral() From {
+	f := p.fromItem()
+	if d, ok := f.(*Derived); ok {
+		d.Lateral = true
+	}
+	return f
 }
 
 // fromItem reads one FROM item: a query, a join in parentheses, a function with arguments, or a table. A parenthesis begins a query

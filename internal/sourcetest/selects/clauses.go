@@ -5,13 +5,45 @@ import (
 	"strings"
 )
 
-// levels returns the keys of a GROUP BY, sometimes as grouping sets.
-func (w *Writer) levels(keys []string) string {
+// levels returns the keys of a GROUP BY, sometimes as grouping sets. PostgreSQL folds an expression that is constant before it groups, and
+// then has its value, not null, in the sets that leave it out: there its own answer doesn't count.
+func (w *Writer) levels(keys, exprs []string) string {
 	all := strings.Join(keys, ", ")
 	if w.chance(75) {
 		return all
 	}
+	for _, x := range exprs {
+		w.own = w.own || strings.ContainsAny(x, "( '")
+	}
 	return w.oneOf("ROLLUP (", "CUBE (", "GROUPING SETS ((), ("+all+"), ", "GROUPING SETS (", "ROLLUP (("+all+")), CUBE (") + all + ")"
+}
+
+// lateral returns a join with a query that refers to the tables of s, and what it makes visible.
+func (w *Writer) lateral(s scope, depth int) (string, named) {
+	inner, t := w.table(0)
+	in := scope{tables: []named{t}, outer: append(append([]named{}, s.tables...), s.outer...)}
+	of := named{w.alias(), titled([]Kind{w.kind(), w.kind()})}
+	kind := w.oneOf("JOIN", "LEFT JOIN")
+	where := " WHERE " + w.form(in, 0, "{i} {=|=|<} {i}", "{t} = {t}")
+	if kind == "JOIN" {
+		where = w.where(in, depth-1)
+	}
+	var items []string
+	single := w.chance(25)
+	for _, c := range of.columns {
+		x := ""
+		if single {
+			x = w.aggregate(in, c.Kind, 0)
+		} else {
+			x = w.expr(in, c.Kind, depth-1)
+		}
+		items = append(items, x+" AS "+c.Name)
+	}
+	text := "SELECT " + strings.Join(items, ", ") + " FROM " + inner + where
+	if !single && w.chance(75) {
+		text += " ORDER BY " + total(in) + w.oneOf(" LIMIT 1", " LIMIT 2", " LIMIT 3")
+	}
+	return fmt.Sprintf(" %s LATERAL (%s) AS %s ON true", kind, text, of.alias), of
 }
 
 // descent returns a recursive WITH over a table whose records point to others of it.

@@ -99,6 +99,11 @@ func (w *Writer) from(s scope, depth int) (string, scope) {
 		comma = kind == ","
 		out.tables = both.tables
 	}
+	if depth > 0 && !comma && w.chance(8) {
+		more, of := w.lateral(out, depth)
+		clause += more
+		out.tables = append(out.tables[:len(out.tables):len(out.tables)], of)
+	}
 	for _, t := range out.tables {
 		for _, c := range t.columns {
 			if c.Kind >= JSON && !comma && w.chance(25) {
@@ -273,7 +278,7 @@ func (w *Writer) grouped(in scope, out Written, anything bool, depth int) Writte
 	}
 	out.Text = "SELECT " + strings.Join(items, ", ") + " FROM " + out.From + w.where(in, depth)
 	if keys = slices.DeleteFunc(keys, func(k string) bool { return slices.Contains(constants[Integer], k) && len(k) > 1 }); len(keys) > 0 {
-		out.Text += " GROUP BY " + w.levels(keys)
+		out.Text += " GROUP BY " + w.levels(keys, grouped)
 	}
 	if w.chance(25) {
 		out.Text += fmt.Sprintf(" HAVING %s %s %s", w.aggregate(in, Integer, 1), w.oneOf(">", "<", "=", "<>"), w.literal(Integer))

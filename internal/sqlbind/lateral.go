@@ -1,0 +1,226 @@
+package sqlbind
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqllist"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A lateral is a query in FROM that refers to the records beside it.
+type lateral struct {
+	*rel  // the records beside it, then those of both
+	query *sqlparse.Query
+	s     *sqlparse.Select
+	keep  bool // a record for which the query has none stays
+	width int  // how many columns that can be named are beside it
+}
+
+// joinLateral joins r with the records of a query that refers to those of r. One that aggregates all records, or reads none, is a value
+// for each column. Another is a join with what it reads, whose condition is its WHERE; with a LIMIT the records are numbered for each
+// record of r.
+func (r *rel) joinLateral(d *sqlparse.Derived, j *sqlparse.Join) error {
+	keep, on, err := sqllist.Joined(j)
+	if err != nil {
+		return err
+	}
+	l := &lateral{rel: r, query: d.Query, keep: keep, width: len(r.cols)}
+	var plain bool
+	if l.s, plain = d.Query.Body.(*sqlparse.Select); !plain || l.s.Distinct || l.s.Group != nil || l.s.Sets != nil || l.s.GroupAll || l.s.Having != nil || l.s.Qualify != nil || sqlparse.Windowed(l.s.Items) {
+		return sqlexpr.Unsupported(d.At, "group, number or unite the records in a query in FROM, and join with it", "a LATERAL query selects records with WHERE, ORDER BY and LIMIT, or aggregates of all of them")
+	}
+	for _, c := range l.query.With {
+		l.with = &with{CTE: c, around: l.with, scope: l.with}
+	}
+	around := r.with
+	defer func() { r.with = around }()
+	beside := slices.Clone(r.cols)
+	var made []col
+	if l.s.From == nil && l.s.Where == nil || sqlexpr.AggregateIn(l.s.Items) != nil {
+		made, err = l.values()
+	} else {
+		made, err = l.records(beside)
+	}
+	if err != nil {
+		return err
+	}
+	last := &rel{binder: r.binder, cols: made, shape: r.shape}
+	if err := r.aliased(last, d.Alias, ""); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(beside, func(c col) bool { return c.table == made[0].table }) {
+		return sqlexpr.Invalid(d.At, "%s is in FROM twice; give each an alias", made[0].table)
+	}
+	r.cols = append(beside, made...)
+	r.add(&r.same().Map)
+	r.rename()
+	r.single, r.computed = false, nil
+	if on == nil {
+		return nil
+	}
+	return r.where(on)
+}
+
+// values adds a value for each column of a query that has one record.
+func (l *lateral) values() ([]col, error) {
+	if n, ok := l.query.Limit.(*sqlparse.Number); l.query.Offset != nil || l.query.Limit != nil && (!ok || n.Text == "0") {
+		return nil, sqlexpr.Unsupported(l.s.At, "leave LIMIT and OFFSET out", "this LATERAL query has one record")
+	}
+	var made []col
+	for _, it := range l.s.Items {
+		if _, star := it.X.(*sqlparse.Star); star {
+			return nil, sqlexpr.Invalid(it.X.Pos(), "* can't be beside an aggregate, or without FROM")
+		}
+		name, _ := it.Title()
+		var x sqlexpr.Node
+		var err error
+		if l.s.From == nil && sqlexpr.AggregateIn(it.X) == nil {
+			x, err = l.value(it.X)
+		} else {
+			one := *l.s
+			one.Items = []sqlparse.Item{it}
+			x, err = l.Scalar(&sqlparse.Sub{Query: &sqlparse.Query{Body: &one, At: l.query.At}, At: it.X.Pos()})
+		}
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, l.made(name, x))
+	}
+	return made, nil
+}
+
+// made adds a column for x.
+func (l *lateral) made(name string, x sqlexpr.Node) col {
+	return col{name: name, at: l.extended([]sqlexpr.Node{x})[0], day: x.Day, span: x.Span}
+}
+
+// records joins with what the query reads. A name means a column of the query first.
+func (l *lateral) records(beside []col) ([]col, error) {
+	by := l.identity()
+	inner, err := l.binder.from(l.s, l.outer, l.with)
+	if err != nil {
+		return nil, err
+	}
+	there := inner.extended([]sqlexpr.Node{sqlexpr.Literal(value.OfInt(1), l.s.At)})[0] + len(l.shape.Columns) // null where nothing was found
+	for i := range l.cols {
+		c := &l.cols[i]
+		c.hidden = c.hidden || inner.matching([]sqlparse.Ident{{Text: c.name}}) != nil
+		if slices.ContainsFunc(inner.cols, func(own col) bool { return strings.EqualFold(own.table, c.table) }) {
+			c.table = "" // the alias means the table of the query
+		}
+	}
+	j := &sqlparse.Join{Kind: "inner", At: l.s.At}
+	if l.keep {
+		j.Kind, j.On = "left", l.s.Where
+	}
+	if _, err := l.pair(l.rel, inner, j); err != nil {
+		return nil, err
+	}
+	if !l.keep && l.s.Where != nil {
+		if err := l.where(l.s.Where); err != nil {
+			return nil, err
+		}
+	}
+	for i := range beside { // a star means the columns of the query
+		l.cols[i].hidden = true
+	}
+	outputs, err := l.outputs(l.s.Items)
+	for i := range beside {
+		l.cols[i].hidden = beside[i].hidden || inner.matching([]sqlparse.Ident{{Text: beside[i].name}}) != nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := l.limited(by, outputs); err != nil {
+		return nil, err
+	}
+	var made []col
+	for _, o := range outputs {
+		x, err := l.output(o.x, there)
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, l.made(o.name, x))
+	}
+	return made, nil
+}
+
+// output binds an item of the select list. Where nothing was found it is null.
+func (l *lateral) output(e sqlparse.Expr, there int) (sqlexpr.Node, error) {
+	n, plain := e.(*sqlparse.Name)
+	if plain {
+		x, err := l.Passed(n)
+		up, c, unknown := l.find(n)
+		if err != nil || !l.keep || unknown == nil && up == 0 && slices.IndexFunc(l.cols, func(k col) bool { return k.table == c.table && k.name == c.name }) >= l.width {
+			return x, err
+		}
+	}
+	x, err := l.value(e)
+	if err == nil && l.keep {
+		of := x.JSONOr()
+		none := sqlexpr.IsNull(plan.Ref{Column: there, T: schema.Integer})
+		x.Compute(plan.Case{If: []plan.Expr{none}, Then: []plan.Expr{plan.Const{T: of.Type()}}, Else: of, T: of.Type()})
+	}
+	return x, err
+}
+
+// identity returns the columns that tell the records of l apart: those of its order, or their number, where two may be equal in it.
+func (l *lateral) identity() []int {
+	var by []int
+	if !l.keyless && !slices.ContainsFunc(l.shape.Order, func(p plan.Place) bool { return l.shape.Columns[p.Column].Type == schema.JSON }) {
+		for _, p := range l.shape.Order {
+			by = append(by, p.Column)
+		}
+		return by
+	}
+	return []int{l.numbered(nil, nil)}
+}
+
+// numbered numbers the records of each partition, and returns the column with the number.
+func (l *lateral) numbered(by []int, order []plan.Place) int {
+	w := &windowing{rel: l.rel, stage: &plan.Windows{By: by, Order: order}}
+	w.stage.Functions = []plan.Window{{Kind: plan.RowNumber, Accumulator: plan.Accumulator{T: schema.Integer}}}
+	w.finish()
+	at := len(l.shape.Columns) - 1
+	return at
+}
+
+// limited keeps the records that LIMIT and OFFSET keep, of those for each record beside the query.
+func (l *lateral) limited(by []int, outputs []output) error {
+	bounds, err := l.bounds(l.query)
+	if err != nil || bounds.Limit < 0 && bounds.Skip == 0 {
+		return err
+	}
+	if l.keep && (bounds.Limit == 0 || bounds.Skip > 0) {
+		return sqlexpr.Unsupported(l.s.At, "", "a LATERAL query with LEFT JOIN takes no OFFSET, and a LIMIT of 1 or more")
+	}
+	order := slices.Clone(l.query.Order)
+	for i := range order {
+		order[i].X = meant(order[i].X, outputs, l.rel, true)
+	}
+	terms, desc, err := l.windowTerms(order)
+	if err != nil {
+		return err
+	}
+	var places []plan.Place
+	for i, c := range l.extended(terms) {
+		if !slices.ContainsFunc(places, func(p plan.Place) bool { return p.Column == c }) && !slices.Contains(by, c) {
+			places = append(places, plan.Place{Column: c, Desc: desc[i]})
+		}
+	}
+	number := plan.Ref{Column: l.numbered(by, places), T: schema.Integer}
+	var holds []plan.Expr
+	if bounds.Skip > 0 {
+		holds = append(holds, sqlexpr.Test(plan.Under, sqlexpr.Whole(bounds.Skip), number))
+	}
+	if bounds.Limit >= 0 {
+		holds = append(holds, sqlexpr.Test(plan.UpTo, number, sqlexpr.Whole(bounds.Skip+bounds.Limit)))
+	}
+	l.add(&plan.Filter{If: sqlexpr.All(holds), Shape: *l.shape})
+	return nil
+}
