@@ -99,6 +99,7 @@ func (w *apiWriter) base() (string, bool) {
 type group struct {
 	class classify.Class
 	kind  suspect.Kind // the suspicion about them; "" for none
+	reads bool         // they are writes by their method, and may only read by their names
 	ops   []*spec.Operation
 }
 
@@ -116,13 +117,12 @@ func (w *apiWriter) groups() []group {
 			class = classify.Excluded
 		}
 		if by[kind] != nil {
-			out = append(out, group{class, kind, by[kind]})
+			out = append(out, group{class: class, kind: kind, ops: by[kind]})
 		}
 	}
-	for _, class := range []classify.Class{classify.Read, classify.Write, classify.Destructive} {
-		g := group{class: class}
+	for _, g := range []group{{class: classify.Read}, {class: classify.Write, reads: true}, {class: classify.Write}, {class: classify.Destructive}} {
 		for _, op := range by[""] {
-			if w.classes.Of(op).Class == class {
+			if class := w.classes.Of(op).Class; class == g.class && g.reads == (class == classify.Write && suspect.Reads(op)) {
 				g.ops = append(g.ops, op)
 			}
 		}

@@ -65,12 +65,14 @@ apis:
       - class: read
         operations:
           - listOrders   # GET /orgs/{orgId}/orders: List orders # all
+      # confirm: by their names they may only read. With class: read, agents call them without a person.
+      - class: write
+        operations:
+          - POST /orders/search   # Search
       - class: write
         operations:
           # Orders
           - "on"   # POST /orgs/{orgId}/orders  # (deprecated)
-          # orders
-          - POST /orders/search   # Search  # confirm: it may only read
           # logs
           - GET /logs/confirm
       - class: destructive

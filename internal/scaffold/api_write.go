@@ -75,6 +75,8 @@ func (w *apiWriter) group(g group) {
 	switch {
 	case g.kind == suspect.Shows:
 		w.line("      # confirm: %s. They are absent.", g.kind.Reason())
+	case g.reads:
+		w.line("      # confirm: by their names they may only read. With class: read, agents call them without a person.")
 	case g.kind != "":
 		w.line("      # confirm: never for agents: by their names, %s.", g.kind.Reason())
 	}
@@ -125,10 +127,7 @@ func (w *apiWriter) operation(g group, op *spec.Operation) {
 	if op.Deprecated {
 		notes = append(notes, "(deprecated)")
 	}
-	switch {
-	case g.class == classify.Write && suspect.Reads(op):
-		notes = append(notes, "confirm: it may only read")
-	case g.class == classify.Read && suspect.Writes(op):
+	if g.class == classify.Read && suspect.Writes(op) {
 		notes = append(notes, "confirm: it may change something")
 	}
 	notes = slices.DeleteFunc(notes, func(s string) bool { return s == "" })

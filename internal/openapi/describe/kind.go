@@ -68,10 +68,13 @@ func (p *printer) enum(s spec.Schema) string {
 	return text
 }
 
-// value returns an enum value; strings are not quoted.
+// value returns an enum value; strings are not quoted, unless they are empty.
 func value(e spec.Raw) string {
 	switch e.Kind() {
 	case '"':
+		if e.Text() == "" {
+			return `""`
+		}
 		return oneLine(e.Text(), 60)
 	case '{', '[':
 		return "…"

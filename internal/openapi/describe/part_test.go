@@ -13,7 +13,7 @@ const shop = `{"openapi":"3.0.0","paths":{"/carts":{"post":{"operationId":"creat
 	{"name":"created","in":"query","style":"deepObject","schema":{"type":"object","properties":{"gte":{"type":"integer"}}}}],
 	"requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{"line_items":{"type":"array","items":{"type":"object","properties":{
 		"price_data":{"type":"object","description":"See [the *guide*](https://x.example/a_b) for **all** of it.<br>\n- one &amp; two","required":["currency"],"properties":{"currency":{"type":"string"},"secret":{"type":"string"},
-			"recurring":{"type":"object","properties":{"interval":{"type":"string","enum":["day","week"]}}}}}}}},
+			"recurring":{"type":"object","properties":{"interval":{"type":"string","enum":["","day","week"]}}}}}}}},
 		"source":{"oneOf":[{"$ref":"#/components/schemas/card"},{"type":"object","properties":{"iban":{"type":"string"}}}]},
 		"meta":{"type":"object","additionalProperties":{"type":"object","properties":{"v":{"type":"integer"}}}},"a.b":{"type":"boolean"}}}}}},
 	"responses":{"200":{"description":"","content":{"application/json":{"schema":{"$ref":"#/components/schemas/card"}}}}}}}},
@@ -24,8 +24,8 @@ func TestPart(t *testing.T) {
 	v := see(t, []byte(shop), visible.Filter{Field: func(_, field string) bool { return field != "secret" }})
 	op := v.Operations()[0]
 	for _, row := range []struct{ at, want string }{
-		{"body.line_items.price_data", "body.line_items.price_data: object\nSee the *guide* for all of it. one & two\n  currency: string (required)\n  recurring: object\n    interval: enum(day|week)\n"},
-		{"body.line_items.price_data.recurring.interval", "body.line_items.price_data.recurring.interval: enum(day|week)\n"},
+		{"body.line_items.price_data", "body.line_items.price_data: object\nSee the *guide* for all of it. one & two\n  currency: string (required)\n  recurring: object\n    interval: enum(\"\"|day|week)\n"},
+		{"body.line_items.price_data.recurring.interval", "body.line_items.price_data.recurring.interval: enum(\"\"|day|week)\n"},
 		{"body.line_items.price_data.secret", `body.line_items.price_data has no "secret"; it has currency, recurring`},
 		{"body.line_items.price_dat", `body.line_items has no "price_dat"; did you mean price_data?`},
 		{"body.source", "body.source: one of card, {iban: string}\n  card:\n    number: string\n    owner: object\n      name: string\n  2:\n    iban: string\n"},

@@ -35,6 +35,7 @@ type Result struct {
 	Offset     int               // number of matches before Operations
 	Service    string            // the full name of the requested service; "" for all
 	Weak       bool              // no operation matches well: see Services instead
+	Match      float64           // how much of the query's words the first operation has, from 0 to 1: to compare with other APIs
 	Services   []Service         // set if Weak
 }
 
@@ -57,7 +58,7 @@ func (ix *Index) Search(q Query) (Result, error) {
 	var found []int32
 	switch {
 	case len(asked.terms) > 0:
-		found, r.Weak = ix.rank(asked, in)
+		found, r.Weak, r.Match = ix.rank(asked, in)
 	case q.Service != "":
 		for i := range ix.entries {
 			if in(&ix.entries[i]) {
@@ -89,6 +90,7 @@ type term struct {
 	also []also
 	verb bool
 	most float64 // idf of the rarest form
+	own  float64 // idf of the word itself, which the index may not have
 }
 
 // An also is a further term that a word of a query may stand for.
@@ -120,7 +122,7 @@ func (ix *Index) ask(text string) asked {
 			continue // a repeated verb, as in "a new device to add"
 		}
 		// The first verb of a question is what is to be done; a plural asks for many.
-		t := term{verb: verb != "" && a.verb == ""}
+		t := term{verb: verb != "" && a.verb == "", own: ix.idf(len(ix.terms[stem]))}
 		if t.verb {
 			a.verb = verb
 		} else if strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") {
@@ -300,17 +302,17 @@ func (ix *Index) sums(a *asked) []sum {
 	return sums
 }
 
-// rank returns the entries that match, best first, and whether the best match is weak.
-func (ix *Index) rank(a asked, in func(*entry) bool) ([]int32, bool) {
-	all, nouns := 0.0, 0.0
+// rank returns the entries that match, best first, whether the best match is weak, and how much of the query it has.
+func (ix *Index) rank(a asked, in func(*entry) bool) (found []int32, faint bool, match float64) {
+	all, nouns, own := 0.0, 0.0, 0.0
 	for _, t := range a.terms {
 		all += t.most
 		if !t.verb {
 			nouns += t.most
+			own += max(t.most, t.own)
 		}
 	}
 	sums := ix.sums(&a)
-	var out []int32
 	scores := make([]float64, len(sums))
 	for i := range sums {
 		s, e := &sums[i], &ix.entries[i]
@@ -318,12 +320,16 @@ func (ix *Index) rank(a asked, in func(*entry) bool) ([]int32, bool) {
 			continue
 		}
 		scores[i] = s.score * (1 + 0.6*s.title/all) * (1 + covering*float64(s.titles)/float64(max(e.title, 1))) * (1 + short/float64(e.depth)) * a.fits(e)
-		out = append(out, int32(i))
+		found = append(found, int32(i))
 	}
-	slices.SortFunc(out, func(x, y int32) int {
+	slices.SortFunc(found, func(x, y int32) int {
 		return cmp.Or(cmp.Compare(scores[y], scores[x]), cmp.Compare(ix.entries[x].op.ID, ix.entries[y].op.ID))
 	})
-	return out, len(out) == 0 || sums[out[0]].covered < weak*nouns
+	if len(found) == 0 {
+		return nil, true, 0
+	}
+	covered := sums[found[0]].covered
+	return found, covered < weak*nouns, covered / max(own, covered, 1e-9)
 }
 
 // fits returns a factor for how well the query's verb fits the operation.

@@ -104,12 +104,14 @@ func Writes(op *spec.Operation) bool {
 
 // Reads reports whether op looks as if it only read although its method is POST.
 func Reads(op *spec.Operation) bool {
-	return op.Method == "POST" && says(op, "check", "search", "query", "validate", "preview", "lookup", "find", "count", "list", "get", "diff", "estimate", "exists", "explain")
+	return op.Method == "POST" && says(op, "check", "search", "query", "validate", "preview", "lookup", "find", "count", "list", "get", "info", "diff", "estimate", "exists", "explain")
 }
 
-// says reports whether the last segment of the path, or of the declared id, begins with one of those words.
+// says reports whether the last segment of the path, what follows its last dot (documents.list), or the declared id begins
+// with one of those words.
 func says(op *spec.Operation, any ...string) bool {
 	last := lastOf(op.Path)
+	last = last[strings.LastIndexByte(last, '.')+1:]
 	if op.Declared && slices.Contains(any, first(spec.ShortName(op.ID))) {
 		return true
 	}

@@ -40,6 +40,9 @@ func TestOf(t *testing.T) {
 		{"POST /teams/check-slug", "reads"},
 		{"POST /teams/search searchTeams", "reads"},
 		{"POST /checks/{id}", ""},
+		{"POST /documents.list documentsList", "reads"},
+		{"POST /documents.info", "reads"},
+		{"POST /documents.delete", ""},
 	} {
 		method, rest, _ := strings.Cut(row.op, " ")
 		path, id, declared := strings.Cut(rest, " ")

@@ -1,8 +1,10 @@
 package apis
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -173,33 +175,55 @@ func within(reach *calls.Reach, in value.Value) (finding, error) {
 	return f, nil
 }
 
-// across searches all APIs, each under its name; those without a good match are omitted, if others have one.
+// A hit is what a search found in one API.
+type hit struct {
+	reach  *calls.Reach
+	result search.Result
+}
+
+// beside is the part of the best API's match that another needs for its operations to be shown beside it.
+const beside = 0.6
+
+// across searches all APIs and shows what was found under their names, the best first. Those with a much worse match are only named.
 func across(all []*calls.Reach, in value.Value) (finding, error) {
-	var strong, weak strings.Builder
+	var out strings.Builder
+	if word(in, "query") == "" && word(in, "service") == "" {
+		for _, reach := range all {
+			fmt.Fprintf(&out, "%s%d operations in %d services\n", heading(reach), len(reach.View.Operations()), len(reach.Index().Services()))
+		}
+		return finding{text: out.String()}, nil
+	}
+	var hits []hit
 	var last error
 	for _, reach := range all {
-		if word(in, "query") == "" && word(in, "service") == "" {
-			fmt.Fprintf(&strong, "%s%d operations in %d services\n", heading(reach), len(reach.View.Operations()), len(reach.Index().Services()))
-			continue
-		}
 		result, err := reach.Index().Search(search.Query{Text: word(in, "query"), Service: word(in, "service"), Limit: number(in, "limit", 0)})
 		if err != nil {
 			last = err
 			continue
 		}
-		out := &strong
-		if result.Weak || len(result.Operations) == 0 {
-			out = &weak
+		hits = append(hits, hit{reach, result})
+	}
+	if len(hits) == 0 {
+		return finding{}, at("/service", last)
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int {
+		if a.result.Weak != b.result.Weak {
+			return map[bool]int{false: -1, true: 1}[a.result.Weak]
 		}
-		fmt.Fprintf(out, "source %s\n%s", reach.Name, describe.Found(reach.View, result))
+		return cmp.Compare(b.result.Match, a.result.Match)
+	})
+	var worse []string
+	for i, h := range hits {
+		if i > 0 && (h.result.Weak || h.result.Match < beside*hits[0].result.Match) {
+			worse = append(worse, h.reach.Name)
+			continue
+		}
+		fmt.Fprintf(&out, "source %s\n%s", h.reach.Name, describe.Found(h.reach.View, h.result))
 	}
-	switch {
-	case strong.Len() > 0:
-		return finding{text: strong.String()}, nil
-	case weak.Len() > 0:
-		return finding{text: weak.String()}, nil
+	if len(worse) > 0 {
+		fmt.Fprintf(&out, "Worse matches, shown with source: %s\n", strings.Join(worse, ", "))
 	}
-	return finding{}, at("/service", last)
+	return finding{text: out.String()}, nil
 }
 
 // heading names an API and its purpose.
