@@ -27,6 +27,9 @@ func Print(f Filter) value.Value {
 	case Exists:
 		return at(f.Path, "$exists", value.OfBool(f.Want))
 	case Regex:
+		if f.Contains != "" {
+			return at(f.Path, "$contains", value.OfString(f.Contains))
+		}
 		if f.Options == "" {
 			return at(f.Path, "$regex", value.OfString(f.Pattern))
 		}

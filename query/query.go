@@ -122,7 +122,9 @@ type (
 		Path    Path
 		Pattern string
 		Options string
-		At      string
+		// Contains is the text of $contains, whose meaning depends on the type of the field. It is not in a filter that is bound.
+		Contains string
+		At       string
 	}
 	// StartsWith holds if the text at Path begins with Prefix.
 	StartsWith struct {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,13 +23,24 @@ const (
 var (
 	logicalOps = []string{"$and", "$or", "$nor", "$not"}
 	fieldOps   = []string{"$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists", "$regex", "$options",
-		"$startsWith", "$all", "$size", "$elemMatch", "$not", "$inQuery", "$notInQuery", "$select", "$dontSelect"}
+		"$startsWith", "$contains", "$all", "$size", "$elemMatch", "$not", "$inQuery", "$notInQuery", "$select", "$dontSelect"}
 )
 
 // ParseWhere parses a where object at the JSON pointer at. It returns nil for an empty object, which matches all
 // records. Errors are problem.InvalidQuery, problem.Unsupported for an operator that is not implemented, or
 // problem.SecurityBlocked for one that runs code, each with its pointer.
 func ParseWhere(v value.Value, at string) (Filter, error) { return parseWhere(&parser{}, v, at) }
+
+// ParseOperators parses {"$gte": 1, "$lt": 5}, operators on the value at path, as a where object has them for a field. at is the
+// JSON pointer of the operators. Errors are those of ParseWhere.
+func ParseOperators(path Path, operators value.Value, at string) (Filter, error) {
+	o := operand{parser: &parser{}, v: operators, site: site{at: at}}
+	f := all(o.operators(path))
+	if o.err != nil {
+		return nil, o.err
+	}
+	return f, nil
+}
 
 // ParseRule is ParseWhere for the rules of owners: {"$cel": "principal.claims.region"} may replace the value of a
 // comparison, or the list of $in and $nin. The expression itself is not checked; see Deferred.
@@ -71,7 +83,10 @@ func (o operand) conditions() []Filter {
 		case m.name == "$expr":
 			m.condition()
 		case slices.Contains(logicalOps, "$"+strings.ToLower(m.name)) && len(m.v.List()) > 0 && m.v.List()[0].Kind() == value.Object:
-			m.refuse(hinted(m.at, fmt.Sprintf("%q is no field that holds a list of conditions", m.name), "Write $"+strings.ToLower(m.name)+"."))
+			if m.name = "$" + strings.ToLower(m.name); o.rule {
+				m.refuse(invalid(m.at, "write "+m.name+" for a list of conditions"))
+			}
+			part = m.logical()
 		case strings.HasPrefix(m.name, "$"):
 			part = m.logical()
 		default:
@@ -196,11 +211,8 @@ func (o operand) operator(path Path, among value.Value) Filter {
 			o.refuse(invalid(o.at, "$options goes with $regex"))
 		}
 		return nil
-	case "$startsWith":
-		if !o.is(value.String) {
-			o.refuse(invalid(o.at, "$startsWith takes a string"))
-		}
-		return o.counted(StartsWith{Path: path, Prefix: o.v.Text(), At: o.at})
+	case "$startsWith", "$contains":
+		return o.counted(o.part(path))
 	case "$size":
 		if !o.is(value.Int) || o.v.Int() < 0 {
 			o.refuse(invalid(o.at, "$size takes a whole number, 0 or more"))
@@ -229,6 +241,23 @@ func (o operand) operator(path Path, among value.Value) Filter {
 	}
 	o.refuse(err)
 	return o.counted(Compare{Path: path, Op: Op(op), Value: v, At: o.at})
+}
+
+// part parses $startsWith and $contains. Package typecheck makes $contains a comparison where the field is a list.
+func (o operand) part(path Path) Filter {
+	if o.name == "$startsWith" {
+		if !o.is(value.String) {
+			o.refuse(invalid(o.at, "$startsWith takes a string"))
+		}
+		return StartsWith{Path: path, Prefix: o.v.Text(), At: o.at}
+	}
+	if !o.is(value.String) || o.v.Text() == "" {
+		o.refuse(hinted(o.at, "$contains takes a string with a character in it", `A list that holds a value is asked for as {"field": value}.`))
+	}
+	r, err := ParseRegex(regexp.QuoteMeta(o.v.Text()), "", o.at)
+	o.refuse(err)
+	r.Path, r.Contains = path, o.v.Text()
+	return r
 }
 
 // deferred parses {"$cel": text} in a rule, as an operator's operand or by itself; it returns nil for anything else.

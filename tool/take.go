@@ -20,7 +20,11 @@ func (t *checked) take(c *bailiwick.Call, args value.Value) (value.Value, error)
 		if m.Name != "where" && m.Name != "pipeline" {
 			continue
 		}
-		v, notes, err := written.Query(m.Value, query.Pointer("", m.Name), c.Time())
+		read := written.Query
+		if m.Name == "where" {
+			read = written.Where
+		}
+		v, notes, err := read(m.Value, query.Pointer("", m.Name), c.Time())
 		if err != nil {
 			return args, err
 		}

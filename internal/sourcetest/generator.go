@@ -1,6 +1,7 @@
 package sourcetest
 
 import (
+	"cmp"
 	"math/big"
 	"regexp"
 	"strings"
@@ -129,6 +130,9 @@ func (g *generator) operator(f *schema.Field, depth int) string {
 	if f.Type.Structured() {
 		ops = append(ops, "$size", "$all")
 	}
+	if f.Type == schema.String { // of JSON it is refused
+		ops = append(ops, "$contains")
+	}
 	if depth > 0 {
 		ops = append(ops, "$not")
 		if f.Type.Structured() {
@@ -151,6 +155,8 @@ func (g *generator) operand(op string, f *schema.Field, depth int) []value.Membe
 		v = value.OfBool(pick(g, "exists", true, false))
 	case "$regex":
 		return g.regex()
+	case "$contains":
+		v = value.OfString(cmp.Or(g.prefix(f), "a"))
 	case "$startsWith":
 		v = value.OfString(g.prefix(f))
 	case "$size":

@@ -69,6 +69,9 @@ func (b *filters) filter(f query.Filter) (query.Filter, error) {
 		_, err := b.target(&f.Path, f.At, presence)
 		return f, err
 	case query.Regex:
+		if f.Contains != "" {
+			return b.contains(f)
+		}
 		b.slashed(f)
 		ok, err := b.textual(&f.Path, f.At, "$regex")
 		return orNever(f, ok), err
@@ -166,9 +169,16 @@ func (b *filters) compare(c query.Compare) (query.Filter, error) {
 	case c.Op == query.Eq, c.Op == query.Ne:
 		about = equality
 	}
+	written := c
 	f, err := b.target(&c.Path, c.At, about)
 	if err != nil {
 		return nil, err
+	}
+	if meant, err := b.meant(written, f); meant != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return b.filter(meant)
 	}
 	if c.Value.IsNull() {
 		switch c.Op {
@@ -185,6 +195,9 @@ func (b *filters) compare(c query.Compare) (query.Filter, error) {
 	b.listed(c.At, f, c.Path, c.Op <= query.Ne, c.Value)
 	b.mixed(c.At, f, c.Path, c.Op, c.Value)
 	v, ok := b.operand(f, c.Path, c.Value)
+	if !ok {
+		v, ok = b.asType(c.At, f, c.Value)
+	}
 	if day, is := b.day(c.At, f, c.Path, c.Value); is && ok {
 		return whole(c, day), nil
 	}
@@ -214,7 +227,9 @@ func (b *filters) in(in query.In) (query.Filter, error) {
 			if err := b.shaped(in.At, f, in.Path, v); err != nil {
 				return nil, err
 			}
-			bound, ok = b.operand(f, in.Path, v)
+			if bound, ok = b.operand(f, in.Path, v); !ok {
+				bound, ok = b.asType(in.At, f, v)
+			}
 		}
 		if day, is := b.day(in.At, f, in.Path, v); is && ok {
 			days = append(days, whole(query.Compare{Path: in.Path, At: in.At}, day))
@@ -369,21 +384,3 @@ func idNumber(s string) (value.Value, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return value.OfInt(n), err == nil && strconv.FormatInt(n, 10) == s
 }
-
-// inElement binds a filter over the elements of a JSON array, which have no declared types.
-func inElement(f query.Filter) (query.Filter, error) {
-	return (&filters{scope: elementScope{&schema.Field{Type: schema.JSON}}}).filter(f)
-}
-
-// elementScope is the scope of an element of a JSON array: every path refers to JSON.
-type elementScope struct{ any *schema.Field }
-
-func (s elementScope) Field(path query.Path, _ string) (*schema.Field, string, int, error) {
-	if len(path) == 0 { // the element itself
-		return s.any, "", 0, nil
-	}
-	return s.any, path[0], 1, nil
-}
-func (s elementScope) ID(string) bool                  { return false }
-func (s elementScope) Pointer(string) (string, string) { return "", "" }
-func (s elementScope) Allowed(string) []string         { return nil }

@@ -127,3 +127,21 @@ func comparable(x, y schema.Type) bool {
 	date := func(t schema.Type) bool { return t == schema.Date || t == schema.Day }
 	return x == y && x != schema.Opaque || typed.Numeric(x) && typed.Numeric(y) || date(x) && date(y)
 }
+
+// inElement binds a filter over the elements of a JSON array, which have no declared types.
+func inElement(f query.Filter) (query.Filter, error) {
+	return (&filters{scope: elementScope{&schema.Field{Type: schema.JSON}}}).filter(f)
+}
+
+// elementScope is the scope of an element of a JSON array: every path refers to JSON.
+type elementScope struct{ any *schema.Field }
+
+func (s elementScope) Field(path query.Path, _ string) (*schema.Field, string, int, error) {
+	if len(path) == 0 { // the element itself
+		return s.any, "", 0, nil
+	}
+	return s.any, path[0], 1, nil
+}
+func (s elementScope) ID(string) bool                  { return false }
+func (s elementScope) Pointer(string) (string, string) { return "", "" }
+func (s elementScope) Allowed(string) []string         { return nil }

@@ -1,4 +1,5 @@
-// Package unknown says what to do without an operator that the query language doesn't have.
+// Package unknown knows the operators that the query language doesn't have: what they mean in those it has, or what to do without
+// them.
 package unknown
 
 import (

@@ -1,7 +1,8 @@
 // Package written rewrites forms that models write, but the query language doesn't have, into forms that it has.
 //
 // It works on a query as JSON, before package query parses it, and doesn't depend on classes. Extended JSON becomes
-// plain values, $$NOW and $relativeTime become instants. Anything else is left unchanged, for query to reject.
+// plain values, $$NOW and $relativeTime become instants, $between, $like and other operators those that there are. Anything
+// else is left unchanged, for query to reject.
 package written
 
 import (
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/unknown"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -20,6 +22,15 @@ import (
 func Query(v value.Value, at string, now time.Time) (out value.Value, notes []string, err error) {
 	w := &writing{now: now.UTC()}
 	out = w.value(v, at)
+	return out, w.notes, w.err
+}
+
+// Where is Query for a where object, which may also be written as a list of {"field": "total", "op": ">", "value": 5}.
+func Where(v value.Value, at string, now time.Time) (out value.Value, notes []string, err error) {
+	w := &writing{now: now.UTC()}
+	if out = w.listed(v, at); w.err == nil {
+		out = w.value(out, at)
+	}
 	return out, w.notes, w.err
 }
 
@@ -44,6 +55,9 @@ func (w *writing) value(v value.Value, at string) value.Value {
 		if related, ok := v.Get("$relatedTo"); ok {
 			v = w.related(v, related, query.Pointer(at, "$relatedTo"))
 		}
+		var notes []string
+		v, notes = unknown.Meant(v, at)
+		w.notes = append(w.notes, notes...)
 		if members := v.Members(); len(members) == 1 && strings.HasPrefix(members[0].Name, "$") {
 			if out, ok := w.wrapped(members[0], query.Pointer(at, members[0].Name)); ok {
 				return out
@@ -76,20 +90,17 @@ func (w *writing) related(v, related value.Value, at string) value.Value {
 	} else {
 		source, name = "", source
 	}
-	of := func(name string, v value.Value) value.Value {
-		return value.OfObject([]value.Member{{Name: name, Value: v}})
-	}
-	pairs := value.OfObject([]value.Member{{Name: "className", Value: value.OfString(source + "_Join:" + key.Text() + ":" + name)}, {Name: "where", Value: of("owningId", id)}})
-	parts := []value.Value{of("objectId", of("$select", value.OfObject([]value.Member{{Name: "query", Value: pairs}, {Name: "key", Value: value.OfString("relatedId")}})))}
+	pairs := value.OfObject([]value.Member{{Name: "className", Value: value.OfString(source + "_Join:" + key.Text() + ":" + name)}, {Name: "where", Value: only("owningId", id)}})
+	parts := []value.Value{only("objectId", only("$select", value.OfObject([]value.Member{{Name: "query", Value: pairs}, {Name: "key", Value: value.OfString("relatedId")}})))}
 	for _, m := range v.Members() {
 		if m.Name != "$relatedTo" {
-			parts = append(parts, of(m.Name, m.Value))
+			parts = append(parts, only(m.Name, m.Value))
 		}
 	}
 	if len(parts) == 1 {
 		return parts[0]
 	}
-	return of("$and", value.OfArray(parts))
+	return only("$and", value.OfArray(parts))
 }
 
 // wrapped returns the value of a known single-operator object, and reports whether it is one.

@@ -93,7 +93,7 @@ func (a *asker) condition() string {
 	case 5:
 		return fmt.Sprintf(`{"$regex": %q, "$options": %q}`, pick(a.Rand, "^a", "crash", "[^a]", `\bx`, "é", ".*", "(a|b)+", "/a/i"), pick(a.Rand, "", "i", "m"))
 	case 6:
-		return fmt.Sprintf(`{"$startsWith": %q}`, pick(a.Rand, "", "a", "cr", "é", "00000000"))
+		return fmt.Sprintf(`{%q: %q}`, pick(a.Rand, "$startsWith", "$startsWith", "$contains", "$like", "$icontains"), pick(a.Rand, "", "a", "cr", "é", "00000000"))
 	case 7:
 		return fmt.Sprintf(`{"$size": %d}`, a.IntN(3))
 	case 8:

@@ -1,0 +1,97 @@
+package typecheck
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/unknown"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// What models write in a comparison that no value of its field can meet, and what they mean by it. All of it is noted, and only in
+// queries of callers: a rule that can't match is a mistake of its owner.
+
+// meant returns the condition that is meant by comparing a field of a single value with a list or an object: {"status": ["a", "b"]}
+// is $in, and {"total": {">": 5}} is $gt. It returns nil if nothing is.
+func (b *filters) meant(c query.Compare, f *schema.Field) (query.Filter, error) {
+	if b.relations == nil || c.Op > query.Ne || f.Type.Structured() || f.Type == schema.Any {
+		return nil, nil
+	}
+	switch c.Value.Kind() {
+	case value.Array:
+		in := query.In{Path: c.Path, Values: c.Value.List(), Not: c.Op == query.Ne, At: c.At}
+		if len(in.Values) > query.MaxIn {
+			return nil, nil
+		}
+		b.say(fmt.Sprintf("%s: a list was taken as %s: %s holds one value", c.At, map[bool]string{true: "$nin", false: "$in"}[in.Not], f.Name))
+		return in, nil
+	case value.Object:
+		var operators []value.Member
+		for _, m := range c.Value.Members() {
+			op := unknown.Word(m.Name)
+			if c.Op == query.Ne || op == "" || strings.HasPrefix(m.Name, "$") {
+				return nil, nil
+			}
+			operators = append(operators, value.Member{Name: op, Value: m.Value})
+		}
+		if operators == nil {
+			return nil, nil
+		}
+		taken, _ := unknown.Meant(value.OfObject(operators), c.At)
+		b.say(fmt.Sprintf("%s: %s was taken as %s", c.At, problem.Cut(c.Value.String()), problem.Cut(taken.String())))
+		return query.ParseOperators(c.Path, taken, c.At)
+	}
+	return nil, nil
+}
+
+// contains returns the condition of $contains on the field at a path: that a list has the text as an element, or a text has it within.
+func (b *filters) contains(r query.Regex) (query.Filter, error) {
+	path := r.Path
+	f, err := b.target(&path, r.At, ranges)
+	if err != nil {
+		return nil, err
+	}
+	switch f.Type {
+	case schema.Array:
+		return b.compare(query.Compare{Path: r.Path, Op: query.Eq, Value: value.OfString(r.Contains), At: r.At})
+	case schema.JSON, schema.Any:
+		return nil, &problem.Error{Code: problem.InvalidQuery, Pointer: r.At, Detail: fmt.Sprintf("%s may hold texts and lists, and $contains asks each another thing", r.Path),
+			Suggestion: fmt.Sprintf(`Write {"$regex": %q} for a text that has it within, or the value itself for a list that holds it.`, r.Pattern)}
+	}
+	r.Contains = ""
+	ok, err := b.textual(&r.Path, r.At, "$contains")
+	return orNever(r, ok), err
+}
+
+// asType converts a text that stands for a number or a boolean, and 0 and 1 for a boolean, to the type of a field that holds these. It
+// returns false if v doesn't stand for one.
+func (b *filters) asType(at string, f *schema.Field, v value.Value) (value.Value, bool) {
+	if b.relations == nil {
+		return v, false
+	}
+	out, text := value.Value{}, v.Kind() == value.String
+	switch f.Type {
+	case schema.Integer, schema.Double, schema.Decimal:
+		read, err := value.Read([]byte(v.Text()), 0)
+		if !text || err != nil || !read.IsNumber() {
+			return v, false
+		}
+		out = read
+	case schema.Boolean:
+		switch {
+		case text && strings.EqualFold(v.Text(), "true"), v.IsNumber() && v.String() == "1":
+			out = value.OfBool(true)
+		case text && strings.EqualFold(v.Text(), "false"), v.IsNumber() && v.String() == "0":
+			out = value.OfBool(false)
+		default:
+			return v, false
+		}
+	default:
+		return v, false
+	}
+	b.say(fmt.Sprintf("%s: %s was taken as %s: %s is of type %s", at, problem.Cut(string(v.AppendJSON(nil))), out, f.Name, f.Type))
+	return out, true
+}

@@ -1,0 +1,51 @@
+package written
+
+import (
+	"github.com/bailiwick-dev/bailiwick/internal/unknown"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// listed returns the where object for a list of conditions, each with a field, an operator and a value, which must all hold; or refuses
+// a where that is no object. Other values are unchanged.
+func (w *writing) listed(v value.Value, at string) value.Value {
+	if v.Kind() == value.Object {
+		return v
+	}
+	var parts []value.Value
+	for _, e := range v.List() {
+		part, ok := triple(e)
+		if !ok {
+			parts = nil
+			break
+		}
+		parts = append(parts, part)
+	}
+	if parts == nil {
+		w.refuse(at, `where is an object, as in {"status": "open", "total": {"$gte": 5}}; {"$or": [{…}, {…}]} holds if one of several does`)
+		return v
+	}
+	return only("$and", value.OfArray(parts))
+}
+
+// triple returns the condition of {"field": "total", "op": ">", "value": 5}.
+func triple(v value.Value) (value.Value, bool) {
+	var field, op string
+	operand := value.OfBool(true) // of is null
+	for _, m := range v.Members() {
+		switch m.Name {
+		case "field", "column", "key", "name", "property", "attribute":
+			field = m.Value.Text()
+		case "op", "operator", "comparator", "comparison", "condition":
+			op = unknown.Word(m.Value.Text())
+		case "value", "values":
+			operand = m.Value
+		default:
+			return v, false
+		}
+	}
+	return only(field, only(op, operand)), field != "" && op != ""
+}
+
+func only(name string, v value.Value) value.Value {
+	return value.OfObject([]value.Member{{Name: name, Value: v}})
+}
