@@ -19,22 +19,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/result/mask"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlschema"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // Tables opens the classes that a statement names.
-type Tables interface {
-	typecheck.Relations
-	// All returns the views of the source that the statement reads, ordered by name. They aren't opened: their Number
-	// is meaningless.
-	All() []*typecheck.Relation
-}
+type Tables = sqlschema.Tables
 
 // Options are the values that a statement doesn't contain.
 type Options struct {
@@ -63,43 +59,24 @@ func Bind(q *sqlparse.Query, tables Tables, o Options) (Bound, error) {
 			out.Limit = s.Limit
 		}
 	}
-	r.shown()
+	if m := sqlmap.Shown(r.shape, r.flagged()); m != nil {
+		r.add(&m.Map)
+	}
 	out.Program, out.Notes, out.Gathered = r.program, b.known.Notes, b.known.Gathered
 	return out, nil
 }
 
-// shown makes texts of days and seconds of lengths of time.
-func (r *rel) shown() {
-	m, changed := r.same(), false
+// flagged returns the columns that are days or lengths of time, and notes the latter.
+func (r *rel) flagged() (out []sqlmap.Flagged) {
 	for _, c := range r.cols {
-		var x plan.Expr = plan.Ref{Column: c.at, T: r.shape.Columns[c.at].Type}
-		switch {
-		case c.day:
-			x = plan.DateText{X: x, Format: "%Y-%m-%d"}
-		case c.span:
-			thousand := plan.Const{Value: value.OfFloat(1000), T: schema.Double}
-			x = plan.Apply{Op: plan.Div, Args: []plan.Expr{plan.Widen{X: x, T: schema.Double}, thousand}, T: schema.Double}
+		if c.day || c.span {
+			out = append(out, sqlmap.Flagged{Name: c.name, Column: c.at, Day: c.day})
+		}
+		if c.span && !c.day {
 			r.known.Notes = append(r.known.Notes, c.name+" is a length of time, in seconds")
-		default:
-			continue
-		}
-		changed = true
-		m.Columns[c.at] = x
-		m.Shape.Columns[c.at] = plan.Column{Path: query.Path{c.name}, Type: x.Type()}
-		// The order needs the value itself.
-		keep := -1
-		for i := range m.Shape.Order {
-			if m.Shape.Order[i].Column == c.at {
-				if keep < 0 {
-					keep = m.Column(plan.Ref{Column: c.at, T: r.shape.Columns[c.at].Type}, r.shape.Columns[c.at])
-				}
-				m.Shape.Order[i].Column = keep
-			}
 		}
 	}
-	if changed {
-		r.add(&m.Map)
-	}
+	return out
 }
 
 // The bounds of a statement after the queries of its WITH clauses are put where they are named; SQLite joins 64 tables.

@@ -108,21 +108,12 @@ func (r *rel) distinct(outputs []output, order []sqlparse.Order) error {
 
 // distinctRecords keeps one of the records whose visible columns are equal. The visible columns are the first ones.
 func (r *rel) distinctRecords() error {
-	g := &plan.Group{}
-	for i, c := range r.shape.Columns {
-		if c.Path == nil {
-			continue
-		}
-		if c.Mask != nil {
+	for _, c := range r.shape.Columns {
+		if c.Path != nil && c.Mask != nil {
 			return mask.Refuse(c.Key(), "/sql")
 		}
-		x := r.column(i, sqlparse.Pos{})
-		n := sqlexpr.Node{Node: x}
-		e := n.JSONOr()
-		g.Keys = append(g.Keys, e)
-		g.Shape.Columns = append(g.Shape.Columns, sqlmap.Grouped(c, e))
-		g.Shape.Order = append(g.Shape.Order, plan.Place{Column: len(g.Keys) - 1})
 	}
+	g := sqlmap.Distinct(r.shape.Columns)
 	r.add(g)
 	return nil
 }

@@ -2,7 +2,6 @@ package sqlbind
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
@@ -10,7 +9,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqllist"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlschema"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -107,7 +105,7 @@ func (b *binder) tableNamed(t *sqlparse.Table, outer *rel, w *with) (*rel, error
 	if b.opened++; b.opened > maxTables {
 		return nil, sqlexpr.Invalid(last.At, "the statement names more than %d tables, each counted as often as it is read", maxTables)
 	}
-	from, err := b.open(t.Name)
+	from, err := sqlschema.Open(b.tables, t.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -115,37 +113,6 @@ func (b *binder) tableNamed(t *sqlparse.Table, outer *rel, w *with) (*rel, error
 	name := from.Name[strings.LastIndexByte(from.Name, '.')+1:]
 	r := b.table(from, name, outer, w)
 	return r, b.aliased(r, t.Alias, name)
-}
-
-// open opens the class that a name means: as it is written, without the name of a schema before it, or, without quotes,
-// in other case.
-func (b *binder) open(name []sqlparse.Ident) (*typecheck.Relation, error) {
-	parts := make([]string, len(name))
-	for i, p := range name {
-		parts[i] = p.Text
-	}
-	whole, last := strings.Join(parts, "."), name[len(name)-1]
-	place := sqlexpr.At(name[0].At)
-	from, err := b.tables.Open(whole, place)
-	if err == nil {
-		return from, nil
-	}
-	candidates := []string{}
-	if len(name) > 1 && slices.Contains([]string{"public", "main", "dbo"}, strings.ToLower(parts[len(parts)-2])) {
-		candidates = append(candidates, last.Text)
-		whole = last.Text
-	}
-	for _, r := range b.tables.All() {
-		if strings.EqualFold(r.Name, whole) && r.Name != whole {
-			candidates = append(candidates, r.Name)
-		}
-	}
-	for _, c := range candidates {
-		if from, other := b.tables.Open(c, place); other == nil {
-			return from, nil
-		}
-	}
-	return nil, err
 }
 
 // aliased gives the columns of r the name of their FROM item.

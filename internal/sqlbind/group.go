@@ -9,7 +9,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/query"
 )
 
 // key returns a text that is the same for the same expression over r.
@@ -45,7 +44,7 @@ func (r *rel) groups(s *sqlparse.Select, outputs []output, order []sqlparse.Orde
 	for i := range by {
 		by[i] = meant(by[i], outputs, r, false)
 	}
-	if s.Sets != nil || len(groupings(over)) > 0 {
+	if s.Sets != nil || len(sqlparse.Groupings(over)) > 0 {
 		return r.levels(s, by, over)
 	}
 	g := &grouping{rel: r, computed: map[string]sqlexpr.Node{}, plain: map[string]int{}}
@@ -262,27 +261,9 @@ func (g *grouping) take(n *sqlparse.Name) error {
 
 // finish adds the Group. From now on keys, aggregates and determined columns are computed; no other column has a value.
 func (g *grouping) finish(always bool) {
-	before := *g.shape
 	g.stage.Always = always
-	for i, e := range g.stage.Keys {
-		c := plan.Column{Type: e.Type()}
-		if ref, ok := e.(plan.Ref); ok {
-			c = sqlmap.Grouped(before.Columns[ref.Column], e)
-		}
-		c.Path = query.Path{fmt.Sprintf("key %d", i)}
-		g.stage.Shape.Columns = append(g.stage.Shape.Columns, c)
-		g.stage.Shape.Order = append(g.stage.Shape.Order, plan.Place{Column: i})
-	}
+	sqlmap.Group(&g.stage, g.shape.Columns)
 	width := len(g.stage.Keys)
-	for i, a := range g.stage.Accumulators {
-		c := plan.Column{Type: a.T, Path: query.Path{fmt.Sprintf("value %d", i)}}
-		if ref, ok := a.X.(plan.Ref); ok && (a.Op == plan.Min || a.Op == plan.Max || a.Op == plan.First) {
-			of := before.Columns[ref.Column]
-			c.ID, c.Class, c.ClassKey, c.List = of.ID, of.Class, of.ClassKey, of.List
-		}
-		c.NotNull = a.Op == plan.Count || a.Op == plan.CountDistinct
-		g.stage.Shape.Columns = append(g.stage.Shape.Columns, c)
-	}
 	g.rel.add(&g.stage)
 	g.columns(width)
 	g.values(width)

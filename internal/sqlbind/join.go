@@ -199,33 +199,9 @@ func paired(left, right *rel, part sqlparse.Expr, st *plan.Join) (bool, error) {
 
 // sideOf returns the side whose columns e names: 1 or 2; 0 if it names none, both, or is more than names and constants.
 func sideOf(left, right *rel, e sqlparse.Expr) int {
-	side := 0
-	sqlparse.Walk(e, func(e sqlparse.Expr) bool {
-		s := side
-		switch e := e.(type) {
-		case *sqlparse.Name:
-			inLeft, inRight := left.matching(e.Parts), right.matching(e.Parts)
-			for n := len(e.Parts); n > 2; n-- {
-				inLeft, inRight = left.matching(e.Parts[n-2:]), right.matching(e.Parts[n-2:])
-			}
-			switch {
-			case inLeft != nil && inRight == nil:
-				s = 1
-			case inRight != nil && inLeft == nil:
-				s = 2
-			default:
-				s = 3
-			}
-		case *sqlparse.Sub, *sqlparse.Exists, *sqlparse.In, *sqlparse.Any:
-			s = 3
-		}
-		if side != 0 && s != side {
-			s = 3
-		}
-		side = s
-		return true
+	return sqlparse.Side(e, func(parts []sqlparse.Ident) (inLeft, inRight bool) {
+		return left.matching(parts) != nil, right.matching(parts) != nil
 	})
-	return side % 3
 }
 
 // fullJoin is a left join, followed by the records of the right side that no record of the left one matches.

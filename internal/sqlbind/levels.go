@@ -1,14 +1,13 @@
 package sqlbind
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
-	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -76,7 +75,12 @@ func (l *levels) add(part *rel, set []int, alone bool) error {
 		}
 	}
 	g.finish(len(set) == 0)
-	all, shape := l.canonical(g, own, exprs)
+	var before []plan.Column
+	if l.merged != nil {
+		before = l.merged.shape.Columns
+	}
+	all, shape := sqlmap.Level(&g.stage, own, exprs, before)
+	all = append(all, sqlexpr.Whole(int64(len(l.sets))))
 	l.sets = append(l.sets, own)
 	if l.merged == nil {
 		l.merged, l.keys, l.flags = g, keys, flags
@@ -94,34 +98,11 @@ func (l *levels) add(part *rel, set []int, alone bool) error {
 	return nil
 }
 
-// canonical returns the columns of all sets over the groups of one: the keys, null if it isn't grouped by them, the accumulators, and
-// the number of the set.
-func (l *levels) canonical(g *grouping, own []int, exprs []plan.Expr) ([]plan.Expr, plan.Shape) {
-	var all []plan.Expr
-	var shape plan.Shape
-	for i, e := range exprs {
-		c := plan.Column{Type: e.Type()}
-		var x plan.Expr = plan.Const{T: c.Type}
-		if at := slices.Index(own, i); at >= 0 {
-			c = g.stage.Shape.Columns[at]
-			x = plan.Ref{Column: at, T: c.Type}
-		} else if l.merged != nil {
-			c = l.merged.shape.Columns[i]
-		}
-		c.NotNull, c.Field, c.Path = false, nil, query.Path{fmt.Sprintf("key %d", i)}
-		all, shape.Columns, shape.Order = append(all, x), append(shape.Columns, c), append(shape.Order, plan.Place{Column: i})
-	}
-	for i, c := range g.stage.Shape.Columns[len(own):] {
-		all, shape.Columns = append(all, plan.Ref{Column: len(own) + i, T: c.Type}), append(shape.Columns, c)
-	}
-	return append(all, sqlexpr.Whole(int64(len(l.sets)))), plan.Shape{Columns: append(shape.Columns, plan.Column{Type: schema.Integer, NotNull: true, Path: query.Path{"set"}}), Order: shape.Order}
-}
-
 // grouping computes the calls of GROUPING: a bit for each argument, 1 where the set leaves it out.
 func (l *levels) grouping(r *rel) error {
 	set := plan.Ref{Column: len(l.keys) + len(l.merged.stage.Accumulators), T: schema.Integer}
 	var err error
-	for _, c := range groupings(l.over) {
+	for _, c := range sqlparse.Groupings(l.over) {
 		value := plan.Case{Else: sqlexpr.Whole(0), T: schema.Integer}
 		for n, own := range l.sets {
 			bits := int64(0)
@@ -142,18 +123,4 @@ func (l *levels) grouping(r *rel) error {
 		r.computed[r.key(c)] = sqlexpr.Node{Node: typed.Node{Expr: value, At: sqlexpr.At(c.At)}}
 	}
 	return err
-}
-
-// groupings returns the calls of GROUPING in some expressions.
-func groupings(over []any) []*sqlparse.Call {
-	var out []*sqlparse.Call
-	for _, x := range over {
-		sqlparse.Walk(x, func(e sqlparse.Expr) bool {
-			if c, ok := e.(*sqlparse.Call); ok && c.Over == nil && (c.Name == "grouping" || c.Name == "grouping_id") {
-				out = append(out, c)
-			}
-			return true
-		})
-	}
-	return out
 }

@@ -5,12 +5,10 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqllist"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlmap"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/query"
-	"github.com/bailiwick-dev/bailiwick/schema"
-	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // query binds a query inside of outer.
@@ -50,34 +48,9 @@ func (b *binder) body(q *sqlparse.Query, outer *rel, w *with) (*rel, error) {
 
 // values binds a VALUES list of constants.
 func (b *binder) values(v *sqlparse.Values, outer *rel, w *with) (*rel, error) {
-	width := len(v.Rows[0])
-	constants := (&rel{binder: b}).exprs().Alone()
-	nodes := make([][]typed.Node, width) // by column
-	for _, row := range v.Rows {
-		if len(row) != width {
-			return nil, sqlexpr.Invalid(row[0].Pos(), "this row of VALUES has %d values; the first has %d", len(row), width)
-		}
-		for i, e := range row {
-			n, err := constants.Value(e)
-			if err != nil {
-				return nil, err
-			}
-			if _, constant := n.Expr.(plan.Const); !constant {
-				return nil, sqlexpr.Unsupported(e.Pos(), "use SELECT … UNION ALL SELECT …", "VALUES takes constants")
-			}
-			nodes[i] = append(nodes[i], n.Node)
-		}
-	}
-	rows, types := make([]value.Row, len(v.Rows)), make([]schema.Type, width)
-	for i := range nodes {
-		es, t, err := typed.Together(nodes[i], "VALUES")
-		if err != nil {
-			return nil, err
-		}
-		types[i] = t
-		for j, e := range es {
-			rows[j] = append(rows[j], e.(plan.Const).Value)
-		}
+	rows, types, err := sqllist.Constants((&rel{binder: b}).exprs().Alone(), v)
+	if err != nil {
+		return nil, err
 	}
 	r := b.listed(rows, types, outer, w)
 	for i := range types {

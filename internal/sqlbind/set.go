@@ -94,14 +94,7 @@ func united(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (plan.Col
 // distinctSides groups the records of both sides and keeps those that op keeps.
 func (r *rel) distinctSides(s *sqlparse.SetOp) error {
 	side := len(r.shape.Columns) - 2
-	g := &plan.Group{}
-	for i, c := range r.shape.Columns[:side] {
-		n := sqlexpr.Node{Node: r.column(i, s.At)}
-		e := n.JSONOr()
-		g.Keys = append(g.Keys, e)
-		g.Shape.Columns = append(g.Shape.Columns, sqlmap.Grouped(c, e))
-		g.Shape.Order = append(g.Shape.Order, plan.Place{Column: i})
-	}
+	g := sqlmap.Distinct(r.shape.Columns[:side])
 	ref := plan.Ref{Column: side, T: schema.Integer}
 	g.Accumulators = []plan.Accumulator{{Op: plan.Min, X: ref, T: schema.Integer}, {Op: plan.Max, X: ref, T: schema.Integer}}
 	g.Shape.Columns = append(g.Shape.Columns, plan.Column{Type: schema.Integer}, plan.Column{Type: schema.Integer})

@@ -8,7 +8,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlaggregate"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
@@ -60,29 +59,7 @@ func (r *rel) windowed(outputs []output, order []sqlparse.Order, qualify sqlpars
 }
 
 // window returns the window of a call, with a named one in its place.
-func (r *rel) window(c *sqlparse.Call) (*sqlparse.Window, error) {
-	w := c.Over
-	if w.Base == nil {
-		return w, nil
-	}
-	for _, n := range r.windows {
-		if folded(*w.Base, n.Name.Text) {
-			merged := n.Window
-			if w.Order != nil {
-				merged.Order = w.Order
-			}
-			if w.Frame != nil {
-				merged.Frame = w.Frame
-			}
-			return &merged, nil
-		}
-	}
-	var names []string
-	for _, n := range r.windows {
-		names = append(names, n.Name.Text)
-	}
-	return nil, &problem.Error{Code: problem.InvalidQuery, Pointer: sqlexpr.At(w.Base.At), Detail: fmt.Sprintf("unknown window %q", problem.Cut(w.Base.Text)), Near: names}
-}
+func (r *rel) window(c *sqlparse.Call) (*sqlparse.Window, error) { return c.Over.Among(r.windows) }
 
 // windowKey returns a text that is the same for windows with the same partitions in the same order.
 func (r *rel) windowKey(w *sqlparse.Window) string {

@@ -6,7 +6,9 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // A Term is a term of an order. Nulls is "first", "last" or "".
@@ -88,4 +90,40 @@ func Defined(n *sqlexpr.Node, x plan.Expr) plan.Column {
 // Grouped returns the column of a group's key e over column c.
 func Grouped(c plan.Column, e plan.Expr) plan.Column {
 	return plan.Column{Path: c.Path, Type: e.Type(), List: c.List, NotNull: c.NotNull, ID: c.ID, Class: c.Class, ClassKey: c.ClassKey}
+}
+
+// A Flagged is a column of days, or of lengths of time.
+type Flagged struct {
+	Name   string
+	Column int
+	Day    bool
+}
+
+// Shown returns a map that makes texts of days and seconds of lengths of time; nil if there is nothing to do. The order keeps the values.
+func Shown(shape *plan.Shape, flagged []Flagged) *Mapping {
+	if flagged == nil {
+		return nil
+	}
+	m := Same(shape)
+	for _, f := range flagged {
+		was := plan.Ref{Column: f.Column, T: shape.Columns[f.Column].Type}
+		var x plan.Expr = plan.DateText{X: was, Format: "%Y-%m-%d"}
+		if !f.Day {
+			thousand := plan.Const{Value: value.OfFloat(1000), T: schema.Double}
+			x = plan.Apply{Op: plan.Div, Args: []plan.Expr{plan.Widen{X: was, T: schema.Double}, thousand}, T: schema.Double}
+		}
+		m.Columns[f.Column] = x
+		m.Shape.Columns[f.Column] = plan.Column{Path: query.Path{f.Name}, Type: x.Type()}
+		keep := -1
+		for i := range m.Shape.Order {
+			if m.Shape.Order[i].Column != f.Column {
+				continue
+			}
+			if keep < 0 {
+				keep = m.Column(was, shape.Columns[f.Column])
+			}
+			m.Shape.Order[i].Column = keep
+		}
+	}
+	return m
 }

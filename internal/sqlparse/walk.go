@@ -157,3 +157,44 @@ func (e *Any) Among() *In {
 	}
 	return nil
 }
+
+// Side returns the side whose columns e names: 1 or 2; 0 if it names none, both, or is more than names and constants. in tells on which
+// sides a name is.
+func Side(e Expr, in func(parts []Ident) (left, right bool)) int {
+	side := 0
+	Walk(e, func(e Expr) bool {
+		s := side
+		switch e := e.(type) {
+		case *Name:
+			left, right := in(e.Parts[max(0, len(e.Parts)-2):])
+			switch {
+			case left && !right:
+				s = 1
+			case right && !left:
+				s = 2
+			default:
+				s = 3
+			}
+		case *Sub, *Exists, *In, *Any:
+			s = 3
+		}
+		if side != 0 && s != side {
+			s = 3
+		}
+		side = s
+		return true
+	})
+	return side % 3
+}
+
+// Groupings returns the calls of GROUPING in x.
+func Groupings(x any) []*Call {
+	var out []*Call
+	Walk(x, func(e Expr) bool {
+		if c, ok := e.(*Call); ok && c.Over == nil && (c.Name == "grouping" || c.Name == "grouping_id") {
+			out = append(out, c)
+		}
+		return true
+	})
+	return out
+}
