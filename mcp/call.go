@@ -42,8 +42,8 @@ func (s *Server) call(ctx context.Context, x *exchange, a asked) outcome {
 	res, err := s.options.Tools.Call(ctx, x.who, tool.Request{
 		Name: a.name, Arguments: a.args, Correlation: x.correlation, Progress: a.progress,
 	})
-	if err == nil && !json.Valid(res.Structured) {
-		// The SDK would fail on it later.
+	if err == nil && a.form != Text && !json.Valid(res.Structured) {
+		// The SDK would fail on it later. What isn't sent isn't read.
 		err = errors.New("the tool's structured result is not JSON")
 	}
 	if err != nil {

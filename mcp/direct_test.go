@@ -79,3 +79,19 @@ func TestDirectUsesSessions(t *testing.T) {
 	}
 	waitFor(t, "the end of the idle session", func() bool { time.Sleep(idle + idle/2); return echo(used) == 404 })
 }
+
+// TestBrokenStructuredContent checks that structured content that isn't JSON is a failure where it is sent, and that it isn't
+// read for clients that get the text alone.
+func TestBrokenStructuredContent(t *testing.T) {
+	s := &shelf{}
+	s.put("broken", tool.Query, func(context.Context, identity.Principal, tool.Request) (tool.Result, error) {
+		return tool.Result{Structured: json.RawMessage(`{"n":`), Text: "said"}, nil
+	})
+	for form, want := range map[mcp.Form]string{mcp.Text: "said", mcp.Structured: "Internal error", mcp.Both: "Internal error"} {
+		_, url := start(t, mcp.Options{Tools: s, Results: map[string]mcp.Form{"test": form}})
+		session := begin(t, url, "2025-11-25")
+		if _, body := send(t, url, legacy(session, "2025-11-25", "broken", "", "")); !strings.Contains(body, want) {
+			t.Errorf("%s: %s", form, body)
+		}
+	}
+}

@@ -79,14 +79,15 @@ func find(args arguments, rows int) (*query.Find, error) {
 
 // pageResult returns a page, with the call for the next one.
 func pageResult(page *pages.Page, args arguments, q *query.Find) Result {
-	doc := value.AppendQuoted([]byte(`{"class_name":`), q.Class)
-	doc, body := rows(page, args, append(doc, ','))
-	doc = fmt.Appendf(doc, `,"result_count":%d,"has_more":%t`, page.Count, page.More)
 	var next value.Value
 	if page.More {
 		next = nextCall("query_class", args, page.Cursor)
-		doc = next.AppendJSON(append(doc, `,"next_call":`...))
 	}
+	body, output := lines(page, args)
+	body = closing(body, page, next, goesOn(args, page))
+	text := string(body)
+	doc := value.AppendQuoted(append(body[:0], `{"class_name":`...), q.Class) // in the same memory
+	doc = members(page, args, output, append(doc, ','), next)
 	if len(page.Truncated) > 0 {
 		doc = truncatedIncludes(page).AppendJSON(append(doc, `,"truncated_include_fields":`...))
 	}
@@ -94,17 +95,38 @@ func pageResult(page *pages.Page, args arguments, q *query.Find) Result {
 	if said {
 		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
 	}
-	return Result{Structured: append(doc, '}'), Text: string(closing(body, page, next, goesOn(args, page)))}
+	return Result{Structured: append(doc, '}'), Text: text}
 }
 
-// rows appends the records of a page to doc in the format that the arguments name, and returns the same as text.
-func rows(page *pages.Page, args arguments, doc []byte) (with, body []byte) {
-	format := pages.Format(args.text("format"))
-	if format == "" || format == pages.JSON {
-		return page.AppendJSON(append(doc, `"results":`...)), page.AppendLines(nil)
+// lines returns the records of a page as the text of a result, and, where the arguments name a format other than JSON, as the output of
+// its structured content.
+func lines(page *pages.Page, args arguments) (body []byte, output string) {
+	if asJSON(args) {
+		return page.AppendLines(nil), ""
 	}
-	output := page.Text(format)
-	return value.AppendQuoted(append(doc, `"output":`...), output), []byte(output)
+	output = page.Text(pages.Format(args.text("format")))
+	return []byte(output), output
+}
+
+// asJSON reports whether the arguments ask for records as JSON, which is what they get if they name no format.
+func asJSON(args arguments) bool {
+	format := pages.Format(args.text("format"))
+	return format == "" || format == pages.JSON
+}
+
+// members appends what the structured content of a page has of each kind: its records, or their output in another format, their number,
+// and the call for the next page.
+func members(page *pages.Page, args arguments, output string, doc []byte, next value.Value) []byte {
+	if asJSON(args) {
+		doc = page.AppendJSON(append(doc, `"results":`...))
+	} else {
+		doc = value.AppendQuoted(append(doc, `"output":`...), output)
+	}
+	doc = fmt.Appendf(doc, `,"result_count":%d,"has_more":%t`, page.Count, page.More)
+	if page.More {
+		doc = next.AppendJSON(append(doc, `,"next_call":`...))
+	}
+	return doc
 }
 
 // nextCall returns the same call with a cursor.

@@ -2,7 +2,6 @@ package tool
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick"
@@ -92,15 +91,16 @@ func dryStatement(c *bailiwick.Call, q *query.SQL) (Result, error) {
 
 // sqlResult returns a page of a statement's rows as JSON and as text, with the call for the next page.
 func sqlResult(page *pages.Page, args arguments) Result {
-	doc, body := rows(page, args, []byte{'{'})
-	doc = fmt.Appendf(doc, `,"result_count":%d,"has_more":%t`, page.Count, page.More)
 	var next value.Value
 	if page.More {
 		next = nextCall("query_sql", args, page.Cursor)
-		doc = next.AppendJSON(append(doc, `,"next_call":`...))
 	}
+	body, output := lines(page, args)
+	body = closing(body, page, next, 0)
+	text := string(body)
+	doc := members(page, args, output, append(body[:0], '{'), next) // in the same memory
 	if cut, ok := truncation(page, "next_call goes on at the first row not shown; fewer columns fit more rows on a page"); ok {
 		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
 	}
-	return Result{Structured: append(doc, '}'), Text: string(closing(body, page, next, 0))}
+	return Result{Structured: append(doc, '}'), Text: text}
 }

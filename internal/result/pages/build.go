@@ -71,9 +71,11 @@ func (b *builder) add(row redact.Row) error {
 	p.ids = append(p.ids, b.id(row.Values))
 	switch p.Count++; p.Count {
 	case 1:
-		p.json = make([]byte, 0, min(b.budget, b.tree.length(row.Values)))
+		n := min(4, b.plan.Limit)
+		p.json = make([]byte, 0, min(b.budget, n*b.tree.length(row.Values)))
 	case 16:
-		p.json = slices.Grow(p.json, min(b.budget, len(p.json)/p.Count*b.plan.Limit))
+		more := len(p.json) / (p.Count - 1) * max(1, b.plan.Limit-p.Count+1)
+		p.json = slices.Grow(p.json, min(b.budget, more+more/8))
 	}
 	for i, v := range row.Values {
 		if v.Kind() == value.Cut {

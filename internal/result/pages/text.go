@@ -26,7 +26,7 @@ const (
 // AppendLines appends a header line and one line per record, with values as JSON scalars and null as nothing: the
 // text sent with structured results.
 func (p *Page) AppendLines(dst []byte) []byte {
-	dst = slices.Grow(dst, len(p.json)+512) // lines have no names, and are seldom longer than the JSON
+	dst = slices.Grow(dst, len(p.json)+p.Count+1024) // lines have no names, and are seldom longer than the JSON, for which the memory is used next
 	for i, c := range p.Columns {
 		if i > 0 {
 			dst = append(dst, ',')
