@@ -48,3 +48,19 @@ func (b *Binder) arithmetic(sign string, x, y Node, p sqlparse.Pos) (Node, error
 	minus := plan.Apply{Op: plan.Same, Args: []plan.Expr{ey, Whole(-1)}, T: schema.Boolean}
 	return computedOf(plan.Case{If: []plan.Expr{minus}, Then: []plan.Expr{of(plan.Sub, Whole(0), ex)}, Else: of(plan.Quo, ex, ey), T: t}, p), nil
 }
+
+// bits binds & and | of whole numbers. A number that is read from JSON is null if it has a fraction.
+func (b *Binder) bits(sign string, x, y Node, p sqlparse.Pos) (Node, error) {
+	if n, done, err := b.withTimes(sign, &x, &y, p); done || err != nil {
+		return n, err
+	}
+	x.At, y.At = At(p), At(p)
+	both := plan.Apply{Op: map[string]plan.Op{"&": plan.BitAnd, "|": plan.BitOr}[sign], Args: make([]plan.Expr, 2), T: schema.Integer}
+	for i, n := range []*Node{&x, &y} {
+		var err error
+		if both.Args[i], err = n.Want(schema.Integer, sign); err != nil {
+			return Node{}, err
+		}
+	}
+	return computedOf(both, p), nil
+}

@@ -221,6 +221,8 @@ func (b *Binder) binary(e *sqlparse.Binary) (Node, error) {
 	switch e.Op {
 	case "+", "-", "*", "/", "%", "div", "mod":
 		return b.arithmetic(e.Op, x, y, e.At)
+	case "&", "|":
+		return b.bits(e.Op, x, y, e.At)
 	case "||":
 		return b.concat([]Node{x, y}, false, e.At)
 	case "->", "->>":
@@ -233,7 +235,7 @@ func (b *Binder) binary(e *sqlparse.Binary) (Node, error) {
 	instead := map[string]string{
 		"@>": "list @> ARRAY['a'] and json @> '{\"a\": \"b\"}' are there for a column and constants; otherwise 'a' = ANY(list), json->>'a' = 'b'",
 		"&&": "list && ARRAY['a', 'b'] is there for a column and constants; otherwise 'a' = ANY(list) OR 'b' = ANY(list)", "<@": "turn it around: list @> ARRAY['a']",
-		"?": "json->'a' IS NOT NULL tells whether there is a member that isn't null", "&": "mod(x / 4, 2) = 1 tests a bit", "|": "",
+		"?": "json->'a' IS NOT NULL tells whether there is a member that isn't null",
 	}[e.Op]
 	return Node{}, Unsupported(e.At, instead, "the operator %s isn't there", e.Op)
 }

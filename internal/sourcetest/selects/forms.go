@@ -15,7 +15,7 @@ var constants = map[Kind][]string{
 // forms are the expressions of each kind, as Writer.form fills them in.
 var forms = map[Kind][]string{
 	Integer: {
-		"({i} {+|-|*|/|%} {i})", "({i} {+|-|*|/|%} {i})", "(- {i})", "{abs|abs|sign|floor|ceil}({i})::bigint", "mod({i}, {i})",
+		"({i} {+|-|*|/|%} {i})", "({i} {+|-|*|/|%} {i})", "({i} & {i})", "({i} | {i})", "(- {i})", "{abs|abs|sign|floor|ceil}({i})::bigint", "mod({i}, {i})",
 		"{length|char_length|character_length}({t})", "position({'a'|'o'|'Os'|''|'%'} in {t})", "strpos({t}, {t})", "({t})::integer", "trunc({d})::integer", "({b})::integer",
 		"extract({year|month|day|hour|quarter|dow|doy|week|isodow|isoyear|minute|second} FROM {s})::integer", "date_part('{year|month|day|hour|dow|isodow}', {s})::integer",
 		"extract({year|month|day|hour|dow} FROM (({s}) AT TIME ZONE '{Europe/Oslo|America/New_York|Asia/Kolkata|UTC}'))::integer",
