@@ -105,12 +105,19 @@ func TestPlacesOfAnExpression(t *testing.T) {
 	}
 }
 
-// source returns the files of a package, without its tests.
+// source returns the files of a package and of those that are its own, without their tests.
 func source(t *testing.T, folder string) string {
 	t.Helper()
-	files, err := filepath.Glob(folder + "/*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatal(folder, err)
+	var files []string
+	for _, pattern := range []string{"/*.go", "/internal/*/*.go"} {
+		some, err := filepath.Glob(folder + pattern)
+		if err != nil {
+			t.Fatal(folder, err)
+		}
+		files = append(files, some...)
+	}
+	if len(files) == 0 {
+		t.Fatalf("%s has no files", folder)
 	}
 	var all strings.Builder
 	for _, file := range files {
