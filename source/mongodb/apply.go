@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -134,9 +135,17 @@ func (s *step) write(ctx context.Context) error {
 	case write.OpCreate:
 		_, err = c.InsertOne(ctx, s.sets)
 	case write.OpUpdate:
-		err = c.FindOneAndUpdate(ctx, s.guarded(), bson.D{{Key: "$set", Value: s.sets}}).Err()
+		o := options.FindOneAndUpdate()
+		if s.w.level == mongogen.MongoDB { // FerretDB answers with whole documents alone, to one change at a time
+			o.SetProjection(projection([]string{"_id"}))
+		}
+		err = c.FindOneAndUpdate(ctx, s.guarded(), bson.D{{Key: "$set", Value: s.sets}}, o).Err()
 	case write.OpDelete:
-		err = c.FindOneAndDelete(ctx, s.guarded()).Err()
+		o := options.FindOneAndDelete()
+		if s.w.level == mongogen.MongoDB {
+			o.SetProjection(projection([]string{"_id"}))
+		}
+		err = c.FindOneAndDelete(ctx, s.guarded(), o).Err()
 	}
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return errMet

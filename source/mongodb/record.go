@@ -11,6 +11,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
@@ -29,6 +30,7 @@ type step struct {
 	w    *Writable
 	item *writes.Item
 	id   bson.ObjectID // of a new document without an _id of its own
+	read *int          // the bytes of the records that steps of the plan have read
 
 	stored bson.Raw // nil if there is none
 	row    value.Row
@@ -76,7 +78,7 @@ func (s *step) look(ctx context.Context) error {
 	if err != nil {
 		return problem.New(problem.InvalidArgument, "the record is larger than a document can be (16 MB)")
 	}
-	s.row = s.decoded(doc, s.row)
+	s.row = s.decoded(doc, s.row, nil)
 	s.effect.After = s.shown()
 	if s.item.Op == write.OpCreate && !given {
 		s.effect.After = without(s.effect.After, "_id") // it isn't known yet
@@ -87,11 +89,11 @@ func (s *step) look(ctx context.Context) error {
 	return s.item.NotFound()
 }
 
-// decoded returns a record with the members of a document in the place of those that it has.
-func (s *step) decoded(doc bson.Raw, row value.Row) value.Row {
+// decoded returns a record with the members of a document in the place of those that it has: those called by one of names, or all.
+func (s *step) decoded(doc bson.Raw, row value.Row, names []string) value.Row {
 	out := slices.Clone(row)
 	for i, f := range s.class().Fields {
-		if v, err := doc.LookupErr(f.Name); err == nil {
+		if v, err := doc.LookupErr(f.Name); err == nil && (names == nil || slices.Contains(names, f.Name)) {
 			out[i] = bsonvalue.Decode(v, f.Type)
 		}
 	}
@@ -116,34 +118,6 @@ func without(v value.Value, name string) value.Value {
 		}
 	}
 	return value.OfObject(members)
-}
-
-// find reads the document that the item names. Before stays Null if the view doesn't show it.
-func (s *step) find(ctx context.Context) error {
-	c := s.class()
-	key, err := mongogen.Key(s.w.level, c, s.item.ID)
-	if err != nil {
-		return err
-	}
-	cursor, err := s.w.to.RunCommandCursor(ctx, bson.D{{Key: "find", Value: c.Table}, {Key: "filter", Value: key}, {Key: "limit", Value: int64(2)}})
-	if err != nil {
-		return err
-	}
-	var found []bson.Raw
-	if err := cursor.All(ctx, &found); err != nil || len(found) == 0 {
-		return err
-	}
-	if len(found) > 1 {
-		return problem.New(problem.Conflict, fmt.Sprintf("several records of %s have this key", s.item.View.Name()))
-	}
-	row := s.decoded(found[0], s.row)
-	in, err := s.w.shows(ctx, s.item.View, row)
-	if err != nil || !in {
-		return err
-	}
-	s.stored, s.row = found[0], row
-	s.effect.Before = s.shown()
-	return nil
 }
 
 func at(c *schema.Class, field string) int {
@@ -258,7 +232,13 @@ func (w *Writable) stands(ctx context.Context, doc []byte) (bool, error) {
 	if err := bson.Unmarshal(doc, &e); err != nil {
 		return false, err
 	}
-	found, err := w.to.Collection(e.Collection).FindOne(ctx, bson.D{{Key: "_id", Value: e.Key}}).Raw()
+	members := bson.D{{Key: "_id", Value: int32(1)}}
+	for name := range e.Sums {
+		if name != "_id" {
+			members = append(members, bson.E{Key: name, Value: int32(1)})
+		}
+	}
+	found, err := w.to.Collection(e.Collection).FindOne(ctx, bson.D{{Key: "_id", Value: e.Key}}, options.FindOne().SetProjection(members)).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return e.Gone, nil
 	}
@@ -293,10 +273,14 @@ func (s *step) clash(ctx context.Context) (string, error) {
 		}
 		// The values that the record would have: those written, else those stored. Missing counts as null, as in the index.
 		is := bson.A{}
+		stored, err := s.members(ctx, names)
+		if err != nil {
+			return "", err
+		}
 		for _, name := range names {
 			v, err := bson.Raw(doc).LookupErr(name)
-			if err != nil && s.stored != nil {
-				v, err = s.stored.LookupErr(name)
+			if err != nil && stored != nil {
+				v, err = stored.LookupErr(name)
 			}
 			if err != nil {
 				is = append(is, bson.D{{Key: name, Value: nil}})
@@ -307,7 +291,7 @@ func (s *step) clash(ctx context.Context) (string, error) {
 		if s.stored != nil {
 			is = append(is, bson.D{{Key: "_id", Value: bson.D{{Key: "$ne", Value: s.stored.Lookup("_id")}}}})
 		}
-		err := s.w.to.Collection(s.class().Table).FindOne(ctx, bson.D{{Key: "$and", Value: is}}).Err()
+		err = s.w.to.Collection(s.class().Table).FindOne(ctx, bson.D{{Key: "$and", Value: is}}, options.FindOne().SetProjection(bson.D{{Key: "_id", Value: int32(1)}})).Err()
 		if err == nil {
 			return "another record has the same " + strings.Join(names, ", "), nil
 		}

@@ -31,6 +31,7 @@ type Writable struct {
 	writer *mongo.Client
 	to     *mongo.Database
 	alone  chan struct{} // held while a change is written, on servers whose commands aren't atomic
+	looks  chan struct{} // held while a record is read whose size isn't known: a document has 16 MB at most
 }
 
 // Writable opens s for writing as well, with the account of writeURL; "" for that of s.
@@ -43,7 +44,7 @@ func (s *Source) Writable(ctx context.Context, writeURL string) (*Writable, erro
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", s.options.Name, unquoted(err))
 	}
-	w := &Writable{Source: s, writer: client, to: client.Database(parsed), alone: make(chan struct{}, 1)}
+	w := &Writable{Source: s, writer: client, to: client.Database(parsed), alone: make(chan struct{}, 1), looks: make(chan struct{}, 4)}
 	if err := client.Database(parsed).RunCommand(ctx, bson.D{{Key: "ping", Value: 1}}).Err(); err != nil {
 		return nil, errors.Join(fmt.Errorf("source %s: %w", s.options.Name, unquoted(err)), disconnect(client))
 	}
@@ -95,8 +96,9 @@ func (w *Writable) sound(plan *writes.Plan) error {
 // steps returns the steps of a plan.
 func (w *Writable) steps(plan *writes.Plan) []step {
 	out := make([]step, len(plan.Items))
+	read := new(int)
 	for i := range plan.Items {
-		out[i] = step{w: w, item: &plan.Items[i], id: bson.NewObjectID()}
+		out[i] = step{w: w, item: &plan.Items[i], id: bson.NewObjectID(), read: read}
 	}
 	return out
 }

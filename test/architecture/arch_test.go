@@ -137,7 +137,7 @@ var mayImport = map[string]string{
 	"internal/coerce":                   "problem schema value",
 	"internal/bsonvalue":                "internal/coerce problem schema value",
 	"internal/mongogen":                 "internal/bsonvalue internal/coerce internal/interpret internal/plan policy problem query schema value",
-	"source/mongodb":                    "change internal/bsonvalue internal/interpret internal/mongogen internal/rules/writes policy problem schema source value write",
+	"source/mongodb":                    "change internal/bsonvalue internal/interpret internal/mongogen internal/rules/filterfields internal/rules/writes policy problem schema source value write",
 	"internal/interpret/internal/texts": "internal/plan value",
 	"internal/interpret":                "internal/coerce internal/interpret/internal/texts internal/plan internal/textquery policy problem query schema value",
 	"source/memory":                     "internal/coerce internal/interpret policy problem schema source value",

@@ -27,7 +27,7 @@ type run struct {
 
 // mostRead is the maximum size in bytes of all records that a change reads, each before, while and after it is written: a
 // change is kept in memory as a whole.
-const mostRead = 3 * text.MostRecord
+const mostRead = 3 * writes.MostRecord
 
 // apply applies the whole plan, writes its marker, and commits.
 func (r *run) apply(ctx context.Context) (change.Receipt, error) {
@@ -177,20 +177,15 @@ func (r *run) record(ctx context.Context, it *writes.Item, id []value.Value, loc
 	members := make([]value.Member, len(it.View.Fields()))
 	size := rows[0][len(members)].Int()
 	switch r.read += size; {
-	case size > text.MostRecord:
-		return value.Value{}, tooLarge(fmt.Sprintf("the record of %s has values of more than %d MiB together, more than a change can show", it.View.Name(), text.MostRecord>>20))
+	case size > writes.MostRecord:
+		return value.Value{}, writes.TooLarge(it.View)
 	case r.read > mostRead:
-		return value.Value{}, tooLarge("the records of this group are together larger than a change can show")
+		return value.Value{}, writes.TooLargeTogether()
 	}
 	for i, f := range it.View.Fields() {
 		members[i] = value.Member{Name: f.Name, Value: rows[0][i]}
 	}
 	return value.OfObject(members), nil
-}
-
-func tooLarge(detail string) error {
-	return &problem.Error{Code: problem.BudgetExceeded, Detail: detail,
-		Suggestion: "propose smaller groups; a record with a larger value is changed in the application, or by an action that the operator declares"}
 }
 
 // write runs one item, and returns the key of the record, what it is now (Null if it is gone) and how many records were

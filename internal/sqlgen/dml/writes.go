@@ -22,11 +22,8 @@ import (
 // string), nil if unknown.
 type Form any
 
-// MostRecord is the maximum size in bytes of a record that can be written to.
-const MostRecord = 2 << 20
-
 // Record compiles the SELECT of the record of v with the key id, in the order of its class's Key. A row has the visible
-// fields in the order of v, then the size of all values that may be long: if it is over MostRecord, some are null. With
+// fields in the order of v, then the size of all values that may be long: if it is over writes.MostRecord, some are null. With
 // lock the record can't change until the transaction ends, if the database has row locks.
 func Record(d sqlgen.Dialect, v *policy.View, id []value.Value, lock bool) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
@@ -40,7 +37,7 @@ func Record(d sqlgen.Dialect, v *policy.View, id []value.Value, lock bool) (sqlg
 		x := t.InView(f)
 		text := t.Read(x, f)
 		if size := t.Size(x, f); size != "" {
-			text = "CASE WHEN " + size + " <= " + strconv.Itoa(MostRecord) + " THEN " + text + " END"
+			text = "CASE WHEN " + size + " <= " + strconv.Itoa(writes.MostRecord) + " THEN " + text + " END"
 			sizes += " + coalesce(" + size + ", 0)"
 		}
 		t.Write(text, ", ")

@@ -1,0 +1,26 @@
+package writes
+
+import (
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// MostRecord is the maximum size in bytes of a record that can be written to: of its visible values together.
+const MostRecord = 2 << 20
+
+// TooLarge returns the refusal of a record that is larger than MostRecord.
+func TooLarge(v *policy.View) error {
+	return large(fmt.Sprintf("the record of %s has values of more than %d MiB together, more than a change can show", v.Name(), MostRecord>>20))
+}
+
+// TooLargeTogether returns the refusal of records of one group that are.
+func TooLargeTogether() error {
+	return large("the records of this group are together larger than a change can show")
+}
+
+func large(detail string) error {
+	return &problem.Error{Code: problem.BudgetExceeded, Detail: detail,
+		Suggestion: "propose smaller groups; a record with a larger value is changed in the application, or by an action that the operator declares"}
+}

@@ -1,0 +1,131 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/bailiwick-dev/bailiwick/internal/bsonvalue"
+	"github.com/bailiwick-dev/bailiwick/internal/mongogen"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// find reads the document that the item names: the members that are visible, that the view's conditions read or that are written.
+// Before stays Null if the view doesn't show it. A record that is shown and larger than a change can show is refused, by what is
+// visible of it alone; whether it is shown is decided first.
+func (s *step) find(ctx context.Context) error {
+	select {
+	case s.w.looks <- struct{}{}:
+		defer func() { <-s.w.looks }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	found, err := s.document(ctx)
+	if err != nil || found == nil {
+		return err
+	}
+	seen := s.item.View.Fields()
+	size, weight := 0, int64(0)
+	for _, f := range seen {
+		v := found.Lookup(f.Name)
+		size, weight = size+len(v.Value), weight+bsonvalue.Weight(v)
+	}
+	large := size > writes.MostRecord || weight > mostWeight
+	in, err := s.w.shows(ctx, s.item.View, s.decoded(found, s.row, s.deciding()))
+	if err != nil || !in {
+		return err
+	}
+	switch *s.read += size; {
+	case large:
+		return writes.TooLarge(s.item.View)
+	case *s.read > mostRead:
+		return writes.TooLargeTogether()
+	}
+	s.stored, s.row = found, s.decoded(found, s.row, nil)
+	s.effect.Before = s.shown()
+	return nil
+}
+
+// mostWeight is the most memory that the values of a record may take, and mostRead the most bytes of the records that a plan reads.
+const (
+	mostWeight = 4 * writes.MostRecord
+	mostRead   = writes.MostRecord
+)
+
+// document returns the members of the document that are read; nil if there is none.
+func (s *step) document(ctx context.Context) (bson.Raw, error) {
+	c := s.class()
+	key, err := mongogen.Key(s.w.level, c, s.item.ID)
+	if err != nil {
+		return nil, err
+	}
+	names := append(s.deciding(), s.concerned()...)
+	for _, f := range s.item.View.Fields() {
+		names = append(names, f.Name)
+	}
+	cursor, err := s.w.to.RunCommandCursor(ctx, bson.D{{Key: "find", Value: c.Table}, {Key: "filter", Value: key}, {Key: "projection", Value: projection(names)}, {Key: "limit", Value: int64(2)}, {Key: "singleBatch", Value: true}})
+	if err != nil {
+		return nil, err
+	}
+	defer closed(cursor)
+	if !cursor.Next(ctx) {
+		return nil, cursor.Err()
+	}
+	if cursor.RemainingBatchLength() > 0 {
+		return nil, problem.New(problem.Conflict, fmt.Sprintf("several records of %s have this key", s.item.View.Name()))
+	}
+	return cursor.Current, nil // nothing else is read by this cursor
+}
+
+// deciding returns the fields that the view's conditions read, and the key.
+func (s *step) deciding() []string {
+	names := append([]string{"_id"}, s.class().Key...)
+	for _, l := range s.item.View.Layers() {
+		if l.Through != nil {
+			names = append(names, l.Through.Field)
+		} else {
+			filterfields.Fields(l.Filter, func(name string) { names = append(names, name) })
+		}
+	}
+	return names
+}
+
+// concerned returns the fields that are compared and written.
+func (s *step) concerned() []string {
+	names := slices.Clone(s.item.Concerned)
+	for _, set := range s.item.Sets {
+		names = append(names, set.Field.Name)
+	}
+	return names
+}
+
+// projection writes the members called names.
+func projection(names []string) bson.D {
+	out := bson.D{}
+	for _, name := range names {
+		if mongogen.Nameable(name) && !slices.ContainsFunc(out, func(e bson.E) bool { return e.Key == name }) {
+			out = append(out, bson.E{Key: name, Value: int32(1)})
+		}
+	}
+	return out
+}
+
+// members returns members of the stored document, which the caller need not see; nil for a new one.
+func (s *step) members(ctx context.Context, names []string) (bson.Raw, error) {
+	if s.stored == nil {
+		return nil, nil
+	}
+	is := bson.D{{Key: "_id", Value: s.stored.Lookup("_id")}}
+	found, err := s.w.to.Collection(s.class().Table).FindOne(ctx, is, options.FindOne().SetProjection(projection(append(names[:len(names):len(names)], "_id")))).Raw()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return nil, nil
+	}
+	return found, err
+}
