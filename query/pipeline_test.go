@@ -195,7 +195,7 @@ func TestParsePipelineRefuses(t *testing.T) {
 		{`[{"$sort":{}}]`, "/0/$sort", `$sort takes an object of fields, as in {"created_at": -1}`},
 		{`[{"$sort":"a"}]`, "/0/$sort", `$sort takes an object of fields, as in {"created_at": -1}`},
 		{`[{"$sort":{"a":0}}]`, "/0/$sort/a", "a field of $sort is 1 for ascending or -1 for descending"},
-		{`[{"$sort":{"a":"desc"}}]`, "/0/$sort/a", "a field of $sort is 1 for ascending or -1 for descending"},
+		{`[{"$sort":{"a":"down"}}]`, "/0/$sort/a", "a field of $sort is 1 for ascending or -1 for descending"},
 		{`[{"$sort":{"a":{"$meta":"textScore"}}}]`, "/0/$sort/a/$meta", "$meta is not supported"},
 		{`[{"$sort":` + members(MaxSort+1, "1") + `}]`, "/0/$sort", "$sort takes at most 8 fields; got 9"},
 		{`[{"$skip":-1}]`, "/0/$skip", "$skip takes a whole number, 0 or more"},

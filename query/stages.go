@@ -140,6 +140,12 @@ func (o operand) sort() Stage {
 			o.refuse(unknown.Operator("expression", "$meta", meta.at, nil))
 		}
 		n, ok := f.v.AsInt()
+		switch strings.ToLower(f.v.Text()) { // as other languages write it
+		case "asc", "ascending":
+			n, ok = 1, true
+		case "desc", "descending":
+			n, ok = -1, true
+		}
 		if !ok || n != 1 && n != -1 {
 			o.refuse(invalid(f.at, "a field of "+o.name+" is 1 for ascending or -1 for descending"))
 		}

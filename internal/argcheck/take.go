@@ -141,6 +141,8 @@ func words(name string) []string {
 		return []string{"field"}
 	case "class", "className", "table", "collection":
 		return []string{"class_name"}
+	case "value", "aggregate_field", "field_to_aggregate", "metric", "value_column":
+		return []string{"value_field"}
 	case "offset":
 		return []string{"skip"}
 	case "top", "max_results", "page_size":

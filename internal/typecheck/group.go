@@ -1,6 +1,7 @@
 package typecheck
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -26,7 +27,9 @@ func (r *records) group(s query.Group) error {
 func (r *records) grouped(key definition, accumulators []query.Accumulator) error {
 	g := &plan.Group{}
 	constant := key.node.Constant
-	if !constant {
+	if constant {
+		r.plain(key)
+	} else {
 		m := &mapping{records: r}
 		if err := m.define(key.path, &key.node, key.at); err != nil {
 			return err
@@ -60,6 +63,14 @@ func (r *records) grouped(key definition, accumulators []query.Accumulator) erro
 		return r.project(defs)
 	}
 	return nil
+}
+
+// plain adds a note for a constant key that is the name of a field: a group of all records is what it makes.
+func (r *records) plain(key definition) {
+	c, _ := key.node.Expr.(plan.Const)
+	if name := c.Value.Text(); name != "" && r.shape.Find(name) >= 0 {
+		r.note(fmt.Sprintf("%s: %q is a text, the same for all records; the field is %q", key.at, name, "$"+name))
+	}
 }
 
 // accumulate binds accumulators, each as a column. An accumulator of an object becomes one for each of its members. It

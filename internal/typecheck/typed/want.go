@@ -1,11 +1,14 @@
 package typed
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -24,7 +27,7 @@ func (n *Node) Want(t schema.Type, op string) (plan.Expr, error) {
 		if fitted, ok := fit(v, t); ok {
 			return Constant(fitted, t), nil
 		}
-		return nil, problem.Invalid(n.At, "%s takes %s here, not %s", op, wanted(t), quoted(v))
+		return nil, problem.Invalid(n.At, "%s takes %s here, not %s%s", op, wanted(t), quoted(v), dollar(op, v))
 	}
 	from := n.Expr.Type()
 	switch {
@@ -83,6 +86,14 @@ func fit(v value.Value, t schema.Type) (value.Value, bool) {
 		return u, ok && v.Kind() == value.String
 	}
 	return v, false
+}
+
+// dollar says how a field is written, for an operator of pipelines that is given the name of one; "" where v is none.
+func dollar(op string, v value.Value) string {
+	if _, err := query.CheckPath(v.Text(), ""); err != nil || !strings.HasPrefix(op, "$") || strings.ContainsAny(v.Text(), " $") {
+		return ""
+	}
+	return fmt.Sprintf("; a field is written %q", "$"+v.Text())
 }
 
 func quoted(v value.Value) string {
