@@ -116,19 +116,18 @@ func (a *Answer) json(w *walker, op *spec.Operation, read value.Value, header ht
 		return nil
 	}
 	a.HasBody = true
-	if len(w.masked) > 0 {
-		a.note("masked, for their names are those of credentials: %s", some(w.masked))
-	}
-	if w.shaped > 0 {
-		a.note("parts of %d texts are masked, for they look like credentials", w.shaped)
-	}
 	// The pager reads the whole body, before fields are picked and lists are cut.
 	p := newPager(w.v, op, w.o.Arguments)
 	p.tell(body, header)
 	l := mainList(body)
 	seen, all := l.of(body), len(l.of(read))
-	if len(w.o.Fields) > 0 {
+	picked := len(w.o.Fields) > 0
+	if picked {
 		body = a.pick(w, root, body)
+	}
+	// What is masked in fields that weren't asked for is of no interest.
+	if !picked || bytes.Contains(body.AppendJSON(nil), []byte(Masked)) {
+		w.masks(a)
 	}
 	c := &cutter{}
 	body = c.fit(body, max(w.o.Budget, MinBudget), "")
@@ -151,6 +150,16 @@ func (a *Answer) json(w *walker, op *spec.Operation, read value.Value, header ht
 	a.Part = len(c.cuts) > 0 || p.further(len(seen)) || !a.Next.IsNull()
 	a.Notes = append(a.Notes, c.notes(p)...)
 	return nil
+}
+
+// masks notes on a what w has masked.
+func (w *walker) masks(a *Answer) {
+	if len(w.masked) > 0 {
+		a.note("masked, for their names are those of credentials: %s", some(w.masked))
+	}
+	if w.shaped > 0 {
+		a.note("parts of %d texts are masked, for they look like credentials", w.shaped)
+	}
 }
 
 // plain fills a from a body that can't be filtered. It is returned only if none of its parts is hidden.

@@ -313,6 +313,13 @@ func TestFields(t *testing.T) {
 	}
 	// Pagination works even if the list itself was not requested.
 	v, op = seen(t, "", `{"in":"query","name":"page","schema":{"type":"integer"}}`)
+	for _, tt := range []struct{ fields, want string }{
+		{"n", `{"n":1}`}, {"n password", "{\"n\":1,\"password\":\"[masked]\"}\nmasked, for their names are those of credentials: password"},
+	} {
+		if got := shown(Make(v, op, ok(`{"n":1,"password":"p"}`), Options{Fields: strings.Fields(tt.fields)})); got != tt.want {
+			t.Errorf("%s: %s", tt.fields, got)
+		}
+	}
 	if got, want := shown(Make(v, op, ok(`{"items":[1,2],"total":9}`), Options{Fields: []string{"total"}})), `{"total":9} 0/2 of 9 next {"query":{"page":2}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

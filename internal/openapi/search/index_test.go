@@ -32,6 +32,8 @@ func TestSearch(t *testing.T) {
 		{track, Query{Text: "create issue", Limit: 1}, "0+1 of 101 weak=false : post_projects_projectId_issues"},
 		{track, Query{Text: "createIssue", Limit: 1}, "0+1 of 101 weak=false : post_projects_projectId_issues"},
 		{track, Query{Text: "restoring deleted issues", Limit: 1}, "0+1 of 80 weak=false : post_issues_issueId_restore"},
+		{track, Query{Text: "labels of Apollo", Limit: 1}, "0+1 of 17 weak=true : get_issues_search"},
+		{track, Query{Text: "labels of APOLLO", Limit: 1}, "0+1 of 17 weak=false : delete_labels_labelId"},
 		{track, Query{Text: "tickets", Service: "issues", Limit: 2}, "0+2 of 18 weak=false Issues: get_issues_search delete_issues_issueId"},
 		{track, Query{Text: "money", Limit: 2}, "0+2 of 6 weak=false : get_invoices_invoiceId_pdf get_workspaces_workspaceId_invoices"},
 		{track, Query{Service: "Webhooks", Limit: 2, Offset: 5}, "5+2 of 7 weak=false Webhooks: post_webhooks_webhookId_deliveries_deliveryId_redeliver post_webhooks_webhookId_ping"},

@@ -170,7 +170,9 @@ func (ix *Index) implied(text string, st stemmer) (out []term) {
 		}
 	}
 	if ix.names(text) {
-		add(named, st.stem("search"))
+		if add(named, st.stem("search")); len(out) > 0 {
+			out[0].verb = true // it says what to do, not to what
+		}
 	}
 	if slices.ContainsFunc(split(text), func(w string) bool { return w == own || w == "my" || w == "mine" || w == "i" }) {
 		add(1, own)
@@ -199,13 +201,14 @@ const inAnswer = 0.3
 // named is the weight of a search where the query names a thing, which has to be found first.
 const named = 0.6
 
-// names reports whether a query contains a name: a capitalized word that no operation has, not at its beginning.
+// names reports whether a query contains a name: a capitalized word that no operation has, not at its beginning and not an
+// abbreviation in capitals (VPN).
 func (ix *Index) names(text string) bool {
 	st := stemmer{}
 	for i, word := range strings.Fields(text) {
 		r, _ := utf8.DecodeRuneInString(strings.TrimLeft(word, `"'(`))
 		plain := split(word)
-		if i > 0 && unicode.IsUpper(r) && len(plain) > 0 && !slices.Contains(silent, plain[0]) && len(ix.terms[st.stem(plain[0])]) == 0 {
+		if i > 0 && unicode.IsUpper(r) && strings.ToUpper(word) != word && len(plain) > 0 && !slices.Contains(silent, plain[0]) && len(ix.terms[st.stem(plain[0])]) == 0 {
 			return true
 		}
 	}

@@ -71,7 +71,7 @@ func named(c *bailiwick.Call, source, operation string) (*calls.Reach, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		near, err := nearest(all, func(reach *calls.Reach) error { _, err := reach.View.Operation(operation); return err })
+		near, err := nearest(all, operation, func(reach *calls.Reach) error { _, err := reach.View.Operation(operation); return err })
 		return nil, &problem.Error{Code: problem.NotFound, Pointer: "/operationId", Near: near, Suggestion: problem.Of(err).Suggestion,
 			Detail: fmt.Sprintf("no API has an operation %q%s", problem.Cut(operation), problem.DidYouMean(near))}
 	}
@@ -97,12 +97,15 @@ func guessed(reach *calls.Reach, operation string) error {
 	return &problem.Error{Code: problem.NotFound, Pointer: "/operationId", Near: near, Detail: p.Detail + problem.DidYouMean(near), Suggestion: p.Suggestion}
 }
 
-// nearest returns similar names if no API has the name, and the last error.
-func nearest(all []*calls.Reach, look func(*calls.Reach) error) (near []string, err error) {
+// nearest returns names like name if no API has it, each once, the most like it first, and the last error.
+func nearest(all []*calls.Reach, name string, look func(*calls.Reach) error) (near []string, err error) {
 	for _, reach := range all {
 		err = look(reach)
 		near = append(near, problem.Of(err).Near...)
 	}
+	near = append(problem.Nearest(name, near, len(near)), near...)
+	seen := map[string]bool{}
+	near = slices.DeleteFunc(near, func(n string) bool { was := seen[n]; seen[n] = true; return was })
 	return near[:min(len(near), 5)], err
 }
 

@@ -148,7 +148,7 @@ func schema(c *bailiwick.Call, source, name string) (finding, error) {
 	case 1:
 		return finding{text: told, source: found[0].Name}, nil
 	case 0:
-		near, err := nearest(all, func(reach *calls.Reach) error { _, err := describe.Schema(reach.View, name); return err })
+		near, err := nearest(all, name, func(reach *calls.Reach) error { _, err := describe.Schema(reach.View, name); return err })
 		return finding{}, &problem.Error{Code: problem.NotFound, Pointer: "/schema", Near: near, Suggestion: problem.Of(err).Suggestion,
 			Detail: fmt.Sprintf("no API has a schema %q%s", problem.Cut(name), problem.DidYouMean(near))}
 	}
