@@ -88,7 +88,11 @@ func (d *desk) Reject(ctx context.Context, id, reason string) (*review.Sheet, er
 // applied change can be reverted still.
 func (c *Call) sheet(ctx context.Context, found *change.Change, live bool) (*review.Sheet, error) {
 	g := c.gateway
-	s := review.New(found, visibility.Of(c.policy, c.who, g.masks), review.Viewer{Human: c.who.Owner, Reviewer: true})
+	viewer := review.Viewer{Human: c.who.Owner, Reviewer: true}
+	if live {
+		viewer.Now = c.present(ctx, found)
+	}
+	s := review.New(found, visibility.Of(c.policy, c.who, g.masks), viewer)
 	c.refer(ctx, s, true)
 	c.others(ctx, found, s, review.Viewer{Human: c.who.Owner, Reviewer: true})
 	queue := g.options.Changes
@@ -200,7 +204,7 @@ func (c *Call) target(ctx context.Context, found *change.Change, draft writes.Dr
 	}
 	if err == nil {
 		if field := found.Moved(now.Effects); field != "" {
-			err = &problem.Error{Code: problem.Conflict, Detail: "the target has moved since the preview: " + field}
+			err = &problem.Error{Code: problem.Conflict, Detail: "the target has moved since the preview" + c.named(found, field)}
 		}
 	}
 	unchanged := review.Checked("target", err, "the target is as it was previewed")
@@ -215,6 +219,21 @@ func (c *Call) target(ctx context.Context, found *change.Change, draft writes.Dr
 		refusal = &problem.Error{Code: problem.Conflict, Detail: now.Refusal}
 	}
 	return []review.Check{unchanged, review.Checked("constraints", refusal, "the source takes it")}
+}
+
+// named returns ": " and what has moved of a change, for a reviewer who sees all of it and what its rules compare; else "".
+func (c *Call) named(found *change.Change, moved string) string {
+	sight := visibility.Of(c.policy, c.who, c.gateway.masks)
+	hidden, _ := review.Unseen(found, sight)
+	for _, e := range found.Effects {
+		if _, seen := sight(e.Class).Fields[e.Version]; e.Version != "" && !seen {
+			hidden++
+		}
+	}
+	if hidden > 0 {
+		return ""
+	}
+	return ": " + moved
 }
 
 // deniedCheck is the name of the check that fails for a delete of fields that the rules hide from every reviewer. Breaking the glass passes it.

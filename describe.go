@@ -7,14 +7,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/policyreport"
 	"github.com/bailiwick-dev/bailiwick/internal/result/labels"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/schemacheck"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -207,4 +210,106 @@ func (c *Call) Fits(ctx context.Context, d schemacheck.Declaration, names []stri
 		return nil, err
 	}
 	return check.Arguments(class, args, "")
+}
+
+// present returns the records that a change which isn't decided or applied yet would update or delete, as the caller sees them now, for
+// review.Viewer.Now; nil if there are none. What the caller reads here they could read by the tools: nothing in it is from the change. A
+// sheet is whole without it, so a failure to read is none of the sheet.
+func (c *Call) present(ctx context.Context, found *change.Change) []*value.Value {
+	if found.State.Ended() || found.State == change.Applying || found.State == change.Unknown {
+		return nil
+	}
+	ids := map[string][]string{}
+	for _, e := range found.Effects {
+		if e.Key != "" && (e.Op == write.OpUpdate || e.Op == write.OpDelete) {
+			ids[e.Class] = append(ids[e.Class], e.Key)
+		}
+	}
+	records := map[string]map[string]value.Value{}
+	for class, list := range ids {
+		read, err := c.records(ctx, found, class, list)
+		if err != nil {
+			continue
+		}
+		records[class] = read
+	}
+	out := make([]*value.Value, len(found.Effects))
+	for i, e := range found.Effects {
+		if read := records[e.Class]; read != nil && slices.Contains(ids[e.Class], e.Key) && e.Op != write.OpCreate {
+			now := read[e.Key] // null for one that is gone, or that the caller doesn't see
+			out[i] = &now
+		}
+	}
+	return out
+}
+
+// records returns the records of a class with these ids, by id: what the caller sees of the fields that found was reviewed over, without
+// masked ones, whose values can't be compared. It returns nil for a class of which the caller sees no such field.
+func (c *Call) records(ctx context.Context, found *change.Change, class string, ids []string) (map[string]value.Value, error) {
+	v, err := c.policy.View(c.reading(), class, "", true)
+	if err != nil || v.Key() == nil {
+		return nil, err
+	}
+	var fields []string
+	add := func(name string) {
+		if v.Field(name) != nil && v.Mask(name) == nil && !slices.Contains(fields, name) {
+			fields = append(fields, name)
+		}
+	}
+	for _, e := range found.Effects {
+		if e.Class != class {
+			continue
+		}
+		for _, name := range append(slices.Clone(e.Asked), e.Version) {
+			add(name)
+		}
+		for _, m := range e.Before.Members() {
+			if e.Op == write.OpDelete {
+				add(m.Name)
+			}
+		}
+	}
+	if len(fields) == 0 {
+		return nil, nil
+	}
+	find := &query.Find{Class: class, IDs: ids, Limit: len(ids)}
+	for _, name := range append(slices.Clone(fields), v.Key()...) {
+		if path := (query.Path{name}); !slices.ContainsFunc(find.Keys, func(p query.Path) bool { return p[0] == name }) {
+			find.Keys = append(find.Keys, path)
+		}
+	}
+	rows, err := c.gateway.rows(ctx, c.policy, c.reading(), find, 0)
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]int{}
+	for i, column := range rows.Plan().Columns {
+		at[column.Path[0]] = i
+	}
+	out := map[string]value.Value{}
+	for row, err := range rows.All() {
+		if err != nil {
+			return nil, err
+		}
+		id := make([]value.Value, len(v.Key()))
+		for i, name := range v.Key() {
+			id[i] = row.Values[at[name]]
+		}
+		members := make([]value.Member, len(fields))
+		for i, name := range fields {
+			members[i] = value.Member{Name: name, Value: stored(row.Values[at[name]], rows.Plan().Columns[at[name]])}
+		}
+		out[writes.KeyText(id)] = value.OfObject(members)
+	}
+	return out, nil
+}
+
+// stored returns a value of a column as a preview has it: ids that are numbers, which answers have as texts, are numbers.
+func stored(v value.Value, column policy.Column) value.Value {
+	if column.ID && column.Field.Type == schema.Integer && v.Kind() == value.String {
+		if n, err := value.Read([]byte(v.Text()), 0); err == nil && n.IsNumber() {
+			return n
+		}
+	}
+	return v
 }

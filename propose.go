@@ -220,7 +220,7 @@ func (c *Call) Change(ctx context.Context, id string) (*review.Sheet, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.own(ctx, found), nil
+	return c.shown(ctx, found, review.Viewer{Now: c.present(ctx, found)}), nil
 }
 
 // mine returns the change with the given ID if the caller proposed it.
@@ -268,14 +268,14 @@ func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration)
 			return nil, err
 		}
 		if !slices.Contains([]change.State{change.Pending, change.Granted, change.Applying}, found.State) {
-			return c.own(ctx, found), nil
+			return c.shown(ctx, found, review.Viewer{Now: c.present(ctx, found)}), nil
 		}
 		err = store.Await(waiting, last)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case waiting.Err() != nil:
-			return c.own(ctx, found), nil
+			return c.shown(ctx, found, review.Viewer{Now: c.present(ctx, found)}), nil
 		case err != nil && !errors.Is(err, context.DeadlineExceeded):
 			return nil, storeFailed(err)
 		}
@@ -284,7 +284,12 @@ func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration)
 
 // own returns a change as shown to the agent that proposed it.
 func (c *Call) own(ctx context.Context, found *change.Change) *review.Sheet {
-	s := review.New(found, visibility.Of(c.policy, c.who, c.gateway.masks), review.Viewer{})
+	return c.shown(ctx, found, review.Viewer{})
+}
+
+// shown is own for viewer, the agent with what it sees of the records now.
+func (c *Call) shown(ctx context.Context, found *change.Change, viewer review.Viewer) *review.Sheet {
+	s := review.New(found, visibility.Of(c.policy, c.who, c.gateway.masks), viewer)
 	c.refer(ctx, s, false)
 	c.others(ctx, found, s, review.Viewer{})
 	c.compared(ctx, found, s, review.Viewer{})

@@ -43,7 +43,7 @@ func (d *differ) extent() extent {
 // item returns the i-th effect as the viewer sees it.
 func (d *differ) item(i int, e change.Effect, s Sight) Item {
 	e.After = d.became(i, e)
-	item := Item{Op: string(e.Op), Class: s.Class, Fields: []Field{}}
+	item := Item{Op: string(e.Op), Class: s.Class, Moved: d.moved(i, e), Fields: []Field{}}
 	if s.Class == "" {
 		item.Hidden = max(1, len(written(e, d.viewer.Reviewer)))
 		return item
@@ -93,7 +93,7 @@ func (d *differ) item(i int, e change.Effect, s Sight) Item {
 		for k := range fields {
 			fields[k].Source = !e.After.IsNull() && !slices.Contains(e.Asked, field)
 			if now != nil && !fields[k].Source {
-				fields[k].Now = one.now(*now, fields[k].Path)
+				fields[k].Now = d.differs(one, *now, fields[k])
 			}
 			fields[k].Path = label(fields[k].Path)
 		}
@@ -122,15 +122,6 @@ func (d *differ) became(i int, e change.Effect) value.Value {
 		return e.After
 	}
 	return o.Receipt.After[i]
-}
-
-// now returns the i-th record as a stale change found it, or nil.
-func (d *differ) now(i int) *value.Value {
-	o := d.change.Outcome
-	if !d.viewer.Reviewer || d.change.State != change.Stale || o == nil || i >= len(o.Now) {
-		return nil
-	}
-	return &o.Now[i].Before
 }
 
 // asks returns the requested part of a write, as write.Print prints it, and the name of that part. The fields of a

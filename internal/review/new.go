@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
@@ -18,6 +19,10 @@ type Viewer struct {
 	// change, and is shown nothing that the source found out: defaults, triggers, cascades and the current state may
 	// depend on records that the agent doesn't see.
 	Reviewer bool
+
+	// Now has the records that updates and deletes are about, in the order of the effects, as the viewer sees them at this moment: fields
+	// that the change was reviewed over, Null for a record that is gone or hidden, nil for what isn't known. A nil slice is nothing known.
+	Now []*value.Value
 }
 
 // New returns c as viewer sees it, through the sight of each class ("source.Class"). The caller fills in Checks, the

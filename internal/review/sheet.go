@@ -161,6 +161,7 @@ type Item struct {
 	About  []Fact         `json:"about,omitzero"`  // of a call, for reviewers: what it acts on
 	Takes  []change.Taken `json:"takes,omitzero"`  // of one of several calls: what it takes from the answers of those before it
 	Came   string         `json:"came,omitzero"`   // of one of several calls, once they stopped: what became of it; see Made
+	Moved  string         `json:"moved,omitzero"`  // what became of the record since: Changed or Gone, as far as the viewer sees it; "" for nothing
 	Fields []Field        `json:"fields"`
 	Hidden int            `json:"hidden_fields,omitzero"` // number of written fields that the viewer may not see
 	Denied int            `json:"denied_fields,omitzero"` // of a delete, for reviewers: number of its fields that the rules show to no principal
@@ -188,7 +189,7 @@ type Field struct {
 	Type   string `json:"type"` // of the field; below it the kind of the value
 	Before Shown  `json:"before"`
 	After  Shown  `json:"after"`
-	Now    *Shown `json:"now,omitzero"`       // of a stale change: the current value
+	Now    *Shown `json:"now,omitzero"`       // the current value, where the record has moved since it was looked at
 	Same   bool   `json:"unchanged,omitzero"` // asked for, and as it is already
 	Source bool   `json:"by_source,omitzero"` // set by the source, such as a default or a trigger; it may differ when it runs
 	Words  []Word `json:"words,omitzero"`     // the difference of the two texts word by word, if both are texts

@@ -55,7 +55,7 @@ func Tabular(sheets ...*Sheet) bool {
 	for _, s := range sheets {
 		items += len(s.Items)
 		for _, item := range s.Items {
-			if ordered := item.Op == "call" && len(s.Items) > 1; ordered || len(item.About) > 0 || item.Denied > 0 {
+			if ordered := item.Op == "call" && len(s.Items) > 1; ordered || len(item.About) > 0 || item.Denied > 0 || item.Moved != "" {
 				return false
 			}
 			for _, f := range item.Fields {

@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -45,6 +46,9 @@ func Text(s *Sheet) string {
 				fmt.Fprintf(&out, "%s%s\n", indent, f.line(item.Op))
 			}
 		}
+		if said := item.moved(); said != "" {
+			fmt.Fprintf(&out, "%s%s\n", indent, said)
+		}
 		if item.Hidden > 0 {
 			fmt.Fprintf(&out, "%s(%d more that you don't see)\n", indent, item.Hidden)
 		}
@@ -72,6 +76,22 @@ func Text(s *Sheet) string {
 		fmt.Fprintf(&out, "\n%s\n", next)
 	}
 	return out.String()
+}
+
+// moved says what became of the record since the change was made; "" if nothing did.
+func (i Item) moved() string {
+	switch i.Moved {
+	case Changed:
+		return "The record has moved since this was proposed."
+	case Gone:
+		return "The record is gone, or hidden from you, since this was proposed."
+	}
+	return ""
+}
+
+// Moved reports whether a record has moved since the change was made.
+func (s *Sheet) Moved() bool {
+	return slices.ContainsFunc(s.Items, func(i Item) bool { return i.Moved != "" })
 }
 
 // Lines returns the first lines of what s changes, as Text writes them, at most that many, and how many fields more there are.

@@ -124,10 +124,19 @@ func (r *Toolset) answer(s *review.Sheet) tool.Result {
 		doc = append(doc, text("next", replyTool))
 		shown = strings.TrimSuffix(shown, "\n") + "\nRead what it would change again; if it is still wanted, propose another version: " + replyTool + "\n"
 	case change.Pending:
-		doc = append(doc, text("next", waitTool))
-		shown = strings.TrimSuffix(shown, "\n") + "\nReview: " + link + "\n"
+		next, advice := pending(s)
+		doc = append(doc, text("next", next))
+		shown = strings.TrimSuffix(shown, "\n") + advice + "\nReview: " + link + "\n"
 	}
 	return tool.Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: shown, Class: s.Source, Failed: s.Refusal != nil}
+}
+
+// pending returns the tool to go on with while a change waits for people, and what to say before the link.
+func pending(s *review.Sheet) (next, advice string) {
+	if s.Moved() {
+		return replyTool, "\nIt can't be approved as it is: read the record again, and propose another version (" + replyTool + "), or cancel it."
+	}
+	return waitTool, ""
 }
 
 // tried returns the result for a change that was previewed and not filed.
@@ -151,10 +160,17 @@ func diff(items []review.Item) value.Value {
 		}
 		fields := make([]value.Value, len(item.Fields))
 		for j, f := range item.Fields {
-			fields[j] = value.OfObject([]value.Member{text("field", f.Path), member("before", shown(f.Before)), member("after", shown(f.After))})
+			one := []value.Member{text("field", f.Path), member("before", shown(f.Before)), member("after", shown(f.After))}
+			if f.Now != nil {
+				one = append(one, member("now", shown(*f.Now)))
+			}
+			fields[j] = value.OfObject(one)
 		}
 		if item.Came != "" {
 			one = append(one, text("came", item.Came))
+		}
+		if item.Moved != "" {
+			one = append(one, text("moved", item.Moved))
 		}
 		one = append(one, member("fields", value.OfArray(fields)))
 		if item.Hidden > 0 {

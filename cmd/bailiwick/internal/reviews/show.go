@@ -187,6 +187,12 @@ func (p *page) item(i int, item review.Item) {
 	for _, t := range item.Takes {
 		p.t.Printf("  %s takes %s of the answer to call %d\n", oneLine(t.At), quoted(t.Path), t.Call)
 	}
+	switch item.Moved {
+	case review.Changed:
+		p.t.Printf("  %s\n", terminal.Styled(terminal.Amber, "! it has moved since this was previewed: bailiwick changes renew "+oneLine(p.s.ID)))
+	case review.Gone:
+		p.t.Printf("  %s\n", terminal.Styled(terminal.Amber, "! it is gone, or hidden from you, since this was previewed"))
+	}
 	for _, f := range item.Fields {
 		p.field(f)
 	}
@@ -221,6 +227,9 @@ func (p *page) field(f review.Field) {
 	}
 	if f.Same {
 		p.block(terminal.Faint, "=", before+" (as it is)")
+		if f.Now != nil {
+			p.block(terminal.Amber, "now", shown(*f.Now))
+		}
 		return
 	}
 	if f.Before.Kind != "absent" {

@@ -1,0 +1,70 @@
+package review
+
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// differs returns what stands now in the field f of record. Of a record that was read for the sheet, what stands there still isn't
+// shown, nor what the viewer sees a mask of.
+func (d *differ) differs(one side, record value.Value, f Field) *Shown {
+	if d.viewer.Now == nil {
+		return one.now(record, f.Path)
+	}
+	if _, known := record.Get(one.field); !known {
+		return nil
+	}
+	shown := one.now(record, f.Path)
+	if was := f.Before; shown.Kind == was.Kind && first(shown.Text, MaxShown) == first(was.Text, MaxShown) && shown.Digest == "" && was.Digest == "" {
+		return nil
+	}
+	if f.was != nil {
+		if v, there := record.Get(one.field); there && f.Path == pointer(one.field) && same(v, *f.was) {
+			return nil
+		}
+	}
+	return shown
+}
+
+// What became of a record since a change of it was previewed.
+const (
+	Changed = "changed"
+	Gone    = "gone" // or hidden from the viewer
+)
+
+// moved returns what became of the i-th record since e was made, as far as the viewer sees it; "" if nothing did, or it isn't known.
+func (d *differ) moved(i int, e change.Effect) string {
+	if i >= len(d.viewer.Now) || d.viewer.Now[i] == nil || e.Before.IsNull() {
+		return ""
+	}
+	now := *d.viewer.Now[i]
+	if now.IsNull() {
+		return Gone
+	}
+	for _, m := range now.Members() {
+		was, had := e.Before.Get(m.Name)
+		counts := slices.Contains(e.Asked, m.Name) || m.Name == e.Version || e.Op == write.OpDelete
+		if counts && had && !same(was, m.Value) {
+			return Changed
+		}
+	}
+	return ""
+}
+
+// now returns the i-th record as it was read for the sheet, or as a stale change found it, or nil.
+func (d *differ) now(i int) *value.Value {
+	if d.viewer.Now != nil {
+		if i >= len(d.viewer.Now) || d.viewer.Now[i] == nil || d.viewer.Now[i].IsNull() {
+			return nil
+		}
+		return d.viewer.Now[i]
+	}
+	o := d.change.Outcome
+	if !d.viewer.Reviewer || d.change.State != change.Stale || o == nil || i >= len(o.Now) {
+		return nil
+	}
+	return &o.Now[i].Before
+}
