@@ -117,7 +117,11 @@ func (at *place) overEach(e plan.Over) value.Value {
 	if e.Do == plan.ReduceEach {
 		so := at.eval(e.Initial)
 		for _, element := range list.List() {
-			if so = at.within(over{element, so}).eval(e.Body); len(so.AppendJSON(nil)) > plan.MostBefore {
+			so = at.within(over{element, so}).eval(e.Body)
+			if len(so.Text()) <= plan.MostBefore {
+				at.written = so.AppendJSON(at.written[:0])
+			}
+			if len(so.Text()) > plan.MostBefore || len(at.written) > plan.MostBefore {
 				so = value.Value{}
 			}
 		}

@@ -100,6 +100,7 @@ type reading struct {
 	fetched map[fetched][]value.Row
 	err     error // why a Program can't be evaluated
 	zones   map[string]*time.Location
+	written []byte // the result so far of a Reduce, to count it
 }
 
 // A fetched names a Need whose records have been read; in is the first of its values.

@@ -200,7 +200,7 @@ func (s *Source) aggregate(ctx context.Context, db *mongo.Database, c mongogen.C
 // than 48 MB: there the first batch is one document, and the next ones grow as far as the documents met allow.
 const (
 	batch      = 1000
-	batchBytes = 4 << 20
+	batchBytes = 2 << 20
 )
 
 // batches are the sizes of the batches of a cursor.
