@@ -255,10 +255,7 @@ func interfereUpTo(t *testing.T, least int, open func(name string, twin bool) si
 	// Calls that are all refused, or all empty, would prove nothing.
 	answered, records, pages := got.calls/3, got.calls/10, got.calls/100
 	if testing.Short() { // of a hundred calls a third more or less are answered
-		answered, records = answered/2, records/2
-		if got.calls < 1000 { // two of a hundred have a second page: of two hundred often none
-			pages = 0
-		}
+		answered, records, pages = answered/2, records/2, got.calls/1000 // two of a hundred have a second page: of two hundred often none
 	}
 	if os.Getenv("BAILIWICK_TOOL") != "" { // the long form of one tool, which may have no pages
 		answered, pages = got.calls/5, 0
