@@ -50,7 +50,7 @@ func (b *binder) aggregate(c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
 		a, err := b.count(c, args)
 		return a, sqlexpr.Node{}, err
 	}
-	if most := map[string]int{"string_agg": 2, "group_concat": 2, "listagg": 2}[c.Name]; len(args) == 0 || len(args) > max(1, most) {
+	if most := map[string]int{"string_agg": 2, "group_concat": 2, "listagg": 2, "max_by": 2, "min_by": 2}[c.Name]; len(args) == 0 || len(args) > max(1, most) {
 		return Aggregate{}, sqlexpr.Node{}, sqlexpr.Invalid(c.At, "%s takes %d argument", c.Name, max(1, most))
 	}
 	x := args[0]
@@ -70,6 +70,9 @@ func (b *binder) aggregate(c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
 		a := one(op, e, e.Type())
 		a.List = x.List
 		return a, sqlexpr.Node{Day: x.Day, Span: x.Span}, nil
+	case "max_by", "min_by":
+		a, err := b.extreme(c, args)
+		return a, sqlexpr.Node{Day: x.Day, Span: x.Span}, err
 	case "bool_and", "every", "bool_or":
 		e, err := x.Want(schema.Boolean, c.Name)
 		op := plan.Min
@@ -93,6 +96,19 @@ func (b *binder) aggregate(c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
 		return a, sqlexpr.Node{}, err
 	}
 	return Aggregate{}, sqlexpr.Node{}, sqlexpr.Unsupported(c.At, "", "%s isn't there", c.Name)
+}
+
+// extreme binds max_by and min_by: the first x in the order of y, which package sqlidiom gives the records; null where every y is.
+func (b *binder) extreme(c *sqlparse.Call, args []sqlexpr.Node) (Aggregate, error) {
+	if len(args) != 2 {
+		return Aggregate{}, sqlexpr.Invalid(c.At, "%s takes 2 arguments", c.Name)
+	}
+	if c.Distinct || c.Filter != nil {
+		return Aggregate{}, sqlexpr.Unsupported(c.At, "put the condition in WHERE", "%s takes no DISTINCT and no FILTER", c.Name)
+	}
+	x, y := args[0].JSONOr(), args[1].JSONOr()
+	return Aggregate{List: args[0].List, Accumulators: []plan.Accumulator{{Op: plan.First, X: x, T: x.Type()}, {Op: plan.Count, X: y, T: schema.Integer}},
+		Value: func(refs []plan.Expr) plan.Expr { return someOf(refs, x.Type()) }}, nil
 }
 
 // arguments binds the arguments of an aggregate; with FILTER the first is null where the condition doesn't hold.

@@ -47,7 +47,7 @@ func (r *rel) groups(s *sqlparse.Select, outputs []output, order []sqlparse.Orde
 	if s.Sets != nil || len(sqlparse.Groupings(over)) > 0 {
 		return r.levels(s, by, over)
 	}
-	g := &grouping{rel: r, computed: map[string]sqlexpr.Node{}, plain: map[string]int{}}
+	g := &grouping{rel: r}
 	for _, e := range by {
 		if err := g.key(e); err != nil {
 			return err
@@ -85,15 +85,13 @@ func ungathered(outputs []output) []sqlparse.Expr {
 // A grouping is a Group under construction.
 type grouping struct {
 	*rel
-	stage    plan.Group
-	keys     []string       // of stage.Keys
-	flags    []sqlexpr.Node // likewise
-	plain    map[string]int // by key of a name: the number of its key
-	calls    []aggregation
-	taken    []taken
-	fixed    map[int]bool // the columns that have one value in each group
-	computed map[string]sqlexpr.Node
-	sorted   string // the key of the order in which lists are made
+	stage  plan.Group
+	keys   []string       // of stage.Keys
+	flags  []sqlexpr.Node // likewise
+	calls  []aggregation
+	taken  []taken
+	fixed  map[int]bool // the columns that have one value in each group
+	sorted string       // the key of the order in which lists are made
 }
 
 // An aggregation is a call with the place of its first accumulator and what makes its value of them.

@@ -53,7 +53,7 @@ func (r *rel) levels(s *sqlparse.Select, by []sqlparse.Expr, over []any) error {
 
 // add groups part by one set, and appends the groups to those of the sets before. Each has the columns of all sets, and its number.
 func (l *levels) add(part *rel, set []int, alone bool) error {
-	g := &grouping{rel: part, computed: map[string]sqlexpr.Node{}, plain: map[string]int{}}
+	g := &grouping{rel: part}
 	for _, e := range l.by {
 		if err := g.key(e); err != nil {
 			return err
@@ -101,7 +101,6 @@ func (l *levels) add(part *rel, set []int, alone bool) error {
 // grouping computes the calls of GROUPING: a bit for each argument, 1 where the set leaves it out.
 func (l *levels) grouping(r *rel) error {
 	set := plan.Ref{Column: len(l.keys) + len(l.merged.stage.Accumulators), T: schema.Integer}
-	var err error
 	for _, c := range sqlparse.Groupings(l.over) {
 		value := plan.Case{Else: sqlexpr.Whole(0), T: schema.Integer}
 		for n, own := range l.sets {
@@ -122,5 +121,5 @@ func (l *levels) grouping(r *rel) error {
 		}
 		r.computed[r.key(c)] = sqlexpr.Node{Node: typed.Node{Expr: value, At: sqlexpr.At(c.At)}}
 	}
-	return err
+	return nil
 }

@@ -3,6 +3,7 @@ package sqlexpr
 import (
 	"fmt"
 
+	"github.com/bailiwick-dev/bailiwick/internal/sqlinstead"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
@@ -10,25 +11,5 @@ import (
 // unknownFunction returns the error for a function that isn't there, with how to do without it.
 func unknownFunction(c *sqlparse.Call) error {
 	return &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_function", Pointer: At(c.At), Detail: fmt.Sprintf("unknown function %s", problem.Cut(c.Name)),
-		Near: problem.Nearest(c.Name, FunctionNames(), 3), Suggestion: withoutFunction()[c.Name]}
-}
-
-// withoutFunction returns how to do without functions that models write and that aren't there, by name.
-func withoutFunction() map[string]string {
-	object, sample := "json_build_object('id', id, 'name', name) makes an object of values", "get_sample_objects gives a sample"
-	moment, date, most := "write timestamp '2026-01-31 10:00', or x::timestamp", "write date '2026-01-31', or x::date for texts such as 2026-01-31", "number the records of each group with row_number() OVER (PARTITION BY … ORDER BY …) AS n in a query in FROM, and keep n = 1"
-	members := "name the members: meta->>'a'; a member that is a list is records with FROM t, jsonb_array_elements(t.meta->'a') AS element"
-	between := "split_part(x, '@', 2) takes what is between separators, and x ~ '…' tests a regular expression"
-	return map[string]string{
-		"random": sample, "rand": sample, "version": "", "current_database": "", "regexp_replace": "replace(replace(x, '(', ''), ')', '') replaces texts, one after the other",
-		"to_tsvector": "the tool text_search finds words", "match": "the tool text_search finds words", "generate_series": "it can be in FROM", "unnest": "put it in FROM: FROM t, unnest(t.list) AS element",
-		"initcap": "upper(left(x, 1)) || lower(substr(x, 2)) for the first letter", "corr": "(avg(x * y) - avg(x) * avg(y)) / (stddev_pop(x) * stddev_pop(y))", "regexp_matches": between, "regexp_match": between,
-		"regexp_substr": between, "regexp_extract": between, "substring_index": between, "row_to_json": object, "to_jsonb": object, "to_json": object, "json_object_agg": object, "jsonb_object_agg": object,
-		"object_agg": object, "jsonb_object_keys": members, "json_object_keys": members, "jsonb_each": members, "jsonb_each_text": members, "json_each": members, "max_by": most, "min_by": most, "arg_max": most,
-		"arg_min": most, "argmax": most, "argmin": most, "first": most, "last": most, "make_date": "write date '2026-01-31'; a day made of columns is (year || '-01-01')::date", "str_to_date": date,
-		"parse_date": date, "parse_timestamp": moment, "date_bin": "date_trunc('hour', x) + floor(extract(minute FROM x) / 15) * interval '15 minutes' is the quarter of an hour",
-		"pg_size_pretty": "round(x / 1048576.0, 1) is MiB", "approx_quantiles": "percentile_disc(0.25) WITHIN GROUP (ORDER BY x), one for each", "decode": "CASE x WHEN 'a' THEN 1 WHEN 'b' THEN 2 ELSE 0 END",
-		"convert": "CAST(x AS date)", "array_contains": "'a' = ANY(list)", "list_contains": "'a' = ANY(list)", "array_position": "'a' = ANY(list) tells whether it is there",
-		"justify_days": "extract(epoch FROM x) / 86400 is the number of days", "sha256": "md5 and hashes aren't there", "md5": "hashes aren't there", "encode": "",
-	}
+		Near: problem.Nearest(c.Name, FunctionNames(), 3), Suggestion: sqlinstead.OfFunction(c.Name)}
 }

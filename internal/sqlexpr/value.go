@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlinstead"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -232,12 +233,7 @@ func (b *Binder) binary(e *sqlparse.Binary) (Node, error) {
 	case "^":
 		return Node{}, Unsupported(e.At, "", "the operator ^ isn't there; multiply")
 	}
-	instead := map[string]string{
-		"@>": "list @> ARRAY['a'] and json @> '{\"a\": \"b\"}' are there for a column and constants; otherwise 'a' = ANY(list), json->>'a' = 'b'",
-		"&&": "list && ARRAY['a', 'b'] is there for a column and constants; otherwise 'a' = ANY(list) OR 'b' = ANY(list)", "<@": "turn it around: list @> ARRAY['a']",
-		"?": "json->'a' IS NOT NULL tells whether there is a member that isn't null",
-	}[e.Op]
-	return Node{}, Unsupported(e.At, instead, "the operator %s isn't there", e.Op)
+	return Node{}, Unsupported(e.At, sqlinstead.OfOperator(e.Op), "the operator %s isn't there", e.Op)
 }
 
 // caseOf binds both forms of CASE; CASE x WHEN y is x = y. A branch is taken only where its condition is true, not where it is unknown.

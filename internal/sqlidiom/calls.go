@@ -54,7 +54,9 @@ var calls = map[string]form{
 	"safe_divide": {2, 2, func(_ *taker, c *sqlparse.Call) sqlparse.Expr {
 		return &sqlparse.Binary{Op: "/", L: &sqlparse.Cast{X: c.Args[0], Type: "double", At: c.At}, R: c.Args[1], At: c.At}
 	}},
-	"any_value":             renamed("min", 1),
+	"any_value": renamed("min", 1),
+	"max_by":    {2, 2, extreme("max_by", true)}, "arg_max": {2, 2, extreme("max_by", true)}, "argmax": {2, 2, extreme("max_by", true)},
+	"min_by": {2, 2, extreme("min_by", false)}, "arg_min": {2, 2, extreme("min_by", false)}, "argmin": {2, 2, extreme("min_by", false)},
 	"approx_count_distinct": {1, 1, distinct}, "approx_distinct": {1, 1, distinct}, "uniq": {1, 1, distinct}, "uniqexact": {1, 1, distinct},
 	"regexp_like": {2, 3, matching}, "regexp_contains": {2, 2, matching},
 	"last_day": {1, 1, lastDay},
@@ -107,6 +109,17 @@ func distinct(_ *taker, c *sqlparse.Call) sqlparse.Expr {
 	out := call(c, "count", c.Args...)
 	out.Distinct = true
 	return out
+}
+
+// extreme is max_by(x, y), the x of the record with the greatest y: records are taken in the order of y.
+func extreme(name string, desc bool) func(*taker, *sqlparse.Call) sqlparse.Expr {
+	return func(_ *taker, c *sqlparse.Call) sqlparse.Expr {
+		out := call(c, name, c.Args...)
+		if c.Order == nil {
+			out.Order = []sqlparse.Order{{X: c.Args[1], Desc: desc, Nulls: "last"}}
+		}
+		return out
+	}
 }
 
 // matching is REGEXP_LIKE(text, pattern [, 'i']).
