@@ -102,7 +102,7 @@ var gathered = map[Kind][]string{
 
 // foreignAggregates are those of other databases.
 var foreignAggregates = map[Kind][]string{
-	Integer: {"{countif|count_if}({c})", "{approx_count_distinct|approx_distinct|uniq|uniqexact}({i})", "sum({c})", "any_value({i})", "{max_by|min_by|arg_max|arg_min|argmax|argmin}({i}, {i|d|s|t})"},
+	Integer: {"{countif|count_if}({c})", "{approx_count_distinct|approx_distinct|uniq|uniqexact}({i})", "sum({c})", "any_value({i})", "{max_by|min_by|arg_max|arg_min|argmax|argmin}({i}, {s})", "{max_by|min_by}({i}, {d})"},
 	Double:  {"total({i})", "avg({c})", "median({d})", "round(std({i} % 100), 3)"},
 	Text:    {"group_concat({t} ORDER BY {=} SEPARATOR '-')", "listagg({t}, ',') WITHIN GROUP (ORDER BY {=})"},
 	list:    {"json_group_array({i} ORDER BY {=} NULLS FIRST)"},
