@@ -16,8 +16,8 @@ var selects = []struct{ name, agent, hand string }{
 		`SELECT customer_id, sum(amount) AS a FROM sales WHERE org = 'acme' GROUP BY customer_id ORDER BY a DESC, customer_id LIMIT 10`},
 	{"lookup", `SELECT c.country, sum(s.amount) FROM sales s JOIN customers c ON c.id = s.customer_id GROUP BY c.country ORDER BY c.country`,
 		`SELECT c.country, sum(s.amount) FROM sales s JOIN customers c ON c.id = s.customer_id WHERE s.org = 'acme' AND c.org = 'acme' GROUP BY c.country ORDER BY c.country`},
-	{"facet", `SELECT status, count(*) AS n, NULL::bigint AS amount FROM sales GROUP BY status UNION ALL SELECT NULL, count(*), sum(amount) FROM sales`,
-		`SELECT status, count(*) AS n, NULL::bigint AS amount FROM sales WHERE org = 'acme' GROUP BY status UNION ALL SELECT NULL, count(*), sum(amount) FROM sales WHERE org = 'acme'`},
+	{"facet", `SELECT status, count(*) AS n, 0 AS amount FROM sales GROUP BY status UNION ALL SELECT NULL, count(*), sum(amount) FROM sales`,
+		`SELECT status, count(*) AS n, 0 AS amount FROM sales WHERE org = 'acme' GROUP BY status UNION ALL SELECT NULL, count(*), sum(amount) FROM sales WHERE org = 'acme'`},
 	{"list1000", `SELECT id, customer_id, status, amount, placed FROM sales ORDER BY id LIMIT 1000`,
 		`SELECT id, customer_id, status, amount, placed FROM sales WHERE org = 'acme' ORDER BY id LIMIT 1000`},
 }
