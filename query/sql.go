@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlidiom"
@@ -40,6 +41,15 @@ func ParseSQL(text string) (*SQL, error) {
 
 // Statement returns the parsed statement.
 func (q *SQL) Statement() *sqlparse.Query { return q.statement }
+
+// Limited returns the constant that the LIMIT at the end of the statement is, and whether there is one.
+func (q *SQL) Limited() (n int, ok bool) {
+	if number, is := q.statement.Limit.(*sqlparse.Number); is {
+		n, err := strconv.Atoi(number.Text)
+		return n, err == nil
+	}
+	return 0, false
+}
 
 // Digest returns a hash of q without its position and limits, which binds a cursor to its statement.
 func (q *SQL) Digest() [32]byte {

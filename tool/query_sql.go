@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"context"
 	"strconv"
 
@@ -50,7 +51,7 @@ func querySQL() Tool {
 			if err != nil {
 				return Result{}, err
 			}
-			return sqlResult(page, args), nil
+			return sqlResult(q, page, args), nil
 		},
 	}
 }
@@ -90,13 +91,16 @@ func dryStatement(c *bailiwick.Call, q *query.SQL) (Result, error) {
 }
 
 // sqlResult returns a page of a statement's rows as JSON and as text, with the call for the next page.
-func sqlResult(page *pages.Page, args arguments) Result {
+func sqlResult(q *query.SQL, page *pages.Page, args arguments) Result {
 	var next value.Value
 	if page.More {
 		next = nextCall("query_sql", args, page.Cursor)
 	}
 	body, output := lines(page, args)
 	body = closing(body, page, next, 0)
+	if n, ok := q.Limited(); ok && !page.More && q.Cursor == "" && page.Count == n {
+		body = append(bytes.TrimSuffix(body, []byte(", no more")), ", as many as LIMIT lets through"...)
+	}
 	text := string(body)
 	doc := members(page, args, output, append(body[:0], '{'), next) // in the same memory
 	if cut, ok := truncation(page, "next_call goes on at the first row not shown; fewer columns fit more rows on a page"); ok {
