@@ -3,6 +3,7 @@ package unknown
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/pattern"
@@ -63,16 +64,14 @@ func Word(word string) string {
 }
 
 // Meant returns v, an object of operators at the JSON pointer at, with those of other languages replaced by the ones that there are,
-// and notes for replacements that a reader may not expect. A name that v has already is left as it is, as is what has no meaning.
+// and notes for replacements that a reader may not expect. What becomes a name that is there already is left as it is, as is what has no meaning.
 func Meant(v value.Value, at string) (value.Value, []string) {
 	var out []value.Member
 	var notes []string
 	for i, m := range v.Members() {
 		made, note := operator(m)
-		for _, n := range made {
-			if _, twice := v.Get(n.Name); twice {
-				made, note = nil, ""
-			}
+		if slices.ContainsFunc(made, func(n value.Member) bool { return has(v.Members(), n.Name) || has(out, n.Name) }) {
+			made, note = nil, "" // $options of one would hold for both
 		}
 		if note != "" {
 			notes = append(notes, at+"/"+m.Name+": "+note)
@@ -90,6 +89,10 @@ func Meant(v value.Value, at string) (value.Value, []string) {
 		return v, nil
 	}
 	return value.OfObject(out), notes
+}
+
+func has(members []value.Member, name string) bool {
+	return slices.ContainsFunc(members, func(m value.Member) bool { return m.Name == name })
 }
 
 // operator returns what the operator m means, in operators that there are; nil if it is one of those, or none of another language.
