@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// TestFactsAreSet checks that a change has each fact that rules can ask for, and that a group has those of each of its writes. A fact that
-// nobody sets would make a rule that asks for it hold for no change.
+// TestFactsAreSet checks that a change has each fact that rules can ask for, and that a group has those of each of its writes. A rule
+// that asks for a fact which isn't set holds for no change.
 func TestFactsAreSet(t *testing.T) {
 	c := change.Change{Op: change.Group, Classes: []string{"s.a", "s.b"}, Fields: []string{"x", "y"}, Rows: 2, Action: "triage", Tool: "propose_changes",
 		Source: "s", Risk: change.High, Origins: []write.Origin{{Action: "triage"}, {Action: "tidy"}}, Effects: []change.Effect{

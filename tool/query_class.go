@@ -84,7 +84,7 @@ func pageResult(page *pages.Page, args arguments, q *query.Find) Result {
 		next = nextCall("query_class", args, page.Cursor)
 	}
 	body, output := lines(page, args)
-	body = closing(body, page, next, goesOn(args, page))
+	body = closing(body, page, next, goesOn(args, page), "no more")
 	text := string(body)
 	doc := value.AppendQuoted(append(body[:0], `{"class_name":`...), q.Class) // in the same memory
 	doc = members(page, args, output, append(doc, ','), next)
@@ -187,8 +187,8 @@ func goesOn(args arguments, page *pages.Page) int {
 	return args.number("skip", 0) + page.Count
 }
 
-// closing ends the text with one line: the count, whether there is more, and the next call, or its skip.
-func closing(body []byte, page *pages.Page, next value.Value, skip int) []byte {
+// closing ends the text with one line: the count, whether there is more, and the next call, or its skip; last, where there isn't.
+func closing(body []byte, page *pages.Page, next value.Value, skip int, last string) []byte {
 	room := len(body)
 	if len(body) > 0 && body[len(body)-1] != '\n' {
 		body = append(body, '\n')
@@ -200,7 +200,7 @@ func closing(body []byte, page *pages.Page, next value.Value, skip int) []byte {
 	if page.More {
 		body = appendCall(append(body, ", "...), next, room, skip)
 	} else {
-		body = append(body, ", no more"...)
+		body = append(append(body, ", "...), last...)
 	}
 	if len(page.Truncated) > 0 {
 		body = truncatedIncludes(page).AppendJSON(append(body, "\ntruncated_include_fields: "...))

@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"bytes"
 	"context"
 	"strconv"
 
@@ -97,10 +96,11 @@ func sqlResult(q *query.SQL, page *pages.Page, args arguments) Result {
 		next = nextCall("query_sql", args, page.Cursor)
 	}
 	body, output := lines(page, args)
-	body = closing(body, page, next, 0)
-	if n, ok := q.Limited(); ok && !page.More && q.Cursor == "" && page.Count == n {
-		body = append(bytes.TrimSuffix(body, []byte(", no more")), ", as many as LIMIT lets through"...)
+	last := "no more"
+	if n, ok := q.Limited(); ok && q.Cursor == "" && page.Count == n {
+		last = "as many as LIMIT lets through"
 	}
+	body = closing(body, page, next, 0, last)
 	text := string(body)
 	doc := members(page, args, output, append(body[:0], '{'), next) // in the same memory
 	if cut, ok := truncation(page, "next_call goes on at the first row not shown; fewer columns fit more rows on a page"); ok {

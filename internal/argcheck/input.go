@@ -159,12 +159,12 @@ func (in *Schema) faults(e *jsonschema.ValidationError, p *problem.Error, meant 
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
 		for _, unknown := range k.Properties {
-			near := near(unknown, in.known[known])
-			p.Near = append(p.Near, near...)
-			for _, name := range near {
+			like := near(unknown, in.known[known])
+			p.Near = append(p.Near, like...)
+			for _, name := range like {
 				meant[query.Pointer(at, name)] = true
 			}
-			add(query.Pointer(at, unknown), "unknown argument %q%s", problem.Cut(unknown), nearest(near, in.known[known]))
+			add(query.Pointer(at, unknown), "unknown argument %q%s", problem.Cut(unknown), nearest(like, in.known[known]))
 		}
 	case *kind.Required:
 		for _, missing := range k.Missing {

@@ -8,23 +8,22 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// differs returns what stands now in the field f of record. Of a record that was read for the sheet, what stands there still isn't
-// shown, nor what the viewer sees a mask of.
+// differs returns what stands now in the field f of record. Where the record was read for this sheet, it returns nil for a value that
+// is as it was, and for one that the viewer sees masked.
 func (d *differ) differs(one side, record value.Value, f Field) *Shown {
 	if d.viewer.Now == nil {
 		return one.now(record, f.Path)
 	}
-	if _, known := record.Get(one.field); !known {
+	v, known := record.Get(one.field)
+	if !known {
 		return nil
 	}
 	shown := one.now(record, f.Path)
 	if was := f.Before; shown.Kind == was.Kind && first(shown.Text, MaxShown) == first(was.Text, MaxShown) && shown.Digest == "" && was.Digest == "" {
 		return nil
 	}
-	if f.was != nil {
-		if v, there := record.Get(one.field); there && f.Path == pointer(one.field) && same(v, *f.was) {
-			return nil
-		}
+	if f.was != nil && f.Path == pointer(one.field) && same(v, *f.was) {
+		return nil
 	}
 	return shown
 }

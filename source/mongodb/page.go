@@ -22,16 +22,16 @@ func (r *reading) most() int { return cmp.Or(r.plan.Most, policy.MostValue) }
 // errEnough ends a command whose records are no longer asked for.
 var errEnough = errors.New("mongodb: the reader wants no more records")
 
-// each yields what make makes of the documents of a command, one by one, so that no more than one is held beside what the server
-// has sent at once.
-func (r *reading) each(ctx context.Context, c mongogen.Command, make func(bson.Raw) value.Row) source.Rows {
+// each yields a row for each document of a command, one by one, so that no more than one is held beside what the server has sent
+// at once.
+func (r *reading) each(ctx context.Context, c mongogen.Command, row func(bson.Raw) value.Row) source.Rows {
 	return func(yield func(value.Row, error) bool) {
 		n := 0
 		err := r.s.aggregate(ctx, r.s.db, c, func(doc bson.Raw) error {
 			if n++; n <= r.plan.Skip {
 				return nil
 			}
-			if !yield(make(doc), nil) {
+			if !yield(row(doc), nil) {
 				return errEnough
 			}
 			return nil
