@@ -14,6 +14,9 @@ import (
 // What models write in a comparison that no value of its field can meet, and what they mean by it. All of it is noted, and only in
 // queries of callers: a rule that can't match is a mistake of its owner.
 
+// mostMeant is the most operators that an object is taken as. query counts the object as one condition.
+const mostMeant = 4
+
 // meant returns the condition that is meant by comparing a field of a single value with a list or an object: {"status": ["a", "b"]}
 // is $in, and {"total": {">": 5}} is $gt. It returns nil if nothing is.
 func (b *filters) meant(c query.Compare, f *schema.Field) (query.Filter, error) {
@@ -37,7 +40,7 @@ func (b *filters) meant(c query.Compare, f *schema.Field) (query.Filter, error) 
 			}
 			operators = append(operators, value.Member{Name: op, Value: m.Value})
 		}
-		if operators == nil {
+		if n := len(operators); n == 0 || n > mostMeant {
 			return nil, nil
 		}
 		taken, _ := unknown.Meant(value.OfObject(operators), c.At)

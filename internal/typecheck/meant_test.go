@@ -41,6 +41,7 @@ func TestMeant(t *testing.T) {
 		{`{"n": {"between": [1, 5]}}`, `{"$and":[{"n":{"$gte":1}},{"n":{"$lte":5}}]} /n: {"between":[1,5]} was taken as {"$gte":1,"$lte":5}`, `never`},
 		{`{"t": {"is null": true}}`, `{"t":{"$eq":null}} /t: {"is null":true} was taken as {"$eq":null}`, `never`},
 		{`{"t": {"gt": "a", "unit": "b"}}`, `never /t: t is of type string, which is never like a object: this comparison matches nothing`, `never`},
+		{`{"n": {"gt": 5, ">": 5, "after": 5, "<": 9, "lt": 9}}`, `never /n: n is of type integer, which is never like a object: this comparison matches nothing`, `never`},
 		{`{"j": {"gt": 5}}`, `{"j":{"$eq":{"gt":5}}}`, `{"j":{"$eq":{"gt":5}}}`},
 		{`{"n": "5"}`, `{"n":{"$eq":5}} /n: "5" was taken as 5: n is of type integer`, `never`},
 		{`{"d": {"$in": ["2.5", "x", 1]}}`, `{"d":{"$in":[2.5,1]}} /d/$in: "2.5" was taken as 2.5: d is of type double /d/$in: d is of type double, which is never like a string: this comparison matches nothing`, `{"d":{"$in":[1]}}`},
