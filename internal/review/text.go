@@ -131,11 +131,13 @@ func Heading(s change.State) string {
 	return "Change " + string(s)
 }
 
-// next says who must approve before it takes effect, or how it ended.
+// next says who must approve before it takes effect, that nobody can, or how it ended.
 func (s *Sheet) next() string {
 	switch {
 	case s.State != change.Pending:
 		return Sentence(s.Outcome)
+	case s.Moved():
+		return fmt.Sprintf("Nobody can approve this change as it is. It expires at %s.", s.expires())
 	case s.Need-s.Approvals > 1:
 		return fmt.Sprintf("%d humans must approve this change before it takes effect. It expires at %s.", s.Need-s.Approvals, s.expires())
 	case s.Approvals > 0:

@@ -47,6 +47,8 @@ func present(t *testing.T, open func(*testing.T, func(*bailiwick.Options, *chang
 			}
 			if text := review.Text(s); strings.Contains(text, "has moved since") != (moved == review.Changed) || strings.Contains(text, "is gone, or hidden") != (moved == review.Gone) {
 				t.Errorf("%s reads %s", who, text)
+			} else if strings.Contains(text, "must approve") != (moved == "") || strings.Contains(text, "Nobody can approve") != (moved != "") {
+				t.Errorf("%s is told of approval: %s", who, text)
 			}
 		}
 	}

@@ -134,7 +134,7 @@ func (r *Toolset) answer(s *review.Sheet) tool.Result {
 // pending returns the tool to go on with while a change waits for people, and what to say before the link.
 func pending(s *review.Sheet) (next, advice string) {
 	if s.Moved() {
-		return replyTool, "\nIt can't be approved as it is: read the record again, and propose another version (" + replyTool + "), or cancel it."
+		return replyTool, "\nRead the record again, and propose another version (" + replyTool + "), or cancel it."
 	}
 	return waitTool, ""
 }
