@@ -251,12 +251,12 @@ func (m *maker) unnoticed(w world, d *drawn) (world, int) {
 			w, done = other, done+1
 		}
 	}
-	for name, rows := range w { // physical order must not matter
-		rows = slices.Clone(rows)
-		m.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-		w[name] = rows
+	out := world{}
+	for name, rows := range w {
+		out[name] = slices.Clone(rows)
 	}
-	return w, done
+	m.shuffle(out)
+	return out, done
 }
 
 func TestNonInterferencePoliciesSQLite(t *testing.T) {

@@ -378,9 +378,9 @@ func (m *maker) visible() world {
 // whole adds what the principal may not see: rows, columns and classes.
 func (m *maker) whole(visible world) world {
 	w := world{}
-	for t, rows := range visible {
-		for _, r := range rows {
-			w[t] = append(w[t], m.conceal(t, r))
+	for _, t := range tables {
+		for _, r := range visible[t.name] {
+			w[t.name] = append(w[t.name], m.conceal(t.name, r))
 		}
 	}
 	for _, t := range []string{"orgs", "users", "issues", "shifts", "events", "readings", "comments"} {
@@ -396,10 +396,16 @@ func (m *maker) whole(visible world) world {
 		w["vaults"] = append(w["vaults"], record{"id": n + 1, "code": m.text()})
 		w["isues"] = append(w["isues"], record{"id": n + 1, "title": m.text()})
 	}
-	for _, rows := range w { // physical order must not matter
+	m.shuffle(w)
+	return w
+}
+
+// shuffle draws another physical order, which must not matter.
+func (m *maker) shuffle(w world) {
+	for _, t := range tables { // in a fixed order, so that a seed makes the same world each time
+		rows := w[t.name]
 		m.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	}
-	return w
 }
 
 // elsewhere returns an issue that the principal may not see, or none.
