@@ -46,7 +46,7 @@ func drawWorld(t *rapid.T) world {
 		}
 		w.schemas[name] = fields
 	}
-	for i := range rapid.IntRange(1, 8).Draw(t, "operations") {
+	for i := range rapid.IntRange(1, 24).Draw(t, "operations") {
 		pick := append([]string{""}, names...)
 		w.operations[fmt.Sprintf("%s%d", rapid.SampledFrom(words).Draw(t, "id"), i)] = operation{rapid.SampledFrom(words).Draw(t, "tag"), someWords(t, "summary"),
 			rapid.SampledFrom(pick).Draw(t, "body"), rapid.SampledFrom(pick).Draw(t, "answer")}

@@ -132,7 +132,8 @@ func summary(op *spec.Operation) string {
 	return text
 }
 
-// Found returns a search result as text: one line for each operation, then the services to look in.
+// Found returns a search result as text: one line for each operation, then further ones by their ids alone, and the services to look in
+// if nothing matches well.
 func Found(v *visible.View, r search.Result) string {
 	p := &printer{v: v}
 	switch {
@@ -149,7 +150,9 @@ func Found(v *visible.View, r search.Result) string {
 		p.line(0, Line(v, op)+needs(v, op))
 	}
 	if r.Weak {
-		p.elsewhere(r.Services)
+		p.elsewhere(r)
+	} else {
+		p.also(r.Also)
 	}
 	return p.b.String()
 }
@@ -190,27 +193,6 @@ func (p *printer) services(all []search.Service) {
 		}
 		p.line(0, fmt.Sprintf("%s (%d)%s", name(s.Name), s.Operations, text))
 	}
-}
-
-// maxElsewhere and maxNames are the maximum numbers of services that a search without a good match lists in full, and by name.
-const maxElsewhere, maxNames = 12, 60
-
-// elsewhere lists the services in which to look after a search without a good match: many are only named, in one line.
-func (p *printer) elsewhere(all []search.Service) {
-	if len(all) <= maxElsewhere {
-		p.line(0, "Services:")
-		p.services(all)
-		return
-	}
-	names := make([]string, 0, maxNames)
-	for _, s := range all[:min(len(all), maxNames)] {
-		names = append(names, fmt.Sprintf("%s (%d)", name(s.Name), s.Operations))
-	}
-	more := ""
-	if n := len(all) - len(names); n > 0 {
-		more = fmt.Sprintf(" … and %d more", n)
-	}
-	p.line(0, "Services: "+strings.Join(names, ", ")+more)
 }
 
 // Schema returns the description of the schema with that full or short name: the fields of a message, or the values of

@@ -25,6 +25,9 @@ const (
 	MaxLimit     = 50
 )
 
+// maxAlso is the maximum number of further operations that a Result names.
+const maxAlso = 60
+
 // maxWords is the maximum number of terms used of a query.
 const maxWords = 24
 
@@ -37,6 +40,7 @@ type Result struct {
 	Weak       bool              // no operation matches well: see Services instead
 	Match      float64           // how much of the query's words the first operation has, from 0 to 1: to compare with other APIs
 	Services   []Service         // set if Weak
+	Also       []*spec.Operation // what follows Operations, best first: to be named only; nil without a Text
 }
 
 // Search finds operations. It returns problem.NotFound with near names for an unknown service.
@@ -72,10 +76,19 @@ func (ix *Index) Search(q Query) (Result, error) {
 		r.Services = ix.services
 	}
 	r.Total, r.Offset = len(found), min(q.Offset, len(found))
-	for _, i := range found[r.Offset:min(r.Offset+q.Limit, len(found))] {
-		r.Operations = append(r.Operations, ix.entries[i].op)
+	end := min(r.Offset+q.Limit, len(found))
+	r.Operations = ix.operations(found[r.Offset:end])
+	if len(asked.terms) > 0 {
+		r.Also = ix.operations(found[end:min(end+maxAlso, len(found))])
 	}
 	return r, nil
+}
+
+func (ix *Index) operations(entries []int32) (out []*spec.Operation) {
+	for _, i := range entries {
+		out = append(out, ix.entries[i].op)
+	}
+	return out
 }
 
 // asked is a parsed query.

@@ -218,6 +218,9 @@ func across(all []*calls.Reach, in value.Value) (finding, error) {
 			worse = append(worse, h.reach.Name)
 			continue
 		}
+		if i > 0 {
+			h.result.Also = nil // what is further down is told of the best API alone
+		}
 		fmt.Fprintf(&out, "source %s\n%s", h.reach.Name, describe.Found(h.reach.View, h.result))
 	}
 	if len(worse) > 0 {

@@ -1,0 +1,113 @@
+package describe
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/search"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+)
+
+// maxAlso and maxAlsoWeak are the sizes, in bytes of ids, of the further operations that a search names: more where nothing matches
+// well, since the right one is often among them then.
+const maxAlso, maxAlsoWeak = 400, 900
+
+// also names further operations by their ids alone, in one line.
+func (p *printer) also(all []*spec.Operation) {
+	if ids := idsOf(all[:fitting(all, maxAlso)]); len(ids) > 0 {
+		p.line(0, "Also: "+joined(ids))
+	}
+}
+
+// The maximum numbers of services that a search without a good match lists: in full, if it found nothing at all; by name; and by name
+// beside further operations.
+const maxElsewhere, maxNames, maxOthers = 12, 60, 24
+
+// elsewhere says where else to look after a search without a good match: further operations by their services, the service of the best
+// one first, and then the other services.
+func (p *printer) elsewhere(r search.Result) {
+	if len(r.Operations) == 0 && len(r.Services) <= maxElsewhere {
+		p.line(0, "Services:")
+		p.services(r.Services)
+		return
+	}
+	ids := map[string][]string{}
+	var order []string
+	for _, op := range r.Also[:fitting(r.Also, maxAlsoWeak)] {
+		in := cmp.Or(r.Service, op.Groups()[0])
+		if ids[in] == nil {
+			order = append(order, in)
+		}
+		ids[in] = append(ids[in], name(op.ID))
+	}
+	if len(order) > 0 {
+		p.line(0, "Also, by service:")
+	}
+	sizes := map[string]int{}
+	var others []string
+	for _, s := range r.Services {
+		sizes[s.Name] = s.Operations
+		if ids[s.Name] == nil {
+			others = append(others, fmt.Sprintf("%s (%d)", name(s.Name), s.Operations))
+		}
+	}
+	for _, in := range order {
+		p.line(0, fmt.Sprintf("%s (%d): %s", name(in), sizes[in], joined(ids[in])))
+	}
+	if len(others) == 0 {
+		return
+	}
+	title, most, more := "Services: ", maxNames, ""
+	if len(order) > 0 {
+		title, most = "Other services: ", maxOthers
+	}
+	if n := len(others) - most; n > 0 {
+		others, more = others[:most], fmt.Sprintf(" … and %d more", n)
+	}
+	p.line(0, title+strings.Join(others, ", ")+more)
+}
+
+// fitting returns how many of the operations have ids of at most size bytes together.
+func fitting(all []*spec.Operation, size int) int {
+	for i, op := range all {
+		if size -= len(spec.ShortName(op.ID)) + len(", "); size < 0 {
+			return i
+		}
+	}
+	return len(all)
+}
+
+func idsOf(all []*spec.Operation) (out []string) {
+	for _, op := range all {
+		out = append(out, name(op.ID))
+	}
+	return out
+}
+
+// joined lists ids in their order. Those that are alike up to a last dot or slash are written together, at the place of the first:
+// issues/{list, get}. Ids that have the signs of such a list in them stand alone.
+func joined(ids []string) string {
+	parts := func(id string) (start, end string) {
+		if at := strings.LastIndexAny(id, "./") + 1; at < len(id) && !strings.ContainsAny(id, "{}, \"") {
+			return id[:at], id[at:]
+		}
+		return "", id
+	}
+	ends := map[string][]string{}
+	for _, id := range ids {
+		start, end := parts(id)
+		ends[start] = append(ends[start], end)
+	}
+	var out []string
+	for _, id := range ids {
+		switch start, _ := parts(id); {
+		case start == "" || len(ends[start]) == 1:
+			out = append(out, id)
+		case ends[start] != nil:
+			out = append(out, start+"{"+strings.Join(ends[start], ", ")+"}")
+			ends[start] = nil
+		}
+	}
+	return strings.Join(out, ", ")
+}
