@@ -245,6 +245,7 @@ func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, flags *a
 	defer r.watch(ctx, new(configwatch.Watcher))()
 	defer p.Apply(ctx, log)()
 	defer p.Tell(ctx, s, log)()
+	garbage.Loaded()
 	return s.ServeStdio(ctx, principal)
 }
 

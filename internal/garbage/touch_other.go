@@ -3,3 +3,5 @@
 package garbage
 
 func untouched([]byte) {}
+
+func unmap() {}
