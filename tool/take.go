@@ -15,6 +15,13 @@ import (
 func (t *checked) take(c *bailiwick.Call, args value.Value) (value.Value, error) {
 	args, notes := t.input.Take(args, t.Annotations.ReadOnly)
 	c.Note(notes...)
+	if t.Meant != nil {
+		meant, err := t.Meant(c, args)
+		if err != nil {
+			return args, err
+		}
+		args = meant
+	}
 	members := args.Members()
 	for i, m := range members {
 		if m.Name != "where" && m.Name != "pipeline" {

@@ -72,6 +72,10 @@ type Tool struct {
 	Timeout     time.Duration // timeout of a call; 0 means 30 s
 	Handle      Handler
 
+	// Meant rewrites arguments of another form into that of Input, where they can mean nothing else, or refuses them,
+	// before they are checked. Nil changes nothing.
+	Meant func(call *bailiwick.Call, args value.Value) (value.Value, error)
+
 	// Offered reports whether the tool is offered to the principal, besides scopes, gates and lists. To other
 	// principals it does not exist. Nil offers it to all.
 	Offered func(who identity.Principal) bool

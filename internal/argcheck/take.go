@@ -128,7 +128,17 @@ func words(name string) []string {
 	case "statement":
 		return []string{"sql"}
 	case "id", "objectId", "record_id":
-		return []string{"object_id", "change_id"}
+		return []string{"object_id", "change_id", "operationId"}
+	case "operation_id", "operationID", "operation_name":
+		return []string{"operationId"}
+	case "path_params", "pathParams", "path_parameters", "pathParameters":
+		return []string{"path"}
+	case "query_params", "queryParams", "query_parameters", "queryParameters":
+		return []string{"query"}
+	case "data", "json", "payload", "request_body", "requestBody":
+		return []string{"body"}
+	case "q", "text", "search", "keywords", "task":
+		return []string{"query"}
 	case "object_ids", "objectIds", "record_ids":
 		return []string{"ids"}
 	case "fields", "columns", "select", "projection":
@@ -155,7 +165,9 @@ func words(name string) []string {
 		return []string{"timezone"}
 	case "action", "method":
 		return []string{"op", "method_name"}
-	case "type", "operation":
+	case "operation":
+		return []string{"operationId", "op"}
+	case "type":
 		return []string{"op"}
 	case "args", "params", "parameters":
 		return []string{"arguments"}

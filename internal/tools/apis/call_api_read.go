@@ -12,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/tools/files"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/flat"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -32,7 +33,10 @@ func (r *Toolset) callAPIRead() tool.Tool {
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true, OpenWorld: true},
 		Category:    tool.API,
 		Timeout:     60 * time.Second,
-		Offered:     r.offers(func(reach *calls.Reach) bool { return reach.Reads }),
+		Meant: func(c *bailiwick.Call, in value.Value) (value.Value, error) {
+			return flat.Placed(c, in, "fields", "pages")
+		},
+		Offered: r.offers(func(reach *calls.Reach) bool { return reach.Reads }),
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			reach, err := named(c, word(in, "source"), word(in, "operationId"))
 			if err != nil {

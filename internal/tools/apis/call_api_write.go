@@ -7,6 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/flat"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -27,6 +28,7 @@ func (r *Toolset) callAPIWrite() tool.Tool {
 		Writes:      policy.WriteAction, Scope: identity.Write, Proposes: true,
 		Category: tool.API,
 		Timeout:  60 * time.Second,
+		Meant:    func(c *bailiwick.Call, in value.Value) (value.Value, error) { return flat.Placed(c, in, "reason") },
 		Offered:  r.offers(func(reach *calls.Reach) bool { return reach.Writes }),
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			reach, err := named(c, word(in, "source"), word(in, "operationId"))

@@ -10,6 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/tools/flat"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
@@ -28,6 +29,7 @@ func (r *Toolset) proposeChanges() tool.Tool {
 		// Its writes are of several kinds; policy checks the gate of each.
 		Output: read(output), Annotations: proposes(), Writes: policy.WriteAction, Scope: identity.Write, Proposes: true, Category: tool.Mutation, Timeout: proposeTimeout,
 		Offered: func(p identity.Principal) bool { return r.raw(p) || r.calls(p) || len(r.acts(p)) > 0 },
+		Meant:   gathered,
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			req := write.Request{Tool: proposeTool, Input: in, Reason: word(in, "reason"), Origin: write.Origin{Says: word(in, "summary")}}
 			list, _ := in.Get("writes")
@@ -38,6 +40,55 @@ func (r *Toolset) proposeChanges() tool.Tool {
 			return r.several(ctx, c, req, list.List())
 		},
 	}
+}
+
+// gathered returns the arguments of propose_changes with each write that is written as the arguments of call_api_write, which have no other
+// meaning there, as a call: {"operationId": …, "body": …} as {"op": "call", "call": {…}}.
+func gathered(c *bailiwick.Call, in value.Value) (value.Value, error) {
+	members := slices.Clone(in.Members())
+	for i, m := range members {
+		if m.Name != "writes" || m.Value.Kind() != value.Array {
+			continue
+		}
+		writes := slices.Clone(m.Value.List())
+		for at, item := range writes {
+			asked, has := item.Get("call")
+			if !has {
+				asked = flattened(item)
+			}
+			if _, named := asked.Get("operationId"); !named || has && len(item.Members()) > 2 {
+				continue
+			}
+			call, err := flat.Placed(c, asked)
+			if err != nil {
+				return in, problem.Of(err).Moved(func(pointer string) string { return fmt.Sprintf("/writes/%d%s", at, pointer) })
+			}
+			writes[at] = value.OfObject([]value.Member{{Name: "op", Value: value.OfString(string(write.OpCall))}, {Name: "call", Value: call}})
+		}
+		members[i].Value = value.OfArray(writes)
+	}
+	return value.OfObject(members), nil
+}
+
+// flattened returns what a write without call has beside op, as arguments of a call; null for one of a record or an action.
+func flattened(item value.Value) value.Value {
+	var out []value.Member
+	for _, m := range item.Members() {
+		switch m.Name {
+		case "op":
+			continue
+		case "class_name", "method_name":
+			return value.Value{}
+		case "object_id":
+			m.Name = "id" // as which it was given
+		case "data":
+			if _, given := item.Get("body"); !given {
+				m.Name = "body"
+			}
+		}
+		out = append(out, m)
+	}
+	return value.OfObject(out)
 }
 
 // raw reports whether p may propose writes of records.
@@ -180,7 +231,7 @@ func called(c *bailiwick.Call, item value.Value, at string) (write.Write, error)
 	if asked.Kind() != value.Object || word(asked, "operationId") == "" {
 		return nil, invalid(at, "call is an object with operationId, and what call_api_write takes beside it")
 	}
-	if err := parts(asked, []string{"operationId", "source", "path", "query", "headers", "body", "content_type"}, at); err != nil {
+	if err := parts(asked, flat.Names(), at); err != nil {
 		return nil, err
 	}
 	var request []value.Member
