@@ -87,10 +87,10 @@ type Gateway struct {
 	cursors *cursor.Sealer
 	masks   mask.Key
 	force   atomic.Pointer[force]
-	changes sync.Mutex            // held while what is in force is replaced
-	turn    atomic.Uint64         // odd while what is in force, and what goes with it, is replaced
-	holder  string                // the unique name of this gateway as a lease holder
-	slots   map[string]*fair.Gate // by source: shares a source's connections fairly between callers
+	changes sync.Mutex                 // held while what is in force is replaced
+	turn    atomic.Uint64              // odd while what is in force, and what goes with it, is replaced
+	holder  string                     // the unique name of this gateway as a lease holder
+	slots   map[string]*fair.Semaphore // by source: shares a source's connections fairly between callers
 
 	subscribers subscribers.List[Event]
 }
@@ -121,7 +121,7 @@ func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	g := &Gateway{options: o, limits: limit.New(o.Limits), memory: limit.NewMemory(o.Memory), cursors: cursors, masks: mask.NewKey(o.Secret), holder: rand.Text(), slots: map[string]*fair.Gate{}}
+	g := &Gateway{options: o, limits: limit.New(o.Limits), memory: limit.NewMemory(o.Memory), cursors: cursors, masks: mask.NewKey(o.Secret), holder: rand.Text(), slots: map[string]*fair.Semaphore{}}
 	for name, s := range o.Sources {
 		if p, ok := s.(source.Pooled); ok {
 			g.slots[name] = fair.Reserving(p.Pool().Most)

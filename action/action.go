@@ -34,8 +34,8 @@ const (
 	Cloud  Kind = "cloud"
 )
 
-// Dos returns all kinds.
-func Dos() []Kind { return []Kind{Create, Update, Delete, SQL, HTTP, Go, Cloud} }
+// Kinds returns all kinds.
+func Kinds() []Kind { return []Kind{Create, Update, Delete, SQL, HTTP, Go, Cloud} }
 
 // A Declaration is an action as its owner declares it. A template is a value in which {"$cel": text} is replaced by
 // the value of a CEL expression over input, record, the lookups, now and principal.

@@ -118,7 +118,7 @@ func (b *builder) build() {
 	if b.Class, b.fields = b.opened(b.Declaration.On, nil); b.Class == nil {
 		return
 	}
-	if !slices.Contains(Dos(), b.Do) {
+	if !slices.Contains(Kinds(), b.Do) {
 		b.wrong([]string{"do"}, "must be create, update, delete, sql, http, go or cloud")
 		return
 	}

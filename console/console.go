@@ -89,7 +89,7 @@ type Console struct {
 	now     func() time.Time
 	pages   map[string]*template.Template
 	assets  map[string]assets.Asset
-	streams *fair.Gate
+	streams *fair.Semaphore
 	closing context.Context // ends when live pages must end
 	close   context.CancelFunc
 }

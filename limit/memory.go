@@ -24,7 +24,7 @@ const memoryWait = 5 * time.Second
 
 // A Memory limits the memory that the answers under construction in one process may take together, and shares it
 // fairly: no tenant has more than three quarters of it, and no owner all that its tenant may have. It is safe for use by several goroutines.
-type Memory struct{ answers *fair.Gate }
+type Memory struct{ answers *fair.Semaphore }
 
 // NewMemory returns a Memory of most bytes; 0 means DefaultMemory.
 func NewMemory(most int64) *Memory {

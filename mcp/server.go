@@ -107,8 +107,8 @@ type Server struct {
 	sdk      *sdk.Server
 	modern   http.Handler // MCP 2026-07-28 and later: stateless
 	legacy   http.Handler // earlier versions: sessions
-	calls    *fair.Gate
-	streams  *fair.Gate
+	calls    *fair.Semaphore
+	streams  *fair.Semaphore
 	sessions *gate.Sessions
 	inflight *gate.Inflight
 	states   *sealed.Sealer

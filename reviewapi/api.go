@@ -63,7 +63,7 @@ type Options struct {
 // An API serves /api/changes and the paths below it.
 type API struct {
 	options        Options
-	calls, streams *fair.Gate
+	calls, streams *fair.Semaphore
 }
 
 // New returns an API with options o.

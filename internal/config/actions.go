@@ -68,7 +68,7 @@ func (c *Config) actionKeys(d *action.Declaration) []yamlconf.Key {
 		{Name: "title", Doc: "For people", Shape: yamlconf.Words(&d.Title)},
 		{Name: "description", Doc: "For agents: what it does and when to use it", Shape: yamlconf.Words(&d.Description)},
 		{Name: "do", Doc: "create, update or delete a record; sql runs a statement, http an operation of an API, go a function of the embedding program, cloud a cloud function of Parse Server", Must: true,
-			Shape: yamlconf.OneOf(&d.Do, action.Dos()...)},
+			Shape: yamlconf.OneOf(&d.Do, action.Kinds()...)},
 		{Name: "input", Doc: "The arguments: a JSON Schema of an object", Shape: yamlconf.Data(&d.Input)},
 		{Name: "record", Doc: "The id of the record that it is about: {$cel: input.issueId}. Without it callers say object_id", Shape: yamlconf.Any(&d.Record)},
 		{Name: "set", Doc: "The value of each field: plain, or {$cel: input.title} over input, record, now, principal and what was looked up. What asks for an argument that isn't given is left out", Shape: yamlconf.Data(&d.Set)},

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// ErrBusy means that a gate and its queue are full.
+// ErrBusy means that a semaphore and its queue are full.
 var ErrBusy = errors.New("too many requests at a time")
 
-// Bounds are the limits of a Gate.
+// Bounds are the limits of a Semaphore.
 type Bounds struct {
 	Slots    int           // total number
 	Tenant   int           // maximum for one tenant; 0 means three quarters of Slots
@@ -36,10 +36,10 @@ const shares = 3
 // A share counts the slots that one tenant, owner or credential holds or waits for.
 type share struct{ held, waiting int }
 
-// A Gate gives out slots. A free slot goes to the waiting request of the tenant that holds fewest, then of the owner,
+// A Semaphore gives out slots. A free slot goes to the waiting request of the tenant that holds fewest, then of the owner,
 // then of the credential; none of them can hold all slots. If the queue is full, the newest request of those that
-// have most waiting is refused. A Gate is safe for concurrent use.
-type Gate struct {
+// have most waiting is refused. A Semaphore is safe for concurrent use.
+type Semaphore struct {
 	bounds Bounds
 	most   [shares]int
 
@@ -63,10 +63,10 @@ type turn struct {
 	done   chan error // receives once if the request waits: nil for a slot, or an error; nil if it doesn't
 }
 
-// New returns a gate with bounds b.
-func New(b Bounds) *Gate {
+// New returns a semaphore with bounds b.
+func New(b Bounds) *Semaphore {
 	part := func(said, quarters int) int { return max(min(cmp.Or(said, b.Slots*quarters/4), b.Slots), 1) }
-	g := &Gate{bounds: b, parts: map[key]*share{}}
+	g := &Semaphore{bounds: b, parts: map[key]*share{}}
 	g.most[0] = part(b.Tenant, 3)
 	g.most[1] = min(part(b.Owner, 2), g.most[0])
 	g.most[2] = min(part(b.Each, 1), g.most[1])
@@ -75,7 +75,7 @@ func New(b Bounds) *Gate {
 
 // Enter waits for a slot. If it returns no error, the caller must call leave once. Errors are ErrBusy and those of
 // ctx.
-func (g *Gate) Enter(ctx context.Context, who Who) (leave func(), err error) {
+func (g *Semaphore) Enter(ctx context.Context, who Who) (leave func(), err error) {
 	g.mu.Lock()
 	t := g.turn(who)
 	leave = func() { g.leave(t) }
@@ -105,9 +105,9 @@ func (g *Gate) Enter(ctx context.Context, who Who) (leave func(), err error) {
 	return leave, nil
 }
 
-// Reserving returns a gate of slots connections, or nil if slots is 0. Requests wait without limit. However many slow calls a
+// Reserving returns a semaphore of slots connections, or nil if slots is 0. Requests wait without limit. However many slow calls a
 // credential makes, other owners find a connection, of the same tenant and of others.
-func Reserving(slots int) *Gate {
+func Reserving(slots int) *Semaphore {
 	if slots <= 0 {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (b Bounds) Wide() Bounds {
 
 // InTurn returns seq, which acquires a slot of g for who when it begins, and releases it at its end. If there is no
 // slot, it yields failed of the error. With a nil g it is seq.
-func InTurn[K, V any](ctx context.Context, g *Gate, who Who, seq iter.Seq2[K, V], failed func(error) (K, V)) iter.Seq2[K, V] {
+func InTurn[K, V any](ctx context.Context, g *Semaphore, who Who, seq iter.Seq2[K, V], failed func(error) (K, V)) iter.Seq2[K, V] {
 	if g == nil {
 		return seq
 	}
@@ -141,7 +141,7 @@ func InTurn[K, V any](ctx context.Context, g *Gate, who Who, seq iter.Seq2[K, V]
 }
 
 // turn returns a request of who with its shares. g.mu is held.
-func (g *Gate) turn(who Who) *turn {
+func (g *Semaphore) turn(who Who) *turn {
 	t := &turn{}
 	owner := cmp.Or(who.Owner, who.Credential)
 	t.keys = [shares]key{{name: who.Tenant}, {level: 1, within: who.Tenant, name: owner}, {level: 2, name: who.Credential}}
@@ -158,7 +158,7 @@ func (g *Gate) turn(who Who) *turn {
 }
 
 // may reports whether t may hold another slot. g.mu is held.
-func (g *Gate) may(t *turn) bool {
+func (g *Semaphore) may(t *turn) bool {
 	for i, s := range t.shares {
 		if s.held >= g.most[i] {
 			return false
@@ -168,7 +168,7 @@ func (g *Gate) may(t *turn) bool {
 }
 
 // take gives t a slot. g.mu is held.
-func (g *Gate) take(t *turn) {
+func (g *Semaphore) take(t *turn) {
 	g.held++
 	for _, s := range t.shares {
 		s.held++
@@ -176,7 +176,7 @@ func (g *Gate) take(t *turn) {
 }
 
 // wait adds t to the queue, replacing another request if it is full, and reports whether it did. g.mu is held.
-func (g *Gate) wait(t *turn) bool {
+func (g *Semaphore) wait(t *turn) bool {
 	if g.bounds.Queue <= 0 {
 		return false
 	}
@@ -214,7 +214,7 @@ func compare(a, b *turn, of func(*share) int) int {
 }
 
 // unqueue removes t from the queue, and reports whether it was queued. g.mu is held.
-func (g *Gate) unqueue(t *turn) bool {
+func (g *Semaphore) unqueue(t *turn) bool {
 	i := slices.Index(g.queue, t)
 	if i < 0 {
 		return false
@@ -227,7 +227,7 @@ func (g *Gate) unqueue(t *turn) bool {
 }
 
 // give ends the waiting of t with err. If it has already ended, it returns the earlier result.
-func (g *Gate) give(t *turn, err error) error {
+func (g *Semaphore) give(t *turn, err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.unqueue(t) {
@@ -238,7 +238,7 @@ func (g *Gate) give(t *turn, err error) error {
 }
 
 // leave releases the slot of t and passes it to the next request.
-func (g *Gate) leave(t *turn) {
+func (g *Semaphore) leave(t *turn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.held--
@@ -260,7 +260,7 @@ func (g *Gate) leave(t *turn) {
 }
 
 // forget removes the shares of t that hold and wait for nothing. g.mu is held.
-func (g *Gate) forget(t *turn) {
+func (g *Semaphore) forget(t *turn) {
 	for i, s := range t.shares {
 		if *s == (share{}) {
 			delete(g.parts, t.keys[i])
@@ -269,7 +269,7 @@ func (g *Gate) forget(t *turn) {
 }
 
 // Load returns how many slots are held and how many requests wait.
-func (g *Gate) Load() (in, waiting int) {
+func (g *Semaphore) Load() (in, waiting int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.held, len(g.queue)

@@ -18,7 +18,7 @@ func agent(n int) fair.Who {
 }
 
 // hold takes n slots, and returns the functions to release those it got at once.
-func hold(t *testing.T, g *fair.Gate, n int, who func(i int) fair.Who) (leave []func()) {
+func hold(t *testing.T, g *fair.Semaphore, n int, who func(i int) fair.Who) (leave []func()) {
 	t.Helper()
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()

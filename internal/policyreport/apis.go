@@ -54,7 +54,7 @@ func apis(p *policy.Policy, principal identity.Principal) []API {
 		}
 		a := API{API: name, Hidden: []string{}}
 		for _, op := range rules.Document.Operations {
-			if kind := all.Sight(principal, name, op.ID).Kind; kind != "" && kind != calls.IsExcluded && kind != calls.Forbidden {
+			if kind := all.Explain(principal, name, op.ID).Kind; kind != "" && kind != calls.IsExcluded && kind != calls.Forbidden {
 				a.Unseen++
 				continue
 			}
@@ -89,12 +89,12 @@ func (r *Regime) API(use string) (api, operation string, ok bool) {
 	if api != "" || !ok { // ".id" is the record of a call that names no API
 		operation = use
 	}
-	return "", operation, len(r.Classes(use)) == 0 && all.Sight(identity.Principal{}, "", operation).Operation != nil
+	return "", operation, len(r.Classes(use)) == 0 && all.Explain(identity.Principal{}, "", operation).Operation != nil
 }
 
 // OperationVerdict reports whether p may call an operation of an API; "" means the first API that has it.
 func (r *Regime) OperationVerdict(p identity.Principal, api, operation string) Verdict {
-	s := r.policy.APIs().Sight(p, api, operation)
+	s := r.policy.APIs().Explain(p, api, operation)
 	if s.Operation == nil {
 		return Verdict{Class: api, Reason: "unknown_operation", DeniedAt: AtCatalogue, Why: fmt.Sprintf("there is no operation %q", problem.Cut(operation))}
 	}
@@ -125,7 +125,7 @@ func (r *Regime) OperationVerdict(p identity.Principal, api, operation string) V
 // audit's: parameter_rule, reads or writes.
 func (r *Regime) CallVerdict(use, kind string) Verdict {
 	api, operation, _ := r.API(use)
-	s := r.policy.APIs().Sight(identity.Principal{}, api, operation)
+	s := r.policy.APIs().Explain(identity.Principal{}, api, operation)
 	if s.Operation == nil {
 		return Verdict{Class: use, Reason: kind, Allowed: true, Why: "there is no such operation any more"}
 	}

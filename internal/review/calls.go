@@ -11,7 +11,7 @@ import (
 
 // takes returns what e takes from the answers of earlier calls, as far as the viewer sees the names; others count as
 // hidden fields.
-func takes(e change.Effect, s Sight) (seen []change.Taken, hidden int) {
+func takes(e change.Effect, s Visibility) (seen []change.Taken, hidden int) {
 	for _, t := range e.Takes {
 		names := append(strings.Split(t.Path, "."), strings.Split(t.At, "/")[1:]...)
 		if s.Call == nil || slices.ContainsFunc(names, func(n string) bool { return !s.Call(n) }) {
@@ -45,13 +45,13 @@ func came(c *change.Change, i int) string {
 
 // answered returns the API's answer to a call as shown to the agent; Null if the viewer doesn't see all of it. Several
 // calls have a list of answers, of those that were carried out.
-func answered(c *change.Change, sight func(class string) Sight) value.Value {
+func answered(c *change.Change, visibility func(class string) Visibility) value.Value {
 	if c.Op != write.OpCall || c.Outcome.Receipt == nil || len(c.Outcome.Receipt.After) > len(c.Effects) {
 		return value.Value{}
 	}
 	var all []value.Value
 	for i, after := range c.Outcome.Receipt.After {
-		if s := sight(c.Effects[i].Class); s.Call == nil || s.hides(after) {
+		if s := visibility(c.Effects[i].Class); s.Call == nil || s.hides(after) {
 			after = value.Value{}
 		}
 		all = append(all, after)

@@ -41,7 +41,7 @@ func (d *differ) extent() extent {
 }
 
 // item returns the i-th effect as the viewer sees it.
-func (d *differ) item(i int, e change.Effect, s Sight) Item {
+func (d *differ) item(i int, e change.Effect, s Visibility) Item {
 	e.After = d.became(i, e)
 	item := Item{Op: string(e.Op), Class: s.Class, Moved: d.moved(i, e), Fields: []Field{}}
 	if s.Class == "" {

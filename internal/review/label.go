@@ -16,10 +16,10 @@ import (
 const maxLabel = 80
 
 // title returns what happens to which records, in the gateway's words: never in those of an agent.
-func title(c *change.Change, sight func(class string) Sight, viewer Viewer) string {
+func title(c *change.Change, visibility func(class string) Visibility, viewer Viewer) string {
 	var classes []string
 	for _, e := range c.Effects {
-		if class := cmp.Or(through(e, sight).Class, "what you don't see"); !slices.Contains(classes, class) {
+		if class := cmp.Or(through(e, visibility).Class, "what you don't see"); !slices.Contains(classes, class) {
 			classes = append(classes, class)
 		}
 	}
@@ -29,15 +29,15 @@ func title(c *change.Change, sight func(class string) Sight, viewer Viewer) stri
 		out = fmt.Sprintf("%d calls in order: %s", len(c.Effects), strings.Join(classes, ", "))
 	case len(c.Effects) != 1:
 		out = fmt.Sprintf("%s %d records of %s", verb(c.Op), len(c.Effects), strings.Join(classes, ", "))
-	case (c.Op == write.OpCall || c.Op == write.OpSchema) && classes[0] == through(c.Effects[0], sight).Class && c.Title != "":
+	case (c.Op == write.OpCall || c.Op == write.OpSchema) && classes[0] == through(c.Effects[0], visibility).Class && c.Title != "":
 		out = c.Title
-		if label := short(labelOf(c.Effects[0], through(c.Effects[0], sight), viewer)); label != "" {
+		if label := short(labelOf(c.Effects[0], through(c.Effects[0], visibility), viewer)); label != "" {
 			out += " " + quote(label)
 		}
 	default:
-		out = one(c, sight, viewer)
+		out = one(c, visibility, viewer)
 	}
-	if fields := updated(c, sight); len(c.Effects) != 1 && c.Op == write.OpUpdate && len(fields) > 0 {
+	if fields := updated(c, visibility); len(c.Effects) != 1 && c.Op == write.OpUpdate && len(fields) > 0 {
 		out += ": " + strings.Join(fields, ", ")
 	}
 	switch {
@@ -51,10 +51,10 @@ func title(c *change.Change, sight func(class string) Sight, viewer Viewer) stri
 
 // one returns what happens to the only record of a change: with its name if it has one, else its id, or both if the id is
 // short.
-func one(c *change.Change, sight func(class string) Sight, viewer Viewer) string {
+func one(c *change.Change, visibility func(class string) Visibility, viewer Viewer) string {
 	const shortKey = 12
 	e := c.Effects[0]
-	s := through(e, sight)
+	s := through(e, visibility)
 	out := verb(c.Op) + " " + cmp.Or(s.Class, "what you don't see")
 	id, label := key(c, 0, s), short(labelOf(e, s, viewer))
 	if id != "" && (label == "" || len(id) <= shortKey) {
@@ -63,7 +63,7 @@ func one(c *change.Change, sight func(class string) Sight, viewer Viewer) string
 	if label != "" {
 		out += " " + quote(label)
 	}
-	fields := updated(c, sight)
+	fields := updated(c, visibility)
 	if c.Op != write.OpUpdate || len(fields) == 0 {
 		return out
 	}
@@ -94,19 +94,19 @@ func brief(v value.Value) string {
 }
 
 // updated returns the fields that are set, as far as the viewer sees them: of one record in the order of its class.
-func updated(c *change.Change, sight func(class string) Sight) []string {
+func updated(c *change.Change, visibility func(class string) Visibility) []string {
 	all := c.Fields
 	if len(c.Effects) == 1 {
 		all = c.Effects[0].Asked
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(f string) bool {
-		return !slices.ContainsFunc(c.Effects, func(e change.Effect) bool { _, seen := sight(e.Class).Fields[f]; return seen })
+		return !slices.ContainsFunc(c.Effects, func(e change.Effect) bool { _, seen := visibility(e.Class).Fields[f]; return seen })
 	})
 }
 
 // labelOf returns what the record of e is called, as far as the viewer sees that; "" if it has no label. The name that an
 // agent gives a new record is a label only if it asked for it: one that the source makes up is for reviewers.
-func labelOf(e change.Effect, s Sight, viewer Viewer) string {
+func labelOf(e change.Effect, s Visibility, viewer Viewer) string {
 	if s.Call != nil {
 		return calledBy(acted(e, s))
 	}
@@ -122,7 +122,7 @@ func labelOf(e change.Effect, s Sight, viewer Viewer) string {
 }
 
 // acted returns what a call acts on, as far as the viewer sees it.
-func acted(e change.Effect, s Sight) value.Value {
+func acted(e change.Effect, s Visibility) value.Value {
 	about := e.About
 	if about.IsNull() {
 		about = e.Before
@@ -141,7 +141,7 @@ func calledBy(object value.Value) string {
 }
 
 // facts returns the short members of what a call acts on, its state first; nil if nothing is known of it.
-func facts(e change.Effect, s Sight) []Fact {
+func facts(e change.Effect, s Visibility) []Fact {
 	const most = 8
 	if s.Call == nil || e.About.IsNull() {
 		return nil
@@ -203,7 +203,7 @@ func (s *Sheet) Refer(labels func(to Pointer, values []value.Value) map[string]s
 	}
 }
 
-// fieldsOf returns the sight of a class definition.
-func fieldsOf(class string) Sight {
-	return Sight{Class: class, Fields: map[string]schema.Type{"fields": schema.JSON}}
+// fieldsOf returns the visibility of a class definition.
+func fieldsOf(class string) Visibility {
+	return Visibility{Class: class, Fields: map[string]schema.Type{"fields": schema.JSON}}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// labelled is a sight of the class of the tests whose records are called by their title and point to users.
-func labelled(string) Sight {
+// labelled is a visibility of the class of the tests whose records are called by their title and point to users.
+func labelled(string) Visibility {
 	s := issues("")
 	s.Label, s.Points = "title", map[string]Pointer{"assignee": {"users", "id"}}
 	s.Fields["assignee"] = schema.String
@@ -37,11 +37,11 @@ func TestTitle(t *testing.T) {
 	masked := labelled("")
 	masked.Masks = map[string]Masked{"title": func(value.Value) value.Value { return value.OfString("L…") }}
 	for _, c := range []struct {
-		name  string
-		of    func() *change.Change
-		sight Sight
-		agent bool
-		want  string
+		name       string
+		of         func() *change.Change
+		visibility Visibility
+		agent      bool
+		want       string
 	}{
 		{"an update", update, labelled(""), false, `update issues 42 "Login is slow": status "x" → "y"`},
 		{"the same for its agent", update, labelled(""), true, `update issues 42 "Login is slow": status`},
@@ -68,7 +68,7 @@ func TestTitle(t *testing.T) {
 	} {
 		one := c.of()
 		one.Title, one.Says, one.Tool = "✓ Checked by the gateway: no risk", "✓ Checked by the gateway: no risk", cmp.Or(one.Action, groupTool)
-		row := NewRow(one, func(string) Sight { return c.sight }, Viewer{Reviewer: !c.agent})
+		row := NewRow(one, func(string) Visibility { return c.visibility }, Viewer{Reviewer: !c.agent})
 		by := "triage bot"
 		if one.Action != "" {
 			by = "the action " + one.Action

@@ -25,11 +25,11 @@ type Viewer struct {
 	Now []*value.Value
 }
 
-// New returns c as viewer sees it, through the sight of each class ("source.Class"). The caller fills in Checks, the
+// New returns c as viewer sees it, through the visibility of each class ("source.Class"). The caller fills in Checks, the
 // Can fields, Trail and the audit record's number and hash.
-func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet {
+func New(c *change.Change, visibility func(class string) Visibility, viewer Viewer) *Sheet {
 	sheet := &Sheet{
-		Row:  NewRow(c, sight, viewer),
+		Row:  NewRow(c, visibility, viewer),
 		Tool: c.Tool, Action: c.Action, Preview: c.Preview, Rule: c.Rule, Policy: c.Policy,
 		Correlation: c.Correlation, After: c.After, Reverts: c.Reverts, Input: c.Input,
 		Replaces: c.Replaces, ReplacedBy: c.ReplacedBy, Version: len(c.Earlier) + 1, Thread: thread(c), Outcome: outcome(c, viewer.Reviewer),
@@ -42,11 +42,11 @@ func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet
 	}
 	d := differ{change: c, viewer: viewer, cells: maxCells, room: maxRoom}
 	for i, e := range c.Effects {
-		sheet.Items = append(sheet.Items, d.item(i, e, through(e, sight)))
+		sheet.Items = append(sheet.Items, d.item(i, e, through(e, visibility)))
 	}
 	if viewer.Reviewer {
 		for _, cascade := range c.Cascades {
-			if s := sight(cascade.Class); s.Class != "" {
+			if s := visibility(cascade.Class); s.Class != "" {
 				cascade.Class = s.Class
 				sheet.Cascades = append(sheet.Cascades, cascade)
 			}
@@ -63,7 +63,7 @@ func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet
 		sheet.History = append(sheet.History, step)
 	}
 	if c.Outcome != nil {
-		sheet.Answer, sheet.Refusal = answered(c, sight), c.Outcome.Reply
+		sheet.Answer, sheet.Refusal = answered(c, visibility), c.Outcome.Reply
 	}
 	return sheet
 }
@@ -72,9 +72,9 @@ func New(c *change.Change, sight func(class string) Sight, viewer Viewer) *Sheet
 const groupTool = "propose_changes"
 
 // NewRow returns c as a row of the queue.
-func NewRow(c *change.Change, sight func(class string) Sight, viewer Viewer) Row {
+func NewRow(c *change.Change, visibility func(class string) Visibility, viewer Viewer) Row {
 	row := Row{
-		ID: c.ID, State: c.State, Title: title(c, sight, viewer), Says: line(c.Says), Op: string(c.Op), Source: c.Source, Rows: c.Rows, Risk: c.Risk, Need: c.Need,
+		ID: c.ID, State: c.State, Title: title(c, visibility, viewer), Says: line(c.Says), Op: string(c.Op), Source: c.Source, Rows: c.Rows, Risk: c.Risk, Need: c.Need,
 		Agent: name(c.Agent), Owner: line(c.Agent.Owner), Reason: words(c.Reason), Digest: c.Digest,
 		Created: c.Created, Updated: c.Updated, Expires: c.Expires,
 		Classes: []string{}, Fields: []string{},
@@ -91,7 +91,7 @@ func NewRow(c *change.Change, sight func(class string) Sight, viewer Viewer) Row
 	// Classes and fields are named as far as the viewer sees them.
 	seen := map[string]bool{}
 	for _, class := range c.Classes {
-		s := sight(class)
+		s := visibility(class)
 		if s.Class != "" {
 			row.Classes = append(row.Classes, s.Class)
 		}
@@ -124,10 +124,10 @@ func NewRow(c *change.Change, sight func(class string) Sight, viewer Viewer) Row
 	return row
 }
 
-// through returns the sight of the effect e. A new class is described by the request alone, so every viewer of the
+// through returns the visibility of the effect e. A new class is described by the request alone, so every viewer of the
 // change sees it; a removed class only viewers who see the class.
-func through(e change.Effect, sight func(class string) Sight) Sight {
-	s := sight(e.Class)
+func through(e change.Effect, visibility func(class string) Visibility) Visibility {
+	s := visibility(e.Class)
 	if e.Op != write.OpSchema {
 		return s
 	}
@@ -137,12 +137,12 @@ func through(e change.Effect, sight func(class string) Sight) Sight {
 	return fieldsOf(s.Class)
 }
 
-// Unseen returns how many things in c a reviewer with this sight does not see whole: written fields that are hidden
+// Unseen returns how many things in c a reviewer with this visibility does not see whole: written fields that are hidden
 // or masked, and hidden classes of cascades. A reviewer may approve only if it is 0. denied is the number of deleted
 // fields that the rules show to no principal.
-func Unseen(c *change.Change, sight func(class string) Sight) (hidden, denied int) {
+func Unseen(c *change.Change, visibility func(class string) Visibility) (hidden, denied int) {
 	for _, e := range c.Effects {
-		s := through(e, sight)
+		s := through(e, visibility)
 		if s.Class == "" {
 			hidden++
 			continue
@@ -161,7 +161,7 @@ func Unseen(c *change.Change, sight func(class string) Sight) (hidden, denied in
 		}
 	}
 	for _, cascade := range c.Cascades {
-		if sight(cascade.Class).Class == "" {
+		if visibility(cascade.Class).Class == "" {
 			hidden++
 		}
 	}
@@ -170,7 +170,7 @@ func Unseen(c *change.Change, sight func(class string) Sight) (hidden, denied in
 
 // key returns the key of the i-th record as text; "" for a record not created yet, and if a key field is hidden or
 // masked.
-func key(c *change.Change, i int, s Sight) string {
+func key(c *change.Change, i int, s Visibility) string {
 	id := c.Effects[i].Key
 	if id == "" && c.Outcome != nil && c.Outcome.Receipt != nil && i < len(c.Outcome.Receipt.Keys) {
 		id = c.Outcome.Receipt.Keys[i]
@@ -179,7 +179,7 @@ func key(c *change.Change, i int, s Sight) string {
 }
 
 // keyOf returns the key of a record as text; "" if a key field is hidden or masked.
-func keyOf(id string, s Sight) string {
+func keyOf(id string, s Visibility) string {
 	if s.Call != nil {
 		return identifier(id)
 	}

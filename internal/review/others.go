@@ -7,7 +7,7 @@ import (
 )
 
 // Overlap lists those of others, which the viewer may know of, that write a record of c.
-func (s *Sheet) Overlap(c *change.Change, others []*change.Change, sight func(class string) Sight, viewer Viewer) {
+func (s *Sheet) Overlap(c *change.Change, others []*change.Change, visibility func(class string) Visibility, viewer Viewer) {
 	for _, other := range others {
 		if other.ID == c.ID || slices.ContainsFunc(s.Others, func(o Other) bool { return o.ID == other.ID }) {
 			continue
@@ -20,14 +20,14 @@ func (s *Sheet) Overlap(c *change.Change, others []*change.Change, sight func(cl
 				}
 				meets = true
 				for _, f := range e.Asked {
-					if _, seen := sight(e.Class).Fields[f]; seen && slices.Contains(o.Asked, f) && !slices.Contains(fields, f) {
+					if _, seen := visibility(e.Class).Fields[f]; seen && slices.Contains(o.Asked, f) && !slices.Contains(fields, f) {
 						fields = append(fields, f)
 					}
 				}
 			}
 		}
 		if meets {
-			row := NewRow(other, sight, viewer)
+			row := NewRow(other, visibility, viewer)
 			s.Others = append(s.Others, Other{ID: row.ID, Title: row.Title, Agent: row.Agent, State: row.State, Fields: fields})
 		}
 	}

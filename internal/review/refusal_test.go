@@ -12,7 +12,7 @@ func TestRefusal(t *testing.T) {
 	const why = "another record has the same code; nothing was written"
 	c := &change.Change{State: change.Failed, Outcome: &change.Outcome{Detail: why, Code: "conflict"},
 		History: []change.Step{{By: "bot", Comment: "hm"}, {Event: change.EventFailed, Comment: why}}}
-	none := func(string) Sight { return Sight{} }
+	none := func(string) Visibility { return Visibility{} }
 	for _, tt := range []struct {
 		viewer           Viewer
 		outcome, history string

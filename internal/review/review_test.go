@@ -26,9 +26,9 @@ func read(t testing.TB, text string) value.Value {
 	return v
 }
 
-// issues is a sight of the class used in the tests.
-func issues(string) Sight {
-	return Sight{Class: "issues", Key: []string{"id"}, Fields: map[string]schema.Type{"id": schema.Integer, "title": schema.String, "status": schema.String,
+// issues is a visibility of the class used in the tests.
+func issues(string) Visibility {
+	return Visibility{Class: "issues", Key: []string{"id"}, Fields: map[string]schema.Type{"id": schema.Integer, "title": schema.String, "status": schema.String,
 		"due": schema.Date, "custom": schema.JSON, "hours": schema.Decimal, "seal": schema.Bytes}}
 }
 
@@ -211,27 +211,27 @@ func TestSight(t *testing.T) {
 	keyless := issues("")
 	delete(keyless.Fields, "id")
 	for _, r := range []struct {
-		name   string
-		sight  Sight
-		want   string
-		unseen int
+		name       string
+		visibility Visibility
+		want       string
+		unseen     int
 	}{
 		{"all", issues(""), "update issues 42: title, status | issues | title,status | 42 | title string: text(secret) → text(secreter)|status string: null → text(x)|", 0},
 		{"a mask", masked, "update issues 42: title, status | issues | title,status | 42 | title string: masked(s•••) → masked(s•••)|status string: null → text(x)|", 1},
 		{"no key", keyless, "update issues: title, status | issues | title,status |  | title string: text(secret) → text(secreter)|status string: null → text(x)|", 0},
-		{"a field less", Sight{Class: "issues", Key: []string{"id"}, Fields: map[string]schema.Type{"id": schema.Integer, "status": schema.String}}, "update issues 42: status null → \"x\" | issues | status | 42 | status string: null → text(x)|hidden 1|", 1},
-		{"nothing", Sight{}, "update what you don't see |  |  |  | hidden 2|", 1},
+		{"a field less", Visibility{Class: "issues", Key: []string{"id"}, Fields: map[string]schema.Type{"id": schema.Integer, "status": schema.String}}, "update issues 42: status null → \"x\" | issues | status | 42 | status string: null → text(x)|hidden 1|", 1},
+		{"nothing", Visibility{}, "update what you don't see |  |  |  | hidden 2|", 1},
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			c := of(t, write.OpUpdate, `{"id":42,"title":"secret","status":null}`, `{"id":42,"title":"secreter","status":"x"}`, "title", "status")
 			c.Title = "update Fix secret"
-			sight := func(string) Sight { return r.sight }
-			s := New(c, sight, Viewer{Reviewer: true})
+			visibility := func(string) Visibility { return r.visibility }
+			s := New(c, visibility, Viewer{Reviewer: true})
 			got := fmt.Sprintf("%s | %s | %s | %s | %s", s.Title, strings.Join(s.Classes, ","), strings.Join(s.Row.Fields, ","), s.Items[0].Key, strings.ReplaceAll(lines(s.Items[0]), "\n", "|"))
 			if got != r.want {
 				t.Errorf("got  %s\nwant %s", got, r.want)
 			}
-			if n, _ := Unseen(c, sight); n != r.unseen {
+			if n, _ := Unseen(c, visibility); n != r.unseen {
 				t.Errorf("%d unseen, want %d", n, r.unseen)
 			}
 		})
@@ -281,16 +281,16 @@ func TestJSON(t *testing.T) {
 func TestHiddenValuesStayHidden(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fields := []string{"f0", "f1", "f2", "f3"}
-		sight := Sight{Class: "seen", Fields: map[string]schema.Type{}, Masks: map[string]Masked{}}
-		sight.Key = rapid.SliceOfNDistinct(rapid.SampledFrom(fields), 0, 2, func(s string) string { return s }).Draw(t, "key")
+		visibility := Visibility{Class: "seen", Fields: map[string]schema.Type{}, Masks: map[string]Masked{}}
+		visibility.Key = rapid.SliceOfNDistinct(rapid.SampledFrom(fields), 0, 2, func(s string) string { return s }).Draw(t, "key")
 		kind := map[string]string{}
 		for _, f := range fields {
 			kind[f] = rapid.SampledFrom([]string{"seen", "hidden", "masked"}).Draw(t, f)
 			if kind[f] != "hidden" {
-				sight.Fields[f] = schema.Any
+				visibility.Fields[f] = schema.Any
 			}
 			if kind[f] == "masked" {
-				sight.Masks[f] = func(v value.Value) value.Value { return value.OfString("•••") }
+				visibility.Masks[f] = func(v value.Value) value.Value { return value.OfString("•••") }
 			}
 		}
 		class := rapid.SampledFrom([]string{"seen", "HIDDENCLASS"}).Draw(t, "class")
@@ -317,7 +317,7 @@ func TestHiddenValuesStayHidden(t *testing.T) {
 		}
 		e := change.Effect{Op: rapid.SampledFrom([]write.Op{write.OpCreate, write.OpUpdate, write.OpDelete}).Draw(t, "op"), Class: class, Before: record("before"), After: record("after")}
 		e.Asked = rapid.SliceOfNDistinct(rapid.SampledFrom(fields), 0, 4, func(s string) string { return s }).Draw(t, "asked")
-		for _, f := range sight.Key {
+		for _, f := range visibility.Key {
 			e.Key += secret(f).String()
 		}
 		var data []value.Member
@@ -330,11 +330,11 @@ func TestHiddenValuesStayHidden(t *testing.T) {
 			Cascades: []change.Cascade{{Class: "HIDDENCLASS", Effect: "delete", Records: 3}},
 			Outcome:  &change.Outcome{Now: []change.Effect{{Before: record("now")}}},
 		}
-		see := func(class string) Sight {
+		see := func(class string) Visibility {
 			if class != "seen" {
-				return Sight{}
+				return Visibility{}
 			}
-			return sight
+			return visibility
 		}
 		for _, viewer := range []Viewer{{}, {Human: "rita", Reviewer: true}} {
 			sheet := New(c, see, viewer)

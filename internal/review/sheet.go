@@ -2,7 +2,7 @@
 // its own changes.
 //
 // The console, the command line, the JSON API and the tools all show the same Sheet, so that everyone decides about
-// the same content. The package evaluates no rules: its callers pass what the viewer may see (a Sight for each class)
+// the same content. The package evaluates no rules: its callers pass what the viewer may see (a Visibility for each class)
 // and what speaks against a decision (Checks). Fields that the viewer may not see are counted; neither their names
 // nor their values appear in a sheet.
 package review
@@ -17,8 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Sight is what a viewer may see of a class. The zero Sight shows nothing.
-type Sight struct {
+// A Visibility is what a viewer may see of a class. The zero Visibility shows nothing.
+type Visibility struct {
 	Class  string                 // as the viewer addresses it; "" if the viewer doesn't see it at all. Of a call: the operation
 	Key    []string               // the fields that identify a record (policy.View.Key); if empty, no key is shown
 	Fields map[string]schema.Type // the visible fields, by name; nil for none
@@ -37,7 +37,7 @@ type Sight struct {
 type Pointer struct{ Class, Key string }
 
 // field returns the type of a field with these values, and whether the viewer sees it.
-func (s Sight) field(name string, values ...value.Value) (schema.Type, bool) {
+func (s Visibility) field(name string, values ...value.Value) (schema.Type, bool) {
 	if s.Call == nil {
 		t, seen := s.Fields[name]
 		return t, seen
@@ -46,7 +46,7 @@ func (s Sight) field(name string, values ...value.Value) (schema.Type, bool) {
 }
 
 // without returns v without the hidden members.
-func (s Sight) without(v value.Value) value.Value {
+func (s Visibility) without(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Object:
 		var members []value.Member
@@ -67,7 +67,7 @@ func (s Sight) without(v value.Value) value.Value {
 }
 
 // hides reports whether a member in v is hidden.
-func (s Sight) hides(v value.Value) bool {
+func (s Visibility) hides(v value.Value) bool {
 	return slices.ContainsFunc(v.List(), s.hides) ||
 		slices.ContainsFunc(v.Members(), func(m value.Member) bool { return !s.Call(m.Name) || s.hides(m.Value) })
 }

@@ -94,14 +94,14 @@ const (
 )
 
 // Compare sets what c asks for otherwise than prev, the version before it.
-func (s *Sheet) Compare(c, prev *change.Change, sight func(class string) Sight, viewer Viewer) {
+func (s *Sheet) Compare(c, prev *change.Change, visibility func(class string) Visibility, viewer Viewer) {
 	d := differ{change: c, viewer: viewer, cells: maxCells, room: maxRoom}
 	left := map[string][]int{}
 	for i, e := range prev.Effects {
 		left[place(e)] = append(left[place(e)], i)
 	}
 	for i, e := range c.Effects {
-		seen := through(e, sight)
+		seen := through(e, visibility)
 		old := left[place(e)]
 		if len(old) == 0 {
 			s.versus(d.versus(added, e, seen, value.Value{}, requested(c, i, seen)))
@@ -112,7 +112,7 @@ func (s *Sheet) Compare(c, prev *change.Change, sight func(class string) Sight, 
 	}
 	for i, e := range prev.Effects {
 		if slices.Contains(left[place(e)], i) {
-			seen := through(e, sight)
+			seen := through(e, visibility)
 			s.versus(d.versus(dropped, e, seen, requested(prev, i, seen), value.Value{}))
 		}
 	}
@@ -128,7 +128,7 @@ func (s *Sheet) versus(item Item) {
 func place(e change.Effect) string { return string(e.Op) + "\x00" + e.Class + "\x00" + e.Key }
 
 // requested returns what the i-th write of c asks for.
-func requested(c *change.Change, i int, s Sight) value.Value {
+func requested(c *change.Change, i int, s Visibility) value.Value {
 	e := c.Effects[i]
 	var members []value.Member
 	if i < len(c.Writes) && e.Op != write.OpSchema {
@@ -149,7 +149,7 @@ func requested(c *change.Change, i int, s Sight) value.Value {
 }
 
 // versus returns the difference of two requests about the record of e.
-func (d *differ) versus(op string, e change.Effect, s Sight, before, after value.Value) Item {
+func (d *differ) versus(op string, e change.Effect, s Visibility, before, after value.Value) Item {
 	item := Item{Op: op, Class: s.Class, Key: keyOf(e.Key, s), Label: called(labelOf(e, s, d.viewer)), Fields: []Field{}, points: s.Points}
 	if s.Class == "" {
 		return Item{Op: op, Hidden: 1, Fields: []Field{}}

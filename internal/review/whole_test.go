@@ -121,10 +121,10 @@ func TestWhole(t *testing.T) {
 // refused.
 func TestWholeRefuses(t *testing.T) {
 	c := of(t, write.OpUpdate, `{"title":"a","status":"b"}`, `{"title":"c","status":"d"}`, "title", "status")
-	sight := issues("")
-	sight.Masks = map[string]Masked{"title": func(value.Value) value.Value { return value.OfString("…") }}
-	delete(sight.Fields, "status")
-	s := New(c, func(string) Sight { return sight }, Viewer{Reviewer: true})
+	visibility := issues("")
+	visibility.Masks = map[string]Masked{"title": func(value.Value) value.Value { return value.OfString("…") }}
+	delete(visibility.Fields, "status")
+	s := New(c, func(string) Visibility { return visibility }, Viewer{Reviewer: true})
 	for _, at := range []Place{{Field: 0}, {Field: 0, Side: "after"}, {Field: 1}, {Field: -1}, {Item: 1}, {Item: -1}} {
 		if _, err := s.Whole(at); problem.CodeOf(err) != problem.NotFound || problem.Of(err).Detail != "the change has no such field" {
 			t.Errorf("%+v: %v", at, err)

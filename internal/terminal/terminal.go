@@ -119,16 +119,16 @@ func failureText(err error) string {
 		if n == 1 {
 			s = ""
 		}
-		return fmt.Sprintf("%s\n%s\n", Inert(e.Error()), Styled(Red, fmt.Sprintf("%d fault%s in the configuration", n, s)))
+		return fmt.Sprintf("%s\n%s\n", Sanitize(e.Error()), Styled(Red, fmt.Sprintf("%d fault%s in the configuration", n, s)))
 	}
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok {
-		return Styled(Red, "Error: ") + Inert(err.Error()) + "\n"
+		return Styled(Red, "Error: ") + Sanitize(err.Error()) + "\n"
 	}
 	var b strings.Builder
-	b.WriteString(Styled(Red, string(p.Code)+": ") + Inert(strings.Join(p.Lines(), "\n  ")) + "\n")
+	b.WriteString(Styled(Red, string(p.Code)+": ") + Sanitize(strings.Join(p.Lines(), "\n  ")) + "\n")
 	if p.Code == problem.Internal && p.Err != nil {
-		b.WriteString("  " + Inert(p.Err.Error()) + "\n") // the user is the operator
+		b.WriteString("  " + Sanitize(p.Err.Error()) + "\n") // the user is the operator
 	}
 	return b.String()
 }

@@ -318,6 +318,9 @@ func compare(sides []side, p identity.Principal, c tool.Request, got *tally) str
 	answers := make([]string, len(sides))
 	for page := range 3 {
 		next := answerAll(sides, p, c, answers)
+		if slices.ContainsFunc(answers, late) { // the machine may have been busy, or stopped; what takes its time from the data does so again
+			next = answerAll(sides, p, c, answers)
+		}
 		want := answers[0]
 		if strings.HasPrefix(want, "FAILED") {
 			return fmt.Sprintf("%s asks %s %s: %s", p.ID, c.Name, c.Arguments, want)
@@ -339,6 +342,9 @@ func compare(sides []side, p identity.Principal, c tool.Request, got *tally) str
 	}
 	return ""
 }
+
+// late reports whether a call was stopped for the time it took.
+func late(answer string) bool { return strings.HasPrefix(answer, `{"Code":"timeout"`) }
 
 // answerAll asks every side at once, since most of the time of one is that of its database, and returns the arguments of the first
 // side's next page.

@@ -285,7 +285,7 @@ func TestSight(t *testing.T) {
 		{agent("t1"), "flow", "nothing", "flow"},
 		{agent("t1"), "shop", "putB", "shop"},
 	} {
-		s := all.Sight(row.who, row.name, row.operation)
+		s := all.Explain(row.who, row.name, row.operation)
 		got := s.API
 		if s.Operation != nil {
 			got = fmt.Sprintf("%s.%s %s %s %s", s.API, s.Operation.ID, s.Kind, strings.Join(s.Path, "."), s.Needs)
@@ -295,7 +295,7 @@ func TestSight(t *testing.T) {
 		}
 	}
 	only := shaped(t, func(r *calls.Rules) { r.Shown = []string{"getA"} })
-	if s := only.Sight(agent("t"), "flow", "getB"); s.Kind != calls.NotShown || strings.Join(s.Path, ".") != "shown" {
+	if s := only.Explain(agent("t"), "flow", "getB"); s.Kind != calls.NotShown || strings.Join(s.Path, ".") != "shown" {
 		t.Error(s)
 	}
 	if got := fmt.Sprint(len(all.Hides(agent("t2"), "flow")), len(all.Hides(agent("t1"), "flow")), len(all.Hides(agent("t1"), "shop"))); got != "2 3 0" {

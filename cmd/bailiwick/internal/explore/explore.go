@@ -162,23 +162,23 @@ func (e *explorer) do(ctx context.Context, line string) error {
 // fail prints an error in the same form as tools and commands.
 func (e *explorer) fail(err error) {
 	if refusal, ok := errors.AsType[*client.Refusal](err); ok && refusal.Raw != nil && e.raw {
-		e.Printf("%s\n", screen.Inert(string(refusal.Raw)))
+		e.Printf("%s\n", screen.Sanitize(string(refusal.Raw)))
 		return
 	}
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok {
-		e.Printf("%s\n", terminal.Styled(terminal.Red, screen.Inert(err.Error())))
+		e.Printf("%s\n", terminal.Styled(terminal.Red, screen.Sanitize(err.Error())))
 		return
 	}
-	e.Printf("%s\n", terminal.Styled(terminal.Red, screen.Inert(p.Error())))
+	e.Printf("%s\n", terminal.Styled(terminal.Red, screen.Sanitize(p.Error())))
 	for _, f := range p.Faults {
-		e.Printf("  %s\n", screen.Inert(strings.TrimPrefix(f.Pointer+": ", ": ")+f.Message))
+		e.Printf("  %s\n", screen.Sanitize(strings.TrimPrefix(f.Pointer+": ", ": ")+f.Message))
 	}
 	if len(p.Near) > 0 {
-		e.Printf("  near: %s\n", screen.Inert(strings.Join(p.Near, ", ")))
+		e.Printf("  near: %s\n", screen.Sanitize(strings.Join(p.Near, ", ")))
 	}
 	if p.Suggestion != "" {
-		e.Printf("  → %s\n", screen.Inert(p.Suggestion))
+		e.Printf("  → %s\n", screen.Sanitize(p.Suggestion))
 	}
 }
 
@@ -270,7 +270,7 @@ func (e *explorer) dispatch(ctx context.Context, rest string) error {
 	if err != nil {
 		return err
 	}
-	e.Printf("%s\n", screen.Inert(oneshot.Indented(e.Terminal, result)))
+	e.Printf("%s\n", screen.Sanitize(oneshot.Indented(e.Terminal, result)))
 	return nil
 }
 
@@ -293,7 +293,7 @@ func (e *explorer) render(ctx context.Context, rest string) error {
 	if err != nil {
 		return err
 	}
-	e.Printf("%s\n", screen.Inert(text))
+	e.Printf("%s\n", screen.Sanitize(text))
 	return nil
 }
 
@@ -304,7 +304,7 @@ func (e *explorer) resources(ctx context.Context, rest string) error {
 		if err != nil {
 			return err
 		}
-		e.Printf("%s\n", screen.Inert(text))
+		e.Printf("%s\n", screen.Sanitize(text))
 		return nil
 	}
 	all, err := e.client.Resources(ctx)

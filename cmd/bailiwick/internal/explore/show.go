@@ -20,16 +20,16 @@ func (e *explorer) show(a client.Answer, err error) error {
 	}
 	if e.raw {
 		if a.Structured == nil {
-			e.Printf("%s\n", screen.Inert(a.Text))
+			e.Printf("%s\n", screen.Sanitize(a.Text))
 			return nil
 		}
-		e.Printf("%s\n", screen.Inert(string(a.Structured)))
+		e.Printf("%s\n", screen.Sanitize(string(a.Structured)))
 		return nil
 	}
 	// Anything but a list of records is shown as its text.
 	records, more := recordsOf(a.Structured)
 	if records == nil {
-		e.Printf("%s\n", strings.TrimRight(screen.Inert(a.Text), "\n"))
+		e.Printf("%s\n", strings.TrimRight(screen.Sanitize(a.Text), "\n"))
 		return nil
 	}
 	columns := columnsOf(records)

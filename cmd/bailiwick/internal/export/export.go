@@ -37,7 +37,7 @@ const all = 1 << 40
 type Options struct {
 	In       io.Reader
 	Out, Err io.Writer
-	Inert    func(io.Writer) io.Writer // keeps data from controlling a terminal
+	Sanitize func(io.Writer) io.Writer // keeps data from controlling a terminal
 	// Open returns the gateway and the principal. Both are valid until the Closer is closed.
 	Open func(context.Context) (*bailiwick.Gateway, identity.Principal, io.Closer, error)
 	// Usage returns a usage error.
@@ -318,7 +318,7 @@ func recorded(q query.Query, o pages.ExportOptions) value.Value {
 // bare returns the writer below w if it is no terminal, so that data is unchanged; else w without what controls a terminal.
 func (o Options) bare(w io.Writer) io.Writer {
 	if terminal(w) {
-		return o.Inert(w)
+		return o.Sanitize(w)
 	}
 	if styles, ok := w.(*colorprofile.Writer); ok {
 		return styles.Forward

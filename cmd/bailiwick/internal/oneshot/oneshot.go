@@ -160,7 +160,7 @@ func SQL(t *terminal.Terminal) *cobra.Command { return written(t, export.SQL) }
 // written returns a command that writes what it reads through a gateway of its own.
 func written(t *terminal.Terminal, command func(export.Options) *cobra.Command) *cobra.Command {
 	var d dial.Dialer
-	cmd := command(export.Options{In: t.In, Out: t.Out, Err: t.Err, Inert: terminal.Guard, Usage: terminal.Usagef, Args: terminal.These,
+	cmd := command(export.Options{In: t.In, Out: t.Out, Err: t.Err, Sanitize: terminal.Guard, Usage: terminal.Usagef, Args: terminal.These,
 		Open: func(ctx context.Context) (*bailiwick.Gateway, identity.Principal, io.Closer, error) {
 			cfg, err := d.Load()
 			if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// inert replaces characters that could control a terminal. The gateway already makes invisible characters visible; this
+// sanitize replaces characters that could control a terminal. The gateway already makes invisible characters visible; this
 // doesn't rely on it.
-func inert(text string) string {
+func sanitize(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || unicode.IsPrint(r) {
 			return r
@@ -24,8 +24,8 @@ func inert(text string) string {
 	}, strings.ReplaceAll(text, "\t", "    "))
 }
 
-// oneLine returns inert text on one line.
-func oneLine(text string) string { return strings.Join(strings.Fields(inert(text)), " ") }
+// oneLine returns sanitized text on one line.
+func oneLine(text string) string { return strings.Join(strings.Fields(sanitize(text)), " ") }
 
 // printRows lists changes.
 func printRows(t *terminal.Terminal, rows []review.Row, now time.Time) error {
@@ -282,18 +282,18 @@ func shown(s review.Shown) string {
 		if !strings.Contains(s.Text, "\n") {
 			return quoted(s.Text) + cut
 		}
-		return "│ " + strings.ReplaceAll(inert(s.Text), "\n", "\n│ ") + cut
+		return "│ " + strings.ReplaceAll(sanitize(s.Text), "\n", "\n│ ") + cut
 	}
 	return oneLine(s.Text) + cut
 }
 
-// quoted returns text as a JSON string, with inert characters.
-func quoted(text string) string { return string(value.AppendQuoted(nil, inert(text))) }
+// quoted returns text as a JSON string, sanitized.
+func quoted(text string) string { return string(value.AppendQuoted(nil, sanitize(text))) }
 
 // sides returns the two versions of a text from its word differences, with the differences coloured.
 func sides(words []review.Word) (before, after string) {
 	for _, w := range words {
-		text := inert(w.Text)
+		text := sanitize(w.Text)
 		switch w.Kind {
 		case "removed":
 			before += styledLines(terminal.Red, text)

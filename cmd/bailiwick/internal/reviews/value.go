@@ -104,7 +104,7 @@ func (d desk) pages(ctx context.Context, id string, q url.Values) error {
 func changed(words []review.Word) string {
 	var out strings.Builder
 	for _, w := range words {
-		switch text := inert(w.Text); w.Kind {
+		switch text := sanitize(w.Text); w.Kind {
 		case "removed":
 			out.WriteString(styledLines(terminal.Red, "[-"+text+"-]"))
 		case "added":

@@ -36,7 +36,7 @@ const (
 
 // Write adds a piece of text. It can't control the terminal.
 func (m *Markdown) Write(piece string) {
-	for _, c := range Inert(piece) {
+	for _, c := range Sanitize(piece) {
 		if c == '\n' {
 			m.endLine()
 			continue

@@ -15,12 +15,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 )
 
-// Inert is terminal.Inert.
-func Inert(text string) string { return terminal.Inert(text) }
+// Sanitize is terminal.Sanitize.
+func Sanitize(text string) string { return terminal.Sanitize(text) }
 
 // Line returns text on one line of at most the given number of columns.
 func Line(text string, columns int) string {
-	return runewidth.Truncate(strings.ReplaceAll(Inert(text), "\n", " "), columns, "…")
+	return runewidth.Truncate(strings.ReplaceAll(Sanitize(text), "\n", " "), columns, "…")
 }
 
 // A Spinner shows at a terminal that an operation is in progress.

@@ -112,7 +112,7 @@ func (s *session) ask(ctx context.Context, question string) error {
 		m.Write(answer.Text)
 		m.Close()
 	default:
-		s.Printf("%s\n", screen.Inert(answer.Text))
+		s.Printf("%s\n", screen.Sanitize(answer.Text))
 	}
 	if s.trace {
 		s.Notef("%s", terminal.Styled(terminal.Faint, answer.Usage.String()))
@@ -140,7 +140,7 @@ func (s *session) confirm(_ context.Context, c assistant.Call) (bool, error) {
 
 // proposal returns the question about a call that proposes a write.
 func proposal(c assistant.Call) string {
-	return "Propose " + terminal.Styled(terminal.Amber, screen.Line(c.Name, 64)) + " " + screen.Inert(string(c.Arguments)) + " ?"
+	return "Propose " + terminal.Styled(terminal.Amber, screen.Line(c.Name, 64)) + " " + screen.Sanitize(string(c.Arguments)) + " ?"
 }
 
 func agreed(line string) bool {
@@ -168,8 +168,8 @@ func callLines(c assistant.Call, trace bool) string {
 	if !trace {
 		return terminal.Styled(terminal.Faint, "→ "+screen.Line(c.Name+" "+string(c.Arguments), 84)+"  "+took) + mark
 	}
-	text := terminal.Styled(terminal.Blue, "→ "+screen.Inert(c.Name+" "+string(c.Arguments))) + terminal.Styled(terminal.Faint, "  "+took) + mark
-	lines := strings.Split(strings.TrimRight(screen.Inert(c.Result), "\n"), "\n")
+	text := terminal.Styled(terminal.Blue, "→ "+screen.Sanitize(c.Name+" "+string(c.Arguments))) + terminal.Styled(terminal.Faint, "  "+took) + mark
+	lines := strings.Split(strings.TrimRight(screen.Sanitize(c.Result), "\n"), "\n")
 	for i, line := range lines {
 		if i == maxTraced && i < len(lines)-1 {
 			return text + "\n" + terminal.Styled(terminal.Faint, fmt.Sprintf("  … %d more lines", len(lines)-i))

@@ -121,7 +121,7 @@ func (c *chat) loop(ctx context.Context, heard chan os.Signal) error {
 			}
 		}
 		if err != nil {
-			c.Notef("%s", terminal.Styled(terminal.Red, screen.Inert(err.Error())))
+			c.Notef("%s", terminal.Styled(terminal.Red, screen.Sanitize(err.Error())))
 		}
 	}
 }

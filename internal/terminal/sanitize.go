@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Inert returns text without terminal control: line feeds stay, other white space becomes spaces, and unprintable
+// Sanitize returns text without terminal control: line feeds stay, other white space becomes spaces, and unprintable
 // characters, including marks of text direction, become U+FFFD.
-func Inert(text string) string {
+func Sanitize(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -23,18 +23,18 @@ func Inert(text string) string {
 	}, text)
 }
 
-// Print writes data and a line feed to standard output: as it is for a file or a program, and Inert for a terminal.
+// Print writes data and a line feed to standard output: as it is for a file or a program, and Sanitize for a terminal.
 func (t *Terminal) Print(data string) {
 	if t.shown {
-		data = Inert(data)
+		data = Sanitize(data)
 	}
 	fmt.Fprintln(t.Out, data)
 }
 
-// Guard returns a writer that writes to w what is written to it, as Inert leaves it. A character may come in several pieces.
+// Guard returns a writer that writes to w what is written to it, as Sanitize leaves it. A character may come in several pieces.
 func Guard(w io.Writer) io.Writer { return &guard{w: w} }
 
-// A guard is a writer of inert text.
+// A guard is a writer of sanitized text.
 type guard struct {
 	w    io.Writer
 	rest []byte // the beginning of a character, or a carriage return that a line feed may follow
@@ -52,7 +52,7 @@ func (g *guard) Write(data []byte) (int, error) {
 			break
 		}
 	}
-	_, err := io.WriteString(g.w, Inert(string(text[:whole])))
+	_, err := io.WriteString(g.w, Sanitize(string(text[:whole])))
 	g.rest = append([]byte(nil), text[whole:]...)
 	return len(data), err
 }

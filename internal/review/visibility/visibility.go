@@ -19,9 +19,9 @@ import (
 
 // Of returns a function that returns what principal sees of a class "source.Class", computed once per class. Values
 // are masked with key. It covers fields only, not which records the principal sees.
-func Of(p *policy.Policy, principal identity.Principal, key mask.Key) func(class string) review.Sight {
-	known := map[string]review.Sight{}
-	return func(class string) review.Sight {
+func Of(p *policy.Policy, principal identity.Principal, key mask.Key) func(class string) review.Visibility {
+	known := map[string]review.Visibility{}
+	return func(class string) review.Visibility {
 		s, ok := known[class]
 		if !ok {
 			s = sees(p, principal, key, class)
@@ -42,17 +42,17 @@ func Denied(v *policy.View) int {
 	return n
 }
 
-// sees returns what principal sees of a class, or of an operation of an API, that a change writes; the zero Sight if nothing. A mask
+// sees returns what principal sees of a class, or of an operation of an API, that a change writes; the zero Visibility if nothing. A mask
 // that can't be made shows null.
-func sees(p *policy.Policy, principal identity.Principal, key mask.Key, class string) review.Sight {
+func sees(p *policy.Policy, principal identity.Principal, key mask.Key, class string) review.Visibility {
 	if api, operation, _ := strings.Cut(class, "."); p.APIs().Has(api) {
 		return called(p, principal, api, operation)
 	}
 	v, err := p.View(principal, class, "", true)
 	if err != nil {
-		return review.Sight{}
+		return review.Visibility{}
 	}
-	s := review.Sight{Class: v.Name(), Key: v.Key(), Fields: map[string]schema.Type{}, Masks: map[string]review.Masked{}}
+	s := review.Visibility{Class: v.Name(), Key: v.Key(), Fields: map[string]schema.Type{}, Masks: map[string]review.Masked{}}
 	s.Denied, s.Label, s.Points = Denied(v), v.Label(), map[string]review.Pointer{}
 	for _, r := range v.Relations() {
 		if r.List {
@@ -77,25 +77,25 @@ func sees(p *policy.Policy, principal identity.Principal, key mask.Key, class st
 
 // called returns what principal sees of calls of an operation. A name hidden in any schema is hidden everywhere: the
 // data that is sent doesn't say which schema its parts belong to.
-func called(p *policy.Policy, principal identity.Principal, api, operation string) review.Sight {
+func called(p *policy.Policy, principal identity.Principal, api, operation string) review.Visibility {
 	reach, err := p.APIs().Reach(principal, api, "")
 	if err != nil {
-		return review.Sight{}
+		return review.Visibility{}
 	}
 	op, err := reach.View.Operation(operation)
 	if err != nil {
-		return review.Sight{}
+		return review.Visibility{}
 	}
-	return review.Sight{Class: api + "." + op.ID, Call: reach.Shows}
+	return review.Visibility{Class: api + "." + op.ID, Call: reach.Shows}
 }
 
 // Doubts returns the doubts recorded when a change was proposed, with details only if the reviewer sees the class and
 // field.
-func Doubts(c *change.Change, sight func(class string) review.Sight) []review.Check {
+func Doubts(c *change.Change, visibility func(class string) review.Visibility) []review.Check {
 	var out []review.Check
 	for _, d := range c.Doubts {
 		detail := "a value doesn't fit a class that you may not see"
-		s := sight(d.Class)
+		s := visibility(d.Class)
 		_, seen := s.Fields[d.Field]
 		if s.Class != "" && s.Masks[d.Field] == nil && (seen || d.Field == "") {
 			detail = s.Class + ": " + d.Text

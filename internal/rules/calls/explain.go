@@ -19,8 +19,8 @@ const (
 	Forbidden  = "forbidden_operation" // forbidden by its class; a principal that would see it otherwise is given the reason
 )
 
-// A Sight reports whether a principal sees an operation of an API, and which rule hides it if not. It is for operators.
-type Sight struct {
+// An Explanation says whether a principal sees an operation of an API, and which rule hides it if not. It is for operators.
+type Explanation struct {
 	API       string
 	Operation *spec.Operation // nil if there is none of that name
 	Decision  classify.Decision
@@ -59,20 +59,20 @@ func (all *APIs) Hides(p identity.Principal, name string) map[int]Hidden {
 	return out
 }
 
-// Sight returns whether p sees an operation of the API called name; "" selects the first API that has the operation.
-func (all *APIs) Sight(p identity.Principal, name, operation string) Sight {
+// Explain returns whether p sees an operation of the API called name; "" selects the first API that has the operation.
+func (all *APIs) Explain(p identity.Principal, name, operation string) Explanation {
 	for _, api := range all.Names() {
 		if a := all.byName[api]; name == api || name == "" {
 			if op, err := a.there.Operation(operation); err == nil {
-				return a.sight(p, op)
+				return a.explain(p, op)
 			}
 		}
 	}
-	return Sight{API: name}
+	return Explanation{API: name}
 }
 
-func (a *api) sight(p identity.Principal, op *spec.Operation) Sight {
-	s := Sight{API: a.name, Operation: op, Decision: a.access.Of(op)}
+func (a *api) explain(p identity.Principal, op *spec.Operation) Explanation {
+	s := Explanation{API: a.name, Operation: op, Decision: a.access.Of(op)}
 	s.Needs = scope(s.Decision.Class)
 	s.Kind, s.Path = a.why(p, op)
 	return s
