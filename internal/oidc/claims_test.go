@@ -3,6 +3,7 @@ package oidc_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -92,5 +93,30 @@ func TestMappedLists(t *testing.T) {
 		if got := fmt.Sprintf("%q %q %q", p.Tools.Only, p.Actions.Only, p.Classes.Only); err != nil || got != tt.want || p.Tools.Only == nil {
 			t.Errorf("%s, %v; want %s", got, err, tt.want)
 		}
+	}
+}
+
+// TestWords checks which of an issuer's names for a scope is said: the one that grants least, and of equals the first.
+func TestWords(t *testing.T) {
+	scopes := func(s ...identity.Scope) []identity.Scope { return s }
+	for _, tt := range []struct {
+		name string
+		of   map[string][]identity.Scope
+		want map[identity.Scope]string
+	}{
+		{"none mapped", nil, nil},
+		{"nothing granted", map[string][]identity.Scope{}, map[identity.Scope]string{}},
+		{"the one that grants least", map[string][]identity.Scope{"editor": scopes("read", "write"), "viewer": scopes("read"), "admin": scopes("read", "write", "delete")},
+			map[identity.Scope]string{"read": "viewer", "write": "editor", "delete": "admin"}},
+		{"of equals the first", map[string][]identity.Scope{"b": scopes("read"), "a": scopes("read"), "c": scopes("read"), "all": scopes("read", "write")},
+			map[identity.Scope]string{"read": "a", "write": "all"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for range 20 { // the names are in a map
+				if got := (oidc.Mapping{ScopeOf: tt.of}).Words(); (got == nil) != (tt.want == nil) || !maps.Equal(got, tt.want) {
+					t.Fatalf("%v, want %v", got, tt.want)
+				}
+			}
+		})
 	}
 }

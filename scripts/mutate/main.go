@@ -1,7 +1,7 @@
 // Command mutate tests the tests: it makes many small changes to a package, one at a time, and lists those that no test
 // notices.
 //
-//	go run ./scripts/mutate [-tests DIR[:RUN],…] [-list] PACKAGE…
+//	go run ./scripts/mutate [-tests DIR[:RUN],…] [-every N] [-list] PACKAGE…
 //
 // All mutants are switches in a single build (see weave), so that a run needs no compilation. Each is tested with the
 // tests of its own package and those of -tests, the fastest first, until one fails or hangs. It exits with 1 if fewer
@@ -30,8 +30,9 @@ func main() {
 	tests := flag.String("tests", "", "further tests, apart by commas: a folder, and after a colon which of its tests")
 	patience := flag.Duration("patience", time.Minute, "how long one run of tests may take")
 	list := flag.Bool("list", false, "list the mutants and run nothing")
+	every := flag.Int("every", 1, "test only each n-th mutant, as a sample")
 	flag.Parse()
-	if err := run(flag.Args(), split(*tests), *patience, *list); err != nil {
+	if err := run(flag.Args(), split(*tests), *patience, max(1, *every), *list); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -46,7 +47,8 @@ type suite struct {
 	took             time.Duration
 }
 
-func run(packages, tests []string, patience time.Duration, list bool) error {
+// run makes the mutants of packages, and runs the tests with each, or with each of so many.
+func run(packages, tests []string, patience time.Duration, every int, list bool) error {
 	if len(packages) == 0 {
 		return errors.New("name a package, such as policy")
 	}
@@ -82,8 +84,21 @@ func run(packages, tests []string, patience time.Duration, list bool) error {
 		s.took = time.Since(start)
 	}
 	slices.SortStableFunc(suites, func(a, b suite) int { return cmp.Compare(a.took, b.took) })
-	killed := 0
+	tested, killed := try(all, suites, every, patience)
+	fmt.Printf("%d mutants of %d, %d killed (%.1f %%)\n", tested, len(all), killed, 100*float64(killed)/float64(max(1, tested)))
+	if killed*100 < wanted*tested {
+		return fmt.Errorf("less than %d %% of the mutants are killed", wanted)
+	}
+	return nil
+}
+
+// try runs the suites with each n-th mutant, lists those that survive, and returns how many it tested and how many were killed.
+func try(all []mutant, suites []suite, every int, patience time.Duration) (tested, killed int) {
 	for i, m := range all {
+		if i%every != every/2 {
+			continue
+		}
+		tested++
 		alive := true
 		for _, s := range suites {
 			if !s.further && s.dir != filepath.Dir(m.file) {
@@ -100,11 +115,7 @@ func run(packages, tests []string, patience time.Duration, list bool) error {
 			killed++
 		}
 	}
-	fmt.Printf("%d mutants, %d killed (%.1f %%)\n", len(all), killed, 100*float64(killed)/float64(len(all)))
-	if killed*100 < wanted*len(all) {
-		return fmt.Errorf("less than %d %% of the mutants are killed", wanted)
-	}
-	return nil
+	return tested, killed
 }
 
 // build builds the tests of each name, "folder" or "folder:run", with the mutants. Those from index further on are used
