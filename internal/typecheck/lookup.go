@@ -140,6 +140,12 @@ func (r *records) lookup(l query.Lookup) error {
 		if err != nil {
 			return err
 		}
+		if local.IsObject() { // its members are columns; it is compared as one document
+			if _, err := pair(local, foreign); err != nil {
+				return err
+			}
+			local = typed.Node{Expr: local.JSON(), At: local.At}
+		}
 		values = append(values, local)
 	}
 	for _, v := range l.Let {
