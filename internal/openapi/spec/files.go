@@ -125,6 +125,11 @@ func (f *files) read(name string) (Raw, error) {
 		return nil, err
 	}
 	raw, _, err := parse(bytes.NewReader(b), int64(len(b)))
+	if err != nil { // a short schema is often one line of YAML: {type: string, maxLength: 20}
+		if flow, other := readYAML(b); other == nil {
+			return flow, nil
+		}
+	}
 	return raw, err
 }
 

@@ -27,8 +27,9 @@ post:
   requestBody: {content: {application/json: {schema: {$ref: "../schemas/Pet.yaml"}}}}
   responses: {"200": {description: ok, content: {application/json: {schema: {$ref: "../api.yaml#/components/schemas/Own"}}}}}
 `,
-	"common.json":      `{"limit":{"name":"limit","in":"query","schema":{"$ref":"#/defs/Limit"}},"defs":{"Limit":{"type":"integer","maximum":50}}}`,
-	"schemas/Pet.yaml": "type: object\nproperties:\n  name: {type: string}\n  parent: {$ref: '#'}\n  owner: {$ref: 'people.yaml#/Person'}\n",
+	"common.json":       `{"limit":{"name":"limit","in":"query","schema":{"$ref":"#/defs/Limit"}},"defs":{"Limit":{"type":"integer","maximum":50}}}`,
+	"schemas/Pet.yaml":  "type: object\nproperties:\n  name: {$ref: 'line.yaml'}\n  parent: {$ref: '#'}\n  owner: {$ref: 'people.yaml#/Person'}\n",
+	"schemas/line.yaml": "{type: string, maxLength: 20} # YAML, although it begins like JSON\n",
 	"schemas/people.yaml": `Person: {type: object, properties: {pets: {type: array, items: {$ref: Pet.yaml}}, boss: {$ref: "#/Person"}}}
 `,
 }
@@ -55,11 +56,11 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s is read %d times", name, n)
 		}
 	}
-	if got, want := strings.Join(d.Names(), " "), "Own Pet Limit Person"; got != want {
+	if got, want := strings.Join(d.Names(), " "), "Own Pet Limit line Person"; got != want {
 		t.Errorf("schemas %s, want %s", got, want)
 	}
 	for path, want := range map[string]string{
-		"listPets query limit": "[integer]", "makePet body name": "[string]", "makePet body parent": "Pet", "makePet body owner": "Person", "makePet answer id": "[integer]",
+		"listPets query limit": "[integer]", "makePet body name": "line", "makePet body parent": "Pet", "makePet body owner": "Person", "makePet answer id": "[integer]",
 	} {
 		f := strings.Fields(path)
 		op := d.Operation(f[0])
