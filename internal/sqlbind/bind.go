@@ -273,7 +273,7 @@ func (r *rel) Passed(n *sqlparse.Name) (sqlexpr.Node, error) {
 		if x.Column.Mask != nil {
 			return sqlexpr.Node{}, mask.Refuse(n.Written(), sqlexpr.At(n.Pos()))
 		}
-		x.Expr = plan.Outer{Up: up, Column: c.at, T: x.Column.Type}
+		x.Elsewhere(plan.Outer{Up: up, Column: c.at, T: x.Column.Type})
 	}
 	return sqlexpr.Node{Node: x, Day: c.day, Span: c.span}, nil
 }

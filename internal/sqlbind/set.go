@@ -61,13 +61,14 @@ func (b *binder) unite(left, right *rel, s *sqlparse.SetOp) (*rel, error) {
 // united adds column i of both sides to u.
 func united(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (plan.Column, error) {
 	var sides [2]typed.Node
+	var columns [2]*plan.Column
 	for n, r := range []*rel{left, right} {
 		sides[n] = r.column(r.cols[i].at, s.At)
-		if k, ok := r.program.Constant(r.cols[i].at); ok && k.T == schema.JSON && k.Value.IsNull() { // it takes the other side's type
-			sides[n].Expr, sides[n].Constant = k, true
-		}
-		if sides[n].Column.Mask != nil {
+		if columns[n] = sides[n].Column; columns[n].Mask != nil {
 			return plan.Column{}, sqlexpr.Unsupported(s.At, "read each side by itself", "%s can't combine the masked column %s", strings.ToUpper(s.Op), r.cols[i].name)
+		}
+		if k, ok := r.program.Constant(r.cols[i].at); ok && k.T == schema.JSON && k.Value.IsNull() { // it takes the other side's type
+			sides[n].Become(k.Value, k.T)
 		}
 	}
 	es, t, err := typed.Together(sides[:], strings.ToUpper(s.Op))
@@ -84,9 +85,9 @@ func united(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (plan.Col
 	l.day = l.day && (r.day || sides[1].IsNull()) || r.day && sides[0].IsNull()
 	l.span = l.span || r.span
 	u.Left, u.Added = append(u.Left, es[0]), append(u.Added, es[1])
-	c := plan.Column{Path: query.Path{left.cols[i].name}, Type: t, List: typed.Lists(sides[:]), ID: sides[0].Column.ID && sides[1].Column.ID}
-	if sides[0].Column.Class == sides[1].Column.Class {
-		c.Class, c.ClassKey = sides[0].Column.Class, sides[0].Column.ClassKey
+	c := plan.Column{Path: query.Path{left.cols[i].name}, Type: t, List: typed.Lists(sides[:]), ID: columns[0].ID && columns[1].ID}
+	if columns[0].Class == columns[1].Class {
+		c.Class, c.ClassKey = columns[0].Class, columns[0].ClassKey
 	}
 	return c, nil
 }

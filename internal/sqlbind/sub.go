@@ -72,7 +72,7 @@ func (r *rel) compared(sign string, x sqlparse.Expr, sub *rel, i int, p sqlparse
 	}
 	if !out.Constant {
 		at := r.extended([]sqlexpr.Node{out})[0]
-		out.Expr = plan.Outer{Up: 1, Column: at, T: r.shape.Columns[at].Type}
+		out.Elsewhere(plan.Outer{Up: 1, Column: at, T: r.shape.Columns[at].Type})
 	}
 	return r.exprs().Compared(sign, out, y, p)
 }

@@ -173,7 +173,7 @@ func listLength(f *called, a []Node) (Node, error) {
 // arrayLength is listLength, null for a list without elements.
 func arrayLength(f *called, a []Node) (Node, error) {
 	n, err := listLength(f, a)
-	n.Expr = plan.Case{If: []plan.Expr{Test(plan.Same, n.Expr, Whole(0))}, Then: []plan.Expr{plan.Const{T: schema.Integer}}, Else: n.Expr, T: schema.Integer}
+	n.Compute(plan.Case{If: []plan.Expr{Test(plan.Same, n.Expr, Whole(0))}, Then: []plan.Expr{plan.Const{T: schema.Integer}}, Else: n.Expr, T: schema.Integer})
 	return n, err
 }
 

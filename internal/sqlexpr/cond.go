@@ -222,7 +222,7 @@ func (b *Binder) Alike(x, y *Node, sign string) (plan.Expr, plan.Expr, error) {
 		}
 	}
 	if x.Kind() == schema.Boolean && y.Constant && typed.Numeric(y.Kind()) { // 1 and 0, where a database has no booleans
-		y.Expr = plan.Const{Value: value.OfBool(y.Expr.(plan.Const).Value.String() != "0"), T: schema.Boolean}
+		y.Become(value.OfBool(y.Expr.(plan.Const).Value.String() != "0"), schema.Boolean)
 	}
 	for _, pair := range [][2]*Node{{x, y}, {y, x}} {
 		b.noteTypes(pair[0], pair[1])

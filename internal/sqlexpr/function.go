@@ -149,7 +149,7 @@ func indexOf(swap bool) func(*called, []Node) (Node, error) {
 		if err != nil {
 			return Node{}, err
 		}
-		n.Expr = plan.Apply{Op: plan.Add, Args: []plan.Expr{n.Expr, Whole(1)}, T: schema.Integer}
+		n.Compute(plan.Apply{Op: plan.Add, Args: []plan.Expr{n.Expr, Whole(1)}, T: schema.Integer})
 		return n, nil
 	}
 }

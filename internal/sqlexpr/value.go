@@ -30,7 +30,7 @@ func (b *Binder) Value(e sqlparse.Expr) (Node, error) {
 	x.At = At(e.Pos())
 	// A null with a type keeps it: typed takes any other constant as what its value fits.
 	if k, ok := x.Expr.(plan.Const); ok && (k.T == schema.JSON || !k.Value.IsNull()) {
-		x.Constant = true
+		x.Become(k.Value, k.T)
 	}
 	return x, nil
 }

@@ -244,7 +244,11 @@ func (r *records) bucket(s query.Bucket) error {
 		c.If = append(c.If, plan.Apply{Op: plan.And, T: schema.Boolean, Args: []plan.Expr{
 			plan.Apply{Op: plan.Gte, Args: []plan.Expr{from, lower}, T: schema.Boolean},
 			plan.Apply{Op: plan.Lt, Args: []plan.Expr{until, upper}, T: schema.Boolean}}})
-		bounds[i].Expr = written(lower)
+		if k, constant := lower.(plan.Const); constant {
+			bounds[i].Become(k.Value, typed.Natural(k.Value)) // in its natural type
+		} else {
+			bounds[i].Compute(lower)
+		}
 	}
 	inside = append(inside, c.If...)
 	if s.Default.IsNull() {
@@ -256,14 +260,6 @@ func (r *records) bucket(s query.Bucket) error {
 	}
 	c.Then, c.Else, c.T = values[:len(values)-1], values[len(values)-1], t
 	return r.grouped(definition{path: id_, node: typed.Node{Expr: c, At: s.At}, at: s.At}, counted(s.Output, s.At))
-}
-
-// written returns a constant in its natural type.
-func written(e plan.Expr) plan.Expr {
-	if c, ok := e.(plan.Const); ok {
-		return plan.Const{Value: c.Value, T: typed.Natural(c.Value)}
-	}
-	return e
 }
 
 // bucketAuto binds $bucketAuto as Buckets: the group has the columns _id.min and _id.max, by the first of which the result is ordered.

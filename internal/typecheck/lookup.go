@@ -186,7 +186,7 @@ func (r *records) correlated(l query.Lookup, right *records, foreign typed.Node,
 	if l.Local != nil {
 		column := r.column(at[0], query.Pointer(l.At, "localField"))
 		outer := column
-		outer.Expr = plan.Outer{Up: 1, Column: at[0], T: column.Expr.Type()}
+		outer.Elsewhere(plan.Outer{Up: 1, Column: at[0], T: column.Expr.Type()})
 		x, y, err := typed.Alike(foreign, outer, "$lookup")
 		if err != nil {
 			return err

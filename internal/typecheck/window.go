@@ -84,7 +84,7 @@ func (r *records) divided(s query.SetWindowFields) ([]typed.Node, error) {
 			return nil, err
 		}
 		if e.Type() == schema.Any {
-			out[i].Expr = plan.ToJSON{X: e}
+			out[i].Compute(plan.ToJSON{X: e})
 		}
 	}
 	return out, nil

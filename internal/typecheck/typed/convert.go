@@ -92,7 +92,8 @@ func typeOf(n *Node) (Node, error) {
 		return Node{Expr: plan.Apply{Op: plan.TypeOf, Args: []plan.Expr{n.JSON()}, T: schema.String}}, nil
 	}
 	if n.Constant {
-		n.Expr = Constant(n.Expr.(plan.Const).Value, n.Expr.Type())
+		k := Constant(n.Expr.(plan.Const).Value, n.Expr.Type())
+		n.Become(k.Value, k.T)
 	}
 	names := map[schema.Type]string{schema.Integer: "number", schema.Double: "number", schema.Decimal: "number", schema.Boolean: "bool",
 		schema.Date: "date", schema.Day: "date", schema.Bytes: "binData"}

@@ -282,7 +282,7 @@ func (s scope) over(e query.Lambda) (Node, error) {
 		}
 		o.Do, o.Body, o.Initial, n.List = plan.ReduceEach, body.JSON(), initial.JSON(), false
 	}
-	n.Expr = o
+	n.Compute(o)
 	return n, body.Shown()
 }
 

@@ -49,7 +49,9 @@ func (s scope) letOf(e query.VariableRef, elements int) (Node, bool) {
 			continue
 		}
 		n := l.node
-		n.Expr, n.At = deeper(n.Expr, len(s.elements)-l.elements), e.At
+		if n.At = e.At; !n.Constant && !n.IsObject() {
+			n.Elsewhere(deeper(n.Expr, len(s.elements)-l.elements))
+		}
 		return n, true
 	}
 	return Node{}, false

@@ -41,6 +41,14 @@ func Literal(v value.Value, at string) Node {
 // Compute replaces the expression of n by e, which is computed from it: n is then neither the constant as written nor the column.
 func (n *Node) Compute(e plan.Expr) { n.Expr, n.Column, n.Constant = e, nil, false }
 
+// Elsewhere replaces the expression of n by e, which reads the same value from another place.
+func (n *Node) Elsewhere(e plan.Expr) { n.Expr, n.Constant = e, false }
+
+// Become makes n another constant.
+func (n *Node) Become(v value.Value, t schema.Type) {
+	n.Expr, n.Column, n.Constant, n.List = plan.Const{Value: v, T: t}, nil, true, v.Kind() == value.Array || n.List && v.IsNull()
+}
+
 // IsObject reports whether n is an object with known members.
 func (n *Node) IsObject() bool { return n.Expr == nil }
 

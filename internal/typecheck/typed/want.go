@@ -116,7 +116,7 @@ func AsID(n Node, with *plan.Column) Node {
 			v = value.OfInt(i)
 		}
 	}
-	n.Expr = plan.Const{Value: v, T: Natural(v)}
+	n.Become(v, Natural(v))
 	return n
 }
 

@@ -1,0 +1,38 @@
+package architecture
+
+import (
+	"go/ast"
+	"go/token"
+	"testing"
+)
+
+// TestOneWayToChangeANode checks that nothing assigns the expression of a typed.Node but its own methods, which set what the node says
+// about it as well: one that was computed from a constant and still counted as the constant made a statement panic.
+func TestOneWayToChangeANode(t *testing.T) {
+	seen := 0
+	walk(t, func(_, path string, file *ast.File, fset *token.FileSet) {
+		typed := path == "internal/typecheck/typed/node.go"
+		for _, i := range file.Imports {
+			typed = typed || i.Path.Value == `"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"` || file.Name.Name == "typed"
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			assign, ok := n.(*ast.AssignStmt)
+			if !ok || !typed {
+				return true
+			}
+			for _, to := range assign.Lhs {
+				field, ok := to.(*ast.SelectorExpr)
+				if !ok || field.Sel.Name != "Expr" && field.Sel.Name != "Constant" {
+					continue
+				}
+				if seen++; path != "internal/typecheck/typed/node.go" {
+					t.Errorf("%s: assigns %s; use Compute, Elsewhere or Become of typed.Node", fset.Position(to.Pos()), field.Sel.Name)
+				}
+			}
+			return true
+		})
+	})
+	if seen == 0 {
+		t.Error("no assignment was found at all: the fields have other names")
+	}
+}
