@@ -242,6 +242,12 @@ const (
 	Length     // in code points: an Integer
 	IndexOf    // the first position of y in x in code points, -1 for none
 	ReplaceAll // x with z for each y; x if y is empty
+	Reverse    // the characters from the last to the first
+	Capitalize // the first letter of each word in upper case and its others in lower case: A to Z only, and a word is of these, of digits and of all characters beyond ASCII
+
+	// ReplaceMatches is x with z, a constant String, for each part that y matches, a constant String in RE2 syntax that
+	// pattern.Exact takes; with a fourth argument, a constant Boolean that is false, for the first one alone.
+	ReplaceMatches
 
 	Millis // from y to x, both Dates: an Integer, truncated
 
@@ -262,6 +268,17 @@ const (
 	MaxList   //
 	TypeOf    // of JSON: "number", "string", "bool", "object", "array" or "null"; never null
 )
+
+// Replacement returns the constants of a ReplaceMatches: the expression, what replaces a part that it matches, and whether all are.
+func (e Apply) Replacement() (expression, with string, all bool) {
+	pattern, _ := e.Args[1].(Const)
+	text, _ := e.Args[2].(Const)
+	if all = true; len(e.Args) == 4 {
+		k, _ := e.Args[3].(Const)
+		all = k.Value.Bool()
+	}
+	return pattern.Value.Text(), text.Value.Text(), all
+}
 
 // Type implements Expr.
 func (e Ref) Type() schema.Type { return e.T }

@@ -119,11 +119,23 @@ func (b *binder) arguments(c *sqlparse.Call) ([]sqlexpr.Node, error) {
 		if _, star := e.(*sqlparse.Star); star {
 			return nil, sqlexpr.Invalid(e.Pos(), "%s takes an expression, not *", c.Name)
 		}
-		x, err := b.Value(e)
+		x, err := b.counted(c, e)
 		if err != nil {
 			return nil, err
 		}
 		args = append(args, x)
+	}
+	if c.Name == "count" && c.Distinct && len(args) > 1 { // MySQL's, which counts no record where one of them is null
+		var there []plan.Expr
+		for i := range args {
+			there = append(there, sqlexpr.Not(args[i].Nothing()))
+		}
+		list, err := b.Value(&sqlparse.Array{Items: c.Args, At: c.At})
+		if err != nil {
+			return nil, err
+		}
+		list.Compute(plan.Case{If: []plan.Expr{sqlexpr.All(there)}, Then: []plan.Expr{list.Expr}, Else: plan.Const{T: schema.JSON}, T: schema.JSON})
+		args = []sqlexpr.Node{list}
 	}
 	if c.Star && c.Filter != nil {
 		args = []sqlexpr.Node{sqlexpr.Literal(value.OfInt(1), c.At)}
@@ -133,6 +145,14 @@ func (b *binder) arguments(c *sqlparse.Call) ([]sqlexpr.Node, error) {
 	}
 	args[0], err = b.filtered(c, args[0])
 	return args, err
+}
+
+// counted binds an argument. count(DISTINCT (a, b)) counts the lists of both, which aren't null where one of them is.
+func (b *binder) counted(c *sqlparse.Call, e sqlparse.Expr) (sqlexpr.Node, error) {
+	if t, row := e.(*sqlparse.Tuple); row && c.Name == "count" && c.Distinct {
+		return b.Value(&sqlparse.Array{Items: t.Items, At: t.At})
+	}
+	return b.Value(e)
 }
 
 // filtered returns x, null where the condition of FILTER doesn't hold.
@@ -155,7 +175,7 @@ func (b *binder) count(c *sqlparse.Call, args []sqlexpr.Node) (Aggregate, error)
 	case len(args) == 0:
 		return one(plan.Count, nil, schema.Integer), nil
 	case len(args) > 1:
-		return Aggregate{}, sqlexpr.Unsupported(c.At, "count a query in FROM with SELECT DISTINCT", "count takes one expression")
+		return Aggregate{}, sqlexpr.Unsupported(c.At, "count(DISTINCT (a, b)) counts the pairs that occur", "count takes one expression")
 	}
 	x := args[0].JSONOr()
 	if k, constant := x.(plan.Const); constant && !k.Value.IsNull() && !c.Distinct {

@@ -49,13 +49,13 @@ func (b *Binder) arithmetic(sign string, x, y Node, p sqlparse.Pos) (Node, error
 	return computedOf(plan.Case{If: []plan.Expr{minus}, Then: []plan.Expr{of(plan.Sub, Whole(0), ex)}, Else: of(plan.Quo, ex, ey), T: t}, p), nil
 }
 
-// bits binds & and | of whole numbers. A number that is read from JSON is null if it has a fraction.
+// bits binds &, | and # (one or the other), and ~ with -1 as y, of whole numbers. A number that is read from JSON is null if it has a fraction.
 func (b *Binder) bits(sign string, x, y Node, p sqlparse.Pos) (Node, error) {
 	if n, done, err := b.withTimes(sign, &x, &y, p); done || err != nil {
 		return n, err
 	}
 	x.At, y.At = At(p), At(p)
-	both := plan.Apply{Op: map[string]plan.Op{"&": plan.BitAnd, "|": plan.BitOr}[sign], Args: make([]plan.Expr, 2), T: schema.Integer}
+	both := plan.Apply{Op: map[string]plan.Op{"&": plan.BitAnd, "|": plan.BitOr, "#": plan.BitXor, "~": plan.BitXor}[sign], Args: make([]plan.Expr, 2), T: schema.Integer}
 	for i, n := range []*Node{&x, &y} {
 		var err error
 		if both.Args[i], err = n.Want(schema.Integer, sign); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -174,22 +175,15 @@ func substring(f *called, a []Node) (Node, error) {
 			return Node{}, err
 		}
 	}
-	sub := func(start, n plan.Expr) plan.Expr {
-		return plan.Apply{Op: plan.Substr, Args: []plan.Expr{x, start, n}, T: schema.String}
-	}
 	k, fixed := start.(plan.Const)
 	length, fixedLength := n.(plan.Const)
 	switch {
 	case fixed && k.Value.Int() >= 0 && (len(a) == 2 || fixedLength && length.Value.Int() >= 0):
-		return computedOf(sub(start, n), f.place()), nil
+		return computedOf(sqltext.Apply(plan.Substr, x, start, n), f.place()), nil
 	case fixed && k.Value.Int() < 0 && (len(a) == 2 || !fixedLength || !fixed):
 		return Node{}, Unsupported(f.place(), "right(x, n) takes characters from the end", "a position before the first character isn't there")
 	}
-	valid := Test(plan.UpTo, Whole(0), start)
-	if len(a) == 3 {
-		valid = Test(plan.And, valid, Test(plan.UpTo, Whole(0), n))
-	}
-	return computedOf(plan.Case{If: []plan.Expr{valid}, Then: []plan.Expr{sub(start, n)}, Else: plan.Const{T: schema.String}, T: schema.String}, f.place()), nil
+	return computedOf(sqltext.From(x, start, n, len(a) == 3), f.place()), nil
 }
 
 // side takes characters from the left or the right; a negative count leaves characters out at the other end.
@@ -203,23 +197,7 @@ func side(right bool) func(*called, []Node) (Node, error) {
 		if err != nil {
 			return Node{}, err
 		}
-		length := plan.Apply{Op: plan.Length, Args: []plan.Expr{x}, T: schema.Integer}
-		atLeast0 := func(e plan.Expr) plan.Expr {
-			return plan.Case{If: []plan.Expr{Test(plan.Under, e, Whole(0))}, Then: []plan.Expr{Whole(0)}, Else: e, T: schema.Integer}
-		}
-		sum := func(o plan.Op, a, b plan.Expr) plan.Expr {
-			return plan.Apply{Op: o, Args: []plan.Expr{a, b}, T: schema.Integer}
-		}
-		negative := Test(plan.Under, n, Whole(0))
-		pick := func(then, otherwise plan.Expr) plan.Expr {
-			return plan.Case{If: []plan.Expr{negative}, Then: []plan.Expr{then}, Else: otherwise, T: schema.Integer}
-		}
-		start, count := plan.Expr(Whole(0)), pick(atLeast0(sum(plan.Add, length, n)), n)
-		if right {
-			start = pick(sum(plan.Sub, Whole(0), n), atLeast0(sum(plan.Sub, length, n)))
-			count = length
-		}
-		return computedOf(plan.Apply{Op: plan.Substr, Args: []plan.Expr{x, start, count}, T: schema.String}, f.place()), nil
+		return computedOf(sqltext.Side(x, n, right), f.place()), nil
 	}
 }
 
@@ -242,6 +220,7 @@ func ofText() map[string]function {
 		"substring": {2, 3, substring}, "substr": {2, 3, substring}, "mid": {3, 3, substring},
 		"left": {2, 2, side(false)}, "right": {2, 2, side(true)},
 		"lpad": {2, 3, padded(true)}, "rpad": {2, 3, padded(false)}, "repeat": {2, 2, repeated}, "replicate": {2, 2, repeated},
+		"reverse": {1, 1, texts(plan.Reverse, schema.String)}, "initcap": {1, 1, texts(plan.Capitalize, schema.String)}, "regexp_replace": {3, 4, rewritten}, "array_to_string": {2, 3, textOfList},
 		"concat":    {1, -1, func(f *called, a []Node) (Node, error) { return f.Binder.concat(a, true, f.place()) }},
 		"concat_ws": {2, -1, concatWith},
 		"starts_with": {2, 2, func(f *called, a []Node) (Node, error) {
@@ -266,11 +245,7 @@ func ofText() map[string]function {
 			if err != nil {
 				return Node{}, err
 			}
-			parts := plan.Apply{Op: plan.Split, Args: []plan.Expr{x, separator}, T: schema.JSON}
-			from := plan.Case{If: []plan.Expr{Test(plan.Under, n, Whole(0))}, Then: []plan.Expr{n}, Else: minus(n, 1), T: schema.Integer}
-			part := plan.As{X: plan.Apply{Op: plan.ElemAt, Args: []plan.Expr{parts, from}, T: schema.JSON}, T: schema.String}
-			none := plan.Case{If: []plan.Expr{IsNull(x)}, Then: []plan.Expr{plan.Const{T: schema.String}}, Else: plan.Const{Value: value.OfString(""), T: schema.String}, T: schema.String}
-			return computedOf(plan.Apply{Op: plan.IfNull, Args: []plan.Expr{part, none}, T: schema.String}, f.place()), nil
+			return computedOf(sqltext.Part(x, separator, n), f.place()), nil
 		}},
 	}
 }
@@ -281,16 +256,14 @@ func concatWith(f *called, a []Node) (Node, error) {
 	if !ok || k.Value.Kind() != value.String {
 		return Node{}, problem.NotSupported(a[0].At, "concat_ws takes a constant separator")
 	}
-	all := plan.Apply{Op: plan.Concat, T: schema.String}
-	for i := range a[1:] { // each with the separator before it
-		x, err := f.Text(&a[i+1], "concat_ws")
-		if err != nil {
+	all := make([]plan.Expr, len(a)-1)
+	for i := range all {
+		var err error
+		if all[i], err = f.Text(&a[i+1], "concat_ws"); err != nil {
 			return Node{}, err
 		}
-		all.Args = append(all.Args, text(plan.IfNull, text(plan.Concat, k, x), plan.Const{Value: value.OfString(""), T: schema.String}))
 	}
-	n := int64(len([]rune(k.Value.Text())))
-	return computedOf(text(plan.Substr, all, Whole(n), Whole(-1)), f.place()), nil
+	return computedOf(sqltext.With(k, all), f.place()), nil
 }
 
 // numbers binds a function whose result has the type of its argument, so that a Decimal stays exact. A whole number is its own ceiling

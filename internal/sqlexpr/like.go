@@ -64,8 +64,8 @@ func (b *Binder) pattern(e *sqlparse.Like, text string) (query.Regex, error) {
 		text, options = pattern.Like(text, escape), "i"
 	case "similar":
 		text = "^(?s:" + strings.NewReplacer("%", ".*", "_", ".").Replace(text) + ")$"
-	case "~*":
-		options = "i"
+	case "~", "~*":
+		return expression(text, map[string]string{"~*": "i"}[e.Op], At(e.Pattern.Pos()))
 	}
 	return query.ParseRegex(text, options, At(e.Pattern.Pos()))
 }

@@ -5,19 +5,11 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
-
-// maxPadded is the most characters that lpad, rpad and repeat make.
-const maxPadded = 1000
-
-func textOf(s string) plan.Const { return plan.Const{Value: value.OfString(s), T: schema.String} }
-
-func text(o plan.Op, args ...plan.Expr) plan.Expr {
-	return plan.Apply{Op: o, Args: args, T: schema.String}
-}
 
 // upTo returns a constant whole number from 0 to most; a negative one is 0.
 func upTo(f *called, x Node, most int64) (int64, error) {
@@ -36,29 +28,19 @@ func padded(left bool) func(*called, []Node) (Node, error) {
 		if err != nil {
 			return Node{}, err
 		}
-		n, err := upTo(f, a[1], maxPadded)
+		n, err := upTo(f, a[1], sqltext.Most)
 		if err != nil {
 			return Node{}, err
 		}
-		fill := textOf(" ")
+		fill := " "
 		if len(a) == 3 {
 			k, ok := a[2].Expr.(plan.Const)
 			if !ok || k.Value.Kind() != value.String {
 				return Node{}, Unsupported(f.place(), "", "%s takes a constant text to fill with", f.Call.Name)
 			}
-			fill = k
+			fill = k.Value.Text()
 		}
-		cut := text(plan.Substr, x, Whole(0), Whole(n))
-		if fill.Value.Text() == "" {
-			return computedOf(cut, f.place()), nil
-		}
-		length := plan.Apply{Op: plan.Length, Args: []plan.Expr{x}, T: schema.Integer}
-		missing := plan.Apply{Op: plan.Sub, Args: []plan.Expr{Whole(n), length}, T: schema.Integer}
-		both := []plan.Expr{text(plan.Substr, textOf(strings.Repeat(fill.Value.Text(), int(n))), Whole(0), missing), x}
-		if !left {
-			both[0], both[1] = both[1], both[0]
-		}
-		return computedOf(plan.Case{If: []plan.Expr{Test(plan.Under, length, Whole(n))}, Then: []plan.Expr{text(plan.Concat, both...)}, Else: cut, T: schema.String}, f.place()), nil
+		return computedOf(sqltext.Padded(x, n, fill, left), f.place()), nil
 	}
 }
 
@@ -68,27 +50,12 @@ func repeated(f *called, a []Node) (Node, error) {
 	if err != nil {
 		return Node{}, err
 	}
-	k, constant := x.(plan.Const)
-	if size := int64(len([]rune(k.Value.Text()))); constant && size > 0 {
+	if k, constant := x.(plan.Const); constant && k.Value.Text() != "" {
 		n, err := a[1].Want(schema.Integer, "repeat")
-		if err != nil {
-			return Node{}, err
-		}
-		most := maxPadded / size
-		all := textOf(strings.Repeat(k.Value.Text(), int(most)))
-		count := plan.Apply{Op: plan.Mul, Args: []plan.Expr{n, Whole(size)}, T: schema.Integer}
-		return computedOf(plan.Case{If: []plan.Expr{Test(plan.Under, n, Whole(1)), Test(plan.UpTo, n, Whole(most))},
-			Then: []plan.Expr{textOf(""), text(plan.Substr, all, Whole(0), count)}, Else: plan.Const{T: schema.String}, T: schema.String}, f.place()), nil
+		return computedOf(sqltext.Repeated(k.Value.Text(), n), f.place()), err
 	}
 	n, err := upTo(f, a[1], 20)
-	if err != nil {
-		return Node{}, err
-	}
-	all := []plan.Expr{text(plan.Substr, x, Whole(0), Whole(0))} // null for null
-	for range n {
-		all = append(all, x)
-	}
-	return computedOf(text(plan.Concat, all...), f.place()), nil
+	return computedOf(sqltext.Copies(x, n), f.place()), err
 }
 
 // zoned binds x AT TIME ZONE z: what clocks in the zone show at the instant x, as if it were UTC.

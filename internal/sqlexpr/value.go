@@ -42,7 +42,7 @@ func (b *Binder) expression(e sqlparse.Expr) (Node, error) {
 	case *sqlparse.Name:
 		return b.Names.Column(e)
 	case *sqlparse.Number:
-		v, err := value.Read([]byte(numberText(e.Text)), 1)
+		v, err := value.Read([]byte(e.JSON()), 1)
 		if err != nil {
 			return Node{}, Invalid(e.At, "%s is no number", problem.Cut(e.Text))
 		}
@@ -94,19 +94,6 @@ func (b *Binder) expression(e sqlparse.Expr) (Node, error) {
 		return Node{}, Invalid(e.At, "* can only be in a select list or in count(*)")
 	}
 	return Node{}, problem.New(problem.Internal, fmt.Sprintf("sqlbind knows no %T", e))
-}
-
-// numberText returns a number in JSON's form.
-func numberText(s string) string {
-	if strings.HasPrefix(s, ".") {
-		s = "0" + s
-	}
-	s = strings.TrimLeft(s, "0")
-	if s == "" || s[0] == '.' || s[0] == 'e' || s[0] == 'E' {
-		s = "0" + s
-	}
-	s = strings.TrimSuffix(s, ".")
-	return strings.NewReplacer(".e", "e", ".E", "E").Replace(s)
 }
 
 // constantText binds a text constant: 'x', or with a type before it, as in DATE '2026-01-31', TIMESTAMP '…' and INTERVAL '7 days'. A
@@ -184,6 +171,9 @@ func (b *Binder) unary(e *sqlparse.Unary) (Node, error) {
 	if err != nil || e.Op == "+" {
 		return x, err
 	}
+	if e.Op == "~" { // the bits turned around, in two's complement
+		return b.bits("~", x, Literal(value.OfInt(-1), e.At), e.At)
+	}
 	if k, ok := x.Expr.(plan.Const); ok && k.Value.IsNumber() && !x.Span {
 		text := k.Value.String()
 		if rest, is := strings.CutPrefix(text, "-"); is {
@@ -222,7 +212,7 @@ func (b *Binder) binary(e *sqlparse.Binary) (Node, error) {
 	switch e.Op {
 	case "+", "-", "*", "/", "%", "div", "mod":
 		return b.arithmetic(e.Op, x, y, e.At)
-	case "&", "|":
+	case "&", "|", "#":
 		return b.bits(e.Op, x, y, e.At)
 	case "||":
 		return b.concat([]Node{x, y}, false, e.At)
@@ -231,7 +221,7 @@ func (b *Binder) binary(e *sqlparse.Binary) (Node, error) {
 	case "#>", "#>>":
 		return b.memberPath(x, y, e.Op == "#>>", e.At)
 	case "^":
-		return Node{}, Unsupported(e.At, "", "the operator ^ isn't there; multiply")
+		return (&called{b, &sqlparse.Call{Name: "^", At: e.At}}).operator(plan.Pow, schema.Double, []Node{x, y}, schema.Double)
 	}
 	return Node{}, Unsupported(e.At, sqlinstead.OfOperator(e.Op), "the operator %s isn't there", e.Op)
 }

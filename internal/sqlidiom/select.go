@@ -42,24 +42,29 @@ func (n *renaming) in(v reflect.Value) {
 }
 
 // spread are the functions that make records of a list.
-var spread = map[string]bool{"unnest": true, "jsonb_array_elements": true, "json_array_elements": true, "jsonb_array_elements_text": true, "json_array_elements_text": true}
+var spread = map[string]bool{"unnest": true, "generate_series": true, "jsonb_array_elements": true, "json_array_elements": true, "jsonb_array_elements_text": true, "json_array_elements_text": true}
 
 // unnested moves a list that an item of s spreads over records into FROM, where it means the same as long as no window
 // function counts the records, and no other list is beside it.
 func (t *taker) unnested(s *sqlparse.Select) {
 	var list *sqlparse.Item
+	var at *sqlparse.Expr // the list, in the item
 	for i := range s.Items {
-		if c, ok := s.Items[i].X.(*sqlparse.Call); ok && spread[c.Name] && c.Over == nil && len(c.Args) == 1 {
+		x := &s.Items[i].X
+		for cast, is := (*x).(*sqlparse.Cast); is; cast, is = (*x).(*sqlparse.Cast) {
+			x = &cast.X
+		}
+		if c, ok := (*x).(*sqlparse.Call); ok && spread[c.Name] && c.Over == nil && (len(c.Args) == 1 || c.Name == "generate_series") {
 			if list != nil {
 				return
 			}
-			list = &s.Items[i]
+			list, at = &s.Items[i], x
 		}
 	}
 	if list == nil || sqlparse.Windowed(s.Items) || s.Qualify != nil {
 		return
 	}
-	c := list.X.(*sqlparse.Call)
+	c := (*at).(*sqlparse.Call)
 	if aggregated(c.Args) {
 		return
 	}
@@ -69,7 +74,7 @@ func (t *taker) unnested(s *sqlparse.Select) {
 	if list.Alias == nil {
 		list.Alias = &sqlparse.Ident{Text: c.Name, Quoted: true, At: c.At}
 	}
-	list.X = element
+	*at = element
 	for i, e := range s.Group {
 		if key(e) == written {
 			s.Group[i] = element

@@ -17,9 +17,9 @@ func OfFunction(name string) string {
 	members := "name the members: meta->>'a'; a member that is a list is records with FROM t, jsonb_array_elements(t.meta->'a') AS element"
 	between := "split_part(x, '@', 2) takes what is between separators, and x ~ '…' tests a regular expression"
 	return map[string]string{
-		"random": sample, "rand": sample, "version": "", "current_database": "", "regexp_replace": "replace(replace(x, '(', ''), ')', '') replaces texts, one after the other",
+		"random": sample, "rand": sample, "version": "", "current_database": "", "translate": "replace(replace(x, '(', ''), ')', '') replaces texts, one after the other; regexp_replace(x, '[()]', '', 'g') leaves characters out",
 		"to_tsvector": "the tool text_search finds words", "match": "the tool text_search finds words", "generate_series": "it can be in FROM", "unnest": "put it in FROM: FROM t, unnest(t.list) AS element",
-		"initcap": "upper(left(x, 1)) || lower(substr(x, 2)) for the first letter", "corr": "(avg(x * y) - avg(x) * avg(y)) / (stddev_pop(x) * stddev_pop(y))", "regexp_matches": between, "regexp_match": between,
+		"corr": "(avg(x * y) - avg(x) * avg(y)) / (stddev_pop(x) * stddev_pop(y))", "regexp_matches": between, "regexp_match": between,
 		"regexp_substr": between, "regexp_extract": between, "substring_index": between, "row_to_json": object, "to_jsonb": object, "to_json": object, "json_object_agg": object, "jsonb_object_agg": object,
 		"object_agg": object, "jsonb_object_keys": members, "json_object_keys": members, "jsonb_each": members, "jsonb_each_text": members, "json_each": members,
 		"first": most, "last": most, "make_date": "write date '2026-01-31'; a day made of columns is (year || '-01-01')::date", "str_to_date": date,

@@ -226,7 +226,7 @@ type (
 		Name string
 		At   Pos
 	}
-	// Unary is NOT, - or +.
+	// Unary is NOT, -, + or ~.
 	Unary struct {
 		Op string
 		X  Expr

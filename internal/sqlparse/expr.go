@@ -45,7 +45,7 @@ func (p *parser) strength() (op string, level int) {
 			return t.low, 4
 		case "~", "~*", "!~", "!~*":
 			return t.low, 5
-		case "||", "->", "->>", "#>", "#>>", "@>", "<@", "&&", "?", "&", "|":
+		case "||", "->", "->>", "#>", "#>>", "@>", "<@", "&&", "?", "&", "|", "#":
 			return t.low, 6
 		case "+", "-":
 			return t.low, 7
@@ -181,6 +181,9 @@ func (p *parser) unary(level int) Expr {
 	case t.kind == symbol && (t.low == "-" || t.low == "+"):
 		p.i++
 		return p.postfix(&Unary{Op: t.low, X: p.binary(10), At: t.at})
+	case t.kind == symbol && t.low == "~": // as loose as any other operator: ~a + b is ~(a + b)
+		p.i++
+		return &Unary{Op: "~", X: p.binary(6), At: t.at}
 	}
 	return p.postfix(p.primary())
 }

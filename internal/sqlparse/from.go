@@ -121,7 +121,7 @@ func (p *parser) table() From {
 		tb.Name = append(tb.Name, p.part())
 	}
 	if t := p.peek(); p.word("tablesample") {
-		p.fail(t.at, "TABLESAMPLE isn't there; ORDER BY md5(…) LIMIT n, or get_sample_objects")
+		p.fail(t.at, "TABLESAMPLE isn't there; the tool get_sample_objects gives a sample")
 	}
 	tb.Alias = p.fromAlias()
 	return tb

@@ -43,7 +43,7 @@ type token struct {
 
 // symbols are the operators and marks, the longest first.
 var symbols = []string{"->>", "#>>", "!~*", "->", "#>", "!~", "~*", "::", "<=", ">=", "<>", "!=", "||", "&&", "@>", "<@", "==",
-	"(", ")", "[", "]", ",", ";", ".", "+", "-", "*", "/", "%", "<", ">", "=", "~", "^", "?", "&", "|", ":"}
+	"(", ")", "[", "]", ",", ";", ".", "+", "-", "*", "/", "%", "<", ">", "=", "~", "^", "?", "&", "|", "#", ":"}
 
 // Faultf returns the error for the place at in a statement.
 func Faultf(at Pos, format string, args ...any) *problem.Error {

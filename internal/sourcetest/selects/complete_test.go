@@ -24,7 +24,7 @@ var constructs = []string{
 	"DISTINCT ON (", "SELECT DISTINCT ", "WITH w AS (", "WITH RECURSIVE ", " UNION ALL ", " INTERSECT ", " EXCEPT ", " UNION ", "(VALUES (", " LIMIT ", " OFFSET ", " FETCH FIRST ", " NULLS FIRST", " NULLS LAST",
 	" JOIN ", " LEFT JOIN ", " RIGHT JOIN ", " FULL JOIN ", " CROSS JOIN ", " , ", " USING (", " WITH ORDINALITY ", " JOIN LATERAL (", " LEFT JOIN LATERAL (", "unnest(ARRAY[", "jsonb_array_elements(", "jsonb_array_elements_text(", "generate_series(timestamptz", "generate_series(1",
 	" GROUP BY ", " GROUP BY ROLLUP (", " GROUP BY CUBE (", " GROUP BY GROUPING SETS (", "GROUPING(", " HAVING ", " FILTER (WHERE ", " WITHIN GROUP (ORDER BY ", " OVER (PARTITION BY ", " OVER w", " WINDOW w AS (", "ROWS BETWEEN UNBOUNDED PRECEDING AND ", " AND 1 FOLLOWING", "RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",
-	"RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING", "EXISTS (", " NOT IN (", " = ANY (", "ALL (ARRAY[", " BETWEEN SYMMETRIC ", " IS NOT DISTINCT FROM ", " IS UNKNOWN", " ILIKE ", " SIMILAR TO ", " ~ ", " !~* ", " ESCAPE ", " & ", " | ",
+	"RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING", "EXISTS (", " NOT IN (", " = ANY (", "ALL (ARRAY[", " BETWEEN SYMMETRIC ", " IS NOT DISTINCT FROM ", " IS UNKNOWN", " ILIKE ", " SIMILAR TO ", " ~ ", " !~* ", " ESCAPE ", " & ", " | ", " # ", "(~ ", " ^ ",
 	"CASE WHEN ", "CAST(", "::integer", "::numeric(", "::date", "::boolean", "::text", " AT TIME ZONE ", " interval ", "extract(epoch FROM ", "FROM age(", "->'", "->>'", "#>>", "#>'", "ARRAY[", "DISTINCT ", "SEPARATOR ", " ORDER BY ",
 }
 

@@ -15,7 +15,7 @@ var constants = map[Kind][]string{
 // forms are the expressions of each kind, as Writer.form fills them in.
 var forms = map[Kind][]string{
 	Integer: {
-		"({i} {+|-|*|/|%} {i})", "({i} {+|-|*|/|%} {i})", "({i} & {i})", "({i} | {i})", "(- {i})", "{abs|abs|sign|floor|ceil}({i})::bigint", "mod({i}, {i})",
+		"({i} {+|-|*|/|%} {i})", "({i} {+|-|*|/|%} {i})", "({i} & {i})", "({i} | {i})", "({i} # {i})", "(~ {i})", "(- {i})", "{abs|abs|sign|floor|ceil}({i})::bigint", "mod({i}, {i})",
 		"{length|char_length|character_length}({t})", "position({'a'|'o'|'Os'|''|'%'} in {t})", "strpos({t}, {t})", "({t})::integer", "trunc({d})::integer", "({b})::integer",
 		"extract({year|month|day|hour|quarter|dow|doy|week|isodow|isoyear|minute|second} FROM {s})::integer", "date_part('{year|month|day|hour|dow|isodow}', {s})::integer",
 		"extract({year|month|day|hour|dow} FROM (({s}) AT TIME ZONE '{Europe/Oslo|America/New_York|Asia/Kolkata|UTC}'))::integer",
@@ -24,7 +24,7 @@ var forms = map[Kind][]string{
 	},
 	Double: {
 		"({d} {+|-|*} {d})", "({d} {+|-|*|/} {i})", "(- {d})", "{abs|floor|ceil|ceiling|trunc}({d})", "{i}::double precision", "({t})::double precision", "sqrt(abs({d}))",
-		"round((ln(abs({d}) + 1))::numeric, 6)::double precision", "round((log(abs({d}) + 1))::numeric, 6)::double precision", "exp(({i} % 5)::double precision)", "power({d}, {2|3|0})",
+		"round((ln(abs({d}) + 1))::numeric, 6)::double precision", "round((log(abs({d}) + 1))::numeric, 6)::double precision", "exp(({i} % 5)::double precision)", "power({d}, {2|3|0})", "({d} ^ {2|3})",
 		"round({d}::numeric, {0|1|2})::double precision", "trunc({d}::numeric, {0|1})::double precision", "{i}::numeric({10|10,2|4,1})::double precision", "sign({d})::double precision",
 		"extract(epoch FROM {s})::double precision", "div({i}, {i})::double precision",
 	},
@@ -33,7 +33,8 @@ var forms = map[Kind][]string{
 		"replace({t}, {'a'|'o'|'Os'|'%'}, {'a'|''|'%'})", "concat({t}, {t})", "concat_ws('{-|, }', {t}, {t}, {i})", "split_part({t}, '{a|o|-}', {1|2|(-1)})",
 		"{lpad|rpad}({t}, {0|3|7}, '{0|ab|}')", "{lpad|rpad}({t}, {5|(-1)})", "repeat({t}, {0|1|3})", "repeat({'a'|'o'|''}, ({i} % 90)::integer)",
 		"to_char({s}, '{YYYY-MM|YYYY-MM-DD|HH24:MI|FMMonth YYYY|Dy, DD Mon|FMDay|HH12:MI:SS am|DDD|IYYY-IW|Q|YYYY-MM-DD HH24:MI:SS|FMDD.FMMM|ID D}')", "to_char({y}, '{YYYY-MM-DD|FMMonth|IW}')",
-		"CAST({i} AS {text|varchar})", "{i}::text", "{y}::text", "({b})::text",
+		"CAST({i} AS {text|varchar})", "{i}::text", "{y}::text", "({b})::text", "{reverse|initcap}({t})", "array_to_string({l}, '{,|; }'{|, '?'})",
+		"regexp_replace({t}, '{[^a-z]|[aeiou]+|\\s+|^[A-Z]|[a-z]+$|a|an|O[a-z]?|[0-9][0-9]?|[A-Z]|-|%}', '{|_|x}'{|, 'g'|, 'gi'})",
 		"({j}->>'{age|none}')", "({j}->'tags'->>{0|1})", "({j}#>>'{{deep,x,1,y}}')", "jsonb_extract_path_text({j}, 'age')", "json_extract_path_text(({j})::json, 'age')",
 	},
 	Boolean: {"({c})", "({c})", "starts_with({t}, {t})", "({t})::boolean", "({i})::boolean"},
@@ -83,7 +84,7 @@ var conditions = []string{
 
 // aggregates are those of each kind over the records of a group.
 var aggregates = map[Kind][]string{
-	Integer: {"count(*)", "count({i})", "count({t})", "count(DISTINCT {i})", "count(DISTINCT {s})", "count(DISTINCT {t})", "sum({i})::bigint", "sum({i})::bigint", "{min|max}({i})", "mode() WITHIN GROUP (ORDER BY {i})",
+	Integer: {"count(*)", "count({i})", "count({t})", "count(DISTINCT {i})", "count(DISTINCT {s})", "count(DISTINCT {t})", "count(DISTINCT ({i}, {t}))", "sum({i})::bigint", "sum({i})::bigint", "{min|max}({i})", "mode() WITHIN GROUP (ORDER BY {i})",
 		"percentile_disc({0|0.25|0.5|0.9|1}) WITHIN GROUP (ORDER BY {i})"},
 	Double: {"{sum|avg|sum|avg|min|max}({d})", "avg({i})::double precision", "percentile_cont({0|0.1|0.25|0.5|0.9|1}) WITHIN GROUP (ORDER BY {d})", "percentile_disc({0|0.5|1}) WITHIN GROUP (ORDER BY {d})",
 		"round({stddev|stddev_pop|stddev_samp|variance|var_pop|var_samp}(({i}) % 100)::numeric, 3)::double precision"},
@@ -102,7 +103,7 @@ var gathered = map[Kind][]string{
 
 // foreignAggregates are those of other databases.
 var foreignAggregates = map[Kind][]string{
-	Integer: {"{countif|count_if}({c})", "{approx_count_distinct|approx_distinct|uniq|uniqexact}({i})", "sum({c})", "any_value({i})", "{max_by|min_by|arg_max|arg_min|argmax|argmin}({i}, {s})", "{max_by|min_by}({i}, {d})"},
+	Integer: {"count(DISTINCT {i}, {t})", "{countif|count_if}({c})", "{approx_count_distinct|approx_distinct|uniq|uniqexact}({i})", "sum({c})", "any_value({i})", "{max_by|min_by|arg_max|arg_min|argmax|argmin}({i}, {s})", "{max_by|min_by}({i}, {d})"},
 	Double:  {"total({i})", "avg({c})", "median({d})", "round(std({i} % 100), 3)"},
 	Text:    {"group_concat({t} ORDER BY {=} SEPARATOR '-')", "listagg({t}, ',') WITHIN GROUP (ORDER BY {=})"},
 	list:    {"json_group_array({i} ORDER BY {=} NULLS FIRST)"},

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -93,6 +94,13 @@ func texts(c *caches) map[string]function {
 		expr.SQLiteSplit:     {2, split},
 		expr.SQLiteReplace:   {3, replace},
 		expr.SQLiteDigest:    {-1, digest},
+		expr.SQLiteReverse: ofText(func(text string) driver.Value {
+			characters := []rune(text)
+			slices.Reverse(characters)
+			return string(characters)
+		}),
+		expr.SQLiteCapitals: ofText(capitals),
+		expr.SQLiteRewrite:  {-1, c.rewrite},
 	}
 }
 
@@ -147,6 +155,59 @@ func replace(args []driver.Value) driver.Value {
 		return nil
 	}
 	return strings.ReplaceAll(text, find, with)
+}
+
+// rewrite returns args[0] with args[2] for what the pattern args[1] matches, for the first such part alone if args[3] is 0; null if that
+// would exceed longest bytes.
+func (c *caches) rewrite(args []driver.Value) driver.Value {
+	if len(args) < 3 {
+		return nil
+	}
+	text, ok := args[0].(string)
+	pattern, pok := args[1].(string)
+	with, wok := args[2].(string)
+	if !ok || !pok || !wok {
+		return nil
+	}
+	re := c.expressions.get(pattern, expression).(*regexp.Regexp)
+	most := -1
+	if len(args) == 4 && args[3] == int64(0) {
+		most = 1
+	}
+	if re == nil {
+		return nil
+	}
+	found := re.FindAllStringIndex(text, most)
+	size := len(text)
+	for _, at := range found {
+		size += len(with) - (at[1] - at[0])
+	}
+	if size > longest {
+		return nil
+	}
+	var out strings.Builder
+	out.Grow(size)
+	end := 0
+	for _, at := range found {
+		out.WriteString(text[end:at[0]])
+		out.WriteString(with)
+		end = at[1]
+	}
+	out.WriteString(text[end:])
+	return out.String()
+}
+
+// capitals returns text with the first letter of each word in upper case, and its others in lower case.
+func capitals(text string) driver.Value {
+	out, inside := []byte(text), false
+	for i, b := range out {
+		lower, upper := 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z'
+		if lower && !inside || upper && inside {
+			out[i] ^= 'a' ^ 'A'
+		}
+		inside = lower || upper || '0' <= b && b <= '9' || b >= utf8.RuneSelf
+	}
+	return string(out)
 }
 
 // offset returns where character n of text begins, or its end if it has fewer.

@@ -36,6 +36,9 @@ const (
 	SQLiteSubstring = "bailiwick_substring" // (x, from, length) in code points
 	SQLiteSplit     = "bailiwick_split"     // (x, separator) a JSON list
 	SQLiteReplace   = "bailiwick_replace"   // (x, find, replacement)
+	SQLiteReverse   = "bailiwick_reverse"   // (x)
+	SQLiteCapitals  = "bailiwick_capitals"  // (x) as plan.Capitalize
+	SQLiteRewrite   = "bailiwick_rewrite"   // (x, pattern, replacement) and whether not only the first part is replaced, 0 or 1
 	SQLiteQuote     = "bailiwick_quote"     // (text) as JSON; a blob as itself
 	SQLiteNumber    = "bailiwick_number"    // (number) as JSON
 	SQLiteBase64    = "bailiwick_base64"    // (bytes) as text

@@ -10,6 +10,9 @@ import (
 
 // Apply implements expr.Dialect.
 func (m dialect) Apply(s expr.Scope, e plan.Apply, args []string) (string, error) {
+	if e.Op == plan.ReplaceMatches {
+		return m.replaceMatches(s, e, args[0])
+	}
 	for _, family := range []func(expr.Scope, plan.Apply, []string) string{m.arithmetic, m.ofText, m.ofLists} {
 		if text := family(s, e, args); text != "" {
 			return text, nil

@@ -45,8 +45,34 @@ func (m dialect) ofText(s expr.Scope, e plan.Apply, args []string) string {
 	case plan.ReplaceAll:
 		with := s.Atom(args[2]) // the server doesn't look at it if nothing is found
 		return "(CASE WHEN " + with + " IS NOT NULL THEN REPLACE(" + args[0] + ", " + args[1] + ", " + with + ") END)"
+	case plan.Reverse:
+		return "REVERSE(" + args[0] + ")"
+	case plan.Capitalize: // no dialect of regular expressions there changes the case of what it finds
+		x := m.ascii("LOWER", args[0])
+		for c := 'a'; c <= 'z'; c++ {
+			x = "REGEXP_REPLACE(" + x + ", '" + behindWord + string(c) + "', '" + string(c-'a'+'A') + "')"
+		}
+		return x
 	}
 	return ""
+}
+
+// behindWord precedes the beginning of a word in a regular expression.
+const behindWord = `(?-i)(?<![^\\x{0}-\\x{2F}\\x{3A}-\\x{40}\\x{5B}-\\x{60}\\x{7B}-\\x{7F}])`
+
+// replaceMatches writes ReplaceMatches. The server replaces all parts; for the first alone the text before it is found and kept as well.
+// In the new text a backslash would name a group.
+func (dialect) replaceMatches(s expr.Scope, e plan.Apply, x string) (string, error) {
+	pattern, with, all := e.Replacement()
+	expression, err := regex.MariaDB(query.Regex{Pattern: pattern})
+	if err != nil {
+		return "", err
+	}
+	with = strings.ReplaceAll(with, `\`, `\\`)
+	if !all {
+		expression, with = `\A((?s:.*?))(?:`+expression+`)`, `\1`+with
+	}
+	return "REGEXP_REPLACE(" + x + ", " + s.Arg(expression, "") + ", " + s.Arg(with, "") + ")", nil
 }
 
 // ascii changes only the letters A to Z. The bytes of the text are read in a character set that has all bytes and no

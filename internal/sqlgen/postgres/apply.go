@@ -7,7 +7,9 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/regex"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -138,8 +140,35 @@ func (p dialect) text(s expr.Scope, e plan.Apply, a []string) (string, error) {
 		// A text has at most a gigabyte; a longer one would raise an error.
 		x, z := s.Atom(a[0]), s.Atom(a[2])
 		return "(CASE WHEN octet_length(" + x + ")::int8 * (1 + octet_length(" + z + ")) < 500000000 THEN replace(" + x + pgC + ", " + a[1] + ", " + z + ") END)", nil
+	case plan.Reverse:
+		return "reverse(" + a[0] + ")", nil
+	case plan.Capitalize:
+		x, w := s.Atom(a[0]), s.Alias("w")
+		return "(CASE WHEN " + x + " IS NOT NULL THEN coalesce((SELECT string_agg(upper(left(" + w + ".v[1], 1)" + pgC + ") || lower(substr(" + w + ".v[1], 2)" + pgC + "), '' ORDER BY " + w +
+			".o) FROM regexp_matches(" + x + pgC + ", " + pgWords + ", 'g') WITH ORDINALITY AS " + w + "(v, o)), '') END)", nil
+	case plan.ReplaceMatches:
+		return p.replaceMatches(s, e, a[0])
 	}
 	return "", problem.New(problem.Internal, fmt.Sprintf("sqlgen/expr can't write operator %s", e.Op))
+}
+
+// pgWords matches a run of letters A to Z, digits and characters beyond ASCII, or of others.
+const pgWords = `'[^\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u007F]+|[\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u007F]+'`
+
+// replaceMatches writes ReplaceMatches; in the new text a backslash would name a group.
+func (dialect) replaceMatches(s expr.Scope, e plan.Apply, x string) (string, error) {
+	pattern, with, all := e.Replacement()
+	expression, err := regex.PostgreSQL(query.Regex{Pattern: pattern})
+	if err != nil {
+		return "", err
+	}
+	flags := "''"
+	if all {
+		flags = "'g'"
+	}
+	x = s.Atom(x)
+	return "(CASE WHEN octet_length(" + x + ")::int8 * " + strconv.Itoa(1+len(with)) + " < 500000000 THEN (regexp_replace(" + x + pgC + ", " + s.Arg(expression, "text") + ", " +
+		s.Arg(strings.ReplaceAll(with, `\`, `\\`), "text") + ", " + flags + ")" + pgC + ") END)", nil
 }
 
 // lists writes the operators of lists.

@@ -146,5 +146,8 @@ var answers = []answer{
 	{op(plan.Trim, s, text(`]x\-]`), text(`]-\`)), "x"}, {op(plan.TrimRight, s, text("\n a \n"), text(" \n")), "\n a"}, {op(plan.TrimLeft, s, text("éa"), text("é")), "a"},
 	{op(plan.Split, j, text(""), text(",")), `[""]`}, {op(plan.Split, j, text(",a,"), text(",")), `["", "a", ""]`},
 	{op(plan.ReplaceAll, s, text("aAa"), text("a"), text("x")), "xAx"}, {op(plan.ReplaceAll, s, text("a"), text(""), text("x")), "a"},
+	{op(plan.Reverse, s, text("a😀é")), "é😀a"}, {op(plan.Capitalize, s, text("an OLD-house 3rd o'neil éLAN [x]")), "An Old-House 3rd O'Neil élan [X]"}, {op(plan.Capitalize, s, text("")), ""}, {op(plan.Capitalize, s, null(s)), "null"},
+	{op(plan.ReplaceMatches, s, text("+47 22-33"), text("[^0-9]+"), text("")), "472233"}, {op(plan.ReplaceMatches, s, text("aéA"), text("(?i)a"), text(`\1$1`)), "\\1$1é\\1$1"},
+	{op(plan.ReplaceMatches, s, text("x\naéa"), text("a"), text(`\`), truth(false)), "x\n\\éa"}, {op(plan.ReplaceMatches, s, text("aaa"), text("^a"), text("b")), "baa"}, {op(plan.ReplaceMatches, s, null(s), text("a"), text("b")), "null"},
 	{plan.Matches{X: text("x\n"), Regex: query.Regex{Pattern: "^x$"}}, "false"}, {plan.Matches{X: null(s), Regex: query.Regex{Pattern: "x"}}, "false"},
 }

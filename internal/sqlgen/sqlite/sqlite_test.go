@@ -312,6 +312,9 @@ func TestSQLiteText(t *testing.T) {
 		{op(plan.ReplaceAll, s, text("aXbX"), text("X"), text("")), "'ab'"},
 		{op(plan.ReplaceAll, s, text("abc"), text(""), text("x")), "'abc'"},
 		{op(plan.ReplaceAll, s, text(strings.Repeat("a", 1000)), text("a"), text(strings.Repeat("b", 100_000))), "null"},
+		{op(plan.Reverse, s, text("a😀é")), "'é😀a'"}, {op(plan.Capitalize, s, text("an OLD-house 3rd o'neil éLAN [x]")), "'An Old-House 3rd O'Neil élan [X]'"}, {op(plan.Capitalize, s, text("")), "''"}, {op(plan.Capitalize, s, null(s)), "null"},
+		{op(plan.ReplaceMatches, s, text("+47 22-33"), text("[^0-9]+"), text("")), "'472233'"}, {op(plan.ReplaceMatches, s, text("aéA"), text("(?i)a"), text(`\1$1`)), "'\\1$1é\\1$1'"},
+		{op(plan.ReplaceMatches, s, text("x\naéa"), text("a"), text(`\`), truth(false)), "'x\n\\éa'"}, {op(plan.ReplaceMatches, s, text("aaa"), text("^a"), text("b")), "'baa'"}, {op(plan.ReplaceMatches, s, null(s), text("a"), text("b")), "null"},
 		{plan.Matches{X: text("Größe"), Regex: query.Regex{Pattern: "^GRÖ", Options: "i"}}, "1"},
 		{plan.Matches{X: null(s), Regex: query.Regex{Pattern: "a"}}, "0"},
 	})

@@ -2,6 +2,8 @@
 package texts
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -59,10 +61,60 @@ func Apply(e plan.Apply, args []value.Value) (value.Value, bool) {
 			return value.Value{}, true
 		}
 		x = strings.ReplaceAll(x, operand(1), operand(2))
+	case plan.Reverse:
+		characters := []rune(x)
+		slices.Reverse(characters)
+		x = string(characters)
+	case plan.Capitalize:
+		x = capitalized(x)
+	case plan.ReplaceMatches:
+		return replaced(x, operand(1), operand(2), len(args) < 4 || args[3].Bool()), true
 	default:
 		return value.Value{}, false
 	}
 	return value.OfString(x), true
+}
+
+// capitalized returns the words of x with a first letter in upper case.
+func capitalized(x string) string {
+	inside := false
+	return strings.Map(func(c rune) rune {
+		lower, upper := 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z'
+		switch {
+		case lower && !inside:
+			c += 'A' - 'a'
+		case upper && inside:
+			c += 'a' - 'A'
+		}
+		inside = lower || upper || '0' <= c && c <= '9' || c >= 0x80
+		return c
+	}, x)
+}
+
+// replaced returns x with another text for what an expression matches.
+func replaced(x, expression, with string, all bool) value.Value {
+	re, err := regexp.Compile(expression)
+	if err != nil {
+		return value.Value{}
+	}
+	most := 1
+	if all {
+		most = -1
+	}
+	var out strings.Builder
+	end := 0
+	for _, at := range re.FindAllStringIndex(x, most) {
+		out.WriteString(x[end:at[0]])
+		out.WriteString(with)
+		if end = at[1]; out.Len() > Most && out.Len() > len(x) {
+			return value.Value{}
+		}
+	}
+	out.WriteString(x[end:])
+	if out.Len() > Most && out.Len() > len(x) {
+		return value.Value{}
+	}
+	return value.OfString(out.String())
 }
 
 // joined returns texts after each other.

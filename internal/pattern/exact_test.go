@@ -1,0 +1,33 @@
+package pattern
+
+import (
+	"regexp"
+	"testing"
+)
+
+// TestExact checks which expressions are taken, and that the longest match of each is its first one, over all short texts of some
+// characters: the two rules by which engines differ.
+func TestExact(t *testing.T) {
+	taken := []string{"a", "ab", "[^0-9]+", `\s+`, "^a+", "a+$", "a?b", "[ab]?c+", "a{1,2}b", "ab*c", "a|b+", "ab|c", "^a+|a+$", "(?s:.)", "(a)(b)", "a[ab]", "a+b?c?$", "(?i)a+B", "[ab]{2}", "-[^-]*-"}
+	for _, p := range taken {
+		if err := Exact(p); err != nil {
+			t.Errorf("%s is refused: %v", p, err)
+		}
+		first, longest := regexp.MustCompile(p), regexp.MustCompile(p)
+		longest.Longest()
+		for n := range 5 * 5 * 5 * 5 * 5 * 5 {
+			var text []byte
+			for ; n > 0; n /= 5 {
+				text = append(text, "ab c-"[n%5])
+			}
+			if a, b := first.ReplaceAllString(string(text), "<$0>"), longest.ReplaceAllString(string(text), "<$0>"); a != b {
+				t.Fatalf("%s in %q finds %s first, and %s is the longest", p, text, a, b)
+			}
+		}
+	}
+	for _, p := range []string{"a*", "", "(a|ab)c", "a|ab", ".*b", "a+?", "[ab]+a", "(ab)+", "a?ab", `\ba`, "^a+|b+|a+$", "^a+|[ab]+$", "a$b", "x(^a)", "(?:)", "a?b?", "[ab]{1,2}b", "^a|a$", "foo|foobar"} {
+		if Exact(p) == nil {
+			t.Errorf("%s is taken", p)
+		}
+	}
+}
