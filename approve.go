@@ -17,18 +17,18 @@ import (
 )
 
 // Approve implements Reviewer.
-func (d *desk) Approve(ctx context.Context, id, digest, comment string) (*review.Sheet, error) {
+func (d *reviewer) Approve(ctx context.Context, id, digest, comment string) (*review.Sheet, error) {
 	return d.approve(ctx, "approve", id, change.Verdict{Digest: digest, Comment: comment})
 }
 
 // BreakGlass implements Reviewer.
-func (d *desk) BreakGlass(ctx context.Context, id, digest, reason string) (*review.Sheet, error) {
+func (d *reviewer) BreakGlass(ctx context.Context, id, digest, reason string) (*review.Sheet, error) {
 	return d.approve(ctx, "break_glass", id, change.Verdict{Digest: digest, Comment: reason, Broken: true})
 }
 
 // approve approves the change id, if the rules of this moment still allow it to the reviewer and to the agent. The last approval that
 // was needed starts the change, once its record is in the audit.
-func (d *desk) approve(ctx context.Context, name, id string, v change.Verdict) (*review.Sheet, error) {
+func (d *reviewer) approve(ctx context.Context, name, id string, v change.Verdict) (*review.Sheet, error) {
 	return d.sheet(ctx, name, id, audit.Approved, func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
 		if err := c.approvable(ctx, found, v); err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func (c *Call) approvable(ctx context.Context, found *change.Change, v change.Ve
 }
 
 // Reject implements Reviewer.
-func (d *desk) Reject(ctx context.Context, id, reason string) (*review.Sheet, error) {
+func (d *reviewer) Reject(ctx context.Context, id, reason string) (*review.Sheet, error) {
 	return d.sheet(ctx, "reject", id, audit.Rejected, func(ctx context.Context, c *Call, _ *change.Change) (*change.Change, error) {
 		return c.changes().Reject(ctx, id, d.who, reason)
 	})

@@ -327,7 +327,7 @@ func (c *Call) changes() *change.Queue {
 
 // Revert implements Reviewer. The new change has the rights of the agent that proposed the original; neither that
 // agent's owner nor the person who requests the revert may approve it.
-func (d *desk) Revert(ctx context.Context, id, reason string) (*review.Sheet, error) {
+func (d *reviewer) Revert(ctx context.Context, id, reason string) (*review.Sheet, error) {
 	return d.sheet(ctx, "revert", id, audit.Proposed, func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
 		back, err := c.inverse(ctx, found, reason)
 		if err != nil {

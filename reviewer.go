@@ -63,18 +63,18 @@ type Reviewer interface {
 
 // Reviewer returns p's operations on changes. correlation ties the records of one visit together.
 func (g *Gateway) Reviewer(p identity.Principal, correlation string) Reviewer {
-	return &desk{g, p, correlation}
+	return &reviewer{g, p, correlation}
 }
 
-// desk implements Reviewer.
-type desk struct {
+// reviewer implements Reviewer.
+type reviewer struct {
 	gateway     *Gateway
 	who         identity.Principal
 	correlation string
 }
 
 // do runs one operation of a reviewer as a call of its own, recorded under name.
-func (d *desk) do(ctx context.Context, name string, run func(context.Context, *Call) error) error {
+func (d *reviewer) do(ctx context.Context, name string, run func(context.Context, *Call) error) error {
 	ask := CallSpec{Tool: "changes/" + name, Needs: identity.Review, Correlation: d.correlation}
 	return d.gateway.Do(ctx, d.who, ask, func(ctx context.Context, c *Call) (int, error) {
 		switch {
@@ -89,7 +89,7 @@ func (d *desk) do(ctx context.Context, name string, run func(context.Context, *C
 
 // sheet runs one operation on a change that the reviewer may see, and returns the change after it. outcome is
 // recorded on success.
-func (d *desk) sheet(ctx context.Context, name, id, outcome string, act func(context.Context, *Call, *change.Change) (*change.Change, error)) (s *review.Sheet, err error) {
+func (d *reviewer) sheet(ctx context.Context, name, id, outcome string, act func(context.Context, *Call, *change.Change) (*change.Change, error)) (s *review.Sheet, err error) {
 	err = d.do(ctx, name, func(ctx context.Context, c *Call) error {
 		found, err := c.reviewable(ctx, id)
 		if err != nil {
@@ -116,7 +116,7 @@ func (c *Call) reviewable(ctx context.Context, id string) (*change.Change, error
 	return c.gateway.options.Changes.Get(ctx, id)
 }
 
-func (d *desk) scoped(f change.Filter) change.Filter {
+func (d *reviewer) scoped(f change.Filter) change.Filter {
 	if d.who.Tenant != "" {
 		f.Tenant, f.Tenanted = d.who.Tenant, true
 	}
@@ -127,7 +127,7 @@ func (d *desk) scoped(f change.Filter) change.Filter {
 }
 
 // Queue implements Reviewer.
-func (d *desk) Queue(ctx context.Context, f change.Filter) (rows []review.Row, more bool, err error) {
+func (d *reviewer) Queue(ctx context.Context, f change.Filter) (rows []review.Row, more bool, err error) {
 	err = d.do(ctx, "list", func(ctx context.Context, c *Call) error {
 		var found []*change.Change
 		var err error
@@ -144,7 +144,7 @@ func (d *desk) Queue(ctx context.Context, f change.Filter) (rows []review.Row, m
 	return rows, more, err
 }
 
-func (d *desk) viewer() review.Viewer { return review.Viewer{Human: d.who.Owner, Reviewer: true} }
+func (d *reviewer) viewer() review.Viewer { return review.Viewer{Human: d.who.Owner, Reviewer: true} }
 
 // noChanges is the error of a gateway without a queue for changes.
 func noChanges() error {
@@ -157,7 +157,7 @@ func storeFailed(err error) error {
 }
 
 // Counts implements Reviewer.
-func (d *desk) Counts(ctx context.Context, f change.Filter) (counts map[change.State]int, err error) {
+func (d *reviewer) Counts(ctx context.Context, f change.Filter) (counts map[change.State]int, err error) {
 	err = d.do(ctx, "count", func(ctx context.Context, _ *Call) (err error) {
 		if counts, err = d.gateway.options.Changes.Store().Counts(ctx, d.scoped(f)); err != nil {
 			return storeFailed(err)
@@ -168,12 +168,12 @@ func (d *desk) Counts(ctx context.Context, f change.Filter) (counts map[change.S
 }
 
 // Sheet implements Reviewer.
-func (d *desk) Sheet(ctx context.Context, id string) (*review.Sheet, error) {
+func (d *reviewer) Sheet(ctx context.Context, id string) (*review.Sheet, error) {
 	return d.sheet(ctx, "show", id, "", nil)
 }
 
 // Value implements Reviewer.
-func (d *desk) Value(ctx context.Context, id string, at review.Place) (w *review.Whole, err error) {
+func (d *reviewer) Value(ctx context.Context, id string, at review.Place) (w *review.Whole, err error) {
 	err = d.do(ctx, "value", func(ctx context.Context, c *Call) error {
 		found, err := c.reviewable(ctx, id)
 		if err != nil {
@@ -196,21 +196,21 @@ func (d *desk) Value(ctx context.Context, id string, at review.Place) (w *review
 }
 
 // Comment implements Reviewer.
-func (d *desk) Comment(ctx context.Context, id, text string) (*review.Sheet, error) {
+func (d *reviewer) Comment(ctx context.Context, id, text string) (*review.Sheet, error) {
 	return d.sheet(ctx, "comment", id, "", func(ctx context.Context, c *Call, _ *change.Change) (*change.Change, error) {
 		return c.changes().Comment(ctx, id, d.who, text)
 	})
 }
 
 // Settle implements Reviewer.
-func (d *desk) Settle(ctx context.Context, id string, applied bool, reason string) (*review.Sheet, error) {
+func (d *reviewer) Settle(ctx context.Context, id string, applied bool, reason string) (*review.Sheet, error) {
 	return d.sheet(ctx, "settle", id, "", func(ctx context.Context, c *Call, _ *change.Change) (*change.Change, error) {
 		return c.changes().Settle(ctx, id, d.who, applied, reason)
 	})
 }
 
 // Renew implements Reviewer.
-func (d *desk) Renew(ctx context.Context, id string) (*review.Sheet, error) {
+func (d *reviewer) Renew(ctx context.Context, id string) (*review.Sheet, error) {
 	return d.sheet(ctx, "renew", id, "", func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
 		draft, err := c.draft(ctx, found)
 		if err == nil {
@@ -241,7 +241,7 @@ func (c *Call) draft(ctx context.Context, found *change.Change) (writes.Draft, e
 }
 
 // Events implements Reviewer.
-func (d *desk) Events(ctx context.Context, after int64) (events []change.Event, err error) {
+func (d *reviewer) Events(ctx context.Context, after int64) (events []change.Event, err error) {
 	if err := d.may(); err != nil {
 		return nil, err
 	}
@@ -251,12 +251,12 @@ func (d *desk) Events(ctx context.Context, after int64) (events []change.Event, 
 	return events, nil
 }
 
-func (d *desk) feed() feed.Feed {
+func (d *reviewer) feed() feed.Feed {
 	return feed.Feed{Store: d.gateway.options.Changes.Store(), Tenant: d.who.Tenant}
 }
 
 // Await implements Reviewer.
-func (d *desk) Await(ctx context.Context, after int64) error {
+func (d *reviewer) Await(ctx context.Context, after int64) error {
 	if err := d.may(); err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func (d *desk) Await(ctx context.Context, after int64) error {
 }
 
 // LastEvent implements Reviewer.
-func (d *desk) LastEvent(ctx context.Context) (int64, error) {
+func (d *reviewer) LastEvent(ctx context.Context) (int64, error) {
 	if err := d.may(); err != nil {
 		return 0, err
 	}
@@ -277,7 +277,7 @@ func (d *desk) LastEvent(ctx context.Context) (int64, error) {
 
 // may is the check of do for operations that are too frequent to be recorded as calls: the event feed of an open
 // page.
-func (d *desk) may() error {
+func (d *reviewer) may() error {
 	switch {
 	case d.gateway.options.Changes == nil:
 		return noChanges()

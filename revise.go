@@ -55,7 +55,7 @@ func (c *Call) compared(ctx context.Context, found *change.Change, s *review.She
 }
 
 // Ask implements Reviewer.
-func (d *desk) Ask(ctx context.Context, id, text string) (*review.Sheet, error) {
+func (d *reviewer) Ask(ctx context.Context, id, text string) (*review.Sheet, error) {
 	return d.sheet(ctx, "request_changes", id, "", func(ctx context.Context, c *Call, _ *change.Change) (*change.Change, error) {
 		return c.changes().Ask(ctx, id, d.who, text)
 	})
@@ -63,7 +63,7 @@ func (d *desk) Ask(ctx context.Context, id, text string) (*review.Sheet, error) 
 
 // Edit implements Reviewer. The new version has the rights of the agent, which may see it: a field that the agent can't
 // write, or a record that it doesn't see, can't be put in.
-func (d *desk) Edit(ctx context.Context, id string, e review.Revision) (*review.Sheet, error) {
+func (d *reviewer) Edit(ctx context.Context, id string, e review.Revision) (*review.Sheet, error) {
 	return d.sheet(ctx, "edit", id, audit.Proposed, func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
 		if err := c.editable(ctx, found); err != nil {
 			return nil, err

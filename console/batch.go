@@ -39,9 +39,9 @@ func (c *Console) batchPage(v *visit) error {
 		return err
 	}
 	p := batchPage{In: queueOf(v.r.URL.Query().Get("in"))}
-	desk := c.desk(v)
+	reviewer := c.reviewer(v)
 	for _, id := range ids {
-		s, err := desk.Sheet(v.ctx(), id)
+		s, err := reviewer.Sheet(v.ctx(), id)
 		if err != nil {
 			p.Left = append(p.Left, left{ID: id, Why: problem.Of(err).Detail})
 			continue
@@ -109,19 +109,19 @@ func (c *Console) batch(v *visit) error {
 			return &problem.Error{Code: problem.InvalidArgument, Detail: "A rejection needs a reason: the agents read it.", Suggestion: "Go back and write one."}
 		}
 	}
-	desk := c.desk(v)
+	reviewer := c.reviewer(v)
 	for _, pair := range pairs {
 		id, digest, _ := strings.Cut(pair, ":")
 		var s, after *review.Sheet
 		var err error
 		if p.Done == "rejected" {
-			after, err = desk.Reject(v.ctx(), id, text)
-		} else if s, err = desk.Sheet(v.ctx(), id); err == nil {
+			after, err = reviewer.Reject(v.ctx(), id, text)
+		} else if s, err = reviewer.Sheet(v.ctx(), id); err == nil {
 			if why := against(s); why != "" {
 				p.Left = append(p.Left, left{Sheet: s, ID: id, Why: why})
 				continue
 			}
-			after, err = desk.Approve(v.ctx(), id, digest, text)
+			after, err = reviewer.Approve(v.ctx(), id, digest, text)
 		}
 		if err != nil {
 			p.Left = append(p.Left, left{Sheet: s, ID: id, Why: problem.Of(err).Detail})

@@ -39,13 +39,13 @@ type changePage struct {
 // change shows one change. After a decision the query says what was done (did), and to which change if the page shows the next one
 // (after).
 func (c *Console) change(v *visit) error {
-	sheet, err := c.desk(v).Sheet(v.ctx(), v.r.PathValue("id"))
+	sheet, err := c.reviewer(v).Sheet(v.ctx(), v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
 	f := frame{Notice: words.Done(v.r.URL.Query().Get("did"))}
 	if before := v.r.URL.Query().Get("after"); before != "" && f.Notice != "" {
-		if s, err := c.desk(v).Sheet(v.ctx(), before); err == nil {
+		if s, err := c.reviewer(v).Sheet(v.ctx(), before); err == nil {
 			f.Before = &s.Row
 		}
 	}
@@ -121,13 +121,13 @@ func queueOf(in string) string {
 
 // onward returns the page to show after a deed: after a decision the next change of the queue that the reviewer came from,
 // if there is one, else the change itself.
-func (c *Console) onward(v *visit, desk bailiwick.Reviewer, deed string, s *review.Sheet) string {
+func (c *Console) onward(v *visit, reviewer bailiwick.Reviewer, deed string, s *review.Sheet) string {
 	q := url.Values{"did": {deed}}
 	next := s.ID
 	if in := v.r.PostForm.Get("in"); in != "" {
 		q.Set("in", queueOf(in))
 		if slices.Contains([]string{"approve", "reject", "ask"}, deed) {
-			if id := c.next(v, desk, queueOf(in), v.r.PathValue("id")); id != "" {
+			if id := c.next(v, reviewer, queueOf(in), v.r.PathValue("id")); id != "" {
 				next = id
 				q.Set("after", s.ID)
 			}
@@ -137,7 +137,7 @@ func (c *Console) onward(v *visit, desk bailiwick.Reviewer, deed string, s *revi
 }
 
 // next returns the change behind id in the queue at the address in, or its first; "" for none.
-func (c *Console) next(v *visit, desk bailiwick.Reviewer, in, id string) string {
+func (c *Console) next(v *visit, reviewer bailiwick.Reviewer, in, id string) string {
 	at, err := url.Parse(in)
 	if err != nil {
 		return ""
@@ -148,7 +148,7 @@ func (c *Console) next(v *visit, desk bailiwick.Reviewer, in, id string) string 
 	}
 	f.Limit = 2 // one of them may be the change itself, if it is in the queue still
 	for _, f.Before = range []string{id, ""} {
-		rows, _, err := desk.Queue(v.ctx(), f)
+		rows, _, err := reviewer.Queue(v.ctx(), f)
 		if err != nil {
 			return ""
 		}
@@ -174,10 +174,10 @@ func (c *Console) decide(v *visit) error {
 		http.Redirect(v.w, v.r, Path+"/sign-in?again=yes&next="+url.QueryEscape(to), http.StatusSeeOther)
 		return nil
 	}
-	desk := c.desk(v)
-	s, err := deed(desk, v)
+	reviewer := c.reviewer(v)
+	s, err := deed(reviewer, v)
 	if err == nil {
-		http.Redirect(v.w, v.r, c.onward(v, desk, name, s), http.StatusSeeOther)
+		http.Redirect(v.w, v.r, c.onward(v, reviewer, name, s), http.StatusSeeOther)
 		return nil
 	}
 	p := problem.Of(err)
@@ -185,7 +185,7 @@ func (c *Console) decide(v *visit) error {
 	if status >= 500 || p.Code == problem.NotFound {
 		return err
 	}
-	s, again := desk.Sheet(v.ctx(), v.r.PathValue("id"))
+	s, again := reviewer.Sheet(v.ctx(), v.r.PathValue("id"))
 	if again != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ type editPage struct {
 
 // edit shows the form.
 func (c *Console) edit(v *visit) error {
-	s, err := c.desk(v).Sheet(v.ctx(), v.r.PathValue("id"))
+	s, err := c.reviewer(v).Sheet(v.ctx(), v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}

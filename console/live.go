@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/console/internal/words"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/gate"
+	"github.com/bailiwick-dev/bailiwick/internal/sse"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -44,13 +44,11 @@ func (c *Console) events(v *visit) error {
 	ctx, cancel := gate.While(v.ctx(), func() bool { return c.holds(&visit{r: v.r}) })
 	defer cancel()
 	defer context.AfterFunc(c.closing, cancel)()
-	v.w.Header().Set("Content-Type", "text/event-stream")
-	v.w.Header().Set("X-Accel-Buffering", "no") // otherwise nginx buffers events
-	s := stream{w: v.w, control: http.NewResponseController(v.w)}
-	s.send(": here\n\n")
-	for came := 0; s.err == nil && ctx.Err() == nil; {
+	s := sse.Begin(v.w)
+	s.Send(": here\n\n")
+	for came := 0; s.Err == nil && ctx.Err() == nil; {
 		waiting, stop := context.WithTimeout(ctx, heartbeat)
-		err := c.desk(v).Await(waiting, after)
+		err := c.reviewer(v).Await(waiting, after)
 		// No event within a heartbeat: a line keeps proxies from closing the stream.
 		beat := waiting.Err() != nil
 		stop()
@@ -58,12 +56,12 @@ func (c *Console) events(v *visit) error {
 			return nil
 		}
 		if beat {
-			s.send(": still here\n\n")
+			s.Send(": still here\n\n")
 			continue
 		}
 		var all []change.Event
 		if err == nil {
-			all, err = c.desk(v).Events(ctx, after)
+			all, err = c.reviewer(v).Events(ctx, after)
 		}
 		// If the store doesn't answer, the page keeps its place and the loop tries again.
 		if err != nil {
@@ -74,26 +72,10 @@ func (c *Console) events(v *visit) error {
 			if e.Kind == change.EventCreated {
 				came++
 			}
-			s.send(c.told(v, happening{e, came}))
+			s.Send(c.told(v, happening{e, came}))
 		}
 	}
 	return nil
-}
-
-// A stream is a text/event-stream response. After an error nothing more is sent.
-type stream struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	err     error
-}
-
-func (s *stream) send(text string) {
-	if s.err != nil {
-		return
-	}
-	if _, s.err = s.w.Write([]byte(text)); s.err == nil {
-		s.err = s.control.Flush()
-	}
 }
 
 func pause(ctx context.Context, d time.Duration) {
@@ -110,7 +92,7 @@ func (c *Console) startAfter(v *visit) (int64, error) {
 			return n, nil
 		}
 	}
-	return c.desk(v).LastEvent(v.ctx())
+	return c.reviewer(v).LastEvent(v.ctx())
 }
 
 // told encodes one event twice: under a name that the change's own page listens to, and as parts of pages that list

@@ -71,8 +71,8 @@ func (c *Console) queue(v *visit) error {
 	if err != nil {
 		return err
 	}
-	desk := c.desk(v)
-	rows, more, err := desk.Queue(v.ctx(), f)
+	reviewer := c.reviewer(v)
+	rows, more, err := reviewer.Queue(v.ctx(), f)
 	if err != nil {
 		return err
 	}
@@ -107,12 +107,12 @@ func (c *Console) queue(v *visit) error {
 // chips returns the filters by state, with counts.
 func (c *Console) chips(v *visit, a listing.Filter, f change.Filter) ([]chip, error) {
 	f.States, f.Before, f.For = nil, "", ""
-	all, err := c.desk(v).Counts(v.ctx(), f)
+	all, err := c.reviewer(v).Counts(v.ctx(), f)
 	if err != nil {
 		return nil, err
 	}
 	f.For = "me"
-	mine, err := c.desk(v).Counts(v.ctx(), f)
+	mine, err := c.reviewer(v).Counts(v.ctx(), f)
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func (c *Console) render(v *visit, page string, f frame) error {
 		f.Theme = cookie.Value
 	}
 	if f.Live {
-		last, err := c.desk(v).LastEvent(v.ctx())
+		last, err := c.reviewer(v).LastEvent(v.ctx())
 		if err != nil {
 			return err
 		}

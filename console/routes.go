@@ -96,8 +96,10 @@ type visit struct {
 
 func (v *visit) ctx() context.Context { return v.r.Context() }
 
-// desk returns the visitor's Reviewer.
-func (c *Console) desk(v *visit) bailiwick.Reviewer { return c.options.Reviewer(v.who, v.correlation) }
+// reviewer returns the visitor's Reviewer.
+func (c *Console) reviewer(v *visit) bailiwick.Reviewer {
+	return c.options.Reviewer(v.who, v.correlation)
+}
 
 // formSize is the maximum size of a form, in bytes.
 const formSize = 256 << 10

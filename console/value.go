@@ -43,7 +43,7 @@ func (c *Console) value(v *visit) error {
 		}
 	}
 	id := v.r.PathValue("id")
-	w, err := c.desk(v).Value(v.ctx(), id, at)
+	w, err := c.reviewer(v).Value(v.ctx(), id, at)
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ type call struct {
 }
 
 // An answer runs a method of a path on the caller's Reviewer. Its result is written as JSON.
-type answer func(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error)
+type answer func(ctx context.Context, reviewer bailiwick.Reviewer, r *request) (any, error)
 
 // A request is the input of an answer.
 type request struct {
@@ -176,12 +176,12 @@ func (a *API) admit(r *http.Request, c *call, needs identity.Scope) (identity.Pr
 
 // fresh returns do for people that proved recently who they are.
 func (a *API) fresh(do answer) answer {
-	return func(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error) {
+	return func(ctx context.Context, reviewer bailiwick.Reviewer, r *request) (any, error) {
 		if !r.who.Fresh(time.Now(), a.options.Fresh) {
 			return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "not_fresh", Detail: "this takes " + r.who.Takes(a.options.Fresh),
 				Suggestion: "sign in again at /console/sign-in?again=yes, or send a token with the request"}
 		}
-		return do(ctx, desk, r)
+		return do(ctx, reviewer, r)
 	}
 }
 
@@ -193,7 +193,7 @@ func sharer(p identity.Principal) fair.Who {
 // ask returns the handler of a path with these methods.
 func (a *API) ask(methods map[string]answer, needs identity.Scope) func(http.ResponseWriter, *http.Request, *call) error {
 	return func(w http.ResponseWriter, r *http.Request, c *call) error {
-		p, desk, err := a.admit(r, c, needs)
+		p, reviewer, err := a.admit(r, c, needs)
 		if err != nil {
 			return err
 		}
@@ -213,7 +213,7 @@ func (a *API) ask(methods map[string]answer, needs identity.Scope) func(http.Res
 		if err != nil {
 			return err
 		}
-		out, err := do(r.Context(), desk, &request{who: p, correlation: c.correlation, id: r.PathValue("id"), http: r, body: body})
+		out, err := do(r.Context(), reviewer, &request{who: p, correlation: c.correlation, id: r.PathValue("id"), http: r, body: body})
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/gate"
+	"github.com/bailiwick-dev/bailiwick/internal/sse"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -18,7 +19,7 @@ import (
 // or the parameter after, or else with new events. The credential is checked again before anything is sent, so that a
 // revoked one receives nothing more.
 func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
-	p, desk, err := a.admit(r, c, identity.Review)
+	p, reviewer, err := a.admit(r, c, identity.Review)
 	if err != nil {
 		return err
 	}
@@ -37,18 +38,15 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 	})
 	defer cancel()
 	defer context.AfterFunc(a.options.Closing, cancel)()
-	at, err := begin(ctx, r, desk)
+	at, err := begin(ctx, r, reviewer)
 	if err != nil {
 		return err
 	}
-	head := w.Header()
-	head.Set("Content-Type", "text/event-stream")
-	head.Set("X-Accel-Buffering", "no") // otherwise nginx buffers events
-	s := stream{w: w, control: http.NewResponseController(w)}
-	s.send("retry: 1000\n\n")
-	for s.err == nil && ctx.Err() == nil {
-		if _, desk, err = a.admit(r, c, identity.Review); err == nil {
-			at, err = a.tell(ctx, &s, desk, at)
+	s := sse.Begin(w)
+	s.Send("retry: 1000\n\n")
+	for s.Err == nil && ctx.Err() == nil {
+		if _, reviewer, err = a.admit(r, c, identity.Review); err == nil {
+			at, err = a.tell(ctx, s, reviewer, at)
 		}
 		if err != nil { // the response has begun, so it can only be ended
 			a.options.Logger.InfoContext(ctx, "stream of events ended", "correlation_id", c.correlation, "error", cause(err))
@@ -59,8 +57,8 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 }
 
 // tell sends the events after at, or waits for more, and returns the Seq to continue from.
-func (a *API) tell(ctx context.Context, s *stream, desk bailiwick.Reviewer, at int64) (int64, error) {
-	found, err := desk.Events(ctx, at)
+func (a *API) tell(ctx context.Context, s *sse.Stream, reviewer bailiwick.Reviewer, at int64) (int64, error) {
+	found, err := reviewer.Events(ctx, at)
 	if err != nil {
 		return at, err
 	}
@@ -70,16 +68,16 @@ func (a *API) tell(ctx context.Context, s *stream, desk bailiwick.Reviewer, at i
 		if err != nil {
 			return at, err
 		}
-		s.send(fmt.Sprintf("id: %d\nevent: %s\ndata: %s\n\n", e.Seq, e.Kind, b))
+		s.Send(fmt.Sprintf("id: %d\nevent: %s\ndata: %s\n\n", e.Seq, e.Kind, b))
 	}
 	if len(found) > 0 {
 		return at, nil
 	}
 	wait, done := context.WithTimeout(ctx, a.options.Beat)
 	defer done()
-	switch err := desk.Await(wait, at); {
+	switch err := reviewer.Await(wait, at); {
 	case wait.Err() != nil:
-		s.send(": alive\n\n")
+		s.Send(": alive\n\n")
 		return at, nil
 	default:
 		return at, err
@@ -87,7 +85,7 @@ func (a *API) tell(ctx context.Context, s *stream, desk bailiwick.Reviewer, at i
 }
 
 // begin returns the Seq after which a stream begins.
-func begin(ctx context.Context, r *http.Request, desk bailiwick.Reviewer) (int64, error) {
+func begin(ctx context.Context, r *http.Request, reviewer bailiwick.Reviewer) (int64, error) {
 	p, err := parameters(r.URL, []string{"after"})
 	if err != nil {
 		return 0, err
@@ -102,21 +100,5 @@ func begin(ctx context.Context, r *http.Request, desk bailiwick.Reviewer) (int64
 		}
 		return at, nil
 	}
-	return desk.LastEvent(ctx)
-}
-
-// A stream is a text/event-stream response. After an error nothing more is sent.
-type stream struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	err     error
-}
-
-func (s *stream) send(text string) {
-	if s.err != nil {
-		return
-	}
-	if _, s.err = s.w.Write([]byte(text)); s.err == nil {
-		s.err = s.control.Flush()
-	}
+	return reviewer.LastEvent(ctx)
 }

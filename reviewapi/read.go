@@ -105,11 +105,11 @@ func members(body []byte, known []member) (map[string]value.Value, error) {
 // A decision is a POST on a change.
 type decision struct {
 	members []member
-	do      func(ctx context.Context, desk bailiwick.Reviewer, id string, body map[string]value.Value) (*review.Sheet, error)
+	do      func(ctx context.Context, reviewer bailiwick.Reviewer, id string, body map[string]value.Value) (*review.Sheet, error)
 }
 
 // answer parses the body of a decision and makes it. Unknown parameters and members are refused.
-func (d decision) answer(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error) {
+func (d decision) answer(ctx context.Context, reviewer bailiwick.Reviewer, r *request) (any, error) {
 	if _, err := parameters(r.http.URL, nil); err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (d decision) answer(ctx context.Context, desk bailiwick.Reviewer, r *reques
 	if err != nil {
 		return nil, err
 	}
-	return d.do(ctx, desk, r.id, body)
+	return d.do(ctx, reviewer, r.id, body)
 }
 
 // editsOf parses the edits of a revision: objects of item, field and value.
@@ -139,43 +139,43 @@ func editsOf(list []value.Value) ([]review.Edit, error) {
 // decisions are the operations on a change, by the last element of the path.
 var decisions = map[string]decision{
 	"approve": {[]member{{"digest", value.String, true}, {"comment", value.String, false}},
-		func(ctx context.Context, desk bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
-			return desk.Approve(ctx, id, b["digest"].Text(), b["comment"].Text())
+		func(ctx context.Context, reviewer bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
+			return reviewer.Approve(ctx, id, b["digest"].Text(), b["comment"].Text())
 		}},
 	"break_glass": {[]member{{"digest", value.String, true}, {"reason", value.String, true}},
-		func(ctx context.Context, desk bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
-			return desk.BreakGlass(ctx, id, b["digest"].Text(), b["reason"].Text())
+		func(ctx context.Context, reviewer bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
+			return reviewer.BreakGlass(ctx, id, b["digest"].Text(), b["reason"].Text())
 		}},
 	"request_changes": {[]member{{"text", value.String, true}},
-		func(ctx context.Context, desk bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
-			return desk.Ask(ctx, id, b["text"].Text())
+		func(ctx context.Context, reviewer bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
+			return reviewer.Ask(ctx, id, b["text"].Text())
 		}},
 	"edit": {[]member{{"digest", value.String, true}, {"edits", value.Array, true}, {"reason", value.String, true}},
-		func(ctx context.Context, desk bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
+		func(ctx context.Context, reviewer bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
 			edits, err := editsOf(b["edits"].List())
 			if err != nil {
 				return nil, err
 			}
-			return desk.Edit(ctx, id, review.Revision{Digest: b["digest"].Text(), Edits: edits, Reason: b["reason"].Text()})
+			return reviewer.Edit(ctx, id, review.Revision{Digest: b["digest"].Text(), Edits: edits, Reason: b["reason"].Text()})
 		}},
 	"reject": {[]member{{"reason", value.String, true}},
-		func(ctx context.Context, desk bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
-			return desk.Reject(ctx, id, b["reason"].Text())
+		func(ctx context.Context, reviewer bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
+			return reviewer.Reject(ctx, id, b["reason"].Text())
 		}},
 	"comment": {[]member{{"comment", value.String, true}},
-		func(ctx context.Context, desk bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
-			return desk.Comment(ctx, id, b["comment"].Text())
+		func(ctx context.Context, reviewer bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
+			return reviewer.Comment(ctx, id, b["comment"].Text())
 		}},
-	"renew": {nil, func(ctx context.Context, desk bailiwick.Reviewer, id string, _ map[string]value.Value) (*review.Sheet, error) {
-		return desk.Renew(ctx, id)
+	"renew": {nil, func(ctx context.Context, reviewer bailiwick.Reviewer, id string, _ map[string]value.Value) (*review.Sheet, error) {
+		return reviewer.Renew(ctx, id)
 	}},
 	"revert": {[]member{{"reason", value.String, false}},
-		func(ctx context.Context, desk bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
-			return desk.Revert(ctx, id, b["reason"].Text())
+		func(ctx context.Context, reviewer bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
+			return reviewer.Revert(ctx, id, b["reason"].Text())
 		}},
 	"settle": {[]member{{"applied", value.Bool, true}, {"reason", value.String, true}},
-		func(ctx context.Context, desk bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
-			return desk.Settle(ctx, id, b["applied"].Bool(), b["reason"].Text())
+		func(ctx context.Context, reviewer bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
+			return reviewer.Settle(ctx, id, b["applied"].Bool(), b["reason"].Text())
 		}},
 }
 
@@ -280,12 +280,12 @@ type Page struct {
 }
 
 // list answers GET /api/changes. next is the path of the next page, with the same filter.
-func list(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error) {
+func list(ctx context.Context, reviewer bailiwick.Reviewer, r *request) (any, error) {
 	f, err := filter(r.http.URL)
 	if err != nil {
 		return nil, err
 	}
-	rows, more, err := desk.Queue(ctx, f)
+	rows, more, err := reviewer.Queue(ctx, f)
 	if err != nil {
 		return nil, err
 	}
@@ -301,17 +301,17 @@ func list(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error)
 	return page, nil
 }
 
-func counts(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error) {
+func counts(ctx context.Context, reviewer bailiwick.Reviewer, r *request) (any, error) {
 	f, err := filter(r.http.URL)
 	if err != nil {
 		return nil, err
 	}
-	return desk.Counts(ctx, f)
+	return reviewer.Counts(ctx, f)
 }
 
-func show(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error) {
+func show(ctx context.Context, reviewer bailiwick.Reviewer, r *request) (any, error) {
 	if _, err := parameters(r.http.URL, nil); err != nil {
 		return nil, err
 	}
-	return desk.Sheet(ctx, r.id)
+	return reviewer.Sheet(ctx, r.id)
 }

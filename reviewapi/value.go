@@ -15,7 +15,7 @@ import (
 )
 
 // whole returns a page of a field that a sheet shows in part, or one of its values as a file.
-func whole(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error) {
+func whole(ctx context.Context, reviewer bailiwick.Reviewer, r *request) (any, error) {
 	p, err := parameters(r.http.URL, []string{"item", "field", "page", "side", "digest"})
 	if err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func whole(ctx context.Context, desk bailiwick.Reviewer, r *request) (any, error
 			return nil, problem.New(problem.InvalidArgument, name+" must be a number")
 		}
 	}
-	w, err := desk.Value(ctx, r.id, at)
+	w, err := reviewer.Value(ctx, r.id, at)
 	if err != nil {
 		return nil, err
 	}

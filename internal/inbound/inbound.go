@@ -46,7 +46,7 @@ const (
 	window  = 5 * time.Minute // between the signature's time and now
 )
 
-// Options configure a Desk. All but Logger are required.
+// Options configure a Handler. All but Logger are required.
 type Options struct {
 	Hooks    []webhook.Hook
 	Person   func(context.Context, webhook.Person) (identity.Principal, error)
@@ -56,18 +56,18 @@ type Options struct {
 	Logger   *slog.Logger
 }
 
-// A Desk is the handler of Path.
-type Desk struct {
+// A Handler serves Path.
+type Handler struct {
 	o     Options
 	hooks map[string]webhook.Hook
 }
 
-// New returns a Desk. It takes answers of the hooks that name people and have a secret.
-func New(o Options) *Desk {
+// New returns a Handler. It takes answers of the hooks that name people and have a secret.
+func New(o Options) *Handler {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	d := &Desk{o: o, hooks: map[string]webhook.Hook{}}
+	d := &Handler{o: o, hooks: map[string]webhook.Hook{}}
 	for _, h := range o.Hooks {
 		if h.Answers() {
 			d.hooks[h.Name] = h
@@ -88,7 +88,7 @@ type decision struct {
 }
 
 // ServeHTTP implements http.Handler.
-func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (d *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head.Set("Cache-Control", "no-store")
 	head.Set("X-Content-Type-Options", "nosniff")
@@ -146,7 +146,7 @@ func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // decide does what asked says, and answers in the form of the hook.
-func (d *Desk) decide(w http.ResponseWriter, r *http.Request, h *webhook.Hook, asked decision) {
+func (d *Handler) decide(w http.ResponseWriter, r *http.Request, h *webhook.Hook, asked decision) {
 	s, by, err := d.decided(r.Context(), h, asked)
 	said := problem.Of(err)
 	if err != nil {
@@ -183,7 +183,7 @@ func (d *Desk) decide(w http.ResponseWriter, r *http.Request, h *webhook.Hook, a
 }
 
 // decided lets the person decide whose account it is, and returns the change after it and their name.
-func (d *Desk) decided(ctx context.Context, h *webhook.Hook, asked decision) (*review.Sheet, string, error) {
+func (d *Handler) decided(ctx context.Context, h *webhook.Hook, asked decision) (*review.Sheet, string, error) {
 	person, ok := h.People[asked.Account]
 	if !ok {
 		return nil, "", &problem.Error{Code: problem.PermissionDenied, Kind: "account", Detail: "This account is not that of a person who decides here.",
@@ -193,12 +193,12 @@ func (d *Desk) decided(ctx context.Context, h *webhook.Hook, asked decision) (*r
 	if err != nil {
 		return nil, "", err
 	}
-	desk := d.o.Reviewer(who, "answer-"+rand.Text())
+	reviewer := d.o.Reviewer(who, "answer-"+rand.Text())
 	if asked.Verb == "reject" {
-		s, err := desk.Reject(ctx, asked.Change, cmp.Or(strings.TrimSpace(asked.Text), "Rejected from "+h.Name+", without a reason."))
+		s, err := reviewer.Reject(ctx, asked.Change, cmp.Or(strings.TrimSpace(asked.Text), "Rejected from "+h.Name+", without a reason."))
 		return s, who.Owner, err
 	}
-	s, err := desk.Sheet(ctx, asked.Change)
+	s, err := reviewer.Sheet(ctx, asked.Change)
 	if err != nil {
 		return nil, "", err
 	}
@@ -208,7 +208,7 @@ func (d *Desk) decided(ctx context.Context, h *webhook.Hook, asked decision) (*r
 	if i := slices.IndexFunc(s.Checks, func(c review.Check) bool { return !c.OK }); i >= 0 {
 		return nil, "", &problem.Error{Code: problem.PermissionDenied, Kind: s.Checks[i].Name, Detail: "You can't approve this: " + s.Checks[i].Detail + "."}
 	}
-	s, err = desk.Approve(ctx, asked.Change, asked.Digest, asked.Text)
+	s, err = reviewer.Approve(ctx, asked.Change, asked.Digest, asked.Text)
 	return s, who.Owner, err
 }
 
@@ -287,7 +287,7 @@ func readSlack(body []byte) (asked decision, err error) {
 
 // reply sends to Slack what became of a decision: to all readers, in place of the buttons, if it is final. It sends to the
 // host of the hook alone.
-func (d *Desk) reply(ctx context.Context, h *webhook.Hook, to string, text string, decided bool) {
+func (d *Handler) reply(ctx context.Context, h *webhook.Hook, to string, text string, decided bool) {
 	u, err := url.Parse(to)
 	own, failed := url.Parse(h.URL)
 	if err != nil || failed != nil || u.Scheme != own.Scheme || u.Host != own.Host || u.User != nil {

@@ -1,4 +1,4 @@
-// Package sse reads server-sent events, which MCP servers and model providers answer with.
+// Package sse reads server-sent events, which MCP servers and model providers answer with, and sends them.
 //
 // It refuses events larger than the reader says.
 package sse

@@ -14,7 +14,7 @@ import (
 )
 
 // deliveries returns the command changes deliveries, which lists notifications, the newest first.
-func (d desk) deliveries() *cobra.Command {
+func (d commands) deliveries() *cobra.Command {
 	var asked filter
 	cmd := &cobra.Command{
 		Use:     "deliveries",
@@ -41,7 +41,7 @@ func (d desk) deliveries() *cobra.Command {
 
 // printDeliveries prints a page as a table. LAST is the failure of the last attempt, else the status of its answer. All texts may come
 // from other systems, so each is made printable on one line.
-func (d desk) printDeliveries(page reviewapi.DeliveryPage) error {
+func (d commands) printDeliveries(page reviewapi.DeliveryPage) error {
 	w := tabwriter.NewWriter(d.t.Out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tWEBHOOK\tCHANGE\tEVENT\tSTATE\tATTEMPTS\tAGE\tLAST")
 	for _, x := range page.Deliveries {
@@ -62,7 +62,7 @@ func (d desk) printDeliveries(page reviewapi.DeliveryPage) error {
 }
 
 // redeliver returns the command changes redeliver. The id is checked here, because it becomes a part of a path.
-func (d desk) redeliver() *cobra.Command {
+func (d commands) redeliver() *cobra.Command {
 	return &cobra.Command{
 		Use:   "redeliver ID",
 		Short: "Send a notification again that is dead, or was sent",

@@ -60,7 +60,7 @@ func TestWatchWords(t *testing.T) {
 	}))
 	defer s.Close()
 	var out bytes.Buffer
-	d := desk{&gateway{url: s.URL, token: "secret"}, &terminal.Terminal{Out: &out}}
+	d := commands{&gateway{url: s.URL, token: "secret"}, &terminal.Terminal{Out: &out}}
 	cmd := d.watch()
 	cmd.SetArgs(nil)
 	if err := cmd.ExecuteContext(t.Context()); err == nil {

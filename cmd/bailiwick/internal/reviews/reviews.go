@@ -35,19 +35,19 @@ func Command(t *terminal.Terminal) *cobra.Command {
 			"  bailiwick token create --name ana-reviews --kind human --owner ana@example.com --scopes review"})
 	var g gateway
 	g.flags(cmd.PersistentFlags())
-	d := desk{&g, t}
+	d := commands{&g, t}
 	cmd.AddCommand(d.list(), d.show(), d.value(), d.approve(), d.breakGlass(), d.reject(), d.requestChanges(), d.edit(), d.comment(), d.renew(), d.revert(), d.settle(), d.watch(), d.deliveries(), d.redeliver())
 	return cmd
 }
 
-// A desk holds what all commands share.
-type desk struct {
+// commands holds what all commands share.
+type commands struct {
 	*gateway
 	t *terminal.Terminal
 }
 
 // list returns the command changes list; its flags are the parameters of the review API.
-func (d desk) list() *cobra.Command {
+func (d commands) list() *cobra.Command {
 	var asked filter
 	cmd := &cobra.Command{
 		Use:     "list",
@@ -98,7 +98,7 @@ func filterFlags(f *pflag.FlagSet, parameters []string, help map[string]string, 
 }
 
 // found requests a filtered list into page. done is true if it was printed as JSON.
-func (d desk) found(ctx context.Context, path string, asked filter, page any) (done bool, err error) {
+func (d commands) found(ctx context.Context, path string, asked filter, page any) (done bool, err error) {
 	q := url.Values{}
 	for name, v := range asked {
 		if *v != "" {
@@ -113,7 +113,7 @@ func (d desk) found(ctx context.Context, path string, asked filter, page any) (d
 }
 
 // show returns the command changes show.
-func (d desk) show() *cobra.Command {
+func (d commands) show() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show ID",
 		Short: "Show a change: what goes where, who wants it, and what speaks against it",
@@ -129,7 +129,7 @@ func (d desk) show() *cobra.Command {
 }
 
 // print prints a sheet, or its JSON.
-func (d desk) print(sheet *review.Sheet, raw []byte) error {
+func (d commands) print(sheet *review.Sheet, raw []byte) error {
 	if d.t.JSON {
 		d.t.Printf("%s\n", raw)
 		return nil
@@ -140,7 +140,7 @@ func (d desk) print(sheet *review.Sheet, raw []byte) error {
 
 // approve returns the command changes approve. What is approved is a digest: that of the sheet just shown, or the one given, so that a
 // change which was revised in between is refused by the server.
-func (d desk) approve() *cobra.Command {
+func (d commands) approve() *cobra.Command {
 	var digest, comment string
 	var yes bool
 	cmd := &cobra.Command{
@@ -168,7 +168,7 @@ func (d desk) approve() *cobra.Command {
 
 // breakGlass returns the command changes break-glass, an approval past the rules of review. It always shows the change and asks, so
 // there is no --yes.
-func (d desk) breakGlass() *cobra.Command {
+func (d commands) breakGlass() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use:   "break-glass ID --reason WORDS",
@@ -190,7 +190,7 @@ func (d desk) breakGlass() *cobra.Command {
 }
 
 // look shows a change and asks for confirmation, which requires a terminal unless yes is set.
-func (d desk) look(ctx context.Context, id, question string, yes bool) (*review.Sheet, error) {
+func (d commands) look(ctx context.Context, id, question string, yes bool) (*review.Sheet, error) {
 	sheet, _, err := d.sheet(ctx, http.MethodGet, id, "", nil)
 	if err != nil || d.t.JSON && yes {
 		return sheet, err
@@ -217,7 +217,7 @@ func (d desk) look(ctx context.Context, id, question string, yes bool) (*review.
 
 // decide performs verb on a change and prints the result. The command exits with code 1 if an approved change was not
 // applied.
-func (d desk) decide(ctx context.Context, id, verb string, body map[string]any) error {
+func (d commands) decide(ctx context.Context, id, verb string, body map[string]any) error {
 	for name, v := range body {
 		if v == "" {
 			delete(body, name)
@@ -249,7 +249,7 @@ func (d desk) decide(ctx context.Context, id, verb string, body map[string]any) 
 }
 
 // reject returns the command changes reject. The reason is required, because the agent reads it.
-func (d desk) reject() *cobra.Command {
+func (d commands) reject() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use:   "reject ID --reason WORDS",
@@ -267,7 +267,7 @@ func (d desk) reject() *cobra.Command {
 }
 
 // comment returns the command changes comment, which decides nothing.
-func (d desk) comment() *cobra.Command {
+func (d commands) comment() *cobra.Command {
 	return &cobra.Command{
 		Use:   "comment ID WORDS",
 		Short: "Say something about a change without deciding; the agent reads it",
@@ -279,7 +279,7 @@ func (d desk) comment() *cobra.Command {
 }
 
 // renew returns the command changes renew, which prints the change with its new preview.
-func (d desk) renew() *cobra.Command {
+func (d commands) renew() *cobra.Command {
 	return &cobra.Command{
 		Use:   "renew ID",
 		Short: "Preview a stale or pending change again; approvals begin anew",
@@ -295,7 +295,7 @@ func (d desk) renew() *cobra.Command {
 }
 
 // revert returns the command changes revert, which prints the change that it proposed.
-func (d desk) revert() *cobra.Command {
+func (d commands) revert() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use:   "revert ID",
@@ -311,7 +311,7 @@ func (d desk) revert() *cobra.Command {
 
 // settle returns the command changes settle: what a person found out about a change whose outcome is unknown, after an executor lost
 // its target in the middle of it.
-func (d desk) settle() *cobra.Command {
+func (d commands) settle() *cobra.Command {
 	var reason, as string
 	cmd := &cobra.Command{
 		Use:   "settle ID --as applied|failed --reason WORDS",
@@ -334,7 +334,7 @@ func (d desk) settle() *cobra.Command {
 }
 
 // watch returns the command changes watch, which prints events until it is interrupted; only that is a good end.
-func (d desk) watch() *cobra.Command {
+func (d commands) watch() *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch",
 		Short: "Show what happens to changes, as it happens",
@@ -371,7 +371,7 @@ func happened(e change.Event) string {
 }
 
 // follow passes each event to tell until the stream ends, which is an error.
-func (d desk) follow(ctx context.Context, tell func(e change.Event, raw string)) error {
+func (d commands) follow(ctx context.Context, tell func(e change.Event, raw string)) error {
 	res, err := d.open(ctx, http.MethodGet, "/api/changes/events", nil)
 	if err != nil {
 		return err

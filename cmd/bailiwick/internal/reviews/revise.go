@@ -10,7 +10,7 @@ import (
 )
 
 // requestChanges returns the command changes request-changes.
-func (d desk) requestChanges() *cobra.Command {
+func (d commands) requestChanges() *cobra.Command {
 	return &cobra.Command{
 		Use:   "request-changes ID WORDS",
 		Short: "Return a change to its agent, with what should be different",
@@ -23,7 +23,7 @@ func (d desk) requestChanges() *cobra.Command {
 
 // edit returns the command changes edit. The value is JSON if it is well-formed, else a text; the digest is that of the change as it is
 // now, so that two edits at once don't overwrite each other.
-func (d desk) edit() *cobra.Command {
+func (d commands) edit() *cobra.Command {
 	var reason string
 	var item int
 	cmd := &cobra.Command{

@@ -18,7 +18,7 @@ import (
 )
 
 // value is the command that shows long values whole.
-func (d desk) value() *cobra.Command {
+func (d commands) value() *cobra.Command {
 	var item int
 	var side, out string
 	cmd := &cobra.Command{
@@ -69,7 +69,7 @@ func placeOf(sheet *review.Sheet, item int, field string) (url.Values, error) {
 }
 
 // pages prints all pages of a field.
-func (d desk) pages(ctx context.Context, id string, q url.Values) error {
+func (d commands) pages(ctx context.Context, id string, q url.Values) error {
 	for page, pages := 1, 1; page <= pages; page++ {
 		q.Set("page", strconv.Itoa(page))
 		var w review.Whole
@@ -117,7 +117,7 @@ func changed(words []review.Word) string {
 }
 
 // download writes an exact value to a file, or to the standard output.
-func (d desk) download(ctx context.Context, path, out string) error {
+func (d commands) download(ctx context.Context, path, out string) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	res, err := d.open(ctx, http.MethodGet, path, nil)
