@@ -11,6 +11,7 @@ import (
 	"database/sql"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	oteltrace "go.opentelemetry.io/otel/trace"
@@ -124,14 +125,44 @@ func Pool(s sql.DBStats) source.Pool {
 	return source.Pool{Used: s.InUse, Idle: s.Idle, Most: s.MaxOpenConnections, Waits: s.WaitCount, Waited: s.WaitDuration}
 }
 
-// A Decoder converts what a driver returned for a column to a value.
+// A Decoder converts what a driver returned for a column to a value. It keeps nothing of a []byte, which is the driver's.
 type Decoder func(*sqlgen.Column, any) value.Value
+
+// A cell converts one value of each row while it is scanned. Scanned into an any, bytes would be copied before.
+type cell struct {
+	column *sqlgen.Column // nil for a count and for sizes
+	decode Decoder
+	value  value.Value
+	count  int64
+	sizes  string
+}
+
+// Scan implements sql.Scanner.
+func (c *cell) Scan(v any) error {
+	if c.column != nil {
+		c.value = c.decode(c.column, v)
+		return nil
+	}
+	c.count, c.sizes = 0, ""
+	switch v := v.(type) {
+	case int64:
+		c.count = v
+	case string:
+		c.sizes = v
+	case []byte:
+		c.sizes = string(v)
+	}
+	return nil
+}
 
 // Stream yields rows until the end, until yield returns false, or until the first error, which it returns.
 func Stream(rows *sql.Rows, st *sqlgen.Statement, plan *policy.Plan, decode Decoder, yield func(value.Row, error) bool) error {
 	width := max(1, len(st.Columns)+min(1, len(st.Bounded)))
-	cells, into := make([]any, width), make([]any, width)
+	cells, into := make([]cell, width), make([]any, width)
 	for i := range cells {
+		if cells[i].decode = decode; i < len(st.Columns) {
+			cells[i].column = &st.Columns[i]
+		}
 		into[i] = &cells[i]
 	}
 	out := make(value.Row, 0, width+len(st.Order))
@@ -140,10 +171,9 @@ func Stream(rows *sql.Rows, st *sqlgen.Statement, plan *policy.Plan, decode Deco
 			return err
 		}
 		if plan.Count {
-			n, _ := cells[0].(int64)
-			out = append(out[:0], value.OfInt(n))
+			out = append(out[:0], value.OfInt(cells[0].count))
 		} else {
-			out = Row(st, len(plan.Columns), func(i int) value.Value { return decode(&st.Columns[i], cells[i]) }, sizes(st, cells), out)
+			out = Row(st, len(plan.Columns), func(i int) value.Value { return cells[i].value }, cells[width-1].sizes, out)
 		}
 		if !yield(out, nil) {
 			return nil
@@ -152,18 +182,25 @@ func Stream(rows *sql.Rows, st *sqlgen.Statement, plan *policy.Plan, decode Deco
 	return rows.Err()
 }
 
-// sizes returns the last column of st.
-func sizes(st *sqlgen.Statement, cells []any) string {
-	if st.Bounded == nil {
-		return ""
+// Moment reads a date and time of day as databases write them, "2006-01-02 15:04:05" with T in place of the space or not, and with
+// Z after it or not. It reports false for any other text, also for one that package time reads: this is for the most frequent form,
+// for which package time has no short way.
+func Moment(text string) (value.Value, bool) {
+	if text = strings.TrimSuffix(text, "Z"); len(text) != len(time.DateTime) || text[10] != ' ' && text[10] != 'T' {
+		return value.Value{}, false
 	}
-	switch v := cells[len(st.Columns)].(type) {
-	case string:
-		return v
-	case []byte:
-		return string(v)
+	for i := range len(text) {
+		if mark := time.DateTime[i]; (mark == '-' || mark == ':') && text[i] != mark || mark >= '0' && mark <= '9' && (text[i] < '0' || text[i] > '9') {
+			return value.Value{}, false
+		}
 	}
-	return ""
+	two := func(at int) int { return int(text[at]-'0')*10 + int(text[at+1]-'0') }
+	year, month, day, hour, minute, second := two(0)*100+two(2), two(5), two(8), two(11), two(14), two(17)
+	t := time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
+	if t.Month() != time.Month(month) || t.Day() != day || hour > 23 || minute > 59 || second > 59 {
+		return value.Value{}, false
+	}
+	return value.OfTime(t), true
 }
 
 // Estimates reads rows of a name and a number, and closes them. It returns the driver's error.

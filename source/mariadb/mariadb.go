@@ -294,6 +294,9 @@ func textValue(f *schema.Field, text string) value.Value {
 			return value.OfBool(text == "1")
 		}
 	case schema.Date:
+		if at, ok := sqldriver.Moment(text); ok {
+			return at
+		}
 		if t, err := time.Parse("2006-01-02 15:04:05", text); err == nil {
 			return value.OfTime(t)
 		}

@@ -252,6 +252,9 @@ func stored(c *sqlgen.Column, v any) value.Value {
 		case schema.JSON, schema.Array:
 			return sqldriver.JSON(v)
 		case schema.Date, schema.Day:
+			if date, ok := sqldriver.Moment(v); ok {
+				return date
+			}
 			if date, ok := value.OfDateText(v); ok {
 				return date
 			}
