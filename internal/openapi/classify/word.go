@@ -12,8 +12,8 @@ import (
 var (
 	destroys = []string{"delete", "destroy", "purge", "prune", "wipe", "erase", "revoke", "cancel", "terminate", "truncate", "uninstall", "remove", "kill", "drop", "evict", "eviction", "execute", "eval"}
 	acts     = []string{"logout", "signout", "unsubscribe", "restart", "reset", "trigger", "run", "accept", "confirm", "execute", "start", "stop", "send", "approve", "reject", "rotate", "renew",
-		"generate", "regenerate", "unlock", "disable", "enable", "join", "leave", "kick", "resend", "retry", "redeliver"}
-	tunnels = []string{"exec", "attach", "portforward", "proxy", "websocket", "ws", "shell", "eval"}
+		"generate", "regenerate", "cron", "unlock", "disable", "enable", "join", "leave", "kick", "resend", "retry", "redeliver"}
+	tunnels = []string{"exec", "attach", "portforward", "port-forward", "proxy", "websocket", "ws", "shell", "terminal", "vnc", "eval"}
 	fillers = []string{"batch", "bulk", "mass", "force", "admin", "async"}
 )
 
@@ -47,6 +47,8 @@ func byWord(op *spec.Operation) (Class, bool) {
 	case says(destroys):
 		return Destructive, true
 	case slices.Contains(tunnels, strings.ToLower(last)) || strings.EqualFold(inner, "proxy") || upgrades(op):
+		return Destructive, true
+	case !reads && strings.EqualFold(last, "console"): // what it said until now can be read
 		return Destructive, true
 	case !reads && slices.Contains(tunnels, strings.ToLower(segments[0])) && says([]string{"start"}): // POST /exec/{id}/start
 		return Destructive, true

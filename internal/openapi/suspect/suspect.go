@@ -52,12 +52,14 @@ var words = []struct {
 	kind Kind
 	say  []string
 }{
-	{Credentials, []string{"token", "secret", "credential", "cred", "auth", "password", "passwd", "passphrase", "passkey", "apikey", "api key", "access key", "private key", "ssh key", "recovery code",
+	{Credentials, []string{"token", "secret", "credential", "cred", "auth", "password", "passwd", "passphrase", "passkey", "apikey", "api key", "access key", "private key", "ssh key", "bucket key", "signing key", "encryption key", "master key", "service key", "storage key", "recovery code",
 		"mfa", "otp", "totp", "2fa", "two factor", "webauthn", "login", "logout", "signin", "sign in", "signout", "sign out", "signup", "sign up", "oauth", "sso", "saml",
 		"impersonate", "impersonation", "unlockkey", "unlock key", "unseal", "seal", "rekey", "rotate", "unwrap", "generate root", "kubeconfig", "account register", "user register", "auth register", "user session", "auth session", "account session"}},
 	{Approvals, []string{"approve", "approval", "reject", "rejection", "review pending"}},
 	{Rights, []string{"iam", "permission", "role", "grant", "acl", "service account", "identity provider", "workload identity", "workload identitie", "site admin",
+		"robot account", "sysadmin", "superadmin", "superuser", "be an administrator", "trusted certificate", "client certificate", "cluster certificate",
 		"ownership", "set admin", "set owner", "make admin", "transfer owner", "impersonator"}},
+	{Shows, []string{"internal configuration", "internal config", "internal setting"}},
 	{Limits, []string{"quota", "rate limit", "limit", "license", "licence", "entitlement"}},
 }
 
@@ -72,16 +74,16 @@ func Of(op *spec.Operation, class classify.Class) Kind {
 	}
 	for _, w := range words {
 		said := name
-		if w.kind == Credentials || w.kind == Rights {
+		if w.kind == Credentials || w.kind == Rights || w.kind == Shows {
 			said += summary // for the other kinds, summaries mention the terms too often
 		}
 		if !slices.ContainsFunc(w.say, func(s string) bool { return strings.Contains(said, " "+s+" ") }) {
 			continue
 		}
 		switch {
-		case class != classify.Read:
+		case class != classify.Read && w.kind != Shows:
 			return w.kind
-		case w.kind == Credentials:
+		case class == classify.Read && (w.kind == Credentials || w.kind == Shows):
 			return Shows
 		}
 	}
@@ -162,7 +164,7 @@ var service = regexp.MustCompile(`\.v[0-9]\w*\.\w+Service\b`)
 var aside = regexp.MustCompile(`\([^)]*\)`)
 
 // harmless removes terms that contain one of the words but mean something else.
-var harmless = strings.NewReplacer(" secret scanning alert ", " secret alert ", " secret scanning ", " scanning ", " input token ", " input ", " output token ", " output ", " credit grant ", " credit ", " page token ", " page ", " token count ", " count ")
+var harmless = strings.NewReplacer(" secret scanning alert ", " secret alert ", " secret scanning ", " scanning ", " input token ", " input ", " output token ", " output ", " credit grant ", " credit ", " page token ", " page ", " token count ", " count ", " rate token ", " rate ", " budget limit ", " budget ")
 
 // singular returns a word without the plural's s.
 func singular(w string) string {

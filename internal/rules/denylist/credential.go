@@ -16,6 +16,7 @@ var credentialParts = []string{"password", "passwd", "passphrase", "passcode", "
 var (
 	credentialWords = []string{"secret", "secrets", "token", "salt", "ssn", "totp", "credential", "credentials", "jwt", "pwd", "cvv", "cvc", "pin", "psk"}
 	credentialEnds  = []string{"authorization", "cookie", "cookies", "bearer", "dsn"}
+	allowed         = []string{"extended", "incremental", "issuing"} // authorizations of payments, not of requests
 	passOf          = []string{"user", "usr", "db", "database", "smtp", "mail", "email", "auth", "root", "admin", "login", "ftp", "sftp", "ssh", "proxy", "redis", "http", "ldap", "mysql", "pg", "postgres"}
 )
 
@@ -37,7 +38,7 @@ func Credential(name string) bool {
 	case ok && slices.Contains(passOf, before), encrypted(words):
 		return true
 	case slices.Contains(credentialEnds, last):
-		return true
+		return last != "authorization" || len(words) == 1 || !slices.Contains(allowed, words[len(words)-2])
 	case last == "pass":
 		return len(words) == 1 || slices.Contains(passOf, words[len(words)-2])
 	}

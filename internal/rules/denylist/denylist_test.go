@@ -12,7 +12,7 @@ func TestCredential(t *testing.T) {
 		"masterKey access_key_id ssh_key kubeconfig DATABASE_URL redis_url connectionString dsn unlock_key UnlockKey JoinTokens_token jwt Authorization mnemonic webhook_headers " +
 		"private_key privateKey salt password_salt ssn otp otp_secret otpCode totp pin_hash email_digest contentHash credentials token_ids " +
 		"clientsecret refreshtoken accesstoken tls_psk dbpass encrypted_value encryptedSettings user_activation_key loginkey hmac_key auth_code snmp_community"
-	shown := "id name boarding_pass passport pinned cookie_consent authorization_date session url key public_key pins spinner compass secretary tokens tokenizer hash digest hashtag salty option optional keyboard key monkey_key api public_key rehash class " +
+	shown := "extended_authorization issuingAuthorization id name boarding_pass passport pinned cookie_consent authorization_date session url key public_key pins spinner compass secretary tokens tokenizer hash digest hashtag salty option optional keyboard key monkey_key api public_key rehash class " +
 		"compass bypass encrypted is_encrypted community activation country_code author_code"
 	for _, n := range strings.Fields(denied) {
 		if !Credential(n) {
