@@ -15,7 +15,7 @@ func (v Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 // UnmarshalJSON decodes what MarshalJSON encoded. Dates and bytes come back as strings, numbers as Int or Decimal.
 // Unlike Read it accepts NUL, which texts of records can contain.
 func (v *Value) UnmarshalJSON(b []byte) error {
-	r := reader{dec: jsontext.NewDecoder(bytes.NewReader(b)), depth: keptDepth, kept: true}
+	r := reader{dec: jsontext.NewDecoder(bytes.NewBuffer(b)), depth: keptDepth, kept: true}
 	read, err := r.read()
 	if err != nil {
 		return err

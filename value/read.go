@@ -22,7 +22,7 @@ func Read(b []byte, depth int) (Value, error) {
 	if depth == 0 {
 		depth = MaxDepth
 	}
-	return (&reader{dec: jsontext.NewDecoder(bytes.NewReader(b)), depth: depth}).read()
+	return (&reader{dec: jsontext.NewDecoder(bytes.NewBuffer(b)), depth: depth}).read()
 }
 
 // read reads the whole document.

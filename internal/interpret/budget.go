@@ -49,6 +49,9 @@ func (b *Budget) keep(name string, row value.Row) error {
 	return b.Room(name, 0)
 }
 
+// Release forgets the bytes of what was kept, when it no longer is.
+func (b *Budget) Release() { b.bytes = 0 }
+
 // Room refuses a value that would take so many bytes, if there is no room for it, before it is made.
 func (b *Budget) Room(name string, bytes int64) error {
 	if most := cmp.Or(max(b.Bytes, 0), DefaultBytes); b.bytes+bytes > most {

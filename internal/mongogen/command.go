@@ -92,7 +92,7 @@ func (w *Writer) Records(n interpret.Need) (Command, error) {
 	if out.Pipeline, err = w.view(n.View, extra, search); err != nil {
 		return out, err
 	}
-	read, whole := w.read(n.View)
+	read, whole := interpret.Reads(w.Plan, n.View)
 	out.Pipeline[len(out.Pipeline)-1] = stage("$project", visible(n.View, read))
 	for _, f := range c.Fields {
 		out.Columns = append(out.Columns, Column{Name: f.Name, Type: f.Type, Shown: !whole(f.Name)})

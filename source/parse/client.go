@@ -31,6 +31,7 @@ type request struct {
 	query        url.Values
 	body         value.Value
 	as           credential
+	into         []byte // memory for the answer; nil for new one
 	id           string // Parse answers a request with the same id once, if it is configured to; "" for none
 }
 
@@ -53,34 +54,52 @@ func (r *refusal) LogText() string { return r.Error() }
 // askTime is the timeout of a request whose context has none.
 const askTime = 30 * time.Second
 
-// ask sends a request and returns the JSON that answers it. Its errors may be shown to the caller; a *refusal is in
-// their chain if Parse Server answered.
-func (s *Source) ask(ctx context.Context, r request) (value.Value, error) {
+// taken sends a request and returns the body of an answer that is a success. Its errors may be shown to the caller; a *refusal is in
+// their chain if Parse Server answered, and answer.Large if there is more than the limit.
+func (s *Source) taken(ctx context.Context, r request, most answer.Limit) ([]byte, error) {
 	if _, limited := ctx.Deadline(); !limited {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, askTime)
 		defer cancel()
 	}
-	status, body, err := s.send(ctx, r)
+	status, body, err := s.send(ctx, r, most)
 	if err != nil {
-		return value.Value{}, answer.Missing(ctx, err)
+		return nil, answer.Missing(ctx, err)
+	}
+	switch {
+	case status >= 300 && status < 400:
+		return nil, broken(&refusal{status: status}, "what answers leads to another address; the url of the source has to be that of Parse Server itself")
+	case status == http.StatusOK || status == http.StatusCreated:
+		return body, nil
+	}
+	var why value.Value
+	if err := json.Unmarshal(body, &why); status < 500 && (err != nil || why.Kind() != value.Object) {
+		return nil, stranger(status)
+	}
+	code, _ := why.Get("code")
+	return nil, s.refused(&refusal{status, int(code.Int())})
+}
+
+// ask sends a request and returns the JSON that answers it; see taken for errors.
+func (s *Source) ask(ctx context.Context, r request) (value.Value, error) {
+	body, err := s.taken(ctx, r, answer.Most)
+	if err != nil {
+		return value.Value{}, err
 	}
 	var answer value.Value
-	switch err := json.Unmarshal(body, &answer); {
-	case status >= 300 && status < 400:
-		return answer, broken(&refusal{status: status}, "what answers leads to another address; the url of the source has to be that of Parse Server itself")
-	case status < 500 && (err != nil || answer.Kind() != value.Object):
-		return answer, broken(&refusal{status: status}, "what answers is not Parse Server; its url ends with the path that it is mounted at, such as https://host/parse")
+	if err := json.Unmarshal(body, &answer); err != nil || answer.Kind() != value.Object {
+		return value.Value{}, stranger(http.StatusOK)
 	}
-	if status == http.StatusOK || status == http.StatusCreated {
-		return answer, nil
-	}
-	code, _ := answer.Get("code")
-	return value.Value{}, s.refused(&refusal{status, int(code.Int())})
+	return answer, nil
+}
+
+// stranger returns the error for an answer that isn't JSON.
+func stranger(status int) error {
+	return broken(&refusal{status: status}, "what answers is not Parse Server; its url ends with the path that it is mounted at, such as https://host/parse")
 }
 
 // send returns the status and the body that answer a request.
-func (s *Source) send(ctx context.Context, r request) (int, []byte, error) {
+func (s *Source) send(ctx context.Context, r request, most answer.Limit) (int, []byte, error) {
 	u := *s.base
 	u.Path += r.path
 	var body io.Reader
@@ -118,7 +137,7 @@ func (s *Source) send(ctx context.Context, r request) (int, []byte, error) {
 		return 0, nil, err
 	}
 	defer resp.Body.Close()
-	read, err := answer.Read(resp.Body)
+	read, err := answer.Read(resp.Body, resp.ContentLength, most, r.into)
 	if err != nil {
 		return resp.StatusCode, nil, err
 	}

@@ -28,12 +28,14 @@ func (s *Source) Compile(p policy.Permit) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	u := r.reads(plan.View)
 	v, where, rest := plan.View, plan.Where, "every condition again, the order, and what pointers lead to"
 	switch {
 	case plan.Program != nil && plan.Program.From < 0:
 		return "-- done here: all of it", nil
 	case plan.Program != nil:
 		v, where = plan.Views[plan.Program.From], query.And(plan.Program.Leading())
+		u = r.begins()
 		rest = fmt.Sprintf("%d stages", len(plan.Program.Stages))
 	case plan.Count:
 		c, where, exact, err := r.counted()
@@ -46,11 +48,11 @@ func (s *Source) Compile(p policy.Permit) (string, error) {
 		rest = "every condition again, and the count"
 	}
 	// The first request, with the values of its where left out.
-	w, err := r.walk(v, where)
+	w, err := r.walk(v, where, u)
 	if err != nil {
 		return "", err
 	}
-	text := "GET /classes/" + w.class.Table + "?keys=" + w.keys
+	text := "GET /classes/" + w.class.Table + "?keys=" + w.keys()
 	if w.class.pairs() {
 		text, _, _ = strings.Cut(text, "?")
 		text += "?"

@@ -2,7 +2,7 @@ package parse
 
 import (
 	"context"
-	"slices"
+	"errors"
 
 	"github.com/bailiwick-dev/bailiwick/internal/interpret"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -20,7 +20,7 @@ func (r *reading) find(ctx context.Context) (source.Rows, error) {
 	first := r.plan.Order[0]
 	if first.Join < 0 && first.Field.Name == "objectId" && !first.Desc && r.plan.Search == nil {
 		if in, ok := r.plan.Where.(query.In); !ok || in.Path.String() != "objectId" {
-			return r.byID(ctx)
+			return r.byID(ctx), nil
 		}
 	}
 	c, err := r.class(r.plan.View)
@@ -30,15 +30,65 @@ func (r *reading) find(ctx context.Context) (source.Rows, error) {
 	if first.Join >= 0 || !c.whole(query.Path{first.Field.Name}) || first.Field.Type != schema.Date && first.Field.Type != schema.Double || r.plan.Search != nil {
 		return interpret.Rows(ctx, r.plan, r.records)
 	}
-	var have []value.Row
-	for _, ph := range phases(first.Field.Name, first.Desc, r.plan.After) {
-		done, err := r.phase(ctx, ph, &have)
-		if err != nil || done != nil {
-			return done, err
+	return r.parts(func(out *parts) error {
+		for _, ph := range phases(first.Field.Name, first.Desc, r.plan.After) {
+			if err := r.phase(ctx, ph, out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}), nil
+}
+
+// parts are the rows of a find, as parts of its records decide them: no record of a later part is before one of an earlier one.
+type parts struct {
+	*reading
+	skip, left int // records to skip, and rows to yield
+	yield      func(value.Row, error) bool
+}
+
+// errEnough ends the reading of records that are no longer asked for.
+var errEnough = errors.New("parse: the reader wants no more records")
+
+// parts yields the rows that read gives.
+func (r *reading) parts(read func(*parts) error) source.Rows {
+	return func(yield func(value.Row, error) bool) {
+		err := read(&parts{reading: r, skip: r.plan.Skip, left: r.plan.Limit + 1, yield: yield})
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(nil, err)
 		}
 	}
-	rows, _, err := r.page(ctx, have)
-	return rows, err
+}
+
+// give yields the rows that a part of the records decides, and lets go of the records.
+func (p *parts) give(ctx context.Context, part []value.Row) error {
+	if len(part) == 0 {
+		return nil
+	}
+	plan := *p.plan
+	plan.Skip, plan.Limit = 0, len(part)
+	rows, err := interpret.Rows(ctx, &plan, func(ctx context.Context, n interpret.Need) ([]value.Row, error) {
+		if n.View == plan.View {
+			return part, nil
+		}
+		return p.records(ctx, n)
+	})
+	if err != nil {
+		return err
+	}
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		if p.skip--; p.skip >= 0 {
+			continue
+		}
+		if p.left--; !p.yield(row, nil) || p.left <= 0 {
+			return errEnough
+		}
+	}
+	p.budget.Release()
+	return nil
 }
 
 // A phase is a part of the records in the order of a find: those with a value in its first field, or those without one.
@@ -73,34 +123,33 @@ func phases(field string, desc bool, after []value.Value) []phase {
 	return []phase{empty, valued}
 }
 
-// phase adds the records of a phase to have until they decide the page, which it then returns; else nil.
-func (r *reading) phase(ctx context.Context, ph phase, have *[]value.Row) (source.Rows, error) {
+// phase gives the records of a phase, as far as they are decided.
+func (r *reading) phase(ctx context.Context, ph phase, out *parts) error {
 	where := query.Filter(query.And{ph.where})
 	if r.plan.Where != nil {
 		where = query.And{r.plan.Where, ph.where}
 	}
-	w, err := r.walk(r.plan.View, where)
+	w, err := r.walk(r.plan.View, where, r.reads(r.plan.View))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	w.by, w.desc = ph.by, ph.desc
-	for tried := len(*have); !w.ended; {
+	var have []value.Row
+	for !w.ended {
 		rows, err := w.next(ctx)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		*have = append(*have, rows...)
-		// Evaluating all again for each page would take time quadratic in them.
-		if !ph.ordered || w.ended || len(*have)-tried < tried {
-			continue
-		}
-		tried = len(*have)
-		done, enough, err := r.page(ctx, w.decided(*have))
-		if err != nil || enough {
-			return done, err
+		have = append(have, rows...)
+		if ph.ordered && !w.ended {
+			decided := w.decided(have)
+			have = have[len(decided):]
+			if err := out.give(ctx, decided); err != nil {
+				return err
+			}
 		}
 	}
-	return nil, nil
+	return out.give(ctx, have)
 }
 
 // decided returns the records without the last ones that are equal in the field: more of these may follow.
@@ -114,35 +163,4 @@ func (w *walk) decided(rows []value.Row) []value.Row {
 		n--
 	}
 	return rows[:n]
-}
-
-// page evaluates the plan over some of its records, and reports whether they fill the page.
-func (r *reading) page(ctx context.Context, have []value.Row) (source.Rows, bool, error) {
-	before := r.budget
-	rows, err := interpret.Rows(ctx, r.plan, func(ctx context.Context, n interpret.Need) ([]value.Row, error) {
-		if n.View == r.plan.View {
-			return have, nil
-		}
-		return r.records(ctx, n)
-	})
-	if err != nil {
-		return nil, false, err
-	}
-	var out []value.Row
-	for row, err := range rows {
-		if err != nil {
-			return nil, false, err
-		}
-		out = append(out, slices.Clone(row))
-	}
-	if len(out) <= r.plan.Limit {
-		r.budget = before // the next attempt reads the same records of other classes again
-	}
-	return func(yield func(value.Row, error) bool) {
-		for _, row := range out {
-			if !yield(row, nil) {
-				return
-			}
-		}
-	}, len(out) > r.plan.Limit, nil
 }

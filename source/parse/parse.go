@@ -40,11 +40,8 @@ const (
 	Master  Posture = "master"  // the master: only the owner's rules narrow what is seen
 )
 
-// DefaultLocalRows is the default of Options.LocalRows, and maxLocalBytes the most bytes that they may take.
-const (
-	DefaultLocalRows = 10_000
-	maxLocalBytes    = 64 << 20
-)
+// DefaultLocalRows is the default of Options.LocalRows.
+const DefaultLocalRows = 10_000
 
 // Options name a Parse Server. Name, URL, AppID, MasterKey and As are required.
 type Options struct {
@@ -80,6 +77,7 @@ type Source struct {
 	direct  Direct // nil without one
 	whose   *expression.Expression
 	page    int           // how many records are asked for at once
+	looks   chan struct{} // held while a record is read to be written, whose size isn't known
 	secrets secrets.Known // to find in answers
 
 	mu      sync.Mutex
@@ -105,7 +103,7 @@ func Open(o Options) (*Source, error) {
 	if o.AppID == "" || o.MasterKey == "" {
 		return wrong("Parse Server needs app_id and master_key: its classes and their permissions can't be read without")
 	}
-	s := &Source{options: o, base: u, classes: map[string]*class{}, known: map[string]*person{}, direct: o.Direct, page: pageSize}
+	s := &Source{options: o, base: u, classes: map[string]*class{}, known: map[string]*person{}, direct: o.Direct, page: pageSize, looks: make(chan struct{}, 4)}
 	s.options.LocalRows = cmp.Or(o.LocalRows, DefaultLocalRows)
 	if s.whose, err = o.posture(); err != nil {
 		return wrong("%v", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/interpret"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
 	"github.com/bailiwick-dev/bailiwick/internal/rules/guard"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -67,17 +68,36 @@ func (s *Source) reading(ctx context.Context, plan *policy.Plan) (*reading, erro
 	if err != nil {
 		return nil, err
 	}
-	return &reading{source: s, plan: plan, who: who, budget: interpret.Budget{Rows: s.options.LocalRows, Bytes: maxLocalBytes}}, nil
+	return &reading{source: s, plan: plan, who: who, sizes: map[string]int{}, budget: interpret.Budget{Rows: s.options.LocalRows}}, nil
 }
 
 // A reading is the evaluation of one plan over REST.
 type reading struct {
 	source *Source
-	plan   *policy.Plan
+	plan   *policy.Plan // nil for a change
 	who    *person
 	budget interpret.Budget
+	sizes  map[string]int // by class: of pages whose answers weren't too large
 
 	checked map[string]bool // the classes that were asked about because they have no records
+}
+
+// reads returns what a find or a count reads of a view, and all for other plans.
+func (r *reading) reads(v *policy.View) (u uses) {
+	u.read, u.whole = interpret.Reads(r.plan, v)
+	return u
+}
+
+// room refuses a record of a view if there is no room for what is read of it: bytes in its answer, and about as many in memory.
+func (r *reading) room(v *policy.View, size, weight int64) error {
+	const heavy = 4 * writes.MostRecord
+	switch {
+	case r.plan != nil:
+		return r.budget.Room(v.Name(), weight)
+	case size > writes.MostRecord || weight > heavy:
+		return writes.TooLarge(v)
+	}
+	return nil
 }
 
 // trusted reports whether requests bypass Parse's permissions, so that the conditions on access lists have to be sent.
@@ -185,27 +205,55 @@ func (r *reading) program(ctx context.Context) (source.Rows, error) {
 		return interpret.Rows(ctx, r.plan, r.records)
 	}
 	v := r.plan.Views[p.From]
-	records, err := r.fetch(ctx, v, query.And(p.Leading()))
+	narrow, err := interpret.Narrow(ctx, r.plan, 0, r.records, &r.budget)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]value.Row, len(records))
-	for i, record := range records {
-		for _, c := range p.Base.Columns {
-			rows[i] = append(rows[i], record[slices.IndexFunc(v.Class().Fields, func(f schema.Field) bool { return f.Name == c.Field.Name })])
+	w, err := r.walk(v, query.And(p.Leading()), r.begins())
+	if err != nil {
+		return nil, err
+	}
+	w.passing = true
+	for !w.ended {
+		records, err := w.next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, record := range records {
+			row := make(value.Row, len(p.Base.Columns))
+			for i, c := range p.Base.Columns {
+				row[i] = w.value(record, c.Field.Name)
+			}
+			if err := narrow.Take(row); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return interpret.Continue(ctx, r.plan, r.records, interpret.Prefix{Rows: rows})
+	return narrow.Rows()
+}
+
+// begins returns what is read of the class that a pipeline begins with.
+func (r *reading) begins() uses {
+	live := r.plan.Program.Live()
+	return uses{whole: everything.whole, read: func(name string) bool {
+		for i, c := range r.plan.Program.Base.Columns {
+			if c.Field.Name == name && live[i] {
+				return true
+			}
+		}
+		return false
+	}}
 }
 
 // records implements interpret.Records.
 func (r *reading) records(ctx context.Context, n interpret.Need) ([]value.Row, error) {
+	u := r.reads(n.View)
 	if n.Key == "" {
 		var where query.Filter
 		if n.View == r.plan.View && r.plan.Program == nil {
 			where = r.plan.Where
 		}
-		return r.fetch(ctx, n.View, where)
+		return r.fetch(ctx, n.View, where, u)
 	}
 	in := slices.DeleteFunc(slices.Clone(n.In), value.Value.IsNull)
 	c, err := r.class(n.View)
@@ -216,12 +264,12 @@ func (r *reading) records(ctx context.Context, n interpret.Need) ([]value.Row, e
 	for some := range slices.Chunk(in, mostEqual) {
 		chunks = append(chunks, query.In{Path: query.Path{n.Key}, Values: some})
 		if len(in) > mostEqual && !c.condition(chunks[len(chunks)-1], r.trusted()).exact {
-			return r.fetch(ctx, n.View, nil) // the chunks would find some records more than once
+			return r.fetch(ctx, n.View, nil, u) // the chunks would find some records more than once
 		}
 	}
 	var out []value.Row
 	for _, some := range chunks {
-		rows, err := r.fetch(ctx, n.View, some)
+		rows, err := r.fetch(ctx, n.View, some, u)
 		if err != nil {
 			return nil, err
 		}
@@ -231,10 +279,10 @@ func (r *reading) records(ctx context.Context, n interpret.Need) ([]value.Row, e
 }
 
 // fetch returns the records of a view, without some for which where doesn't hold.
-func (r *reading) fetch(ctx context.Context, v *policy.View, where query.Filter) ([]value.Row, error) {
+func (r *reading) fetch(ctx context.Context, v *policy.View, where query.Filter, u uses) ([]value.Row, error) {
 	in, ok := where.(query.In)
 	if !ok || in.Not || in.Path.String() != "objectId" {
-		return r.all(ctx, v, where, 0)
+		return r.all(ctx, v, where, u, 0)
 	}
 	// Parse Server takes a request for one id for a get, and one for several for a find, which it may not grant.
 	size := mostEqual
@@ -243,7 +291,7 @@ func (r *reading) fetch(ctx context.Context, v *policy.View, where query.Filter)
 	}
 	var out []value.Row
 	for some := range slices.Chunk(in.Values, size) {
-		rows, err := r.all(ctx, v, query.In{Path: in.Path, Values: some}, len(some))
+		rows, err := r.all(ctx, v, query.In{Path: in.Path, Values: some}, u, len(some))
 		if err != nil {
 			return nil, err
 		}
@@ -254,8 +302,8 @@ func (r *reading) fetch(ctx context.Context, v *policy.View, where query.Filter)
 
 // all returns the records of a view, without some for which where doesn't hold. There are at most as many; 0 if that
 // isn't known.
-func (r *reading) all(ctx context.Context, v *policy.View, where query.Filter, most int) ([]value.Row, error) {
-	w, err := r.walk(v, where)
+func (r *reading) all(ctx context.Context, v *policy.View, where query.Filter, u uses, most int) ([]value.Row, error) {
+	w, err := r.walk(v, where, u)
 	if err != nil {
 		return nil, err
 	}

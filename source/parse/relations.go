@@ -12,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/parse/internal/answer"
 	"github.com/bailiwick-dev/bailiwick/source/parse/internal/rest"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -95,11 +96,15 @@ func (w *walk) pairs(ctx context.Context) ([]value.Row, error) {
 	if !w.where.IsNull() {
 		query.Set("where", string(w.where.AppendJSON(nil)))
 	}
-	answer, err := w.source.ask(ctx, request{method: http.MethodGet, path: "/classes/" + w.class.Table, as: w.source.master(), query: query})
+	body, err := w.source.taken(ctx, request{method: http.MethodGet, path: "/classes/" + w.class.Table, as: w.source.master(), query: query}, answer.Most)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := w.rows(answer)
+	records, err := rest.Records(body)
+	if err != nil {
+		return nil, illegible(err)
+	}
+	rows, err := w.rows(records, lacksNothing)
 	if err != nil {
 		return nil, err
 	}

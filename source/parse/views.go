@@ -11,23 +11,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// visible returns those of a page's records that are in the view. Only these count against the budget.
+// visible returns those of a page's records that are in the view.
 func (w *walk) visible(ctx context.Context, page []value.Row) ([]value.Row, error) {
-	rows, err := interpret.Visible(ctx, w.view, func(c *schema.Class) ([]value.Row, error) {
+	return interpret.Visible(ctx, w.view, func(c *schema.Class) ([]value.Row, error) {
 		if c == w.view.Class() {
 			return page, nil
 		}
 		return w.parents(ctx, w.view, c, page)
 	})
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range rows {
-		if err := w.budget.Take(w.view.Name(), row); err != nil {
-			return nil, err
-		}
-	}
-	return rows, nil
 }
 
 // parents returns the records of class c that layers of v lead to from rows. They don't count against the budget: a
@@ -66,8 +57,10 @@ func (w *walk) led(ctx context.Context, v *policy.View, t *policy.Through, rows 
 		}
 	}
 	var out []value.Row
+	key := uses{read: func(name string) bool { return name == t.Key }, whole: everything.whole}
+	at = slices.IndexFunc(t.View.Class().Fields, func(f schema.Field) bool { return f.Name == t.Key })
 	for some := range slices.Chunk(ids, mostEqual) {
-		up, err := w.walk(t.View, query.In{Path: query.Path{t.Key}, Values: some})
+		up, err := w.walk(t.View, query.In{Path: query.Path{t.Key}, Values: some}, key)
 		if err != nil {
 			return nil, err
 		}
@@ -75,6 +68,11 @@ func (w *walk) led(ctx context.Context, v *policy.View, t *policy.Through, rows 
 			page, err := up.page(ctx)
 			if err != nil {
 				return nil, err
+			}
+			for _, row := range page {
+				if row[at], err = up.unread[&row[0]].Field(&t.View.Class().Fields[at], 0); err != nil {
+					return nil, illegible(err)
+				}
 			}
 			out = append(out, page...)
 		}

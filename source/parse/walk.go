@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/rules/filterfields"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -22,51 +24,86 @@ import (
 // A walk reads records of a view page by page, in the order that Parse Server has them by a field and the objectId.
 type walk struct {
 	*reading
+	uses
 	view  *policy.View
 	class *class
 	where value.Value // null for all
-	keys  string      // the fields that are asked for, joined by commas
 	by    string      // the field; "" for the objectId alone
 	desc  bool
 
-	most  int         // how many records there are at most; 0 if that isn't known
-	seen  int         // records so far
-	after value.Value // a condition that continues after the last page
-	ended bool
-	size  int // of a page; 0 before the first
+	most    int         // how many records there are at most; 0 if that isn't known
+	passing bool        // who reads counts what is kept of the records
+	seen    int         // records so far
+	bytes   int         // of their answers
+	after   value.Value // a condition that continues after the last page
+	ended   bool
+	size    int // of a page; 0 before the first
 
-	taken map[[2]string]bool // the pairs of a relation so far
+	memory []byte                  // of the last page's answer, for the next one: what is kept of it is copied
+	unread map[*value.Value]unread // what the last page has of the records beside what decides, by their first value
+	taken  map[[2]string]bool      // the pairs of a relation so far
 }
+
+// uses are the fields of a class that are read, and those of them that are needed whole. Of the others only what leaves is.
+type uses struct{ read, whole func(name string) bool }
+
+var everything = uses{read: func(string) bool { return true }, whole: func(string) bool { return true }}
+
+// An unread is a record of which only what decides has been read.
+type unread struct {
+	rest.Record
+	large  bool // it is more than an answer can be
+	unseen bool // what decides is too large to be read: it is in no view
+}
+
+// mostDeciding is the most memory that what decides about a record may take.
+const mostDeciding = 32 << 20
 
 // pageSize is the number of records that are asked for at once. A Parse Server may return fewer, so only an empty page
 // is the last one.
 const pageSize = 1000
 
 // walk returns a walk over the records of v for which where holds, as far as the server can decide it; what it can't is decided here.
-// It asks for the visible fields and for those that the conditions of the view read.
-func (r *reading) walk(v *policy.View, where query.Filter) (*walk, error) {
+func (r *reading) walk(v *policy.View, where query.Filter, u uses) (*walk, error) {
 	c, viewed, err := r.viewed(v)
 	if err != nil {
 		return nil, err
 	}
-	keys := []string{"ACL"}
-	for _, f := range v.Fields() {
-		keys = append(keys, f.Name)
+	return &walk{reading: r, uses: u, view: v, class: c, where: conjunction(viewed.where, c.condition(where, r.trusted()).where)}, nil
+}
+
+// deciding returns the fields by which it is decided whether a record is in the view, and where it is.
+func (w *walk) deciding() []string {
+	keys := append([]string{"objectId", w.by}, w.class.Key...)
+	if g := w.class.Guard; g != nil {
+		keys = slices.AppendSeq(keys, maps.Keys(g.Named))
 	}
-	for _, l := range v.Layers() {
+	for _, l := range w.view.Layers() {
 		if l.Through != nil {
 			keys = append(keys, l.Through.Field)
 		} else {
 			filterfields.Fields(l.Filter, func(name string) { keys = append(keys, name) })
 		}
 	}
-	if g := v.Class().Guard; g != nil {
-		keys = slices.AppendSeq(keys, maps.Keys(g.Named)) // without these, Parse Server can't tell what to leave out
+	return keys
+}
+
+// keys returns the fields to ask for, joined by commas: those that decide, and those of the view that are read.
+func (w *walk) keys() string {
+	names := w.deciding()
+	for _, f := range w.view.Fields() {
+		if w.read(f.Name) {
+			names = append(names, f.Name)
+		}
 	}
-	slices.Sort(keys)
-	keys = slices.DeleteFunc(slices.Compact(keys), func(k string) bool { return k == rest.Readers })
-	return &walk{reading: r, view: v, class: c, keys: strings.Join(keys, ","),
-		where: conjunction(viewed.where, c.condition(where, r.trusted()).where)}, nil
+	return asked(names)
+}
+
+// asked returns the names of fields to ask for.
+func asked(names []string) string {
+	names = append(names, "ACL")
+	slices.Sort(names)
+	return strings.Join(slices.DeleteFunc(slices.Compact(names), func(k string) bool { return k == rest.Readers || k == "" }), ",")
 }
 
 // conjunction returns the condition that all the given ones hold; null ones hold.
@@ -74,72 +111,180 @@ func conjunction(conditions ...value.Value) value.Value {
 	return joined("$and", slices.DeleteFunc(conditions, value.Value.IsNull))
 }
 
-// next returns the records of the next page that are in the view.
+// next returns the records of the next page that are in the view. Only these count against the budget.
 func (w *walk) next(ctx context.Context) ([]value.Row, error) {
 	page, err := w.page(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return w.visible(ctx, page)
+	rows, err := w.visible(ctx, page)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		if err := w.fill(ctx, row); err != nil {
+			return nil, err
+		}
+		if w.passing {
+			continue
+		}
+		if err := w.budget.Take(w.view.Name(), row); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
 }
 
-// page returns the next page as Parse Server has it.
+// fill reads the rest of a record of the last page, if there is room for it.
+func (w *walk) fill(ctx context.Context, row value.Row) error {
+	record := w.unread[&row[0]]
+	if record.large && w.plan == nil {
+		return writes.TooLarge(w.view)
+	} else if record.large {
+		return answer.Missing(ctx, answer.Large(0))
+	}
+	size, weight := int64(0), int64(0)
+	for _, f := range w.view.Fields() {
+		if w.read(f.Name) && w.whole(f.Name) {
+			bytes, heavy := record.Size(f)
+			size, weight = size+bytes, weight+heavy
+		}
+	}
+	if err := w.room(w.view, size, weight); err != nil {
+		return err
+	}
+	for i := range w.class.Fields {
+		f := &w.class.Fields[i]
+		if !row[i].IsNull() || !w.read(f.Name) {
+			continue
+		}
+		most := 0
+		if !w.whole(f.Name) {
+			most = cmp.Or(w.plan.Most, policy.MostValue)
+		}
+		v, err := record.Field(f, most)
+		if err != nil {
+			return illegible(err)
+		}
+		row[i] = v
+	}
+	return nil
+}
+
+// page returns the next page as Parse Server has it, with the fields that decide.
 func (w *walk) page(ctx context.Context) ([]value.Row, error) {
 	if w.class.pairs() {
 		return w.pairs(ctx)
 	}
-	query := url.Values{"order": {"objectId"}, "keys": {w.keys}}
+	query := url.Values{"order": {"objectId"}}
 	if w.by != "" {
 		query.Set("order", map[bool]string{true: "-"}[w.desc]+w.by+",objectId")
 	}
 	if where := conjunction(w.where, w.after); !where.IsNull() {
 		query.Set("where", string(where.AppendJSON(nil)))
 	}
-	answer, err := w.some(ctx, query)
+	records, lack, err := w.some(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := w.rows(answer)
+	rows, err := w.rows(records, lack)
 	if err != nil {
 		return nil, err
 	}
 	w.seen += len(rows)
 	if w.ended = len(rows) == 0 || w.seen == w.most; !w.ended {
-		results, _ := answer.Get("results")
-		w.goOn(rows[len(rows)-1], text(results.List()[len(rows)-1], "objectId"))
+		w.goOn(rows[len(rows)-1], records[len(rows)-1].ID())
 	}
+	rows = slices.DeleteFunc(rows, func(row value.Row) bool { return w.unread[&row[0]].unseen })
 	return rows, w.sound(ctx)
 }
 
-// some returns the answer to a query for a page: for fewer records from then on, if as many are too large.
-func (w *walk) some(ctx context.Context, query url.Values) (value.Value, error) {
+// What an answer lacks of its only record, because it would be too large.
+const (
+	lacksNothing = iota
+	lacksRest    // it has what decides
+	lacksAll     // it has the place alone: what decides is too large to be read
+)
+
+// some returns the records that answer a query for a page: fewer from then on, if as many are too large. What a single record is asked for is
+// less, if it is too large.
+func (w *walk) some(ctx context.Context, query url.Values) (records []rest.Record, lack int, err error) {
 	if w.size == 0 {
-		w.size = w.source.page
+		w.size = cmp.Or(w.sizes[w.class.Name], w.source.page)
 	}
+	keys := []string{w.keys(), asked(w.deciding()), asked([]string{"objectId", w.by})}
 	for {
 		query.Set("limit", strconv.Itoa(w.size))
-		page, err := w.source.ask(ctx, request{method: http.MethodGet, path: "/classes/" + w.class.Table, query: query, as: w.who.as})
-		if w.size == 1 || !errors.Is(err, answer.ErrLarge) {
-			return page, err
+		query.Set("keys", keys[lack])
+		most := answer.Several
+		if w.size == 1 {
+			most = answer.One
 		}
-		w.size = max(1, w.size/8)
+		body, err := w.source.taken(ctx, request{method: http.MethodGet, path: "/classes/" + w.class.Table, query: query, as: w.who.as, into: w.memory}, most)
+		large := answer.Large(0)
+		switch {
+		case err == nil:
+			if len(body) < answer.Several.Bytes/4 {
+				w.size = min(2*w.size, w.source.page) // for the next page
+			}
+			w.sizes[w.class.Name], w.memory, w.bytes = w.size, body, w.bytes+len(body)
+			records, err = rest.Records(body)
+			return records, lack, illegible(err)
+		case !errors.As(err, &large), w.size == 1 && lack == lacksAll:
+			return nil, lack, err
+		case w.size == 1:
+			lack++
+		default:
+			fit := int64(w.size / 8)
+			if large > 0 {
+				fit = int64(w.size) * int64(most.Bytes) * 3 / 4 / int64(large)
+			}
+			w.size = int(max(1, min(fit, int64(w.size/2))))
+		}
 	}
 }
 
-// rows returns the records of an answer.
-func (w *walk) rows(answer value.Value) ([]value.Row, error) {
-	results, ok := answer.Get("results")
-	if !ok || results.Kind() != value.Array {
-		return nil, broken(&refusal{status: http.StatusOK}, "an answer without results")
-	}
-	rows := make([]value.Row, len(results.List()))
-	for i, record := range results.List() {
-		rows[i] = rest.Row(w.class.Class, record)
-		if id := text(record, "objectId"); id == "" && !w.class.pairs() {
+// rows returns the records of an answer, with the values of the fields that decide.
+func (w *walk) rows(records []rest.Record, lack int) ([]value.Row, error) {
+	deciding := w.deciding()
+	rows := make([]value.Row, len(records))
+	w.unread = make(map[*value.Value]unread, len(records))
+	for i, record := range records {
+		rows[i] = make(value.Row, len(w.class.Fields))
+		left, weight := int64(mostDeciding), int64(0)
+		for at := range w.class.Fields {
+			f := &w.class.Fields[at]
+			if !slices.Contains(deciding, f.Name) {
+				continue
+			}
+			if _, weight = record.Size(f); weight > left {
+				left = -1
+				continue
+			}
+			left -= weight
+			v, err := record.Field(f, 0)
+			if err != nil {
+				return nil, illegible(err)
+			}
+			rows[i][at] = v
+		}
+		if !w.class.pairs() && record.ID() == "" {
 			return nil, broken(&refusal{status: http.StatusOK}, "a record without an objectId")
 		}
+		w.unread[&rows[i][0]] = unread{Record: record, large: lack != lacksNothing, unseen: lack == lacksAll || left < 0}
 	}
 	return rows, nil
+}
+
+// illegible returns the error for an answer that can't be read because of err; nil for none.
+func illegible(err error) error {
+	switch {
+	case errors.Is(err, rest.ErrNoRecords):
+		return broken(&refusal{status: http.StatusOK}, err.Error())
+	case err != nil:
+		return stranger(http.StatusOK)
+	}
+	return nil
 }
 
 // sound returns an error if there are no records at all because Parse Server doesn't have the class as it was described.

@@ -186,7 +186,7 @@ func (w *Writable) writing(ctx context.Context, it *writes.Item) (*reading, erro
 	if err != nil {
 		return nil, err
 	}
-	return &reading{source: w.Source, who: who, budget: interpret.Budget{Bytes: maxLocalBytes}}, nil
+	return &reading{source: w.Source, who: who, sizes: map[string]int{}}, nil
 }
 
 // record returns the record of an item's view with a key over REST, as the values of the class; nil if the view has none
@@ -199,7 +199,13 @@ func (r *reading) record(ctx context.Context, it *writes.Item, id []value.Value)
 	if len(id) > 1 {
 		where = query.And{where, query.In{Path: query.Path{it.View.Class().Key[1]}, Values: id[1:]}}
 	}
-	rows, err := r.fetch(ctx, it.View, where)
+	select {
+	case r.source.looks <- struct{}{}:
+		defer func() { <-r.source.looks }()
+	case <-ctx.Done():
+		return nil, interpret.Ended(ctx)
+	}
+	rows, err := r.fetch(ctx, it.View, where, everything)
 	if err != nil || len(rows) != 1 {
 		return nil, err
 	}
@@ -208,7 +214,7 @@ func (r *reading) record(ctx context.Context, it *writes.Item, id []value.Value)
 
 // stays reports whether a record as it would be written is in the item's view.
 func (r *reading) stays(ctx context.Context, it *writes.Item, after value.Row) (bool, error) {
-	w, err := r.walk(it.View, nil)
+	w, err := r.walk(it.View, nil, everything)
 	if err != nil {
 		return false, err
 	}

@@ -93,6 +93,7 @@ var many = []struct {
 		"INSERT INTO pages SELECT id, n, repeat(md5(id), 2813) FROM events WHERE id <= 2000",
 		"INSERT INTO books SELECT id, n, repeat(md5(id), 250000) FROM events WHERE id <= 60"}},
 	{"mongodb", nil},
+	{"parse", nil},
 }
 
 // texts makes a table of texts: notes have 5,000 of 2 kB, pages 2,000 of 90 kB, books 60 of 8 MB.
@@ -139,8 +140,16 @@ type heavy struct {
 	run  func(context.Context, *bailiwick.Call) error
 }
 
-func heavies(t *testing.T) []heavy {
+// heavies returns the calls over a kind of database.
+func heavies(t *testing.T, kind string) []heavy {
+	file := ""
+	if kind == "parse" {
+		file = "fileNumber"
+	}
 	of := func(class, pipeline string) func(context.Context, *bailiwick.Call) error {
+		if kind == "parse" {
+			pipeline = strings.NewReplacer(`"$id"`, `"$num"`, `{"id"`, `{"num"`).Replace(pipeline)
+		}
 		return func(ctx context.Context, c *bailiwick.Call) error {
 			_, err := c.Aggregate(ctx, &query.Pipeline{Class: class, Stages: stages(t, pipeline), Limit: 200, Most: 1000})
 			return err
@@ -149,14 +158,14 @@ func heavies(t *testing.T) []heavy {
 	aggregate := func(pipeline string) func(context.Context, *bailiwick.Call) error { return of("events", pipeline) }
 	get := func(part *query.Part) func(context.Context, *bailiwick.Call) error {
 		return func(ctx context.Context, c *bailiwick.Call) error {
-			_, err := c.Get(ctx, &query.Find{Class: "files", IDs: []string{"1"}, Part: part, Limit: 1})
+			_, err := c.Get(ctx, &query.Find{Class: "files", IDs: []string{file + "1"}, Part: part, Limit: 1})
 			return err
 		}
 	}
 	update := func(id string) func(context.Context, *bailiwick.Call) error {
 		return func(ctx context.Context, c *bailiwick.Call) error {
 			data := value.OfObject([]value.Member{{Name: "title", Value: value.OfString("other")}})
-			_, err := c.Propose(ctx, write.Request{Writes: []write.Write{&write.Update{Class: "files", ID: id, Data: data}}, Tool: "update_object", Reason: "A test.", Input: data})
+			_, err := c.Propose(ctx, write.Request{Writes: []write.Write{&write.Update{Class: "files", ID: file + id, Data: data}}, Tool: "update_object", Reason: "A test.", Input: data})
 			return err
 		}
 	}
@@ -218,12 +227,21 @@ func TestResident(t *testing.T) {
 	}
 	for _, m := range many {
 		t.Run(m.kind, func(t *testing.T) {
-			c, err := config.Parse("bailiwick.yaml", []byte("sources: {tracker: {url: sqlite:none}}\nstore: sqlite:none\npolicy: {unlisted: visible}\ngates: {raw_writes: review}\n"),
+			source, address := "{url: sqlite:none}", ""
+			if m.kind == "parse" {
+				source = filledParse(t)
+			} else {
+				address = filled(t, m.kind, m.statements)
+			}
+			c, err := config.Parse("bailiwick.yaml", []byte("sources: {tracker: "+source+"}\nstore: sqlite:none\npolicy: {unlisted: visible}\ngates: {raw_writes: review}\n"),
 				func(string) (string, bool) { return "", false })
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.Sources[0].URL, c.Store = filled(t, m.kind, m.statements), "sqlite:"+filepath.Join(t.TempDir(), "bailiwick.db")
+			if address != "" {
+				c.Sources[0].URL = address
+			}
+			c.Store = "sqlite:" + filepath.Join(t.TempDir(), "bailiwick.db")
 			c.Limits = config.Limits{Rate: config.Rate{Calls: 1e9, Per: time.Minute}, Burst: 1e9, Concurrency: 1e6, Pending: 1e9}
 			c.Limits.Proposals = 10_000
 			plant, err := app.Build(t.Context(), c)
@@ -232,7 +250,7 @@ func TestResident(t *testing.T) {
 			}
 			defer plant.Close()
 			defer runtime.KeepAlive(garbage.Bound())
-			for _, h := range heavies(t) {
+			for _, h := range heavies(t, m.kind) {
 				if m.kind == "mariadb" && strings.HasSuffix(h.name, ": a doubling") {
 					continue // it has no form of $reduce
 				}
@@ -251,9 +269,9 @@ func TestResident(t *testing.T) {
 	}
 }
 
-// refusals are those that a kind of database may have for any of the calls: FerretDB refuses stages that MongoDB has, and what is done
-// in their place is bounded.
-var refusals = map[string][]problem.Code{"mongodb": {problem.BudgetExceeded, problem.Unsupported}}
+// refusals are those that a kind of database may have for any of the calls: FerretDB refuses stages that MongoDB has, Parse Server has none,
+// and what is done in their place is bounded.
+var refusals = map[string][]problem.Code{"mongodb": {problem.BudgetExceeded, problem.Unsupported}, "parse": {problem.BudgetExceeded, problem.Unsupported}}
 
 // call makes calls at once and waits for them. Codes beside the wanted one may refuse them.
 func (h heavy) call(t *testing.T, g *bailiwick.Gateway, calls int, also ...problem.Code) {

@@ -6,28 +6,45 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net/url"
+	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// The limits of one answer. A value takes about as much memory as 40 bytes of text.
-const (
-	mostBytes  = 16 << 20
-	mostValues = 1 << 20 // counted by their separators, also where these are in texts
+// A Limit is the most that one answer may be. Values are counted by their separators, also where these are in texts.
+type Limit struct{ Bytes, Values int }
+
+// The limits of answers. A value takes about as much memory as 40 bytes of text.
+var (
+	Most    = Limit{16 << 20, 1 << 20}       // of one that is read whole
+	Several = Limit{2 << 20, 1 << 17}        // of several records
+	One     = Limit{16 << 20, math.MaxInt32} // of one record, of which no more is read than there is room for
 )
 
-// ErrLarge means that an answer is over the limits.
-var ErrLarge = errors.New("the answer is too large")
+// Large is the error for an answer over its limits: the bytes that it has, 0 if they aren't known.
+type Large int64
+
+// Error implements error.
+func (Large) Error() string { return "the answer is too large" }
 
 // TryLater is the suggestion to a caller who can do nothing else.
 const TryLater = "try again later; if it stays, tell the operator the correlation id"
 
-// Read returns a whole body, or ErrLarge.
-func Read(body io.Reader) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(body, mostBytes+1))
-	if err == nil && (len(b) > mostBytes || bytes.Count(b, []byte{','})+bytes.Count(b, []byte{'['})+bytes.Count(b, []byte{'{'}) > mostValues) {
-		err = ErrLarge
+// Read returns a whole body of so many bytes, negative if that isn't known, or Large. It is read into a buffer, if that has room for it.
+func Read(body io.Reader, length int64, most Limit, into []byte) (b []byte, err error) {
+	switch {
+	case length > int64(most.Bytes):
+		return nil, Large(length)
+	case length < 0:
+		b, err = io.ReadAll(io.LimitReader(body, int64(most.Bytes)+1))
+	default:
+		b = slices.Grow(into[:0], int(length))[:length]
+		_, err = io.ReadFull(body, b)
+	}
+	if err == nil && (len(b) > most.Bytes || bytes.Count(b, []byte{','})+bytes.Count(b, []byte{'['})+bytes.Count(b, []byte{'{'}) > most.Values) {
+		err = Large(0)
 	}
 	return b, err
 }
@@ -39,7 +56,7 @@ func Missing(ctx context.Context, err error) error {
 	}
 	p := &problem.Error{Code: problem.Upstream, Kind: "unreachable", Detail: "the source could not be reached", Err: err, Suggestion: TryLater}
 	switch {
-	case errors.Is(err, ErrLarge):
+	case errors.As(err, new(Large)):
 		p.Code, p.Kind, p.Detail, p.Suggestion = problem.BudgetExceeded, "too_large", "a record of the source is too large to be read", "ask for fewer fields (keys), or for other records"
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		p.Code, p.Detail = problem.Timeout, "the query took too long and was stopped"

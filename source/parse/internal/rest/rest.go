@@ -36,25 +36,6 @@ func InYears(v value.Value) bool {
 	return year >= 1 && year <= 9999
 }
 
-// Row returns a record of the REST API as the values of c's fields. A field that the answer doesn't have is null.
-func Row(c *schema.Class, record value.Value) value.Row {
-	out := make(value.Row, len(c.Fields))
-	for i := range c.Fields {
-		f := &c.Fields[i]
-		if f.Name == Readers {
-			acl, limited := record.Get("ACL")
-			out[i] = listed(acl, limited, "read")
-			continue
-		}
-		if v, ok := record.Get(f.Name); ok && f.Stored != nil {
-			out[i] = coerce.Stored(f, converted(&f.Stored.Field, v))
-		} else if ok {
-			out[i] = converted(f, v)
-		}
-	}
-	return out
-}
-
 // converted returns a value of the REST API as one of f's type. A value of another type, which Parse Server doesn't
 // store, is null.
 func converted(f *schema.Field, v value.Value) value.Value {

@@ -1,14 +1,13 @@
-package mongogen
+package interpret
 
 import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// read returns which fields of a view a find or a count reads, and which of them it needs whole: it finds, orders or joins by
-// them. Of the others only what leaves is needed.
-func (w *Writer) read(v *policy.View) (read, whole func(name string) bool) {
-	p := w.Plan
+// Reads returns which fields of a view a find or a count reads, and which of them it needs whole: it finds, orders or joins by
+// them. Of the others only what leaves is needed. Of a view that isn't its own or that of a join, and for pipelines, it is all.
+func Reads(p *policy.Plan, v *policy.View) (read, whole func(name string) bool) {
 	if p.Program != nil {
 		return all, all
 	}
@@ -50,3 +49,5 @@ func (w *Writer) read(v *policy.View) (read, whole func(name string) bool) {
 	}
 	return func(name string) bool { _, is := needs[name]; return is }, func(name string) bool { return needs[name] }
 }
+
+func all(string) bool { return true }

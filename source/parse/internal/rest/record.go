@@ -1,0 +1,257 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"slices"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bailiwick-dev/bailiwick/internal/coerce"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Record is a record of the REST API as an answer has it: its members, not read yet. They share the memory of the answer.
+type Record []member
+
+type member struct {
+	name string
+	raw  jsontext.Value
+}
+
+// ErrNoRecords is the error for an answer that isn't one to a query.
+var ErrNoRecords = errors.New("an answer without results")
+
+var errNoObject = errors.New("not an object")
+
+// Records returns the records of an answer to a query. What is no object is a record without members.
+func Records(body []byte) ([]Record, error) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
+	var out []Record
+	found := false
+	err := eachMember(dec, func(name string) error {
+		if name != "results" {
+			return dec.SkipValue()
+		}
+		if found = dec.PeekKind() == '['; !found {
+			return ErrNoRecords
+		}
+		if _, err := dec.ReadToken(); err != nil {
+			return err
+		}
+		for dec.PeekKind() != ']' {
+			r, err := record(dec)
+			if err != nil {
+				return err
+			}
+			out = append(out, r)
+		}
+		_, err := dec.ReadToken()
+		return err
+	})
+	if err == nil && !found {
+		err = ErrNoRecords
+	}
+	return out, err
+}
+
+// record returns the record that comes next; nil for what is none.
+func record(dec *jsontext.Decoder) (r Record, err error) {
+	if dec.PeekKind() != '{' {
+		return nil, dec.SkipValue()
+	}
+	err = eachMember(dec, func(name string) error {
+		raw, err := dec.ReadValue()
+		r = append(r, member{name, raw})
+		return err
+	})
+	return r, err
+}
+
+// eachMember calls do behind the name of each member of the object that comes next.
+func eachMember(dec *jsontext.Decoder, do func(name string) error) error {
+	if tok, err := dec.ReadToken(); err != nil {
+		return err
+	} else if tok.Kind() != '{' {
+		return errNoObject
+	}
+	for dec.PeekKind() != '}' {
+		tok, err := dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		if err := do(tok.String()); err != nil {
+			return err
+		}
+	}
+	_, err := dec.ReadToken()
+	return err
+}
+
+// ID returns the objectId; "" if the record has none.
+func (r Record) ID() string {
+	id, err := r.Field(&schema.Field{Name: "objectId", Type: schema.String}, 0)
+	if err != nil {
+		return ""
+	}
+	return id.Text()
+}
+
+// raw returns the member of a field; nil if there is none.
+func (r Record) raw(f *schema.Field) jsontext.Value {
+	name := f.Name
+	if name == Readers {
+		name = "ACL"
+	}
+	for _, m := range r {
+		if m.name == name {
+			return m.raw
+		}
+	}
+	return nil
+}
+
+// Size returns the bytes of a field's value in the answer, and about how many it takes in memory once it is read.
+func (r Record) Size(f *schema.Field) (size, weight int64) {
+	const each = 192 // of a value and its name
+	raw := r.raw(f)
+	separators := bytes.Count(raw, []byte{','}) + bytes.Count(raw, []byte{'['}) + bytes.Count(raw, []byte{'{'})
+	return int64(len(raw)), int64(len(raw)) + each*int64(separators+1)
+}
+
+// Field returns the value of a field; null if the record doesn't have it. With most above 0 it is the Cut of its length if that is
+// more bytes, which aren't copied.
+func (r Record) Field(f *schema.Field, most int) (value.Value, error) {
+	raw := r.raw(f)
+	if raw == nil {
+		return value.Value{}, nil
+	}
+	if most > 0 && len(raw) > most && f.Stored == nil && f.Name != Readers {
+		if n := length(raw, f.Type); n > int64(most) {
+			return value.OfCut(n), nil
+		}
+	}
+	of := f
+	if f.Stored != nil {
+		of = &f.Stored.Field
+	}
+	var v value.Value
+	if f.Name != Readers && !fits(raw, of.Type) {
+		return v, nil
+	}
+	if err := v.UnmarshalJSON(raw); err != nil {
+		return v, err
+	}
+	switch {
+	case f.Name == Readers:
+		return listed(v, true, "read"), nil
+	case f.Stored != nil:
+		return coerce.Stored(f, converted(of, v)), nil
+	}
+	return converted(f, v), nil
+}
+
+// fits reports whether a value can be one of a type, so that no other is read.
+func fits(raw jsontext.Value, t schema.Type) bool {
+	const wrapped = 4 << 10 // bytes of a pointer or a date
+	switch kind := raw.Kind(); t {
+	case schema.String:
+		return kind == '"' || kind == '{' && len(raw) <= wrapped
+	case schema.Date:
+		return len(raw) <= wrapped
+	case schema.Double, schema.Boolean:
+		return kind != '[' && kind != '{'
+	case schema.Bytes:
+		return kind == '{'
+	case schema.Array:
+		return kind == '['
+	}
+	return true
+}
+
+// length returns how long the text of a value of a type is, its bytes, or its JSON as value writes it; 0 for what is never long.
+func length(raw jsontext.Value, t schema.Type) (n int64) {
+	switch kind := raw.Kind(); {
+	case kind == '"' && t != schema.Bytes:
+		pieces(raw, func(text []byte) { n += int64(len(text)) })
+	case kind == '{' && t == schema.Bytes:
+		dec := jsontext.NewDecoder(bytes.NewBuffer(raw))
+		_ = eachMember(dec, func(name string) error {
+			text, err := dec.ReadValue()
+			if name == "base64" && len(text) > 2 {
+				text = bytes.TrimRight(text[1:len(text)-1], "=")
+				n = int64(base64.RawStdEncoding.DecodedLen(len(text)))
+			}
+			return err
+		})
+	case kind == '[' && t == schema.Array, (kind == '[' || kind == '{') && (t == schema.JSON || t == schema.Any):
+		return lengthOfJSON(raw)
+	}
+	return n
+}
+
+// lengthOfJSON returns the length of a list or an object as value writes it: without spaces, and with the fewest escapes.
+func lengthOfJSON(raw jsontext.Value) (n int64) {
+	var some []byte
+	for len(raw) > 0 {
+		switch raw[0] {
+		case '"':
+			end := 1
+			for raw[end] != '"' {
+				if raw[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			pieces(raw[:end+1], func(text []byte) {
+				some = value.AppendQuoted(some[:0], string(text))
+				n += int64(len(some) - 2)
+			})
+			n, raw = n+2, raw[end+1:]
+			continue
+		case ' ', '\t', '\r', '\n':
+		default:
+			n++
+		}
+		raw = raw[1:]
+	}
+	return n
+}
+
+// chunk is how much of a text is looked at at once.
+const chunk = 4 << 10
+
+// pieces passes the text of a JSON string to out, bit by bit.
+func pieces(raw jsontext.Value, out func(text []byte)) {
+	var some []byte
+	for s := raw[1 : len(raw)-1]; len(s) > 0; {
+		plain := bytes.IndexByte(s, '\\')
+		if plain < 0 {
+			plain = len(s)
+		}
+		if plain > 0 {
+			end := min(plain, chunk)
+			for end < plain && !utf8.RuneStart(s[end]) {
+				end++
+			}
+			out(s[:end])
+			s = s[end:]
+			continue
+		}
+		size := 2
+		if s[1] == 'u' {
+			size = 6
+			if first, err := strconv.ParseUint(string(s[2:6]), 16, 32); err == nil && utf16.IsSurrogate(rune(first)) {
+				size = 12
+			}
+		}
+		some, _ = jsontext.AppendUnquote(some[:0], slices.Concat([]byte{'"'}, s[:size], []byte{'"'}))
+		out(some)
+		s = s[size:]
+	}
+}
