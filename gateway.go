@@ -267,7 +267,7 @@ func (g *Gateway) rows(ctx context.Context, p *policy.Policy, principal identity
 // principal or the arguments after the call.
 type Observer interface {
 	// Begin is called before anything is decided about a call. The context that it returns becomes the call's
-	// context, so the spans of its steps (package span) are children of the span in it.
+	// context, so the spans of its steps (package internal/trace) are children of the span in it.
 	Begin(ctx context.Context, who identity.Principal, ask CallSpec) context.Context
 	// End is called with the record of a call, after the log has kept it, and the call's error.
 	End(ctx context.Context, who identity.Principal, r *audit.Record, err error)

@@ -160,7 +160,7 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-// shown formats the columns with their masks, the order, and the search; or the refusal.
+// shownOf formats the columns with their masks, the order, and the search; or the refusal.
 func shownOf(permit Permit, err error) string {
 	if err != nil {
 		e := problem.Of(err)

@@ -25,7 +25,7 @@ var conversations = []struct{ pattern, prefix, margin string }{
 	{"internal/tools/changes/testdata/conversation.txt", "→ ", ""},
 }
 
-// mostAnswer is how long the answer of an example is at most, in bytes, and leastAnswer how long one that shows something is.
+// An answer of an example has at least leastAnswer bytes, so that it shows something, and at most mostAnswer.
 const leastAnswer, mostAnswer = 20, 1500
 
 // A remark is a line before a call.

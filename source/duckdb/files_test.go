@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// reader reads everything of the tenant acme.
+// reads is a principal that reads everything of the tenant acme.
 var reads = identity.Principal{ID: "t", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}
 
 // folder is a folder that these statements, in DuckDB itself, have filled; %s in them is the folder.

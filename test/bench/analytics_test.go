@@ -169,10 +169,10 @@ func openMariaDB(t testing.TB, address string) *sql.DB {
 	return db
 }
 
-// counted reads all rows of a statement, and counts them.
 // A reader runs a statement and returns how many rows it has. Each row is passed to take, unless that is nil.
 type reader func(ctx context.Context, statement string, take func(columns []string, row []any)) (int, error)
 
+// counted reads all rows of a statement, and counts them.
 func counted(db *sql.DB) reader {
 	return func(ctx context.Context, statement string, take func([]string, []any)) (int, error) {
 		rows, err := db.QueryContext(ctx, statement)

@@ -404,7 +404,6 @@ func TestFoldedMeanwhile(t *testing.T) {
 	to.wantChain(t, []string{"a", "b"})
 }
 
-// TestEvery checks that records of an interval are synced when it ends, and that a failed sync is made good by folding.
 // TestTry checks that Try fails as Append does, leaves nothing, and succeeds when the disk has room again.
 func TestTry(t *testing.T) {
 	dir, to := filepath.Join(t.TempDir(), "audit"), &table{}
@@ -428,6 +427,7 @@ func TestTry(t *testing.T) {
 	to.wantChain(t, []string{"a", "b"})
 }
 
+// TestEvery checks that records of an interval are synced when it ends, and that a failed sync is made good by folding.
 func TestEvery(t *testing.T) {
 	dir, to := filepath.Join(t.TempDir(), "audit"), &table{}
 	d := &disk{rand: rand.New(rand.NewPCG(1, 1)), synced: map[string][]byte{}}
