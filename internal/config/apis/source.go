@@ -53,19 +53,23 @@ type Contents struct {
 	Packs    []*pack.Pack   // in the order of Source.Packs
 }
 
-// Odd returns what of the document can't be used, and which of its files can't be read, to follow "the document": at most
-// five places and the number of the others, as an invalid document has many.
+// Odd returns what of the document can't be used, to follow "the document": which of its files can't be read, at most fifty, and at most
+// five other places; then the number of the rest, as an invalid document has many.
 func (c *Contents) Odd() []string {
-	const most = 5
 	if c.Document == nil {
 		return nil
 	}
-	all := c.Document.Warnings
+	left := map[bool]int{true: 50, false: 5} // of files, and of other places
+	more := 0
 	var out []string
-	for _, w := range all[:min(most, len(all))] {
+	for _, w := range c.Document.Warnings {
+		if left[w.File]--; left[w.File] < 0 {
+			more++
+			continue
+		}
 		out = append(out, fmt.Sprintf(": %s", w))
 	}
-	if more := len(all) - most; more > 0 {
+	if more > 0 {
 		out = append(out, fmt.Sprintf(" is odd in further places: %d", more))
 	}
 	return out

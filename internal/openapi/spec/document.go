@@ -56,8 +56,9 @@ type Tag struct{ Name, Description string }
 
 // A Warning reports what was left out of a document or changed, and where.
 type Warning struct {
-	Where string // the operation ("GET /teams") or an RFC 6901 pointer
+	Where string // the operation ("GET /teams"), an RFC 6901 pointer, or a file
 	Text  string
+	File  bool // a file can't be read
 }
 
 // String returns the location and the text.

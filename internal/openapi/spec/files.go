@@ -104,7 +104,7 @@ func (f *files) follow(root Raw) Raw {
 		f.d.files[file] = nil
 		raw, err := f.read(file)
 		if err != nil {
-			f.d.warn(file, "can't be read, and what it describes is unknown: %v", err)
+			f.d.Warnings = append(f.d.Warnings, Warning{Where: file, Text: fmt.Sprintf("can't be read, and what it describes is unknown: %v", err), File: true})
 			continue
 		}
 		f.d.files[file] = f.absolute(nil, raw, file, "")
