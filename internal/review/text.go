@@ -19,7 +19,7 @@ const (
 )
 
 // Text renders s for an agent and the people reading along: what would happen, old → new of each field, and that a
-// person must approve it. Texts of records are quoted, on one line.
+// person must approve it. Texts of records are quoted, on one line, and make no links where the text is shown as Markdown.
 func Text(s *Sheet) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s. ID: %s\n\nOperation: %s\n", Heading(s.State), s.ID, s.Title)
@@ -75,7 +75,7 @@ func Text(s *Sheet) string {
 	if next := s.next(); next != "" {
 		fmt.Fprintf(&out, "\n%s\n", next)
 	}
-	return out.String()
+	return Inert(out.String())
 }
 
 // moved says what became of the record since the change was made; "" if nothing did.

@@ -3,6 +3,7 @@ package rest
 
 import (
 	"encoding/base64"
+	"fmt"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/coerce"
@@ -104,6 +105,10 @@ func Written(f *schema.Field, kind, target string, v value.Value) (value.Value, 
 		}
 		return Written(&f.Stored.Field, kind, target, held)
 	}
+	if name := taken(f, v); name != "" {
+		return v, &problem.Error{Code: problem.InvalidArgument, Kind: "value", Pointer: "/data/" + f.Name,
+			Detail: fmt.Sprintf("%s can't hold an object with %s: Parse Server takes it for something else than it says", f.Name, name)}
+	}
 	switch kind {
 	case "Pointer":
 		return Pointer(target, v.Text()), nil
@@ -113,4 +118,16 @@ func Written(f *schema.Field, kind, target string, v value.Value) (value.Value, 
 		return value.OfObject([]value.Member{{Name: "__type", Value: value.OfString("Bytes")}, {Name: "base64", Value: value.OfString(v.String())}}), nil
 	}
 	return v, nil
+}
+
+// taken returns the name of a member by which Parse Server takes an object for an operation on the field, or for a value of another type;
+// "" if there is none. What would be carried out is not what was reviewed.
+func taken(f *schema.Field, v value.Value) string {
+	if _, is := v.Get("__op"); is {
+		return "__op"
+	}
+	if _, is := v.Get("__type"); is && f.Native == "Object" {
+		return "__type"
+	}
+	return ""
 }

@@ -1,0 +1,21 @@
+package review
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Inert returns text that a reader's program may show as Markdown, without links and images: they can mislead people, and images are fetched,
+// which reveals data in their addresses. Lists, quotes and everything else stay as they are written.
+func Inert(text string) string {
+	text = entities.ReplaceAllString(text, "&amp;$1")
+	return links.Replace(tags.ReplaceAllString(text, `\<$1`))
+}
+
+// entities finds what Markdown would read as one character: "&colon;" can complete an address.
+var entities = regexp.MustCompile(`&(#[0-9xX]|[A-Za-z][A-Za-z0-9]{0,31};)`)
+
+// tags finds the beginning of an address or an element in angle brackets.
+var tags = regexp.MustCompile(`<([A-Za-z/!?])`)
+
+var links = strings.NewReplacer("](", `]\(`, "][", `]\[`, "]:", `]\:`, "![", `!\[`, "://", `\://`, "www.", `www\.`, "WWW.", `WWW\.`, "mailto:", `mailto\:`, "xmpp:", `xmpp\:`)

@@ -1,0 +1,31 @@
+package review
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/change"
+)
+
+// TestInert checks that texts of records make no link, image or element in the text of a change, and that other texts stay as they are.
+func TestInert(t *testing.T) {
+	for _, tt := range [][2]string{
+		{"![x](https://evil.example/?q=secret)", `!\[x]\(https\://evil.example/?q=secret)`},
+		{"[a][b] [b]: http://evil.example", `[a]\[b] [b]\: http\://evil.example`},
+		{"<https://evil.example> www.evil.example <javascript:x> <img src=x>", `\<https\://evil.example> www\.evil.example \<javascript:x> \<img src=x>`},
+		{"https&#58;//evil.example &colon;//", `https&amp;#58;//evil.example &amp;colon;//`},
+		{`tags: ["a"] → ["b", 1], a < b && c > d, (x) *y*`, `tags: ["a"] → ["b", 1], a < b && c > d, (x) *y*`},
+	} {
+		if got := Inert(tt[0]); got != tt[1] {
+			t.Errorf("%s: %s, want %s", tt[0], got, tt[1])
+		}
+	}
+	link := Shown{Kind: "text", Text: "![x](https://evil.example)"}
+	s := &Sheet{Items: []Item{{Op: "update", Class: "issues", Key: "1", Label: "<https://evil.example>", Fields: []Field{{Path: "body", Before: link, After: link}}}},
+		Thread: []Said{{By: "ben", Text: "[look](https://evil.example)"}}}
+	s.State, s.Title = change.Pending, `update issues 1 "[a](http://evil.example)"`
+	text := Text(s)
+	if left := strings.NewReplacer(`\<`, "", `\://`, "").Replace(text); strings.Contains(left, "](") || strings.Contains(left, "://") || strings.Contains(left, "<") {
+		t.Error(text)
+	}
+}
