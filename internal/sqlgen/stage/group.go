@@ -172,8 +172,8 @@ func (b *builder) number(s *scope, by []string, back bool) string {
 
 // percentile picks the value whose number from the greatest, among those of its group that aren't null, is that of a.
 func (b *builder) percentile(s *scope, x string, a plan.Accumulator, by []string) string {
-	x = s.Atom(x)
 	t := a.X.Type()
+	x = s.Atom(b.oneForm(s, x, t))
 	number := b.window(s.r, "row_number() OVER ("+partition(by)+ordered(b.d.Order(s, x, t, true))+")") // nulls come last
 	count := b.add(s.r, len(s.r.levels)-1, "count("+x+") OVER ("+partition(by)+")")
 	// Whole numbers are divided, and their remainders taken out first.
@@ -192,6 +192,17 @@ func (b *builder) percentile(s *scope, x string, a plan.Accumulator, by []string
 		place = "(CASE WHEN " + place + " > " + count + " THEN " + count + " ELSE " + place + " END)"
 	}
 	return b.d.Pick(s, x, number+" = "+place, t)
+}
+
+// oneForm returns x with equal numbers in one form (0 for 0.00 and -0): which of them is shown must not depend on where it is stored.
+func (b *builder) oneForm(s *scope, x string, t schema.Type) string {
+	switch t {
+	case schema.Decimal:
+		x, _ = b.d.Key(s, x, t, false)
+	case schema.Double:
+		x = "(" + x + " + 0.0)"
+	}
+	return x
 }
 
 func partition(by []string) string {
@@ -218,7 +229,7 @@ func (b *builder) buckets(r *relation, st *plan.Buckets, outer *scope) (*relatio
 		return nil, err
 	}
 	t := st.By.Type()
-	by = s.Atom(by)
+	by = s.Atom(b.oneForm(s, by, t))
 	up, down := joined(b.d.Order(s, by, t, false)), joined(b.d.Order(s, by, t, true))
 	rank := b.window(r, "rank() OVER (ORDER BY "+up+")")
 	count := b.add(r, len(r.levels)-1, "count(*) OVER ()")
