@@ -2,6 +2,7 @@ package sqldriver
 
 import (
 	"hash/maphash"
+	"math/bits"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -13,7 +14,7 @@ type Sent struct {
 	seed maphash.Seed
 	rows int
 	sum  uint64
-	text []byte // of the last row; reused
+	text []byte // of the last value; reused
 }
 
 // Sending returns a Sent of no rows.
@@ -22,11 +23,33 @@ func Sending() Sent { return Sent{seed: maphash.MakeSeed()} }
 // Add notes a further row.
 func (s *Sent) Add(row value.Row) {
 	s.rows++
-	s.text = s.text[:0]
 	for _, v := range row {
-		s.text = append(v.AppendJSON(s.text), 0)
+		s.sum = (bits.RotateLeft64(s.sum, 7) ^ s.hash(v)) * odd
 	}
-	s.sum = s.sum*31 + maphash.Bytes(s.seed, s.text)
+}
+
+// odd spreads the lowest bits over all that are higher.
+const odd = 0x9e3779b97f4a7c15
+
+// hash returns a hash of v. Most values are short numbers and texts, whose JSON would cost more than their reading.
+func (s *Sent) hash(v value.Value) uint64 {
+	n := uint64(0)
+	switch v.Kind() {
+	case value.Null:
+	case value.Int:
+		n = uint64(v.Int())
+	case value.Date, value.Day:
+		n = uint64(v.Micros())
+	case value.Cut:
+		n = uint64(v.Size())
+	case value.String:
+		n = maphash.String(s.seed, v.Text())
+	default:
+		s.text = v.AppendJSON(s.text[:0])
+		n = maphash.Bytes(s.seed, s.text)
+	}
+	n = (n ^ uint64(v.Kind())<<59) * odd
+	return n ^ n>>32
 }
 
 // Resume yields the rows of an answer that is made anew, after those that have left. It begins with the same ones, since the order

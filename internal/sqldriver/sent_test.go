@@ -54,3 +54,21 @@ func TestResume(t *testing.T) {
 		}
 	}
 }
+
+// TestSentValues has rows that differ in one value, in its kind or in where it stands, and wants all of them to be told apart.
+func TestSentValues(t *testing.T) {
+	values := []value.Value{{}, value.OfBool(false), value.OfInt(0), value.OfInt(1), value.OfInt(-1), value.OfFloat(0.5), value.OfDecimal("0.5"), value.OfString(""), value.OfString("0"),
+		value.OfString("1"), value.OfDate(0), value.OfDate(1), value.OfDay(0), value.OfBytes("0"), value.OfArray([]value.Value{value.OfInt(0)}), value.OfCut(1), value.OfCut(2)}
+	seed, seen := Sending(), map[uint64]string{}
+	for i, a := range values {
+		for j, b := range values {
+			s := Sent{seed: seed.seed}
+			s.Add(value.Row{a, b})
+			at := fmt.Sprint(i, ",", j)
+			if before, ok := seen[s.sum]; ok && a.Kind() != value.Decimal && b.Kind() != value.Decimal {
+				t.Errorf("rows %s and %s are the same", before, at)
+			}
+			seen[s.sum] = at
+		}
+	}
+}

@@ -35,6 +35,7 @@ const (
 	PostgreSQL
 	MySQL // MariaDB's dialect
 	DuckDB
+	SQLiteFirst // SQLite, where a sum of integers beyond 64 bits ends the statement, which must run again with another
 	SQLiteApart // SQLite, with views that are computed before anything else is
 )
 
@@ -110,6 +111,8 @@ func (d Dialect) conditions() (condition.Dialect, error) {
 	switch d {
 	case SQLite:
 		return sqlite.Conditions(), nil
+	case SQLiteFirst:
+		return sqlite.First(), nil
 	case SQLiteApart:
 		return sqlite.Apart(), nil
 	case PostgreSQL:

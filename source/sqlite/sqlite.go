@@ -145,16 +145,17 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 
 // Read implements source.Source. The statement runs when the rows are ranged over. One that takes too much memory runs
 // again with its views apart: SQLite may have read long values of records that the caller doesn't see, by an index or
-// because it compared them first, and then the caller would learn of them from the refusal.
+// because it compared them first, and then the caller would learn of them from the refusal. So does one with a sum beyond 64 bits,
+// which SQLite doesn't add up to the end.
 func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
-	rows, err := sqldriver.Read(ctx, engine{s}, p)
+	rows, err := sqldriver.Read(ctx, first{engine{s}}, p)
 	if err != nil {
 		return nil, err
 	}
 	return func(yield func(value.Row, error) bool) {
 		left := sqldriver.Sending()
 		for row, err := range rows {
-			if err != nil && ctx.Err() == nil && tooLarge(err) {
+			if err != nil && ctx.Err() == nil && (tooLarge(err) || overflows(err)) {
 				s.again(ctx, p, left, yield)
 				return
 			}
@@ -195,6 +196,12 @@ func tooLarge(err error) bool {
 	return ok && (e.Code()&0xff == sqlite3.SQLITE_NOMEM || e.Code()&0xff == sqlite3.SQLITE_TOOBIG)
 }
 
+// overflows reports whether a sum of integers ended the statement.
+func overflows(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && e.Code() == sqlite3.SQLITE_ERROR && strings.Contains(e.Error(), "integer overflow")
+}
+
 func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }
 
 // plain implements sqldriver.Errors. The meaning of a code holds no values; the message may.
@@ -211,6 +218,12 @@ func plain(err error) string {
 func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
 	return run(ctx, s.db, st, plan, yield)
 }
+
+// first implements sqldriver.Database for statements that may run again.
+type first struct{ engine }
+
+// Dialect implements sqldriver.Database.
+func (first) Dialect() sqlgen.Dialect { return sqlgen.SQLiteFirst }
 
 // apart implements sqldriver.Database for statements whose views are computed apart.
 type apart struct{ engine }

@@ -58,6 +58,9 @@ func (d dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from sch
 	case plan.Sum:
 		switch from {
 		case schema.Integer:
+			if d.first {
+				return "coalesce(sum(" + x + "), 0)", nil
+			}
 			return sumOfIntegers(x), nil
 		case schema.Decimal:
 			return call(expr.SQLiteSum+expr.SQLiteOfDecimals, x), nil

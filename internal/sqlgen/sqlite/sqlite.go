@@ -21,7 +21,10 @@ import (
 func Dialect() expr.Dialect { return dialect{} }
 
 // A dialect writes expressions for SQLite.
-type dialect struct{ expr.Standard }
+type dialect struct {
+	expr.Standard
+	first bool // a sum of integers beyond 64 bits may end the statement
+}
 
 // call writes the call of a function.
 func call(name string, args ...string) string { return name + "(" + strings.Join(args, ", ") + ")" }
