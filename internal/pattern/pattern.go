@@ -33,6 +33,11 @@ func Check(text, options string) (pattern, flags string, err error) {
 	}
 	tree, err := Parse(text, flags)
 	if err != nil {
+		for _, border := range []string{`\m`, `\M`, `\y`, `\<`, `\>`} {
+			if strings.Contains(text, border) {
+				return "", "", fmt.Errorf("not a regular expression in RE2 syntax: %w; \\b is the border of a word", err)
+			}
+		}
 		return "", "", fmt.Errorf("not a regular expression in RE2 syntax: %w", err)
 	}
 	if nested(tree, false) {

@@ -62,7 +62,7 @@ func (b *binder) window(c *sqlparse.Call, w *sqlparse.Window) (Windowed, error) 
 	case "first_value", "last_value", "nth_value":
 		return b.end(c, w)
 	}
-	if !sqlexpr.Aggregates[c.Name] {
+	if !sqlparse.Aggregates[c.Name] {
 		return Windowed{}, &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_function", Pointer: sqlexpr.At(c.At), Detail: "unknown window function " + problem.Cut(c.Name),
 			Near: problem.Nearest(c.Name, append(WindowNames(), "sum", "avg", "count", "min", "max"), 3)}
 	}

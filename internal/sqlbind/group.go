@@ -38,7 +38,7 @@ func (r *rel) groups(s *sqlparse.Select, outputs []output, order []sqlparse.Orde
 	if s.GroupAll {
 		by = ungathered(outputs)
 	}
-	if by == nil && s.Having == nil && !slices.ContainsFunc(over, func(x any) bool { return sqlexpr.AggregateIn(x) != nil }) {
+	if by == nil && s.Having == nil && !slices.ContainsFunc(over, func(x any) bool { return sqlparse.AggregateIn(x) != nil }) {
 		return nil
 	}
 	for i := range by {
@@ -75,7 +75,7 @@ func ungathered(outputs []output) []sqlparse.Expr {
 		case *sqlparse.Number, *sqlparse.String, *sqlparse.Word:
 			continue
 		}
-		if sqlexpr.AggregateIn(o.x) == nil && !sqlparse.Windowed(o.x) {
+		if sqlparse.AggregateIn(o.x) == nil && !sqlparse.Windowed(o.x) {
 			by = append(by, o.x)
 		}
 	}
@@ -108,7 +108,7 @@ type taken struct{ column, accumulator int }
 
 // key adds e to the keys of the group, once for expressions that mean the same. It can't have an aggregate in it.
 func (g *grouping) key(e sqlparse.Expr) error {
-	if c := sqlexpr.AggregateIn(e); c != nil {
+	if c := sqlparse.AggregateIn(e); c != nil {
 		return sqlexpr.Invalid(c.At, "%s(…) can't be in GROUP BY", c.Name)
 	}
 	k := g.rel.key(e)
@@ -128,10 +128,10 @@ func (g *grouping) aggregatesIn(x any) error {
 	var err error
 	sqlparse.Walk(x, func(e sqlparse.Expr) bool {
 		c, ok := e.(*sqlparse.Call)
-		if err != nil || !ok || c.Over != nil || sqlexpr.AggregateIn(c) != c {
+		if err != nil || !ok || c.Over != nil || sqlparse.AggregateIn(c) != c {
 			return err == nil
 		}
-		if inner := sqlexpr.AggregateIn(c.Args); inner != nil {
+		if inner := sqlparse.AggregateIn(c.Args); inner != nil {
 			err = sqlexpr.Invalid(inner.At, "%s(…) can't be inside of another aggregate", inner.Name)
 			return false
 		}
@@ -214,7 +214,7 @@ func (g *grouping) determined(x any) error {
 		if slices.Contains(g.keys, g.rel.key(e)) {
 			return false
 		}
-		if c, ok := e.(*sqlparse.Call); ok && sqlexpr.AggregateIn(c) == c {
+		if c, ok := e.(*sqlparse.Call); ok && sqlparse.AggregateIn(c) == c {
 			return false
 		}
 		n, ok := e.(*sqlparse.Name)

@@ -41,7 +41,7 @@ func (r *rel) joinLateral(d *sqlparse.Derived, j *sqlparse.Join) error {
 	defer func() { r.with = around }()
 	beside := slices.Clone(r.cols)
 	var made []col
-	if l.s.From == nil && l.s.Where == nil || sqlexpr.AggregateIn(l.s.Items) != nil {
+	if l.s.From == nil && l.s.Where == nil || sqlparse.AggregateIn(l.s.Items) != nil {
 		made, err = l.values()
 	} else {
 		made, err = l.records(beside)
@@ -79,7 +79,7 @@ func (l *lateral) values() ([]col, error) {
 		name, _ := it.Title()
 		var x sqlexpr.Node
 		var err error
-		if l.s.From == nil && sqlexpr.AggregateIn(it.X) == nil {
+		if l.s.From == nil && sqlparse.AggregateIn(it.X) == nil {
 			x, err = l.value(it.X)
 		} else {
 			one := *l.s

@@ -70,7 +70,7 @@ func (b *binder) chosen(s *sqlparse.Select, outer *rel, w *with) (*rel, error) {
 	if err != nil || s.Where == nil {
 		return r, err
 	}
-	if c := sqlexpr.AggregateIn(s.Where); c != nil {
+	if c := sqlparse.AggregateIn(s.Where); c != nil {
 		return nil, sqlexpr.Unsupported(c.At, "use HAVING", "%s(…) can't be in WHERE, which comes before groups are made", c.Name)
 	}
 	return r, r.where(s.Where)

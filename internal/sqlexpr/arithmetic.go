@@ -23,6 +23,9 @@ func (b *Binder) arithmetic(sign string, x, y Node, p sqlparse.Pos) (Node, error
 	if sign == "/" && t != schema.Integer {
 		t = schema.Double
 	}
+	if known := typed.Number([]typed.Node{x.Node, y.Node}); (sign == "%" || sign == "mod") && known != schema.Integer && typed.Numeric(x.Kind()) && typed.Numeric(y.Kind()) {
+		return Node{}, Unsupported(p, "x - y * trunc(x / y) is the rest of numbers with a fraction, as a double", "%s takes whole numbers", sign)
+	}
 	x.At, y.At = At(p), At(p)
 	ex, err := x.Want(t, sign)
 	if err != nil {

@@ -31,7 +31,7 @@ func (b *Binder) cast(e *sqlparse.Cast) (Node, error) {
 		if k, ok := intervalOf(&x); ok {
 			return k, nil
 		}
-		return Node{}, Unsupported(e.At, "write interval '7 days'", "only a constant can be made a length of time")
+		return Node{}, Unsupported(e.At, "write interval '7 days', or x * interval '1 day' for x days", "only a constant can be made a length of time")
 	case "json", "jsonb":
 		if x.Kind() == schema.String {
 			return Node{}, Unsupported(e.At, "", "a text can't be made JSON")

@@ -50,7 +50,7 @@ func (b *Binder) call(c *sqlparse.Call) (Node, error) {
 	if c.Over != nil {
 		return Node{}, Invalid(c.At, "a window function can only be in the select list and in ORDER BY")
 	}
-	if AggregateIn(c) == c {
+	if sqlparse.AggregateIn(c) == c {
 		return Node{}, Unsupported(c.At, "", "%s(…) can't be here", c.Name)
 	}
 	if n, is, err := b.partOfAge(c); is {
@@ -88,7 +88,7 @@ func counted(f function) string {
 
 // FunctionNames returns the names of the functions of single records and of the aggregates, sorted.
 func FunctionNames() []string {
-	names := append(slices.Collect(maps.Keys(functions())), slices.Collect(maps.Keys(Aggregates))...)
+	names := append(slices.Collect(maps.Keys(functions())), slices.Collect(maps.Keys(sqlparse.Aggregates))...)
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -158,7 +158,7 @@ func indexOf(swap bool) func(*called, []Node) (Node, error) {
 // substring takes the characters from a position, from 1, which may lie before the text.
 func substring(f *called, a []Node) (Node, error) {
 	if len(a) == 2 && a[1].Kind() == schema.String {
-		return Node{}, Unsupported(f.place(), "use ~ to test a regular expression", "substring with a regular expression isn't there")
+		return Node{}, Unsupported(f.place(), "split_part(x, '@', 2) takes what is between separators, regexp_replace(x, '[^0-9]+', '', 'g') leaves out what isn't wanted, and x ~ '…' tests a text", "substring with a regular expression isn't there")
 	}
 	x, err := f.Text(&a[0], f.Call.Name)
 	if err != nil {

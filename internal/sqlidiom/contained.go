@@ -74,6 +74,20 @@ func elements(column *sqlparse.Name, part *sqlparse.Array, op string, at sqlpars
 // is refused then.
 func members(column *sqlparse.Name, s *sqlparse.String, e *sqlparse.Binary) sqlparse.Expr {
 	v, err := value.Read([]byte(s.Text), 2)
+	if err == nil && v.Kind() == value.Array && len(v.List()) > 0 {
+		list := &sqlparse.Array{At: s.At}
+		for _, x := range v.List() {
+			switch {
+			case x.Kind() == value.String:
+				list.Items = append(list.Items, text(x.Text(), s.At))
+			case x.Kind() == value.Int && x.Int() >= 0:
+				list.Items = append(list.Items, &sqlparse.Number{Text: x.String(), At: s.At})
+			default:
+				return e
+			}
+		}
+		return elements(column, list, "and", e.At)
+	}
 	if err != nil || v.Kind() != value.Object || len(v.Members()) > most {
 		return e
 	}

@@ -6,7 +6,7 @@ func OfOperator(op string) string {
 	return map[string]string{
 		"@>": "list @> ARRAY['a'] and json @> '{\"a\": \"b\"}' are there for a column and constants; otherwise 'a' = ANY(list), json->>'a' = 'b'",
 		"&&": "list && ARRAY['a', 'b'] is there for a column and constants; otherwise 'a' = ANY(list) OR 'b' = ANY(list)", "<@": "turn it around: list @> ARRAY['a']",
-		"?": "json->'a' IS NOT NULL tells whether there is a member that isn't null",
+		"?": "'a' = ANY(list) tells whether a list has an element, and json->'a' IS NOT NULL whether an object has a member that isn't null",
 	}[op]
 }
 

@@ -300,7 +300,11 @@ func (b *filters) note(at string, f *schema.Field, v value.Value) {
 	case v.Kind() == value.String && f.Type == schema.UUID:
 		what = "string that isn't a UUID"
 	}
-	b.notes = append(b.notes, fmt.Sprintf("%s: %s is of type %s, which is never like a %s: this comparison matches nothing%s", at, f.Name, f.Type, what, instead))
+	article := "a"
+	if c := what[0]; c == 'a' || c == 'i' || c == 'o' {
+		article = "an"
+	}
+	b.notes = append(b.notes, fmt.Sprintf("%s: %s is of type %s, which is never like %s %s: this comparison matches nothing%s", at, f.Name, f.Type, article, what, instead))
 }
 
 // operand converts v to the type of field f, and reports whether the two are comparable.
