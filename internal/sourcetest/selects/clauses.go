@@ -13,7 +13,8 @@ func (w *Writer) levels(keys, exprs []string) string {
 		return all
 	}
 	for _, x := range exprs {
-		w.own = w.own || strings.ContainsAny(x, "( '")
+		column := strings.HasPrefix(x, "t") && strings.Contains(x, ".") && !strings.ContainsAny(x, "( '")
+		w.own = w.own || !column // a number by itself is constant too
 	}
 	return w.oneOf("ROLLUP (", "CUBE (", "GROUPING SETS ((), ("+all+"), ", "GROUPING SETS (", "ROLLUP (("+all+")), CUBE (") + all + ")"
 }
