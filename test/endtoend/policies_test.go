@@ -137,11 +137,14 @@ func (d *drawn) observation(w world) string {
 					if but := rule.MaskBut[name]; but != "" && d.who.Has(but) {
 						kind = ""
 					}
-					from := name
-					if name == "lexemes" {
-						from = "note" // a trigger makes it of the note
+					v := r[name]
+					switch name { // triggers make these of other columns
+					case "lexemes":
+						v = r["note"]
+					case "whispers":
+						v = fmt.Sprint(r["note"], " ", r["draft"])
 					}
-					line += "|" + masked(kind, r[from])
+					line += "|" + masked(kind, v)
 				}
 			}
 			lines = append(lines, line)
