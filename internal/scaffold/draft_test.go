@@ -100,6 +100,16 @@ func TestGuesses(t *testing.T) {
 	}
 }
 
+// TestHostileNames drafts rules over names that could be taken for something else in the file: it says the same names, and shows each as it is.
+func TestHostileNames(t *testing.T) {
+	for name, want := range map[string]string{"${HOME}": `"app.${HOME}": {}`, "a\u202etxt.b": `"app.a\u202etxt.b": {}`, "a\u0085b": `"app.a\u0085b": {}`, "x: {}\nstore: y": `"app.x: {}\nstore: y": {}`, "é": `"app.é": {}`} {
+		d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, []schema.Class{table(name, "id:int", "title:text")}, Evidence{}, Answers{})
+		if err != nil || !strings.Contains(d.Text, "\n  "+want+"\n") {
+			t.Errorf("%q: %v\n%s", name, err, d.Text)
+		}
+	}
+}
+
 func TestNoTables(t *testing.T) {
 	d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, nil, Evidence{}, Answers{})
 	if err != nil || d.Classes != 0 || d.Confirm != 0 || strings.Contains(d.Text, "\nclasses:") {

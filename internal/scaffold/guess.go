@@ -56,7 +56,7 @@ func guessRules(classes []schema.Class, floor map[string][]string, e Evidence, a
 				g.add(f, e.Fields[c.FullName()+"."+f.Name], a, targets)
 			}
 			if in := form(c, f, e.Fields[c.FullName()+"."+f.Name]); in != "" {
-				g.types = append(g.types, yamlText(f.Name)+": "+string(in))
+				g.types = append(g.types, yamlKey(f.Name)+": "+string(in))
 			}
 			if live := liveWhen(f); live != "" {
 				g.canonical = append(g.canonical, live)
@@ -87,7 +87,7 @@ func (g *guess) add(f *schema.Field, seen Seen, a Answers, targets map[string]bo
 	case a.Personal == Hide:
 		why = what
 	default:
-		g.masked = append(g.masked, noted{yamlText(f.Name) + ": " + g.maskOf(f, whole), what})
+		g.masked = append(g.masked, noted{yamlKey(f.Name) + ": " + g.maskOf(f, whole), what})
 	}
 	switch {
 	case why != "":
@@ -136,13 +136,13 @@ func large(c *schema.Class, f *schema.Field) bool {
 func liveWhen(f *schema.Field) string {
 	switch name := strings.Join(denylist.Words(f.Name), "_"); {
 	case (name == "deleted_at" || name == "archived_at" || name == "deleted_on") && !f.NotNull:
-		return yamlText(f.Name) + ": null"
+		return yamlKey(f.Name) + ": null"
 	case name == "deleted" || name == "is_deleted" || name == "archived" || name == "is_archived":
 		switch f.Type {
 		case schema.Boolean:
-			return yamlText(f.Name) + ": {$ne: true}"
+			return yamlKey(f.Name) + ": {$ne: true}"
 		case schema.Integer:
-			return yamlText(f.Name) + ": {$ne: 1}"
+			return yamlKey(f.Name) + ": {$ne: 1}"
 		}
 	}
 	return ""

@@ -25,7 +25,7 @@ func know(guesses []guess, p presets.Preset) {
 		g.preset = p.Name
 		for _, field := range slices.Sorted(maps.Keys(c.Denied)) {
 			if f := g.class.Field(field); f != nil && !g.kept(field) {
-				g.masked = slices.DeleteFunc(g.masked, func(n noted) bool { return strings.HasPrefix(n.name, yamlText(field)+":") })
+				g.masked = slices.DeleteFunc(g.masked, func(n noted) bool { return strings.HasPrefix(n.name, yamlKey(field)+":") })
 				g.denied = append(g.denied, noted{field, c.Denied[field]})
 			}
 		}
@@ -34,13 +34,13 @@ func know(guesses []guess, p presets.Preset) {
 		}
 		for _, field := range slices.Sorted(maps.Keys(c.Live)) {
 			if g.class.Field(field) != nil && g.whole(field) {
-				g.canonical = slices.DeleteFunc(g.canonical, func(live string) bool { return strings.HasPrefix(live, yamlText(field)+":") })
-				g.canonical = append(g.canonical, yamlText(field)+": "+c.Live[field])
+				g.canonical = slices.DeleteFunc(g.canonical, func(live string) bool { return strings.HasPrefix(live, yamlKey(field)+":") })
+				g.canonical = append(g.canonical, yamlKey(field)+": "+c.Live[field])
 			}
 		}
 		for _, field := range slices.Sorted(maps.Keys(c.Pointers)) {
 			if target := byName[c.Pointers[field]]; target != nil && g.mayPoint(field, target) {
-				g.known = append(g.known, yamlText(field)+": "+yamlText(target.class.Name))
+				g.known = append(g.known, yamlKey(field)+": "+yamlText(target.class.Name))
 			}
 		}
 	}
@@ -53,7 +53,7 @@ func (g *guess) kept(field string) bool {
 
 // whole reports whether a field is seen as it is, neither denied nor masked.
 func (g *guess) whole(field string) bool {
-	return !g.kept(field) && !slices.ContainsFunc(g.masked, func(n noted) bool { return strings.HasPrefix(n.name, yamlText(field)+":") })
+	return !g.kept(field) && !slices.ContainsFunc(g.masked, func(n noted) bool { return strings.HasPrefix(n.name, yamlKey(field)+":") })
 }
 
 // mayPoint reports whether a field can be declared a pointer to a class: both are seen, the class has one key of a like type,

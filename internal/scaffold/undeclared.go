@@ -115,7 +115,7 @@ func pointersOf(rule policy.ClassRule) []string {
 // pointerLines returns the pointers of a rule as "field: class", sorted.
 func pointerLines(rule policy.ClassRule) (out []string) {
 	for _, name := range pointersOf(rule) {
-		out = append(out, yamlText(name)+": "+yamlText(rule.Pointers[name].Class))
+		out = append(out, yamlKey(name)+": "+yamlText(rule.Pointers[name].Class))
 	}
 	return out
 }

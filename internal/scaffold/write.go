@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/scaffold/presets"
@@ -125,7 +126,7 @@ func (w *writer) tenants() {
 
 // class writes the rule of one class; a comment precedes what it is about.
 func (w *writer) class(g *guess) {
-	name := yamlText(w.source.Name + "." + g.class.Name)
+	name := yamlKey(w.source.Name + "." + g.class.Name)
 	if g.hidden != "" {
 		w.line("  %s:", name)
 		if g.preset != "" {
@@ -260,10 +261,22 @@ func yamlText(s string) string {
 	return yamlQuoted(s)
 }
 
-// yamlQuoted returns a quoted text. JSON's quoting is valid YAML; ${ is escaped, since it would be expanded.
+// yamlKey is yamlText for a key, in which ${ is nothing but text.
+func yamlKey(s string) string { return strings.ReplaceAll(yamlText(s), "$${", "${") }
+
+// yamlQuoted returns a quoted text. JSON's quoting is valid YAML; ${ is escaped, since it would be expanded, and so is what shows nothing or
+// turns the direction of the line, since people read the file.
 func yamlQuoted(s string) string {
 	b, _ := json.Marshal(strings.ReplaceAll(s, "${", "$${")) // a string always encodes
-	return string(b)
+	var out strings.Builder
+	for _, r := range string(b) {
+		if unicode.IsGraphic(r) && !unicode.Is(unicode.Bidi_Control, r) || r > 0xffff {
+			out.WriteRune(r)
+		} else {
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return out.String()
 }
 
 func yamlList(names []string) string { return "[" + strings.Join(yamlTexts(names), ", ") + "]" }
