@@ -15,6 +15,9 @@ func (r *rel) Exists(e *sqlparse.Exists) (plan.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i := range sub.shape.Columns { // nobody reads them, so a masked one may be among them
+		sub.shape.Columns[i].Path = nil
+	}
 	return r.probe(sub, true, e.At)
 }
 
@@ -111,12 +114,9 @@ func (r *rel) Scalar(e *sqlparse.Sub) (sqlexpr.Node, error) {
 		return sqlexpr.Node{}, sqlexpr.Unsupported(e.At, "join with the table", "a sub-query can't yield a masked column")
 	}
 	for i := range sub.shape.Columns {
-		if i != c.at {
-			sub.shape.Columns[i].Path = nil
-		} else {
-			sub.shape.Columns[i].Path = query.Path{"value"}
-		}
+		sub.shape.Columns[i].Path = nil
 	}
+	sub.shape.Columns[c.at].Path = query.Path{"value"}
 	x, err := r.probe(sub, false, e.At)
 	if err != nil {
 		return sqlexpr.Node{}, err
