@@ -60,7 +60,7 @@ func (b *binder) aggregate(c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
 			return Aggregate{}, sqlexpr.Node{}, sqlexpr.Unsupported(c.At, fmt.Sprintf("write SELECT %s(x) FROM (SELECT DISTINCT %s AS x FROM …) AS d", c.Name, "…"), "%s(DISTINCT …) isn't there", c.Name)
 		}
 		a, err := b.sums(c, &x)
-		return a, sqlexpr.Node{Span: x.Span}, err
+		return a, sqlexpr.Node{Marks: sqlexpr.Marks{Span: x.Span, Numeric: x.Numeric}}, err
 	case "min", "max":
 		op := plan.Min
 		if c.Name == "max" {
@@ -69,10 +69,10 @@ func (b *binder) aggregate(c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
 		e := x.JSONOr()
 		a := one(op, e, e.Type())
 		a.List = x.List
-		return a, sqlexpr.Node{Day: x.Day, Span: x.Span}, nil
+		return a, sqlexpr.Node{Marks: x.Marks}, nil
 	case "max_by", "min_by":
 		a, err := b.extreme(c, args)
-		return a, sqlexpr.Node{Day: x.Day, Span: x.Span}, err
+		return a, sqlexpr.Node{Marks: x.Marks}, err
 	case "bool_and", "every", "bool_or":
 		e, err := x.Want(schema.Boolean, c.Name)
 		op := plan.Min

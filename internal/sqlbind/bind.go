@@ -69,10 +69,10 @@ func Bind(q *sqlparse.Query, tables Tables, o Options) (Bound, error) {
 // flagged returns the columns that are days or lengths of time, and notes the latter.
 func (r *rel) flagged() (out []sqlmap.Flagged) {
 	for _, c := range r.cols {
-		if c.day || c.span {
-			out = append(out, sqlmap.Flagged{Name: c.name, Column: c.at, Day: c.day})
+		if c.Day || c.Span {
+			out = append(out, sqlmap.Flagged{Name: c.name, Column: c.at, Day: c.Day})
 		}
-		if c.span && !c.day {
+		if c.Span && !c.Day {
 			r.known.Notes = append(r.known.Notes, c.name+" is a length of time, in seconds")
 		}
 	}
@@ -119,13 +119,13 @@ type rel struct {
 
 // A col is a column that can be named.
 type col struct {
-	table     string // the alias of its FROM item
-	name      string
-	at        int  // its number in the shape; -1 if a group has left it out
-	key       bool // part of the key of its table
-	hidden    bool // USING has merged it into another: only a qualified name finds it
-	unlisted  bool // another name of a column: * leaves it out
-	day, span bool // see sqlexpr.Node
+	sqlexpr.Marks
+	table    string // the alias of its FROM item
+	name     string
+	at       int  // its number in the shape; -1 if a group has left it out
+	key      bool // part of the key of its table
+	hidden   bool // USING has merged it into another: only a qualified name finds it
+	unlisted bool // another name of a column: * leaves it out
 }
 
 func (b *binder) table(from *typecheck.Relation, alias string, outer *rel, w *with) *rel {
@@ -275,7 +275,7 @@ func (r *rel) Passed(n *sqlparse.Name) (sqlexpr.Node, error) {
 		}
 		x.Elsewhere(plan.Outer{Up: up, Column: c.at, T: x.Column.Type})
 	}
-	return sqlexpr.Node{Node: x, Day: c.day, Span: c.span}, nil
+	return sqlexpr.Node{Node: x, Marks: c.Marks}, nil
 }
 
 // extended returns the numbers of the columns that hold xs, and adds hidden ones for those that no column holds.

@@ -65,7 +65,7 @@ func (r *rel) firsts(on, all []sqlexpr.Node, outputs []output) {
 		c.Path, c.NotNull = query.Path{outputs[i].name}, false
 		g.Accumulators = append(g.Accumulators, plan.Accumulator{Op: plan.First, X: e, T: e.Type()})
 		g.Shape.Columns = append(g.Shape.Columns, c)
-		flags[i] = sqlexpr.Node{Day: all[i].Day, Span: all[i].Span}
+		flags[i] = sqlexpr.Node{Marks: all[i].Marks}
 	}
 	r.add(g)
 	r.named(outputs, flags)

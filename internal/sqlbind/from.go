@@ -160,7 +160,7 @@ func (b *binder) fromFunction(f *sqlparse.Function, outer *rel, w *with) (*rel, 
 	}
 	r := b.listed(rows, []schema.Type{t}, outer, w)
 	r.called(0, "generate_series")
-	r.cols[0].day = days
+	r.cols[0].Day = days
 	if none {
 		r.add(&plan.Filter{If: sqlexpr.Constantly(false), Shape: *r.shape})
 	}

@@ -96,7 +96,7 @@ func (l *lateral) values() ([]col, error) {
 
 // made adds a column for x.
 func (l *lateral) made(name string, x sqlexpr.Node) col {
-	return col{name: name, at: l.extended([]sqlexpr.Node{x})[0], day: x.Day, span: x.Span}
+	return col{name: name, at: l.extended([]sqlexpr.Node{x})[0], Marks: x.Marks}
 }
 
 // records joins with what the query reads. A name means a column of the query first.

@@ -225,7 +225,7 @@ func (r *rel) selection(outputs []output) (*selection, error) {
 		c := sqlmap.Defined(&x, e)
 		c.Path, c.Behind = query.Path{o.name}, nil
 		m.Columns, m.Shape.Columns = append(m.Columns, e), append(m.Shape.Columns, c)
-		m.flags = append(m.flags, sqlexpr.Node{Day: x.Day, Span: x.Span})
+		m.flags = append(m.flags, sqlexpr.Node{Marks: x.Marks})
 	}
 	return m, nil
 }
@@ -239,7 +239,7 @@ func (r *rel) finish(m *selection, outputs []output) {
 func (r *rel) named(outputs []output, flags []sqlexpr.Node) {
 	r.cols, r.computed = nil, nil
 	for i, o := range outputs {
-		r.cols = append(r.cols, col{name: o.name, at: i, day: flags[i].Day, span: flags[i].Span})
+		r.cols = append(r.cols, col{name: o.name, at: i, Marks: flags[i].Marks})
 	}
 }
 

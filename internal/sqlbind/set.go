@@ -79,11 +79,11 @@ func united(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (plan.Col
 		return plan.Column{}, sqlexpr.Invalid(s.At, "column %d of %s is %s on one side and %s on the other; CAST one of them", i+1, strings.ToUpper(s.Op), a, b)
 	}
 	l, r := &left.cols[i], &right.cols[i]
-	if l.span != r.span && !sides[0].IsNull() && !sides[1].IsNull() {
+	if l.Span != r.Span && !sides[0].IsNull() && !sides[1].IsNull() {
 		return plan.Column{}, sqlexpr.Invalid(s.At, "column %d of %s is a length of time on one side only; extract(epoch FROM …) gives seconds", i+1, strings.ToUpper(s.Op))
 	}
-	l.day = l.day && (r.day || sides[1].IsNull()) || r.day && sides[0].IsNull()
-	l.span = l.span || r.span
+	l.Day = l.Day && (r.Day || sides[1].IsNull()) || r.Day && sides[0].IsNull()
+	l.Span, l.Numeric = l.Span || r.Span, l.Numeric || r.Numeric
 	u.Left, u.Added = append(u.Left, es[0]), append(u.Added, es[1])
 	c := plan.Column{Path: query.Path{left.cols[i].name}, Type: t, List: typed.Lists(sides[:]), ID: columns[0].ID && columns[1].ID}
 	if columns[0].Class == columns[1].Class {

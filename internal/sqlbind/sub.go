@@ -64,7 +64,7 @@ func (r *rel) In(sign string, x sqlparse.Expr, q *sqlparse.Query, p sqlparse.Pos
 // compared compares x, over r, with column i of sub, which is within r.
 func (r *rel) compared(sign string, x sqlparse.Expr, sub *rel, i int, p sqlparse.Pos) (sqlexpr.Cond, error) {
 	c := sub.cols[i]
-	y := sqlexpr.Node{Node: sub.column(c.at, p), Day: c.day, Span: c.span}
+	y := sqlexpr.Node{Node: sub.column(c.at, p), Marks: c.Marks}
 	if y.Column.Mask != nil {
 		return sqlexpr.Cond{}, sqlexpr.Unsupported(p, "", "a masked column can't be compared")
 	}
@@ -121,6 +121,6 @@ func (r *rel) Scalar(e *sqlparse.Sub) (sqlexpr.Node, error) {
 	if err != nil {
 		return sqlexpr.Node{}, err
 	}
-	n := sqlexpr.Node{Node: r.column(x.(plan.Ref).Column, e.At), Day: c.day, Span: c.span}
+	n := sqlexpr.Node{Node: r.column(x.(plan.Ref).Column, e.At), Marks: c.Marks}
 	return n, nil
 }

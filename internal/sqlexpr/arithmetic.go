@@ -20,7 +20,8 @@ func (b *Binder) arithmetic(sign string, x, y Node, p sqlparse.Pos) (Node, error
 		(unknown(&x) && (unknown(&y) || y.Kind() == schema.Integer) || unknown(&y) && x.Kind() == schema.Integer) {
 		return Node{}, Unsupported(p, "x::integer / y divides whole numbers to a whole number; x::double precision / y divides numbers of any kind", "/ can't know whether values without a declared type are whole numbers")
 	}
-	if sign == "/" && t != schema.Integer {
+	numeric := x.Numeric || y.Numeric
+	if sign == "/" && (t != schema.Integer || numeric) {
 		t = schema.Double
 	}
 	if known := typed.Number([]typed.Node{x.Node, y.Node}); (sign == "%" || sign == "mod") && known != schema.Integer && typed.Numeric(x.Kind()) && typed.Numeric(y.Kind()) {
@@ -37,10 +38,12 @@ func (b *Binder) arithmetic(sign string, x, y Node, p sqlparse.Pos) (Node, error
 	}
 	of := func(o plan.Op, a, b plan.Expr) plan.Expr { return plan.Apply{Op: o, Args: []plan.Expr{a, b}, T: t} }
 	if op, ok := map[string]plan.Op{"+": plan.Add, "-": plan.Sub, "*": plan.Mul, "%": plan.Mod, "mod": plan.Mod}[sign]; ok {
+		n := computedOf(of(op, ex, ey), p)
 		if k, ok := plan.Whole(op, ex, ey); ok {
-			return Literal(k, p), nil
+			n = Literal(k, p)
 		}
-		return computedOf(of(op, ex, ey), p), nil
+		n.Numeric = numeric
+		return n, nil
 	}
 	if t != schema.Integer {
 		return computedOf(of(plan.Div, ex, ey), p), nil

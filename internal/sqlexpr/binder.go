@@ -80,13 +80,17 @@ func (b *Binder) bounded(at sqlparse.Pos, es ...plan.Expr) error {
 	return nil
 }
 
-// A Node is a typed expression. With Day it is a Date at midnight that is shown as a day; with Span it is a length of
-// time, an Integer in milliseconds (a Double for an average), and for a constant perhaps months. With Wholes it is a list
-// of whole numbers.
+// Marks say of a value what its type doesn't. With Day it is a Date at midnight that is shown as a day; with Span it is a length of
+// time, an Integer in milliseconds (a Double for an average), and for a constant perhaps months. With Numeric it is an Integer that
+// PostgreSQL has as numeric, such as the hour of a time: it divides to a number with a fraction.
+type Marks struct{ Day, Span, Numeric bool }
+
+// A Node is a typed expression. With Wholes it is a list of whole numbers.
 type Node struct {
 	typed.Node
-	Day, Span, Wholes bool
-	Months            int64 // of a constant length of time, besides the milliseconds
+	Marks
+	Wholes bool
+	Months int64 // of a constant length of time, besides the milliseconds
 }
 
 // Item returns e, an element of the list x, in the type that all elements of x are known to have.
@@ -169,7 +173,7 @@ func (nothing) Scalar(e *sqlparse.Sub) (Node, error) {
 
 // Kept returns what a value that is passed on keeps of x: everything but the expression.
 func Kept(x *Node) Node {
-	n := Node{Day: x.Day, Span: x.Span}
+	n := Node{Marks: x.Marks}
 	n.List = x.List
 	if x.Column != nil {
 		n.Column = &plan.Column{ID: x.Column.ID, Class: x.Column.Class, ClassKey: x.Column.ClassKey}

@@ -44,5 +44,7 @@ func (b *Binder) partOfAge(c *sqlparse.Call) (Node, bool, error) {
 		ends = append(ends, d)
 	}
 	ends = ends[len(ends)-2:]
-	return computedOf(sqltime.Integers(op, sqltime.WholeMonths(ends[1], ends[0]), Whole(12)), c.At), true, nil
+	n := computedOf(sqltime.Integers(op, sqltime.WholeMonths(ends[1], ends[0]), Whole(12)), c.At)
+	n.Numeric = true
+	return n, true, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltime"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -84,6 +85,9 @@ func (b *Binder) converted(x *Node, t schema.Type, e *sqlparse.Cast) (plan.Expr,
 		wide := plan.Expr(x.Expr)
 		if k, ok := wide.(plan.Const); ok {
 			wide = typed.Constant(k.Value, from)
+		}
+		if sqltime.AreSeconds(wide) {
+			return plan.Convert{X: plan.Apply{Op: plan.Round, Args: []plan.Expr{wide, Whole(0)}, T: from}, T: t}, nil
 		}
 		return plan.Convert{X: typed.Nearest(wide, from), T: t}, nil
 	}

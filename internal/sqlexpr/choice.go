@@ -18,20 +18,14 @@ func among(f *called, a []Node) (Node, error) {
 		values[i] = a[i].Node
 	}
 	all, t, err := f.together(values, f.Call.Name, f.place())
-	n := Node{Node: typed.Node{Expr: plan.Apply{Op: plan.IfNull, Args: all, T: t}, List: typed.Lists(values)}, Day: days(a)}
+	n := Node{Node: typed.Node{Expr: plan.Apply{Op: plan.IfNull, Args: all, T: t}, List: typed.Lists(values)}, Marks: common(a)}
 	return n, err
 }
 
-// days reports whether the common value of list is a day: each is, or is a null without a type.
-func days(list []Node) bool {
-	found := false
-	for i := range list {
-		if !list[i].Day && !(list[i].IsNull() && list[i].Constant) {
-			return false
-		}
-		found = found || list[i].Day
-	}
-	return found
+// common returns the marks of the common value of list, in which nulls without a type say nothing.
+func common(list []Node) Marks {
+	known := slices.DeleteFunc(slices.Clone(list), func(x Node) bool { return x.IsNull() && x.Constant })
+	return Marks{Day: len(known) > 0 && !slices.ContainsFunc(known, func(x Node) bool { return !x.Day }), Numeric: slices.ContainsFunc(known, func(x Node) bool { return x.Numeric })}
 }
 
 // timeless makes a function that refuses lengths of time.
@@ -65,7 +59,7 @@ func extreme(o plan.Op) func(*called, []Node) (Node, error) {
 			better := Test(o, x, best)
 			best = plan.Case{If: []plan.Expr{IsNull(x), Test(plan.Or, better, IsNull(best))}, Then: []plan.Expr{best, x}, Else: best, T: t}
 		}
-		return Node{Node: typed.Node{Expr: best}, Day: days(a)}, nil
+		return Node{Node: typed.Node{Expr: best}, Marks: common(a)}, nil
 	}
 }
 
@@ -83,7 +77,7 @@ func ofValues() map[string]function {
 			}
 			e := a[0].JSONOr()
 			n := computedOf(plan.Case{If: []plan.Expr{c.Yes}, Then: []plan.Expr{plan.Const{T: e.Type()}}, Else: e, T: e.Type()}, f.place())
-			n.Day = a[0].Day
+			n.Marks = Marks{Day: a[0].Day, Numeric: a[0].Numeric}
 			return n, nil
 		})},
 		"json_build_object": {2, -1, built}, "jsonb_build_object": {2, -1, built}, "json_object": {2, -1, built},

@@ -17,7 +17,7 @@ import (
 
 // span returns a constant length of time.
 func span(month, ms int64) Node {
-	return Node{Node: typed.Node{Expr: Whole(ms), Constant: true}, Span: true, Months: month}
+	return Node{Node: typed.Node{Expr: Whole(ms), Constant: true}, Marks: Marks{Span: true}, Months: month}
 }
 
 // interval reads a length of time.

@@ -11,9 +11,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// partNamed binds a function that takes one part of a date.
+// partNamed binds a function that takes one part of a date, a whole number.
 func partNamed(name string) function {
-	return function{1, 1, func(f *called, a []Node) (Node, error) { return f.part(name, a[0], f.place()) }}
+	return function{1, 1, func(f *called, a []Node) (Node, error) {
+		n, err := f.part(name, a[0], f.place())
+		if err == nil && n.Kind() == schema.Double {
+			n.Compute(plan.Convert{X: n.Expr, T: schema.Integer})
+		}
+		return n, err
+	}}
 }
 
 // now binds a function whose value is the time of the call.
@@ -149,12 +155,15 @@ func asTime(f *called, x Node) Node {
 	return x
 }
 
+// namedPart binds extract and date_part.
 func namedPart(f *called, a []Node) (Node, error) {
 	k, ok := a[0].Expr.(plan.Const)
 	if !ok || k.Value.Kind() != value.String {
 		return Node{}, Invalid(f.place(), "%s takes the name of a part first, such as 'month'", f.Call.Name)
 	}
-	return f.part(k.Value.Text(), a[1], f.place())
+	n, err := f.part(k.Value.Text(), a[1], f.place())
+	n.Numeric = true
+	return n, err
 }
 
 // truncated binds date_trunc(unit, time [, zone]). Weeks begin on Monday, as in PostgreSQL. Unit and zone are constants: they become

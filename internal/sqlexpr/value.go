@@ -185,7 +185,7 @@ func (b *Binder) unary(e *sqlparse.Unary) (Node, error) {
 			return Literal(v, e.At), nil
 		}
 	}
-	return b.arithmetic("-", Node{Node: typed.Literal(value.OfInt(0), At(e.At)), Span: x.Span}, x, e.At)
+	return b.arithmetic("-", Node{Node: typed.Literal(value.OfInt(0), At(e.At)), Marks: Marks{Span: x.Span}}, x, e.At)
 }
 
 // binary binds an operator by its sign: conditions as Booleans, arithmetic, concatenation, and PostgreSQL's operators on JSON, where ->
@@ -270,7 +270,7 @@ func (b *Binder) caseOf(e *sqlparse.Case) (Node, error) {
 		return Node{}, err
 	}
 	c.Then, c.Else, c.T = all[:len(all)-1], all[len(all)-1], t
-	return Node{Node: typed.Node{Expr: c, List: typed.Lists(values)}, Day: days(list)}, nil
+	return Node{Node: typed.Node{Expr: c, List: typed.Lists(values)}, Marks: common(list)}, nil
 }
 
 // together converts values to their common type, which SQL requires.

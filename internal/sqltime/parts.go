@@ -22,18 +22,33 @@ func Seconds(ms plan.Expr) plan.Expr {
 	return plan.Apply{Op: plan.Div, Args: []plan.Expr{plan.Widen{X: ms, T: schema.Double}, thousand}, T: schema.Double}
 }
 
-// Part returns a part of a Date by its name in SQL: an Integer, the epoch a Double; nil for an unknown name.
+// AreSeconds reports whether x is what Seconds returns. PostgreSQL has such seconds as numeric, whose halves are rounded away from zero.
+func AreSeconds(x plan.Expr) bool {
+	div, ok := x.(plan.Apply)
+	if !ok || div.Op != plan.Div {
+		return false
+	}
+	ms, widened := div.Args[0].(plan.Widen)
+	by, constant := div.Args[1].(plan.Const)
+	return widened && ms.T == schema.Double && constant && by.T == schema.Double && by.Value.Float() == 1000
+}
+
+// Part returns a part of a Date by its name in SQL: an Integer, the epoch and the second Doubles; nil for an unknown name.
 func Part(name string, d plan.Expr) plan.Expr {
 	get := func(part string) plan.Expr { return plan.DatePart{X: d, Part: part} }
+	since := Integers(plan.Millis, d, plan.Const{Value: value.OfDate(0), T: schema.Date})
 	switch name {
 	case "dow", "weekday": // Sunday is 0
 		return Integers(plan.Sub, get("dayOfWeek"), whole(1))
 	case "quarter":
 		return Integers(plan.Quo, Integers(plan.Add, get("month"), whole(2)), whole(3))
 	case "epoch":
-		return Seconds(Integers(plan.Millis, d, plan.Const{Value: value.OfDate(0), T: schema.Date}))
+		return Seconds(since)
+	case "second":
+		minute := whole(Millis("minute"))
+		return Seconds(Integers(plan.Mod, Integers(plan.Add, Integers(plan.Mod, since, minute), minute), minute)) // negative before 1970
 	}
-	part := map[string]string{"year": "year", "month": "month", "hour": "hour", "minute": "minute", "second": "second", "day": "dayOfMonth", "dayofmonth": "dayOfMonth", "doy": "dayOfYear",
+	part := map[string]string{"year": "year", "month": "month", "hour": "hour", "minute": "minute", "day": "dayOfMonth", "dayofmonth": "dayOfMonth", "doy": "dayOfYear",
 		"dayofyear": "dayOfYear", "dayofweek": "dayOfWeek", "isodow": "isoDayOfWeek", "week": "isoWeek", "isoweek": "isoWeek", "isoyear": "isoWeekYear"}[name]
 	if part == "" {
 		return nil
@@ -65,7 +80,7 @@ func PartOfLength(name string, ms plan.Expr) plan.Expr {
 	case "minute":
 		return Integers(plan.Quo, rest("hour"), whole(Millis("minute")))
 	case "second":
-		return Integers(plan.Quo, rest("minute"), whole(1000))
+		return Seconds(rest("minute"))
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ var forms = map[Kind][]string{
 		"({d} {+|-|*} {d})", "({d} {+|-|*|/} {i})", "(- {d})", "{abs|floor|ceil|ceiling|trunc}({d})", "{i}::double precision", "({t})::double precision", "sqrt(abs({d}))",
 		"round((ln(abs({d}) + 1))::numeric, 6)::double precision", "round((log(abs({d}) + 1))::numeric, 6)::double precision", "exp(({i} % 5)::double precision)", "power({d}, {2|3|0})", "({d} ^ {2|3})",
 		"round({d}::numeric, {0|1|2})::double precision", "trunc({d}::numeric, {0|1})::double precision", "{i}::numeric({10|10,2|4,1})::double precision", "sign({d})::double precision",
-		"extract(epoch FROM {s})::double precision", "div({i}, {i})::double precision",
+		"extract(epoch FROM {s})::double precision", "(extract({hour|month|day|second} FROM {s}) / {2|4|8})::double precision", "extract(second FROM {s})::double precision", "div({i}, {i})::double precision",
 	},
 	Text: {
 		"{upper|lower|trim|ltrim|rtrim}({t})", "{btrim|ltrim|rtrim}({t}, '{a|O|ae}')", "({t} || {t})", "substring({t} FROM {1|2|3} FOR {0|1|2|3})", "{substr|substring}({t}, {1|2}, {i})", "{left|right}({t}, {0|1|3|(-1)})",

@@ -97,6 +97,10 @@ func (d *differential) check(t *rapid.T) {
 		return // what is cut depends on the order
 	}
 	want, err := d.oracle.ask(t.Context(), q.Text)
+	if problem.CodeOf(err) == problem.Unsupported && strings.HasPrefix(problem.Of(err).Detail, "the query makes more than") {
+		d.refused["the oracle: too many values"]++ // a join that a database goes through and memory doesn't hold
+		return
+	}
 	if err != nil {
 		t.Fatalf("%s\nthe oracle: %s", q.Text, said(err))
 	}
