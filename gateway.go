@@ -207,6 +207,18 @@ func (g *Gateway) Read(ctx context.Context, p identity.Principal, q *query.Find)
 	return page, nil
 }
 
+// SQL answers a SELECT statement for p outside of any tool, as Read does for a class: like a call of the tool query_sql.
+func (g *Gateway) SQL(ctx context.Context, p identity.Principal, q *query.SQL) (page *pages.Page, err error) {
+	err = g.Do(ctx, p, CallSpec{Tool: "query_sql", Needs: identity.Read}, func(ctx context.Context, c *Call) (int, error) {
+		page, err = c.SQL(ctx, q)
+		return 0, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return page, nil
+}
+
 // prepare takes a query through policy and returns its permit and the source to read. Values have at most most bytes;
 // 0 means the budget.
 func (g *Gateway) prepare(p *policy.Policy, principal identity.Principal, q query.Query, most int) (policy.Permit, source.Source, error) {

@@ -42,11 +42,16 @@ func ParseSQL(text string) (*SQL, error) {
 // Statement returns the parsed statement.
 func (q *SQL) Statement() *sqlparse.Query { return q.statement }
 
-// Limited returns the constant that the LIMIT at the end of the statement is, and whether there is one.
+// Limited returns the number that the LIMIT at the end of the statement is, as written or as a parameter, and whether there is one.
 func (q *SQL) Limited() (n int, ok bool) {
-	if number, is := q.statement.Limit.(*sqlparse.Number); is {
-		n, err := strconv.Atoi(number.Text)
+	switch limit := q.statement.Limit.(type) {
+	case *sqlparse.Number:
+		n, err := strconv.Atoi(limit.Text)
 		return n, err == nil
+	case *sqlparse.Param:
+		if v := q.Params[limit.Name]; v.Kind() == value.Int {
+			return int(v.Int()), true
+		}
 	}
 	return 0, false
 }

@@ -63,6 +63,17 @@ func TestUnrecorded(t *testing.T) {
 	if p := problem.Of(err); page != nil || p.Code != problem.Upstream || strings.Contains(p.Detail, "disk") {
 		t.Errorf("Read: %v, %v; want nothing but an error without the reason", page, err)
 	}
+	statement, err := query.ParseSQL("SELECT 1 AS n FROM notes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	statement.Limit = 5
+	if page, err := g.SQL(t.Context(), reader, statement); page != nil || problem.CodeOf(err) != problem.Upstream {
+		t.Errorf("SQL: %v, %v", page, err)
+	}
+	if page, err := gateway(t, bailiwick.Options{Audit: &audit.Memory{}}).SQL(t.Context(), reader, statement); err != nil || page.Count == 0 {
+		t.Errorf("SQL: %v, %v", page, err)
+	}
 	ran := false
 	err = g.Do(t.Context(), reader, bailiwick.CallSpec{Tool: "x", Needs: identity.Read}, func(context.Context, *bailiwick.Call) (int, error) { ran = true; return 0, nil })
 	if !ran || problem.CodeOf(err) != problem.Upstream {
