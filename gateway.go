@@ -196,21 +196,19 @@ func (g *Gateway) Ping(ctx context.Context) error {
 
 // Read answers q for p outside of any tool, for embedding programs. It is admitted, limited and recorded like a call
 // of the tool query_class.
-func (g *Gateway) Read(ctx context.Context, p identity.Principal, q *query.Find) (page *pages.Page, err error) {
-	err = g.Do(ctx, p, CallSpec{Tool: "query_class", Needs: identity.Read}, func(ctx context.Context, c *Call) (int, error) {
-		page, err = c.Read(ctx, q)
-		return 0, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return page, nil
+func (g *Gateway) Read(ctx context.Context, p identity.Principal, q *query.Find) (*pages.Page, error) {
+	return g.alone(ctx, p, "query_class", func(ctx context.Context, c *Call) (*pages.Page, error) { return c.Read(ctx, q) })
 }
 
 // SQL answers a SELECT statement for p outside of any tool, as Read does for a class: like a call of the tool query_sql.
-func (g *Gateway) SQL(ctx context.Context, p identity.Principal, q *query.SQL) (page *pages.Page, err error) {
-	err = g.Do(ctx, p, CallSpec{Tool: "query_sql", Needs: identity.Read}, func(ctx context.Context, c *Call) (int, error) {
-		page, err = c.SQL(ctx, q)
+func (g *Gateway) SQL(ctx context.Context, p identity.Principal, q *query.SQL) (*pages.Page, error) {
+	return g.alone(ctx, p, "query_sql", func(ctx context.Context, c *Call) (*pages.Page, error) { return c.SQL(ctx, q) })
+}
+
+// alone makes a call of one query, like one of the tool. It returns no page with an error.
+func (g *Gateway) alone(ctx context.Context, p identity.Principal, tool string, ask func(context.Context, *Call) (*pages.Page, error)) (page *pages.Page, err error) {
+	err = g.Do(ctx, p, CallSpec{Tool: tool, Needs: identity.Read}, func(ctx context.Context, c *Call) (int, error) {
+		page, err = ask(ctx, c)
 		return 0, err
 	})
 	if err != nil {
