@@ -58,17 +58,17 @@ func (r *rel) firsts(on, all []sqlexpr.Node, outputs []output) {
 		g.Keys, g.Shape.Columns = append(g.Keys, e), append(g.Shape.Columns, c)
 		g.Shape.Order = append(g.Shape.Order, plan.Place{Column: i})
 	}
-	flags := make([]sqlexpr.Node, len(all))
+	marks := make([]sqlexpr.Marks, len(all))
 	for i := range all {
 		e := all[i].JSONOr()
 		c := sqlmap.Grouped(sqlmap.Defined(&all[i], e), e)
 		c.Path, c.NotNull = query.Path{outputs[i].name}, false
 		g.Accumulators = append(g.Accumulators, plan.Accumulator{Op: plan.First, X: e, T: e.Type()})
 		g.Shape.Columns = append(g.Shape.Columns, c)
-		flags[i] = sqlexpr.Node{Marks: all[i].Marks}
+		marks[i] = all[i].Marks
 	}
 	r.add(g)
-	r.named(outputs, flags)
+	r.named(outputs, marks)
 	for i := range r.cols {
 		r.cols[i].at = len(on) + i
 	}
@@ -94,11 +94,11 @@ func (r *rel) distinct(outputs []output, order []sqlparse.Order) error {
 	}
 	m.Order(r.shape, nil)
 	r.finish(m, outputs)
-	flags := m.flags
+	marks := m.marks
 	if err := r.distinctRecords(); err != nil {
 		return err
 	}
-	r.named(outputs, flags)
+	r.named(outputs, marks)
 	var terms []sqlmap.Term
 	for i, o := range order {
 		terms = append(terms, sqlmap.Term{X: sqlexpr.Node{Node: r.column(at[i], o.X.Pos())}, Desc: o.Desc, Nulls: o.Nulls})

@@ -200,7 +200,7 @@ func (r *rel) terms(order []sqlparse.Order) ([]sqlmap.Term, error) {
 // A selection is a mapping whose first columns are those of a select list.
 type selection struct {
 	sqlmap.Mapping
-	flags []sqlexpr.Node // whether they are days or spans
+	marks []sqlexpr.Marks
 }
 
 // selection binds the outputs of a select list as columns. A plain name is passed on as it is, so it may be masked; objects, and values
@@ -225,7 +225,7 @@ func (r *rel) selection(outputs []output) (*selection, error) {
 		c := sqlmap.Defined(&x, e)
 		c.Path, c.Behind = query.Path{o.name}, nil
 		m.Columns, m.Shape.Columns = append(m.Columns, e), append(m.Shape.Columns, c)
-		m.flags = append(m.flags, sqlexpr.Node{Marks: x.Marks})
+		m.marks = append(m.marks, x.Marks)
 	}
 	return m, nil
 }
@@ -233,13 +233,13 @@ func (r *rel) selection(outputs []output) (*selection, error) {
 // finish adds m; its outputs are the columns that can be named from now on.
 func (r *rel) finish(m *selection, outputs []output) {
 	r.add(&m.Map)
-	r.named(outputs, m.flags)
+	r.named(outputs, m.marks)
 }
 
-func (r *rel) named(outputs []output, flags []sqlexpr.Node) {
+func (r *rel) named(outputs []output, marks []sqlexpr.Marks) {
 	r.cols, r.computed = nil, nil
 	for i, o := range outputs {
-		r.cols = append(r.cols, col{name: o.name, at: i, Marks: flags[i].Marks})
+		r.cols = append(r.cols, col{name: o.name, at: i, Marks: marks[i]})
 	}
 }
 

@@ -181,8 +181,7 @@ func (p *parser) unary(level int) Expr {
 	case t.kind == symbol && (t.low == "-" || t.low == "+"):
 		p.i++
 		return p.postfix(&Unary{Op: t.low, X: p.binary(10), At: t.at})
-	case t.kind == symbol && t.low == "~": // as loose as any other operator: ~a + b is ~(a + b)
-		p.i++
+	case p.symbol("~"): // as loose as any other operator: ~a + b is ~(a + b)
 		return &Unary{Op: "~", X: p.binary(6), At: t.at}
 	}
 	return p.postfix(p.primary())
