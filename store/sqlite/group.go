@@ -83,6 +83,7 @@ func (s *Store) lead() {
 		}
 	}
 	s.logging(parts)
+	clear(taken) // waiting keeps its memory, and so what its parts would write
 
 	g.mu.Lock()
 	defer g.mu.Unlock()

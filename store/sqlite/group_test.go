@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
+	"weak"
 )
 
 // Transactions that wait for the same one run in one transaction, each for itself: those that fail, or panic, leave nothing,
@@ -108,5 +110,32 @@ func TestTransactionsThatCantShare(t *testing.T) {
 	var kept string
 	if err := s.read.QueryRow(`SELECT group_concat(n) FROM (SELECT n FROM noted ORDER BY n)`).Scan(&kept); err != nil || kept != "0,2" {
 		t.Errorf("kept: %s (%v)", kept, err)
+	}
+}
+
+// What a transaction wrote is not kept after it.
+func TestTransactionsAreForgotten(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var written []weak.Pointer[[1 << 20]byte]
+	for range 3 {
+		body := new([1 << 20]byte)
+		written = append(written, weak.Make(body))
+		err := s.transact(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `SELECT length(?)`, body[:])
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.GC()
+	for i, body := range written {
+		if body.Value() != nil {
+			t.Error("kept after its transaction:", i)
+		}
 	}
 }
