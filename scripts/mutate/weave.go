@@ -10,8 +10,47 @@ import (
 	"strings"
 )
 
-// variable is the environment variable that enables a mutant.
-const variable = "BAILIWICK_MUTANT"
+// variable is the environment variable that enables a mutant, and trace the one that names the file to which the number
+// of each mutant is added whose place is reached.
+const (
+	variable = "BAILIWICK_MUTANT"
+	trace    = "BAILIWICK_MUTANT_TRACE"
+)
+
+// switches is what each package with mutants gets: mutantOn, which its changed places call.
+const switches = `
+
+import (
+	"os"
+	"strconv"
+	"sync"
+)
+
+var (
+	mutantNow, _  = strconv.Atoi(os.Getenv("` + variable + `"))
+	mutantTrace   = os.Getenv("` + trace + `")
+	mutantReached sync.Map
+)
+
+// mutantOn reports whether mutant n is enabled.
+func mutantOn(n int) bool {
+	if mutantTrace != "" {
+		if _, known := mutantReached.LoadOrStore(n, true); !known {
+			file, err := os.OpenFile(mutantTrace, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+			if err != nil {
+				panic(err)
+			}
+			if _, err := file.WriteString(strconv.Itoa(n) + "\n"); err != nil {
+				panic(err)
+			}
+			if err := file.Close(); err != nil {
+				panic(err)
+			}
+		}
+	}
+	return mutantNow == n
+}
+`
 
 // A mutant is one small fault in a package.
 type mutant struct {
@@ -73,8 +112,7 @@ func weave(dir string, first int, work string, overlay map[string]string) ([]mut
 	if pkg == "" {
 		return nil, fmt.Errorf("there is no package in %s", dir)
 	}
-	text := "package " + pkg + "\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar mutantOn, _ = strconv.Atoi(os.Getenv(\"" + variable + "\"))\n"
-	return all, put(filepath.Join(dir, "mutant_switch.go"), []byte(text), work, overlay)
+	return all, put(filepath.Join(dir, "mutant_switch.go"), []byte("package "+pkg+switches), work, overlay)
 }
 
 // put writes text and makes it replace the file called name in the overlay.
@@ -96,7 +134,7 @@ func (w *weaver) visit(n ast.Node) bool {
 		w.condition(n.Cond)
 	case *ast.ForStmt:
 		if n.Cond != nil {
-			w.wrap(n.Cond, "(mutantOn != %d && (", "))", "never")
+			w.wrap(n.Cond, "(!mutantOn(%d) && (", "))", "never")
 		}
 	case *ast.SwitchStmt:
 		if n.Tag != nil {
@@ -119,26 +157,26 @@ func (w *weaver) visit(n ast.Node) bool {
 
 // condition adds mutants that make e always or never true.
 func (w *weaver) condition(e ast.Expr) {
-	w.wrap(e, "(mutantOn != %d && (", "))", "never")
-	w.wrap(e, "(mutantOn == %d || ", ")", "always")
+	w.wrap(e, "(!mutantOn(%d) && (", "))", "never")
+	w.wrap(e, "(mutantOn(%d) || ", ")", "always")
 }
 
 // binary adds mutants that drop one side, or change the boundary of a comparison.
 func (w *weaver) binary(n *ast.BinaryExpr) {
 	switch n.Op {
 	case token.LAND:
-		w.wrap(n.X, "(mutantOn == %d || ", ")", "left of && out")
-		w.wrap(n.Y, "(mutantOn == %d || ", ")", "right of && out")
+		w.wrap(n.X, "(mutantOn(%d) || ", ")", "left of && out")
+		w.wrap(n.Y, "(mutantOn(%d) || ", ")", "right of && out")
 	case token.LOR:
-		w.wrap(n.X, "(mutantOn != %d && (", "))", "left of || out")
-		w.wrap(n.Y, "(mutantOn != %d && (", "))", "right of || out")
+		w.wrap(n.X, "(!mutantOn(%d) && (", "))", "left of || out")
+		w.wrap(n.Y, "(!mutantOn(%d) && (", "))", "right of || out")
 	case token.LSS, token.GTR:
 		if plain(n.X) && plain(n.Y) {
-			w.wrap(n, "(mutantOn == %d && "+w.verbatim(n.X)+" == "+w.verbatim(n.Y)+" || ", ")", "or equal")
+			w.wrap(n, "(mutantOn(%d) && "+w.verbatim(n.X)+" == "+w.verbatim(n.Y)+" || ", ")", "or equal")
 		}
 	case token.LEQ, token.GEQ:
 		if plain(n.X) && plain(n.Y) {
-			w.wrap(n, "((mutantOn != %d || "+w.verbatim(n.X)+" != "+w.verbatim(n.Y)+") && ", ")", "not equal")
+			w.wrap(n, "((!mutantOn(%d) || "+w.verbatim(n.X)+" != "+w.verbatim(n.Y)+") && ", ")", "not equal")
 		}
 	}
 }
@@ -172,7 +210,7 @@ func (w *weaver) statements(list []ast.Stmt) {
 		default:
 			continue
 		}
-		w.wrap(s, "if mutantOn != %d { ", " }", "out")
+		w.wrap(s, "if !mutantOn(%d) { ", " }", "out")
 	}
 }
 
