@@ -26,7 +26,7 @@ func TestCreate(t *testing.T) {
 		{"the least", operator, identity.Token{}, "agent [read] 2026-07-28T12:00:00Z 2026-10-26T12:00:00Z - -"},
 		{"by a service", identity.Principal{Kind: identity.Service, Scopes: is("operator")}, identity.Token{Kind: identity.Service}, "service [read] 2026-07-28T12:00:00Z 2026-10-26T12:00:00Z - -"},
 		{"the longest names", operator, identity.Token{Name: strings.Repeat("n", 200), Owner: strings.Repeat("o", 200), Tenant: strings.Repeat("t", 200)}, "agent [read] 2026-07-28T12:00:00Z 2026-10-26T12:00:00Z - -"},
-		{"what isn't looked at", operator, identity.Token{ID: "mine", Prefix: "AAAAAAAA", Hash: [32]byte{1}, Created: late, LastUsed: late, Revoked: late}, "agent [read] 2026-07-28T12:00:00Z 2026-10-26T12:00:00Z - -"},
+		{"what isn't looked at", operator, identity.Token{ID: "mine", Prefix: "AAAAAAAA", Hash: [32]byte{1}, Use: identity.UsePerson, Parent: "mine", Subject: "mine", Created: late, LastUsed: late, Revoked: late}, "agent [read] 2026-07-28T12:00:00Z 2026-10-26T12:00:00Z - -"},
 		{"an end elsewhere", operator, identity.Token{Expires: late.Add(1500).In(time.FixedZone("", 7200))}, "agent [read] 2026-07-28T12:00:00Z 2026-07-28T13:00:00.000001Z - -"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestCreate(t *testing.T) {
 			}
 			for _, got := range []identity.Token{token, all[0]} {
 				kept := fmt.Sprint(got.Kind, " ", got.Scopes, " ", at(got.Created), " ", at(got.Expires), " ", at(got.LastUsed), " ", at(got.Revoked))
-				if kept != tt.kept || got.ID == "mine" || got.Prefix != secret[3:11] || got.Hash == tt.want.Hash || got.Name != tt.want.Name {
+				if kept != tt.kept || got.ID == "mine" || got.Prefix != secret[3:11] || got.Hash == tt.want.Hash || got.Name != tt.want.Name || got.Use != identity.UseCredential || got.Parent != "" || got.Subject != "" {
 					t.Errorf("%s, want %s: %+v", kept, tt.kept, got)
 				}
 			}

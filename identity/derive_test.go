@@ -249,6 +249,7 @@ func TestForms(t *testing.T) {
 	}{
 		{both, "bw_AAAA", "token"},
 		{both, "bw_a.b.c", "token"},
+		{both, "bwa_AAAA", "token"},
 		{both, "a.b.c", "jwt"},
 		{both, "BW_AAAA", "jwt"},
 		{both, "", "no_credential"},

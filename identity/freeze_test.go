@@ -1,7 +1,11 @@
 package identity_test
 
 import (
+	"context"
+	"errors"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,7 +37,7 @@ func TestFreeze(t *testing.T) {
 		Claims: value.OfObject([]value.Member{{Name: "n", Value: value.OfInt(9007199254740993)}}),
 		Tools:  identity.List{Only: []string{}}, Classes: identity.List{Except: []string{"users"}},
 		Filters: map[string]query.Filter{"issues": rule(t, `{"status": "Todo", "team": {"$cel": "principal.claims.team"}}`)}}
-	child, err := identity.Derive(parent, identity.Derivation{Name: "sub", Scopes: []identity.Scope{identity.Read}, Classes: identity.List{Only: []string{"issues"}}, Filters: map[string]query.Filter{"default": rule(t, `{"n": {"$gt": 3}}`)}})
+	child, err := identity.Derive(parent, identity.Derivation{Name: "sub", Scopes: []identity.Scope{identity.Read}, Classes: identity.List{Only: []string{"issues"}}, Filters: map[string]query.Filter{"default": rule(t, `{"n": {"$gt": 3}}`), "users": rule(t, `{"m": 4}`)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +55,10 @@ func TestFreeze(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []string{"", "{", `{"filters": {"issues": {"$nope": 1}}}`, `{"filters": {"issues": {}}}`, `{"above": {"filters": {"a": {}}}}`} {
-		if _, err := identity.Thaw([]byte(bad)); err == nil {
-			t.Errorf("%s was read", bad)
+	for bad, says := range map[string]string{"": "unexpected end", "{": "unexpected end", `{"filters": {"issues": {"$nope": 1}}}`: "$nope", `{"filters": {"issues": {}}}`: "it is empty",
+		`{"above": {"filters": {"a": {}}}}`: "it is empty"} {
+		if _, err := identity.Thaw([]byte(bad)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", bad, err)
 		}
 	}
 }
@@ -111,5 +116,77 @@ func TestToday(t *testing.T) {
 		} else if tt.kind != "" {
 			t.Errorf("%s: let through", tt.name)
 		}
+	}
+}
+
+// TestRefreshNarrows checks that a principal is restricted by what its token says now and by what it was derived with, and keeps
+// when the person proved who they are.
+func TestRefreshNarrows(t *testing.T) {
+	r := newRoom(t, identity.TokenOptions{})
+	token, _ := r.create(identity.Token{Owner: "ana", Tools: identity.List{Only: []string{"a", "b"}}, Actions: identity.List{Only: []string{"a", "b"}}, Classes: identity.List{Only: []string{"a", "b"}}})
+	was := identity.Principal{ID: "token:" + token.ID, TokenID: token.ID, Proven: noon, Scopes: []identity.Scope{identity.Read}}
+	now, err := r.Refresh(t.Context(), was)
+	if err != nil || !now.Proven.Equal(noon) || now.Tools.Allows("c") {
+		t.Errorf("%+v, %v", now, err)
+	}
+	child, err := identity.Derive(was, identity.Derivation{Name: "sub", Tools: identity.List{Except: []string{"b"}}, Actions: identity.List{Except: []string{"b"}}, Classes: identity.List{Except: []string{"b"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, err = r.Refresh(t.Context(), child)
+	for _, l := range []identity.List{now.Tools, now.Actions, now.Classes} {
+		if err != nil || !l.Allows("a") || l.Allows("b") || l.Allows("c") {
+			t.Errorf("%+v, %v", l, err)
+		}
+	}
+	if !now.Above.Proven.Equal(noon) {
+		t.Error("proven at", now.Above.Proven)
+	}
+}
+
+// A stale store learns of other processes' tokens late: its version stays.
+type stale struct{ *counted }
+
+func (stale) TokenVersion(context.Context) (int64, error) { return 1, nil }
+
+// TestTokensRead checks when the tokens are read again: when one has changed, or when one is asked for that isn't known yet.
+func TestTokensRead(t *testing.T) {
+	r := newOpenRoom(t)
+	reads := 0
+	token, _ := r.create(identity.Token{})
+	r.store.list = func([]identity.Token) { reads++ }
+	here := identity.NewTokens(identity.TokenOptions{Store: stale{r.store}, Audit: r.log, Now: r.at})
+	refresh := func(id string) error {
+		_, err := here.Refresh(t.Context(), identity.Principal{ID: "token:" + id, TokenID: id})
+		return err
+	}
+	issue := func(id string) error {
+		_, _, err := here.Issue(t.Context(), identity.Principal{TokenID: id}, identity.Ticket{Use: identity.Session, Expires: r.at().Add(time.Hour)})
+		return err
+	}
+	for range 3 {
+		if err := errors.Join(refresh(token.ID), issue(token.ID)); err != nil || reads != 1 {
+			t.Fatal(reads, err)
+		}
+	}
+	other, _ := r.create(identity.Token{})
+	if err := issue(other.ID); err != nil || reads != 2 {
+		t.Error("one of a moment ago:", reads, err)
+	}
+	if err := refresh(other.ID); err != nil || reads != 2 {
+		t.Error("it is known then:", reads, err)
+	}
+	if err := issue("none"); kindOf(err) != "token_unknown" || reads != 3 {
+		t.Error("none:", reads, err)
+	}
+	if err := here.Revoke(t.Context(), operator, other.ID); err != nil || reads != 3 {
+		t.Error("a revocation by an operator of no tenant waits for nothing else:", reads, err)
+	}
+}
+
+// TestScopeNames checks that scopes are named in order.
+func TestScopeNames(t *testing.T) {
+	if got := (identity.Principal{Scopes: []identity.Scope{"write", "read", "audit"}}).ScopeNames(); !slices.Equal(got, []string{"audit", "read", "write"}) {
+		t.Error(got)
 	}
 }

@@ -121,10 +121,8 @@ func (t *Tokens) Invite(ctx context.Context, by Principal, want Token, life time
 	if err := t.mayChange(by); err != nil {
 		return Token{}, "", err
 	}
-	want.Use, want.Kind, want.Name, want.Subject = UsePerson, Human, cmp.Or(want.Name, want.Owner), ""
-	if by.Tenant != "" && want.Tenant == "" {
-		want.Tenant = by.Tenant
-	}
+	want.Use, want.Kind, want.Name, want.Subject, want.Parent = UsePerson, Human, cmp.Or(want.Name, want.Owner), "", ""
+	want.Tenant = cmp.Or(want.Tenant, by.Tenant)
 	person := Person(want.Owner)
 	switch {
 	case person == "":

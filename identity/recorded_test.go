@@ -3,9 +3,11 @@ package identity_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -62,6 +64,9 @@ func TestRecorded(t *testing.T) {
 	var got []string
 	if err := r.log.Records(t.Context(), audit.First, func(rec audit.Record) bool {
 		got = append(got, rec.Tool+" by "+rec.Principal)
+		if (rec.Digest != "") != (rec.Tool == "tokens/created") {
+			t.Errorf("%s with the digest %q", rec.Tool, rec.Digest)
+		}
 		return true
 	}); err != nil {
 		t.Fatal(err)
@@ -122,17 +127,66 @@ func TestReconcile(t *testing.T) {
 		}
 	}
 	wider, _ := r.create(identity.Token{Scopes: []identity.Scope{identity.Read}})
+	earlier, _ := r.create(identity.Token{})
+	stopped, _ := r.create(identity.Token{})
 	r.store.list = func(all []identity.Token) {
 		for i := range all {
-			if all[i].ID == wider.ID {
+			switch all[i].ID {
+			case wider.ID:
 				all[i].Scopes = []identity.Scope{identity.Read, identity.Write}
+			case earlier.ID: // than any record
+				all[i].Created = noon.Add(-1e12)
+			case stopped.ID:
+				all[i].Revoked = noon
 			}
 		}
 	}
 	want := []string{"token forged: no record says who created it", "token gone: record 4 says tokens/created by eve, and no such token is kept",
-		"token " + made.ID + ": record 3 says that it was revoked, and it is good", "token " + wider.ID + ": it allows other things than record 5 says"}
+		"token " + made.ID + ": record 3 says that it was revoked, and it is good", "token " + wider.ID + ": it allows other things than record 5 says",
+		"token " + earlier.ID + ": it allows other things than record 6 says", "token " + stopped.ID + ": no record says who revoked it"}
 	slices.Sort(want)
 	if diff := cmp.Diff(want, lacks()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestReconcileFirst checks that the first record of a creation is the earliest one, in whatever order they were written.
+func TestReconcileFirst(t *testing.T) {
+	r := newRoom(t, identity.TokenOptions{})
+	for i, at := range []time.Duration{10, 5, 8} {
+		k := identity.Token{ID: fmt.Sprint(i), Prefix: fmt.Sprint("AAAAAAA", i), Kind: identity.Agent, Created: noon.Add(6 * time.Second), Expires: noon.Add(time.Hour)}
+		if err := r.store.AddToken(t.Context(), k, audit.Record{Tool: "tokens/created", Time: noon.Add(at * time.Second), Step: fmt.Sprint("token:other", i, ":created")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if held, err := identity.Reconcile(t.Context(), r.store, r.log); err != nil || held.Older != 0 || len(held.Lacks) != 6 {
+		t.Errorf("%+v, %v", held, err)
+	}
+}
+
+// A late store has records in its outbox that it hadn't when all of them were asked for.
+type late struct{ identity.TokenStore }
+
+func (l late) Unrecorded(ctx context.Context, subject string, limit int) ([]audit.Record, error) {
+	if subject == "" {
+		return nil, nil
+	}
+	return l.TokenStore.Unrecorded(ctx, subject, limit)
+}
+
+// TestReconcileMeanwhile checks that a record that is written while tokens and records are compared isn't missed, in the log or
+// in the outbox.
+func TestReconcileMeanwhile(t *testing.T) {
+	h := newHouse(t)
+	if held, err := identity.Reconcile(t.Context(), h.store, unread{h.log}); err != nil || held.Tokens != 5 || held.Older != 0 || held.Lacks != nil {
+		t.Errorf("%+v, %v", held, err)
+	}
+	h = newHouse(t)
+	h.Tokens = identity.NewTokens(identity.TokenOptions{Store: h.room.store, Audit: &failing{Log: h.room.log, tool: "tokens/"}, Now: h.at})
+	if err := h.Revoke(t.Context(), operator, h.grant); !errors.Is(err, errDisk) {
+		t.Fatal(err)
+	}
+	if held, err := identity.Reconcile(t.Context(), late{h.room.store}, h.room.log); err != nil || held.Tokens != 5 || held.Older != 0 || held.Lacks != nil {
+		t.Errorf("%+v, %v", held, err)
 	}
 }

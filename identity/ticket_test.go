@@ -1,6 +1,8 @@
 package identity_test
 
 import (
+	"context"
+	"crypto/sha256"
 	"net/netip"
 	"strings"
 	"testing"
@@ -59,12 +61,18 @@ func TestTicketOpen(t *testing.T) {
 	}
 }
 
-// newTicketRoom returns a room whose clock begins now, since stores drop what has expired by their own clock, with a token and its
-// principal.
-func newTicketRoom(t *testing.T, want identity.Token) (*room, identity.Token, identity.Principal) {
+// newOpenRoom returns a room whose clock begins now, since stores drop what has expired by their own clock.
+func newOpenRoom(t *testing.T) *room {
 	t.Helper()
 	r := newRoom(t, identity.TokenOptions{})
 	r.now.Store(time.Now().Truncate(time.Second).UnixMicro())
+	return r
+}
+
+// newTicketRoom returns an open room with a token and its principal.
+func newTicketRoom(t *testing.T, want identity.Token) (*room, identity.Token, identity.Principal) {
+	t.Helper()
+	r := newOpenRoom(t)
 	token, secret := r.create(want)
 	p, err := r.Authenticate(t.Context(), secret, inside)
 	if err != nil {
@@ -258,5 +266,136 @@ func TestSessions(t *testing.T) {
 	}
 	if all, err := r.Sessions(ctx, operator, identity.Session); err != nil || len(all) != 1 || all[0].ID != ids[1] {
 		t.Error("after one has ended:", all, err)
+	}
+}
+
+// TestTicketTimes checks that a ticket is kept with the times that the store can hold.
+func TestTicketTimes(t *testing.T) {
+	r, _, p := newTicketRoom(t, identity.Token{})
+	elsewhere := time.FixedZone("", 7200)
+	k, secret, err := r.Issue(t.Context(), p, identity.Ticket{Use: identity.Session, Expires: r.at().Add(time.Hour + 1500).In(elsewhere), Proven: r.at().Add(1500).In(elsewhere)})
+	if err != nil || k.Expires != r.at().Add(time.Hour+1000) || k.Proven != r.at().Add(1000) {
+		t.Errorf("%v, %v: %v", k.Expires, k.Proven, err)
+	}
+	if _, got, err := r.Present(t.Context(), identity.Session, secret, inside); err != nil || got != k {
+		t.Errorf("%+v, want %+v: %v", got, k, err)
+	}
+}
+
+// TestUsesNoted checks of which tickets a use is noted, and that it is one of the token, too.
+func TestUsesNoted(t *testing.T) {
+	for use, noted := range map[identity.TicketUse]bool{identity.Session: true, identity.Access: true, identity.Link: false, identity.Code: false, identity.Renewal: false} {
+		r, token, p := newTicketRoom(t, identity.Token{})
+		_, secret, err := r.Issue(t.Context(), p, identity.Ticket{Use: use, Expires: r.at().Add(time.Hour)})
+		r.must(err)
+		r.after(time.Hour / 2)
+		_, k, err := r.Present(t.Context(), use, secret, inside)
+		r.must(err)
+		r.must(r.Flush(t.Context()))
+		if k.Seen.Equal(r.at()) != noted || r.kept(token.ID).LastUsed.Equal(r.at()) != noted {
+			t.Errorf("%s: seen %v, the token %v", use, k.Seen, r.kept(token.ID).LastUsed)
+		}
+	}
+}
+
+// forgeTicket writes a ticket directly to the store and returns its secret.
+func (r *room) forgeTicket(use identity.TicketUse, token, secret string) string {
+	r.t.Helper()
+	r.must(r.store.AddTicket(r.t.Context(), identity.Ticket{ID: secret, Hash: sha256.Sum256([]byte(secret)), Use: use, Token: token, Created: r.at(), Seen: r.at(), Expires: r.at().Add(time.Hour)}))
+	return secret
+}
+
+// TestForged checks what is refused though the store holds it: tickets of another use, and tokens that nothing here makes.
+func TestForged(t *testing.T) {
+	r, token, _ := newTicketRoom(t, identity.Token{Owner: "ana"})
+	bound, _ := r.create(identity.Token{IPs: []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}})
+	grant := identity.Token{Use: identity.UseGrant, Kind: identity.Agent, Owner: "ana", Scopes: is("read")}
+	for id, parent := range map[string]string{"good": token.ID, "bound": bound.ID, "second": "good", "lost": "nobody"} {
+		grant.ID, grant.Parent = id, parent
+		r.forge(grant)
+	}
+	r.forge(identity.Token{ID: "root", Scopes: is("root")})
+	text := strings.Repeat("a", 42)
+	for name, tt := range map[string]struct{ secret, kind string }{
+		"a good one":                    {r.forgeTicket(identity.Session, token.ID, "bws_"+text+"0"), ""},
+		"an agent":                      {r.forgeTicket(identity.Session, "good", "bws_"+text+"1"), ""},
+		"another use":                   {r.forgeTicket(identity.Link, token.ID, "bws_"+text+"2"), "ticket_unknown"},
+		"no prefix":                     {r.forgeTicket(identity.Session, token.ID, text+"3"), "ticket_malformed"},
+		"an unknown scope":              {r.forgeTicket(identity.Session, "root", "bws_"+text+"4"), "token_invalid"},
+		"an agent at another address":   {r.forgeTicket(identity.Session, "bound", "bws_"+text+"5"), "token_address"},
+		"an agent that an agent let in": {r.forgeTicket(identity.Session, "second", "bws_"+text+"6"), "token_invalid"},
+		"an agent of nobody":            {r.forgeTicket(identity.Session, "lost", "bws_"+text+"7"), "token_unknown"},
+	} {
+		if p, _, err := r.Present(t.Context(), identity.Session, tt.secret, inside); kindOf(err) != tt.kind || (p.ID == "") != (tt.kind != "") {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+	}
+	if _, err := r.Refresh(t.Context(), identity.Principal{ID: "token:root", TokenID: "root"}); kindOf(err) != "token_invalid" {
+		t.Error(err)
+	}
+}
+
+// A second process uses a ticket up just before this one does.
+type second struct{ identity.TokenStore }
+
+func (s second) EndTicket(ctx context.Context, id string) (bool, error) {
+	if _, err := s.TokenStore.EndTicket(ctx, id); err != nil {
+		return false, err
+	}
+	return s.TokenStore.EndTicket(ctx, id)
+}
+
+// TestSpendFails checks that a code that another process used up ends the grant, and one that is refused for another reason
+// doesn't.
+func TestSpendFails(t *testing.T) {
+	for _, rivals := range []bool{true, false} {
+		r, token, p := newTicketRoom(t, identity.Token{IPs: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}})
+		_, code, err := r.Issue(t.Context(), p, identity.Ticket{Use: identity.Code, Expires: r.at().Add(time.Hour)})
+		r.must(err)
+		tokens, from, kind := r.Tokens, netip.MustParseAddr("198.51.100.1"), "token_address"
+		if rivals {
+			tokens, from, kind = identity.NewTokens(identity.TokenOptions{Store: second{r.store}, Audit: r.log, Now: r.at}), inside, "ticket_ended"
+		}
+		if got, _, err := tokens.Spend(t.Context(), identity.Code, code, from); kindOf(err) != kind || got.ID != "" || r.ended(token.ID) != rivals {
+			t.Errorf("%+v, %v, the grant has ended: %t", got, err, r.ended(token.ID))
+		}
+	}
+}
+
+// TestOpenSessions checks which sessions are listed, for whom, and that the one that was meant ends.
+func TestOpenSessions(t *testing.T) {
+	r, token, p := newTicketRoom(t, identity.Token{Owner: "ana", Tenant: "acme"})
+	gone, _ := r.create(identity.Token{Owner: "ana", Tenant: "acme"})
+	nobodys, _ := r.create(identity.Token{Tenant: "acme"})
+	for _, k := range []identity.Token{gone, nobodys} {
+		who, err := k.Principal()
+		r.must(err)
+		r.session(who, 0)
+	}
+	r.session(p, 60)
+	r.must(r.Revoke(t.Context(), operator, gone.ID))
+	r.after(time.Minute)
+	r.session(p, 60)
+	r.after(time.Second)
+	r.session(p, 0)
+	ana := identity.Principal{ID: "oidc:1", Kind: identity.Human, Owner: "ana", Tenant: "acme"}
+	nobody := identity.Principal{ID: "oidc:2", Kind: identity.Human, Tenant: "acme"}
+	globex := acme
+	globex.Tenant = "globex"
+	list := func(by identity.Principal) (out []identity.OpenTicket) {
+		t.Helper()
+		out, err := r.Sessions(t.Context(), by, identity.Session)
+		r.must(err)
+		return out
+	}
+	for who, many := range map[*identity.Principal]int{&ana: 2, &operator: 3, &acme: 3, &globex: 0, &nobody: 0} {
+		if got := list(*who); len(got) != many {
+			t.Errorf("%s of %s sees %d sessions, want %d", who.ID, who.Tenant, len(got), many)
+		}
+	}
+	all := list(ana)
+	r.must(r.End(t.Context(), ana, identity.Session, all[1].ID))
+	if left := list(ana); len(left) != 1 || left[0].ID != all[0].ID || left[0].Token != token.ID {
+		t.Error("the other one has ended:", left)
 	}
 }

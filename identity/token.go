@@ -113,9 +113,6 @@ func (t *Token) check(now time.Time) error {
 	case t.Kind != Agent && t.Kind != Human && t.Kind != Service:
 		return &problem.Error{Code: problem.InvalidArgument, Detail: "There is no kind " + quote(string(t.Kind)),
 			Near: problem.Nearest(string(t.Kind), []string{"agent", "human", "service"}, 1), Suggestion: "Use agent, human or service"}
-	case t.Use != UseCredential && t.Use != UsePerson && t.Use != UseGrant, t.Use == UsePerson && t.Kind != Human, t.Use == UseGrant && (t.Kind != Agent || t.Parent == ""),
-		t.Use != UseGrant && t.Parent != "":
-		return problem.New(problem.InvalidArgument, "The record of a person is a human's, and that of a grant is an agent's and names who granted it")
 	case !t.Expires.After(now):
 		return problem.New(problem.InvalidArgument, "A token must expire in the future")
 	}

@@ -193,9 +193,7 @@ func (t *Tokens) Create(ctx context.Context, by Principal, want Token) (Token, s
 	if err := t.mayChange(by); err != nil {
 		return Token{}, "", err
 	}
-	if by.Tenant != "" && want.Tenant == "" {
-		want.Tenant = by.Tenant
-	}
+	want.Tenant = cmp.Or(want.Tenant, by.Tenant)
 	if !manages(by, want) {
 		return Token{}, "", foreignTenant(by)
 	}

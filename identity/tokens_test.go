@@ -42,6 +42,7 @@ type counted struct {
 	find  func(*identity.Token) error // changes the token found; may be nil
 	list  func([]identity.Token)      // changes the tokens listed; may be nil
 	touch func()                      // called before uses are stored; may be nil
+	leave func(person, tenant string) // called before connections end; may be nil
 }
 
 var errDisk = errors.New("disk on fire")
@@ -92,6 +93,13 @@ func (c *counted) TouchTokens(ctx context.Context, used map[string]time.Time) er
 		return errDisk
 	}
 	return c.TokenStore.TouchTokens(ctx, used)
+}
+
+func (c *counted) EndConnections(ctx context.Context, person, tenant string) error {
+	if c.leave != nil {
+		c.leave(person, tenant)
+	}
+	return c.TokenStore.EndConnections(ctx, person, tenant)
 }
 
 // A room is Tokens over a real store, with a clock that the test controls.
@@ -210,6 +218,8 @@ func TestRefusals(t *testing.T) {
 		{"expired", short, inside, "token_expired"},
 		{"another address", bound, netip.MustParseAddr("198.51.100.1"), "token_address"},
 		{"no address", bound, nowhere, "token_address"},
+		{"a person's record in the store", invalid(5, func(k *identity.Token) { k.Use = identity.UsePerson }), inside, "token_unknown"},
+		{"claims that can't be read in the store", invalid(6, func(k *identity.Token) { k.Claims = "{" }), inside, "token_invalid"},
 		{"well formed in the store", invalid(9, func(*identity.Token) {}), inside, ""},
 		{"an agent with review in the store", invalid(1, func(k *identity.Token) { k.Scopes = []identity.Scope{"review"} }), inside, "token_invalid"},
 		{"an unknown scope in the store", invalid(2, func(k *identity.Token) { k.Scopes = []identity.Scope{"root"} }), inside, "token_invalid"},
