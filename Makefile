@@ -64,7 +64,7 @@ soak: apis ## the long forms of the proofs
 	@BAILIWICK_KILLS=$(KILLS) GOTESTFLAGS="-count=1 -timeout=24h -run=TestDecisionsKilled" scripts/test ./test/endtoend
 	@BAILIWICK_STRIPE=1 go test -count=1 -run=TestStripe -v ./test/largeapis
 	@BAILIWICK_STORM=10000 go test -count=1 -timeout=1h -v -run=TestStorm ./cmd/bailiwick
-	@go test -count=100 -timeout=1h -run=TestHostile ./internal/openapi/client
+	@go test -count=100 -parallel=48 -timeout=1h -run='TestHostile$$' ./internal/openapi/client
 	@BAILIWICK_REPLICAS=1 GOTESTFLAGS="-count=1 -timeout=1h -v -run=TestReplicasUnderLoad" scripts/test ./test/bench
 	@BAILIWICK_CALLS=10000000 go test -count=1 -timeout=12h -v -run=TestCallsWithoutGrowth ./test/bench
 	@BAILIWICK_RESIDENT=1 GOTESTFLAGS="-count=1 -timeout=1h -v -run=TestResident" scripts/test ./test/bench

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -163,30 +165,7 @@ func TestDecisionsKilled(t *testing.T) {
 				place = testservices.Postgres(t)
 			}
 			tracker, effects := newTracker(t, name)
-			for n := range decidersKilled() {
-				child := exec.Command(os.Args[0])
-				child.Env = append(os.Environ(), deciderVariable+"="+fmt.Sprint(place, " ", tracker, " ", n%3 > 0)) // as while programs are replaced
-				child.Stderr = os.Stderr
-				out, err := child.StdoutPipe()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := child.Start(); err != nil {
-					t.Fatal(err)
-				}
-				// Up to two approvals, however slow the machine; then the kill meets whatever comes next.
-				lines := bufio.NewScanner(out)
-				for range 1 + rand.IntN(3) {
-					if !lines.Scan() {
-						t.Fatal("the process ended by itself")
-					}
-				}
-				time.Sleep(rand.N(80 * time.Millisecond))
-				if err := child.Process.Kill(); err != nil {
-					t.Fatal(err)
-				}
-				_ = child.Wait() // it was killed
-			}
+			killDeciders(t, place, tracker)
 			g, kept, err := decider(t.Context(), place, tracker, true)
 			if err != nil {
 				t.Fatal(err)
@@ -199,6 +178,63 @@ func TestDecisionsKilled(t *testing.T) {
 			wantEffects(t, kept, effects)
 		})
 	}
+}
+
+// decidersAtOnce is how many processes decide at once. One is killed, and its successor starts, while the other works.
+const decidersAtOnce = 2
+
+// killDeciders starts as many deciders as decidersKilled says, and kills each at some moment.
+func killDeciders(t *testing.T, place, tracker string) {
+	t.Helper()
+	numbers := make(chan int)
+	var lanes sync.WaitGroup
+	for range decidersAtOnce {
+		lanes.Go(func() {
+			for n := range numbers {
+				if err := killDecider(fmt.Sprint(place, " ", tracker, " ", n%3 > 0)); err != nil { // records in the log or the outbox, as while programs are replaced
+					t.Error(n, err)
+				}
+			}
+		})
+	}
+	began, all := time.Now(), decidersKilled()
+	for n := range all {
+		numbers <- n
+		if (n+1)%1000 == 0 {
+			t.Logf("%d of %d were killed, after %v", n+1, all, time.Since(began).Round(time.Second))
+		}
+	}
+	close(numbers)
+	lanes.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+// killDecider starts a process in which people decide, and kills it after up to two approvals, however slow the machine, and a moment.
+func killDecider(order string) error {
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), deciderVariable+"="+order)
+	child.Stderr = os.Stderr
+	out, err := child.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := child.Start(); err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(out)
+	for range 1 + rand.IntN(3) {
+		if !lines.Scan() {
+			err = errors.New("the process ended by itself")
+		}
+	}
+	time.Sleep(rand.N(40 * time.Millisecond)) // the kill meets whatever comes next
+	if err := child.Process.Kill(); err != nil {
+		return err
+	}
+	_ = child.Wait() // it was killed
+	return err
 }
 
 // wantDecided waits until all changes have ended, and compares the changes with the audit.
