@@ -9,6 +9,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlexpr"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlnumber"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -48,7 +49,7 @@ func (b *binder) aggregate(c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
 	}
 	if c.Name == "count" {
 		a, err := b.count(c, args)
-		return a, sqlexpr.Node{}, err
+		return a, sqlexpr.Node{Marks: whole}, err
 	}
 	if most := map[string]int{"string_agg": 2, "group_concat": 2, "listagg": 2, "max_by": 2, "min_by": 2}[c.Name]; len(args) == 0 || len(args) > max(1, most) {
 		return Aggregate{}, sqlexpr.Node{}, sqlexpr.Invalid(c.At, "%s takes %d argument", c.Name, max(1, most))
@@ -60,7 +61,7 @@ func (b *binder) aggregate(c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
 			return Aggregate{}, sqlexpr.Node{}, sqlexpr.Unsupported(c.At, fmt.Sprintf("write SELECT %s(x) FROM (SELECT DISTINCT %s AS x FROM …) AS d", c.Name, "…"), "%s(DISTINCT …) isn't there", c.Name)
 		}
 		a, err := b.sums(c, &x)
-		return a, sqlexpr.Node{Marks: sqlexpr.Marks{Span: x.Span, Numeric: x.Numeric}}, err
+		return a, sqlexpr.Node{Marks: sqlexpr.Marks{Span: x.Span, Number: summed(c.Name, x.Number.Of(x.Kind()))}}, err
 	case "min", "max":
 		op := plan.Min
 		if c.Name == "max" {
@@ -96,6 +97,20 @@ func (b *binder) aggregate(c *sqlparse.Call) (Aggregate, sqlexpr.Node, error) {
 		return a, sqlexpr.Node{}, err
 	}
 	return Aggregate{}, sqlexpr.Node{}, sqlexpr.Unsupported(c.At, "", "%s isn't there", c.Name)
+}
+
+// whole marks a number of records.
+var whole = sqlexpr.Marks{Number: sqlnumber.Bigint}
+
+// summed returns PostgreSQL's type of what an aggregate computes from numbers.
+func summed(aggregate string, of sqlnumber.Type) sqlnumber.Type {
+	switch aggregate {
+	case "sum":
+		return of.Sum()
+	case "total":
+		return sqlnumber.Floating
+	}
+	return of.Average()
 }
 
 // extreme binds max_by and min_by: the first x in the order of y, which package sqlidiom gives the records; null where every y is.

@@ -39,7 +39,7 @@ func (b *binder) window(c *sqlparse.Call, w *sqlparse.Window) (Windowed, error) 
 	switch c.Name {
 	case "row_number", "rank", "dense_rank":
 		kind := map[string]plan.Rank{"row_number": plan.RowNumber, "rank": plan.Ranked, "dense_rank": plan.DenseRanked}[c.Name]
-		return windowed(sqlexpr.Node{}, first, ranked(kind)), nil
+		return windowed(sqlexpr.Node{Marks: whole}, first, ranked(kind)), nil
 	case "percent_rank":
 		return windowed(sqlexpr.Node{}, func(refs []plan.Expr) plan.Expr {
 			less := func(x plan.Expr) plan.Expr {

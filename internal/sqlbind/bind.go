@@ -133,7 +133,7 @@ func (b *binder) table(from *typecheck.Relation, alias string, outer *rel, w *wi
 	r := &rel{binder: b, program: &plan.Program{From: from.Number, Base: shape}, outer: outer, with: w}
 	r.shape = &r.program.Base
 	for i, f := range from.Fields {
-		r.cols = append(r.cols, col{table: alias, name: f.Name, at: i, key: slices.Contains(from.Key, f.Name)})
+		r.cols = append(r.cols, col{table: alias, name: f.Name, at: i, key: slices.Contains(from.Key, f.Name), Marks: sqlexpr.OfColumn(f.Native)})
 	}
 	return r
 }

@@ -83,7 +83,7 @@ func united(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (plan.Col
 		return plan.Column{}, sqlexpr.Invalid(s.At, "column %d of %s is a length of time on one side only; extract(epoch FROM …) gives seconds", i+1, strings.ToUpper(s.Op))
 	}
 	l.Day = l.Day && (r.Day || sides[1].IsNull()) || r.Day && sides[0].IsNull()
-	l.Span, l.Numeric = l.Span || r.Span, l.Numeric || r.Numeric
+	l.Span, l.Number = l.Span || r.Span, max(l.Number.Of(sides[0].Kind()), r.Number.Of(sides[1].Kind()))
 	u.Left, u.Added = append(u.Left, es[0]), append(u.Added, es[1])
 	c := plan.Column{Path: query.Path{left.cols[i].name}, Type: t, List: typed.Lists(sides[:]), ID: columns[0].ID && columns[1].ID}
 	if columns[0].Class == columns[1].Class {

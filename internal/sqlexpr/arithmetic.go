@@ -2,6 +2,7 @@ package sqlexpr
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlnumber"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -20,8 +21,8 @@ func (b *Binder) arithmetic(sign string, x, y Node, p sqlparse.Pos) (Node, error
 		(unknown(&x) && (unknown(&y) || y.Kind() == schema.Integer) || unknown(&y) && x.Kind() == schema.Integer) {
 		return Node{}, Unsupported(p, "x::integer / y divides whole numbers to a whole number; x::double precision / y divides numbers of any kind", "/ can't know whether values without a declared type are whole numbers")
 	}
-	numeric := x.Numeric || y.Numeric
-	if sign == "/" && (t != schema.Integer || numeric) {
+	number := numberOf(x, y)
+	if sign == "/" && (t != schema.Integer || number >= sqlnumber.Numeric) {
 		t = schema.Double
 	}
 	if known := typed.Number([]typed.Node{x.Node, y.Node}); (sign == "%" || sign == "mod") && known != schema.Integer && typed.Numeric(x.Kind()) && typed.Numeric(y.Kind()) {
@@ -36,23 +37,15 @@ func (b *Binder) arithmetic(sign string, x, y Node, p sqlparse.Pos) (Node, error
 	if err != nil {
 		return Node{}, err
 	}
-	of := func(o plan.Op, a, b plan.Expr) plan.Expr { return plan.Apply{Op: o, Args: []plan.Expr{a, b}, T: t} }
+	n := computedOf(sqlnumber.Quotient(ex, ey, t), p)
 	if op, ok := map[string]plan.Op{"+": plan.Add, "-": plan.Sub, "*": plan.Mul, "%": plan.Mod, "mod": plan.Mod}[sign]; ok {
-		n := computedOf(of(op, ex, ey), p)
+		n = computedOf(plan.Apply{Op: op, Args: []plan.Expr{ex, ey}, T: t}, p)
 		if k, ok := plan.Whole(op, ex, ey); ok {
 			n = Literal(k, p)
 		}
-		n.Numeric = numeric
-		return n, nil
 	}
-	if t != schema.Integer {
-		return computedOf(of(plan.Div, ex, ey), p), nil
-	}
-	if k, ok := ey.(plan.Const); ok && k.Value.Int() != -1 {
-		return computedOf(of(plan.Quo, ex, ey), p), nil
-	}
-	minus := plan.Apply{Op: plan.Same, Args: []plan.Expr{ey, Whole(-1)}, T: schema.Boolean}
-	return computedOf(plan.Case{If: []plan.Expr{minus}, Then: []plan.Expr{of(plan.Sub, Whole(0), ex)}, Else: of(plan.Quo, ex, ey), T: t}, p), nil
+	n.Number = number
+	return n, nil
 }
 
 // bits binds &, | and # (one or the other), and ~ with -1 as y, of whole numbers. A number that is read from JSON is null if it has a fraction.
@@ -68,5 +61,5 @@ func (b *Binder) bits(sign string, x, y Node, p sqlparse.Pos) (Node, error) {
 			return Node{}, err
 		}
 	}
-	return computedOf(both, p), nil
+	return Node{Node: typed.Node{Expr: both, At: At(p)}, Marks: Marks{Number: numberOf(x, y)}}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlnumber"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -81,9 +82,25 @@ func (b *Binder) bounded(at sqlparse.Pos, es ...plan.Expr) error {
 }
 
 // Marks say of a value what its type doesn't. With Day it is a Date at midnight that is shown as a day; with Span it is a length of
-// time, an Integer in milliseconds (a Double for an average), and for a constant perhaps months. With Numeric it is an Integer that
-// PostgreSQL has as numeric, such as the hour of a time: it divides to a number with a fraction.
-type Marks struct{ Day, Span, Numeric bool }
+// time, an Integer in milliseconds (a Double for an average), and for a constant perhaps months. Number is PostgreSQL's type of a number.
+type Marks struct {
+	Day, Span bool
+	Number    sqlnumber.Type
+}
+
+// OfColumn returns the marks of a column by the name of its type in the database.
+func OfColumn(native string) Marks { return Marks{Number: sqlnumber.OfColumn(native)} }
+
+// number returns PostgreSQL's type of x as a number.
+func (x *Node) number() sqlnumber.Type { return x.Number.Of(x.Kind()) }
+
+// numberOf returns PostgreSQL's type of what is computed from numbers, or is one of them.
+func numberOf(list ...Node) (t sqlnumber.Type) {
+	for i := range list {
+		t = max(t, list[i].number())
+	}
+	return t
+}
 
 // A Node is a typed expression. With Wholes it is a list of whole numbers.
 type Node struct {

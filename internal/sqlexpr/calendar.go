@@ -2,6 +2,7 @@ package sqlexpr
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlnumber"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltime"
 )
@@ -45,6 +46,6 @@ func (b *Binder) partOfAge(c *sqlparse.Call) (Node, bool, error) {
 	}
 	ends = ends[len(ends)-2:]
 	n := computedOf(sqltime.Integers(op, sqltime.WholeMonths(ends[1], ends[0]), Whole(12)), c.At)
-	n.Numeric = true
+	n.Number = sqlnumber.OfPart(c.Name)
 	return n, true, nil
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlnumber"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltime"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -42,26 +42,27 @@ func (b *Binder) cast(e *sqlparse.Cast) (Node, error) {
 		t, err := b.Text(&x, "CAST")
 		return computedOf(t, e.At), err
 	}
-	t, ok := map[string]schema.Type{"int": schema.Integer, "integer": schema.Integer, "bigint": schema.Integer, "smallint": schema.Integer, "int2": schema.Integer,
-		"int4": schema.Integer, "int8": schema.Integer, "int64": schema.Integer, "int32": schema.Integer, "long": schema.Integer, "signed": schema.Integer, "unsigned": schema.Integer, "tinyint": schema.Integer, "real": schema.Double,
-		"float": schema.Double, "float4": schema.Double, "float8": schema.Double, "float64": schema.Double, "double": schema.Double, "numeric": schema.Decimal, "decimal": schema.Decimal,
-		"dec": schema.Decimal, "bignumeric": schema.Decimal, "number": schema.Decimal, "bool": schema.Boolean, "boolean": schema.Boolean}[name]
+	t, number, ok := sqlnumber.Named(name)
+	if name == "bool" || name == "boolean" {
+		t, ok = schema.Boolean, true
+	}
 	if !ok {
 		return Node{}, &problem.Error{Code: problem.InvalidQuery, Pointer: At(e.At), Detail: fmt.Sprintf("unknown type %q", problem.Cut(e.Type)),
 			Near: problem.Nearest(name, []string{"integer", "bigint", "numeric", "double", "text", "boolean", "date", "timestamp"}, 2)}
 	}
 	out, err := b.converted(&x, t, e)
-	if err != nil || t != schema.Decimal {
-		return computedOf(out, e.At), err
+	n := computedOf(out, e.At)
+	if n.Number = number; err != nil || t != schema.Decimal {
+		return n, err
 	}
 	if _, args, scaled := strings.Cut(e.Type, "("); scaled {
 		places := int64(0)
 		if _, scale, ok := strings.Cut(strings.TrimSuffix(args, ")"), ","); ok {
 			_, _ = fmt.Sscanf(scale, "%d", &places)
 		}
-		out = plan.Apply{Op: plan.Round, Args: []plan.Expr{out, Whole(min(max(places, -20), 20))}, T: t}
+		n.Compute(plan.Apply{Op: plan.Round, Args: []plan.Expr{out, Whole(min(max(places, -20), 20))}, T: t})
 	}
-	return computedOf(out, e.At), nil
+	return n, nil
 }
 
 // converted returns x in type t, by its type: null stays null, times and lengths of time are refused, texts become booleans by
@@ -86,7 +87,7 @@ func (b *Binder) converted(x *Node, t schema.Type, e *sqlparse.Cast) (plan.Expr,
 		if k, ok := wide.(plan.Const); ok {
 			wide = typed.Constant(k.Value, from)
 		}
-		if sqltime.AreSeconds(wide) {
+		if x.number() == sqlnumber.Numeric {
 			return plan.Convert{X: plan.Apply{Op: plan.Round, Args: []plan.Expr{wide, Whole(0)}, T: from}, T: t}, nil
 		}
 		return plan.Convert{X: typed.Nearest(wide, from), T: t}, nil

@@ -25,7 +25,7 @@ func among(f *called, a []Node) (Node, error) {
 // common returns the marks of the common value of list, in which nulls without a type say nothing.
 func common(list []Node) Marks {
 	known := slices.DeleteFunc(slices.Clone(list), func(x Node) bool { return x.IsNull() && x.Constant })
-	return Marks{Day: len(known) > 0 && !slices.ContainsFunc(known, func(x Node) bool { return !x.Day }), Numeric: slices.ContainsFunc(known, func(x Node) bool { return x.Numeric })}
+	return Marks{Day: len(known) > 0 && !slices.ContainsFunc(known, func(x Node) bool { return !x.Day }), Number: numberOf(known...)}
 }
 
 // timeless makes a function that refuses lengths of time.
@@ -77,7 +77,7 @@ func ofValues() map[string]function {
 			}
 			e := a[0].JSONOr()
 			n := computedOf(plan.Case{If: []plan.Expr{c.Yes}, Then: []plan.Expr{plan.Const{T: e.Type()}}, Else: e, T: e.Type()}, f.place())
-			n.Marks = Marks{Day: a[0].Day, Numeric: a[0].Numeric}
+			n.Marks = Marks{Day: a[0].Day, Number: a[0].Number.Compared(numberOf(a...))}
 			return n, nil
 		})},
 		"json_build_object": {2, -1, built}, "jsonb_build_object": {2, -1, built}, "json_object": {2, -1, built},

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlnumber"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
@@ -270,10 +271,18 @@ func concatWith(f *called, a []Node) (Node, error) {
 // and its own rounding. The places are a constant within ±20: SQL text holds it, and a dialect must be able to write it.
 func numbers(o plan.Op) func(*called, []Node) (Node, error) {
 	return func(f *called, a []Node) (Node, error) {
-		t := typed.Number([]typed.Node{a[0].Node})
+		t, number := typed.Number([]typed.Node{a[0].Node}), a[0].number()
+		switch {
+		case len(a) == 2:
+			number = number.Average()
+		case o != plan.Abs:
+			number = number.Real()
+		}
 		if t == schema.Integer && (o == plan.Ceil || o == plan.Floor || len(a) == 1 && (o == plan.Round || o == plan.Trunc)) {
+			a[0].Number = number
 			return a[0], nil
 		}
+		types := []schema.Type{t}
 		if o == plan.Round || o == plan.Trunc {
 			if len(a) == 1 {
 				a = append(a, integer(0))
@@ -282,43 +291,48 @@ func numbers(o plan.Op) func(*called, []Node) (Node, error) {
 			if n, isWhole := k.Value.AsInt(); !ok || !isWhole || n < -20 || n > 20 {
 				return Node{}, Invalid(f.place(), "%s takes a whole number from -20 to 20 for the places", f.Call.Name)
 			}
-			return f.operator(o, t, a, t, schema.Integer)
+			types = append(types, schema.Integer)
 		}
-		return f.operator(o, t, a, t)
+		n, err := f.operator(o, t, a, types...)
+		n.Number = number
+		return n, err
 	}
 }
 
 // reals is a function of Doubles.
 func reals(o plan.Op) func(*called, []Node) (Node, error) {
-	return func(f *called, a []Node) (Node, error) { return f.operator(o, schema.Double, a, schema.Double) }
+	return func(f *called, a []Node) (Node, error) {
+		n, err := f.operator(o, schema.Double, a, schema.Double)
+		n.Number = numberOf(a...).Real()
+		return n, err
+	}
 }
 
-// ofNumbers returns the functions of numbers. log is the logarithm to base 10, as in PostgreSQL and SQLite. sign is null for null: none
-// of its three tests holds then.
+// ofNumbers returns the functions of numbers. log is the logarithm to base 10, as in PostgreSQL and SQLite.
 func ofNumbers() map[string]function {
 	return map[string]function{
 		"abs": {1, 1, numbers(plan.Abs)}, "ceil": {1, 1, numbers(plan.Ceil)}, "ceiling": {1, 1, numbers(plan.Ceil)}, "floor": {1, 1, numbers(plan.Floor)},
 		"sqrt": {1, 1, reals(plan.Sqrt)}, "exp": {1, 1, reals(plan.Exp)}, "ln": {1, 1, reals(plan.Ln)}, "log": {1, 1, reals(plan.Log10)}, "log10": {1, 1, reals(plan.Log10)},
 		"power": {2, 2, reals(plan.Pow)}, "pow": {2, 2, reals(plan.Pow)},
 		"round": {1, 2, numbers(plan.Round)}, "trunc": {1, 2, numbers(plan.Trunc)}, "truncate": {1, 2, numbers(plan.Trunc)},
-		"mod":          {2, 2, func(f *called, a []Node) (Node, error) { return f.arithmetic("%", a[0], a[1], f.place()) }},
-		"div":          {2, 2, func(f *called, a []Node) (Node, error) { return f.arithmetic("div", a[0], a[1], f.place()) }},
+		"mod": {2, 2, func(f *called, a []Node) (Node, error) { return f.arithmetic("%", a[0], a[1], f.place()) }},
+		"div": {2, 2, func(f *called, a []Node) (Node, error) { // numeric in PostgreSQL, where MySQL's operator is a whole number
+			n, err := f.arithmetic("div", a[0], a[1], f.place())
+			n.Number = sqlnumber.Numeric
+			return n, err
+		}},
 		"width_bucket": {4, 4, bucket},
 		"sign": {1, 1, func(f *called, a []Node) (Node, error) {
 			t := typed.Number([]typed.Node{a[0].Node})
 			x, err := a[0].Want(t, "sign")
-			if err != nil {
-				return Node{}, err
-			}
-			zero := typed.Constant(value.OfInt(0), t)
-			return computedOf(plan.Case{If: []plan.Expr{Test(plan.Under, x, zero), Test(plan.Under, zero, x), Test(plan.Same, x, zero)},
-				Then: []plan.Expr{Whole(-1), Whole(1), Whole(0)}, Else: plan.Const{T: schema.Integer}, T: schema.Integer}, f.place()), nil
+			n := computedOf(sqlnumber.Sign(x, typed.Constant(value.OfInt(0), t)), f.place())
+			n.Number = a[0].number().Real()
+			return n, err
 		}},
 	}
 }
 
-// bucket numbers the part of a range, of equal parts, in which a value lies: 0 below the range, one more than the parts above. A range whose
-// first bound is the greater one is counted downwards.
+// bucket binds width_bucket.
 func bucket(f *called, a []Node) (Node, error) {
 	x, err := a[0].Want(schema.Double, f.Call.Name)
 	if err != nil {
@@ -336,17 +350,5 @@ func bucket(f *called, a []Node) (Node, error) {
 	if low, high := bounds[0], bounds[1]; !ok || !whole || n < 1 || n > 1_000_000 || low == high {
 		return Node{}, Invalid(f.place(), "width_bucket takes a value, two bounds that differ, and a constant whole number of parts")
 	}
-	if bounds[0] > bounds[1] { // the same range of -x, upwards
-		x, bounds[0], bounds[1] = plan.Apply{Op: plan.Sub, Args: []plan.Expr{double(0), x}, T: schema.Double}, -bounds[0], -bounds[1]
-	}
-	of := func(o plan.Op, x, y plan.Expr) plan.Expr {
-		return plan.Apply{Op: o, Args: []plan.Expr{x, y}, T: schema.Double}
-	}
-	at := of(plan.Div, of(plan.Mul, of(plan.Sub, x, double(bounds[0])), double(float64(n))), double(bounds[1]-bounds[0]))
-	part := plan.Convert{X: plan.Apply{Op: plan.Floor, Args: []plan.Expr{at}, T: schema.Double}, T: schema.Integer}
-	inside := plan.Apply{Op: plan.Add, Args: []plan.Expr{part, Whole(1)}, T: schema.Integer}
-	return computedOf(plan.Case{If: []plan.Expr{IsNull(x), Test(plan.Under, x, double(bounds[0])), Test(plan.UpTo, double(bounds[1]), x), Test(plan.UpTo, Whole(n), part)},
-		Then: []plan.Expr{plan.Const{T: schema.Integer}, Whole(0), Whole(n + 1), Whole(n)}, Else: inside, T: schema.Integer}, f.place()), nil
+	return computedOf(sqlnumber.Bucket(x, bounds[0], bounds[1], n), f.place()), nil
 }
-
-func double(f float64) plan.Expr { return plan.Const{Value: value.OfFloat(f), T: schema.Double} }

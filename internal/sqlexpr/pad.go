@@ -6,6 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltime"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -104,9 +105,5 @@ func (b *Binder) zoned(e *sqlparse.Binary) (Node, error) {
 		return Node{}, err
 	}
 	b.Known.Note(At(e.At), "zone", "AT TIME ZONE gives what clocks in %s show, as if it were UTC", name.Text())
-	shown := func(zone string) plan.Expr {
-		return plan.Convert{X: plan.DateText{X: d, Format: "%Y-%m-%dT%H:%M:%S.%LZ", Zone: zone}, T: schema.Date}
-	}
-	ahead := plan.Apply{Op: plan.Millis, Args: []plan.Expr{shown(zone), shown("")}, T: schema.Integer}
-	return computedOf(plan.DateShift{X: d, Amount: ahead, Unit: "millisecond"}, e.At), nil
+	return computedOf(sqltime.Clock(d, zone), e.At), nil
 }

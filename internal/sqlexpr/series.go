@@ -2,6 +2,7 @@ package sqlexpr
 
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlnumber"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltime"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
@@ -35,8 +36,7 @@ func (b *Binder) Series(c *sqlparse.Call) (rows []value.Row, t schema.Type, days
 	return rows, schema.Date, args[0].Day && args[1].Day, err
 }
 
-// integers returns the values of generate_series over whole numbers, both ends included, one per row: none if the step leads away from
-// the end. More than MaxSeries values, and a step of 0, are errors.
+// integers returns the values of generate_series over whole numbers. More than MaxSeries values, and a step of 0, are errors.
 func integers(f *called, a []Node) ([]value.Row, error) {
 	step := int64(1)
 	if len(a) == 3 {
@@ -47,17 +47,9 @@ func integers(f *called, a []Node) ([]value.Row, error) {
 	if !okFrom || !okTo || step == 0 {
 		return nil, Invalid(f.place(), "generate_series takes whole numbers, and a step that isn't 0")
 	}
-	var rows []value.Row
-	for n := from; step > 0 && n <= to || step < 0 && n >= to; {
-		if len(rows) == MaxSeries {
-			return nil, Invalid(f.place(), "generate_series gives at most %d records", MaxSeries)
-		}
-		rows = append(rows, value.Row{value.OfInt(n)})
-		next := n + step
-		if (next > n) != (step > 0) {
-			break // past the whole numbers of 64 bits
-		}
-		n = next
+	rows, ok := sqlnumber.Series(from, to, step, MaxSeries)
+	if !ok {
+		return nil, Invalid(f.place(), "generate_series gives at most %d records", MaxSeries)
 	}
 	return rows, nil
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlnumber"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltime"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -53,8 +54,7 @@ func ofTime() map[string]function {
 				return f.moved(moment(0), a[0], "second", false, f.place())
 			case typed.Numeric(t): // and parts of them
 				x, err := a[0].Want(schema.Double, "to_timestamp")
-				ms := sqltime.WholeMillis(plan.Apply{Op: plan.Mul, Args: []plan.Expr{x, double(1000)}, T: schema.Double})
-				return computedOf(plan.DateShift{X: moment(0).Expr, Amount: ms, Unit: "millisecond"}, f.place()), err
+				return computedOf(sqltime.FromSeconds(x), f.place()), err
 			}
 			if typed.Dynamic(a[0].Kind()) && !a[0].IsNull() { // a number of it would be taken for milliseconds
 				return Node{}, Unsupported(f.place(), "cast it: x::bigint for seconds since 1970, x::timestamp for a date", "to_timestamp takes a number or a text, and the type of this isn't known before it is read")
@@ -133,10 +133,7 @@ func betweenTimes() map[string]function {
 			if err != nil {
 				return Node{}, err
 			}
-			ms := plan.Widen{X: plan.Apply{Op: plan.Millis, Args: []plan.Expr{d, moment(0).Expr}, T: schema.Integer}, T: schema.Double}
-			number := func(x float64) plan.Expr { return plan.Const{Value: value.OfFloat(x), T: schema.Double} }
-			days := plan.Apply{Op: plan.Div, Args: []plan.Expr{ms, number(86_400_000)}, T: schema.Double}
-			return computedOf(plan.Apply{Op: plan.Add, Args: []plan.Expr{days, number(2440587.5)}, T: schema.Double}, f.place()), nil
+			return computedOf(sqltime.JulianDay(d), f.place()), nil
 		}},
 		"generate_series": {2, 3, func(f *called, _ []Node) (Node, error) {
 			return Node{}, Unsupported(f.place(), "FROM generate_series(1, 12) AS n", "generate_series can only be in FROM")
@@ -162,7 +159,7 @@ func namedPart(f *called, a []Node) (Node, error) {
 		return Node{}, Invalid(f.place(), "%s takes the name of a part first, such as 'month'", f.Call.Name)
 	}
 	n, err := f.part(k.Value.Text(), a[1], f.place())
-	n.Numeric = true
+	n.Number = sqlnumber.OfPart(f.Call.Name)
 	return n, err
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlinstead"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlnumber"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -46,7 +47,7 @@ func (b *Binder) expression(e sqlparse.Expr) (Node, error) {
 		if err != nil {
 			return Node{}, Invalid(e.At, "%s is no number", problem.Cut(e.Text))
 		}
-		return Literal(v, e.At), nil
+		return Node{Node: typed.Literal(v, At(e.At)), Marks: Marks{Number: sqlnumber.OfConstant(v)}}, nil
 	case *sqlparse.String:
 		return b.constantText(e)
 	case *sqlparse.Word:
@@ -182,7 +183,8 @@ func (b *Binder) unary(e *sqlparse.Unary) (Node, error) {
 			text = "-" + text
 		}
 		if v, err := value.Read([]byte(text), 1); err == nil {
-			return Literal(v, e.At), nil
+			x.Become(v, typed.Natural(v))
+			return x, nil
 		}
 	}
 	return b.arithmetic("-", Node{Node: typed.Literal(value.OfInt(0), At(e.At)), Marks: Marks{Span: x.Span}}, x, e.At)
@@ -221,7 +223,7 @@ func (b *Binder) binary(e *sqlparse.Binary) (Node, error) {
 	case "#>", "#>>":
 		return b.memberPath(x, y, e.Op == "#>>", e.At)
 	case "^":
-		return (&called{b, &sqlparse.Call{Name: "^", At: e.At}}).operator(plan.Pow, schema.Double, []Node{x, y}, schema.Double)
+		return reals(plan.Pow)(&called{b, &sqlparse.Call{Name: "^", At: e.At}}, []Node{x, y})
 	}
 	return Node{}, Unsupported(e.At, sqlinstead.OfOperator(e.Op), "the operator %s isn't there", e.Op)
 }

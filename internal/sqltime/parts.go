@@ -22,15 +22,10 @@ func Seconds(ms plan.Expr) plan.Expr {
 	return plan.Apply{Op: plan.Div, Args: []plan.Expr{plan.Widen{X: ms, T: schema.Double}, thousand}, T: schema.Double}
 }
 
-// AreSeconds reports whether x is what Seconds returns. PostgreSQL has such seconds as numeric, whose halves are rounded away from zero.
-func AreSeconds(x plan.Expr) bool {
-	div, ok := x.(plan.Apply)
-	if !ok || div.Op != plan.Div {
-		return false
-	}
-	ms, widened := div.Args[0].(plan.Widen)
-	by, constant := div.Args[1].(plan.Const)
-	return widened && ms.T == schema.Double && constant && by.T == schema.Double && by.Value.Float() == 1000
+// FromSeconds returns the Date that lies a Double of seconds after 1970 began, in milliseconds.
+func FromSeconds(x plan.Expr) plan.Expr {
+	ms := plan.Apply{Op: plan.Mul, Args: []plan.Expr{x, plan.Const{Value: value.OfFloat(1000), T: schema.Double}}, T: schema.Double}
+	return plan.DateShift{X: plan.Const{Value: value.OfDate(0), T: schema.Date}, Amount: WholeMillis(ms), Unit: "millisecond"}
 }
 
 // Part returns a part of a Date by its name in SQL: an Integer, the epoch and the second Doubles; nil for an unknown name.
@@ -83,6 +78,22 @@ func PartOfLength(name string, ms plan.Expr) plan.Expr {
 		return Seconds(rest("minute"))
 	}
 	return nil
+}
+
+// JulianDay returns the days and parts of a day since noon of November 24 in the year -4713, as SQLite counts.
+func JulianDay(d plan.Expr) plan.Expr {
+	number := func(x float64) plan.Expr { return plan.Const{Value: value.OfFloat(x), T: schema.Double} }
+	since := Integers(plan.Millis, d, plan.Const{Value: value.OfDate(0), T: schema.Date})
+	days := plan.Apply{Op: plan.Div, Args: []plan.Expr{plan.Widen{X: since, T: schema.Double}, number(86_400_000)}, T: schema.Double}
+	return plan.Apply{Op: plan.Add, Args: []plan.Expr{days, number(2440587.5)}, T: schema.Double}
+}
+
+// Clock returns what clocks in a zone show at the instant d, as if it were UTC.
+func Clock(d plan.Expr, zone string) plan.Expr {
+	shown := func(zone string) plan.Expr {
+		return plan.Convert{X: plan.DateText{X: d, Format: "%Y-%m-%dT%H:%M:%S.%LZ", Zone: zone}, T: schema.Date}
+	}
+	return plan.DateShift{X: d, Amount: Integers(plan.Millis, shown(zone), shown("")), Unit: "millisecond"}
 }
 
 // Written returns a Date in a format.

@@ -21,12 +21,14 @@ var forms = map[Kind][]string{
 		"extract({year|month|day|hour|dow} FROM (({s}) AT TIME ZONE '{Europe/Oslo|America/New_York|Asia/Kolkata|UTC}'))::integer",
 		"extract({epoch|day|hour|minute|second} FROM ({s} - {s}))::bigint", "extract({year|month} FROM age({s}, {s}))::integer", "extract(epoch FROM {s})::bigint", "({y} - {y})",
 		"cardinality({l})", "array_length({l}, 1)", "(({l})[{1|2|9}])::integer", "jsonb_array_length({j})", "({j}->>'age')::integer", "width_bucket({d}, {0, 100|-10, 100|100, 0}, {5|7})", "(({l})[{1|2|9}] / {i})", "CAST({t} AS {integer|bigint|smallint})",
+		"({d})::{integer|bigint}", "(extract({hour|month|day|second} FROM {s}) / {2|4})::bigint", "(date_part('{hour|month|day|second}', {s}) / {2|4})::bigint", "({i} {/ 2.0|/ 4.0|* 0.5|* 2.5})::bigint", "({d} {/ 2|* 2.5|/ 4.0})::bigint",
 	},
 	Double: {
 		"({d} {+|-|*} {d})", "({d} {+|-|*|/} {i})", "(- {d})", "{abs|floor|ceil|ceiling|trunc}({d})", "{i}::double precision", "({t})::double precision", "sqrt(abs({d}))",
 		"round((ln(abs({d}) + 1))::numeric, 6)::double precision", "round((log(abs({d}) + 1))::numeric, 6)::double precision", "exp(({i} % 5)::double precision)", "power({d}, {2|3|0})", "({d} ^ {2|3})",
 		"round({d}::numeric, {0|1|2})::double precision", "trunc({d}::numeric, {0|1})::double precision", "{i}::numeric({10|10,2|4,1})::double precision", "sign({d})::double precision",
 		"extract(epoch FROM {s})::double precision", "(extract({hour|month|day|second} FROM {s}) / {2|4|8})::double precision", "extract(second FROM {s})::double precision", "div({i}, {i})::double precision",
+		"({abs|floor|ceil|sign|round|trunc}({i}) / {2|4|8})::double precision", "(power({i} % 9, 2) / {2|4})::double precision", "({i}::{bigint|integer|numeric|double precision} / {2|4|8})::double precision", "({coalesce|greatest|nullif}({i}, {2.5|7}) / {2|4})::double precision",
 	},
 	Text: {
 		"{upper|lower|trim|ltrim|rtrim}({t})", "{btrim|ltrim|rtrim}({t}, '{a|O|ae}')", "({t} || {t})", "substring({t} FROM {1|2|3} FOR {0|1|2|3})", "{substr|substring}({t}, {1|2}, {i})", "{left|right}({t}, {0|1|3|(-1)})",
@@ -85,8 +87,8 @@ var conditions = []string{
 // aggregates are those of each kind over the records of a group.
 var aggregates = map[Kind][]string{
 	Integer: {"count(*)", "count({i})", "count({t})", "count(DISTINCT {i})", "count(DISTINCT {s})", "count(DISTINCT {t})", "count(DISTINCT ({i}, {t}))", "sum({i})::bigint", "sum({i})::bigint", "{min|max}({i})", "mode() WITHIN GROUP (ORDER BY {i})",
-		"percentile_disc({0|0.25|0.5|0.9|1}) WITHIN GROUP (ORDER BY {i})"},
-	Double: {"{sum|avg|sum|avg|min|max}({d})", "avg({i})::double precision", "percentile_cont({0|0.1|0.25|0.5|0.9|1}) WITHIN GROUP (ORDER BY {d})", "percentile_disc({0|0.5|1}) WITHIN GROUP (ORDER BY {d})",
+		"percentile_disc({0|0.25|0.5|0.9|1}) WITHIN GROUP (ORDER BY {i})", "({sum|avg}({i}) {/ 2|* 0.5})::bigint", "avg({d})::bigint"},
+	Double: {"({sum|count|min|max}({i}) / {2|4|8})::double precision", "({sum|count|max}({i}::integer) / {2|4|8})::double precision", "{sum|avg|sum|avg|min|max}({d})", "avg({i})::double precision", "percentile_cont({0|0.1|0.25|0.5|0.9|1}) WITHIN GROUP (ORDER BY {d})", "percentile_disc({0|0.5|1}) WITHIN GROUP (ORDER BY {d})",
 		"round({stddev|stddev_pop|stddev_samp|variance|var_pop|var_samp}(({i}) % 100)::numeric, 3)::double precision"},
 	Text:    {"{min|max}({t})", "{min|max}({t})", "mode() WITHIN GROUP (ORDER BY {t})", "percentile_disc({0|0.5|1}) WITHIN GROUP (ORDER BY {t})"},
 	Boolean: {"{bool_and|bool_or|every}({b})"},
@@ -113,7 +115,7 @@ var foreignAggregates = map[Kind][]string{
 var (
 	ranked = map[Kind][]string{
 		Integer: {"{row_number()|rank()|dense_rank()|ntile(3)|ntile(1)} OVER ({total})", "{rank|dense_rank}() OVER ({ties})"},
-		Double:  {"{percent_rank|cume_dist}() OVER ({ties})", "avg({d}) OVER ({ties}{| RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW| RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING})"},
+		Double:  {"{percent_rank|cume_dist}() OVER ({ties})", "({sum|count|max}({i}) OVER ({ties}) / {2|4|8})::double precision", "avg({d}) OVER ({ties}{| RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW| RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING})"},
 		Boolean: {"{bool_and|bool_or}({b}) OVER ({ties})"},
 	}
 	shifted = []string{"{first_value|last_value|min|max}(@) OVER ({total})", "{lag|lead}(@{|, 2|, 0}) OVER ({total})", "{lag|lead}(@, 1, #) OVER ({total})",

@@ -71,7 +71,7 @@ func (w *Writer) aggregate(s scope, is Kind, depth int) string {
 		return w.form(s, depth, some...)
 	}
 	call := w.form(s, depth, aggregates[is]...)
-	if bare, ok := strings.CutSuffix(call, ")::bigint"); ok && w.chance(20) {
+	if bare, ok := strings.CutSuffix(call, ")::bigint"); ok && call[0] != '(' && w.chance(20) {
 		return "(" + bare + ") FILTER (WHERE " + w.condition(s, min(depth, 1)) + "))::bigint"
 	}
 	if !strings.HasSuffix(call, "bigint") && !strings.HasSuffix(call, "precision") && w.chance(20) {

@@ -1,0 +1,164 @@
+// Package sqlnumber knows what PostgreSQL's types of numbers decide: whether / leaves a fraction, what a sum is, and how halves are
+// rounded. It also writes functions of numbers that SQL has, and plan hasn't, as programs.
+package sqlnumber
+
+import (
+	"math"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A Type is PostgreSQL's type of a number, in the order in which an operator on two of them chooses its own.
+type Type uint8
+
+// The types. Own is what the type that a number is computed in says by itself: an Integer is an integer, a Decimal is numeric, a Double is
+// double precision. The others say more: an average of whole numbers is a Double here, and numeric there.
+const (
+	Own      Type = iota
+	Bigint        // its sum is numeric
+	Numeric       // it divides to a fraction, and halves are rounded away from zero
+	Floating      // double precision: it divides to a fraction, and halves are rounded to the even number
+)
+
+// Of returns the type of a number that is computed in t, and Own for whole numbers that are an integer.
+func (n Type) Of(t schema.Type) Type {
+	switch {
+	case n == Own && t == schema.Decimal:
+		return Numeric
+	case n == Own && t == schema.Double:
+		return Floating
+	}
+	return n
+}
+
+// Named returns the type in which a type of databases is computed, by its name in lower case, and PostgreSQL's type of it. BigQuery, Snowflake and
+// MySQL have whole numbers of 64 bits alone, or cast to them.
+func Named(name string) (schema.Type, Type, bool) {
+	switch name {
+	case "int", "integer", "smallint", "int2", "int4", "int32", "tinyint":
+		return schema.Integer, Own, true
+	case "bigint", "int8", "int64", "long", "signed", "unsigned":
+		return schema.Integer, Bigint, true
+	case "real", "float", "float4", "float8", "float64", "double":
+		return schema.Double, Own, true
+	case "numeric", "decimal", "dec", "bignumeric", "number":
+		return schema.Decimal, Own, true
+	}
+	return 0, Own, false
+}
+
+// OfColumn returns the type of a column by the name of its type in the database.
+func OfColumn(native string) Type {
+	_, n, _ := Named(strings.ToLower(native))
+	return n
+}
+
+// OfPart returns the type of a part of a time that a function takes: extract or date_part.
+func OfPart(function string) Type {
+	if function == "date_part" {
+		return Floating
+	}
+	return Numeric
+}
+
+// OfConstant returns the type of a constant.
+func OfConstant(v value.Value) Type {
+	switch n, _ := v.AsInt(); {
+	case v.Kind() != value.Int && v.IsNumber():
+		return Numeric
+	case v.Kind() == value.Int && (n < math.MinInt32 || n > math.MaxInt32):
+		return Bigint
+	}
+	return Own
+}
+
+// Sum returns the type of a sum: that of integers is a bigint, and that of bigints numeric.
+func (n Type) Sum() Type {
+	if n == Own || n == Bigint {
+		return n + 1
+	}
+	return n
+}
+
+// Average returns the type of an average, of the distance from it, and of a number that is rounded to some places.
+func (n Type) Average() Type { return max(n, Numeric) }
+
+// Real returns the type of what PostgreSQL has for numeric and double precision alone, such as floor and sqrt.
+func (n Type) Real() Type {
+	if n == Numeric {
+		return n
+	}
+	return Floating
+}
+
+// Compared returns the type of n as it is compared in both: whole numbers stay what they are beside whole numbers.
+func (n Type) Compared(both Type) Type {
+	if both < Numeric {
+		return n
+	}
+	return both
+}
+
+// Quotient returns x / y, of whole numbers as a whole number, which is cut towards zero.
+func Quotient(x, y plan.Expr, t schema.Type) plan.Expr {
+	of := func(o plan.Op, a, b plan.Expr) plan.Expr { return plan.Apply{Op: o, Args: []plan.Expr{a, b}, T: t} }
+	if t != schema.Integer {
+		return of(plan.Div, x, y)
+	}
+	if k, ok := y.(plan.Const); ok && k.Value.Int() != -1 {
+		return of(plan.Quo, x, y)
+	}
+	return plan.Case{If: []plan.Expr{test(plan.Same, y, whole(-1))}, Then: []plan.Expr{of(plan.Sub, whole(0), x)}, Else: of(plan.Quo, x, y), T: t}
+}
+
+// Sign returns -1, 0 or 1 as the number x is less than zero, zero or greater, and null for null: none of the three tests holds then.
+func Sign(x, zero plan.Expr) plan.Expr {
+	return plan.Case{If: []plan.Expr{test(plan.Under, x, zero), test(plan.Under, zero, x), test(plan.Same, x, zero)},
+		Then: []plan.Expr{whole(-1), whole(1), whole(0)}, Else: plan.Const{T: schema.Integer}, T: schema.Integer}
+}
+
+// Bucket numbers the part of a range, of n equal parts, in which the Double x lies: 0 below the range, one more than the parts above. A range
+// whose first bound is the greater one is counted downwards.
+func Bucket(x plan.Expr, from, to float64, n int64) plan.Expr {
+	of := func(o plan.Op, x, y plan.Expr) plan.Expr {
+		return plan.Apply{Op: o, Args: []plan.Expr{x, y}, T: schema.Double}
+	}
+	if from > to { // the same range of -x, upwards
+		x, from, to = of(plan.Sub, double(0), x), -from, -to
+	}
+	at := of(plan.Div, of(plan.Mul, of(plan.Sub, x, double(from)), double(float64(n))), double(to-from))
+	part := plan.Convert{X: plan.Apply{Op: plan.Floor, Args: []plan.Expr{at}, T: schema.Double}, T: schema.Integer}
+	inside := plan.Apply{Op: plan.Add, Args: []plan.Expr{part, whole(1)}, T: schema.Integer}
+	null := plan.Apply{Op: plan.IsNull, Args: []plan.Expr{x}, T: schema.Boolean}
+	return plan.Case{If: []plan.Expr{null, test(plan.Under, x, double(from)), test(plan.UpTo, double(to), x), test(plan.UpTo, whole(n), part)},
+		Then: []plan.Expr{plan.Const{T: schema.Integer}, whole(0), whole(n + 1), whole(n)}, Else: inside, T: schema.Integer}
+}
+
+// Series returns the whole numbers from one to another by a step that isn't 0, both ends included, one per row: none if the step leads away
+// from the end. It is false for more than most numbers.
+func Series(from, to, step int64, most int) ([]value.Row, bool) {
+	var rows []value.Row
+	for n := from; step > 0 && n <= to || step < 0 && n >= to; {
+		if len(rows) == most {
+			return nil, false
+		}
+		rows = append(rows, value.Row{value.OfInt(n)})
+		next := n + step
+		if (next > n) != (step > 0) {
+			break // past the whole numbers of 64 bits
+		}
+		n = next
+	}
+	return rows, true
+}
+
+func whole(n int64) plan.Expr { return plan.Const{Value: value.OfInt(n), T: schema.Integer} }
+
+func double(f float64) plan.Expr { return plan.Const{Value: value.OfFloat(f), T: schema.Double} }
+
+func test(o plan.Op, x, y plan.Expr) plan.Expr {
+	return plan.Apply{Op: o, Args: []plan.Expr{x, y}, T: schema.Boolean}
+}
