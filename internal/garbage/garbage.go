@@ -52,17 +52,20 @@ func Bound() *Block {
 // A first is collected first. Its size keeps it from sharing its place with others.
 type first [2]uint64
 
+// fill makes the block, unless Spare wants no room for garbage. What the collector is told is asked first: to tell it 50 before there is
+// the block would collect at once.
 func (b *Block) fill() {
+	if read("/gc/gogc:percent") != starting {
+		return
+	}
 	bytes := make([]byte, ballast)
 	untouched(bytes)
 	b.bytes.Store(&bytes)
-	if now := debug.SetGCPercent(50); now != starting {
-		debug.SetGCPercent(now) // that of Spare
-	}
+	debug.SetGCPercent(50)
 }
 
-// Spare makes the collector run more often, for a command that reads much at once and ends soon: it takes longer and less
-// memory.
+// Spare makes the collector run when there is a tenth of garbage, and without the block of Bound, for a command that reads much at
+// once and ends soon: it takes longer and less memory. It is called before anything was collected.
 func Spare() {
 	if own {
 		debug.SetGCPercent(10)

@@ -10,7 +10,7 @@ import (
 
 // portion is the number of bytes of a YAML document that are parsed at a time, as far as its mappings allow. The tree of a
 // text takes about ten times its size.
-const portion = 64 << 10
+const portion = 4 << 10
 
 // errWhole reports a text whose members can't be parsed one by one.
 var errWhole = errors.New("it is parsed as a whole")
@@ -18,7 +18,7 @@ var errWhole = errors.New("it is parsed as a whole")
 // section appends the block mapping in b, at that depth, as an object. Members are parsed alone or with their neighbours,
 // those larger than w.portion by their own members. If b could mean something else, it returns an error, and then all is parsed as a whole:
 // a line that is taken for a member but lies in a quoted text or in brackets leaves both open, which is an error of
-// the part before it.
+// the part before it, and so is an alias whose anchor is in another part.
 func (w *writer) section(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errWhole
@@ -139,14 +139,4 @@ func entries(b []byte) iter.Seq2[[]byte, error] {
 // isKey reports whether a name may begin with c, and nothing else does.
 func isKey(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || bytes.IndexByte([]byte(`_$/'"`), c) >= 0
-}
-
-// anchored reports whether a YAML text may have anchors, which its parts share.
-func anchored(b []byte) bool {
-	for at, c := range b {
-		if c == '&' && at+1 < len(b) && (at == 0 || bytes.IndexByte([]byte(" \t\r\n[{,:-"), b[at-1]) >= 0) && b[at+1] > ' ' {
-			return true
-		}
-	}
-	return false
 }

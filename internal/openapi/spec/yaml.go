@@ -22,7 +22,7 @@ const (
 // parts if possible, whose trees take less memory than that of the whole; the result is the same.
 func readYAML(b []byte) (Raw, error) {
 	w := writer{out: make([]byte, 0, len(b)+len(b)/4), most: 1<<20 + maxGrowth*len(b), portion: portion}
-	if len(b) > portion && !anchored(b) && w.section(b, 0) == nil {
+	if len(b) > portion && w.section(b, 0) == nil {
 		return Raw(w.out), nil
 	}
 	return w.whole(b)
