@@ -12,13 +12,10 @@ import (
 // checked before the first write, so the check would be of what is no longer there. A write whose effect isn't described,
 // by a statement, a function or a call, may change whatever its action was checked with.
 func (p *Plan) apart(r write.Request) error {
-	if len(p.Items) < 2 {
-		return nil
-	}
 	var changed [][]Item // of the writes before
 	for i := range p.Items {
 		it := &p.Items[i]
-		var read, writes []Item
+		var read []Item
 		for _, record := range r.From(i).Reads {
 			if found, ok := it.record(record); ok {
 				read = append(read, found)
@@ -31,9 +28,7 @@ func (p *Plan) apart(r write.Request) error {
 					Suggestion: "put it before that write, or propose it as a change of its own; after makes it wait"}
 			}
 		}
-		if it.View != nil && it.Key != "" {
-			writes = append(writes, *it)
-		}
+		writes := []Item{*it}
 		if it.Op == write.OpAction || it.Op == write.OpCall {
 			writes = append(writes, read...)
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
-	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // A Lookup is a read through the principal's views that shows whether the source would refuse a write. What it finds is all
@@ -39,13 +38,13 @@ func (l *Lookup) Refusal(columns []policy.Column, found []value.Row) error {
 	for _, row := range found {
 		var id []value.Value
 		for _, k := range l.item.View.Key() {
-			if i := slices.IndexFunc(columns, func(c policy.Column) bool { return len(c.Path) == 1 && c.Path[0] == k }); i >= 0 {
+			if i := slices.IndexFunc(columns, func(c policy.Column) bool { return slices.Equal(c.Path, query.Path{k}) }); i >= 0 {
 				id = append(id, row[i])
 			}
 		}
-		key := KeyText(id)
+		key := KeyText(id) // a source may return an id as text
 		if !slices.ContainsFunc(l.but.Items, func(i Item) bool {
-			return i.Key == key && i.View != nil && i.View.Class() == l.item.View.Class()
+			return i.ID != nil && i.View.Class() == l.item.View.Class() && KeyText(i.ID) == key
 		}) {
 			return &problem.Error{Code: problem.Conflict, Kind: "unique", Pointer: l.at, Detail: fmt.Sprintf("%s: the record %q", l.detail, problem.Cut(key)),
 				Suggestion: "change that record, or write another value"}
@@ -58,7 +57,7 @@ func (l *Lookup) Refusal(columns []policy.Column, found []value.Row) error {
 func (p *Plan) Pointers() (out []Lookup) {
 	for i := range p.Items {
 		for _, s := range p.Items[i].Sets {
-			if s.Points.Target == "" || s.Forced {
+			if s.Points.Target == "" {
 				continue
 			}
 			where := query.Compare{Path: query.Path{s.Points.TargetKey}, Op: query.Eq, Value: s.Value}
@@ -72,9 +71,9 @@ func (p *Plan) Pointers() (out []Lookup) {
 // Unique returns a Lookup for each unique index whose fields the principal sees, if the plan sets one of them: for another
 // record with the same values. effects are those of a preview; of them only what stood there before counts.
 func (p *Plan) Unique(effects []change.Effect) (out []Lookup) {
-	for i := range p.Items {
+	for i := range min(len(p.Items), len(effects)) {
 		it := &p.Items[i]
-		if it.View == nil || it.View.Key() == nil || it.Op != write.OpCreate && it.Op != write.OpUpdate || i >= len(effects) {
+		if it.View == nil {
 			continue
 		}
 		c := it.View.Class()
@@ -104,7 +103,7 @@ func (i *Item) same(fields []string, before value.Value) (where query.Filter, at
 	for _, name := range fields {
 		f, v, set := i.leaves(name, before)
 		at = cmp.Or(at, set)
-		if f == nil || v.IsNull() ||
+		if v.IsNull() || // as of a field that isn't seen
 			!slices.Contains([]schema.Type{schema.String, schema.Integer, schema.UUID, schema.Boolean}, f.Type) {
 			return nil, ""
 		}

@@ -9,16 +9,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
-	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // Pairs returns the error of the first write that a check constraint of the source over two fields forbids, if the principal sees
 // both; else nil. effects are those of a preview; of them only what stood there before counts, as what the source makes of the
 // write may depend on records that the principal doesn't see.
 func (p *Plan) Pairs(effects []change.Effect) error {
-	for i := range p.Items {
+	for i := range min(len(p.Items), len(effects)) {
 		it := &p.Items[i]
-		if it.View == nil || it.Op != write.OpCreate && it.Op != write.OpUpdate || i >= len(effects) {
+		if it.View == nil {
 			continue
 		}
 		for _, f := range it.View.Class().Fields {
@@ -39,7 +38,7 @@ func (i *Item) pair(name string, b schema.Bound, before value.Value) error {
 	if f == nil || g == nil || at+other == "" || f.Type != g.Type || f.Native != g.Native || rounded(f, v) || rounded(g, w) {
 		return nil
 	}
-	if n, ok := value.Compare(v, w); !ok || n == 0 && f.Type == schema.Date || (schema.Bound{Op: b.Op, Value: w}).Holds(v) {
+	if n, _ := value.Compare(v, w); n == 0 && f.Type == schema.Date || (schema.Bound{Op: b.Op, Value: w}).Holds(v) {
 		return nil // two dates that are equal here may differ in fractions that only the source has
 	}
 	if at == "" {
@@ -65,8 +64,8 @@ func (i *Item) leaves(name string, before value.Value) (f *schema.Field, v value
 	return f, v, at
 }
 
-// rounded reports whether a source rounds v before it compares it.
+// rounded reports whether a source rounds v, a decimal, before it compares it. A date has no text.
 func rounded(f *schema.Field, v value.Value) bool {
 	_, fraction, _ := strings.Cut(v.Text(), ".")
-	return f.Type == schema.Decimal && f.Scaled && (len(fraction) > f.Scale || strings.ContainsAny(v.Text(), "eE"))
+	return f.Scaled && (len(fraction) > f.Scale || strings.ContainsAny(v.Text(), "eE"))
 }

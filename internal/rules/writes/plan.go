@@ -42,18 +42,20 @@ func (p *Plan) Title() string {
 	if len(p.Items) > 1 {
 		return fmt.Sprintf("%d writes to %s", len(p.Items), p.Source)
 	}
-	class := one.Write.Target()
-	if one.View != nil {
-		class = one.View.Name()
+	switch asked := one.Write.(type) {
+	case *write.CreateClass:
+		return "create the class " + asked.Class
+	case *write.AddFields:
+		return "add fields to " + one.Key
+	case *write.DeleteClass:
+		return "delete the class " + one.Key
 	}
-	var fields []string
-	for _, s := range one.Sets {
-		if !s.Forced {
+	title := fmt.Sprintf("%s %s %s", one.Op, one.View.Name(), one.Key)
+	if one.Op == write.OpUpdate {
+		var fields []string
+		for _, s := range one.Sets {
 			fields = append(fields, s.Field.Name)
 		}
-	}
-	title := fmt.Sprintf("%s %s %s", one.Op, class, one.Key)
-	if one.Op == write.OpUpdate {
 		title += ": " + strings.Join(fields, ", ")
 	}
 	return strings.TrimSpace(title)

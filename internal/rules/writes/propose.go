@@ -23,9 +23,6 @@ const Revert = "revert"
 func Propose(ctx context.Context, p *policy.Policy, principal identity.Principal, r write.Request) (Draft, error) {
 	plan, err := planOf(ctx, p, principal, r.Writes, r.From)
 	if err == nil {
-		err = plan.once()
-	}
-	if err == nil {
 		err = plan.apart(r)
 	}
 	if err != nil {
@@ -38,9 +35,6 @@ func Propose(ctx context.Context, p *policy.Policy, principal identity.Principal
 // through, and that on records that the principal doesn't see.
 func (p *Plan) once() error {
 	for i := range p.Items {
-		if p.Items[i].Key == "" {
-			continue
-		}
 		if j := slices.IndexFunc(p.Items[:i], p.Items[i].sameRecord); j >= 0 {
 			return &problem.Error{Code: problem.InvalidArgument, Pointer: fmt.Sprintf("/writes/%d", i), Detail: fmt.Sprintf("it writes the record of /writes/%d again", j),
 				Suggestion: "write all fields of a record at once"}
@@ -73,21 +67,21 @@ func Allow(ctx context.Context, p *policy.Policy, principal identity.Principal, 
 	plan.Change, plan.Digest, plan.Fence = c.ID, c.Digest, c.Lease.Fence
 	for i := range plan.Items {
 		plan.Items[i].expect(&c.Effects[i])
-		// An earlier write of the change to the same record has already moved its version.
-		if v := plan.Items[i].version(); v != "" && !slices.ContainsFunc(plan.Items[:i], plan.Items[i].sameRecord) {
-			plan.Items[i].Concerned = append(plan.Items[i].Concerned, v)
-		}
 	}
 	return Permit{plan}, nil
 }
 
-// expect records what was reviewed, and which fields must not have changed: those set, or all for a delete.
+// expect records what was reviewed, and which fields must not have changed: those set and the version of the record, or all for
+// a delete.
 func (i *Item) expect(e *change.Effect) {
 	i.Before = e.Before
 	switch i.Op {
 	case write.OpUpdate:
 		for _, s := range i.Sets {
 			i.Concerned = append(i.Concerned, s.Field.Name)
+		}
+		if v := i.View.Rule().Version; v != "" {
+			i.Concerned = append(i.Concerned, v)
 		}
 	case write.OpDelete, write.OpAction, write.OpCall:
 		for _, m := range e.Before.Members() {
@@ -96,18 +90,10 @@ func (i *Item) expect(e *change.Effect) {
 	}
 }
 
-// version returns the version field of the class for an update; "" if the rules name none.
-func (i *Item) version() string {
-	if i.Op != write.OpUpdate {
-		return ""
-	}
-	return i.View.Rule().Version
-}
-
-// sameRecord reports whether other writes the same record as i.
+// sameRecord reports whether other writes the same record as i, or the same class. A new record is none of them.
 func (i *Item) sameRecord(other Item) bool {
-	return i.View != nil && other.View != nil && i.View.Class().FullName() == other.View.Class().FullName() &&
-		(i.Key == other.Key || i.ID != nil && slices.EqualFunc(i.ID, other.ID, value.Equal))
+	return i.View != nil && other.View != nil && i.View.Class() == other.View.Class() &&
+		(i.Key != "" && i.Key == other.Key || i.ID != nil && slices.EqualFunc(i.ID, other.ID, value.Equal))
 }
 
 // planOf applies the rules to each write; from returns the origin of the i-th.
@@ -135,7 +121,7 @@ func planOf(ctx context.Context, p *policy.Policy, principal identity.Principal,
 		item.at = at
 		plan.Source, plan.Items = source, append(plan.Items, item)
 	}
-	return plan, nil
+	return plan, plan.once()
 }
 
 // A writer applies the rules to one write.

@@ -3,6 +3,7 @@ package writes_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -324,13 +325,31 @@ func TestMay(t *testing.T) {
 			t.Errorf("%s by %q\n got %s\nwant %s", tt.asked, tt.action, got, tt.want)
 		}
 	}
-	back := parsed(t, `{"op": "create", "class": "parts", "data": {"a": "x", "b": 1}}`)
-	if got := outcome(writes.Propose(t.Context(), compiled(t, nil), principal, write.Request{Writes: back, Origin: write.Origin{Action: writes.Revert}})); got != `app create parts a="x" b=1` {
-		t.Error("a revert sets what an agent may not:", got)
+}
+
+// TestRevertSets checks what a revert sets: what an agent may not, but not what the source generates again.
+func TestRevertSets(t *testing.T) {
+	p, err := policy.New(policy.Rules{Version: "v", Gates: policy.Gates{Writes: policy.Review}, Classes: map[string]policy.ClassRule{"counted": {Permitted: []string{"n"}}, "documents": {}, "random": {},
+		"issues": {Tenant: &policy.TenantRule{Field: "org"}, Mask: map[string]policy.Mask{"phone": policy.Partial}}}}, append([]schema.Class{
+		{Source: "app", Name: "counted", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer, Generated: true}, {Name: "n", Type: schema.Integer, Generated: true}, {Name: "m", Type: schema.Integer}}},
+		{Source: "app", Name: "documents", Key: []string{"_id"}, Fields: []schema.Field{{Name: "_id", Type: schema.String, Native: "objectId", Generated: true}, {Name: "ref", Type: schema.String, Native: "objectId", Generated: true}}},
+		{Source: "app", Name: "random", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.UUID, Generated: true}, {Name: "m", Type: schema.Integer}}},
+	}, catalogue[0]))
+	if err != nil {
+		t.Fatal(err)
 	}
-	back = parsed(t, `{"op": "create", "class": "issues", "data": {"title": "x", "made": "2026-01-31"}}`)
-	if got := outcome(writes.Propose(t.Context(), compiled(t, nil), principal, write.Request{Writes: back, Origin: write.Origin{Action: writes.Revert}})); got != `app create issues org="acme" (forced) title="x"` {
-		t.Error("a revert leaves to the source what it fills in:", got)
+	for _, tt := range []struct{ asked, want string }{
+		{`{"op": "create", "class": "counted", "data": {"id": 1, "n": 2, "m": 3}}`, "app create counted id=1 m=3"},
+		{`{"op": "update", "class": "counted", "id": "1", "data": {"id": 2, "n": 2, "m": 3}}`, "app update counted 1 m=3"},
+		{`{"op": "create", "class": "documents", "data": {"_id": "65a1b2c3d4e5f60718293a4b", "ref": "65a1b2c3d4e5f60718293a4c"}}`, `app create documents _id="65a1b2c3d4e5f60718293a4b"`},
+		{`{"op": "create", "class": "random", "data": {"id": "` + ada + `", "m": 3}}`, "app create random m=3"},
+		{`{"op": "create", "class": "random", "data": {"mm": 3}}`, `invalid_query /data/mm: unknown field "mm" of random`},
+		{`{"op": "create", "class": "issues", "data": {"title": "x", "phone": "5"}}`, "permission_denied /data/phone: phone is masked: who doesn't see it whole can't set it"},
+		{`{"op": "create", "class": "issues", "data": {"title": "x", "note": "y", "made": "2026-01-31"}}`, `app create issues org="acme" (forced) title="x" note="y"`},
+	} {
+		if got := outcome(writes.Propose(t.Context(), p, principal, write.Request{Writes: parsed(t, tt.asked), Origin: write.Origin{Action: writes.Revert}})); got != tt.want {
+			t.Errorf("%s\n got %s\nwant %s", tt.asked, got, tt.want)
+		}
 	}
 }
 
@@ -378,6 +397,7 @@ func TestAllow(t *testing.T) {
 		want        string // the plan, then the concerned fields
 	}{
 		{"an update", update, nil, nil, "update", "app update fixed 1 n=6 [n]"},
+		{"an update of a class with versions", update, nil, func(r *policy.Rules) { r.Classes["fixed"] = policy.ClassRule{Version: "id"} }, "update", "app update fixed 1 n=6 [n id]"},
 		{"a delete", `{"op": "delete", "class": "issues", "id": "1"}`, nil, nil, "delete", "app delete issues 1 [id n]"},
 		{"an action", `{"op": "action", "class": "fixed", "name": "x", "id": "1"}`, nil, nil, "action", "app action fixed 1 [id n]"},
 		{"a write was edited", update, func(c *change.Change) { c.Writes[0] = write.Print(parsed(t, strings.Replace(update, "6", "7", 1))[0]) }, nil, "update", "digest"},
@@ -422,6 +442,29 @@ func TestAllow(t *testing.T) {
 		t.Error("the zero Draft", err)
 	}
 	if _, err := (writes.Permit{}).Plan(); problem.CodeOf(err) != problem.PermissionDenied {
+		t.Error("the zero Permit", err)
+	}
+}
+
+// TestRecorded checks that a permit is told where to record its calls, and that the zero permit still refuses.
+func TestRecorded(t *testing.T) {
+	a, err := approval(t, nil, `{"op": "update", "class": "fixed", "id": "1", "data": {"n": 6}}`, change.Effect{Op: "update", Class: "app.x", Key: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	permit, err := writes.Allow(t.Context(), compiled(t, nil), principal, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := errors.New("told")
+	reached := func(context.Context, change.Receipt, []int) error { return told }
+	if plan, err := permit.Recorded(reached).Plan(); err != nil || plan.Reached == nil || !errors.Is(plan.Reached(t.Context(), change.Receipt{}, nil), told) {
+		t.Errorf("%+v, %v", plan, err)
+	}
+	if plan, err := permit.Plan(); err != nil || plan.Reached != nil {
+		t.Error("the permit itself has changed")
+	}
+	if _, err := (writes.Permit{}).Recorded(reached).Plan(); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Error("the zero Permit", err)
 	}
 }
