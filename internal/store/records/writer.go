@@ -103,17 +103,18 @@ func (w *Writer) run() {
 	}
 }
 
-// batch writes first and the records waiting after it, and answers their callers.
+// mostGathers is how often a batch waits for callers that are about to append.
+const mostGathers = 4
+
+// batch writes first and the records waiting after it, and answers their callers. Larger batches are fewer syncs: callers that can run
+// come first, again as long as that brings records. At rest nobody is waited for.
 func (w *Writer) batch(first *waiting) {
-	runtime.Gosched() // callers that are about to append come first: larger batches are fewer syncs, and at rest nobody is waited for
 	all := []*waiting{first}
-gather:
-	for len(all) < MostAtOnce {
-		select {
-		case one := <-w.appends:
-			all = append(all, one)
-		default:
-			break gather
+	for range mostGathers {
+		runtime.Gosched()
+		before := len(all)
+		if all = w.gather(all); len(all) == before {
+			break
 		}
 	}
 	batch := make([]*audit.Record, len(all))
@@ -124,4 +125,17 @@ gather:
 	for _, one := range all {
 		one.done <- err
 	}
+}
+
+// gather appends the records that are waiting now to all.
+func (w *Writer) gather(all []*waiting) []*waiting {
+	for len(all) < MostAtOnce {
+		select {
+		case one := <-w.appends:
+			all = append(all, one)
+		default:
+			return all
+		}
+	}
+	return all
 }
