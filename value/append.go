@@ -84,7 +84,7 @@ func (v Value) String() string {
 }
 
 // AppendQuoted appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
-func AppendQuoted(dst []byte, s string) []byte {
+func AppendQuoted[Text ~[]byte | ~string](dst []byte, s Text) []byte {
 	// The error only reports replaced bytes, which is intended.
 	out, _ := jsontext.AppendQuote(dst, s)
 	return out

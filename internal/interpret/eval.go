@@ -115,17 +115,7 @@ func (at *place) overEach(e plan.Over) value.Value {
 		return value.Value{}
 	}
 	if e.Do == plan.ReduceEach {
-		so := at.eval(e.Initial)
-		for _, element := range list.List() {
-			so = at.within(over{element, so}).eval(e.Body)
-			if len(so.Text()) <= plan.MostBefore {
-				at.written = so.AppendJSON(at.written[:0])
-			}
-			if len(so.Text()) > plan.MostBefore || len(at.written) > plan.MostBefore {
-				so = value.Value{}
-			}
-		}
-		return so
+		return at.reduce(e, list.List())
 	}
 	most := len(list.List())
 	if e.Limit != nil {

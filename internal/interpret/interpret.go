@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/internal/interpret/internal/texts"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -100,7 +101,8 @@ type reading struct {
 	fetched map[fetched][]value.Row
 	err     error // why a Program can't be evaluated
 	zones   map[string]*time.Location
-	written []byte // the result so far of a Reduce, to count it
+	written []byte       // the result so far of a Reduce, to count it
+	joined  texts.Joined // memory for the next Reduce that joins texts
 }
 
 // A fetched names a Need whose records have been read; in is the first of its values.

@@ -37,7 +37,7 @@ func (at *place) apply(e plan.Apply) value.Value {
 			return value.Value{}
 		}
 	}
-	for _, family := range []func(plan.Apply, []value.Value) (value.Value, bool){arithmetic, texts.Apply, lists} {
+	for _, family := range []func(plan.Apply, []value.Value) (value.Value, bool){arithmetic, texts.Apply, ofLists} {
 		if v, ok := family(e, args); ok {
 			return v
 		}

@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/bailiwick-dev/bailiwick/query"
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/query"
+)
 
 // Live reports for each column that a Program begins with whether its result can depend on it: whether a stage reads it, an order
 // does, or it is returned. What isn't live need not be read.
@@ -95,6 +99,15 @@ func refers(e Expr, set []bool) bool {
 		}
 	}
 	return err == nil
+}
+
+// Recalls reports whether e refers to the result so far of a Reduce, or may do so.
+func Recalls(e Expr) bool {
+	if _, is := e.(Before); is {
+		return true
+	}
+	parts, err := operands(e)
+	return err != nil || slices.ContainsFunc(parts, func(p Expr) bool { return p != nil && Recalls(p) })
 }
 
 func all(set []bool) []bool {

@@ -209,7 +209,7 @@ func lengthOfJSON(raw jsontext.Value) (n int64) {
 				end++
 			}
 			pieces(raw[:end+1], func(text []byte) {
-				some = value.AppendQuoted(some[:0], string(text))
+				some = value.AppendQuoted(some[:0], text)
 				n += int64(len(some) - 2)
 			})
 			n, raw = n+2, raw[end+1:]

@@ -1,0 +1,68 @@
+// Package lists evaluates operators on lists that need nothing but their values.
+package lists
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// Joined returns the concatenation of lists.
+func Joined(lists []value.Value) value.Value {
+	all := []value.Value{}
+	for _, l := range lists {
+		if l.Kind() != value.Array {
+			return value.Value{}
+		}
+		all = append(all, l.List()...)
+	}
+	return value.OfArray(all)
+}
+
+// Part returns at most length elements starting with from.
+func Part(list []value.Value, from, length int64) value.Value {
+	n := int64(len(list))
+	if from < 0 {
+		from = max(0, from+n)
+	}
+	list = list[min(from, n):]
+	return value.OfArray(list[:min(length, int64(len(list)))])
+}
+
+// Pairs returns the members of an object as {k, v}, in the order of their names.
+func Pairs(object value.Value) value.Value {
+	if object.Kind() != value.Object {
+		return value.Value{}
+	}
+	out := make([]value.Value, 0, len(object.Members()))
+	for _, m := range object.Members() {
+		out = append(out, value.OfObject([]value.Member{{Name: "k", Value: value.OfString(m.Name)}, {Name: "v", Value: m.Value}}))
+	}
+	slices.SortFunc(out, func(a, b value.Value) int {
+		return strings.Compare(a.Members()[0].Value.Text(), b.Members()[0].Value.Text())
+	})
+	return value.OfArray(out)
+}
+
+// Gathered returns the object of pairs; null if one isn't a pair.
+func Gathered(list []value.Value) value.Value {
+	members, last := []value.Member{}, map[string]int{}
+	for _, e := range list {
+		k, _ := e.Get("k")
+		v, _ := e.Get("v")
+		if pair := e.List(); len(pair) == 2 {
+			k, v = pair[0], pair[1]
+		}
+		if k.Kind() != value.String {
+			return value.Value{}
+		}
+		if i, ok := last[k.Text()]; ok {
+			members[i].Value = v
+			continue
+		}
+		last[k.Text()] = len(members)
+		members = append(members, value.Member{Name: k.Text(), Value: v})
+	}
+	return value.OfObject(members)
+}

@@ -1,0 +1,32 @@
+package interpret
+
+import (
+	"github.com/bailiwick-dev/bailiwick/internal/interpret/internal/texts"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// reduce computes one value of the elements of a list, one after the other.
+func (at *place) reduce(e plan.Over, list []value.Value) value.Value {
+	so := at.eval(e.Initial)
+	if parts, ok := texts.Joining(nil, e.Body); ok && len(list) > 0 {
+		j := at.joined
+		at.joined = texts.Joined{} // a part can be another Reduce
+		j.Begin(so)
+		for _, element := range list {
+			j.Next(parts, at.within(over{element: element}).eval)
+		}
+		at.joined = j
+		return j.Value()
+	}
+	for _, element := range list {
+		so = at.within(over{element, so}).eval(e.Body)
+		if len(so.Text()) <= plan.MostBefore {
+			at.written = so.AppendJSON(at.written[:0])
+		}
+		if len(so.Text()) > plan.MostBefore || len(at.written) > plan.MostBefore {
+			so = value.Value{}
+		}
+	}
+	return so
+}
