@@ -323,7 +323,8 @@ func TestAgentAttacks(t *testing.T) {
 		}
 	}
 	// Registrations that could carry a code elsewhere.
-	for _, to := range []string{"javascript:alert(1)", "data:text/html,x", "http://evil.example/", "https://evil.example/#x", "file:///etc/passwd", "https://u:p@evil.example/", "x", "JAVASCRIPT:alert(1)", " https://a.example/"} {
+	for _, to := range []string{"javascript:alert(1)", "data:text/html,x", "http://evil.example/", "https://evil.example/#x", "file:///etc/passwd", "https://u:p@evil.example/", "x", "JAVASCRIPT:alert(1)", " https://a.example/",
+		"https://a.example;script-src/x", "https://a.example,b/x", "https://a.example'/x", "https://*/x", "https://*.example/x", "cursor://a;b/x"} { // the last would be words of the page's policy
 		text, _ := json.Marshal(map[string]any{"redirect_uris": []string{to}})
 		r := g.request("POST", "/oauth/register", string(text))
 		r.Header.Set("Content-Type", "application/json")

@@ -191,6 +191,10 @@ func (e *redirectError) Error() string { return e.text }
 // scheme is the form of a scheme of an app of its own, such as cursor.
 var scheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]{1,40}$`)
 
+// host is the form of a host with or without a port. The page of consent names it in its policy and to the person, where a comma, a semicolon,
+// a quote or a star would mean something else.
+var host = regexp.MustCompile(`^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
+
 // acted are schemes with which a browser does something by itself, or that lead to no app of the person.
 func acted() []string {
 	return []string{"javascript", "data", "vbscript", "file", "blob", "about", "view-source", "filesystem", "ftp", "ws", "wss", "mailto", "tel", "sms", "intent", "chrome",
@@ -203,6 +207,8 @@ func checkRedirect(to string) error {
 	switch {
 	case err != nil || len(to) > maxRedirect || u.Scheme == "" || strings.ContainsFunc(to, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`\"<>^{|}`+"`", c) }):
 		return &redirectError{"a redirect URI must be an absolute address in plain characters"}
+	case u.Host != "" && !host.MatchString(u.Host):
+		return &redirectError{"a redirect URI names one host, by letters, digits, hyphens and dots, or by its address"}
 	case u.Fragment != "" || strings.Contains(to, "#") || u.User != nil:
 		return &redirectError{"a redirect URI has no fragment and no user"}
 	case u.Scheme == "https" && u.Host != "" && u.Opaque == "":

@@ -84,7 +84,8 @@ type decision struct {
 	Account string `json:"account"`
 	Text    string `json:"text"`
 
-	reply string // the address to which Slack wants the answer
+	workspace string // of the account, as Slack names it
+	reply     string // the address to which Slack wants the answer
 }
 
 // ServeHTTP implements http.Handler.
@@ -184,7 +185,7 @@ func (d *Handler) decide(w http.ResponseWriter, r *http.Request, h *webhook.Hook
 
 // decided lets the person decide whose account it is, and returns the change after it and their name.
 func (d *Handler) decided(ctx context.Context, h *webhook.Hook, asked decision) (*review.Sheet, string, error) {
-	person, ok := h.People[asked.Account]
+	person, ok := whose(h, asked)
 	if !ok {
 		return nil, "", &problem.Error{Code: problem.PermissionDenied, Kind: "account", Detail: "This account is not that of a person who decides here.",
 			Suggestion: "The operator maps it in notifications.webhooks." + h.Name + ".people. Until then:"}
@@ -210,6 +211,35 @@ func (d *Handler) decided(ctx context.Context, h *webhook.Hook, asked decision) 
 	}
 	s, err = reviewer.Approve(ctx, asked.Change, asked.Digest, asked.Text)
 	return s, who.Owner, err
+}
+
+// whose returns the person to whom the account of a decision is mapped. An account of Slack is one of a workspace: an app may be installed in
+// several, and channels are shared with others, whose accounts may have the same ids. Where the address of the hook names its workspace,
+// an account of another one counts only if it is mapped with it, as T012AB3CD/U012AB3CD.
+func whose(h *webhook.Hook, asked decision) (webhook.Person, bool) {
+	if asked.workspace != "" {
+		if p, ok := h.People[asked.workspace+"/"+asked.Account]; ok {
+			return p, true
+		}
+	}
+	if own := workspaceOf(h); own != "" && (own != asked.workspace || strings.Contains(asked.Account, "/")) {
+		return webhook.Person{}, false
+	}
+	p, ok := h.People[asked.Account]
+	return p, ok
+}
+
+// workspaceOf returns the workspace that the address of a hook of Slack names (/services/T…/B…/…); "" for any other address.
+func workspaceOf(h *webhook.Hook) string {
+	u, err := url.Parse(h.URL)
+	if h.Form != webhook.Slack || err != nil || !strings.HasPrefix(u.Hostname(), "hooks.slack") {
+		return ""
+	}
+	parts := strings.Split(u.Path, "/") // "", "services", "T…", …
+	if len(parts) > 2 && strings.HasPrefix(parts[2], "T") {
+		return parts[2]
+	}
+	return ""
 }
 
 // signed reports whether body is signed with h's secret, and returns what identifies the request, and its time.
@@ -265,9 +295,12 @@ func readSlack(body []byte) (asked decision, err error) {
 	form, err := url.ParseQuery(string(body))
 	var p struct {
 		Type string
-		User struct{ ID string }
 		Team struct{ ID string }
-		URL  string `json:"response_url"`
+		User struct {
+			ID   string
+			Team string `json:"team_id"`
+		}
+		URL string `json:"response_url"`
 
 		Actions []struct {
 			Action string `json:"action_id"`
@@ -277,7 +310,7 @@ func readSlack(body []byte) (asked decision, err error) {
 	if err != nil || json.Unmarshal([]byte(form.Get("payload")), &p) != nil || p.Type != "block_actions" || len(p.Actions) != 1 {
 		return asked, fmt.Errorf("must be one pressed button of Slack")
 	}
-	asked = decision{Verb: p.Actions[0].Action, Account: p.User.ID, reply: p.URL}
+	asked = decision{Verb: p.Actions[0].Action, Account: p.User.ID, workspace: cmp.Or(p.User.Team, p.Team.ID), reply: p.URL}
 	asked.Change, asked.Digest, _ = strings.Cut(p.Actions[0].Value, " ")
 	if !slices.Contains([]string{"approve", "reject", "open"}, asked.Verb) {
 		return asked, fmt.Errorf("there is no such button")

@@ -111,3 +111,30 @@ func TestDecisionsReadOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkspaces checks that an account of another workspace of Slack with the id of a person's account isn't that person's.
+func TestWorkspaces(t *testing.T) {
+	ben, cleo := webhook.Person{Owner: "ben"}, webhook.Person{Owner: "cleo"}
+	people := map[string]webhook.Person{"U1": ben, "T2/U1": cleo}
+	for _, tt := range []struct{ address, parts, want string }{
+		{"https://hooks.slack.com/services/T1/B1/x", `"user":{"id":"U1","team_id":"T1"},"team":{"id":"T1"}`, "ben"},
+		{"https://hooks.slack.com/services/T1/B1/x", `"user":{"id":"U1"},"team":{"id":"T1"}`, "ben"},
+		{"https://hooks.slack.com/services/T1/B1/x", `"user":{"id":"U1","team_id":"T2"},"team":{"id":"T1"}`, "cleo"},
+		{"https://hooks.slack.com/services/T1/B1/x", `"user":{"id":"U1","team_id":"T3"},"team":{"id":"T1"}`, ""},
+		{"https://hooks.slack.com/services/T1/B1/x", `"user":{"id":"U1"},"team":{"id":"T3"}`, ""},
+		{"https://hooks.slack.com/services/T1/B1/x", `"user":{"id":"U1"}`, ""},
+		{"https://hooks.slack-gov.com/services/T1/B1/x", `"user":{"id":"U1","team_id":"T3"}`, ""},
+		{"https://hooks.slack.com/services/T1/B1/x", `"user":{"id":"T2/U1","team_id":"T1"}`, ""},
+		{"https://chat.example/hook", `"user":{"id":"U1","team_id":"T3"}`, "ben"},
+		{"https://chat.example/hook", `"user":{"id":"U9"}`, ""},
+	} {
+		h := &webhook.Hook{URL: tt.address, Form: webhook.Slack, People: people}
+		asked, err := read(h, []byte(url.Values{"payload": {`{"type":"block_actions",` + tt.parts + `,"actions":[{"action_id":"approve","value":"c d"}]}`}}.Encode()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := whose(h, asked); got.Owner != tt.want || ok != (tt.want != "") {
+			t.Errorf("%s of %s: %q, %v; want %q", tt.parts, tt.address, got.Owner, ok, tt.want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package sqldriver
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -24,10 +25,11 @@ func MakeMarker(ctx context.Context, name string, db Database, exec func(context
 		return nil
 	}
 	err := exec(ctx, dml.MarkerTable(db.Dialect()))
-	if err == nil {
-		err = exec(ctx, dml.MarkerThere)
+	there := exec(ctx, dml.MarkerThere) // another replica may have made it at the same moment: PostgreSQL refuses this one then, IF NOT EXISTS or not
+	if there == nil {
+		return nil
 	}
-	if err != nil {
+	if err = cmp.Or(err, there); err != nil {
 		return fmt.Errorf("source %s: the table bailiwick_applied, which writing needs, can't be made (%w); make it by hand: %s",
 			name, db.Errors().loggable(err, ""), dml.MarkerTable(db.Dialect()))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 	"unicode"
 	"unicode/utf8"
 )
@@ -29,6 +30,12 @@ func (t *Terminal) Print(data string) {
 		data = Sanitize(data)
 	}
 	fmt.Fprintln(t.Out, data)
+}
+
+// Table returns a writer of lines whose columns are divided by tabs, on standard output: what the data of others, such as the names that
+// programs give themselves, would do to a terminal is taken out. Flush writes it.
+func (t *Terminal) Table() *tabwriter.Writer {
+	return tabwriter.NewWriter(Guard(t.Out), 0, 8, 2, ' ', 0)
 }
 
 // Guard returns a writer that writes to w what is written to it, as Sanitize leaves it. A character may come in several pieces.

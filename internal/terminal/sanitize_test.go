@@ -31,6 +31,23 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+// TestTable checks that no data in a table controls a terminal.
+func TestTable(t *testing.T) {
+	var out, err bytes.Buffer
+	term := terminal.New(os.Stdin, &out, &err)
+	term.Out = &out
+	w := term.Table()
+	if _, err := w.Write([]byte("NAME\tKIND\n" + "Cl\u202eedua\u202c\x1b[31m\u200b\tagent\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); strings.ContainsAny(got, "\u202e\u202c\u200b\x1b") || !strings.Contains(got, "edua") || !strings.Contains(got, "agent") {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestPrint checks that data goes to a file or a program as it is.
 func TestPrint(t *testing.T) {
 	var out, err bytes.Buffer

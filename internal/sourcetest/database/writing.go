@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -80,6 +81,7 @@ func (d *Database) TestKilled(t *testing.T) {
 		}
 		kills, stops, races = max(kills, n/100), max(stops, n/2000), max(races, n/100)
 	}
+	t.Run("Together", d.opensTogether)
 	t.Run("Outsiders", func(t *testing.T) { writing.Outsiders(t, d.writingTarget(), races) })
 	at := d.Fresh(t)
 	w, outside := d.writable(t, at, writing.Script(d.Dialect))
@@ -95,6 +97,28 @@ func (d *Database) TestKilled(t *testing.T) {
 		}
 	}
 	t.Run("Stops", func(t *testing.T) { writing.Stops(t, w, writing.SQLHits(outside), process, stops) })
+}
+
+// opensTogether opens an empty database for writing several times at once, as the replicas of a gateway do that is set up anew: each of
+// them finds no table of markers and makes it.
+func (d *Database) opensTogether(t *testing.T) {
+	const replicas, rounds = 6, 4
+	for range rounds {
+		at := d.Fresh(t)
+		d.Outside(t, at, "CREATE TABLE a (id int PRIMARY KEY)")
+		var all sync.WaitGroup
+		for range replicas {
+			all.Go(func() {
+				w, err := d.Writable(t.Context(), at)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				w.(interface{ Close() error }).Close()
+			})
+		}
+		all.Wait()
+	}
 }
 
 // A Preview is the create of a record of class a in a database of its own, and what is seen of it.

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -112,7 +111,7 @@ func Tools(t *terminal.Terminal) *cobra.Command {
 				if t.JSON {
 					return t.PrintJSON(map[string]any{"tools": all})
 				}
-				w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+				w := t.Table()
 				for _, tool := range all {
 					about, _, _ := strings.Cut(tool.Description, ". ")
 					fmt.Fprintf(w, "%s\t%s\n", screen.Line(tool.Name, 80), screen.Line(strings.TrimSuffix(about, "."), 400))

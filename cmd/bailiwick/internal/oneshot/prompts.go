@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -71,7 +70,7 @@ func Prompts(t *terminal.Terminal) *cobra.Command {
 
 // PrintPrompts lists prompts with their arguments; optional ones are in brackets.
 func PrintPrompts(t *terminal.Terminal, all []client.Prompt) error {
-	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+	w := t.Table()
 	for _, p := range all {
 		var names []string
 		for _, a := range p.Arguments {
@@ -143,7 +142,7 @@ func Resources(t *terminal.Terminal) *cobra.Command {
 
 // PrintResources lists documents and templates.
 func PrintResources(t *terminal.Terminal, all []client.Resource) error {
-	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+	w := t.Table()
 	for _, r := range all {
 		fmt.Fprintf(w, "%s\t%s\n", screen.Line(r.URI+r.Template, 200), screen.Line(r.Description, 200))
 	}

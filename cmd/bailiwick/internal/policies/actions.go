@@ -2,7 +2,6 @@ package policies
 
 import (
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -80,7 +79,7 @@ func (s *scene) printWrites(t *terminal.Terminal, p identity.Principal) error {
 	if len(all) == 0 {
 		return nil
 	}
-	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+	w := t.Table()
 	fmt.Fprintln(w, "ACTION\tCLASS\tDO\tMAY CALL IT")
 	for _, m := range all {
 		why := "yes"

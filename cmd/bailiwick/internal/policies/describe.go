@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -77,7 +76,7 @@ func (s *scene) printAll(t *terminal.Terminal, p identity.Principal) error {
 	if len(d.Classes)+len(d.Hidden) == 0 && len(d.APIs) > 0 {
 		return nil
 	}
-	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+	w := t.Table()
 	fmt.Fprintln(w, "CLASS\tFIELDS\tHIDDEN\tMASKED\tRECORDS")
 	for _, c := range d.Classes {
 		masked := 0
@@ -103,7 +102,7 @@ func PrintAPIs(t *terminal.Terminal, all []policyreport.API) error {
 	if len(all) == 0 {
 		return nil
 	}
-	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+	w := t.Table()
 	fmt.Fprintln(w, "API\tREAD\tWRITE\tDESTRUCTIVE\tEXCLUDED\tFORBIDDEN\tUNSEEN\tHIDDEN FIELDS AND SCHEMAS")
 	for _, a := range all {
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", a.API, a.Read, a.Write, a.Destructive, a.Excluded, a.Forbidden, a.Unseen, orNone(strings.Join(a.Hidden, ", ")))
@@ -134,7 +133,7 @@ func (s *scene) printClass(t *terminal.Terminal, p identity.Principal, class str
 		return nil
 	}
 	t.Printf("%s  seen by %s as %s\n\n", terminal.Styled(terminal.Bold, view.Class), named(p), view.Name)
-	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+	w := t.Table()
 	fmt.Fprintln(w, "FIELD\tTYPE")
 	for _, f := range view.Fields {
 		var notes []string

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,7 +41,7 @@ func (d commands) deliveries() *cobra.Command {
 // printDeliveries prints a page as a table. LAST is the failure of the last attempt, else the status of its answer. All texts may come
 // from other systems, so each is made printable on one line.
 func (d commands) printDeliveries(page reviewapi.DeliveryPage) error {
-	w := tabwriter.NewWriter(d.t.Out, 0, 8, 2, ' ', 0)
+	w := d.t.Table()
 	fmt.Fprintln(w, "ID\tWEBHOOK\tCHANGE\tEVENT\tSTATE\tATTEMPTS\tAGE\tLAST")
 	for _, x := range page.Deliveries {
 		last := oneLine(x.Failure)

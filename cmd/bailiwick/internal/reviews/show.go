@@ -3,7 +3,6 @@ package reviews
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 	"unicode"
 
@@ -29,7 +28,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(sanitize(t
 
 // printRows lists changes.
 func printRows(t *terminal.Terminal, rows []review.Row, now time.Time) error {
-	w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+	w := t.Table()
 	fmt.Fprintln(w, "ID\tSTATE\tRISK\tAPPROVALS\tAGENT\tAGE\tCHANGE")
 	for _, r := range rows {
 		if r.Broken {

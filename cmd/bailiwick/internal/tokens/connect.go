@@ -13,7 +13,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,7 +93,7 @@ func (c *connection) list() error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(c.t.Out, 0, 8, 2, ' ', 0)
+	w := c.t.Table()
 	fmt.Fprintln(w, "CLIENT\tNAME\tFILE\tPROJECT")
 	var all []map[string]string
 	for _, known := range clientconf.Clients() {

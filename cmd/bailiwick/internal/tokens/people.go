@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -102,7 +101,7 @@ func listPeople(t *terminal.Terminal) *cobra.Command {
 				if t.JSON {
 					return t.PrintJSON(map[string]any{"people": rows})
 				}
-				w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+				w := t.Table()
 				fmt.Fprintln(w, "PERSON\tTENANT\tRIGHTS\tFROM\tSESSIONS\tAGENTS\tLAST USED")
 				for _, p := range rows {
 					seen := "-"

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -150,7 +149,7 @@ func list(t *terminal.Terminal) *cobra.Command {
 					}
 					return t.PrintJSON(map[string][]listed{"tokens": shown})
 				}
-				w := tabwriter.NewWriter(t.Out, 0, 8, 2, ' ', 0)
+				w := t.Table()
 				fmt.Fprintln(w, "ID\tNAME\tKIND\tOWNER\tTENANT\tSCOPES\tSTATE\tLAST USED\tNARROWED TO")
 				for _, k := range all {
 					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Name, k.Kind, dash(k.Owner), dash(k.Tenant), join(k.Scopes), state(k, time.Now()), day(k.LastUsed), dash(narrowed(k)))
