@@ -179,6 +179,7 @@ func TestTokensRead(t *testing.T) {
 	if err := issue("none"); kindOf(err) != "token_unknown" || reads != 3 {
 		t.Error("none:", reads, err)
 	}
+	here = identity.NewTokens(identity.TokenOptions{Store: r.store, Audit: r.log, Now: r.at})
 	if err := here.Revoke(t.Context(), operator, other.ID); err != nil || reads != 3 {
 		t.Error("a revocation by an operator of no tenant waits for nothing else:", reads, err)
 	}

@@ -32,7 +32,7 @@ func (t *Tokens) Person(ctx context.Context, p Principal) (Principal, error) {
 	if p.Kind != Human || p.Depth > 0 || p.ID == "" {
 		return Principal{}, Unauthorized("not_a_person", nil)
 	}
-	want := Token{Use: UsePerson, Name: cmp.Or(p.Name, p.Owner), Kind: Human, Owner: p.Owner, Tenant: p.Tenant, Scopes: p.Scopes, Subject: p.ID, Claims: claimsText(p.Claims),
+	want := Token{Use: UsePerson, Name: cmp.Or(p.Name, p.Owner), Kind: Human, Owner: p.Owner, Tenant: p.Tenant, Scopes: p.Scopes, Subject: p.ID, Claims: p.Claims.String(),
 		Tools: p.Tools, Actions: p.Actions, Classes: p.Classes}
 	if p.Tools.Within != nil || p.Actions.Within != nil || p.Classes.Within != nil {
 		return Principal{}, Unauthorized("lists_within", nil) // a record can't hold them, and without them it would allow more

@@ -13,7 +13,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/problem"
-	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // What is done to tokens, at the end of a Step and of a Tool.
@@ -46,14 +45,6 @@ func (t *Token) digest() string {
 	}{allows, t.Hash[:], t.Filters, t.Claims})
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
-}
-
-// claimsText returns claims as JSON, "" for none.
-func claimsText(claims value.Value) string {
-	if claims.IsNull() {
-		return ""
-	}
-	return claims.String()
 }
 
 // recorded moves the records of k from the outbox into the log.

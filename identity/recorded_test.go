@@ -112,6 +112,11 @@ func TestReconcile(t *testing.T) {
 		t.Error(got)
 	}
 	made, _ := r.create(identity.Token{})
+	r.store.list = func(all []identity.Token) { all[0].Revoked = noon.Add(-1e9) } // before there were records
+	if got := lacks(); got != nil {
+		t.Error(got)
+	}
+	r.store.list = nil
 	if err := r.Revoke(ctx, operator, old.ID); err != nil { // it has a record of its end alone
 		t.Fatal(err)
 	}

@@ -394,6 +394,14 @@ func TestOpenSessions(t *testing.T) {
 		}
 	}
 	all := list(ana)
+	bob, _ := r.create(identity.Token{Owner: "bob", Tenant: "acme"})
+	bobs, err := bob.Principal()
+	r.must(err)
+	r.session(bobs, 0)
+	bobs.Kind = identity.Human
+	if err := r.End(t.Context(), bobs, identity.Session, all[0].ID); problem.CodeOf(err) != problem.NotFound || len(list(ana)) != 2 {
+		t.Error("one who has a session ends another's:", err)
+	}
 	r.must(r.End(t.Context(), ana, identity.Session, all[1].ID))
 	if left := list(ana); len(left) != 1 || left[0].ID != all[0].ID || left[0].Token != token.ID {
 		t.Error("the other one has ended:", left)
