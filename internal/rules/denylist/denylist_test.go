@@ -11,9 +11,10 @@ func TestCredential(t *testing.T) {
 		"pass pwd user_pass dbPass smtp_pass passcode pin pin_code cvv cvc otp_code recovery_codes backupCodes cookie session_id sessionId authData auth_data signing_key encryptionKey " +
 		"masterKey access_key_id ssh_key kubeconfig DATABASE_URL redis_url connectionString dsn unlock_key UnlockKey JoinTokens_token jwt Authorization mnemonic webhook_headers " +
 		"private_key privateKey salt password_salt ssn otp otp_secret otpCode totp pin_hash email_digest contentHash credentials token_ids " +
-		"clientsecret refreshtoken accesstoken tls_psk dbpass encrypted_value encryptedSettings user_activation_key loginkey hmac_key auth_code snmp_community"
+		"clientsecret refreshtoken accesstoken tls_psk dbpass encrypted_value encryptedSettings user_activation_key loginkey hmac_key auth_code snmp_community " +
+		"request_authorization issuing_cookie value_enc value_encrypted"
 	shown := "extended_authorization issuingAuthorization id name boarding_pass passport pinned cookie_consent authorization_date session url key public_key pins spinner compass secretary tokens tokenizer hash digest hashtag salty option optional keyboard key monkey_key api public_key rehash class " +
-		"compass bypass encrypted is_encrypted community activation country_code author_code"
+		"compass bypass encrypted is_encrypted community activation country_code author_code user email root was_encrypted has_enc are_encrypted"
 	for _, n := range strings.Fields(denied) {
 		if !Credential(n) {
 			t.Errorf("%s is shown", n)
@@ -33,6 +34,16 @@ func TestCredential(t *testing.T) {
 		"rperm": false, "_auth": false, "password": false} {
 		if Internal(name) != want {
 			t.Errorf("%s is internal: %t", name, !want)
+		}
+	}
+}
+
+// TestCarrier checks under which names texts are credentials.
+func TestCarrier(t *testing.T) {
+	for name, want := range map[string]bool{"token": true, "tokens": true, "accessTokens": true, "page_secret": true, "sync_password": true, "STRIPE_KEY": true, "X_KEY": true,
+		"next_token": false, "pageToken": false, "page_tokens": false, "SYNC_TOKENS": false, "stripe_key": false, "Stripe_KEY": false, "PUBLIC_KEY": false, "KEY": false, "STRIPE_KEYS": false, "name": false} {
+		if Carrier(name) != want {
+			t.Errorf("%s: %t", name, !want)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func Mask(text, mask string) string {
 	}
 	return assignment.ReplaceAllStringFunc(text, func(found string) string {
 		parts := assignment.FindStringSubmatch(found)
-		if !Carrier(parts[1]) || parts[3] == mask {
+		if !Carrier(parts[1]) {
 			return found
 		}
 		return parts[1] + parts[2] + mask

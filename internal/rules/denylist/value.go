@@ -18,9 +18,6 @@ func Value(text string) bool {
 	if verifier.MatchString(trimmed) || Mask(text, "") != text {
 		return true
 	}
-	if !strings.HasPrefix(trimmed, "{") && !strings.HasPrefix(trimmed, "[") {
-		return false
-	}
 	var parsed any
 	return json.Unmarshal([]byte(trimmed), &parsed) == nil && holds(parsed)
 }
@@ -30,7 +27,7 @@ func holds(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, member := range v {
-			if text, ok := member.(string); ok && text != "" && Carrier(name) || holds(member) {
+			if text, _ := member.(string); text != "" && Carrier(name) || holds(member) {
 				return true
 			}
 		}
@@ -72,8 +69,7 @@ func Random(text string) bool {
 		}
 		before = r
 	}
-	uuid := len(text) == 36 && dashes == 4
-	return !uuid && digits >= 3 && letters >= 3 && turns >= len(text)/6 && dashes <= len(text)/10
+	return digits >= 3 && letters >= 3 && turns >= len(text)/6 && dashes <= len(text)/10
 }
 
 // class returns the class of a character for counting how often it changes: random texts change it often, words don't.

@@ -1,6 +1,9 @@
 package denylist
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestValue checks which texts look like credentials by their shape.
 func TestValue(t *testing.T) {
@@ -9,14 +12,14 @@ func TestValue(t *testing.T) {
 		"$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHQ$RdescudvJCsgt3ub+b4dWRWJTmaaKObG",
 		"pbkdf2_sha256$260000$salt$hash01234567890", "{SSHA}DkMTwBl+a/3DQTxCYEApdUtNXGgdUac3", "$P$B123456789abcdefghijklmnopqrst0",
 		"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "postgres://app:hunter2@db:5432/app",
-		`{"google": {"id": "1", "access_token": "ya29.x"}}`, `[{"apiKey": "abc"}]`, `{"note": "use ghp_0123456789abcdef0123 now"}`, `{"inner": "{\"client_secret\": \"x\"}"}`,
+		`{"google": {"id": "1", "access_token": "ya29.x"}}`, `[{"apiKey": "abc"}]`, `{"note": "use ghp_0123456789abcdef0123 now"}`, `{"inner": "{\"client_secret\": \"x\"}"}`, `"{\"client_secret\": \"x\"}"`,
 		"-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----",
 	} {
 		if !Value(text) {
 			t.Errorf("%q is taken as harmless", text)
 		}
 	}
-	for _, text := range []string{"", "hello", "a $2 note", "$2b$", `{"name": "x", "token": ""}`, `{"token": 3}`, `{"page_token": "abc"}`, "{not json", "https://example.com/a?b=c",
+	for _, text := range []string{"", "hello", "a $2 note", "$2b$", `{"name": "x", "token": ""}`, `{"token": 3}`, `{"page_token": "abc"}`, `["a", "b"]`, `"a"`, "3", "{not json", "https://example.com/a?b=c",
 		"550e8400-e29b-41d4-a716-446655440000", "{SSHA} is a scheme"} {
 		if Value(text) {
 			t.Errorf("%q is taken as a credential", text)
@@ -39,6 +42,29 @@ func TestRandom(t *testing.T) {
 		"averylongwordwithoutanydigits":                                    false,
 		"123456789012345678901234567890":                                   false,
 		"short1234":                                                        false,
+
+		"a1b2c3d4e5f6g7h8i9j0k1l2":                  true, // the shortest
+		"a1b2c3d4e5f6g7h8i9j0k1l":                   false,
+		strings.Repeat("a1", 512):                   true, // the longest
+		strings.Repeat("a1", 512) + "a":             false,
+		"aaaaaa111111bbbbbb22222c":                  true, // as many turns as it takes
+		"aaaaaa111111bbbbbb222222":                  false,
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaa123":            false,
+		"aaa111111111-1111111111a":                  true,
+		"111AAAAAAAA-AAAAAAAAAAA1":                  true,
+		"111aaaaaaaa-aaaaaaaaaaa1":                  true,
+		"111aaaaAAAAaaaaAAAAaaaaa":                  true,
+		"1a1b1c111111111111111111":                  true, // as many letters
+		"1a1b11111111111111111111":                  false,
+		"aBaBaBaBaBaBaBaBaBaB1a2b3":                 true, // as many digits
+		"aBaBaBaBaBaBaBaBaBaB1a2bc":                 false,
+		"a1b2-c3d4-e5f6g7h8i9j0k1":                  true, // as many dashes
+		"a1b2-c3d4_e5f6-g7h8i9j0k":                  false,
+		"a1b2c3d4e5-a1b2c3d4e5_a1b2c3d4e5-a1b2c3_d": true,
+		"a1b2c3+d4/e5f6g7h8i9j0k1=":                 true,
+		"a1b2c3d4.e5f6g7h8i9j0k1l2":                 false,
+		"a1b2c3d4 e5f6g7h8i9j0k1l2":                 false,
+		"é1b2c3d4e5f6g7h8i9j0k1l2":                  false,
 	} {
 		if Random(text) != want {
 			t.Errorf("%q: %t", text, !want)

@@ -66,5 +66,5 @@ func (c *Condition) Holds(f Facts, p identity.Principal) (bool, error) {
 		return false, ErrNothing
 	}
 	v, err := c.expression.EvalOver(p, map[string]value.Value{"change": f.object()})
-	return err == nil && v.Bool(), err
+	return v.Bool(), err
 }

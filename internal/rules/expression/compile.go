@@ -257,35 +257,34 @@ func claimOf(n ast.NavigableExpr) (string, bool) {
 
 // path returns the root and the path below it if n is nothing else; "" otherwise.
 func (c *Compiler) path(n ast.Expr) (string, []string) {
-	name, path, ok := pathOf(n)
-	if !ok || !slices.ContainsFunc(c.roots, func(r root) bool { return r.name == name }) {
+	name, path := pathOf(n)
+	if !slices.ContainsFunc(c.roots, func(r root) bool { return r.name == name }) {
 		return "", nil
 	}
 	return name, path
 }
 
-// pathOf returns the identifier at the root of n and the path below it; ok is false for anything but selections and constant indexes.
+// pathOf returns the identifier at the root of n and the path below it; "" for anything but selections and constant indexes.
 // has(x.y) is no path: it asks whether one exists.
-func pathOf(n ast.Expr) (of string, path []string, ok bool) {
+func pathOf(n ast.Expr) (of string, path []string) {
 	var name string
 	switch n.Kind() {
 	case ast.IdentKind:
-		return n.AsIdent(), nil, true
+		return n.AsIdent(), nil
 	case ast.SelectKind:
-		if name, ok = n.AsSelect().FieldName(), !n.AsSelect().IsTestOnly(); ok {
-			of, path, ok = pathOf(n.AsSelect().Operand())
+		if s := n.AsSelect(); !s.IsTestOnly() {
+			name = s.FieldName()
+			of, path = pathOf(s.Operand())
 		}
 	case ast.CallKind:
 		if call := n.AsCall(); call.FunctionName() == operators.Index {
+			var ok bool
 			if name, ok = literal(call.Args()[1]); ok {
-				of, path, ok = pathOf(call.Args()[0])
+				of, path = pathOf(call.Args()[0])
 			}
 		}
 	}
-	if !ok {
-		return "", nil, false
-	}
-	return of, append(path, name), true
+	return of, append(path, name)
 }
 
 // literal returns the text of n, if it is a text literal.

@@ -81,9 +81,7 @@ func (e *Expression) EvalOver(p identity.Principal, variables map[string]value.V
 	case e.root != "":
 		v, ok := variables[e.root]
 		for _, name := range e.path {
-			if ok {
-				v, ok = v.Get(name)
-			}
+			v, ok = v.Get(name)
 		}
 		if !ok {
 			return value.Value{}, ErrNothing
@@ -185,14 +183,14 @@ type activation struct {
 func (a *activation) ResolveName(name string) (any, bool) {
 	of, path, dotted := strings.Cut(name, ".")
 	switch {
-	case of == principalName && path == claimsField:
+	case name == principalName+"."+claimsField:
 		return a.claims, true
-	case of == principalName && dotted:
+	case of == principalName:
 		out, err := toCEL(follow(a.who, []string{path}))
 		return out, err == nil
 	}
 	v, ok := a.variables[of]
-	if dotted && ok {
+	if dotted {
 		v, ok = v.Get(path)
 	}
 	return lazily(v), ok

@@ -75,7 +75,17 @@ func TestEval(t *testing.T) {
 		{"principal.claims.none", List, ErrNothing.Error()},
 		{"principal.claims.none", Bool, ErrNothing.Error()},
 
+		{"principal.claims.blank", Bool, ErrKind.Error()},
+		{"principal.claims.blank", Any, ErrNothing.Error()},
+		{"principal.claims.none", Any, ErrNothing.Error()},
+		{"principal.claims.vip", Any, "true"},
+		{"principal.depth", Any, "2"},
+		{"principal.claims.empty", Any, "[]"},
+
 		// the same through CEL
+		{"google.protobuf.NullValue.NULL_VALUE", Scalar, "0"},
+		{`{"a": dyn(b"x")}`, Any, ErrKind.Error()},
+		{`{"a": principal.depth}`, Any, `{"a":2}`},
 		{`principal.claims.region + ""`, Scalar, `"eu"`},
 		{`"org:" + principal.tenant`, Scalar, `"org:acme"`},
 		{"principal.claims.level + 1", Scalar, "9007199254740994"},
@@ -238,6 +248,7 @@ func TestCompileRefuses(t *testing.T) {
 		{"principal.tenant + 1", Scalar, "character 18 of the expression: found no matching overload for '_+_' applied to '(string, int)'"},
 		{"principal.claims.org.a-id", Scalar, "character 24 of the expression: undeclared reference to 'id'"},
 		{`[duration("1h")]`, List, "it yields a list(duration), and has to yield a list of texts, numbers or booleans"},
+		{`[duration("1h")]`, Any, "it yields a list(duration), and has to yield a value"},
 		{"[[dyn(1)]]", List, "it yields a list(list(dyn)), and has to yield a list of texts, numbers or booleans"},
 		{"matches()", Bool, "character 8 of the expression: found no matching overload for 'matches' applied to '()'"},
 		{"principal.claims.org-id", Scalar, `character 22 of the expression: undeclared reference to 'id'; write principal.claims["org-id"] for the claim of that name`},

@@ -193,8 +193,8 @@ func fromMap(v traits.Mapper) (value.Value, error) {
 	var members []value.Member
 	for it := v.Iterator(); it.HasNext() == types.True; {
 		key := it.Next()
-		name, err := fromCEL(key)
-		if err != nil || name.Kind() != value.String {
+		name, _ := fromCEL(key) // null with an error
+		if name.Kind() != value.String {
 			return value.Value{}, ErrKind
 		}
 		item, err := fromCEL(v.Get(key))
