@@ -9,20 +9,25 @@ import (
 )
 
 // table makes a class from fields written as "name:type", with "!" after a type that is never null, or as
-// "name>target" for a pointer. The first field is the key.
+// "name>target" for a pointer, or as "name:type<field" for one that the database makes from another. The first field is the key.
 func table(name string, fields ...string) schema.Class {
 	types := map[string]schema.Type{"int": schema.Integer, "text": schema.String, "bool": schema.Boolean, "date": schema.Date,
 		"json": schema.JSON, "bytes": schema.Bytes}
 	c := schema.Class{Source: "app", Name: name, Table: name}
 	for _, f := range fields {
 		f, notNull := strings.CutSuffix(f, "!")
+		f, from, made := strings.Cut(f, "<")
 		name, target, points := strings.Cut(f, ">")
 		name, typ, _ := strings.Cut(name, ":")
 		if points {
 			c.Relations = append(c.Relations, schema.Relation{Fields: []string{name}, Target: target, TargetFields: []string{"id"}})
 			typ = "int"
 		}
-		c.Fields = append(c.Fields, schema.Field{Name: name, Type: types[typ], NotNull: notNull})
+		field := schema.Field{Name: name, Type: types[typ], NotNull: notNull}
+		if made {
+			field.Generated, field.From = true, []string{from}
+		}
+		c.Fields = append(c.Fields, field)
 	}
 	c.Key = []string{c.Fields[0].Name}
 	return c
@@ -92,6 +97,8 @@ func TestGuesses(t *testing.T) {
 		{"names of people beside their companies", []schema.Class{table("suppliers", "id:int", "company_name:text", "contact_name:text", "product_name:text"), table("orders", "id:int", "customerName:text", "ship_name:text")},
 			"suppliers: mask: {contact_name: partial}\norders: mask: {customerName: partial}"},
 		{"personal data as a key stays", []schema.Class{table("people", "email:text", "salary:int")}, "people: mask: {salary: null}"},
+		{"made from what isn't shown", []schema.Class{table("users", "id:int", "email:text", "password:text", "title:text", "search:text<email", "hint:text<password", "slug:text<title", "email_domain:text<email")},
+			"users: mask: {email: partial} denied: [search, hint, email_domain]"},
 		{"not for outsiders", []schema.Class{table("a", "id:int", "internal_note:text", "internal:text")}, "a: denied: [internal_note]"},
 	} {
 		if got := rules(t, tt.classes...); got != tt.want {

@@ -62,6 +62,7 @@ func guessRules(classes []schema.Class, floor map[string][]string, e Evidence, a
 				g.canonical = append(g.canonical, live)
 			}
 		}
+		g.derived()
 		g.pointers, g.doubts = pointerLines(e.Points[c.FullName()]), pointerLines(e.Doubts[c.FullName()])
 		if len(g.floor)+len(g.denied) == len(c.Fields) {
 			g.hidden = "nothing in it can be shown"
@@ -94,6 +95,18 @@ func (g *guess) add(f *schema.Field, seen Seen, a Answers, targets map[string]bo
 		g.denied = append(g.denied, noted{f.Name, why})
 	case large(g.class, f):
 		g.large = append(g.large, f.Name)
+	}
+}
+
+// derived denies the fields that the database makes from fields that are denied or masked: a generated column would show them.
+func (g *guess) derived() {
+	for i := range g.class.Fields {
+		f := &g.class.Fields[i]
+		from := slices.IndexFunc(f.From, func(name string) bool { return !g.whole(name) })
+		if from >= 0 && g.whole(f.Name) && !keyed(g.class, f.Name) {
+			g.denied = append(g.denied, noted{f.Name, "made from " + f.From[from]})
+			g.large = slices.DeleteFunc(g.large, func(name string) bool { return name == f.Name })
+		}
 	}
 }
 

@@ -63,7 +63,8 @@ func (r *reader) class(x []string) {
 // selectColumns omits columns that the database user may not select: information_schema doesn't list them.
 const selectColumns = `
 SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, COLLATION_NAME,
-	CHARACTER_MAXIMUM_LENGTH, COLUMN_COMMENT, PRIVILEGES, NUMERIC_PRECISION, NUMERIC_SCALE, DATETIME_PRECISION
+	CHARACTER_MAXIMUM_LENGTH, COLUMN_COMMENT, PRIVILEGES, NUMERIC_PRECISION, NUMERIC_SCALE, DATETIME_PRECISION,
+	GENERATION_EXPRESSION
 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION`
 
 // column adds a column, x being a row of selectColumns, as a field, if the database user may select it. Texts with another collation
@@ -99,6 +100,9 @@ func (r *reader) column(x []string) {
 	}
 	if warning := f.Add(field); warning != "" {
 		r.warnings = append(r.warnings, warning)
+	}
+	if made, ok := catalogue.Lex(x[14], true); ok && strings.Contains(x[6], "GENERATED") {
+		f.MadeBy(field.Name, made)
 	}
 }
 

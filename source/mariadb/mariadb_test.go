@@ -134,6 +134,9 @@ func TestTypes(t *testing.T) {
 			t.Errorf("%s where %s:\n got %s\nwant %s", tt.keys, tt.where, got, tt.want)
 		}
 	}
+	if from := classes[0].Field("gen").From; !slices.Equal(from, []string{"id"}) {
+		t.Errorf("gen is made from %q, want id", from)
+	}
 	// Invalid dates have a position in the order too.
 	for _, order := range []string{"d", "at"} {
 		q := &query.Find{Class: "t", Keys: []query.Path{{order}}, Limit: 10, Order: []query.Sort{{Path: query.Path{order}}}}

@@ -124,6 +124,7 @@ SELECT a.attrelid, a.attnum, a.attname::text, t.typname::text, n.nspname::text, 
 		AND u.contype = 'n' AND u.conkey[1] = a.attnum AND NOT u.convalidated),
 	a.attnotnull OR w.never, a.attidentity <> '' OR a.attgenerated <> '',
 	coalesce(CASE WHEN a.attgenerated = '' THEN pg_get_expr(f.adbin, f.adrelid) END, w.preset, ''),
+	coalesce(CASE WHEN a.attgenerated <> '' THEN pg_get_expr(f.adbin, f.adrelid) END, ''),
 	coalesce(NOT o.collisdeterministic, false), coalesce(d.description, ''),
 	CASE WHEN t.typtype = 'e' THEN ARRAY(SELECT l.enumlabel::text FROM pg_catalog.pg_enum l
 		WHERE l.enumtypid = t.oid ORDER BY l.enumsortorder) END,
@@ -150,7 +151,7 @@ type column struct {
 	Array                           bool
 	Modifier                        int32
 	Never, Given, Generated         bool
-	Default                         string
+	Default, Computed               string
 	Unordered                       bool
 	Described                       string
 	Labels, Checks                  []string
@@ -172,6 +173,9 @@ func (r *reader) columns(ctx context.Context) error {
 			continue
 		}
 		c.fields[x.At] = x.Name
+		if made, ok := catalogue.Lex(x.Computed, false); ok && x.Computed != "" {
+			c.MadeBy(x.Name, made)
+		}
 	}
 	return err
 }

@@ -50,6 +50,13 @@ func fullText(ctx context.Context, conn querier, classes []schema.Class) error {
 	if err != nil {
 		return err
 	}
+	for at, by := range kept {
+		if i := slices.IndexFunc(classes, func(c schema.Class) bool { return c.Space == at[0] && c.Table == at[1] }); i >= 0 {
+			if f := classes[i].Field(at[2]); f != nil {
+				f.From = by.Fields
+			}
+		}
+	}
 	for _, found := range indexes {
 		i := slices.IndexFunc(classes, func(c schema.Class) bool { return c.Space == found.Space && c.Table == found.Table })
 		x, ok := vector(found.Expression)

@@ -59,7 +59,7 @@ func TestDescribe(t *testing.T) {
 		}}},
 	}, {
 		name: "keys, defaults and generated columns",
-		ddl: `CREATE TABLE a (id INTEGER PRIMARY KEY, n TEXT NOT NULL, d TEXT NOT NULL DEFAULT 'x', g INT AS (id * 2) STORED);
+		ddl: `CREATE TABLE a (id INTEGER PRIMARY KEY, n TEXT NOT NULL, d TEXT NOT NULL DEFAULT 'x', g INT AS (id * 2) STORED, h TEXT GENERATED ALWAYS AS (n || CAST(g AS d)));
 			CREATE TABLE b (y INT, x TEXT, PRIMARY KEY (x, y)) WITHOUT ROWID;
 			CREATE TABLE c (u TEXT UNIQUE, v TEXT NOT NULL UNIQUE);
 			CREATE TABLE d (id INTEGER PRIMARY KEY DESC);
@@ -70,7 +70,8 @@ func TestDescribe(t *testing.T) {
 				{Name: "id", Type: schema.Integer, Native: "INTEGER", NotNull: true, Generated: true},
 				{Name: "n", Type: schema.String, Native: "TEXT", NotNull: true, Required: true},
 				{Name: "d", Type: schema.String, Native: "TEXT", NotNull: true, Default: "'x'"},
-				{Name: "g", Type: schema.Integer, Native: "INT", Generated: true},
+				{Name: "g", Type: schema.Integer, Native: "INT", Generated: true, From: []string{"id"}},
+				{Name: "h", Type: schema.String, Native: "TEXT", Generated: true, From: []string{"n", "g", "id"}},
 			}},
 			{Source: "db", Name: "b", Table: "b", Key: []string{"x", "y"}, Fields: []schema.Field{
 				{Name: "y", Type: schema.Integer, Native: "INT", NotNull: true, Required: true},

@@ -8,11 +8,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A declaration is what SQLite's catalogue keeps only as text: the collation of each column, and the checks.
+// A declaration is what SQLite's catalogue keeps only as text: the collation of each column, the checks, and what generated columns are computed by.
 type declaration struct {
 	columns    []string
 	collations []string // "" if none is named
 	checks     []check
+	made       map[string][]catalogue.Token // the expressions of generated columns
 }
 
 // A check is a check constraint; name is "" if it has none.
@@ -27,7 +28,7 @@ var constraintWords = []string{"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FORE
 
 // parseDDL reads a CREATE TABLE statement as SQLite stores it.
 func parseDDL(ddl string) (declaration, bool) {
-	var d declaration
+	d := declaration{made: map[string][]catalogue.Token{}}
 	ts, ok := catalogue.Lex(ddl, true)
 	open := slices.IndexFunc(ts, func(t catalogue.Token) bool { return t.Is("(") })
 	if !ok || open < 0 {
@@ -47,6 +48,8 @@ func parseDDL(ddl string) (declaration, bool) {
 		collation, name := "", ""
 		for i := 0; i < len(item); i++ {
 			switch {
+			case item[i].Is("AS") && i+1 < len(item) && item[i+1].Is("("):
+				d.made[first.Text], _, _ = catalogue.Group(item[i+1:])
 			case item[i].Is("("):
 				_, rest, ok := catalogue.Group(item[i:])
 				if !ok {
@@ -98,6 +101,9 @@ func (r *reader) settleDDL(f *catalogue.Found) {
 		if binary[f.Fields[i].Name] = c == "" || strings.EqualFold(c, "BINARY"); !binary[f.Fields[i].Name] {
 			f.Fields[i].Unordered = true
 		}
+	}
+	for name, made := range d.made {
+		f.MadeBy(spelt(f, name), made)
 	}
 	for _, check := range d.checks {
 		for _, said := range catalogue.Rules(check.condition) {

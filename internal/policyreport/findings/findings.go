@@ -1,5 +1,5 @@
 // Package findings reports what operators should look at in rules that work: missing descriptions, names that don't
-// exist, rules without effect, documentation that no longer matches the database, and ways around a tenant.
+// exist, rules without effect, documentation that no longer matches the database, ways around a tenant, and fields that show what is hidden.
 //
 // It compares rules and principals with the catalogue, and reads no records. Invalid rules are refused by package
 // policy before.
@@ -33,11 +33,12 @@ const (
 	Unscoped           Code = "unscoped"            // a class with tenants is related to one without; an operation has no bound parameter
 	Open               Code = "open"                // an operation of an API that may not be meant for agents; a source that acts as master
 	Uncallable         Code = "uncallable"          // agents see an operation that can't be called
+	Derived            Code = "derived"             // the database makes what agents see from what they don't
 )
 
 // Codes returns all codes.
 func Codes() []Code {
-	return []Code{MissingDescription, Unresolved, Dead, Drift, Unscoped, Open, Uncallable}
+	return []Code{MissingDescription, Unresolved, Dead, Drift, Unscoped, Open, Uncallable, Derived}
 }
 
 // A Finding is something an operator should look at.
@@ -120,6 +121,30 @@ func (l *look) class(c *schema.Class) {
 	if shown.Shown {
 		l.undescribed(c, rule, shown)
 		l.unscoped(c, rule)
+		l.derived(c, rule, shown)
+	}
+}
+
+// derived reports the visible fields that the database makes from fields that are hidden or leave masked.
+func (l *look) derived(c *schema.Class, rule policy.ClassRule, shown policyreport.Class) {
+	for _, name := range shown.Visible {
+		var from []string
+		for _, f := range c.Field(name).From {
+			if _, masked := shown.Masked[f]; masked {
+				from = append(from, f+", which leaves masked")
+			} else if !slices.Contains(shown.Visible, f) {
+				from = append(from, f+", which agents don't see")
+			}
+		}
+		if _, masked := shown.Masked[name]; from == nil || masked {
+			continue
+		}
+		var keys []string
+		if rule.Visible != nil {
+			keys = []string{"visible", strconv.Itoa(slices.Index(rule.Visible, name))}
+		}
+		l.of(Derived, c, keys, fmt.Sprintf("the database makes %s of %s from %s", name, c.FullName(), some(from)),
+			"put it in denied, or in mask; if it tells nothing of the other, leave it")
 	}
 }
 

@@ -26,6 +26,7 @@ func catalogue() []schema.Class {
 	}
 	issues := class("issues", "org", "state", "owner", "note")
 	issues.Fields[2].Values = []value.Value{value.OfString("open"), value.OfString("done")}
+	issues.Fields[4].From = []string{"state"} // note
 	issues.Relations = []schema.Relation{{Fields: []string{"owner"}, Target: "users", TargetFields: []string{"id"}}}
 	comments := class("comments", "issue")
 	comments.Relations = []schema.Relation{{Fields: []string{"issue"}, Target: "issues", TargetFields: []string{"id"}}}
@@ -89,6 +90,12 @@ func TestFindings(t *testing.T) {
 		{name: "what nobody sees", change: rule("app.issues", func(r *policy.ClassRule) {
 			r.Denied, r.Fields = []string{"note"}, map[string]policy.FieldRule{"note": {Description: "d"}}
 		}), want: "dead classes.app.issues.fields.note: note is documented, and nobody sees it"},
+		{name: "made from what is hidden", change: rule("app.issues", func(r *policy.ClassRule) { r.Denied = []string{"state"} }),
+			want: "derived classes.app.issues: the database makes note of app.issues from state, which agents don't see"},
+		{name: "made from what is masked", change: rule("app.issues", func(r *policy.ClassRule) {
+			r.Visible, r.Mask = []string{"id", "org", "owner", "note", "state"}, map[string]policy.Mask{"state": "null"}
+		}), want: "derived classes.app.issues.visible.3: the database makes note of app.issues from state, which leaves masked"},
+		{name: "masked itself", change: rule("app.issues", func(r *policy.ClassRule) { r.Mask = map[string]policy.Mask{"state": "null", "note": "null"} }), want: ""},
 		{name: "no scan to allow", change: rule("app.issues", func(r *policy.ClassRule) { r.AllowScan = true }), want: "dead classes.app.issues.allow_scan: allow_scan exempts from policy.refuse_scans, which isn't set"},
 		{name: "a scan to allow", change: func(r *policy.Rules) {
 			r.RefuseScans = true

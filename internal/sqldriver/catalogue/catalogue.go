@@ -23,6 +23,7 @@ type Found struct {
 	schema.Class
 	Primary []string // the columns of its primary key, hidden ones too
 	Links   []Link
+	Made    map[string][]Token // the expressions of generated columns, by field
 }
 
 // A Link is a foreign key. A column that isn't a field is "".
@@ -44,6 +45,14 @@ func (f *Found) Add(field schema.Field) (warning string) {
 	}
 	f.Fields = append(f.Fields, field)
 	return ""
+}
+
+// MadeBy notes the expression that a generated column is computed by.
+func (f *Found) MadeBy(field string, expression []Token) {
+	if f.Made == nil {
+		f.Made = map[string][]Token{}
+	}
+	f.Made[field] = expression
 }
 
 // Index adds an access path over columns, in order; a column that is an expression or not a field is "". more reports
@@ -105,6 +114,7 @@ func Settle(source string, list []*Found) ([]schema.Class, []string, error) {
 	classes := make([]schema.Class, 0, len(list))
 	for _, f := range list {
 		f.settleRelations(named)
+		f.settleMade()
 		f.Converts = true
 		classes = append(classes, f.Class)
 	}
@@ -122,6 +132,24 @@ func (f *Found) settleKey() {
 		if x.Unique && !slices.ContainsFunc(x.Fields, func(n string) bool { return !f.Field(n).NotNull }) {
 			f.Key = slices.Clone(x.Fields)
 			return
+		}
+	}
+}
+
+// settleMade sets what generated columns are computed from. Some databases let one name another.
+func (f *Found) settleMade() {
+	for name := range f.Made {
+		field := f.Field(name)
+		if field == nil {
+			continue
+		}
+		field.From = Mentioned(f.Made[name], &f.Class)
+		for i := 0; i < len(field.From); i++ {
+			for _, by := range Mentioned(f.Made[field.From[i]], &f.Class) {
+				if by != name && !slices.Contains(field.From, by) {
+					field.From = append(field.From, by)
+				}
+			}
 		}
 	}
 }

@@ -30,12 +30,12 @@ type literal struct {
 	str, cast bool
 }
 
-// Mentioned returns the fields of c whose columns the condition ts names, in the order in which it names them first. Names are
+// Mentioned returns the fields of c whose columns the expression ts names, in the order in which it names them first. Names are
 // compared as SQLite and MariaDB compare those of columns.
 func Mentioned(ts []Token, c *schema.Class) []string {
 	var out []string
 	for i, t := range ts {
-		if t.Kind > Quoted || i+1 < len(ts) && ts[i+1].Is("(") || i > 0 && (ts[i-1].Is("COLLATE") || ts[i-1].Is("AS")) {
+		if t.Kind > Quoted || i+1 < len(ts) && ts[i+1].Is("(") || i > 0 && (ts[i-1].Is("COLLATE") || ts[i-1].Is("AS") || ts[i-1].Is("::")) {
 			continue // a function, a collation, or a type
 		}
 		for _, f := range c.Fields {

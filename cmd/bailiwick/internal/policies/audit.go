@@ -27,7 +27,8 @@ func review(t *terminal.Terminal) *cobra.Command {
 		Short: "Find what is odd in rules that work",
 		Long: "Find what is odd in rules that work: what agents see and aren't told about (missing-description), names in lists and filters\n" +
 			"that lead to nothing (unresolved), rules that do nothing (dead), documented values that the database has left behind (drift),\n" +
-			"and classes of tenants that are joined to classes of none (unscoped). What is wrong with rules is an error of each command.",
+			"classes of tenants that are joined to classes of none (unscoped), and fields that the database makes from hidden or masked ones\n" +
+			"(derived). What is wrong with rules is an error of each command.",
 		Example: "  bailiwick policy audit --fail-on unresolved,unscoped",
 		Args:    terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -51,7 +52,7 @@ func review(t *terminal.Terminal) *cobra.Command {
 	}
 	from.Flags(cmd.Flags())
 	cmd.Flags().BoolVar(&all, "all", false, "show each of many findings of one kind")
-	cmd.Flags().StringSliceVar(&fail, "fail-on", nil, "end with code 1 when there is one of these `CODES`: any, or missing-description, unresolved, dead, drift, unscoped, open, uncallable")
+	cmd.Flags().StringSliceVar(&fail, "fail-on", nil, "end with code 1 when there is one of these `CODES`: any, or missing-description, unresolved, dead, drift, unscoped, open, uncallable, derived")
 	return cmd
 }
 
