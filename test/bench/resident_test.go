@@ -148,7 +148,7 @@ func heavies(t *testing.T, kind string) []heavy {
 	}
 	of := func(class, pipeline string) func(context.Context, *bailiwick.Call) error {
 		if kind == "parse" {
-			pipeline = strings.NewReplacer(`"$id"`, `"$num"`, `{"id"`, `{"num"`).Replace(pipeline)
+			pipeline = strings.NewReplacer(`["$id", 20]`, `[{"$toInt": "$num"}, 20]`, `"$id"`, `"$num"`, `{"id"`, `{"num"`).Replace(pipeline)
 		}
 		return func(ctx context.Context, c *bailiwick.Call) error {
 			_, err := c.Aggregate(ctx, &query.Pipeline{Class: class, Stages: stages(t, pipeline), Limit: 200, Most: 1000})

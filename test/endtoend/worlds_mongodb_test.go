@@ -41,7 +41,8 @@ func TestNonInterferenceMingo(t *testing.T) {
 func TestNonInterferenceChangesFerretDB(t *testing.T) {
 	t.Parallel()
 	dbs := map[*office]*mongo.Database{}
-	one, other := ferretOffice(t, dbs), ferretOffice(t, dbs)
+	open := func() *office { return documentOffice(t, dbs, mongodb.Options{URL: testservices.FerretDB(t)}, nil) }
+	one, other := open(), open()
 	hide := func(o *office, r *rand.Rand) {
 		o.Helper()
 		issues := dbs[o].Collection("issues")
@@ -65,10 +66,10 @@ func TestNonInterferenceChangesFerretDB(t *testing.T) {
 	interfereByChanges(t, [2]*office{one, other}, 120, hide)
 }
 
-// ferretOffice opens an office whose tracker is in FerretDB.
-func ferretOffice(t *testing.T, dbs map[*office]*mongo.Database) *office {
+// documentOffice opens an office whose tracker is in a database of documents, and notes that in dbs.
+func documentOffice(t *testing.T, dbs map[*office]*mongo.Database, of mongodb.Options, more func(*bailiwick.Options, *change.Options)) *office {
 	t.Helper()
-	url := testservices.FerretDB(t)
+	url := of.URL
 	client, err := mongo.Connect(options.Client().ApplyURI(url))
 	if err != nil {
 		t.Fatal(err)
@@ -100,10 +101,11 @@ func ferretOffice(t *testing.T, dbs map[*office]*mongo.Database) *office {
 	whole := func(name string) schema.Field {
 		return schema.Field{Name: name, Type: schema.Integer, Native: "int|long"}
 	}
-	s, err := mongodb.Open(t.Context(), mongodb.Options{Name: "app", URL: url, Declared: map[string]schema.Class{
+	of.Name, of.Declared = "app", map[string]schema.Class{
 		"issues": {Key: []string{"id"}, Fields: []schema.Field{whole("id"), text("org"), text("title"), text("status"), whole("n"), text("secret_note"), text("code"), whole("points")}},
 		"comments": {Key: []string{"_id"}, Fields: []schema.Field{{Name: "_id", Type: schema.String, Native: "objectId", Generated: true, NotNull: true}, whole("issue_id"), text("body")},
-			Relations: []schema.Relation{{Fields: []string{"issue_id"}, Target: "issues", TargetFields: []string{"id"}}}}}})
+			Relations: []schema.Relation{{Fields: []string{"issue_id"}, Target: "issues", TargetFields: []string{"id"}}}}}
+	s, err := mongodb.Open(t.Context(), of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +114,12 @@ func ferretOffice(t *testing.T, dbs map[*office]*mongo.Database) *office {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { into.Close() })
-	o := newOffice(t, func(b *bailiwick.Options, _ *change.Options) { b.Sources = map[string]source.Source{"app": into} })
+	o := newOffice(t, func(b *bailiwick.Options, c *change.Options) {
+		b.Sources = map[string]source.Source{"app": into}
+		if more != nil {
+			more(b, c)
+		}
+	})
 	dbs[o] = db
 	return o
 }
