@@ -41,6 +41,7 @@ var opportunity = []*schema.Field{
 	{Name: "Open", Type: schema.Boolean}, {Name: "Close", Type: schema.Day}, {Name: "At", Type: schema.Date},
 	{Name: "Key", Type: schema.UUID}, {Name: "Raw", Type: schema.Bytes, Length: 3}, {Name: "List", Type: schema.Array}, {Name: "Doc", Type: schema.JSON}, {Name: "What", Type: schema.Any, Length: 2},
 	{Name: "Motto", Type: schema.String, Least: 1}, {Name: "Points", Type: schema.Integer, Bounds: []schema.Bound{{Op: ">=", Value: value.OfInt(0)}, {Op: "<", Value: value.OfInt(100)}}},
+	{Name: "Height", Type: schema.Decimal, Bounds: []schema.Bound{{Op: "<", Value: value.OfInt(3)}}},
 	{Name: "Price", Type: schema.Decimal, Scaled: true, Scale: 2, Bounds: []schema.Bound{{Op: ">", Value: value.OfDecimal("0.5")}, {Op: "<>", Value: value.OfInt(7)}}},
 	{Name: "Box", Type: schema.Opaque}, {Name: "Level", Type: schema.Integer, Values: []value.Value{value.OfInt(1), value.OfInt(2)}},
 }
@@ -119,6 +120,8 @@ func TestValue(t *testing.T) {
 		{"Points", `0`, `0`},
 		{"Points", `-1`, `range: Points must be at least 0, not -1`},
 		{"Points", `100`, `range: Points must be less than 100, not 100`},
+		{"Height", `2.51`, `2.51`},
+		{"Height", `3.51`, `range: Height must be less than 3, not 3.51`},
 		{"Price", `0.51`, `0.51`},
 		{"Price", `0.5`, `range: Price must be more than 0.5, not 0.5`},
 		{"Price", `7.00`, `range: Price must be other than 7, not 7.00`},

@@ -9,6 +9,7 @@ import (
 	"crypto/rsa"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -59,6 +60,9 @@ type issuer struct {
 	slow    atomic.Int64 // nanoseconds for each answer
 	keys    atomic.Pointer[string]
 	broken  chan error // errors reported to the gateway
+	asked   atomic.Int64
+	says    atomic.Pointer[map[string]any] // edits of the discovery document
+	info    atomic.Pointer[http.HandlerFunc]
 }
 
 func newIssuer(t testing.TB, kids ...string) *issuer {
@@ -66,8 +70,14 @@ func newIssuer(t testing.TB, kids ...string) *issuer {
 	i.now.Store(noon.Unix())
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		json.NewEncoder(w).Encode(map[string]any{"issuer": i.URL, "jwks_uri": i.URL + "/keys", "token_endpoint": i.URL + "/token"})
+		i.asked.Add(1)
+		document := map[string]any{"issuer": i.URL, "jwks_uri": i.URL + "/keys", "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token"}
+		if edits := i.says.Load(); edits != nil {
+			maps.Copy(document, *edits)
+		}
+		json.NewEncoder(w).Encode(document)
 	})
+	mux.HandleFunc("GET /userinfo", func(w http.ResponseWriter, r *http.Request) { (*i.info.Load())(w, r) })
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
 		i.fetches.Add(1)
 		w.Write([]byte(*i.keys.Load()))

@@ -159,3 +159,30 @@ func TestRows(t *testing.T) {
 		t.Error("no rows hold one")
 	}
 }
+
+// TestCut checks that what was too large to be read stays so: an id that a size would be put in the place of, and a masked field,
+// whose size isn't told.
+func TestCut(t *testing.T) {
+	class := schema.Class{Source: "app", Name: "people", Table: "people", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.String}, {Name: "email", Type: schema.String}, {Name: "notes", Type: schema.String}}}
+	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"people": {Mask: map[string]policy.Mask{"email": policy.Partial}}}}, []schema.Class{class})
+	if err != nil {
+		t.Fatal(err)
+	}
+	permit, err := p.Read(identity.Principal{Scopes: []identity.Scope{identity.Read}}, &query.Find{Class: "people"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := value.OfCut(1000)
+	out, err := redact.Apply(permit, mask.Key{}, func(yield func(value.Row, error) bool) { yield(value.Row{cut, cut, cut, cut}, nil) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row, err := range out.All() {
+		want := []value.Value{cut, value.OfCut(0), cut}
+		for i, v := range row.Values {
+			if err != nil || v.Kind() != value.Cut || v.Size() != want[i].Size() {
+				t.Errorf("value %d: %v of %d bytes, %v", i, v.Kind(), v.Size(), err)
+			}
+		}
+	}
+}
