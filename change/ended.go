@@ -30,14 +30,14 @@ func Progress(done int64, n int, next string) string {
 	switch {
 	case done == 1:
 		out.WriteString("call 1 was carried out, ")
-	case done > 1:
+	case done > 0:
 		fmt.Fprintf(&out, "calls 1 to %d were carried out, ", done)
 	}
 	fmt.Fprintf(&out, "call %d %s", done+1, next)
 	switch left := n - int(done) - 1; {
 	case left == 1:
 		fmt.Fprintf(&out, ", call %d was not sent", n)
-	case left > 1:
+	case left > 0:
 		fmt.Fprintf(&out, ", calls %d to %d were not sent", done+2, n)
 	}
 	return out.String()

@@ -53,7 +53,9 @@ func Reconcile(ctx context.Context, s Store, log audit.Reader) (Reconciliation, 
 	if err == nil {
 		err = r.left(ctx)
 	}
-	slices.SortFunc(r.out.Lacks, func(a, b Lack) int { return cmp.Or(cmp.Compare(a.Change, b.Change), cmp.Compare(a.Step, b.Step)) })
+	slices.SortFunc(r.out.Lacks, func(a, b Lack) int {
+		return cmp.Or(cmp.Compare(a.Change, b.Change), cmp.Compare(a.Step, b.Step), cmp.Compare(a.Detail, b.Detail))
+	})
 	return r.out, err
 }
 
@@ -85,7 +87,7 @@ func (r *reconciler) note(rec audit.Record) bool {
 	switch {
 	case rec.Step != "" && rec.Change != "":
 		r.steps[stepKey(&rec)] = rec.Seq
-	case rec.Change != "" && rec.Outcome == audit.Approved:
+	case rec.Outcome == audit.Approved:
 		r.approved[keyOf(rec.Change)] = true
 	}
 	return true
@@ -123,7 +125,7 @@ func (r *reconciler) step(ctx context.Context, c *Change, n int, want *audit.Rec
 	switch waits := slices.ContainsFunc(waiting, func(w audit.Record) bool { return stepKey(&w) == stepKey(want) }); {
 	case err != nil:
 		return err
-	case ok && stepKey(&found) == stepKey(want):
+	case stepKey(&found) == stepKey(want):
 	case ok:
 		r.lack(c.ID, want.Step, fmt.Sprintf("the change says %s by %s, and record %d another thing", want.Outcome, want.Principal, found.Seq))
 	case waits && !slices.ContainsFunc(c.History[n+1:], func(s Step) bool { return s.Event == EventClaimed }):
