@@ -267,6 +267,8 @@ func TestHints(t *testing.T) {
 		{schema.Field{Type: schema.Integer, Values: many[:50]}, `{"type":"integer","enum":` + string(value.OfArray(many[:50]).AppendJSON(nil)) + `}`},
 		{schema.Field{Type: schema.Integer, Values: many, Length: 4}, `{"type":"integer"}`},
 		{schema.Field{Type: schema.String, Length: 4}, `{"type":"string","maxLength":4}`},
+		{schema.Field{Type: schema.String, Length: 4, Least: 2}, `{"type":"string","maxLength":4,"minLength":2}`},
+		{schema.Field{Type: schema.Integer, Least: 2}, `{"type":"integer"}`},
 		{schema.Field{Type: schema.Any, Length: 4}, `{}`},
 	} {
 		if got := string(schemacheck.Argument(&c.f).AppendJSON(nil)); got != c.want {
