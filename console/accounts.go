@@ -31,6 +31,7 @@ func (c *Console) connected(v *visit) error {
 		return c.options.Connections.Finish(ctx, c.accountVisit(v), v.r.URL.Query())
 	})
 	if err != nil {
+		v.failing = failing{Heading: "The account isn't connected", Back: Path + "/you"}
 		return err
 	}
 	http.Redirect(v.w, v.r, Path+"/you?connected=yes", http.StatusSeeOther)

@@ -8,7 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
@@ -35,28 +38,23 @@ func (h *house) me(t *testing.T) (string, error) {
 	return out, err
 }
 
-// TestBrowserAccount connects an account at a real provider with a real browser: an agent that acts for the person calls the API
-// with it, the audit names the person, and after the person disconnects nothing of it is left.
-func TestBrowserAccount(t *testing.T) {
+// An account is a person's at a real provider, which a CRM takes tokens of, seen in a real browser.
+type account struct {
+	issued
+	*tab
+	axe     string
+	mu      sync.Mutex
+	expired map[string]bool // the tokens that the CRM refuses
+	last    string          // the last one that it took
+}
+
+// newAccount starts the provider, the CRM, the gateway and a browser.
+func newAccount(t *testing.T) *account {
+	t.Helper()
 	t.Setenv("BAILIWICK_TEST_SECRET", "secret")
 	t.Setenv("BAILIWICK_TEST_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
-	var in issued
-	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // who has the token is who the provider says
-		ask, err := http.NewRequestWithContext(r.Context(), "GET", in.issuer+"userinfo", nil)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		ask.Header.Set("Authorization", r.Header.Get("Authorization"))
-		resp, err := http.DefaultClient.Do(ask)
-		if err != nil || resp.StatusCode != http.StatusOK {
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		resp.Body.Close()
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"account": "ana at CRM"}`)
-	}))
+	in := &account{expired: map[string]bool{}}
+	api := httptest.NewServer(http.HandlerFunc(in.crm))
 	t.Cleanup(api.Close)
 	in.house = newHouseWith(t, func(address string) string {
 		in.issuer = testservices.OIDC(t, address+"/console/sign-in/callback "+address+"/console/you/accounts/crm/callback", demo.Acme)
@@ -72,34 +70,72 @@ func TestBrowserAccount(t *testing.T) {
 			"      claims: {tenant: org, scopes: {claim: groups, values: {reviewers: [read]}}}\n", filepath.Join(dir, "crm.yaml"), in.issuer)
 	})
 	in.agent.Owner = visitor
-	in.plant.Address = in.url
-	browser, axe := chrome(t), testservices.Axe(t)
-	b := in.tab(t, browser, "")
+	in.plant.Address = in.house.url
+	in.axe, in.tab = testservices.Axe(t), in.house.tab(t, chrome(t), "")
+	return in
+}
 
-	refused := func(when string) {
-		t.Helper()
-		_, err := in.me(t)
-		if p := problem.Of(err); p == nil || p.Code != problem.PermissionDenied || p.Kind != "not_connected" || !strings.Contains(p.Detail, in.url+"/console/you") {
-			t.Error(when, err)
+// crm answers with the account of whoever the provider says that a token is of.
+func (in *account) crm(w http.ResponseWriter, r *http.Request) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	token := r.Header.Get("Authorization")
+	ask, err := http.NewRequestWithContext(r.Context(), "GET", in.issuer+"userinfo", nil)
+	if err != nil {
+		panic(err)
+	}
+	ask.Header.Set("Authorization", token)
+	resp, err := http.DefaultClient.Do(ask)
+	if err == nil {
+		resp.Body.Close()
+	}
+	if err != nil || resp.StatusCode != http.StatusOK || in.expired[token] {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	in.last = token
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprint(w, `{"account": "ana at CRM"}`)
+}
+
+// refused checks that an agent is told where its person connects the account.
+func (in *account) refused(t *testing.T, when string) {
+	t.Helper()
+	_, err := in.me(t)
+	if p := problem.Of(err); p == nil || p.Code != problem.PermissionDenied || p.Kind != "not_connected" || !strings.Contains(p.Detail, in.house.url+"/console/you") {
+		t.Error(when, err)
+	}
+}
+
+// accessible checks the page at path as a wide window and a phone show it.
+func (in *account) accessible(t *testing.T, path string) {
+	t.Helper()
+	for _, screen := range []struct {
+		width int64
+		dark  bool
+	}{{1280, false}, {360, true}} {
+		in.size(screen.width, 740, screen.width == 360)
+		in.dark(screen.dark)
+		in.open(path)
+		if wrong := eval[string](in.tab, look) + violations(in.tab, in.axe); wrong != "" {
+			t.Errorf("%s, %v: %s", path, screen, wrong)
 		}
 	}
-	refused("before")
+	in.dark(false)
+}
+
+// TestBrowserAccount connects an account at a real provider with a real browser: an agent that acts for the person calls the API
+// with it, the audit names the person, and after the person disconnects nothing of it is left.
+func TestBrowserAccount(t *testing.T) {
+	in := newAccount(t)
+	b := in.tab
+	in.refused(t, "before")
 	b.open("/console/you")
 	b.click(".wide-button")
 	b.typed("#username", "test-user@localhost")
 	b.typed("#password", "verysecure\r")
 	b.visible(`form[action="/console/you/accounts/crm/connect"]`) // one who may only read signs in to connect
-	for _, screen := range []struct {
-		width int64
-		dark  bool
-	}{{1280, false}, {360, true}} {
-		b.size(screen.width, 740, screen.width == 360)
-		b.dark(screen.dark)
-		b.open("/console/you")
-		if wrong := eval[string](b, look) + violations(b, axe); wrong != "" {
-			t.Errorf("accounts, %v: %s", screen, wrong)
-		}
-	}
+	in.accessible(t, "/console/you")
 	b.click(`form[action="/console/you/accounts/crm/connect"] button`)
 	b.typed("#username", "test-user@localhost")
 	b.typed("#password", "verysecure\r")
@@ -124,10 +160,78 @@ func TestBrowserAccount(t *testing.T) {
 	}
 	b.click(`form[action="/console/you/accounts/crm/end"] button`)
 	b.visible(`form[action="/console/you/accounts/crm/connect"]`)
-	refused("after")
+	in.refused(t, "after")
 	if rows, err := in.plant.Store.Connections(t.Context()); err != nil || len(rows) != 0 {
 		t.Error(rows, err)
 	}
+	if strings.Contains(in.log.String(), "ERROR") {
+		t.Error(in.log)
+	}
+}
+
+// TestBrowserAccountByKeyboard connects an account on a phone's width with keys alone, after the person first said no at the provider. What
+// comes back to another session, or twice, connects nothing. A token that has expired is replaced while an agent calls; what the provider no
+// longer refreshes has to be connected again, and the page of the person says so.
+func TestBrowserAccountByKeyboard(t *testing.T) {
+	in := newAccount(t)
+	b := in.tab
+	b.size(360, 740, true)
+	connect, end := `form[action="/console/you/accounts/crm/connect"] button`, `form[action="/console/you/accounts/crm/end"] button`
+	signIn := func() {
+		t.Helper()
+		b.visible("#username")
+		b.use("#username", "test-user@localhost")
+		b.use("#password", "verysecure")
+		b.press(kb.Enter)
+	}
+	b.open("/console/you")
+	b.use(".wide-button", kb.Enter)
+	signIn()
+	b.visible(connect)
+	b.walk()
+
+	// The provider's pages have no way to say no, so its answer to one is written here, with the state that it was sent.
+	state := eval[string](b, `(async (f) => (await (await fetch(f.action, {method: "POST", body: new URLSearchParams(new FormData(f))})).text()).match(/[?;&]state=([^&"]+)/)[1])(document.querySelector('form[action$="/crm/connect"]'))`)
+	b.open("/console/you/accounts/crm/callback?error=access_denied&state=" + state)
+	b.visible(".door")
+	said := func(want string) {
+		t.Helper()
+		if text := eval[string](b, `document.body.innerText`); !strings.Contains(text, want) {
+			t.Errorf("%s isn't in %s", want, text)
+		}
+	}
+	said("Nothing was connected: you did not agree")
+	b.walk()
+	in.refused(t, "after a no")
+	in.accessible(t, eval[string](b, `location.pathname + location.search`)) // it comes twice
+	said("Nothing was connected: this was not begun in this session, was used before")
+	b.use(`.door a[href="/console/you"]`, kb.Enter)
+
+	b.visible(connect)
+	b.use(connect, kb.Enter)
+	signIn()
+	b.visible(end)
+	b.walk()
+	in.accessible(t, "/console/you")
+	used := func() string {
+		t.Helper()
+		if got, err := in.me(t); err != nil || got != `{"account":"ana at CRM"}` {
+			t.Error(got, err)
+		}
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		return in.last
+	}
+	first := used()
+	in.mu.Lock()
+	in.expired[first] = true
+	in.mu.Unlock()
+	if second := used(); second == first || used() != second {
+		t.Error("a token that has expired isn't replaced once")
+	}
+	b.use(end, kb.Enter)
+	b.visible(connect)
+	in.refused(t, "after the end")
 	if strings.Contains(in.log.String(), "ERROR") {
 		t.Error(in.log)
 	}

@@ -118,6 +118,7 @@ type failing struct {
 	Detail  string
 	Hint    string
 	Trace   string // leads operators to the log entry; "" if there is none
+	Back    string // where the page leads, with the heading of its own; "" for the console
 }
 
 // show writes the error page for err, without details that must not be shown.
@@ -135,6 +136,9 @@ func (c *Console) show(v *visit, err error) {
 		if v.ctx().Err() == nil {
 			c.log.ErrorContext(v.ctx(), "console", "path", v.r.URL.Path, "correlation", v.correlation, "error", err, "cause", p.Err)
 		}
+	}
+	if page.Back = v.failing.Back; page.Trace == "" && page.Back != "" {
+		page.Heading = v.failing.Heading
 	}
 	if err := c.render(v, "failing", frame{Title: page.Heading, Page: page, Status: status}); err != nil {
 		c.log.ErrorContext(v.ctx(), "console", "error", err)
@@ -166,11 +170,11 @@ func statusOf(code problem.Code) int {
 // fail answers a request that belongs to no page. It shows nothing but the status.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, status int) {
 	said := map[int]failing{
-		http.StatusUnauthorized:        {"Sign in first", "Your session has ended.", "", ""},
-		http.StatusForbidden:           {"That form could not be used", "It did not come from a page of this session.", "Open the page again and repeat what you did.", ""},
-		http.StatusNotFound:            {"There is nothing here", "No page has this address.", "", ""},
-		http.StatusMethodNotAllowed:    {"That can't be done here", "The page doesn't take such a request.", "", ""},
-		http.StatusInternalServerError: {"Something went wrong", "It has been written to the log. Nothing was decided.", "", ""},
+		http.StatusUnauthorized:        {"Sign in first", "Your session has ended.", "", "", ""},
+		http.StatusForbidden:           {"That form could not be used", "It did not come from a page of this session.", "Open the page again and repeat what you did.", "", ""},
+		http.StatusNotFound:            {"There is nothing here", "No page has this address.", "", "", ""},
+		http.StatusMethodNotAllowed:    {"That can't be done here", "The page doesn't take such a request.", "", "", ""},
+		http.StatusInternalServerError: {"Something went wrong", "It has been written to the log. Nothing was decided.", "", "", ""},
 	}
 	v := &visit{w: w, r: r}
 	page := said[status]

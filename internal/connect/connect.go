@@ -188,6 +188,7 @@ type Connection struct {
 	Source string
 	At     string    // the host where they sign in
 	Since  time.Time // zero if they are not connected
+	Over   bool      // they were connected, until the only token that the provider gave was at its end
 }
 
 // List returns the connections of a person, and the sources to which they can connect, ordered by source.
@@ -208,7 +209,9 @@ func (c *Connections) List(ctx context.Context, who identity.Principal) ([]Conne
 			return nil, storeFailed(err)
 		}
 		if t, err := c.open(row); err == nil && !row.Ended {
-			one.Since = t.Since
+			if one.Over = t.Refresh == "" && !a.good(k, t); !one.Over {
+				one.Since = t.Since
+			}
 		}
 		out = append(out, one)
 	}

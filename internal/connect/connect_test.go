@@ -358,6 +358,38 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
+// TestOver checks that a connection without a refresh token is over when its token has expired, or the API refuses it: agents are
+// refused, the person sees it, and can connect again.
+func TestOver(t *testing.T) {
+	h := newHouse(t)
+	h.provider.Scopes = []string{"openid"}
+	h.open(t, h.options)
+	h.connect(t, ana)
+	over := func() bool {
+		t.Helper()
+		list, err := h.List(t.Context(), ana)
+		if err != nil || list[0].Over != list[0].Since.IsZero() {
+			t.Fatal(list, err)
+		}
+		return list[0].Over
+	}
+	if got := h.refusal(t, "crm", bot); got != "" || over() {
+		t.Error(got)
+	}
+	h.now.Store(int64(6 * time.Minute))
+	if got := h.refusal(t, "crm", bot); got != "permission_denied connection_expired" || !over() {
+		t.Error(got, over())
+	}
+	h.connect(t, ana)
+	if got := h.refusal(t, "crm", bot); got != "" || over() {
+		t.Error(got)
+	}
+	r := httptest.NewRequest("GET", "http://crm.test/", nil)
+	if err := h.accounts["crm"].Apply(t.Context(), bot, r); err != nil || !h.accounts["crm"].Renew(bot, r) || !over() {
+		t.Error("a token that the API refused:", err)
+	}
+}
+
 // TestEnds checks what ends a connection: its person, an operator who removes the person, and the provider. The refresh token is
 // good for nothing then.
 func TestEnds(t *testing.T) {
