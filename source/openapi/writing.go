@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -71,9 +72,18 @@ func called(plan *writes.Plan) ([]*calls.Plan, error) {
 	return list, nil
 }
 
+// target returns path and query of a call as people read them: what is taken from an earlier answer is written as in the arguments ($1.id).
+func target(call *calls.Plan) string {
+	out := call.Request.Target()
+	for _, r := range call.References {
+		out = strings.ReplaceAll(out, url.QueryEscape(r.String()), r.String())
+	}
+	return out
+}
+
 // effect returns the expected effect of a call, without making it, and the masks to restore in its body.
 func (a *API) effect(ctx context.Context, call *calls.Plan) (change.Effect, *masks, error) {
-	e := change.Effect{Op: write.OpCall, Class: call.API + "." + call.Operation.ID, Key: call.Request.Method + " " + call.Request.Target(),
+	e := change.Effect{Op: write.OpCall, Class: call.API + "." + call.Operation.ID, Key: call.Request.Method + " " + target(call),
 		Destroys: call.Class == classify.Destructive, Asked: []string{}}
 	for _, r := range call.References {
 		e.Takes = append(e.Takes, change.Taken{At: r.At, Call: r.Call, Path: strings.Join(r.Path, ".")})

@@ -23,8 +23,8 @@ func ReadBack(into *[]readback.Rule) yamlconf.Shape {
 		return yamlconf.Object([]yamlconf.Key{
 			{Name: "operations", Doc: "The calls: operation ids, or methods and paths", Must: true, Shape: yamlconf.List(&rule.Operations, "operations", nil)},
 			{Name: "by", Doc: "The id of the operation that lists what such calls make. Only its first page is read", Must: true, Shape: yamlconf.Words(&rule.By)},
-			{Name: "path", Doc: "Its path parameters, from the call: {team: path.team}", Shape: places(&rule.Path)},
-			{Name: "query", Doc: "Its query parameters, from the call: {name: body.name}", Shape: places(&rule.Query)},
+			{Name: "path", Doc: "Its path parameters, from the call or as they are: {team: path.team, kind: =main}", Shape: places(&rule.Path)},
+			{Name: "query", Doc: "Its query parameters, from the call or as they are: {name: body.name, state: =open}", Shape: places(&rule.Query)},
 			{Name: "match", Doc: "The fields that together tell what a call made, from the call: {name: body.name}. One record more after the call than before is its outcome", Must: true, Shape: places(&rule.Match)},
 		}, nil), func() { *into = append(*into, rule) }
 	})

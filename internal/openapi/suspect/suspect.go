@@ -58,7 +58,7 @@ var words = []struct {
 	{Approvals, []string{"approve", "approval", "reject", "rejection", "review pending"}},
 	{Rights, []string{"iam", "permission", "role", "grant", "acl", "service account", "identity provider", "workload identity", "workload identitie", "site admin",
 		"robot account", "sysadmin", "superadmin", "superuser", "be an administrator", "trusted certificate", "client certificate", "cluster certificate",
-		"ownership", "set admin", "set owner", "make admin", "transfer owner", "impersonator"}},
+		"user promote", "user demote", "member promote", "member demote", "promote user", "demote user", "promote guest", "ownership", "set admin", "set owner", "make admin", "transfer owner", "impersonator"}},
 	{Shows, []string{"internal configuration", "internal config", "internal setting"}},
 	{Limits, []string{"quota", "rate limit", "limit", "license", "licence", "entitlement"}},
 }
@@ -69,7 +69,7 @@ func Of(op *spec.Operation, class classify.Class) Kind {
 	if slices.ContainsFunc(op.Tags, func(tag string) bool { return slices.Contains(vaults, singular(strings.ToLower(tag))) }) {
 		name += "secret "
 	}
-	if class == classify.Read && strings.HasSuffix(lastOf(op.Path), "public-key") {
+	if last := lastOf(op.Path); class == classify.Read && (strings.HasSuffix(last, "public-key") || last == "status") {
 		return ""
 	}
 	for _, w := range words {

@@ -14,7 +14,7 @@ import (
 )
 
 // A Rule names the read for some calls. The values of its maps are places in the arguments of a call: body.name,
-// path.team, query.kind.
+// path.team, query.kind. Those of Path and Query may also be texts of their own, after a sign of equality: =open.
 type Rule struct {
 	Operations  []string          // the calls, as in classify.Rule
 	By          string            // the id of the operation that reads
@@ -85,8 +85,12 @@ func (r Rule) Check(d *spec.Document, classes *classify.Rules, at string) error 
 	}
 	for key, places := range map[string]map[string]string{"/Path": r.Path, "/Query": r.Query, "/Match": r.Match} {
 		for name, place := range places {
+			if _, own := strings.CutPrefix(place, "="); own && key != "/Match" {
+				continue
+			}
 			if in, _, ok := strings.Cut(place, "."); !ok || in != "body" && in != "path" && in != "query" {
-				return wrong(key+"/"+name, "%q is no place in a call; write body.name, path.name or query.name", problem.Cut(place))
+				or := map[bool]string{false: ", or =text for a text of its own"}[key == "/Match"]
+				return wrong(key+"/"+name, "%q is no place in a call; write body.name, path.name or query.name%s", problem.Cut(place), or)
 			}
 		}
 	}
@@ -106,6 +110,11 @@ func (r Rule) Of(args validate.Arguments) (Look, bool) {
 	pick := func(places map[string]string) (value.Value, bool) {
 		var members []value.Member
 		for name, place := range places {
+			own, constant := strings.CutPrefix(place, "=")
+			if constant {
+				members = append(members, value.Member{Name: name, Value: value.OfString(own)})
+				continue
+			}
 			v, ok := at(value.OfObject([]value.Member{{Name: "body", Value: args.Body}, {Name: "path", Value: args.Path}, {Name: "query", Value: args.Query}}), place)
 			if !ok {
 				return value.Value{}, false
