@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 
 	"github.com/bailiwick-dev/bailiwick"
@@ -146,6 +147,13 @@ func (s *Server) Run(ctx context.Context, address string) {
 	<-ctx.Done()
 	stop()
 	silence()
+}
+
+// Serve answers requests on l with Handler until ctx ends, within the bounds on connections and on waiting that the configuration has
+// (server.connections), and waits for calls in flight. Under an http.Server of the program's own, the number of connections, and those on
+// which nothing is asked, are up to the program.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	return s.parts.MCP.Serve(ctx, l, s.parts.Handler())
 }
 
 // Reload reads the configuration file again and puts it into force in one step. It returns warnings. An error, which

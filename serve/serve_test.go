@@ -1,8 +1,11 @@
 package serve_test
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -202,5 +205,50 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	if _, err := serve.Open(t.Context(), filepath.Join(t.TempDir(), "bailiwick.yaml"), serve.Options{}); err == nil {
 		t.Error("a file that is missing is opened")
+	}
+}
+
+// TestServeIsBounded checks that Serve keeps the number of connections that the configuration allows, and ends with its context.
+func TestServeIsBounded(t *testing.T) {
+	s, _, err := open(t, configuration+"server: {connections: {max: 4, each: 4}}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, l) }()
+	const asked, most = 12, 4
+	var held []net.Conn
+	for range asked {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		held = append(held, c)
+		if _, err := io.WriteString(c, "HEAD /healthz HTTP/1.1\r\nHost: "+l.Addr().String()+"\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: "HEAD"})
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Fatal(res, err)
+		}
+	}
+	for i, c := range held[:asked-most] { // those that have been idle longest made room
+		_ = c.SetReadDeadline(time.Now().Add(30 * time.Second))
+		if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("connection %d of %d is still open: %v", i, asked, err)
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }

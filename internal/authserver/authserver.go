@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/edge"
 	"github.com/bailiwick-dev/bailiwick/internal/netguard"
 )
 
@@ -95,7 +96,7 @@ func (s *Server) Mount(mux *http.ServeMux) {
 
 // guard admits one method. Pages of any site may call: nothing here depends on a cookie.
 func (s *Server) guard(method string, h http.HandlerFunc) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return edge.Timed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		head := w.Header()
 		head.Set("Cache-Control", "no-store")
 		head.Set("X-Content-Type-Options", "nosniff")
@@ -114,7 +115,7 @@ func (s *Server) guard(method string, h http.HandlerFunc) http.Handler {
 			r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
 			h(w, r)
 		}
-	})
+	}), edge.Options{})
 }
 
 // metadata serves RFC 8414 metadata.

@@ -206,7 +206,7 @@ var mayImport = map[string]string{
 	"console/internal/outbox":   "console/internal/words internal/webhook",
 	"internal/emoji":            "",
 	"console/internal/usagelog": "audit",
-	"internal/authserver":       "identity internal/netguard internal/refused problem value",
+	"internal/authserver":       "identity internal/edge internal/netguard internal/refused problem value",
 	"internal/signin":           "identity internal/oidc",
 	"test/conformance":          "internal/extension",
 	"test/conformance/server":   "identity internal/app internal/config mcp test/conformance",

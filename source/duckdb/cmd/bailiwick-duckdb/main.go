@@ -15,12 +15,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/bailiwick-dev/bailiwick/serve"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -66,26 +64,24 @@ func run(ctx context.Context, args []string) error {
 	return errors.Join(served(ctx, s, *listen), s.Close())
 }
 
-// served answers requests until ctx ends.
-func served(ctx context.Context, s *serve.Server, address string) error {
+// served answers requests until ctx ends, within the bounds on connections that "bailiwick serve" has.
+func served(ctx context.Context, s *serve.Server, address string) (err error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
 	}
 	at := "http://" + l.Addr().String()
-	h := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	ctx, stop := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		s.Run(ctx, at)
-		h.Shutdown(context.WithoutCancel(ctx))
 	}()
 	fmt.Fprintln(os.Stderr, "agents connect at", at+"/mcp")
-	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
+	err = s.Serve(ctx, l)
+	stop()
 	<-ended
-	return nil
+	return err
 }
 
 // local refuses an address that other machines can reach.
