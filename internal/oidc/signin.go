@@ -32,7 +32,7 @@ func (i *Issuer) Endpoints(ctx context.Context) (Endpoints, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := i.now()
-	if !e.at.IsZero() && now.Before(e.at.Add(i.keys.fresh)) {
+	if now.Before(e.at.Add(i.keys.fresh)) {
 		return e.Endpoints, nil
 	}
 	if begun.Before(e.tried) && e.failed != nil {
