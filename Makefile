@@ -72,13 +72,12 @@ soak: apis ## the long forms of the proofs
 # What can be wrong in sqlgen is seen in the statements that its tests show; what can be wrong in policy, by its own
 # tests or by those of the security property.
 mutate: ## breaks policy, sqlgen, change, identity, mask and redact in many small ways, and lists those that no test notices
-	@go run ./scripts/mutate -tests 'store/sqlite:TestPeople|TestUsage' identity
-	@go run ./scripts/mutate -tests internal/signin internal/oidc
+	@go run ./scripts/mutate identity internal/oidc internal/rules/denylist internal/rules/expression
 	@go run ./scripts/mutate internal/result/mask internal/result/redact internal/fieldcheck internal/rules/schemacheck internal/rules/writes change
 	@go run ./scripts/mutate internal/rules/calls
 	@go run ./scripts/mutate -tests internal/sqlgen,internal/sqlgen/dml internal/sqlgen internal/sqlgen/regex internal/sqlgen/stage internal/sqlgen/expr internal/sqlgen/sqlite
 	@go run ./scripts/mutate -tests internal/sqlgen/postgres:TestTexts,internal/sqlgen/mariadb:TestTexts,internal/sqlgen/expr,internal/sqlgen internal/sqlgen/postgres internal/sqlgen/mariadb
-	@BAILIWICK_SOAK=4000 go run ./scripts/mutate -tests 'tool,test/endtoend:(Interference|InterferencePolicies)SQLite' policy internal/rules/denylist internal/rules/expression
+	@BAILIWICK_SOAK=4000 go run ./scripts/mutate -tests 'tool,source/memory,internal/tools/describe,internal/policyreport,test/agent,test/endtoend:(Interference|InterferencePolicies)SQLite' policy
 
 conformance: ## the official MCP suites
 	@scripts/conformance
