@@ -115,6 +115,23 @@ func (t *translator) parts(out map[string]any, name string, m spec.Raw, p place,
 		of, part = p.of, true
 	}
 	t.list(out, name, m, place{of: of, part: part})
+	if all, ok := out[name].([]any); ok && name == "oneOf" {
+		out[name] = numbers(all)
+	}
+}
+
+// numbers returns the alternatives of a oneOf without whole numbers where there is one for any number: 10 would fit both, and so neither,
+// which no author means.
+func numbers(all []any) []any {
+	of := func(alternative any, kind string) bool {
+		s, ok := alternative.(map[string]any)
+		kinds, _ := s["type"].([]any)
+		return ok && len(s) == 1 && len(kinds) == 1 && kinds[0] == kind
+	}
+	if !slices.ContainsFunc(all, func(a any) bool { return of(a, "number") }) {
+		return all
+	}
+	return slices.DeleteFunc(all, func(a any) bool { return of(a, "integer") })
 }
 
 // written holds keywords that affect others.

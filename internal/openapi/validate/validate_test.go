@@ -55,6 +55,21 @@ func arguments(t testing.TB, text string) Arguments {
 	return a
 }
 
+// TestNumbers checks that a whole number fits a oneOf that has alternatives for whole numbers and for any number.
+func TestNumbers(t *testing.T) {
+	c, v := checker(t, `{"openapi":"3.0.0","paths":{"/a":{"post":{"operationId":"op","requestBody":{"content":{"application/json":{"schema":{"type":"object",
+		"additionalProperties":{"oneOf":[{"type":"string"},{"type":"integer","description":"whole"},{"type":"number"}]}}}}},"responses":{}}}}}`, Options{})
+	op, err := v.Operation("op")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for body, fits := range map[string]bool{`{"a":10}`: true, `{"a":1.5}`: true, `{"a":"x"}`: true, `{"a":true}`: false, `{"a":null}`: false} {
+		if _, err := c.Check(t.Context(), op, arguments(t, `{"body":`+body+`}`)); (err == nil) != fits {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
 // TestCheck checks the faults of arguments, one per line: pointer, rule, message. "" is none.
 func TestCheck(t *testing.T) {
 	c, v := checker(t, doc, Options{})

@@ -23,8 +23,8 @@ func Names() []string {
 }
 
 // Placed returns the arguments of a call with those of the operation, written beside its id or in an object called parameters or the like,
-// moved into path, query, headers or body. Of its members those in own are the tool's. If one has no place nothing is moved, and a name of
-// the operation that it is like is told.
+// moved into path, query, headers or body. Of its members those in own are the tool's. One that has no place stays, and a name of the
+// operation that it is like is told.
 func Placed(c *bailiwick.Call, args value.Value, own ...string) (value.Value, error) {
 	own = append(Names(), own...)
 	known := func(m value.Member) bool { return slices.Contains(own, m.Name) }
@@ -42,7 +42,9 @@ func Placed(c *bailiwick.Call, args value.Value, own ...string) (value.Value, er
 		in, ok := "", true
 		if !known(m) {
 			if in = place(v, op, m.Name); in == "" {
-				return args, unknown(m.Name, places(v, op))
+				if err := unknown(m.Name, places(v, op)); err != nil {
+					return args, err
+				}
 			}
 		}
 		if out, ok = put(out, in, m); !ok {
