@@ -88,6 +88,8 @@ func TestReferences(t *testing.T) {
 		{path("$1.tags.0.nam"), []string{"makeTeam"}, `/path/id: $1.tags.0.nam: call 1, makeTeam, doesn't answer with "nam"; did you mean name?`},
 		{path("$1.body.0.id"), []string{"makeList"}, "/path/id $1.body.0.id"},
 		{path("$1.body.0.ix"), []string{"makeList"}, `/path/id: $1.body.0.ix: call 1, makeList, doesn't answer with "ix"; did you mean id?`},
+		{path("$1.body"), []string{"makeList"}, `/path/id: $1.body: call 1, makeList, doesn't answer with "body"; it has 0`},
+		{path("$1.xs.0.id"), []string{"makeList"}, `/path/id: $1.xs.0.id: call 1, makeList, doesn't answer with "xs"; it has 0`},
 		{path("$1.body.id"), []string{"makeTeam"}, `/path/id: $1.body.id: call 1, makeTeam, doesn't answer with "body"; it has id, free, tags`},
 		{path("$1.other"), []string{"makeOpen"}, "/path/id $1.other"},
 		{path("$1.id"), []string{"makeNothing"}, "/path/id $1.id"},
@@ -184,7 +186,7 @@ func TestLeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := calls.New(map[string]calls.Rules{"flow": {Document: d, Hidden: []calls.Hidden{{Operations: []string{"getHidden"}}, {Operations: []string{"onlyHead"}}, {Operations: []string{"onlyPost"}}, {Operations: []string{"getVersion"}, When: `principal.tenant == "t2"`}},
+	all, err := calls.New(map[string]calls.Rules{"flow": {Document: d, Sends: []calls.Place{{In: "query", Name: "key"}}, Hidden: []calls.Hidden{{Operations: []string{"getHidden"}}, {Operations: []string{"onlyHead"}}, {Operations: []string{"onlyPost"}}, {Operations: []string{"getVersion"}, When: `principal.tenant == "t2"`}},
 		Access: classify.Options{Rules: []classify.Rule{{Operations: []string{"run"}, Class: classify.Destructive}, {Operations: []string{"getToken"}, Class: classify.Forbidden, Reason: "r", Instead: "i"}}}}}, expression.NewCompiler())
 	if err != nil {
 		t.Fatal(err)
@@ -225,6 +227,7 @@ func TestLeads(t *testing.T) {
 	for _, tt := range []struct{ path, query, want string }{
 		{"/teams/7", "q=a&l=x&l=y", "/teams/7?q=a&l=x&l=y"},
 		{"/teams/7", "l=x", "/teams/7?l=x"},
+		{"/teams/7", "key=1&q=a", "/teams/7?q=a"}, // the credential sets it again
 		{"/teams/7/", "", "/teams/7/"},
 		{"/teams/7", "r=a", "to getTeam, which isn't called for you: it gives what isn't a parameter of that"},
 		{"/teams/7", "q=%zz", "to getTeam, which isn't called for you: its query can't be read"},
