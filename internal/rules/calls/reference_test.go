@@ -20,8 +20,14 @@ const chain = `{"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "pat
     {"type": "object", "properties": {"id": {"type": "string"}, "secret": {"type": "string"}, "free": {"type": "object"}, "tags": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}}}}}}}}}},
   "/lists": {"post": {"operationId": "makeList", "responses": {"200": {"description": "", "content": {"application/json": {"schema": {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "string"}}}}}}}}}},
   "/open": {"post": {"operationId": "makeOpen", "responses": {"200": {"description": "", "content": {"application/json": {"schema": {"type": "object", "properties": {"id": {"type": "string"}}, "additionalProperties": {"type": "string"}}}}}}}},
+  "/either": {"post": {"operationId": "makeEither", "responses": {"200": {"description": "", "content": {"application/json": {"schema": {"type": "object", "properties": {"id": {"type": "string"}},
+    "oneOf": [{"properties": {"x": {"type": "string"}}}, {"properties": {"y": {"type": "string"}}}]}}}}}}},
+  "/closed": {"post": {"operationId": "makeClosed", "responses": {"200": {"description": "", "content": {"application/json": {"schema": {"type": "object", "additionalProperties": false}}}}}}},
+  "/bare": {"post": {"operationId": "makeBare", "responses": {}}},
   "/gone": {"post": {"operationId": "makeNothing", "responses": {"204": {"description": ""}}}},
-  "/teams/{id}": {"put": {"operationId": "setTeam", "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}, {"name": "q", "in": "query", "schema": {"type": "string"}},
+  "/teams/{id}": {"get": {"operationId": "getTeam", "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}], "responses": {}},
+   "put": {"operationId": "setTeam", "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}, {"name": "q", "in": "query", "schema": {"type": "string"}},
+    {"name": "n", "in": "query", "schema": {"type": "integer"}},
     {"name": "X-Note", "in": "header", "schema": {"type": "string"}}], "requestBody": {"content": {"application/json": {"schema": {"type": "object"}}}}, "responses": {"200": {"description": ""}}}},
   "/teams/mine": {"put": {"operationId": "setMine", "responses": {"200": {"description": ""}}}}}}`
 
@@ -75,6 +81,8 @@ func TestReferences(t *testing.T) {
 		{path("$2.id"), []string{"makeNothing", "makeTeam"}, "/path/id $2.id"},
 		{`{"path": {"id": "1"}, "query": {"q": "$1.id"}, "headers": {"X-Note": "$1.id"}, "body": {"a": ["x", "$1.id"], "b/~": {"c": "$1.tags.0.name"}, "n": 1}}`, []string{"makeTeam"},
 			"/query/q $1.id; /headers/X-Note $1.id; /body/a/1 $1.id; /body/b~1~0/c $1.tags.0.name"},
+		{`{"path": {"id": "1"}, "query": {"n": "$1.id"}, "body": {}}`, []string{"makeTeam"}, "/query/n $1.id"},
+		{`{"path": {"id": "$2.id"}, "query": {"q": "$1.id"}, "body": {}}`, []string{"makeTeam"}, "/path/id: $2.id names call 2, and this is call 2: only an earlier call has answered by then"},
 		{path("$1.50"), []string{"makeTeam"}, ""},
 		{path("a $1.id"), []string{"makeTeam"}, ""},
 		{path("$0.id"), []string{"makeTeam"}, ""},
@@ -92,6 +100,9 @@ func TestReferences(t *testing.T) {
 		{path("$1.xs.0.id"), []string{"makeList"}, `/path/id: $1.xs.0.id: call 1, makeList, doesn't answer with "xs"; it has 0`},
 		{path("$1.body.id"), []string{"makeTeam"}, `/path/id: $1.body.id: call 1, makeTeam, doesn't answer with "body"; it has id, free, tags`},
 		{path("$1.other"), []string{"makeOpen"}, "/path/id $1.other"},
+		{path("$1.y"), []string{"makeEither"}, "/path/id $1.y"},
+		{path("$1.y"), []string{"makeClosed"}, "/path/id $1.y"},
+		{path("$1.id"), []string{"makeBare"}, "/path/id $1.id"},
 		{path("$1.id"), []string{"makeNothing"}, "/path/id $1.id"},
 	} {
 		permit, err := setting(t, tt.args, tt.earlier...)
@@ -135,6 +146,7 @@ func TestAnswered(t *testing.T) {
 		{"beyond a list", path("$1.tags.1.name"), []string{"makeTeam"}, []string{`{"tags": [{"name": "a"}]}`}, "/path/id: $1.tags.1.name is no value in the answer of call 1"},
 		{"before a list", path("$1.free.-1"), []string{"makeTeam"}, []string{`{"free": ["a"]}`}, "/path/id: $1.free.-1 is no value in the answer of call 1"},
 		{"by name in a list", path("$1.free.x"), []string{"makeTeam"}, []string{`{"free": ["a"]}`}, "/path/id: $1.free.x is no value in the answer of call 1"},
+		{"beneath what is no element", path("$1.free.x.0"), []string{"makeTeam"}, []string{`{"free": ["a"]}`}, "/path/id: $1.free.x.0 is no value in the answer of call 1"},
 		{"an object", path("$1.free"), []string{"makeTeam"}, []string{`{"free": {"a": 1}}`}, "/path/id: $1.free is no value in the answer of call 1"},
 		{"null", path("$1.id"), []string{"makeTeam"}, []string{`{"id": null}`}, "/path/id: $1.id is no value in the answer of call 1"},
 		{"not there", path("$1.id"), []string{"makeTeam"}, []string{`{}`}, "/path/id: $1.id is no value in the answer of call 1"},
@@ -166,6 +178,47 @@ func TestAnswered(t *testing.T) {
 	}
 	if _, err := (calls.Permit{}).Answered(t.Context(), nil); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Error("the zero permit:", err)
+	}
+}
+
+// TestWaits checks that what is read of a thing is known before a call only if its path is, that a call of its own has no
+// references, and that a read waits for nothing.
+func TestWaits(t *testing.T) {
+	for args, want := range map[string]string{
+		`{"path": {"id": "$1.id"}, "body": {}}`:            "",
+		`{"path": {"id": "1"}, "body": {"a": "$1.id"}}`:    "GET /teams/1",
+		`{"path": {"id": "1"}, "query": {"q": "$1.free"}}`: "GET /teams/1",
+	} {
+		permit, err := setting(t, args, "makeTeam")
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := permit.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sent(t, plan.Before); got != want {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+	reach, who := chained(t)
+	args, err := calls.Arguments(object(t, `{"path": {"id": "$1.id"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, err := reach.Permit(t.Context(), who, calls.Request{Operation: "setTeam", Arguments: args, Writes: true})
+	if err != nil || alone.Later() || sent(t, &alone) != "PUT /teams/%241.id" {
+		t.Error("a call of its own:", sent(t, &alone), err)
+	}
+	if _, err := reach.Permit(t.Context(), who, calls.Request{Operation: "setTeam", Arguments: args, Writes: true, Chained: true, Earlier: make([]calls.Permit, 1)}); problem.CodeOf(err) != problem.PermissionDenied {
+		t.Error("after the zero permit:", err)
+	}
+	read, err := reach.Permit(t.Context(), who, calls.Request{Operation: "getTeam", Arguments: args})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now, err := read.Answered(t.Context(), nil); err != nil || now != read {
+		t.Error("a read waits for an answer:", err)
 	}
 }
 
