@@ -36,7 +36,7 @@ type wanted struct {
 func (p *projection) through(path query.Path, at place) (bool, error) {
 	v, join := p.plan.View, -1
 	for i, name := range path {
-		if v == nil || i == len(path)-1 && !at.includes() {
+		if i == len(path)-1 && !at.includes() {
 			return false, nil
 		}
 		if l := v.list(name); l != nil {
@@ -93,7 +93,7 @@ func (p *projection) list(path query.Path, join int, l *pointer, rest query.Path
 // listed sets the plan's lists, once its columns are known.
 func (p *projection) listed() {
 	for _, w := range p.lists {
-		w.Column = slices.IndexFunc(p.plan.Columns, func(c Column) bool { return c.Join == w.join && c.Field == w.field && c.Part == nil })
+		w.Column = slices.IndexFunc(p.plan.Columns, func(c Column) bool { return c.Join == w.join && c.Field == w.field })
 		if w.whole && w.Keys == nil {
 			for _, f := range w.to.class.Included {
 				w.Keys = append(w.Keys, query.Path{f.Name})

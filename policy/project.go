@@ -59,7 +59,7 @@ func (p *projection) project(keys, include []query.Path) error {
 	for i := range p.plan.Columns {
 		c := &p.plan.Columns[i]
 		c.Leads = slices.IndexFunc(p.plan.Joins, func(j Join) bool { return j.From == c.Join && j.Field == c.Field.Name })
-		if c.Leads >= 0 && !p.shown[c.Leads] {
+		if !p.shown[c.Leads] { // nor is -1
 			c.Leads = -1
 		}
 	}
@@ -111,7 +111,7 @@ func (at place) pointer() string { return query.Pointer(at.list, strconv.Itoa(at
 
 // key adds the column that path names: a field, a part of a JSON field, or a field behind pointers.
 func (p *projection) key(path query.Path, at place) error {
-	if is, err := p.through(path, at); is || err != nil {
+	if is, err := p.through(path, at); is {
 		return err
 	}
 	v, join := p.plan.View, -1

@@ -1,7 +1,7 @@
 // Command mutate tests the tests: it makes many small changes to a package, one at a time, and lists those that no test
 // notices.
 //
-//	go run ./scripts/mutate [-tests DIR[:RUN],…] [-every N] [-at N] [-list] PACKAGE…
+//	go run ./scripts/mutate [-tests DIR[:RUN],…] [-every N] [-only N,…] [-at N] [-list] PACKAGE…
 //
 // All mutants are switches in a single build (see weave), so that a run needs no compilation. First each test of the
 // packages and of -tests runs alone, without a mutant, and notes which places it reaches. Then each mutant is run with
@@ -31,9 +31,10 @@ func main() {
 	patience := flag.Duration("patience", time.Minute, "how long one run of tests may take")
 	list := flag.Bool("list", false, "list the mutants and run nothing")
 	every := flag.Int("every", 1, "test only each n-th mutant, as a sample")
+	only := flag.String("only", "", "test only the mutants of these numbers, apart by commas; -list has them")
 	at := flag.Int("at", runtime.NumCPU(), "test so many mutants at once")
 	flag.Parse()
-	o := options{split(*tests), *patience, max(1, *every), max(1, *at), *list}
+	o := options{split(*tests), *patience, max(1, *every), split(*only), max(1, *at), *list}
 	if err := run(flag.Args(), o); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -44,10 +45,12 @@ func split(s string) []string { return strings.FieldsFunc(s, func(r rune) bool {
 
 // options are what the flags say.
 type options struct {
-	tests     []string
-	patience  time.Duration
-	every, at int
-	list      bool
+	tests    []string
+	patience time.Duration
+	every    int
+	only     []string
+	at       int
+	list     bool
 }
 
 // run makes the mutants of packages, and runs the tests with each, or with each of so many.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -14,13 +15,13 @@ type trial struct {
 	killed bool
 }
 
-// try runs the tests with each n-th mutant, lists those that survive, and returns what became of each.
+// try runs the tests with each n-th mutant, or those that are named, lists those that survive, and returns what became of each.
 func try(all []mutant, suites []*suite, o options) []trial {
 	slices.SortStableFunc(suites, func(a, b *suite) int { return cmp.Compare(a.took, b.took) })
 	var tried []trial
 	var numbers []int
 	for i, m := range all {
-		if i%o.every == o.every/2 {
+		if i%o.every == o.every/2 && (o.only == nil || slices.Contains(o.only, strconv.Itoa(i+1))) {
 			tried, numbers = append(tried, trial{mutant: m}), append(numbers, i+1)
 		}
 	}
