@@ -195,6 +195,31 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
+// TestSharesOfTheDoor: of four slots a token takes one, a person two however the name is spelt, and a tenant three; others find one.
+func TestSharesOfTheDoor(t *testing.T) {
+	w, s := &waits{}, &shelf{}
+	s.put("wait", tool.Query, w.handle)
+	s.put("echo", tool.Custom, echo)
+	_, url := start(t, mcp.Options{Tools: s, Concurrency: 4, Queue: -1, Tokens: tokens{
+		"one": {ID: "token:1", Owner: "ann", Tenant: "a"}, "two": {ID: "token:2", Owner: "ＡＮＮ\u200b", Tenant: "a"}, "three": {ID: "token:3", Owner: " Ann", Tenant: "a"},
+		"bob": {ID: "token:4", Owner: "bob", Tenant: "a"}, "carl": {ID: "token:5", Owner: "carl", Tenant: "a"}, "dora": {ID: "token:6", Owner: "dora", Tenant: "b"},
+	}})
+	as := func(who, name string) call {
+		c := modern(name, "", "")
+		c.header += "\nAuthorization: Bearer " + who
+		return c
+	}
+	for _, step := range []struct{ holds, refused string }{{"one", "one"}, {"two", "three"}, {"bob", "carl"}} {
+		defer w.hold(t, url, as(step.holds, "wait"))()
+		if res, _ := send(t, url, as(step.refused, "echo")); res.StatusCode != 503 {
+			t.Errorf("%s beside %s: %s", step.refused, step.holds, res.Status)
+		}
+	}
+	if res, _ := send(t, url, as("dora", "echo")); res.StatusCode != 200 {
+		t.Error("another tenant:", res.Status)
+	}
+}
+
 // TestStreamCap: streams stay open, so they have a limit of their own and take no call's slot.
 func TestStreamCap(t *testing.T) {
 	_, url := start(t, mcp.Options{Concurrency: 1, Queue: -1, Streams: 1})

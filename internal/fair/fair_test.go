@@ -65,18 +65,11 @@ func TestShares(t *testing.T) {
 			if in, waiting := g.Load(); in != c.want || waiting != 0 {
 				t.Error(in, waiting)
 			}
-			ctx := t.Context()
-			if c.want == c.bounds.Slots {
-				soon, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
-				defer cancel()
-				ctx = soon
+			another := hold(t, g, 1, func(int) fair.Who { return agent(7) })
+			if (len(another) == 1) != (c.want < c.bounds.Slots) {
+				t.Errorf("another has %d slots beside %d", len(another), c.want)
 			}
-			if l, err := g.Enter(ctx, agent(7)); (err == nil) != (c.want < c.bounds.Slots) {
-				t.Error("another:", err)
-			} else if err == nil {
-				l()
-			}
-			for _, l := range leave {
+			for _, l := range append(leave, another...) {
 				l()
 			}
 			if in, _ := g.Load(); in != 0 {
