@@ -46,6 +46,17 @@ func TestFaults(t *testing.T) {
 			}
 		}
 	}
+	selects, err := os.ReadFile("testdata/selects.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(selects)) {
+		if question, asks := strings.CutPrefix(strings.TrimSpace(line), "> "); asks {
+			for i, d := range databases {
+				steps += faulty(t, question, selectPermit(t, i, question), d.dialect)
+			}
+		}
+	}
 	tenants := map[string]policy.ClassRule{"users": {Tenant: &policy.TenantRule{Field: "org"}},
 		"posts": {Tenant: &policy.TenantRule{Through: "author"}, Canonical: where(t, `{"deleted":{"$ne":true}}`)}}
 	for _, d := range dialects {

@@ -81,6 +81,11 @@ var rows = []struct {
 	{"unequal", apply(plan.Ne, a, b), "(NOT coalesce((a = b), a IS NULL AND b IS NULL))", "(NOT coalesce((a = b), a IS NULL AND b IS NULL))"},
 	{"unequal constants", apply(plan.Ne, one, two), "(NOT (<1> = <2>))", "(NOT (<1> = <2>))"},
 	{"the same", apply(plan.Same, a, b), "coalesce((a = b), FALSE)", "(a = b)"},
+	{"not the same", apply(plan.Differ, a, b), "coalesce((NOT (a = b)), FALSE)", "(NOT (a = b))"},
+	{"under", apply(plan.Under, a, c), "coalesce((a < c), FALSE)", "(a < c)"},
+	{"up to", apply(plan.UpTo, a, c), "coalesce((a <= c), FALSE)", "(a <= c)"},
+	{"and of not the same", apply(plan.And, apply(plan.Differ, a, b)), "(((NOT (a = b)) IS TRUE))", "((NOT (a = b)))"},
+	{"and of up to and under", apply(plan.And, apply(plan.UpTo, a, c), apply(plan.Under, c, one)), "(((a <= c) IS TRUE) AND ((c < <1>) IS TRUE))", "((a <= c) AND (c < <1>))"},
 
 	// Null is less than all other values.
 	{"greater", apply(plan.Gt, a, c), "coalesce((a > c), a IS NOT NULL)", "coalesce((a > c), a IS NOT NULL)"},
@@ -127,6 +132,22 @@ func TestWrite(t *testing.T) {
 		}
 		if tt.text == "" && !strings.Contains(text, "[") {
 			t.Errorf("%s: no atom in %s", tt.name, text)
+		}
+	}
+}
+
+// TestOffset shows which zones have an offset of their own.
+func TestOffset(t *testing.T) {
+	for _, tt := range []struct {
+		zone    string
+		minutes int
+		ok      bool
+	}{
+		{"", 0, true}, {"+05:30", 330, true}, {"-05:30", -330, true}, {"-00:15", -15, true}, {"Europe/Oslo", 0, false}, {"Turkey", 0, false}, {"+0530", 0, false}, {"+05-30", 0, false},
+		{"x05:30", 0, false}, {"+x5:30", 30, false}, {"+05:x0", 300, false}, {"-x5:30", -30, false}, {"-05:x0", -300, false},
+	} {
+		if minutes, ok := expr.Offset(tt.zone); ok != tt.ok || minutes != tt.minutes && ok {
+			t.Errorf("%q: %d, %t; want %d, %t", tt.zone, minutes, ok, tt.minutes, tt.ok)
 		}
 	}
 }

@@ -29,6 +29,7 @@ func TestTexts(t *testing.T) {
 	b := &exprtest.Sheet{}
 	b.WriteString("# What MariaDB gets. <v> is the place of a value. What stands more than once and is no name is called a1 and so on.\n")
 	operators(t, b)
+	functions(t, b)
 	conversions(b)
 	dates(b)
 	documents(t, b)
@@ -93,6 +94,52 @@ func operators(t *testing.T, b *exprtest.Sheet) {
 		{{Type: schema.String}, {Type: schema.String}}, {{Type: schema.String, Unordered: true}, {Type: schema.String}}, {{Type: schema.String}, {Type: schema.String, Unordered: true}},
 		{{Type: schema.Double}, {Type: schema.Double}}} {
 		b.Line(fmt.Sprintf("find %s %s %t %t", pair[0].Type, pair[1].Type, pair[0].Unordered, pair[1].Unordered), d.Find("x", &pair[0], "y", &pair[1]))
+	}
+}
+
+// functions shows the operators that are calls.
+func functions(t *testing.T, b *exprtest.Sheet) {
+	d, ok := mariadb.Dialect(), exprtest.Text(t)
+	b.Part("functions")
+	for _, o := range []plan.Op{plan.Quo, plan.BitAnd, plan.BitOr, plan.BitXor} {
+		b.Line(o.String(), ok(d.Apply(b, plan.Apply{Op: o, T: schema.Integer}, []string{long, "y"})))
+	}
+	for _, o := range []plan.Op{plan.Sub, plan.Div, plan.Sqrt, plan.Pow, plan.Ln, plan.Log10, plan.Exp} {
+		b.Line(o.String(), ok(d.Apply(b, plan.Apply{Op: o, T: schema.Double}, []string{long, "y z"})))
+	}
+	for _, o := range []plan.Op{plan.Millis, plan.Common, plan.Without, plan.Pairs, plan.Gather, plan.JoinTexts, plan.SumList, plan.AvgList, plan.MaxList, plan.Concat, plan.Lower, plan.Upper,
+		plan.Length, plan.IndexOf, plan.Reverse, plan.Capitalize} {
+		b.Line(o.String(), ok(d.Apply(b, plan.Apply{Op: o, T: schema.String}, []string{long, "y z"})))
+	}
+	replaced := func(args ...plan.Expr) (string, error) {
+		return d.Apply(b, plan.Apply{Op: plan.ReplaceMatches, T: schema.String, Args: append([]plan.Expr{text("x")}, args...)}, []string{long})
+	}
+	b.Line("replace matches", ok(replaced(text("a.b"), text(`c\1`))))
+	b.Line("replace the first", ok(replaced(text("a"), text(`\`), truth(false))))
+	b.Line("replace all that match", ok(replaced(text("a"), text(""), truth(true))))
+	if x, err := replaced(text("a{1000}"), text("")); err == nil {
+		t.Errorf("a repetition of 1,000 is written: %s", x)
+	}
+	// A sum needs no cast of a column of whole numbers, and keeps that of what is computed.
+	for _, x := range []string{"CAST(t1.`n` AS SIGNED)", "CAST(t1.`n`)", "t1.`n` AS SIGNED)", "CAST(t1.c AS SIGNED)", "CAST(`n` AS SIGNED)", "CAST(f(t1.`n` AS SIGNED)",
+		"CAST(t 1.`n` AS SIGNED)", "CAST(t1.`n``m` AS SIGNED)", "CAST(t1.`n` + t1.`m` AS SIGNED)"} {
+		for _, o := range []struct {
+			name string
+			op   plan.Accumulate
+		}{{"sum", plan.Sum}, {"avg", plan.Avg}} {
+			b.Line(o.name+" of "+x, ok(d.Accumulate(b, o.op, x, schema.Integer)))
+		}
+	}
+	b.Line("sum of a cast to decimals", ok(d.Accumulate(b, plan.Sum, "CAST(t1.`n` AS SIGNED)", schema.Decimal)))
+	b.Line("count of what isn't null", ok(d.Accumulate(b, plan.Count, long, schema.Integer)))
+	for _, typ := range []schema.Type{schema.String, schema.Decimal, schema.JSON} {
+		b.Line("count of different "+typ.String(), ok(d.Accumulate(b, plan.CountDistinct, long, typ)))
+	}
+	b.Line("parsed", d.Parsed("x"))
+	b.Line("shown", d.Held("x", schema.Decimal))
+	for _, typ := range []schema.Type{schema.Integer, schema.Boolean, schema.Date, schema.Day, schema.Decimal, schema.Double} {
+		by, show := d.Key(b, "x", typ, false)
+		b.Line("key of "+typ.String(), by+"; "+show)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/exprtest"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/postgres"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -28,6 +30,7 @@ func TestTexts(t *testing.T) {
 	b := &exprtest.Sheet{}
 	b.WriteString("# What PostgreSQL gets. <v> is the place of a value. What stands more than once and is no name is called a1 and so on.\n")
 	operators(t, b)
+	functions(t, b)
 	conversions(b)
 	dates(b)
 	documents(t, b)
@@ -76,6 +79,38 @@ func operators(t *testing.T, b *exprtest.Sheet) {
 		b.Line("texts "+pair[0]+" "+pair[1], ok(d.Compare(b, plan.Eq, pair[0], pair[1], s)))
 		b.Line("texts "+pair[0]+" > "+pair[1], ok(d.Compare(b, plan.Gt, pair[0], pair[1], s)))
 	}
+}
+
+// functions shows the operators that are calls, and what is refused.
+func functions(t *testing.T, b *exprtest.Sheet) {
+	d, ok := postgres.Dialect(), exprtest.Text(t)
+	b.Part("functions")
+	for _, o := range []plan.Op{plan.Sub, plan.Mod, plan.Quo, plan.BitAnd, plan.BitOr, plan.BitXor} {
+		b.Line(o.String(), ok(d.Apply(b, plan.Apply{Op: o, T: i}, []string{long, "y"})))
+	}
+	for _, o := range []plan.Op{plan.Sqrt, plan.Pow, plan.Ln, plan.Log10, plan.Exp} {
+		b.Line(o.String(), ok(d.Apply(b, plan.Apply{Op: o, T: schema.Double}, []string{long, "y z"})))
+	}
+	for _, o := range []plan.Op{plan.Truth, plan.Millis, plan.Common, plan.Without, plan.Pairs, plan.Gather, plan.JoinTexts, plan.IsList, plan.TypeOf, plan.SumList, plan.AvgList,
+		plan.MinList, plan.MaxList, plan.Concat, plan.Lower, plan.Upper, plan.Trim, plan.TrimLeft, plan.TrimRight, plan.Length, plan.IndexOf, plan.Reverse, plan.Capitalize} {
+		b.Line(o.String(), ok(d.Apply(b, plan.Apply{Op: o, T: s}, []string{long, "y z"})))
+	}
+	replaced := func(args ...plan.Expr) (string, error) {
+		return d.Apply(b, plan.Apply{Op: plan.ReplaceMatches, T: s, Args: append([]plan.Expr{text("x")}, args...)}, []string{long})
+	}
+	b.Line("replace matches", ok(replaced(text("a.b"), text(`c\1`))))
+	b.Line("replace the first", ok(replaced(text("a"), text(""), truth(false))))
+	b.Line("replace all that match", ok(replaced(text("a"), text(""), truth(true))))
+	if x, err := replaced(text("a{300}"), text("")); err == nil {
+		t.Errorf("a repetition of 300 is written: %s", x)
+	}
+	if x, err := d.Apply(b, plan.Apply{Op: plan.And, T: schema.Boolean}, []string{"x", "y"}); problem.CodeOf(err) != problem.Internal {
+		t.Errorf("an and of lists: %s, %v", x, err)
+	}
+	b.Line("parsed", regexp.MustCompile(`(regexp_replace\(){5,}`).ReplaceAllString(d.Parsed("x"), "…("))
+	b.Line("a decimal that is shown", d.Held("x", m))
+	b.Line("a text that is shown", d.Held("x", s))
+	b.Line("nothing of a text", d.Const(b, value.Value{}, s))
 }
 
 func conversions(b *exprtest.Sheet) {
@@ -187,6 +222,15 @@ func groups(t *testing.T, b *exprtest.Sheet) {
 		b.Line("min of "+typ.String(), ok(d.Accumulate(b, plan.Min, long, typ)))
 		b.Line("max of "+typ.String(), ok(d.Accumulate(b, plan.Max, long, typ)))
 	}
+	b.Line("count", ok(d.Accumulate(b, plan.Count, "", schema.Any)))
+	b.Line("count of what isn't null", ok(d.Accumulate(b, plan.Count, long, i)))
+	for _, typ := range []schema.Type{s, m, schema.JSON} {
+		b.Line("count of different "+typ.String(), ok(d.Accumulate(b, plan.CountDistinct, long, typ)))
+	}
+	if x, err := d.Accumulate(b, plan.Push, "x", schema.JSON); problem.CodeOf(err) != problem.Internal {
+		t.Errorf("a list as an accumulator: %s, %v", x, err)
+	}
+	b.Line("one of a group", d.Pick(b, long, "y", s))
 	b.Line("collect", d.Collect(b, expr.List{X: "x", Most: 9}))
 	b.Line("collect in order", d.Collect(b, expr.List{X: "x", Terms: []string{"y", "z"}, When: "c", Size: "n", Most: 9}))
 	b.Line("size", d.Size(b, long))

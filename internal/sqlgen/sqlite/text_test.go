@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/sqlite"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -55,10 +56,27 @@ func TestTexts(t *testing.T) {
 		{d.Const(s, value.OfDate(-1), schema.Date), "<-1>"}, {d.Const(s, value.OfDate(-1000), schema.Date), "<-1>"}, {d.Const(s, value.OfDate(1999), schema.Date), "<1>"},
 		{d.As(s, "x", schema.Any, schema.Double), "bailiwick_any_double(x)"}, {d.As(s, "x", schema.Any, schema.Integer), "bailiwick_as_integer(bailiwick_of_any(x))"},
 		{d.Convert(s, "x", schema.Any, schema.Integer), "bailiwick_to_integer_json(bailiwick_of_any(x))"}, {d.Convert(s, "x", schema.Integer, schema.Bytes), "NULL"},
+		{text(sqlite.First().Expressions().Accumulate(s, plan.Sum, "x", schema.Integer)), "coalesce(sum(x), 0)<nil>"},
+		{d.Stored(s, "x", &schema.Field{Type: schema.Date, Stored: &schema.Stored{}}), "x"}, {d.Stored(s, "x", &schema.Field{Type: schema.Date}), "bailiwick_instant(x)"},
+		{d.Stored(s, "x", &schema.Field{Type: schema.Day, Stored: &schema.Stored{}}), "x"}, {d.Stored(s, "x", &schema.Field{Type: schema.Day}), "bailiwick_day(x)"},
+		{text(d.Accumulate(s, plan.CountDistinct, "x", schema.JSON)), "count(DISTINCT bailiwick_json_key(x))<nil>"}, {text(d.Accumulate(s, plan.Count, "", schema.Any)), "count(*)<nil>"},
+		{d.Widen(s, "x", schema.Integer, schema.Double), "CAST(x AS REAL)"}, {d.Widen(s, "x", schema.Integer, schema.Decimal), "x"},
 		{d.List(s, many), "(" + join(0, 16) + " || (" + join(16, 24) + " || " + join(24, 33) + "))"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("got  %s\nwant %s", tt.got, tt.want)
+		}
+	}
+}
+
+// TestBounds shows what a condition of a view may copy and read: a bound of what is read makes views computed apart.
+func TestBounds(t *testing.T) {
+	for _, tt := range []struct {
+		of           condition.Dialect
+		copied, read int
+	}{{sqlite.Conditions(), 4 << 20, 0}, {sqlite.First(), 4 << 20, 0}, {sqlite.Apart(), 4 << 20, 40 << 20}} {
+		if copied, read := tt.of.Bounds(); copied != tt.copied || read != tt.read {
+			t.Errorf("%T: %d, %d", tt.of, copied, read)
 		}
 	}
 }

@@ -1,0 +1,224 @@
+package dml_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	permits "github.com/bailiwick-dev/bailiwick/internal/rules/writes"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/dml"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"github.com/bailiwick-dev/bailiwick/write"
+)
+
+// TestTables shows the statements about whole tables.
+func TestTables(t *testing.T) {
+	for _, d := range dialects {
+		c := pairs(d)
+		name := [...]string{`"crm"."pairs"`, `"crm"."pairs"`, "`crm`.`pairs`"}[d]
+		lock := [...]string{"|", "LOCK TABLE " + name + " IN ACCESS EXCLUSIVE MODE |", "LOCK TABLES " + name + " WRITE |"}[d]
+		there := [...]string{"SELECT c.name FROM sqlite_schema AS s LEFT JOIN pragma_table_info(s.name) AS c WHERE lower(s.name) = lower(?) ORDER BY c.cid | 'n'",
+			"SELECT a.attname::text FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid" +
+				" AND a.attnum > 0 AND NOT a.attisdropped WHERE n.nspname = current_schema() AND c.relname = $1 ORDER BY a.attnum | 'n'",
+			"SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION | 'n'"}[d]
+		begun := [...]string{"UPDATE bailiwick_applied SET digest = ?, fence = ? WHERE change_id = ? | 'x' 3 'c1'",
+			"UPDATE bailiwick_applied SET digest = $1, fence = $2 WHERE change_id = $3 | 'x' 3 'c1'", "UPDATE bailiwick_applied SET digest = ?, fence = ? WHERE change_id = ? | 'x' 3 'c1'"}[d]
+		for _, tt := range []struct{ got, want string }{
+			{shown(dml.LockTable(d, &c)), lock}, {shown(dml.TableThere(d, "n")), there}, {shown(dml.Begun(d, "c1", "x", 3)), begun},
+			{shown(dml.AnyRecord(d, &c)), "SELECT 1 FROM " + name + " LIMIT 1 |"}, {shown(dml.DropTable(d, &c)), "DROP TABLE " + name + " |"},
+			{strings.Fields(dml.MarkerTable(d))[5], "bailiwick_applied"}, {fmt.Sprint(strings.Contains(dml.MarkerTable(d), "InnoDB"), strings.Contains(dml.MarkerTable(d), "timestamptz")), fmt.Sprint(d == maria, d == pg)},
+		} {
+			if tt.got != tt.want {
+				t.Errorf("dialect %d\n got %s\nwant %s", d, tt.got, tt.want)
+			}
+		}
+	}
+}
+
+// TestUnknownDialect asks for each statement in a dialect that isn't one.
+func TestUnknownDialect(t *testing.T) {
+	const d = sqlgen.Dialect(99)
+	c, v, id := pairs(lite), view(t, lite, "crm_pairs"), []value.Value{value.OfInt(1), value.OfString("a")}
+	set := []permits.Set{{Field: c.Field("note"), Value: id[1]}}
+	for name, make := range map[string]func() (sqlgen.Statement, error){
+		"record": func() (sqlgen.Statement, error) { return dml.Record(d, v, id, false) }, "insert": func() (sqlgen.Statement, error) { return dml.Insert(d, &c, set, nil) },
+		"update": func() (sqlgen.Statement, error) { return dml.Update(d, &c, id, set, nil) }, "delete": func() (sqlgen.Statement, error) { return dml.Delete(d, &c, id) },
+		"would": func() (sqlgen.Statement, error) { return dml.Would(d, v, id, set, nil) }, "sample": func() (sqlgen.Statement, error) { return dml.Sample(d, &c, "note") },
+		"claim": func() (sqlgen.Statement, error) { return dml.Claim(d, "c", "x", 1) }, "marker": func() (sqlgen.Statement, error) { return dml.Marker(d, "c") },
+		"raise": func() (sqlgen.Statement, error) { return dml.Raise(d, "c", 1) }, "applied": func() (sqlgen.Statement, error) { return dml.Applied(d, "c", "x", 1, "") },
+		"begun": func() (sqlgen.Statement, error) { return dml.Begun(d, "c", "x", 1) }, "drop": func() (sqlgen.Statement, error) { return dml.DropTable(d, &c) },
+		"any": func() (sqlgen.Statement, error) { return dml.AnyRecord(d, &c) }, "lock": func() (sqlgen.Statement, error) { return dml.LockTable(d, &c) },
+		"there": func() (sqlgen.Statement, error) { return dml.TableThere(d, "c") }, "owned": func() (sqlgen.Statement, error) { return dml.Owned(d, "SELECT 1", value.Value{}) },
+		"create": func() (sqlgen.Statement, error) {
+			st, _, err := dml.CreateTable(d, &write.CreateClass{Class: "n", Fields: value.OfArray([]value.Value{named("a")})})
+			return st, err
+		},
+		"cascades": func() (sqlgen.Statement, error) {
+			_, err := dml.Cascades(d, tracker("users"), id[:1], nil, references)
+			return sqlgen.Statement{}, err
+		},
+	} {
+		if st, err := make(); err == nil || !strings.Contains(err.Error(), "no dialect 99") {
+			t.Errorf("%s: %s, %v", name, st.Text, err)
+		}
+	}
+}
+
+// TestRefused checks that what can't be written is refused wherever it stands.
+func TestRefused(t *testing.T) {
+	c, v, id := pairs(pg), view(t, pg, "crm_pairs"), []value.Value{value.OfInt(1), value.OfString("a")}
+	wrong := []permits.Set{{Field: c.Field("note"), Value: value.OfInt(5)}}
+	keyless, odd := c, c
+	keyless.Key, odd.Key = nil, []string{"thing", "other"}
+	for _, tt := range []struct{ got, want string }{
+		{shown(dml.Insert(pg, &c, wrong, nil)), "invalid_argument: note must be a text"}, {shown(dml.Update(pg, &c, id, wrong, nil)), "invalid_argument: note must be a text"},
+		{shown(dml.Would(pg, v, id, wrong, nil)), "invalid_argument: note must be a text"},
+		{shown(dml.Would(pg, v, id[:1], nil, nil)), "unsupported_by_source: records of crm_pairs have no key, so none can be named to be written"},
+		{shown(dml.Delete(pg, &keyless, nil)), "unsupported_by_source: records of crm_pairs have no key, so none can be named to be written"},
+		{shown(dml.Delete(pg, &odd, id)), "internal_error: no value for other, which is part of a key"},
+		{shown(dml.Update(pg, &c, id[:1], []permits.Set{{Field: c.Field("note")}}, nil)), "unsupported_by_source: records of crm_pairs have no key, so none can be named to be written"},
+		{shown(dml.Sample(pg, &c, "other")), "internal_error: no field other in what is written"},
+		{shown(dml.Insert(pg, class(pg), []permits.Set{{Field: class(pg).Field("id"), Value: id[0]}}, nil)), `INSERT INTO "things" ("id") OVERRIDING SYSTEM VALUE VALUES ($1) RETURNING "id" | '1'`},
+		{shown(dml.Insert(maria, class(maria), []permits.Set{{Field: class(maria).Field("id"), Value: id[0]}}, nil)), "INSERT INTO `things` (`id`) VALUES (?) RETURNING `id` | 1"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("got  %s\nwant %s", tt.got, tt.want)
+		}
+	}
+}
+
+// named returns a field of a new class.
+func named(name string, more ...value.Member) value.Value {
+	return value.OfObject(append([]value.Member{{Name: "name", Value: value.OfString(name)}, {Name: "type", Value: value.OfString("string")}}, more...))
+}
+
+// TestLimitsOfTables makes classes with as much as one may have, and with one more.
+func TestLimitsOfTables(t *testing.T) {
+	fields := func(n int) (all []value.Value) {
+		for i := range n {
+			all = append(all, named(fmt.Sprint("f", i)))
+		}
+		return all
+	}
+	values := func(n, length int) []value.Value {
+		all := make([]value.Value, n)
+		for i := range all {
+			all[i] = value.OfString(strings.Repeat("x", length))
+		}
+		return []value.Value{named("a", value.Member{Name: "values", Value: value.OfArray(all)})}
+	}
+	with := func(name string, v value.Value) []value.Value {
+		return []value.Value{named("a", value.Member{Name: name, Value: v})}
+	}
+	long := strings.Repeat("n", 63)
+	for _, tt := range []struct {
+		name   string
+		class  string
+		fields []value.Value
+		want   string // what is wrong; "" if nothing is
+	}{
+		{"100 fields", "n", fields(100), ""}, {"101 fields", "n", fields(101), "a class has 1 to 100 fields, not 101"},
+		{"a long name", long, fields(1), ""}, {"a longer name", long + "n", fields(1), "a class is named"}, {"a name of SQLite", "SQLite_x", fields(1), "a class is named"}, {"a name of PostgreSQL", "pg_x", fields(1), "a class is named"},
+		{"a long field", "n", []value.Value{named(long)}, ""}, {"a longer field", "n", []value.Value{named(long + "n")}, "a field is named"},
+		{"a field of no name", "n", []value.Value{value.OfObject(nil)}, "a field is named"},
+		{"a name that is bytes", "n", []value.Value{value.OfObject([]value.Member{{Name: "name", Value: value.OfBytes("a")}})}, "a field is named"},
+		{"a type that is bytes", "n", []value.Value{value.OfObject([]value.Member{{Name: "name", Value: value.OfString("a")}, {Name: "type", Value: value.OfBytes("string")}})}, "the type of a must be one of"},
+		{"required is null", "n", with("required", value.Value{}), ""}, {"not required", "n", with("required", value.OfBool(false)), ""},
+		{"values are null", "n", with("values", value.Value{}), ""}, {"values are a text", "n", with("values", value.OfString("x")), "values of a must be a list"},
+		{"no values", "n", values(0, 1), "values of a must be a list"}, {"100 values", "n", values(100, 1), ""}, {"101 values", "n", values(101, 1), "values of a must be a list"},
+		{"a value of 100", "n", values(1, 100), ""}, {"a value of 101", "n", values(1, 101), "values of a are words"},
+		{"a value that is bytes", "n", with("values", value.OfArray([]value.Value{value.OfBytes("x")})), "values of a are words"},
+	} {
+		_, names, err := dml.CreateTable(pg, &write.CreateClass{Source: "app", Class: tt.class, Fields: value.OfArray(tt.fields)})
+		switch {
+		case tt.want == "" && (err != nil || len(names) != len(tt.fields)+1 || names[0] != "id"):
+			t.Errorf("%s: %v, %v", tt.name, names, err)
+		case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
+			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
+		}
+	}
+}
+
+func tracker(name string) *schema.Class {
+	return &schema.Class{Source: "app", Name: name, Table: name, Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer}}}
+}
+
+// TestPathsOfCascades counts what is deleted along many references: at most four away from the record, over at most 64
+// paths, and never into another space.
+func TestPathsOfCascades(t *testing.T) {
+	id := []value.Value{value.OfInt(7)}
+	ref := func(table, to string, rule schema.Rule) schema.Reference {
+		return schema.Reference{Table: table, Fields: []string{"r"}, To: to, Targets: []string{"id"}, Delete: rule, Changed: rule}
+	}
+	chain := []schema.Reference{ref("b", "a", schema.Cascade), ref("c", "b", schema.Cascade), ref("d", "c", schema.Cascade), ref("e", "d", schema.Cascade), ref("f", "e", schema.Cascade)}
+	away := ref("z", "a", schema.Cascade)
+	away.ToSpace = "crm"
+	further := ref("y", "b", schema.Cascade)
+	further.ToSpace = "crm"
+	var many []schema.Reference
+	for i := range 70 {
+		many = append(many, ref(fmt.Sprint("m", i), "b", schema.SetNull))
+	}
+	spaced := ref("a", "a", schema.SetNull)
+	spaced.Space = "crm"
+	counts := func(fields []string, refs ...schema.Reference) string {
+		all, err := dml.Cascades(lite, tracker("a"), id, fields, refs)
+		if err != nil {
+			return err.Error()
+		}
+		var out []string
+		for _, n := range all {
+			out = append(out, strings.TrimPrefix(n.Space+"."+n.Table, ".")+" "+n.Effect)
+		}
+		return strings.Join(out, ", ")
+	}
+	for _, tt := range []struct{ name, got, want string }{
+		{"a chain", counts(nil, chain...), "b delete, c delete, d delete, e delete"}, {"another space", counts(nil, away, chain[0], further), "b delete"},
+		{"nulls end a chain", counts(nil, ref("b", "a", schema.SetNull), chain[1]), "b set_null"}, {"refused", counts(nil, ref("b", "a", schema.Refuse)), ""},
+		{"refused further on", counts(nil, chain[0], ref("c", "b", schema.Refuse)), "b delete"}, {"both", counts(nil, ref("b", "a", schema.SetNull), chain[0]), "b delete, b set_null"},
+		{"changed", counts([]string{"id"}, chain[0], ref("c", "a", schema.SetNull), ref("d", "a", schema.Refuse), chain[1]), "b update, c set_null"},
+		{"changed elsewhere", counts([]string{"id"}, away), ""}, {"in order", counts(nil, ref("d", "a", schema.Cascade), ref("c", "a", schema.Cascade), spaced, ref("a", "a", schema.Cascade)), "a delete, c delete, d delete, crm.a set_null"},
+		{"many", fmt.Sprint(strings.Count(counts(nil, append([]schema.Reference{chain[0]}, many...)...), "set_null")), "63"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, tt.got, tt.want)
+		}
+	}
+	both, err := dml.Cascades(lite, tracker("a"), id, nil, []schema.Reference{ref("a", "a", schema.SetNull), spaced})
+	if err != nil || len(both) != 2 || !strings.Contains(both[0].Statement.Text, `1=1 AND r0."id" = ?`) || strings.Contains(both[1].Statement.Text, "1=1") {
+		t.Errorf("%v, %v", both, err)
+	}
+	for _, refs := range [][]schema.Reference{{chain[0]}, {chain[0], ref("b", "a", schema.SetNull)}, {chain[0], chain[1]}, {ref("a", "a", schema.Cascade)}} {
+		if all, err := dml.Cascades(lite, tracker("a"), nil, nil, refs); err == nil {
+			t.Errorf("a record without a key: %v", all)
+		}
+	}
+}
+
+// TestOwnedParts shows which parts of an owner's statement are passed over, in each dialect.
+func TestOwnedParts(t *testing.T) {
+	parameters := value.OfObject([]value.Member{{Name: "n", Value: value.OfInt(2)}, {Name: "n1", Value: value.OfFloat(0.5)}, {Name: "_x", Value: value.OfObject(nil)}, {Name: "Zz", Value: value.OfBool(false)}, {Name: "az", Value: value.OfString("s")}})
+	for _, tt := range []struct {
+		text string
+		want [3]string // the arguments; "one" if it is refused
+	}{
+		{"SELECT `a:n`, :n", [3]string{"2", "'2' '2'", "2"}}, {"SELECT `a\\`:n", [3]string{"2", "'2'", "2"}}, {"SELECT \"\\\" :n \", :n", [3]string{"2", "'2'", "2"}}, {`SELECT 'it''s :n' || :n`, [3]string{"2", "'2'", "2"}},
+		{"SELECT 1 # :n\n, :az", [3]string{"2 's'", "'2' 's'", "'s'"}}, {"SELECT 1 -- :n\n, :az", [3]string{"'s'", "'s'", "'s'"}}, {"SELECT 1 -- :n", [3]string{"", "", ""}}, {"SELECT /*/ :n */ :az", [3]string{"'s'", "'s'", "'s'"}}, {"SELECT 1 /* :n", [3]string{"", "", ""}},
+		{"SELECT 'a :n", [3]string{"", "", ""}}, {"SELECT 'a''", [3]string{"", "", ""}}, {"SELECT $$ :n $$, :az", [3]string{"2 's'", "'s'", "2 's'"}}, {"SELECT $1 :n", [3]string{"2", "'2'", "2"}}, {"SELECT $a$ :n $b$ :n $a$, :az", [3]string{"2 2 's'", "'s'", "2 2 's'"}},
+		{"SELECT :n1, :_x, :Zz, :az", [3]string{"0.5 '{}' 0 's'", "'0.5' '{}' 'false' 's'", "0.5 '{}' 0 's'"}}, {"SELECT a1:n", [3]string{"2", "'2'", "2"}}, {"SELECT x[1:2], :n", [3]string{"2", "'2'", "2"}},
+		{"SELECT 1 :", [3]string{"", "", ""}}, {"SELECT :1", [3]string{"", "", ""}}, {"SELECT 1;\n; ", [3]string{"", "", ""}},
+		{"SELECT x::n", [3]string{"", "", ""}}, {"SELECT 1;SELECT 2", [3]string{"one", "one", "one"}}, {"", [3]string{"", "", ""}}, {"SELECT '\x00:n'", [3]string{"", "", ""}},
+	} {
+		for i, d := range dialects {
+			_, got, _ := strings.Cut(shown(dml.Owned(d, tt.text, parameters))+" ", " | ")
+			if _, err := dml.Owned(d, tt.text, parameters); err != nil {
+				got = "one"
+			}
+			if got = strings.TrimSpace(got); got != tt.want[i] {
+				t.Errorf("%q, dialect %d: %s, want %s", tt.text, d, got, tt.want[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package sqlgen_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+)
+
+// selectPermit returns the permit for a caller's SELECT over the classes of TestPipelines in one of databases.
+func selectPermit(t *testing.T, database int, text string) policy.Permit {
+	t.Helper()
+	q, err := query.ParseSQL(text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	q.Limit, q.Now = 100, time.Date(2026, 1, 31, 10, 20, 30, 0, time.UTC)
+	tenant := policy.ClassRule{Tenant: &policy.TenantRule{Field: "org"}}
+	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"issues": tenant, "users": tenant, "parts": tenant}}, tracker(database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	permit, err := p.Read(reader, q)
+	if err != nil {
+		t.Errorf("%s: %v", text, err)
+	}
+	return permit
+}
+
+// selectSQL returns the statement of such a permit.
+func selectSQL(t *testing.T, database int, text string) string {
+	t.Helper()
+	st, err := sqlgen.SQL(selectPermit(t, database, text), databases[database].dialect)
+	if err != nil {
+		return fmt.Sprintf("%s: %s", problem.CodeOf(err), problem.Of(err).Detail)
+	}
+	return st.Text + "\n            " + arguments(st.Args)
+}
+
+// TestSelects shows the SELECTs of callers and what databases get for them side by side. A line of testdata/selects.txt
+// that begins with > is one.
+func TestSelects(t *testing.T) {
+	const file = "testdata/selects.txt"
+	golden, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(golden)) {
+		question, asks := strings.CutPrefix(strings.TrimSpace(line), "> ")
+		if strings.HasPrefix(line, "#") {
+			b.WriteString(line)
+		}
+		if !asks {
+			continue
+		}
+		b.WriteString("\n> " + question + "\n")
+		for i, d := range databases {
+			fmt.Fprintf(&b, "%-11s %s\n", d.name, selectSQL(t, i, question))
+		}
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(golden), b.String()); diff != "" {
+		t.Errorf("run with -update when this is right (-want +got):\n%s", diff)
+	}
+}
