@@ -43,6 +43,7 @@ func TestRecordless(t *testing.T) {
 		{"denied", map[string]ClassRule{"org.Account": {Denied: []string{"Secret"}}}, agent(), "Account[Name Api_Key] Stub[]", "Account[Name Added] Stub[] New[Name Secret Added]"},
 		{"visible", map[string]ClassRule{"org.Account": {Visible: []string{"Name"}}}, agent(), "Account[Name] Stub[]", "Account[Name] Stub[] New[Name Secret Added]"},
 		{"nothing visible", map[string]ClassRule{"org.Account": {Visible: []string{}}}, agent(), "Stub[]", "Stub[] New[Name Secret Added]"},
+		{"all denied that was there", map[string]ClassRule{"org.Account": {Denied: []string{"Name", "Secret", "Api_Key"}}}, agent(), "Stub[]", "Stub[] New[Name Secret Added]"},
 		{"a list of classes", nil, only("org.Account", "issues"), "Account[Name Secret Api_Key]", "Account[Name Secret Added]"},
 		{"a list of others", nil, only("issues"), "", ""},
 		{"a filter over records", nil, filtered, "Account[Name Secret Api_Key] Stub[]", "Account[Name Secret Added] Stub[] New[Name Secret Added]"},

@@ -196,6 +196,9 @@ func TestOfNames(t *testing.T) {
 	if _, _, _, err := p.Shown("post"); fmt.Sprint(err) != "there is no such class; did you mean posts?" {
 		t.Error(err)
 	}
+	if c, visible, _, err := p.Shown("tags"); err != nil || c.Name != "tags" || len(visible) != 2 {
+		t.Errorf("%v %v %v", c, visible, err)
+	}
 	if _, err := (Permit{}).Within(5); err == nil {
 		t.Error("no permit has a bound")
 	}

@@ -90,6 +90,11 @@ func viewOf(t *testing.T, p *Policy, class string) *View {
 // TestSetting checks which fields a write can name, and how others are refused: a hidden one as one that isn't there.
 func TestSetting(t *testing.T) {
 	p := drafts(t)
+	var u Uses
+	noting := p.Noting(&u)
+	if _, err := viewOf(t, noting, "papers").Setting("text", ""); err != nil || fmt.Sprint(u.List(noting)) != "[app.papers app.papers.text]" {
+		t.Errorf("%v of a write, %v", u.List(noting), err)
+	}
 	papers, notes := viewOf(t, p, "papers"), viewOf(t, p, "notes")
 	for v, want := range map[*View]string{papers: "[code author text scan meta]", notes: "[text]"} {
 		if got := fmt.Sprint(v.Settable()); got != want {

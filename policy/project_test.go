@@ -24,6 +24,7 @@ func guild(t *testing.T) *Policy {
 			Fields: []schema.Field{number("id"), {Name: "name", Type: schema.String}, number("lead"), number("deputy"), {Name: "members", Type: schema.JSON}}},
 		{Source: "app", Name: "people", Table: "people", Key: []string{"id"}, Relations: []schema.Relation{to("home", "teams"), to("boss", "people")},
 			Fields: []schema.Field{number("id"), {Name: "name", Type: schema.String}, {Name: "bio", Type: schema.String}, number("home"), number("boss"), {Name: "friends", Type: schema.JSON}}},
+		{Source: "app", Name: "profiles", Table: "profiles", Key: []string{"person"}, Relations: []schema.Relation{to("person", "people")}, Fields: []schema.Field{number("person")}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -79,6 +80,7 @@ func TestProjections(t *testing.T) {
 		{"teams", "lead.id deputy.name", "", "id lead>0 lead.id@0 ~deputy>1 ~deputy.id@1 deputy.name@1"},
 		{"teams", "lead.boss.id", "", "id ~lead>0 ~lead.id@0 lead.boss@0>1 lead.boss.id@1"},
 		{"teams", "_id lead._id", "", "id lead>0 lead.id@0"},
+		{"profiles", "_id.name", "", "person>0 ~person.id@0 person.name@0"},
 		{"teams", "lead.name", "lead", "id ~lead>0 ~lead.id@0 lead.name@0"},
 		{"teams", "name", "lead", "id name lead>0 lead.id@0 lead.name@0 lead.home@0 lead.boss@0 lead.friends@0 map[lead:[bio]]"},
 		{"people", "id", "boss.boss", "id ~boss>0 ~boss.id@0 boss.boss@0>1 boss.boss.id@1 boss.boss.name@1 boss.boss.home@1 boss.boss.boss@1 boss.boss.friends@1 map[boss.boss:[bio]]"},
