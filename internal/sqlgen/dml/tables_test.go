@@ -152,6 +152,11 @@ func TestPathsOfCascades(t *testing.T) {
 	ref := func(table, to string, rule schema.Rule) schema.Reference {
 		return schema.Reference{Table: table, Fields: []string{"r"}, To: to, Targets: []string{"id"}, Delete: rule, Changed: rule}
 	}
+	mixed := func(table string, deleted, changed schema.Rule) schema.Reference {
+		r := ref(table, "a", deleted)
+		r.Changed = changed
+		return r
+	}
 	chain := []schema.Reference{ref("b", "a", schema.Cascade), ref("c", "b", schema.Cascade), ref("d", "c", schema.Cascade), ref("e", "d", schema.Cascade), ref("f", "e", schema.Cascade)}
 	away := ref("z", "a", schema.Cascade)
 	away.ToSpace = "crm"
@@ -180,6 +185,9 @@ func TestPathsOfCascades(t *testing.T) {
 		{"refused further on", counts(nil, chain[0], ref("c", "b", schema.Refuse)), "b delete"}, {"both", counts(nil, ref("b", "a", schema.SetNull), chain[0]), "b delete, b set_null"},
 		{"changed", counts([]string{"id"}, chain[0], ref("c", "a", schema.SetNull), ref("d", "a", schema.Refuse), chain[1]), "b update, c set_null"},
 		{"changed elsewhere", counts([]string{"id"}, away), ""}, {"in order", counts(nil, ref("d", "a", schema.Cascade), ref("c", "a", schema.Cascade), spaced, ref("a", "a", schema.Cascade)), "a delete, c delete, d delete, crm.a set_null"},
+		{"changed to null", counts([]string{"id"}, mixed("b", schema.Cascade, schema.SetNull), mixed("c", schema.SetNull, schema.Cascade)), "b set_null, c update"},
+		{"deleted with both", counts(nil, mixed("b", schema.Cascade, schema.SetNull), mixed("c", schema.SetNull, schema.Cascade)), "b delete, c set_null"},
+		{"changed, else refused", counts([]string{"id"}, mixed("b", schema.Refuse, schema.Cascade), mixed("c", schema.Cascade, schema.Refuse)), "b update"},
 		{"many", fmt.Sprint(strings.Count(counts(nil, append([]schema.Reference{chain[0]}, many...)...), "set_null")), "63"},
 	} {
 		if tt.got != tt.want {
