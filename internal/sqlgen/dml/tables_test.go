@@ -207,13 +207,15 @@ func TestPathsOfCascades(t *testing.T) {
 
 // TestOwnedParts shows which parts of an owner's statement are passed over, in each dialect.
 func TestOwnedParts(t *testing.T) {
-	parameters := value.OfObject([]value.Member{{Name: "n", Value: value.OfInt(2)}, {Name: "n1", Value: value.OfFloat(0.5)}, {Name: "_x", Value: value.OfObject(nil)}, {Name: "Zz", Value: value.OfBool(false)}, {Name: "az", Value: value.OfString("s")}})
+	parameters := value.OfObject([]value.Member{{Name: "n", Value: value.OfInt(2)}, {Name: "n1", Value: value.OfFloat(0.5)}, {Name: "_x", Value: value.OfObject(nil)}, {Name: "Zz", Value: value.OfBool(false)}, {Name: "az", Value: value.OfString("s")},
+		{Name: "n0", Value: value.OfInt(10)}, {Name: "n9", Value: value.OfInt(19)}})
 	for _, tt := range []struct {
 		text string
 		want [3]string // the arguments; "one" if it is refused
 	}{
 		{"SELECT `a:n`, :n", [3]string{"2", "'2' '2'", "2"}}, {"SELECT `a\\`:n", [3]string{"2", "'2'", "2"}}, {"SELECT \"\\\" :n \", :n", [3]string{"2", "'2'", "2"}}, {`SELECT 'it''s :n' || :n`, [3]string{"2", "'2'", "2"}},
 		{"SELECT 1 # :n\n, :az", [3]string{"2 's'", "'2' 's'", "'s'"}}, {"SELECT 1 -- :n\n, :az", [3]string{"'s'", "'s'", "'s'"}}, {"SELECT 1 -- :n", [3]string{"", "", ""}}, {"SELECT /*/ :n */ :az", [3]string{"'s'", "'s'", "'s'"}}, {"SELECT 1 /* :n", [3]string{"", "", ""}},
+		{"SELECT :n0, :n9, :n{", [3]string{"10 19 2", "'10' '19' '2'", "10 19 2"}},
 		{"SELECT 'a :n", [3]string{"", "", ""}}, {"SELECT 'a''", [3]string{"", "", ""}}, {"SELECT $$ :n $$, :az", [3]string{"2 's'", "'s'", "2 's'"}}, {"SELECT $1 :n", [3]string{"2", "'2'", "2"}}, {"SELECT $a$ :n $b$ :n $a$, :az", [3]string{"2 2 's'", "'s'", "2 2 's'"}},
 		{"SELECT :n1, :_x, :Zz, :az", [3]string{"0.5 '{}' 0 's'", "'0.5' '{}' 'false' 's'", "0.5 '{}' 0 's'"}}, {"SELECT a1:n", [3]string{"2", "'2'", "2"}}, {"SELECT x[1:2], :n", [3]string{"2", "'2'", "2"}},
 		{"SELECT 1 :", [3]string{"", "", ""}}, {"SELECT :1", [3]string{"", "", ""}}, {"SELECT 1;\n; ", [3]string{"", "", ""}},
