@@ -111,6 +111,9 @@ func report(tried []trial) error {
 		c := counts[dir]
 		fmt.Printf("%s: %d mutants, %d killed (%.1f %%)\n", dir, c.tested, c.killed, 100*float64(c.killed)/float64(c.tested))
 	}
+	if len(tried) == 0 {
+		return errors.New("no mutant was tested")
+	}
 	if c := counts["all"]; c.killed*100 < wanted*c.tested {
 		return fmt.Errorf("less than %d %% of the mutants are killed", wanted)
 	}

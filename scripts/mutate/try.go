@@ -21,7 +21,7 @@ func try(all []mutant, suites []*suite, o options) []trial {
 	var tried []trial
 	var numbers []int
 	for i, m := range all {
-		if i%o.every == o.every/2 && (o.only == nil || slices.Contains(o.only, strconv.Itoa(i+1))) {
+		if i%o.every == o.every/2 && (len(o.only) == 0 || slices.Contains(o.only, strconv.Itoa(i+1))) {
 			tried, numbers = append(tried, trial{mutant: m}), append(numbers, i+1)
 		}
 	}
