@@ -89,7 +89,15 @@ func pipelineSQL(t *testing.T, database int, class, stages string) string {
 // TestPipelines shows pipelines and their statements side by side. A line of testdata/pipelines.txt that begins with >
 // is a class and the stages over it.
 func TestPipelines(t *testing.T) {
-	const file = "testdata/pipelines.txt"
+	shown(t, "testdata/pipelines.txt", func(database int, question string) string {
+		class, stages, _ := strings.Cut(question, " ")
+		return pipelineSQL(t, database, class, stages)
+	})
+}
+
+// shown compares what databases get for each question of a file, a line that begins with >, with what stands below it.
+func shown(t *testing.T, file string, statement func(database int, question string) string) {
+	t.Helper()
 	golden, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -103,10 +111,9 @@ func TestPipelines(t *testing.T) {
 		if !asks {
 			continue
 		}
-		class, stages, _ := strings.Cut(question, " ")
 		b.WriteString("\n> " + question + "\n")
 		for i, d := range databases {
-			fmt.Fprintf(&b, "%-11s %s\n", d.name, pipelineSQL(t, i, class, stages))
+			fmt.Fprintf(&b, "%-11s %s\n", d.name, statement(i, question))
 		}
 	}
 	if *update {

@@ -2,12 +2,8 @@ package sqlgen_test
 
 import (
 	"fmt"
-	"os"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -48,32 +44,5 @@ func selectSQL(t *testing.T, database int, text string) string {
 // TestSelects shows the SELECTs of callers and what databases get for them side by side. A line of testdata/selects.txt
 // that begins with > is one.
 func TestSelects(t *testing.T) {
-	const file = "testdata/selects.txt"
-	golden, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	for line := range strings.Lines(string(golden)) {
-		question, asks := strings.CutPrefix(strings.TrimSpace(line), "> ")
-		if strings.HasPrefix(line, "#") {
-			b.WriteString(line)
-		}
-		if !asks {
-			continue
-		}
-		b.WriteString("\n> " + question + "\n")
-		for i, d := range databases {
-			fmt.Fprintf(&b, "%-11s %s\n", d.name, selectSQL(t, i, question))
-		}
-	}
-	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(string(golden), b.String()); diff != "" {
-		t.Errorf("run with -update when this is right (-want +got):\n%s", diff)
-	}
+	shown(t, "testdata/selects.txt", func(database int, question string) string { return selectSQL(t, database, question) })
 }
