@@ -75,7 +75,7 @@ func newAccount(t *testing.T) *account {
 	return in
 }
 
-// crm answers with the account of whoever the provider says that a token is of.
+// crm is the API: it answers with the account of the person whose token it is sent.
 func (in *account) crm(w http.ResponseWriter, r *http.Request) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -98,7 +98,7 @@ func (in *account) crm(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, `{"account": "ana at CRM"}`)
 }
 
-// refused checks that an agent is told where its person connects the account.
+// refused checks that an agent's call is refused, with the page on which its person connects the account.
 func (in *account) refused(t *testing.T, when string) {
 	t.Helper()
 	_, err := in.me(t)

@@ -52,8 +52,8 @@ func Bound() *Block {
 // A first is collected first. Its size keeps it from sharing its place with others.
 type first [2]uint64
 
-// fill makes the block, unless Spare wants no room for garbage. What the collector is told is asked first: to tell it 50 before there is
-// the block would collect at once.
+// fill makes the block, unless Spare was called. The percentage is set after it: a low one without the block would start a collection
+// at once.
 func (b *Block) fill() {
 	if read("/gc/gogc:percent") != starting {
 		return

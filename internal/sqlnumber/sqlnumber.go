@@ -34,8 +34,8 @@ func (n Type) Of(t schema.Type) Type {
 	return n
 }
 
-// Named returns the type in which a type of databases is computed, by its name in lower case, and PostgreSQL's type of it. BigQuery, Snowflake and
-// MySQL have whole numbers of 64 bits alone, or cast to them.
+// Named returns the type in which numbers of a database's type are computed, by the name of that type in lower case, and PostgreSQL's type for them.
+// It is false for names of other types. INT64, LONG, SIGNED and UNSIGNED are the whole numbers of BigQuery, Spark and MySQL, of 64 bits.
 func Named(name string) (schema.Type, Type, bool) {
 	switch name {
 	case "int", "integer", "smallint", "int2", "int4", "int32", "tinyint":
@@ -83,7 +83,7 @@ func (n Type) Sum() Type {
 	return n
 }
 
-// Average returns the type of an average, of the distance from it, and of a number that is rounded to some places.
+// Average returns the type of an average, a deviation or a variance, and of a number that is rounded to some places.
 func (n Type) Average() Type { return max(n, Numeric) }
 
 // Real returns the type of what PostgreSQL has for numeric and double precision alone, such as floor and sqrt.
@@ -94,7 +94,7 @@ func (n Type) Real() Type {
 	return Floating
 }
 
-// Compared returns the type of n as it is compared in both: whole numbers stay what they are beside whole numbers.
+// Compared returns the type to which n is converted when it is compared with another number; both is the type for the two of them.
 func (n Type) Compared(both Type) Type {
 	if both < Numeric {
 		return n
