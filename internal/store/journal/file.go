@@ -26,19 +26,25 @@ func openSegment(path string, create bool) (file, error) {
 // Sync implements file. It syncs the size of the file too, if that has changed.
 func (s segment) Sync() error { return syncData(s.File) }
 
-// openLock opens the lock of the folder dir, and creates both if they don't exist.
-func openLock(dir, path string) (*os.File, error) {
+// openLock opens the lock of the folder dir and the folder itself, and creates both if they don't exist. A process that closes
+// the journal may remove them at any time, so each step may find that the one before it was in vain.
+func openLock(dir string) (lock, folder *os.File, err error) {
 	for try := 1; ; try++ {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-		if !errors.Is(err, fs.ErrNotExist) || try == 10 { // a process that closes the journal may remove the folder at any time
-			return f, err
+		if lock, err = os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600); err == nil {
+			if folder, err = os.Open(dir); err == nil {
+				return lock, folder, nil
+			}
+			_ = lock.Close() // nothing was written
+		}
+		if !errors.Is(err, fs.ErrNotExist) || try == 100 {
+			return nil, nil, err
 		}
 		err = os.Mkdir(dir, 0o700)
 		if err == nil {
 			err = syncDir(filepath.Dir(dir))
 		}
 		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 }

@@ -177,8 +177,12 @@ func (j *Journal) Close() error {
 		if names, err := os.ReadDir(j.dir); err != nil || len(names) > 1 {
 			return err
 		}
-		// Other processes notice that the lock is gone when they take it.
-		return errors.Join(os.Remove(j.lockFile.Name()), os.Remove(j.dir))
+		// Other processes notice that the lock is gone when they take it, or make another one before the folder is removed.
+		err := os.Remove(j.lockFile.Name())
+		if gone := os.Remove(j.dir); !errors.Is(gone, fs.ErrExist) {
+			err = errors.Join(err, gone)
+		}
+		return err
 	})
 	j.mu.Lock()
 	defer j.mu.Unlock()

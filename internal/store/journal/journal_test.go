@@ -532,3 +532,24 @@ func TestTogether(t *testing.T) {
 	all.Wait()
 	to.wantChain(t, promised)
 }
+
+// TestOpenedWhileClosed opens the folder from several handles while others close it, which removes it when it is empty.
+func TestOpenedWhileClosed(t *testing.T) {
+	dir, to := filepath.Join(t.TempDir(), "audit"), &table{}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 100 {
+				j, err := Open(dir, Options{Head: to.end, Keep: to.keep})
+				if err == nil {
+					err = j.Close()
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}

@@ -1,8 +1,7 @@
 package journal
 
 import (
-	"os"
-	"path/filepath"
+	"errors"
 	"time"
 )
 
@@ -66,29 +65,17 @@ func (j *Journal) lock() (unlock func(), err error) {
 
 // reach opens the files whose locks lock takes, unless they are open.
 func (j *Journal) reach() (err error) {
-	if j.lockFile == nil {
-		if j.lockFile, err = openLock(j.dir, filepath.Join(j.dir, "lock")); err != nil {
-			j.lockFile = nil
-			return err
-		}
+	if j.lockFile != nil {
+		return nil
 	}
-	if j.folder == nil {
-		if j.folder, err = os.Open(j.dir); err != nil {
-			j.folder = nil
-			return err
-		}
-	}
-	return nil
+	j.lockFile, j.folder, err = openLock(j.dir)
+	return err
 }
 
 // forget closes the files whose locks lock takes.
 func (j *Journal) forget() {
 	if j.lockFile != nil {
-		_ = j.lockFile.Close() // it was written to without a buffer
-		j.lockFile = nil
-	}
-	if j.folder != nil {
-		_ = j.folder.Close()
-		j.folder = nil
+		_ = errors.Join(j.lockFile.Close(), j.folder.Close()) // nothing of them is in a buffer
+		j.lockFile, j.folder = nil, nil
 	}
 }
