@@ -23,6 +23,16 @@ func nested(level func(n int, next string) string, last string) string {
 
 func times(n int, one string) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
 
+// wide returns a document like those of nested, in which four levels lead to the next one in ways ways and the others in one.
+func wide(ways int) string {
+	return nested(func(n int, next string) string {
+		if n >= 4 {
+			return `{"allOf":[` + next + `]}`
+		}
+		return `{"allOf":[` + times(ways, next) + `]}`
+	}, `{"type":"object"}`)
+}
+
 // TestSteps checks that schemas of a kilobyte can't make the check of a small value take longer than a moment.
 func TestSteps(t *testing.T) {
 	deep := `{"a":` + strings.Repeat(`{"a":`, 15) + `1` + strings.Repeat(`}`, 15) + `}`
@@ -45,7 +55,9 @@ func TestSteps(t *testing.T) {
 		"a list of each": {nested(func(_ int, next string) string {
 			return `{"anyOf":[` + times(10, `{"type":"array","items":`+next+`}`) + `]}`
 		}, `{}`), strings.Repeat("[", 15) + strings.Repeat("]", 15), "", true},
-		"as deep, and one way": {nested(func(_ int, next string) string { return `{"allOf":[` + next + `]}` }, `{"type":"object"}`), `{}`, "", false},
+		"as deep, and one way":    {nested(func(_ int, next string) string { return `{"allOf":[` + next + `]}` }, `{"type":"object"}`), `{}`, "", false},
+		"as many as are compared": {wide(10), `{"x":1}`, "", false},    // some 180,000 comparisons
+		"more by half":            {wide(11), `{"x":1}`, "body", true}, // some 270,000: a wider bound takes them
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, v := checker(t, tt.doc, Options{})
