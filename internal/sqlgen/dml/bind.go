@@ -142,8 +142,8 @@ func heldDouble(d sqlgen.Dialect, f *schema.Field, v value.Value) (any, string) 
 	if !ok {
 		return nil, "must be a number"
 	}
-	exact := f.Native == "" || !strings.Contains(strings.ToUpper(f.Native), "REAL") && !strings.Contains(strings.ToUpper(f.Native), "FLOA") &&
-		!strings.Contains(strings.ToUpper(f.Native), "DOUB")
+	native := strings.ToUpper(f.Native)
+	exact := !strings.Contains(native, "REAL") && !strings.Contains(native, "FLOA") && !strings.Contains(native, "DOUB")
 	if n, whole := v.AsInt(); whole && d == sqlgen.SQLite && exact {
 		return n, "" // such a column stores whole numbers as integers
 	}
@@ -166,9 +166,6 @@ func same(text string, v value.Value) bool {
 	if strings.ContainsAny(text, "NI") { // not a finite number
 		return false
 	}
-	if v.Kind() == value.Float {
-		v = value.OfDecimal(v.String())
-	}
 	return value.Equal(value.OfDecimal(text), v)
 }
 
@@ -187,8 +184,8 @@ func heldDecimal(f *schema.Field, v value.Value) (any, string) {
 		return text, ""
 	}
 	r, ok := new(big.Rat).SetString(text)
-	if !ok {
-		return nil, "must be a number"
+	if !ok { // so small that its digits aren't worth counting
+		return nil, fmt.Sprintf("holds %d digits behind the point", f.Scale)
 	}
 	exact := r.FloatString(f.Scale)
 	if back, _ := new(big.Rat).SetString(exact); back.Cmp(r) != 0 {
@@ -260,11 +257,7 @@ func heldAny(v value.Value) (any, string) {
 func heldDate(d sqlgen.Dialect, f *schema.Field, v value.Value, form Form) (any, string) {
 	day := f.Type == schema.Day
 	if v.Kind() == value.String {
-		read, ok := value.OfDateText(v.Text())
-		if !ok {
-			return nil, "must be a date in ISO 8601"
-		}
-		v = read
+		v, _ = value.OfDateText(v.Text()) // null if it is none
 	}
 	if v.Kind() != value.Date && v.Kind() != value.Day {
 		return nil, "must be a date in ISO 8601"
@@ -371,11 +364,7 @@ func appendArray(dst []byte, v value.Value) []byte {
 			dst = append(dst, '"')
 		default:
 			dst = append(dst, '"')
-			text := e.String()
-			if e.Kind() == value.Object {
-				text = string(e.AppendJSON(nil))
-			}
-			dst = append(dst, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)...)
+			dst = append(dst, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(e.String())...)
 			dst = append(dst, '"')
 		}
 	}

@@ -82,7 +82,7 @@ func paths(c *schema.Class, fields []string, refs []schema.Reference) []path {
 	if fields != nil {
 		return found
 	}
-	for i := 0; i < len(found) && len(found) < maxPaths; i++ {
+	for i := 0; i < len(found); i++ {
 		p := found[i]
 		last := p[len(p)-1]
 		if last.Delete != schema.Cascade || len(p) == maxLevels {
@@ -105,49 +105,40 @@ func counted(d sqlgen.Dialect, c *schema.Class, id []value.Value, ways, but []pa
 	}
 	last := ways[0][len(ways[0])-1]
 	t.Write("SELECT count(*) FROM (SELECT 1 AS n FROM ", t.Table(last.Space, last.Table), " AS r0 WHERE (")
+	var named error // one for all: each of the conditions names the same record
 	for i, p := range ways {
 		t.Write([]string{"", " OR "}[min(i, 1)])
-		if err := reached(t, c, id, p, 0); err != nil {
-			return sqlgen.Statement{}, err
-		}
+		named = reached(t, c, id, p, 0)
 	}
 	t.Write(")")
 	before, after := t.Not()
 	for _, p := range but {
 		t.Write(" AND ", before)
-		if err := reached(t, c, id, p, 0); err != nil {
-			return sqlgen.Statement{}, err
-		}
+		named = reached(t, c, id, p, 0)
 		t.Write(after)
 	}
 	if last.Space == c.Space && last.Table == c.Table {
 		t.Write(" AND ", before, "1=1")
-		if err := keyed(t, c, id, " AND ", alias(t, 0)); err != nil {
-			return sqlgen.Statement{}, err
-		}
+		named = keyed(t, c, id, " AND ", alias(t, 0))
 		t.Write(after)
 	}
 	t.Write(" LIMIT ", strconv.Itoa(maxCounted), ") AS c")
-	return t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.Integer}}})
+	st, err := t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.Integer}}})
+	return st, cmp.Or(named, err)
 }
 
 // reached appends the condition that the record r<depth> is at the end of p.
-func reached(t *sqlgen.Text, c *schema.Class, id []value.Value, p path, depth int) error {
+func reached(t *sqlgen.Text, c *schema.Class, id []value.Value, p path, depth int) (err error) {
 	r := p[len(p)-1]
 	t.Write(list(r.Fields, alias(t, depth)), " IN (SELECT ", joined(r.Targets, alias(t, depth+1)), " FROM ",
-		t.Table(r.ToSpace, r.To), " AS r", strconv.Itoa(depth+1))
+		t.Table(r.ToSpace, r.To), " AS r", strconv.Itoa(depth+1), " WHERE ")
 	if len(p) == 1 {
-		if err := keyed(t, c, id, " WHERE ", alias(t, depth+1)); err != nil {
-			return err
-		}
+		err = keyed(t, c, id, "", alias(t, depth+1))
 	} else {
-		t.Write(" WHERE ")
-		if err := reached(t, c, id, p[:len(p)-1], depth+1); err != nil {
-			return err
-		}
+		err = reached(t, c, id, p[:len(p)-1], depth+1)
 	}
 	t.Write(")")
-	return nil
+	return err
 }
 
 // alias returns a function that names the columns of r<depth>.

@@ -130,7 +130,7 @@ func checkOf(t *sqlgen.Text, name, typ string, f value.Value) (string, error) {
 	if values.IsNull() {
 		return "", nil
 	}
-	if values.Kind() != value.Array || len(values.List()) == 0 || len(values.List()) > maxFields || typ != "string" {
+	if len(values.List()) == 0 || len(values.List()) > maxFields || typ != "string" {
 		return "", invalid("values of %s must be a list of 1 to %d texts, for a field of the type string", name, maxFields)
 	}
 	quoted := make([]string, len(values.List()))

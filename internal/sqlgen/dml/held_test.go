@@ -79,7 +79,8 @@ func TestHeldNumbers(t *testing.T) {
 		{pg, column(m, "numeric"), value.OfFloat(math.NaN()), nil, "can't hold so large a number"}, {pg, column(m, "numeric"), value.OfString("1"), nil, "must be a number"},
 		{pg, scaled(3, 2), text("9.99"), nil, "string 9.99"}, {pg, scaled(3, 2), number(10), nil, "holds 1 digits before the point"}, {pg, scaled(3, 2), text("-9.9"), nil, "string -9.90"},
 		{pg, scaled(2, 2), text("0.99"), nil, "string 0.99"}, {pg, scaled(2, 2), text("-0.5"), nil, "string -0.50"}, {pg, scaled(2, 2), number(1), nil, "holds 0 digits before the point"},
-		{pg, scaled(3, 0), number(999), nil, "string 999"}, {pg, scaled(3, 0), text("0.5"), nil, "holds 0 digits behind the point"},
+		{pg, scaled(3, 0), number(999), nil, "string 999"}, {pg, scaled(3, 0), text("0.5"), nil, "holds 0 digits behind the point"}, {pg, scaled(3, 1), text("1e-1000001"), nil, "holds 1 digits behind the point"},
+		{pg, column(d, "float4"), value.OfFloat(16777217), nil, "can't hold all digits of 16777217"},
 		{pg, column(m, "money"), text("1.5"), nil, "$1::text::numeric::money string 1.5"}, {pg, column(m, "money"), value.Value{}, nil, "<nil> <nil>"},
 		{maria, column(m, "money"), text("1.5"), nil, "string 1.5"},
 	})

@@ -52,7 +52,7 @@ func Owned(d sqlgen.Dialect, text string, parameters value.Value) (sqlgen.Statem
 // identifier returns the name that text begins with.
 func identifier(text string) string {
 	n := 0
-	for n < len(text) && (text[n] == '_' || text[n]|0x20 >= 'a' && text[n]|0x20 <= 'z' || n > 0 && text[n] >= '0' && text[n] <= '9') {
+	for n < len(text) && (letter(text[n]) || n > 0 && digit(text[n])) {
 		n++
 	}
 	return text[:n]
@@ -75,23 +75,34 @@ func passed(d sqlgen.Dialect, text string) int {
 		return until(2, "*/")
 	case strings.HasPrefix(text, "::"):
 		return 2
-	case text[0] == '$' && d == sqlgen.PostgreSQL:
+	case d == sqlgen.PostgreSQL:
 		if tag := "$" + identifier(text[1:]) + "$"; strings.HasPrefix(text, tag) {
 			return until(len(tag), tag)
 		}
-	case identifier(text) != "": // a whole name, so that nothing begins inside of it
-		return len(identifier(text))
 	}
-	return 0
+	return len(word(text))
 }
 
-// quotedPart returns the length of the quoted part that text begins with.
+// word returns the name of a table, a column or a function that text begins with: unlike that of a parameter it may have letters beyond
+// ASCII, and a $, which doesn't begin a quoted part there.
+func word(text string) string {
+	n := 0
+	for n < len(text) && (letter(text[n]) || text[n] >= 0x80 || n > 0 && (text[n] == '$' || digit(text[n]))) {
+		n++
+	}
+	return text[:n]
+}
+
+func letter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// quotedPart returns the length of the quoted part that text begins with. A doubled quote counts as an end, after which another part
+// begins.
 func quotedPart(text string, escapes bool) int {
 	for i := 1; i < len(text); i++ {
 		switch {
 		case escapes && text[i] == '\\':
-			i++
-		case text[i] == text[0] && i+1 < len(text) && text[i+1] == text[0]:
 			i++
 		case text[i] == text[0]:
 			return i + 1

@@ -8,6 +8,7 @@ import (
 	permits "github.com/bailiwick-dev/bailiwick/internal/rules/writes"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/dml"
+	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -72,6 +73,7 @@ func TestRefused(t *testing.T) {
 	wrong := []permits.Set{{Field: c.Field("note"), Value: value.OfInt(5)}}
 	keyless, odd := c, c
 	keyless.Key, odd.Key = nil, []string{"thing", "other"}
+	quoted := view(t, lite, "things", query.Exists{Path: query.Path{"doc", `"`}, Want: true}) // a layer that SQLite has no form of
 	for _, tt := range []struct{ got, want string }{
 		{shown(dml.Insert(pg, &c, wrong, nil)), "invalid_argument: note must be a text"}, {shown(dml.Update(pg, &c, id, wrong, nil)), "invalid_argument: note must be a text"},
 		{shown(dml.Would(pg, v, id, wrong, nil)), "invalid_argument: note must be a text"},
@@ -82,6 +84,9 @@ func TestRefused(t *testing.T) {
 		{shown(dml.Sample(pg, &c, "other")), "internal_error: no field other in what is written"},
 		{shown(dml.Insert(pg, class(pg), []permits.Set{{Field: class(pg).Field("id"), Value: id[0]}}, nil)), `INSERT INTO "things" ("id") OVERRIDING SYSTEM VALUE VALUES ($1) RETURNING "id" | '1'`},
 		{shown(dml.Insert(maria, class(maria), []permits.Set{{Field: class(maria).Field("id"), Value: id[0]}}, nil)), "INSERT INTO `things` (`id`) VALUES (?) RETURNING `id` | 1"},
+		{shown(dml.Delete(pg, &c, []value.Value{value.OfArray(nil), id[1]})), "unsupported_by_source: condition.Document can't be compared with a column of type integer"},
+		{shown(dml.Record(lite, quoted, id[:1], true)), `unsupported_by_source: "\"": a JSON key with a quote or a backslash can't be filtered in SQLite`},
+		{shown(dml.Would(lite, quoted, nil, nil, nil)), `unsupported_by_source: "\"": a JSON key with a quote or a backslash can't be filtered in SQLite`},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("got  %s\nwant %s", tt.got, tt.want)
@@ -198,6 +203,16 @@ func TestPathsOfCascades(t *testing.T) {
 	if err != nil || len(both) != 2 || !strings.Contains(both[0].Statement.Text, `1=1 AND r0."id" = ?`) || strings.Contains(both[1].Statement.Text, "1=1") {
 		t.Errorf("%v, %v", both, err)
 	}
+	// A record that is deleted along another path isn't changed.
+	const set = `SELECT count(*) FROM (SELECT 1 AS n FROM "b" AS r0 WHERE (r0."s" IN (SELECT r1."id" FROM "a" AS r1 WHERE r1."id" = ?)) AND ` +
+		`(CASE WHEN r0."r" IN (SELECT r1."id" FROM "a" AS r1 WHERE r1."id" = ?) THEN 0 ELSE 1 END) LIMIT 1000000) AS c | 7 7`
+	const gone = `SELECT count(*) FROM (SELECT 1 AS n FROM "b" AS r0 WHERE (r0."r" IN (SELECT r1."id" FROM "a" AS r1 WHERE r1."id" = ?)) LIMIT 1000000) AS c | 7`
+	second := ref("b", "a", schema.SetNull)
+	second.Fields = []string{"s"}
+	both, err = dml.Cascades(lite, tracker("a"), id, nil, []schema.Reference{second, chain[0]})
+	if err != nil || len(both) != 2 || shown(both[0].Statement, nil) != gone || shown(both[1].Statement, nil) != set {
+		t.Errorf("%v, %v", both, err)
+	}
 	for _, refs := range [][]schema.Reference{{chain[0]}, {chain[0], ref("b", "a", schema.SetNull)}, {chain[0], chain[1]}, {ref("a", "a", schema.Cascade)}} {
 		if all, err := dml.Cascades(lite, tracker("a"), nil, nil, refs); err == nil {
 			t.Errorf("a record without a key: %v", all)
@@ -218,6 +233,9 @@ func TestOwnedParts(t *testing.T) {
 		{"SELECT :n0, :n9, :n{", [3]string{"10 19 2", "'10' '19' '2'", "10 19 2"}},
 		{"SELECT 'a :n", [3]string{"", "", ""}}, {"SELECT 'a''", [3]string{"", "", ""}}, {"SELECT $$ :n $$, :az", [3]string{"2 's'", "'s'", "2 's'"}}, {"SELECT $1 :n", [3]string{"2", "'2'", "2"}}, {"SELECT $a$ :n $b$ :n $a$, :az", [3]string{"2 2 's'", "'s'", "2 2 's'"}},
 		{"SELECT :n1, :_x, :Zz, :az", [3]string{"0.5 '{}' 0 's'", "'0.5' '{}' 'false' 's'", "0.5 '{}' 0 's'"}}, {"SELECT a1:n", [3]string{"2", "'2'", "2"}}, {"SELECT x[1:2], :n", [3]string{"2", "'2'", "2"}},
+		{"SELECT /**/ :az", [3]string{"'s'", "'s'", "'s'"}}, {"SELECT $$$$, :az", [3]string{"'s'", "'s'", "'s'"}}, {"SELECT a$x$, b9$x$, :az", [3]string{"'s'", "'s'", "'s'"}},
+		{"SELECT é$x$, :az, Zß_9$x$", [3]string{"'s'", "'s'", "'s'"}}, {"SELECT 1$x$ :n $x$, :az", [3]string{"2 's'", "'s'", "2 's'"}}, {"SELECT \x7f$x$ :n $x$, :az", [3]string{"2 's'", "'s'", "2 's'"}},
+		{"SELECT \x80$x$, :az, $x$", [3]string{"'s'", "'s'", "'s'"}},
 		{"SELECT 1 :", [3]string{"", "", ""}}, {"SELECT :1", [3]string{"", "", ""}}, {"SELECT 1;\n; ", [3]string{"", "", ""}},
 		{"SELECT x::n", [3]string{"", "", ""}}, {"SELECT 1;SELECT 2", [3]string{"one", "one", "one"}}, {"", [3]string{"", "", ""}}, {"SELECT '\x00:n'", [3]string{"", "", ""}},
 	} {
@@ -229,6 +247,31 @@ func TestOwnedParts(t *testing.T) {
 			if got = strings.TrimSpace(got); got != tt.want[i] {
 				t.Errorf("%q, dialect %d: %s, want %s", tt.text, d, got, tt.want[i])
 			}
+		}
+	}
+}
+
+// TestColumns shows what the rows of statements hold.
+func TestColumns(t *testing.T) {
+	c, id := pairs(pg), []value.Value{value.OfInt(1), value.OfString("a")}
+	for _, tt := range []struct {
+		name string
+		make func() (sqlgen.Statement, error)
+		want string // the names and types of the columns
+	}{
+		{"record", func() (sqlgen.Statement, error) { return dml.Record(pg, view(t, pg, "crm_pairs"), id, true) }, "thing integer, code string, org string, note string,  integer"},
+		{"insert", func() (sqlgen.Statement, error) {
+			return dml.Insert(pg, &c, []permits.Set{{Field: c.Field("note"), Value: id[1]}}, nil)
+		}, "thing integer, code string"},
+		{"delete", func() (sqlgen.Statement, error) { return dml.Delete(pg, &c, id) }, ""},
+	} {
+		st, err := tt.make()
+		var got []string
+		for _, column := range st.Columns {
+			got = append(got, fmt.Sprintf("%s %s", column.Field.Name, column.Field.Type))
+		}
+		if strings.Join(got, ", ") != tt.want || err != nil {
+			t.Errorf("%s: %s, %v; want %s", tt.name, strings.Join(got, ", "), err, tt.want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/dml"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -65,15 +66,19 @@ func pairs(d sqlgen.Dialect) schema.Class {
 		{Name: "org", Type: schema.String, Native: text}, {Name: "note", Type: schema.String, Native: text}, {Name: "secret", Type: schema.String, Native: text}}}
 }
 
-// view returns the view of a class for a principal of the tenant acme.
-func view(t *testing.T, d sqlgen.Dialect, name string) *policy.View {
+// view returns the view of a class for a principal of the tenant acme; live is what records of things must satisfy.
+func view(t *testing.T, d sqlgen.Dialect, name string, live ...query.Filter) *policy.View {
 	t.Helper()
-	p, err := policy.New(policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{"crm_pairs": {Tenant: &policy.TenantRule{Field: "org"}}}},
+	things := policy.ClassRule{}
+	for _, f := range live {
+		things.Canonical = f
+	}
+	p, err := policy.New(policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{"crm_pairs": {Tenant: &policy.TenantRule{Field: "org"}}, "things": things}},
 		[]schema.Class{*class(d), pairs(d)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := p.View(identity.Principal{ID: "test", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}, name, "", true)
+	v, err := p.View(identity.Principal{ID: "test", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}, name, "", false)
 	if err != nil {
 		t.Fatal(err)
 	}
