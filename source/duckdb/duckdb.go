@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,8 +39,10 @@ type Options struct {
 
 // A Source is one database or folder. It is safe for concurrent use.
 type Source struct {
-	options Options
-	db      *sql.DB
+	options  Options
+	db       *sql.DB
+	files    []files  // of a folder
+	warnings []string // about what of a folder is no class
 }
 
 // Open opens a database for reading, or describes the files of a folder. A file must exist.
@@ -97,7 +100,13 @@ func (s *Source) Ping(ctx context.Context) error {
 
 // Describe implements source.Source.
 func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
-	return describe(ctx, s.db, s.options.Name)
+	for _, f := range s.files {
+		if err := f.own(); err != nil {
+			return nil, nil, fmt.Errorf("source %s: %w", s.options.Name, err)
+		}
+	}
+	classes, warnings, err := describe(ctx, s.db, s.options.Name)
+	return classes, append(slices.Clone(s.warnings), warnings...), err
 }
 
 // Read implements source.Source. What DuckDB doesn't compute exactly is computed here.
@@ -121,6 +130,9 @@ func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
 		return "", err
 	}
 	var kind, text string
+	if err := s.own(st.Text); err != nil {
+		return "", refuse(ctx, err)
+	}
 	if err := s.db.QueryRowContext(ctx, "EXPLAIN "+st.Text, st.Args...).Scan(&kind, &text); err != nil {
 		return "", refuse(ctx, err)
 	}
@@ -181,6 +193,9 @@ func kind(err error) string {
 
 // Run implements sqldriver.Database. The driver interrupts the statement when ctx ends.
 func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+	if err := s.own(st.Text); err != nil {
+		return err
+	}
 	rows, err := s.db.QueryContext(ctx, st.Text, st.Args...)
 	if err != nil {
 		return err
@@ -189,6 +204,9 @@ func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan
 	err = sqldriver.Stream(rows, st, plan, valueOf, func(r value.Row, err error) bool { return ctx.Err() == nil && yield(r, err) })
 	if err == nil {
 		err = ctx.Err()
+	}
+	if err == nil {
+		err = s.own(st.Text)
 	}
 	return err
 }

@@ -46,7 +46,7 @@ func opened(t *testing.T, path string) (*Source, *policy.Policy) {
 	}
 	t.Cleanup(func() { s.Close() })
 	classes, warnings, err := s.Describe(t.Context())
-	if err != nil || warnings != nil {
+	if err != nil || len(warnings) > 0 {
 		t.Fatal(warnings, err)
 	}
 	rules := policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{}}

@@ -1,0 +1,94 @@
+package duckdb
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
+)
+
+// TestLinks puts what leads out of a folder into it, before it is opened and while it is: nothing outside is read, and nobody waits. The
+// operator is told the place; the agent isn't.
+func TestLinks(t *testing.T) {
+	out := folder(t, `COPY (SELECT 'theirs' AS a, 2026 AS year) TO '%s/part' (FORMAT PARQUET, PARTITION_BY (year))`, `COPY (SELECT 'theirs' AS a, 2026 AS year) TO '%s/one.parquet'`)
+	theirs := filepath.Join(out, "part", "year=2026", "data_0.parquet")
+	for name, tt := range map[string]struct {
+		do            func(dir string) error
+		sales, single bool // are refused
+	}{
+		"a link in a folder":        {func(dir string) error { return os.Symlink(theirs, dir+"/sales/year=2026/x.parquet") }, true, false},
+		"a hidden link":             {func(dir string) error { return os.Symlink(theirs, dir+"/sales/year=2026/.x.parquet") }, true, false},
+		"a link to nothing":         {func(dir string) error { return os.Symlink(out+"/none", dir+"/sales/year=2026/x.parquet") }, true, false},
+		"a linked folder in it":     {func(dir string) error { return os.Symlink(out+"/part", dir+"/sales/more") }, false, false},
+		"a linked part":             {func(dir string) error { return os.Symlink(out+"/part/year=2026", dir+"/sales/year=2028") }, false, false},
+		"a link with another name":  {func(dir string) error { return os.Symlink(theirs, dir+"/sales/year=2026/x.txt") }, false, false},
+		"a pipe":                    {func(dir string) error { return syscall.Mkfifo(dir+"/sales/year=2026/x.parquet", 0o600) }, true, false},
+		"a link in place of a file": {func(dir string) error { return swap(dir+"/single.parquet", out+"/one.parquet") }, false, true},
+		"a pipe in place of a file": {func(dir string) error {
+			return first(os.Remove(dir+"/single.parquet"), syscall.Mkfifo(dir+"/single.parquet", 0o600))
+		}, false, true},
+		"a link in place of a folder": {func(dir string) error { return swap(dir+"/sales", out+"/part") }, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lake := []string{`COPY (SELECT 'ours' AS a, 2026 AS year) TO '%s/sales' (FORMAT PARQUET, PARTITION_BY (year))`, `COPY (SELECT 'ours' AS a, 2026 AS year) TO '%s/single.parquet'`}
+			dir := folder(t, lake...)
+			s, p := opened(t, dir)
+			if err := tt.do(dir); err != nil {
+				t.Fatal(err)
+			}
+			for class, refused := range map[string]bool{"sales": tt.sales, "single": tt.single} {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				got, permit, err := asked(ctx, s, p, `SELECT a FROM `+class)
+				cancel()
+				if !refused {
+					if got != "[\"ours\"]\n" || err != nil {
+						t.Errorf("%s: %q, %v", class, got, err)
+					}
+					continue
+				}
+				if problem.CodeOf(err) != problem.Upstream || strings.Contains(err.Error(), dir) || !strings.Contains(problem.Of(err).Err.Error(), dir) {
+					t.Errorf("%s: %q, %v", class, got, err)
+				}
+				if _, err := s.Explain(t.Context(), permit); problem.CodeOf(err) != problem.Upstream {
+					t.Errorf("%s is explained, or with %v", class, err)
+				}
+			}
+			if _, _, err := s.Describe(t.Context()); (err != nil) != (tt.sales || tt.single) {
+				t.Error("described:", err)
+			}
+			begun, err := Open(t.Context(), Options{Name: "lake", Path: dir})
+			switch {
+			case tt.sales && name != "a link in place of a folder":
+				if err == nil || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "link") {
+					t.Error("opened:", err)
+				}
+			case err != nil:
+				t.Error(err)
+			default:
+				defer begun.Close()
+				classes, warnings, err := begun.Describe(t.Context())
+				told := len(warnings) == 1 && strings.Contains(warnings[0], "is no class")
+				if err != nil || told != (len(classes) == 1) || told != (tt.sales || tt.single) {
+					t.Error(len(classes), warnings, err)
+				}
+			}
+		})
+	}
+}
+
+// swap puts a link to another place where a file or folder is.
+func swap(at, to string) error { return first(os.RemoveAll(at), os.Symlink(to, at)) }
+
+func first(all ...error) error {
+	for _, err := range all {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
