@@ -2,9 +2,9 @@ package sqlexpr
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
+	"github.com/bailiwick-dev/bailiwick/internal/sqljson"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -131,16 +131,12 @@ func listed(f *called, a []Node) (Node, error) {
 // extracted takes a JSON path such as '$.a.b[0]'.
 func extracted(asText bool) func(*called, []Node) (Node, error) {
 	return func(f *called, a []Node) (Node, error) {
-		k, ok := a[1].Expr.(plan.Const)
-		path, isPath := strings.CutPrefix(k.Value.Text(), "$")
-		if !ok || !isPath || !typed.Dynamic(a[0].Kind()) {
-			return Node{}, Invalid(f.place(), "%s takes JSON and a constant path such as '$.a.b'", f.Call.Name)
+		if k, ok := a[1].Expr.(plan.Const); ok && typed.Dynamic(a[0].Kind()) {
+			if x, ok := sqljson.Path(a[0].JSON(), k.Value.Text()); ok {
+				return leaf(x, asText), nil
+			}
 		}
-		var x plan.Expr = a[0].JSON()
-		for _, p := range strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
-			x = step(x, strings.Trim(p, `"'`))
-		}
-		return f.leaf(x, asText), nil
+		return Node{}, Invalid(f.place(), "%s takes JSON and a constant path to one value, such as '$.a.b[0]'", f.Call.Name)
 	}
 }
 
@@ -153,9 +149,9 @@ func extractedPath(asText bool) func(*called, []Node) (Node, error) {
 			if !ok {
 				return Node{}, Invalid(f.place(), "%s takes constant names", f.Call.Name)
 			}
-			x = step(x, k.Value.Text())
+			x = sqljson.Step(x, k.Value.Text())
 		}
-		return f.leaf(x, asText), nil
+		return leaf(x, asText), nil
 	}
 }
 

@@ -263,6 +263,7 @@ func concatWith(f *called, a []Node) (Node, error) {
 		if all[i], err = f.Text(&a[i+1], "concat_ws"); err != nil {
 			return Node{}, err
 		}
+		all[i] = sqltext.Shown(all[i], a[i+1].Kind() == schema.Boolean)
 	}
 	return computedOf(sqltext.With(k, all), f.place()), nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlinstead"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlnumber"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -381,7 +382,7 @@ func (b *Binder) concat(list []Node, skip bool, p sqlparse.Pos) (Node, error) {
 			return Node{}, err
 		}
 		if skip {
-			x = plan.Apply{Op: plan.IfNull, Args: []plan.Expr{x, plan.Const{Value: value.OfString(""), T: schema.String}}, T: schema.String}
+			x = sqltext.Apply(plan.IfNull, sqltext.Shown(x, list[i].Kind() == schema.Boolean), sqltext.Of(""))
 		}
 		a.Args = append(a.Args, x)
 	}

@@ -64,6 +64,7 @@ var calls = map[string]form{
 		return &sqlparse.Number{Text: "3.141592653589793", At: c.At}
 	}},
 	"convert": {2, 3, converted},
+	"format":  {1, 101, formatted},
 
 	"date_trunc": {2, 2, truncated}, "timestamp_trunc": {2, 2, truncated}, "datetime_trunc": {2, 2, truncated},
 	"date_diff": {3, 3, differing("datediff")}, "timestamp_diff": {3, 3, differing("timestampdiff")}, "datetime_diff": {3, 3, differing("timestampdiff")},

@@ -88,6 +88,10 @@ func (t *taker) expression(e sqlparse.Expr) sqlparse.Expr {
 				return out
 			}
 		}
+	case *sqlparse.Any:
+		if s, ok := e.List.(*sqlparse.String); ok && s.Type == "" {
+			e.List = listed(s)
+		}
 	case *sqlparse.Binary:
 		return t.contained(e)
 	}

@@ -33,10 +33,41 @@ func TestMeanings(t *testing.T) {
 		{"l && ARRAY['x']", "CASE WHEN l IS NULL THEN NULL ELSE ('x' = ANY (l)) IS TRUE END"},
 		{"f(l) @> ARRAY['x']", "f(l) @> ARRAY['x']"},
 		{"l @> ARRAY[f(1)]", "l @> ARRAY[f(1)]"},
+		{"a = ANY('{x, y z ,\"q,\\\"}\",NULL,\"null\"}')", "a = ANY(ARRAY['x', 'y z', 'q,\"}', NULL, 'null'])"},
+		{"a <> ALL('{1,2}')", "a <> ALL(ARRAY['1', '2'])"},
+		{"a = ANY('{{1},{2}}')", "a = ANY('{{1},{2}}')"},
+		{"a = ANY('{x')", "a = ANY('{x')"},
+		{"a = ANY('{x,}')", "a = ANY('{x,}')"},
+		{"a = ANY('{x}y')", "a = ANY('{x}y')"},
+		{"a = ANY('{}')", "a = ANY('{}')"},
+		{"a = ANY('x')", "a = ANY('x')"},
+		{"format('%s-%s%% of %1$s: %s', a, b)", "concat(a, '-', b, '%', ' of ', a, ': ', b)"},
+		{"format('')", "''"},
+		{"format(a, 2)", "format(a, 2)"},
 		{"(SELECT isnull(a, 1) FROM t)", "(SELECT coalesce(a, 1) AS isnull FROM t)"},
 	} {
 		if got, want := taken(t, tt.idiom), taken(t, tt.means); got != want {
 			t.Errorf("%s is\n%s, want\n%s", tt.idiom, got, want)
+		}
+	}
+}
+
+// TestRefused checks the errors of idioms that are taken in part.
+func TestRefused(t *testing.T) {
+	for _, tt := range []struct{ idiom, want string }{
+		{"format('%d', a)", "line 1, column 15: format takes %s, %1$s and %% here"},
+		{"format('%-5s', a)", "line 1, column 15: format takes %s, %1$s and %% here"},
+		{"format('%', a)", "line 1, column 15: format takes %s, %1$s and %% here"},
+		{"format('%s %s', a)", "line 1, column 15: format has no value for the %s with number 2"},
+		{"format('%0$s', a)", "line 1, column 15: format has no value for the %s with number 0"},
+		{"format('%s %1$s', f(a))", "line 1, column 26: format takes a value twice only if it is a column"},
+	} {
+		q, err := sqlparse.Parse("SELECT " + tt.idiom)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sqlidiom.Take(q); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %s", tt.idiom, err, tt.want)
 		}
 	}
 }
@@ -63,7 +94,7 @@ func taken(t *testing.T, expr string) string {
 
 // TestGrowth checks that what idioms mean isn't longer than a few times their text, however they are nested.
 func TestGrowth(t *testing.T) {
-	for _, idiom := range []string{"nvl2(@, 1, 2)", "isnull(@, 1)", "decode(@, 1, 2, 3, 4, 5)", "safe_divide(@, 2)", "last_day(@)", "date_trunc(@, MONTH)", "regexp_like(@, 'a')", "isnull(@)"} {
+	for _, idiom := range []string{"nvl2(@, 1, 2)", "isnull(@, 1)", "decode(@, 1, 2, 3, 4, 5)", "safe_divide(@, 2)", "last_day(@)", "date_trunc(@, MONTH)", "regexp_like(@, 'a')", "isnull(@)", "format('%s, %s', @, b)"} {
 		text := "a"
 		for range 40 {
 			text = strings.ReplaceAll(idiom, "@", text)

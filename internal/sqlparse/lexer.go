@@ -42,7 +42,7 @@ type token struct {
 }
 
 // symbols are the operators and marks, the longest first.
-var symbols = []string{"->>", "#>>", "!~*", "->", "#>", "!~", "~*", "::", "<=", ">=", "<>", "!=", "||", "&&", "@>", "<@", "==",
+var symbols = []string{"->>", "#>>", "<->", "!~*", "->", "#>", "!~", "~*", "::", "<=", ">=", "<>", "!=", "||", "&&", "@>", "@?", "@@", "<@", "==",
 	"(", ")", "[", "]", ",", ";", ".", "+", "-", "*", "/", "%", "<", ">", "=", "~", "^", "?", "&", "|", "#", ":"}
 
 // Faultf returns the error for the place at in a statement.

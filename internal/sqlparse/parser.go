@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/sqlinstead"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -76,10 +77,27 @@ func (p *parser) unexpected(wanted string) {
 		p.fail(t.at, "the statement ends here; %s is expected", wanted)
 	}
 	f := Faultf(t.at, "%s is expected, not %s", wanted, excerpt(p.src[t.from:]))
-	if t.kind == word && !reserved[t.low] {
+	if f.Suggestion = p.instead(); f.Suggestion == "" && t.kind == word && !reserved[t.low] {
 		f.Near = problem.Nearest(t.low, keywords, 1)
 	}
 	panic(f)
+}
+
+// instead returns how to do without what another SQL has at this place; "" for none. What it begins with may have been taken for an alias:
+// FROM t PIVOT (sum(a) …, FROM t START WITH ….
+func (p *parser) instead() string {
+	if t := p.peek(); t.kind == word && t.low != "with" && t.low != "by" {
+		return sqlinstead.OfWord(t.low)
+	}
+	for _, t := range p.all[max(0, p.i-3):p.i] {
+		if t.low == "pivot" || t.low == "unpivot" {
+			return sqlinstead.OfWord(t.low)
+		}
+	}
+	if before := p.all[max(0, p.i-1)].low; before == "start" || before == "connect" {
+		return sqlinstead.OfWord("connect")
+	}
+	return ""
 }
 
 // keywords are the words that a misspelled one may have meant.

@@ -60,6 +60,14 @@ func From(x, start, n plan.Expr, counted bool) plan.Expr {
 	return choice(valid, Apply(plan.Substr, x, start, n), null())
 }
 
+// Shown is x as concat and concat_ws have it, where x is the text of a value: of a truth the first letter, as PostgreSQL shows it.
+func Shown(x plan.Expr, truth bool) plan.Expr {
+	if truth {
+		return Apply(plan.Substr, x, whole(0), whole(1))
+	}
+	return x
+}
+
 // With joins those of all that aren't null, with a constant text between them.
 func With(between plan.Const, all []plan.Expr) plan.Expr {
 	parts := make([]plan.Expr, len(all)) // each with the separator before it

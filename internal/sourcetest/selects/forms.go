@@ -32,7 +32,7 @@ var forms = map[Kind][]string{
 	},
 	Text: {
 		"{upper|lower|trim|ltrim|rtrim}({t})", "{btrim|ltrim|rtrim}({t}, '{a|O|ae}')", "({t} || {t})", "substring({t} FROM {1|2|3} FOR {0|1|2|3})", "{substr|substring}({t}, {1|2}, {i})", "{left|right}({t}, {0|1|3|(-1)})",
-		"replace({t}, {'a'|'o'|'Os'|'%'}, {'a'|''|'%'})", "concat({t}, {t})", "concat_ws('{-|, }', {t}, {t}, {i})", "split_part({t}, '{a|o|-}', {1|2|(-1)})",
+		"replace({t}, {'a'|'o'|'Os'|'%'}, {'a'|''|'%'})", "concat({t}, {t})", "concat({b}, {t}, {c})", "concat_ws('{-|, }', {t}, {t}, {i}, {b})", "format('{%s-%s|%2$s%%|x%1$s, %1$s}', {t}, {i})", "split_part({t}, '{a|o|-}', {1|2|(-1)})",
 		"{lpad|rpad}({t}, {0|3|7}, '{0|ab|}')", "{lpad|rpad}({t}, {5|(-1)})", "repeat({t}, {0|1|3})", "repeat({'a'|'o'|''}, ({i} % 90)::integer)",
 		"to_char({s}, '{YYYY-MM|YYYY-MM-DD|HH24:MI|FMMonth YYYY|Dy, DD Mon|FMDay|HH12:MI:SS am|DDD|IYYY-IW|Q|YYYY-MM-DD HH24:MI:SS|FMDD.FMMM|ID D}')", "to_char({y}, '{YYYY-MM-DD|FMMonth|IW}')",
 		"CAST({i} AS {text|varchar})", "{i}::text", "{y}::text", "({b})::text", "{reverse|initcap}({t})", "array_to_string({l}, '{,|; }'{|, '?'})",

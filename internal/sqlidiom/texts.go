@@ -1,0 +1,75 @@
+package sqlidiom
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+)
+
+// listed returns the list that PostgreSQL reads from the text of an array: '{a,"b c",NULL}' is ARRAY['a', 'b c', NULL]. Another text is
+// left as it is, and so is that of an empty list.
+func listed(s *sqlparse.String) sqlparse.Expr {
+	items, ok := sqlparse.Elements(s.Text)
+	if !ok || items == nil {
+		return s
+	}
+	out := &sqlparse.Array{At: s.At}
+	for _, item := range items {
+		if item == nil {
+			out.Items = append(out.Items, &sqlparse.Word{Text: "null", At: s.At})
+		} else {
+			out.Items = append(out.Items, text(*item, s.At))
+		}
+	}
+	return out
+}
+
+// formatted is PostgreSQL's format('%s of %2$s', a, b): the texts joined, a null as the empty one. Other directives than %s and %% and other
+// widths are for texts that are SQL or columns of a terminal: they aren't there.
+func formatted(t *taker, c *sqlparse.Call) sqlparse.Expr {
+	pattern, ok := c.Args[0].(*sqlparse.String)
+	if !ok {
+		return nil
+	}
+	var parts []sqlparse.Expr
+	used := map[int]bool{}
+	next, rest := 1, pattern.Text
+	for {
+		before, after, found := strings.Cut(rest, "%")
+		if before != "" {
+			parts = append(parts, text(before, pattern.At))
+		}
+		if !found {
+			break
+		}
+		if rest, ok = strings.CutPrefix(after, "%"); ok {
+			parts = append(parts, text("%", pattern.At))
+			continue
+		}
+		which := next
+		if digits, behind, found := strings.Cut(after, "$"); found {
+			if n, err := strconv.Atoi(digits); err == nil {
+				which, after = n, behind
+			}
+		}
+		if rest, ok = strings.CutPrefix(after, "s"); !ok {
+			t.fail(pattern.At, "concat(a, '-', b) joins texts, round(x, 2) rounds, lpad(x, 5) fills", "format takes %%s, %%1$s and %%%% here")
+			return nil
+		}
+		if which < 1 || which >= len(c.Args) {
+			t.fail(pattern.At, "", "format has no value for the %%s with number %d", which)
+			return nil
+		}
+		if _, name := c.Args[which].(*sqlparse.Name); used[which] && !name {
+			t.fail(c.Args[which].Pos(), "compute it in a query in FROM, and use its name", "format takes a value twice only if it is a column")
+			return nil
+		}
+		used[which] = true
+		parts, next = append(parts, c.Args[which]), which+1
+	}
+	if len(parts) == 0 {
+		return text("", pattern.At)
+	}
+	return call(c, "concat", parts...)
+}

@@ -1,0 +1,61 @@
+package sqlparse
+
+// isTest reads IS ….
+func (p *parser) isTest(x Expr) Expr {
+	at := p.peek().at
+	switch p.next().low {
+	case "isnull":
+		return &Is{X: x, What: "null", At: at}
+	case "notnull":
+		return &Is{X: x, What: "null", Not: true, At: at}
+	}
+	e := &Is{X: x, Not: p.word("not"), At: at}
+	switch e.What = p.oneOf("null", "true", "false", "unknown"); {
+	case e.What != "":
+	case p.word("distinct", "from"):
+		e.What, e.Y = "distinct", p.binary(5)
+	default: // x IS y, as SQLite takes it, is IS NOT DISTINCT FROM
+		e.What, e.Y, e.Not = "distinct", p.binary(5), !e.Not
+	}
+	return e
+}
+
+// test reads [NOT] BETWEEN, IN, LIKE ….
+func (p *parser) test(x Expr) Expr {
+	not := p.word("not")
+	t := p.next()
+	switch t.low {
+	case "between":
+		e := &Between{X: x, Not: not, Symmetric: p.word("symmetric"), At: t.at}
+		e.Low = p.binary(5)
+		p.expect("and")
+		e.High = p.binary(5)
+		return e
+	case "in":
+		e := &In{X: x, Not: not, At: t.at}
+		p.mark("(")
+		if p.queryNext() {
+			e.Query = p.query()
+		} else {
+			e.List = p.items()
+		}
+		p.mark(")")
+		return e
+	case "glob":
+		p.fail(t.at, "GLOB isn't there; use LIKE, or ~ with a regular expression")
+	case "similar":
+		p.expect("to")
+	}
+	e := &Like{Op: t.low, X: x, Not: not, At: t.at}
+	if t.low == "regexp" || t.low == "rlike" {
+		e.Op = "~"
+	}
+	if p.is("any") || p.is("all") {
+		p.fail(p.peek().at, "LIKE ANY isn't there; join several LIKE with OR")
+	}
+	e.Pattern = p.binary(5)
+	if p.word("escape") {
+		e.Escape = p.binary(5)
+	}
+	return e
+}
