@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -28,45 +27,20 @@ func TestSinglePrecision(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids := func(q *query.Find, at *policy.Position) (out []string, place value.Row) {
-		permit, err := p.Read(identity.Principal{Scopes: []identity.Scope{identity.Read}}, q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if at != nil {
-			if permit, err = permit.From(*at); err != nil {
-				t.Fatal(err)
-			}
-		}
-		rows, err := src.Read(t.Context(), permit)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for row, err := range rows {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(out) < q.Limit {
-				out = append(out, row[0].String())
-				place = append(place[:0], row[2:]...)
-			}
-		}
-		return out, place
-	}
 	for _, tt := range []struct {
 		op   query.Op
 		x    string
 		want string
 	}{{query.Eq, "0.1", "[1]"}, {query.Gt, "0.1", "[2 3 4]"}, {query.Lt, "0.2", "[1]"}, {query.Eq, "16777216", "[4]"}, {query.Ne, "0.1", "[2 3 4 5]"}} {
 		where := query.Compare{Path: query.Path{"x"}, Op: tt.op, Value: value.OfDecimal(tt.x)}
-		if got, _ := ids(&query.Find{Class: "m", Where: where, Limit: 9}, nil); fmt.Sprint(got) != tt.want {
+		if got, _ := onePage(t, src, p, &query.Find{Class: "m", Where: where, Limit: 9}, nil); fmt.Sprint(got) != tt.want {
 			t.Errorf("x %s %s: %v, want %s", tt.op, tt.x, got, tt.want)
 		}
 	}
 	var all []string
 	q := &query.Find{Class: "m", Order: []query.Sort{{Path: query.Path{"x"}}}, Limit: 1}
 	for at := (*policy.Position)(nil); len(all) < 9; {
-		page, place := ids(q, at)
+		page, place := onePage(t, src, p, q, at)
 		if page == nil {
 			break
 		}

@@ -82,7 +82,15 @@ func (b *Sheet) Golden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(golden), b.String()); diff != "" {
+	if diff := cmp.Diff(strings.Split(string(golden), "\n"), strings.Split(b.String(), "\n")); diff != "" {
 		t.Errorf("run with -update when this is right (-want +got):\n%s", diff)
 	}
+}
+
+// Bound returns a statement followed by its arguments.
+func Bound(text string, args []any) string {
+	for _, a := range args {
+		text += fmt.Sprintf(" <%v>", a)
+	}
+	return text
 }

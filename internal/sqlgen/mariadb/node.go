@@ -84,19 +84,11 @@ func (m conditions) compareNode(w *condition.Writer, x, op string, v any) error 
 		if err != nil {
 			return err
 		}
-		return m.equalNode(w, x, doc)
+		m.equalNode(w, x, doc)
 	case string:
-		w.Write("(", nodeText(x), " ", op, " ")
-		w.Put(v, "")
-		w.Write(")")
+		m.compareString(w, x, op, v)
 	case bool:
-		n := int64(0)
-		if v {
-			n = 1
-		}
-		w.Write("CASE JSON_TYPE(", x, ") WHEN 'BOOLEAN' THEN (", binary("JSON_UNQUOTE("+x+")"), " = 'true') ", op, " ")
-		w.Put(n, "")
-		w.Write(" END")
+		m.compareBool(w, x, op, v)
 	case int64:
 		m.compareNumber(w, x, op, strconv.FormatInt(v, 10))
 	case condition.Number:
@@ -105,6 +97,22 @@ func (m conditions) compareNode(w *condition.Writer, x, op string, v any) error 
 		return condition.Unsupported("%T can't be compared with JSON", v)
 	}
 	return nil
+}
+
+func (conditions) compareString(w *condition.Writer, x, op, v string) {
+	w.Write("(", nodeText(x), " ", op, " ")
+	w.Put(v, "")
+	w.Write(")")
+}
+
+func (conditions) compareBool(w *condition.Writer, x, op string, v bool) {
+	n := int64(0)
+	if v {
+		n = 1
+	}
+	w.Write("CASE JSON_TYPE(", x, ") WHEN 'BOOLEAN' THEN (", binary("JSON_UNQUOTE("+x+")"), " = 'true') ", op, " ")
+	w.Put(n, "")
+	w.Write(" END")
 }
 
 // compareNumber compares as decimals of 35 and 30 digits, and as doubles if those are equal: both keep the order.
@@ -124,31 +132,32 @@ func (conditions) compareNumber(w *condition.Writer, x, op, text string) {
 	w.Write(double, " END")
 }
 
-// equalNode compares a document part by part: MariaDB's JSON_EQUALS rounds numbers.
-func (m conditions) equalNode(w *condition.Writer, x string, v value.Value) error {
+// equalNode compares a document part by part: MariaDB's JSON_EQUALS rounds numbers. v was read from JSON.
+func (m conditions) equalNode(w *condition.Writer, x string, v value.Value) {
 	switch v.Kind() {
 	case value.Array:
 		w.Write("(JSON_TYPE(", x, ") = 'ARRAY' AND JSON_LENGTH(", x, ") = ", strconv.Itoa(len(v.List())))
 		for i, e := range v.List() {
 			w.Write(" AND ")
-			if err := m.equalNode(w, "JSON_EXTRACT("+x+", '$["+strconv.Itoa(i)+"]')", e); err != nil {
-				return err
-			}
+			m.equalNode(w, "JSON_EXTRACT("+x+", '$["+strconv.Itoa(i)+"]')", e)
 		}
 		w.Write(")")
-		return nil
 	case value.Object:
-		return m.equalObject(w, x, v.Members())
+		m.equalObject(w, x, v.Members())
 	case value.Null:
 		w.Write("coalesce(JSON_TYPE(", x, ") = 'NULL', FALSE)")
-		return nil
+	case value.Bool:
+		m.compareBool(w, x, "=", v.Bool())
+	case value.String:
+		m.compareString(w, x, "=", v.Text())
+	default:
+		m.compareNumber(w, x, "=", v.String())
 	}
-	return m.compareNode(w, x, "=", condition.Argument(v))
 }
 
 // equalObject writes that x is an object with exactly these members, in any order. The paths of the members are arguments, since names
 // may hold any character.
-func (m conditions) equalObject(w *condition.Writer, x string, members []value.Member) error {
+func (m conditions) equalObject(w *condition.Writer, x string, members []value.Member) {
 	w.Write("(JSON_TYPE(", x, ") = 'OBJECT' AND JSON_LENGTH(", x, ") = ", strconv.Itoa(len(members)))
 	if len(members) > 0 {
 		names := make([]string, len(members))
@@ -162,12 +171,9 @@ func (m conditions) equalObject(w *condition.Writer, x string, members []value.M
 			if i > 0 {
 				w.Write(" AND ")
 			}
-			if err := m.equalNode(w, "JSON_EXTRACT("+x+", CONCAT('$', "+p+".k"+strconv.Itoa(i)+"))", member.Value); err != nil {
-				return err
-			}
+			m.equalNode(w, "JSON_EXTRACT("+x+", CONCAT('$', "+p+".k"+strconv.Itoa(i)+"))", member.Value)
 		}
 		w.Write(")")
 	}
 	w.Write(")")
-	return nil
 }

@@ -163,9 +163,9 @@ func (m dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from sch
 // cast; one for each record takes half as long as all the rest.
 func uncast(x string) string {
 	column, is := strings.CutPrefix(x, "CAST(")
-	column, signed := strings.CutSuffix(column, "` AS SIGNED)")
-	alias, name, quoted := strings.Cut(column, ".`")
-	if !is || !signed || !quoted || strings.ContainsAny(alias, " ()`\x00") || strings.Contains(name, "`") {
+	column, _ = strings.CutSuffix(column, "` AS SIGNED)") // of another cast a quote is left in the name
+	alias, name, _ := strings.Cut(column, ".`")
+	if !is || strings.ContainsAny(alias, " ()`\x00") || strings.Contains(name, "`") {
 		return x
 	}
 	return column + "`"

@@ -35,6 +35,7 @@ func TestTexts(t *testing.T) {
 	documents(t, b)
 	groups(t, b)
 	fields(t, b)
+	conditions(t, b)
 	b.Golden(t)
 }
 
@@ -299,7 +300,7 @@ func fields(t *testing.T, b *exprtest.Sheet) {
 		{value.OfDecimal("1e34"), schema.Decimal}, {value.OfDecimal("1e35"), schema.Decimal}, {value.OfDecimal("99999999999999999999999999999999999.9999999999999999999999999999999"), schema.Decimal},
 		{value.OfDecimal("-99999999999999999999999999999999999.5"), schema.Decimal}, {value.OfDecimal("-1e36"), schema.Decimal}, {value.OfDecimal("1e-30"), schema.Decimal}, {value.OfDecimal("1.5e-30"), schema.Decimal},
 		{value.OfDecimal("1e-31"), schema.Decimal}, {value.OfDecimal("1e-40"), schema.Decimal}, {value.OfDecimal("0e-40"), schema.Decimal}, {value.OfDecimal("1.0000000000000000000000000000001"), schema.Decimal}, {value.OfDecimal("1e400"), schema.Decimal}, {value.OfDecimal("-1e400"), schema.Decimal},
-		{value.OfDecimal("1e-25"), schema.Decimal}, {value.OfDecimal("1.00000001e-25"), schema.Decimal}, {value.OfDecimal("1e99999999999"), schema.Decimal},
+		{value.OfDecimal("1e-25"), schema.Decimal}, {value.OfDecimal("1.00000001e-25"), schema.Decimal}, {value.OfDecimal("1e99999999999"), schema.Decimal}, {value.OfDecimal("1e2000000000"), schema.Decimal}, {value.OfDecimal("1e2000000"), schema.Decimal}, {value.OfDecimal("1e-2000000"), schema.Decimal},
 		{value.OfBool(true), schema.Boolean}, {value.OfBool(false), schema.Boolean}, {value.OfDate(1500000), schema.Date}, {value.OfDate(-62135596800000001), schema.Date}, {value.OfDate(-62135596800000000), schema.Date},
 		{value.OfDate(253402300800000000), schema.Date}, {value.OfDate(253402300799999999), schema.Date}, {value.OfDay(0), schema.Day}, {value.OfString("0a"), schema.UUID}, {value.OfBytes("aÿ"), schema.Bytes}} {
 		b.Line(fmt.Sprintf("%s of %s", c.v, c.t), d.Const(b, c.v, c.t))

@@ -44,11 +44,10 @@ func (p conditions) Same(x string, f, other *schema.Field) string {
 	return p.text(x, f)
 }
 
-// Key compares texts of unlike types or collations as same does: PostgreSQL refuses some of them. A foreign key's are
+// Key compares columns of unlike types or collations as Same does: PostgreSQL refuses some of them. A foreign key's are
 // alike.
 func (p conditions) Key(x string, f, other *schema.Field) string {
-	plain := func(f *schema.Field) bool { return f.Native == "text" || f.Native == "varchar" }
-	if f.Type == schema.String && (f.Unordered != other.Unordered || f.Native != other.Native && !(plain(f) && plain(other))) {
+	if f.Unordered != other.Unordered || f.Native != other.Native {
 		return p.Same(x, f, other)
 	}
 	return x
@@ -70,7 +69,7 @@ func (p conditions) Read(x string, f *schema.Field) string {
 	switch {
 	case f.Type == schema.Array:
 		return "to_jsonb(" + x + ")"
-	case f.Type == schema.String, f.Native == "inet" && f.Type == schema.Opaque:
+	case f.Type == schema.String, f.Native == "inet":
 		return p.text(x, f)
 	case f.Native == "money":
 		return widened(x, f)
@@ -91,9 +90,9 @@ func (conditions) text(x string, f *schema.Field) string {
 
 func (p conditions) Sorted(x string, f *schema.Field) (string, bool) {
 	switch f.Type {
-	case schema.String:
+	case schema.String, schema.Opaque: // a key of any type orders by the text that is shown of it, which is its position
 		return p.text(x, f) + ` COLLATE "C"`, false
-	case schema.JSON, schema.Array, schema.Opaque, schema.Any:
+	case schema.JSON, schema.Array, schema.Any:
 		return x + `::text COLLATE "C"`, false
 	}
 	return widened(x, f), false
@@ -106,7 +105,7 @@ func widened(x string, f *schema.Field) string {
 	switch {
 	case f.Native == "float4":
 		return x + "::text::float8"
-	case f.Native == "money" && f.Type == schema.Decimal:
+	case f.Native == "money":
 		return x + "::numeric"
 	}
 	return x

@@ -105,24 +105,19 @@ func (p dialect) DateText(s expr.Scope, x, format, zone string) string {
 		f.WriteString(`"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`)
 	}
 	for format != "" {
-		i := strings.IndexByte(format, '%')
-		if i != 0 {
-			if i < 0 {
-				i = len(format)
-			}
-			literal(format[:i])
-			format = format[i:]
-			continue
+		before, rest, _ := strings.Cut(format, "%")
+		if before != "" {
+			literal(before)
 		}
-		if len(format) < 2 {
+		if rest == "" {
 			break
 		}
-		if code := pgFormats[format[1]]; code != "" {
+		if code := pgFormats[rest[0]]; code != "" {
 			f.WriteString(code + `""`) // so that the letters that follow aren't part of it
 		} else {
-			literal(format[1:2])
+			literal(rest[:1])
 		}
-		format = format[2:]
+		format = rest[1:]
 	}
 	return "(to_char(" + p.local(s, x, zone) + ", " + s.Arg(f.String(), "text") + ")" + pgC + ")"
 }

@@ -53,9 +53,7 @@ func (dialect) Key(_ expr.Scope, x string, t schema.Type, _ bool) (by, show stri
 // equal, and a column of whole numbers need no cast: with one, each record costs an expression.
 func (dialect) Divided(by string) string {
 	for _, cast := range []string{pgC + ")", "::int8)"} {
-		if x, ok := bare(by, cast); ok && x != by {
-			return x
-		}
+		by, _ = bare(by, cast)
 	}
 	return by
 }
@@ -95,9 +93,7 @@ func (p dialect) Accumulate(s expr.Scope, op plan.Accumulate, x string, from sch
 func pgTotal(x string, from schema.Type) string {
 	switch from {
 	case schema.Integer:
-		if b, ok := bare(x, "::int8)"); ok {
-			return "sum(" + b + ")"
-		}
+		x, _ = bare(x, "::int8)")
 	case schema.Double:
 		x = pgNumeric(x)
 	}

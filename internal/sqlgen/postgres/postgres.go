@@ -143,8 +143,8 @@ func (p dialect) Const(s expr.Scope, v value.Value, t schema.Type) string {
 
 // far reports whether a number has an exponent that a database may not accept.
 func far(number string) bool {
-	i := strings.IndexAny(number, "eE")
-	return i >= 0 && len(strings.TrimLeft(number[i+1:], "+-0")) > 3 || len(number) > 600
+	_, exponent, _ := strings.Cut(strings.ToLower(number), "e")
+	return len(strings.TrimLeft(exponent, "+-0")) > 3 || len(number) > 600
 }
 
 // near returns v with null for numbers that are far.
@@ -195,14 +195,17 @@ func bothBare(x, y, cast string) (string, string) {
 	return x, y
 }
 
-// bare returns the column or argument that has a cast in x.
+// bare returns the column or argument that has a cast in x, and whether there is one; otherwise it returns x.
 func bare(x, cast string) (string, bool) {
 	inner, ok := strings.CutSuffix(x, cast)
 	if !ok {
 		return x, cast == "::int8)" && strings.HasSuffix(x, "\x00") && strings.Count(x, "\x00") == 2
 	}
 	inner = strings.TrimPrefix(inner, "(")
-	return inner, !strings.ContainsAny(inner, " ():")
+	if strings.ContainsAny(inner, " ():") {
+		return x, false
+	}
+	return inner, true
 }
 
 // pgRank returns the position of a JSON value's type in the order of values.

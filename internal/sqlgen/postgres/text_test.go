@@ -36,6 +36,8 @@ func TestTexts(t *testing.T) {
 	documents(t, b)
 	groups(t, b)
 	fields(t, b)
+	conditions(t, b)
+	searches(t, b)
 	b.Golden(t)
 }
 
@@ -74,6 +76,7 @@ func operators(t *testing.T, b *exprtest.Sheet) {
 	for _, pair := range [][2]string{{`(a::int8)`, `(b::int8)`}, {`(a::int8)`, place}, {`(a::int8)`, `(f(b)::int8)`}, {`(a::int8)`, "\x000\x00 + \x001\x00"}, {`(a::int8)`, "\x000\x00 + 1"}, {`(a::int8)`, "c"}} {
 		b.Line("integers "+strings.ReplaceAll(pair[0]+" "+pair[1], "\x00", "$"), strings.ReplaceAll(ok(d.Compare(b, plan.Gt, pair[0], pair[1], i)), "\x00", "$"))
 	}
+	b.Line("decimals (a::int8) (b::int8)", ok(d.Compare(b, plan.Gt, "(a::int8)", "(b::int8)", m)))
 	b.Line("text and a place", strings.ReplaceAll(ok(d.Compare(b, plan.Eq, `(a COLLATE "C")`, place, s)), "\x00", "$"))
 	for _, pair := range [][2]string{{`(a COLLATE "C")`, `(b COLLATE "C")`}, {`(a COLLATE "C")`, `(f(b) COLLATE "C")`}, {`(a::text COLLATE "C")`, `(b COLLATE "C")`}} {
 		b.Line("texts "+pair[0]+" "+pair[1], ok(d.Compare(b, plan.Eq, pair[0], pair[1], s)))
@@ -255,7 +258,7 @@ func fields(t *testing.T, b *exprtest.Sheet) {
 	for _, f := range []schema.Field{{Type: s, Native: "text"}, {Type: s, Native: "varchar"}, {Type: s, Native: "text", Unordered: true}, {Type: s, Native: "citext", Unordered: true}, {Type: s, Native: "enum"},
 		{Type: i, Native: "int8"}, {Type: i, Native: "int4"}, {Type: schema.Double, Native: "float8"}, {Type: schema.Double, Native: "float4"}, {Type: m, Native: "numeric"},
 		{Type: schema.Boolean, Native: "bool"}, {Type: schema.Date, Native: "timestamptz"}, {Type: schema.Date, Native: "timestamp"}, {Type: schema.Day, Native: "date"},
-		{Type: schema.JSON, Native: "json"}, {Type: schema.JSON, Native: "jsonb"}, {Type: schema.Array, Native: "text"}, {Type: schema.Opaque, Native: "money"}, {Type: schema.UUID, Native: "uuid"}} {
+		{Type: schema.JSON, Native: "json"}, {Type: schema.JSON, Native: "jsonb"}, {Type: schema.Array, Native: "text"}, {Type: schema.Opaque, Native: "xml"}, {Type: schema.Opaque, Native: "inet"}, {Type: m, Native: "money"}, {Type: schema.UUID, Native: "uuid"}} {
 		name := f.Native
 		if f.Unordered {
 			name += ", in an order of its own"
