@@ -102,7 +102,7 @@ func TestShortValues(t *testing.T) {
 		want  string // if it is bounded
 	}{
 		{field(schema.Integer, 0), ""}, {field(schema.UUID, 0), ""}, {field(schema.Date, 0), ""}, {field(schema.Decimal, 0), ""},
-		{field(schema.String, 255), "sqlite"}, {field(schema.String, 8193), "sqlite postgresql mariadb"}, {field(schema.String, 0), "sqlite postgresql mariadb"},
+		{field(schema.String, 255), "sqlite"}, {field(schema.String, 8192), "sqlite"}, {field(schema.String, 8193), "sqlite postgresql mariadb"}, {field(schema.String, 0), "sqlite postgresql mariadb"},
 		{field(schema.Bytes, 16), "sqlite postgresql mariadb"}, {field(schema.JSON, 0), "sqlite postgresql mariadb"}, {field(schema.Any, 0), "sqlite postgresql mariadb"},
 		{field(schema.Opaque, 0), "sqlite postgresql mariadb"}, {field(schema.Array, 0), "sqlite postgresql mariadb"},
 	} {

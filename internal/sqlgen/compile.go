@@ -95,15 +95,19 @@ func (w *writer) statement() (Statement, error) {
 	if err != nil {
 		return Statement{}, err
 	}
-	most := condition.MaxText
-	if w.plan.Program != nil {
-		most = w.Longest()
-	}
-	text, args, err := w.Writer.Statement(w.Dialect, most)
+	text, args, err := w.Writer.Statement(w.Dialect, w.longest())
 	if err != nil {
 		return Statement{}, err
 	}
 	return Statement{Text: text, Args: args, Columns: w.columns, Order: w.order, Bounded: w.bounded, Most: w.most}, nil
+}
+
+// longest returns the most bytes of the statement.
+func (w *writer) longest() int {
+	if w.plan.Program != nil {
+		return w.Longest()
+	}
+	return condition.MaxText
 }
 
 // conditions returns how the dialect writes conditions.

@@ -27,17 +27,23 @@ func Resolve(d Dialect, planned policy.Plan, text string, args ...any) (string, 
 		w.Arg(a, "")
 	}
 	w.Write(text)
-	most := condition.MaxText
-	if planned.Program != nil {
-		most = s.Longest()
-	}
-	return w.Writer.Statement(s, most)
+	return w.Writer.Statement(s, w.longest())
 }
 
 // Long reports whether values of a field may be of any length in d.
 func Long(d Dialect, f *schema.Field) bool {
 	s, err := d.conditions()
 	return err == nil && (&writer{Dialect: s}).long(f)
+}
+
+// Layer returns one condition of a view.
+func Layer(d Dialect, v *policy.View, l policy.Layer) (string, error) {
+	s, err := d.conditions()
+	if err != nil {
+		return "", err
+	}
+	w := &writer{Dialect: s, plan: &policy.Plan{}}
+	return w.Captured(func() error { return w.layer(v, l, class) })
 }
 
 // Planned compiles a plan that wasn't made by package policy.

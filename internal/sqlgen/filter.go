@@ -168,7 +168,7 @@ func (w *writer) inQuery(f query.InQuery, x condition.Operand) error {
 var operators = [...]string{query.Eq: "=", query.Gt: ">", query.Gte: ">=", query.Lt: "<", query.Lte: "<="}
 
 func (w *writer) scalar(x condition.Operand, op query.Op, v value.Value) error {
-	if x.Raw != "" && (v.Kind() == value.Date || v.Kind() == value.Day) {
+	if x.Raw != "" { // a date, which is compared with dates alone
 		w.counted(x, operators[op], v.Micros())
 		return nil
 	}
@@ -194,13 +194,13 @@ func (w *writer) oneOf(x condition.Operand, values []value.Value) error {
 			parts = append(parts, func() error { return w.scalar(x, query.Eq, v) })
 		}
 	}
-	for i, list := range lists {
+	for _, list := range lists {
 		switch len(list) {
 		case 0:
 		case 1:
 			parts = append(parts, func() error { return w.scalar(x, query.Eq, list[0]) })
 		default:
-			if i == 2 && x.Raw != "" {
+			if x.Raw != "" {
 				for _, v := range list {
 					parts = append(parts, func() error { return w.scalar(x, query.Eq, v) })
 				}

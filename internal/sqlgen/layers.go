@@ -1,6 +1,7 @@
 package sqlgen
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -16,28 +17,34 @@ import (
 func (w *writer) layers(v *policy.View, alias string) error {
 	for i, l := range v.Layers() {
 		w.Write([]string{" WHERE ", " AND "}[min(i, 1)])
-		guard, err := w.guard(v, l, alias)
-		if err != nil {
-			return err
-		}
-		before, after := "", ""
-		switch {
-		case guard != "" && w.barrier() != "":
-			before, after = "CASE WHEN "+guard+" THEN ", " END"
-		case guard != "":
-			before = guard + " AND "
-		}
-		w.Write(before)
 		if err := w.layer(v, l, alias); err != nil {
 			return err
 		}
-		w.Write(after)
 	}
 	return nil
 }
 
-// layer writes one condition of a view.
+// layer writes one condition of a view, behind its guard.
 func (w *writer) layer(v *policy.View, l policy.Layer, alias string) error {
+	guard, err := w.guard(v, l, alias)
+	if err != nil {
+		return err
+	}
+	before, after := "", ""
+	switch {
+	case guard != "" && w.barrier() != "":
+		before, after = "CASE WHEN "+guard+" THEN ", " END"
+	case guard != "":
+		before = guard + " AND "
+	}
+	w.Write(before)
+	err = w.unguarded(v, l, alias)
+	w.Write(after)
+	return err
+}
+
+// unguarded writes one condition of a view alone.
+func (w *writer) unguarded(v *policy.View, l policy.Layer, alias string) error {
 	c := v.Class()
 	if l.Through == nil {
 		return w.filter(l.Filter, w.inClass(c, alias))
@@ -65,8 +72,8 @@ func (w *writer) guard(v *policy.View, l policy.Layer, alias string) (string, er
 	copied, read := w.Bounds()
 	most := map[string]int{} // by field
 	note := func(field string, bound int) {
-		if had, ok := most[field]; bound > 0 && (!ok || bound < had) {
-			most[field] = bound
+		if bound > 0 {
+			most[field] = min(cmp.Or(most[field], bound), bound)
 		}
 	}
 	if l.Through != nil {

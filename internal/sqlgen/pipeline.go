@@ -16,13 +16,12 @@ import (
 // pipeline writes the plan's program.
 func (w *writer) pipeline() error {
 	d := w.Expressions()
+	w.viewOf = map[string]*policy.View{}
 	text, err := stage.Write(statement{w}, d, w.plan.Program, int64(w.plan.Limit)+1, w.whole)
 	if refuser, ok := d.(expr.Refuser); ok && err == nil {
 		err = refuser.Refused()
 	}
-	if err == nil {
-		w.Write(text)
-	}
+	w.Write(text)
 	return err
 }
 
@@ -33,9 +32,6 @@ type statement struct{ *writer }
 func (s statement) View(n int, alias string) (string, error) {
 	if n < 0 || n >= len(s.plan.Views) {
 		return "", problem.New(problem.Internal, fmt.Sprintf("the plan has no view %d", n))
-	}
-	if s.viewOf == nil {
-		s.viewOf = map[string]*policy.View{}
 	}
 	s.viewOf[alias] = s.plan.Views[n]
 	return s.Captured(func() error { return s.derived(s.plan.Views[n], alias) })
@@ -50,8 +46,8 @@ func (s statement) Filter(f query.Filter, columns func(string) (string, *schema.
 		return s.filter(f, func(name string) condition.Operand {
 			x, field := columns(name)
 			alias, _, _ := strings.Cut(x, ".")
-			if v := s.viewOf[alias]; v != nil && field != nil && x == s.column(alias, field.Name) {
-				return s.operandOf(v.Class(), alias, field)
+			if field != nil && x == s.column(alias, field.Name) { // a column of a view: no other is quoted
+				return s.operandOf(s.viewOf[alias].Class(), alias, field)
 			}
 			return condition.Operand{Text: x, Field: field}
 		})

@@ -24,10 +24,13 @@ var natives = map[schema.Type][3]string{
 	schema.Boolean: {"BOOLEAN", "bool", "tinyint"}, schema.Date: {"DATETIME", "timestamptz", "datetime"}, schema.JSON: {"JSON", "jsonb", "longtext"},
 }
 
-var databases = []struct {
+// A database is one for which statements are shown.
+type database struct {
 	name    string
 	dialect sqlgen.Dialect
-}{{"sqlite", sqlgen.SQLite}, {"postgresql", sqlgen.PostgreSQL}, {"mariadb", sqlgen.MySQL}}
+}
+
+var databases = []database{{"sqlite", sqlgen.SQLite}, {"postgresql", sqlgen.PostgreSQL}, {"mariadb", sqlgen.MySQL}}
 
 // tracker returns the classes of TestPipelines in one of databases.
 func tracker(database int) []schema.Class {
@@ -89,14 +92,14 @@ func pipelineSQL(t *testing.T, database int, class, stages string) string {
 // TestPipelines shows pipelines and their statements side by side. A line of testdata/pipelines.txt that begins with >
 // is a class and the stages over it.
 func TestPipelines(t *testing.T) {
-	shown(t, "testdata/pipelines.txt", func(database int, question string) string {
+	shown(t, "testdata/pipelines.txt", databases, func(database int, question string) string {
 		class, stages, _ := strings.Cut(question, " ")
 		return pipelineSQL(t, database, class, stages)
 	})
 }
 
 // shown compares what databases get for each question of a file, a line that begins with >, with what stands below it.
-func shown(t *testing.T, file string, statement func(database int, question string) string) {
+func shown(t *testing.T, file string, databases []database, statement func(database int, question string) string) {
 	t.Helper()
 	golden, err := os.ReadFile(file)
 	if err != nil {

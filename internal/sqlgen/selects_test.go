@@ -44,5 +44,5 @@ func selectSQL(t *testing.T, database int, text string) string {
 // TestSelects shows the SELECTs of callers and what databases get for them side by side. A line of testdata/selects.txt
 // that begins with > is one.
 func TestSelects(t *testing.T) {
-	shown(t, "testdata/selects.txt", func(database int, question string) string { return selectSQL(t, database, question) })
+	shown(t, "testdata/selects.txt", databases, func(database int, question string) string { return selectSQL(t, database, question) })
 }
