@@ -5,7 +5,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// contained writes PostgreSQL's containment: list @> ARRAY[…], list && ARRAY[…], and json @> '{"a": 1}', of a column and
+// contained writes PostgreSQL's containment: list @> ARRAY[…], list && '{a,b}', and json @> '{"a": 1}', of a column and
 // constants. The column is named once for each constant, but is no more than a name.
 func (t *taker) contained(e *sqlparse.Binary) sqlparse.Expr {
 	whole, part := e.L, e.R
@@ -14,6 +14,7 @@ func (t *taker) contained(e *sqlparse.Binary) sqlparse.Expr {
 		whole, part = part, whole
 	case "@>":
 	case "&&":
+		whole, part = words(whole), words(part)
 		if _, list := part.(*sqlparse.Array); !list {
 			whole, part = part, whole
 		}
@@ -40,9 +41,33 @@ func (t *taker) contained(e *sqlparse.Binary) sqlparse.Expr {
 			return members(column, s, e)
 		}
 	case *sqlparse.String:
-		return members(column, part, e)
+		if out := members(column, part, e); out != e {
+			return out
+		}
+		if list, ok := words(part).(*sqlparse.Array); ok {
+			return elements(column, list, "and", e.At)
+		}
 	}
 	return e
+}
+
+// words returns the list that PostgreSQL reads from the text of an array. The elements of the other list say there what 2 is in '{2}', a text or
+// a number, and aren't known here: such a text is left as it is.
+func words(e sqlparse.Expr) sqlparse.Expr {
+	list, ok := listed(e).(*sqlparse.Array)
+	if !ok {
+		return e
+	}
+	for _, x := range list.Items {
+		s, ok := x.(*sqlparse.String)
+		if !ok {
+			return e
+		}
+		if _, err := value.Read([]byte(s.Text), 1); err == nil {
+			return e
+		}
+	}
+	return list
 }
 
 // most is how many constants are tested one by one.

@@ -89,8 +89,8 @@ func (t *taker) expression(e sqlparse.Expr) sqlparse.Expr {
 			}
 		}
 	case *sqlparse.Any:
-		if s, ok := e.List.(*sqlparse.String); ok && s.Type == "" {
-			e.List = listed(s)
+		if e.List != nil {
+			e.List = listed(e.List)
 		}
 	case *sqlparse.Binary:
 		return t.contained(e)

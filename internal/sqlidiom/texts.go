@@ -7,12 +7,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
-// listed returns the list that PostgreSQL reads from the text of an array: '{a,"b c",NULL}' is ARRAY['a', 'b c', NULL]. Another text is
-// left as it is, and so is that of an empty list.
-func listed(s *sqlparse.String) sqlparse.Expr {
+// listed returns the list that PostgreSQL reads from the text of an array: '{a,"b c",NULL}' is ARRAY['a', 'b c', NULL]. Another text, also that of
+// an empty list, and another expression are left as they are.
+func listed(e sqlparse.Expr) sqlparse.Expr {
+	s, ok := e.(*sqlparse.String)
+	if !ok || s.Type != "" {
+		return e
+	}
 	items, ok := sqlparse.Elements(s.Text)
 	if !ok || items == nil {
-		return s
+		return e
 	}
 	out := &sqlparse.Array{At: s.At}
 	for _, item := range items {

@@ -20,7 +20,7 @@ func OfWord(word string) string {
 	return map[string]string{
 		"pivot": "sum(x) FILTER (WHERE status = 'paid') AS paid, and one such item for each other column", "unpivot": "UNION ALL of one SELECT for each column",
 		"connect": "WITH RECURSIVE goes from records to their children", "against": search, "match": search, "sounds": search,
-		"sample": "get_sample_objects gives a sample",
+		"sample": "get_sample_objects gives a sample", "overlaps": "a < d AND c < b tells whether the times from a to b and from c to d overlap",
 	}[word]
 }
 

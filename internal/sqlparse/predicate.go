@@ -1,5 +1,7 @@
 package sqlparse
 
+import "strings"
+
 // isTest reads IS ….
 func (p *parser) isTest(x Expr) Expr {
 	at := p.peek().at
@@ -50,12 +52,49 @@ func (p *parser) test(x Expr) Expr {
 	if t.low == "regexp" || t.low == "rlike" {
 		e.Op = "~"
 	}
-	if p.is("any") || p.is("all") {
-		p.fail(p.peek().at, "LIKE ANY isn't there; join several LIKE with OR")
+	if quantifier := p.oneOf("any", "some", "all"); quantifier != "" {
+		return p.likeAny(e, quantifier)
 	}
 	e.Pattern = p.binary(5)
 	if p.word("escape") {
 		e.Escape = p.binary(5)
 	}
 	return e
+}
+
+// mostPatterns is how many patterns LIKE ANY takes: each becomes a LIKE of its own.
+const mostPatterns = 50
+
+// likeAny reads the patterns of LIKE ANY (ARRAY['a%', 'b%']) or LIKE ANY ('a%', 'b%') as several LIKE joined with OR, or, for ALL, with AND. The
+// column is named once for each.
+func (p *parser) likeAny(e *Like, quantifier string) Expr {
+	if _, column := e.X.(*Name); !column {
+		p.fail(e.At, "LIKE %s takes a column on its left; join several LIKE", strings.ToUpper(quantifier))
+	}
+	at := p.peek().at
+	p.mark("(")
+	patterns := p.exprs()
+	p.mark(")")
+	if list, ok := patterns[0].(*Array); ok && len(patterns) == 1 {
+		patterns = list.Items
+	}
+	if len(patterns) == 0 || len(patterns) > mostPatterns {
+		p.fail(at, "LIKE %s takes 1 to %d patterns", strings.ToUpper(quantifier), mostPatterns)
+	}
+	op := "or"
+	if quantifier == "all" {
+		op = "and"
+	}
+	var all Expr
+	for _, pattern := range patterns {
+		p.count()
+		one := *e
+		one.Pattern = pattern
+		if all == nil {
+			all = &one
+			continue
+		}
+		all = &Binary{Op: op, L: all, R: &one, At: e.At}
+	}
+	return all
 }
