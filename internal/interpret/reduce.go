@@ -8,7 +8,7 @@ import (
 
 // reduce computes one value of the elements of a list, one after the other.
 func (at *place) reduce(e plan.Over, list []value.Value) value.Value {
-	so := at.eval(e.Initial)
+	so := at.bounded(at.eval(e.Initial))
 	if parts, ok := texts.Joining(nil, e.Body); ok && len(list) > 0 {
 		j := at.joined
 		at.joined = texts.Joined{} // a part can be another Reduce
@@ -20,13 +20,18 @@ func (at *place) reduce(e plan.Over, list []value.Value) value.Value {
 		return j.Value()
 	}
 	for _, element := range list {
-		so = at.within(over{element, so}).eval(e.Body)
-		if len(so.Text()) <= plan.MostBefore {
-			at.written = so.AppendJSON(at.written[:0])
-		}
-		if len(so.Text()) > plan.MostBefore || len(at.written) > plan.MostBefore {
-			so = value.Value{}
-		}
+		so = at.bounded(at.within(over{element, so}).eval(e.Body))
+	}
+	return so
+}
+
+// bounded returns the result so far of a Reduce, null if it is larger than that may be.
+func (at *place) bounded(so value.Value) value.Value {
+	if len(so.Text()) > plan.MostBefore {
+		return value.Value{}
+	}
+	if at.written = so.AppendJSON(at.written[:0]); len(at.written) > plan.MostBefore {
+		return value.Value{}
 	}
 	return so
 }

@@ -154,9 +154,11 @@ func (p dialect) reduce(in *pgElement, x, e string, o expr.Over) (string, error)
 	if err != nil {
 		return "", err
 	}
-	next := in.Alias("e")
-	bounded := "CASE WHEN octet_length(" + next + ".v::text) <= " + strconv.Itoa(plan.MostBefore) + " THEN " + next + ".v END"
-	return "(CASE WHEN jsonb_typeof(" + x + ") = 'array' THEN (WITH RECURSIVE " + e + "(o, v) AS (SELECT 0, " + o.Initial + " UNION ALL SELECT " + e + ".o + 1, " + bounded + " FROM " + e + in.lets() +
+	next, first := in.Alias("e"), in.Alias("e")
+	bounded := func(of string) string {
+		return "CASE WHEN octet_length(" + of + ".v::text) <= " + strconv.Itoa(plan.MostBefore) + " THEN " + of + ".v END"
+	}
+	return "(CASE WHEN jsonb_typeof(" + x + ") = 'array' THEN (WITH RECURSIVE " + e + "(o, v) AS (SELECT 0, " + bounded(first) + " FROM (SELECT " + o.Initial + " AS v OFFSET 0) AS " + first + " UNION ALL SELECT " + e + ".o + 1, " + bounded(next) + " FROM " + e + in.lets() +
 		" CROSS JOIN LATERAL (SELECT " + body + " AS v OFFSET 0) AS " + next +
 		" WHERE " + e + ".o < jsonb_array_length(" + x + ")) SELECT nullif(" + e + ".v, 'null') FROM " + e + " ORDER BY " + e + ".o DESC LIMIT 1) END)", nil
 }

@@ -179,7 +179,7 @@ func (d dialect) Over(s expr.Scope, o expr.Over) (string, error) {
 		return "", err
 	}
 	if o.Do == plan.ReduceEach {
-		return "(WITH RECURSIVE " + r + "(i, l, v) AS (SELECT 0, " + call(expr.SQLiteList, o.Input) + ", " + o.Initial +
+		return "(WITH RECURSIVE " + r + "(i, l, v) AS (SELECT 0, " + call(expr.SQLiteList, o.Input) + ", " + call(expr.SQLiteBounded, o.Initial) +
 			" UNION ALL SELECT " + r + ".i + 1, " + r + ".l, " + call(expr.SQLiteBounded, body) +
 			" FROM " + r + ", json_each(" + call(expr.SQLiteItem, r+".l", r+".i") + ") AS " + e +
 			") SELECT CASE WHEN " + r + ".l IS NOT NULL THEN " + r + ".v END FROM " + r + " ORDER BY " + r + ".i DESC LIMIT 1)", nil
