@@ -14,6 +14,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,18 +28,25 @@ import (
 const wanted = 95
 
 func main() {
-	tests := flag.String("tests", "", "further tests, apart by commas: a folder, and after a colon which of its tests")
-	patience := flag.Duration("patience", time.Minute, "how long one run of tests may take")
-	list := flag.Bool("list", false, "list the mutants and run nothing")
-	every := flag.Int("every", 1, "test only each n-th mutant, as a sample")
-	only := flag.String("only", "", "test only the mutants of these numbers, apart by commas; -list has them")
-	at := flag.Int("at", runtime.NumCPU(), "test so many mutants at once")
-	flag.Parse()
-	o := options{split(*tests), *patience, max(1, *every), split(*only), max(1, *at), *list}
-	if err := run(flag.Args(), o); err != nil {
+	if err := command(os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// command runs the command with arguments, and prints to out.
+func command(args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("mutate", flag.ContinueOnError)
+	tests := flags.String("tests", "", "further tests, apart by commas: a folder, and after a colon which of its tests")
+	patience := flags.Duration("patience", time.Minute, "how long one run of tests may take")
+	list := flags.Bool("list", false, "list the mutants and run nothing")
+	every := flags.Int("every", 1, "test only each n-th mutant, as a sample")
+	only := flags.String("only", "", "test only the mutants of these numbers, apart by commas; -list has them")
+	at := flags.Int("at", runtime.NumCPU(), "test so many mutants at once")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	return run(flags.Args(), options{split(*tests), *patience, max(1, *every), split(*only), max(1, *at), *list, out})
 }
 
 func split(s string) []string { return strings.FieldsFunc(s, func(r rune) bool { return r == ',' }) }
@@ -51,6 +59,7 @@ type options struct {
 	only     []string
 	at       int
 	list     bool
+	out      io.Writer
 }
 
 // run makes the mutants of packages, and runs the tests with each, or with each of so many.
@@ -74,7 +83,7 @@ func run(packages []string, o options) error {
 	}
 	if o.list {
 		for i, m := range all {
-			fmt.Printf("%5d %s\n", i+1, m)
+			fmt.Fprintf(o.out, "%5d %s\n", i+1, m)
 		}
 		return nil
 	}
@@ -87,11 +96,11 @@ func run(packages []string, o options) error {
 			return err
 		}
 	}
-	return report(try(all, suites, o))
+	return report(try(all, suites, o), o.out)
 }
 
 // report prints how many mutants of each package were killed, and fails when they are too few.
-func report(tried []trial) error {
+func report(tried []trial, out io.Writer) error {
 	type count struct{ tested, killed int }
 	counts, order := map[string]count{}, []string(nil)
 	for _, t := range tried {
@@ -109,7 +118,7 @@ func report(tried []trial) error {
 	}
 	for _, dir := range order {
 		c := counts[dir]
-		fmt.Printf("%s: %d mutants, %d killed (%.1f %%)\n", dir, c.tested, c.killed, 100*float64(c.killed)/float64(c.tested))
+		fmt.Fprintf(out, "%s: %d mutants, %d killed (%.1f %%)\n", dir, c.tested, c.killed, 100*float64(c.killed)/float64(c.tested))
 	}
 	if len(tried) == 0 {
 		return errors.New("no mutant was tested")

@@ -71,7 +71,7 @@ func (h *hunter) hunt(n int, m mutant) bool {
 			return true
 		}
 	}
-	fmt.Println(what, n, m)
+	fmt.Fprintln(h.options.out, what, n, m)
 	return false
 }
 
