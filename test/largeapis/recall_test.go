@@ -77,8 +77,8 @@ func TestTasks(t *testing.T) {
 	}
 }
 
-// TestHeldOut checks how many tasks find an operation in documents by which no weight was chosen when the tasks were written, and
-// how often the first one is wrong where a search says that nothing matches well: of all operations, and of those that the
+// TestHeldOut checks how many tasks find an operation in documents by which no weight was chosen when the tasks were written, in
+// the words of the API, of users, and of a model that says in several ways what a user wants; and how often the first one is wrong where a search says that nothing matches well: of all operations, and of those that the
 // configuration of init leaves agents. The documents other than SendGrid's are among those of BAILIWICK_APIS.
 func TestHeldOut(t *testing.T) {
 	files := fixtures(t)
@@ -86,10 +86,10 @@ func TestHeldOut(t *testing.T) {
 		files = append(files, documents(t)...)
 	}
 	for _, tt := range []struct {
-		tasks                    string
-		first, five, ten, answer int // the least that are found, in a hundred
+		tasks                             string
+		first, five, ten, answer, phrased int // the least that are found, in a hundred
 	}{
-		{"heldout.txt", 80, 95, 40, 75}, {"fresh.txt", 80, 98, 75, 85}, {"fresh2.txt", 90, 95, 50, 70}, {"fresh3.txt", 90, 98, 55, 80}, {"fresh4.txt", 90, 98, 40, 65},
+		{"heldout.txt", 80, 95, 40, 75, 0}, {"fresh.txt", 80, 98, 75, 85, 0}, {"fresh2.txt", 90, 95, 50, 70, 95}, {"fresh3.txt", 90, 98, 55, 80, 95}, {"fresh4.txt", 90, 98, 40, 65, 95},
 	} {
 		b, err := os.ReadFile(filepath.Join("testdata", tt.tasks))
 		if err != nil {
@@ -109,7 +109,7 @@ func TestHeldOut(t *testing.T) {
 			everything := visible.New(d, rules(t, d), visible.Filter{})
 			for line := range strings.Lines(string(b)) {
 				f := strings.Split(strings.TrimSpace(line), " | ")
-				if len(f) != 4 || f[0] != name {
+				if len(f) < 4 || f[0] != name {
 					continue
 				}
 				all.task(t, everything, ix, f)
@@ -121,7 +121,7 @@ func TestHeldOut(t *testing.T) {
 		t.Logf("%s: %s", tt.tasks, all)
 		t.Logf("%s, as init writes it: %s", tt.tasks, left)
 		for _, h := range []heldOut{all, left} {
-			if h.tasks > 0 && (h.first*100 < h.tasks*tt.first || h.five*100 < h.tasks*tt.five || h.ten*100 < h.tasks*tt.ten || h.answer*100 < h.tasks*tt.answer) {
+			if h.tasks > 0 && (h.first*100 < h.tasks*tt.first || h.five*100 < h.tasks*tt.five || h.ten*100 < h.tasks*tt.ten || h.answer*100 < h.tasks*tt.answer || h.phrased*100 < h.tasks*tt.phrased) {
 				t.Errorf("%s: fewer than before", tt.tasks)
 			}
 		}
@@ -183,10 +183,10 @@ func rules(t *testing.T, d *spec.Document) *classify.Rules {
 }
 
 // heldOut counts what was found.
-type heldOut struct{ tasks, first, five, ten, answer, size, weak, wrong int }
+type heldOut struct{ tasks, first, five, ten, answer, phrased, size, weak, wrong int }
 
 func (h heldOut) String() string {
-	return fmt.Sprintf("%d tasks: the API's words find %d first and %d among five; users' words find %d among ten, and %d anywhere in an answer of %d tokens; %d of %d weak matches are wrong", h.tasks, h.first, h.five, h.ten, h.answer, h.size/4/max(h.tasks, 1), h.wrong, h.weak)
+	return fmt.Sprintf("%d tasks: the API's words find %d first and %d among five; users' words find %d among ten, and %d anywhere in an answer of %d tokens; phrasings of a model find %d among five; %d of %d weak matches are wrong", h.tasks, h.first, h.five, h.ten, h.answer, h.size/4/max(h.tasks, 1), h.phrased, h.wrong, h.weak)
 }
 
 // task searches for one task in both kinds of words.
@@ -227,6 +227,11 @@ func (h *heldOut) task(t *testing.T, v *visible.View, ix *search.Index, f []stri
 	}
 	if rank(f[3]) >= 0 {
 		h.ten++
+	}
+	if len(f) > 4 {
+		if n := rank(f[4]); n >= 0 && n < 5 {
+			h.phrased++
+		}
 	}
 	r, err := ix.Search(search.Query{Text: f[3]})
 	if err != nil {

@@ -138,9 +138,9 @@ func Found(v *visible.View, r search.Result) string {
 	p := &printer{v: v}
 	switch {
 	case r.Weak && len(r.Operations) == 0:
-		p.line(0, "No operation matches.")
+		p.line(0, "No operation matches."+rephrase(r))
 	case r.Weak:
-		p.line(0, fmt.Sprintf("No strong match. The nearest %d of %d operations:", len(r.Operations), r.Total))
+		p.line(0, fmt.Sprintf("No strong match."+rephrase(r)+" The nearest %d of %d operations:", len(r.Operations), r.Total))
 	case r.Service != "":
 		p.line(0, fmt.Sprintf("%s, %s of %d operations:", name(r.Service), span(r), r.Total))
 	default:
@@ -155,6 +155,14 @@ func Found(v *visible.View, r search.Result) string {
 		p.also(r.Also)
 	}
 	return p.b.String()
+}
+
+// rephrase tells who asked in one phrasing that several, in words that an API would use, find more.
+func rephrase(r search.Result) string {
+	if r.Phrasings > 1 {
+		return ""
+	}
+	return " Ask in 2 to 4 phrasings of a verb and an object, as an API would name them (create invoice; add bill)."
 }
 
 func span(r search.Result) string {

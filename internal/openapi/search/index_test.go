@@ -42,6 +42,9 @@ func TestSearch(t *testing.T) {
 		{track, Query{Text: "the of"}, "0+0 of 0 weak=true : "},
 		{track, Query{}, "0+0 of 0 weak=true : "},
 		{track, Query{Text: "autom", Limit: 1}, "0+1 of 16 weak=false : get_automations_automationId"},
+		{track, Query{Text: "the people who pay; ;\nticket for a machine; list invoices", Limit: 2}, "0+2 of 100 weak=false : get_projects_projectId_access get_workspaces_workspaceId_invoices"},
+		{track, Query{Text: "brew coffee; of the; list invoices", Limit: 1}, "0+1 of 38 weak=false : get_workspaces_workspaceId_invoices"},
+		{track, Query{Text: "brew coffee; quantum flux"}, "0+0 of 0 weak=true : "},
 		{fleet, Query{Service: "RoleService", Limit: 1}, "0+1 of 5 weak=false fleet.v1.RoleService: fleet.v1.RoleService.ListRoles"},
 		{fleet, Query{Text: "firmware channel quantum flux capacitor", Limit: 1}, "0+1 of 137 weak=true : fleet.v1.FirmwareService.ListChannels"},
 	} {

@@ -13,7 +13,7 @@ import (
 
 // A Query describes what to search for. With neither Text nor Service it finds nothing; see Index.Services.
 type Query struct {
-	Text    string // search terms; "" for all operations of the Service
+	Text    string // search terms, in one or several Phrasings; "" for all operations of the Service
 	Service string // a service's name, full or short; "" for all
 	Offset  int    // results to skip
 	Limit   int    // results to return; 0 is DefaultLimit, the maximum is MaxLimit
@@ -38,6 +38,7 @@ type Result struct {
 	Offset     int               // number of matches before Operations
 	Service    string            // the full name of the requested service; "" for all
 	Weak       bool              // no operation matches well: see Services instead
+	Phrasings  int               // how many of the query were used
 	Match      float64           // how much of the query's words the first operation has, from 0 to 1: to compare with other APIs
 	Services   []Service         // set if Weak
 	Also       []*spec.Operation // what follows Operations, best first: to be named only; nil without a Text
@@ -58,11 +59,13 @@ func (ix *Index) Search(q Query) (Result, error) {
 	}
 	q.Limit, q.Offset = min(q.Limit, MaxLimit), max(q.Offset, 0)
 	in := func(e *entry) bool { return r.Service == "" || slices.Contains(e.op.Groups(), r.Service) }
-	asked := ix.ask(q.Text)
+	asked := ix.rankings(q.Text, in)
+	r.Phrasings = len(asked)
 	var found []int32
 	switch {
-	case len(asked.terms) > 0:
-		found, r.Weak, r.Match = ix.rank(asked, in)
+	case len(asked) > 0:
+		one := ix.fused(asked)
+		found, r.Weak, r.Match = one.entries, one.weak, one.match
 	case q.Service != "":
 		for i := range ix.entries {
 			if in(&ix.entries[i]) {
@@ -78,7 +81,7 @@ func (ix *Index) Search(q Query) (Result, error) {
 	r.Total, r.Offset = len(found), min(q.Offset, len(found))
 	end := min(r.Offset+q.Limit, len(found))
 	r.Operations = ix.operations(found[r.Offset:end])
-	if len(asked.terms) > 0 {
+	if len(asked) > 0 {
 		r.Also = ix.operations(found[end:min(end+maxAlso, len(found))])
 	}
 	return r, nil
@@ -318,8 +321,8 @@ func (ix *Index) sums(a *asked) []sum {
 	return sums
 }
 
-// rank returns the entries that match, best first, whether the best match is weak, and how much of the query it has.
-func (ix *Index) rank(a asked, in func(*entry) bool) (found []int32, faint bool, match float64) {
+// rank returns the entries that match, best first.
+func (ix *Index) rank(a asked, in func(*entry) bool) ranking {
 	all, nouns, own := 0.0, 0.0, 0.0
 	for _, t := range a.terms {
 		all += t.most
@@ -330,6 +333,7 @@ func (ix *Index) rank(a asked, in func(*entry) bool) (found []int32, faint bool,
 	}
 	sums := ix.sums(&a)
 	scores := make([]float64, len(sums))
+	var found []int32
 	for i := range sums {
 		s, e := &sums[i], &ix.entries[i]
 		if s.score == 0 || !in(e) {
@@ -342,10 +346,10 @@ func (ix *Index) rank(a asked, in func(*entry) bool) (found []int32, faint bool,
 		return cmp.Or(cmp.Compare(scores[y], scores[x]), cmp.Compare(ix.entries[x].op.ID, ix.entries[y].op.ID))
 	})
 	if len(found) == 0 {
-		return nil, true, 0
+		return ranking{weak: true}
 	}
 	covered := sums[found[0]].covered
-	return found, covered < weak*nouns, covered / max(own, covered, 1e-9)
+	return ranking{found, covered < weak*nouns, covered / max(own, covered, 1e-9)}
 }
 
 // fits returns a factor for how well the query's verb fits the operation.

@@ -24,7 +24,7 @@ const searchTool = "search_api"
 func (r *Toolset) searchAPI() tool.Tool {
 	return tool.Tool{
 		Name: searchTool, Title: "Search the APIs",
-		Description: "Find and explain operations of HTTP APIs. query: a verb and an object in the API's words (\"create instance\"). service: its operations. operationId: how to call it; at: one part (body.items). schema: its fields or values. Nothing: the services.",
+		Description: "Find and explain operations of HTTP APIs. query: a verb and an object in the API's words, best 2 to 4 phrasings (\"create instance; add server\"). service: its operations. operationId: how to call it; at: one part (body.items). schema: its fields or values. Nothing: the services.",
 		Input: []byte(`{"type":"object","additionalProperties":false,"properties":{"query":{"type":"string","maxLength":400},"service":{"type":"string"},"operationId":{"type":"string"},"schema":{"type":"string"},"at":{"type":"string"},` +
 			`"source":{"type":"string"},"limit":{"type":"integer","minimum":1,"maximum":50},"offset":{"type":"integer","minimum":0}}}`),
 		Output:      []byte(`{"type":"object","required":["found"],"properties":{"found":{"type":"string"}}}`),
@@ -32,6 +32,7 @@ func (r *Toolset) searchAPI() tool.Tool {
 		Category:    tool.API,
 		Timeout:     10 * time.Second,
 		Offered:     r.offers(func(*calls.Reach) bool { return true }),
+		Meant:       listed,
 		Handle: func(_ context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			found, err := searchAPI(c, in)
 			if err != nil {
@@ -47,6 +48,25 @@ func (r *Toolset) searchAPI() tool.Tool {
 			return tool.Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: said, Class: found.source}, nil
 		},
 	}
+}
+
+// listed returns the arguments of search_api with a query that is a list of phrasings as one text.
+func listed(_ *bailiwick.Call, in value.Value) (value.Value, error) {
+	asked, _ := in.Get("query")
+	if asked.Kind() != value.Array || slices.ContainsFunc(asked.List(), func(v value.Value) bool { return v.Kind() != value.String }) {
+		return in, nil
+	}
+	var all []string
+	for _, phrasing := range asked.List() {
+		all = append(all, phrasing.Text())
+	}
+	members := slices.Clone(in.Members())
+	for i := range members {
+		if members[i].Name == "query" {
+			members[i].Value = value.OfString(strings.Join(all, "; "))
+		}
+	}
+	return value.OfObject(members), nil
 }
 
 // A finding is the result of a search.
@@ -106,12 +126,14 @@ func searchAPI(c *bailiwick.Call, in value.Value) (finding, error) {
 	return across(all, in)
 }
 
-// together refuses arguments that exclude each other, since one of them would be ignored.
+// together refuses arguments that exclude each other, and more phrasings than are used, since some of them would be ignored.
 func together(in value.Value) error {
 	given := func(name string) bool { return word(in, name) != "" }
 	switch {
 	case given("operationId") && given("schema"):
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: "/schema", Detail: "operationId and schema are two questions: give one of them", Suggestion: "at shows a part of an operation: at=\"body\""}
+	case len(search.Phrasings(word(in, "query"))) > search.MaxPhrasings:
+		return &problem.Error{Code: problem.InvalidArgument, Pointer: "/query", Detail: fmt.Sprintf("a query has at most %d phrasings, separated by semicolons", search.MaxPhrasings)}
 	case given("at") && !given("operationId") && !given("schema"):
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: "/at", Detail: "at is a part of an operation or a schema: give operationId or schema as well"}
 	}

@@ -1,0 +1,64 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// MaxPhrasings is the maximum number of phrasings of one query that are used.
+const MaxPhrasings = 8
+
+// Phrasings returns the ways in which a query says what it looks for: "list tickets; get issues" has two.
+func Phrasings(text string) (out []string) {
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == '\n' }) {
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// A ranking is what one phrasing finds.
+type ranking struct {
+	entries []int32 // best first
+	weak    bool    // the first one doesn't match well
+	match   float64 // how much of the phrasing the first one has
+}
+
+// rankings returns what each phrasing of text finds among the entries that in accepts; nil if it has no words.
+func (ix *Index) rankings(text string, in func(*entry) bool) (out []ranking) {
+	all := Phrasings(text)
+	for _, part := range all[:min(len(all), MaxPhrasings)] {
+		if a := ix.ask(part); len(a.terms) > 0 {
+			out = append(out, ix.rank(a, in))
+		}
+	}
+	return out
+}
+
+// near says how much the first places of a ranking count, when several are fused: the place after so many counts half as much as the first.
+const near = 3
+
+// fused returns one ranking of several, by the sum of the reciprocal ranks: scores of two phrasings can't be compared. It matches as well
+// as the best of them, since each is a guess at the API's words and one that is right is enough.
+func (ix *Index) fused(all []ranking) ranking {
+	if len(all) == 1 {
+		return all[0]
+	}
+	out := ranking{weak: true}
+	scores := make([]float64, len(ix.entries))
+	for _, r := range all {
+		out.weak, out.match = out.weak && r.weak, max(out.match, r.match)
+		for at, i := range r.entries {
+			if scores[i] == 0 {
+				out.entries = append(out.entries, i)
+			}
+			scores[i] += 1 / float64(near+at)
+		}
+	}
+	slices.SortFunc(out.entries, func(x, y int32) int {
+		return cmp.Or(cmp.Compare(scores[y], scores[x]), cmp.Compare(ix.entries[x].op.ID, ix.entries[y].op.ID))
+	})
+	return out
+}
