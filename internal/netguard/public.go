@@ -1,5 +1,5 @@
-// Package netguard distinguishes addresses of the Internet from those of private and special networks, and dials only
-// allowed ones.
+// Package netguard guards against requests to private networks (SSRF): it distinguishes addresses of the Internet from those of private
+// and special networks, and dials only allowed ones.
 //
 // It is used by everything that sends to configured addresses: webhooks, HTTP APIs and their token endpoints. It
 // checks the address being dialled, after name resolution, so a name that later resolves to a private network is

@@ -1,4 +1,4 @@
-// Package policytest runs tests of rules, written in files as given, when and expect, and reports the differences.
+// Package policytest runs, for "policy test", tests of rules, written in files as given, when and expect, and reports the differences.
 //
 // A file defines principals, what they request, and what they should get. The rules decide as for a call, up to the
 // point where records would be read, which never happens. A file is parsed strictly; errors have a position.

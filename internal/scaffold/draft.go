@@ -1,4 +1,4 @@
-// Package scaffold generates a first configuration for a database or an HTTP API, by looking at its structure.
+// Package scaffold generates, for "bailiwick init", a first configuration for a database or an HTTP API, by looking at its structure.
 //
 // It guesses from names, types and sampled values: the tenant of a record, what counts as live, what is heavy, what holds
 // credentials or personal data; and it marks guesses with "confirm". It hides what it can't classify. It never returns a

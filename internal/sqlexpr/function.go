@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlnumber"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlstring"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -180,11 +180,11 @@ func substring(f *called, a []Node) (Node, error) {
 	length, fixedLength := n.(plan.Const)
 	switch {
 	case fixed && k.Value.Int() >= 0 && (len(a) == 2 || fixedLength && length.Value.Int() >= 0):
-		return computedOf(sqltext.Apply(plan.Substr, x, start, n), f.place()), nil
+		return computedOf(sqlstring.Apply(plan.Substr, x, start, n), f.place()), nil
 	case fixed && k.Value.Int() < 0 && (len(a) == 2 || !fixedLength || !fixed):
 		return Node{}, Unsupported(f.place(), "right(x, n) takes characters from the end", "a position before the first character isn't there")
 	}
-	return computedOf(sqltext.From(x, start, n, len(a) == 3), f.place()), nil
+	return computedOf(sqlstring.From(x, start, n, len(a) == 3), f.place()), nil
 }
 
 // side takes characters from the left or the right; a negative count leaves characters out at the other end.
@@ -198,7 +198,7 @@ func side(right bool) func(*called, []Node) (Node, error) {
 		if err != nil {
 			return Node{}, err
 		}
-		return computedOf(sqltext.Side(x, n, right), f.place()), nil
+		return computedOf(sqlstring.Side(x, n, right), f.place()), nil
 	}
 }
 
@@ -246,7 +246,7 @@ func ofText() map[string]function {
 			if err != nil {
 				return Node{}, err
 			}
-			return computedOf(sqltext.Part(x, separator, n), f.place()), nil
+			return computedOf(sqlstring.Part(x, separator, n), f.place()), nil
 		}},
 	}
 }
@@ -263,9 +263,9 @@ func concatWith(f *called, a []Node) (Node, error) {
 		if all[i], err = f.Text(&a[i+1], "concat_ws"); err != nil {
 			return Node{}, err
 		}
-		all[i] = sqltext.Shown(all[i], a[i+1].Kind() == schema.Boolean)
+		all[i] = sqlstring.Shown(all[i], a[i+1].Kind() == schema.Boolean)
 	}
-	return computedOf(sqltext.With(k, all), f.place()), nil
+	return computedOf(sqlstring.With(k, all), f.place()), nil
 }
 
 // numbers binds a function whose result has the type of its argument, so that a Decimal stays exact. A whole number is its own ceiling

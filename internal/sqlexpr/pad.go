@@ -5,7 +5,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlstring"
 	"github.com/bailiwick-dev/bailiwick/internal/sqltime"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -29,7 +29,7 @@ func padded(left bool) func(*called, []Node) (Node, error) {
 		if err != nil {
 			return Node{}, err
 		}
-		n, err := upTo(f, a[1], sqltext.Most)
+		n, err := upTo(f, a[1], sqlstring.Most)
 		if err != nil {
 			return Node{}, err
 		}
@@ -41,7 +41,7 @@ func padded(left bool) func(*called, []Node) (Node, error) {
 			}
 			fill = k.Value.Text()
 		}
-		return computedOf(sqltext.Padded(x, n, fill, left), f.place()), nil
+		return computedOf(sqlstring.Padded(x, n, fill, left), f.place()), nil
 	}
 }
 
@@ -53,10 +53,10 @@ func repeated(f *called, a []Node) (Node, error) {
 	}
 	if k, constant := x.(plan.Const); constant && k.Value.Text() != "" {
 		n, err := a[1].Want(schema.Integer, "repeat")
-		return computedOf(sqltext.Repeated(k.Value.Text(), n), f.place()), err
+		return computedOf(sqlstring.Repeated(k.Value.Text(), n), f.place()), err
 	}
 	n, err := upTo(f, a[1], 20)
-	return computedOf(sqltext.Copies(x, n), f.place()), err
+	return computedOf(sqlstring.Copies(x, n), f.place()), err
 }
 
 // zoned binds x AT TIME ZONE z: what clocks in the zone show at the instant x, as if it were UTC.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/pattern"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlstring"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -49,12 +49,12 @@ func rewritten(f *called, a []Node) (Node, error) {
 	if err := pattern.Exact(r.Expression()); err != nil {
 		return Node{}, unsupportedAt(a[1].At, "split_part, btrim, left, right and replace take parts of a text and put others in their place", "this expression can be tested with ~, but not replaced: %v", err)
 	}
-	args := []plan.Expr{x, sqltext.Of(r.Expression()), sqltext.Of(texts[1])}
+	args := []plan.Expr{x, sqlstring.Of(r.Expression()), sqlstring.Of(texts[1])}
 	if !all {
 		args = append(args, plan.Const{Value: value.OfBool(false), T: schema.Boolean})
 		f.Known.Note(At(f.place()), "first part", "%s replaces the first part that matches alone; the flag 'g' replaces every one", f.Call.Name)
 	}
-	return computedOf(sqltext.Apply(plan.ReplaceMatches, args...), f.place()), nil
+	return computedOf(sqlstring.Apply(plan.ReplaceMatches, args...), f.place()), nil
 }
 
 // textOfList binds array_to_string: the elements of a list as texts, with another between them; nulls are left out, or shown as the third
@@ -76,5 +76,5 @@ func textOfList(f *called, a []Node) (Node, error) {
 		}
 		ofNull = k.Value
 	}
-	return computedOf(sqltext.Joined(items, a[0].Item(plan.Element{}), separator, ofNull), f.place()), nil
+	return computedOf(sqlstring.Joined(items, a[0].Item(plan.Element{}), separator, ofNull), f.place()), nil
 }

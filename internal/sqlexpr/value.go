@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlinstead"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlnumber"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/internal/sqltext"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlstring"
 	"github.com/bailiwick-dev/bailiwick/internal/typecheck/typed"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -382,7 +382,7 @@ func (b *Binder) concat(list []Node, skip bool, p sqlparse.Pos) (Node, error) {
 			return Node{}, err
 		}
 		if skip {
-			x = sqltext.Apply(plan.IfNull, sqltext.Shown(x, list[i].Kind() == schema.Boolean), sqltext.Of(""))
+			x = sqlstring.Apply(plan.IfNull, sqlstring.Shown(x, list[i].Kind() == schema.Boolean), sqlstring.Of(""))
 		}
 		a.Args = append(a.Args, x)
 	}

@@ -1,4 +1,4 @@
-// Package pages turns permitted rows into a page: records as JSON and as text, limited to a byte budget.
+// Package pages turns permitted rows into a page: records as JSON, text or CSV, limited to a byte budget.
 //
 // It is the last step of a read. A page ends between records, and says whether there is more and where it continues:
 // at the first record that was not shown. It takes redact.Rows and nothing else.

@@ -1,6 +1,6 @@
-// Package duckdb writes the expressions of package plan for DuckDB.
+// Package duckdb is the dialect of DuckDB: how statements for it write names, conditions, orders and expressions.
 //
-// It is one of the dialects of sqlgen/expr. It writes what DuckDB computes exactly and without errors, and refuses the
+// It implements the dialects of sqlgen/condition and sqlgen/expr. It writes what DuckDB computes exactly and without errors, and refuses the
 // rest, which package sqldriver computes over the records that are left.
 package duckdb
 

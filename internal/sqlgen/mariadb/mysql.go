@@ -1,6 +1,6 @@
-// Package mariadb writes the expressions of package plan for MariaDB.
+// Package mariadb is the dialect of MariaDB: how statements for it write names, conditions, searches, orders and expressions.
 //
-// It is one of the dialects of sqlgen/expr.
+// It implements the dialects of sqlgen/condition and sqlgen/expr.
 package mariadb
 
 import (

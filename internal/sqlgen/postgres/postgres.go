@@ -1,6 +1,6 @@
-// Package postgres writes the expressions of package plan for PostgreSQL.
+// Package postgres is the dialect of PostgreSQL: how statements for it write names, conditions, searches, orders and expressions.
 //
-// It is one of the dialects of sqlgen/expr.
+// It implements the dialects of sqlgen/condition and sqlgen/expr.
 package postgres
 
 import (

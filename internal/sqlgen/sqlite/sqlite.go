@@ -1,6 +1,6 @@
-// Package sqlite writes the expressions of package plan for SQLite.
+// Package sqlite is the dialect of SQLite: how statements for it write names, conditions, searches, orders and expressions.
 //
-// It is one of the dialects of sqlgen/expr.
+// It implements the dialects of sqlgen/condition and sqlgen/expr.
 package sqlite
 
 import (

@@ -1,6 +1,6 @@
-// Package sqltext writes functions of texts that SQL has, and plan hasn't, as programs: what is left or right in a text, texts that are
+// Package sqlstring writes functions of texts that SQL has, and plan hasn't, as programs: what is left or right in a text, texts that are
 // filled, repeated or split, and lists as texts.
-package sqltext
+package sqlstring
 
 import (
 	"strings"
