@@ -147,7 +147,7 @@ func (p *App) openGateway(ctx context.Context) error {
 	}
 	p.closers = append(p.closers, func() error { return p.Gateway.Close(context.WithoutCancel(ctx)) })
 	listed, err := c.CheckLists(namesOf(c, p.Gateway.Catalogue()))
-	if err := merge(&config.Config{}, []error{CheckTools(c), err}); err != nil {
+	if err := merge(&config.Config{}, []error{checkTools(c), err}); err != nil {
 		return err
 	}
 	strays, err := p.strayTokens(ctx)

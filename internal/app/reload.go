@@ -31,7 +31,7 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	p.opens(c)
 	warnings, listed := c.CheckLists(namesOf(c, p.Gateway.Catalogue()))
 	prompts, prompted := Prompts(c)
-	named := []error{CheckTools(c), listed, prompted}
+	named := []error{checkTools(c), listed, prompted}
 	checked := false
 	with := func(rules *policy.Policy, actions *action.Set) (func(), error) {
 		checked = true

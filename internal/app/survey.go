@@ -41,7 +41,7 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 		catalogue, s.Warnings = append(catalogue, classes...), append(s.Warnings, warnings...)
 	}
 	_, err := Prompts(c)
-	errs = append(errs, CheckTools(c), err)
+	errs = append(errs, checkTools(c), err)
 	if !failed { // all classes are known, so names in rules must exist
 		if s.Policy, err = policy.New(c.Rules, catalogue); err != nil {
 			errs = append(errs, RuleFaults(c, err))

@@ -157,8 +157,8 @@ func ToolNames(c *config.Config) []string {
 	return names
 }
 
-// CheckTools reports names of tools in c that don't exist.
-func CheckTools(c *config.Config) error { return c.CheckTools(ToolNames(c)) }
+// checkTools reports names of tools in c that don't exist.
+func checkTools(c *config.Config) error { return c.CheckTools(ToolNames(c)) }
 
 // tools returns the tools that c serves over sources. Tools for one kind of source are served only if there is one.
 func tools(c *config.Config, sources []config.Source, room *changes.Toolset, actions []*action.Action) []tool.Tool {

@@ -132,7 +132,7 @@ func TestNumber(t *testing.T) {
 		{value.OfDecimal("0.12345678901234567890"), schema.JSON, nil},
 		{value.OfDecimal("0.12345678901234567890123456789012345"), schema.Decimal, nil},
 	} {
-		got, ok := Number(tt.v, tt.t, false)
+		got, ok := number(tt.v, tt.t, false)
 		if !ok {
 			got = nil
 		}

@@ -22,9 +22,9 @@ func Holds(f *schema.Field, native string) bool {
 	return slices.Contains(strings.Split(f.Native, "|"), native)
 }
 
-// Number returns a number as BSON compares it exactly with the values of a field: for a field of Doubles as a double, else
+// number returns a number as BSON compares it exactly with the values of a field: for a field of Doubles as a double, else
 // as a long, a double with the same decimal value, or a Decimal128. It reports false if none is exact.
-func Number(v value.Value, t schema.Type, decimals bool) (any, bool) {
+func number(v value.Value, t schema.Type, decimals bool) (any, bool) {
 	f, _ := v.AsFloat()
 	switch {
 	case t == schema.Double:
@@ -58,7 +58,7 @@ func Scalar(v value.Value, t schema.Type, decimals bool) (any, bool) {
 	case value.Bool:
 		return v.Bool(), true
 	case value.Int, value.Float, value.Decimal:
-		return Number(v, t, decimals)
+		return number(v, t, decimals)
 	case value.String:
 		if t == schema.UUID {
 			return UUID(v.Text())
@@ -155,7 +155,7 @@ func nested(v value.Value) (any, bool) {
 		}
 		return out, true
 	case value.Decimal:
-		if f, ok := Number(v, schema.JSON, false); ok {
+		if f, ok := number(v, schema.JSON, false); ok {
 			return f, true
 		}
 	}

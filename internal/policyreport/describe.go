@@ -159,11 +159,11 @@ func digested(v value.Value) value.Value {
 	case value.Null, value.Bool:
 		return v // with two or three possible values it is no secret
 	}
-	return value.OfString(Digest(v))
+	return value.OfString(digest(v))
 }
 
-// Digest returns the digest of a value: "sha256:" and the first 8 hex digits of the SHA-256 of its text.
-func Digest(v value.Value) string {
+// digest returns the digest of a value: "sha256:" and the first 8 hex digits of the SHA-256 of its text.
+func digest(v value.Value) string {
 	sum := sha256.Sum256([]byte(v.String()))
 	return fmt.Sprintf("sha256:%s", hex.EncodeToString(sum[:4]))
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
-// Frame returns the frame of a window: without one, the partition, or, in an order, its beginning up to the record and
+// frameOf returns the frame of a window: without one, the partition, or, in an order, its beginning up to the record and
 // those that are equal to it.
-func Frame(w *sqlparse.Window) (plan.Frame, error) {
+func frameOf(w *sqlparse.Window) (plan.Frame, error) {
 	f := w.Frame
 	switch {
 	case f == nil && w.Order == nil:

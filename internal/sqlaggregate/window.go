@@ -156,7 +156,7 @@ func (b *binder) end(c *sqlparse.Call, w *sqlparse.Window) (Windowed, error) {
 	if err != nil {
 		return Windowed{}, err
 	}
-	frame, err := Frame(w)
+	frame, err := frameOf(w)
 	if err != nil {
 		return Windowed{}, err
 	}
@@ -195,7 +195,7 @@ func (b *binder) framed(c *sqlparse.Call, w *sqlparse.Window) (Windowed, error) 
 	if err != nil {
 		return Windowed{}, err
 	}
-	frame, err := Frame(w)
+	frame, err := frameOf(w)
 	if err != nil {
 		return Windowed{}, err
 	}

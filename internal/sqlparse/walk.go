@@ -111,14 +111,14 @@ func Affirms(e Expr) bool {
 		}
 	case *In:
 		if e.Query != nil && !e.Not {
-			return !Queried(e.X)
+			return !queried(e.X)
 		}
 	}
-	return !Queried(e)
+	return !queried(e)
 }
 
-// Queried reports whether e has a sub-query or a condition that may hold one.
-func Queried(e Expr) bool {
+// queried reports whether e has a sub-query or a condition that may hold one.
+func queried(e Expr) bool {
 	found := false
 	Walk(e, func(e Expr) bool {
 		switch e.(type) {

@@ -16,8 +16,8 @@ func Integers(op plan.Op, x, y plan.Expr) plan.Expr {
 	return plan.Apply{Op: op, Args: []plan.Expr{x, y}, T: schema.Integer}
 }
 
-// Seconds returns an Integer of milliseconds as a Double of seconds.
-func Seconds(ms plan.Expr) plan.Expr {
+// seconds returns an Integer of milliseconds as a Double of seconds.
+func seconds(ms plan.Expr) plan.Expr {
 	thousand := plan.Const{Value: value.OfFloat(1000), T: schema.Double}
 	return plan.Apply{Op: plan.Div, Args: []plan.Expr{plan.Widen{X: ms, T: schema.Double}, thousand}, T: schema.Double}
 }
@@ -38,10 +38,10 @@ func Part(name string, d plan.Expr) plan.Expr {
 	case "quarter":
 		return Integers(plan.Quo, Integers(plan.Add, get("month"), whole(2)), whole(3))
 	case "epoch":
-		return Seconds(since)
+		return seconds(since)
 	case "second":
 		minute := whole(Millis("minute"))
-		return Seconds(Integers(plan.Mod, Integers(plan.Add, Integers(plan.Mod, since, minute), minute), minute)) // negative before 1970
+		return seconds(Integers(plan.Mod, Integers(plan.Add, Integers(plan.Mod, since, minute), minute), minute)) // negative before 1970
 	}
 	part := map[string]string{"year": "year", "month": "month", "hour": "hour", "minute": "minute", "day": "dayOfMonth", "dayofmonth": "dayOfMonth", "doy": "dayOfYear",
 		"dayofyear": "dayOfYear", "dayofweek": "dayOfWeek", "isodow": "isoDayOfWeek", "week": "isoWeek", "isoweek": "isoWeek", "isoyear": "isoWeekYear"}[name]
@@ -63,7 +63,7 @@ func WholeMillis(ms plan.Expr) plan.Expr {
 // of two times; nil for an unknown name.
 func PartOfLength(name string, ms plan.Expr) plan.Expr {
 	if name == "epoch" {
-		return Seconds(ms)
+		return seconds(ms)
 	}
 	ms = WholeMillis(ms)
 	rest := func(unit string) plan.Expr { return Integers(plan.Mod, ms, whole(Millis(unit))) }
@@ -75,7 +75,7 @@ func PartOfLength(name string, ms plan.Expr) plan.Expr {
 	case "minute":
 		return Integers(plan.Quo, rest("hour"), whole(Millis("minute")))
 	case "second":
-		return Seconds(rest("minute"))
+		return seconds(rest("minute"))
 	}
 	return nil
 }

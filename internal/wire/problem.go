@@ -15,7 +15,7 @@ import (
 func Problem(p *problem.Error, correlation string) json.RawMessage {
 	b := value.AppendQuoted([]byte(`{"error":`), p.Detail)
 	b = value.AppendQuoted(append(b, `,"error_code":`...), string(p.Code))
-	if d := Details(p); d != nil {
+	if d := details(p); d != nil {
 		b = append(append(b, `,"details":`...), d...)
 	}
 	b = strconv.AppendBool(append(b, `,"retryable":`...), p.Retryable())
@@ -29,9 +29,9 @@ func Problem(p *problem.Error, correlation string) json.RawMessage {
 	return append(b, '}')
 }
 
-// Details encodes where in the arguments a problem is: {code, errors} for violations of the schema, else {pointer,
+// details encodes where in the arguments a problem is: {code, errors} for violations of the schema, else {pointer,
 // near} and the members of a Denial and a Reply. It is nil if there is nothing to report.
-func Details(p *problem.Error) json.RawMessage {
+func details(p *problem.Error) json.RawMessage {
 	var d struct {
 		Code    int             `json:"code,omitempty"`
 		Errors  []problem.Fault `json:"errors,omitempty"`

@@ -60,7 +60,7 @@ func Operation(v *visible.View, op *spec.Operation) string {
 // of them.
 func detail(v *visible.View, op *spec.Operation, request, answer measure) string {
 	p := &printer{v: v}
-	p.line(0, Line(v, op))
+	p.line(0, line(v, op))
 	if text := prose(op.Description, maxText); text != "" && text != summary(op) {
 		p.line(0, text)
 	}
@@ -75,9 +75,9 @@ func detail(v *visible.View, op *spec.Operation, request, answer measure) string
 	return p.b.String()
 }
 
-// Line returns one line that describes an operation in a list: id, method and path, summary and access class.
+// line returns one line that describes an operation in a list: id, method and path, summary and access class.
 // Operations that change something are marked, because a person reviews them before they run.
-func Line(v *visible.View, op *spec.Operation) string {
+func line(v *visible.View, op *spec.Operation) string {
 	class := v.Class(op)
 	mark := class.String()
 	if class != classify.Read {
@@ -147,7 +147,7 @@ func Found(v *visible.View, r search.Result) string {
 		p.line(0, fmt.Sprintf("%s of %d operations:", span(r), r.Total))
 	}
 	for _, op := range r.Operations {
-		p.line(0, Line(v, op)+needs(v, op))
+		p.line(0, line(v, op)+needs(v, op))
 	}
 	if r.Weak {
 		p.elsewhere(r)

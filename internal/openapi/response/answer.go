@@ -33,7 +33,7 @@ type Options struct {
 	Fields    []string               // dotted paths into the body, through arrays: items.name; nil for all
 	Budget    int                    // maximum bytes of Body as JSON; 0 is DefaultBudget, the minimum is MinBudget
 	Denied    func(name string) bool // names that are always removed; nil for none
-	Mask      func(name string) bool // names whose values are replaced by Masked; nil for Secret
+	Mask      func(name string) bool // names whose values are replaced by Masked; nil for those of credentials
 }
 
 // DefaultBudget is the default maximum size of a body in bytes, about 25,000 tokens.

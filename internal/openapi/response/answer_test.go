@@ -285,7 +285,7 @@ masked, for their names are those of credentials: secret`},
 func TestSecret(t *testing.T) {
 	for name, want := range map[string]bool{"password": true, "Authorization": true, "set-cookie": true, "secret_access_key": true, "connectionString": true, "jwt": true,
 		"session_id": true, "pin": true, "page_token": false, "nextToken": false, "continuationToken": false, "next_secret": true, "token": true, "spin": false, "name": false, "": false} {
-		if Secret(name) != want {
+		if secret(name) != want {
 			t.Errorf("%q is secret: %t", name, !want)
 		}
 	}

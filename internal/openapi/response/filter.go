@@ -42,7 +42,7 @@ const Masked = "[masked]"
 
 func newWalker(v *visible.View, o Options) *walker {
 	if o.Mask == nil {
-		o.Mask = Secret
+		o.Mask = secret
 	}
 	if o.Budget == 0 {
 		o.Budget = DefaultBudget

@@ -6,8 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 )
 
-// Secret reports whether values under this name are credentials; see denylist.Carrier.
-func Secret(name string) bool { return denylist.Carrier(name) }
+// secret reports whether values under this name are credentials; see denylist.Carrier.
+func secret(name string) bool { return denylist.Carrier(name) }
 
 // coverOf returns how much is masked under the name of a credential. Numbers are kept (expires_in, token_count), unless
 // the secret itself can be one.

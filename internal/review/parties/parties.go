@@ -20,9 +20,9 @@ func today(ctx context.Context, refresher identity.PrincipalRefresher, p change.
 	return refresher.Refresh(ctx, principal)
 }
 
-// Gone turns the error of a credential that is no longer valid into the refusal of a change; other errors are
+// gone turns the error of a credential that is no longer valid into the refusal of a change; other errors are
 // returned as they are.
-func Gone(err error, detail string) error {
+func gone(err error, detail string) error {
 	if problem.CodeOf(err) != problem.Unauthorized {
 		return err
 	}
@@ -33,7 +33,7 @@ func Gone(err error, detail string) error {
 func Agent(ctx context.Context, refresher identity.PrincipalRefresher, c *change.Change) (identity.Principal, error) {
 	p, err := today(ctx, refresher, c.Agent)
 	if err != nil {
-		return p, Gone(err, "the credential of the agent is no longer good")
+		return p, gone(err, "the credential of the agent is no longer good")
 	}
 	return p, nil
 }
@@ -49,7 +49,7 @@ func Reviewed(ctx context.Context, refresher identity.PrincipalRefresher, queue 
 		}
 		p, err := today(ctx, refresher, d.By)
 		if err != nil {
-			return Gone(err, "the credential of "+d.By.Owner+", who approved, is no longer good")
+			return gone(err, "the credential of "+d.By.Owner+", who approved, is no longer good")
 		}
 		err = queue.Eligible(p, c)
 		if err != nil && !(d.Broken && problem.Of(err).Kind == "four_eyes") {

@@ -41,7 +41,7 @@ func (conditions) Expressions() expr.Dialect { return Dialect() }
 func Conditions() condition.Dialect { return conditions{} }
 
 func (conditions) Computed(t schema.Type) *schema.Field {
-	f := &schema.Field{Type: t, Native: Native(t)}
+	f := &schema.Field{Type: t, Native: native(t)}
 	if t == schema.Decimal {
 		f.Digits, f.Scale, f.Scaled = Digits, Scale, true
 	}
@@ -87,7 +87,7 @@ func (conditions) column(x string, f *schema.Field) string {
 func (d conditions) Read(x string, f *schema.Field) string {
 	switch f.Type {
 	case schema.Array, schema.JSON:
-		return JSONText(x, f)
+		return jsonText(x, f)
 	case schema.Decimal, schema.UUID, schema.Opaque, schema.Any:
 		return "(" + x + "::VARCHAR)"
 	}

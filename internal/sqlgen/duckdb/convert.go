@@ -140,7 +140,7 @@ func (dialect) Held(x string, _ schema.Type) string { return x }
 func (dialect) Part(s expr.Scope, x string, path query.Path) (string, error) {
 	for _, part := range path {
 		x = s.Atom(x)
-		x = "nullif(CASE json_type(" + x + ") WHEN 'OBJECT' THEN json_extract(" + x + ", " + s.Arg(Pointer(part), "VARCHAR") + ")::VARCHAR END, 'null')"
+		x = "nullif(CASE json_type(" + x + ") WHEN 'OBJECT' THEN json_extract(" + x + ", " + s.Arg(pointer(part), "VARCHAR") + ")::VARCHAR END, 'null')"
 	}
 	return x, nil
 }

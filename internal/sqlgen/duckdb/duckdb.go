@@ -56,8 +56,8 @@ func (d dialect) refuse(what string, args ...any) string {
 var natives = [...]string{schema.Any: "VARCHAR", schema.String: "VARCHAR", schema.Integer: "BIGINT", schema.Double: "DOUBLE", schema.Decimal: "DECIMAL(38,12)",
 	schema.Boolean: "BOOLEAN", schema.Date: "TIMESTAMP", schema.Day: "DATE", schema.UUID: "UUID", schema.Bytes: "BLOB", schema.JSON: "VARCHAR", schema.Array: "VARCHAR", schema.Opaque: "VARCHAR"}
 
-// Native returns the name, as a catalogue has it, of the type that holds a computed value of type t.
-func Native(t schema.Type) string {
+// native returns the name, as a catalogue has it, of the type that holds a computed value of type t.
+func native(t schema.Type) string {
 	if t == schema.JSON || t == schema.Array {
 		return "JSON"
 	}
@@ -65,8 +65,8 @@ func Native(t schema.Type) string {
 	return name
 }
 
-// JSONText returns the text of a column of field f, which holds JSON or a nested value.
-func JSONText(x string, f *schema.Field) string {
+// jsonText returns the text of a column of field f, which holds JSON or a nested value.
+func jsonText(x string, f *schema.Field) string {
 	if f.Native == "JSON" {
 		return "(" + x + "::VARCHAR)"
 	}
@@ -75,12 +75,12 @@ func JSONText(x string, f *schema.Field) string {
 
 // validJSON returns the text of a column as JSON, null if it isn't valid: no function raises an error for it.
 func validJSON(x string, f *schema.Field) string {
-	x = JSONText(x, f)
+	x = jsonText(x, f)
 	return "(CASE WHEN json_valid(" + x + ") THEN " + x + " END)"
 }
 
-// Pointer returns the JSON pointer that leads to a member of an object.
-func Pointer(name string) string {
+// pointer returns the JSON pointer that leads to a member of an object.
+func pointer(name string) string {
 	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 

@@ -24,7 +24,7 @@ func (d conditions) Nodes(w *condition.Writer, x condition.Operand, path query.P
 		o, next := w.Alias("n"), w.Alias("n")
 		w.Write(", LATERAL (SELECT unnest(CASE json_type(", n, ".v) WHEN 'ARRAY' THEN json_extract(", n, ".v, '$[*]')::VARCHAR[] WHEN 'OBJECT' THEN [",
 			n, ".v::VARCHAR] ELSE []::VARCHAR[] END) AS v) AS ", o, ", LATERAL (SELECT json_extract(", o, ".v, ")
-		w.Put(Pointer(part), "VARCHAR")
+		w.Put(pointer(part), "VARCHAR")
 		w.Write(")::VARCHAR AS v WHERE json_type(", o, ".v) = 'OBJECT') AS ", next)
 		n = next
 	}

@@ -83,7 +83,7 @@ func (conditions) text(x string, f *schema.Field) string {
 	case "text", "varchar":
 		return x
 	case "inet":
-		return Address(x)
+		return address(x)
 	}
 	return x + "::text"
 }
@@ -298,7 +298,7 @@ func (conditions) document(x condition.Operand) string {
 	case x.Field.Type == schema.Array:
 		return "to_jsonb(" + x.Text + ")"
 	case x.Field.Native == "json":
-		return JSONText(x.Text)
+		return jsonText(x.Text)
 	}
 	return x.Text
 }

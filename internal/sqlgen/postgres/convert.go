@@ -207,7 +207,7 @@ func (dialect) Parsed(x string) string {
 	for range mostNested {
 		text = replaced(text, `\[(?:[0"](?:,[0"])*)?\]|\{(?:":[0"](?:,":[0"])*)?\}`, "0")
 	}
-	return "(CASE WHEN " + text + ` ~ '^[0"]$' THEN ` + JSONText(x) + " END)"
+	return "(CASE WHEN " + text + ` ~ '^[0"]$' THEN ` + jsonText(x) + " END)"
 }
 
 // Held implements expr.Dialect. PostgreSQL would show the zeros at the end of a Decimal.

@@ -69,26 +69,26 @@ func (p dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 		return "(CASE WHEN " + x + " >= date '0001-01-01' AND " + x + " < date '10000-01-01' THEN " + x + " END)"
 	case schema.JSON:
 		if f.Native == "json" {
-			return "nullif(" + JSONText(x) + ", 'null')"
+			return "nullif(" + jsonText(x) + ", 'null')"
 		}
 		return "nullif(" + x + ", 'null')"
 	case schema.Array:
 		return "to_jsonb(" + x + ")"
 	case schema.Opaque, schema.Any:
 		if f.Native == "inet" {
-			return "(" + Address(x) + pgC + ")"
+			return "(" + address(x) + pgC + ")"
 		}
 		return "(" + x + "::text" + pgC + ")"
 	}
 	return x
 }
 
-// Address returns a PostgreSQL column x of type inet as PostgreSQL shows it: a cast would add /32 to a single address.
-func Address(x string) string { return "abbrev(" + x + ")" }
+// address returns a PostgreSQL column x of type inet as PostgreSQL shows it: a cast would add /32 to a single address.
+func address(x string) string { return "abbrev(" + x + ")" }
 
-// JSONText returns a PostgreSQL column x of type json as jsonb. Its text may hold what jsonb can't (escaped NUL, lone
+// jsonText returns a PostgreSQL column x of type json as jsonb. Its text may hold what jsonb can't (escaped NUL, lone
 // surrogates, numbers beyond numeric), for which a cast would raise an error: such a document counts as null.
-func JSONText(x string) string {
+func jsonText(x string) string {
 	plain := `regexp_replace(` + x + `::text, '\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}', '', 'g')`
 	return `CASE WHEN ` + plain + ` ~ '\\u(0000|[dD][89a-fA-F])|[0-9][eE][+-]?[0-9]{4}' THEN NULL ELSE ` + x + `::jsonb END`
 }

@@ -139,8 +139,8 @@ func named(at change.Target) string { return at.Class + "\x1f" + at.Key }
 // lower returns s in the form used for searching: lower case, and without what PostgreSQL's text type can't hold.
 func lower(s string) string { return strings.ToLower(word(s)) }
 
-// Read decodes the body of a row.
-func Read(body string) (*change.Change, error) {
+// decoded decodes the body of a row.
+func decoded(body string) (*change.Change, error) {
 	c := new(change.Change)
 	if err := json.Unmarshal([]byte(body), c); err != nil {
 		return nil, fmt.Errorf("a change in the store can't be read: %w", err)
@@ -155,7 +155,7 @@ func Page(bodies []string, f change.Filter) (found []*change.Change, more bool, 
 	}
 	found = make([]*change.Change, len(bodies))
 	for i, body := range bodies {
-		if found[i], err = Read(body); err != nil {
+		if found[i], err = decoded(body); err != nil {
 			return nil, false, err
 		}
 	}

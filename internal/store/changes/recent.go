@@ -35,7 +35,7 @@ func (r *Recent) Read(body string) (*change.Change, error) {
 		}
 	}
 	r.mu.Unlock()
-	c, err := Read(body)
+	c, err := decoded(body)
 	if err != nil || len(body) > longestBody {
 		return c, err
 	}

@@ -1,4 +1,4 @@
-// Package texts evaluates the operators on texts. A text that an expression makes has at most Most bytes; a longer one is null.
+// Package texts evaluates the operators on texts. A text that an expression makes has at most 4 MiB; a longer one is null.
 package texts
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Most is the maximum size of a text that an expression makes, in bytes, as in SQLite.
-const Most = 4 << 20
+// longest is the maximum size of a text that an expression makes, in bytes, as in SQLite.
+const longest = 4 << 20
 
 // Apply returns the values of the operators on texts, none of whose operands is null; false for another operator.
 func Apply(e plan.Apply, args []value.Value) (value.Value, bool) {
@@ -57,7 +57,7 @@ func Apply(e plan.Apply, args []value.Value) (value.Value, bool) {
 		if operand(1) == "" {
 			break
 		}
-		if grown := len(operand(2)) - len(operand(1)); grown > 0 && len(x)+strings.Count(x, operand(1))*grown > max(Most, len(x)) {
+		if grown := len(operand(2)) - len(operand(1)); grown > 0 && len(x)+strings.Count(x, operand(1))*grown > max(longest, len(x)) {
 			return value.Value{}, true
 		}
 		x = strings.ReplaceAll(x, operand(1), operand(2))
@@ -106,12 +106,12 @@ func replaced(x, expression, with string, all bool) value.Value {
 	for _, at := range re.FindAllStringIndex(x, most) {
 		out.WriteString(x[end:at[0]])
 		out.WriteString(with)
-		if end = at[1]; out.Len() > Most && out.Len() > len(x) {
+		if end = at[1]; out.Len() > longest && out.Len() > len(x) {
 			return value.Value{}
 		}
 	}
 	out.WriteString(x[end:])
-	if out.Len() > Most && out.Len() > len(x) {
+	if out.Len() > longest && out.Len() > len(x) {
 		return value.Value{}
 	}
 	return value.OfString(out.String())
@@ -124,7 +124,7 @@ func joined(args []value.Value) value.Value {
 	for _, a := range args {
 		n += len(a.Text())
 	}
-	if n > Most && n > len(args[0].Text()) {
+	if n > longest && n > len(args[0].Text()) {
 		return value.Value{}
 	}
 	out.Grow(n)
@@ -134,10 +134,10 @@ func joined(args []value.Value) value.Value {
 	return value.OfString(out.String())
 }
 
-// split returns the parts of a text; null if there are so many that they would take more than four times Most.
+// split returns the parts of a text; null if there are so many that they would take more than four times longest.
 func split(x, separator string) value.Value {
 	const each = 64
-	if each*strings.Count(x, separator) > 4*Most {
+	if each*strings.Count(x, separator) > 4*longest {
 		return value.Value{}
 	}
 	var parts []value.Value
