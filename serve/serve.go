@@ -14,14 +14,17 @@ package serve
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/configwatch"
 	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/source/openapi"
 	"github.com/bailiwick-dev/bailiwick/tool"
@@ -46,8 +49,12 @@ type Options struct {
 	// It returns nil for a source that it has none for. Nil has none.
 	Credential func(source string) openapi.Credential
 
-	// Logger receives what operators need to know. Nil discards it.
+	// Logger receives what operators need to know. If nil, Log does.
 	Logger *slog.Logger
+
+	// Log is where the log is written in the form and from the level on that the configuration's log names, if there is no Logger.
+	// Nil discards it.
+	Log io.Writer
 }
 
 // A Source is what a configuration says of a source that Options.Open opens.
@@ -69,23 +76,29 @@ func (o *Options) opening() config.Open {
 
 // A Server serves one configuration. It is safe for concurrent use.
 type Server struct {
-	file  string
-	own   Options
-	plant *app.App
-	parts *app.Serving
-	end   context.CancelFunc // ends the handlers
+	file    string
+	own     Options
+	log     *slog.Logger
+	started config.Config // as it was read
+	plant   *app.App
+	parts   *app.Serving
+	watch   configwatch.Watcher
+	end     context.CancelFunc // ends the handlers
 }
 
 // Open reads the configuration file, connects to its store and sources, and compiles its rules. An error names the
 // line of the file that is wrong. Warnings lists what works only in part. ctx applies only to opening.
 func Open(ctx context.Context, file string, o Options) (_ *Server, err error) {
-	log := o.Logger
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
 	c, err := app.LoadFile(file)
 	if err != nil {
 		return nil, err
+	}
+	started, log := *c, o.Logger
+	switch {
+	case log == nil && o.Log == nil:
+		log = slog.New(slog.DiscardHandler)
+	case log == nil:
+		log = app.Logger(o.Log, c.Log)
 	}
 	c.Open, c.Credential = o.opening(), o.Credential
 	p, err := app.Observed(ctx, c, log)
@@ -93,7 +106,7 @@ func Open(ctx context.Context, file string, o Options) (_ *Server, err error) {
 		return nil, err
 	}
 	alive, end := context.WithCancel(context.WithoutCancel(ctx))
-	s := &Server{file: file, own: o, plant: p, end: end}
+	s := &Server{file: file, own: o, log: log, started: started, plant: p, end: end}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -103,7 +116,7 @@ func Open(ctx context.Context, file string, o Options) (_ *Server, err error) {
 		return nil, err
 	}
 	options := p.Door()
-	options.Logger = log
+	options.Logger, options.Notes = log, s.watch.Notes
 	if o.Authenticate != nil {
 		options.Authenticate = o.Authenticate
 	}
@@ -116,6 +129,9 @@ func (s *Server) Gateway() *bailiwick.Gateway { return s.plant.Gateway }
 
 // Tools returns the tools that agents can call. They can be added and removed while the server runs.
 func (s *Server) Tools() *tool.Set { return s.plant.Tools }
+
+// Address returns the address that the configuration names for agents (listen), "" if it names none. Nothing here listens by itself.
+func (s *Server) Address() string { return s.started.Listen }
 
 // Warnings returns a sentence for each part of the configuration that works only in part.
 func (s *Server) Warnings() []string { return s.plant.Warnings }
@@ -159,16 +175,52 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 // Reload reads the configuration file again and puts it into force in one step. It returns warnings. An error, which
 // names the line that is wrong, leaves everything as it was.
 func (s *Server) Reload(ctx context.Context) ([]string, error) {
-	c, err := app.LoadFile(s.file)
+	c, err := s.load()
 	if err != nil {
 		return nil, err
 	}
+	return s.apply(ctx, c)
+}
+
+// load reads the configuration file.
+func (s *Server) load() (*config.Config, error) {
+	c, err := app.LoadFile(s.file)
+	if err != nil {
+		return nil, s.told(err)
+	}
 	c.Open, c.Credential = s.own.opening(), s.own.Credential
+	return c, nil
+}
+
+// apply puts a configuration into force.
+func (s *Server) apply(ctx context.Context, c *config.Config) ([]string, error) {
 	warnings, err := s.plant.Reload(ctx, c)
 	if err == nil {
 		s.parts.MCP.SetResults(app.Forms(c))
 	}
-	return warnings, err
+	return warnings, s.told(err)
+}
+
+// told reports the result of a reload to telemetry and returns err.
+func (s *Server) told(err error) error {
+	if t := s.plant.Telemetry; t != nil {
+		t.Reloaded(err)
+	}
+	return err
+}
+
+// Watch puts the configuration into force when it changes, until ctx ends, and reads it and the sources again for each signal of hangup,
+// which may be nil. One that is wrong changes nothing: the log says why, and so does the health report. Watch is called once.
+func (s *Server) Watch(ctx context.Context, hangup <-chan os.Signal) {
+	stop := s.watch.Watch(ctx, configwatch.Options{
+		Started: &s.started, File: s.file, Load: s.load, Apply: s.apply, Restart: app.Restart, Hangup: hangup, Log: s.log,
+		Refresh: func(ctx context.Context) ([]string, error) {
+			warnings, err := s.plant.Gateway.Refresh(ctx)
+			return warnings, app.RuleFaults(s.plant.Config, s.told(err))
+		},
+	})
+	<-ctx.Done()
+	stop()
 }
 
 // Close ends the handlers and closes the sources and the store. Call it after Run has returned.

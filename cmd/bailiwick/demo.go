@@ -181,7 +181,7 @@ func free(addr string) error {
 // open listens on d.listen, or on a free port if that is taken and wasn't asked for, and sets d.url.
 func (d *demonstration) open(ctx context.Context, p *app.App) (*app.Serving, net.Listener, error) {
 	o := p.Door()
-	o.Logger = logger(d.Terminal, quiet())
+	o.Logger = app.Logger(d.Err, quiet())
 	s, err := p.Serve(ctx, o)
 	if err != nil {
 		return nil, nil, err

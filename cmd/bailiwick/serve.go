@@ -19,7 +19,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/configwatch"
 	"github.com/bailiwick-dev/bailiwick/internal/garbage"
-	"github.com/bailiwick-dev/bailiwick/internal/telemetry"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 	"github.com/bailiwick-dev/bailiwick/mcp"
@@ -75,7 +74,7 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 		return fmt.Errorf("%s can be reached from other machines, and nobody would have to say who they are: "+
 			"set store (--store sqlite:bailiwick.db) and make tokens with \"bailiwick token create\", or listen on %s", c.Listen, config.DefaultListen)
 	}
-	log := logger(t, c.Log)
+	log := app.Logger(t.Err, c.Log)
 	p, err := app.Observed(ctx, c, log)
 	if err != nil {
 		return err
@@ -223,7 +222,7 @@ func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, flags *a
 	if err != nil {
 		return err
 	}
-	log := logger(t, c.Log)
+	log := app.Logger(t.Err, c.Log)
 	p, err := app.Observed(ctx, c, log)
 	if err != nil {
 		return err
@@ -274,14 +273,6 @@ func refuseStdio(t *terminal.Terminal, err error) error {
 		break
 	}
 	return err
-}
-
-func logger(t *terminal.Terminal, l config.Log) *slog.Logger {
-	o := &slog.HandlerOptions{Level: l.Level, ReplaceAttr: telemetry.Errors}
-	if l.Text {
-		return slog.New(slog.NewTextHandler(t.Err, o))
-	}
-	return slog.New(slog.NewJSONHandler(t.Err, o))
 }
 
 // inUse returns a helpful error if another program listens on addr.

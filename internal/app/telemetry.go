@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -19,6 +20,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/mcp"
 	"github.com/bailiwick-dev/bailiwick/source"
 )
+
+// Logger returns the log of a configuration, written to w. Of errors it holds what may be logged.
+func Logger(w io.Writer, l config.Log) *slog.Logger {
+	o := &slog.HandlerOptions{Level: l.Level, ReplaceAttr: telemetry.Errors}
+	if l.Text {
+		return slog.New(slog.NewTextHandler(w, o))
+	}
+	return slog.New(slog.NewJSONHandler(w, o))
+}
 
 // Observed is Build with logging, tracing and metrics as c configures them.
 func Observed(ctx context.Context, c *config.Config, log *slog.Logger) (*App, error) {

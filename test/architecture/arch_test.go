@@ -285,7 +285,7 @@ var mayImport = map[string]string{
 	"examples/supportbot": "assistant",
 
 	// a configuration, served inside of a program
-	"serve": ". identity internal/app internal/config source source/openapi tool",
+	"serve": ". identity internal/app internal/config internal/configwatch source source/openapi tool",
 
 	// what programs without a configuration take of the tools
 	"tool/changes": "internal/tools/apis internal/tools/changes tool",

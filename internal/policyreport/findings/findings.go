@@ -128,22 +128,29 @@ func (l *look) class(c *schema.Class) {
 // derived reports the visible fields that the database makes from fields that are hidden or leave masked.
 func (l *look) derived(c *schema.Class, rule policy.ClassRule, shown policyreport.Class) {
 	for _, name := range shown.Visible {
-		var from []string
+		var masked, unseen []string
 		for _, f := range c.Field(name).From {
-			if _, masked := shown.Masked[f]; masked {
-				from = append(from, f+", which leaves masked")
+			if _, is := shown.Masked[f]; is {
+				masked = append(masked, f)
 			} else if !slices.Contains(shown.Visible, f) {
-				from = append(from, f+", which agents don't see")
+				unseen = append(unseen, f)
 			}
 		}
-		if _, masked := shown.Masked[name]; from == nil || masked {
+		var from []string
+		if len(masked) > 0 {
+			from = append(from, some(masked)+map[bool]string{true: ", which leaves masked", false: ", which leave masked"}[len(masked) == 1])
+		}
+		if len(unseen) > 0 {
+			from = append(from, some(unseen)+", which agents don't see")
+		}
+		if _, is := shown.Masked[name]; from == nil || is {
 			continue
 		}
 		var keys []string
 		if rule.Visible != nil {
 			keys = []string{"visible", strconv.Itoa(slices.Index(rule.Visible, name))}
 		}
-		l.of(Derived, c, keys, fmt.Sprintf("the database makes %s of %s from %s", name, c.FullName(), some(from)),
+		l.of(Derived, c, keys, fmt.Sprintf("the database makes %s of %s from %s", name, c.FullName(), strings.Join(from, ", and from ")),
 			"put it in denied, or in mask; if it tells nothing of the other, leave it")
 	}
 }

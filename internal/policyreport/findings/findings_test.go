@@ -24,9 +24,9 @@ func catalogue() []schema.Class {
 		}
 		return c
 	}
-	issues := class("issues", "org", "state", "owner", "note")
+	issues := class("issues", "org", "state", "owner", "note", "kind")
 	issues.Fields[2].Values = []value.Value{value.OfString("open"), value.OfString("done")}
-	issues.Fields[4].From = []string{"state"} // note
+	issues.Fields[4].From = []string{"state", "owner", "kind"} // note
 	issues.Relations = []schema.Relation{{Fields: []string{"owner"}, Target: "users", TargetFields: []string{"id"}}}
 	comments := class("comments", "issue")
 	comments.Relations = []schema.Relation{{Fields: []string{"issue"}, Target: "issues", TargetFields: []string{"id"}}}
@@ -93,8 +93,14 @@ func TestFindings(t *testing.T) {
 		{name: "made from what is hidden", change: rule("app.issues", func(r *policy.ClassRule) { r.Denied = []string{"state"} }),
 			want: "derived classes.app.issues: the database makes note of app.issues from state, which agents don't see"},
 		{name: "made from what is masked", change: rule("app.issues", func(r *policy.ClassRule) {
-			r.Visible, r.Mask = []string{"id", "org", "owner", "note", "state"}, map[string]policy.Mask{"state": "null"}
+			r.Visible, r.Mask = []string{"id", "org", "owner", "note", "state", "kind"}, map[string]policy.Mask{"state": "null"}
 		}), want: "derived classes.app.issues.visible.3: the database makes note of app.issues from state, which leaves masked"},
+		{name: "made from several", change: rule("app.issues", func(r *policy.ClassRule) {
+			r.Denied, r.Mask = []string{"owner"}, map[string]policy.Mask{"state": "null"}
+		}), want: "derived classes.app.issues: the database makes note of app.issues from state, which leaves masked, and from owner, which agents don't see"},
+		{name: "made from several that leave masked", change: rule("app.issues", func(r *policy.ClassRule) {
+			r.Mask = map[string]policy.Mask{"state": "null", "kind": "null"}
+		}), want: "derived classes.app.issues: the database makes note of app.issues from state, kind, which leave masked"},
 		{name: "masked itself", change: rule("app.issues", func(r *policy.ClassRule) { r.Mask = map[string]policy.Mask{"state": "null", "note": "null"} }), want: ""},
 		{name: "no scan to allow", change: rule("app.issues", func(r *policy.ClassRule) { r.AllowScan = true }), want: "dead classes.app.issues.allow_scan: allow_scan exempts from policy.refuse_scans, which isn't set"},
 		{name: "a scan to allow", change: func(r *policy.Rules) {

@@ -9,15 +9,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/bailiwick-dev/bailiwick/serve"
@@ -37,7 +38,7 @@ func main() {
 // run opens the configuration and serves it until ctx ends, or, with -check, lists its classes. Only loopback addresses are served.
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("bailiwick-duckdb", flag.ContinueOnError)
-	listen := flags.String("listen", "127.0.0.1:8420", "the `address` at which agents and reviewers connect; only this machine can reach it")
+	listen := flags.String("listen", "", "the `address` at which agents and reviewers connect, in place of the configuration's listen; only this machine can reach it (default 127.0.0.1:8420)")
 	check := flags.Bool("check", false, "open everything, list the classes, and serve nothing")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -45,12 +46,13 @@ func run(ctx context.Context, args []string) error {
 	if flags.NArg() != 1 {
 		return errors.New("name one configuration file: bailiwick-duckdb bailiwick.yaml")
 	}
-	if err := local(*listen); err != nil {
-		return err
-	}
-	s, err := serve.Open(ctx, flags.Arg(0), serve.Options{Open: open, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	s, err := serve.Open(ctx, flags.Arg(0), serve.Options{Open: open, Log: os.Stderr})
 	if err != nil {
 		return err
+	}
+	address := cmp.Or(*listen, s.Address(), "127.0.0.1:8420")
+	if err := local(address); err != nil {
+		return errors.Join(err, s.Close())
 	}
 	for _, w := range s.Warnings() {
 		fmt.Fprintln(os.Stderr, "warning:", w)
@@ -61,7 +63,7 @@ func run(ctx context.Context, args []string) error {
 		}
 		return s.Close()
 	}
-	return errors.Join(served(ctx, s, *listen), s.Close())
+	return errors.Join(served(ctx, s, address), s.Close())
 }
 
 // served answers requests until ctx ends, within the bounds on connections that "bailiwick serve" has.
@@ -72,15 +74,16 @@ func served(ctx context.Context, s *serve.Server, address string) (err error) {
 	}
 	at := "http://" + l.Addr().String()
 	ctx, stop := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		s.Run(ctx, at)
-	}()
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	var running sync.WaitGroup
+	running.Go(func() { s.Run(ctx, at) })
+	running.Go(func() { s.Watch(ctx, hangup) })
 	fmt.Fprintln(os.Stderr, "agents connect at", at+"/mcp")
 	err = s.Serve(ctx, l)
 	stop()
-	<-ended
+	running.Wait()
 	return err
 }
 
@@ -88,10 +91,10 @@ func served(ctx context.Context, s *serve.Server, address string) (err error) {
 func local(address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return fmt.Errorf("-listen %s is not an address such as 127.0.0.1:8420", address)
+		return fmt.Errorf("%s is not an address to listen on, such as 127.0.0.1:8420", address)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("-listen %s can be reached from other machines; listen at 127.0.0.1, and put a proxy that ends TLS in front", address)
+		return fmt.Errorf("%s can be reached from other machines, and this program serves its own alone: listen at 127.0.0.1 (listen in the configuration, or -listen), and put a proxy that ends TLS in front", address)
 	}
 	return nil
 }
