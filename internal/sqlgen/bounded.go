@@ -35,7 +35,7 @@ func (w *writer) selected(xs []string) []string {
 		}
 		if out[i] = w.Read(xs[i], c.Field); w.long(c.Field) {
 			size := w.size(xs[i], c.Field)
-			if c.Field.Name == "" && c.Field.NotNull { // a list that was too large: nothing else that is computed claims to be there
+			if c.Field.Name == "" && c.Field.NotNull { // a list that was too large: what claims to be there is null for no other reason
 				size = "coalesce(" + size + ", " + strconv.Itoa(value.Unmeasured) + ")"
 			}
 			sizes = append(sizes, size)

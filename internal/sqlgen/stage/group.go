@@ -68,7 +68,7 @@ func brief(r *relation, e plan.Expr) bool {
 // compute it.
 func (b *builder) narrow(r *relation, e plan.Expr, x string) string {
 	long := func(ref plan.Ref) bool { return r.shape.Columns[ref.Column].Type.Open() && !brief(r, ref) }
-	if _, ok := e.(plan.Ref); ok || !b.d.Gathers() || !mentions(x, r.alias) || !plan.Reads(e, long) {
+	if _, ok := e.(plan.Ref); ok || !b.d.Gathers() || !plan.Reads(e, long) {
 		return x
 	}
 	return b.let(r, x)
@@ -132,8 +132,8 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 
 // element writes what an accumulator reads. A text of a list is left out where it alone is larger than the list may be.
 func (b *builder) element(s *scope, a plan.Accumulator) (string, error) {
-	of, ok := a.X.(plan.ToJSON)
-	if _, column := of.X.(plan.Ref); !ok || !column || of.X.Type() != schema.String || a.Op != plan.Push && a.Op != plan.AddToSet {
+	of, _ := a.X.(plan.ToJSON)
+	if _, column := of.X.(plan.Ref); !column || of.X.Type() != schema.String || a.Op != plan.Push && a.Op != plan.AddToSet {
 		return expr.Write(b.d, s, a.X)
 	}
 	x, err := expr.Write(b.d, s, of.X)
@@ -236,7 +236,7 @@ func (b *builder) buckets(r *relation, st *plan.Buckets, outer *scope) (*relatio
 	scaled := "((" + rank + " - 1) * " + b.s.Arg(st.N, "int8") + ")"
 	number := "((" + scaled + " - " + scaled + " % " + count + ") / " + count + ")" // only whole numbers, however a database divides
 	number = b.let(r, number)
-	if t == schema.JSON || t == schema.Array { // lists are equal in the order, as are objects: which one is shown must not depend on where it is stored
+	if t == schema.JSON { // lists are equal in the order, as are objects: which one is shown must not depend on where it is stored
 		tie := ", " + joined(b.d.Order(s, b.d.Written(by), schema.String, false))
 		up, down = up+tie, down+tie
 	}

@@ -33,7 +33,7 @@ type Statement interface {
 	Sorted(x string, f *schema.Field, desc bool) string
 	// Long reports whether values of a field may be of any length, so that a column of it is repeated when selected.
 	Long(f *schema.Field) bool
-	// Selected writes the terms that select columns. A computed field that is NotNull is a list, null if it is too large.
+	// Selected writes the terms that select columns. A computed field that is NotNull is null only if it is a list that is too large.
 	Selected(xs []string, fields []*schema.Field) []string
 	// Limit returns the place of a limit.
 	Limit(n int64) string
@@ -57,7 +57,7 @@ func Write(s Statement, d expr.Dialect, p *plan.Program, limit int64, whole bool
 		f := c.Field
 		if f == nil {
 			f = s.Computed(c.Type)
-			f.NotNull = c.List && c.NotNull // see Selected
+			f.NotNull = c.NotNull // see Selected
 		}
 		columns, fields = append(columns, i), append(fields, f)
 		repeats = repeats || s.Long(f) && (r.grouped || !short(r.columns[i]))
@@ -92,7 +92,7 @@ func (b *builder) program(p *plan.Program, input *relation, outer *scope) (*rela
 // start returns the relation with which the stages of p begin.
 func (b *builder) start(p *plan.Program, input *relation) (*relation, error) {
 	switch {
-	case p.From == plan.Listed && len(p.Rows) > 0:
+	case len(p.Rows) > 0:
 		return b.listed(p), nil
 	case p.From != plan.Input:
 		alias := b.s.Alias("v")

@@ -220,3 +220,17 @@ func TestSameOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestWindowed shows which parts of an aggregate's text become window functions: its calls, not what is quoted.
+func TestWindowed(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{`sum(v1.l2)`, `sum(v1.l2) OVER ()`}, {`coalesce(sum(x), 0) + count(*)`, `coalesce(sum(x) OVER (), 0) + count(*) OVER ()`},
+		{`count + max (x)`, `count + max (x)`}, {`min(f(x, (y))) - 1`, `min(f(x, (y))) OVER () - 1`}, {`summed(x)`, `summed(x)`}, {`sum(x`, `sum(x OVER ()`},
+		{`'sum(' || max(x)`, `'sum(' || max(x) OVER ()`}, {`max(x || ')"')`, `max(x || ')"') OVER ()`}, {`'a''sum(b)'`, `'a''sum(b)'`}, {`x ' + sum(y)`, `x ' + sum(y) OVER ()`},
+		{`v1."sum(a)" + sum(v1."b)")`, `v1."sum(a)" + sum(v1."b)") OVER ()`}, {"v1.`sum(a)` + sum(v1.`b)`)", "v1.`sum(a)` + sum(v1.`b)`) OVER ()"},
+	} {
+		if got := windowed(tt.text, " OVER ()"); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.text, got, tt.want)
+		}
+	}
+}

@@ -177,12 +177,10 @@ func aggregates(name string) bool {
 	return false
 }
 
-// quotedEnd returns the length of the quoted text that text begins with, or 1.
+// quotedEnd returns the length of the quoted text that text begins with, or 1 if there is none, or no end of it.
 func quotedEnd(text string) int {
 	if q := text[0]; q == '"' || q == '`' || q == '\'' {
-		if end := strings.IndexByte(text[1:], q); end >= 0 {
-			return end + 2
-		}
+		return strings.IndexByte(text[1:], q) + 2
 	}
 	return 1
 }
