@@ -181,14 +181,19 @@ func (g *Gateway) May(p identity.Principal, ask CallSpec) error {
 	return g.force.Load().policy.May(p, ask.Use())
 }
 
-// Ping returns an error for each source that implements source.Pinger and is unreachable.
+// Ping returns an error for each source that implements source.Pinger and is unreachable, in the order of their names.
 func (g *Gateway) Ping(ctx context.Context) error {
 	var errs []error
-	for name, s := range g.options.Sources {
-		if p, ok := s.(source.Pinger); ok {
-			if err := p.Ping(ctx); err != nil {
-				errs = append(errs, fmt.Errorf("source %s: %w", name, err))
+	for _, name := range slices.Sorted(maps.Keys(g.options.Sources)) {
+		p, ok := g.options.Sources[name].(source.Pinger)
+		if !ok {
+			continue
+		}
+		if err := p.Ping(ctx); err != nil {
+			if inner := problem.Of(err); inner != nil && inner.Err != nil {
+				err = inner.Err
 			}
+			errs = append(errs, &problem.Error{Code: problem.Upstream, Kind: "source " + name, Detail: "source " + name + " doesn't answer", Err: err})
 		}
 	}
 	return errors.Join(errs...)

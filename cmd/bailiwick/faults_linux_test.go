@@ -48,7 +48,7 @@ func faults() []fault {
 			return func() { b.sqlite("DROP TRIGGER no") }
 		}, answer: answered, ready: `^503 not ready: the store can't be written\n$`, log: `in \S*bailiwick.db \(SQLite error 19\)`}, // the journal has the records meanwhile
 		{name: "source removed", breaks: func(b *box) func() { return b.moved("tracker.db", "") },
-			answer: `upstream_error`, ready: `^503 not ready: a source doesn't answer\n$`, log: `"not ready","error":"[^"]*tracker.db: no such file or directory"`},
+			answer: `upstream_error`, ready: `^503 not ready: a source doesn't answer\n$`, log: `"not ready","error":"[^"]*source tracker[^"]*tracker.db: no such file or directory"`},
 		{name: "configuration removed", breaks: func(b *box) func() { return b.moved("bailiwick.yaml", "") },
 			answer: answered, ready: `^200 ready\nconfig: the changed configuration is refused`, log: `the configuration is refused; what was in force stays.*bailiwick.yaml: no such file`},
 		{name: "configuration broken", breaks: func(b *box) func() { return b.moved("bailiwick.yaml", "stroe: x\n") },
