@@ -31,8 +31,7 @@ func (c *Console) connected(v *visit) error {
 		return c.options.Connections.Finish(ctx, c.accountVisit(v), v.r.URL.Query())
 	})
 	if err != nil {
-		v.failing = failing{Heading: "The account isn't connected", Back: Path + "/you"}
-		return err
+		return elsewhere{err, "The account isn't connected", Path + "/you"}
 	}
 	http.Redirect(v.w, v.r, Path+"/you?connected=yes", http.StatusSeeOther)
 	return nil

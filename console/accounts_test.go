@@ -200,6 +200,7 @@ func TestBrowserAccountByKeyboard(t *testing.T) {
 			t.Errorf("%s isn't in %s", want, text)
 		}
 	}
+	said("The account isn't connected")
 	said("Nothing was connected: you did not agree")
 	b.walk()
 	in.refused(t, "after a no")

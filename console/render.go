@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -121,6 +122,14 @@ type failing struct {
 	Back    string // where the page leads, with the heading of its own; "" for the console
 }
 
+// An elsewhere is an error whose page has a heading of its own, and leads to another page than the console's first.
+type elsewhere struct {
+	error
+	heading, back string
+}
+
+func (e elsewhere) Unwrap() error { return e.error }
+
 // show writes the error page for err, without details that must not be shown.
 func (c *Console) show(v *visit, err error) {
 	p := problem.Of(err)
@@ -137,8 +146,11 @@ func (c *Console) show(v *visit, err error) {
 			c.log.ErrorContext(v.ctx(), "console", "path", v.r.URL.Path, "correlation", v.correlation, "error", err, "cause", p.Err)
 		}
 	}
-	if page.Back = v.failing.Back; page.Trace == "" && page.Back != "" {
-		page.Heading = v.failing.Heading
+	if led, ok := errors.AsType[elsewhere](err); ok {
+		page.Back = led.back
+		if page.Trace == "" {
+			page.Heading = led.heading
+		}
 	}
 	if err := c.render(v, "failing", frame{Title: page.Heading, Page: page, Status: status}); err != nil {
 		c.log.ErrorContext(v.ctx(), "console", "error", err)

@@ -92,7 +92,6 @@ type visit struct {
 	session     session            // the zero value if not signed in
 	who         identity.Principal // the zero value if not signed in
 	correlation string
-	failing     failing // Back and Heading of its error page, if not those of others
 }
 
 func (v *visit) ctx() context.Context { return v.r.Context() }

@@ -24,19 +24,9 @@ func Apply(e plan.Apply, args []value.Value) (value.Value, bool) {
 	case plan.Substr:
 		return substring(x, args[1].Int(), args[2].Int()), true
 	case plan.Lower:
-		x = strings.Map(func(c rune) rune {
-			if 'A' <= c && c <= 'Z' {
-				return c + 'a' - 'A'
-			}
-			return c
-		}, x)
+		x = strings.Map(lower, x)
 	case plan.Upper:
-		x = strings.Map(func(c rune) rune {
-			if 'a' <= c && c <= 'z' {
-				return c + 'A' - 'a'
-			}
-			return c
-		}, x)
+		x = strings.Map(upper, x)
 	case plan.Trim:
 		x = strings.Trim(x, operand(1))
 	case plan.TrimLeft:
@@ -75,19 +65,31 @@ func Apply(e plan.Apply, args []value.Value) (value.Value, bool) {
 	return value.OfString(x), true
 }
 
+// lower and upper change letters of ASCII alone, as every database can.
+func lower(c rune) rune {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+func upper(c rune) rune {
+	if 'a' <= c && c <= 'z' {
+		return c + 'A' - 'a'
+	}
+	return c
+}
+
 // capitalized returns the words of x with a first letter in upper case.
 func capitalized(x string) string {
 	inside := false
 	return strings.Map(func(c rune) rune {
-		lower, upper := 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z'
-		switch {
-		case lower && !inside:
-			c += 'A' - 'a'
-		case upper && inside:
-			c += 'a' - 'A'
+		shown := upper(c)
+		if inside {
+			shown = lower(c)
 		}
-		inside = lower || upper || '0' <= c && c <= '9' || c >= 0x80
-		return c
+		inside = lower(c) != upper(c) || '0' <= c && c <= '9' || c >= 0x80
+		return shown
 	}, x)
 }
 
