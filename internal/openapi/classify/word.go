@@ -10,7 +10,7 @@ import (
 
 // Verbs in names of operations that indicate a class, whatever the method.
 var (
-	destroys = []string{"delete", "destroy", "purge", "prune", "wipe", "erase", "revoke", "cancel", "terminate", "truncate", "uninstall", "remove", "kill", "drop", "evict", "eviction", "execute", "eval"}
+	destroys = []string{"delete", "destroy", "purge", "prune", "wipe", "erase", "revoke", "cancel", "terminate", "truncate", "uninstall", "remove", "kill", "drop", "abort", "anonymize", "anonymise", "evict", "eviction", "execute", "eval"}
 	acts     = []string{"logout", "signout", "unsubscribe", "restart", "reset", "trigger", "run", "accept", "confirm", "execute", "start", "stop", "send", "approve", "reject", "rotate", "renew",
 		"generate", "regenerate", "cron", "unlock", "disable", "enable", "join", "leave", "kick", "resend", "retry", "redeliver"}
 	tunnels = []string{"exec", "attach", "portforward", "port-forward", "proxy", "websocket", "ws", "shell", "terminal", "vnc", "eval"}

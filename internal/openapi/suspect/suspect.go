@@ -53,13 +53,14 @@ var words = []struct {
 	say  []string
 }{
 	{Credentials, []string{"token", "secret", "credential", "cred", "auth", "password", "passwd", "passphrase", "passkey", "apikey", "api key", "access key", "private key", "ssh key", "bucket key", "signing key", "encryption key", "master key", "service key", "storage key", "recovery code",
-		"mfa", "otp", "totp", "2fa", "two factor", "webauthn", "login", "logout", "signin", "sign in", "signout", "sign out", "signup", "sign up", "oauth", "sso", "saml",
+		"mfa", "otp", "totp", "2fa", "two factor", "webauthn", "login", "logout", "log out", "logoff", "log off", "signin", "sign in", "signout", "sign out", "signup", "sign up", "oauth", "sso", "saml",
 		"impersonate", "impersonation", "unlockkey", "unlock key", "unseal", "seal", "rekey", "rotate", "unwrap", "generate root", "kubeconfig", "account register", "user register", "auth register", "user session", "auth session", "account session"}},
 	{Approvals, []string{"approve", "approval", "reject", "rejection", "review pending"}},
-	{Rights, []string{"iam", "permission", "role", "grant", "acl", "service account", "identity provider", "workload identity", "workload identitie", "site admin",
+	{Rights, []string{"iam", "permission", "role", "grant", "acl", "access control", "service account", "identity provider", "workload identity", "workload identitie", "site admin",
 		"robot account", "sysadmin", "superadmin", "superuser", "be an administrator", "trusted certificate", "client certificate", "cluster certificate",
 		"user promote", "user demote", "member promote", "member demote", "promote user", "demote user", "promote guest", "ownership", "set admin", "set owner", "make admin", "transfer owner", "impersonator"}},
-	{Shows, []string{"internal configuration", "internal config", "internal setting"}},
+	{Shows, []string{"incoming hook", "incoming webhook", "inbound hook", "inbound webhook", "hook incoming", "webhook incoming", // whose address is the credential
+		"internal configuration", "internal config", "internal setting"}},
 	{Limits, []string{"quota", "rate limit", "limit", "license", "licence", "entitlement"}},
 }
 
@@ -68,6 +69,9 @@ func Of(op *spec.Operation, class classify.Class) Kind {
 	name, summary := spoken(op, class == classify.Read)
 	if slices.ContainsFunc(op.Tags, func(tag string) bool { return slices.Contains(vaults, singular(strings.ToLower(tag))) }) {
 		name += "secret "
+	}
+	if holdsKeys(op.Path) {
+		name += "api key "
 	}
 	if last := lastOf(op.Path); class == classify.Read && (strings.HasSuffix(last, "public-key") || last == "status") {
 		return ""
@@ -92,6 +96,15 @@ func Of(op *spec.Operation, class classify.Class) Kind {
 
 // vaults are groups of operations that are about nothing but credentials.
 var vaults = []string{"secret", "credential", "token", "access token", "api key"}
+
+// holdsKeys reports whether path is that of a collection of keys, called nothing else, or of one of them: /accounts/{id}/keys/{key}.
+func holdsKeys(path string) bool {
+	parts := strings.Split(strings.TrimSuffix(path, "/"), "/")
+	if last := len(parts) - 1; last > 0 && strings.HasPrefix(parts[last], "{") {
+		parts = parts[:last]
+	}
+	return strings.EqualFold(strings.TrimSuffix(parts[len(parts)-1], ".json"), "keys")
+}
 
 // lastOf returns the last segment of a path.
 func lastOf(path string) string {

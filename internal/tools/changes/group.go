@@ -42,55 +42,6 @@ func (r *Toolset) proposeChanges() tool.Tool {
 	}
 }
 
-// gathered returns the arguments of propose_changes with each write that is written as the arguments of call_api_write, which have no other
-// meaning there, as a call: {"operationId": …, "body": …} as {"op": "call", "call": {…}}.
-func gathered(c *bailiwick.Call, in value.Value) (value.Value, error) {
-	members := slices.Clone(in.Members())
-	for i, m := range members {
-		if m.Name != "writes" || m.Value.Kind() != value.Array {
-			continue
-		}
-		writes := slices.Clone(m.Value.List())
-		for at, item := range writes {
-			asked, has := item.Get("call")
-			if !has {
-				asked = flattened(item)
-			}
-			if _, named := asked.Get("operationId"); !named || has && len(item.Members()) > 2 {
-				continue
-			}
-			call, err := flat.Placed(c, asked)
-			if err != nil {
-				return in, problem.Of(err).Moved(func(pointer string) string { return fmt.Sprintf("/writes/%d%s", at, pointer) })
-			}
-			writes[at] = value.OfObject([]value.Member{{Name: "op", Value: value.OfString(string(write.OpCall))}, {Name: "call", Value: call}})
-		}
-		members[i].Value = value.OfArray(writes)
-	}
-	return value.OfObject(members), nil
-}
-
-// flattened returns what a write without call has beside op, as arguments of a call; null for one of a record or an action.
-func flattened(item value.Value) value.Value {
-	var out []value.Member
-	for _, m := range item.Members() {
-		switch m.Name {
-		case "op":
-			continue
-		case "class_name", "method_name":
-			return value.Value{}
-		case "object_id":
-			m.Name = "id" // as which it was given
-		case "data":
-			if _, given := item.Get("body"); !given {
-				m.Name = "body"
-			}
-		}
-		out = append(out, m)
-	}
-	return value.OfObject(out)
-}
-
 // raw reports whether p may propose writes of records.
 func (r *Toolset) raw(p identity.Principal) bool {
 	ask := bailiwick.CallSpec{Tool: proposeTool, Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true}

@@ -354,3 +354,18 @@ func TestGroupVersion(t *testing.T) {
 		t.Fatalf("%+v %v", done, err)
 	}
 }
+
+// TestSourceOfAll checks that a source beside the writes is taken where it is theirs, and refused by name where it isn't.
+func TestSourceOfAll(t *testing.T) {
+	d := newDesk(t, nil)
+	ask := func(source string) error {
+		_, err := d.filed("propose_changes", `{"source":"`+source+`","writes":[{"op":"update","class_name":"issues","object_id":"{a}","data":{"priority":"High"}}]}`)
+		return err
+	}
+	if err := ask("tracker"); err != nil {
+		t.Error(err)
+	}
+	if p := problem.Of(ask("orders")); p.Pointer != "/source" || !strings.HasPrefix(p.Detail, "issues is of the source tracker: ") {
+		t.Errorf("%+v", p)
+	}
+}
