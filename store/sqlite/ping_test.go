@@ -74,9 +74,9 @@ func TestPingRecovers(t *testing.T) {
 	}
 }
 
-// readers reads the store over all connections that its pool has room for, and returns their errors.
+// readers reads the store over all connections that its pool has room for beside the watcher's, and returns their errors.
 func readers(t *testing.T, s *Store) (errs []error) {
-	for range 8 {
+	for range 7 {
 		c, err := s.read.Conn(t.Context())
 		if err == nil {
 			defer c.Close()
