@@ -2,7 +2,6 @@ package parsed
 
 import (
 	"database/sql/driver"
-	"reflect"
 
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -16,21 +15,16 @@ func Steady(c driver.Conn) *Conn {
 	return New(c)
 }
 
-// steady reports whether it could. The driver has no option for it and doesn't export what SQLite knows the connection by.
+// steady reports whether it could. The driver has no option for it.
 func steady(conn driver.Conn) bool {
-	v := reflect.ValueOf(conn)
-	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+	h, ok := handleOf(conn)
+	if !ok {
 		return false
 	}
-	tls, db := v.Elem().FieldByName("tls"), v.Elem().FieldByName("db")
-	if !tls.IsValid() || tls.Type() != reflect.TypeFor[*libc.TLS]() || tls.IsNil() || !db.IsValid() || db.Kind() != reflect.Uintptr {
-		return false
-	}
-	thread := (*libc.TLS)(tls.UnsafePointer())
-	args := libc.Xmalloc(thread, 2*8) // an int and a pointer, each in a slot of 8 bytes
+	args := libc.Xmalloc(h.thread, 2*8) // an int and a pointer, each in a slot of 8 bytes
 	if args == 0 {
 		return false
 	}
-	defer libc.Xfree(thread, args)
-	return sqlite3.Xsqlite3_db_config(thread, uintptr(db.Uint()), sqlite3.SQLITE_DBCONFIG_ENABLE_QPSG, libc.VaList(args, int32(1), uintptr(0))) == sqlite3.SQLITE_OK
+	defer libc.Xfree(h.thread, args)
+	return sqlite3.Xsqlite3_db_config(h.thread, h.db, sqlite3.SQLITE_DBCONFIG_ENABLE_QPSG, libc.VaList(args, int32(1), uintptr(0))) == sqlite3.SQLITE_OK
 }

@@ -1,0 +1,45 @@
+package parsed
+
+import (
+	"database/sql/driver"
+	"reflect"
+	"unsafe"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// A handle is what SQLite knows a connection by: the thread that it is called on, and its address.
+type handle struct {
+	thread *libc.TLS
+	db     uintptr
+}
+
+// handleOf returns the handle of a connection of the driver, which doesn't export it.
+func handleOf(conn driver.Conn) (handle, bool) {
+	v := reflect.ValueOf(conn)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return handle{}, false
+	}
+	tls, db := v.Elem().FieldByName("tls"), v.Elem().FieldByName("db")
+	if !tls.IsValid() || tls.Type() != reflect.TypeFor[*libc.TLS]() || tls.IsNil() || !db.IsValid() || db.Kind() != reflect.Uintptr || db.Uint() == 0 {
+		return handle{}, false
+	}
+	return handle{(*libc.TLS)(tls.UnsafePointer()), uintptr(db.Uint())}, true
+}
+
+// alone takes the mutex of a connection that nothing uses yet, and reports whether it could. The connection is then as one opened with
+// SQLITE_OPEN_NOMUTEX, for which the driver has no option. SQLite takes the mutex for each type and value of a cell and each step of a
+// statement, a quarter of the time of a long result. It would keep apart goroutines that use the connection at once. None do:
+// database/sql gives a connection to one at a time, the driver requires it for what it keeps itself, and an interrupt, which
+// comes from another goroutine, takes no mutex. Mutexes that connections share are others, and stay.
+func alone(conn driver.Conn) bool {
+	h, ok := handleOf(conn)
+	if !ok {
+		return false
+	}
+	db := *(**sqlite3.Tsqlite3)(unsafe.Pointer(&h.db))
+	sqlite3.Xsqlite3_mutex_free(h.thread, db.Fmutex) // nothing if it has none
+	db.Fmutex = 0
+	return true
+}
