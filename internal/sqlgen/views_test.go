@@ -51,7 +51,7 @@ func archive(t *testing.T, database int) *policy.Policy {
 	events := class("events", "", "author:integer! at:integer ms:integer! true:boolean title:string doc:json! raw:bytes team:json born_as_stored:string")
 	events.Relations = []schema.Relation{{Fields: []string{"author"}, Target: "people", TargetFields: []string{"id"}}}
 	people := class("people", "crm", "org:string name:string! born:integer! notes:json")
-	odd := class("odd", "", "at:integer at_as_stored:string "+fits+":integer "+longer+":integer")
+	odd := class("odd", "", "at:integer false:boolean at_as_stored:string "+fits+":integer "+longer+":integer")
 	seconds := map[string]schema.Form{"at": schema.EpochSeconds, fits: schema.EpochSeconds, longer: schema.EpochSeconds}
 	p, err := policy.New(policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{
 		"events": {Tenant: &policy.TenantRule{Through: "author"}, Types: map[string]schema.Form{"at": schema.EpochSeconds, "ms": schema.EpochMillis},

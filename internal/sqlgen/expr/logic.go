@@ -96,7 +96,7 @@ func (w writer) condition(e plan.Expr) (string, error) {
 		return w.logic(a, w.condition)
 	case a.Op == plan.Same:
 		return Same(w.d, w.s, a.Args[0], w.s, a.Args[1])
-	case asSQL(a.Op) && len(a.Args) == 2:
+	case asSQL(a.Op):
 		args, err := w.list(a.Args)
 		if err != nil {
 			return "", err

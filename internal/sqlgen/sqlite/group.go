@@ -112,17 +112,14 @@ func (dialect) Pick(_ expr.Scope, x, when string, _ schema.Type) string {
 	return "max(CASE WHEN " + when + " THEN " + x + " END)"
 }
 
-// Collect implements expr.Dialect by an aggregate that sqlfunc adds, bounded by l.Most bytes.
+// Collect implements expr.Dialect by an aggregate that sqlfunc adds, bounded by l.Most bytes. It has no use for l.When, which leaves out
+// what Distinct does.
 func (dialect) Collect(_ expr.Scope, l expr.List) string {
 	text := l.X + ", " + strconv.Itoa(l.Most)
 	if len(l.Terms) > 0 {
 		text += " ORDER BY " + strings.Join(l.Terms, ", ")
 	}
-	text = call(expr.SQLiteGather, text)
-	if l.When != "" {
-		text += " FILTER (WHERE " + l.When + ")"
-	}
-	return text
+	return call(expr.SQLiteGather, text)
 }
 
 // Short implements expr.Dialect. The other value is a blob, of which SQLiteQuote makes itself.
