@@ -14,6 +14,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/testservices"
 )
 
+// patience is how long a page may take on a busy machine.
+const patience = 3 * time.Minute
+
 // A tab is a window of a real browser. A warning in its console, such as one about the content policy, fails the
 // test.
 type tab struct {
@@ -67,7 +70,7 @@ func (w *world) tab(t *testing.T, browser context.Context, secret string) *tab {
 
 func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 40*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		b.t.Fatalf("%v\n%s", err, eval[string](b, "location.href + \"\\n\" + document.body?.innerText"))
@@ -137,7 +140,7 @@ func eval[T any](b *tab, script string) T {
 }
 
 func evaluated[T any](b *tab, script string) (T, error) {
-	ctx, cancel := context.WithTimeout(b.ctx, 40*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 }
@@ -157,7 +160,7 @@ func (b *tab) waitFor(script string) time.Duration {
 	b.t.Helper()
 	start := time.Now()
 	for !b.is(`document.readyState !== "loading" && (` + script + `)`) {
-		if time.Since(start) > 60*time.Second {
+		if time.Since(start) > patience {
 			b.shoot("failed", false)
 			b.t.Fatalf("still not so: %s\n%s\n%s", script, eval[string](b, `"hidden " + document.hidden + ", live " + JSON.stringify(document.getElementById("live")?._htmx?.sse ?? null, ["attempt", "lastEventId", "status", "cancelled"])`),
 				eval[string](b, "document.body?.innerText"))
