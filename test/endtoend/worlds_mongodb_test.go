@@ -102,7 +102,7 @@ func documentOffice(t *testing.T, dbs map[*office]*mongo.Database, of mongodb.Op
 		return schema.Field{Name: name, Type: schema.Integer, Native: "int|long"}
 	}
 	of.Name, of.Declared = "app", map[string]schema.Class{
-		"issues": {Key: []string{"id"}, Fields: []schema.Field{whole("id"), text("org"), text("title"), text("status"), whole("n"), text("secret_note"), text("code"), whole("points")}},
+		"issues": {Key: []string{"id"}, Fields: []schema.Field{whole("id"), text("org"), text("title"), text("status"), whole("n"), text("secret_note"), text("code"), whole("points"), {Name: "meta", Type: schema.JSON}}},
 		"comments": {Key: []string{"_id"}, Fields: []schema.Field{{Name: "_id", Type: schema.String, Native: "objectId", Generated: true, NotNull: true}, whole("issue_id"), text("body")},
 			Relations: []schema.Relation{{Fields: []string{"issue_id"}, Target: "issues", TargetFields: []string{"id"}}}}}
 	s, err := mongodb.Open(t.Context(), of)
