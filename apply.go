@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -33,7 +35,7 @@ func (g *Gateway) Execute(ctx context.Context, ended func(error)) {
 	if queue == nil {
 		return
 	}
-	seen := int64(-1)
+	seen, open := int64(-1), backlog{}
 	for ctx.Err() == nil {
 		last, err := queue.Store().LastEvent(ctx)
 		failed := []error{err}
@@ -49,10 +51,10 @@ func (g *Gateway) Execute(ctx context.Context, ended func(error)) {
 		ids, err := queue.Due(ctx, atOnce)
 		failed = append(failed, err)
 		for _, id := range ids {
-			failed = append(failed, g.due(ctx, id))
+			open.tried(id, g.due(ctx, id))
 		}
 		if ended != nil && ctx.Err() == nil {
-			ended(errors.Join(failed...))
+			ended(errors.Join(append(failed, open.left(ctx, queue))...))
 		}
 		if len(ids) == atOnce {
 			continue
@@ -63,6 +65,32 @@ func (g *Gateway) Execute(ctx context.Context, ended func(error)) {
 		}
 		cancel()
 	}
+}
+
+// A backlog has why changes could not be brought to their end, by id. They aren't due while a lease is held, and what failed is no less
+// true in those rounds. It is bounded: where more fail, these tell the cause.
+type backlog map[string]error
+
+// tried notes how an attempt at a change ended.
+func (b backlog) tried(id string, err error) {
+	if err == nil {
+		delete(b, id)
+	} else if _, known := b[id]; known || len(b) < atOnce {
+		b[id] = err
+	}
+}
+
+// left forgets the changes that have ended since, perhaps by another process, and returns why the others have not.
+func (b backlog) left(ctx context.Context, queue *change.Queue) error {
+	var failed []error
+	for _, id := range slices.Sorted(maps.Keys(b)) {
+		if c, err := queue.Get(ctx, id); err == nil && c.State != change.Pending && c.State != change.Granted && c.State != change.Applying {
+			delete(b, id)
+			continue
+		}
+		failed = append(failed, b[id])
+	}
+	return errors.Join(failed...)
 }
 
 // due expires or applies a change, whichever is due.

@@ -61,7 +61,7 @@ var nils = map[reflect.Type]map[string]string{
 		"Credentials": without, "Connections": without, "Issuer": without, "Agents": without,
 		"Audit": without, "Exposure": without, "Sources": without, "Deliveries": without, "Hooks": without, "TestHook": without, "Log": usual, "Now": usual},
 	reflect.TypeFor[reviewapi.Options](): {"Reviewer": needed, "Identify": needed, "Record": needed, "Deliveries": without, "Tokens": without, "Closing": without, "Logger": without},
-	reflect.TypeFor[serve.Options]():     {"Authenticate": usual, "Tools": without, "Open": without, "Logger": without, "Credential": without},
+	reflect.TypeFor[serve.Options]():     {"Authenticate": usual, "Tools": without, "Open": without, "Logger": without, "Log": without, "Credential": without},
 	reflect.TypeFor[assistant.Options](): {"Client": needed, "Prices": usual, "HTTP": usual},
 	reflect.TypeFor[metadata.Options]():  {"Roots": needed, "Reader": usual, "Allows": usual}, // Allows narrows what rules show, as a list does
 }
