@@ -58,9 +58,9 @@ func (c *Console) fromIssuer(v *visit) error {
 	principal, err := c.options.Issuer.Finish(v.ctx(), c.base(v.r)+Path+"/sign-in/callback", away.Kept, v.r.URL.Query())
 	switch refusal := problem.Of(err); {
 	case refusal == nil:
-	case refusal.Kind == "level":
+	case refusal.Kind == "sign_in_level":
 		p.Again, p.Wrong = true, c.options.Issuer.Name()+" signed you in, but not by a proof of the level that this takes. Sign in there with the stronger one, such as a second factor."
-	case refusal.Kind == "not_proved_again":
+	case refusal.Kind == "sign_in_not_proved_again":
 		p.Again, p.Wrong = true, c.options.Issuer.Name()+" didn't ask again who you are, so nothing new was proved. Sign out there, and sign in again."
 	}
 	return c.enter(v, p, principal, err)

@@ -132,12 +132,44 @@ func (doubtful) SignOut(context.Context, string) string { return "" }
 
 // TestStepUpRefused checks that the sign-in page says by its cause why an issuer's proof was not enough.
 func TestStepUpRefused(t *testing.T) {
-	for kind, want := range map[string]string{"level": "not by a proof of the level that this takes", "not_proved_again": "didn&#39;t ask again who you are", "nonce": "did not vouch for you"} {
+	for kind, want := range map[string]string{"sign_in_level": "not by a proof of the level that this takes", "sign_in_not_proved_again": "didn&#39;t ask again who you are", "id_token_nonce": "did not vouch for you"} {
 		w := newWorld(t, newDrawers(samples()...), func(o *console.Options) { o.Issuer = doubtful{kind} })
 		b := w.signedIn(t, "rosa")
 		got := b.get(strings.TrimPrefix(b.get("/console/sign-in/issuer?again=yes").header.Get("Location"), w.url))
-		if again := strings.Contains(got.body, "again=yes"); got.status != 403 || !strings.Contains(got.body, want) || again != (kind != "nonce") {
+		if again := strings.Contains(got.body, "again=yes"); got.status != 403 || !strings.Contains(got.body, want) || again != (kind != "id_token_nonce") {
 			t.Errorf("%s: %d, again %t\n%s", kind, got.status, again, got.body)
 		}
+	}
+}
+
+// A sign-in through a vouching issuer succeeds.
+type vouching struct{ doubtful }
+
+func (vouching) Finish(context.Context, string, string, url.Values) (identity.Principal, error) {
+	return identity.Principal{ID: "oidc:7", Kind: identity.Human, Owner: "rosa", Scopes: []identity.Scope{identity.Review}, Proven: time.Now()}, nil
+}
+
+// TestIssuerAnswer checks that an issuer's answer signs in the browser that was sent there, once, and that the session it had ends.
+func TestIssuerAnswer(t *testing.T) {
+	w := newWorld(t, newDrawers(samples()...), func(o *console.Options) { o.Issuer = vouching{} })
+	const answer = "/console/sign-in/callback?code=1"
+	if got := w.browser(t).get(answer); got.status != 403 || !strings.Contains(got.body, "not begun in this browser") {
+		t.Errorf("without a sign-in under way: %d\n%s", got.status, got.body)
+	}
+	b, copied := w.signedIn(t, "rosa"), w.browser(t)
+	u, err := url.Parse(w.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied.client.Jar.SetCookies(u, b.client.Jar.Cookies(u))
+	b.get("/console/sign-in/issuer?again=yes")
+	if got := b.get(answer); got.status != 303 || b.get("/console/changes").status != 200 {
+		t.Errorf("%d\n%s", got.status, got.body)
+	}
+	if got := copied.get("/console/changes"); got.status != 303 {
+		t.Error("the session before goes on:", got.status)
+	}
+	if got := b.get(answer); got.status != 403 {
+		t.Error("the answer again:", got.status)
 	}
 }

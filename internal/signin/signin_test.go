@@ -133,7 +133,7 @@ func TestStepUp(t *testing.T) {
 	if err != nil || !strings.Contains(to, "acr_values=mfa") {
 		t.Fatal(to, err)
 	}
-	if _, err := strict.Finish(t.Context(), back, kept, testservices.SignIn(t, to)); problem.CodeOf(err) != problem.Unauthorized {
+	if _, err := strict.Finish(t.Context(), back, kept, testservices.SignIn(t, to)); problem.CodeOf(err) != problem.Unauthorized || problem.Of(err).Kind != "sign_in_level" {
 		t.Error("a level that was asked for and not reached:", err)
 	}
 }
