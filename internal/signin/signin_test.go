@@ -171,3 +171,31 @@ func TestEchoedSecret(t *testing.T) {
 		}
 	}
 }
+
+// TestIssuerUnnamed checks that an answer without the issuer's name is refused, where the provider says that it names itself.
+func TestIssuerUnnamed(t *testing.T) {
+	mux := http.NewServeMux()
+	s := httptest.NewServer(mux)
+	defer s.Close()
+	mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"issuer": %q, "jwks_uri": "%[1]s/keys", "authorization_endpoint": "%[1]s/a", "token_endpoint": "%[1]s/t", "authorization_response_iss_parameter_supported": true}`, s.URL)
+	})
+	p := person(t, s.URL, nil)
+	to, kept, err := p.Begin(t.Context(), back, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for iss, want := range map[string]string{"": "sign_in_issuer", s.URL: "sign_in_code"} {
+		answer := url.Values{"state": {u.Query().Get("state")}, "code": {"x"}}
+		if iss != "" {
+			answer.Set("iss", iss)
+		}
+		if _, err := p.Finish(t.Context(), back, kept, answer); problem.Of(err).Kind != want {
+			t.Errorf("named %q: %v", iss, err)
+		}
+	}
+}
