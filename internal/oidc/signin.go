@@ -116,7 +116,7 @@ func (i *Issuer) SignedIn(ctx context.Context, text string, want Expect) (identi
 		}
 		claims = value.OfObject(members)
 	}
-	if verified, _ := claims.Get("email_verified"); i.claims.Owner == "email" && !(verified.Kind() == value.Bool && verified.Bool()) {
+	if strings.TrimPrefix(i.claims.Owner, "/") == "email" && !verified(textOf(claims, "email"), t.claims, more) {
 		return refuse("email_not_verified", nil) // at some providers a person can claim any address
 	}
 	p, kind := i.claims.principal(claims)
@@ -129,6 +129,17 @@ func (i *Issuer) SignedIn(ctx context.Context, text string, want Expect) (identi
 		return refuse("auth_time", nil)
 	}
 	return p, Proof{at, textOf(t.claims, "acr")}, nil
+}
+
+// verified reports whether the first of an ID token and user info that says whether an address is verified says so of this one. What one
+// of them says is about the address that it has itself.
+func verified(address string, of ...value.Value) bool {
+	for _, claims := range of {
+		if v, said := claims.Get("email_verified"); said {
+			return v.Kind() == value.Bool && v.Bool() && textOf(claims, "email") == address
+		}
+	}
+	return false
 }
 
 // mismatch returns why t is not the expected ID token, or "".
