@@ -14,31 +14,47 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config/apis"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/scaffold"
 	"github.com/bailiwick-dev/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// fetchTimeout is the time limit for fetching a document.
-const fetchTimeout = 30 * time.Second
+const (
+	fetchTimeout = 30 * time.Second // of one request
+	wholeTimeout = 2 * time.Minute  // of a document with the files that it refers to
+)
 
 // Fetch returns a function that reads the API document at an https URL given by the operator, and the files of its origin. A nil
 // transport is the default one.
 func Fetch(transport http.RoundTripper) func(address string) (apis.Contents, error) {
-	get := getter(transport)
-	return func(address string) (apis.Contents, error) { return apis.Fetched(address, get) }
+	return func(address string) (apis.Contents, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), wholeTimeout)
+		defer cancel()
+		document := getter(ctx, transport, func(string) bool { return true })
+		file := getter(ctx, transport, func(to string) bool { _, err := spec.Origin(address, to); return err == nil })
+		return apis.Fetched(address, func(of string) ([]byte, error) {
+			if of == address {
+				return document(of)
+			}
+			return file(of)
+		})
+	}
 }
 
-// getter returns a function that fetches what is at an address.
-func getter(transport http.RoundTripper) func(address string) ([]byte, error) {
+// getter returns a function that fetches what is at an address. A redirect leads by https to where may allows.
+func getter(ctx context.Context, transport http.RoundTripper, may func(to string) bool) func(address string) ([]byte, error) {
 	client := &http.Client{Transport: transport, Timeout: fetchTimeout, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		if r.URL.Scheme != "https" || len(via) > 3 {
 			return errors.New("it leads elsewhere, not by https or too often")
 		}
+		if !may(r.URL.String()) {
+			return spec.ErrElsewhere
+		}
 		return nil
 	}}
 	return func(address string) ([]byte, error) {
-		r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address, nil)
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
 			return nil, errors.New("the document can't be fetched: the URL is not right")
 		}

@@ -153,7 +153,7 @@ var mayImport = map[string]string{
 	"internal/sourcetest/written":       "value",
 	"internal/sourcetest/canonical":     "value",
 	"internal/sourcetest/questions":     ". audit identity internal/sourcetest limit policy problem schema source tool value",
-	"internal/documents":                "internal/config/apis internal/scaffold internal/terminal internal/yamlconf",
+	"internal/documents":                "internal/config/apis internal/openapi/spec internal/scaffold internal/terminal internal/yamlconf",
 	"internal/sourcetest/ending":        "identity internal/sourcetest policy problem query schema value",
 	"internal/undeclared":               "identity policy query schema source",
 	"internal/sourcetest/large":         "identity internal/sourcetest policy query schema source value",

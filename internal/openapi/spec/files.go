@@ -10,8 +10,11 @@ import (
 	"strings"
 )
 
-// maxFiles is the maximum number of files that a document refers to.
-const maxFiles = 500
+// The files that a document refers to are at most this many, and of at most so many bytes together.
+const (
+	maxFiles = 500
+	maxBytes = 64 << 20
+)
 
 // An Opener returns the bytes of a file that a document refers to: a slash-separated path relative to the document, or a
 // URL. It decides what may be read; its error is a message for operators.
@@ -49,6 +52,7 @@ type files struct {
 	open  Opener
 	to    []string // references into files, in order, without duplicates
 	known map[string]bool
+	size  int // of what was read
 }
 
 // external reports whether a JSON text refers to another file. It doesn't parse the text.
@@ -120,9 +124,16 @@ func (f *files) read(name string) (Raw, error) {
 	if len(f.d.files) > maxFiles {
 		return nil, fmt.Errorf("there are more than %d files", maxFiles)
 	}
+	large := fmt.Errorf("the files have more than %d bytes together", maxBytes)
+	if f.size > maxBytes {
+		return nil, large
+	}
 	b, err := f.open(name)
 	if err != nil {
 		return nil, err
+	}
+	if f.size += len(b); f.size > maxBytes {
+		return nil, large
 	}
 	raw, _, err := parse(bytes.NewReader(b), int64(len(b)))
 	if err != nil { // a short schema is often one line of YAML: {type: string, maxLength: 20}

@@ -122,3 +122,15 @@ func TestConfined(t *testing.T) {
 		}
 	}
 }
+
+// TestFilesTogether checks that files of more bytes than a document's may have are not read, nor is any after them.
+func TestFilesTogether(t *testing.T) {
+	asked := 0
+	d, err := Read(strings.NewReader(`{"openapi":"3.0.0","paths":{"/a":{"$ref":"a.yaml"},"/b":{"$ref":"b.yaml"},"/c":{"$ref":"c.yaml"}}}`), 0, func(string) ([]byte, error) {
+		asked++
+		return []byte(`{"get":{"operationId":"a"}}` + strings.Repeat(" ", maxBytes/2)), nil
+	})
+	if err != nil || asked != 2 || len(d.Warnings) < 2 {
+		t.Error(asked, "files were read:", d.Warnings, err)
+	}
+}
