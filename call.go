@@ -48,7 +48,8 @@ func (a CallSpec) Use() policy.Use {
 	return policy.Use{Tool: a.Tool, Needs: a.Needs, Writes: a.Writes, Proposes: a.Proposes, Through: a.Uses}
 }
 
-// A Call is one admitted call of a tool. It is valid until its Do returns.
+// A Call is one admitted call of a tool. It is valid until its Do returns. The errors of its methods are *problem.Error, or
+// wrap one: problem.Of returns what the caller may read.
 type Call struct {
 	gateway *Gateway
 	policy  *policy.Policy

@@ -125,7 +125,8 @@ func (c *Call) prepared(q query.Query) (policy.Permit, source.Source, bool, erro
 	return permit, s, c.who.Has(identity.Explain) || c.policy.SeesAll(c.who, plan.View.Source()), nil
 }
 
-// Labelled are records whose labels are asked for.
+// Labelled are records whose labels are asked for: those of Class (as the caller addresses it, or "source.Class") whose
+// field Key ("" for the id) has one of Values. With Raw, also those that the canonical filter leaves out.
 type Labelled = labels.Of
 
 // Labels returns what records are called (policy.View.Label), by the text of their key, as far as the caller sees

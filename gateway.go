@@ -2,7 +2,7 @@
 //
 // Every request passes through the packages in one order, and each step accepts only what the step before produced:
 //
-//	request → identity → policy → compile → source → redact → shape → response
+//	request → identity → policy → sqlgen → source → redact → pages → response
 //
 // Every call ends with a record in the audit log. Only the Gateway joins the steps; tools, transports and embedding
 // programs call it. To embed it, fill Options, call New, and pass each agent's calls to Do.
@@ -51,7 +51,8 @@ type (
 	// per change.
 	Function = functions.Function
 
-	// A Run is one call of a Function: the change, the action, the record and the approved values.
+	// A Run is one call of a Function: the id of the approved Change, the name of the Action and its Class
+	// ("source.Class"), the id of the Record that it is about ("" for none), and the approved Input, an Object.
 	Run = functions.Run
 )
 

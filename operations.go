@@ -18,14 +18,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// APIArguments are the arguments of a call of an HTTP API. Path, Query and Headers are Objects; HasBody distinguishes
-// a null Body from none.
+// APIArguments are the arguments of a call of an HTTP API. Path, Query and Headers are Objects by parameter name, or
+// Null; HasBody distinguishes a null Body from none. Media is the media type of the body, "" for the one that the operation
+// prefers. Later is for calls that wait for the answers of others: leave it nil.
 type APIArguments = validate.Arguments
 
 // An APIRead is a call of an API operation that only reads.
 type APIRead struct {
 	API       string // "" for the only one
-	Operation string // as view.View.Operation takes it
+	Operation string // its id in the document, or its method and path: "GET /pets/{id}"
 	Arguments APIArguments
 	Fields    []string // the wanted parts of the response, as dotted paths; nil for all
 }
@@ -99,10 +100,14 @@ func (c *Call) permitted(ctx context.Context, r APIRead) (calls.Permit, calls.Pl
 }
 
 type (
-	// An Object is what a cache has of one recordless class, as far as the caller may see it.
+	// An Object is what a cache has of one recordless class, as far as the caller may see it: its Name, and its View, nil if
+	// there is no such class that the caller may see. Then Near has the nearest names that the caller sees, and Unknown
+	// reports that no cache could have it. Failed says why a description can't be read; the View then has no fields.
 	Object = objects.Object
 
-	// Objects describes where objects were found.
+	// Objects describes where objects were found: the Source and the folder of the Workspace ("" for none), whether anything
+	// of the connection is Cached, the Connections with descriptions, the Age of the newest description that the caller may
+	// see (negative if there is none), and the Total of the objects asked for, or else of those that exist.
 	Objects = objects.Objects
 )
 

@@ -69,7 +69,9 @@ type Declaration struct {
 	Function  string // for Cloud: the cloud function
 }
 
-// A Requirement is a condition that a call must meet.
+// A Requirement is a condition that a call must meet: That, a CEL expression over input, record, the lookups, now and
+// principal that yields true; an error counts as false. Message is shown to the agent if it doesn't hold, and Field names
+// the argument that it is about, "" for none.
 type Requirement = named.Requirement
 
 // A Lookup is a record that expressions can use, as the caller sees it.

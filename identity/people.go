@@ -116,7 +116,7 @@ func (t *Token) rights() string {
 
 // Invite makes the record of the person want.Owner with what want allows, unless there is such a one, and returns it with
 // the secret of a Link that signs them in once, within life. A record with other rights ends, with its sessions and the
-// agents that rely on it. by must be an operator, as for Create.
+// agents that rely on it. by must be an operator, as for Create. A want without Owner or Scopes is problem.InvalidArgument.
 func (t *Tokens) Invite(ctx context.Context, by Principal, want Token, life time.Duration) (Token, string, error) {
 	if err := t.mayChange(by); err != nil {
 		return Token{}, "", err
@@ -179,11 +179,11 @@ type Granting struct {
 	Client string // its identifier
 	Name   string // for people
 	Scopes []Scope
-	Life   time.Duration
+	Life   time.Duration // from now; at most the rest of the person's own
 }
 
 // Grant makes the record of an agent that by, a person with a TokenID, lets in: it acts for them, within what they may
-// do. It ends with the person's own record.
+// do. It ends with the person's own record. Scopes that by may not lend (see Lendable) are problem.PermissionDenied.
 func (t *Tokens) Grant(ctx context.Context, by Principal, g Granting) (Principal, error) {
 	all, err := t.with(ctx, by.TokenID)
 	if err != nil {
@@ -211,8 +211,8 @@ func (t *Tokens) Grant(ctx context.Context, by Principal, g Granting) (Principal
 	return made.Principal()
 }
 
-// EndGrant ends an agent's grant, with all its tickets: by its person, or by its own client. It does nothing if id names
-// no grant of that person.
+// EndGrant ends an agent's grant, with all its tickets: by its person, or by its own client. It is problem.NotFound if id
+// names no grant in force of that person.
 func (t *Tokens) EndGrant(ctx context.Context, by Principal, id string) error {
 	all, err := t.with(ctx, id)
 	if err != nil {

@@ -198,7 +198,7 @@ func (t *Tokens) Spend(ctx context.Context, use TicketUse, secret string, remote
 	return Principal{}, k, err
 }
 
-// End ends a ticket of p's own person, or for an operator of anyone whose tokens it manages; problem.NotFound for other
+// End ends a ticket of by's own person, or for an operator of anyone whose tokens it manages; problem.NotFound for other
 // ones.
 func (t *Tokens) End(ctx context.Context, by Principal, use TicketUse, id string) error {
 	all, err := t.Sessions(ctx, by, use)

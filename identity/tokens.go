@@ -248,7 +248,8 @@ func (t *Tokens) kept(ctx context.Context, by Principal, made Token, secret stri
 	return Token{}, "", errors.Join(err, t.store.RevokeToken(context.WithoutCancel(ctx), made.ID, made.record(revoked, by, t.now())))
 }
 
-// List returns the tokens that by manages, sorted by Created: all of them, or those of by's tenant.
+// List returns the tokens that by, an operator as for Create, manages, sorted by Created: all of them, or those of by's
+// tenant.
 func (t *Tokens) List(ctx context.Context, by Principal) ([]Token, error) {
 	if err := mayManage(by); err != nil {
 		return nil, err
@@ -258,7 +259,8 @@ func (t *Tokens) List(ctx context.Context, by Principal) ([]Token, error) {
 }
 
 // Revoke revokes a token: immediately in this process, within a second in others. For an operator of a tenant, tokens
-// of other tenants don't exist. If the revocation can't be recorded, it is in force and an error is returned.
+// of other tenants don't exist. If the revocation can't be recorded, it is in force and an error is returned. Other errors are
+// problem.NotFound, and problem.PermissionDenied if by is no operator, as for Create.
 func (t *Tokens) Revoke(ctx context.Context, by Principal, id string) error {
 	if err := t.mayChange(by); err != nil {
 		return err

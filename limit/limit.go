@@ -45,7 +45,7 @@ type Asker struct {
 
 // A Bucket is an allowance of calls: Burst at once, and one more per Every.
 type Bucket struct {
-	Key   string
+	Key   string // whose it is; equal keys share one allowance
 	Every time.Duration
 	Burst int
 }

@@ -4,13 +4,32 @@ import "github.com/bailiwick-dev/bailiwick/internal/rules/calls"
 
 // Aliases for the values of Rules.APIs. The types are declared in package calls, which checks calls.
 type (
-	// APIRules define which parts of one HTTP API are visible and which calls are allowed. The zero APIRules show
-	// nothing.
+	// APIRules define which parts of one HTTP API are visible and which calls are allowed. The zero APIRules have no
+	// document and show nothing. Operations are named by id, or by method and path; * matches any text.
+	//
+	//   - Document: the API, as openapi.Load of source/openapi reads it
+	//   - Digest: of the document's bytes, so that another document counts as other rules
+	//   - Description: what the API is for, for agents
+	//   - Access: what operations can do, where method and name don't say it (openapi.Access)
+	//   - Shown: the visible operations; nil for all that Access doesn't exclude
+	//   - Hidden, Parameters: parts that are hidden, and parameters bound to the principal
+	//   - Write: by class of operation other than a read, how it may run; write.Review if unset
+	//   - OpenBodies: bodies may have members that the document doesn't name
+	//   - Partial: the PUT operations that keep the fields which they aren't given
+	//   - ReadBack: how calls whose answer was lost are settled
+	//   - Synonyms: further words for searches of operations
+	//   - Lists: how the entries of a list are named in queries and forms, which OpenAPI doesn't define; "" is a[]=1&a[]=2
+	//   - Signed: requests carry a credential, so the document's parameters for it aren't required
+	//   - Sends: the parameters that the credential sets; agents must not set them
 	APIRules = calls.Rules
 
-	// An APIHidden hides operations, tags, schemas or fields, from every principal or from those for which When holds.
+	// An APIHidden hides Operations (as in APIRules), operations with one of Tags, Schemas by full or short name, or Fields
+	// ("Schema.field", or a name for all schemas): from every principal, or from those for which When holds, a CEL condition
+	// over principal. An error of When hides.
 	APIHidden = calls.Hidden
 
-	// An APIParameter binds a parameter of all operations to a value of the principal.
+	// An APIParameter binds the parameter called Name, or the field of a body, to a value of the principal: in Operations (as
+	// in APIRules), or in all if nil. Is is a CEL expression over principal of type text, number or boolean. A call that
+	// gives another value is refused, one without it gets it, and an error of Is refuses the call.
 	APIParameter = calls.Parameter
 )

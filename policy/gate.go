@@ -8,15 +8,19 @@ import (
 type (
 	// A Gate is an operator's switch over one kind of write: Off, Review or On.
 	Gate = gates.Gate
-	// Gates are the operator's switches over writes. "" selects the default.
+	// Gates are the operator's switches: over all Writes (by default Review), and in addition over RawWrites and SchemaWrites
+	// (by default Off). "" selects the default.
 	Gates = gates.Gates
 	// A Write is a kind of write that gates distinguish. "" means no write.
 	Write = gates.Write
-	// A Use describes the use of a tool, for gates, scopes and tool lists.
+	// A Use describes the use of a Tool, for gates, scopes and tool lists: the scope that it Needs, the kind of what it Writes
+	// at once, and whether it Proposes, so that its writes wait for review. Through are the tools to look for in the
+	// principal's list, if Tool isn't one but leads to them; nil means Tool.
 	Use = gates.Use
 )
 
-// The gates and the kinds of write of package gates.
+// The gates, and the kinds of write: by actions, APIs and tools of the program; to records directly; and to classes and
+// their fields.
 const (
 	Off    = gates.Off
 	Review = gates.Review

@@ -57,9 +57,9 @@ type Pointer struct {
 }
 
 type (
-	// A FieldRule documents a field for agents.
+	// A FieldRule documents a field for agents: a Description, and the Values that it may hold, with their meanings.
 	FieldRule = shown.FieldRule
-	// A FieldValue is one value of a field and its meaning.
+	// A FieldValue is one Value of a field, as text, and its Meaning.
 	FieldValue = shown.FieldValue
 )
 
@@ -75,7 +75,7 @@ type TenantRule struct {
 // A Mask is how a value is obscured: Partial, Hash or Null.
 type Mask = mask.Kind
 
-// The masks of package mask.
+// The masks: a part of the text, a hash that is the same for the same value, or null.
 const (
 	Partial = mask.Partial
 	Hash    = mask.Hash

@@ -12,6 +12,12 @@ import (
 const mostOrdered = 2000
 
 // An Access describes how a source finds the first records of a query: by an index or by reading all of them.
+//
+//   - Class: the class, as the principal addresses it
+//   - Indexed, Others: the fields of the leading filter that an index or the key serves, and those that none does
+//   - Leading: the first fields of all indexes without hidden or masked fields
+//   - Scan: every record has to be read
+//   - Refused: and the rules refuse that
 type Access = scan.Access
 
 // Access returns how the source would find the records that q starts from, for the principal. It returns the error that

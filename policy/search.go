@@ -7,10 +7,10 @@ import (
 )
 
 // A Search is a search query narrowed to visible, unmasked fields, so that the indexed text of other fields can't
-// affect the result.
+// affect the result: a text with all Terms and none of Without, In one or more indexes; no field appears twice.
 type Search = searched.Search
 
-// Searched is an index and the fields of it to search.
+// Searched is an Index and the Fields of it to search, one or more.
 type Searched = searched.Part
 
 // SearchFields returns the visible, unmasked fields with full-text search, in the order of the class.

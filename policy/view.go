@@ -110,7 +110,8 @@ func (p *Policy) address(c *class, principal identity.Principal) string {
 }
 
 // View returns the principal's view of the class called name. A class that is hidden, filtered or scoped away is
-// refused in the same bytes as one that doesn't exist, unless the rules disclose; at is the JSON pointer of the name.
+// refused in the same bytes as one that doesn't exist (problem.NotFound), unless the rules disclose; at is the JSON pointer
+// of the name. With raw, the canonical filters are left out.
 func (p *Policy) View(principal identity.Principal, name, at string, raw bool) (*View, error) {
 	candidates := p.byName[name]
 	if c := p.byFull[name]; c != nil {

@@ -12,7 +12,7 @@ import (
 const MaxSort = 8
 
 // ParseOrder parses an order such as "-created_at,title" at the JSON pointer at: fields separated by commas, with a
-// minus for descending. "created_at desc" is accepted as well.
+// minus for descending. "created_at desc" is accepted as well. An empty text is no order: nil. Errors are problem.InvalidQuery.
 func ParseOrder(s, at string) ([]Sort, error) {
 	if strings.TrimSpace(s) == "" {
 		return nil, nil

@@ -62,7 +62,7 @@ func (*Count) isQuery() {}
 // A Path names a field, a part of one, or a field of the record that a pointer refers to.
 type Path []string
 
-// ParsePath splits a dotted path.
+// ParsePath splits a dotted path, without the checks of CheckPath.
 func ParsePath(s string) Path { return strings.Split(s, ".") }
 
 // String returns p in dotted form.

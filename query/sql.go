@@ -27,7 +27,7 @@ type SQL struct {
 	statement *sqlparse.Query
 }
 
-// ParseSQL parses a statement. Errors name the line and the column.
+// ParseSQL parses a statement. Errors are *problem.Error, whose Detail names the line and the column.
 func ParseSQL(text string) (*SQL, error) {
 	q, err := sqlparse.Parse(text)
 	if err != nil {

@@ -23,7 +23,8 @@ import (
 )
 
 // Rows yields records until the end or the first error. A row holds the values of the plan's Columns and then, if the
-// plan's order is Unique, the values of its Order; for a count, one integer. A row is valid until the next one.
+// plan's order is Unique, the values of its Order; for a count, one integer. A row is valid until the next one. The errors are those of
+// Source.Read.
 type Rows = iter.Seq2[value.Row, error]
 
 // A Source can be described and read.
@@ -36,13 +37,13 @@ type Source interface {
 	Read(context.Context, policy.Permit) (Rows, error)
 }
 
-// A Pinger is a Source that can report whether it is reachable.
+// A Pinger is a Source that can report whether it is reachable. The error is for operators.
 type Pinger interface {
 	Ping(context.Context) error
 }
 
 // An Estimator is a Source that can estimate, without counting, how many records its classes hold. The map is by class
-// name; classes without an estimate are missing from it.
+// name, without the source; classes without an estimate are missing from it. Its errors are for operators.
 type Estimator interface {
 	Estimate(context.Context) (map[string]int64, error)
 }
@@ -93,8 +94,8 @@ type Adapter interface {
 
 // A Caller is a Source that is called, as an HTTP API is. Call sends the request that a permit allows and returns the
 // response, whatever its status, with the permit of the call that it answers: another one if the API redirected. It
-// refuses a permit that isn't for a read. Its errors are those of send.Sender. Whose returns whose credential the calls of
-// a principal carry, for the audit: "gateway", "person ana@example.com"; "" for none.
+// refuses a permit that isn't for a read. Its errors are *problem.Error, which may be shown to the caller. Whose returns
+// whose credential the calls of a principal carry, for the audit: "gateway", "person ana@example.com"; "" for none.
 type Caller interface {
 	Call(context.Context, calls.Permit) (calls.Permit, *client.Response, error)
 	Whose(identity.Principal) string

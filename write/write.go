@@ -2,8 +2,8 @@
 // operations.
 //
 // It is the counterpart of package query: closed types that are parsed strictly and printed canonically, so that what
-// runs is exactly what a person approved. It decides nothing: package policy/writes says what a principal may write,
-// and package change keeps a request until it is decided.
+// runs is exactly what a person approved. It decides nothing: package internal/rules/writes says what a principal
+// may write, and package change keeps a request until it is decided.
 package write
 
 import (
@@ -47,7 +47,7 @@ type Write interface {
 
 // A Create creates a record of Class. Data is an Object of values by field.
 type Create struct {
-	Class string
+	Class string // here and below: "source.Class", or a name that one source alone has
 	Data  value.Value
 }
 
@@ -66,25 +66,25 @@ type Delete struct {
 
 // An Action runs a named operation, defined by the configuration or the embedding program, on Input, an Object.
 type Action struct {
-	Class  string // the class it is declared on
-	Name   string
+	Class  string // the class it is declared on: "source.Class"
+	Name   string // of the action
 	ID     string // the record it is about; "" for none
 	Input  value.Value
-	Source string // the source it runs on
+	Source string // the name of the source it runs on
 }
 
 // A Call sends a request to a configured HTTP API.
 type Call struct {
-	Source    string
-	Operation string
+	Source    string      // the name of the API in the configuration
+	Operation string      // its id
 	Request   value.Value // an Object: path, query, headers, body, media
-	Sends     value.Value // the exact request on the wire, as operations.Exact encodes it; Null before policy has set it
+	Sends     value.Value // the exact request on the wire, an Object: method, target, headers, and body or base64; Null before policy has set it
 }
 
 // A CreateClass creates a class. Fields is an Array of objects {name, type, required, values}.
 type CreateClass struct {
-	Source string
-	Class  string
+	Source string // its name in the configuration
+	Class  string // without the source
 	Fields value.Value
 }
 

@@ -44,7 +44,7 @@ func (w *writer) places(xs []string) []string {
 	return xs
 }
 
-// goOn writes that a record comes after the position in plan.After, from part i of the order on.
+// goOn writes that a record comes after the position in policy.Plan.After, from part i of the order on.
 func (w *writer) goOn(i int) error {
 	o, v := w.plan.Order[i], w.plan.After[i]
 	column, f := w.place(o)

@@ -75,7 +75,7 @@ func New(ctx context.Context, o Options) (*Telemetry, error) {
 // Calls returns the observer for bailiwick.Options.Observer.
 func (t *Telemetry) Calls() bailiwick.Observer { return calls{t} }
 
-// Requests returns the observer for server.Options.Observer.
+// Requests returns the observer for mcp.Options.Observer.
 func (t *Telemetry) Requests() mcpobserve.Observer { return requests{t} }
 
 // flushTime is how long Close waits for the last traces to be sent.

@@ -76,7 +76,8 @@ func (o *Options) settings(uri string) (*options.ClientOptions, string, error) {
 	return settings, parsed.Database, nil
 }
 
-// Open connects to a database. MongoDB has no connections that can't write: use an account that may only read.
+// Open connects to a database. MongoDB has no connections that can't write: use an account that may only read. Errors
+// don't quote the URL, which may hold a password.
 func Open(ctx context.Context, o Options) (*Source, error) {
 	settings, database, err := o.settings(o.URL)
 	if err != nil {

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/classify"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/credential"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
@@ -8,34 +9,71 @@ import (
 
 // The types that an embedding program uses to open an API.
 type (
-	// A Document is an OpenAPI 3.0 or 3.1 or Swagger 2.0 document. Load returns one.
+	// A Document is an OpenAPI 3.0 or 3.1 or Swagger 2.0 document. Load returns one. It has the Title, Version and Description
+	// of the API, the Dialect that it is written in, its Servers, Tags and Operations, and Warnings about what was left out.
 	Document = spec.Document
 
-	// Options configure the connection to an API: a Base URL, or a Handler of the program itself, which is called
-	// without a network.
+	// Options configure the connection to an API. Base or Handler is required.
+	//
+	//   - Base: its address: scheme, host and the start of the path
+	//   - Handler: the API is a handler of this program, which is called without a network
+	//   - Credential: authenticates every request; nil sends none
+	//   - Known: credentials that are masked in responses; nil masks only Credential's own
+	//   - Timeout: of a request with its retries; 0 means 30 s
+	//   - MaxBody: maximum bytes of a response; 0 means 8 MiB
+	//   - Attempts: maximum attempts of a request that changes nothing; 0 means 3
+	//   - Roots, Resolver: trusted certificates and the resolver of names; nil means those of the system
 	Options = client.Options
 
-	// A Credential authenticates requests on behalf of a principal.
+	// A Credential authenticates requests on behalf of a principal: Apply(ctx, principal, request) sets headers or the query.
+	// It is safe for concurrent use. It fails with problem.PermissionDenied if the principal has no credential, and with
+	// problem.Upstream if none can be obtained now.
 	Credential = credential.Credential
 
-	// An Exchange is a Credential that calls the program for the token of each principal.
+	// An Exchange is a Credential that calls the program for the token of each principal: a function (ctx, principal) (token,
+	// error). It is called for every request, so it should keep tokens. An error that isn't a problem.Error is logged and not
+	// shown.
 	Exchange = credential.Exchange
 
-	// Headers is a Credential that calls the program for the headers of each principal's requests.
+	// Headers is a Credential that calls the program for the headers of each principal's requests: a function (ctx, principal)
+	// (http.Header, error), called as an Exchange is.
 	Headers = credential.Headers
 
 	// A TokenExchange is a Credential that exchanges a token of each principal's own at an authorization server (RFC 8693).
 	// NewTokenExchange returns one.
 	TokenExchange = credential.TokenExchange
 
-	// ExchangeOptions configure a TokenExchange: the token URL, the client there, scopes and further parameters.
+	// ExchangeOptions configure a TokenExchange: the TokenURL, the ID and Secret of the client there, the Scopes to ask for,
+	// Params, further parameters such as audience, and the Roots and Resolver of the connection, as in Options.
 	ExchangeOptions = credential.ClientOptions
 
-	// A Subject returns the token of each principal that a TokenExchange exchanges.
+	// A Subject returns the token that a TokenExchange exchanges, and its type as RFC 8693 names it: a function (ctx,
+	// principal) (token, type, error). "" for the type means an access token.
 	Subject = credential.Subject
 
-	// A Header is a Credential that is a fixed header, such as X-API-Key.
+	// A Header is a Credential that is a fixed header: Name, such as X-API-Key, and Value.
 	Header = credential.Header
+
+	// Access says what the operations of an API can do, for policy.APIRules.Access: the first of Rules that matches an operation
+	// decides, else its method, else, with RPCNames, the name of a POST operation (Get, List and Search read, Delete destroys).
+	Access = classify.Options
+
+	// An AccessRule gives a Class to the operations that match one of Operations (ids, or method and path; * matches any text)
+	// and have one of Tags; one of the two lists may be nil. Of a Forbidden one, Reason and Instead tell agents why, and
+	// where a person can do it.
+	AccessRule = classify.Rule
+
+	// An AccessClass is what an operation can do.
+	AccessClass = classify.Class
+)
+
+// The classes of operations.
+const (
+	Destructive = classify.Destructive // deletes data, or the effect is unknown
+	Reads       = classify.Read        // changes nothing
+	Writes      = classify.Write       // changes data
+	Excluded    = classify.Excluded    // hidden from agents as if it did not exist
+	Forbidden   = classify.Forbidden   // never for agents: a call is answered with the reason
 )
 
 // Bearer returns the Credential that sends token in the Authorization header.
@@ -49,7 +87,8 @@ func NewTokenExchange(o ExchangeOptions, subject Subject) (*TokenExchange, error
 // Load reads a document, as JSON or YAML. Its errors name the location.
 func Load(document []byte) (*Document, error) { return spec.Load(document) }
 
-// Open returns the API called name with the connection o. policy.Rules.APIs controls what of it may be seen and called.
+// Open returns the API called name with the connection o. policy.Rules.APIs controls what of it may be seen and called. It
+// sends nothing yet; an error names the option that is missing or wrong.
 func Open(name string, o Options) (*API, error) {
 	s, err := client.New(o)
 	if err != nil {

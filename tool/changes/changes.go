@@ -8,11 +8,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// Options say what a Toolset works with. Gateway is needed.
+// Options say what a Toolset works with: the Gateway, which is required, and Link, which returns the address where people see
+// the change with an id; nil means its path in the console.
 type Options = changes.Options
 
-// A Toolset makes the tools: records as they are, a tool for each action of the gateway that asks for one, and those that
-// list, show, await and cancel changes.
+// A Toolset makes the tools. Its method Tools returns those that create, update and delete records, those that list, show,
+// await and cancel changes, and a tool for each action in force that asks for one; ToolsOf is Tools for other actions.
 type Toolset = changes.Toolset
 
 // New returns the Toolset of o.
