@@ -52,7 +52,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	door, err := mcp.New(mcp.Options{
+	server, err := mcp.New(mcp.Options{
 		Tools: tools,
 		Authenticate: func(r *http.Request) (identity.Principal, error) {
 			user, ok := signedIn(r)
@@ -65,9 +65,9 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer door.Close()
+	defer server.Close()
 	mux := http.NewServeMux()
-	mux.Handle("/agents/", http.StripPrefix("/agents", door.Handler())) // agents connect to /agents/mcp
+	mux.Handle("/agents/", http.StripPrefix("/agents", server.Handler())) // agents connect to /agents/mcp
 
 	// Or call the tools in process, as the same principal would.
 	ann := identity.Principal{ID: "app:ann", Owner: "ann", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}

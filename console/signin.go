@@ -122,7 +122,7 @@ func (c *Console) enter(v *visit, p signingIn, principal identity.Principal, err
 		return err
 	}
 	to := p.Next
-	if !edge.Plainly(v.r) { // over plain http the browser drops the cookie: tell the visitor
+	if !edge.Plainly(v.r) { // over plain http the browser drops the cookie: the page says so
 		to = Path + "/sign-in?kept=yes&next=" + url.QueryEscape(p.Next)
 	}
 	http.Redirect(v.w, v.r, to, http.StatusSeeOther)

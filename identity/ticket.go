@@ -177,7 +177,7 @@ func (t *Tokens) Present(ctx context.Context, use TicketUse, secret string, remo
 }
 
 // Spend presents a ticket that can be used once, and uses it up, for all processes. A Code or Renewal that is used again
-// was stolen, from whoever came first or by them: then the agent's grant ends.
+// was stolen, by the first that used it or by the second: then the agent's grant ends.
 func (t *Tokens) Spend(ctx context.Context, use TicketUse, secret string, remote netip.Addr) (Principal, Ticket, error) {
 	p, k, err := t.Present(ctx, use, secret, remote)
 	if err == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// TestExistsOverMasks checks that EXISTS takes a query that selects a masked field, since nobody reads what it selects: such a statement
+// TestExistsOverMasks checks that EXISTS takes a query that selects a masked field, since what it selects is never read: such a statement
 // failed as an internal error.
 func TestExistsOverMasks(t *testing.T) {
 	p, err := policy.New(policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{"s.people": {Mask: map[string]policy.Mask{"email": policy.Partial}}}},

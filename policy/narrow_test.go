@@ -29,7 +29,7 @@ func granting(t *testing.T, posts, notes *schema.Guard) *Policy {
 	return p
 }
 
-// TestDirectoryFails checks that nobody is told that a class doesn't exist while it isn't known what one of the sources grants, and that
+// TestDirectoryFails checks that a class isn't refused as absent while it isn't known what one of the sources grants, and that
 // groups that come with an error grant nothing.
 func TestDirectoryFails(t *testing.T) {
 	p := granting(t, &schema.Guard{}, &schema.Guard{})
@@ -159,7 +159,7 @@ func TestServed(t *testing.T) {
 	}
 }
 
-// TestOfNames checks by which names fields are found, which values and labels are told, and what has no fields to show.
+// TestOfNames checks by which names fields are found, which values and labels are shown, and what has no fields to show.
 func TestOfNames(t *testing.T) {
 	text := func(name string) schema.Field { return schema.Field{Name: name, Type: schema.String} }
 	p, err := New(Rules{Unlisted: true, Classes: map[string]ClassRule{"posts": {Permitted: []string{}, Pointers: map[string]Pointer{"title": {Class: "tags"}, "name": {Class: "tags"}},

@@ -40,7 +40,7 @@ func pathsOf(text string) (out []query.Path) {
 	return out
 }
 
-// projected formats the columns of a permit (~ if nobody asked for it, @ its join, > the join that it leads to), its lists and what is
+// projected formats the columns of a permit (~ if it wasn't asked for, @ its join, > the join that it leads to), its lists and what is
 // left out of included records; or the refusal.
 func projected(permit Permit, err error) string {
 	if err != nil {
@@ -70,7 +70,7 @@ func projected(permit Permit, err error) string {
 	return strings.Join(out, " ")
 }
 
-// TestProjections checks which columns a find returns, which of them nobody asked for, and what is read behind lists of pointers.
+// TestProjections checks which columns a find returns, which of them were not asked for, and what is read behind lists of pointers.
 func TestProjections(t *testing.T) {
 	p := guild(t)
 	for _, tt := range []struct{ class, keys, include, want string }{
@@ -198,7 +198,7 @@ func TestPathsBehindPointers(t *testing.T) {
 	}
 }
 
-// TestReachScope checks what a condition is told of a field behind a pointer, and of one that isn't there.
+// TestReachScope checks the refusals of conditions on a field behind a pointer, and of one that isn't there.
 func TestReachScope(t *testing.T) {
 	permit, err := guild(t).Read(agent(), &query.Find{Class: "people", Limit: 1, Where: rule(t, `{"boss.name": "x", "boss.boss.name": "y", "boss.home": 1}`)})
 	if err != nil {

@@ -30,7 +30,7 @@ type desk struct {
 	gateway *bailiwick.Gateway
 	tools   *tool.Set
 	prompts *prompt.Set
-	door    *mcp.Server
+	server  *mcp.Server
 	stop    func()
 }
 
@@ -58,13 +58,13 @@ func newDesk(ctx context.Context, path string) (*desk, error) {
 	if err != nil {
 		return nil, errors.Join(err, tracker.Close())
 	}
-	d.door, err = mcp.New(mcp.Options{Tools: d.tools, Prompts: d.prompts, Authenticate: signedIn})
+	d.server, err = mcp.New(mcp.Options{Tools: d.tools, Prompts: d.prompts, Authenticate: signedIn})
 	if err != nil {
 		return nil, errors.Join(err, tracker.Close())
 	}
 	// Notify connected agents and log the change.
 	d.stop = d.gateway.Subscribe(func(c bailiwick.Event) {
-		d.door.Changed()
+		d.server.Changed()
 		log.Printf("changed: %s", c)
 	})
 	return d, nil
@@ -73,7 +73,7 @@ func newDesk(ctx context.Context, path string) (*desk, error) {
 // Close closes the desk.
 func (d *desk) Close() error {
 	d.stop()
-	return errors.Join(d.door.Close(), d.tracker.Close())
+	return errors.Join(d.server.Close(), d.tracker.Close())
 }
 
 // handler serves the whole web application: its own pages and the endpoint for agents.
@@ -82,7 +82,7 @@ func (d *desk) handler() http.Handler {
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("The desk. Agents connect to /agents/mcp.\n"))
 	})
-	mux.Handle("/agents/", http.StripPrefix("/agents", d.door.Handler()))
+	mux.Handle("/agents/", http.StripPrefix("/agents", d.server.Handler()))
 	return mux
 }
 

@@ -43,10 +43,10 @@ func run(ctx context.Context, listen string) error {
 		return err
 	}
 	defer d.Close() //nolint:errcheck // it was only read
-	l, err := d.door.Listen(listen)
+	l, err := d.server.Listen(listen)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("agents connect to http://%s/agents/mcp as ana or bo, with that as the password too\n", listen)
-	return d.door.Serve(ctx, l, d.handler()) // with limits on connections
+	return d.server.Serve(ctx, l, d.handler()) // with limits on connections
 }

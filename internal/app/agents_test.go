@@ -296,7 +296,7 @@ func TestAgentAttacks(t *testing.T) {
 	g := newGate(t, "")
 	client, other := g.register(landing), g.register(landing, "https://evil.example/x")
 	change := func(q url.Values, name, value string) url.Values { q.Set(name, value); return q }
-	// Redirect tricks: shown to the person, and nobody is sent anywhere.
+	// Redirect tricks: shown to the person, without a redirect.
 	for _, to := range []string{"", "https://evil.example/x", landing + "/more", landing + "?x=1", "http://localhost:4711/back", "http://127.0.0.1.evil.example/back", "http://user@127.0.0.1:4711/back",
 		landing + "#x", "//evil.example", "javascript:alert(1)", "https://127.0.0.1:4711/back", "http://127.0.0.1:4711/back%00", "http://127.0.0.1:4711/../back"} {
 		res := g.do(g.ana, g.request("GET", "/console/allow?"+change(g.asks(client), "redirect_uri", to).Encode(), ""))
@@ -307,7 +307,7 @@ func TestAgentAttacks(t *testing.T) {
 	if res := g.do(g.ana, g.request("GET", "/console/allow?"+change(g.asks(client), "redirect_uri", "http://127.0.0.1:9/back").Encode(), "")); res.StatusCode != 200 {
 		t.Error("another port of this machine:", res.Status)
 	}
-	// What the client is told.
+	// What the client receives.
 	for _, row := range [][3]string{{"response_type", "token", "unsupported_response_type"}, {"code_challenge", "", "invalid_request"}, {"code_challenge_method", "plain", "invalid_request"},
 		{"resource", "https://other.example/mcp", "invalid_target"}, {"scope", "review", "invalid_scope"}, {"scope", "operator read", "invalid_scope"}, {"scope", "read\u00a0write", "invalid_scope"},
 		{"scope", "read\twrite", "invalid_scope"}, {"request_uri", "https://evil.example", "request_not_supported"}} {

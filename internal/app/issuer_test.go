@@ -23,7 +23,7 @@ import (
 )
 
 // TestTrustIssuer checks access with a token of a configured issuer: its principal sees its tenant's records, and one
-// without a scope is told the issuer's name for it.
+// without a scope reads the issuer's name for it.
 func TestTrustIssuer(t *testing.T) {
 	public, key, err := ed25519.GenerateKey(nil)
 	if err != nil {

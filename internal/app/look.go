@@ -61,7 +61,7 @@ func Look(ctx context.Context, s config.Source) (classes []schema.Class, warning
 	return classes, warnings, e, nil
 }
 
-// sample adds to e what the first records of c tell.
+// sample adds to e what the first records of c show.
 func sample(ctx context.Context, s source.Source, rules *policy.Policy, c *schema.Class, e *scaffold.Evidence) error {
 	ctx, cancel := context.WithTimeout(ctx, lookOne)
 	defer cancel()

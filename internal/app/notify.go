@@ -104,7 +104,7 @@ func (p *App) Tell(ctx context.Context, s *mcp.Server, log *slog.Logger) (stop f
 	}
 }
 
-// tell reports the events after *at, or waits for more.
+// tell sends the events after *at, or waits for more.
 func (p *App) tell(ctx context.Context, s *mcp.Server, at *int64, begun *bool) (err error) {
 	if !*begun {
 		if *at, err = p.Store.LastEvent(ctx); err != nil {

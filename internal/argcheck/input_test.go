@@ -82,7 +82,7 @@ const group = `{"type": "object", "additionalProperties": false, "required": ["w
 	"type": "object", "additionalProperties": false, "required": ["op"], "properties": {"op": {"type": "string", "enum": ["create", "update", "delete"]},
 	"class_name": {"type": "string"}, "object_id": {"type": "string"}, "data": {"type": "object"}, "rank": {"type": "integer", "maximum": 9}}}}}}`
 
-// TestTakeWithin checks that what stands in a list of objects is taken as the arguments themselves are, and that a fault there
+// TestTakeWithin checks that members of objects in a list are taken as the arguments themselves are, and that a fault there
 // names what the object takes.
 func TestTakeWithin(t *testing.T) {
 	s, err := Compile([]byte(group), false)

@@ -375,7 +375,7 @@ func TestRefusalsLeaveTraces(t *testing.T) {
 	}
 }
 
-// TestTraced: a refusal is reported with who was refused and why, also where the status doesn't tell, once a request.
+// TestTraced: a refusal is reported with who was refused and why, also where the status doesn't say it, once a request.
 func TestTraced(t *testing.T) {
 	for name, tt := range map[string]struct {
 		h    http.HandlerFunc

@@ -19,7 +19,7 @@ const limit, ballast = 512 << 20, 32 << 20
 const starting = 400
 
 // own says that the environment leaves the collector to the program. As this package is initialized, early among those of
-// the program, the collector is told to wait for 16 MB: a start makes less, and collecting three times in it was a fifth of its
+// the program, the collector waits for 16 MB: a start makes less, and collecting three times in it was a fifth of its
 // processor time.
 var own = wait()
 

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// differs returns what stands now in the field f of record. Where the record was read for this sheet, it returns nil for a value that
+// differs returns what the field f of record holds now. Where the record was read for this sheet, it returns nil for a value that
 // is as it was, and for one that the viewer sees masked.
 func (d *differ) differs(one side, record value.Value, f Field) *Shown {
 	if d.viewer.Now == nil {

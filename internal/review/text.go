@@ -131,7 +131,7 @@ func Heading(s change.State) string {
 	return "Change " + string(s)
 }
 
-// next says who must approve before it takes effect, that nobody can, or how it ended.
+// next says who must approve before it takes effect, that no person can, or how it ended.
 func (s *Sheet) next() string {
 	switch {
 	case s.State != change.Pending:

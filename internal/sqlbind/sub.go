@@ -15,7 +15,7 @@ func (r *rel) Exists(e *sqlparse.Exists) (plan.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range sub.shape.Columns { // nobody reads them, so a masked one may be among them
+	for i := range sub.shape.Columns { // they are never read, so a masked one may be among them
 		sub.shape.Columns[i].Path = nil
 	}
 	return r.probe(sub, true, e.At)

@@ -31,7 +31,7 @@ var viewedNatives = map[schema.Type][5]string{
 var fits, longer = strings.Repeat("f", 53), strings.Repeat("l", 54)
 
 // archive returns the policy of TestViews in one of viewed: events belong to the tenant of the person who made them, if they are live by
-// conditions on texts, documents and dates that are held as integers; odd and plain belong to nobody.
+// conditions on texts, documents and dates that are held as integers; odd and plain have no owner.
 func archive(t *testing.T, database int) *policy.Policy {
 	t.Helper()
 	class := func(name, space, fields string) schema.Class {

@@ -72,7 +72,7 @@ func step(x plan.Expr, path string) (to plan.Expr, rest string, ok bool) {
 	return Member(x, name), rest, ok && name != "" && !strings.ContainsAny(name, `*?@()"']`)
 }
 
-// quoted cuts a name in quotes, in which a \ stands before a quote, off s.
+// quoted cuts a name in quotes, in which a \ precedes a quote, off s.
 func quoted(s string) (name, rest string, ok bool) {
 	if !strings.HasPrefix(s, `"`) && !strings.HasPrefix(s, "'") {
 		return "", s, false

@@ -161,7 +161,7 @@ func (l *lexer) next() (token, error) {
 		return l.quote(t, text, '\'', "string")
 	case (r == 'E' || r == 'e') && strings.HasPrefix(rest[1:], "'"):
 		return l.escaped(t)
-	case strings.ContainsRune("rRnN", r) && strings.HasPrefix(rest[1:], "'"): // r'^\d' and N'text' are texts as they stand
+	case strings.ContainsRune("rRnN", r) && strings.HasPrefix(rest[1:], "'"): // r'^\d' and N'text' are texts without escapes
 		l.skip(1)
 		return l.quote(t, text, '\'', "string")
 	case r == '"':

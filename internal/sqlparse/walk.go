@@ -158,7 +158,7 @@ func (e *Any) Among() *In {
 	return nil
 }
 
-// Side returns the side whose columns e names: 1 or 2; 0 if it names none, both, or is more than names and constants. in tells on which
+// Side returns the side whose columns e names: 1 or 2; 0 if it names none, both, or is more than names and constants. in says on which
 // sides a name is.
 func Side(e Expr, in func(parts []Ident) (left, right bool)) int {
 	side := 0

@@ -23,7 +23,7 @@ const (
 )
 
 // An entry is one step of a change as the database keeps it. The entries of a change are numbered from 0 and never
-// changed; the last one is its state. Each number is inserted once, by whoever is first, and every server refuses a
+// changed; the last one is its state. Each number is inserted once, by the first executor, and every server refuses a
 // second document with the same _id: so the entries are in order without a transaction.
 type entry struct {
 	ID      string `bson:"_id"`

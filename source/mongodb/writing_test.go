@@ -268,7 +268,7 @@ func TestOutsiders(t *testing.T) {
 	t.Run("Mingo", func(t *testing.T) { writing.BedOutsiders(t, newGround(t, sets).bed(t), 200, 12*time.Millisecond) })
 }
 
-// A wrote is writes and what becomes of them, as writing.Proposer tells it.
+// A wrote is writes and what becomes of them, as writing.Proposer reports it.
 type wrote struct {
 	writes []string
 	want   string

@@ -59,7 +59,7 @@ type (
 	Access = classify.Options
 
 	// An AccessRule gives a Class to the operations that match one of Operations (ids, or method and path; * matches any text)
-	// and have one of Tags; one of the two lists may be nil. Of a Forbidden one, Reason and Instead tell agents why, and
+	// and have one of Tags; one of the two lists may be nil. Of a Forbidden one, Reason and Instead say to agents why, and
 	// where a person can do it.
 	AccessRule = classify.Rule
 

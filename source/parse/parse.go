@@ -36,7 +36,7 @@ const (
 	Session Posture = "session" // a session that the principal brings
 	User    Posture = "user"    // a user, in a session that the master key opens
 	Role    Posture = "role"    // a role, as if a user had it and no other
-	Public  Posture = "public"  // nobody in particular
+	Public  Posture = "public"  // a visitor without a user
 	Master  Posture = "master"  // the master: only the owner's rules narrow what is seen
 )
 

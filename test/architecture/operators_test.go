@@ -13,7 +13,7 @@ import (
 )
 
 // TestPlacesOfAnOperator is the dry run of "An operator of a where" in docs/internals/extending.md. Go doesn't say which
-// type switches lack a new kind of query.Filter, and an operator that nobody asks for at random is proven by nobody.
+// type switches lack a new kind of query.Filter, and an operator that no random query has is not proven.
 func TestPlacesOfAnOperator(t *testing.T) {
 	t.Chdir("../..")
 	const page = "docs/internals/extending.md"

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/visible"
 )
 
-// TestDeepSchemas checks that schemas which nest in more ways than there is time for cost nobody a core: neither who
+// TestDeepSchemas checks that schemas which nest in more ways than there is time for cost no core: neither who
 // loads the document, nor who searches it, reads about an operation, or takes its answer. Package validate has the same
 // for arguments.
 func TestDeepSchemas(t *testing.T) {

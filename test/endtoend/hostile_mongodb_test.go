@@ -171,7 +171,7 @@ func hostileWrites(inherited bool) []string {
 // operators matches documents with names that databases take for operators or paths.
 var operators = regexp.MustCompile(`"(meta|title|issue_id)": {"(\$|__op|"|a\.b)`)
 
-// TestHostileWrites proposes such writes in two worlds that differ in what is hidden, and approves what is filed: the agent is told the
+// TestHostileWrites proposes such writes in two worlds that differ in what is hidden, and approves what is filed: the agent receives the
 // same in both, what is written is what was reviewed, and nothing else has changed.
 func TestHostileWrites(t *testing.T) {
 	for name, options := range documentServers(t) {
@@ -216,7 +216,7 @@ func TestHostileWrites(t *testing.T) {
 	}
 }
 
-// hostile proposes a write and approves it. It returns what the agent and the reviewer are told, and whether it was filed.
+// hostile proposes a write and approves it. It returns what the agent and the reviewer receive, and whether it was filed.
 func (o *office) hostile(w string) (told string, filed bool) {
 	o.Helper()
 	id, err := o.proposed(o.bot(), w)

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// toldOfSpans proposes writes of spans in a world where the hidden ceiling of each is at. It returns all that the agent is told, and, where
+// toldOfSpans proposes writes of spans in a world where the hidden ceiling of each is at. It returns all that the agent receives, and, where
 // the change was filed, what its reviewer reads of a refusal.
 func toldOfSpans(t *testing.T, at int, writes []string) (agent, reviewer []string) {
 	t.Helper()

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
-// TestPresent checks that whoever looks at a change whose record has moved since is told so at once, with what the record holds now as far
+// TestPresent checks that the sheet of a change whose record has moved since says so at once, with what the record holds now as far
 // as they see it: people and the agent, for an update, a delete, a record that is gone, and one that came back; in each database.
 func TestPresent(t *testing.T) { inOffices(t, present) }
 

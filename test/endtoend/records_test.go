@@ -167,7 +167,7 @@ func (a *archive) reconciled() {
 	}
 }
 
-// TestUnrecordedApproval checks that no decision takes effect before it is in the audit, whoever decided, and whenever
+// TestUnrecordedApproval checks that no decision takes effect before it is in the audit, of any person, at any time
 // the log fails.
 func TestUnrecordedApproval(t *testing.T) {
 	onStores(t, func(t *testing.T, a *archive) {

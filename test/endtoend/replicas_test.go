@@ -242,7 +242,7 @@ func (o *office) settled(s change.Store, id string) *change.Change {
 			o.Fatal(err)
 		}
 		if !slices.Contains([]change.State{change.Granted, change.Applying}, c.State) {
-			if c.State == change.Replaced { // its last version counts, which nobody has decided about
+			if c.State == change.Replaced { // its last version counts, which is undecided
 				return o.settledVersion(s, c)
 			}
 			if c.State == change.Pending || c.State == change.Returned { // the next round proposes on the same record

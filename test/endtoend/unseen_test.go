@@ -90,7 +90,7 @@ func TestUnopened(t *testing.T) {
 	}
 }
 
-// TestDeniedDelete checks that a delete of a record with fields that the rules show to nobody counts them for people, that no
+// TestDeniedDelete checks that a delete of a record with fields that the rules show to no principal counts them for people, that no
 // reviewer can approve it, that breaking the glass does, and that no revert is offered afterwards. The agent learns of
 // none of it.
 func TestDeniedDelete(t *testing.T) {
@@ -120,7 +120,7 @@ func TestDeniedDelete(t *testing.T) {
 }
 
 // TestRevertIsWhole checks that a deleted record comes back with its id, that a revert is offered only while it would be
-// whole, and that people are told before what it could not bring back.
+// whole, and that people see before what it could not bring back.
 func TestRevertIsWhole(t *testing.T) {
 	o := newOffice(t, nil)
 	apply := func(writes string) (before, after *review.Sheet) {

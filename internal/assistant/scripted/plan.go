@@ -30,7 +30,7 @@ func Rules(plans []Plan) Script {
 			if strings.EqualFold(p.Question, question) {
 				t := p.next(c.Results())
 				if strings.Contains(c.System, "ANSWER:") && !strings.Contains(t.Text, "ANSWER:") && t.Calls == nil {
-					t.Text += "\n\nANSWER: none" // as whoever evaluates asks for it
+					t.Text += "\n\nANSWER: none" // as an evaluation asks for it
 				}
 				return t
 			}

@@ -85,7 +85,7 @@ func TestConditionsRefused(t *testing.T) {
 	}
 }
 
-// TestFacts checks that each fact that a condition may name has a value, and that people who write rules are told of it.
+// TestFacts checks that each fact that a condition may name has a value, and that the documentation of rules names it.
 func TestFacts(t *testing.T) {
 	pages := map[string]string{}
 	for _, page := range []string{"docs/actions.md", "internal/config/writes.go"} {

@@ -23,7 +23,7 @@ type Condition struct {
 	is *expression.Expression
 }
 
-// Require compiles requirements on arguments. It returns those that the expressions of first can tell, and apart from
+// Require compiles requirements on arguments. It returns those that the expressions of first can evaluate, and apart from
 // them those that need over; first may be nil.
 func (a *Arguments) Require(declared []Requirement, first, over *expression.Compiler, wrong template.Wrong) (early, late []Condition) {
 	for i, r := range declared {

@@ -446,7 +446,7 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-// TestRecorded checks that a permit is told where to record its calls, and that the zero permit still refuses.
+// TestRecorded checks that a permit gets the function that records its calls, and that the zero permit still refuses.
 func TestRecorded(t *testing.T) {
 	a, err := approval(t, nil, `{"op": "update", "class": "fixed", "id": "1", "data": {"n": 6}}`, change.Effect{Op: "update", Class: "app.x", Key: "1"})
 	if err != nil {

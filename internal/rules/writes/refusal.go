@@ -2,7 +2,7 @@ package writes
 
 import "errors"
 
-// A Refusal is the error of one write of a request. It wraps what the caller is told, in which names of fields are escaped and the
+// A Refusal is the error of one write of a request. It wraps what the caller may read, in which names of fields are escaped and the
 // place is text.
 type Refusal struct {
 	Write int    // the place of the write in the request, from 0
@@ -13,7 +13,7 @@ type Refusal struct {
 // Error returns what is wrapped.
 func (r *Refusal) Error() string { return r.err.Error() }
 
-// Unwrap returns what the caller is told.
+// Unwrap returns what the caller may read.
 func (r *Refusal) Unwrap() error { return r.err }
 
 // of returns err, which refuses the i-th write, as its Refusal.

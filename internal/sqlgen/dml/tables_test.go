@@ -67,7 +67,7 @@ func TestUnknownDialect(t *testing.T) {
 	}
 }
 
-// TestRefused checks that what can't be written is refused wherever it stands.
+// TestRefused checks that what can't be written is refused in every place.
 func TestRefused(t *testing.T) {
 	c, v, id := pairs(pg), view(t, pg, "crm_pairs"), []value.Value{value.OfInt(1), value.OfString("a")}
 	wrong := []permits.Set{{Field: c.Field("note"), Value: value.OfInt(5)}}

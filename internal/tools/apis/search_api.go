@@ -241,7 +241,7 @@ func across(all []*calls.Reach, in value.Value) (finding, error) {
 			continue
 		}
 		if i > 0 {
-			h.result.Also = nil // what is further down is told of the best API alone
+			h.result.Also = nil // further matches are named for the best API alone
 		}
 		fmt.Fprintf(&out, "source %s\n%s", h.reach.Name, describe.Found(h.reach.View, h.result))
 	}

@@ -24,7 +24,7 @@ func Names() []string {
 
 // Placed returns the arguments of a call with those of the operation, written beside its id or in an object called parameters or the like,
 // moved into path, query, headers or body. Of its members those in own are the tool's. One that has no place stays, and a name of the
-// operation that it is like is told.
+// operation that it is like is named.
 func Placed(c *bailiwick.Call, args value.Value, own ...string) (value.Value, error) {
 	own = append(Names(), own...)
 	known := func(m value.Member) bool { return slices.Contains(own, m.Name) }
