@@ -237,6 +237,9 @@ func (s apart) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan,
 }
 
 func run(ctx context.Context, db *sql.DB, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+	if sqlgen.Named(plan) {
+		return lookUp(ctx, db, st, plan, yield)
+	}
 	rows, err := db.QueryContext(ctx, st.Text, st.Args...)
 	if err != nil {
 		return err

@@ -19,7 +19,8 @@ const (
 // the schema.
 type Conn struct {
 	driver.Conn
-	kept map[string]*statement
+	kept   map[string]*statement
+	handle handle // zero if the driver keeps it elsewhere
 }
 
 // A statement is parsed, and used by at most one result at a time.
@@ -32,7 +33,8 @@ type statement struct {
 // time may use the connection; SQLite no longer waits for another one.
 func New(c driver.Conn) *Conn {
 	alone(c)
-	return &Conn{Conn: c, kept: map[string]*statement{}}
+	h, _ := handleOf(c)
+	return &Conn{Conn: c, kept: map[string]*statement{}, handle: h}
 }
 
 // Close closes the statements and the connection.
@@ -70,7 +72,7 @@ func (c *Conn) take(ctx context.Context, text string) (*statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &statement{fresh, true}
+	s := &statement{Stmt: fresh, busy: true}
 	c.kept[strings.Clone(text)] = s
 	return s, nil
 }

@@ -1,7 +1,9 @@
 package parsed
 
 import (
+	"context"
 	"database/sql/driver"
+	"unsafe"
 
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -27,4 +29,30 @@ func steady(conn driver.Conn) bool {
 	}
 	defer libc.Xfree(h.thread, args)
 	return sqlite3.Xsqlite3_db_config(h.thread, h.db, sqlite3.SQLITE_DBCONFIG_ENABLE_QPSG, libc.VaList(args, int32(1), uintptr(0))) == sqlite3.SQLITE_OK
+}
+
+// Lookup parses a query, unless it was parsed before, so that SQLite never parses it again for its arguments, as on a connection of
+// Steady. It is for queries that name a record by its key.
+func (c *Conn) Lookup(ctx context.Context, text string) error {
+	if c.kept[text] != nil {
+		return nil
+	}
+	defer c.handle.steadily()()
+	s, err := c.take(ctx, text)
+	if s != nil {
+		s.busy = false
+	}
+	return err
+}
+
+// steadily makes the connection plan statements without looking at their arguments until the function that it returns is called.
+// SQLite's own function for that, which steady calls, has every statement parsed again.
+func (h handle) steadily() (end func()) {
+	if h.db == 0 {
+		return func() {}
+	}
+	db := *(**sqlite3.Tsqlite3)(unsafe.Pointer(&h.db))
+	before := db.Fflags & sqlite3.SQLITE_EnableQPSG
+	db.Fflags |= sqlite3.SQLITE_EnableQPSG
+	return func() { db.Fflags = db.Fflags&^sqlite3.SQLITE_EnableQPSG | before }
 }
