@@ -33,18 +33,23 @@ const exchangeKey = "exchange"
 
 // tokenInfo wraps x in the only value that the SDK passes unchanged from an HTTP request to its handlers, in both
 // generations. (It does not pass the context: a session's handlers get that of the request that began the session.)
-func (x *exchange) tokenInfo() *auth.TokenInfo {
-	return &auth.TokenInfo{UserID: x.who.ID, Extra: map[string]any{exchangeKey: x}}
+// The SDK keeps the value of that request as long as the session; forget takes x out of it.
+func (x *exchange) tokenInfo() (info *auth.TokenInfo, forget func()) {
+	kept := &atomic.Pointer[exchange]{}
+	kept.Store(x)
+	return &auth.TokenInfo{UserID: x.who.ID, Extra: map[string]any{exchangeKey: kept}}, func() { kept.Store(nil) }
 }
 
-// exchangeOf returns the exchange of a request to the SDK, or nil.
+// exchangeOf returns the exchange of a request to the SDK; nil if it has none, or was forgotten.
 func exchangeOf(req sdk.Request) *exchange {
 	extra := req.GetExtra()
 	if extra == nil || extra.TokenInfo == nil {
 		return nil
 	}
-	x, _ := extra.TokenInfo.Extra[exchangeKey].(*exchange)
-	return x
+	if kept, ok := extra.TokenInfo.Extra[exchangeKey].(*atomic.Pointer[exchange]); ok {
+		return kept.Load()
+	}
+	return nil
 }
 
 // correlationOf returns the correlation ID that the client chose, or "" if there is none that may be logged.

@@ -365,6 +365,10 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next 
 		}
 	}()
 
+	info, forget := x.tokenInfo()
+	if x.message != nil && x.message.IsCall() { // the handler of a notification begins when it is answered
+		defer forget()
+	}
 	answer := &answer{ResponseWriter: w, x: x}
 	if x.message != nil && x.message.Method == "initialize" && next == s.legacy {
 		if !s.sessions.Begin(x.who.ID) {
@@ -373,14 +377,26 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next 
 		}
 		answer.began = func(id string) { s.sessions.End(x.who.ID, id) }
 		defer func() { answer.begin("") }()
+		var leave func()
+		ctx, leave = ofSession(ctx)
+		defer leave()
 	}
 	r = r.WithContext(ctx)
 	r.Header = r.Header.Clone()
 	r.Header.Del("X-Mcp-Api-Key")
 	r.Header.Del("Cookie")
 	r.Header.Set("Authorization", "Bearer -")
-	verified := func(context.Context, string, *http.Request) (*auth.TokenInfo, error) { return x.tokenInfo(), nil }
+	verified := func(context.Context, string, *http.Request) (*auth.TokenInfo, error) { return info, nil }
 	auth.RequireBearerToken(verified, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next).ServeHTTP(answer, r)
+}
+
+// ofSession returns a context that ends with ctx, for a request that begins a session. The SDK keeps the values of this
+// context as long as the session, so it has none of ctx's but the one that the SDK reads: those of the request hold its
+// header, body and connection.
+func ofSession(ctx context.Context) (lean context.Context, leave func()) {
+	lean, cancel := context.WithCancel(context.WithValue(context.Background(), http.LocalAddrContextKey, ctx.Value(http.LocalAddrContextKey)))
+	stop := context.AfterFunc(ctx, cancel)
+	return lean, func() { stop(); cancel() }
 }
 
 // asText returns v's text if v is a string, else "".

@@ -5,9 +5,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -364,4 +369,36 @@ func TestCloseEndsCalls(t *testing.T) {
 		t.Fatal("a call keeps the server from closing")
 	}
 	waitFor(t, "the end of the calls", func() bool { return w.cancelled.Load() == 3 })
+}
+
+// TestSessionKeepsNoRequest: what belongs to the request that began a session, or to a call in it, can be collected when
+// it is answered. 10,000 sessions would else keep as many headers, bodies and connections.
+func TestSessionKeepsNoRequest(t *testing.T) {
+	type marker struct{ size [64]byte }
+	type key struct{}
+	var mu sync.Mutex
+	var kept []weak.Pointer[marker]
+	s, _ := start(t, mcp.Options{})
+	h := s.Handler()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m := &marker{}
+		mu.Lock()
+		kept = append(kept, weak.Make(m))
+		mu.Unlock()
+		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), key{}, m)))
+	}))
+	defer server.Close()
+	session := begin(t, server.URL, "2025-11-25")
+	if res, body := send(t, server.URL, call{header: "Mcp-Session-Id: " + session + "\nMcp-Protocol-Version: 2025-11-25", body: ping}); res.StatusCode != 200 {
+		t.Fatal(res.Status, body)
+	}
+	waitFor(t, "the requests to be collected", func() bool {
+		runtime.GC()
+		mu.Lock()
+		defer mu.Unlock()
+		return !slices.ContainsFunc(kept, func(p weak.Pointer[marker]) bool { return p.Value() != nil })
+	})
+	if _, body := send(t, server.URL, legacy(session, "2025-11-25", "echo", "", "")); !strings.Contains(body, "echoed") {
+		t.Error(body)
+	}
 }

@@ -129,7 +129,8 @@ func (p *pipe) decode(line []byte) (jsonrpc.Message, *wire.RPCFault, string) {
 		if x.correlation == "" {
 			x.correlation = newCorrelation()
 		}
-		req.Extra = &sdk.RequestExtra{TokenInfo: x.tokenInfo()}
+		info, _ := x.tokenInfo() // a pipe has one session
+		req.Extra = &sdk.RequestExtra{TokenInfo: info}
 	}
 	return m, nil, ""
 }
