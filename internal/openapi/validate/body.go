@@ -67,7 +67,7 @@ func encoded(v value.Value) bool {
 // contents returns the contents that a body may match, the likeliest first: the requested one, or else all that the
 // operation takes. An array matches a JSON Patch first, and only an array does.
 func contents(b *spec.Body, a Arguments) (all []*spec.Content, known []string) {
-	patch := func(c *spec.Content) bool { return strings.HasPrefix(strings.ToLower(c.MediaType), jsonPatch) }
+	patch := func(c *spec.Content) bool { return IsPatch(c.MediaType) }
 	for i := range b.Contents {
 		content := &b.Contents[i]
 		known = append(known, content.MediaType)
@@ -93,15 +93,18 @@ func contents(b *spec.Body, a Arguments) (all []*spec.Content, known []string) {
 	return all, known
 }
 
-// jsonPatch is a list of operations (RFC 6902), whatever schema a document declares for it.
-const jsonPatch = "application/json-patch+json"
+// IsPatch reports whether a media type is that of a JSON Patch: a list of operations (RFC 6902), whatever schema a document declares for
+// it.
+func IsPatch(mediaType string) bool {
+	return strings.HasPrefix(strings.ToLower(mediaType), "application/json-patch+json")
+}
 
 // content checks the body against one content.
 func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 	content := out.content
 	key := fmt.Sprintf("%s body %s", out.op.ID, content.MediaType)
 	switch {
-	case strings.HasPrefix(strings.ToLower(content.MediaType), jsonPatch) && a.Body.Kind() == value.Array:
+	case IsPatch(content.MediaType) && a.Body.Kind() == value.Array:
 		return nil
 	case spec.IsMultipart(content.MediaType):
 		return c.parts(f, out, key)
@@ -114,7 +117,10 @@ func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 			c.names(f, []spec.Raw{content.Schema}, a.Body, "/body", 0)
 		}
 		return c.against(f, key, content.Schema, a.Body, "/body")
-	case IsText(content.MediaType) && c.structured(content.Schema, a.Body):
+	case IsText(content.MediaType) && c.structured(content, a.Body):
+		if !c.o.OpenBodies {
+			c.names(f, []spec.Raw{content.Schema}, a.Body, "/body", 0)
+		}
 		return c.against(f, key, content.Schema, a.Body, "/body")
 	case IsText(content.MediaType):
 		if a.Body.Kind() != value.String {
@@ -128,10 +134,13 @@ func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 	return nil
 }
 
-// structured reports whether v is a list or an object and the schema r declares that type: some documents declare JSON as
-// text/plain.
-func (c *Checker) structured(r spec.Raw, v value.Value) bool {
-	s := c.v.Schema(r)
+// structured reports whether v is a list or an object and the schema declares that type: some documents declare JSON as text/plain, and
+// JSON is YAML. It is no XML.
+func (c *Checker) structured(content *spec.Content, v value.Value) bool {
+	if strings.Contains(strings.ToLower(content.MediaType), "xml") {
+		return false
+	}
+	s := c.v.Schema(content.Schema)
 	return len(s.Types) > 0 && (v.Kind() == value.Object && s.Is("object") || v.Kind() == value.Array && s.Is("array"))
 }
 

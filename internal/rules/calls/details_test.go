@@ -111,7 +111,7 @@ func TestBinds(t *testing.T) {
 		{operation: "patchA", args: `{"body": {"team": "t1"}}`, want: `PATCH /a/t1 {"team":"t1"}`},
 		{operation: "patchA", args: `{"path": {"team": "t2"}, "body": {"team": "t3"}}`, want: "permission_denied parameter_rule /path/team this team is not one that you may use"},
 		{operation: "putB", args: `{"body": {"x": "1"}}`, want: `PUT /b {"x":"1","team":"t1"}`},
-		{operation: "putB", args: `{}`, want: "PUT /b"},
+		{operation: "putB", args: `{}`, want: `PUT /b {"team":"t1"}`},
 		{operation: "bulkB", args: `{"body": [{"team": "t1"}, 1, {"team": "t2"}]}`, want: "permission_denied parameter_rule /body/2/team this team is not one that you may use"},
 		{operation: "bulkB", args: `{"body": [{"team": "t1"}, {"x": 1}, 2]}`, want: `POST /b [{"team":"t1"},{"x":1},2]`},
 		{operation: "dropB", args: `{}`, want: "DELETE /b"},

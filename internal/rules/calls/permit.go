@@ -2,7 +2,6 @@ package calls
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -210,111 +209,4 @@ func (r *Reach) about(ctx context.Context, p identity.Principal, op *spec.Operat
 		}
 	}
 	return found
-}
-
-// bind sets the arguments that the parameter rules determine, and refuses arguments that contradict them.
-func (r *Reach) bind(principal identity.Principal, op *spec.Operation, args validate.Arguments) (validate.Arguments, error) {
-	for _, rule := range r.api.parameters {
-		if !rule.about(op) {
-			continue
-		}
-		b := binding{parameter: rule, who: principal}
-		for _, p := range op.Parameters {
-			if p.Name != rule.Name && !(p.In == "header" && strings.EqualFold(p.Name, rule.Name)) {
-				continue
-			}
-			place, at := &args.Path, "/path/"
-			switch p.In {
-			case "query":
-				place, at = &args.Query, "/query/"
-			case "header":
-				place, at = &args.Headers, "/headers/"
-			case "cookie":
-				continue
-			}
-			b.object(place, p.Name, at, true)
-		}
-		b.body(r.View, op, &args)
-		if b.err != nil {
-			return args, b.err
-		}
-	}
-	return args, nil
-}
-
-// A binding applies one rule to the arguments of one call.
-type binding struct {
-	parameter
-	who identity.Principal
-	err error
-}
-
-// value returns the value that the rule requires.
-func (b *binding) value() value.Value {
-	v, err := b.is.Eval(b.who)
-	for above := b.who.Above; above != nil && err == nil; above = above.Above {
-		var theirs value.Value
-		if theirs, err = b.is.Eval(*above); err == nil && theirs.String() != v.String() {
-			err = errors.New("it is another for the principal that this one was derived from")
-		}
-	}
-	if err != nil {
-		b.err = &problem.Error{Code: problem.PermissionDenied, Kind: "parameter_rule", Err: err,
-			Detail: fmt.Sprintf("which %s you may use can't be told", b.Name)}
-	}
-	return v
-}
-
-// object binds the member called name of an object; header names are case-insensitive. If set is true, a missing member
-// is added.
-func (b *binding) object(object *value.Value, name, at string, set bool) {
-	given := false
-	for _, m := range object.Members() {
-		if m.Name == name || at == "/headers/" && strings.EqualFold(m.Name, name) {
-			given = true
-			b.equal(m.Value, at+m.Name)
-		}
-	}
-	if !given && set && b.err == nil {
-		must := b.value()
-		*object = value.OfObject(append(object.Members()[:len(object.Members()):len(object.Members())], value.Member{Name: name, Value: must}))
-	}
-}
-
-// equal refuses a value other than the required one; every element of a list must equal it.
-func (b *binding) equal(given value.Value, at string) {
-	if given.Kind() == value.Array {
-		for i, v := range given.List() {
-			b.equal(v, fmt.Sprintf("%s/%d", at, i))
-		}
-		return
-	}
-	must := b.value()
-	if b.err == nil && (given.Kind() == value.Object || given.IsNull() || given.String() != must.String()) {
-		b.err = &problem.Error{Code: problem.PermissionDenied, Kind: "parameter_rule", Pointer: at, Detail: "this " + b.Name + " is not one that you may use"}
-	}
-}
-
-// body binds a top-level field of a body, or of each object in a list.
-func (b *binding) body(v *visible.View, op *spec.Operation, args *validate.Arguments) {
-	if op.Body == nil || !args.HasBody || b.err != nil {
-		return
-	}
-	declares := false
-	if content := op.Body.Preferred(); content != nil {
-		for _, f := range v.Object(v.Schema(content.Schema)).Fields {
-			declares = declares || f.Name == b.Name
-		}
-	}
-	switch args.Body.Kind() {
-	case value.Object:
-		b.object(&args.Body, b.Name, "/body/", declares)
-	case value.Array:
-		list := make([]value.Value, len(args.Body.List()))
-		for i, item := range args.Body.List() {
-			if list[i] = item; item.Kind() == value.Object {
-				b.object(&list[i], b.Name, fmt.Sprintf("/body/%d/", i), false)
-			}
-		}
-	}
 }

@@ -1,0 +1,91 @@
+package calls_test
+
+import (
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/calls"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/expression"
+)
+
+// bodies is an API whose operations take bodies in several forms.
+const bodies = `{"openapi": "3.0.0", "paths": {
+"/m": {"post": {"operationId": "make", "requestBody": {"required": true, "content": {
+    "application/json": {"schema": {"$ref": "#/components/schemas/New"}},
+    "application/x-www-form-urlencoded": {"schema": {"$ref": "#/components/schemas/New"}},
+    "application/xml": {"schema": {"$ref": "#/components/schemas/New"}},
+    "application/yaml": {"schema": {"$ref": "#/components/schemas/New"}},
+    "text/plain": {"schema": {"type": "string"}},
+    "application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}, "responses": {"200": {"description": "ok"}}},
+  "put": {"operationId": "open", "requestBody": {"content": {"application/json": {"schema": {"type": "object", "additionalProperties": true, "properties": {"team": {"type": "string"}}, "nullable": true}}}}, "responses": {"200": {"description": "ok"}}},
+  "patch": {"operationId": "change", "requestBody": {"required": true, "content": {
+    "application/json-patch+json": {"schema": {"type": "array", "items": {}}},
+    "application/merge-patch+json": {"schema": {"$ref": "#/components/schemas/New"}}}}, "responses": {"200": {"description": "ok"}}}},
+"/bulk": {"post": {"operationId": "bulk", "requestBody": {"content": {"application/json": {"schema": {"type": "array", "items": {"$ref": "#/components/schemas/New"}}}}}, "responses": {"200": {"description": "ok"}}}},
+"/note": {"post": {"operationId": "note", "parameters": [{"name": "team", "in": "query", "schema": {"type": "string"}}],
+  "requestBody": {"content": {"text/plain": {"schema": {"type": "string"}}}}, "responses": {"200": {"description": "ok"}}}}},
+"components": {"schemas": {"New": {"type": "object", "properties": {"name": {"type": "string"}, "team": {"type": "string"}, "hush": {"type": "string"}}}}}}`
+
+// TestBodies checks that neither the form of a body nor the spelling of its names leads around a parameter rule, or to a hidden field.
+func TestBodies(t *testing.T) {
+	d, err := spec.Load([]byte(bodies))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := calls.Rules{Document: d, Parameters: []calls.Parameter{{Name: "team", Is: "principal.tenant"}}, Hidden: []calls.Hidden{{Fields: []string{"hush"}}}}
+	all, err := calls.New(map[string]calls.Rules{"flow": rules}, expression.NewCompiler())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := agent("t1", identity.Read, identity.Write)
+	const chosen = "permission_denied parameter_rule /body the body is an object here: its team is not one that you choose"
+	change := func(at string) string {
+		return "permission_denied parameter_rule " + at + " this would change team, which is not one that you choose"
+	}
+	not := func(at string) string {
+		return "permission_denied parameter_rule " + at + " this team is not one that you may use"
+	}
+	for _, row := range []struct{ operation, args, want string }{
+		{"make", `{"body": {"name": "a"}}`, `POST /m {"name":"a","team":"t1"}`},
+		{"make", `{"body": {"name": "a"}, "media": "application/x-www-form-urlencoded"}`, `POST /m name=a&team=t1`},
+		{"make", `{"body": {"name": "a"}, "media": "application/yaml"}`, `POST /m {"name":"a","team":"t1"}`},
+		{"make", `{"body": {"name": "a"}, "media": "application/xml"}`, "invalid_argument schema /body the body is text; not object"},
+		{"make", `{"body": "<New><team>t2</team></New>", "media": "application/xml"}`, chosen},
+		{"make", `{"body": "team: t2", "media": "application/yaml"}`, chosen},
+		{"make", `{"body": "{\"team\": \"t2\"}", "media": "text/plain"}`, chosen},
+		{"make", `{"body": "{\"team\": \"t2\"}"}`, chosen},
+		{"make", `{"body": "eyJ0ZWFtIjoidDIifQ==", "media": "application/octet-stream"}`, chosen},
+		{"make", `{"body": 5}`, chosen},
+		{"make", `{"body": {"team": "t2"}, "media": "application/yaml"}`, not("/body/team")},
+		{"make", `{"body": {"name": "a", "hush": "x"}}`, `invalid_argument schema /body/hush unknown field "hush"; it takes name, team`},
+		{"make", `{"body": {"name": "a", "hush": "x"}, "media": "application/yaml"}`, `invalid_argument schema /body/hush unknown field "hush"; it takes name, team`},
+		{"make", `{"body": {"name": "a", "none": "x"}, "media": "application/yaml"}`, `invalid_argument schema /body/none unknown field "none"; it takes name, team`},
+		{"open", `{"body": {"Team": "t2"}}`, not("/body/Team")},
+		{"open", `{"body": {"team[0]": "t2"}}`, not("/body/team[0]")},
+		{"open", `{"body": {"TEAM": "t1"}}`, `PUT /m {"TEAM":"t1","team":"t1"}`},
+		{"open", `{"body": {"teams": "t2"}}`, `PUT /m {"teams":"t2","team":"t1"}`},
+		{"open", `{"body": null}`, `PUT /m {"team":"t1"}`},
+		{"open", `{}`, `PUT /m {"team":"t1"}`},
+		{"bulk", `{"body": [{"name": "a"}, {"name": "b", "team": "t1"}]}`, `POST /bulk [{"name":"a","team":"t1"},{"name":"b","team":"t1"}]`},
+		{"bulk", `{"body": [{"team": "t2"}]}`, not("/body/0/team")},
+		{"change", `{"body": {"name": "a"}}`, `PATCH /m {"name":"a","team":"t1"}`},
+		{"change", `{"body": [{"op": "replace", "path": "/name", "value": "a"}, {"op": "add", "path": "/team", "value": "t1"}, {"op": "remove", "path": "/names/team"}]}`,
+			`PATCH /m [{"op":"replace","path":"/name","value":"a"},{"op":"add","path":"/team","value":"t1"},{"op":"remove","path":"/names/team"}]`},
+		{"change", `{"body": [{"op": "replace", "path": "/team", "value": "t2"}]}`, not("/body/0/value")},
+		{"change", `{"body": [{"op": "test", "path": "/team", "value": "t2"}]}`, not("/body/0/value")},
+		{"change", `{"body": [{"op": "remove", "path": "/team"}]}`, change("/body/0/path")},
+		{"change", `{"body": [{"op": "add", "path": "/team/id", "value": "t1"}]}`, change("/body/0/path")},
+		{"change", `{"body": [{"op": "add", "path": "/TEAM", "value": "t2"}]}`, change("/body/0/path")},
+		{"change", `{"body": [{"op": "replace", "path": "", "value": {"team": "t2"}}]}`, change("/body/0/path")},
+		{"change", `{"body": [{"op": "move", "from": "/team", "path": "/name"}]}`, change("/body/0/from")},
+		{"change", `{"body": [{"op": "copy", "from": "/name", "path": "/team"}]}`, change("/body/0/path")},
+		{"change", `{"body": [{"op": "copy", "from": "/name", "path": "/team", "value": "t1"}]}`, change("/body/0/path")},
+		{"change", `{"body": ["x"]}`, change("/body/0/path")},
+		{"note", `{"body": "a text"}`, `POST /note?team=t1 a text`},
+	} {
+		if got := tried(all, p, calls.Request{Operation: row.operation, Writes: true}, object(t, row.args)); got != row.want {
+			t.Errorf("%s %s\n got %s\nwant %s", row.operation, row.args, got, row.want)
+		}
+	}
+}
