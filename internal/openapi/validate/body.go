@@ -93,18 +93,15 @@ func contents(b *spec.Body, a Arguments) (all []*spec.Content, known []string) {
 	return all, known
 }
 
-// IsPatch reports whether a media type is that of a JSON Patch: a list of operations (RFC 6902), whatever schema a document declares for
-// it.
-func IsPatch(mediaType string) bool {
-	return strings.HasPrefix(strings.ToLower(mediaType), "application/json-patch+json")
-}
-
 // content checks the body against one content.
 func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 	content := out.content
 	key := fmt.Sprintf("%s body %s", out.op.ID, content.MediaType)
 	switch {
 	case IsPatch(content.MediaType) && a.Body.Kind() == value.Array:
+		if !c.o.OpenBodies {
+			c.patch(f, out.op, a.Body)
+		}
 		return nil
 	case spec.IsMultipart(content.MediaType):
 		return c.parts(f, out, key)
@@ -122,6 +119,8 @@ func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 			c.names(f, []spec.Raw{content.Schema}, a.Body, "/body", 0)
 		}
 		return c.against(f, key, content.Schema, a.Body, "/body")
+	case a.Body.Kind() == value.String && c.evades(out.op, content, a.Body):
+		f.add("/body", "type", "the body is an object, by field name: a text can't be checked")
 	case IsText(content.MediaType):
 		if a.Body.Kind() != value.String {
 			f.add("/body", "type", "the body is text; not %s", a.Body.Kind())
@@ -132,6 +131,11 @@ func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 		}
 	}
 	return nil
+}
+
+// evades reports whether a text may set fields that are hidden: names in a text can't be checked.
+func (c *Checker) evades(op *spec.Operation, content *spec.Content, v value.Value) bool {
+	return c.v.Hides(content.Schema) || encoded(v) && slices.ContainsFunc(op.Body.Contents, func(other spec.Content) bool { return c.v.Hides(other.Schema) })
 }
 
 // structured reports whether v is a list or an object and the schema declares that type: some documents declare JSON as text/plain, and

@@ -85,6 +85,33 @@ func (v *View) names(schema string) bool { return v.f.Schema == nil || v.f.Schem
 // Field reports whether a field is visible; schema is the named schema that declares it, "" for an inline one.
 func (v *View) Field(schema, name string) bool { return v.f.Field == nil || v.f.Field(schema, name) }
 
+// Hides reports whether a part of what r describes is hidden, at any depth.
+func (v *View) Hides(r spec.Raw) bool {
+	return (v.f.Field != nil || v.f.Schema != nil) && v.hides("", r, map[string]bool{})
+}
+
+// hides is Hides for a part of the named schema of; past has the texts of the schemas that were read.
+func (v *View) hides(of string, r spec.Raw, past map[string]bool) bool {
+	if r.Kind() != '{' || past[of+"\x00"+string(r)] {
+		return false
+	}
+	past[of+"\x00"+string(r)] = true
+	s := v.d.Schema(r)
+	if s.Name != "" {
+		if of = s.Name; !v.names(of) {
+			return true
+		}
+	}
+	for _, p := range s.Properties {
+		if !v.Field(of, p.Name) || v.hides("", p.Schema, past) {
+			return true
+		}
+	}
+	part := func(r spec.Raw) bool { return v.hides(of, r, past) }
+	return slices.ContainsFunc(s.AllOf, part) || slices.ContainsFunc(s.OneOf, part) || slices.ContainsFunc(s.AnyOf, part) ||
+		v.hides("", s.Items, past) || v.hides("", s.Additional, past)
+}
+
 // Follow resolves the reference r by one step and returns its target and its name ("" if it has none). It returns false
 // if r is no reference, and a nil target if that is hidden or missing.
 func (v *View) Follow(r spec.Raw) (spec.Raw, string, bool) {

@@ -89,3 +89,52 @@ func TestBodies(t *testing.T) {
 		}
 	}
 }
+
+// TestHiddenInBodies checks that neither a text nor a JSON Patch reaches a field that is hidden, and that both are taken where none is.
+func TestHiddenInBodies(t *testing.T) {
+	const api = `{"openapi": "3.0.0", "paths": {
+"/m": {"get": {"operationId": "read", "responses": {"200": {"description": "ok", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/New"}}}}}},
+  "post": {"operationId": "make", "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/New"}},
+    "application/xml": {"schema": {"$ref": "#/components/schemas/New"}}, "text/plain": {"schema": {"type": "string"}}, "application/octet-stream": {}}}, "responses": {"200": {"description": "ok"}}},
+  "patch": {"operationId": "change", "requestBody": {"content": {"application/json-patch+json": {"schema": {"type": "array", "items": {}}}}}, "responses": {"200": {"description": "ok"}}}},
+"/n": {"patch": {"operationId": "blind", "requestBody": {"content": {"application/json-patch+json": {"schema": {"type": "array", "items": {}}}}}, "responses": {"200": {"description": "ok"}}}}},
+"components": {"schemas": {"New": {"type": "object", "properties": {"name": {"type": "string"}, "hush": {"type": "string"}, "parts": {"type": "array", "items": {"$ref": "#/components/schemas/Part"}}}},
+  "Part": {"type": "object", "properties": {"n": {"type": "string"}, "sly": {"type": "string"}}}}}}`
+	d, err := spec.Load([]byte(api))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := agent("t1", identity.Read, identity.Write)
+	unknown := func(at, name, has string) string {
+		return "invalid_argument schema " + at + "/" + name + ` unknown field "` + name + `"; it takes ` + has
+	}
+	const text = "invalid_argument schema /body the body is an object, by field name: a text can't be checked"
+	for _, row := range []struct{ operation, args, hidden, open string }{ // what is answered where fields are hidden, and where none is
+		{"make", `{"body": "<New/>", "media": "application/xml"}`, text, "POST /m <New/>"},
+		{"make", `{"body": "{}", "media": "text/plain"}`, text + "; this is JSON in a text: give the value itself", "POST /m {}"},
+		{"make", `{"body": "a text", "media": "text/plain"}`, "POST /m a text", "POST /m a text"},
+		{"make", `{"body": "e30=", "media": "application/octet-stream"}`, "POST /m {}", "POST /m {}"}, // bytes of no schema: a file
+		{"make", `{"body": {"name": "a"}}`, `POST /m {"name":"a"}`, `POST /m {"name":"a"}`},
+		{"change", `{"body": [{"op": "test", "path": "/hush", "value": "guess"}]}`, unknown("/body/0/path", "hush", "name, parts"), `PATCH /m [{"op":"test","path":"/hush","value":"guess"}]`},
+		{"change", `{"body": [{"op": "copy", "from": "/hush", "path": "/name"}]}`, unknown("/body/0/from", "hush", "name, parts"), `PATCH /m [{"op":"copy","from":"/hush","path":"/name"}]`},
+		{"change", `{"body": [{"op": "add", "path": "/parts/0/sly", "value": "x"}]}`, unknown("/body/0/path/parts/0", "sly", "n"), `PATCH /m [{"op":"add","path":"/parts/0/sly","value":"x"}]`},
+		{"change", `{"body": [{"op": "add", "path": "/parts/-", "value": {"sly": "x"}}]}`, unknown("/body/0/path/parts/0", "sly", "n"), `PATCH /m [{"op":"add","path":"/parts/-","value":{"sly":"x"}}]`},
+		{"change", `{"body": [{"op": "add", "path": "/none", "value": "x"}]}`, unknown("/body/0/path", "none", "name, parts"), ""},
+		{"change", `{"body": [{"op": "replace", "path": "/name", "value": "x"}]}`, `PATCH /m [{"op":"replace","path":"/name","value":"x"}]`, `PATCH /m [{"op":"replace","path":"/name","value":"x"}]`},
+		{"blind", `{"body": [{"op": "replace", "path": "/any", "value": "x"}]}`, `PATCH /n [{"op":"replace","path":"/any","value":"x"}]`, `PATCH /n [{"op":"replace","path":"/any","value":"x"}]`},
+	} {
+		for _, hidden := range [][]calls.Hidden{{{Fields: []string{"hush", "Part.sly"}}}, nil} {
+			want := row.hidden
+			if hidden == nil {
+				want = row.open
+			}
+			all, err := calls.New(map[string]calls.Rules{"flow": {Document: d, Hidden: hidden}}, expression.NewCompiler())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := tried(all, p, calls.Request{Operation: row.operation, Writes: true}, object(t, row.args)); got != want && want != "" {
+				t.Errorf("%s %s, %v hidden\n got %s\nwant %s", row.operation, row.args, hidden, got, want)
+			}
+		}
+	}
+}
