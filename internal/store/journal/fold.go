@@ -178,8 +178,9 @@ func (j *Journal) Close() error {
 			return err
 		}
 		// Other processes notice that the lock is gone when they take it, or make another one before the folder is removed.
+		// One that does may also end meanwhile, and remove the folder first.
 		err := os.Remove(j.lockFile.Name())
-		if gone := os.Remove(j.dir); !errors.Is(gone, fs.ErrExist) {
+		if gone := os.Remove(j.dir); !errors.Is(gone, fs.ErrExist) && !errors.Is(gone, fs.ErrNotExist) {
 			err = errors.Join(err, gone)
 		}
 		return err
