@@ -101,12 +101,23 @@ type Field struct {
 	Digits      int           // the most digits of a decimal; 0 for any number
 	Scaled      bool          // Scale is set: digits after the decimal point, or of fractional seconds of a date
 	Scale       int
-	Unordered   bool // the column has its own collation, so equality must name the binary one
+	Unordered   bool   // the column has its own collation, so equality must name the binary one
+	Typing      Typing // whether the column can hold values of other types
 
 	Form string // of a type that only the source knows: the form of its texts, such as "a duration in ISO 8601: P1DT2H"; "" for others
 
 	Stored *Stored // how the source holds it, if the owner's rules declare its type; nil if the source does
 }
+
+// A Typing is what a source that can hold values of any type in a column does about those of other types than a field's.
+type Typing uint8
+
+// The typings. Sources whose columns hold one type leave it at the first.
+const (
+	Loose      Typing = iota // it keeps them, or doesn't say
+	Converting               // it keeps them, but none that equals a value of the type: such a one is converted
+	Strict                   // it refuses them
+)
 
 // A Bound compares a number or a date with Value, or with another field of the record; Op is one of "<", "<=", ">", ">=" and "<>".
 type Bound struct {

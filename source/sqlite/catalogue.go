@@ -21,7 +21,8 @@ type reader struct {
 	list     []*catalogue.Found
 	ddl      map[*catalogue.Found]string
 	rowid    map[*catalogue.Found]string // the field that is an alias of the rowid
-	foreign  bool                        // some DDL names a collation
+	strict   map[*catalogue.Found]bool
+	foreign  bool // some DDL names a collation
 	warnings []string
 }
 
@@ -47,7 +48,8 @@ func describe(ctx context.Context, db *sql.DB, source string) ([]schema.Class, [
 	var list []*catalogue.Found
 	var warnings []string
 	for _, space := range spaces {
-		r := &reader{tx: tx, space: space, byName: map[string]*catalogue.Found{}, ddl: map[*catalogue.Found]string{}, rowid: map[*catalogue.Found]string{}}
+		r := &reader{tx: tx, space: space, byName: map[string]*catalogue.Found{}, ddl: map[*catalogue.Found]string{}, rowid: map[*catalogue.Found]string{},
+			strict: map[*catalogue.Found]bool{}}
 		if err := r.read(ctx); err != nil {
 			return nil, nil, fmt.Errorf("describe %s: database %s: %w", source, space, err)
 		}
@@ -85,6 +87,7 @@ func (r *reader) read(ctx context.Context) error {
 		}
 	}
 	for _, f := range r.list {
+		r.settleTyping(f)
 		r.settleDDL(f)
 	}
 	return nil
@@ -98,7 +101,7 @@ func (r *reader) from() string {
 // tables reads the tables and views of the schema. Those of SQLite itself, those whose names begin with bailiwick_, and full-text
 // indexes with the tables that they keep are no classes. The DDL of virtual tables says nothing about columns and is dropped.
 func (r *reader) tables(ctx context.Context) error {
-	query := `SELECT s.name, l.type, coalesce(s.sql, '') FROM ` + r.from() + `
+	query := `SELECT s.name, l.type, coalesce(s.sql, ''), l.strict FROM ` + r.from() + `
 		JOIN pragma_table_list AS l ON l.schema = ?1 AND l.name = s.name
 		WHERE s.type IN ('table', 'view') AND l.type <> 'shadow'
 		AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND s.name NOT LIKE 'bailiwick\_%' ESCAPE '\'
@@ -106,7 +109,8 @@ func (r *reader) tables(ctx context.Context) error {
 	made := map[string]string{} // the virtual tables
 	err := scan(ctx, r.tx, query, []any{r.space}, func(rows *sql.Rows) error {
 		var name, kind, ddl string
-		if err := rows.Scan(&name, &kind, &ddl); err != nil {
+		var strict bool
+		if err := rows.Scan(&name, &kind, &ddl, &strict); err != nil {
 			return err
 		}
 		f := &catalogue.Found{}
@@ -116,7 +120,7 @@ func (r *reader) tables(ctx context.Context) error {
 		}
 		r.byName[catalogue.LowerASCII(name)] = f
 		r.list = append(r.list, f)
-		if r.ddl[f] = ddl; kind == "virtual" {
+		if r.ddl[f], r.strict[f] = ddl, strict; kind == "virtual" {
 			r.ddl[f], made[name] = "", ddl
 		}
 		r.foreign = r.foreign || strings.Contains(strings.ToUpper(ddl), "COLLATE")

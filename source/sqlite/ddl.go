@@ -116,6 +116,23 @@ func (r *reader) settleDDL(f *catalogue.Found) {
 	}
 }
 
+// settleTyping sets on f what its columns hold for sure. A column of a table has an affinity, by which a number or a text that equals an
+// integer is stored as one, and numbers in a column of texts as texts; tables that are STRICT, and the rowid, have no other values.
+// Columns of views and virtual tables have declared types that nothing keeps.
+func (r *reader) settleTyping(f *catalogue.Found) {
+	if f.View || r.ddl[f] == "" {
+		return
+	}
+	for i := range f.Fields {
+		switch field := &f.Fields[i]; {
+		case r.strict[f] && field.Type != schema.Any, field.Name == r.rowid[f]:
+			field.Typing = schema.Strict
+		case field.Type == schema.Integer || field.Type == schema.String:
+			field.Typing = schema.Converting
+		}
+	}
+}
+
 // bounds returns the fields of c that a check constraint is about. SQLite calls one without a name by its condition.
 func (d *declaration) bounds(c *schema.Class, name string) []string {
 	condition, _ := catalogue.Lex(name, true)

@@ -34,6 +34,7 @@ type Source struct {
 	path  string
 	db    *sql.DB
 	apart *sql.DB // connections that may take more memory, for statements whose views are computed apart
+	known doubts
 }
 
 // Open opens the SQLite file at path, which must exist, as the source called name. The connections can't write.
@@ -143,39 +144,6 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 	return describe(ctx, s.db, s.name)
 }
 
-// Read implements source.Source. The statement runs when the rows are ranged over. One that takes too much memory runs
-// again with its views apart: SQLite may have read long values of records that the caller doesn't see, by an index or
-// because it compared them first, and then the caller would learn of them from the refusal. So does one with a sum beyond 64 bits,
-// which SQLite doesn't add up to the end.
-func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
-	rows, err := sqldriver.Read(ctx, first{engine{s}}, p)
-	if err != nil {
-		return nil, err
-	}
-	return func(yield func(value.Row, error) bool) {
-		left := sqldriver.Sending()
-		for row, err := range rows {
-			if err != nil && ctx.Err() == nil && (tooLarge(err) || overflows(err)) {
-				s.again(ctx, p, left, yield)
-				return
-			}
-			if left.Add(row); !yield(row, err) {
-				return
-			}
-		}
-	}, nil
-}
-
-// again yields the rows of a permit after those that have left.
-func (s *Source) again(ctx context.Context, p policy.Permit, left sqldriver.Sent, yield func(value.Row, error) bool) {
-	rows, err := sqldriver.Read(ctx, apart{engine{s}}, p)
-	if err != nil {
-		yield(nil, err)
-		return
-	}
-	left.Resume(rows, yield)
-}
-
 // Compile implements source.Compiler.
 func (s *Source) Compile(p policy.Permit) (string, error) { return sqldriver.Text(p, sqlgen.SQLite) }
 
@@ -196,12 +164,6 @@ func tooLarge(err error) bool {
 	return ok && (e.Code()&0xff == sqlite3.SQLITE_NOMEM || e.Code()&0xff == sqlite3.SQLITE_TOOBIG)
 }
 
-// overflows reports whether a sum of integers ended the statement.
-func overflows(err error) bool {
-	e, ok := errors.AsType[*sqlite.Error](err)
-	return ok && e.Code() == sqlite3.SQLITE_ERROR && strings.Contains(e.Error(), "integer overflow")
-}
-
 func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }
 
 // plain implements sqldriver.Errors. The meaning of a code holds no values; the message may.
@@ -212,40 +174,6 @@ func plain(err error) string {
 	}
 	meaning := cmp.Or(sqlite.ErrorCodeString[e.Code()], sqlite.ErrorCodeString[e.Code()&0xff]) // an extended code contains its primary code
 	return sqldriver.Coded(fmt.Sprintf("SQLite error %d", e.Code()), meaning, meaning != "")
-}
-
-// Run implements sqldriver.Database.
-func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
-	return run(ctx, s.db, st, plan, yield)
-}
-
-// first implements sqldriver.Database for statements that may run again.
-type first struct{ engine }
-
-// Dialect implements sqldriver.Database.
-func (first) Dialect() sqlgen.Dialect { return sqlgen.SQLiteFirst }
-
-// apart implements sqldriver.Database for statements whose views are computed apart.
-type apart struct{ engine }
-
-// Dialect implements sqldriver.Database.
-func (apart) Dialect() sqlgen.Dialect { return sqlgen.SQLiteApart }
-
-// Run implements sqldriver.Database.
-func (s apart) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
-	return run(ctx, s.Source.apart, st, plan, yield)
-}
-
-func run(ctx context.Context, db *sql.DB, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
-	if sqlgen.Named(plan) {
-		return lookUp(ctx, db, st, plan, yield)
-	}
-	rows, err := db.QueryContext(ctx, st.Text, st.Args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sqldriver.Stream(rows, st, plan, stored, yield)
 }
 
 // stored converts v, as SQLite holds it, to a value of the column's field. The type of the value decides, the declared

@@ -2,7 +2,7 @@
 //
 // SQLite has none that are total and exact for regular expressions, decimals, JSON by value and time zones. Package
 // sqlgen/expr documents each result beside the function's name. No function fails, whatever its arguments: a failure
-// would reveal records that the caller can't see. None retains its arguments after it returns (see
+// would reveal records that the caller can't see. One always does, which is only in statements that then run again. None retains its arguments after it returns (see
 // sqlite.FunctionImpl.VolatileArgs).
 package sqlfunc
 
@@ -35,8 +35,13 @@ func Register(d *sqlite.Driver) error {
 		errs = append(errs, d.RegisterFunction(name, &sqlite.FunctionImpl{NArgs: args, Deterministic: true, VolatileArgs: true,
 			MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return aggregate{make()}, nil }}))
 	}
+	errs = append(errs, d.RegisterFunction(expr.SQLiteDoubt, &sqlite.FunctionImpl{NArgs: 1, Deterministic: true, VolatileArgs: true,
+		Scalar: func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) { return nil, errors.New(Doubt) }}))
 	return errors.Join(errs...)
 }
+
+// Doubt is part of the message of the error with which expr.SQLiteDoubt ends a statement.
+const Doubt = "bailiwick doubts the type of a value"
 
 // A function takes int64, float64, string, []byte and nil, and returns one of them.
 type function struct {

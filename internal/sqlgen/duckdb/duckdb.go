@@ -87,9 +87,6 @@ func pointer(name string) string {
 // Barrier implements expr.Dialect. DuckDB evaluates no expression that isn't needed for a record.
 func (dialect) Barrier() string { return "" }
 
-// Find implements expr.Dialect.
-func (dialect) Find(string, *schema.Field, string, *schema.Field) string { return "" }
-
 // Correlates implements expr.Dialect. DuckDB takes no LIMIT inside of a derived table that refers to the surrounding query.
 func (dialect) Correlates() bool { return false }
 

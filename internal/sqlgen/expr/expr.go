@@ -90,8 +90,8 @@ type Dialect interface {
 	Over(s Scope, o Over) (string, error)
 
 	// Find returns a condition on two stored columns that holds if their values, as expressions see them, are equal, and
-	// that can use an index on x; "" if none is better than the comparison itself.
-	Find(x string, f *schema.Field, y string, g *schema.Field) string
+	// that can use an index on x; "" if none is better than the comparison itself. It is exact if it holds for no others.
+	Find(x string, f *schema.Field, y string, g *schema.Field) (test string, exact bool)
 	// Order returns the terms that order by x, of type t: null first, or last if desc; each with its direction.
 	Order(s Scope, x string, t schema.Type, desc bool) []string
 	// Written returns the text of x, JSON, in a form that is the same for the same held value.
@@ -99,10 +99,14 @@ type Dialect interface {
 	// Key returns what to group x by, and how to show the key: an expression over the group, the same for the same
 	// records in any physical order. short reports that a text has at most ShortText characters.
 	Key(s Scope, x string, t schema.Type, short bool) (by, show string)
+	// KeyOf is Key for a stored column x of field f, where a group by the column itself costs less; else "".
+	KeyOf(x string, f *schema.Field) (by, show string)
 	// Divided returns what GROUP BY names in place of by, which divides the same records in the same groups and costs less.
 	Divided(by string) string
 	// Accumulate writes Sum, Avg, Min, Max, Count, StdDevPop or StdDevSamp over a group. x is of type from, "" for Count.
 	Accumulate(s Scope, op plan.Accumulate, x string, from schema.Type) (string, error)
+	// AccumulateOf is Accumulate for a stored column x of field f, where another text costs less; else "".
+	AccumulateOf(op plan.Accumulate, x string, f *schema.Field) string
 	// Pick writes the value of x, of type t, in the one record of a group for which the condition when holds.
 	Pick(s Scope, x, when string, t schema.Type) string
 	// Collect writes the JSON list l over a group; the empty list of nothing, null if it is too large.

@@ -149,10 +149,14 @@ func Same(d Dialect, at Scope, x plan.Expr, in Scope, y plan.Expr) (string, erro
 	if f == nil || g == nil {
 		return test, nil
 	}
-	if find := d.Find(stored, f, other, g); find != "" {
-		return "(" + find + " AND " + test + ")", nil
+	find, exact := d.Find(stored, f, other, g)
+	switch {
+	case find == "":
+		return test, nil
+	case exact:
+		return find, nil
 	}
-	return test, nil
+	return "(" + find + " AND " + test + ")", nil
 }
 
 // stored reports whether all of es are stored columns.
@@ -334,6 +338,17 @@ func (Standard) Size(Scope, string) string { return "" }
 
 // Divided implements Dialect.
 func (Standard) Divided(by string) string { return by }
+
+// KeyOf implements Dialect.
+func (Standard) KeyOf(string, *schema.Field) (by, show string) { return "", "" }
+
+// AccumulateOf implements Dialect.
+func (Standard) AccumulateOf(plan.Accumulate, string, *schema.Field) string { return "" }
+
+// Find implements Dialect, for those whose Compare can use an index itself.
+func (Standard) Find(string, *schema.Field, string, *schema.Field) (test string, exact bool) {
+	return "", false
+}
 
 // Short implements Dialect.
 func (Standard) Short(x string, _ int) string { return x }

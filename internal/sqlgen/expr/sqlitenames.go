@@ -1,7 +1,7 @@
 package expr
 
 // The functions that package sqldriver/sqlfunc adds to SQLite's connections, because the database has none that are
-// total and exact. None fails: each returns null if it has no result, and, unless it says otherwise, if an argument is
+// total and exact. None but SQLiteDoubt fails: each returns null if it has no result, and, unless it says otherwise, if an argument is
 // null. JSON is text that SQLiteJSON or another of them returned; dates are milliseconds since 1970.
 const (
 	SQLiteInstant = "bailiwick_instant" // (stored) the instant that a date column holds, in the years 1 to 9999
@@ -111,4 +111,7 @@ const (
 	SQLiteJSONEqual = "bailiwick_json_equal" // (a, b) whether two JSON documents are equal by value
 
 	SQLiteDigest = "bailiwick_digest" // (seed, x, …) the md5 in hex; null counts as ""
+
+	// SQLiteDoubt ends the statement, unlike all others: one that is tried first, and runs again without it.
+	SQLiteDoubt = "bailiwick_doubt" // (x)
 )

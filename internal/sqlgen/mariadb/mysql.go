@@ -176,11 +176,11 @@ func plainDecimal(text string) (string, bool) {
 
 // Find implements expr.Dialect. Text with equal bytes is equal in the column's collation too, but two different
 // collations can't be compared.
-func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) string {
+func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) (test string, exact bool) {
 	if f.Type == g.Type && (f.Type == schema.Integer || f.Type == schema.UUID || f.Type == schema.String && !f.Unordered && !g.Unordered) {
-		return "(" + x + " = " + y + ")"
+		return "(" + x + " = " + y + ")", false
 	}
-	return ""
+	return "", false
 }
 
 // Compare implements expr.Dialect.

@@ -94,7 +94,8 @@ func operators(t *testing.T, b *exprtest.Sheet) {
 	for _, pair := range [][2]schema.Field{{{Type: schema.Integer}, {Type: schema.Integer}}, {{Type: schema.Integer}, {Type: schema.UUID}}, {{Type: schema.UUID}, {Type: schema.UUID}},
 		{{Type: schema.String}, {Type: schema.String}}, {{Type: schema.String, Unordered: true}, {Type: schema.String}}, {{Type: schema.String}, {Type: schema.String, Unordered: true}},
 		{{Type: schema.Double}, {Type: schema.Double}}} {
-		b.Line(fmt.Sprintf("find %s %s %t %t", pair[0].Type, pair[1].Type, pair[0].Unordered, pair[1].Unordered), d.Find("x", &pair[0], "y", &pair[1]))
+		find, _ := d.Find("x", &pair[0], "y", &pair[1])
+		b.Line(fmt.Sprintf("find %s %s %t %t", pair[0].Type, pair[1].Type, pair[0].Unordered, pair[1].Unordered), find)
 	}
 }
 

@@ -35,9 +35,6 @@ const (
 // Barrier implements expr.Dialect.
 func (dialect) Barrier() string { return " OFFSET 0" }
 
-// Find implements expr.Dialect. Compare can use an index itself.
-func (dialect) Find(string, *schema.Field, string, *schema.Field) string { return "" }
-
 // Stored implements expr.Dialect.
 func (p dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 	switch f.Type {

@@ -1,15 +1,53 @@
 package sqlite
 
 import (
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/condition"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen/expr"
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// First returns SQLite's conditions for a statement that is tried before the one of Conditions: a sum of integers is one aggregate
-// in place of two, and ends the statement beyond 64 bits. A statement that ended so must run again with the conditions of another.
+// First returns SQLite's conditions for a statement that is tried before the one of Conditions, and does less for each record. A sum of
+// integers is one aggregate in place of two, and ends the statement beyond 64 bits. Groups are those of the column itself, whose type is
+// looked at once in each group and not in each record, and a value of another type ends the statement. A statement that ended so must run
+// again with the conditions of another.
 func First() condition.Dialect { return first{} }
 
 type first struct{ conditions }
 
 // Expressions implements condition.Dialect.
 func (first) Expressions() expr.Dialect { return dialect{first: true} }
+
+// typeNames are the types of SQLite's values, as its typeof has them.
+var typeNames = map[schema.Type]string{schema.Integer: "integer", schema.String: "text"}
+
+// KeyOf implements expr.Dialect. SQLite sorts a key that is an expression beside the columns that the expression reads. Records with equal
+// values in a typed column have one type: texts never equal anything else, and no number but an integer equals one.
+func (d dialect) KeyOf(x string, f *schema.Field) (by, show string) {
+	switch {
+	case !d.first || !typed(f) || f.Type == schema.Bytes:
+		return "", ""
+	case strict(f):
+		return x, "+" + x
+	}
+	return x, "CASE WHEN typeof(" + x + ") IN ('" + typeNames[f.Type] + "', 'null') THEN " + x + " ELSE " + call(expr.SQLiteDoubt, x) + " END"
+}
+
+// AccumulateOf implements expr.Dialect. A condition of an aggregate costs less than a CASE in it.
+func (d dialect) AccumulateOf(op plan.Accumulate, x string, f *schema.Field) string {
+	if !d.first || strict(f) || typeNames[f.Type] == "" || f.Unordered || f.Stored != nil {
+		return ""
+	}
+	of := "(" + x + ") FILTER (WHERE typeof(" + x + ") = '" + typeNames[f.Type] + "')"
+	switch {
+	case op == plan.Sum && f.Type == schema.Integer:
+		return "coalesce(sum" + of + ", 0)"
+	case op == plan.Count:
+		return "count" + of
+	case op == plan.Min:
+		return "min" + of
+	case op == plan.Max:
+		return "max" + of
+	}
+	return ""
+}

@@ -23,15 +23,18 @@ func Dialect() expr.Dialect { return dialect{} }
 // A dialect writes expressions for SQLite.
 type dialect struct {
 	expr.Standard
-	first bool // a sum of integers beyond 64 bits may end the statement
+	first bool // what is rare may end the statement: a sum of integers beyond 64 bits, a key of another type than its column's
 }
 
 // call writes the call of a function.
 func call(name string, args ...string) string { return name + "(" + strings.Join(args, ", ") + ")" }
 
 // Stored implements expr.Dialect. SQLite keeps values of any type in a column, so a value of another type than the column's counts as
-// null.
+// null, unless it is one that refuses them.
 func (dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
+	if strict(f) {
+		return "+" + x
+	}
 	switch f.Type {
 	case schema.String:
 		return "CASE WHEN typeof(" + x + ") = 'text' THEN " + x + " END"
@@ -64,19 +67,34 @@ func (dialect) Stored(_ expr.Scope, x string, f *schema.Field) string {
 	return "+" + x // the sign removes the affinity, so that it compares as stored
 }
 
+// strict reports whether a column refuses values of other types than f's, and compares as expressions do.
+func strict(f *schema.Field) bool {
+	switch f.Type {
+	case schema.Integer, schema.String, schema.Bytes:
+		return f.Typing == schema.Strict && !f.Unordered && f.Stored == nil
+	}
+	return false
+}
+
+// typed reports whether all values of a column that equal one of f's type are of that type.
+func typed(f *schema.Field) bool {
+	return strict(f) || f.Typing == schema.Converting && (f.Type == schema.Integer || f.Type == schema.String) && !f.Unordered && f.Stored == nil
+}
+
 // Find implements expr.Dialect. A value that isn't of its column's type never equals one that is, so the columns
-// themselves can be compared; but not those of Doubles, which may hold whole numbers that no Double can.
-func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) string {
+// themselves can be compared; but not those of Doubles, which may hold whole numbers that no Double can. If one of them refuses values
+// of other types, no others are equal.
+func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) (test string, exact bool) {
 	if f.Type != g.Type || f.Unordered || g.Unordered {
-		return ""
+		return "", false
 	}
 	switch f.Type {
 	case schema.Integer, schema.String, schema.Boolean:
-		return "(" + x + " = " + y + ")"
+		return "(" + x + " = " + y + ")", typed(f) && typed(g) && (strict(f) || strict(g))
 	case schema.UUID: // as written: in lower or upper case, most often both in the same
-		return "(" + x + " IN (" + y + ", lower(" + y + "), upper(" + y + ")))"
+		return "(" + x + " IN (" + y + ", lower(" + y + "), upper(" + y + ")))", false
 	}
-	return ""
+	return "", false
 }
 
 // Const implements expr.Dialect: an argument in the form in which Stored has values of type t: dates as milliseconds, Booleans as 0 and

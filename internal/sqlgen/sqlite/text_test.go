@@ -26,8 +26,22 @@ func (literal) Alias(prefix string) string { return prefix + "1" }
 func TestTexts(t *testing.T) {
 	d, s := sqlite.Dialect(), literal{}
 	text := func(x string, err error) string { return fmt.Sprint(x, err) }
-	find := func(f, g schema.Field) string { return d.Find("x", &f, "y", &g) }
+	find := func(f, g schema.Field) string {
+		test, exact := d.Find("x", &f, "y", &g)
+		if exact {
+			test += " exact"
+		}
+		return test
+	}
 	by, show := d.Key(s, "x", schema.Any, false)
+	firstKey := func(f schema.Field) string {
+		by, show := sqlite.First().Expressions().KeyOf("x", &f)
+		return by + "; " + show
+	}
+	firstSum := func(op plan.Accumulate, f schema.Field) string {
+		return sqlite.First().Expressions().AccumulateOf(op, "x", &f)
+	}
+	number, firm := schema.Field{Type: schema.Integer, Typing: schema.Converting}, schema.Field{Type: schema.Integer, Typing: schema.Strict}
 	many := slices.Repeat([]string{"x"}, 16) // with separators and brackets 33 parts
 	parts := []string{"'['", "coalesce(x, 'null')"}
 	for range many[1:] {
@@ -48,6 +62,12 @@ func TestTexts(t *testing.T) {
 			"(((sum(x >> 32) + (sum(x & 4294967295) >> 32)) * 4294967296.0 + (sum(x & 4294967295) & 4294967295)) / count(x))<nil>"},
 		{find(schema.Field{Type: schema.Integer}, schema.Field{Type: schema.Integer}), "(x = y)"},
 		{find(schema.Field{Type: schema.Integer}, schema.Field{Type: schema.String}), ""},
+		{find(number, number), "(x = y)"}, {find(number, firm), "(x = y) exact"}, {find(firm, schema.Field{Type: schema.Integer}), "(x = y)"},
+		{firstKey(number), "x; CASE WHEN typeof(x) IN ('integer', 'null') THEN x ELSE bailiwick_doubt(x) END"}, {firstKey(firm), "x; +x"}, {firstKey(schema.Field{Type: schema.Integer}), "; "},
+		{firstKey(schema.Field{Type: schema.String, Typing: schema.Converting, Unordered: true}), "; "}, {firstKey(schema.Field{Type: schema.Bytes, Typing: schema.Strict}), "; "},
+		{firstSum(plan.Sum, number), "coalesce(sum(x) FILTER (WHERE typeof(x) = 'integer'), 0)"}, {firstSum(plan.Sum, firm), ""}, {firstSum(plan.Avg, number), ""},
+		{firstSum(plan.Max, schema.Field{Type: schema.String}), "max(x) FILTER (WHERE typeof(x) = 'text')"}, {firstSum(plan.Max, schema.Field{Type: schema.String, Unordered: true}), ""},
+		{d.Stored(s, "x", &firm), "+x"}, {d.Stored(s, "x", &number), "CASE WHEN typeof(x) = 'integer' THEN x END"},
 		{find(schema.Field{Type: schema.String}, schema.Field{Type: schema.String}), "(x = y)"},
 		{find(schema.Field{Type: schema.String, Unordered: true}, schema.Field{Type: schema.String}), ""},
 		{find(schema.Field{Type: schema.String}, schema.Field{Type: schema.String, Unordered: true}), ""},

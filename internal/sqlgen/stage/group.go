@@ -16,6 +16,10 @@ func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, e
 	s := &scope{b: b, r: r, outer: outer, lets: true}
 	next := &relation{shape: st.Shape, grouped: true}
 	for i, k := range st.Keys {
+		if by, show := b.stored(s, k); by != "" {
+			next.group, next.columns = append(next.group, by), append(next.columns, show)
+			continue
+		}
 		x, err := expr.Write(b.d, s, k)
 		if err != nil {
 			return nil, err
@@ -52,6 +56,18 @@ func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, e
 		}
 	}
 	return next, nil
+}
+
+// stored returns what to group by and how to show it for a key that is a stored column of s, if Dialect.KeyOf has it.
+func (b *builder) stored(s *scope, k plan.Expr) (by, show string) {
+	if _, ok := k.(plan.Ref); !ok {
+		return "", ""
+	}
+	x, f := s.Field(k)
+	if f == nil {
+		return "", ""
+	}
+	return b.d.KeyOf(x, f)
 }
 
 // brief reports whether e is a column whose texts are known to be short.
@@ -115,11 +131,7 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 				text = b.distinct(s, by, xs[i])
 			}
 		default:
-			from := schema.Any
-			if a.X != nil {
-				from = a.X.Type()
-			}
-			text, err = b.d.Accumulate(s, a.Op, xs[i], from)
+			text, err = b.accumulated(s, a, xs[i])
 		}
 		if err != nil {
 			return err
@@ -128,6 +140,21 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 	}
 	group.from, group.where, group.alias = s.r.item(), s.r.where, s.r.alias
 	return nil
+}
+
+// accumulated writes a, whose X is x, by Dialect.AccumulateOf if it has a text for the column, or by Accumulate.
+func (b *builder) accumulated(s *scope, a plan.Accumulator, x string) (string, error) {
+	if a.X == nil {
+		return b.d.Accumulate(s, a.Op, x, schema.Any)
+	}
+	if _, own := a.X.(plan.Ref); own {
+		if column, f := s.Field(a.X); f != nil {
+			if text := b.d.AccumulateOf(a.Op, column, f); text != "" {
+				return text, nil
+			}
+		}
+	}
+	return b.d.Accumulate(s, a.Op, x, a.X.Type())
 }
 
 // element writes what an accumulator reads. A text of a list is left out where it alone is larger than the list may be.

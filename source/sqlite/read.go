@@ -1,0 +1,163 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"strings"
+	"sync"
+
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/sqlfunc"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Read implements source.Source. The statement runs when the rows are ranged over, first in a form that does less for each record. One
+// that meets what this form can't answer, a sum beyond 64 bits or a key of another type than its column's, runs again in the exact form.
+// One that takes too much memory runs again with its views apart: SQLite may have read long values of records that the caller doesn't
+// see, by an index or because it compared them first, and then the caller would learn of them from the refusal.
+func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
+	ways := []sqldriver.Database{first{engine{s}}, engine{s}, apart{engine{s}}}
+	rows, err := sqldriver.Read(ctx, ways[0], p)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(value.Row, error) bool) {
+		left := sqldriver.Sending()
+		for at := 0; ; {
+			next := 0
+			before := left
+			before.Resume(rows, func(row value.Row, err error) bool {
+				if err != nil && ctx.Err() == nil {
+					if next = after(at, err); next > 0 {
+						return false
+					}
+				}
+				if err == nil {
+					left.Add(row)
+				}
+				return yield(row, err)
+			})
+			if next == 0 {
+				return
+			}
+			at = next
+			if rows, err = sqldriver.Read(ctx, ways[at], p); err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}, nil
+}
+
+// after returns the way to run a statement again that failed with err when it ran in way at; 0 for none.
+func after(at int, err error) int {
+	switch {
+	case at == 0 && doubted(err):
+		return 1
+	case at < 2 && tooLarge(err):
+		return 2
+	}
+	return 0
+}
+
+// doubted reports whether a statement of first ended because it can't answer.
+func doubted(err error) bool {
+	if errors.Is(err, errKnown) {
+		return true
+	}
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && e.Code() == sqlite3.SQLITE_ERROR && (strings.Contains(e.Error(), "integer overflow") || strings.Contains(e.Error(), sqlfunc.Doubt))
+}
+
+// errKnown is the error of a statement that doesn't run, since it ended in doubt before.
+var errKnown = errors.New("a statement that ended in doubt before")
+
+// doubts are the hashes of statements, with their arguments, that ended in doubt: the same one would again, until the records change. The
+// arguments are part of it, since what records of one tenant hold should not make the statements of another slower.
+type doubts struct {
+	mu   sync.Mutex
+	seed maphash.Seed
+	all  map[uint64]bool
+}
+
+// mostDoubts is how many are remembered; then all are forgotten.
+const mostDoubts = 1024
+
+// has reports whether a statement is remembered.
+func (d *doubts) has(st *sqlgen.Statement) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.all) > 0 && d.all[d.hash(st)]
+}
+
+func (d *doubts) hash(st *sqlgen.Statement) uint64 {
+	var h maphash.Hash
+	h.SetSeed(d.seed)
+	h.WriteString(st.Text)
+	fmt.Fprintf(&h, "%#v", st.Args)
+	return h.Sum64()
+}
+
+// note remembers a statement.
+func (d *doubts) note(st *sqlgen.Statement) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.all == nil || len(d.all) >= mostDoubts {
+		d.seed, d.all = maphash.MakeSeed(), map[uint64]bool{}
+	}
+	d.all[d.hash(st)] = true
+}
+
+// Run implements sqldriver.Database.
+func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+	return run(ctx, s.db, st, plan, yield)
+}
+
+// first implements sqldriver.Database for statements that may run again.
+type first struct{ engine }
+
+// Dialect implements sqldriver.Database.
+func (first) Dialect() sqlgen.Dialect { return sqlgen.SQLiteFirst }
+
+// Run implements sqldriver.Database.
+func (s first) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+	if s.known.has(st) {
+		return errKnown
+	}
+	err := run(ctx, s.db, st, plan, yield)
+	if err != nil && doubted(err) {
+		s.known.note(st)
+	}
+	return err
+}
+
+// apart implements sqldriver.Database for statements whose views are computed apart.
+type apart struct{ engine }
+
+// Dialect implements sqldriver.Database.
+func (apart) Dialect() sqlgen.Dialect { return sqlgen.SQLiteApart }
+
+// Run implements sqldriver.Database.
+func (s apart) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+	return run(ctx, s.Source.apart, st, plan, yield)
+}
+
+func run(ctx context.Context, db *sql.DB, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+	if sqlgen.Named(plan) {
+		return lookUp(ctx, db, st, plan, yield)
+	}
+	rows, err := db.QueryContext(ctx, st.Text, st.Args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	return sqldriver.Stream(rows, st, plan, stored, yield)
+}
