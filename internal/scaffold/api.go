@@ -107,7 +107,7 @@ type group struct {
 func (w *apiWriter) groups() []group {
 	by := map[suspect.Kind][]*spec.Operation{}
 	for _, op := range w.d.Operations {
-		kind := suspect.Of(op, w.classes.Of(op).Class)
+		kind := suspect.Of(w.d, op, w.classes.Of(op).Class)
 		by[kind] = append(by[kind], op)
 	}
 	var out []group

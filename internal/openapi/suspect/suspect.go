@@ -52,36 +52,42 @@ var words = []struct {
 	kind Kind
 	say  []string
 }{
-	{Credentials, []string{"token", "secret", "credential", "cred", "auth", "password", "passwd", "passphrase", "passkey", "apikey", "api key", "access key", "private key", "ssh key", "bucket key", "signing key", "encryption key", "master key", "service key", "storage key", "recovery code",
-		"mfa", "otp", "totp", "2fa", "two factor", "webauthn", "login", "logout", "log out", "logoff", "log off", "signin", "sign in", "signout", "sign out", "signup", "sign up", "oauth", "sso", "saml",
-		"impersonate", "impersonation", "unlockkey", "unlock key", "unseal", "seal", "rekey", "rotate", "unwrap", "generate root", "kubeconfig", "account register", "user register", "auth register", "user session", "auth session", "account session"}},
+	{Credentials, []string{"token", "secret", "credential", "cred", "auth", "password", "passwd", "passphrase", "passkey", "recovery code",
+		"mfa", "otp", "totp", "2fa", "two factor", "webauthn", "login", "logout", "log out", "logoff", "log off", "signin", "sign in", "signout", "sign out", "signup", "sign up", "oauth", "o auth", "sso", "saml",
+		"impersonate", "impersonation", "unseal", "seal", "rekey", "rotate", "unwrap", "generate root", "kubeconfig", "account register", "user register", "auth register", "user session", "auth session", "account session"}},
 	{Approvals, []string{"approve", "approval", "reject", "rejection", "review pending"}},
 	{Rights, []string{"iam", "permission", "role", "grant", "acl", "access control", "service account", "identity provider", "workload identity", "workload identitie", "site admin",
 		"robot account", "sysadmin", "superadmin", "superuser", "be an administrator", "trusted certificate", "client certificate", "cluster certificate",
-		"user promote", "user demote", "member promote", "member demote", "promote user", "demote user", "promote guest", "ownership", "set admin", "set owner", "make admin", "transfer owner", "impersonator"}},
+		"user promote", "user demote", "member promote", "member demote", "promote user", "demote user", "promote guest", "ownership", "set admin", "set owner", "make admin", "transfer owner", "transfer a repository", "transfer repository", "impersonator"}},
 	{Shows, []string{"incoming hook", "incoming webhook", "inbound hook", "inbound webhook", "hook incoming", "webhook incoming", // whose address is the credential
 		"internal configuration", "internal config", "internal setting"}},
 	{Limits, []string{"quota", "rate limit", "limit", "license", "licence", "entitlement"}},
 }
 
-// Of returns what op, of the given class, is suspected of.
-func Of(op *spec.Operation, class classify.Class) Kind {
+// Of returns what op, an operation of d of the given class, is suspected of.
+func Of(d *spec.Document, op *spec.Operation, class classify.Class) Kind {
 	name, summary := spoken(op, class == classify.Read)
+	if class == classify.Read {
+		name, summary = public.Replace(name), public.Replace(summary)
+	}
 	if slices.ContainsFunc(op.Tags, func(tag string) bool { return slices.Contains(vaults, singular(strings.ToLower(tag))) }) {
 		name += "secret "
 	}
-	if holdsKeys(op.Path) {
+	if holdsKeys(op.Path) && !(class == classify.Read && strings.Contains(summary, aPublicKey)) {
 		name += "api key "
 	}
-	if last := lastOf(op.Path); class == classify.Read && (strings.HasSuffix(last, "public-key") || last == "status") {
+	if last := lastOf(op.Path); class == classify.Read && (strings.HasSuffix(last, "public-key") || strings.HasSuffix(last, ".pub") || last == "status") {
 		return ""
+	}
+	if class != classify.Read && givesRights(d, op, name) {
+		return Rights
 	}
 	for _, w := range words {
 		said := name
 		if w.kind == Credentials || w.kind == Rights || w.kind == Shows {
 			said += summary // for the other kinds, summaries mention the terms too often
 		}
-		if !slices.ContainsFunc(w.say, func(s string) bool { return strings.Contains(said, " "+s+" ") }) {
+		if !slices.ContainsFunc(w.say, func(s string) bool { return strings.Contains(said, " "+s+" ") }) && !(w.kind == Credentials && namesKey(said, class == classify.Read)) {
 			continue
 		}
 		switch {
@@ -92,18 +98,6 @@ func Of(op *spec.Operation, class classify.Class) Kind {
 		}
 	}
 	return ""
-}
-
-// vaults are groups of operations that are about nothing but credentials.
-var vaults = []string{"secret", "credential", "token", "access token", "api key"}
-
-// holdsKeys reports whether path is that of a collection of keys, called nothing else, or of one of them: /accounts/{id}/keys/{key}.
-func holdsKeys(path string) bool {
-	parts := strings.Split(strings.TrimSuffix(path, "/"), "/")
-	if last := len(parts) - 1; last > 0 && strings.HasPrefix(parts[last], "{") {
-		parts = parts[:last]
-	}
-	return strings.EqualFold(strings.TrimSuffix(parts[len(parts)-1], ".json"), "keys")
 }
 
 // lastOf returns the last segment of a path.
@@ -145,8 +139,8 @@ func first(name string) string {
 func spoken(op *spec.Operation, own bool) (name, summary string) {
 	var b strings.Builder
 	add := func(text string) {
-		for _, w := range denylist.Words(text) {
-			b.WriteString(singular(w) + " ")
+		for _, w := range denylist.Words(version.ReplaceAllString(text, "$1 $2")) {
+			b.WriteString(unnumbered(singular(w)) + " ")
 		}
 	}
 	b.WriteByte(' ')

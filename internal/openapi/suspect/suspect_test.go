@@ -47,6 +47,16 @@ func TestOf(t *testing.T) {
 		{"POST /documents.list documentsList", "reads"},
 		{"POST /documents.info", "reads"},
 		{"POST /documents.delete", ""},
+		{"POST /servers/{id}/tsigkeys createTSIGKey", "credentials"},
+		{"GET /servers/{id}/tsigkeys/{k} getTSIGKey", "shows"},
+		{"GET /zones/{id}/cryptokeys/{k}", "shows"},
+		{"DELETE /user/gpg_keys/{id}", "credentials"},
+		{"POST /user/applications/oauth2 userCreateOAuth2Application", "credentials"},
+		{"POST /apps createOAuth2Application", "credentials"},
+		{"GET /repos/{id}/signing-key.pub", ""},
+		{"GET /user/gpg_keys", ""},
+		{"POST /monkeys", ""},
+		{"PUT /rows/{sortkey}/primary-key", ""},
 	} {
 		method, rest, _ := strings.Cut(row.op, " ")
 		path, id, declared := strings.Cut(rest, " ")
@@ -55,7 +65,7 @@ func TestOf(t *testing.T) {
 		if method == "GET" {
 			class = classify.Read
 		}
-		got := string(Of(op, class))
+		got := string(Of(nil, op, class))
 		if Writes(op) {
 			got += " writes"
 		}
@@ -73,5 +83,29 @@ func TestOf(t *testing.T) {
 	}
 	if Kind("").Reason() != "" {
 		t.Error("nothing has a reason")
+	}
+}
+
+// TestRights checks which bodies give rights.
+func TestRights(t *testing.T) {
+	for _, row := range []struct{ op, schema, want string }{
+		{"PATCH /admin/users/{name}", `{"properties":{"email":{},"is_admin":{}}}`, "rights"},
+		{"POST /admin/users", `{"allOf":[{"$ref":"#/components/schemas/New"}]}`, "rights"},
+		{"PUT /repos/{id}/collaborators/{name}", `{"properties":{"permission":{}}}`, "rights"},
+		{"PUT /teams/{id}", `{"oneOf":[{"properties":{"name":{}}},{"properties":{"accessLevel":{}}}]}`, "rights"},
+		{"POST /teams/{id}/members", `{"properties":{"user":{},"role":{}}}`, ""},
+		{"PATCH /users/{id}", `{"properties":{"email":{}}}`, ""},
+		{"PATCH /messages/{id}", `{"properties":{"role":{},"content":{}}}`, ""},
+		{"PATCH /users/{id}", `{"$ref":"#/components/schemas/Loop"}`, ""},
+	} {
+		method, path, _ := strings.Cut(row.op, " ")
+		d, err := spec.Load([]byte(`{"openapi":"3.0.0","paths":{"` + path + `":{"` + strings.ToLower(method) + `":{"requestBody":{"content":{"application/json":{"schema":` + row.schema + `}}},"responses":{"200":{"description":""}}}}},
+			"components":{"schemas":{"New":{"properties":{"rootRole":{}}},"Loop":{"allOf":[{"$ref":"#/components/schemas/Loop"}]}}}}`))
+		if err != nil || len(d.Operations) == 0 {
+			t.Fatalf("%s %s: %v %v", row.op, row.schema, err, d.Warnings)
+		}
+		if got := string(Of(d, d.Operations[0], classify.Write)); got != row.want {
+			t.Errorf("%s %s: %q, want %q", row.op, row.schema, got, row.want)
+		}
 	}
 }

@@ -76,7 +76,7 @@ func (o *overlook) deadRules() {
 func (o *overlook) open() {
 	by := map[suspect.Kind][]string{}
 	for _, op := range o.seen {
-		if kind := suspect.Of(op, o.classes.Of(op).Class); kind != "" {
+		if kind := suspect.Of(o.rules.Document, op, o.classes.Of(op).Class); kind != "" {
 			by[kind] = append(by[kind], op.ID)
 		}
 	}

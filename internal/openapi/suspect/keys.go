@@ -1,0 +1,98 @@
+package suspect
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
+)
+
+// vaults are groups of operations that are about nothing but credentials.
+var vaults = []string{"secret", "credential", "token", "access token", "api key"}
+
+// holdsKeys reports whether path is that of a collection of keys, called nothing else, or of one of them: /accounts/{id}/keys/{key}.
+func holdsKeys(path string) bool {
+	parts := strings.Split(strings.TrimSuffix(path, "/"), "/")
+	if last := len(parts) - 1; last > 0 && strings.HasPrefix(parts[last], "{") {
+		parts = parts[:last]
+	}
+	return strings.EqualFold(strings.TrimSuffix(parts[len(parts)-1], ".json"), "keys")
+}
+
+// keysOf are the words that make a credential of a key: "api key", and "apikey" as well.
+var keysOf = []string{"access", "account", "activation", "api", "auth", "bucket", "crypto", "deploy", "encryption", "gpg", "hmac", "master", "pgp", "private", "recovery", "root", "secret", "service",
+	"setup", "shared", "signing", "ssh", "storage", "tsig", "unlock", "wrapping"}
+
+// namesKey reports whether said, words separated by spaces, has a key that is a credential. What an API shows of a person's GPG keys is
+// their public part, but who adds one can sign for them.
+func namesKey(said string, reads bool) bool {
+	before := ""
+	for w := range strings.FieldsSeq(said) {
+		of, is := strings.CutSuffix(w, "key")
+		if of == "" {
+			of = before
+		}
+		if is && slices.Contains(keysOf, of) && !(reads && (of == "gpg" || of == "pgp")) {
+			return true
+		}
+		before = w
+	}
+	return false
+}
+
+// aPublicKey is what a summary says of what may be shown to anybody.
+const aPublicKey = " public "
+
+// public takes from the words of a read the keys that may be shown to anybody.
+var public = strings.NewReplacer(" public key ", aPublicKey, " public ssh key ", aPublicKey, " public gpg key ", aPublicKey)
+
+// version matches where a name goes on behind the number of a version: OAuth2Application.
+var version = regexp.MustCompile(`([0-9])([A-Z][a-z])`)
+
+// unnumbered returns a word without the number of a version at its end: OAuth2.
+func unnumbered(w string) string {
+	if stem := strings.TrimRight(w, "0123456789"); len(stem) >= 4 {
+		return stem
+	}
+	return w
+}
+
+// people are what an operation is about that can be given rights; levels and roles are the names of fields that give them.
+var (
+	people = []string{"user", "member", "membership", "account", "collaborator", "team", "group", "principal", "subject"}
+	levels = []string{"admin", "isadmin", "superuser", "issuperuser", "isstaff", "siteadmin", "isowner", "rootrole", "globalrole"}
+	roles  = []string{"role", "roles", "roleid", "roleids", "permission", "permissions", "accesslevel", "privileges"}
+)
+
+// givesRights reports whether the body of op sets what somebody may do: the level of a user or a group, or, of one that
+// exists, the role. An invitation with a role, and a member who is added with one, are the ordinary way in: a person reviews them.
+func givesRights(d *spec.Document, op *spec.Operation, name string) bool {
+	if op.Body == nil || !slices.ContainsFunc(people, func(p string) bool { return strings.Contains(name, " "+p+" ") }) {
+		return false
+	}
+	content := op.Body.Preferred()
+	if content == nil {
+		return false
+	}
+	fields := topOf(d, content.Schema, 0)
+	return slices.ContainsFunc(fields, func(f string) bool {
+		return slices.Contains(levels, f) || op.Method != "POST" && slices.Contains(roles, f)
+	})
+}
+
+// topOf returns the names at the top of a schema, in small letters without separators.
+func topOf(d *spec.Document, r spec.Raw, depth int) (names []string) {
+	if d == nil || r == nil || depth > 4 {
+		return nil
+	}
+	s := d.Schema(r)
+	for _, p := range s.Properties {
+		names = append(names, strings.Join(denylist.Words(p.Name), ""))
+	}
+	for _, part := range slices.Concat(s.AllOf, s.OneOf, s.AnyOf) {
+		names = append(names, topOf(d, part, depth+1)...)
+	}
+	return names
+}
