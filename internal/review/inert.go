@@ -19,3 +19,11 @@ var entities = regexp.MustCompile(`&(#[0-9xX]|[A-Za-z][A-Za-z0-9]{0,31};)`)
 var tags = regexp.MustCompile(`<([A-Za-z/!?])`)
 
 var links = strings.NewReplacer("](", `]\(`, "][", `]\[`, "]:", `]\:`, "![", `!\[`, "://", `\://`, "www.", `www\.`, "WWW.", `WWW\.`, "mailto:", `mailto\:`, "xmpp:", `xmpp\:`)
+
+// InertJSON does the same for JSON, which stays JSON of the same values: what it changes is within texts, where it writes escapes.
+func InertJSON(text string) string {
+	text = entities.ReplaceAllString(text, `\u0026$1`)
+	return escapes.Replace(tags.ReplaceAllString(text, `\u003c$1`))
+}
+
+var escapes = strings.NewReplacer("](", `]\u0028`, "][", `]\u005b`, "]:", `]\u003a`, "![", `!\u005b`, "://", `:\/\/`, "www.", `www\u002e`, "WWW.", `WWW\u002e`, "mailto:", `mailto\u003a`, "xmpp:", `xmpp\u003a`)

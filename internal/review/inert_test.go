@@ -1,6 +1,8 @@
 package review
 
 import (
+	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -27,5 +29,24 @@ func TestInert(t *testing.T) {
 	text := Text(s)
 	if left := strings.NewReplacer(`\<`, "", `\://`, "").Replace(text); strings.Contains(left, "](") || strings.Contains(left, "://") || strings.Contains(left, "<") {
 		t.Error(text)
+	}
+}
+
+// TestInertJSON checks that JSON has no link, image or element either, and is the same value.
+func TestInertJSON(t *testing.T) {
+	for _, tt := range [][2]string{
+		{`{"url":"https://a.example/b","n":[[1],[2]]}`, `{"url":"https:\/\/a.example/b","n":[[1],[2]]}`},
+		{`["![x](http://e.example) [a][b] [b]: www.e.example WWW.e.example mailto:a@e.example xmpp:a"]`,
+			`["!\u005bx]\u0028http:\/\/e.example) [a]\u005bb] [b]\u003a www\u002ee.example WWW\u002ee.example mailto\u003aa@e.example xmpp\u003aa"]`},
+		{`{"<b>":"&colon;// &#58; a < b && c"}`, `{"\u003cb>":"\u0026colon;// \u0026#58; a < b && c"}`},
+	} {
+		got := InertJSON(tt[0])
+		if got != tt[1] {
+			t.Errorf("%s: %s, want %s", tt[0], got, tt[1])
+		}
+		var a, b any
+		if json.Unmarshal([]byte(got), &a) != nil || json.Unmarshal([]byte(tt[0]), &b) != nil || !reflect.DeepEqual(a, b) {
+			t.Errorf("%s is another value: %s", tt[0], got)
+		}
 	}
 }

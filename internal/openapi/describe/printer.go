@@ -16,6 +16,7 @@ type printer struct {
 	v       *visible.View
 	b       strings.Builder
 	request bool     // describes what is sent: read-only fields are omitted
+	sent    string   // the named schema of the body, if an answer of the same has its fields
 	whole   bool     // describes a schema: all fields are included
 	past    []string // the named schemas that enclose the current one
 	at      []string // the path of the current part: body, line_items; see Part
@@ -125,6 +126,19 @@ func (p *printer) body(b *spec.Body) {
 	}
 	defer p.enter("body")()
 	p.content(fmt.Sprintf("Body (%s)", oneLine(text, 200)), c)
+	if s := p.element(p.v.Schema(c.Schema)); p.depth > 0 && !slices.ContainsFunc(p.v.Object(s).Fields, func(f visible.Field) bool { return p.v.Schema(f.Schema).WriteOnly }) {
+		p.sent = s.Name
+	}
+}
+
+// element returns the schema of the elements of s, or s itself if it is no list.
+func (p *printer) element(s spec.Schema) spec.Schema {
+	for range 4 { // a list of lists
+		if s.Items != nil && s.Is("array") {
+			s = p.v.Schema(s.Items)
+		}
+	}
+	return s
 }
 
 // answers describes the response of a success, and lists the statuses of failures.
@@ -171,17 +185,27 @@ func (p *printer) content(title string, c *spec.Content) {
 	if e, ok := short(c.Example); ok {
 		text += " // e.g. " + e
 	}
+	if in := p.element(s); !p.request && in.Name != "" && in.Name == p.sent {
+		p.line(0, text+", with the fields of the body")
+		p.given(1, in)
+		return
+	}
 	p.line(0, text)
 	p.inside(1, s, 0)
 }
 
-// inside describes the fields of s, or of its elements; level is the nesting depth.
-func (p *printer) inside(indent int, s spec.Schema, level int) {
-	for range 4 { // a list of lists
-		if s.Items != nil && s.Is("array") {
-			s = p.v.Schema(s.Items)
+// given describes the fields of s that the API alone sets, which the description of the body has left out.
+func (p *printer) given(indent int, s spec.Schema) {
+	for _, f := range p.v.Object(s).Fields {
+		if in := p.v.Schema(f.Schema); in.ReadOnly {
+			p.field(indent, f.Name, f.Required, in)
 		}
 	}
+}
+
+// inside describes the fields of s, or of its elements; level is the nesting depth.
+func (p *printer) inside(indent int, s spec.Schema, level int) {
+	s = p.element(s)
 	if known[s.Name] != "" {
 		return
 	}

@@ -176,6 +176,37 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// TestSame checks that fields that body and answer have in common are described once.
+func TestSame(t *testing.T) {
+	v := see(t, []byte(`{"openapi":"3.0.0","paths":{"/zones":{"post":{"operationId":"add","requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Zone"}}}},
+		"responses":{"201":{"content":{"application/json":{"schema":{"type":"array","items":{"$ref":"#/components/schemas/Zone"}}}}}}},
+		"put":{"operationId":"sign","requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Key"}}}},"responses":{"200":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Key"}}}}}}}},
+		"components":{"schemas":{"Zone":{"type":"object","required":["name"],"properties":{"id":{"type":"string","readOnly":true,"description":"Given by the API"},"name":{"type":"string"}}},
+		"Key":{"type":"object","properties":{"name":{"type":"string"},"pin":{"type":"string","writeOnly":true}}}}}}`), visible.Filter{})
+	for id, want := range map[string]string{
+		"add": `add: POST /zones [write, needs review]
+Body (application/json): Zone
+  name: string (required)
+Response 201: array<Zone>, with the fields of the body
+  id: string // Given by the API
+`,
+		"sign": `sign: PUT /zones [write, needs review]
+Body (application/json): Key
+  name: string
+  pin: string
+Response 200: Key
+  name: string
+`} {
+		op, err := v.Operation(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Operation(v, op); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
 // TestOneLine checks the line of each text.
 func TestOneLine(t *testing.T) {
 	for _, tt := range []struct {

@@ -271,6 +271,12 @@ masked, for their names are those of credentials: password`},
 		{`{"name":"` + strings.Repeat("password ", 12) + `","value":"x"}`, `{"name":"` + strings.Repeat("password ", 12) + `","value":"x"}`},
 		{`{"secret":{"value":"x","name":"token"},"value":"y"}`, `{"secret":{"value":"[masked]","name":"[masked]"},"value":"y"}
 masked, for their names are those of credentials: secret`},
+		{`[{"name":"DB_PASSWORD","data":"v"},{"name":"HOST","data":"h"},{"name":"password_changed","data":{"by":"ana"}}]`,
+			`[{"name":"DB_PASSWORD","data":"[masked]"},{"name":"HOST","data":"h"},{"name":"password_changed","data":{"by":"ana"}}] 3/3
+masked, for their names are those of credentials: DB_PASSWORD`},
+		{`{"name":"ns1","key":"ySruZGv5z7xbf8xou3Tyn1TByns/7z90wdEPf+WdIbI=","algorithm":"hmac-sha256","commit_hash":"ab12","public_key":"ySruZGv5z7xbf8xou3Tyn1TByns/7z90wdEPf+WdIbI="}`,
+			`{"name":"ns1","key":"[masked]","algorithm":"hmac-sha256","commit_hash":"ab12","public_key":"ySruZGv5z7xbf8xou3Tyn1TByns/7z90wdEPf+WdIbI="}
+masked, for their names are those of credentials: key`},
 	} {
 		if got := shown(Make(v, op, ok(tt.body), Options{Denied: gone})); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.body, got, tt.want)
@@ -278,6 +284,16 @@ masked, for their names are those of credentials: secret`},
 	}
 	if got := shown(Make(v, op, ok(`{"token":"t"}`), Options{Mask: func(string) bool { return false }})); got != `{"token":"t"}` {
 		t.Error(got)
+	}
+}
+
+// TestDescribed checks that a key is masked where the document says that it is secret.
+func TestDescribed(t *testing.T) {
+	v, op := seen(t, `{"type":"object","properties":{"key":{"type":"string","description":"The secret key of the zone"},"kind":{"type":"string","description":"Of the secret key"}}}`, "")
+	const want = `{"key":"[masked]","kind":"k"}
+masked, for their names are those of credentials: key`
+	if got := shown(Make(v, op, ok(`{"key":"s","kind":"k"}`), Options{})); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
 	}
 }
 

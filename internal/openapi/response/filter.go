@@ -105,7 +105,7 @@ func (w *walker) array(val value.Value, n *node, c cover) value.Value {
 }
 
 // object returns the visible members of val. A member's cover is the strongest of those of the object, of its name, of its schema and,
-// for the value of a pair, of the name beside it; where it begins, the name is noted.
+// for the value of a pair, of the name beside it, and of its form if it is called a key; where it begins, the name is noted.
 func (w *walker) object(val value.Value, n *node, c cover) value.Value {
 	members := val.Members()
 	pair := w.pair(members, n)
@@ -116,15 +116,18 @@ func (w *walker) object(val value.Value, n *node, c cover) value.Value {
 			continue
 		}
 		own := max(c, w.mark(m.Name).cover, in.cover)
-		if pair.cover != open && plain(m.Name) == "value" {
+		if pair.cover != open && worth(m) {
 			own = max(own, pair.cover)
+		}
+		if own == open && m.Value.Kind() == value.String && denylist.Key(m.Name, m.Value.Text()) {
+			own = texts
 		}
 		before := w.covered
 		if m.Value, ok = w.walk(m.Value, in.node, own); !ok {
 			continue
 		}
 		if own > c && c == open && w.covered > before {
-			w.mask(m.Name, pair)
+			w.mask(m, pair)
 		}
 		out = append(out, m)
 	}
@@ -139,7 +142,7 @@ type pairName struct {
 
 // pair returns the name in an object that is a name and a value, as in settings: {name: DB_PASSWORD, value: …}.
 func (w *walker) pair(members []value.Member, n *node) pairName {
-	if !slices.ContainsFunc(members, func(m value.Member) bool { return plain(m.Name) == "value" }) {
+	if !slices.ContainsFunc(members, worth) {
 		return pairName{}
 	}
 	for _, m := range members {
@@ -154,9 +157,16 @@ func (w *walker) pair(members []value.Member, n *node) pairName {
 	return pairName{}
 }
 
-// mask notes that the value of a name was masked; that of a pair is noted by the name beside it.
-func (w *walker) mask(name string, pair pairName) {
-	if pair.cover != open && plain(name) == "value" {
+// worth reports whether m is the value of a pair: {name: DB_PASSWORD, value: …}, or data if that is a text.
+func worth(m value.Member) bool {
+	called := plain(m.Name)
+	return called == "value" || called == "data" && m.Value.Kind() == value.String
+}
+
+// mask notes that m was masked; the value of a pair is noted by the name beside it.
+func (w *walker) mask(m value.Member, pair pairName) {
+	name := m.Name
+	if pair.cover != open && worth(m) {
 		name = pair.text
 	}
 	for _, has := range w.masked {

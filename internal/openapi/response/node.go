@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
+	"github.com/bailiwick-dev/bailiwick/internal/rules/denylist"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -249,7 +250,7 @@ func (c *collector) field(name string, r spec.Raw, of string) {
 	}
 	f.hidden = f.hidden || !c.w.v.Field(of, name)
 	f.unsent = f.unsent || r.Get("writeOnly").True()
-	if r.Get("format").Text() == "password" {
+	if r.Get("format").Text() == "password" || denylist.SecretKey(name, r.Get("description").Text()) {
 		f.cover = texts
 	}
 	f.places = append(f.places, place{raw: r})

@@ -1,6 +1,7 @@
 package denylist
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -24,6 +25,11 @@ var (
 // hidden unless a rule lifts them, which fields of API answers are masked, and which fields init denies.
 func Credential(name string) bool {
 	words := Words(name)
+	return marked(words) || hashed(words)
+}
+
+// marked reports whether the words of a name mark a credential, hashes apart.
+func marked(words []string) bool {
 	joined := strings.Join(words, "")
 	if slices.ContainsFunc(credentialParts, func(part string) bool { return strings.Contains(joined, part) }) {
 		return true
@@ -42,8 +48,17 @@ func Credential(name string) bool {
 	case last == "pass":
 		return len(words) == 1 || slices.Contains(passOf, words[len(words)-2])
 	}
+	return false
+}
+
+// hashed reports whether the words of a name are those of a hash of something, which may be a password or a token.
+func hashed(words []string) bool {
+	last := words[len(words)-1]
 	return len(words) > 1 && (last == "hash" || last == "digest")
 }
+
+// contents are what hashes are identifiers of: in answers of APIs they are asked for again, and aren't secret.
+var contents = []string{"commit", "tree", "blob", "git", "content", "query", "block", "transaction", "tx", "image", "artifact", "manifest", "layer", "info", "parent", "head", "base", "merge", "revision", "build", "schema"}
 
 // encrypted reports whether a name of several words calls what it holds encrypted: encrypted_value, token_enc, but not
 // is_encrypted. Why else would it be?
@@ -53,14 +68,14 @@ func encrypted(words []string) bool {
 }
 
 // Carrier reports whether texts under a name are credentials, even if numbers and objects under it aren't: the names of
-// Credential, plurals and names of environment variables. Pagination tokens are excluded.
+// Credential, plurals and names of environment variables. Pagination tokens and hashes of contents are excluded.
 func Carrier(name string) bool {
 	words := Words(name)
 	last := words[len(words)-1]
 	if strings.HasPrefix(last, "token") && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(paging, w) }) {
 		return false
 	}
-	return Credential(name) || last == "tokens" || variable(name)
+	return marked(words) || hashed(words) && !slices.Contains(contents, words[len(words)-2]) || last == "tokens" || variable(name)
 }
 
 var paging = []string{"page", "next", "prev", "previous", "continuation", "sync", "skip", "cursor"}
@@ -69,3 +84,23 @@ var paging = []string{"page", "next", "prev", "previous", "continuation", "sync"
 func variable(name string) bool {
 	return strings.ToUpper(name) == name && strings.HasSuffix(name, "_KEY") && !strings.Contains(name, "PUBLIC")
 }
+
+// Key reports whether text, under this name, is a key: it is called a key and nothing else that keys are called, and is at least 30 bytes in
+// base64. The keys of records, files and translations are called the same and don't look so.
+func Key(name, text string) bool {
+	words := Words(name)
+	if last := len(words) - 1; words[last] != "key" || last > 0 && slices.Contains([]string{"public", "pub", "primary", "foreign", "partition", "sort", "cache", "object"}, words[last-1]) {
+		return false
+	}
+	return len(text) >= 40 && len(text)%4 == 0 && base64.MatchString(text) && strings.ContainsAny(text, "+=") && strings.ContainsAny(text, "0123456789") && strings.ToUpper(text) != text && strings.ToLower(text) != text
+}
+
+var base64 = regexp.MustCompile(`^[A-Za-z0-9+/]+={0,2}$`)
+
+// SecretKey reports whether a field called a key is described as one that is secret.
+func SecretKey(name, description string) bool {
+	words := Words(name)
+	return words[len(words)-1] == "key" && secretKey.MatchString(description)
+}
+
+var secretKey = regexp.MustCompile(`(?i)\b(?:secret|private|symmetric|pre-?shared) key\b`)

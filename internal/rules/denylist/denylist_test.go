@@ -41,7 +41,8 @@ func TestCredential(t *testing.T) {
 // TestCarrier checks under which names texts are credentials.
 func TestCarrier(t *testing.T) {
 	for name, want := range map[string]bool{"token": true, "tokens": true, "accessTokens": true, "page_secret": true, "sync_password": true, "STRIPE_KEY": true, "X_KEY": true,
-		"next_token": false, "pageToken": false, "page_tokens": false, "SYNC_TOKENS": false, "stripe_key": false, "Stripe_KEY": false, "PUBLIC_KEY": false, "KEY": false, "STRIPE_KEYS": false, "name": false} {
+		"next_token": false, "pageToken": false, "page_tokens": false, "SYNC_TOKENS": false, "stripe_key": false, "Stripe_KEY": false, "PUBLIC_KEY": false, "KEY": false, "STRIPE_KEYS": false, "name": false,
+		"commit_hash": false, "queryHash": false, "image_digest": false, "password_hash": true, "email_digest": true, "token_content_hash": true, "key_hash": true} {
 		if Carrier(name) != want {
 			t.Errorf("%s: %t", name, !want)
 		}
@@ -68,5 +69,38 @@ func TestWords(t *testing.T) {
 		if strings.Join(got, " ") != want || len(got) == 0 {
 			t.Errorf("%q: %q, want %s", name, got, want)
 		}
+	}
+}
+
+// TestKey checks which values under the name of a key are masked, by their form or by what the document says of them.
+func TestKey(t *testing.T) {
+	const secret = "ySruZGv5z7xbf8xou3Tyn1TByns/7z90wdEPf+WdIbI="
+	for _, row := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"key", secret, true},
+		{"tsigKey", secret, true},
+		{"public_key", secret, false},
+		{"cache_key", secret, false},
+		{"keys", secret, false},
+		{"key", "uploads/2026/11/28/0a1b2c3d4e5f60718293.png", false},
+		{"key", "PROJ-1", false},
+		{"key", strings.Repeat("aB3d", 12), false}, // an id in base62
+		{"key", strings.ToLower(secret), false},
+		{"key", secret[:39] + "=", true},
+		{"key", secret[4:39] + "=", false},
+	} {
+		if got := Key(row.name, row.text); got != row.want {
+			t.Errorf("%s %s: %t", row.name, row.text, got)
+		}
+	}
+	for description, want := range map[string]bool{"The Base64 encoded secret key, empty when listing": true, "The private key": true, "The pre-shared key": true, "The key of the issue, as in PROJ-1": false, "": false} {
+		if got := SecretKey("key", description); got != want {
+			t.Errorf("%s: %t", description, got)
+		}
+	}
+	if SecretKey("keytype", "Of the private key") {
+		t.Error("the type of a key is a secret")
 	}
 }

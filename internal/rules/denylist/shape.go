@@ -32,7 +32,7 @@ var assignment = regexp.MustCompile(`\b([A-Za-z][A-Za-z0-9_.-]*)(\s?=\s?)("[^"]*
 // URLs with a password, connection strings, and settings with names of credentials (STRIPE_KEY=…).
 func Mask(text, mask string) string {
 	for _, s := range shapes {
-		if marked(text, s.marks) {
+		if contains(text, s.marks) {
 			with := mask
 			if s.keep != "" {
 				with = strings.ReplaceAll(s.keep, "${mask}", mask)
@@ -52,7 +52,7 @@ func Mask(text, mask string) string {
 	})
 }
 
-func marked(text string, marks []string) bool {
+func contains(text string, marks []string) bool {
 	for _, m := range marks {
 		if strings.Contains(text, m) {
 			return true

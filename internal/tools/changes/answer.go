@@ -114,7 +114,7 @@ func (r *Toolset) answer(s *review.Sheet) tool.Result {
 	}
 	if !s.Answer.IsNull() {
 		doc = append(doc, member("answer", s.Answer))
-		shown = strings.TrimSuffix(shown, "\n") + "\nThe API answered: " + review.Inert(s.Answer.String()) + "\n"
+		shown = strings.TrimSuffix(shown, "\n") + "\nThe API answered: " + review.InertJSON(s.Answer.String()) + "\n"
 	}
 	switch s.State {
 	case change.Returned:
