@@ -41,11 +41,7 @@ func Text(s *Sheet) string {
 		for _, t := range item.Takes {
 			fmt.Fprintf(&out, "%s%s: %s of the answer to call %d\n", indent, t.At, quote(t.Path), t.Call)
 		}
-		for _, f := range item.Fields {
-			if left--; left >= 0 {
-				fmt.Fprintf(&out, "%s%s\n", indent, f.line(item.Op))
-			}
-		}
+		left = item.fields(&out, indent, left)
 		if said := item.moved(); said != "" {
 			fmt.Fprintf(&out, "%s%s\n", indent, said)
 		}
@@ -76,6 +72,23 @@ func Text(s *Sheet) string {
 		fmt.Fprintf(&out, "\n%s\n", next)
 	}
 	return Inert(out.String())
+}
+
+// fields writes a line for each field of i while lines are left, and counts those whose end says nothing: they are null, and will be gone.
+// It returns how many lines are left then, below 0 for those that had no room.
+func (i Item) fields(out *strings.Builder, indent string, left int) int {
+	void := 0
+	for _, f := range i.Fields {
+		if f.Before.Kind == "null" && f.After.Kind == "absent" {
+			void++
+		} else if left--; left >= 0 {
+			fmt.Fprintf(out, "%s%s\n", indent, f.line(i.Op))
+		}
+	}
+	if void > 0 {
+		fmt.Fprintf(out, "%s(%d more, null until now)\n", indent, void)
+	}
+	return left
 }
 
 // moved says what became of the record since the change was made; "" if nothing did.
@@ -131,7 +144,7 @@ func Heading(s change.State) string {
 	return "Change " + string(s)
 }
 
-// next says who must approve before it takes effect, that no person can, or how it ended.
+// next says who must approve before it takes effect, that nobody can, or how it ended.
 func (s *Sheet) next() string {
 	switch {
 	case s.State != change.Pending:

@@ -411,3 +411,21 @@ func TestChosen(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptyForm checks that a call without a body is an empty form where its operation takes a form, and nothing else.
+func TestEmptyForm(t *testing.T) {
+	one := func(method, media string) string {
+		return `{"openapi":"3.0.0","paths":{"/pay":{"` + method + `":{"operationId":"pay","requestBody":{"content":{"` + media + `":{"schema":{"type":"object","properties":{"at":{"type":"string"}}}}}},"responses":{"200":{"description":""}}}}}}`
+	}
+	for _, row := range []struct{ method, media, want string }{
+		{"post", "application/x-www-form-urlencoded", "POST /pay Content-Type=application/x-www-form-urlencoded "},
+		{"patch", "application/x-www-form-urlencoded", "PATCH /pay Content-Type=application/x-www-form-urlencoded "},
+		{"delete", "application/x-www-form-urlencoded", "DELETE /pay"},
+		{"get", "application/x-www-form-urlencoded", "GET /pay"},
+		{"post", "application/json", "POST /pay"},
+	} {
+		if got := tell(build(t, one(row.method, row.media), "pay", `{}`)); got != row.want {
+			t.Errorf("%s %s: %q, want %q", row.method, row.media, got, row.want)
+		}
+	}
+}
