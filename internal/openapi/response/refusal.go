@@ -37,13 +37,15 @@ func (w *walker) refusal(op *spec.Operation, r *client.Response) *problem.Error 
 			what = "answered with a redirect, which isn't followed:"
 		}
 	}
+	// Many APIs repeat the status as their code, or its text as their message.
 	p.Detail = fmt.Sprintf("the API %s %d", what, r.Status)
-	if told.code != "" {
+	text := http.StatusText(r.Status)
+	if told.code != "" && told.code != strconv.Itoa(r.Status) {
 		p.Detail += " " + told.code
-	} else if text := http.StatusText(r.Status); text != "" {
+	} else if text != "" {
 		p.Detail += " " + text
 	}
-	if told.message != "" {
+	if told.message != "" && !strings.EqualFold(told.message, text) {
 		p.Detail += ": " + told.message
 	}
 	return p

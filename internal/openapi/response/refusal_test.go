@@ -34,6 +34,8 @@ func TestRefusal(t *testing.T) {
 		{500, jsonType, `"down"`, `upstream_error: the API answered 500 Internal Server Error: down {Status:500 UpstreamCode: Message:down} after 7s`},
 		{302, "text/html", "", `upstream_error: the API answered with a redirect, which isn't followed: 302 Found {Status:302 UpstreamCode: Message:} after 7s`},
 		{599, "", "odd", `upstream_error: the API answered 599: odd {Status:599 UpstreamCode: Message:odd} after 7s`},
+		{404, jsonType, `{"error":"Not Found"}`, `not_found: the API found nothing: 404 Not Found {Status:404 UpstreamCode: Message:Not Found}`},
+		{400, jsonType, `{"code":400,"message":"no silence"}`, `invalid_argument: the API doesn't take this request: 400 Bad Request: no silence {Status:400 UpstreamCode:400 Message:no silence}`},
 		{400, jsonType, `[{"message":"one","code":"c1"},{"message":"two"}]`, `invalid_argument: the API doesn't take this request: 400 c1: one; two {Status:400 UpstreamCode:c1 Message:one; two}`},
 		{400, jsonType, `{"salary":"canary","message":"m","token":"canary","errors":[{"salary":"canary"}]}`, `invalid_argument: the API doesn't take this request: 400 Bad Request: m {Status:400 UpstreamCode: Message:m}`},
 	} {
